@@ -1,0 +1,1 @@
+"""The op catalogue: one row per op, grouped by ATen category."""
