@@ -1,0 +1,290 @@
+"""The element types: one row per dtype, and torch's rules for which type a mixture of them has."""
+
+from __future__ import annotations
+
+import builtins
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from . import errors
+
+# The public names below (bool, int, float) hide Python's within this module, so that
+# annotations and checks say `builtins.int` where Python's own type is meant.
+
+
+@dataclass(frozen=True, eq=False, repr=False, slots=True)
+class dtype:
+    """The type of a tensor's elements. There is one object per type; compare with `is` or `==`.
+
+    `numpy` is the NumPy type with the same bytes; bfloat16, which NumPy lacks, is stored as
+    uint16. `itemsize` is in bytes.
+    """
+
+    name: str
+    kind: str  # "b" bool, "u" and "i" integers, "f" floating point, "c" complex
+    itemsize: builtins.int
+    numpy: np.dtype[Any]
+    exponent_bits: builtins.int = 0  # of one real component; 0 for bool and integers
+    is_floating_point: builtins.bool = field(init=False)
+    is_complex: builtins.bool = field(init=False)
+    is_signed: builtins.bool = field(init=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "is_floating_point", self.kind == "f")
+        object.__setattr__(self, "is_complex", self.kind == "c")
+        object.__setattr__(self, "is_signed", self.kind in "ifc")
+
+    def __repr__(self) -> str:
+        return f"ftensor.{self.name}"
+
+    def __reduce__(self) -> str:
+        # A string tells pickle and copy that this is the module's global of that name, so that
+        # the object that comes back is the same one and `is` goes on working.
+        return self.name
+
+    @property
+    def compute(self) -> dtype:
+        """The dtype that kernels compute in: float32 for the two 16-bit types."""
+        return float32 if self.kind == "f" and self.itemsize == 2 else self
+
+    def to_real(self) -> dtype:
+        """The dtype of a complex type's components; any other dtype is its own."""
+        return _REAL.get(self, self)
+
+    def to_complex(self) -> dtype:
+        """The complex dtype whose components hold this type (complex64 for 16-bit floats)."""
+        if self.kind == "c":
+            return self
+        if self.kind != "f":
+            raise errors.no_complex_dtype(self)
+        return complex128 if self.itemsize == 8 else complex64
+
+
+bool = dtype("bool", "b", 1, np.dtype(np.bool_))
+uint8 = dtype("uint8", "u", 1, np.dtype(np.uint8))
+int8 = dtype("int8", "i", 1, np.dtype(np.int8))
+int16 = dtype("int16", "i", 2, np.dtype(np.int16))
+int32 = dtype("int32", "i", 4, np.dtype(np.int32))
+int64 = dtype("int64", "i", 8, np.dtype(np.int64))
+float16 = dtype("float16", "f", 2, np.dtype(np.float16), 5)
+bfloat16 = dtype("bfloat16", "f", 2, np.dtype(np.uint16), 8)
+float32 = dtype("float32", "f", 4, np.dtype(np.float32), 8)
+float64 = dtype("float64", "f", 8, np.dtype(np.float64), 11)
+complex64 = dtype("complex64", "c", 8, np.dtype(np.complex64), 8)
+complex128 = dtype("complex128", "c", 16, np.dtype(np.complex128), 11)
+
+short, int, long = int16, int32, int64
+half, float, double = float16, float32, float64
+cfloat, cdouble = complex64, complex128
+
+ALL: tuple[dtype, ...] = (
+    bool, uint8, int8, int16, int32, int64,
+    float16, bfloat16, float32, float64, complex64, complex128,
+)  # fmt: skip
+
+_REAL = {complex64: float32, complex128: float64}
+# bfloat16 is left out: its storage type, uint16, is not a type that users have.
+_OF_NUMPY = {(d.numpy.kind, d.itemsize): d for d in ALL if d is not bfloat16}
+_RANK = {"b": 0, "u": 1, "i": 1, "f": 2, "c": 3}
+
+# torch's promotion: the type of a pair is their lowest common bound in this graph.
+_WIDER: dict[dtype, tuple[dtype, ...]] = {
+    bool: (uint8, int8),
+    uint8: (int16,),
+    int8: (int16,),
+    int16: (int32,),
+    int32: (int64,),
+    int64: (float16, bfloat16),
+    float16: (float32,),
+    bfloat16: (float32,),
+    float32: (float64, complex64),
+    float64: (complex128,),
+    complex64: (complex128,),
+    complex128: (),
+}
+
+
+def _bounds(low: dtype) -> set[dtype]:
+    return {low}.union(*(_bounds(wider) for wider in _WIDER[low]))
+
+
+def _promoted() -> dict[tuple[dtype, dtype], dtype]:
+    bounds = {d: _bounds(d) for d in ALL}
+    # The lowest common bound is the one with the most types above it.
+    return {
+        (a, b): max(bounds[a] & bounds[b], key=lambda d: len(bounds[d])) for a in ALL for b in ALL
+    }
+
+
+_PROMOTED = _promoted()
+
+
+def promote_types(type1: dtype, type2: dtype) -> dtype:
+    """The smallest dtype that both can be converted to without leaving their category."""
+    promoted = _PROMOTED.get((type1, type2))
+    if promoted is None:
+        name, wrong = ("type2", type2) if isinstance(type1, dtype) else ("type1", type1)
+        raise errors.not_a_dtype("promote_types", name, wrong)
+    return promoted
+
+
+def can_cast(from_: dtype, to: dtype) -> builtins.bool:
+    """Whether torch converts `from_` to `to` by itself, as when a result is written to `out=`.
+
+    The category may rise (bool, integer, floating point, complex) but not fall; within one
+    category every conversion is allowed, also a narrowing one.
+    """
+    for name, given in (("from_", from_), ("to", to)):
+        if not isinstance(given, dtype):
+            raise errors.not_a_dtype("can_cast", name, given)
+    return _RANK[from_.kind] <= _RANK[to.kind]
+
+
+_default = float32
+
+
+def get_default_dtype() -> dtype:
+    """The dtype that Python floats become; float32 unless `set_default_dtype` said otherwise."""
+    return _default
+
+
+def set_default_dtype(d: dtype, /) -> None:
+    """Make `d`, a floating-point dtype, the one that Python floats become. Not per thread."""
+    global _default
+    if not isinstance(d, dtype) or not d.is_floating_point:
+        raise errors.default_dtype_not_float(d)
+    _default = d
+
+
+def scalar_dtype(scalar: object) -> dtype:
+    """The dtype of the tensor that a Python (or NumPy) number becomes."""
+    if isinstance(scalar, (builtins.bool, np.bool_)):
+        return bool
+    if isinstance(scalar, (builtins.int, np.integer)):
+        return int64
+    if isinstance(scalar, (builtins.float, np.floating)):
+        return _default
+    if isinstance(scalar, (complex, np.complexfloating)):
+        return _default.to_complex()
+    raise errors.not_a_number(scalar)
+
+
+def from_numpy_dtype(given: Any) -> dtype:
+    """The dtype of a tensor that shares a NumPy array's memory."""
+    numpy_dtype = np.dtype(given)
+    found = _OF_NUMPY.get((numpy_dtype.kind, numpy_dtype.itemsize))
+    if found is None:
+        supported = ", ".join(d.name for d in _OF_NUMPY.values())
+        raise errors.numpy_dtype_not_supported(numpy_dtype, supported)
+    if not numpy_dtype.isnative:
+        raise errors.numpy_byte_order(numpy_dtype)
+    return found
+
+
+def result_dtype(operands: Sequence[tuple[dtype, builtins.int]]) -> dtype:
+    """The dtype of an op on operands of these (dtype, priority).
+
+    Priority 0 is a tensor with dimensions, 1 a zero-dim tensor, 2 a Python scalar. Each
+    priority is promoted by itself; a lower one counts only where it is of a higher category
+    (bool, integer, floating point, complex) than the result so far.
+    """
+    by_priority: list[dtype | None] = [None, None, None]
+    for d, priority in operands:
+        so_far = by_priority[priority]
+        by_priority[priority] = d if so_far is None else _PROMOTED[so_far, d]
+    dims, zero_dim, scalar = by_priority
+    result = _raised(dims, _raised(zero_dim, scalar))
+    assert result is not None, "result_dtype of no operands"
+    return result
+
+
+def _raised(first: dtype | None, second: dtype | None) -> dtype | None:
+    """`first`, lifted to `second`'s category where that is higher."""
+    if first is None or second is None:
+        return first or second
+    if first.kind == "c" or _RANK[second.kind] <= _RANK[first.kind]:
+        return first
+    if first.kind == "f":  # with a complex one: the components keep the width of `first`
+        return first.to_complex()
+    return _PROMOTED[first, second]
+
+
+def result_type(tensor: Any, other: Any, *more: Any) -> dtype:
+    """The dtype that arithmetic on these tensors and Python numbers has."""
+    operands = []
+    for arg in (tensor, other, *more):
+        given = getattr(arg, "dtype", None)
+        if isinstance(given, dtype):
+            operands.append((given, 0 if arg.ndim else 1))
+        else:
+            operands.append((scalar_dtype(arg), 2))
+    return result_dtype(operands)
+
+
+class iinfo:
+    """The limits of an integer dtype: `bits`, `min`, `max`, `dtype` (its name)."""
+
+    __slots__ = ("bits", "dtype", "max", "min")
+    __hash__ = None  # type: ignore[assignment]  # as torch's: equal by value, not a key
+
+    def __init__(self, type: dtype) -> None:
+        if not isinstance(type, dtype):
+            raise errors.not_a_dtype("iinfo", "type", type)
+        if type.kind not in "ui":
+            raise errors.no_integer_limits(type)
+        self.dtype: str = type.name
+        self.bits: builtins.int = 8 * type.itemsize
+        value_bits = self.bits - type.is_signed
+        self.min: builtins.int = -(1 << value_bits) if type.is_signed else 0
+        self.max: builtins.int = (1 << value_bits) - 1
+
+    def __eq__(self, other: object) -> builtins.bool:
+        return isinstance(other, iinfo) and self.dtype == other.dtype
+
+    def __repr__(self) -> str:
+        return f"iinfo(min={self.min:g}, max={self.max:g}, dtype={self.dtype})"
+
+
+class finfo:
+    """The limits of a floating-point dtype, or of a complex dtype's components.
+
+    `bits`, `eps` (distance from 1 to the next number), `max`, `min`, `tiny` and its synonym
+    `smallest_normal`, `resolution` (ten to minus the decimal digits kept), `dtype` (its name).
+    """
+
+    __slots__ = ("bits", "dtype", "eps", "max", "min", "resolution", "smallest_normal", "tiny")
+    __hash__ = None  # type: ignore[assignment]  # as torch's: equal by value, not a key
+
+    def __init__(self, type: dtype | None = None) -> None:
+        type = _default if type is None else type
+        if not isinstance(type, dtype):
+            raise errors.not_a_dtype("finfo", "type", type)
+        if type.kind not in "fc":
+            raise errors.no_floating_limits(type)
+        real = type.to_real()
+        # IEEE 754's layout: sign, biased exponent, fraction; `top` is the largest exponent.
+        fraction_bits = 8 * real.itemsize - 1 - real.exponent_bits
+        top = (1 << (real.exponent_bits - 1)) - 1
+        self.dtype: str = real.name
+        self.bits: builtins.int = 8 * real.itemsize
+        self.eps: builtins.float = 2.0**-fraction_bits
+        self.max: builtins.float = (2.0 - self.eps) * 2.0**top
+        self.min: builtins.float = -self.max
+        self.tiny: builtins.float = 2.0 ** (1 - top)
+        self.smallest_normal: builtins.float = self.tiny
+        digits = math.floor(fraction_bits * math.log10(2))
+        self.resolution: builtins.float = builtins.float(f"1e-{digits}")
+
+    def __eq__(self, other: object) -> builtins.bool:
+        return isinstance(other, finfo) and self.dtype == other.dtype
+
+    def __repr__(self) -> str:
+        return (
+            f"finfo(resolution={self.resolution:g}, min={self.min:g}, max={self.max:g}, "
+            f"eps={self.eps:g}, smallest_normal={self.smallest_normal:g}, tiny={self.tiny:g}, "
+            f"dtype={self.dtype})"
+        )
