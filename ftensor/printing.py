@@ -52,7 +52,7 @@ def set_printoptions(
     or never (False) scientific notation.
     """
     global _options
-    given = {
+    given: dict[str, Any] = {
         "precision": precision,
         "threshold": threshold,
         "edgeitems": edgeitems,

@@ -1,0 +1,267 @@
+"""Dtypes: rows, promotion, limits and the default are torch's."""
+
+import copy
+import importlib
+import itertools
+import pickle
+from dataclasses import FrozenInstanceError
+from typing import NamedTuple
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ftensor.dtype import (
+    ALL,
+    bfloat16,
+    can_cast,
+    complex64,
+    complex128,
+    dtype,
+    finfo,
+    float16,
+    float32,
+    float64,
+    from_numpy_dtype,
+    get_default_dtype,
+    iinfo,
+    int32,
+    int64,
+    promote_types,
+    result_dtype,
+    result_type,
+    scalar_dtype,
+    set_default_dtype,
+    uint8,
+)
+from ftensor.dtype import bool as bool_
+
+BY_NAME = {d.name: d for d in ALL}
+FLOATS = [d for d in ALL if d.is_floating_point]
+SCALARS = [True, 3, 2.5, 1j]
+ALIASES = ["half", "float", "double", "short", "int", "long", "cfloat", "cdouble"]
+
+dtypes = st.sampled_from(ALL)
+operands = st.tuples(dtypes, st.integers(0, 1)) | st.sampled_from(SCALARS).map(
+    lambda scalar: (scalar_dtype(scalar), 2)
+)
+
+
+@pytest.fixture(scope="module")
+def torch():
+    return pytest.importorskip("torch", reason="torch says what the results have to be")
+
+
+@pytest.fixture
+def choose_default(torch):
+    """Sets the default dtype here and in torch; both are set back afterwards."""
+    before, torch_before = get_default_dtype(), torch.get_default_dtype()
+
+    def choose(d):
+        set_default_dtype(d)
+        torch.set_default_dtype(getattr(torch, d.name))
+
+    yield choose
+    set_default_dtype(before)
+    torch.set_default_dtype(torch_before)
+
+
+class Operand(NamedTuple):
+    """As much of a tensor as result_type looks at."""
+
+    dtype: dtype
+    ndim: int
+
+
+def theirs(torch, d):
+    return getattr(torch, d.name)
+
+
+def ours(torch_dtype):
+    """Our dtype for torch's; complex64 stands in for complex32, which is not supported."""
+    name = str(torch_dtype).removeprefix("torch.")
+    return BY_NAME["complex64" if name == "complex32" else name]
+
+
+@pytest.mark.parametrize("d", ALL, ids=str)
+def test_a_row_agrees_with_torchs(torch, d):
+    t = theirs(torch, d)
+    assert repr(d) == str(d) == str(t).replace("torch.", "ftensor.")
+    assert d.itemsize == t.itemsize == d.numpy.itemsize
+    for asked in ("is_floating_point", "is_complex", "is_signed"):
+        assert getattr(d, asked) is getattr(t, asked)
+    assert d.to_real() is ours(t.to_real())
+    try:
+        expected = t.to_complex()
+    except RuntimeError:
+        with pytest.raises(RuntimeError, match=d.name):
+            d.to_complex()
+    else:
+        assert d.to_complex() is (complex64 if d is bfloat16 else ours(expected))
+
+
+@pytest.mark.parametrize("name", [*ALIASES, *BY_NAME])
+def test_names_are_torchs(torch, name):
+    assert getattr(importlib.import_module("ftensor.dtype"), name) is ours(getattr(torch, name))
+
+
+@pytest.mark.parametrize("d", ALL, ids=str)
+def test_kernels_compute_in_a_type_that_holds_every_value(d):
+    assert d.compute is (float32 if d in (float16, bfloat16) else d)
+    assert can_cast(d, d.compute) and promote_types(d, d.compute) is d.compute
+
+
+@pytest.mark.parametrize("d", ALL, ids=str)
+def test_there_is_one_object_per_dtype(d):
+    for protocol in range(pickle.HIGHEST_PROTOCOL + 1):
+        assert pickle.loads(pickle.dumps(d, protocol)) is d
+    assert copy.copy(d) is d and copy.deepcopy([d])[0] is d
+    assert [x for x in ALL if x == d] == [d] and len({*ALL, d}) == len(ALL)
+
+
+def test_a_row_cannot_be_changed():
+    with pytest.raises(FrozenInstanceError):
+        float32.itemsize = 8
+
+
+@pytest.mark.parametrize(("a", "b"), list(itertools.product(ALL, ALL)), ids=str)
+def test_pairs_promote_and_cast_as_in_torch(torch, a, b):
+    assert promote_types(a, b) is ours(torch.promote_types(theirs(torch, a), theirs(torch, b)))
+    assert can_cast(a, b) is torch.can_cast(theirs(torch, a), theirs(torch, b))
+
+
+@given(dtypes, dtypes, dtypes)
+def test_promotion_is_a_join(a, b, c):
+    assert promote_types(a, b) is promote_types(b, a)
+    assert promote_types(a, a) is a
+    joined = promote_types(a, b)
+    assert promote_types(a, joined) is joined
+    assert can_cast(a, joined) and can_cast(b, joined)
+    assert promote_types(joined, c) is promote_types(a, promote_types(b, c))
+
+
+@pytest.mark.parametrize("default", FLOATS, ids=str)
+@pytest.mark.parametrize("left", [*ALL, *SCALARS], ids=str)
+def test_result_type_is_torchs_for_every_kind_of_pair(torch, choose_default, default, left):
+    choose_default(default)
+
+    def forms(one):
+        """(what we are given, what torch is given) for a scalar, or a dtype at 0 and 2 dims."""
+        if not isinstance(one, dtype):
+            return [(one, one)]
+        return [
+            (Operand(one, ndim), torch.ones((1,) * ndim, dtype=theirs(torch, one)))
+            for ndim in (0, 2)
+        ]
+
+    for right in (*ALL, *SCALARS):
+        for (a, torch_a), (b, torch_b) in itertools.product(forms(left), forms(right)):
+            if default is bfloat16 and (isinstance(a, complex) or isinstance(b, complex)):
+                continue  # torch has no complex type for this default, and raises
+            expected = torch.result_type(torch_a, torch_b)
+            assert result_type(a, b) is ours(expected), (a, b)
+
+
+@given(st.lists(operands, min_size=1, max_size=5), st.randoms())
+def test_result_dtype_ignores_order_and_repetition(drawn, random):
+    result = result_dtype(drawn)
+    shuffled = [*drawn, *drawn]
+    random.shuffle(shuffled)
+    assert result_dtype(shuffled) is result
+    # No operand is of a higher category than the result.
+    assert all(can_cast(d, result) for d, _ in drawn)
+
+
+@given(st.lists(operands, min_size=1, max_size=5))
+def test_tensors_with_dims_decide_the_width_within_their_category(drawn):
+    with_dims = [d for d, priority in drawn if priority == 0]
+    if with_dims:
+        decided = result_dtype([(d, 0) for d in with_dims])
+        result = result_dtype(drawn)
+        same_category = can_cast(result, decided) and can_cast(decided, result)
+        assert result is decided or not same_category
+
+
+def test_more_than_two_operands_and_wrong_ones():
+    assert result_type(Operand(uint8, 1), Operand(int64, 0), 2.0) is float32
+    with pytest.raises(TypeError, match="'a'"):
+        result_type("a", 1)
+    with pytest.raises(TypeError, match="None"):
+        result_type(Operand(uint8, 1), None)
+
+
+@pytest.mark.parametrize("default", FLOATS, ids=str)
+@pytest.mark.parametrize("scalar", [*SCALARS, np.int8(1), np.float64(1), np.float32(1)], ids=repr)
+def test_scalars_become_what_torch_makes_of_them(torch, choose_default, default, scalar):
+    choose_default(default)
+    if default is bfloat16 and np.iscomplexobj(scalar):
+        assert scalar_dtype(scalar) is complex64  # torch raises
+        return
+    lowest = torch.ones((), dtype=torch.bool)
+    assert scalar_dtype(scalar) is ours(torch.result_type(lowest, scalar))
+
+
+def test_numpy_scalars_keep_their_kind():
+    # torch reads the first as a float and drops the second's imaginary part.
+    assert scalar_dtype(np.bool_(True)) is bool_
+    assert scalar_dtype(np.complex64(1j)) is complex64
+
+
+@pytest.mark.parametrize("wrong", [int32, bool_, complex64, "float32", 3, None], ids=str)
+def test_default_dtype_is_floating_point(wrong):
+    before = get_default_dtype()
+    with pytest.raises(TypeError, match="floating point"):
+        set_default_dtype(wrong)
+    assert get_default_dtype() is before
+
+
+@pytest.mark.parametrize("d", ALL, ids=str)
+def test_limits_are_torchs(torch, d):
+    mine, limits = (finfo, torch.finfo) if d.kind in "fc" else (iinfo, torch.iinfo)
+    if d is bool_:
+        with pytest.raises(TypeError, match="bool"):
+            iinfo(d)
+        return
+    expected = limits(theirs(torch, d))
+    assert repr(mine(d)) == repr(expected)
+    fields = ["bits", "min", "max", "dtype"]
+    if mine is finfo:
+        fields += ["eps", "tiny", "smallest_normal", "resolution"]
+    assert [getattr(mine(d), f) for f in fields] == [getattr(expected, f) for f in fields]
+
+
+def test_limits_of_the_default_and_of_wrong_types(choose_default):
+    choose_default(float64)
+    assert finfo() == finfo(float64) == finfo(complex128) != finfo(float32)
+    assert iinfo(int32) == iinfo(int32) != iinfo(int64)
+    for limits, wrong in ((finfo, int32), (finfo, 3), (iinfo, float32), (iinfo, "int8")):
+        with pytest.raises(TypeError, match=str(getattr(wrong, "name", wrong))):
+            limits(wrong)
+    with pytest.raises(TypeError):
+        hash(finfo(float32))
+
+
+@pytest.mark.parametrize(
+    "name", ["?", *"bBhHiIlLqQefdgFDGSUVOmM", ">f4", "<i2", ">i8", "=f8", ">b"]
+)
+def test_numpy_dtypes_are_taken_as_torch_takes_them(torch, name):
+    array = np.zeros(2, name)
+    try:
+        expected = str(torch.from_numpy(array).dtype)
+    except (TypeError, ValueError) as error:
+        with pytest.raises(type(error)):
+            from_numpy_dtype(array.dtype)
+        return
+    if expected in ("torch.uint16", "torch.uint32", "torch.uint64"):
+        with pytest.raises(TypeError, match="uint"):
+            from_numpy_dtype(array.dtype)
+    else:
+        assert str(from_numpy_dtype(array.dtype)) == expected.replace("torch.", "ftensor.")
+
+
+@pytest.mark.parametrize("function", [promote_types, can_cast])
+def test_what_is_not_a_dtype_is_named(function):
+    for args in ((1, float32), (float32, 1), ("float32", float32)):
+        with pytest.raises(TypeError, match=r"1|'float32'"):
+            function(*args)
