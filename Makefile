@@ -1,0 +1,74 @@
+# Everything starts here, without root: `make demo` shows what ftensor does, `make test` checks it.
+
+PYTHON ?= python3
+VENV ?= .venv
+OUT ?= out
+# Arguments for pytest: make test ARGS="-x tests/test_dtype.py"
+ARGS ?=
+# pip as one file, for a Python that comes without pip and ensurepip.
+PIP_ZIPAPP ?= https://bootstrap.pypa.io/pip/pip.pyz
+
+BIN := $(VENV)/bin
+
+.PHONY: help demo test lint format bench clean
+.DEFAULT_GOAL := help
+
+help:
+	@echo "make demo    digits and a photograph on this machine's device; pictures go to $(OUT)/"
+	@echo "make test    all tests, on the default device and on every other target that is here"
+	@echo "make lint    ruff and mypy"
+	@echo "make format  ruff's formatting, written into the files"
+	@echo "make bench   figures against torch and NumPy"
+	@echo "make clean   removes what the others made, the virtual environment included"
+
+demo: $(VENV)/installed-demo
+	$(BIN)/python examples/digits.py --out $(OUT)
+	$(BIN)/python examples/photo.py --out $(OUT)
+
+test: $(VENV)/installed-test
+	@$(BIN)/python tests/run.py $(ARGS)
+
+lint: $(VENV)/installed-lint
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+
+format: $(VENV)/installed-lint
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+bench: $(VENV)/installed-test
+	$(BIN)/python benchmarks/bench.py $(ARGS)
+
+clean:
+	rm -rf $(VENV) $(OUT) build dist site .pytest_cache .hypothesis .mypy_cache .ruff_cache
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +
+
+# The extra `cpu` is empty where its runtime does not exist, so it is always asked for.
+$(VENV)/installed-%: pyproject.toml | $(VENV)/ready
+	$(BIN)/python -m pip install --quiet --editable ".[cpu,$*]"
+	@touch $@
+
+# Debian and Ubuntu split Python up: venv works without pip where ensurepip is missing, and pip
+# then comes from outside the environment, or as one file.
+$(VENV)/ready:
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 10))' || { \
+	  echo "ftensor needs Python 3.10 or newer; name it like this: make PYTHON=python3.12 demo"; \
+	  exit 1; }
+	@rm -rf $(VENV)
+	@if $(PYTHON) -c 'import ensurepip' 2>/dev/null; then \
+	  $(PYTHON) -m venv $(VENV); \
+	elif $(PYTHON) -m pip --version >/dev/null 2>&1; then \
+	  $(PYTHON) -m venv --without-pip $(VENV) && \
+	  $(PYTHON) -m pip --python $(BIN)/python install --quiet pip; \
+	else \
+	  echo "Python has neither ensurepip nor pip: fetching $(PIP_ZIPAPP)" && \
+	  $(PYTHON) -m venv --without-pip $(VENV) && \
+	  $(PYTHON) -c 'import sys, urllib.request as u; u.urlretrieve(*sys.argv[1:])' \
+	    $(PIP_ZIPAPP) $(VENV)/pip.pyz && \
+	  $(BIN)/python $(VENV)/pip.pyz install --quiet pip; \
+	fi || { \
+	  echo "No virtual environment could be made. On Debian and Ubuntu this helps:"; \
+	  echo "    sudo apt-get install python3-venv"; \
+	  exit 1; }
+	@touch $@
