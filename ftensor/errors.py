@@ -126,3 +126,206 @@ def output_shape(out_shape: Sequence[int], shape: Sequence[int]) -> RuntimeError
     return RuntimeError(
         f"the output has shape {tuple(out_shape)}, but the operands broadcast to {tuple(shape)}"
     )
+
+
+def not_an_array(value: object) -> TypeError:
+    """from_numpy of something else."""
+    return TypeError(
+        f"from_numpy() needs a numpy.ndarray, not {type(value).__name__}; tensor() takes lists"
+    )
+
+
+def negative_strides(strides: Sequence[int]) -> ValueError:
+    """A NumPy array that runs backwards through memory."""
+    return ValueError(
+        f"the array's strides {tuple(strides)} (bytes) include a negative one, which tensors "
+        f"can't have; pass array.copy()"
+    )
+
+
+def uneven_strides(strides: Sequence[int], itemsize: int) -> ValueError:
+    """A NumPy array whose elements do not lie whole elements apart, as a record's field may."""
+    return ValueError(
+        f"the array's strides {tuple(strides)} (bytes) are not all multiples of its itemsize "
+        f"{itemsize}; pass array.copy()"
+    )
+
+
+def no_numpy_dtype(dtype: object) -> TypeError:
+    """A dtype NumPy lacks."""
+    return TypeError(f"NumPy has no dtype for {dtype}; convert first, for example with .float()")
+
+
+def array_needs_copy(dtype: object, wanted: object | None) -> ValueError:
+    """np.asarray(tensor, copy=False) where the memory can't be shared."""
+    why = f"to convert it to {wanted}" if wanted else "because the device has its own memory"
+    return ValueError(f"the {dtype} tensor must be copied {why}; don't pass copy=False")
+
+
+def import_needs_copy(device: object, strides: Sequence[int]) -> ValueError:
+    """from_dlpack(copy=False) where the memory can't be shared."""
+    return ValueError(
+        f"memory with strides {tuple(strides)} can't be used by {device} as it is: the device has "
+        f"its own memory, the data is not aligned to its elements, or a stride is negative; "
+        f"don't pass copy=False"
+    )
+
+
+def export_needs_copy(device: object, readonly: bool) -> BufferError:
+    """__dlpack__(copy=False) where the memory can't be shared."""
+    why = "is read-only, which only DLPack 1.0 can tell" if readonly else f"is in {device}'s memory"
+    return BufferError(f"the tensor {why}, so exporting it needs a copy; don't pass copy=False")
+
+
+def dlpack_stream_type(stream: object) -> TypeError:
+    """A `stream` for __dlpack__ that is no number."""
+    return TypeError(f"__dlpack__: stream must be None or an int, not {type(stream).__name__}")
+
+
+def dlpack_stream(stream: int) -> ValueError:
+    """A `stream` for __dlpack__ of a tensor that is exported in host memory."""
+    return ValueError(f"__dlpack__: host memory has no streams, so stream must be None: {stream}")
+
+
+def dlpack_device(dl_device: object) -> BufferError:
+    """A `dl_device` that tensors can't be exported to."""
+    return BufferError(f"tensors are exported to the host only, dl_device (1, 0), not {dl_device}")
+
+
+def not_a_dlpack_capsule(value: object) -> ValueError:
+    """from_dlpack of a capsule that holds no tensor, or no longer."""
+    return ValueError(f"{value!r} holds no DLPack tensor; a capsule can be consumed only once")
+
+
+def dlpack_version(major: int, minor: int) -> BufferError:
+    """A capsule of a DLPack version whose layout is unknown."""
+    return BufferError(f"the capsule is of DLPack {major}.{minor}; versions 0 and 1 can be read")
+
+
+def dlpack_foreign_device(dl_device: tuple[int, int]) -> BufferError:
+    """A producer's memory that the host can't read."""
+    return BufferError(
+        f"the data is on DLPack device type {int(dl_device[0])}, id {int(dl_device[1])}, and its "
+        f"owner does not export it to host memory without help; move it to the CPU first"
+    )
+
+
+def dlpack_dtype(code: int, bits: int, lanes: int) -> BufferError:
+    """A DLPack dtype ftensor lacks."""
+    return BufferError(
+        f"ftensor has no dtype for DLPack type code {code} with {bits} bits and {lanes} lanes; "
+        f"convert the data before it is exchanged"
+    )
+
+
+def not_a_torch_tensor(value: object) -> TypeError:
+    """from_torch of something else."""
+    return TypeError(f"from_torch() needs a torch.Tensor, not {type(value).__name__}")
+
+
+def torch_dtype_not_supported(dtype: object) -> TypeError:
+    """A torch dtype ftensor lacks."""
+    return TypeError(f"ftensor has no {dtype}; convert the tensor with .to() first")
+
+
+def torch_device_not_supported(device: object) -> TypeError:
+    """A torch tensor that is not in host memory."""
+    return TypeError(f"from_torch() reads torch's CPU tensors, not {device}; call .cpu() first")
+
+
+def torch_layout_not_supported(layout: object) -> TypeError:
+    """A sparse or otherwise special torch tensor."""
+    return TypeError(f"from_torch() needs a strided tensor, not {layout}; call .to_dense() first")
+
+
+def requires_grad() -> RuntimeError:
+    """A torch tensor whose history would be lost."""
+    return RuntimeError(
+        "the torch tensor requires grad, and ftensor records no gradients; "
+        "pass tensor.detach() if they are not needed"
+    )
+
+
+def bad_device(value: object) -> RuntimeError:
+    """A device string that names no kind of device ftensor has, or not in its form."""
+    return RuntimeError(
+        f"{value!r} names no device; devices are 'fpga', 'fpga:N' and 'cpu' "
+        f"(set_device_mapping or FTENSOR_DEVICE says what hardware 'fpga' stands for)"
+    )
+
+
+def bad_device_type(value: object) -> TypeError:
+    """Something that is neither a device nor a way to write one."""
+    return TypeError(
+        f"a device is given as a string, an index or an ftensor.device, "
+        f"not {value!r} ({type(value).__name__})"
+    )
+
+
+def device_index_twice(text: str, index: int) -> RuntimeError:
+    """device("fpga:0", 1)."""
+    return RuntimeError(f"device {text!r} already has an index; leave out index={index}")
+
+
+def device_index(kind: str, index: int, count: int) -> RuntimeError:
+    """A device number beyond those that are there."""
+    have = "only one" if count == 1 else f"{count} of them, numbered from 0 to {count - 1}"
+    return RuntimeError(f"there is no device {kind}:{index}: this process sees {have}")
+
+
+def not_an_fpga(function: str, value: object) -> ValueError:
+    """A function of ftensor.fpga given the host."""
+    return ValueError(f"fpga.{function}() is about 'fpga' devices, not {value!r}")
+
+
+def no_device(mapping: str, present: Sequence[str], steps: Sequence[str]) -> RuntimeError:
+    """No device that fits the mapping; `steps` are ways to get one."""
+    have = f"the devices found are: {', '.join(present)}" if present else "no device was found"
+    lines = "".join(f"\n  - {step}" for step in steps)
+    return RuntimeError(
+        f"no device for the mapping {mapping!r}; {have}. What may help:{lines}\n"
+        f"`ftensor doctor` looks closer"
+    )
+
+
+def out_of_memory(
+    device: str, nbytes: int, allocated: int, reserved: int, limit: int, largest: int
+) -> OutOfMemoryError:
+    """No room for a buffer, after the cached blocks were given back; all figures in bytes."""
+    why = ""
+    if nbytes > largest:
+        why = f"; the device takes at most {largest} bytes in one buffer"
+    return OutOfMemoryError(
+        f"{device} has no room for {nbytes} bytes: {allocated} are in use, {reserved} reserved, "
+        f"the limit is {limit}{why}. Drop tensors, work on smaller parts, or raise "
+        f"FTENSOR_MEMORY_LIMIT (bytes) if the device has more"
+    )
+
+
+def environment_value(name: str, value: str, wanted: str) -> ValueError:
+    """An environment variable of ours that makes no sense."""
+    return ValueError(f"{name}={value!r} is not {wanted}; correct it or unset it")
+
+
+def kernel_build_failed(entry: str, device: str, log: str, source: str) -> RuntimeError:
+    """The device's compiler refused one of our kernels: never the user's fault."""
+    return RuntimeError(
+        f"{device} can't compile the kernel {entry}. Please report this, with the following:\n"
+        f"{log.strip()}\n--- source ---\n{source}"
+    )
+
+
+def used_after_fork(device: str) -> RuntimeError:
+    """A forked child met a device its parent had opened; the device's threads are not there."""
+    return RuntimeError(
+        f"{device} was opened before this process was forked, and can't be used in the child. "
+        "Start workers with multiprocessing's 'spawn' or 'forkserver' method, or touch the first "
+        "device in the child only"
+    )
+
+
+def event_without_time(recorded: bool) -> RuntimeError:
+    """elapsed_time between events of which one has no time."""
+    if recorded:
+        return RuntimeError("elapsed_time needs events created with enable_timing=True")
+    return RuntimeError("elapsed_time needs two recorded events; record() them first")

@@ -1,0 +1,249 @@
+"""`ft.device`, the current device, and what `fpga` and `cpu` stand for on this machine."""
+
+from __future__ import annotations
+
+import os
+import re
+import threading
+from typing import TYPE_CHECKING, Any
+
+from . import errors
+from .runtime import mapping as policy
+from .runtime.discovery import Found, find
+
+if TYPE_CHECKING:
+    from .runtime.backend import Backend
+
+TYPES = ("fpga", "cpu")
+_FORM = re.compile(r"([a-z]+)(?::(0|[1-9][0-9]*))?")
+
+
+class device:
+    """Where a tensor lives: `device("fpga")`, `device("fpga:1")`, `device("fpga", 1)`, `device(1)`.
+
+    As a context manager it is the device of the tensors created inside. `fpga` without a number
+    is the current one, see `ftensor.fpga.set_device`.
+    """
+
+    __slots__ = ("index", "type")
+    type: str
+    index: int | None
+
+    def __init__(self, type: DeviceLike, index: int | None = None) -> None:
+        if isinstance(type, device):
+            kind, given = type.type, type.index
+        elif isinstance(type, int) and not isinstance(type, bool):
+            kind, given = "fpga", _index(type, type)
+        elif isinstance(type, str):
+            match = _FORM.fullmatch(type)
+            if match is None or match[1] not in TYPES:
+                raise errors.bad_device(type)
+            kind, given = match[1], None if match[2] is None else int(match[2])
+        else:
+            raise errors.bad_device_type(type)
+        if index is not None:
+            if given is not None:
+                raise errors.device_index_twice(str(type), index)
+            given = _index(index, f"{kind}:{index}")
+        object.__setattr__(self, "type", kind)
+        object.__setattr__(self, "index", given)
+
+    def __setattr__(self, name: str, value: object) -> None:
+        raise AttributeError(f"a device is immutable; make another one instead of setting {name}")
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, device):
+            return NotImplemented
+        return self.type == other.type and self.index == other.index
+
+    def __hash__(self) -> int:
+        return hash((self.type, self.index))
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return device, (self.type, self.index)
+
+    def __str__(self) -> str:
+        return self.type if self.index is None else f"{self.type}:{self.index}"
+
+    def __repr__(self) -> str:
+        index = "" if self.index is None else f", index={self.index}"
+        return f"device(type={self.type!r}{index})"
+
+    def __enter__(self) -> device:
+        _thread.defaults.append(self)
+        return self
+
+    def __exit__(self, *exc: object) -> None:
+        _thread.defaults.pop()
+
+
+DeviceLike = str | int | device
+CPU = device("cpu")
+
+
+def _index(value: object, text: object) -> int:
+    if not isinstance(value, int) or isinstance(value, bool):
+        raise errors.bad_device_type(value)
+    if value < 0:
+        raise errors.bad_device(text)
+    return value
+
+
+class _Thread(threading.local):
+    """What each thread has chosen for itself."""
+
+    def __init__(self) -> None:
+        self.index = 0  # the current fpga
+        self.mapped: object = None  # the table that `index` was chosen for
+        self.defaults: list[device] = []  # of the `with device` blocks around, innermost last
+        self.default: device | None = None
+
+
+class _Table:
+    """What the device names stand for, from the first need to the next set_device_mapping."""
+
+    def __init__(self, mapping: str) -> None:
+        found = find()
+        self.mapping = mapping
+        # The host needs no device that fits the mapping.
+        self.fpga = policy.select(mapping, found)
+        self.host = policy.host(self.fpga, found)
+        self.labels = [device("fpga", index) for index in range(len(self.fpga))]
+
+
+_thread = _Thread()
+_table: _Table | None = None
+_lock = threading.Lock()
+
+
+def _new_lock() -> None:
+    # A fork while another thread held the lock would leave it locked for ever in the child.
+    global _lock
+    _lock = threading.Lock()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_new_lock)
+
+
+def _current_table() -> _Table:
+    global _table
+    table = _table
+    if table is None:
+        with _lock:
+            table = _table = _table or _Table(get_device_mapping())
+    return table
+
+
+def set_device_mapping(mapping: str) -> None:
+    """Say what `fpga` stands for, from now on and in all threads.
+
+    "auto" takes the best of what is there (a board, a GPU, Intel's CPU runtime, PoCL, another
+    one; the C simulation where there is no OpenCL) and all devices like it; "explicit" numbers
+    every OpenCL device; "fpga", "gpu" and "cpu" take the devices of that kind, "csim" the C
+    simulation. Otherwise it is the name of a target or a part of a platform's name, such as
+    "pocl", and may end in ":N" for one of these; `ftensor devices` lists them. Tensors that exist
+    stay on the device they are on. RuntimeError, and no change, if no device fits.
+    """
+    global _table
+    if not isinstance(mapping, str) or not mapping.strip():
+        raise errors.bad_device(mapping)
+    policy.require(mapping, find())
+    table = _Table(mapping)
+    with _lock:
+        _table = table
+
+
+def get_device_mapping() -> str:
+    """The mapping in force: what was set, else the environment's FTENSOR_DEVICE, else "auto"."""
+    table = _table
+    if table is not None:
+        return table.mapping
+    return os.environ.get("FTENSOR_DEVICE", "").strip() or "auto"
+
+
+def fpga_devices() -> list[Found]:
+    """What fpga:0, fpga:1, ... stand for; empty where nothing fits the mapping."""
+    return _current_table().fpga
+
+
+def fpga_index() -> int:
+    """The number of this thread's current fpga."""
+    table = _current_table()
+    if _thread.mapped is not table:  # a number chosen under another mapping means nothing now
+        _thread.mapped = table
+        _thread.index = 0
+    return _thread.index
+
+
+def set_fpga_index(index: int) -> None:
+    """Make fpga:`index` this thread's current one."""
+    found_of(device("fpga", index))
+    _thread.mapped = _current_table()
+    _thread.index = index
+
+
+def resolve(which: DeviceLike | None = None) -> device:
+    """The full name of a device that is there: `fpga` gets its number, the host is plain `cpu`.
+
+    None is the device of new tensors. RuntimeError if there is no such device.
+    """
+    if which is None:
+        return current_device()
+    chosen = which if isinstance(which, device) else device(which)
+    if chosen.type == "cpu":
+        if chosen.index:
+            raise errors.device_index("cpu", chosen.index, 1)
+        return CPU
+    index = fpga_index() if chosen.index is None else chosen.index
+    labels = _current_table().labels
+    if index >= len(labels):
+        found_of(device("fpga", index))  # raises
+    return labels[index]
+
+
+def found_of(which: device) -> Found:
+    """What a device name stands for, not necessarily opened yet."""
+    table = _current_table()
+    if which.type == "cpu":
+        if which.index:
+            raise errors.device_index("cpu", which.index, 1)
+        return (table.host or policy.require("cpu", find()))[0]
+    found = table.fpga or policy.require(table.mapping, find())
+    index = fpga_index() if which.index is None else which.index
+    if index >= len(found):
+        raise errors.device_index("fpga", index, len(found))
+    return found[index]
+
+
+def backend_of(which: DeviceLike) -> Backend:
+    """The opened device behind a name."""
+    return found_of(which if isinstance(which, device) else device(which)).open()
+
+
+def current_device() -> device:
+    """The device of new tensors, fully named: of the innermost `with device` block, else the
+    default one, else this thread's current fpga."""
+    chosen = _thread.defaults[-1] if _thread.defaults else _thread.default
+    if chosen is not None:
+        return resolve(chosen)
+    index = fpga_index()
+    labels = _current_table().labels
+    if index >= len(labels):
+        found_of(device("fpga", index))  # raises
+    return labels[index]
+
+
+def default_backend() -> Backend:
+    """The opened device of new tensors."""
+    return found_of(current_device()).open()
+
+
+def set_default_device(which: DeviceLike | None) -> None:
+    """Let this thread's new tensors be on a device; None goes back to the current fpga."""
+    _thread.default = None if which is None else device(which)
+
+
+def get_default_device() -> device:
+    """The device of new tensors, as `torch.get_default_device`."""
+    return current_device()

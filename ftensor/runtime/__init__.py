@@ -1,0 +1,1 @@
+"""Devices and what runs on them: discovery, contexts, queues, events, memory, launches."""

@@ -1,0 +1,215 @@
+"""Finds the devices of this machine, once, when the first one is needed."""
+
+from __future__ import annotations
+
+import importlib
+import os
+import shlex
+import sys
+import threading
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from . import icd, targets
+from .targets import Target
+
+if TYPE_CHECKING:
+    from .backend import Backend
+
+
+@dataclass(eq=False)
+class Found:
+    """A device that is there: known by name, opened on demand."""
+
+    target: Target
+    name: str
+    platform: str
+    version: str  # of the platform
+    driver: str
+    compute_units: int
+    total_memory: int  # bytes
+    has_float64: bool
+    has_float16: bool
+    cl_platform: Any = None
+    cl_device: Any = None
+    _backend: Backend | None = None
+    _lock: threading.Lock = field(default_factory=threading.Lock, repr=False)
+
+    @property
+    def opened(self) -> bool:
+        """Whether it is in use."""
+        return self._backend is not None
+
+    def open(self) -> Backend:
+        """The device, opened: the same backend at each call."""
+        if self._backend is None:
+            with self._lock:
+                if self._backend is None:
+                    self._backend = self._open()
+        return self._backend
+
+    def _open(self) -> Backend:
+        if self.target.kind == "csim":
+            from .csim import CSimBackend
+
+            return CSimBackend(self.target)
+        from .opencl import OpenCLBackend
+
+        return OpenCLBackend(self.target, self.cl_platform, self.cl_device)
+
+
+@dataclass(frozen=True)
+class Report:
+    """What discovery saw; `notes` are sentences about what it could not use, and why."""
+
+    found: tuple[Found, ...]
+    notes: tuple[str, ...]
+    entries: dict[str, str]  # the .icd files that the loader was offered
+    platforms: tuple[tuple[str, str], ...]  # names and versions, with or without devices
+
+
+_report: Report | None = None
+_lock = threading.Lock()
+
+
+def _new_locks() -> None:
+    # A fork while another thread held a lock would leave it locked for ever in the child.
+    global _lock
+    _lock = threading.Lock()
+    for found in _report.found if _report else ():
+        found._lock = threading.Lock()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_new_locks)
+
+
+def report() -> Report:
+    """All that discovery has to say; the search runs once per process."""
+    global _report
+    if _report is None:
+        with _lock:
+            if _report is None:
+                _report = _search()
+    return _report
+
+
+def find() -> list[Found]:
+    """The devices of this machine in the order in which `auto` takes them; csim comes last."""
+    return list(report().found)
+
+
+def _search() -> Report:
+    notes: list[str] = []
+    imported = "pyopencl" in sys.modules
+    devices: list[Found] = []
+    platforms: list[tuple[str, str]] = []
+    with icd.offered(notes) as entries:
+        cl = _import_pyopencl(notes)
+        for platform in _platforms(cl, notes) if cl else ():
+            platforms.append((platform.name.strip(), platform.version.strip()))
+            devices += _devices(cl, platform, notes)
+    if imported and _pip_runtime_unseen(entries, platforms):
+        notes.append(
+            "pyopencl had been imported, and had asked for its platforms, before ftensor first "
+            "needed a device; its loader looks only once, so Intel's CPU runtime is not seen. "
+            "Touch ftensor first: call ftensor.fpga.is_available() before pyopencl.get_platforms()"
+        )
+    if compiler := targets.csim_compiler():
+        devices.append(_csim(compiler))
+    return Report(tuple(_in_order(devices)), tuple(notes), entries, tuple(platforms))
+
+
+def _import_pyopencl(notes: list[str]) -> Any:
+    try:
+        return importlib.import_module("pyopencl")
+    except ImportError as failure:  # absent, or its compiled part does not load here
+        notes.append(f"pyopencl cannot be imported: {failure}")
+        return None
+
+
+def _platforms(cl: Any, notes: list[str]) -> list[Any]:
+    try:
+        found = cl.get_platforms()
+    except cl.Error as failure:
+        # No platform at all is an ordinary machine without OpenCL, which doctor speaks about.
+        if failure.code != cl.status_code.PLATFORM_NOT_FOUND_KHR:
+            notes.append(f"OpenCL does not list its platforms: {failure}")
+        return []
+    return list({platform.int_ptr: platform for platform in found}.values())
+
+
+def _devices(cl: Any, platform: Any, notes: list[str]) -> list[Found]:
+    try:
+        devices = platform.get_devices()
+    except cl.Error as failure:
+        if failure.code != cl.status_code.DEVICE_NOT_FOUND:
+            notes.append(f"platform {platform.name!r} does not list its devices: {failure}")
+        return []
+    found = []
+    for device in devices:
+        try:
+            target = targets.match(_kinds(cl, device), platform.name, platform.version)
+            if target is not None:
+                found.append(_describe(target, platform, device))
+            else:
+                notes.append(f"{device.name!r} on {platform.name!r} is of no kind ftensor knows")
+        except cl.Error as failure:
+            notes.append(f"a device of platform {platform.name!r} does not answer: {failure}")
+    return found
+
+
+def _kinds(cl: Any, device: Any) -> frozenset[str]:
+    types = cl.device_type
+    kinds = {"board": types.ACCELERATOR, "gpu": types.GPU, "cpu": types.CPU}
+    return frozenset(kind for kind, flag in kinds.items() if device.type & flag)
+
+
+def _describe(target: Target, platform: Any, device: Any) -> Found:
+    return Found(
+        target,
+        device.name.strip(),
+        platform.name.strip(),
+        platform.version.strip(),
+        device.driver_version.strip(),
+        device.max_compute_units,
+        device.global_mem_size,
+        bool(device.double_fp_config),
+        "cl_khr_fp16" in device.extensions.split(),
+        platform,
+        device,
+    )
+
+
+def _csim(compiler: list[str]) -> Found:
+    return Found(
+        targets.CSIM,
+        "C simulation",
+        "ftensor",
+        "C++17",
+        shlex.join(compiler),
+        compute_units=1,
+        total_memory=os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES"),
+        has_float64=True,
+        has_float16=True,
+    )
+
+
+def _pip_runtime_unseen(entries: dict[str, str], platforms: list[tuple[str, str]]) -> bool:
+    offered = any(os.path.basename(lib) == icd.RUNTIME_LIBRARY for lib in entries.values())
+    cpu = targets.BY_NAME["intel-cpu"]
+    return offered and not any(
+        cpu.matches(frozenset(("cpu",)), name, version) for name, version in platforms
+    )
+
+
+def _in_order(devices: list[Found]) -> list[Found]:
+    """By family as `auto` prefers them; within one, the newer version first, else as listed."""
+    order = {target: index for index, target in enumerate(targets.TARGETS)}
+    newest_first = sorted(devices, key=lambda found: _numbers(found.driver), reverse=True)
+    return sorted(newest_first, key=lambda found: order[found.target])
+
+
+def _numbers(version: str) -> tuple[int, ...]:
+    digits = "".join(c if c.isdigit() else " " for c in version)
+    return tuple(int(number) for number in digits.split())

@@ -1,0 +1,103 @@
+"""The mapping policy: which of the machine's devices `fpga` stands for."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from .. import errors
+from . import targets
+from .discovery import Found
+
+
+def _auto(found: Sequence[Found]) -> list[Found]:
+    """All devices that are of one make with the best."""
+    devices = _explicit(found)
+    return [d for d in devices if _make(d) == _make(devices[0])]
+
+
+def _make(found: Found) -> tuple[str, str, str]:
+    return found.target.name, found.platform, found.version
+
+
+def _explicit(found: Sequence[Found]) -> list[Found]:
+    """Every OpenCL device; csim where there is none."""
+    return [d for d in found if d.target.kind != "csim"] or list(found)
+
+
+def _cpu(found: Sequence[Found]) -> list[Found]:
+    return _kind("cpu")(found) or _kind("csim")(found)
+
+
+def _kind(kind: str) -> Callable[[Sequence[Found]], list[Found]]:
+    return lambda found: [d for d in found if d.target.kind == kind]
+
+
+POLICIES: dict[str, Callable[[Sequence[Found]], list[Found]]] = {
+    "auto": _auto,
+    "explicit": _explicit,
+    "fpga": _kind("board"),
+    "gpu": _kind("gpu"),
+    "cpu": _cpu,
+    "csim": _kind("csim"),
+}
+
+
+def select(mapping: str, found: Sequence[Found]) -> list[Found]:
+    """The devices that become fpga:0, fpga:1, ... under a mapping; empty if none fits.
+
+    A mapping is a policy, the name of a target, or a part of a platform's name or version; a
+    part of a device's name is tried last. ":N" behind it takes one of the devices it gives.
+    """
+    word, colon, number = mapping.strip().lower().rpartition(":")
+    if not (colon and number.isdecimal()):
+        word, number = mapping.strip().lower(), ""
+    chosen = POLICIES[word](found) if word in POLICIES else _named(word, found)
+    return chosen[int(number) : int(number) + 1] if number else chosen
+
+
+def _named(word: str, found: Sequence[Found]) -> list[Found]:
+    tests: tuple[Callable[[Found], bool], ...] = (
+        lambda d: word == d.target.name,
+        lambda d: word in f"{d.target.name}\n{d.platform}\n{d.version}".lower(),
+        lambda d: word in d.name.lower(),
+    )
+    return next((hits for test in tests if word and (hits := list(filter(test, found)))), [])
+
+
+def selector(device: Found, found: Sequence[Found]) -> str:
+    """The shortest mapping by which a user gets just this one of the devices found."""
+    family = [d for d in found if d.target is device.target]
+    if len(family) == 1:
+        return device.target.name
+    return f"{device.target.name}:{family.index(device)}"
+
+
+def host(mapped: Sequence[Found], found: Sequence[Found]) -> list[Found]:
+    """What `cpu` stands for, at most one: the device in use if it is the host, else the first
+    host runtime, so that a program which chose one runtime doesn't open a second."""
+    return [d for d in mapped[:1] if d.target.kind in ("cpu", "csim")] or _cpu(found)[:1]
+
+
+def advice(mapping: str) -> list[str]:
+    """The steps that would get a device for a mapping, the likeliest first."""
+    word = mapping.strip().lower().partition(":")[0]
+    kinds = {"fpga": ("board",), "gpu": ("gpu",), "csim": ("csim",)}.get(word, ("cpu", "csim"))
+    rows = [row for row in targets.TARGETS if word and word in row.name and word not in POLICIES]
+    if not rows:
+        names = {
+            "board": ("xilinx", "intel-fpga-emulator"),
+            "gpu": ("nvidia", "amd", "intel-gpu"),
+            "cpu": ("intel-cpu", "pocl"),
+            "csim": ("csim",),
+        }
+        rows = [targets.BY_NAME[name] for kind in kinds for name in names[kind]]
+    return [f"{row.name}: {row.advice}" for row in rows]
+
+
+def require(mapping: str, found: Sequence[Found]) -> list[Found]:
+    """`select`, or the error that says what would help."""
+    chosen = select(mapping, found)
+    if not chosen:
+        present = [f"{selector(d, found)} ({d.name})" for d in found]
+        raise errors.no_device(mapping, present, advice(mapping))
+    return chosen

@@ -1,0 +1,110 @@
+"""The families of devices ftensor knows: one row each, in the order in which `auto` takes them."""
+
+from __future__ import annotations
+
+import os
+import re
+import shlex
+import shutil
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Target:
+    """What all devices of one family have in common.
+
+    A device belongs to the first row whose `kind` fits the device's OpenCL type and whose
+    `platform_match` is found in "platform name | platform version" (ignoring case): the version is
+    part of it because two builds of one platform can be installed side by side.
+    """
+
+    name: str
+    kind: str  # "board", "gpu", "cpu" or "csim"
+    platform_match: str
+    dialect: str  # "opencl", "vitis" or "intel": the header that defines the kernel words
+    advice: str  # how a user gets such a device; may hold a command after the last colon
+    units_per_cu: int = 1  # kernel instances (slab) or work-items (stride) per OpenCL compute unit
+    grid: str = "slab"  # "slab": each unit walks one contiguous part; "stride": all in step
+    lanes_bytes: int = 64  # width of one vector access
+    unaligned: bool = True  # a vector access is right at any element, not only on its own width
+    build_options: tuple[str, ...] = ()
+    emulates: str = ""  # the hardware this row stands in for; never faster than the host's own CPU
+
+    def matches(self, kinds: frozenset[str], platform: str, version: str) -> bool:
+        """True when a device of these kinds, on this platform, belongs to the row."""
+        text = f"{platform} | {version}"
+        return self.kind in kinds and re.search(self.platform_match, text, re.I) is not None
+
+
+BOARD_ADVICE = (
+    "the board's driver and XRT (https://xilinx.github.io/XRT): "
+    "apt-get install libxrt1 libxrt-dev libxrt-utils"
+)
+GPU_ADVICE = "the graphics driver's OpenCL part, for instance: apt-get install {package}"
+POCL_ADVICE = "the open CPU runtime: apt-get install pocl-opencl-icd"
+
+# fmt: off
+TARGETS: tuple[Target, ...] = (
+    Target("xilinx", "board", r"^Xilinx", "vitis", BOARD_ADVICE,
+           unaligned=False),
+    Target("intel-fpga", "board", r"^Intel\(R\) FPGA SDK|^Altera", "intel",
+           "the board's runtime environment from its vendor", unaligned=False),
+    # A board of another make whose runtime compiles OpenCL C.
+    Target("accelerator", "board", r"^(?!.*(FPGA Emulation|Oclgrind))", "opencl",
+           "the accelerator's OpenCL driver from its vendor"),
+    # GPUs: neighbouring work-items must touch neighbouring addresses, and only many of them hide
+    # the memory's latency: as many as a compute unit keeps in flight.
+    Target("nvidia", "gpu", r"^NVIDIA", "opencl",
+           GPU_ADVICE.format(package="nvidia-opencl-icd"),
+           units_per_cu=2048, grid="stride", lanes_bytes=16),
+    Target("amd", "gpu", r"^AMD Accelerated", "opencl",
+           GPU_ADVICE.format(package="rocm-opencl-icd"),
+           units_per_cu=2048, grid="stride", lanes_bytes=16),
+    Target("intel-gpu", "gpu", r"^Intel", "opencl",
+           GPU_ADVICE.format(package="intel-opencl-icd"),
+           units_per_cu=256, grid="stride", lanes_bytes=16),
+    Target("other-gpu", "gpu", r"^(?!.*Oclgrind)", "opencl",
+           GPU_ADVICE.format(package="mesa-opencl-icd"),
+           units_per_cu=1024, grid="stride", lanes_bytes=16),
+    Target("intel-cpu", "cpu", r"^Intel\(R\) (CPU Runtime for )?OpenCL", "opencl",
+           'the default without hardware, on x86-64 Linux: pip install "ftensor[cpu]"'),
+    # The wheel of 3.0-rc2 cannot compile on CPUs newer than itself, so any other PoCL goes first.
+    Target("pocl", "cpu", r"^Portable Computing Language(?!.*3\.0-rc)", "opencl", POCL_ADVICE),
+    Target("pocl-rc", "cpu", r"^Portable Computing Language", "opencl",
+           "a release candidate that fails on newer CPUs; take the release instead: "
+           "apt-get install pocl-opencl-icd"),
+    Target("oclgrind", "cpu", r"^Oclgrind", "opencl",
+           "a memory and race checker, used as `oclgrind python program.py`: "
+           "apt-get install oclgrind"),
+    Target("other-cpu", "cpu", r"", "opencl", POCL_ADVICE),
+    # Last of the OpenCL devices: an emulator is to be asked for, a real CPU is faster.
+    Target("intel-fpga-emulator", "board", r"^Intel\(R\) FPGA Emulation", "intel",
+           "Intel's FPGA emulator, in a folder and a process of its own: "
+           "pip install --target DIR intel-opencl-rt==2023.2.4 intel-cmplr-lib-rt==2023.2.4",
+           unaligned=False, emulates="an Intel FPGA"),
+    # Vectors keep to their alignment here, as they must in the hardware the program stands for.
+    Target("csim", "csim", r"(?!)", "vitis",
+           "the C simulation of the kernels, by the host's compiler: apt-get install g++",
+           unaligned=False, emulates="a Xilinx FPGA"),
+)
+# fmt: on
+
+BY_NAME = {target.name: target for target in TARGETS}
+CSIM = BY_NAME["csim"]
+
+
+def match(kinds: frozenset[str], platform: str, version: str) -> Target | None:
+    """The row of a device, or None for a kind of device that nothing here serves.
+
+    `kinds` holds "board" for an OpenCL accelerator, "gpu", "cpu"; a device may say that it is all.
+    """
+    for target in TARGETS:
+        if target.matches(kinds, platform, version):
+            return target
+    return None
+
+
+def csim_compiler() -> list[str] | None:
+    """The C++ compiler of the C simulation, as words: $CXX, else g++; None when it is not there."""
+    command = shlex.split(os.environ.get("CXX", "")) or ["g++"]
+    return command if shutil.which(command[0]) else None
