@@ -1,0 +1,224 @@
+"""What every device can do: memory, kernels, streams; OpenCL and C simulation fill it in."""
+
+from __future__ import annotations
+
+import atexit
+import os
+import threading
+import weakref
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Protocol
+
+import numpy as np
+
+from ..storage import Storage
+from .pool import Block, LostPool, Pool
+from .stream import CurrentStream, Stream
+
+if TYPE_CHECKING:
+    from .targets import Target
+
+
+@dataclass(frozen=True)
+class DeviceProperties:
+    """What a device says about itself, as `torch.cuda.get_device_properties` has it."""
+
+    name: str
+    platform: str
+    version: str
+    driver: str
+    total_memory: int
+    max_allocation: int
+    multi_processor_count: int
+    has_float64: bool
+    has_float16: bool
+
+
+class Kernel(Protocol):
+    """A compiled kernel: call it with a stream, the number of compute units, its arguments."""
+
+    def __call__(self, stream: Any, units: int, /, *args: Any) -> None: ...
+
+
+class Backend(ABC):
+    """One opened device."""
+
+    target: Target
+    properties: DeviceProperties
+    host_shared: bool
+    # The alignment, in bytes, that foreign memory needs to be adopted without a copy; an
+    # element's own alignment is always needed.
+    adopt_alignment: int = 1
+
+    def __init__(self, target: Target, properties: DeviceProperties, host_shared: bool) -> None:
+        self.target = target
+        self.dialect: str = target.dialect
+        self.properties = properties
+        self.host_shared = host_shared
+        self.units: int = max(1, target.units_per_cu * properties.multi_processor_count)
+        self.launches: dict[Any, Any] = {}  # for the layer above, which keys kernels by plan
+        self.lock = threading.RLock()
+        self.streams: weakref.WeakSet[Stream] = weakref.WeakSet()
+        self.pool = Pool(self, properties.total_memory, self._make_memory)
+        self.default_stream = Stream(self)
+        self._current = CurrentStream(self.default_stream)
+        _opened.append(self)
+
+    def forked(self) -> None:
+        """In a forked child: a device that is no more than calls goes on, others override this."""
+        self.lock = threading.RLock()
+        self.pool.lock = threading.RLock()
+
+    # Streams
+
+    def current_stream(self) -> Stream:
+        """The stream that this thread enqueues to."""
+        return self._current.stream
+
+    def set_current_stream(self, stream: Stream) -> None:
+        """Let this thread enqueue to `stream` from now on."""
+        assert stream.backend is self, "a stream of another device"
+        self._current.stream = stream
+
+    def register_stream(self, stream: Stream) -> None:
+        """Called by a new stream."""
+        with self.lock:
+            self.streams.add(stream)
+
+    def synchronize(self) -> None:
+        """Wait for everything enqueued on any stream of this device."""
+        for stream in self.all_streams():
+            stream.synchronize()
+        self.pool.reap()
+
+    def all_streams(self) -> list[Stream]:
+        """The streams that somebody holds."""
+        with self.lock:
+            return list(self.streams)
+
+    # Memory
+
+    def allocate(self, nbytes: int, stream: Stream | None = None) -> Storage:
+        """Memory for `nbytes` bytes on `stream`, by default the current one."""
+        return self.pool.take(nbytes, stream or self._current.stream)
+
+    def adopt(self, ptr: int, nbytes: int, owner: object, readonly: bool = False) -> Storage:
+        """A storage on host memory of others, without a copy; `owner` keeps that memory alive."""
+        assert self.host_shared, f"{self.properties.name} does not share host memory"
+        assert ptr % self.adopt_alignment == 0, f"{ptr:#x} is not aligned for {self.target.name}"
+        handle, memory = self._wrap_host(ptr, nbytes, readonly)
+        block = Block(self.pool, nbytes, handle, ptr, memory)
+        return self.pool.adopt(block, self._current.stream, owner, readonly)
+
+    def upload(self, storage: Storage, byte_offset: int, array: np.ndarray) -> None:
+        """Copy a C-contiguous array into a storage; the array may be changed afterwards."""
+        assert array.flags.c_contiguous, "upload takes a C-contiguous array"
+        assert 0 <= byte_offset <= storage.nbytes - array.nbytes, "upload outside the storage"
+        if array.nbytes:
+            self._upload(storage, byte_offset, array)
+
+    def download(self, storage: Storage, byte_offset: int, array: np.ndarray) -> None:
+        """Fill a C-contiguous array from a storage, after the work that is enqueued on it."""
+        assert array.flags.c_contiguous, "download fills a C-contiguous array"
+        assert 0 <= byte_offset <= storage.nbytes - array.nbytes, "download outside the storage"
+        self._current.stream.synchronize()
+        storage.synchronize()
+        if array.nbytes:
+            self._download(storage, byte_offset, array)
+
+    # What a kind of device fills in
+
+    @abstractmethod
+    def build(
+        self, source: str, entry: str, params: Sequence[str], options: tuple[str, ...] = ()
+    ) -> Kernel:
+        """Compile, or load from the disk cache, one kernel.
+
+        `params` says what the kernel takes, in order: "*" for a pointer, or the C name of a
+        scalar: char uchar short ushort int uint long ulong float double.
+        """
+
+    @abstractmethod
+    def _make_memory(self, nbytes: int) -> tuple[Any, int | None, object] | None:
+        """(handle, host address, what keeps it) of fresh memory, or None where there is none."""
+
+    @abstractmethod
+    def _wrap_host(self, ptr: int, nbytes: int, readonly: bool) -> tuple[Any, object]:
+        """(handle, what keeps it) of host memory at an address."""
+
+    @abstractmethod
+    def _upload(self, storage: Storage, byte_offset: int, array: np.ndarray) -> None: ...
+
+    @abstractmethod
+    def _download(self, storage: Storage, byte_offset: int, array: np.ndarray) -> None: ...
+
+    @abstractmethod
+    def make_queue(self, priority: int) -> Any:
+        """The device's own in-order queue."""
+
+    @abstractmethod
+    def finish(self, queue: Any) -> None:
+        """Wait for a queue."""
+
+    @abstractmethod
+    def make_marker(self, queue: Any) -> Any:
+        """The device's own event behind everything in a queue."""
+
+    @abstractmethod
+    def marker_done(self, marker: Any) -> bool:
+        """Whether a marker was reached."""
+
+    @abstractmethod
+    def finish_marker(self, marker: Any) -> None:
+        """Wait for a marker."""
+
+    @abstractmethod
+    def wait_marker(self, queue: Any, marker: Any, origin: Backend | None) -> None:
+        """Let a queue wait for a marker, which may be another device's."""
+
+    @abstractmethod
+    def make_timing(self, marker: Any) -> Any:
+        """Something that will know when the marker was reached."""
+
+    @abstractmethod
+    def timing_ns(self, timing: Any) -> int:
+        """The time in nanoseconds at which the marker was reached, once it was."""
+
+
+def host_memory(nbytes: int) -> tuple[int, np.ndarray]:
+    """The address of `nbytes` of fresh host memory, aligned as a device's port wants it."""
+    alignment = 4096 if nbytes >= 4096 else 64
+    memory = np.empty(nbytes + alignment, np.uint8)
+    address = memory.ctypes.data
+    return address + -address % alignment, memory
+
+
+def host_bytes(ptr: int, nbytes: int) -> np.ndarray:
+    """The bytes at a host address as an array that does not own them."""
+    import ctypes
+
+    return np.frombuffer((ctypes.c_ubyte * nbytes).from_address(ptr), np.uint8)
+
+
+# Every opened device, for the two moments when all of them matter: exit and fork.
+_opened: list[Backend] = []
+
+
+@atexit.register
+def _finish_all() -> None:
+    # Work in flight writes into memory that the exiting interpreter is about to free.
+    for backend in _opened:
+        backend.synchronize()
+
+
+def _after_fork() -> None:
+    # Nothing may run here that could wait for a lock another thread of the parent held.
+    for backend in _opened:
+        backend.forked()
+    _opened[:] = [backend for backend in _opened if not isinstance(backend.pool, LostPool)]
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_after_fork)

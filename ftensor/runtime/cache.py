@@ -1,0 +1,110 @@
+"""The compiled kernels on disk: several processes may share it and any of them may be killed."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import tempfile
+import time
+import warnings
+from pathlib import Path
+
+DIGEST = hashlib.sha256().digest_size
+_STALE_SECONDS = 3600
+
+
+def directory() -> Path:
+    """Where compiled kernels are kept: FTENSOR_CACHE_DIR, else the user's cache directory."""
+    chosen = os.environ.get("FTENSOR_CACHE_DIR")
+    if chosen:
+        return Path(chosen).expanduser()
+    import platformdirs
+
+    return Path(platformdirs.user_cache_dir("ftensor"))
+
+
+def key(*parts: str) -> str:
+    """The name of what was compiled from `parts` by this version of ftensor."""
+    from .._version import __version__
+
+    digest = hashlib.sha256()
+    for part in (__version__, *parts):
+        digest.update(f"{len(part)}:".encode())  # so that ("ab", "c") and ("a", "bc") differ
+        digest.update(part.encode())
+    return digest.hexdigest()
+
+
+def path(name: str) -> Path:
+    """The file of an entry, whether or not it is there."""
+    return directory() / name[:2] / name
+
+
+def get(name: str) -> bytes | None:
+    """The bytes of an entry; None if there is none, or if it is not what was written."""
+    try:
+        data = path(name).read_bytes()
+    except OSError:
+        return None
+    payload, digest = data[:-DIGEST], data[-DIGEST:]
+    if hashlib.sha256(payload).digest() == digest:
+        return payload
+    drop(name)
+    return None
+
+
+def put(name: str, payload: bytes) -> Path | None:
+    """Write an entry; the file, or None where the cache can't be written.
+
+    The entry appears whole or not at all, whoever else writes it at the same moment: a file of
+    our own is filled first, then renamed. The digest behind the bytes finds what a full disk or
+    a power cut has spoiled; a shared library may carry it, since loaders ignore a tail.
+    """
+    target = path(name)
+    temporary = None
+    try:
+        target.parent.mkdir(parents=True, exist_ok=True)
+        _sweep(target.parent)
+        handle, temporary = tempfile.mkstemp(dir=target.parent, prefix=".new-")
+        with os.fdopen(handle, "wb") as file:
+            file.write(payload)
+            file.write(hashlib.sha256(payload).digest())
+        os.replace(temporary, target)
+    except OSError as error:
+        if temporary is not None and os.path.exists(temporary):
+            os.unlink(temporary)
+        _warn_once(directory(), error)
+        return None
+    return target
+
+
+def drop(name: str) -> None:
+    """Remove an entry, if it is there and may be removed."""
+    try:
+        path(name).unlink(missing_ok=True)
+    except OSError as error:
+        _warn_once(directory(), error)
+
+
+def _sweep(folder: Path) -> None:
+    """Remove what killed writers left behind."""
+    now = time.time()
+    for leftover in folder.glob(".new-*"):
+        try:
+            if now - leftover.stat().st_mtime > _STALE_SECONDS:
+                leftover.unlink()
+        except FileNotFoundError:  # its writer, or another sweeper, was faster
+            continue
+
+
+_warned: set[Path] = set()
+
+
+def _warn_once(folder: Path, error: OSError) -> None:
+    if folder not in _warned:
+        _warned.add(folder)
+        warnings.warn(
+            f"compiled kernels can't be kept in {folder} ({error}); every process will compile "
+            "them again. Set FTENSOR_CACHE_DIR to a folder that can be written.",
+            RuntimeWarning,
+            stacklevel=2,
+        )

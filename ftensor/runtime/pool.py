@@ -1,0 +1,195 @@
+"""The memory pool of one device: blocks by size class and stream, statistics, and the limit."""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from .. import errors
+from ..storage import Storage
+
+if TYPE_CHECKING:
+    from .backend import Backend
+    from .stream import Stream
+
+VECTOR = 64  # bytes: the width of a kernel's memory port, and the tail padding of every block
+PAGE = 4096
+
+
+def size_class(nbytes: int) -> int:
+    """The usable bytes of the block that serves a request: at most an eighth more, above 512.
+
+    Multiples of 64, and eight steps per power of two, so that few classes exist and powers of
+    two are met exactly.
+    """
+    if nbytes <= 512:
+        return (nbytes + 63) & -64 or 64
+    step = 1 << ((nbytes - 1).bit_length() - 4)
+    return (nbytes + step - 1) & -step
+
+
+class Block:
+    """Memory as the device gave it; `size` usable bytes, with one spare vector behind them."""
+
+    __slots__ = ("handle", "memory", "pool", "ptr", "size")
+
+    def __init__(self, pool: Pool, size: int, handle: Any, ptr: int | None, memory: object) -> None:
+        self.pool = pool
+        self.size = size
+        self.handle = handle
+        self.ptr = ptr
+        self.memory = memory  # the host memory behind the handle, if it is ours
+
+
+class FreeLists(dict[int, list[Block]]):
+    """The free blocks of one stream by size class; a class is made when first asked for."""
+
+    def __missing__(self, size: int) -> list[Block]:
+        return self.setdefault(size, [])
+
+
+class Pool:
+    """Hands out storages and keeps what comes back for the next request of that size and stream.
+
+    A block freed while its stream still works is reused on that stream at once: the queue runs
+    in order, so the next user's commands come after the last user's.
+    """
+
+    def __init__(
+        self, backend: Backend, total: int, make: Callable[[int], tuple[Any, int | None, object]]
+    ) -> None:
+        self.backend = backend
+        self.make = make
+        self.limit = _limit_from_environment() or total
+        self.lock = threading.RLock()
+        # Adopted memory that the device may still be using: (event, storage's block and owner).
+        self.deferred: list[tuple[Any, Block, object]] = []
+        self.allocated = self.reserved = self.adopted = 0
+        self.peak_allocated = self.peak_reserved = 0
+        self.requests = self.device_allocations = self.retries = self.failures = 0
+
+    def take(self, nbytes: int, stream: Stream) -> Storage:
+        """A storage of `nbytes`; its bytes are whatever was there before."""
+        if nbytes <= 512:
+            size = (nbytes + 63) & -64 or 64
+        else:
+            size = size_class(nbytes)
+        self.requests += 1
+        try:
+            # Without a lock: popping is atomic, and two threads never get the same block.
+            block = stream.free[size].pop()
+        except IndexError:
+            block = self._new_block(size, nbytes)
+        allocated = self.allocated = self.allocated + size
+        if allocated > self.peak_allocated:
+            self.peak_allocated = allocated
+        return Storage(self.backend, stream, block, nbytes)
+
+    def _new_block(self, size: int, nbytes: int) -> Block:
+        with self.lock:
+            for attempt in (1, 2):
+                room = self.reserved + size + VECTOR <= self.limit
+                made = self.make(size + VECTOR) if room else None
+                if made is not None:
+                    break
+                if attempt == 1:
+                    self.retries += 1
+                    self.release_cached()
+            if made is None:
+                self.failures += 1
+                raise errors.out_of_memory(
+                    self.backend.properties.name,
+                    nbytes,
+                    self.allocated,
+                    self.reserved,
+                    self.limit,
+                    self.backend.properties.max_allocation,
+                )
+            self.device_allocations += 1
+            self.reserved += size + VECTOR
+            self.peak_reserved = max(self.peak_reserved, self.reserved)
+            return Block(self, size, *made)
+
+    def adopt(self, block: Block, stream: Stream, owner: object, readonly: bool) -> Storage:
+        """A storage on memory that `owner` keeps alive; it never enters the free lists."""
+        self.reap()
+        self.adopted += block.size
+        return Storage(self.backend, stream, block, block.size, owner, readonly)
+
+    def give_back(self, storage: Storage) -> None:
+        """The rarer ways to free: memory of others, and memory that other streams used too."""
+        block, stream = storage.block, storage.stream
+        for user in storage.users or ():
+            # What the home stream does next with the block comes after the other stream's work.
+            if user is not stream:
+                stream.wait_stream(user)
+        if storage.owner is None:
+            self.allocated -= block.size
+            stream.free[block.size].append(block)
+            return
+        self.adopted -= block.size
+        if stream.idle():
+            return
+        self.deferred.append((stream.marker(), block, storage.owner))
+
+    def reap(self) -> None:
+        """Let go of adopted memory that the device has finished with."""
+        if self.deferred:
+            with self.lock:
+                busy = [d for d in self.deferred if not self.backend.marker_done(d[0])]
+                self.deferred = busy
+
+    def release_cached(self) -> None:
+        """Give the free blocks back to the system, after waiting for the work that uses them."""
+        with self.lock:
+            self.backend.synchronize()
+            for stream in self.backend.all_streams():
+                for size, blocks in list(stream.free.items()):
+                    while blocks:
+                        try:
+                            blocks.pop()
+                        except IndexError:  # another thread took the last one
+                            break
+                        self.reserved -= size + VECTOR
+
+    def reset_peaks(self) -> None:
+        """Start the high-water marks again from what is in use now."""
+        self.peak_allocated = self.allocated
+        self.peak_reserved = self.reserved
+
+    def stats(self) -> dict[str, int]:
+        """The counters, in bytes and in calls."""
+        return {
+            "allocated_bytes": self.allocated,
+            "peak_allocated_bytes": self.peak_allocated,
+            "reserved_bytes": self.reserved,
+            "peak_reserved_bytes": self.peak_reserved,
+            "adopted_bytes": self.adopted,
+            "limit_bytes": self.limit,
+            "requests": self.requests,
+            "device_allocations": self.device_allocations,
+            "retries": self.retries,
+            "out_of_memory": self.failures,
+        }
+
+
+class LostPool(Pool):
+    """What a pool becomes in a forked child: nothing is handed out, nothing asks the device."""
+
+    def take(self, nbytes: int, stream: Stream) -> Storage:
+        """Fails: the memory could not be used."""
+        raise errors.used_after_fork(self.backend.properties.name)
+
+    def give_back(self, storage: Storage) -> None:
+        """Leaves the memory to the end of the process."""
+
+
+def _limit_from_environment() -> int | None:
+    text = os.environ.get("FTENSOR_MEMORY_LIMIT", "").strip()
+    if not text:
+        return None
+    if not text.isdecimal() or int(text) == 0:
+        raise errors.environment_value("FTENSOR_MEMORY_LIMIT", text, "a positive number of bytes")
+    return int(text)

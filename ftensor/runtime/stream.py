@@ -1,0 +1,169 @@
+"""Streams and events: commands in order within a stream, and waits between streams."""
+
+from __future__ import annotations
+
+import threading
+from typing import TYPE_CHECKING, Any
+
+from .. import errors
+from .pool import FreeLists
+
+if TYPE_CHECKING:
+    from ..storage import Storage
+    from .backend import Backend
+
+
+class Stream:
+    """One in-order queue of a device, as `torch.cuda.Stream`; lower `priority` is more urgent."""
+
+    def __init__(self, backend: Backend, priority: int = 0) -> None:
+        self.backend = backend
+        self.priority = priority
+        self.queue: Any = backend.make_queue(priority)
+        self.free = FreeLists()
+        # Commands enqueued, and how many of them are known to be done. Launches only add to the
+        # first, after the enqueue, so that equality never claims idleness for a counted command.
+        self.launched = 0
+        self.finished = 0
+        self._kept: list[Any] = []
+        backend.register_stream(self)
+
+    def idle(self) -> bool:
+        """Whether all counted work is known to be done, without asking the device."""
+        return self.finished == self.launched
+
+    def synchronize(self) -> None:
+        """Wait for everything enqueued so far."""
+        seen = self.launched
+        if self.finished != seen:
+            kept, self._kept = self._kept, []
+            self.backend.finish(self.queue)
+            self.finished = max(self.finished, seen)
+            kept.clear()
+
+    def keep(self, guard: Any) -> None:
+        """Hold what a command in flight needs, until the stream is waited for or it is many."""
+        if len(self._kept) >= 64:
+            self.synchronize()
+        self._kept.append(guard)
+
+    def marker(self) -> Any:
+        """The device's own event behind everything enqueued so far."""
+        return self.backend.make_marker(self.queue)
+
+    def query(self) -> bool:
+        """Whether everything enqueued so far is done."""
+        if self.finished == self.launched:
+            return True
+        seen = self.launched
+        done = self.backend.marker_done(self.marker())
+        if done:
+            self.finished = max(self.finished, seen)
+        return done
+
+    def record_event(self, event: Event | None = None) -> Event:
+        """Record an event (a new one by default) behind the work so far, and return it."""
+        event = event or Event()
+        event.record(self)
+        return event
+
+    def wait_event(self, event: Event) -> None:
+        """Let what is enqueued here from now on wait for the event; the host does not wait."""
+        if event.marker is not None and event.stream is not self:
+            self.backend.wait_marker(self.queue, event.marker, event.backend)
+            self.launched += 1
+
+    def wait_stream(self, stream: Stream) -> None:
+        """Let what is enqueued here from now on wait for the other stream's work so far."""
+        if stream is self or stream.idle():
+            return
+        self.backend.wait_marker(self.queue, stream.marker(), stream.backend)
+        self.launched += 1
+
+    def use(self, storage: Storage) -> None:
+        """Say that a storage of another stream is used here, so that its memory stays safe.
+
+        Its block is not handed out again before the work enqueued here by the time of its
+        release is done. Ordering the uses themselves is the caller's: `wait_stream`.
+        """
+        if storage.stream is not self:
+            if storage.users is None:
+                storage.users = {self}
+            else:
+                storage.users.add(self)
+
+    def __repr__(self) -> str:
+        return f"Stream(device={self.backend.properties.name!r}, priority={self.priority})"
+
+
+class LostStream(Stream):
+    """What a stream becomes in a forked child, where the threads that served it don't exist."""
+
+    @property
+    def queue(self) -> Any:
+        """Whatever needs the device comes here first, and fails."""
+        raise errors.used_after_fork(self.backend.properties.name)
+
+    @queue.setter
+    def queue(self, value: Any) -> None:
+        raise errors.used_after_fork(self.backend.properties.name)
+
+
+class Event:
+    """A point in a stream's work, as `torch.cuda.Event`."""
+
+    def __init__(self, enable_timing: bool = False) -> None:
+        self.enable_timing = enable_timing
+        self.stream: Stream | None = None
+        self.backend: Backend | None = None
+        self.marker: Any = None
+        self._timing: Any = None
+
+    def record(self, stream: Stream | None = None) -> None:
+        """Take the place behind everything enqueued in the stream so far."""
+        if stream is None:
+            from ..device import default_backend
+
+            stream = default_backend().current_stream()
+        self.stream, self.backend = stream, stream.backend
+        self.marker = stream.marker()
+        if self.enable_timing:
+            self._timing = stream.backend.make_timing(self.marker)
+
+    def wait(self, stream: Stream | None = None) -> None:
+        """Let a stream (the current one by default) wait for this event."""
+        if stream is None and self.backend is not None:
+            stream = self.backend.current_stream()
+        if stream is not None:
+            stream.wait_event(self)
+
+    def query(self) -> bool:
+        """Whether the work before the event is done; an unrecorded event is."""
+        return self.backend is None or self.backend.marker_done(self.marker)
+
+    def synchronize(self) -> None:
+        """Let the host wait for the event."""
+        if self.backend is not None:
+            self.backend.finish_marker(self.marker)
+
+    def elapsed_time(self, end: Event) -> float:
+        """Milliseconds from this event to `end`."""
+        if (
+            self.backend is None
+            or end.backend is None
+            or self._timing is None
+            or (end._timing is None)
+        ):
+            raise errors.event_without_time(self.backend is not None and end.backend is not None)
+        start_ns = self.backend.timing_ns(self._timing)
+        return (end.backend.timing_ns(end._timing) - start_ns) * 1e-6
+
+    def __repr__(self) -> str:
+        return f"Event(enable_timing={self.enable_timing}, recorded={self.marker is not None})"
+
+
+class CurrentStream(threading.local):
+    """Which stream a thread enqueues to."""
+
+    def __init__(self, stream: Stream) -> None:
+        self.stream = stream
