@@ -10,6 +10,7 @@ import threading
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from .. import errors
 from . import icd, targets
 from .targets import Target
 
@@ -32,6 +33,7 @@ class Found:
     has_float16: bool
     cl_platform: Any = None
     cl_device: Any = None
+    lost: bool = False  # found by the parent of this process, whose threads are not here
     _backend: Backend | None = None
     _lock: threading.Lock = field(default_factory=threading.Lock, repr=False)
 
@@ -45,6 +47,8 @@ class Found:
         if self._backend is None:
             with self._lock:
                 if self._backend is None:
+                    if self.lost:
+                        raise errors.used_after_fork(self.name)
                     self._backend = self._open()
         return self._backend
 
@@ -72,16 +76,18 @@ _report: Report | None = None
 _lock = threading.Lock()
 
 
-def _new_locks() -> None:
-    # A fork while another thread held a lock would leave it locked for ever in the child.
+def _after_fork() -> None:
+    # A fork while another thread held a lock would leave it locked for ever in the child. Some
+    # platforms start threads when they are asked for devices, which don't exist in the child.
     global _lock
     _lock = threading.Lock()
     for found in _report.found if _report else ():
         found._lock = threading.Lock()
+        found.lost = found.cl_device is not None
 
 
 if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_new_locks)
+    os.register_at_fork(after_in_child=_after_fork)
 
 
 def report() -> Report:
@@ -182,6 +188,9 @@ def _describe(target: Target, platform: Any, device: Any) -> Found:
 
 
 def _csim(compiler: list[str]) -> Found:
+    memory = 0
+    if hasattr(os, "sysconf"):
+        memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
     return Found(
         targets.CSIM,
         "C simulation",
@@ -189,7 +198,7 @@ def _csim(compiler: list[str]) -> Found:
         "C++17",
         shlex.join(compiler),
         compute_units=1,
-        total_memory=os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES"),
+        total_memory=memory,
         has_float64=True,
         has_float16=True,
     )

@@ -1,0 +1,29 @@
+"""Tables for a terminal: columns aligned by spaces."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+
+def table(rows: Sequence[Sequence[object]], indent: str = "  ") -> str:
+    """Rows of equally many cells, one line each; numbers are aligned to the right."""
+    cells = [[str(cell) for cell in row] for row in rows]
+    widths = [max(map(len, column)) for column in zip(*cells)]
+    return "\n".join(
+        (indent + "  ".join(_pad(*cell) for cell in zip(row, text, widths))).rstrip()
+        for row, text in zip(rows, cells)
+    )
+
+
+def _pad(value: object, text: str, width: int) -> str:
+    return text.rjust(width) if isinstance(value, int | float) else text.ljust(width)
+
+
+def size(nbytes: int) -> str:
+    """A number of bytes for reading: "0 B", "3.2 MiB"."""
+    value = float(nbytes)
+    for unit in ("B", "KiB", "MiB", "GiB"):
+        if value < 1024:
+            return f"{value:.0f} B" if unit == "B" else f"{value:.1f} {unit}"
+        value /= 1024
+    return f"{value:.1f} TiB"
