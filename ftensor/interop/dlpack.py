@@ -1,0 +1,212 @@
+"""DLPack: tensors to and from any library of the array API standard, without a copy if possible.
+
+Out: NumPy makes the capsule over our memory. It does in C what can't be done safely in Python:
+a capsule's destructor and deleter run with an exception in flight, on threads without the
+interpreter's lock, and after the interpreter is gone. We only correct what NumPy can't know.
+In: we read the capsule ourselves, because NumPy takes neither bfloat16 nor, writable, the
+capsules from before DLPack 1.0.
+"""
+
+from __future__ import annotations
+
+import ctypes as c
+from typing import Any
+
+import numpy as np
+
+from .. import dtypes
+from .. import errors
+from ..device import DeviceLike, resolve
+from ..tensor import Tensor
+from . import host
+
+CPU = (1, 0)
+_HOST_MEMORY = (1, 3, 11)  # kDLCPU, and host memory pinned for CUDA or ROCm
+_VERSION = (1, 0)
+_NUMPY_VERSIONED = np.lib.NumpyVersion(np.__version__) >= "2.1.0"
+_READ_ONLY, _IS_COPIED = 1, 2  # bits of the flags
+
+
+class _DataType(c.Structure):
+    _fields_ = (("code", c.c_uint8), ("bits", c.c_uint8), ("lanes", c.c_uint16))
+
+
+class _Tensor(c.Structure):
+    _fields_ = (
+        ("data", c.c_void_p),
+        ("device_type", c.c_int32),
+        ("device_id", c.c_int32),
+        ("ndim", c.c_int32),
+        ("dtype", _DataType),
+        ("shape", c.POINTER(c.c_int64)),
+        ("strides", c.POINTER(c.c_int64)),
+        ("byte_offset", c.c_uint64),
+    )
+
+
+class _Legacy(c.Structure):
+    _fields_ = (("tensor", _Tensor), ("context", c.c_void_p), ("deleter", c.c_void_p))
+
+
+class _Versioned(c.Structure):
+    _fields_ = (
+        ("major", c.c_uint32),
+        ("minor", c.c_uint32),
+        ("context", c.c_void_p),
+        ("deleter", c.c_void_p),
+        ("flags", c.c_uint64),
+        ("tensor", _Tensor),
+    )
+
+
+# Own prototypes: the attributes of ctypes.pythonapi are shared with whoever else sets argtypes.
+def _python_api(name: str, result: Any, *arguments: Any) -> Any:
+    return c.PYFUNCTYPE(result, *arguments)((name, c.pythonapi))
+
+
+_is_valid = _python_api("PyCapsule_IsValid", c.c_int, c.py_object, c.c_char_p)
+_pointer = _python_api("PyCapsule_GetPointer", c.c_void_p, c.py_object, c.c_char_p)
+_rename = _python_api("PyCapsule_SetName", c.c_int, c.py_object, c.c_char_p)
+_deleter = c.CFUNCTYPE(None, c.c_void_p)
+
+# A capsule keeps only the address of its name, and may outlive this module at exit: the two new
+# names get a reference that is never given back.
+_LEGACY, _VERSIONED = b"dltensor", b"dltensor_versioned"
+_USED = {_LEGACY: b"used_dltensor", _VERSIONED: b"used_dltensor_versioned"}
+for _name in _USED.values():
+    _python_api("Py_IncRef", None, c.py_object)(_name)
+
+_BFLOAT = 4
+_CODE = {"b": 6, "i": 0, "u": 1, "f": 2, "c": 5}
+_DTYPES = {
+    (_BFLOAT if d is dtypes.bfloat16 else _CODE[d.kind], d.itemsize * 8): d for d in dtypes.ALL
+}
+
+
+def _content(capsule: object) -> tuple[bytes, Any]:
+    """The capsule's name and the structure it holds; (b"", None) if it is none or was used."""
+    for name, kind in ((_VERSIONED, _Versioned), (_LEGACY, _Legacy)):
+        if _is_valid(capsule, name):
+            return name, kind.from_address(_pointer(capsule, name))
+    return b"", None
+
+
+class _Taken:
+    """A structure taken out of its capsule: gives it back to the producer when it dies."""
+
+    __slots__ = ("__weakref__", "_address", "_delete")
+
+    def __init__(self, managed: Any) -> None:
+        self._address = c.addressof(managed)
+        # A producer that has nothing to clean up sets no deleter.
+        self._delete = _deleter(managed.deleter) if managed.deleter else None
+
+    def __del__(self) -> None:
+        if self._delete is not None:
+            self._delete(self._address)
+
+
+def dlpack_device(tensor: Tensor) -> tuple[int, int]:
+    """(device type, device id) as DLPack numbers them: the host, whatever the tensor's device.
+
+    A device with memory of its own is exported through a copy in host memory.
+    """
+    return CPU
+
+
+def to_dlpack_capsule(
+    tensor: Tensor,
+    *,
+    stream: int | None = None,
+    max_version: tuple[int, int] | None = None,
+    dl_device: tuple[int, int] | None = None,
+    copy: bool | None = None,
+) -> object:
+    """What `Tensor.__dlpack__` returns: a capsule on the tensor's memory; waits for its ops.
+
+    A copy is exported from a device with memory of its own, and when a read-only tensor meets a
+    consumer from before DLPack 1.0, which could not see that it is read-only. BufferError when
+    `copy` is False and one is needed, and for another `dl_device` than the host's.
+    """
+    if stream is not None:
+        if not isinstance(stream, int):
+            raise errors.dlpack_stream_type(stream)
+        if stream != -1:  # host memory has no streams; -1 ("don't wait") costs nothing to ignore
+            raise errors.dlpack_stream(stream)
+    if dl_device is not None and tuple(dl_device) != CPU:
+        raise errors.dlpack_device(dl_device)
+    versioned = _NUMPY_VERSIONED and max_version is not None and max_version[0] >= 1
+    storage = tensor._storage
+    needed = not storage.backend.host_shared or (storage.readonly and not versioned)
+    if needed and copy is False:
+        raise errors.export_needs_copy(storage.device, storage.readonly)
+    array, fresh = host.export(tensor, copy or needed)
+    capsule = array.__dlpack__(max_version=_VERSION) if versioned else array.__dlpack__()
+    if fresh or tensor._dtype is dtypes.bfloat16:
+        name, managed = _content(capsule)
+        if tensor._dtype is dtypes.bfloat16:
+            managed.tensor.dtype.code = _BFLOAT  # until here it was uint16
+        if fresh and name == _VERSIONED:
+            managed.flags |= _IS_COPIED
+    return capsule
+
+
+def from_dlpack(
+    ext_tensor: Any, *, device: DeviceLike | None = None, copy: bool | None = None
+) -> Tensor:
+    """A tensor on the memory of another library's array (`__dlpack__`) or of a DLPack capsule.
+
+    It lives on `device`, by default the current one, and shares the memory where that device
+    computes in host memory. Copied are: everything on a device with memory of its own, what a
+    producer holds on a device of its own, negative strides, and data that starts between two
+    elements. `copy=True` always copies; `copy=False` raises ValueError or BufferError where a
+    copy is needed. Read-only memory gives a tensor that in-place ops refuse. BufferError also
+    for dtypes ftensor lacks, AttributeError for an object without `__dlpack__`.
+    """
+    if (
+        isinstance(ext_tensor, Tensor)
+        and not copy
+        and (device is None or resolve(device) == ext_tensor.device)
+    ):
+        return ext_tensor._view(ext_tensor._shape, ext_tensor._strides, ext_tensor._offset)
+    capsule = ext_tensor
+    if type(ext_tensor).__name__ != "PyCapsule":
+        capsule = _request(ext_tensor, copy)
+    name, managed = _content(capsule)
+    if managed is None:
+        raise errors.not_a_dlpack_capsule(capsule)
+    if name == _VERSIONED and managed.major > _VERSION[0]:
+        raise errors.dlpack_version(managed.major, managed.minor)
+    given = managed.tensor
+    if given.device_type not in _HOST_MEMORY:
+        raise errors.dlpack_foreign_device((given.device_type, given.device_id))
+    kind = given.dtype
+    of = _DTYPES.get((kind.code, kind.bits)) if kind.lanes == 1 else None
+    if of is None:
+        raise errors.dlpack_dtype(kind.code, kind.bits, kind.lanes)
+    shape = tuple(given.shape[: given.ndim])
+    strides = tuple(given.strides[: given.ndim]) if given.strides else None
+    address = (given.data or 0) + given.byte_offset
+    readonly = name == _VERSIONED and bool(managed.flags & _READ_ONLY)
+    # From here on the structure is ours; until now the capsule itself would have cleaned up.
+    _rename(capsule, _USED[name])
+    owner = _Taken(managed)
+    where = resolve(device)
+    return host.imported(where, address, of, shape, strides, owner, readonly=readonly, copy=copy)
+
+
+def _request(producer: Any, copy: bool | None) -> object:
+    """The producer's capsule, in host memory: copied there by the producer if it can."""
+    where = producer.__dlpack_device__()
+    options: dict[str, Any] = {"max_version": _VERSION}
+    if int(where[0]) not in _HOST_MEMORY:
+        if copy is False:
+            raise errors.dlpack_foreign_device(where)
+        options["dl_device"] = CPU
+    elif copy is False:
+        options["copy"] = False
+    try:
+        return producer.__dlpack__(**options)
+    except TypeError:
+        # A producer from before DLPack 1.0 knows none of the keywords.
+        return producer.__dlpack__()

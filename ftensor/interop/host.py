@@ -1,0 +1,192 @@
+"""Host memory as tensors and tensors as host memory: what NumPy, torch and DLPack exchange share.
+
+On a device that computes in the host's memory (`backend.host_shared`) both directions hand over
+an address and keep the other side's memory alive; nothing is copied. Everything else is one copy,
+made here.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+from weakref import WeakValueDictionary
+
+import numpy as np
+
+from .. import errors
+from ..tensor import Tensor
+from ..device import backend_of, device
+from ..dtypes import dtype
+from ..iterator.shape import Ints, numel
+from ..iterator.stride import contiguous_strides, extent
+from ..runtime.pool import VECTOR
+
+if TYPE_CHECKING:
+    from ..runtime.backend import Backend
+    from ..storage import Storage
+
+
+class _Memory:
+    """What an exported array has as its `base`: keeps the storage, names its address to NumPy."""
+
+    __slots__ = ("__array_interface__", "owner")
+
+    def __init__(self, owner: object, interface: dict[str, Any]) -> None:
+        self.owner = owner
+        self.__array_interface__ = interface
+
+
+def array_at(
+    address: int, of: dtype, shape: Ints, strides: Ints, owner: object, readonly: bool = False
+) -> np.ndarray[Any, Any]:
+    """An array over memory that `owner` keeps alive; `strides` in elements, bfloat16 as uint16."""
+    size = of.itemsize
+    interface = {
+        "version": 3,
+        "typestr": of.numpy.str,
+        "shape": shape,
+        "strides": tuple([s * size for s in strides]),
+        "data": (address, readonly),
+    }
+    return np.asarray(_Memory(owner, interface))
+
+
+def export(tensor: Tensor, copy: bool | None = None) -> tuple[np.ndarray[Any, Any], bool]:
+    """The tensor's elements in host memory, and whether they are a copy; waits for the device.
+
+    Shared where the device computes in host memory, unless `copy` is True. A copy keeps the
+    strides when the elements lie without gaps. bfloat16 comes as uint16.
+    """
+    storage = tensor._storage
+    of, shape, strides = tensor._dtype, tensor._shape, tensor._strides
+    storage.backend.current_stream().synchronize()
+    storage.synchronize()
+    if storage.backend.host_shared:
+        assert storage.ptr is not None
+        address = storage.ptr + tensor._offset * of.itemsize
+        array = array_at(address, of, shape, strides, storage, storage.readonly)
+        return (array.copy(order="K"), True) if copy else (array, False)
+    low, high = extent(shape, strides)
+    if high - low >= numel(shape):  # gaps: close them on the device rather than fetch them
+        return export(tensor.contiguous(), copy)
+    block = np.empty(high - low + 1, of.numpy)
+    if block.size:
+        storage.backend.download(storage, (tensor._offset + low) * of.itemsize, block)
+    steps = tuple([s * of.itemsize for s in strides])
+    return np.ndarray(shape, of.numpy, block, -low * of.itemsize, steps), True
+
+
+def adopt(
+    backend: Backend,
+    where: device,
+    address: int,
+    nbytes: int,
+    itemsize: int,
+    owner: object,
+    readonly: bool = False,
+) -> tuple[Storage, int] | None:
+    """A storage over foreign host memory and the offset (in elements) at which it starts there.
+
+    None where that needs a copy: a device with its own memory, or an address that is no whole
+    number of elements from where a buffer may start. Buffers start on 64-byte boundaries, so that
+    an offset alone says how a tensor is aligned: the start is rounded down, and nothing before
+    `address` is touched, since no tensor has an element there.
+    """
+    if not backend.host_shared:
+        return None
+    skew = address % max(VECTOR, backend.adopt_alignment)
+    if skew % itemsize:
+        return None
+    storage = backend.adopt(address - skew, nbytes + skew, owner, readonly)
+    storage.device = where
+    return storage, skew // itemsize
+
+
+# Storages made from others' memory, so that the same memory imported twice is one storage here,
+# and in-place ops see that its tensors overlap.
+_adopted: WeakValueDictionary[tuple[int, int, device], Storage] = WeakValueDictionary()
+
+
+def adopt_whole(
+    backend: Backend, where: device, address: int, nbytes: int, itemsize: int, owner: object
+) -> tuple[Storage, int] | None:
+    """As `adopt`, but the storage of an earlier import while that is alive.
+
+    `owner` is the object that stands for this memory. Memory at a known address that belongs
+    to another object is new: the earlier owner gave it up.
+    """
+    key = (address, nbytes, where)
+    storage = _adopted.get(key)
+    if storage is not None and storage.owner is owner and storage.backend is backend:
+        assert storage.ptr is not None
+        offset, odd = divmod(address - storage.ptr, itemsize)
+        return None if odd else (storage, offset)
+    found = adopt(backend, where, address, nbytes, itemsize, owner)
+    if found is not None:
+        _adopted[key] = found[0]
+    return found
+
+
+def copied(
+    backend: Backend,
+    where: device,
+    address: int,
+    of: dtype,
+    shape: Ints,
+    strides: Ints,
+    owner: object,
+) -> Tensor:
+    """A new tensor with the elements at `address`, in the same order of dims in memory.
+
+    The strides are kept when the elements lie without gaps (expanded ones included).
+    """
+    low, high = extent(shape, strides)
+    if low == 0 and high < numel(shape):
+        block = array_at(address, of, (high + 1,), (1,), owner)
+    else:
+        packed = array_at(address, of, shape, strides, owner).copy(order="K")
+        strides = tuple([s // of.itemsize for s in packed.strides])
+        block = packed.ravel(order="K")
+    storage = backend.allocate(block.nbytes)
+    storage.device = where
+    backend.upload(storage, 0, block)
+    return Tensor._make(storage, of, shape, strides, 0)
+
+
+def empty(backend: Backend, where: device, of: dtype, shape: Ints, strides: Ints) -> Tensor:
+    """A tensor without elements."""
+    storage = backend.allocate(0)
+    storage.device = where
+    return Tensor._make(storage, of, shape, strides, 0)
+
+
+def imported(
+    where: device,
+    address: int,
+    of: dtype,
+    shape: Ints,
+    strides: Ints | None,
+    owner: object,
+    *,
+    readonly: bool = False,
+    copy: bool | None = None,
+) -> Tensor:
+    """A tensor over the elements at `address`: shared if possible, else, or if `copy`, a copy.
+
+    Memory that is shared stays alive through `owner`. Negative strides need a copy. ValueError
+    where a copy is needed and `copy` is False.
+    """
+    backend = backend_of(where)
+    if strides is None:
+        strides = contiguous_strides(shape)
+    if 0 in shape:
+        return empty(backend, where, of, shape, tuple([max(s, 0) for s in strides]))
+    if not copy:
+        low, high = extent(shape, strides)
+        if low == 0:
+            size = of.itemsize
+            found = adopt(backend, where, address, (high + 1) * size, size, owner, readonly)
+            if found is not None:
+                return Tensor._make(found[0], of, shape, strides, found[1])
+        if copy is False:
+            raise errors.import_needs_copy(where, strides)
+    return copied(backend, where, address, of, shape, strides, owner)

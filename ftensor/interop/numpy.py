@@ -1,0 +1,74 @@
+"""NumPy arrays as tensors and tensors as NumPy arrays."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from .. import errors
+from ..device import DeviceLike, resolve
+from ..dtypes import bfloat16, from_numpy_dtype
+from ..tensor import Tensor
+from . import host
+
+
+def from_numpy(ndarray: np.ndarray[Any, Any], *, device: DeviceLike | None = None) -> Tensor:
+    """A tensor on the array's own memory: a write to either shows in the other.
+
+    The strides are the array's. On a device with memory of its own the elements are copied, and
+    so they are when the array does not start at a multiple of its itemsize. A read-only array
+    gives a tensor that in-place ops refuse. Wait (`ft.synchronize()`) before NumPy reads what an
+    op of ftensor writes, and don't write from NumPy while an op may still be reading.
+
+    TypeError for a value that is no array or a dtype ftensor lacks; ValueError for negative
+    strides, for strides that are no multiple of the itemsize and for foreign byte order.
+    """
+    if not isinstance(ndarray, np.ndarray):
+        raise errors.not_an_array(ndarray)
+    of = from_numpy_dtype(ndarray.dtype)
+    size = of.itemsize
+    steps = ndarray.strides
+    if ndarray.size:
+        if min(steps, default=0) < 0:
+            raise errors.negative_strides(steps)
+        if any(s % size for s in steps):
+            raise errors.uneven_strides(steps, size)
+    return host.imported(
+        resolve(device),
+        ndarray.__array_interface__["data"][0],
+        of,
+        ndarray.shape,
+        tuple([s // size for s in steps]),
+        ndarray,
+        readonly=not ndarray.flags.writeable,
+    )
+
+
+def to_numpy(tensor: Tensor, *, force: bool = False) -> np.ndarray[Any, Any]:
+    """The tensor as an array; waits for the ops that write it.
+
+    Shares memory on a device that computes in host memory, with the tensor's strides; there a
+    later in-place op of ftensor is seen after `ft.synchronize()`. Elsewhere the array is a copy.
+    The array of a read-only tensor is read-only. `force` is torch's and changes nothing here: an
+    ftensor tensor needs no gradient, and its conjugates are always worked out.
+
+    TypeError for bfloat16, which NumPy lacks.
+    """
+    if tensor._dtype is bfloat16:
+        raise errors.no_numpy_dtype(bfloat16)
+    return host.export(tensor)[0]
+
+
+def to_array(tensor: Tensor, dtype: Any = None, copy: bool | None = None) -> np.ndarray[Any, Any]:
+    """What `np.asarray(tensor)` and `np.array(tensor, dtype)` call (NumPy's `__array__`).
+
+    `copy` is NumPy's: None copies only if needed, False raises ValueError where it is needed.
+    """
+    if tensor._dtype is bfloat16:
+        raise errors.no_numpy_dtype(bfloat16)
+    array, fresh = host.export(tensor, copy)
+    converts = dtype is not None and np.dtype(dtype) != array.dtype
+    if copy is False and (fresh or converts):
+        raise errors.array_needs_copy(tensor._dtype, np.dtype(dtype) if converts else None)
+    return array.astype(dtype) if converts else array

@@ -1,0 +1,78 @@
+"""torch tensors as ftensor tensors and back. torch is imported by the first call, never before."""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import TYPE_CHECKING, Any
+
+from .. import dtypes
+from .. import errors
+from ..device import DeviceLike, backend_of, resolve
+from ..tensor import Tensor
+from . import host
+
+if TYPE_CHECKING:
+    import torch
+
+
+@cache
+def _from_torch_dtypes() -> dict[Any, dtypes.dtype]:
+    import torch
+
+    return {getattr(torch, d.name): d for d in dtypes.ALL}
+
+
+def from_torch(tensor: torch.Tensor, *, device: DeviceLike | None = None) -> Tensor:
+    """The torch tensor's elements, with its strides, as a tensor on the current (or given) device.
+
+    Shares memory where the device computes in host memory: a write to either shows in the other,
+    and tensors that share a torch storage share one here. Wait (`ft.synchronize()`) before torch
+    reads what an op of ftensor writes. Copied are: everything on a device with memory of its own
+    (there an expanded tensor stays expanded, and gaps between elements are closed); a lazy
+    conjugate or negation, which is worked out; and memory that starts between two elements.
+
+    RuntimeError for a tensor that requires grad: ftensor records no gradients, so say
+    `.detach()`. TypeError for another device than torch's CPU, another layout than strided, and
+    dtypes ftensor lacks.
+    """
+    import torch
+
+    if not isinstance(tensor, torch.Tensor):
+        raise errors.not_a_torch_tensor(tensor)
+    of = _from_torch_dtypes().get(tensor.dtype)
+    if of is None:
+        raise errors.torch_dtype_not_supported(tensor.dtype)
+    if not tensor.is_cpu:
+        raise errors.torch_device_not_supported(tensor.device)
+    if tensor.layout is not torch.strided:
+        raise errors.torch_layout_not_supported(tensor.layout)
+    if tensor.requires_grad:
+        raise errors.requires_grad()
+    if tensor.is_conj() or tensor.is_neg():
+        tensor = tensor.resolve_conj().resolve_neg()
+    where = resolve(device)
+    backend = backend_of(where)
+    shape, strides = tuple(tensor.shape), tensor.stride()
+    if 0 in shape:
+        return host.empty(backend, where, of, shape, strides)
+    memory = tensor.untyped_storage()
+    found = host.adopt_whole(
+        backend, where, memory.data_ptr(), memory.nbytes(), of.itemsize, memory
+    )
+    if found is None:
+        return host.copied(backend, where, tensor.data_ptr(), of, shape, strides, memory)
+    return Tensor._make(found[0], of, shape, strides, found[1] + tensor.storage_offset())
+
+
+def to_torch(tensor: Tensor) -> torch.Tensor:
+    """The tensor as a torch CPU tensor with the same strides; waits for the ops that write it.
+
+    Shares memory on a device that computes in host memory; there a later in-place op of ftensor
+    is seen after `ft.synchronize()`. A copy on other devices, and for a read-only tensor, since
+    torch knows no read-only memory.
+    """
+    import torch
+
+    array = host.export(tensor, tensor._storage.readonly or None)[0]
+    result = torch.from_numpy(array)
+    return result.view(torch.bfloat16) if tensor._dtype is dtypes.bfloat16 else result
