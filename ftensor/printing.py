@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 
 from . import errors
-from .dtype import bool as bool_
-from .dtype import complex64, complex128, dtype, float64, get_default_dtype, int64
+from .dtypes import bool as bool_
+from .dtypes import complex64, complex128, dtype, float64, get_default_dtype, int64
 
 Slices = tuple[slice, ...]
 

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ftensor.dtype import (
+from ftensor.dtypes import (
     ALL,
     bfloat16,
     can_cast,
@@ -35,7 +35,7 @@ from ftensor.dtype import (
     set_default_dtype,
     uint8,
 )
-from ftensor.dtype import bool as bool_
+from ftensor.dtypes import bool as bool_
 
 BY_NAME = {d.name: d for d in ALL}
 FLOATS = [d for d in ALL if d.is_floating_point]
@@ -103,7 +103,7 @@ def test_a_row_agrees_with_torchs(torch, d):
 
 @pytest.mark.parametrize("name", [*ALIASES, *BY_NAME])
 def test_names_are_torchs(torch, name):
-    assert getattr(importlib.import_module("ftensor.dtype"), name) is ours(getattr(torch, name))
+    assert getattr(importlib.import_module("ftensor.dtypes"), name) is ours(getattr(torch, name))
 
 
 @pytest.mark.parametrize("d", ALL, ids=str)

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
 from ftensor import printing
-from ftensor.dtype import (
+from ftensor.dtypes import (
     ALL,
     bfloat16,
     float32,

@@ -1,1 +1,16 @@
 """The op catalogue: one row per op, grouped by ATen category."""
+
+from importlib import import_module
+
+# Every module that puts ops into the catalogue.
+MODULES = (
+    "memory",
+    "view", "view_dims", "view_complex", "view_split",
+    "unary", "binary",
+)  # fmt: skip
+
+
+def load() -> None:
+    """Fill the catalogue."""
+    for name in MODULES:
+        import_module(f"{__name__}.{name}")

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from typing import Any
 
-from .. import dtype as dtypes
+from .. import dtypes
 from .. import errors_view
 from ..iterator.shape import broadcast_shapes as common_shape
 from ..iterator.shape import infer_shape, numel
-from ..iterator.stride import view_strides
+from ..iterator.stride import contiguous_strides, view_strides
 from ..tensor import Size, Tensor
 from . import view_math
 from .catalogue import op
+from .memory import contiguous
 from .view_args import as_int, int_list, ints, layout, restride
 
 _MISSING: Any = object()
@@ -53,7 +54,7 @@ def _reshape(input: Tensor, size: tuple[int, ...], function: str) -> Tensor:
     size = infer_shape(size, numel(shape))
     found = view_strides(shape, strides, size)
     if found is None:
-        return input.contiguous().view(size)
+        return contiguous(input)._view(size, contiguous_strides(size), 0)
     return input._view(size, found, offset)
 
 
@@ -91,7 +92,7 @@ def flatten(input: Tensor, start_dim: int = 0, end_dim: int = -1) -> Tensor:
 def ravel(input: Tensor) -> Tensor:
     """ravel(input) -> Tensor: all elements in one dim, copied unless they lie contiguously."""
     shape, _, _ = layout(input, "ravel")
-    return _reshape(input.contiguous(), (numel(shape),), "ravel")
+    return _reshape(contiguous(input), (numel(shape),), "ravel")
 
 
 @op()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from .. import dtype as dtypes
+from .. import dtypes
 from .. import errors_view
 from ..tensor import Tensor
 from . import view_math

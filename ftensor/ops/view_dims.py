@@ -8,7 +8,7 @@ from typing import Any
 from .. import errors_view
 from ..tensor import Tensor
 from . import view_math
-from .catalogue import op
+from .catalogue import ENTRIES, op
 from .view_args import as_int, int_list, ints, layout, restride
 from .view_math import Layout
 
@@ -107,7 +107,7 @@ def _matrices(input: Tensor, name: str) -> Tensor:
 
 
 def _conjugate(input: Tensor) -> Tensor:
-    return input.conj() if input.dtype.is_complex else input
+    return ENTRIES["conj"].call(input) if input.dtype.is_complex else input
 
 
 @op(name="mT", function=False, method=False, prop=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from .. import dtype as dtypes
+from .. import dtypes
 from .. import errors_view
 from ..iterator.shape import normalize_dim
 from ..tensor import Tensor

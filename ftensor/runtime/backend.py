@@ -58,7 +58,9 @@ class Backend(ABC):
         self.properties = properties
         self.host_shared = host_shared
         self.units: int = max(1, target.units_per_cu * properties.multi_processor_count)
-        self.launches: dict[Any, Any] = {}  # for the layer above, which keys kernels by plan
+        # Two tables for the layers above: launches by geometry, kernels by key.
+        self.launches: dict[Any, Any] = {}
+        self.kernels: dict[Any, Any] = {}
         self.lock = threading.RLock()
         self.streams: weakref.WeakSet[Stream] = weakref.WeakSet()
         self.pool = Pool(self, properties.total_memory, self._make_memory)
@@ -204,6 +206,11 @@ def host_bytes(ptr: int, nbytes: int) -> np.ndarray:
 
 # Every opened device, for the two moments when all of them matter: exit and fork.
 _opened: list[Backend] = []
+
+
+def opened() -> tuple[Backend, ...]:
+    """The devices opened so far."""
+    return tuple(_opened)
 
 
 @atexit.register

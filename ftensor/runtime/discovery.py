@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from .. import errors
-from . import icd, targets
+from . import targets
 from .targets import Target
 
 if TYPE_CHECKING:
@@ -106,6 +106,9 @@ def find() -> list[Found]:
 
 
 def _search() -> Report:
+    # Not at the top: this reads the installed packages' records, which importing ftensor need not.
+    from . import icd
+
     notes: list[str] = []
     imported = "pyopencl" in sys.modules
     devices: list[Found] = []
@@ -205,7 +208,7 @@ def _csim(compiler: list[str]) -> Found:
 
 
 def _pip_runtime_unseen(entries: dict[str, str], platforms: list[tuple[str, str]]) -> bool:
-    offered = any(os.path.basename(lib) == icd.RUNTIME_LIBRARY for lib in entries.values())
+    offered = any(os.path.basename(lib) == targets.INTEL_CPU_LIBRARY for lib in entries.values())
     cpu = targets.BY_NAME["intel-cpu"]
     return offered and not any(
         cpu.matches(frozenset(("cpu",)), name, version) for name, version in platforms

@@ -22,9 +22,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from . import cache
+from .targets import INTEL_CPU_LIBRARY
 
 SYSTEM_FOLDER = Path("/etc/OpenCL/vendors")
-RUNTIME_LIBRARY = "libintelocl.so"
 # In the order of their dependence on each other.
 NEIGHBOURS = ("libintlc.so.5", "libirng.so", "libimf.so", "libsvml.so", "libtbb.so.12")
 DISTRIBUTIONS = ("intel-opencl-rt", "intel-cmplr-lib-rt", "tbb")
@@ -65,10 +65,10 @@ def pip_runtime() -> PipRuntime | None:
         candidates = ([by_name[name]] if name in by_name else []) + [f / name for f in folders]
         return next((Path(os.path.normpath(c)) for c in candidates if c.is_file()), None)
 
-    found = {name: locate(name) for name in (RUNTIME_LIBRARY, *NEIGHBOURS)}
+    found = {name: locate(name) for name in (INTEL_CPU_LIBRARY, *NEIGHBOURS)}
     return PipRuntime(
         version,
-        found[RUNTIME_LIBRARY],
+        found[INTEL_CPU_LIBRARY],
         tuple(path for name in NEIGHBOURS if (path := found[name])),
         tuple(name for name, path in found.items() if path is None),
     )
@@ -116,9 +116,9 @@ def merge(system: dict[str, str], runtime: PipRuntime | None) -> dict[str, str]:
     entries = {
         name: library
         for name, library in system.items()
-        if os.path.basename(library) != RUNTIME_LIBRARY or os.path.isabs(library)
+        if os.path.basename(library) != INTEL_CPU_LIBRARY or os.path.isabs(library)
     }
-    if not any(os.path.basename(library) == RUNTIME_LIBRARY for library in entries.values()):
+    if not any(os.path.basename(library) == INTEL_CPU_LIBRARY for library in entries.values()):
         entries["ftensor-intel-cpu.icd"] = str(runtime.library)
     return entries
 

@@ -41,6 +41,7 @@ BOARD_ADVICE = (
     "apt-get install libxrt1 libxrt-dev libxrt-utils"
 )
 GPU_ADVICE = "the graphics driver's OpenCL part, for instance: apt-get install {package}"
+INTEL_CPU_LIBRARY = "libintelocl.so"  # the driver, however it was installed
 POCL_ADVICE = "the open CPU runtime: apt-get install pocl-opencl-icd"
 
 # fmt: off

@@ -1,0 +1,68 @@
+"""ftensor: torch's tensors on FPGAs and any OpenCL device."""
+
+from __future__ import annotations
+
+import sys
+
+from . import fpga
+from ._version import __version__
+from .device import (
+    device,
+    get_default_device,
+    get_device_mapping,
+    set_default_device,
+    set_device_mapping,
+)
+from .dtypes import (
+    bfloat16,
+    bool,
+    can_cast,
+    cdouble,
+    cfloat,
+    complex64,
+    complex128,
+    double,
+    dtype,
+    finfo,
+    float,
+    float16,
+    float32,
+    float64,
+    get_default_dtype,
+    half,
+    iinfo,
+    int,
+    int8,
+    int16,
+    int32,
+    int64,
+    long,
+    promote_types,
+    result_type,
+    short,
+    uint8,
+)
+from .errors import KernelNotBuilt, OutOfMemoryError
+from .fpga import synchronize
+from .interop.dlpack import from_dlpack
+from .interop.numpy import from_numpy
+from .interop.torch import from_torch
+from .ops import bind, load
+from .ops.settings import set_default_dtype
+from .printing import get_printoptions, printoptions, set_printoptions
+from .tensor import (
+    Size,
+    Tensor,
+    channels_last,
+    channels_last_3d,
+    contiguous_format,
+    layout,
+    memory_format,
+    preserve_format,
+    strided,
+)
+
+load()
+bind.install(sys.modules[__name__])
+
+from math import e, inf, nan, pi  # noqa: E402

@@ -1,0 +1,273 @@
+"""`ftensor doctor` and `ftensor devices`: what is there, what is missing, and how to get it."""
+
+from __future__ import annotations
+
+import importlib.metadata
+import os
+import platform
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from ._version import __version__
+from .device import found_of, fpga_devices, get_device_mapping, resolve
+from .runtime import cache, icd, mapping, targets
+from .runtime.discovery import Report, report
+from .table import size, table
+
+CHECK_SECONDS = 120
+NEEDED = ("numpy", "pyopencl", "cffi", "platformdirs", "filelock")
+OPTIONAL = ("torch", "intel-opencl-rt", "intel-cmplr-lib-rt")
+PCI_FOLDER = Path("/sys/bus/pci/devices")
+# PCI vendor -> the target its cards belong to, and the first digits of the classes they have.
+PCI_VENDORS = {
+    "0x10ee": ("xilinx", ("0x12", "0x05", "0x07")),
+    "0x10de": ("nvidia", ("0x03",)),
+    "0x1002": ("amd", ("0x03", "0x12")),
+    "0x8086": ("intel-gpu", ("0x03",)),
+}
+
+
+@dataclass(frozen=True)
+class Missing:
+    """Something that is not there, and the command that brings it."""
+
+    what: str
+    remedy: str
+    needed: bool = True
+
+
+def _version(name: str) -> str | None:
+    try:
+        return importlib.metadata.version(name)
+    except importlib.metadata.PackageNotFoundError:
+        return None
+
+
+def pip_runtime_fits() -> bool:
+    """Whether pip has Intel's CPU runtime for this kind of machine."""
+    return sys.platform.startswith("linux") and platform.machine().lower() in ("x86_64", "amd64")
+
+
+def cards_without_platform(names: set[str], folder: Path = PCI_FOLDER) -> Iterator[Missing]:
+    """Boards and GPUs in the machine whose targets are not among the `names` found."""
+    seen = set()
+    for card in sorted(folder.glob("*")) if folder.is_dir() else ():
+        try:
+            vendor = (card / "vendor").read_text().strip()
+            kind = (card / "class").read_text().strip()
+        except OSError:  # a card can vanish between listing and reading
+            continue
+        name, classes = PCI_VENDORS.get(vendor, ("", ()))
+        if name and kind.startswith(classes) and name not in names and name not in seen:
+            seen.add(name)
+            advice = targets.BY_NAME[name].advice
+            yield Missing(f"a card for {name} is at {card.name}, without OpenCL", advice, False)
+
+
+def missing(seen: Report) -> list[Missing]:
+    """What would make more devices usable, the most useful first."""
+    names = {found.target.name for found in seen.found}
+    cpu_runtime = bool(names - {"csim", "pocl-rc"})
+    lacks = [
+        Missing(f"the package {name}", f"pip install {name}")
+        for name in NEEDED
+        if _version(name) is None
+    ]
+    if pip_runtime_fits() and icd.pip_runtime() is None and "oclgrind" not in names:
+        what = "Intel's CPU runtime, the default without hardware"
+        lacks.append(Missing(what, 'pip install "ftensor[cpu]"', needed=not cpu_runtime))
+    if not cpu_runtime:
+        what = "PoCL, the open CPU runtime"
+        if "pocl-rc" in names:
+            what = "a release of PoCL: the candidate that is here fails on newer CPUs"
+        lacks.append(Missing(what, "apt-get install pocl-opencl-icd"))
+    lacks += cards_without_platform(names)
+    if "csim" not in names:
+        what = "a C++ compiler, for the C simulation"
+        lacks.append(Missing(what, "apt-get install g++", needed=not names))
+    for what, there, remedy in (
+        ("torch, to exchange tensors with it", _version("torch"), 'pip install "ftensor[torch]"'),
+        ("Oclgrind, to check kernels", shutil.which("oclgrind"), "apt-get install oclgrind"),
+    ):
+        if not there:
+            lacks.append(Missing(what, remedy, needed=False))
+    return lacks
+
+
+def device_rows(seen: Report) -> list[tuple[object, ...]]:
+    """One row per device that was found: its names, its size, and how to select it."""
+    mapped = {id(found): f"fpga:{index}" for index, found in enumerate(fpga_devices())}
+    host = mapping.host(fpga_devices(), seen.found)
+    rows: list[tuple[object, ...]] = [
+        ("DEVICE", "TARGET", "NAME", "UNITS", "MEMORY", "FLOAT64", "FLOAT16", "TO SELECT IT")
+    ]
+    for found in seen.found:
+        labels = [mapped[id(found)]] if id(found) in mapped else []
+        labels += ["cpu"] if found in host else []
+        rows.append(
+            (
+                ", ".join(labels) or "-",
+                found.target.name,
+                found.name,
+                found.compute_units,
+                size(found.total_memory),
+                "yes" if found.has_float64 else "no",
+                "yes" if found.has_float16 else "no",
+                f"FTENSOR_DEVICE={mapping.selector(found, seen.found)}",
+            )
+        )
+    return rows
+
+
+def devices() -> int:
+    """Print the devices; 1 where there is no OpenCL device, or none that fits the mapping."""
+    seen = report()
+    if seen.found:
+        print(table(device_rows(seen), indent=""))
+    return _verdict(seen)
+
+
+def _verdict(seen: Report) -> int:
+    for note in seen.notes:
+        print(f"\nnote: {note}")
+    opencl = any(found.target.kind != "csim" for found in seen.found)
+    if not opencl:
+        print("\nThere is no OpenCL device here. What would help:")
+        print(table([(lack.what, lack.remedy) for lack in missing(seen) if lack.needed]))
+        return 1
+    try:
+        resolve("fpga")
+    except RuntimeError as problem:  # the mapping fits none of the devices above
+        print(f"\n{problem}")
+        return 1
+    return 0
+
+
+def doctor() -> int:
+    """Print all there is to know about this machine; 0 if the mapping's first device works."""
+    seen = report()
+    _section("Versions")
+    versions = [("ftensor", __version__), ("Python", _python()), ("system", platform.platform())]
+    versions += [(name, _version(name) or "missing") for name in NEEDED]
+    versions += [(name, _version(name) or "not installed (optional)") for name in OPTIONAL]
+    print(table(versions))
+    _section("OpenCL drivers offered to the loader")
+    chosen = os.environ.get("OCL_ICD_VENDORS")
+    if chosen:
+        print(f"  OCL_ICD_VENDORS={chosen}")
+    print(table(sorted(seen.entries.items())) if seen.entries else "  none")
+    _section("OpenCL platforms")
+    print(table(seen.platforms) if seen.platforms else "  none")
+    _section(f"Devices, under the mapping {get_device_mapping()!r}")
+    print(table(device_rows(seen)) if seen.found else "  none")
+    works = _section_checks(seen)
+    _section("Kernel cache")
+    print(table(list(cache_rows())))
+    _section("What is missing")
+    lacks = missing(seen)
+    print(
+        table([(lack.what, "needed" if lack.needed else "optional", lack.remedy) for lack in lacks])
+        if lacks
+        else "  nothing"
+    )
+    status = _verdict(seen)
+    if status:
+        return status
+    first = found_of(resolve("fpga"))
+    well = works[id(first)]
+    print(f"\nfpga:0 is {first.name} ({first.target.name}), and it {'works' if well else 'fails'}.")
+    return 0 if well else 1
+
+
+def _section(title: str) -> None:
+    print(f"\n{title}")
+
+
+def _python() -> str:
+    return f"{platform.python_version()} ({sys.executable})"
+
+
+def _section_checks(seen: Report) -> dict[int, bool]:
+    """Try every device; True for those that compute."""
+    if not seen.found:
+        return {}
+    _section("A kernel compiled and run on each")
+    works = {}
+    for found in seen.found:
+        selector = mapping.selector(found, seen.found)
+        problem = try_device(selector)
+        works[id(found)] = not problem
+        print(f"  {selector}: {problem or 'works'}", flush=True)
+    return works
+
+
+def try_device(selector: str) -> str:
+    """Compute on a device in a process of its own, since a broken driver may take its process
+    along or hang it; "" if that works, else what went wrong."""
+    root = str(Path(__file__).parent.parent)
+    code = f"import sys; sys.path.insert(0, {root!r}); from ftensor.doctor import check; check()"
+    environment = {**os.environ, "FTENSOR_DEVICE": selector}
+    try:
+        done = subprocess.run(
+            [sys.executable, "-c", code],
+            capture_output=True,
+            text=True,
+            errors="replace",
+            timeout=CHECK_SECONDS,
+            env=environment,
+        )
+    except subprocess.TimeoutExpired:
+        return f"gave no answer within {CHECK_SECONDS} seconds"
+    if done.returncode == 0:
+        return ""
+    said = [line.strip() for line in done.stderr.splitlines() if line.strip()]
+    if done.returncode < 0:
+        return f"ended by signal {-done.returncode}; {said[-1] if said else 'nothing said'}"
+    raised = [line for line in said if "Error" in line.partition(":")[0]]
+    return (raised or said or [f"exit status {done.returncode}"])[-1]
+
+
+def check() -> None:
+    """Compile a kernel for the first device, run it, and compare; raises if that fails."""
+    import numpy as np
+
+    backend = found_of(resolve("fpga")).open()
+    values = np.arange(64, dtype=np.int32)
+    storage = backend.allocate(values.nbytes)
+    backend.upload(storage, 0, values)
+    expected = values
+    if backend.target.kind != "board" or backend.target.emulates:  # a board has only its image
+        loop = "{ for (int i = 0; i < n; ++i) p[i] += 1; }"
+        if backend.dialect == "vitis":
+            source = f'extern "C" void ft_check(int *p, int n, int unit, int units) {loop}\n'
+        else:
+            source = f"__kernel void ft_check(__global int *p, int n) {loop}\n"
+        kernel = backend.build(source, "ft_check", ["*", "int"])
+        kernel(backend.current_stream(), 1, storage.handle, values.size)
+        expected = values + 1
+    result = np.empty_like(values)
+    backend.download(storage, 0, result)
+    if not np.array_equal(result, expected):
+        raise RuntimeError(f"the device computed {result.tolist()} for {expected.tolist()}")
+
+
+def cache_rows() -> Iterator[tuple[str, str]]:
+    """Where compiled kernels are kept, how much there is, and whether more can be."""
+    folder = cache.directory()
+    files = [file for file in folder.rglob("*") if file.is_file()] if folder.is_dir() else []
+    yield "folder", str(folder)
+    yield "content", f"{len(files)} files, {size(sum(map(_size, files)))}"
+    nearest = next(parent for parent in (folder, *folder.parents) if parent.exists())
+    writable = os.access(nearest, os.W_OK | os.X_OK)
+    yield "writable", "yes" if writable else "no; set FTENSOR_CACHE_DIR to a folder that is"
+
+
+def _size(file: Path) -> int:
+    try:
+        return file.stat().st_size
+    except FileNotFoundError:  # another process has just replaced it
+        return 0

@@ -1,0 +1,1 @@
+"""Which kernel computes a plan: keys, program texts, and how a backend gets the program."""

@@ -1,0 +1,69 @@
+"""The C types behind dtypes, and the text that converts a value from one to another."""
+
+from __future__ import annotations
+
+from ..dtypes import dtype
+
+# In memory; complex numbers are pairs of the named type.
+MEMORY = {
+    "bool": "uchar",
+    "uint8": "uchar",
+    "int8": "char",
+    "int16": "short",
+    "int32": "int",
+    "int64": "long",
+    "float16": "half",
+    "bfloat16": "ushort",
+    "float32": "float",
+    "float64": "double",
+    "complex64": "float",
+    "complex128": "double",
+}
+# As read into a register, before any conversion.
+REGISTER = {**MEMORY, "float16": "float", "bfloat16": "float"}
+# The integer type whose vectors are as wide as a comparison's result.
+MASK = {"uchar": "char", "char": "char", "short": "short", "int": "int", "long": "long"}
+MASK |= {"float": "int", "double": "long"}
+
+INTEGERS = ("uchar", "char", "short", "int", "long")
+
+
+def scalar(d: dtype) -> str:
+    """The C type that computes d (of its real part, for complex)."""
+    return REGISTER[d.compute.name]
+
+
+def real_cast(text: str, source: str, target: str) -> str:
+    """`text`, a lane vector of C type `source`, as lanes of `target`.
+
+    A float reaches a narrow integer by way of int (uchar: long), as C's conversion does where
+    the value is in range, and wraps like torch's where it is not.
+    """
+    if source == target:
+        return text
+    if source in ("float", "double") and target in ("uchar", "char", "short"):
+        wide = "long" if source == "double" else "int"
+        return f"FT_CONVERT({target}, FT_CONVERT({wide}, {text}))"
+    return f"FT_CONVERT({target}, {text})"
+
+
+def cast(text: str, source: dtype, target: dtype) -> str:
+    """`text`, a side-effect-free value of dtype `source` in a register, as dtype `target`."""
+    here, there = REGISTER[source.name], REGISTER[target.name]
+    if target.name == "bool":
+        if source.name == "bool":
+            return text
+        if source.is_complex:
+            zero = f"(FT_VEC({here}))(0)"
+            return f"FT_MASK_VALUE(uchar, ({text}.re != {zero}) || ({text}.im != {zero}))"
+        return f"FT_MASK_VALUE(uchar, {text} != (FT_VEC({here}))(0))"
+    if source.is_complex and target.is_complex:
+        if here == there:
+            return text
+        re, im = real_cast(f"{text}.re", here, there), real_cast(f"{text}.im", here, there)
+        return f"FT_PAIR({there}, {re}, {im})"
+    if source.is_complex:
+        return real_cast(f"{text}.re", here, there)
+    if target.is_complex:
+        return f"FT_PAIR({there}, {real_cast(text, here, there)}, (FT_VEC({there}))(0))"
+    return real_cast(text, here, there)

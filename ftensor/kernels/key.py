@@ -1,0 +1,72 @@
+"""KernelKey: everything that tells one kernel from another, as a frozen value."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from hashlib import sha256
+
+from ..dtypes import dtype
+
+# The kinds of an operand in a launch, as the innermost dim sees it.
+LINEAR, SINGLE, STRIDED, BY_VALUE = "v", "s", "x", "k"
+
+
+@dataclass(frozen=True)
+class Port:
+    """One operand of a kernel: its dtype in memory, its kind, and how the expression sees it.
+
+    `sees` is for an input "V" (the compute dtype) or "M" (a mask); for an output what its
+    expression yields: "V", "M", "R" (the real type of a complex compute dtype), "C" (a complex
+    number of a real compute dtype) or "I" (a position).
+    """
+
+    dtype: dtype
+    kind: str
+    sees: str = "V"
+
+
+@dataclass(frozen=True)
+class Reduction:
+    """What the reduce skeleton needs besides the ports; see `ops.op.Reduce` for the words.
+
+    A state has one field x, and with `arg` a second one, i: the position that x came from.
+    """
+
+    lift: str
+    combine: str
+    identity: str
+    arg: bool = False
+    axis: str = "reduced"  # where the lanes lie: along the "reduced" dims or the "kept" ones
+    stage: str = "whole"  # "first": write states; "second": read states; "whole": both ends
+    complex: bool = False  # the state is a complex number
+
+
+@dataclass(frozen=True)
+class KernelKey:
+    """One kernel. `body` has one expression for each output; `lets` are named lines before it."""
+
+    name: str
+    skeleton: str
+    compute: dtype
+    lanes: int
+    outs: tuple[Port, ...]
+    ins: tuple[Port, ...]
+    body: tuple[str, ...]
+    params: tuple[str, ...] = ()
+    lets: tuple[tuple[str, str], ...] = ()
+    reduction: Reduction | None = None
+
+    @property
+    def entry(self) -> str:
+        """The kernel's name in the program: the op, what it works on, and a short digest."""
+        dtypes = "_".join(p.dtype.name for p in self.outs + self.ins) or self.compute.name
+        kinds = "".join(p.kind for p in self.outs + self.ins)
+        digest = sha256(repr(self).encode()).hexdigest()[:8]
+        return f"ft_{self.name}_{self.skeleton}_{dtypes}_{kinds}_{digest}"
+
+
+def lanes_for(dtypes: list[dtype], compute: dtype, width: int) -> int:
+    """Lanes of a kernel whose widest value fills `width` bytes; at most 16, as vectors go."""
+    widest = max([d.itemsize for d in dtypes] + [compute.itemsize])
+    lanes = max(1, min(16, width // widest))
+    return min(lanes, 8) if compute.is_complex or any(d.is_complex for d in dtypes) else lanes

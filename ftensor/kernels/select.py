@@ -1,0 +1,126 @@
+"""From a plan to the kernels that can compute it: kinds of operands, geometry, compute units."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from ..iterator.plan import Plan
+from ..iterator.reduce_plan import ReducePlan
+from ..iterator.shape import numel
+from .key import LINEAR, SINGLE, STRIDED
+
+Ints = tuple[int, ...]
+
+# Fewer elements than this are not worth a second compute unit (about 2 us of work).
+UNIT_ELEMENTS = 16384
+# A row is cut into chunks of this many elements when there are few rows.
+ROW_CHUNK = 4096
+# Vectors folded into one partial result before it joins the next level of a reduction.
+FOLD_VECTORS = 64
+
+
+@dataclass(frozen=True)
+class Choice:
+    """How one launch goes: its skeleton, each operand's kind, and what the skeleton is told."""
+
+    skeleton: str
+    kinds: tuple[str, ...]
+    units: int
+    n: int = 0
+    geometry: Ints | None = None
+
+
+def kind_of(stride: int) -> str:
+    """An operand's kind from its stride in the innermost loop."""
+    return LINEAR if stride == 1 else SINGLE if stride == 0 else STRIDED
+
+
+def units_for(elements: int, most: int, grid: str, lanes: int) -> int:
+    """How many compute units a launch over so many elements deserves."""
+    if grid == "stride":
+        return max(1, min(most, -(-elements // lanes)))
+    return max(1, min(most, elements // UNIT_ELEMENTS))
+
+
+def choose_map(shape: Ints, strides: Sequence[Ints], most: int, grid: str, lanes: int) -> Choice:
+    """The launch of a pointwise plan (or of one piece of it)."""
+    n = numel(shape)
+    units = units_for(n, most, grid, lanes)
+    if len(shape) == 1 and (n == 1 or all(s[0] in (0, 1) for s in strides)):
+        kinds = tuple(LINEAR if n == 1 else kind_of(s[0]) for s in strides)
+        return Choice("map", kinds, units, n=n)
+    inner, outer = shape[-1], shape[:-1]
+    rows = numel(outer)
+    chunk = inner if rows >= 4 * units or inner <= ROW_CHUNK else ROW_CHUNK
+    chunks = -(-inner // chunk)
+    geometry = (len(outer), inner, chunk, chunks, rows * chunks, *outer)
+    for s in strides:
+        geometry += s[:-1]
+    geometry += tuple(s[-1] for s in strides)
+    kinds = tuple(kind_of(s[-1]) for s in strides)
+    return Choice("rows", kinds, min(units, rows * chunks), geometry=geometry)
+
+
+@dataclass(frozen=True)
+class FoldChoice:
+    """How a reduction's launch goes; `splits` > 1 means a second launch folds the splits."""
+
+    skeleton: str
+    kinds: tuple[str, ...]  # outputs first
+    units: int
+    splits: int
+    geometry: Ints
+
+
+def choose_fold(plan: ReducePlan, outputs: int, most: int, lanes: int, split: bool) -> FoldChoice:
+    """The launch of a reduction. `plan.kept_strides` holds `outputs` outputs, then the inputs."""
+    kept, reduced = plan.kept, plan.reduced
+    first = plan.kept_strides[outputs] if len(plan.kept_strides) > outputs else (0,)
+    results, work_elements = numel(kept), numel(reduced)
+    along = abs(plan.reduced_strides[0][-1]) if plan.reduced_strides else 1
+    across = abs(first[-1])
+    outer = kept[-1] >= lanes and across != 0 and (across < along or reduced[-1] < lanes)
+    if outer:
+        inner, chunk = kept[-1], lanes
+        chunks = -(-inner // lanes)
+        base = numel(kept[:-1]) * chunks
+        work = work_elements
+        kept_shape, shape = kept[:-1], reduced
+        kept_strides = tuple(s[:-1] for s in plan.kept_strides)
+        strides: Sequence[Ints] = plan.reduced_strides
+        steps = tuple(s[-1] for s in plan.kept_strides)
+        kinds = tuple(kind_of(s) for s in steps)
+    else:
+        inner, chunk = reduced[-1], FOLD_VECTORS * lanes
+        chunks = -(-inner // chunk)
+        base = results
+        work = numel(reduced[:-1]) * chunks
+        kept_shape, shape = kept, reduced[:-1]
+        kept_strides = plan.kept_strides
+        strides = tuple(s[:-1] for s in plan.reduced_strides)
+        steps = (0,) * outputs + tuple(s[-1] for s in plan.reduced_strides)
+        kinds = (LINEAR,) * outputs + tuple(kind_of(s) for s in steps[outputs:])
+    units = units_for(max(results, 1) * work_elements, most, "slab", lanes)
+    splits = max(1, min(units // max(base, 1), work)) if split else 1
+    items = base * splits
+    geometry = (len(kept_shape), len(shape), splits, items, inner, chunk, chunks, work, results)
+    geometry += kept_shape
+    for s in kept_strides:
+        geometry += s
+    geometry += shape + (0,) * (len(shape) * outputs)
+    for s in strides:
+        geometry += s
+    geometry += steps
+    skeleton = "reduce_outer" if outer else "reduce_inner"
+    return FoldChoice(skeleton, kinds, max(1, min(units, items)), splits, geometry)
+
+
+def pieces_needed(plan: Plan, limit: int = 2**31 - 1) -> bool:
+    """Whether a plan's indices overflow 32 bits (so that `iterator.split` must cut it)."""
+    if numel(plan.shape) > limit:
+        return True
+    return any(
+        sum(abs(s) * (n - 1) for n, s in zip(plan.shape, strides)) > limit
+        for strides in plan.strides
+    )

@@ -1,0 +1,344 @@
+"""The one entry of pointwise ops: arguments to plan to kernel, prepared once per geometry."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from .. import errors
+from ..dtypes import can_cast, dtype, result_dtype, scalar_dtype
+from ..iterator.plan import Plan, plan_map, split
+from ..iterator.shape import numel
+from ..iterator.stride import has_internal_overlap, partial_overlap
+from ..kernels import select
+from ..kernels.key import BY_VALUE, KernelKey, Port, lanes_for
+from ..kernels.program import kernel
+from ..tensor import Tensor, geometry_key
+from .op import Op, dtypes_through, yields
+
+if TYPE_CHECKING:
+    from ..runtime.backend import Backend, Kernel
+    from ..storage import Storage
+
+# Prepared launches a backend keeps; beyond that all are dropped and made again when needed.
+MOST_LAUNCHES = 1 << 14
+_prepare_lock = threading.RLock()
+
+
+def values_of(number: Any, compute: dtype) -> tuple[Any, ...]:
+    """A Python number as the kernel argument(s) of the compute dtype."""
+    kind = compute.kind
+    if kind == "f":
+        return (float(number),)
+    if kind == "c":
+        z = complex(number)
+        return (z.real, z.imag)
+    if kind == "b":
+        return (int(bool(number)),)
+    whole = int(number)
+    if not -(1 << 63) <= whole < 1 << 63:
+        raise errors.integer_overflow(whole)
+    if kind == "u":
+        return (whole & 0xFF,)
+    half = 1 << (8 * compute.itemsize - 1)
+    return (((whole + half) & (2 * half - 1)) - half,)
+
+
+class Launch:
+    """One pointwise op on one combination of geometries, ready to go: plan, kernels, output."""
+
+    __slots__ = ("compute", "dtype", "shape", "strides", "nbytes", "key", "pieces", "overlaps")
+
+    def __init__(self, compute: dtype, out: tuple[dtype, tuple[int, ...], tuple[int, ...]]) -> None:
+        self.compute = compute
+        self.dtype, self.shape, self.strides = out
+        self.nbytes = numel(self.shape) * self.dtype.itemsize
+        self.key = geometry_key(self.shape, self.strides, self.dtype)
+        # (kernel, units, offsets to add per pointer or None, n or the geometry's handle, its keeper)
+        self.pieces: list[tuple[Kernel, int, tuple[int, ...] | None, Any, Storage | None]] = []
+
+
+def pointwise(
+    op: Op,
+    inputs: tuple[Any, ...],
+    params: tuple[Any, ...] = (),
+    out: Tensor | None = None,
+    inplace: bool = False,
+) -> Tensor:
+    """Run `op` on tensors and Python numbers; into `out` where given.
+
+    RuntimeError for shapes that don't broadcast, tensors on different devices, a result that
+    cannot be cast to `out`, or `out` overlapping an input in part; NotImplementedError for dtypes
+    the op has no expression for.
+    """
+    backend = device = None
+    key: tuple[Any, ...] = (op, len(params), None if out is None else out._key)
+    handles, offsets, numbers = [], [], []
+    for x in inputs:
+        if type(x) is Tensor:
+            storage = x._storage
+            if backend is None:
+                backend, device = storage.backend, storage.device
+            elif storage.device is not device:
+                return pointwise(op, _one_device(op, inputs), params, out, inplace)
+            key += (x._key,)
+            handles.append(storage.handle)
+            offsets.append(x._offset)
+        else:
+            key += (type(x),)
+            numbers.append(x)
+    if backend is None:
+        if out is None:
+            raise errors.needs_a_tensor(op.name, inputs)
+        backend, device = out._storage.backend, out._storage.device
+    if not backend.target.unaligned:
+        key += _alignments(inputs, out)
+    launch = backend.launches.get(key)
+    if launch is None:
+        inputs = tuple(_accepted(op, x) for x in inputs)
+        launch = prepare(op, backend, inputs, params, out, inplace)
+        numbers = [x for x in inputs if type(x) is not Tensor]
+        if len(backend.launches) >= MOST_LAUNCHES:
+            backend.launches.clear()
+        backend.launches[key] = launch
+    if out is None:
+        storage = backend.allocate(launch.nbytes)
+        storage.device = device
+        result = object.__new__(Tensor)
+        result._storage = storage
+        result._dtype = launch.dtype
+        result._shape = launch.shape
+        result._strides = launch.strides
+        result._offset = 0
+        result._key = launch.key
+    else:
+        if out._storage.device is not device:
+            raise errors.different_devices(op.name, (device, out._storage.device))
+        _check_overlap(op, inputs, out, inplace)
+        if out._shape != launch.shape:
+            resize_output(out, launch.shape)
+            return pointwise(op, inputs, params, out, inplace)
+        result = out
+    stream = backend.current_stream()
+    args = [result._storage.handle, *handles, result._offset, *offsets]
+    for number in numbers:
+        args += values_of(number, launch.compute)
+    for number in params:
+        args += values_of(number, launch.compute)
+    for run, units, extra, tail, _ in launch.pieces:
+        if extra is None:
+            run(stream, units, *args, tail)
+        else:
+            moved = args.copy()
+            for k, step in enumerate(extra):
+                moved[len(extra) + k] += step
+            run(stream, units, *moved, tail)
+    _foreign_streams(stream, inputs, result)
+    return result
+
+
+def _foreign_streams(stream: Any, inputs: tuple[Any, ...], result: Tensor) -> None:
+    """Keep the memory of tensors made on other streams until this stream is through with it."""
+    if result._storage.stream is not stream:
+        stream.use(result._storage)
+    for x in inputs:
+        if type(x) is Tensor and x._storage.stream is not stream:
+            stream.use(x._storage)
+
+
+def _alignments(inputs: tuple[Any, ...], out: Tensor | None) -> tuple[bool, ...]:
+    tensors = [x for x in (*inputs, out) if type(x) is Tensor]
+    return tuple([x._offset * x._dtype.itemsize % 64 == 0 for x in tensors])
+
+
+def _accepted(op: Op, x: Any) -> Any:
+    """An input as this layer knows them; TypeError for anything that is no tensor or number."""
+    if type(x) is Tensor or isinstance(x, (bool, int, float, complex)):
+        return x
+    if isinstance(x, np.generic) and x.dtype.kind in "biufc":
+        return x.item()
+    raise errors.not_a_tensor_or_number(op.name, x)
+
+
+def _one_device(op: Op, inputs: tuple[Any, ...]) -> tuple[Any, ...]:
+    """Zero-dim host tensors join the others' device, as in torch; anything else is refused."""
+    tensors = [x for x in inputs if type(x) is Tensor]
+    full = [x for x in tensors if x._shape or x.device.type != "cpu"]
+    target = (full or tensors)[0].device
+    if any(x.device != target for x in full):
+        raise errors.different_devices(op.name, [x.device for x in tensors])
+    return tuple(x.to(target) if type(x) is Tensor else x for x in inputs)
+
+
+def _region(x: Tensor) -> tuple[int, tuple[int, ...], tuple[int, ...], int]:
+    return x._offset * x._dtype.itemsize, x._shape, x._strides, x._dtype.itemsize
+
+
+def _check_overlap(op: Op, inputs: Sequence[Any], out: Tensor, inplace: bool) -> None:
+    """torch's rules: an output may not overlap itself, nor an input in part."""
+    if has_internal_overlap(out._shape, out._strides):
+        raise errors.output_overlaps_itself(op.name, out._shape, out._strides)
+    for x in inputs:
+        if type(x) is Tensor and x._storage is out._storage and x is not out:
+            if partial_overlap(_region(x), _region(out)):
+                raise errors.output_overlaps_input(op.name)
+
+
+def resize_output(out: Tensor, shape: tuple[int, ...]) -> None:
+    """Give `out=` the result's shape, with torch's warning where it had elements to lose."""
+    from .memory import resize_
+
+    if out.numel():
+        errors.warn_resized(out._shape, shape)
+    resize_(out, shape)
+
+
+def common_dtype(op: Op, inputs: Sequence[Any]) -> dtype:
+    """The dtype that the inputs promote to; masks (`sees` M) don't take part."""
+    sees = op.sees or "V" * len(inputs)
+    return result_dtype(
+        [
+            (x._dtype, 0 if x._shape else 1) if type(x) is Tensor else (scalar_dtype(x), 2)
+            for x, s in zip(inputs, sees)
+            if s == "V"
+        ]
+    )
+
+
+def prepare(
+    op: Op,
+    backend: Backend,
+    inputs: Sequence[Any],
+    params: Sequence[Any],
+    out: Tensor | None,
+    inplace: bool,
+) -> Launch:
+    """Plan a pointwise call and get its kernels."""
+    with _prepare_lock:
+        return _prepare(op, backend, inputs, params, out, inplace)
+
+
+def _prepare(
+    op: Op,
+    backend: Backend,
+    inputs: Sequence[Any],
+    params: Sequence[Any],
+    out: Tensor | None,
+    inplace: bool,
+) -> Launch:
+    if any(s == "V" for s in op.sees or "V" * len(inputs)):
+        common = common_dtype(op, inputs)
+    else:
+        assert out is not None
+        common = out._dtype
+    compute, result = dtypes_through(op.promote, common)
+    expression = op.expression(compute)
+    if not expression:
+        raise errors.not_implemented_for(op.name, common)
+    written = result
+    if out is not None:
+        written = out._dtype
+        if not op.any_out and not can_cast(result, written):
+            raise errors.cannot_cast_result(op.name, result, written)
+    tensors = [x for x in inputs if type(x) is Tensor]
+    shapes, strides = [x._shape for x in tensors], [x._strides for x in tensors]
+    plan = _plan(op, shapes, strides, out, inplace, len(tensors) < len(inputs))
+    launch = Launch(compute, (written, plan.out_shape, plan.out_strides))
+    dtypes = [written] + [x._dtype for x in tensors]
+    for d in [*dtypes, compute]:
+        if d.name in ("float64", "complex128") and not backend.properties.has_float64:
+            raise errors.no_float64(d, backend.properties.name)
+    launch.pieces = pieces(
+        op, backend, inputs, out, plan, compute, dtypes, yields(op.promote, compute), expression
+    )
+    return launch
+
+
+def _plan(
+    op: Op, shapes: Any, strides: Any, out: Tensor | None, inplace: bool, scalars: bool
+) -> Plan:
+    if out is None:
+        return plan_map(shapes, strides, scalars=scalars)
+    if not shapes:
+        return plan_map([], [], out=(out._shape, out._strides))
+    from ..iterator.shape import broadcast_shapes
+
+    wanted = broadcast_shapes(*shapes)
+    if wanted != out._shape and not inplace:
+        return plan_map(shapes, strides, scalars=scalars)  # the caller resizes `out`, then returns
+    return plan_map(shapes, strides, out=(out._shape, out._strides))
+
+
+def pieces(
+    op: Op,
+    backend: Backend,
+    inputs: Sequence[Any],
+    out: Tensor | None,
+    plan: Plan,
+    compute: dtype,
+    dtypes: list[dtype],
+    result_sees: str,
+    expression: str,
+) -> list[Any]:
+    """The launches that visit a plan: one, unless it is empty or beyond 32-bit indexing."""
+    if plan.shape == (0,):
+        return []
+    target = backend.target
+    lanes = lanes_for(dtypes, compute, target.lanes_bytes)
+    sees = op.sees or "V" * len(inputs)
+    found = []
+    parts = [(plan.shape, None)]
+    if select.pieces_needed(plan):
+        parts = split(plan.shape, plan.strides)
+    for shape, steps in parts:
+        n_lanes = lanes
+        if not target.unaligned and not _aligned(inputs, out, dtypes, shape, plan.strides, steps):
+            n_lanes = 1  # a wide port would read the wrong data
+        choice = select.choose_map(shape, plan.strides, backend.units, target.grid, n_lanes)
+        kinds = iter(choice.kinds[1:])
+        ports = tuple(
+            Port(x._dtype, next(kinds), s) if type(x) is Tensor else Port(compute, BY_VALUE, s)
+            for x, s in zip(inputs, sees)
+        )
+        outs = (Port(dtypes[0], choice.kinds[0], result_sees),)
+        key = KernelKey(
+            op.name, choice.skeleton, compute, n_lanes, outs, ports, (expression,),
+            params=op.params, lets=op.lets,
+        )  # fmt: skip
+        run = kernel(backend, key)
+        keeper, tail = None, choice.n
+        if choice.geometry is not None:
+            keeper = geometry_storage(backend, choice.geometry)
+            tail = keeper.handle
+        found.append((run, choice.units, steps, tail, keeper))
+    return found
+
+
+def geometry_storage(backend: Backend, geometry: Sequence[int]) -> Storage:
+    """A small device buffer with a launch's loop sizes and strides."""
+    array = np.array(geometry, np.int32)
+    storage = backend.allocate(array.nbytes)
+    backend.upload(storage, 0, array)
+    return storage
+
+
+def _aligned(
+    inputs: Sequence[Any],
+    out: Tensor | None,
+    dtypes: list[dtype],
+    shape: Any,
+    strides: Any,
+    steps: Any,
+) -> bool:
+    """Whether every vector access of this plan falls on 64 bytes, for targets that need it."""
+    offsets = [0 if out is None else out._offset] + [x._offset for x in inputs if type(x) is Tensor]
+    for k, (d, offset) in enumerate(zip(dtypes, offsets)):
+        start = offset + (steps[k] if steps else 0)
+        rows = [s for s, n in zip(strides[k][:-1], shape) if n > 1]
+        if any(x * d.itemsize % 64 for x in (start, *rows)):
+            return False
+    return True
+

@@ -1,0 +1,245 @@
+"""Fresh tensors, copies and conversions: where memory is asked for and moved."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from .. import dtypes
+from .. import errors
+from ..device import backend_of, resolve
+from ..iterator.shape import numel
+from ..iterator.stride import channels_last_strides, contiguous_strides, extent, like_strides
+from ..tensor import (
+    Tensor,
+    channels_last,
+    channels_last_3d,
+    contiguous_format,
+    memory_format,
+    preserve_format,
+)
+from .call import pointwise
+from .catalogue import op
+from .op import Op
+
+if TYPE_CHECKING:
+    from ..device import DeviceLike, device
+
+Ints = tuple[int, ...]
+
+# A copy computes in the source's dtype and converts as it stores.
+COPY = Op("copy", "copy(src) -> Tensor", "a", bool_="a", complex_="a", any_out=True)
+FILL = Op(
+    "fill", "fill(value) -> Tensor", "value", bool_="value", complex_="value", params=("value",)
+)
+
+
+def new(
+    shape: Ints, of: dtypes.dtype, where: device, strides: Ints | None = None
+) -> Tensor:
+    """Memory for a tensor on a (resolved) device; its values are whatever lies there."""
+    backend = backend_of(where)
+    if of.name in ("float64", "complex128") and not backend.properties.has_float64:
+        raise errors.no_float64(of, backend.properties.name)
+    strides = contiguous_strides(shape) if strides is None else strides
+    storage = backend.allocate((extent(shape, strides)[1] + 1 if numel(shape) else 0) * of.itemsize)
+    storage.device = where
+    return Tensor._make(storage, of, shape, strides)
+
+
+def new_like(t: Tensor, shape: Ints, of: dtypes.dtype | None = None) -> Tensor:
+    """A contiguous tensor on `t`'s device, of `t`'s dtype unless another is given."""
+    return new(shape, of or t._dtype, t._storage.device)
+
+
+def layout_strides(t: Tensor, wanted: memory_format) -> Ints:
+    """The strides of a fresh tensor like `t` in a memory format."""
+    if wanted is preserve_format:
+        return like_strides(t._shape, t._strides)
+    if wanted in (channels_last, channels_last_3d):
+        need = 4 if wanted is channels_last else 5
+        if t.ndim != need:
+            raise errors.memory_format_ndim(wanted, need, t.ndim)
+        return channels_last_strides(t._shape)
+    return contiguous_strides(t._shape)
+
+
+@op(function=False)
+def copy_(input: Tensor, src: Any, non_blocking: bool = False) -> Tensor:
+    """copy_(src, non_blocking=False) -> Tensor
+
+    Write `src`, broadcast to this tensor's shape and converted to its dtype, into this tensor.
+    """
+    if not isinstance(src, Tensor):
+        raise errors.not_a_tensor_or_number("copy_", src)
+    if src is input:
+        return input
+    if src._storage.device is not input._storage.device:
+        src = _moved(src, input._storage.device)
+    return pointwise(COPY, (src,), (), input, True)
+
+
+def _moved(t: Tensor, where: device) -> Tensor:
+    """The same values on another device, by way of the host (or of nothing where it is the same)."""
+    backend = backend_of(where)
+    made = new(t._shape, t._dtype, where)
+    if backend is t._storage.backend:
+        source = Tensor._make(t._storage, t._dtype, t._shape, t._strides, t._offset)
+        made._storage.device = t._storage.device
+        pointwise(COPY, (source,), (), made, True)
+        made._storage.device = where
+    else:
+        backend.upload(made._storage, 0, np.ascontiguousarray(t._host()))
+    return made
+
+
+@op()
+def clone(input: Tensor, *, memory_format: memory_format = preserve_format) -> Tensor:
+    """clone(input, *, memory_format=preserve_format) -> Tensor: a copy in memory of its own."""
+    strides = layout_strides(input, memory_format)
+    made = new(input._shape, input._dtype, input._storage.device, strides)
+    return pointwise(COPY, (input,), (), made, True)
+
+
+@op(function=False)
+def contiguous(input: Tensor, memory_format: memory_format = contiguous_format) -> Tensor:
+    """contiguous(memory_format=contiguous_format) -> Tensor: itself if it is, else a copy."""
+    if input.is_contiguous(memory_format):
+        return input
+    return clone(input, memory_format=memory_format)
+
+
+def converted(
+    t: Tensor,
+    of: dtypes.dtype,
+    where: device,
+    copy: bool = False,
+    wanted: memory_format = preserve_format,
+) -> Tensor:
+    """`t` in a dtype on a device; `t` itself when that is what it is already."""
+    same_layout = wanted is preserve_format or t.is_contiguous(wanted)
+    if t._dtype is of and t._storage.device is where and not copy and same_layout:
+        return t
+    if t._storage.device is not where:
+        t = _moved(t, where)
+        if t._dtype is of and wanted is preserve_format:
+            return t
+    made = new(t._shape, of, where, layout_strides(t, wanted))
+    return pointwise(COPY, (t,), (), made, True)
+
+
+@op(function=False)
+def to(
+    input: Tensor,
+    *args: Any,
+    device: DeviceLike | None = None,
+    dtype: dtypes.dtype | None = None,
+    non_blocking: bool = False,
+    copy: bool = False,
+    memory_format: memory_format | None = None,
+) -> Tensor:
+    """to(dtype) | to(device, dtype) | to(other): the tensor in another dtype or on another device.
+
+    The tensor itself when nothing changes, unless `copy`. Strides are kept unless `memory_format`
+    says otherwise. `non_blocking` is accepted; copies to the host wait.
+    """
+    from ..device import device as Device
+
+    args = list(args)  # type: ignore[assignment]
+    flags: list[Any] = []
+    for arg in args:
+        if isinstance(arg, Tensor):
+            dtype, device = arg._dtype, arg._storage.device
+        elif isinstance(arg, dtypes.dtype):
+            dtype = arg
+        elif isinstance(arg, (str, Device)):
+            device = arg
+        elif isinstance(arg, bool):
+            flags.append(arg)
+        elif isinstance(arg, int):
+            device = Device("fpga", arg)
+        elif arg is not None:
+            raise errors.bad_to_argument(arg)
+    if len(flags) > 1:
+        copy = flags[1]
+    return converted(
+        input,
+        dtype or input._dtype,
+        input._storage.device if device is None else resolve(device),
+        copy,
+        memory_format or preserve_format,
+    )
+
+
+def _conversion(name: str, of: dtypes.dtype) -> None:
+    def convert(input: Tensor, memory_format: memory_format = preserve_format) -> Tensor:
+        return converted(input, of, input._storage.device, False, memory_format)
+
+    convert.__name__ = convert.__qualname__ = name
+    convert.__doc__ = f"{name}(memory_format=preserve_format) -> Tensor: `to({of})`."
+    op(function=False)(convert)
+
+
+for _name, _of in {
+    "bool": dtypes.bool, "byte": dtypes.uint8, "char": dtypes.int8, "short": dtypes.int16,
+    "int": dtypes.int32, "long": dtypes.int64, "half": dtypes.float16,
+    "bfloat16": dtypes.bfloat16, "float": dtypes.float32, "double": dtypes.float64,
+    "cfloat": dtypes.complex64, "cdouble": dtypes.complex128,
+}.items():  # fmt: skip
+    _conversion(_name, _of)
+
+
+@op(function=False)
+def fill_(input: Tensor, value: Any) -> Tensor:
+    """fill_(value) -> Tensor: write a number (or a 0-d tensor's value) into every element."""
+    if isinstance(value, Tensor):
+        if value._shape:
+            raise errors.fill_value_dims(value._shape)
+        return pointwise(COPY, (value.to(input._storage.device),), (), input, True)
+    if isinstance(value, complex) and not input._dtype.is_complex:
+        raise errors.complex_to_real_value(value, input._dtype)
+    return pointwise(FILL, (), (value,), input, True)
+
+
+@op()
+def fill(input: Tensor, value: Any) -> Tensor:
+    """fill(input, value) -> Tensor: a tensor like `input` with every element `value`."""
+    made = new(
+        input._shape, input._dtype, input._storage.device, layout_strides(input, preserve_format)
+    )
+    return fill_(made, value)
+
+
+@op()
+def zero_(input: Tensor) -> Tensor:
+    """zero_() -> Tensor: write zeros."""
+    return pointwise(FILL, (), (0,), input, True)
+
+
+@op(function=False)
+def resize_(input: Tensor, *size: Any, memory_format: memory_format = contiguous_format) -> Tensor:
+    """resize_(*sizes) -> Tensor: change the shape in place; elements keep their place in memory.
+
+    A storage that is too small is replaced by a larger one with the same beginning.
+    """
+    shape = tuple(int(n) for n in (size[0] if len(size) == 1 and not isinstance(size[0], int) else size))
+    if any(n < 0 for n in shape):
+        raise errors.negative_size(min(shape), shape)
+    if shape == input._shape:
+        return input
+    strides = contiguous_strides(shape)
+    if memory_format in (channels_last, channels_last_3d):
+        strides = channels_last_strides(shape)
+    need = (input._offset + numel(shape)) * input._dtype.itemsize
+    storage = input._storage
+    if need > storage.nbytes:
+        made = new((need // input._dtype.itemsize,), input._dtype, storage.device)
+        old = storage.nbytes // input._dtype.itemsize
+        if old:
+            pointwise(
+                COPY, (Tensor._make(storage, input._dtype, (old,), (1,)),), (),
+                made._view((old,), (1,), 0), True,
+            )  # fmt: skip
+        storage = made._storage
+    return input._become(Tensor._make(storage, input._dtype, shape, strides, input._offset))

@@ -1,0 +1,116 @@
+"""The row of an op: its name, its expression, and how dtypes go through it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum
+
+from ..dtypes import dtype, get_default_dtype
+from ..dtypes import bool as bool_
+
+
+class Promote(Enum):
+    """How an op's compute and result dtypes follow from the promoted dtype of its inputs."""
+
+    SAME = "both are the promoted dtype"
+    INT_TO_FLOAT = "integers and bool become the default dtype"
+    ALWAYS_BOOL = "compute in the promoted dtype, the expression yields a mask"
+    COMPLEX_TO_REAL = "as SAME, but a complex input gives its real dtype"
+    FLOAT_REAL = "as INT_TO_FLOAT, but a complex input gives its real dtype"
+    REAL_TO_COMPLEX = "a real input gives the complex dtype"
+
+
+def dtypes_through(promote: Promote, common: dtype) -> tuple[dtype, dtype]:
+    """(compute dtype, result dtype) of an op whose inputs promote to `common`."""
+    if promote in (Promote.INT_TO_FLOAT, Promote.FLOAT_REAL) and common.kind in "bui":
+        common = get_default_dtype()
+    result = common
+    if promote is Promote.ALWAYS_BOOL:
+        result = bool_
+    elif promote in (Promote.COMPLEX_TO_REAL, Promote.FLOAT_REAL) and common.is_complex:
+        result = common.to_real()
+    elif promote is Promote.REAL_TO_COMPLEX:
+        result = common.to_complex()
+    return common.compute, result
+
+
+@dataclass(frozen=True, eq=False)
+class Op:
+    """One pointwise op.
+
+    `body` is a lane-generic expression over the inputs a, b, c, ... and `params`, for real dtypes;
+    `int_`, `bool_`, `complex_` replace it for those kinds. An empty string says that the op
+    refuses the kind; None that `body` serves it (for complex: that the op refuses it).
+    `sees` has a letter for each input: V a value, M a mask (a bool tensor outside promotion).
+    """
+
+    name: str
+    signature: str
+    body: str
+    promote: Promote = Promote.SAME
+    doc: str = ""
+    int_: str | None = None
+    bool_: str | None = None
+    complex_: str | None = None
+    float_only: bool = False
+    sees: str = ""
+    params: tuple[str, ...] = ()
+    lets: tuple[tuple[str, str], ...] = ()
+    operators: tuple[str, ...] = ()
+    aliases: tuple[str, ...] = ()
+    namespace: str = ""
+    method: bool = True
+    function: bool = True
+    inplace: bool = True
+    any_out: bool = False  # writes to an output of any dtype (copies)
+
+    @property
+    def arity(self) -> int:
+        """How many tensors the expression takes."""
+        return len(self.sees) or self.signature.split("*")[0].split(")")[0].count(",") + (
+            0 if "*" in self.signature else 1
+        )
+
+    def expression(self, compute: dtype) -> str:
+        """The expression for a compute dtype; empty when the op refuses it."""
+        if compute.is_complex:
+            return self.complex_ or ""
+        if compute.kind == "b":
+            chosen = self.bool_ if self.bool_ is not None else self.int_
+        elif compute.kind in "ui":
+            chosen = self.int_
+        else:
+            chosen = None
+        if chosen is None:
+            chosen = "" if self.float_only and compute.kind != "f" else self.body
+        return chosen
+
+
+@dataclass(frozen=True, eq=False)
+class Reduce:
+    """One reduction: a monoid (`combine` over x and y, `identity`) on lifted elements.
+
+    With `arg`, `combine` tells when y (found at position j) wins over x (found at i).
+    `finish` makes each output from the folded x (and i).
+    """
+
+    name: str
+    lift: str
+    combine: str
+    identity: str
+    finish: tuple[str, ...] = ("x",)
+    arg: bool = False
+    complex_: tuple[str, str, str] | None = None  # lift, combine, identity for complex values
+    state_complex: bool = True  # whether the complex form's state is complex too
+    params: tuple[str, ...] = ()
+
+
+def yields(promote: Promote, compute: dtype) -> str:
+    """What the expression yields, as `kernels.key.Port.sees` names it."""
+    if promote is Promote.ALWAYS_BOOL:
+        return "M"
+    if promote in (Promote.COMPLEX_TO_REAL, Promote.FLOAT_REAL) and compute.is_complex:
+        return "R"
+    if promote is Promote.REAL_TO_COMPLEX and not compute.is_complex:
+        return "C"
+    return "V"

@@ -1,0 +1,19 @@
+// Helpers that an op's expression may call. FT_V: values in the compute type, FT_M: masks; all lanes alike.
+#define ft_where(c, x, y) ((c) ? (x) : (y))
+#define ft_isnan(x) ((x) != (x))
+
+#if FT_FLOATING
+#define FT_PI 3.14159265358979323846
+#define ft_abs(x) fabs(x)
+// torch's maximum and minimum let a NaN through; C's fmax and fmin drop it.
+FT_FN_ONCE FT_V ft_max(FT_V x, FT_V y) { return x != x ? x : (y != y ? y : (x > y ? x : y)); }
+FT_FN_ONCE FT_V ft_min(FT_V x, FT_V y) { return x != x ? x : (y != y ? y : (x < y ? x : y)); }
+#else
+FT_FN_ONCE FT_V ft_max(FT_V x, FT_V y) { return x > y ? x : y; }
+FT_FN_ONCE FT_V ft_min(FT_V x, FT_V y) { return x < y ? x : y; }
+#if FT_SIGNED
+FT_FN_ONCE FT_V ft_abs(FT_V x) { return x < K(0) ? -x : x; }
+#else
+#define ft_abs(x) (x)
+#endif
+#endif

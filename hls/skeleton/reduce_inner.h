@@ -1,0 +1,83 @@
+// A reduction with the lanes along the innermost reduced dim: every lane folds its share, then a tree folds the lanes.
+// An item is one output and one split of its reduced space; splits feed the compute units when outputs are few.
+// Sums are folded in three levels (a chunk, 64 chunks, the rest), which keeps the error near that of pairwise summation.
+// Geometry g: kept dims, reduced outer dims, splits, items, inner, chunk, chunks, work (reduced rows * chunks), split step,
+//   kept shape[kept], per operand kept strides[kept], reduced shape[reduced], per operand reduced strides[reduced],
+//   per operand the inner stride. Strides of outputs in reduced dims are 0.
+FT_KERNEL void FT_NAME(FT_PARAMS, FT_GLOBAL const int *g FT_UNIT_PARAMS)
+{
+    FT_PORTS
+    FT_SETUP
+    const int kept = g[0], reduced = g[1], splits = g[2], items = g[3], inner = g[4];
+    const int chunk = g[5], chunks = g[6], work = g[7], split_step = g[8];
+    FT_GLOBAL const int *kept_shape = g + 9, *kept_strides = kept_shape + kept;
+    FT_GLOBAL const int *shape = kept_strides + kept * FT_OPERANDS, *strides = shape + reduced;
+    FT_GLOBAL const int *step = strides + reduced * FT_OPERANDS;
+    int counter[FT_MAX_DIMS], at[FT_OPERANDS];
+    FT_FOR_SLAB(item, items)
+    {
+        const int split = item % splits;
+        for (int k = 0; k < FT_OPERANDS; k++) at[k] = k < FT_OUTPUTS ? split * split_step : 0;
+        int rest = item / splits;
+        for (int d = kept - 1; d >= 0; d--) {
+            for (int k = 0; k < FT_OPERANDS; k++) at[k] += rest % kept_shape[d] * kept_strides[k * kept + d];
+            rest /= kept_shape[d];
+        }
+        const int begin = ft_slab(work, split, splits), end = ft_slab(work, split + 1, splits);
+        int row = begin / chunks, part = begin % chunks;
+        rest = row;
+        for (int d = reduced - 1; d >= 0; d--) {
+            counter[d] = rest % shape[d];
+            rest /= shape[d];
+            for (int k = FT_OUTPUTS; k < FT_OPERANDS; k++) at[k] += counter[d] * strides[k * reduced + d];
+        }
+        FT_STATE(middle)
+        FT_STATE(top)
+        int blocks = 0;
+        for (int w = begin; w < end; w++) {
+            const int stop = inner - part * chunk < chunk ? inner : (part + 1) * chunk;
+            int i = part * chunk;
+            FT_STATE(sum)
+            for (; i + FT_LANES <= stop; i += FT_LANES) {
+                FT_PIPELINE
+                FT_READ(i)
+                FT_EACH_LANE
+                {
+                    FT_LIFT(FT_INDEX(row * inner + i))
+                    FT_LANE(sum) = ft_combine(FT_LANE(sum), lifted);
+                }
+            }
+            if (i < stop) {
+                FT_READ_PART(i, stop - i)
+                FT_EACH_LANE
+                {
+                    FT_LIFT(FT_INDEX(row * inner + i))
+                    FT_LANE(sum) = ft_combine(FT_LANE(sum), ft_choose(FT_LANES_BELOW(stop - i), lifted, ft_identity()));
+                }
+            }
+            FT_EACH_LANE { FT_LANE(middle) = ft_combine(FT_LANE(middle), FT_LANE(sum)); }
+            if (++blocks % 64 == 0) {
+                FT_EACH_LANE
+                {
+                    FT_LANE(top) = ft_combine(FT_LANE(top), FT_LANE(middle));
+                    FT_LANE(middle) = ft_identity();
+                }
+            }
+            if (++part == chunks) {
+                part = 0;
+                row++;
+                for (int d = reduced - 1; d >= 0; d--) {
+                    for (int k = FT_OUTPUTS; k < FT_OPERANDS; k++) at[k] += strides[k * reduced + d];
+                    if (++counter[d] < shape[d]) break;
+                    for (int k = FT_OUTPUTS; k < FT_OPERANDS; k++) at[k] -= shape[d] * strides[k * reduced + d];
+                    counter[d] = 0;
+                }
+            }
+        }
+        FT_EACH_LANE { FT_LANE(top) = ft_combine(FT_LANE(top), FT_LANE(middle)); }
+        FT_ACROSS(top)
+        FT_RESULT
+        FT_EACH_LANE { FT_FINISH(FT_LANE(top)) }
+        FT_WRITE(0, 1)
+    }
+}

@@ -1,0 +1,81 @@
+// A reduction with the lanes along the innermost kept dim: each lane folds an output of its own.
+// An item is one vector of outputs and one split of the reduced space.
+// Geometry g: kept outer dims, reduced dims, splits, items, inner (kept), unused, chunks (vectors per kept row), work (reduced elements),
+//   split step, then as in reduce_inner.h; the inner strides are those of the kept inner dim.
+FT_KERNEL void FT_NAME(FT_PARAMS, FT_GLOBAL const int *g FT_UNIT_PARAMS)
+{
+    FT_PORTS
+    FT_SETUP
+    const int kept = g[0], reduced = g[1], splits = g[2], items = g[3], inner = g[4];
+    const int chunks = g[6], work = g[7], split_step = g[8];
+    FT_GLOBAL const int *kept_shape = g + 9, *kept_strides = kept_shape + kept;
+    FT_GLOBAL const int *shape = kept_strides + kept * FT_OPERANDS, *strides = shape + reduced;
+    FT_GLOBAL const int *step = strides + reduced * FT_OPERANDS;
+    int counter[FT_MAX_DIMS], at[FT_OPERANDS];
+    FT_FOR_SLAB(item, items)
+    {
+        const int split = item % splits, i = item / splits % chunks * FT_LANES;
+        const int m = inner - i < FT_LANES ? inner - i : FT_LANES;
+        for (int k = 0; k < FT_OPERANDS; k++) at[k] = k < FT_OUTPUTS ? split * split_step : 0;
+        int rest = item / splits / chunks;
+        for (int d = kept - 1; d >= 0; d--) {
+            for (int k = 0; k < FT_OPERANDS; k++) at[k] += rest % kept_shape[d] * kept_strides[k * kept + d];
+            rest /= kept_shape[d];
+        }
+        const int begin = ft_slab(work, split, splits), end = ft_slab(work, split + 1, splits);
+        rest = begin;
+        for (int d = reduced - 1; d >= 0; d--) {
+            counter[d] = rest % shape[d];
+            rest /= shape[d];
+            for (int k = FT_OUTPUTS; k < FT_OPERANDS; k++) at[k] += counter[d] * strides[k * reduced + d];
+        }
+        FT_STATE(sum)
+        FT_STATE(middle)
+        FT_STATE(top)
+        for (int row = begin; row < end; row++) {
+            if (m == FT_LANES) {
+                FT_READ(i)
+                FT_EACH_LANE
+                {
+                    FT_LIFT((FT_I)(row))
+                    FT_LANE(sum) = ft_combine(FT_LANE(sum), lifted);
+                }
+            } else {
+                FT_READ_PART(i, m)
+                FT_EACH_LANE
+                {
+                    FT_LIFT((FT_I)(row))
+                    FT_LANE(sum) = ft_combine(FT_LANE(sum), lifted);
+                }
+            }
+            const int done = row - begin + 1;
+            if (done % 64 == 0) {
+                FT_EACH_LANE
+                {
+                    FT_LANE(middle) = ft_combine(FT_LANE(middle), FT_LANE(sum));
+                    FT_LANE(sum) = ft_identity();
+                }
+                if (done % 4096 == 0) {
+                    FT_EACH_LANE
+                    {
+                        FT_LANE(top) = ft_combine(FT_LANE(top), FT_LANE(middle));
+                        FT_LANE(middle) = ft_identity();
+                    }
+                }
+            }
+            for (int d = reduced - 1; d >= 0; d--) {
+                for (int k = FT_OUTPUTS; k < FT_OPERANDS; k++) at[k] += strides[k * reduced + d];
+                if (++counter[d] < shape[d]) break;
+                for (int k = FT_OUTPUTS; k < FT_OPERANDS; k++) at[k] -= shape[d] * strides[k * reduced + d];
+                counter[d] = 0;
+            }
+        }
+        FT_RESULT
+        FT_EACH_LANE
+        {
+            FT_LANE(top) = ft_combine(FT_LANE(top), ft_combine(FT_LANE(middle), FT_LANE(sum)));
+            FT_FINISH(FT_LANE(top))
+        }
+        FT_WRITE(i, m)
+    }
+}

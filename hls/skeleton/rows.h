@@ -1,0 +1,45 @@
+// Operands with strides: nested counters walk the outer dims, the inner dim goes in vectors.
+// A row is cut into chunks so that few long rows still feed every compute unit.
+// Geometry g: dims, inner, chunk, chunks, total (rows * chunks), outer shape[dims],
+//   per operand its outer strides[dims], then per operand its inner stride. All in elements.
+// Holes: as in map.h, with offsets at[operand] and inner strides step[operand].
+FT_KERNEL void FT_NAME(FT_PARAMS, FT_GLOBAL const int *g FT_UNIT_PARAMS)
+{
+    FT_PORTS
+    FT_SETUP
+    const int dims = g[0], inner = g[1], chunk = g[2], chunks = g[3], total = g[4];
+    FT_GLOBAL const int *shape = g + 5, *strides = shape + dims, *step = strides + dims * FT_OPERANDS;
+    const int begin = ft_slab(total, FT_UNIT, FT_UNITS), end = ft_slab(total, FT_UNIT + 1, FT_UNITS);
+    int counter[FT_MAX_DIMS], at[FT_OPERANDS];
+    for (int k = 0; k < FT_OPERANDS; k++) at[k] = 0;
+    int row = begin / chunks, part = begin % chunks;
+    for (int d = dims - 1; d >= 0; d--) {  // the only divisions: where this unit starts
+        counter[d] = row % shape[d];
+        row /= shape[d];
+        for (int k = 0; k < FT_OPERANDS; k++) at[k] += counter[d] * strides[k * dims + d];
+    }
+    for (int w = begin; w < end; w++) {
+        const int stop = inner - part * chunk < chunk ? inner : (part + 1) * chunk;
+        int i = part * chunk;
+        for (; i + FT_LANES <= stop; i += FT_LANES) {
+            FT_PIPELINE
+            FT_READ(i)
+            FT_EACH_LANE { FT_COMPUTE }
+            FT_WRITE(i)
+        }
+        if (i < stop) {
+            FT_READ_PART(i, stop - i)
+            FT_EACH_LANE { FT_COMPUTE }
+            FT_WRITE_PART(i, stop - i)
+        }
+        if (++part == chunks) {
+            part = 0;
+            for (int d = dims - 1; d >= 0; d--) {
+                for (int k = 0; k < FT_OPERANDS; k++) at[k] += strides[k * dims + d];
+                if (++counter[d] < shape[d]) break;
+                for (int k = 0; k < FT_OPERANDS; k++) at[k] -= shape[d] * strides[k * dims + d];
+                counter[d] = 0;
+            }
+        }
+    }
+}

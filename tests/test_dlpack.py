@@ -1,0 +1,359 @@
+"""DLPack capsules: versions, flags, who deletes what and when, and what is refused."""
+
+from __future__ import annotations
+
+import ctypes
+import gc
+import subprocess
+import sys
+import weakref
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+from test_interop import DTYPES, NUMPY_DTYPES, numbered, same, shared_memory, torch_tensors
+
+import ftensor as ft
+from ftensor.interop import dlpack
+
+READ_ONLY, IS_COPIED = 1, 2
+
+
+def content(capsule: object) -> tuple[str, Any]:
+    """The capsule's name and, while it is unused, the structure in it."""
+    name, managed = dlpack._content(capsule)
+    return (name.decode(), managed) if managed else (repr(capsule).split('"')[1], None)
+
+
+class Producer:
+    """A foreign array whose deleter counts its calls; legacy or versioned, on any device."""
+
+    def __init__(self, versioned: bool, **fields: Any) -> None:
+        self.array = np.arange(6, dtype=np.int32)
+        self.deleted = 0
+        self.requests: list[dict[str, Any]] = []
+        shape = (ctypes.c_int64 * 1)(6)
+        self.managed = dlpack._Versioned() if versioned else dlpack._Legacy()
+        tensor = self.managed.tensor
+        tensor.data = self.array.ctypes.data
+        tensor.device_type, tensor.ndim, tensor.shape = 1, 1, shape
+        tensor.dtype.code, tensor.dtype.bits, tensor.dtype.lanes = 0, 32, 1
+        if versioned:
+            self.managed.major = 1
+        for name, value in fields.items():
+            target = self.managed if hasattr(type(self.managed), name) else tensor
+            setattr(tensor.dtype if name in ("code", "bits", "lanes") else target, name, value)
+
+        def delete(address: int) -> None:
+            assert address == ctypes.addressof(self.managed)
+            self.deleted += 1
+
+        self.keep = (shape, dlpack._deleter(delete))
+        self.managed.deleter = ctypes.cast(self.keep[1], ctypes.c_void_p).value
+        self.name = b"dltensor_versioned" if versioned else b"dltensor"
+
+    def __dlpack_device__(self) -> tuple[int, int]:
+        return self.managed.tensor.device_type, self.managed.tensor.device_id
+
+    def __dlpack__(self, **options: Any) -> object:
+        self.requests.append(options)
+        new = dlpack._python_api(
+            "PyCapsule_New", ctypes.py_object, ctypes.c_void_p, ctypes.c_char_p, ctypes.c_void_p
+        )
+        return new(ctypes.addressof(self.managed), self.name, None)
+
+
+# In
+
+
+@given(torch_tensors())
+def test_from_torch_by_dlpack(t: torch.Tensor) -> None:
+    x = ft.from_dlpack(t)
+    assert same(x.to_torch(), t)
+    y = ft.from_dlpack(t, copy=True)
+    assert same(y.to_torch(), t)
+    if t.numel() and x._storage.backend.host_shared:
+        assert x.data_ptr() == t.data_ptr() != y.data_ptr()
+        assert ft.from_dlpack(t, copy=False).data_ptr() == t.data_ptr()
+
+
+@given(torch_tensors(NUMPY_DTYPES), st.lists(st.booleans(), min_size=5, max_size=5))
+def test_from_numpy_by_dlpack(t: torch.Tensor, turned: list[bool]) -> None:
+    a = t.numpy()[tuple(slice(None, None, -1 if turn else 1) for turn in turned[: t.dim()])]
+    x = ft.from_dlpack(a)
+    assert np.array_equal(x.numpy(), a)
+    assert min(x.stride(), default=0) >= 0
+
+
+@pytest.mark.parametrize("versioned", (False, True))
+def test_a_taken_capsule_is_deleted_once_by_its_tensor(versioned: bool) -> None:
+    producer = Producer(versioned)
+    capsule = producer.__dlpack__()
+    x = ft.from_dlpack(capsule)
+    assert content(capsule) == ("used_dltensor_versioned" if versioned else "used_dltensor", None)
+    with pytest.raises(ValueError, match="once"):
+        ft.from_dlpack(capsule)
+    view = x[2:]
+    assert x.tolist() == [0, 1, 2, 3, 4, 5]
+    del capsule, x
+    gc.collect()
+    assert producer.deleted == (0 if view._storage.backend.host_shared else 1)
+    assert view.tolist() == [2, 3, 4, 5]
+    del view
+    ft.synchronize()
+    gc.collect()
+    assert producer.deleted == 1
+
+
+def test_a_copied_capsule_is_deleted_at_once() -> None:
+    producer = Producer(True)
+    x = ft.from_dlpack(producer, copy=True)
+    assert producer.deleted == 1
+    producer.array[:] = -1
+    assert x.tolist() == [0, 1, 2, 3, 4, 5]
+
+
+@pytest.mark.parametrize(
+    ("fields", "words"),
+    [
+        ({"major": 2}, "2.0"),
+        ({"device_type": 2, "device_id": 3}, "type 2, id 3"),
+        ({"code": 1, "bits": 16}, "code 1 with 16 bits"),
+        ({"lanes": 4}, "4 lanes"),
+    ],
+)
+def test_a_refused_capsule_stays_its_own_owner(fields: dict[str, int], words: str) -> None:
+    producer = Producer(True, **fields)
+    capsule = producer.__dlpack__()
+    with pytest.raises(BufferError, match=words):
+        ft.from_dlpack(capsule)
+    assert content(capsule)[0] == "dltensor_versioned" and producer.deleted == 0
+
+
+def test_a_producer_without_a_deleter() -> None:
+    producer = Producer(True, byte_offset=8)
+    producer.managed.deleter = None
+    producer.managed.tensor.shape[0] = 4
+    assert ft.from_dlpack(producer).tolist() == [2, 3, 4, 5]
+
+
+@shared_memory
+def test_read_only_is_believed_and_flagged() -> None:
+    x = ft.from_dlpack(Producer(True, flags=READ_ONLY))
+    assert x._storage.readonly and not x.numpy().flags.writeable
+    assert content(x.__dlpack__(max_version=(1, 0)))[1].flags == READ_ONLY
+    assert content(x.__dlpack__())[0] == "dltensor"
+    writable = ft.from_dlpack(Producer(False))
+    assert not writable._storage.readonly and writable.numpy().flags.writeable
+
+
+def test_the_producer_is_asked_for_what_is_needed() -> None:
+    here = Producer(True)
+    ft.from_dlpack(here)
+    assert here.requests == [{"max_version": (1, 0)}]
+    away = Producer(True, device_type=2)
+    with pytest.raises(BufferError, match="type 2"):
+        ft.from_dlpack(away)
+    assert away.requests[0]["dl_device"] == (1, 0)
+    with pytest.raises(BufferError, match="type 2"):
+        ft.from_dlpack(away, copy=False)
+
+    class Old(Producer):
+        def __dlpack__(self) -> object:
+            return super().__dlpack__()
+
+    assert ft.from_dlpack(Old(False)).tolist() == [0, 1, 2, 3, 4, 5]
+
+
+def test_not_a_producer() -> None:
+    with pytest.raises(AttributeError):
+        ft.from_dlpack([1, 2])
+
+
+def test_an_own_tensor_is_only_viewed() -> None:
+    x = ft.from_numpy(np.arange(3.0))
+    assert ft.from_dlpack(x)._storage is x._storage
+    assert ft.from_dlpack(x, copy=True)._storage is not x._storage
+
+
+# Out
+
+
+@given(torch_tensors(), st.sampled_from([None, (0, 8), (1, 0), (1, 1), (2, 0)]))
+def test_capsules_for_torch(t: torch.Tensor, max_version: tuple[int, int] | None) -> None:
+    x = ft.from_torch(t)
+    capsule = x.__dlpack__(max_version=max_version)
+    name, managed = content(capsule)
+    versioned = max_version is not None and max_version[0] >= 1
+    assert name == ("dltensor_versioned" if versioned else "dltensor")
+    if versioned:
+        assert managed.major == 1
+        assert managed.flags == (0 if x._storage.backend.host_shared else IS_COPIED)
+    u = torch.from_dlpack(capsule)
+    assert same(u, t)
+    if x._storage.backend.host_shared and t.numel():
+        assert u.data_ptr() == t.data_ptr() and u.stride() == t.stride()
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_every_dtype_goes_out_and_comes_back(dtype: str) -> None:
+    t = numbered(dtype, (2, 3))
+    x = ft.from_torch(t)
+    assert same(torch.from_dlpack(x), t)
+    y = ft.from_dlpack(x.__dlpack__(max_version=(1, 0)))
+    assert y.dtype is x.dtype and y.tolist() == x.tolist()
+    if dtype != "bfloat16":
+        assert np.array_equal(np.from_dlpack(x), t.numpy())
+
+
+def test_copies_are_flagged() -> None:
+    x = ft.from_numpy(np.arange(4.0))
+    capsule = x.__dlpack__(max_version=(1, 0), copy=True)
+    assert content(capsule)[1].flags == IS_COPIED
+    torch.from_dlpack(capsule).add_(1)
+    assert x.tolist() == [0, 1, 2, 3]
+
+
+def test_the_device_is_the_host() -> None:
+    x = ft.from_numpy(np.arange(4.0))
+    assert x.__dlpack_device__() == (1, 0)
+    assert torch.from_dlpack(x.__dlpack__(dl_device=(1, 0))).tolist() == x.tolist()
+    with pytest.raises(BufferError, match=r"\(2, 0\)"):
+        x.__dlpack__(dl_device=(2, 0))
+
+
+def test_streams() -> None:
+    x = ft.from_numpy(np.arange(4.0))
+    for stream in (None, -1):
+        assert content(x.__dlpack__(stream=stream))[0] == "dltensor"
+    with pytest.raises(ValueError, match="7"):
+        x.__dlpack__(stream=7)
+    with pytest.raises(TypeError, match="str"):
+        x.__dlpack__(stream="0")
+
+
+# Each side dies first
+
+
+def exports(x: ft.Tensor) -> list[Any]:
+    return [x.to_torch(), x.numpy(), torch.from_dlpack(x), np.from_dlpack(x), np.asarray(x)]
+
+
+@shared_memory
+@pytest.mark.parametrize("which", range(5))
+def test_the_tensor_dies_first(which: int) -> None:
+    x = ft.from_numpy(np.arange(100.0)) + 1
+    storage = weakref.ref(x._storage)
+    peer = exports(x)[which]
+    del x
+    gc.collect()
+    assert storage() is not None
+    assert peer.sum() == 5050
+    del peer
+    gc.collect()
+    assert storage() is None
+
+
+@shared_memory
+@pytest.mark.parametrize("bring", [ft.from_numpy, ft.from_dlpack])
+def test_the_array_dies_first(bring: Any) -> None:
+    class Array(np.ndarray[Any, Any]):
+        """An array that can be watched."""
+
+    array = np.arange(100.0).view(Array)
+    watched = weakref.ref(array)
+    x = bring(array)
+    del array
+    gc.collect()
+    assert watched() is not None
+    assert x.sum().item() == 4950
+    del x
+    ft.synchronize()
+    gc.collect()
+    assert watched() is None
+
+
+@shared_memory
+@pytest.mark.parametrize("bring", [ft.from_torch, ft.from_dlpack])
+def test_the_torch_tensor_dies_first(bring: Any) -> None:
+    source = np.arange(100.0)
+    watched = weakref.ref(source)
+    t = torch.from_numpy(source)
+    x = bring(t)
+    del t, source
+    gc.collect()
+    assert watched() is not None
+    assert x.sum().item() == 4950
+    del x
+    ft.synchronize()
+    gc.collect()
+    assert watched() is None
+
+
+@shared_memory
+def test_work_in_flight_keeps_foreign_memory() -> None:
+    array = np.zeros(1 << 20, np.float32)
+    watched = weakref.ref(array)
+    x = ft.from_numpy(array)
+    kept = array[:]
+    ft.synchronize()
+    for _ in range(20):
+        x.add_(1)
+    del x, array
+    ft.synchronize()
+    assert kept[-1] == 20 and watched() is not None
+
+
+@shared_memory
+@pytest.mark.parametrize("max_version", (None, (1, 0)))
+def test_a_capsule_that_nobody_takes_frees_its_tensor(max_version: tuple[int, int] | None) -> None:
+    x = ft.from_numpy(np.arange(4.0)) + 1
+    storage = weakref.ref(x._storage)
+    capsule = x.__dlpack__(max_version=max_version)
+    del x
+    gc.collect()
+    assert storage() is not None
+    del capsule
+    gc.collect()
+    assert storage() is None
+
+
+@shared_memory
+def test_a_failing_consumer_frees_its_capsule_and_raises_its_own_error() -> None:
+    x = ft.from_torch(torch.ones(4, dtype=torch.bfloat16)) + 1
+    storage = weakref.ref(x._storage)
+    with pytest.raises((RuntimeError, BufferError)):
+        np.from_dlpack(x)
+    del x
+    gc.collect()
+    assert storage() is None
+
+
+def test_peers_may_outlive_the_interpreter() -> None:
+    program = """
+import numpy, torch
+import ftensor as ft
+x = ft.from_dlpack(numpy.arange(1000.0)) + 1
+kept = [x.to_torch(), torch.from_dlpack(x), numpy.from_dlpack(x), x.__dlpack__()]
+torch.kept = kept[1]
+numpy.kept = ft.from_dlpack(torch.ones(5))
+unused = ft.from_torch(torch.ones(5)).__dlpack__(max_version=(1, 0))
+print("done")
+"""
+    done = subprocess.run(
+        [sys.executable, "-X", "faulthandler", "-c", program], capture_output=True, text=True
+    )
+    assert (done.returncode, done.stdout.strip(), done.stderr) == (0, "done", "")
+
+
+def test_torch_is_not_imported_before_it_is_asked_for() -> None:
+    program = """
+import sys
+import ftensor as ft, numpy
+ft.from_dlpack(ft.from_numpy(numpy.arange(3.0)))
+assert "torch" not in sys.modules
+"""
+    assert subprocess.run([sys.executable, "-c", program]).returncode == 0

@@ -1,0 +1,333 @@
+"""Exchange with NumPy, torch and DLPack: the same memory, strides and values on both sides."""
+
+from __future__ import annotations
+
+import threading
+import warnings
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+
+import ftensor as ft
+from ftensor.device import default_backend
+
+DTYPES = (
+    "bool", "uint8", "int8", "int16", "int32", "int64",
+    "float16", "bfloat16", "float32", "float64", "complex64", "complex128",
+)  # fmt: skip
+NUMPY_DTYPES = tuple(name for name in DTYPES if name != "bfloat16")
+
+shared_memory = pytest.mark.skipif(
+    not default_backend().host_shared, reason="the device has memory of its own"
+)
+
+
+def numbered(dtype: str, shape: tuple[int, ...]) -> torch.Tensor:
+    """A torch tensor whose elements differ as far as the dtype can tell them apart."""
+    count = int(np.prod(shape))
+    return torch.arange(count).remainder(2 if dtype == "bool" else 127).to(
+        getattr(torch, dtype)
+    ).reshape(shape)
+
+
+@st.composite
+def torch_tensors(draw: st.DrawFn, dtypes: tuple[str, ...] = DTYPES) -> torch.Tensor:
+    """Any dtype, 0 to 4 dims, zero sizes, and steps, permutations, offsets and expanded dims."""
+    shape = tuple(draw(st.lists(st.integers(0, 4), max_size=4)))
+    steps = [draw(st.integers(1, 3)) for _ in shape]
+    starts = [draw(st.integers(0, 2)) for _ in shape]
+    big = tuple(s + n * k for n, k, s in zip(shape, steps, starts))
+    t = numbered(draw(st.sampled_from(dtypes)), big)
+    for dim, (n, k, s) in enumerate(zip(shape, steps, starts)):
+        t = t[(slice(None),) * dim + (slice(s, s + n * k, k),)]
+    t = t.permute(draw(st.permutations(range(len(shape)))))
+    if draw(st.booleans()):
+        t = t[None].expand(draw(st.integers(0, 3)), *t.shape)
+    return t
+
+
+def same(a: torch.Tensor, b: torch.Tensor) -> bool:
+    """Equal in dtype, shape and every element."""
+    return a.dtype == b.dtype and a.shape == b.shape and bool((a == b).all())
+
+
+def geometry(x: Any) -> tuple[tuple[int, ...], tuple[int, ...]]:
+    return tuple(x.shape), tuple(x.stride())
+
+
+# torch
+
+
+@given(torch_tensors())
+def test_torch_there_and_back(t: torch.Tensor) -> None:
+    x = ft.from_torch(t)
+    assert x.dtype is getattr(ft, str(t.dtype).removeprefix("torch."))
+    assert tuple(x.shape) == tuple(t.shape)
+    assert x.device == ft.tensor(0).device
+    u = x.to_torch()
+    assert same(u, t)
+    assert geometry(u) == geometry(x)
+    if default_backend().host_shared:
+        assert geometry(x) == geometry(t)
+        assert t.numel() == 0 or u.data_ptr() == t.data_ptr() == x.data_ptr()
+
+
+@shared_memory
+@given(torch_tensors())
+def test_torch_writes_show_on_both_sides(t: torch.Tensor) -> None:
+    x = ft.from_torch(t)
+    u = x.to_torch()
+    if t.numel():
+        t[(0,) * t.dim()] = 1 - t[(0,) * t.dim()].to(torch.float32)
+        assert same(u, t) and same(x.to_torch(), t)
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_ops_run_on_torch_memory(dtype: str) -> None:
+    t = numbered(dtype, (5, 7))[1:, ::2].T
+    x = ft.from_torch(t)
+    assert same((x + x).to_torch(), t + t)
+
+
+@shared_memory
+@pytest.mark.parametrize("skip", range(5))
+@pytest.mark.parametrize("size", (1, 3, 15, 16, 17, 64, 1000))
+def test_an_op_in_place_stays_within_foreign_memory(skip: int, size: int) -> None:
+    base = np.zeros(size + 40, np.float32)
+    x = ft.from_numpy(base[skip : skip + size])
+    x.add_(1)
+    ft.synchronize()
+    assert base.sum() == size == base[skip : skip + size].sum()
+
+
+@shared_memory
+def test_tensors_of_one_torch_storage_share_one_storage() -> None:
+    t = torch.arange(20.0)
+    x, y = ft.from_torch(t), ft.from_torch(t[1:])
+    assert x.untyped_storage() is y.untyped_storage() if hasattr(x, "untyped_storage") else True
+    assert x._storage is y._storage and y.storage_offset() == 1 + x.storage_offset()
+    with pytest.raises(RuntimeError):
+        ft.add(x[:-1], 1, out=y)
+
+
+def test_lazy_conjugates_and_negations_are_worked_out() -> None:
+    t = torch.tensor([1 + 2j, 3 - 4j]).conj()
+    assert ft.from_torch(t).tolist() == [1 - 2j, 3 + 4j]
+    assert ft.from_torch(t.imag).tolist() == [-2.0, 4.0]
+
+
+@pytest.mark.parametrize(
+    ("made", "error", "words"),
+    [
+        (lambda: torch.zeros(2, dtype=torch.uint16), TypeError, "uint16"),
+        (lambda: torch.zeros(2, dtype=torch.complex32), TypeError, "complex32"),
+        (lambda: torch.zeros(2, device="meta"), TypeError, "meta"),
+        (lambda: torch.eye(2).to_sparse(), TypeError, "sparse"),
+        (lambda: torch.zeros(2, requires_grad=True), RuntimeError, "detach"),
+        (lambda: np.zeros(2), TypeError, "ndarray"),
+    ],
+)
+@pytest.mark.filterwarnings("ignore:.*ComplexHalf")
+def test_from_torch_refuses(made: Any, error: type[Exception], words: str) -> None:
+    with pytest.raises(error, match=words):
+        ft.from_torch(made())
+
+
+# NumPy
+
+
+@given(torch_tensors(NUMPY_DTYPES))
+def test_numpy_there_and_back(t: torch.Tensor) -> None:
+    a = t.numpy()
+    x = ft.from_numpy(a)
+    b = x.numpy()
+    assert b.dtype == a.dtype and np.array_equal(a, b)
+    assert same(x.to_torch(), t)
+    if default_backend().host_shared and a.size:
+        assert b.strides == a.strides and b.ctypes.data == a.ctypes.data
+        assert np.shares_memory(np.asarray(x), a)
+
+
+@pytest.mark.parametrize(
+    ("array", "error", "words"),
+    [
+        ([1.0], TypeError, "list"),
+        (np.array(["a"]), TypeError, "float32"),
+        (np.zeros(2, np.uint32), TypeError, "uint32"),
+        (np.zeros(2, "f4,i4"), TypeError, "astype"),
+        (np.zeros(4)[::-1], ValueError, "-8"),
+        (np.zeros(3, "f4,i1")["f0"], ValueError, "5"),
+        (np.zeros(2, ">f4"), ValueError, "byte order"),
+    ],
+)
+def test_from_numpy_refuses(array: Any, error: type[Exception], words: str) -> None:
+    with pytest.raises(error, match=words):
+        ft.from_numpy(array)
+
+
+def test_memory_between_two_elements_is_copied() -> None:
+    raw = np.arange(41, dtype=np.uint8)
+    array = raw[1:].view(np.float32)
+    x = ft.from_numpy(array)
+    assert np.array_equal(x.numpy(), array) and not np.shares_memory(x.numpy(), raw)
+    with pytest.raises(ValueError, match="copy=False"):
+        ft.from_dlpack(array, copy=False)
+
+
+def test_bfloat16_has_no_numpy_dtype() -> None:
+    x = ft.from_torch(torch.ones(2, dtype=torch.bfloat16))
+    for read in (x.numpy, lambda: np.asarray(x), lambda: np.asarray(x, np.float32)):
+        with pytest.raises(TypeError, match="bfloat16"):
+            read()
+    with pytest.raises((RuntimeError, BufferError)):
+        np.from_dlpack(x)
+
+
+def test_array_protocol() -> None:
+    x = ft.from_numpy(np.arange(6.0).reshape(2, 3))
+    assert np.array(x).tolist() == x.tolist()
+    assert not np.shares_memory(np.array(x), np.asarray(x))
+    halves = np.asarray(x, np.float16)
+    assert halves.dtype == np.float16 and halves.tolist() == x.tolist()
+    assert (np.ones(3) + np.asarray(x)).shape == (2, 3)
+    with pytest.raises(ValueError, match="int32"):
+        x.__array__(np.int32, copy=False)
+    with pytest.raises(ValueError, match="copy"):
+        np.from_dlpack(x).__array__ and x.__array__("f4", copy=False)
+
+
+@shared_memory
+def test_numpy_keeps_the_memory_of_a_dead_tensor() -> None:
+    a = (ft.from_numpy(np.arange(1000.0)) + 1).numpy()
+    rivals = [ft.from_numpy(np.zeros(1000)) + 7 for _ in range(5)]
+    assert np.array_equal(a, np.arange(1000.0) + 1), rivals
+
+
+# Read-only memory
+
+
+@pytest.fixture
+def readonly() -> np.ndarray[Any, Any]:
+    array = np.arange(4.0)
+    array.flags.writeable = False
+    return array
+
+
+@shared_memory
+def test_read_only_arrays_stay_read_only(readonly: np.ndarray[Any, Any]) -> None:
+    for x in (ft.from_numpy(readonly), ft.from_dlpack(readonly), ft.from_numpy(readonly)[1:]):
+        with pytest.raises(RuntimeError, match="read-only"):
+            x.add_(1)
+        assert not x.numpy().flags.writeable
+        assert not np.from_dlpack(x).flags.writeable
+        assert (x + 1).add_(1).numpy()[-1] == 5
+    assert readonly.tolist() == [0, 1, 2, 3]
+
+
+@shared_memory
+def test_read_only_memory_is_copied_for_those_who_cannot_be_told(
+    readonly: np.ndarray[Any, Any],
+) -> None:
+    x = ft.from_numpy(readonly)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        u = x.to_torch()
+    u.add_(1)
+    torch.utils.dlpack.from_dlpack(x.__dlpack__()).add_(1)
+    assert readonly.tolist() == [0, 1, 2, 3] and u.tolist() == [1, 2, 3, 4]
+    with pytest.raises(BufferError, match="read-only"):
+        x.__dlpack__(copy=False)
+
+
+# Work in flight
+
+
+@pytest.mark.parametrize(
+    "export",
+    [
+        lambda x: x.numpy()[-1],
+        lambda x: np.asarray(x)[-1],
+        lambda x: x.to_torch()[-1].item(),
+        lambda x: np.from_dlpack(x)[-1],
+        lambda x: torch.from_dlpack(x)[-1].item(),
+        lambda x: torch.from_dlpack(x.__dlpack__(stream=-1))[-1].item(),
+    ],
+)
+def test_exports_wait_for_the_kernels(export: Any) -> None:
+    x = ft.from_numpy(np.zeros(1 << 20, np.float32))
+    ft.synchronize()
+    for _ in range(40):
+        x.add_(1)
+    assert export(x) == 40
+
+
+def test_threads_exchange_at_once() -> None:
+    failures: list[str] = []
+
+    def work(seed: int) -> None:
+        t = torch.full((100,), float(seed), dtype=torch.bfloat16)
+        for _ in range(200):
+            x = ft.from_dlpack(t)
+            y = ft.from_torch(x.to_torch())
+            if not same(torch.from_dlpack(y), t) or np.asarray(y.to(ft.float32)).max() != seed:
+                failures.append(f"thread {seed}")
+
+    threads = [threading.Thread(target=work, args=(seed,)) for seed in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert not failures
+
+
+# A device with memory of its own
+
+
+@pytest.fixture
+def board(monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
+    """The current device, told that its memory is not the host's."""
+    backend = default_backend()
+    if not hasattr(backend, "cl_device"):
+        pytest.skip("C simulation always shares the host's memory")
+    apart = type(backend)(
+        backend.target, backend.cl_device.platform, backend.cl_device, host_shared=False
+    )
+    for module in ("host", "torch"):
+        monkeypatch.setattr(f"ftensor.interop.{module}.backend_of", lambda where: apart)
+    yield apart
+    apart.synchronize()
+
+
+@given(data=st.data())
+def test_own_memory_is_copied_both_ways(data: st.DataObject) -> None:
+    with pytest.MonkeyPatch.context() as patch:
+        made = board.__wrapped__ if hasattr(board, "__wrapped__") else None
+        assert made is not None
+        apart = next(made(patch))
+        t = data.draw(torch_tensors())
+        x = ft.from_torch(t)
+        assert x._storage.backend is apart and x._storage.ptr is None
+        for u in (x.to_torch(), torch.from_dlpack(x), ft.from_dlpack(t).to_torch()):
+            assert same(u, t)
+        if t.numel():
+            assert all(
+                (s == 0) == (r == 0) for s, r, n in zip(x.stride(), t.stride(), t.shape) if n > 1
+            )
+        if t.dtype != torch.bfloat16:
+            assert np.array_equal(ft.from_numpy(t.numpy()).numpy(), t.numpy())
+
+
+def test_own_memory_refuses_to_be_shared(board: Any) -> None:
+    x = ft.from_torch(torch.ones(3))
+    assert x._storage.backend is board
+    with pytest.raises(BufferError, match="copy=False"):
+        x.__dlpack__(copy=False)
+    with pytest.raises(ValueError, match="copy"):
+        x.__array__(copy=False)
+    with pytest.raises(ValueError, match="copy=False"):
+        ft.from_dlpack(np.ones(3), copy=False)
