@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import atexit
+import ctypes
 import os
 import threading
 import weakref
@@ -199,9 +200,7 @@ def host_memory(nbytes: int) -> tuple[int, np.ndarray]:
 
 def host_bytes(ptr: int, nbytes: int) -> np.ndarray:
     """The bytes at a host address as an array that does not own them."""
-    import ctypes
-
-    return np.frombuffer((ctypes.c_ubyte * nbytes).from_address(ptr), np.uint8)
+    return np.frombuffer(memoryview((ctypes.c_ubyte * nbytes).from_address(ptr)), np.uint8)
 
 
 # Every opened device, for the two moments when all of them matter: exit and fork.

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import os
 import struct
+import sys
 import threading
 import warnings
 from collections.abc import Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -45,6 +48,7 @@ class OpenCLBackend(Backend):
     ) -> None:
         import pyopencl as cl
 
+        _prepare_pyopencl()
         self.cl = cl
         self.cl_device = cl_device
         self.context = cl.Context([cl_device])
@@ -80,7 +84,7 @@ class OpenCLBackend(Backend):
                     raise errors.kernel_build_failed(
                         entry, self.properties.name, str(error), source
                     ) from error
-                cache.put(key, program.get_info(self.cl.program_info.BINARIES)[0])
+                cache.put(key, self._binary(program))
             kernel = self.cl.Kernel(program, entry)
         return make_launcher(kernel, params, self._local_size)
 
@@ -98,6 +102,10 @@ class OpenCLBackend(Backend):
             # A compiler that remarks on vectorization is no news to the user of an op.
             warnings.simplefilter("ignore", self.cl.CompilerWarning)
             program.build(options, [self.cl_device])
+
+    def _binary(self, program: Any) -> bytes:
+        binaries: list[bytes] = program.get_info(self.cl.program_info.BINARIES)
+        return binaries[0]
 
     def _program_from_cache(self, key: str, options: bytes) -> Any | None:
         from pyopencl import _cl
@@ -265,6 +273,27 @@ def build_options(target: Target, device: Any) -> tuple[str, ...]:
     return options
 
 
+def _prepare_pyopencl() -> None:
+    """Let pyopencl do without its cache of generated code where that cache can't be written.
+
+    Its module for kernels can't even be imported then, for instance in a container whose user
+    has no home.
+    """
+    import platformdirs
+    import pyopencl as cl
+
+    if "pyopencl.invoker" in sys.modules:
+        return
+    folder = Path(platformdirs.user_cache_dir("pytools", "pytools"))
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        writable = os.access(folder, os.W_OK)
+    except OSError:
+        writable = False
+    if not writable:
+        cl._PYOPENCL_NO_CACHE = True
+
+
 def make_launcher(kernel: Any, params: Sequence[str], local_size: tuple[int] | None) -> Kernel:
     """A function `launch(stream, units, *args)` written for one kernel's parameters.
 
@@ -289,7 +318,11 @@ def make_launcher(kernel: Any, params: Sequence[str], local_size: tuple[int] | N
         if parts:
             lines.append(f"        set_{method}(({', '.join(parts)},))")
     lines.append("        enqueue(queue, kernel, (units,), local_size, None, None, False, False)")
-    lines.append("    stream.launched += 1")
+    lines += [
+        "    launched = stream.launched = stream.launched + 1",
+        "    if not launched & 1023:",
+        "        stream.throttle()",
+    ]
     from pyopencl import _cl
 
     scope = {

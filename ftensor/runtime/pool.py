@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import threading
+from collections import deque
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
@@ -58,14 +59,17 @@ class Pool:
     """
 
     def __init__(
-        self, backend: Backend, total: int, make: Callable[[int], tuple[Any, int | None, object]]
+        self,
+        backend: Backend,
+        total: int,
+        make: Callable[[int], tuple[Any, int | None, object] | None],
     ) -> None:
         self.backend = backend
         self.make = make
         self.limit = _limit_from_environment() or total
         self.lock = threading.RLock()
-        # Adopted memory that the device may still be using: (event, storage's block and owner).
-        self.deferred: list[tuple[Any, Block, object]] = []
+        # Adopted memory that the device may still be using: (marker, block, owner).
+        self.deferred: deque[tuple[Any, Block, object]] = deque()
         self.allocated = self.reserved = self.adopted = 0
         self.peak_allocated = self.peak_reserved = 0
         self.requests = self.device_allocations = self.retries = self.failures = 0
@@ -136,23 +140,31 @@ class Pool:
 
     def reap(self) -> None:
         """Let go of adopted memory that the device has finished with."""
-        if self.deferred:
-            with self.lock:
-                busy = [d for d in self.deferred if not self.backend.marker_done(d[0])]
-                self.deferred = busy
+        # Popping and appending only, since freeing an owner may run code that frees more.
+        for _ in range(len(self.deferred)):
+            try:
+                waiting = self.deferred.popleft()
+            except IndexError:  # another thread reaps too
+                return
+            if not self.backend.marker_done(waiting[0]):
+                self.deferred.append(waiting)
 
     def release_cached(self) -> None:
         """Give the free blocks back to the system, after waiting for the work that uses them."""
         with self.lock:
             self.backend.synchronize()
             for stream in self.backend.all_streams():
-                for size, blocks in list(stream.free.items()):
-                    while blocks:
-                        try:
-                            blocks.pop()
-                        except IndexError:  # another thread took the last one
-                            break
-                        self.reserved -= size + VECTOR
+                self.drop_free(stream.free)
+
+    def drop_free(self, free: FreeLists) -> None:
+        """Give a stream's free blocks back to the system; no work may use them any more."""
+        for size, blocks in list(free.items()):
+            while blocks:
+                try:
+                    blocks.pop()
+                except IndexError:  # another thread took the last one
+                    break
+                self.reserved -= size + VECTOR
 
     def reset_peaks(self) -> None:
         """Start the high-water marks again from what is in use now."""

@@ -26,6 +26,7 @@ class Stream:
         self.launched = 0
         self.finished = 0
         self._kept: list[Any] = []
+        self._checkpoint: tuple[int, Any] | None = None
         backend.register_stream(self)
 
     def idle(self) -> bool:
@@ -46,6 +47,17 @@ class Stream:
         if len(self._kept) >= 64:
             self.synchronize()
         self._kept.append(guard)
+
+    def throttle(self) -> None:
+        """Called every 1024 launches: waits for the work of the time before the last call.
+
+        A runtime keeps every command it has not run, so a host that is faster than the device
+        would otherwise fill the memory with commands.
+        """
+        before, self._checkpoint = self._checkpoint, (self.launched, self.marker())
+        if before is not None:
+            self.backend.finish_marker(before[1])
+            self.finished = max(self.finished, before[0])
 
     def marker(self) -> Any:
         """The device's own event behind everything enqueued so far."""
@@ -92,6 +104,12 @@ class Stream:
             else:
                 storage.users.add(self)
 
+    def __del__(self) -> None:
+        # The work in flight may use the free blocks, which end with the stream.
+        if "queue" in self.__dict__:  # else the constructor failed
+            self.synchronize()
+            self.backend.pool.drop_free(self.free)
+
     def __repr__(self) -> str:
         return f"Stream(device={self.backend.properties.name!r}, priority={self.priority})"
 
@@ -107,6 +125,9 @@ class LostStream(Stream):
     @queue.setter
     def queue(self, value: Any) -> None:
         raise errors.used_after_fork(self.backend.properties.name)
+
+    def __del__(self) -> None:
+        """Nothing: the memory ends with the process."""
 
 
 class Event:
