@@ -77,6 +77,9 @@ def missing(seen: Report) -> list[Missing]:
         for name in NEEDED
         if _version(name) is None
     ]
+    if not seen.platforms and os.environ.get("OCL_ICD_VENDORS"):
+        what = "the drivers that OCL_ICD_VENDORS hides"
+        lacks.append(Missing(what, "unset OCL_ICD_VENDORS"))
     if pip_runtime_fits() and icd.pip_runtime() is None and "oclgrind" not in names:
         what = "Intel's CPU runtime, the default without hardware"
         lacks.append(Missing(what, 'pip install "ftensor[cpu]"', needed=not cpu_runtime))

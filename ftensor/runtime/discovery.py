@@ -18,6 +18,17 @@ if TYPE_CHECKING:
     from .backend import Backend
 
 
+ASKED_BEFORE = (
+    "pyopencl had been imported, and had asked for its platforms, before ftensor first needed a "
+    "device; its loader looks only once, so Intel's CPU runtime is not seen. Let ftensor be first: "
+    "call ftensor.fpga.is_available() before pyopencl.get_platforms()"
+)
+NOT_LOADED = (
+    "Intel's CPU runtime was offered to the OpenCL loader, but did not load; "
+    "OCL_ICD_DEBUG=7 in the environment makes some loaders say why"
+)
+
+
 @dataclass(eq=False)
 class Found:
     """A device that is there: known by name, opened on demand."""
@@ -110,7 +121,7 @@ def _search() -> Report:
     from . import icd
 
     notes: list[str] = []
-    imported = "pyopencl" in sys.modules
+    imported = sys.modules.get("pyopencl") is not None
     devices: list[Found] = []
     platforms: list[tuple[str, str]] = []
     with icd.offered(notes) as entries:
@@ -118,12 +129,8 @@ def _search() -> Report:
         for platform in _platforms(cl, notes) if cl else ():
             platforms.append((platform.name.strip(), platform.version.strip()))
             devices += _devices(cl, platform, notes)
-    if imported and _pip_runtime_unseen(entries, platforms):
-        notes.append(
-            "pyopencl had been imported, and had asked for its platforms, before ftensor first "
-            "needed a device; its loader looks only once, so Intel's CPU runtime is not seen. "
-            "Touch ftensor first: call ftensor.fpga.is_available() before pyopencl.get_platforms()"
-        )
+    if cl and _cpu_runtime_unseen(entries, platforms):
+        notes.append(ASKED_BEFORE if imported else NOT_LOADED)
     if compiler := targets.csim_compiler():
         devices.append(_csim(compiler))
     return Report(tuple(_in_order(devices)), tuple(notes), entries, tuple(platforms))
@@ -207,12 +214,12 @@ def _csim(compiler: list[str]) -> Found:
     )
 
 
-def _pip_runtime_unseen(entries: dict[str, str], platforms: list[tuple[str, str]]) -> bool:
+def _cpu_runtime_unseen(entries: dict[str, str], platforms: list[tuple[str, str]]) -> bool:
+    """Whether Intel's CPU runtime was offered to the loader but is no platform."""
     offered = any(os.path.basename(lib) == targets.INTEL_CPU_LIBRARY for lib in entries.values())
-    cpu = targets.BY_NAME["intel-cpu"]
-    return offered and not any(
-        cpu.matches(frozenset(("cpu",)), name, version) for name, version in platforms
-    )
+    rows = [targets.match(frozenset(("cpu",)), *platform) for platform in platforms]
+    # Oclgrind stands in the loader's place and shows only itself.
+    return offered and not any(row and row.name in ("intel-cpu", "oclgrind") for row in rows)
 
 
 def _in_order(devices: list[Found]) -> list[Found]:

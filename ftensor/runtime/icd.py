@@ -90,7 +90,7 @@ def system_entries() -> dict[str, str]:
 
     An entry that names a file that is not there is left out.
     """
-    entries = {}
+    entries: dict[str, str] = {}
     spec = importlib.util.find_spec("pyopencl")
     folders = [SYSTEM_FOLDER, Path(sys.prefix) / "etc/OpenCL/vendors"]
     if spec is not None and spec.origin:
