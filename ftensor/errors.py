@@ -470,3 +470,11 @@ def fill_value_dims(shape: Sequence[int]) -> RuntimeError:
 def complex_to_real_value(value: complex, dtype: object) -> RuntimeError:
     """A complex number for a tensor of a real dtype."""
     return RuntimeError(f"the value {value} cannot be converted to {dtype} without overflow")
+
+
+def read_only(op: str) -> RuntimeError:
+    """A write (in place, or out=) to memory that its owner shares for reading only."""
+    return RuntimeError(
+        f"{op}: the output's memory is read-only (it was imported from a read-only array); "
+        f"write to a clone() instead"
+    )

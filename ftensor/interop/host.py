@@ -178,8 +178,10 @@ def imported(
     backend = backend_of(where)
     if strides is None:
         strides = contiguous_strides(shape)
+    if min(strides, default=0) < 0:  # one that no index ever steps along is no obstacle
+        strides = tuple([abs(s) if n < 2 else s for n, s in zip(shape, strides)])
     if 0 in shape:
-        return empty(backend, where, of, shape, tuple([max(s, 0) for s in strides]))
+        return empty(backend, where, of, shape, tuple([abs(s) for s in strides]))
     if not copy:
         low, high = extent(shape, strides)
         if low == 0:
