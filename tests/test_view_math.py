@@ -12,6 +12,9 @@ from hypothesis import strategies as st
 
 from ftensor.ops import basic_index, split_math, view_math
 
+# No device; torch notes the slices that are too large for it.
+pytestmark = [pytest.mark.once, pytest.mark.filterwarnings("ignore:Truncating the start")]
+
 Layout = tuple[tuple[int, ...], tuple[int, ...], int]
 STORAGE = 512  # elements; more than any layout drawn below reaches
 
@@ -84,7 +87,6 @@ CASES: list[tuple[str, Callable[..., Any], Callable[..., Any], list[Any]]] = [
 ]
 
 
-@pytest.mark.once
 @pytest.mark.parametrize(
     "ours, theirs, arguments", [c[1:] for c in CASES], ids=[c[0] for c in CASES]
 )
@@ -96,7 +98,6 @@ def test_same_layout_as_torch(ours: Any, theirs: Any, arguments: Any, data: st.D
     assert outcome(lambda: ours(*layout, *args)) == expected
 
 
-@pytest.mark.once
 @given(layout=layouts(), data=st.data())
 def test_permute_all(layout: Layout, data: st.DataObject) -> None:
     order = data.draw(st.permutations(range(len(layout[0]))))
@@ -121,7 +122,6 @@ def regrouped(draw: st.DrawFn, count: int) -> tuple[int, ...]:
     return tuple(draw(st.permutations(shape))) if draw(st.booleans()) else tuple(shape)
 
 
-@pytest.mark.once
 @given(layout=layouts(), data=st.data())
 def test_view(layout: Layout, data: st.DataObject) -> None:
     tensor = of_torch(layout)
@@ -129,7 +129,6 @@ def test_view(layout: Layout, data: st.DataObject) -> None:
     assert outcome(lambda: view_math.view(*layout, size)) == outcome(lambda: tensor.view(size))
 
 
-@pytest.mark.once
 @given(
     layout=layouts(), old=st.sampled_from([1, 2, 4, 8, 16]), new=st.sampled_from([1, 2, 4, 8, 16])
 )
@@ -140,7 +139,6 @@ def test_reinterpret(layout: Layout, old: int, new: int) -> None:
     assert outcome(lambda: view_math.reinterpret(*layout, old, new)) == expected
 
 
-@pytest.mark.once
 @given(layout=layouts(), data=st.data())
 def test_expand(layout: Layout, data: st.DataObject) -> None:
     size = [
@@ -157,7 +155,6 @@ def test_expand(layout: Layout, data: st.DataObject) -> None:
     assert outcome(lambda: view_math.expand(*layout, tuple(size))) == expected
 
 
-@pytest.mark.once
 @pytest.mark.parametrize("size", [(2, -2), (-2, 1), (2**62, 4)])
 def test_expand_to_what_cannot_be(size: tuple[int, ...]) -> None:
     layout = ((1, 1), (1, 1), 0)
@@ -165,14 +162,12 @@ def test_expand_to_what_cannot_be(size: tuple[int, ...]) -> None:
     assert outcome(lambda: view_math.expand(*layout, size)) is RuntimeError
 
 
-@pytest.mark.once
 @given(layout=layouts(), start=dims, end=dims)
 def test_flatten_shape(layout: Layout, start: int, end: int) -> None:
     expected = outcome(lambda: tuple(of_torch(layout).flatten(start, end).shape))
     assert outcome(lambda: view_math.flatten_shape(layout[0], start, end)) == expected
 
 
-@pytest.mark.once
 @given(layout=layouts(), dim=dims, data=st.data())
 def test_unflatten_shape(layout: Layout, dim: int, data: st.DataObject) -> None:
     shape = layout[0]
@@ -182,7 +177,6 @@ def test_unflatten_shape(layout: Layout, dim: int, data: st.DataObject) -> None:
     assert outcome(lambda: view_math.unflatten_shape(shape, dim, sizes)) == expected
 
 
-@pytest.mark.once
 @given(
     size=st.lists(st.integers(-1, 4), max_size=3).map(tuple),
     stride=st.lists(st.integers(-1, 9), max_size=3).map(tuple),
@@ -196,7 +190,6 @@ def test_as_strided(size: Any, stride: Any, offset: int) -> None:
     assert outcome(lambda: view_math.as_strided(size, stride, offset, 4, 96)) == expected
 
 
-@pytest.mark.once
 @given(layout=layouts())
 def test_complex_and_pairs(layout: Layout) -> None:
     numbers = of_torch(layout, torch.complex64)
@@ -206,7 +199,6 @@ def test_complex_and_pairs(layout: Layout) -> None:
     assert outcome(lambda: view_math.as_complex(*layout)) == expected
 
 
-@pytest.mark.once
 @given(shape=layouts().map(lambda found: (*found[0], 2)), data=st.data())
 def test_as_complex_of_any_strides(shape: tuple[int, ...], data: st.DataObject) -> None:
     strides = (
@@ -225,7 +217,6 @@ def cut(layout: Layout, dim: int, cuts: Any) -> list[Layout]:
 pieces = st.lists(st.integers(-1, 4), max_size=4).map(tuple)
 
 
-@pytest.mark.once
 @pytest.mark.parametrize(
     "ours, theirs, argument",
     [
@@ -249,7 +240,6 @@ def test_pieces(ours: Any, theirs: Any, argument: Any, layout: Layout, data: st.
     assert outcome(lambda: cut(layout, dim, ours(layout[0][dim], how))) == expected
 
 
-@pytest.mark.once
 @given(length=st.integers(0, 9), data=st.data())
 def test_sized_pieces_that_fit(length: int, data: st.DataObject) -> None:
     marks = sorted(data.draw(st.lists(st.integers(0, length), max_size=4)))
@@ -268,7 +258,6 @@ items = st.lists(
 )
 
 
-@pytest.mark.once
 @given(layout=layouts(), found=items)
 def test_basic_index(layout: Layout, found: list[Any]) -> None:
     if found.count(...) > 1:  # torch reads sizes beyond the last dim then; see the next test
@@ -277,7 +266,6 @@ def test_basic_index(layout: Layout, found: list[Any]) -> None:
     assert outcome(lambda: basic_index.basic_index(*layout, found)) == expected
 
 
-@pytest.mark.once
 @pytest.mark.parametrize(
     "found",
     [

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from .. import dtypes
-from .. import errors_view
+from .. import dtypes, errors_view
 from ..iterator.shape import broadcast_shapes as common_shape
 from ..iterator.shape import infer_shape, numel
 from ..iterator.stride import contiguous_strides, view_strides
@@ -13,7 +12,7 @@ from ..tensor import Size, Tensor
 from . import view_math
 from .catalogue import op
 from .memory import contiguous
-from .view_args import as_int, int_list, ints, layout, restride
+from .view_args import as_int, int_list, ints, layout, set_layout, with_layout
 
 _MISSING: Any = object()
 
@@ -31,12 +30,12 @@ def view(input: Tensor, size: Any = _MISSING, *more: int, dtype: Any = _MISSING)
         if dtype is not _MISSING:
             raise errors_view.reinterpret_as_what(dtype)
         found = view_math.view(*layout(input, "view"), ints(size, more, "view", "size"))
-        return input._view(*found)
+        return with_layout(input, found)
     if dtype is not _MISSING or size is _MISSING:
         raise errors_view.reinterpret_as_what((size, dtype) if dtype is not _MISSING else ())
     if not isinstance(size, dtypes.dtype):
         found = view_math.view(*layout(input, "view"), ints(size, more, "view", "size"))
-        return input._view(*found)
+        return with_layout(input, found)
     old = input.dtype.itemsize
     found = view_math.reinterpret(*layout(input, "view"), old, size.itemsize)
     return Tensor._make(input._storage, size, *found)
@@ -46,7 +45,7 @@ def view(input: Tensor, size: Any = _MISSING, *more: int, dtype: Any = _MISSING)
 def view_as(input: Tensor, other: Tensor) -> Tensor:
     """view_as(other) -> Tensor: the tensor viewed with `other`'s shape."""
     size, _, _ = layout(other, "view_as", "other")
-    return input._view(*view_math.view(*layout(input, "view_as"), size))
+    return with_layout(input, view_math.view(*layout(input, "view_as"), size))
 
 
 def _reshape(input: Tensor, size: tuple[int, ...], function: str) -> Tensor:
@@ -54,7 +53,8 @@ def _reshape(input: Tensor, size: tuple[int, ...], function: str) -> Tensor:
     size = infer_shape(size, numel(shape))
     found = view_strides(shape, strides, size)
     if found is None:
-        return contiguous(input)._view(size, contiguous_strides(size), 0)
+        copy = contiguous(input)
+        return copy._view(size, contiguous_strides(size), copy._offset)
     return input._view(size, found, offset)
 
 
@@ -106,7 +106,7 @@ def unflatten(input: Tensor, dim: int, sizes: Any) -> Tensor:
     dim = as_int(dim, "unflatten", "dim")
     wanted = () if sizes is None else int_list(sizes, "unflatten", "sizes")
     size = view_math.unflatten_shape(shape, dim, wanted)
-    return input._view(*view_math.view(shape, strides, offset, size))
+    return with_layout(input, view_math.view(shape, strides, offset, size))
 
 
 @op(function=False)
@@ -117,21 +117,21 @@ def expand(input: Tensor, size: Any, *more: int, implicit: bool = False) -> Tens
     RuntimeError when another dim would have to change.
     """
     wanted = ints(size, more, "expand", "size")
-    return input._view(*view_math.expand(*layout(input, "expand"), wanted))
+    return with_layout(input, view_math.expand(*layout(input, "expand"), wanted))
 
 
 @op(function=False)
 def expand_as(input: Tensor, other: Tensor) -> Tensor:
     """expand_as(other) -> Tensor: the tensor expanded to `other`'s shape."""
     size, _, _ = layout(other, "expand_as", "other")
-    return input._view(*view_math.expand(*layout(input, "expand_as"), size))
+    return with_layout(input, view_math.expand(*layout(input, "expand_as"), size))
 
 
 @op()
 def broadcast_to(input: Tensor, size: Any, *more: int) -> Tensor:
     """broadcast_to(input, size) -> Tensor: the same as `input.expand(size)`."""
     wanted = ints(size, more, "broadcast_to", "size")
-    return input._view(*view_math.expand(*layout(input, "broadcast_to"), wanted))
+    return with_layout(input, view_math.expand(*layout(input, "broadcast_to"), wanted))
 
 
 @op(method=False)
@@ -187,13 +187,13 @@ def as_strided(input: Tensor, size: Any, stride: Any, storage_offset: int | None
     A view with this layout over the tensor's whole storage, counted in elements; the offset is
     the tensor's own when None. RuntimeError beyond the storage's end.
     """
-    return input._view(*_strided(input, size, stride, storage_offset, "as_strided"))
+    return with_layout(input, _strided(input, size, stride, storage_offset, "as_strided"))
 
 
 @op()
 def as_strided_(input: Tensor, size: Any, stride: Any, storage_offset: int | None = None) -> Tensor:
     """as_strided_(input, size, stride, storage_offset=None) -> Tensor: `as_strided` in place."""
-    return restride(input, _strided(input, size, stride, storage_offset, "as_strided_"))
+    return set_layout(input, _strided(input, size, stride, storage_offset, "as_strided_"))
 
 
 @op(function=False)
@@ -204,7 +204,7 @@ def unfold(input: Tensor, dimension: int, size: int, step: int) -> Tensor:
     """
     args = (("dimension", dimension), ("size", size), ("step", step))
     dim, length, every = (as_int(value, "unfold", name) for name, value in args)
-    return input._view(*view_math.unfold(*layout(input, "unfold"), dim, length, every))
+    return with_layout(input, view_math.unfold(*layout(input, "unfold"), dim, length, every))
 
 
 @op()
@@ -215,7 +215,7 @@ def diagonal(input: Tensor, offset: int = 0, dim1: int = 0, dim2: int = 1) -> Te
     """
     args = (("offset", offset), ("dim1", dim1), ("dim2", dim2))
     above, first, second = (as_int(value, "diagonal", name) for name, value in args)
-    return input._view(*view_math.diagonal(*layout(input, "diagonal"), above, first, second))
+    return with_layout(input, view_math.diagonal(*layout(input, "diagonal"), above, first, second))
 
 
 @op()
@@ -229,20 +229,20 @@ def narrow(input: Tensor, dim: int, start: Any, length: int) -> Tensor:
     if isinstance(start, Tensor) and (start.ndim or start.dtype.kind not in "iu"):
         raise errors_view.narrow_start_tensor(start.dtype, start.ndim)
     args = (("dim", dim), ("start", start), ("length", length))
-    return input._view(*view_math.narrow(*found, *[as_int(v, "narrow", n) for n, v in args]))
+    return with_layout(input, view_math.narrow(*found, *[as_int(v, "narrow", n) for n, v in args]))
 
 
 @op()
 def select(input: Tensor, dim: int, index: int) -> Tensor:
     """select(input, dim, index) -> Tensor: a view of one entry of a dim, without that dim."""
     dim, index = as_int(dim, "select", "dim"), as_int(index, "select", "index")
-    return input._view(*view_math.select(*layout(input, "select"), dim, index))
+    return with_layout(input, view_math.select(*layout(input, "select"), dim, index))
 
 
 @op()
 def detach(input: Tensor) -> Tensor:
     """detach(input) -> Tensor: a new tensor over the same memory."""
-    return input._view(*layout(input, "detach"))
+    return with_layout(input, layout(input, "detach"))
 
 
 @op()
@@ -254,4 +254,4 @@ def detach_(input: Tensor) -> Tensor:
 @op(function=False, method=False)
 def alias(input: Tensor) -> Tensor:
     """alias(input) -> Tensor: what `detach` returns, under the name other dispatchers know."""
-    return input._view(*layout(input, "alias"))
+    return with_layout(input, layout(input, "alias"))

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from .. import dtypes
-from .. import errors_view
+from .. import dtypes, errors_view
 from ..tensor import Tensor
 from . import view_math
 from .catalogue import op

@@ -9,7 +9,7 @@ from .. import errors_view
 from ..tensor import Tensor
 from . import view_math
 from .catalogue import ENTRIES, op
-from .view_args import as_int, int_list, ints, layout, restride
+from .view_args import as_int, int_list, ints, layout, set_layout, with_layout
 from .view_math import Layout
 
 
@@ -23,32 +23,32 @@ def _transposed(
 @op(aliases=("swapdims",))
 def transpose(input: Tensor, dim0: int, dim1: int) -> Tensor:
     """transpose(input, dim0, dim1) -> Tensor: a view with two dims exchanged."""
-    return input._view(*_transposed(input, dim0, dim1, "transpose"))
+    return with_layout(input, _transposed(input, dim0, dim1, "transpose"))
 
 
 @op(function=False, aliases=("swapdims_",))
 def transpose_(input: Tensor, dim0: int, dim1: int) -> Tensor:
     """transpose_(dim0, dim1) -> Tensor: `transpose` in place."""
-    return restride(input, _transposed(input, dim0, dim1, "transpose_"))
+    return set_layout(input, _transposed(input, dim0, dim1, "transpose_"))
 
 
 @op()
 def swapaxes(input: Tensor, axis0: int, axis1: int) -> Tensor:
     """swapaxes(input, axis0, axis1) -> Tensor: `transpose` under NumPy's name."""
-    return input._view(*_transposed(input, axis0, axis1, "swapaxes", ("axis0", "axis1")))
+    return with_layout(input, _transposed(input, axis0, axis1, "swapaxes", ("axis0", "axis1")))
 
 
 @op(function=False)
 def swapaxes_(input: Tensor, axis0: int, axis1: int) -> Tensor:
     """swapaxes_(axis0, axis1) -> Tensor: `swapaxes` in place."""
-    return restride(input, _transposed(input, axis0, axis1, "swapaxes_", ("axis0", "axis1")))
+    return set_layout(input, _transposed(input, axis0, axis1, "swapaxes_", ("axis0", "axis1")))
 
 
 @op()
 def permute(input: Tensor, dims: Any, *more: int) -> Tensor:
     """permute(input, dims) -> Tensor: a view with all dims in the order given."""
     order = ints(dims, more, "permute", "dims")
-    return input._view(*view_math.permute(*layout(input, "permute"), order))
+    return with_layout(input, view_math.permute(*layout(input, "permute"), order))
 
 
 @op(aliases=("moveaxis",))
@@ -64,7 +64,7 @@ def movedim(input: Tensor, source: Any, destination: Any) -> Tensor:
     else:
         moved = (as_int(source, "movedim", "source"),)
         target = (as_int(destination, "movedim", "destination"),)
-    return input._view(*view_math.movedim(*layout(input, "movedim"), moved, target))
+    return with_layout(input, view_math.movedim(*layout(input, "movedim"), moved, target))
 
 
 def _t(input: Tensor, function: str) -> Layout:
@@ -77,13 +77,13 @@ def _t(input: Tensor, function: str) -> Layout:
 @op()
 def t(input: Tensor) -> Tensor:
     """t(input) -> Tensor: a matrix transposed, as a view; RuntimeError beyond 2 dims."""
-    return input._view(*_t(input, "t"))
+    return with_layout(input, _t(input, "t"))
 
 
 @op(function=False)
 def t_(input: Tensor) -> Tensor:
     """t_() -> Tensor: `t` in place."""
-    return restride(input, _t(input, "t_"))
+    return set_layout(input, _t(input, "t_"))
 
 
 @op(name="T", function=False, method=False, prop=True)
@@ -103,7 +103,7 @@ def _matrices(input: Tensor, name: str) -> Tensor:
         return input
     if len(shape) == 1:
         raise errors_view.not_a_matrix(name, 1)
-    return input._view(*view_math.transpose(shape, strides, offset, -2, -1))
+    return with_layout(input, view_math.transpose(shape, strides, offset, -2, -1))
 
 
 def _conjugate(input: Tensor) -> Tensor:
@@ -152,27 +152,27 @@ def squeeze(input: Tensor, dim: Any = None, *more: int) -> Tensor:
 
     A view without the dims of size 1, or without those of them named by `dim` (int or tuple).
     """
-    return input._view(*_squeezed(input, dim, more, "squeeze"))
+    return with_layout(input, _squeezed(input, dim, more, "squeeze"))
 
 
 @op(function=False)
 def squeeze_(input: Tensor, dim: Any = None, *more: int) -> Tensor:
     """squeeze_(dim=None) -> Tensor: `squeeze` in place."""
-    return restride(input, _squeezed(input, dim, more, "squeeze_"))
+    return set_layout(input, _squeezed(input, dim, more, "squeeze_"))
 
 
 @op()
 def unsqueeze(input: Tensor, dim: int) -> Tensor:
     """unsqueeze(input, dim) -> Tensor: a view with a new dim of size 1 at `dim`."""
     at = as_int(dim, "unsqueeze", "dim")
-    return input._view(*view_math.unsqueeze(*layout(input, "unsqueeze"), at))
+    return with_layout(input, view_math.unsqueeze(*layout(input, "unsqueeze"), at))
 
 
 @op(function=False)
 def unsqueeze_(input: Tensor, dim: int) -> Tensor:
     """unsqueeze_(dim) -> Tensor: `unsqueeze` in place."""
     at = as_int(dim, "unsqueeze_", "dim")
-    return restride(input, view_math.unsqueeze(*layout(input, "unsqueeze_"), at))
+    return set_layout(input, view_math.unsqueeze(*layout(input, "unsqueeze_"), at))
 
 
 def _atleast(tensors: tuple[Any, ...], ndim: int, function: str) -> Any:

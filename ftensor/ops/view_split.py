@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from .. import dtypes
-from .. import errors_view
+from .. import dtypes, errors_view
 from ..iterator.shape import normalize_dim
 from ..tensor import Tensor
 from . import split_math
 from .catalogue import op
-from .view_args import as_int, int_list, ints, layout
+from .view_args import as_int, int_list, ints, layout, with_layout
 from .view_math import slice_dim
 
 Pieces = tuple[Tensor, ...]
@@ -27,7 +26,7 @@ def _cut_dim(input: Tensor, dim: Any, function: str) -> tuple[int, int]:
 
 def _pieces(input: Tensor, dim: int, cuts: split_math.Cuts) -> Pieces:
     found = layout(input, "split")
-    return tuple([input._view(*slice_dim(*found, dim, start, stop)) for start, stop in cuts])
+    return tuple([with_layout(input, slice_dim(*found, dim, start, stop)) for start, stop in cuts])
 
 
 @op(aliases=("unsafe_split",))
