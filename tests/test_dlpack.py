@@ -14,10 +14,11 @@ import pytest
 import torch
 from hypothesis import given
 from hypothesis import strategies as st
-from test_interop import DTYPES, NUMPY_DTYPES, numbered, same, shared_memory, torch_tensors
 
 import ftensor as ft
 from ftensor.interop import dlpack
+
+from .test_interop import DTYPES, NUMPY_DTYPES, numbered, same, shared_memory, torch_tensors
 
 READ_ONLY, IS_COPIED = 1, 2
 

@@ -14,8 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from .. import dtypes
-from .. import errors
+from .. import dtypes, errors
 from ..device import DeviceLike, resolve
 from ..tensor import Tensor
 from . import host

@@ -13,12 +13,12 @@ from weakref import WeakValueDictionary
 import numpy as np
 
 from .. import errors
-from ..tensor import Tensor
 from ..device import backend_of, device
 from ..dtypes import dtype
 from ..iterator.shape import Ints, numel
 from ..iterator.stride import contiguous_strides, extent
 from ..runtime.pool import VECTOR
+from ..tensor import Tensor
 
 if TYPE_CHECKING:
     from ..runtime.backend import Backend

@@ -5,8 +5,7 @@ from __future__ import annotations
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
-from .. import dtypes
-from .. import errors
+from .. import dtypes, errors
 from ..device import DeviceLike, backend_of, resolve
 from ..tensor import Tensor
 from . import host
