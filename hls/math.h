@@ -17,3 +17,15 @@ FT_FN_ONCE FT_V ft_abs(FT_V x) { return x < K(0) ? -x : x; }
 #define ft_abs(x) (x)
 #endif
 #endif
+
+// The identities of max and min: nothing lies beyond them.
+#if FT_FLOATING
+#define FT_LOWEST K(-INFINITY)
+#define FT_HIGHEST K(INFINITY)
+#elif FT_SIGNED
+#define FT_HIGHEST K((FT_T)(((ulong)1 << (FT_BITS_PER_VALUE - 1)) - 1))
+#define FT_LOWEST (-FT_HIGHEST - K(1))
+#else
+#define FT_LOWEST K(0)
+#define FT_HIGHEST K((FT_T)255)
+#endif

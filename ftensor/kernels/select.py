@@ -73,7 +73,9 @@ class FoldChoice:
     geometry: Ints
 
 
-def choose_fold(plan: ReducePlan, outputs: int, most: int, lanes: int, split: bool) -> FoldChoice:
+def choose_fold(
+    plan: ReducePlan, outputs: int, most: int, grid: str, lanes: int, split: bool
+) -> FoldChoice:
     """The launch of a reduction. `plan.kept_strides` holds `outputs` outputs, then the inputs."""
     kept, reduced = plan.kept, plan.reduced
     first = plan.kept_strides[outputs] if len(plan.kept_strides) > outputs else (0,)
@@ -93,7 +95,7 @@ def choose_fold(plan: ReducePlan, outputs: int, most: int, lanes: int, split: bo
         kinds = tuple(kind_of(s) for s in steps)
     else:
         inner, chunk = reduced[-1], FOLD_VECTORS * lanes
-        chunks = -(-inner // chunk)
+        chunks = max(1, -(-inner // chunk))
         base = results
         work = numel(reduced[:-1]) * chunks
         kept_shape, shape = kept, reduced[:-1]
@@ -101,7 +103,7 @@ def choose_fold(plan: ReducePlan, outputs: int, most: int, lanes: int, split: bo
         strides = tuple(s[:-1] for s in plan.reduced_strides)
         steps = (0,) * outputs + tuple(s[-1] for s in plan.reduced_strides)
         kinds = (LINEAR,) * outputs + tuple(kind_of(s) for s in steps[outputs:])
-    units = units_for(max(results, 1) * work_elements, most, "slab", lanes)
+    units = units_for(results * work_elements, most, grid, lanes)
     splits = max(1, min(units // max(base, 1), work)) if split else 1
     items = base * splits
     geometry = (len(kept_shape), len(shape), splits, items, inner, chunk, chunks, work, results)

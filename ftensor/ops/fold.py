@@ -1,0 +1,223 @@
+"""The one entry of reductions: a monoid, tensors and dims to plan to one or two launches."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from .. import errors
+from ..dtypes import dtype, int32
+from ..iterator.plan import split
+from ..iterator.reduce_plan import ReducePlan, plan_reduce
+from ..iterator.shape import Ints, broadcast_shapes, normalize_dims, numel
+from ..iterator.stride import broadcast_strides, contiguous_strides, extent
+from ..kernels.key import LINEAR, KernelKey, Port, Reduction, lanes_for
+from ..kernels.program import kernel
+from ..kernels.select import choose_fold
+from ..tensor import Tensor
+from .call import MOST_LAUNCHES, geometry_storage, values_of
+from .op import Reduce
+
+if TYPE_CHECKING:
+    from ..device import device
+    from ..runtime.backend import Backend, Kernel
+    from ..storage import Storage
+
+LIMIT = 2**31 - 1
+
+
+class FoldLaunch:
+    """A reduction on one combination of geometries: its stages, and what each allocates."""
+
+    __slots__ = ("compute", "outs", "partial", "stages", "shape", "strides")
+
+    def __init__(self, compute: dtype, outs: tuple[dtype, ...], shape: Ints, strides: Ints) -> None:
+        self.compute, self.outs = compute, outs
+        self.shape, self.strides = shape, strides
+        self.partial: list[tuple[dtype, int]] = []  # (dtype, elements) of each state field
+        self.stages: list[tuple[Kernel, int, Storage]] = []
+
+
+def fold(
+    red: Reduce,
+    inputs: Sequence[Tensor],
+    dims: int | Sequence[int] | None,
+    keepdim: bool,
+    compute: dtype,
+    outs: tuple[dtype, ...],
+    params: tuple[Any, ...] = (),
+) -> tuple[Tensor, ...]:
+    """Fold `inputs`, broadcast together, over `dims` (None: all); one fresh tensor per output.
+
+    `compute` is the dtype of the lifted elements, `outs` those of the results. IndexError and
+    RuntimeError for dims out of range or named twice.
+    """
+    first = inputs[0]._storage
+    backend = first.backend
+    named = dims if dims is None or isinstance(dims, int) else tuple(dims)
+    key: tuple[Any, ...] = (red, named, keepdim, compute, outs, len(params))
+    for x in inputs:
+        if x._storage.device is not first.device:
+            raise errors.different_devices(red.name, [y.device for y in inputs])
+        key += (x._key,)
+    launch = backend.launches.get(key)
+    if launch is None:
+        shape = broadcast_shapes(*[x._shape for x in inputs])
+        if _too_large(shape, inputs):
+            return _in_pieces(red, inputs, shape, dims, keepdim, compute, outs, params)
+        launch = _prepare(red, backend, inputs, shape, dims, keepdim, compute, outs)
+        if len(backend.launches) >= MOST_LAUNCHES:
+            backend.launches.clear()
+        backend.launches[key] = launch
+    return _run(launch, backend, inputs, params, first.device)
+
+
+def _run(
+    launch: FoldLaunch,
+    backend: Backend,
+    inputs: Sequence[Tensor],
+    params: tuple[Any, ...],
+    where: device,
+) -> tuple[Tensor, ...]:
+    stream = backend.current_stream()
+    results = []
+    for of in launch.outs:
+        storage = backend.allocate(numel(launch.shape) * of.itemsize)
+        storage.device = where
+        results.append(Tensor._make(storage, of, launch.shape, launch.strides))
+    numbers = [v for p in params for v in values_of(p, launch.compute)]
+    handles = [x._storage.handle for x in inputs]
+    offsets = [x._offset for x in inputs]
+    for x in inputs:
+        if x._storage.stream is not stream:
+            stream.use(x._storage)
+    written = [r._storage for r in results]
+    for stage, (run, units, geometry) in enumerate(launch.stages):
+        last = stage == len(launch.stages) - 1
+        targets = written if last else [backend.allocate(n * d.itemsize) for d, n in launch.partial]
+        run(
+            stream, units,
+            *[t.handle for t in targets], *handles, *[0] * len(targets), *offsets, *numbers,
+            geometry.handle,
+        )  # fmt: skip
+        handles, offsets = [t.handle for t in targets], [0] * len(targets)
+    return tuple(results)
+
+
+def _prepare(
+    red: Reduce,
+    backend: Backend,
+    inputs: Sequence[Tensor],
+    shape: Ints,
+    dims: int | Sequence[int] | None,
+    keepdim: bool,
+    compute: dtype,
+    outs: tuple[dtype, ...],
+) -> FoldLaunch:
+    strides = [broadcast_strides(x._shape, x._strides, shape) for x in inputs]
+    plan = plan_reduce(shape, strides, dims, keepdim, reorder=not red.arg)
+    launch = FoldLaunch(compute, outs, plan.out_shape, plan.out_strides)
+    if not numel(plan.out_shape):
+        return launch
+    for d in (compute, *outs):
+        if d.name in ("float64", "complex128") and not backend.properties.has_float64:
+            raise errors.no_float64(d, backend.properties.name)
+    lift, combine, identity = red.lift, red.combine, red.identity
+    if compute.is_complex:
+        if red.complex_ is None:
+            raise errors.not_implemented_for(red.name, compute)
+        lift, combine, identity = red.complex_
+    state_complex = compute.is_complex and red.state_complex
+    state = compute if not compute.is_complex or state_complex else compute.to_real()
+    words = Reduction(lift, combine, identity, arg=red.arg, complex=state_complex)
+    sees = "V" if state is compute else "R"
+    final = tuple(
+        (d, "I" if red.arg and text.strip() == "i" else sees) for d, text in zip(outs, red.finish)
+    )
+    dtypes = [x._dtype for x in inputs]
+    stage = _Stage(red, backend, compute, words)
+    with_outs = replace(plan, kept_strides=(plan.kept_strides[0],) * len(outs) + plan.kept_strides[1:])
+    splits = stage.splits(with_outs, dtypes, final)
+    if splits == 1:
+        launch.stages = [stage.build(with_outs, dtypes, final, red.finish, "whole")]
+        return launch
+    fields = [(state, sees)] + ([(int32, "I")] if red.arg else [])
+    results = numel(plan.kept)
+    launch.partial = [(d, splits * results) for d, _ in fields]
+    to_states = replace(
+        plan,
+        kept_strides=(contiguous_strides(plan.kept),) * len(fields) + plan.kept_strides[1:],
+    )
+    names = ("x", "i")[: len(fields)]
+    launch.stages = [stage.build(to_states, dtypes, tuple(fields), names, "first")]
+    from_states = ReducePlan(
+        plan.kept,
+        (plan.kept_strides[0],) * len(outs) + (contiguous_strides(plan.kept),) * len(fields),
+        (splits,),
+        ((results,),) * len(fields),
+        plan.out_shape,
+        plan.out_strides,
+    )
+    second = _Stage(red, backend, state, replace(words, lift="a", stage="second"))
+    final = tuple((d, "V" if s == "R" else s) for d, s in final)
+    launch.stages.append(second.build(from_states, [d for d, _ in fields], final, red.finish, "second"))
+    return launch
+
+
+class _Stage:
+    """Builds the launch of one stage."""
+
+    def __init__(self, red: Reduce, backend: Backend, compute: dtype, words: Reduction) -> None:
+        self.red, self.backend, self.compute, self.words = red, backend, compute, words
+
+    def _choose(self, plan: ReducePlan, dtypes: list[dtype], outs: Any, may_split: bool) -> Any:
+        target = self.backend.target
+        lanes = lanes_for(dtypes + [d for d, _ in outs], self.compute, target.lanes_bytes)
+        if not target.unaligned:
+            lanes = 1
+        return lanes, choose_fold(
+            plan, len(outs), self.backend.units, target.grid, lanes, may_split
+        )
+
+    def splits(self, plan: ReducePlan, dtypes: list[dtype], outs: Any) -> int:
+        """Into how many parts the reduced space is cut, so that every compute unit has work."""
+        splits: int = self._choose(plan, dtypes, outs, True)[1].splits
+        return splits
+
+    def build(
+        self, plan: ReducePlan, dtypes: list[dtype], outs: Any, body: Sequence[str], stage: str
+    ) -> tuple[Kernel, int, Storage]:
+        """(kernel, units, geometry) of this stage."""
+        lanes, choice = self._choose(plan, dtypes, outs, stage == "first")
+        n = len(outs)
+        sees = ["V"] * len(dtypes)
+        if stage == "second" and self.red.arg:
+            sees[1] = "I"
+        key = KernelKey(
+            f"{self.red.name}_{stage}", choice.skeleton, self.compute, lanes,
+            tuple(Port(d, kind, s) for (d, s), kind in zip(outs, choice.kinds)),
+            tuple(Port(d, kind, s) for d, kind, s in zip(dtypes, choice.kinds[n:], sees)),
+            tuple(body), params=self.red.params, reduction=replace(self.words, stage=stage),
+        )  # fmt: skip
+        return kernel(self.backend, key), choice.units, geometry_storage(self.backend, choice.geometry)
+
+
+def _too_large(shape: Ints, inputs: Sequence[Tensor]) -> bool:
+    if numel(shape) > LIMIT:
+        return True
+    return any(max(map(abs, extent(x._shape, x._strides))) > LIMIT for x in inputs if x.numel())
+
+
+def _in_pieces(
+    red: Reduce,
+    inputs: Sequence[Tensor],
+    shape: Ints,
+    dims: int | Sequence[int] | None,
+    keepdim: bool,
+    compute: dtype,
+    outs: tuple[dtype, ...],
+    params: tuple[Any, ...],
+) -> tuple[Tensor, ...]:
+    """A reduction beyond 32-bit indexing: each output piece by itself, reduced pieces as states."""
+    raise NotImplementedError((split, LINEAR, normalize_dims))
