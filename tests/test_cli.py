@@ -1,0 +1,149 @@
+"""The `ftensor` command: what it prints and how it ends, with and without devices."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import ftensor as ft
+from ftensor import doctor
+from ftensor.cli import main
+from ftensor.runtime import discovery, mapping
+from ftensor.table import size, table
+
+pytestmark = pytest.mark.once
+
+
+def ftensor(*words: str, **environment: str | None) -> subprocess.CompletedProcess[str]:
+    """Run the command in a fresh process; None unsets a variable."""
+    env = {**os.environ, "PYTHONPATH": str(Path(ft.__file__).parent.parent), **environment}
+    return subprocess.run(
+        [sys.executable, "-m", "ftensor", *words],
+        capture_output=True,
+        text=True,
+        env={name: value for name, value in env.items() if value is not None},
+        timeout=300,
+    )
+
+
+def test_version_and_usage(capsys):
+    with pytest.raises(SystemExit) as ended:
+        main(["--version"])
+    assert ended.value.code == 0
+    assert capsys.readouterr().out.split() == ["ftensor", ft.__version__]
+    with pytest.raises(SystemExit) as ended:
+        main([])
+    assert ended.value.code == 2
+
+
+def test_devices_lists_each_device_and_how_to_select_it(capsys):
+    assert main(["devices"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    found = discovery.find()
+    for device, line in zip(found, lines[1:]):
+        assert device.name in line
+        assert line.endswith(f"FTENSOR_DEVICE={mapping.selector(device, found)}")
+    assert sum("fpga:0" in line for line in lines) == 1
+    assert sum("cpu " in line.partition("  ")[0] + " " for line in lines) >= 1
+
+
+def test_doctor_finds_all_well_here():
+    done = ftensor("doctor")
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert ": works" in done.stdout
+    assert done.stdout.rstrip().endswith("and it works.")
+
+
+@pytest.mark.parametrize("command", ["devices", "doctor"])
+@pytest.mark.parametrize("compiler", ["no-such-compiler", None])
+def test_without_opencl_there_is_advice_and_no_traceback(command, compiler, tmp_path):
+    done = ftensor(command, OCL_ICD_VENDORS=str(tmp_path), CXX=compiler, FTENSOR_DEVICE=None)
+    assert done.returncode == 1
+    assert done.stderr == ""
+    assert "There is no OpenCL device here" in done.stdout
+    assert "apt-get install pocl-opencl-icd" in done.stdout
+    assert "unset OCL_ICD_VENDORS" in done.stdout
+    assert ("apt-get install g++" in done.stdout) == (compiler is not None)
+
+
+def test_without_pyopencl_there_is_advice_too():
+    code = (
+        "import sys; sys.modules['pyopencl'] = None; from ftensor.cli import main;"
+        "sys.exit(main(['devices']))"
+    )
+    env = {**os.environ, "PYTHONPATH": str(Path(ft.__file__).parent.parent)}
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, env=env)
+    assert done.returncode == 1
+    assert done.stderr == ""
+    assert "pyopencl cannot be imported" in done.stdout
+
+
+def test_a_mapping_that_fits_nothing_is_said_below_the_list():
+    done = ftensor("devices", FTENSOR_DEVICE="no-such-device")
+    assert done.returncode == 1
+    assert "no device for the mapping 'no-such-device'" in done.stdout
+    assert "Traceback" not in done.stdout + done.stderr
+
+
+def test_a_device_that_fails_is_reported_with_its_reason(monkeypatch):
+    assert "no device for the mapping" in doctor.try_device("no-such-device")
+    monkeypatch.setattr(doctor, "CHECK_SECONDS", 0.001)
+    assert doctor.try_device("auto").startswith("gave no answer")
+
+
+def test_cards_without_a_driver_are_noticed(tmp_path):
+    for slot, vendor, kind in (
+        ("0000:01:00.0", "0x10ee", "0x120000"),
+        ("0000:02:00.0", "0x10de", "0x030200"),
+        ("0000:03:00.0", "0x10de", "0x030200"),
+        ("0000:04:00.0", "0x8086", "0x020000"),  # a network card
+    ):
+        (tmp_path / slot).mkdir()
+        (tmp_path / slot / "vendor").write_text(vendor + "\n")
+        (tmp_path / slot / "class").write_text(kind + "\n")
+    cards = list(doctor.cards_without_platform({"pocl"}, tmp_path))
+    assert ["xilinx" in cards[0].what, "nvidia" in cards[1].what] == [True, True]
+    assert len(cards) == 2
+    assert list(doctor.cards_without_platform({"xilinx", "nvidia"}, tmp_path)) == []
+
+
+def test_the_cache_is_measured(tmp_path, monkeypatch):
+    monkeypatch.setenv("FTENSOR_CACHE_DIR", str(tmp_path / "cache"))
+    assert dict(doctor.cache_rows())["content"] == "0 files, 0 B"
+    (tmp_path / "cache/ab").mkdir(parents=True)
+    (tmp_path / "cache/ab/kernel").write_bytes(bytes(2048))
+    rows = dict(doctor.cache_rows())
+    assert rows["content"] == "1 files, 2.0 KiB"
+    assert rows["folder"] == str(tmp_path / "cache")
+    assert rows["writable"] == "yes"
+
+
+CELLS = st.text("abc xyz", max_size=6) | st.integers(0, 9999)
+
+
+@given(st.integers(1, 4).flatmap(lambda n: st.lists(st.tuples(*[CELLS] * n), min_size=1)))
+def test_columns_are_aligned(rows):
+    lines = table(rows, indent="").split("\n")
+    assert len(lines) == len(rows)
+    start = 0
+    for column in zip(*rows):
+        width = max(len(str(cell)) for cell in column)
+        for cell, line in zip(column, lines):
+            text = line[start : start + width]
+            assert text.strip() == str(cell).strip()
+            if isinstance(cell, int) and len(text) == width:
+                assert text.endswith(str(cell))
+        start += width + 2
+
+
+@given(st.integers(0, 2**60))
+def test_sizes_read_back(nbytes):
+    number, unit = size(nbytes).split()
+    scale = 1024 ** ("B", "KiB", "MiB", "GiB", "TiB").index(unit)
+    assert abs(float(number) * scale - nbytes) <= 0.05001 * scale

@@ -1,0 +1,476 @@
+"""Finding devices, the loader's folder, the mapping policy, `ft.device` and `ft.fpga`."""
+
+from __future__ import annotations
+
+import os
+import pickle
+import subprocess
+import sys
+import tempfile
+import threading
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import ftensor as ft
+from ftensor.runtime import discovery, icd, mapping, targets
+from ftensor.runtime.discovery import Found
+
+devices = sys.modules["ftensor.device"]
+pytestmark = pytest.mark.once
+
+
+def python(code: str, **environment: str | None) -> subprocess.CompletedProcess[str]:
+    """Run code in a fresh interpreter with this ftensor; None unsets a variable."""
+    env = {**os.environ, "PYTHONPATH": str(Path(ft.__file__).parent.parent), **environment}
+    env = {name: value for name, value in env.items() if value is not None}
+    return subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, env=env, timeout=120
+    )
+
+
+def said(code: str, **environment: str | None) -> str:
+    done = python(code, **environment)
+    assert done.returncode == 0, done.stderr
+    return done.stdout.strip()
+
+
+# Targets
+
+BOARD, GPU, CPU = (frozenset((kind,)) for kind in ("board", "gpu", "cpu"))
+
+
+@pytest.mark.parametrize(
+    ("kinds", "platform", "version", "name"),
+    [
+        (BOARD, "Xilinx", "OpenCL 1.0", "xilinx"),
+        (BOARD, "Intel(R) FPGA SDK for OpenCL(TM)", "OpenCL 1.0", "intel-fpga"),
+        (BOARD, "Intel(R) FPGA Emulation Platform for OpenCL(TM)", "1.2", "intel-fpga-emulator"),
+        (BOARD, "Some accelerator", "OpenCL 1.2", "accelerator"),
+        (GPU, "NVIDIA CUDA", "OpenCL 3.0 CUDA 12.4", "nvidia"),
+        (GPU, "AMD Accelerated Parallel Processing", "OpenCL 2.1", "amd"),
+        (GPU, "Intel(R) OpenCL Graphics", "OpenCL 3.0", "intel-gpu"),
+        (GPU, "rusticl", "OpenCL 3.0", "other-gpu"),
+        (CPU, "Intel(R) OpenCL", "OpenCL 3.1 LINUX", "intel-cpu"),
+        (CPU, "Intel(R) CPU Runtime for OpenCL(TM) Applications", "2.1", "intel-cpu"),
+        (CPU, "Portable Computing Language", "OpenCL 3.0 PoCL 3.1+debian", "pocl"),
+        (CPU, "Portable Computing Language", "OpenCL 3.0 pocl 3.0-rc2", "pocl-rc"),
+        (CPU, "rusticl", "OpenCL 3.0", "other-cpu"),
+        (BOARD | GPU | CPU, "Oclgrind", "OpenCL 1.2 (Oclgrind 21.10)", "oclgrind"),
+    ],
+)
+def test_each_platform_has_its_row(kinds, platform, version, name):
+    row = targets.match(kinds, platform, version)
+    assert row is not None
+    assert row.name == name
+
+
+@given(st.frozensets(st.sampled_from(("board", "gpu", "cpu"))), st.text(), st.text())
+def test_every_device_of_a_known_kind_has_a_row_of_that_kind(kinds, platform, version):
+    row = targets.match(kinds, platform, version)
+    assert (row is None) == (not kinds)
+    assert row is None or row.kind in kinds
+
+
+def test_target_names_are_unique_and_never_a_policy():
+    assert len(targets.BY_NAME) == len(targets.TARGETS)
+    assert set(targets.BY_NAME) & set(mapping.POLICIES) == {"csim"}
+
+
+# The mapping policy
+
+
+@st.composite
+def machines(draw, least=0):
+    """Devices as discovery would list them."""
+    found = []
+    for row in draw(st.lists(st.sampled_from(targets.TARGETS), min_size=least, max_size=6)):
+        if row.kind == "csim" and any(d.target is row for d in found):
+            continue
+        version = draw(st.sampled_from(("1.0", "2.0")))
+        found.append(
+            Found(row, f"card {len(found)}", row.name.upper(), version, version, 1, 1, True, True)
+        )
+    return discovery._in_order(found)
+
+
+@given(machines())
+def test_a_selector_selects_just_its_device(machine):
+    for found in machine:
+        assert mapping.select(mapping.selector(found, machine), machine) == [found]
+
+
+@given(machines(), st.sampled_from([*mapping.POLICIES, "intel", "pocl", "1.0", "card 1", "x"]))
+def test_a_mapping_gives_some_of_the_devices_in_their_order(machine, word):
+    chosen = mapping.select(word, machine)
+    assert [d for d in machine if d in chosen] == chosen
+    for index in range(len(machine) + 1):
+        assert mapping.select(f"{word}:{index}", machine) == chosen[index : index + 1]
+
+
+@given(machines(least=1))
+def test_what_each_policy_gives(machine):
+    rank = [targets.TARGETS.index(found.target) for found in machine]
+    assert rank == sorted(rank)
+    opencl = [found for found in machine if found.target.kind != "csim"]
+    auto = mapping.select("auto", machine)
+    assert auto[0] is machine[0]
+    assert {(d.target, d.platform, d.version) for d in auto} == {
+        (auto[0].target, auto[0].platform, auto[0].version)
+    }
+    assert mapping.select("explicit", machine) == (opencl or machine)
+    for word, kind in (("fpga", "board"), ("gpu", "gpu"), ("csim", "csim")):
+        assert mapping.select(word, machine) == [d for d in machine if d.target.kind == kind]
+    host = mapping.host(auto, machine)
+    assert all(d.target.kind in ("cpu", "csim") for d in host)
+    assert bool(host) == any(d.target.kind in ("cpu", "csim") for d in machine)
+    if auto[0].target.kind in ("cpu", "csim"):
+        assert host == auto[:1]
+
+
+@given(st.text(max_size=8), machines())
+def test_a_mapping_that_fits_nothing_is_an_error_with_steps(word, machine):
+    if not mapping.select(word, machine):
+        with pytest.raises(RuntimeError, match="What may help:\n  - "):
+            mapping.require(word, machine)
+
+
+def test_of_two_versions_the_newer_comes_first():
+    rows = targets.BY_NAME["pocl"], targets.BY_NAME["pocl-rc"]
+    found = [
+        Found(row, "cpu", "Portable Computing Language", driver, driver, 1, 1, True, False)
+        for row in rows[::-1]
+        for driver in ("3.9", "3.10")
+    ]
+    ordered = discovery._in_order(found)
+    assert [(d.target.name, d.driver) for d in ordered] == [
+        ("pocl", "3.10"), ("pocl", "3.9"), ("pocl-rc", "3.10"), ("pocl-rc", "3.9"),
+    ]  # fmt: skip
+
+
+# The loader's folder
+
+ENTRIES = st.dictionaries(
+    st.from_regex(r"[a-z]{1,8}\.icd", fullmatch=True),
+    st.from_regex(r"/?[a-z]{1,8}(/libintelocl\.so|\.so)", fullmatch=True),
+)
+
+
+@settings(deadline=None)  # it writes files
+@given(ENTRIES)
+def test_the_folder_holds_what_was_asked_for_and_belongs_to_the_user(entries):
+    with tempfile.TemporaryDirectory() as parent:
+        for _attempt in range(2):
+            folder = icd.write_folder(entries, Path(parent))
+            assert icd.read_folder(folder) == entries
+            assert folder.stat().st_mode & 0o077 == 0
+            (folder / "stray.icd").write_text("/tmp/other.so")
+
+
+def test_a_folder_that_others_can_write_is_refused(tmp_path):
+    folder = icd.write_folder({"a.icd": "a.so"}, tmp_path)
+    folder.chmod(0o777)
+    with pytest.raises(PermissionError):
+        icd.write_folder({"a.icd": "a.so"}, tmp_path)
+
+
+@given(ENTRIES, st.booleans())
+def test_merging_keeps_the_system_and_offers_intel_once(entries, installed):
+    runtime = icd.PipRuntime("1", Path("/pip/libintelocl.so"), (), ()) if installed else None
+    merged = icd.merge(entries, runtime)
+    intel = [lib for lib in merged.values() if lib.endswith(targets.INTEL_CPU_LIBRARY)]
+    others = {n: lib for n, lib in entries.items() if "libintelocl" not in lib}
+    assert others.items() <= merged.items()
+    if not installed:
+        assert merged == entries
+    else:
+        assert intel
+        assert ("/pip/libintelocl.so" in intel) == (len(intel) == 1 and "/pip" in intel[0])
+
+
+def install(site: Path, name: str, files: list[str]) -> None:
+    """Lay out an installed distribution with its record."""
+    info = site / f"{name.replace('-', '_')}-1.2.dist-info"
+    info.mkdir(parents=True)
+    (info / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {name}\nVersion: 1.2\n")
+    (info / "RECORD").write_text("".join(f"{file},,\n" for file in files))
+    for file in files:
+        path = site / file
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text("")
+
+
+def test_the_runtime_is_found_where_pip_put_it(tmp_path, monkeypatch):
+    """Its parts may be in different places: the user's folder and the environment's."""
+    user = tmp_path / "user/lib/python3/site-packages"
+    environment = tmp_path / "env/lib/python3/site-packages"
+    install(user, "intel-opencl-rt", ["../../libintelocl.so"])
+    install(environment, "intel-cmplr-lib-rt", [f"../../{name}" for name in icd.NEIGHBOURS[:4]])
+    install(environment, "tbb", ["../../libtbb.so.12.20"])
+    monkeypatch.setattr(sys, "path", [str(user), str(environment)])
+    monkeypatch.setattr(sys, "prefix", str(tmp_path / "nowhere"))
+    monkeypatch.setattr(sys, "base_prefix", str(tmp_path / "nowhere"))
+    runtime = icd.pip_runtime()
+    assert runtime is not None
+    assert runtime.library == tmp_path / "user/lib/libintelocl.so"
+    assert runtime.missing == ("libtbb.so.12",)
+    (tmp_path / "env/lib/libtbb.so.12").write_text("")  # a link that no record lists
+    runtime = icd.pip_runtime()
+    assert runtime is not None
+    assert runtime.missing == ()
+    assert [path.name for path in runtime.neighbours] == list(icd.NEIGHBOURS)
+
+
+def test_no_runtime_without_its_distribution(tmp_path, monkeypatch):
+    monkeypatch.setattr(sys, "path", [str(tmp_path)])
+    assert icd.pip_runtime() is None
+
+
+def test_a_runtime_that_cannot_be_loaded_is_left_out_and_said(tmp_path, monkeypatch):
+    library = tmp_path / "libintelocl.so"
+    library.write_text("no library")
+    broken = icd.PipRuntime("1", library, (library,), ("libimf.so",))
+    monkeypatch.setattr(icd, "pip_runtime", lambda: broken)
+    monkeypatch.delenv("OCL_ICD_VENDORS", raising=False)
+    notes: list[str] = []
+    with icd.offered(notes) as entries:
+        assert str(library) not in entries.values()
+    assert len(notes) == 2
+    assert "libimf.so" in notes[0]
+    assert "cannot be loaded" in notes[1]
+
+
+def test_the_environment_is_as_before_and_a_users_choice_stays(tmp_path, monkeypatch):
+    monkeypatch.delenv("OCL_ICD_VENDORS", raising=False)
+    monkeypatch.setenv("FTENSOR_CACHE_DIR", "/dev/null/read-only")  # falls back to a private folder
+    monkeypatch.setattr(icd, "merge", lambda system, runtime: {"one.icd": "libone.so"})
+    with icd.offered([]) as entries:
+        folder = Path(os.environ["OCL_ICD_VENDORS"])
+        assert icd.read_folder(folder) == entries == {"one.icd": "libone.so"}
+    assert "OCL_ICD_VENDORS" not in os.environ
+    assert not folder.exists()
+    (tmp_path / "mine.icd").write_text("libmine.so\n")
+    monkeypatch.setenv("OCL_ICD_VENDORS", str(tmp_path))
+    with icd.offered([]) as entries:
+        assert entries == {"mine.icd": "libmine.so"}
+        assert os.environ["OCL_ICD_VENDORS"] == str(tmp_path)
+
+
+# Processes
+
+
+def test_importing_ftensor_touches_no_driver():
+    code = "import sys, os, ftensor; print('pyopencl' in sys.modules, 'torch' in sys.modules)"
+    assert said(code) == "False False"
+
+
+def test_without_any_platform_the_c_simulation_is_the_last_resort(tmp_path):
+    code = (
+        "import ftensor as ft; from ftensor.device import found_of, resolve;"
+        "print([found_of(resolve(d)).target.name for d in ('fpga', 'cpu')])"
+    )
+    empty = {"OCL_ICD_VENDORS": str(tmp_path), "FTENSOR_DEVICE": None}
+    assert said(code, **empty) == "['csim', 'csim']"
+    done = python(code, CXX="no-such-compiler", **empty)
+    assert "RuntimeError: no device for the mapping 'auto'" in done.stderr
+    assert "ftensor doctor" in done.stderr
+
+
+@pytest.mark.skipif(icd.pip_runtime() is None, reason="Intel's CPU runtime is not installed by pip")
+def test_asking_pyopencl_first_is_noticed():
+    code = (
+        "import pyopencl as cl\ntry: cl.get_platforms()\nexcept cl.Error: pass\n"
+        "from ftensor.runtime import discovery\n"
+        "print([f.target.name for f in discovery.find()], discovery.report().notes)"
+    )
+    output = said(code, OCL_ICD_VENDORS=None)
+    assert "intel-cpu" not in output
+    assert "had asked for its platforms" in output
+    ours_first = code.replace("import pyopencl", "import ftensor; ftensor.fpga.is_available()\n"
+                              "import pyopencl")  # fmt: skip
+    output = said(ours_first, OCL_ICD_VENDORS=None)
+    assert "intel-cpu" in output
+    assert "[] ()" not in output
+    assert "had asked" not in output
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork")
+def test_a_child_forked_after_discovery_gets_an_error_and_no_hang():
+    code = (
+        "import os, ftensor as ft\n"
+        "from ftensor.device import default_backend\n"
+        "from ftensor.runtime.discovery import find\n"
+        "find()\n"
+        "if os.fork():\n"
+        "    os.wait()\n"
+        "else:\n"
+        "    try: print(default_backend().target.kind)\n"
+        "    except RuntimeError as error: print('refused' if 'spawn' in str(error) else error)\n"
+    )
+    assert said(code) in ("refused", "csim")
+
+
+# ft.device
+
+
+@given(st.sampled_from(("fpga", "cpu")), st.none() | st.integers(0, 99))
+def test_a_device_survives_its_spellings(kind, index):
+    made = ft.device(kind, index)
+    assert (made.type, made.index) == (kind, index)
+    for same in (ft.device(str(made)), ft.device(made), eval(repr(made), {"device": ft.device}),
+                 pickle.loads(pickle.dumps(made))):  # fmt: skip
+        assert same == made
+        assert hash(same) == hash(made)
+    assert made != ft.device("cpu" if kind == "fpga" else "fpga", index)
+    assert made != ft.device(kind, 100)
+    assert made != str(made)
+
+
+# The first example pays for importing torch, which keeps numbers in 8 bits (hence two digits).
+@settings(deadline=None)
+@given(st.from_regex(r"(fpga|cpu|xpu|)(:[-+ 0-9]{0,2}){0,2}", fullmatch=True))
+def test_device_strings_are_right_where_torchs_are(text):
+    torch = pytest.importorskip("torch")
+    try:
+        expected = torch.device(text.replace("xpu", "not").replace("fpga", "cuda")).index
+    except RuntimeError:
+        with pytest.raises(RuntimeError, match="names no device"):
+            ft.device(text)
+    else:
+        assert ft.device(text).index == expected
+
+
+def test_what_is_no_device():
+    for wrong in (None, 1.5, True, ["fpga"]):
+        with pytest.raises(TypeError):
+            ft.device(wrong)
+    for arguments in (("cuda",), ("fpga", -1), (-1,), ("fpga:0", 1)):
+        with pytest.raises(RuntimeError):
+            ft.device(*arguments)
+    with pytest.raises(TypeError):
+        ft.device("fpga", "0")
+    with pytest.raises(AttributeError):
+        ft.device("fpga").index = 3
+    assert ft.device(2) == ft.device("fpga:2")
+
+
+def test_the_device_of_new_tensors():
+    first = ft.device("fpga", 0)
+    assert devices.current_device() == devices.resolve("fpga") == first
+    assert devices.resolve("cpu:0") == ft.device("cpu")
+    with ft.device("cpu") as outer:
+        assert devices.current_device() == outer
+        with ft.device("fpga"):
+            assert devices.current_device() == first
+        assert devices.current_device() == outer
+    ft.set_default_device("cpu")
+    try:
+        assert ft.get_default_device() == ft.device("cpu")
+        seen = []
+        other = threading.Thread(target=lambda: seen.append(devices.current_device()))
+        other.start()
+        other.join()
+        assert seen == [first]
+    finally:
+        ft.set_default_device(None)
+    assert devices.current_device() == first
+
+
+def test_numbers_beyond_the_devices_are_errors():
+    count = ft.fpga.device_count()
+    for use in (devices.resolve, devices.backend_of, ft.fpga.set_device, ft.fpga.get_device_name):
+        with pytest.raises(RuntimeError, match=f"no device fpga:{count}"):
+            use(f"fpga:{count}")
+    with pytest.raises(RuntimeError, match="no device cpu:1"):
+        devices.resolve("cpu:1")
+    with pytest.raises(ValueError, match="'cpu'"):
+        ft.fpga.synchronize("cpu")
+
+
+@pytest.fixture
+def everything():
+    """Every device as fpga:N, and the mapping as before afterwards."""
+    before = ft.get_device_mapping()
+    ft.set_device_mapping("explicit")
+    yield ft.fpga.device_count()
+    ft.set_device_mapping(before)
+
+
+def test_a_mapping_that_fits_nothing_changes_nothing(everything):
+    with pytest.raises(RuntimeError, match="no device for the mapping 'no such thing'"):
+        ft.set_device_mapping("no such thing")
+    assert ft.get_device_mapping() == "explicit"
+    assert ft.fpga.device_count() == everything
+
+
+def test_the_current_device_is_the_threads_own(everything):
+    last = everything - 1
+    with ft.fpga.device(last):
+        assert ft.fpga.current_device() == last
+        assert devices.current_device() == ft.device("fpga", last)
+        with ft.fpga.device(-1), ft.fpga.device(None):
+            assert ft.fpga.current_device() == last
+        seen = []
+        other = threading.Thread(target=lambda: seen.append(ft.fpga.current_device()))
+        other.start()
+        other.join()
+        assert seen == [0]
+        ft.set_device_mapping("explicit")  # a number of another mapping means nothing
+        assert ft.fpga.current_device() == 0
+    assert ft.fpga.current_device() == 0
+
+
+# ft.fpga
+
+
+def test_streams_and_their_contexts():
+    default = ft.fpga.current_stream()
+    assert default is ft.fpga.default_stream()
+    mine = ft.fpga.Stream(priority=-1)
+    assert mine.priority == -1
+    with ft.fpga.stream(mine) as entered:
+        assert entered is mine
+        assert ft.fpga.current_stream() is mine
+        with ft.fpga.stream(None):
+            assert ft.fpga.current_stream() is mine
+        seen = []
+        other = threading.Thread(target=lambda: seen.append(ft.fpga.current_stream()))
+        other.start()
+        other.join()
+        assert seen == [default]
+    assert ft.fpga.current_stream() is default
+    start, end = ft.fpga.Event(enable_timing=True), ft.fpga.Event(enable_timing=True)
+    start.record(mine)
+    end.record(mine)
+    ft.fpga.synchronize()
+    assert start.elapsed_time(end) >= 0
+
+
+def test_memory_is_counted():
+    backend = devices.backend_of("fpga")
+    before = ft.fpga.memory_allocated()
+    storage = backend.allocate(1 << 20)
+    assert ft.fpga.memory_allocated() - before == 1 << 20
+    assert ft.fpga.memory_reserved() >= ft.fpga.memory_allocated()
+    ft.fpga.reset_peak_memory_stats()
+    del storage
+    assert ft.fpga.memory_allocated() == before
+    assert ft.fpga.max_memory_allocated() == before + (1 << 20)
+    ft.fpga.empty_cache()
+    stats = ft.fpga.memory_stats()
+    assert stats["allocated_bytes.all.current"] == before
+    assert ft.fpga.memory_reserved() < ft.fpga.max_memory_reserved()
+    properties = ft.fpga.get_device_properties()
+    assert properties.name == ft.fpga.get_device_name("fpga:0")
+    assert 0 < properties.max_allocation <= properties.total_memory
+
+
+def test_asking_for_memory_opens_nothing():
+    code = (
+        "import ftensor as ft; ft.fpga.synchronize(); ft.fpga.empty_cache();"
+        "print(ft.fpga.memory_allocated(), ft.fpga.memory_stats(), ft.fpga.is_available());"
+        "from ftensor.runtime.discovery import find; print(any(f.opened for f in find()))"
+    )
+    assert said(code) == "0 {} True\nFalse"
