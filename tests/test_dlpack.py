@@ -21,6 +21,8 @@ from ftensor.interop import dlpack
 from .test_interop import DTYPES, NUMPY_DTYPES, numbered, same, shared_memory, torch_tensors
 
 READ_ONLY, IS_COPIED = 1, 2
+# As a real producer's code, a deleter made here exists for as long as anyone could call it.
+PRODUCERS: list[object] = []
 
 
 def content(capsule: object) -> tuple[str, Any]:
@@ -55,6 +57,7 @@ class Producer:
         self.keep = (shape, dlpack._deleter(delete))
         self.managed.deleter = ctypes.cast(self.keep[1], ctypes.c_void_p).value
         self.name = b"dltensor_versioned" if versioned else b"dltensor"
+        PRODUCERS.append(self)
 
     def __dlpack_device__(self) -> tuple[int, int]:
         return self.managed.tensor.device_type, self.managed.tensor.device_id

@@ -22,6 +22,7 @@ from . import host
 CPU = (1, 0)
 _HOST_MEMORY = (1, 3, 11)  # kDLCPU, and host memory pinned for CUDA or ROCm
 _VERSION = (1, 0)
+# Older ones make only the capsules from before DLPack 1.0, which any consumer takes.
 _NUMPY_VERSIONED = np.lib.NumpyVersion(np.__version__) >= "2.1.0"
 _READ_ONLY, _IS_COPIED = 1, 2  # bits of the flags
 

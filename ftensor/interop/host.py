@@ -67,7 +67,9 @@ def export(tensor: Tensor, copy: bool | None = None) -> tuple[np.ndarray[Any, An
         return (array.copy(order="K"), True) if copy else (array, False)
     low, high = extent(shape, strides)
     if high - low >= numel(shape):  # gaps: close them on the device rather than fetch them
-        return export(tensor.contiguous(), copy)
+        from ..ops.memory import contiguous
+
+        return export(contiguous(tensor), copy)
     block = np.empty(high - low + 1, of.numpy)
     if block.size:
         storage.backend.download(storage, (tensor._offset + low) * of.itemsize, block)

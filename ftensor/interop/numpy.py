@@ -67,8 +67,9 @@ def to_array(tensor: Tensor, dtype: Any = None, copy: bool | None = None) -> np.
     """
     if tensor._dtype is bfloat16:
         raise errors.no_numpy_dtype(bfloat16)
-    array, fresh = host.export(tensor, copy)
-    converts = dtype is not None and np.dtype(dtype) != array.dtype
+    own = tensor._dtype.numpy
+    converts = dtype is not None and np.dtype(dtype) != own
+    array, fresh = host.export(tensor, copy and not converts)
     if copy is False and (fresh or converts):
         raise errors.array_needs_copy(tensor._dtype, np.dtype(dtype) if converts else None)
     return array.astype(dtype) if converts else array
