@@ -1,0 +1,126 @@
+"""Handwritten digits named by their nearest neighbour, on ftensor's device.
+
+    python examples/digits.py [--out DIR]
+
+scikit-learn bundles 1797 digits of 8 x 8 pixels with their true names. Each of the last 797 gets
+the name of the closest of the first 1000. Distances come in two ways: straight from the definition
+by broadcasting, and by a matrix product. Pixels are whole numbers from 0 to 16, so every sum is
+exact in float32: both ways, NumPy and every device give the very same distances.
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from PIL import Image, ImageDraw
+from sklearn.datasets import load_digits
+from timing import compare
+
+import ftensor as ft
+
+KNOWN = 1000
+CHUNK = 200  # digits at a time: the differences to all known ones take CHUNK * KNOWN * 64 numbers
+
+
+# The two functions use nothing but what a tensor and a NumPy array share, so that the comparison
+# is one of the same text.
+def by_broadcasting(a: Any, b: Any) -> Any:
+    """Squared distances between the rows of `a` (n, k) and of `b` (m, k): (n, m)."""
+    difference = a[:, None, :] - b[None, :, :]
+    return (difference * difference).sum(2)
+
+
+def by_matmul(a: Any, b: Any) -> Any:
+    """The same by |a - b|^2 = |a|^2 - 2 a.b + |b|^2."""
+    return (a * a).sum(1)[:, None] - 2 * (a @ b.T) + (b * b).sum(1)
+
+
+Distances = Callable[[Any, Any], Any]
+
+
+def nearest(distances: Distances, tests: Any, known: Any) -> list[Any]:
+    """For each row of `tests` the index of the closest row of `known`, a chunk at a time."""
+    rows = range(0, len(tests), CHUNK)
+    return [distances(tests[i : i + CHUNK], known).argmin(1) for i in rows]
+
+
+def name_on_device(
+    distances: Distances, tests: np.ndarray, known: np.ndarray, names: np.ndarray
+) -> np.ndarray:
+    """The names found on ftensor's device, from NumPy arrays to a NumPy array."""
+    found = nearest(distances, ft.tensor(tests), ft.tensor(known))
+    return ft.tensor(names)[ft.cat(found)].numpy()
+
+
+def name_by_numpy(
+    distances: Distances, tests: np.ndarray, known: np.ndarray, names: np.ndarray
+) -> np.ndarray:
+    """The same by NumPy alone."""
+    return names[np.concatenate(nearest(distances, tests, known))]
+
+
+def picture(digits: np.ndarray, found: np.ndarray, truth: np.ndarray, columns: int = 20) -> Image.Image:
+    """A grid of digits with the names found; the wrong ones come first, in red with the true name.
+
+    `digits` is (n, 64); as many right ones follow as fill eight rows.
+    """
+    cell, scale = 48, 4
+    order = np.argsort(found == truth, kind="stable")[: columns * 8]
+    height = -(-len(order) // columns) * (cell + 14)
+    image = Image.new("RGB", (columns * cell, height), "white")
+    draw = ImageDraw.Draw(image)
+    for place, index in enumerate(order):
+        x, y = place % columns * cell, place // columns * (cell + 14)
+        ink = (255 - digits[index].reshape(8, 8) * (255 / 16)).astype(np.uint8)
+        size = (8 * scale, 8 * scale)
+        image.paste(Image.fromarray(ink).resize(size, Image.Resampling.NEAREST), (x + 8, y + 8))
+        right = found[index] == truth[index]
+        colour = "seagreen" if right else "red"
+        draw.rectangle((x + 5, y + 5, x + 42, y + 42), outline=colour, width=1 if right else 3)
+        text = f"{found[index]}" if right else f"{found[index]}, is {truth[index]}"
+        draw.text((x + cell // 2, y + cell + 3), text, fill=colour, anchor="mm")
+    return image
+
+
+def main() -> None:
+    """Names the digits both ways, checks them, and reports."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--out", type=Path, default=Path("out"), help="folder for the picture")
+    out = parser.parse_args().out
+    out.mkdir(parents=True, exist_ok=True)
+
+    data = load_digits()
+    pixels, names = data.data.astype(np.float32), data.target
+    known, tests, truth = pixels[:KNOWN], pixels[KNOWN:], names[KNOWN:]
+    print(f"digits: {len(tests)} to name, {KNOWN} known, 8 x 8 pixels")
+    print(f"device: {ft.fpga.get_device_name()}")
+
+    chunk, others = ft.tensor(tests[:CHUNK]), ft.tensor(known)
+    if not ft.equal(by_broadcasting(chunk, others), by_matmul(chunk, others)):
+        raise SystemExit("broadcasting and matmul give different distances")
+
+    found = names[:0]
+    for distances in (by_broadcasting, by_matmul):
+        arguments = (distances, tests, known, names[:KNOWN])
+        found = name_on_device(*arguments)
+        if not np.array_equal(found, name_by_numpy(*arguments)):
+            raise SystemExit(f"{distances.__name__} on the device differs from NumPy's")
+        title = distances.__name__.replace("by_", "")
+        work = (partial(name_on_device, *arguments), partial(name_by_numpy, *arguments))
+        print(compare(title, *work))
+    print("both ways give the same distances, and the same neighbours as NumPy")
+
+    right = (ft.tensor(found) == ft.tensor(truth)).sum().item()
+    print(f"accuracy: {right / len(truth):.3f}")
+    path = out / "digits.png"
+    picture(tests, found, truth).save(path)
+    print(f"picture: {path}")
+
+
+if __name__ == "__main__":
+    main()

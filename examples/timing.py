@@ -1,0 +1,38 @@
+"""How the examples measure: the same work on the device and by NumPy, in turns."""
+
+from __future__ import annotations
+
+import statistics
+import time
+from collections.abc import Callable
+
+import ftensor as ft
+
+Work = Callable[[], object]
+
+
+def compare(name: str, on_device: Work, by_numpy: Work, repeats: int = 5) -> str:
+    """One line with both medians, in milliseconds.
+
+    Both start from NumPy arrays and end with NumPy arrays, so the way to the device and back is in
+    the figure. The first call of each is not: it compiles kernels and touches fresh memory.
+    """
+    device_times, numpy_times = [], []
+    on_device()
+    by_numpy()
+    for _ in range(repeats):
+        device_times.append(seconds(on_device))
+        numpy_times.append(seconds(by_numpy))
+    mine, theirs = statistics.median(device_times), statistics.median(numpy_times)
+    return (
+        f"{name:<16} {mine * 1e3:8.1f} ms    NumPy {theirs * 1e3:8.1f} ms"
+        f"    {theirs / mine:5.2f} times NumPy's speed"
+    )
+
+
+def seconds(work: Work) -> float:
+    """Wall-clock time of one call, until the device is done."""
+    start = time.perf_counter()
+    work()
+    ft.synchronize()
+    return time.perf_counter() - start
