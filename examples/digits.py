@@ -64,12 +64,12 @@ def name_by_numpy(
     return names[np.concatenate(nearest(distances, tests, known))]
 
 
-def picture(digits: np.ndarray, found: np.ndarray, truth: np.ndarray, columns: int = 20) -> Image.Image:
+def picture(digits: np.ndarray, found: np.ndarray, truth: np.ndarray) -> Image.Image:
     """A grid of digits with the names found; the wrong ones come first, in red with the true name.
 
     `digits` is (n, 64); as many right ones follow as fill eight rows.
     """
-    cell, scale = 48, 4
+    columns, cell, scale = 20, 48, 4
     order = np.argsort(found == truth, kind="stable")[: columns * 8]
     height = -(-len(order) // columns) * (cell + 14)
     image = Image.new("RGB", (columns * cell, height), "white")

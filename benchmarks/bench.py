@@ -1,0 +1,281 @@
+"""ftensor's figures against torch on the CPU and NumPy, measured in one run.
+
+    python benchmarks/bench.py [--json FILE] [--quick] [--only large,small,start,memory]
+
+Every figure is a median; the libraries take turns within each repetition, so that a change of the
+machine's clock meets all of them. `ratio` is the better of torch and NumPy over ftensor: above 1,
+ftensor is faster.
+"""
+
+from __future__ import annotations
+
+import argparse
+import datetime
+import json
+import os
+import platform
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+Call = Callable[[], object]
+SECTIONS = ("large", "small", "start", "memory")
+MILLION = 1 << 20
+PROCESSES = {  # what a fresh interpreter is asked to do
+    "import": "import ftensor",
+    "first op": "import ftensor as ft; ft.tensor([1., 2.]).mul(3).tolist()",
+}
+
+
+@dataclass
+class Row:
+    """One figure; a library that does not take part has None."""
+
+    name: str
+    unit: str
+    ftensor: float
+    torch: float | None = None
+    numpy: float | None = None
+    limit: float | None = None  # what ftensor promises, in the same unit
+
+    @property
+    def ratio(self) -> float | None:
+        others = [time for time in (self.torch, self.numpy) if time is not None]
+        return min(others) / self.ftensor if others else None
+
+
+def in_turns(calls: dict[str, Call], repeats: int) -> dict[str, float]:
+    """The median seconds of each call; one round of all of them is not counted."""
+    times: dict[str, list[float]] = {name: [] for name in calls}
+    for repeat in range(repeats + 1):
+        for name, call in calls.items():
+            start = time.perf_counter()
+            call()
+            if repeat:
+                times[name].append(time.perf_counter() - start)
+    return {name: statistics.median(values) for name, values in times.items()}
+
+
+def scaled(name: str, unit: str, factor: float, times: dict[str, float], **more: Any) -> Row:
+    """A row in `unit`, of which a second has `factor`."""
+    return Row(name, unit, **{key: value * factor for key, value in times.items()}, **more)
+
+
+def large(quick: bool) -> list[Row]:
+    """add, mul and exp on big float32 tensors, each call waited for.
+
+    Every call makes a new result, as users write it: NumPy and torch get theirs from the system,
+    ftensor from its pool.
+    """
+    import numpy as np
+    import torch
+
+    import ftensor as ft
+
+    rows = []
+    for millions in (4, 16):
+        a, b = (np.random.default_rng(n).random(millions * MILLION, np.float32) for n in (1, 2))
+        ta, tb = torch.from_numpy(a), torch.from_numpy(b)
+        fa, fb = ft.tensor(a), ft.tensor(b)
+
+        def waited(op: Callable[..., object], *operands: Any) -> Call:
+            def call() -> object:
+                result = op(*operands)
+                ft.synchronize()
+                return result
+
+            return call
+
+        for name, np_name in (("add", "add"), ("mul", "multiply"), ("exp", "exp")):
+            count = 1 if name == "exp" else 2
+            calls: dict[str, Call] = {
+                "ftensor": waited(getattr(ft, name), *(fa, fb)[:count]),
+                "torch": _call(getattr(torch, name), *(ta, tb)[:count]),
+                "numpy": _call(getattr(np, np_name), *(a, b)[:count]),
+            }
+            times = in_turns(calls, 5 if quick else 21)
+            rows.append(scaled(f"{name}, {millions} M float32", "ms", 1e3, times))
+    return rows
+
+
+def _call(op: Callable[..., object], *operands: Any) -> Call:
+    return lambda: op(*operands)
+
+
+def small(quick: bool) -> list[Row]:
+    """What one call costs when there is next to nothing to compute, and nobody waits."""
+    import numpy as np
+    import torch
+
+    import ftensor as ft
+
+    a = np.arange(16, dtype=np.float32)
+    ta, fa = torch.from_numpy(a), ft.tensor(a)
+    inner = 1000
+
+    def many(op: Callable[..., object], operand: Any) -> Call:
+        def call() -> None:
+            for _ in range(inner):
+                op(operand, operand)
+
+        return call
+
+    calls = {"ftensor": many(ft.add, fa), "torch": many(torch.add, ta), "numpy": many(np.add, a)}
+    times: dict[str, list[float]] = {name: [] for name in calls}
+    for repeat in range(6 if quick else 31):
+        for name, call in calls.items():
+            start = time.perf_counter()
+            call()
+            if repeat:
+                times[name].append((time.perf_counter() - start) / inner)
+            ft.synchronize()  # not in the figure, and not left for the next one to pay
+    medians = {name: statistics.median(values) for name, values in times.items()}
+    return [scaled("add, 16 float32, not waited for", "us", 1e6, medians, limit=10.0)]
+
+
+def start(quick: bool) -> list[Row]:
+    """What a new process waits for: the import, and its first result, cold and warm."""
+    rounds = 2 if quick else 7
+    base, cold, warm, bare = [], [], [], []
+    torch_import, numpy_import = [], []
+    for _ in range(rounds):
+        with tempfile.TemporaryDirectory(prefix="ftensor-bench-") as cache:
+            # Runtimes keep caches of their own: a clean cache means all of them.
+            env = os.environ | {
+                "FTENSOR_CACHE_DIR": cache,
+                "POCL_CACHE_DIR": str(Path(cache) / "pocl"),
+                "XDG_CACHE_HOME": cache,
+            }
+            bare.append(process("pass", env))
+            base.append(process(PROCESSES["import"], env))
+            torch_import.append(process("import torch", env))
+            numpy_import.append(process("import numpy", env))
+            cold.append(process(PROCESSES["first op"], env))
+            warm.append(process(PROCESSES["first op"], env))
+    idle = statistics.median(bare)
+
+    def median(values: list[float]) -> float:
+        return max(statistics.median(values) - idle, 0.0)
+
+    rows = [
+        Row("import", "s", median(base), median(torch_import), median(numpy_import), 0.4),
+        Row("import and first op, clean cache", "s", median(cold), limit=3.0),
+        Row("import and first op, later process", "s", median(warm), limit=0.5),
+    ]
+    return rows
+
+
+def process(program: str, env: dict[str, str]) -> float:
+    """Seconds that a fresh interpreter needs for a program."""
+    begin = time.perf_counter()
+    subprocess.run([sys.executable, "-c", program], env=env, check=True, capture_output=True)
+    return time.perf_counter() - begin
+
+
+def memory(quick: bool) -> list[Row]:
+    """Growth over a million small ops, on the device and in the process."""
+    import ftensor as ft
+
+    count = 100_000 if quick else 1_000_000
+    value = ft.tensor([float(n) for n in range(16)])
+
+    def ops(number: int) -> None:
+        result = value
+        for _ in range(number):
+            result = value + result
+        ft.synchronize()
+
+    ops(20_000)  # the plans, the pool and the queue have their size now
+    before, device_before = resident(), ft.fpga.memory_reserved()
+    ops(count)
+    grown, device_grown = resident() - before, ft.fpga.memory_reserved() - device_before
+    return [
+        Row(f"host memory grown by {count} small ops", "MB", grown / 1e6, limit=5.0),
+        Row(f"device memory grown by {count} small ops", "MB", device_grown / 1e6, limit=0.0),
+    ]
+
+
+def resident() -> int:
+    """Bytes of this process that are in memory."""
+    pages = int(Path("/proc/self/statm").read_text().split()[1])
+    return pages * os.sysconf("SC_PAGE_SIZE")
+
+
+def machine() -> dict[str, str]:
+    """What the figures belong to."""
+    import numpy
+    import torch
+
+    import ftensor as ft
+
+    cpu = platform.processor() or platform.machine()
+    info = Path("/proc/cpuinfo")
+    if info.is_file():
+        models = [line for line in info.read_text().splitlines() if line.startswith("model name")]
+        cpu = models[0].split(":")[1].strip() if models else cpu
+    return {
+        "date": datetime.date.today().isoformat(),
+        "cpu": f"{cpu}, {len(os.sched_getaffinity(0))} cores",
+        "device": ft.fpga.get_device_name(),
+        "python": platform.python_version(),
+        "ftensor": ft.__version__,
+        "torch": torch.__version__,
+        "numpy": numpy.__version__,
+    }
+
+
+def table(rows: list[Row]) -> str:
+    """Aligned text, a line per figure."""
+
+    def number(value: float | None) -> str:
+        return "" if value is None else f"{value:.3g}" if abs(value) < 100 else f"{value:.0f}"
+
+    head = ("figure", "unit", "ftensor", "torch", "numpy", "ratio", "limit", "")
+    body = []
+    for row in rows:
+        numbers = (row.ftensor, row.torch, row.numpy, row.ratio, row.limit)
+        verdict = "" if row.limit is None else "ok" if row.ftensor <= row.limit else "OVER"
+        body.append((row.name, row.unit, *map(number, numbers), verdict))
+    widths = [max(len(line[column]) for line in (head, *body)) for column in range(len(head))]
+
+    def aligned(line: tuple[str, ...]) -> str:
+        texts = [
+            cell.ljust(width) if column < 2 else cell.rjust(width)
+            for column, (cell, width) in enumerate(zip(line, widths))
+        ]
+        return "  ".join(texts).rstrip()
+
+    return "\n".join(map(aligned, (head, *body)))
+
+
+def main() -> None:
+    """Measures the sections asked for, prints the table, writes JSON."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--json", type=Path, default=Path("out/bench.json"))
+    parser.add_argument("--quick", action="store_true", help="fewer repetitions, rougher figures")
+    parser.add_argument("--only", default=",".join(SECTIONS), help="sections, by commas")
+    options = parser.parse_args()
+    chosen = options.only.split(",")
+    if unknown := set(chosen) - set(SECTIONS):
+        parser.error(f"no section {', '.join(sorted(unknown))}; there are {', '.join(SECTIONS)}")
+    facts = machine()
+    print("\n".join(f"{key}: {value}" for key, value in facts.items()), end="\n\n")
+    rows: list[Row] = []
+    for name, section in zip(SECTIONS, (large, small, start, memory)):
+        if name in chosen:
+            rows += section(options.quick)
+    print(table(rows))
+    options.json.parent.mkdir(parents=True, exist_ok=True)
+    figures = [asdict(row) | {"ratio": row.ratio} for row in rows]
+    options.json.write_text(json.dumps({"machine": facts, "figures": figures}, indent=1) + "\n")
+    print(f"\nwritten: {options.json}")
+
+
+if __name__ == "__main__":
+    main()
