@@ -23,7 +23,7 @@ def shapes(max_dims: int = 5, empty: bool = True) -> st.SearchStrategy[Ints]:
 
 @st.composite
 def strides_of(draw: st.DrawFn, shape: Ints, expand: bool = True, gaps: bool = True) -> Ints:
-    """Non-negative strides for a shape: any order of dims, gaps, expanded dims, odd ones for size 1.
+    """Non-negative strides for a shape: any order, gaps, expanded dims, odd ones for size 1.
 
     Unexpanded elements never share a place.
     """

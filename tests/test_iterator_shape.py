@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import geometry
 import pytest
 import torch
 from hypothesis import given
@@ -15,6 +14,10 @@ from ftensor.iterator.shape import (
     normalize_dims,
     numel,
 )
+
+from . import geometry
+
+pytestmark = pytest.mark.once
 
 
 @given(geometry.shapes())

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import geometry
 import pytest
 import torch
 from hypothesis import given, settings
@@ -10,6 +9,10 @@ from hypothesis import strategies as st
 
 from ftensor.iterator import stride
 from ftensor.iterator.shape import broadcast_shapes, numel
+
+from . import geometry
+
+pytestmark = pytest.mark.once
 
 
 def tensor(shape, strides, dtype=torch.float32):
@@ -58,16 +61,20 @@ def test_extent_is_the_range_of_offsets(layout, data):
 
 
 @given(geometry.broadcastable(2))
-def test_broadcast_strides_as_expand(operands):
+def test_broadcast_strides_read_what_expand_reads(operands):
     to = broadcast_shapes(*[s for s, _ in operands])
     for shape, strides in operands:
         found = stride.broadcast_strides(shape, strides, to)
-        assert found == tensor(shape, strides).expand(to).stride()
+        expected = tensor(shape, strides).expand(to).stride()
+        assert geometry.visited(to, [found]) == geometry.visited(to, [expected])
+        stretching = [d for d in range(-len(to), 0) if len(shape) + d < 0 or shape[d] != to[d]]
+        assert all(found[d] == 0 for d in stretching)
+        assert all(found[d] == strides[d] for d in range(-len(shape), 0) if d not in stretching)
 
 
 @st.composite
 def regrouped(draw):
-    """A geometry and another shape of as many elements, often reachable by merging and splitting."""
+    """A geometry and another shape of as many elements, often reachable as a view."""
     shape, strides = draw(geometry.geometries(4))
     rest = list(shape)
     result = []

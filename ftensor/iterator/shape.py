@@ -21,9 +21,9 @@ def numel(shape: Sequence[int]) -> int:
 
 
 def broadcast_shapes(*shapes: Ints) -> Ints:
-    """The shape that all `shapes` broadcast to, aligned at the last dimension; RuntimeError if none.
+    """The shape that all `shapes` broadcast to, aligned at the last dimension.
 
-    A dimension of size 1 stretches to any other size, 0 included.
+    RuntimeError when there is none. A dimension of size 1 stretches to any other size, 0 included.
     """
     if not shapes:
         return ()
@@ -69,13 +69,11 @@ def normalize_dims(dims: int | Sequence[int] | None, ndim: int) -> Ints:
         return tuple(range(ndim))
     if isinstance(dims, int):
         return (normalize_dim(dims, ndim),)
-    found: list[int] = []
-    for dim in dims:
-        wrapped = normalize_dim(dim, ndim)
-        if wrapped in found:
-            raise errors.repeated_dim(wrapped, dims)
-        found.append(wrapped)
-    return tuple(found)
+    found = tuple([normalize_dim(dim, ndim) for dim in dims])
+    for i, dim in enumerate(found):
+        if dim in found[:i]:
+            raise errors.repeated_dim(dim, dims)
+    return found
 
 
 def infer_shape(shape: Sequence[int], count: int) -> Ints:

@@ -14,7 +14,7 @@ from .shape import Ints, numel
 _CHANNELS_LAST = {4: (1, 3, 2, 0), 5: (1, 4, 3, 2, 0)}
 
 Region = tuple[int, Ints, Ints, int]
-"""A tensor in memory: (address or offset of its first element in bytes, shape, strides, itemsize)."""
+"""A tensor in memory: (its first element's address in bytes, shape, strides, itemsize)."""
 
 
 def contiguous_strides(shape: Ints) -> Ints:
@@ -210,7 +210,7 @@ def strides_in_order(shape: Ints, order: Ints) -> Ints:
 
 
 def output_strides(shape: Ints, operands: Sequence[Ints], same_shape: bool = True) -> Ints:
-    """Strides of a pointwise op's fresh result, which keeps the operands' memory order (torch's rule).
+    """Strides of a pointwise op's fresh result (torch's rule): the operands' memory order is kept.
 
     `operands` are strides already broadcast to `shape`. `same_shape` is False when one of them was
     broadcast, or when a Python scalar takes part: torch then goes a way that may treat dims of
