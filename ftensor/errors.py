@@ -397,6 +397,11 @@ def not_implemented_for(op: str, dtype: object) -> NotImplementedError:
     return NotImplementedError(f'"{op}" not implemented for {dtype}; convert with .to(dtype)')
 
 
+def dtype_not_supported(op: str, dtype: object) -> RuntimeError:
+    """A dtype that an op refuses where torch raises RuntimeError itself."""
+    return RuntimeError(f"{op}() does not support {dtype} tensors; convert with .to(dtype)")
+
+
 def cannot_cast_result(op: str, result: object, out: object) -> RuntimeError:
     """A result whose category the given output cannot hold."""
     return RuntimeError(
@@ -432,9 +437,9 @@ def warn_resized(old: Sequence[int], new: Sequence[int]) -> None:
     )
 
 
-def integer_overflow(value: int) -> RuntimeError:
-    """A Python integer beyond int64."""
-    return RuntimeError(f"Overflow: {value} does not fit into an int64")
+def integer_overflow(value: int) -> OverflowError:
+    """A Python integer beyond 64 bits."""
+    return OverflowError(f"{value} is too big: a Python integer must fit into 64 bits")
 
 
 def no_float64(dtype: object, device: str) -> RuntimeError:

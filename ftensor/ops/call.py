@@ -17,6 +17,7 @@ from ..kernels import select
 from ..kernels.key import BY_VALUE, KernelKey, Port, lanes_for
 from ..kernels.program import kernel
 from ..tensor import Tensor, geometry_key
+from .numbers import values_of
 from .op import Op, dtypes_through, yields
 
 if TYPE_CHECKING:
@@ -28,32 +29,19 @@ MOST_LAUNCHES = 1 << 14
 _prepare_lock = threading.RLock()
 
 
-def values_of(number: Any, compute: dtype) -> tuple[Any, ...]:
-    """A Python number as the kernel argument(s) of the compute dtype."""
-    kind = compute.kind
-    if kind == "f":
-        return (float(number),)
-    if kind == "c":
-        z = complex(number)
-        return (z.real, z.imag)
-    if kind == "b":
-        return (int(bool(number)),)
-    whole = int(number)
-    if not -(1 << 63) <= whole < 1 << 63:
-        raise errors.integer_overflow(whole)
-    if kind == "u":
-        return (whole & 0xFF,)
-    half = 1 << (8 * compute.itemsize - 1)
-    return (((whole + half) & (2 * half - 1)) - half,)
-
-
 class Launch:
     """One pointwise op on one combination of geometries, ready to go: plan, kernels, output."""
 
-    __slots__ = ("compute", "dtype", "shape", "strides", "nbytes", "key", "pieces", "overlaps")
+    __slots__ = ("compute", "numbers", "dtype", "shape", "strides", "nbytes", "key", "pieces")
 
-    def __init__(self, compute: dtype, out: tuple[dtype, tuple[int, ...], tuple[int, ...]]) -> None:
+    def __init__(
+        self,
+        compute: dtype,
+        numbers: dtype,
+        out: tuple[dtype, tuple[int, ...], tuple[int, ...]],
+    ) -> None:
         self.compute = compute
+        self.numbers = numbers  # the dtype that Python numbers are rounded to
         self.dtype, self.shape, self.strides = out
         self.nbytes = numel(self.shape) * self.dtype.itemsize
         self.key = geometry_key(self.shape, self.strides, self.dtype)
@@ -75,7 +63,9 @@ def pointwise(
     the op has no expression for.
     """
     backend = device = None
-    key: tuple[Any, ...] = (op, len(params), None if out is None else out._key)
+    key: tuple[Any, ...] = (op, None if out is None else out._key)
+    if params:
+        key += tuple([type(p) for p in params])
     handles, offsets, numbers = [], [], []
     for x in inputs:
         if type(x) is Tensor:
@@ -119,13 +109,15 @@ def pointwise(
             raise errors.different_devices(op.name, (device, out._storage.device))
         _check_overlap(op, inputs, out, inplace)
         if out._shape != launch.shape:
+            if inplace or any(x is out for x in inputs):  # what is read can't be resized
+                raise errors.output_shape(out._shape, launch.shape)
             resize_output(out, launch.shape)
             return pointwise(op, inputs, params, out, inplace)
         result = out
     stream = backend.current_stream()
     args = [result._storage.handle, *handles, result._offset, *offsets]
     for number in numbers:
-        args += values_of(number, launch.compute)
+        args += values_of(number, launch.numbers)
     for number in params:
         args += values_of(number, launch.compute)
     for run, units, extra, tail, _ in launch.pieces:
@@ -234,10 +226,12 @@ def _prepare(
     else:
         assert out is not None
         common = out._dtype
+    if op.check is not None:
+        op.check(op, inputs, params, common)
     compute, result = dtypes_through(op.promote, common)
     expression = op.expression(compute)
-    if not expression:
-        raise errors.not_implemented_for(op.name, common)
+    if not expression or common.name in op.refuses:
+        raise op.refusal(op.name, common)
     written = result
     if out is not None:
         written = out._dtype
@@ -246,7 +240,8 @@ def _prepare(
     tensors = [x for x in inputs if type(x) is Tensor]
     shapes, strides = [x._shape for x in tensors], [x._strides for x in tensors]
     plan = _plan(op, shapes, strides, out, inplace, len(tensors) < len(inputs))
-    launch = Launch(compute, (written, plan.out_shape, plan.out_strides))
+    numbers = common if op.round_numbers and common.compute is compute else compute
+    launch = Launch(compute, numbers, (written, plan.out_shape, plan.out_strides))
     dtypes = [written] + [x._dtype for x in tensors]
     for d in [*dtypes, compute]:
         if d.name in ("float64", "complex128") and not backend.properties.has_float64:

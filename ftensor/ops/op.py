@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from enum import Enum
+from typing import Any
 
 from ..dtypes import dtype, get_default_dtype
 from ..dtypes import bool as bool_
@@ -42,6 +44,8 @@ class Op:
     `int_`, `bool_`, `complex_` replace it for those kinds. An empty string says that the op
     refuses the kind; None that `body` serves it (for complex: that the op refuses it).
     `sees` has a letter for each input: V a value, M a mask (a bool tensor outside promotion).
+    `check(op, inputs, params, common dtype)` raises for what the op refuses; it is asked once for
+    each combination of dtypes and geometries, so it may look at types but not at values.
     """
 
     name: str
@@ -63,6 +67,10 @@ class Op:
     function: bool = True
     inplace: bool = True
     any_out: bool = False  # writes to an output of any dtype (copies)
+    refuses: tuple[str, ...] = ()  # names of dtypes it refuses though `body` could serve them
+    refusal: Callable[[str, object], Exception] = errors.not_implemented_for
+    round_numbers: bool = True  # Python numbers are rounded to a float16 or bfloat16 operand's dtype
+    check: Callable[[Op, Any, Any, dtype], None] | None = None
 
     @property
     def arity(self) -> int:
