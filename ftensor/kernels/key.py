@@ -9,15 +9,18 @@ from ..dtypes import dtype
 
 # The kinds of an operand in a launch, as the innermost dim sees it.
 LINEAR, SINGLE, STRIDED, BY_VALUE = "v", "s", "x", "k"
+# An operand whose element is found by index tensors, on top of its own strides.
+LOCATED = "g"
 
 
 @dataclass(frozen=True)
 class Port:
     """One operand of a kernel: its dtype in memory, its kind, and how the expression sees it.
 
-    `sees` is for an input "V" (the compute dtype) or "M" (a mask); for an output what its
+    `sees` is for an input "V" (the compute dtype) or "M" (a mask), for an output what its
     expression yields: "V", "M", "R" (the real type of a complex compute dtype), "C" (a complex
-    number of a real compute dtype) or "I" (a position).
+    number of a real compute dtype) or "I" (a position). An input that "J" sees is an index: it
+    takes no part in the expression, it says where the LOCATED operands' elements lie.
     """
 
     dtype: dtype

@@ -7,7 +7,7 @@ from functools import lru_cache
 from ..dtypes import dtype
 from . import ctype, reduction
 from .hls_path import hls_root
-from .key import BY_VALUE, LINEAR, SINGLE, KernelKey, Port
+from .key import BY_VALUE, LINEAR, LOCATED, SINGLE, KernelKey, Port
 
 NAMES = "abcdefgh"
 MAX_DIMS = 32
@@ -36,7 +36,16 @@ def parameters(key: KernelKey) -> list[tuple[str, str, str]]:
             out += [(real, f"{real} ", f"{name}_re"), (real, f"{real} ", f"{name}_im")]
         else:
             out.append((real, f"{real} ", f"{name}_value"))
+    for name in indices(key):
+        out += [("long", "long ", f"{name}_size"), ("long", "long ", f"{name}_stride")]
+    if indices(key):
+        out.append(("*", "FT_GLOBAL long *", "bad"))
     return out
+
+
+def indices(key: KernelKey) -> list[str]:
+    """The names of the inputs that locate other operands."""
+    return [NAMES[k] for k, p in enumerate(key.ins) if p.sees == "J"]
 
 
 def kernel_types(key: KernelKey) -> tuple[str, ...]:
@@ -48,23 +57,7 @@ def kernel_types(key: KernelKey) -> tuple[str, ...]:
 
 def program(key: KernelKey, dialect: str, *, float64: bool, grid: str) -> str:
     """The self-contained text of the kernel `key` in a dialect."""
-    real = ctype.scalar(key.compute)
-    lines = [
-        f"#define FT_LANES {key.lanes}",
-        f"#define FT_N {key.lanes if key.lanes > 1 else ''}",
-        f"#define FT_FP64 {int(float64)}",
-        f"#define FT_GRID_STRIDE {int(grid == 'stride')}",
-        f"#define FT_T {real}",
-        f"#define FT_MT {ctype.MASK[real]}",
-        f"#define FT_FLOATING {int(real in ('float', 'double'))}",
-        f"#define FT_DOUBLE {int(real == 'double')}",
-        f"#define FT_SIGNED {int(real != 'uchar')}",
-        f"#define FT_BITS_PER_VALUE {8 * key.compute.to_real().itemsize if key.compute.is_complex else 8 * key.compute.itemsize}",
-        f"#define FT_MAX_DIMS {MAX_DIMS}",
-    ]
-    if key.compute.is_complex:
-        lines += ["#define FT_COMPLEX 1"]
-    head = "\n".join(lines)
+    head = "\n".join(_settings(key.compute, key.lanes, float64, grid))
     holes = _holes(key)
     return "\n".join(
         [
@@ -79,6 +72,35 @@ def program(key: KernelKey, dialect: str, *, float64: bool, grid: str) -> str:
     )
 
 
+def _settings(compute: dtype, lanes: int, float64: bool, grid: str) -> list[str]:
+    """What the dialect and the helpers are told about a kernel."""
+    real = ctype.scalar(compute)
+    lines = [
+        f"#define FT_LANES {lanes}",
+        f"#define FT_N {lanes if lanes > 1 else ''}",
+        f"#define FT_FP64 {int(float64)}",
+        f"#define FT_GRID_STRIDE {int(grid == 'stride')}",
+        f"#define FT_T {real}",
+        f"#define FT_MT {ctype.MASK[real]}",
+        f"#define FT_FLOATING {int(real in ('float', 'double'))}",
+        f"#define FT_DOUBLE {int(real == 'double')}",
+        f"#define FT_SIGNED {int(real != 'uchar')}",
+        f"#define FT_BITS_PER_VALUE {8 * compute.to_real().itemsize}",
+        f"#define FT_MAX_DIMS {MAX_DIMS}",
+    ]
+    return lines + (["#define FT_COMPLEX 1"] if compute.is_complex else [])
+
+
+def fixed_program(
+    entry: str, skeleton: str, dialect: str, compute: dtype, *, float64: bool
+) -> str:
+    """The text of a kernel that has no holes but its name."""
+    head = "\n".join(_settings(compute, 1, float64, "slab"))
+    return "\n".join(
+        [head, _text(f"dialect/{dialect}.h"), f"#define FT_NAME {entry}", _text(f"skeleton/{skeleton}.h")]
+    )
+
+
 def _helpers(key: KernelKey) -> str:
     """The further helper files that the expressions call, by their prefixes."""
     text = " ".join(key.body) + " ".join(t for _, t in key.lets)
@@ -89,6 +111,8 @@ def _helpers(key: KernelKey) -> str:
         out.append(_text("complex.h"))
     if "ftx_" in text:
         out.append(_text("special.h"))
+    if indices(key):
+        out.append(_text("locate.h"))
     return "\n".join(out)
 
 
@@ -102,7 +126,7 @@ def _memory(p: Port) -> str:
 
 def _holes(key: KernelKey) -> dict[str, list[str]]:
     params = parameters(key)
-    pointers = [name for what, _, name in params if what == "*"]
+    pointers = [name for what, _, name in params if what == "*" and name != "bad"]
     ports = dict(zip(pointers, list(key.outs) + [p for p in key.ins if p.kind != BY_VALUE]))
     holes = {
         "FT_NAME": [key.entry],
@@ -122,6 +146,8 @@ def _holes(key: KernelKey) -> dict[str, list[str]]:
         part: [_read(f"in_{NAMES[k]}", p, pointers, rows, part) for k, p in _pointer_ins(key)]
         for part in (False, True)
     }
+    for part in reads:
+        reads[part] = _located_last(key, reads[part])
     finish = [line for k, p in enumerate(key.outs) for line in output(key, k, p, key.body[k])]
     lets = [f"const FT_V {name} = {text};" for name, text in key.lets]
     if key.reduction is None:
@@ -140,6 +166,27 @@ def _holes(key: KernelKey) -> dict[str, list[str]]:
         "FT_FINISH(folded)": ["const FT_S state = folded;", *reduction.state_outputs(key), *parameter_values(key), *finish],
         "FT_WRITE(i, m)": writes[True],
     }
+
+
+def _located_last(key: KernelKey, reads: list[str]) -> list[str]:
+    """Reads with the indices first, then where they lead to, then what lies there."""
+    names = indices(key)
+    if not names:
+        return reads
+    mine = [r for r in reads if any(f" w_in_{n} " in r for n in names)]
+    steps = " ".join(
+        f"there = ft_locate(there, {n}_index, {n}_size, {n}_stride, bad, {k});"
+        for k, n in enumerate(names)
+    )
+    values = [f"const long {n}_index = {lane_index(key, n)};" for n in names]
+    rest = [r for r in reads if r not in mine]
+    return [*mine, *values, "long there = 0;", steps, *rest]
+
+
+def lane_index(key: KernelKey, name: str) -> str:
+    """An index in the one lane that located kernels have."""
+    port = key.ins[NAMES.index(name)]
+    return f"(long)(w_in_{name}" + ("" if port.kind == SINGLE else " FT_LANE_0") + ")"
 
 
 def _pointer_ins(key: KernelKey) -> list[tuple[int, Port]]:
@@ -171,11 +218,15 @@ def _at(name: str, p: Port, pointers: list[str], rows: bool, index: str) -> tupl
         return f"{name} + {pair}at[{k}]", "0"
     if p.kind == LINEAR:
         return f"{name} + {pair}(at[{k}] + {index})", "1"
+    if p.kind == LOCATED:
+        return f"{name} + {pair}(at[{k}] + {index} * step[{k}] + there)", "1"
     return f"{name} + {pair}(at[{k}] + {index} * step[{k}])", f"step[{k}]"
 
 
 def _read(name: str, p: Port, pointers: list[str], rows: bool, part: bool) -> str:
     where, stride = _at(name, p, pointers, rows, "(i)")
+    if p.kind == LOCATED:
+        where = where.replace("there", "(there < 0 ? 0 : there)")
     wide = f"w_{name}"
     if p.kind == SINGLE:
         if p.dtype.is_complex:
@@ -199,7 +250,8 @@ def _write(name: str, p: Port, pointers: list[str], rows: bool, part: bool) -> s
         word = {"_pair": "ft_store_pair", "_half": "FT_HALF_STORE", "": "FT_VSTORE"}[family]
         return f"{word}(w_{name}, {where});"
     lanes = "m" if part else "FT_LANES"
-    return f"ft_put{family}(w_{name}, {where}, {stride}, {lanes});"
+    guard = "if (there >= 0) " if p.kind == LOCATED else ""
+    return f"{guard}ft_put{family}(w_{name}, {where}, {stride}, {lanes});"
 
 
 def lane_value(key: KernelKey, k: int, p: Port) -> str:
@@ -237,6 +289,8 @@ def inputs(key: KernelKey) -> list[str]:
     value = "FT_C" if compute.is_complex else "FT_V"
     lines = []
     for k, p in enumerate(key.ins):
+        if p.sees == "J":
+            continue
         text = lane_value(key, k, p)
         if p.sees == "M":
             lines.append(f"const FT_M {NAMES[k]} = FT_VALUE_MASK({text});")

@@ -7,6 +7,7 @@ MODULES = (
     "memory",
     "view", "view_dims", "view_complex", "view_split",
     "unary", "binary",
+    "index",
 )  # fmt: skip
 
 

@@ -105,6 +105,8 @@ def pointwise(
         result._offset = 0
         result._key = launch.key
     else:
+        if out._storage.readonly:
+            raise errors.read_only(op.name)
         if out._storage.device is not device:
             raise errors.different_devices(op.name, (device, out._storage.device))
         _check_overlap(op, inputs, out, inplace)

@@ -28,6 +28,7 @@
 // One pass computes every lane.
 #define FT_EACH_LANE
 #define FT_LANE(v) v
+#define FT_LANE_0
 #define FT_WIDE(T) FT_VEC(T)
 #define FT_WIDE_PAIR(T) FT_CAT(ft_c, T)
 

@@ -51,6 +51,7 @@ template <typename T> struct ft_vec {
 #define FT_WIDE_PAIR(T) ft_vec<FT_CAT(ft_c, T)>
 #define FT_EACH_LANE for (int ft_lane = 0; ft_lane < FT_LANES; ft_lane++)
 #define FT_LANE(v) v[ft_lane]
+#define FT_LANE_0 [0]
 
 typedef FT_T FT_V;
 typedef bool FT_M;

@@ -1,0 +1,91 @@
+"""Messages about indices."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Sequence
+
+
+def out_of_bounds(index: int, dim: int, size: int) -> IndexError:
+    """An index tensor's element beyond its dim."""
+    return IndexError(f"index {index} is out of bounds for dimension {dim} with size {size}")
+
+
+def index_dtype(dtype: object) -> IndexError:
+    """An index tensor that is neither integer nor bool."""
+    return IndexError(
+        f"tensors used as indices must be int64, int32, uint8 or bool tensors, not {dtype}"
+    )
+
+
+def mask_shape(
+    mask: Sequence[int], at: int, shape: Sequence[int], dim: int
+) -> IndexError:
+    """A mask that does not fit the dims it covers."""
+    return IndexError(
+        f"the shape of the mask {list(mask)} at index {at} does not match the shape of the "
+        f"indexed tensor {list(shape)} at index {dim}"
+    )
+
+
+def indices_do_not_broadcast(shapes: Sequence[Sequence[int]]) -> IndexError:
+    """Index tensors of shapes that don't fit each other."""
+    text = ", ".join(str(list(s)) for s in shapes)
+    return IndexError(
+        f"shape mismatch: indexing tensors could not be broadcast together with shapes {text}"
+    )
+
+
+def value_shape(value: Sequence[int], shape: Sequence[int]) -> RuntimeError:
+    """Values that don't fit what an index selects."""
+    return RuntimeError(
+        f"shape mismatch: value tensor of shape {list(value)} cannot be broadcast to indexing "
+        f"result of shape {list(shape)}"
+    )
+
+
+def bad_index(item: object) -> TypeError | IndexError:
+    """Something that no index can be."""
+    return IndexError(
+        "only integers, slices, ellipsis, None and integer or bool tensors (or sequences) are "
+        f"valid indices, not {type(item).__name__}"
+    )
+
+
+def warn_uint8_mask() -> None:
+    """torch's warning for masks of the wrong dtype."""
+    warnings.warn(
+        "indexing with dtype uint8 is deprecated, use a bool tensor", UserWarning, stacklevel=4
+    )
+
+
+def assigned_type(value: object) -> TypeError:
+    """An assignment of something that is neither a tensor nor a number."""
+    return TypeError(
+        f"can't assign a {type(value).__name__} to a tensor; ft.tensor(value) makes a Tensor of it"
+    )
+
+
+def put_dtypes(dtype: object, values: object) -> RuntimeError:
+    """Values of another dtype than the tensor they are put into."""
+    return RuntimeError(
+        f"Index put requires the source and destination dtypes to match, got {dtype} for the "
+        f"destination and {values} for the source; use values.to({dtype})"
+    )
+
+
+def out_dtype(name: str, wanted: object, given: object) -> RuntimeError:
+    """An `out=` that must have the result's dtype and does not."""
+    return RuntimeError(f"{name}(): expected out to have dtype {wanted}, but got {given}")
+
+
+def mask_dtype(name: str, given: object) -> RuntimeError:
+    """A mask that is no bool tensor."""
+    return RuntimeError(f"{name}(): expected the mask to be a bool Tensor, but got {given}")
+
+
+def fill_dims(shape: Sequence[int]) -> RuntimeError:
+    """A fill value with dims."""
+    return RuntimeError(
+        f"the value to fill with must be a number or a 0-d tensor, but its shape is {tuple(shape)}"
+    )

@@ -1,0 +1,195 @@
+"""Calls through index tensors: reading and writing where they lead, and finding true elements."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from .. import dtypes, errors, errors_index
+from ..dtypes import dtype
+from ..iterator.plan import coalesce, split
+from ..iterator.shape import Ints, numel
+from ..iterator.stride import contiguous_strides
+from ..kernels import select
+from ..kernels.key import LOCATED, KernelKey, Port
+from ..kernels.program import kernel
+from ..tensor import Tensor
+from . import memory
+from .call import MOST_LAUNCHES, geometry_storage
+from .op import Op
+
+if TYPE_CHECKING:
+    from ..runtime.backend import Backend
+    from ..storage import Storage
+
+
+@dataclass(frozen=True)
+class Index:
+    """An index tensor over the iteration shape, and the dim of the located tensor it walks."""
+
+    tensor: Tensor
+    strides: Ints
+    size: int
+    stride: int
+    dim: int  # as named in an error
+    checked: bool = False  # known to be in range, so that nobody has to wait for the kernel's word
+
+
+@dataclass(frozen=True)
+class Operand:
+    """A tensor with its strides over the iteration shape; `located` ones follow the indices."""
+
+    tensor: Tensor
+    strides: Ints
+    located: bool = False
+
+
+def locate(
+    op: Op, shape: Ints, out: Operand, inputs: Sequence[Operand], indices: Sequence[Index],
+    ordered: bool = False,
+) -> None:  # fmt: skip
+    """Evaluate `op` at every point of `shape` and write to `out`.
+
+    `ordered`: one compute unit visits the points in order, so that several writes to one place
+    (or sums into it) have a defined result. IndexError for an index out of range; what it would
+    have written is left out.
+    """
+    if not numel(shape):
+        return
+    if out.tensor._storage.readonly:
+        raise errors.read_only(op.name)
+    backend = out.tensor._storage.backend
+    flag = _flag(backend)
+    operands = [out, *inputs]
+    tensors = [o.tensor for o in operands] + [i.tensor for i in indices]
+    strides = [o.strides for o in operands] + [i.strides for i in indices]
+    sizes, steps = coalesce(shape, strides, range(len(shape)))
+    parts: Any = [(sizes, (0,) * len(tensors))]
+    if numel(sizes) > 2**31 - 1:
+        parts = split(sizes, steps)
+    stream = backend.current_stream()
+    for t in tensors:
+        if t._storage.stream is not stream:
+            stream.use(t._storage)
+    numbers = [n for i in indices for n in (i.size, i.stride)]
+    for piece, moves in parts:
+        run, units, geometry = _launch(op, backend, operands, indices, piece, steps, ordered)
+        run(
+            stream, units, *[t._storage.handle for t in tensors],
+            *[t._offset + m for t, m in zip(tensors, moves)], *numbers, flag.handle,
+            geometry.handle,
+        )  # fmt: skip
+    if not all(i.checked for i in indices):
+        _raise_if_bad(backend, flag, indices)
+
+
+def _launch(
+    op: Op, backend: Backend, operands: Sequence[Operand], indices: Sequence[Index],
+    shape: Ints, steps: Sequence[Ints], ordered: bool,
+) -> Any:  # fmt: skip
+    """The prepared kernel of a piece, from the backend's table."""
+    dtypes_ = tuple(o.tensor._dtype for o in operands)
+    located = tuple(o.located for o in operands)
+    index_dtypes = tuple(i.tensor._dtype for i in indices)
+    name = (op, "locate", shape, tuple(steps), dtypes_, located, index_dtypes, ordered)
+    found = backend.launches.get(name)
+    if found is not None:
+        return found
+    units = 1 if ordered else backend.units
+    geometry, units = rows_geometry(shape, steps, units, backend.target.grid)
+    compute = dtypes_[0].compute
+    ports = [
+        Port(d, LOCATED if o.located else select.kind_of(s[-1]))
+        for o, d, s in zip(operands, dtypes_, steps)
+    ]
+    ports += [
+        Port(d, select.kind_of(s[-1]), "J") for d, s in zip(index_dtypes, steps[len(operands) :])
+    ]
+    key = KernelKey(
+        op.name, "rows", compute, 1, (ports[0],), tuple(ports[1:]), (op.expression(compute),)
+    )
+    found = (kernel(backend, key), units, geometry_storage(backend, geometry))
+    if len(backend.launches) >= MOST_LAUNCHES:
+        backend.launches.clear()
+    backend.launches[name] = found
+    return found
+
+
+def rows_geometry(shape: Ints, steps: Sequence[Ints], most: int, grid: str) -> tuple[Ints, int]:
+    """What the rows skeleton is told, and its compute units."""
+    inner, outer = shape[-1], shape[:-1]
+    rows = numel(outer)
+    units = select.units_for(numel(shape), most, grid, 1)
+    chunk = inner if rows >= 4 * units or inner <= select.ROW_CHUNK else select.ROW_CHUNK
+    chunks = -(-inner // chunk)
+    geometry = (len(outer), inner, chunk, chunks, rows * chunks, *outer)
+    for s in steps:
+        geometry += tuple(s[:-1])
+    return geometry + tuple(s[-1] for s in steps), min(units, rows * chunks)
+
+
+def _flag(backend: Backend) -> Storage:
+    """The place where kernels note a bad index: one for each backend."""
+    flag: Storage | None = backend.launches.get("bad index")
+    if flag is None:
+        flag = backend.allocate(32)
+        backend.upload(flag, 0, np.zeros(4, np.int64))
+        backend.launches["bad index"] = flag
+    return flag
+
+
+def _raise_if_bad(backend: Backend, flag: Storage, indices: Sequence[Index]) -> None:
+    noted = np.empty(4, np.int64)
+    backend.download(flag, 0, noted)
+    if noted[0]:
+        backend.upload(flag, 0, np.zeros(4, np.int64))
+        raise errors_index.out_of_bounds(int(noted[2]), indices[int(noted[1])].dim, int(noted[3]))
+
+
+def positions(mask: Tensor) -> Tensor:
+    """The linear positions (int64, ascending) of a bool tensor's true elements; waits for it."""
+    mask = mask.contiguous()
+    n = mask.numel()
+    assert n < 2**31, "a mask beyond 32-bit indexing"
+    backend, where = mask._storage.backend, mask._storage.device
+    units = select.units_for(n, backend.units, "slab", 1)
+    run = _compact(backend)
+    stream = backend.current_stream()
+    counts = backend.allocate(8 * units)
+    args = (mask._storage.handle, counts.handle, counts.handle, mask._offset, 0, n, 1)
+    run(stream, units, *args)
+    found = np.empty(units, np.int64)
+    backend.download(counts, 0, found)
+    total = int(found.sum())
+    starts = np.concatenate([np.zeros(1, np.int64), np.cumsum(found)[:-1]])
+    backend.upload(counts, 0, starts)
+    result = memory.new((total,), dtypes.int64, where)
+    if total:
+        args = (mask._storage.handle, result._storage.handle, counts.handle, mask._offset, 0, n, 0)
+        run(stream, units, *args)
+    return result
+
+
+def _compact(backend: Backend) -> Any:
+    found = backend.kernels.get("compact")
+    if found is None:
+        from ..kernels.source import fixed_program
+
+        text = fixed_program(
+            "ft_compact", "compact", backend.dialect, dtypes.uint8,
+            float64=backend.properties.has_float64,
+        )  # fmt: skip
+        found = backend.build(text, "ft_compact", ("*", "*", "*", "long", "long", "int", "int"))
+        backend.kernels["compact"] = found
+    return found
+
+
+def contiguous_like(shape: Ints, of: dtype, like: Tensor) -> Operand:
+    """A fresh contiguous output over the whole iteration shape."""
+    made = memory.new(shape, of, like._storage.device)
+    return Operand(made, contiguous_strides(shape))
+
+

@@ -1,0 +1,17 @@
+// The positions of the true elements of a contiguous mask, in two launches over the same slabs:
+// each unit counts its own, then (from the sum of the counts before it) writes its positions.
+FT_KERNEL void FT_NAME(FT_GLOBAL const uchar *mask, FT_GLOBAL long *out, FT_GLOBAL const long *starts,
+                       long mask_offset, long first, int n, int count FT_UNIT_PARAMS)
+{
+    const int begin = ft_slab(n, FT_UNIT, FT_UNITS), end = ft_slab(n, FT_UNIT + 1, FT_UNITS);
+    mask += mask_offset;
+    if (count) {
+        long found = 0;
+        for (int i = begin; i < end; i++) found += mask[i] != 0;
+        out[FT_UNIT] = found;
+    } else {
+        long at = starts[FT_UNIT];
+        for (int i = begin; i < end; i++)
+            if (mask[i] != 0) out[at++] = first + i;
+    }
+}
