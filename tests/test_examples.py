@@ -1,0 +1,75 @@
+"""The examples run as programs: their lines, their pictures, and the same accuracy everywhere."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+Image = pytest.importorskip("PIL.Image")
+pytest.importorskip("sklearn")
+
+EXAMPLES = Path(__file__).resolve().parent.parent / "examples"
+
+
+def run(name: str, *arguments: str | Path) -> str:
+    """The output of an example, run from another folder than its own."""
+    command = [sys.executable, str(EXAMPLES / name), *map(str, arguments)]
+    cwd = next(Path(a) for a in arguments if isinstance(a, Path))
+    done = subprocess.run(command, cwd=cwd, text=True, capture_output=True)
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def pixels(path: Path) -> np.ndarray:
+    """A picture's values; reading all of them proves that the file is whole."""
+    with Image.open(path) as image:
+        assert image.format == "PNG"
+        return np.asarray(image.convert("RGB")).astype(np.int16)
+
+
+def device_name(output: str) -> str:
+    """The device that an example says it used."""
+    found = re.search(r"^device: (.+)$", output, re.M)
+    assert found, output
+    return found[1]
+
+
+def test_digits(tmp_path: Path) -> None:
+    """Whole numbers make the distances exact: the accuracy is this one on every device."""
+    import ftensor as ft
+
+    output = run("digits.py", "--out", tmp_path)
+    assert re.findall(r"^accuracy: .*$", output, re.M) == ["accuracy: 0.962"]
+    assert device_name(output) == ft.fpga.get_device_name()
+    for way in ("broadcasting", "matmul"):
+        assert re.search(rf"^{way} +[\d.]+ ms +NumPy +[\d.]+ ms +[\d.]+ times", output, re.M)
+    picture = pixels(tmp_path / "digits.png")
+    red = (picture[..., 0] > 200) & (picture[..., 1] < 60) & (picture[..., 2] < 60)
+    # 30 of 797 are wrong: 3.8 %. They come first, so the red is in the upper quarter.
+    assert red[: len(red) // 4].any()
+    assert not red[len(red) // 4 :].any()
+
+
+@pytest.mark.parametrize("image", ["china.jpg", "flower.jpg"])
+def test_photo(tmp_path: Path, image: str) -> None:
+    """Shadows open up, edges lie where the picture changes, and the left half is the original."""
+    import ftensor as ft
+
+    output = run("photo.py", "--image", image, "--out", tmp_path)
+    assert device_name(output) == ft.fpga.get_device_name()
+    edges, tones = pixels(tmp_path / "edges.png")[24:], pixels(tmp_path / "tones.png")[24:]
+    width = (edges.shape[1] - 12) // 2
+    before, found, mapped = edges[:, :width], edges[:, width + 12 :], tones[:, width + 12 :]
+    assert np.array_equal(before, tones[:, :width])
+    assert found.max() == 255
+    assert np.median(found) < 30
+    change = np.abs(np.diff(before.mean(2), axis=1))[1:-1, :-1]
+    strength = found.mean(2)[1:-1, 1:-1]
+    assert strength[change > 60].mean() > 4 * strength[change < 5].mean()
+    dark = before.mean(2) < 80
+    assert mapped[dark].mean() > before[dark].mean() + 5
