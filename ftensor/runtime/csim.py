@@ -83,13 +83,17 @@ class CSimBackend(Backend):
         flags = (*FLAGS, *self.target.build_options, *options)
         # -march=native makes code for the CPU at hand, and a home directory may be shared.
         key = cache.key("csim", source, " ".join(flags), self.properties.driver, _cpu_name())
-        library = self._library(key, source, entry, flags)
         ffi = cffi.FFI()
         arguments = ", ".join([*(C_TYPES[p] for p in params), "int", "int"])
         ffi.cdef(f"void {entry}({arguments});")
-        # The library object keeps the code loaded; the launcher keeps the library object.
-        loaded = ffi.dlopen(str(library))
-        return _make_launcher(loaded, entry, len(params))
+        try:
+            # The library object keeps the code loaded; the launcher keeps the library object.
+            library = ffi.dlopen(str(self._library(key, source, entry, flags)))
+        except OSError:
+            # An entry that does not load here is no loss: compile it again.
+            cache.drop(key)
+            library = ffi.dlopen(str(self._library(key, source, entry, flags)))
+        return _make_launcher(library, entry, len(params))
 
     def _library(self, key: str, source: str, entry: str, flags: tuple[str, ...]) -> Path:
         if cache.get(key) is not None:

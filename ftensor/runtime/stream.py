@@ -27,6 +27,7 @@ class Stream:
         self.finished = 0
         self._kept: list[Any] = []
         self._checkpoint: tuple[int, Any] | None = None
+        self._probe: tuple[int, Any] | None = None
         backend.register_stream(self)
 
     def idle(self) -> bool:
@@ -67,8 +68,12 @@ class Stream:
         """Whether everything enqueued so far is done."""
         if self.finished == self.launched:
             return True
-        seen = self.launched
-        done = self.backend.marker_done(self.marker())
+        # One marker serves all questions about the same work: a fresh one is itself not done at
+        # once, so asking with a new one each time could say no for ever.
+        if self._probe is None or self._probe[0] != self.launched:
+            self._probe = (self.launched, self.marker())
+        seen, marker = self._probe
+        done = self.backend.marker_done(marker)
         if done:
             self.finished = max(self.finished, seen)
         return done

@@ -1,0 +1,145 @@
+"""The kernel cache on disk: spoiled entries, several processes, killed writers, no folder."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ftensor.runtime import cache
+
+pytestmark = pytest.mark.once
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("FTENSOR_CACHE_DIR", str(tmp_path / "kernels"))
+    return tmp_path / "kernels"
+
+
+@given(st.lists(st.text(max_size=4), max_size=4), st.lists(st.text(max_size=4), max_size=4))
+def test_keys_are_equal_when_the_parts_are(a: list[str], b: list[str]) -> None:
+    assert (cache.key(*a) == cache.key(*b)) == (a == b)
+
+
+def test_an_entry_comes_back_as_it_was() -> None:
+    name = cache.key("source")
+    assert cache.get(name) is None
+    for payload in (b"", b"\x00" * 1000, b"later"):
+        written = cache.put(name, payload)
+        assert written == cache.path(name)
+        assert cache.get(name) == payload
+
+
+@pytest.mark.parametrize("spoil", [lambda d: d[:-1], lambda d: b"", lambda d: b"x" + d[1:]])
+def test_a_spoiled_entry_is_dropped(spoil: object) -> None:
+    name = cache.key("source")
+    cache.put(name, b"program" * 100)
+    file = cache.path(name)
+    file.write_bytes(spoil(file.read_bytes()))  # type: ignore[operator]
+    assert cache.get(name) is None
+    assert not file.exists()
+
+
+def test_the_device_rebuilds_a_spoiled_entry(folder: Path) -> None:
+    from .runtime_kernels import add_kernel, all_backends, download, upload, values
+
+    for open_backend in all_backends().values():
+        backend = open_backend()
+        for turn in range(3):
+            x, out = upload(backend, values(16)), backend.allocate(64)
+            add_kernel(backend)(backend.current_stream(), 1, x.handle, x.handle, out.handle, 16)
+            assert (download(backend, out, 16) == 2 * values(16)).all()
+            files = [f for f in folder.rglob("*") if f.is_file()]
+            assert files
+            for file in files:
+                # The second time with a digest that fits what no device can load.
+                if turn == 0:
+                    file.unlink()  # the C simulation has it mapped: a new file, as a crash leaves
+                    file.write_bytes(b"cut short")
+                else:
+                    cache.put(file.name, b"not a program")
+
+
+def test_a_folder_that_cannot_be_written_is_said_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "file").write_text("in the way")
+    monkeypatch.setenv("FTENSOR_CACHE_DIR", str(tmp_path / "file" / "below"))
+    with pytest.warns(RuntimeWarning, match="FTENSOR_CACHE_DIR") as caught:
+        assert cache.put(cache.key("a"), b"1") is None
+        assert cache.put(cache.key("b"), b"2") is None
+    assert len(caught) == 1
+    assert cache.get(cache.key("a")) is None
+
+
+def test_csim_works_without_a_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from .runtime_kernels import add_kernel, all_backends, download, upload, values
+
+    if "csim" not in all_backends():
+        pytest.skip("no compiler")
+    (tmp_path / "file").write_text("in the way")
+    monkeypatch.setenv("FTENSOR_CACHE_DIR", str(tmp_path / "file" / "below"))
+    backend = all_backends()["csim"]()
+    x, out = upload(backend, values(16)), backend.allocate(64)
+    with pytest.warns(RuntimeWarning):
+        kernel = add_kernel(backend)
+    kernel(backend.current_stream(), 1, x.handle, x.handle, out.handle, 16)
+    assert (download(backend, out, 16) == 2 * values(16)).all()
+
+
+WRITER = """
+import sys
+from ftensor.runtime import cache
+print("ready", flush=True)
+turn = 0
+while True:
+    for n in range(20):
+        cache.put(cache.key(str(n)), bytes([n]) * 200_000)
+"""
+
+
+def test_writers_at_once_and_killed_leave_a_cache_that_works(folder: Path) -> None:
+    writers = [
+        subprocess.Popen([sys.executable, "-c", WRITER], stdout=subprocess.PIPE) for _ in range(3)
+    ]
+    for writer in writers:
+        assert writer.stdout is not None
+        writer.stdout.readline()
+    seen = 0
+    until = time.monotonic() + 0.7
+    while time.monotonic() < until:
+        for n in range(20):
+            payload = cache.get(cache.key(str(n)))
+            # Not yet there, or whole: never a part, and never dropped as spoiled.
+            assert payload in (None, bytes([n]) * 200_000)
+            seen += payload is not None
+    for writer in writers:
+        writer.send_signal(signal.SIGKILL)
+        writer.wait()
+        assert writer.stdout is not None
+        writer.stdout.close()
+    assert seen
+    for n in range(20):
+        assert cache.get(cache.key(str(n))) in (None, bytes([n]) * 200_000)
+        cache.put(cache.key(str(n)), b"new")
+        assert cache.get(cache.key(str(n))) == b"new"
+
+
+def test_what_killed_writers_leave_is_removed_in_time(folder: Path) -> None:
+    name = cache.key("source")
+    cache.put(name, b"1")
+    old, fresh = (cache.path(name).parent / f".new-{age}" for age in ("old", "fresh"))
+    for file in (old, fresh):
+        file.write_bytes(b"part")
+    os.utime(old, (time.time() - 7200, time.time() - 7200))
+    cache.put(name, b"2")
+    assert not old.exists() and fresh.exists()
+    assert cache.get(name) == b"2"

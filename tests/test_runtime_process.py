@@ -1,0 +1,116 @@
+"""Processes: forked children, exits with work in flight, first uses at the same moment."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from .runtime_kernels import all_backends
+
+pytestmark = pytest.mark.once
+HERE = Path(__file__).parent
+HEAD = f"""
+import os, sys
+sys.path.insert(0, {str(HERE.parent)!r})
+import numpy as np
+from tests.runtime_kernels import *
+backend = all_backends()[sys.argv[1]]()
+"""
+DEVICES = list(all_backends())
+
+
+def run(code: str, device: str, cache: Path | None = None) -> subprocess.Popen[str]:
+    env = dict(os.environ)
+    if cache is not None:
+        env["FTENSOR_CACHE_DIR"] = str(cache)
+    return subprocess.Popen(
+        [sys.executable, "-c", HEAD + code, device],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        env=env,
+        cwd=HERE.parent,
+    )
+
+
+def output(process: subprocess.Popen[str]) -> str:
+    out, err = process.communicate(timeout=120)
+    assert process.returncode == 0, err
+    assert not err
+    return out
+
+
+@pytest.mark.parametrize("device", DEVICES)
+def test_an_exit_with_work_in_flight_is_clean(device: str) -> None:
+    code = """
+from ftensor.runtime.stream import Stream
+slow, add, side = slow_kernel(backend), add_kernel(backend), Stream(backend)
+keep = [backend.allocate(1 << 16) for _ in range(10)]
+for storage in keep:
+    slow(backend.default_stream, 1, storage.handle, 1.0, 3_000_000, 16384)
+    slow(side, 1, storage.handle, 1.0, 3_000_000, 16384)
+temporary = backend.allocate(1 << 16, side)
+print("end")
+"""
+    assert output(run(code, device)) == "end\n"
+
+
+FORK = """
+x = upload(backend, values(16))
+kernel = add_kernel(backend)
+big = backend.allocate(1 << 16)
+out = backend.allocate(64)
+slow_kernel(backend)(backend.current_stream(), 1, big.handle, 1.0, 5_000_000, 16384)
+child = os.fork()
+if child == 0:
+    try:
+        DO
+        print("worked", flush=True)
+    except RuntimeError as error:
+        print("refused" if "fork" in str(error) else error, flush=True)
+    del x, big, out
+    sys.exit()
+_, status = os.waitpid(child, 0)
+kernel(backend.current_stream(), 1, x.handle, x.handle, out.handle, 16)
+print(status, (download(backend, out, 16) == 2 * values(16)).all())
+"""
+
+
+@pytest.mark.parametrize(
+    "action",
+    [
+        "backend.allocate(64)",
+        "kernel(backend.current_stream(), 1, x.handle, x.handle, out.handle, 16)",
+        "download(backend, x, 16)",
+        "backend.upload(x, 0, values(16))",
+        "backend.synchronize()",
+    ],
+)
+@pytest.mark.parametrize("device", DEVICES)
+def test_a_forked_child_works_or_is_refused(device: str, action: str) -> None:
+    expected = "worked" if device == "csim" else "refused"
+    assert output(run(FORK.replace("DO", action), device)) == f"{expected}\n0 True\n"
+
+
+@pytest.mark.parametrize("device", DEVICES)
+def test_a_forked_child_that_needs_no_device_ends_cleanly(device: str) -> None:
+    assert output(run(FORK.replace("DO", "kept = [x, big, out, kernel]"), device)) == (
+        "worked\n0 True\n"
+    )
+
+
+@pytest.mark.parametrize("device", DEVICES)
+def test_several_processes_fill_the_cache_at_once(device: str, tmp_path: Path) -> None:
+    code = """
+x, out = upload(backend, values(16)), backend.allocate(64)
+add_kernel(backend)(backend.current_stream(), 1, x.handle, x.handle, out.handle, 16)
+print((download(backend, out, 16) == 2 * values(16)).all())
+"""
+    processes = [run(code, device, tmp_path) for _ in range(3)]
+    assert [output(process) for process in processes] == ["True\n"] * 3
+    assert len([f for f in tmp_path.rglob("*") if f.is_file() and len(f.name) == 64]) == 1
+    assert output(run(code, device, tmp_path)) == "True\n"
