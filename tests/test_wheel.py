@@ -88,14 +88,11 @@ def test_wheel_computes_from_another_folder(python: Path, tmp_path: Path) -> Non
     assert result == "[3.0, 12.0]"
 
 
-def test_wheel_has_the_command(python: Path, tmp_path: Path) -> None:
-    """`ftensor --version` and the entry point are those of the wheel."""
-    from importlib.metadata import entry_points
-
-    program = "import importlib.metadata as m; print(m.version('ftensor'))"
-    assert run(python, "-c", program, cwd=tmp_path).strip() == __version__
-    (script,) = [e for e in entry_points(group="console_scripts") if e.name == "ftensor"] or [None]
-    assert script is None or script.value == "ftensor.cli:main"
+def test_wheel_has_the_command(wheel: Path, python: Path, tmp_path: Path) -> None:
+    """The entry point is there, and so is `python -m ftensor`."""
+    with zipfile.ZipFile(wheel) as archive:
+        points = archive.read(f"ftensor-{__version__}.dist-info/entry_points.txt").decode()
+    assert "ftensor = ftensor.cli:main" in points.splitlines()
     assert "devices" in run(python, "-m", "ftensor", "--help", cwd=tmp_path)
 
 
