@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import Any
 
+from .. import errors
 from ..dtypes import dtype, get_default_dtype
 from ..dtypes import bool as bool_
 
