@@ -157,7 +157,7 @@ FT_FN_ONCE FT_C ft_cacos(FT_C z)
 FT_FN_ONCE FT_C ft_cacosh(FT_C z)
 {
     const FT_C a = ft_cacos(z);
-    return signbit(a.im) ? ft_cmake(-a.im, a.re) : ft_cmake(a.im, -a.re);
+    return ft_cmake(fabs(a.im), signbit(a.im) ? a.re : -a.re);
 }
 
 FT_FN_ONCE FT_C ft_catanh(FT_C z)

@@ -5,6 +5,10 @@
 #if FT_FLOATING
 #define FT_PI 3.14159265358979323846
 #define ft_abs(x) fabs(x)
+// x brought into [low, high]; a NaN stays one.
+FT_FN_ONCE FT_V ft_within(FT_V x, FT_V low, FT_V high) { return x < low ? low : (x > high ? high : x); }
+#define ft_isinf(x) (fabs(x) == K(INFINITY))
+#define ft_isfinite(x) (fabs(x) < K(INFINITY))
 // torch's maximum and minimum let a NaN through; C's fmax and fmin drop it.
 FT_FN_ONCE FT_V ft_max(FT_V x, FT_V y) { return x != x ? x : (y != y ? y : (x > y ? x : y)); }
 FT_FN_ONCE FT_V ft_min(FT_V x, FT_V y) { return x != x ? x : (y != y ? y : (x < y ? x : y)); }

@@ -6,7 +6,7 @@ from importlib import import_module
 MODULES = (
     "memory",
     "view", "view_dims", "view_complex", "view_split",
-    "unary", "binary",
+    "unary", "unary_special", "binary",
     "index",
 )  # fmt: skip
 

@@ -13,6 +13,7 @@ using std::floor; using std::fma; using std::fmax; using std::fmin; using std::f
 using std::ldexp; using std::lgamma; using std::log; using std::log10; using std::log1p; using std::log2;
 using std::nextafter; using std::pow; using std::rint; using std::sin; using std::sinh; using std::sqrt;
 using std::tan; using std::tanh; using std::tgamma; using std::trunc; using std::remainder;
+using std::signbit;
 
 typedef unsigned char uchar;
 typedef unsigned short ushort;
@@ -70,6 +71,7 @@ template <typename To, typename From> static inline To ft_bits(From v)
 #define FT_BITS(T, v) ft_bits<T>(v)
 #define FT_MASK_VALUE(T, m) ((T)((m) ? 1 : 0))
 #define FT_VALUE_MASK(v) ((v) != 0)
+#define FT_ANY(m) (m)
 #define FT_INDEX(i) ((i) + ft_lane)
 #define FT_LANES_BELOW(m) (ft_lane < (m))
 #define FT_INDEX_MASK(m) (m)

@@ -1,0 +1,114 @@
+// Special functions, each from its own series or continued fraction with a fixed number of terms.
+#define FT_SQRT_PI 1.77245385090551602730
+#define FT_SQRT_HALF 0.70710678118654752440
+#define FT_LN_2 0.69314718055994530942
+
+// digamma: reflected to x > 0, carried up by psi(x) = psi(x + 1) - 1 / x, then Stirling's series.
+FT_FN_ONCE FT_V ftx_digamma(FT_V a)
+{
+    const FT_M left = a < K(0.5);
+    FT_V x = left ? K(1) - a : a, sum = K(0);
+    FT_UNROLL
+    for (int k = 0; k < 9; k++) {
+        const FT_M low = x < K(9);
+        sum = low ? sum - K(1) / x : sum;
+        x = low ? x + K(1) : x;
+    }
+    const FT_V r = K(1) / x, s = r * r;
+    const FT_V tail = s * (K(1.0 / 12) - s * (K(1.0 / 120) - s * (K(1.0 / 252) - s * (K(1.0 / 240)
+        - s * (K(1.0 / 132) - s * (K(691.0 / 32760) - s * K(1.0 / 12)))))));
+    const FT_V right = x == K(INFINITY) ? x : sum + log(x) - K(0.5) * r - tail;
+    const FT_V turn = a - floor(a), t = K(FT_PI) / tan(K(FT_PI) * turn);
+    const FT_V mirrored = turn == K(0.5) ? right : right - t;
+    const FT_V pole = a == K(0) ? copysign(K(INFINITY), -a) : K(NAN);
+    return left ? (turn == K(0) || ft_isinf(a) ? pole : mirrored) : right;
+}
+
+// exp(x * x) with the square's rounding error put back, and exp(-x * x) likewise.
+FT_FN_ONCE FT_V ftx_exp_square(FT_V x)
+{
+    const FT_V h = x * x, e = exp(h);
+    return ft_isfinite(e) ? e * (K(1) + fma(x, x, -h)) : e;
+}
+
+// exp(x * x) * erfc(x): by its definition near 0, by the continued fraction of erfc beyond.
+FT_FN_ONCE FT_V ftx_erfcx(FT_V a)
+{
+    const FT_V x = fabs(a), edge = K(FT_DOUBLE ? 4 : 2);
+    FT_V f = x;
+    FT_UNROLL
+    for (int k = 14; k > 0; k--) f = x + K(0.5 * k) / f;
+    const FT_V far = K(1.0 / FT_SQRT_PI) / f;
+    const FT_V near = x < edge ? x : edge, close = ftx_exp_square(near) * erfc(near);
+    const FT_V right = x < edge ? close : far;
+    return a != a ? a : (a < K(0) ? K(2) * ftx_exp_square(x) - right : right);
+}
+
+FT_FN_ONCE FT_V ftx_log_ndtr(FT_V x)
+{
+    const FT_V z = x * K(FT_SQRT_HALF);
+    const FT_V left = log(K(0.5) * ftx_erfcx(-(z < K(-1) ? z : K(-1)))) - K(0.5) * x * x;
+    return z < K(-1) ? left : log1p(K(-0.5) * erfc(z));
+}
+
+// The x with erf(x) = y, where q = 1 - |y| is given apart (y near 1 cannot hold it):
+// a closed first guess, then Halley's steps on erf near 0 and Newton's on log(erfc) in the tail.
+FT_FN_ONCE FT_V ftx_erfinv_of(FT_V y, FT_V q)
+{
+    const FT_V p = fabs(y), c = K(4.33074675078), l = log(q * (K(2) - q)), t = c + K(0.5) * l;
+    const FT_V guess = sqrt(sqrt(t * t - l * K(1.0 / 0.147)) - t);
+    FT_V x = p < K(0.3) ? K(0.5 * FT_SQRT_PI) * p * (K(1) + K(FT_PI / 12) * p * p) : guess;
+    const FT_M tail = q < K(0.4);
+    const FT_V log_q = log(q);
+    FT_UNROLL
+    for (int k = 0; k < (FT_DOUBLE ? 4 : 2); k++) {
+        const FT_V e = (erf(x) - p) * K(0.5 * FT_SQRT_PI) * exp(x * x);
+        const FT_V w = ftx_erfcx(x);
+        const FT_V g = (log(w) - x * x - log_q) * w * K(0.5 * FT_SQRT_PI);
+        x = tail ? x + g : x - e / (K(1) + x * e);
+    }
+    return copysign(q == K(0) ? K(INFINITY) : x, y);
+}
+
+FT_FN_ONCE FT_V ftx_erfinv(FT_V y)
+{
+    const FT_V q = K(1) - fabs(y);
+    return q >= K(0) ? (y == K(0) ? y : ftx_erfinv_of(y, q)) : K(NAN);
+}
+
+FT_FN_ONCE FT_V ftx_ndtri(FT_V p)
+{
+    const FT_V q = K(2) * (p < K(0.5) ? p : K(1) - p);
+    const FT_V x = K(1.0 / FT_SQRT_HALF) * ftx_erfinv_of(K(2) * p - K(1), q);
+    return q >= K(0) ? x : K(NAN);
+}
+
+FT_FN_ONCE FT_V ftx_entr(FT_V x)
+{
+    const FT_V y = -x * log(x);
+    return x != x ? x : (x > K(0) ? y : (x == K(0) ? K(0) : K(-INFINITY)));
+}
+
+// exp(-|x|) I_n(x) for n = 0, 1: the power series (all terms positive), Hankel's series far out.
+#define FTX_BESSEL(name, order, sign)                                                          \
+    FT_FN_ONCE FT_V name(FT_V a)                                                               \
+    {                                                                                          \
+        const FT_V x = fabs(a), edge = K(FT_DOUBLE ? 20 : 10);                                 \
+        const FT_V near = x < edge ? x : edge, q = K(0.25) * near * near;                      \
+        FT_V close = K(1), far = K(1);                                                         \
+        const FT_V r = K(0.125) / (x < edge ? edge : x);                                       \
+        FT_UNROLL                                                                              \
+        for (int k = FT_DOUBLE ? 50 : 26; k > 0; k--)                                          \
+            close = K(1) + q * close * K(1.0 / ((double)k * (k + order)));                     \
+        FT_UNROLL                                                                              \
+        for (int k = FT_DOUBLE ? 30 : 14; k > 0; k--)                                          \
+            far = K(1) + r * far * K((double)((2 * k - 1) * (2 * k - 1) - 4 * order) / k);     \
+        close *= (order ? K(0.5) * near : K(1)) * exp(-near);                                  \
+        far *= K(0.39894228040143267794) / sqrt(x);                                            \
+        const FT_V whole = x < edge ? close : far;                                             \
+        return a != a ? a : (sign ? copysign(whole, a) : whole);                               \
+    }
+FTX_BESSEL(ftx_i0e, 0, 0)
+FTX_BESSEL(ftx_i1e, 1, 1)
+FT_FN_ONCE FT_V ftx_i0(FT_V x) { return ftx_i0e(x) * exp(fabs(x)); }
+FT_FN_ONCE FT_V ftx_i1(FT_V x) { return ftx_i1e(x) * exp(fabs(x)); }
