@@ -44,6 +44,7 @@ if rows and (sys.argv[1] in rows or sys.argv[1] == "default"):
 print(json.dumps(answer))
 """
 COUNT = re.compile(r"(\d+) ([a-z]+)")
+CLOSING = re.compile(r"(=+ )?(\d+ [a-z]+|no tests ran)\b.* in [\d.]+s\b.*")
 ANSI = re.compile(r"\x1b\[[0-9;]*m")
 # pytest's own order
 KINDS = ("failed", "passed", "skipped", "deselected", "xfailed", "xpassed", "warnings", "errors")
@@ -112,7 +113,7 @@ def run_suite(target: str, env: dict[str, str], arguments: list[str]) -> Run:
         for line in process.stdout:
             print(line, end="", flush=True)
             lines.append(ANSI.sub("", line).strip())
-    closing = [line for line in lines if re.fullmatch(r"=+ .* in [\d.]+s.* =+", line)]
+    closing = [line for line in lines if CLOSING.fullmatch(line)]
     # Status 5, nothing selected, is right where the user's arguments name tests without the marker.
     result.failed = process.returncode not in ((0, 5) if len(arguments) > 2 else (0,))
     if closing:
