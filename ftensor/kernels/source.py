@@ -109,6 +109,8 @@ def _helpers(key: KernelKey) -> str:
     out = []
     if key.compute.is_complex or "ft_c" in text:
         out.append(_text("complex.h"))
+    if "ftb_" in text:
+        out.append(_text("binary.h"))
     if "ftx_" in text:
         out.append(_text("special.h"))
     if indices(key):

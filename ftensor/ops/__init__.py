@@ -6,7 +6,7 @@ from importlib import import_module
 MODULES = (
     "memory",
     "view", "view_dims", "view_complex", "view_split",
-    "unary", "unary_special", "binary",
+    "unary", "unary_special", "binary", "division", "power", "compare", "bitwise", "ternary",
     "index",
 )  # fmt: skip
 

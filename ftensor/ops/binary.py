@@ -1,27 +1,218 @@
-"""Rows of two inputs: arithmetic, bits, shifts."""
+"""Arithmetic on two inputs: sums, products, extremes, and real functions of two variables."""
 
 from __future__ import annotations
 
+from typing import Any
+
+from .. import dtypes, errors, errors_arith
+from ..tensor import Tensor
 from .bind import add_rows
+from .call import common_dtype, pointwise
+from .catalogue import ENTRIES, Entry, op, register
+from .numbers import check_fits
 from .op import Op, Promote
+
+_FLOAT = Promote.INT_TO_FLOAT
+
+
+def _dtypes(inputs: Any) -> list[dtypes.dtype]:
+    return [x._dtype if type(x) is Tensor else dtypes.scalar_dtype(x) for x in inputs]
+
+
+def check_factor(op: Op, inputs: Any, params: Any, common: dtypes.dtype) -> None:
+    """A factor's category may not be above that of the operands."""
+    for name, value in zip(op.params, params):
+        given = dtypes.scalar_dtype(value)
+        if (given.kind == "b") != (common.kind == "b") if given.kind == "b" else (
+            not dtypes.can_cast(given, common) and (given.is_complex or common.kind in "bui")
+        ):
+            if not (given.kind in "ui" and common.kind == "b"):
+                raise errors_arith.alpha_kind(op.name, name, value, common)
+
+
+def _check_subtraction(op: Op, inputs: Any, params: Any, common: dtypes.dtype) -> None:
+    found = _dtypes(inputs)
+    if dtypes.bool in found:
+        raise errors_arith.bool_subtraction(op.name, found)
+    check_factor(op, inputs, params, common)
+
+
+def _check_same(op: Op, inputs: Any, params: Any, common: dtypes.dtype) -> None:
+    found = _dtypes(inputs)
+    if common.is_complex:
+        raise errors.dtype_not_supported(op.name, common)
+    if found[0] is not found[1]:
+        raise errors_arith.dtypes_differ(op.name, found)
+
+
+ADD = Op(
+    "add", "add(input, other) -> Tensor", "a + b",
+    bool_="a | b", complex_="ft_cadd(a, b)", round_numbers=False,
+    operators=("__add__", "__radd__", "__iadd__"),
+)  # fmt: skip
+ADD_SCALED = Op(
+    "add", "add(input, other, *, alpha) -> Tensor", "a + b * alpha",
+    bool_="a | (b & alpha)", complex_="ft_cadd(a, ft_cmul(b, alpha))",
+    params=("alpha",), check=check_factor, round_numbers=False,
+)  # fmt: skip
+SUB = Op(
+    "sub", "sub(input, other) -> Tensor", "a - b",
+    complex_="ft_csub(a, b)", check=_check_subtraction, round_numbers=False,
+    operators=("__sub__", "__rsub__", "__isub__"),
+)  # fmt: skip
+SUB_SCALED = Op(
+    "sub", "sub(input, other, *, alpha) -> Tensor", "a - b * alpha",
+    complex_="ft_csub(a, ft_cmul(b, alpha))",
+    params=("alpha",), check=_check_subtraction, round_numbers=False,
+)  # fmt: skip
+
+
+@op(inplace=True, rows=(ADD, ADD_SCALED))
+def add(input: Any, other: Any, *, alpha: Any = 1, out: Tensor | None = None) -> Tensor:
+    """add(input, other, *, alpha=1, out=None) -> Tensor
+
+    The sum of `input` and `alpha` times `other`, in the dtype that the inputs promote to.
+    RuntimeError for an `alpha` of a higher category than the inputs.
+    """
+    if type(alpha) is int and alpha == 1:
+        return pointwise(ADD, (input, other), (), out)
+    return pointwise(ADD_SCALED, (input, other), (alpha,), out)
+
+
+@op(inplace=True, aliases=("subtract",), rows=(SUB, SUB_SCALED))
+def sub(input: Any, other: Any, *, alpha: Any = 1, out: Tensor | None = None) -> Tensor:
+    """sub(input, other, *, alpha=1, out=None) -> Tensor
+
+    `input` less `alpha` times `other`. RuntimeError for bool operands, for which `^` and `~`
+    are meant, and for an `alpha` of a higher category than the inputs.
+    """
+    if type(alpha) is int and alpha == 1:
+        return pointwise(SUB, (input, other), (), out)
+    return pointwise(SUB_SCALED, (input, other), (alpha,), out)
+
+
+@op(method=False)
+def rsub(input: Any, other: Any, *, alpha: Any = 1) -> Tensor:
+    """rsub(input, other, *, alpha=1) -> Tensor: `other` less `alpha` times `input`."""
+    return sub(other, input, alpha=alpha)
+
 
 ROWS = [
     Op(
         "mul", "mul(input, other, *, out=None) -> Tensor", "a * b",
-        doc="The product.",
+        doc="The product.", round_numbers=False,
         bool_="a & b", complex_="ft_cmul(a, b)",
         operators=("__mul__", "__rmul__", "__imul__"), aliases=("multiply",),
     ),
     Op(
-        "add", "add(input, other, *, alpha=1, out=None) -> Tensor", "a + b * alpha",
-        doc="The sum of `input` and `alpha` times `other`.",
-        bool_="a | (b & alpha)", complex_="ft_cadd(a, ft_cmul(b, alpha))",
-        params=("alpha",), operators=("__add__", "__radd__", "__iadd__"),
+        "maximum", "maximum(input, other, *, out=None) -> Tensor", "ft_max(a, b)",
+        doc="The larger one of each pair; NaN where either is NaN.",
+        refusal=errors.dtype_not_supported, inplace=False,
     ),
     Op(
-        "true_divide", "true_divide(input, other, *, out=None) -> Tensor", "a / b",
-        promote=Promote.INT_TO_FLOAT, operators=("__truediv__", "__rtruediv__", "__itruediv__"),
+        "minimum", "minimum(input, other, *, out=None) -> Tensor", "ft_min(a, b)",
+        doc="The smaller one of each pair; NaN where either is NaN.",
+        refusal=errors.dtype_not_supported, inplace=False,
     ),
-    Op("lt", "lt(input, other, *, out=None) -> Tensor", "a < b", promote=Promote.ALWAYS_BOOL, operators=("__lt__",)),
+    Op(
+        "fmax", "fmax(input, other, *, out=None) -> Tensor", "fmax(a, b)",
+        doc="The larger one of each pair; a NaN gives way to a number.",
+        int_="ft_max(a, b)", refusal=errors.dtype_not_supported, inplace=False,
+    ),
+    Op(
+        "fmin", "fmin(input, other, *, out=None) -> Tensor", "fmin(a, b)",
+        doc="The smaller one of each pair; a NaN gives way to a number.",
+        int_="ft_min(a, b)", refusal=errors.dtype_not_supported, inplace=False,
+    ),
+    Op(
+        "atan2", "atan2(input, other, *, out=None) -> Tensor", "atan2(a, b)",
+        doc="The angle of the point (`other`, `input`), from -pi to pi.",
+        promote=_FLOAT, aliases=("arctan2",),
+    ),
+    Op(
+        "hypot", "hypot(input, other, *, out=None) -> Tensor", "hypot(a, b)",
+        doc="The length of the hypotenuse, computed without overflow on the way.", float_only=True,
+    ),
+    Op(
+        "copysign", "copysign(input, other, *, out=None) -> Tensor", "copysign(a, b)",
+        doc="The size of `input` with the sign of `other` (that of a zero included).",
+        promote=_FLOAT,
+    ),
+    Op(
+        "logaddexp", "logaddexp(input, other, *, out=None) -> Tensor", "ftb_logaddexp(a, b)",
+        doc="The logarithm of the sum of the exponentials, for numbers of any size.",
+        complex_="ftb_clogaddexp(a, b)", float_only=True, inplace=False,
+    ),
+    Op(
+        "logaddexp2", "logaddexp2(input, other, *, out=None) -> Tensor", "ftb_logaddexp2(a, b)",
+        doc="`logaddexp` in base 2.", float_only=True, inplace=False,
+    ),
+    Op(
+        "xlogy", "xlogy(input, other, *, out=None) -> Tensor", "ftb_xlogy(a, b)",
+        doc="`input * log(other)`; 0 where `input` is 0, unless `other` is NaN.", promote=_FLOAT,
+    ),
+    Op(
+        "xlog1py", "xlog1py(input, other, *, out=None) -> Tensor", "ftb_xlog1py(a, b)",
+        doc="`input * log1p(other)`; 0 where `input` is 0, unless `other` is NaN.",
+        promote=_FLOAT, namespace="special",
+    ),
+    Op(
+        "heaviside", "heaviside(input, values, *, out=None) -> Tensor",
+        "a == K(0) ? b : (a > K(0) ? K(1) : K(0))",
+        doc="0 below zero, 1 above it, and at zero `values`, which must have the same dtype.",
+        check=_check_same,
+    ),
+    Op(
+        "gcd", "gcd(input, other, *, out=None) -> Tensor", "",
+        doc="The greatest common divisor of integers, not negative.",
+        int_="ftb_gcd(a, b)", bool_="",
+    ),
+    Op(
+        "lcm", "lcm(input, other, *, out=None) -> Tensor", "",
+        doc="The least common multiple of integers, not negative; 0 with a zero.",
+        int_="ftb_lcm(a, b)", bool_="",
+    ),
 ]  # fmt: skip
 add_rows(ROWS)
+register(Entry("xlogy", ENTRIES["xlogy"].call, method=False, namespace="special"))
+
+NEXTAFTER = Op(
+    "nextafter", "nextafter(input, other) -> Tensor", "nextafter(a, b)", float_only=True
+)
+NEXTAFTER_NARROW = {
+    d: Op(
+        f"nextafter_{d.name}", "nextafter(input, other) -> Tensor",
+        f"ftb_nextafter_{d.name}(a, b)", float_only=True,
+    )  # fmt: skip
+    for d in (dtypes.float16, dtypes.bfloat16)
+}
+
+
+@op(inplace=True, rows=(NEXTAFTER, *NEXTAFTER_NARROW.values()))
+def nextafter(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """nextafter(input, other, *, out=None) -> Tensor
+
+    The number after `input` in the direction of `other`, in the dtype that both promote to.
+    """
+    common = common_dtype(NEXTAFTER, (input, other))
+    return pointwise(NEXTAFTER_NARROW.get(common, NEXTAFTER), (input, other), (), out)
+
+
+@op(inplace=True)
+def ldexp(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """ldexp(input, other, *, out=None) -> Tensor: `input` times 2 to the power of `other`."""
+    from .power import pow
+
+    for name, x in (("input", input), ("other", other)):
+        if type(x) is not Tensor:
+            raise errors_arith.not_a_tensor("ldexp", name, x)
+    by = pow(2.0, other)
+    mul: Any = ENTRIES["mul"].row
+    return pointwise(mul, (input, by), (), out)
+
+
+def number_fits(row: Op, input: Any, *numbers: Any) -> None:
+    """RuntimeError for numbers that the dtype, to which they promote with `input`, can't hold."""
+    common = common_dtype(row, (input, *numbers))
+    for number in numbers:
+        check_fits(row.name, number, common)

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from types import ModuleType, SimpleNamespace
 from typing import Any
 
+from .. import errors_arith
 from ..tensor import Tensor
 from .call import pointwise
 from .catalogue import ENTRIES, Entry, register
@@ -87,41 +88,68 @@ def add_rows(rows: list[Op]) -> None:
         )
 
 
+def inplace_of(call: Callable[..., Any], name: str) -> Callable[..., Any]:
+    """The in-place form of a Python function that takes `out=`."""
+
+    def inplace(input: Tensor, *args: Any, **kwargs: Any) -> Any:
+        if "out" in kwargs:
+            raise errors_arith.inplace_out(name)
+        return call(input, *args, out=input, **kwargs)
+
+    inplace.__doc__ = (
+        f"In-place form of `{call.__name__}`: the result's shape and dtype must fit the tensor."
+    )
+    return _named(inplace, name)
+
+
 def _numeric(other: Any) -> bool:
     return isinstance(other, (Tensor, bool, int, float, complex)) or hasattr(other, "dtype")
 
 
-def _operator(name: str, call: Callable[..., Any], op: Op | None) -> Callable[..., Any]:
-    """A dunder method; NotImplemented for operands that are neither tensors nor numbers."""
-    if op is not None and op.arity == 1:
-        return lambda self: pointwise(op, (self,))
-    if name.startswith("__r") and name not in ("__rshift__",):
+def _operator(name: str, call: Callable[..., Any]) -> Callable[..., Any]:
+    """A dunder method of a function of two; NotImplemented for what is no tensor or number."""
+    if name.startswith("__i"):
+
+        def inplace(self: Tensor, other: Any) -> Any:
+            return call(self, other, out=self) if _numeric(other) else NotImplemented
+
+        return inplace
+    if name.startswith("__r") and name != "__rshift__":
 
         def reflected(self: Tensor, other: Any) -> Any:
             return call(other, self) if _numeric(other) else NotImplemented
 
         return reflected
-    if name.startswith("__i") and name not in ("__invert__",):
-        assert op is not None
 
-        def inplace(self: Tensor, other: Any) -> Any:
-            defaults = tuple(1 for _ in op.params)
-            return pointwise(op, (self, other), defaults, self, True)
-
-        return inplace
-    if op is not None and not op.params:
-
-        def direct(self: Tensor, other: Any) -> Any:
-            if type(other) is Tensor or _numeric(other):
-                return pointwise(op, (self, other))
-            return NotImplemented
-
-        return direct
-
-    def binary(self: Tensor, other: Any) -> Any:
+    def forward(self: Tensor, other: Any) -> Any:
         return call(self, other) if _numeric(other) else NotImplemented
 
-    return binary
+    return forward
+
+
+def _row_operator(name: str, op: Op) -> Callable[..., Any]:
+    """A dunder method that runs a row."""
+    if op.arity == 1:
+        return lambda self: pointwise(op, (self,))
+    if name.startswith("__i"):
+
+        def inplace(self: Tensor, other: Any) -> Any:
+            return pointwise(op, (self, other), (), self, True) if _numeric(other) else NotImplemented
+
+        return inplace
+    if name.startswith("__r") and name != "__rshift__":
+
+        def reflected(self: Tensor, other: Any) -> Any:
+            return pointwise(op, (other, self)) if _numeric(other) else NotImplemented
+
+        return reflected
+
+    def forward(self: Tensor, other: Any) -> Any:
+        if type(other) is Tensor or _numeric(other):
+            return pointwise(op, (self, other))
+        return NotImplemented
+
+    return forward
 
 
 def _named(made: Callable[..., Any], name: str) -> Callable[..., Any]:
@@ -138,19 +166,30 @@ def install(module: ModuleType) -> None:
             if not hasattr(target, part):
                 setattr(target, part, SimpleNamespace())
             target = getattr(target, part)
-        op: Op | None = entry.row
         for name in (entry.name, *entry.aliases):
             if entry.function:
                 setattr(target, name, entry.call)
             if entry.prop:
                 setattr(Tensor, name, property(entry.call))
             elif entry.method and not entry.namespace:
-                setattr(Tensor, name, entry.call)
-        if op is None:
-            continue
-        if op.inplace and not op.namespace:
-            made = make_inplace(op)
-            for name in (op.name, *op.aliases):
-                setattr(Tensor, name + "_", made)
-        for name in op.operators:
-            setattr(Tensor, name, _named(_operator(name, entry.call, op), name))
+                setattr(Tensor, name, entry.method if callable(entry.method) else entry.call)
+        _install_forms(entry)
+
+
+def _install_forms(entry: Entry) -> None:
+    """The in-place forms and operators of an entry."""
+    op: Op | None = entry.row
+    names = (entry.name, *entry.aliases)
+    if op is not None and op.inplace and not op.namespace:
+        made = make_inplace(op)
+        for name in names:
+            setattr(Tensor, name + "_", made)
+    if entry.inplace:
+        made = inplace_of(entry.call, entry.name + "_")
+        for name in names:
+            setattr(Tensor, name + "_", made)
+    for name in entry.operators:
+        setattr(Tensor, name, _named(_operator(name, entry.call), name))
+    for row in (*entry.rows, *([op] if op is not None else [])):
+        for name in row.operators:
+            setattr(Tensor, name, _named(_row_operator(name, row), name))

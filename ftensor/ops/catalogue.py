@@ -11,16 +11,24 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 @dataclass(frozen=True)
 class Entry:
-    """How one public name is spelled: as a function, a method, a property, under other names."""
+    """How one public name is spelled: as a function, a method, a property, under other names.
+
+    A row's spellings follow from the row. A Python function says whether it has an in-place
+    form and operators of its own, which rows it runs (their operators are bound to them
+    directly), and which callable is the method where that takes its arguments in another order.
+    """
 
     name: str
     call: Callable[..., Any]
     function: bool = True
-    method: bool = True
+    method: bool | Callable[..., Any] = True
     prop: bool = False
     aliases: tuple[str, ...] = ()
     namespace: str = ""
     row: Any = None
+    inplace: bool = False
+    operators: tuple[str, ...] = ()
+    rows: tuple[Any, ...] = ()
 
 
 ENTRIES: dict[str, Entry] = {}
@@ -37,16 +45,26 @@ def op(
     *,
     name: str | None = None,
     function: bool = True,
-    method: bool = True,
+    method: bool | Callable[..., Any] = True,
     prop: bool = False,
     aliases: tuple[str, ...] = (),
     namespace: str = "",
+    inplace: bool = False,
+    operators: tuple[str, ...] = (),
+    rows: tuple[Any, ...] = (),
 ) -> Callable[[F], F]:
-    """Put a Python function into the catalogue under its own name, or `name`."""
+    """Put a Python function into the catalogue under its own name, or `name`.
+
+    With `inplace`, the function takes `out=`, and its `name_` form passes the tensor itself.
+    """
 
     def add(call: F) -> F:
-        entry = Entry(name or call.__name__, call, function, method, prop, aliases, namespace)
-        register(entry)
+        register(
+            Entry(
+                name or call.__name__, call, function, method, prop, aliases, namespace,
+                inplace=inplace, operators=operators, rows=rows,
+            )  # fmt: skip
+        )
         return call
 
     return add

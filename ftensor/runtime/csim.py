@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from ..storage import Storage
     from .targets import Target
 
-FLAGS = ("-O2", "-std=c++17", "-march=native", "-ffp-contract=off", "-shared", "-fPIC")
+FLAGS = ("-O2", "-std=c++17", "-march=native", "-ffp-contract=off", "-fwrapv", "-shared", "-fPIC")
 C_TYPES = {
     # A pointer travels as an integer of the same size, in the same register: cffi then takes a
     # Python int as it is, where a pointer type would need a cast object per argument.

@@ -47,6 +47,7 @@ typedef FT_VEC(int) FT_I;     // positions
 #define FT_HALF_STORE(v, p) vstore_half_rte(v, 0, p)
 #define FT_MASK_VALUE(T, m) ((T)((m) ? 1 : 0))
 #define FT_VALUE_MASK(v) ((v) != 0)
+#define FT_ANY(m) (m)
 #define FT_MASK_AS(T, m) (m)
 #define FT_2N 2
 #else
@@ -56,6 +57,7 @@ typedef FT_VEC(int) FT_I;     // positions
 #define FT_HALF_STORE(v, p) FT_CAT(FT_CAT(vstore_half, FT_N), _rte)(v, 0, p)
 #define FT_MASK_VALUE(T, m) FT_CONVERT(T, -(m))
 #define FT_VALUE_MASK(v) (FT_CONVERT(FT_MT, v) != (FT_M)(0))
+#define FT_ANY(m) any(m)
 #define FT_MASK_AS(T, m) FT_CONVERT(T, m)
 #if FT_LANES == 2
 #define FT_IOTA (int2)(0, 1)

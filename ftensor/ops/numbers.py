@@ -1,0 +1,86 @@
+"""Python numbers among an op's operands: as kernel arguments, and whether a dtype can hold them."""
+
+from __future__ import annotations
+
+import struct
+from typing import Any
+
+from .. import errors, errors_arith
+from ..dtypes import dtype, finfo, iinfo
+
+
+def values_of(number: Any, d: dtype) -> tuple[Any, ...]:
+    """A Python number as the kernel argument(s) of a dtype: integers wrap, floats are rounded."""
+    kind = d.kind
+    if kind == "f":
+        if type(number) is int:
+            _check_width(number)
+        value = float(number)
+        return (value,) if d.itemsize > 2 else (rounded(value, d),)
+    if kind == "c":
+        if type(number) is int:
+            _check_width(number)
+        z = complex(number)
+        return (z.real, z.imag)
+    if kind == "b":
+        return (int(bool(number)),)
+    whole = int(number)
+    _check_width(whole)
+    if kind == "u":
+        return (whole & 0xFF,)
+    half = 1 << (8 * d.itemsize - 1)
+    return (((whole + half) & (2 * half - 1)) - half,)
+
+
+def _check_width(whole: int) -> None:
+    if not -(1 << 63) <= whole < 1 << 64:
+        raise errors.integer_overflow(whole)
+
+
+def rounded(value: float, d: dtype) -> float:
+    """`value` as float16 or bfloat16 has it, to the nearest and ties to even."""
+    if d.name == "float16":
+        try:
+            (near,) = struct.unpack("<e", struct.pack("<e", value))
+        except OverflowError:
+            near = float("inf") if value > 0 else -float("inf")
+        return float(near)
+    if value != value:
+        return value
+    try:
+        (bits,) = struct.unpack("<I", struct.pack("<f", value))
+    except OverflowError:
+        return float("inf") if value > 0 else -float("inf")
+    bits = (bits + 0x7FFF + (bits >> 16 & 1)) & 0xFFFF0000
+    (near,) = struct.unpack("<f", struct.pack("<I", bits))
+    return float(near)
+
+
+def check_fits(op: str, number: Any, d: dtype) -> None:
+    """RuntimeError for a number that torch would not convert to `d`.
+
+    An unsigned type takes negative numbers of its width; a fraction is dropped.
+    """
+    if d.is_complex:
+        return
+    if isinstance(number, complex):
+        if number.imag:
+            raise errors_arith.number_does_not_fit(op, number, d)
+        number = number.real
+    if d.kind == "f":
+        limits = finfo(d)
+        fits = abs(number) <= limits.max or number != number or abs(number) == float("inf")
+    elif d.kind == "b":
+        fits = True
+    elif number != number:
+        fits = False
+    else:
+        whole = iinfo(d)
+        fits = (whole.min or -whole.max) <= number <= whole.max
+    if not fits:
+        raise errors_arith.number_does_not_fit(op, number, d)
+
+
+def is_zero_of_integers(number: Any, tensor: Any) -> bool:
+    """Whether dividing `tensor` by `number` is an integer division by zero."""
+    return isinstance(number, int) and number == 0 and tensor._dtype.kind in "bui"

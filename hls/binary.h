@@ -1,0 +1,203 @@
+// Helpers of the ops on two and three inputs; all lanes alike, integers never trap.
+#if FT_FLOATING
+// The quotient rounded down. A quotient that rounds up to an integer is found by the remainder;
+// the last step undoes what (a - m) / b loses.
+FT_FN_ONCE FT_V ftb_floor_divide(FT_V a, FT_V b)
+{
+    const FT_V m = fmod(a, b), p = (a - m) / b;
+    const FT_V q = (m != K(0)) && ((b < K(0)) != (m < K(0))) ? p - K(1) : p;
+    const FT_V f = floor(q), g = q - f > K(0.5) ? f + K(1) : f;
+    const FT_V r = q == K(0) ? copysign(K(0), a / b) : g;
+    return b == K(0) ? a / b : r;
+}
+FT_FN_ONCE FT_V ftb_remainder(FT_V a, FT_V b)
+{
+    const FT_V m = fmod(a, b);
+    return (m != K(0)) && ((b < K(0)) != (m < K(0))) ? m + b : m;
+}
+FT_FN_ONCE FT_V ftb_logaddexp(FT_V a, FT_V b)
+{
+    const FT_V m = ft_max(a, b), r = m + log1p(exp(-fabs(a - b)));
+    return ft_isinf(a) && a == b ? a : r;
+}
+FT_FN_ONCE FT_V ftb_logaddexp2(FT_V a, FT_V b)
+{
+    const FT_V m = ft_max(a, b), r = m + log1p(exp2(-fabs(a - b))) * K(1.44269504088896340736);
+    return ft_isinf(a) && a == b ? a : r;
+}
+FT_FN_ONCE FT_V ftb_xlogy(FT_V a, FT_V b)
+{
+    const FT_V r = a == K(0) ? K(0) : a * log(b);
+    return b != b ? b : r;
+}
+FT_FN_ONCE FT_V ftb_xlog1py(FT_V a, FT_V b)
+{
+    const FT_V r = a == K(0) ? K(0) : a * log1p(b);
+    return b != b ? b : r;
+}
+// From the nearer end, so that weight 1 gives `b` itself.
+FT_FN_ONCE FT_V ftb_lerp(FT_V a, FT_V b, FT_V w)
+{
+    const FT_V d = b - a;
+    return fabs(w) < K(0.5) ? a + w * d : b - d * (K(1) - w);
+}
+#if !FT_DOUBLE
+// The next bfloat16: the upper half of a float32's bits, one up or down.
+FT_FN_ONCE FT_V ftb_nextafter_bfloat16(FT_V a, FT_V b)
+{
+    const FT_M grows = (b > a) == (a > K(0));
+    const FT_I bits = FT_BITS(int, a);
+    const FT_V near = FT_BITS(float, grows ? bits + (FT_I)(0x10000) : bits - (FT_I)(0x10000));
+    const FT_V tiny = copysign(FT_BITS(float, (FT_I)(0x10000)), b);
+    const FT_V r = a == K(0) ? tiny : near;
+    return a != a || b != b ? a + b : (a == b ? b : r);
+}
+// The next float16: 13 bits of a float32's fraction are not in it, and below 2^-14 steps are 2^-24.
+FT_FN_ONCE FT_V ftb_nextafter_float16(FT_V a, FT_V b)
+{
+    const FT_M grows = (b > a) == (a > K(0));
+    const FT_I bits = FT_BITS(int, a);
+    const FT_V far = FT_BITS(float, grows ? bits + (FT_I)(0x2000) : bits - (FT_I)(0x2000));
+    const FT_V step = K(0x1p-24f), fine = b > a ? a + step : a - step;
+    const FT_V least = K(0x1p-14f), size = fabs(a);
+    const FT_V near = size < least || (size == least && !grows) ? fine : far;
+    const FT_V r = ft_isinf(a) ? copysign(K(65504), a) : near;
+    return a != a || b != b ? a + b : (a == b ? b : r);
+}
+#endif
+
+#else  // integers
+
+// Towards zero, as C divides. By zero: all bits set; the least number by -1 wraps.
+FT_FN_ONCE FT_V ftb_quotient(FT_V a, FT_V b)
+{
+#if FT_SIGNED
+    const FT_V safe = b == K(0) || b == K(-1) ? K(1) : b, q = a / safe;
+    return b == K(-1) ? K(0) - a : (b == K(0) ? K(-1) : q);
+#else
+    const FT_V safe = b == K(0) ? K(1) : b, q = a / safe;
+    return b == K(0) ? K(255) : q;
+#endif
+}
+// What ftb_quotient leaves; `a` itself by zero.
+FT_FN_ONCE FT_V ftb_fmod(FT_V a, FT_V b)
+{
+    const FT_V r = a - ftb_quotient(a, b) * b;
+    return r;
+}
+#if FT_SIGNED
+FT_FN_ONCE FT_V ftb_floor_divide(FT_V a, FT_V b)
+{
+    const FT_V q = ftb_quotient(a, b), r = a - q * b;
+    return (b != K(0)) && (r != K(0)) && ((r < K(0)) != (b < K(0))) ? q - K(1) : q;
+}
+FT_FN_ONCE FT_V ftb_remainder(FT_V a, FT_V b)
+{
+    const FT_V r = ftb_fmod(a, b);
+    return (r != K(0)) && ((r < K(0)) != (b < K(0))) ? r + b : r;
+}
+#else
+#define ftb_floor_divide(a, b) ftb_quotient(a, b)
+#define ftb_remainder(a, b) ftb_fmod(a, b)
+#endif
+
+FT_FN_ONCE FT_V ftb_gcd(FT_V a, FT_V b)
+{
+    FT_V x = ft_abs(a), y = ft_abs(b);
+    for (int k = 0; k < 2 * FT_BITS_PER_VALUE && FT_ANY(y != K(0)); k++) {
+        const FT_M more = y != K(0);
+        const FT_V r = ftb_fmod(x, y);
+        x = more ? y : x;
+        y = more ? r : y;
+    }
+    return x;
+}
+FT_FN_ONCE FT_V ftb_lcm(FT_V a, FT_V b)
+{
+    const FT_V g = ftb_gcd(a, b), safe = g == K(0) ? K(1) : g;
+    const FT_V m = ftb_quotient(a, safe) * b;
+    return g == K(0) ? K(0) : ft_abs(m);
+}
+
+// By squaring. Negative powers round to zero, except those of 1 and -1.
+FT_FN_ONCE FT_V ftb_pow(FT_V a, FT_V b)
+{
+#if FT_SIGNED
+    FT_V rest = b < K(0) ? K(0) : b;
+#else
+    FT_V rest = b;
+#endif
+    FT_V base = a, r = K(1);
+    for (int k = 0; k < FT_BITS_PER_VALUE && FT_ANY(rest != K(0)); k++) {
+        r = (rest & K(1)) != K(0) ? r * base : r;
+        base = base * base;
+        rest = rest >> K(1);
+    }
+#if FT_SIGNED
+    const FT_V unit = a == K(-1) ? ((b & K(1)) != K(0) ? K(-1) : K(1)) : (a == K(1) ? K(1) : K(0));
+    r = b < K(0) ? unit : r;
+#endif
+    return r;
+}
+
+// A shift by a negative number or by all bits leaves nothing: 0, or the sign.
+FT_FN_ONCE FT_V ftb_shift_left(FT_V a, FT_V b)
+{
+#if FT_SIGNED
+    const FT_M out = (b < K(0)) || (b >= K(FT_BITS_PER_VALUE));
+#else
+    const FT_M out = b >= K(FT_BITS_PER_VALUE);
+#endif
+    const FT_V by = out ? K(0) : b;
+    return out ? K(0) : a << by;
+}
+FT_FN_ONCE FT_V ftb_shift_right(FT_V a, FT_V b)
+{
+#if FT_SIGNED
+    const FT_V by = (b < K(0)) || (b >= K(FT_BITS_PER_VALUE)) ? K(FT_BITS_PER_VALUE - 1) : b;
+    return a >> by;
+#else
+    const FT_M out = b >= K(FT_BITS_PER_VALUE);
+    const FT_V by = out ? K(0) : b;
+    return out ? K(0) : a >> by;
+#endif
+}
+#endif
+
+#ifdef FT_COMPLEX
+FT_FN_ONCE FT_C ftb_cwhere(FT_M c, FT_C x, FT_C y)
+{
+    return ft_cmake(c ? x.re : y.re, c ? x.im : y.im);
+}
+// Smith's method: no square that could leave the range.
+FT_FN_ONCE FT_C ftb_cdiv(FT_C x, FT_C y)
+{
+    const FT_M wide = fabs(y.re) >= fabs(y.im), none = (y.re == K(0)) && (y.im == K(0));
+    const FT_V p = wide ? y.re : y.im, q = wide ? y.im : y.re;
+    const FT_V ratio = q / p, scale = K(1) / (p + q * ratio);
+    const FT_V re = (wide ? x.re + x.im * ratio : x.re * ratio + x.im) * scale;
+    const FT_V im = (wide ? x.im - x.re * ratio : x.im * ratio - x.re) * scale;
+    const FT_V zero = fabs(y.re);
+    return ft_cmake(none ? x.re / zero : re, none ? x.im / zero : im);
+}
+FT_FN_ONCE FT_C ftb_cpow(FT_C x, FT_C y) { return ft_cexp(ft_cmul(y, ft_clog(x))); }
+FT_FN_ONCE FT_C ftb_clerp(FT_C a, FT_C b, FT_C w)
+{
+    const FT_C d = ft_csub(b, a);
+    const FT_C low = ft_cadd(a, ft_cmul(w, d));
+    const FT_C high = ft_csub(b, ft_cmul(d, ft_cmake(K(1) - w.re, -w.im)));
+    return ftb_cwhere(hypot(w.re, w.im) < K(0.5), low, high);
+}
+// log(exp(x) + exp(y)): from the one with the larger real part.
+FT_FN_ONCE FT_C ftb_clogaddexp(FT_C x, FT_C y)
+{
+    const FT_M swap = x.re < y.re;
+    const FT_C low = ftb_cwhere(swap, x, y), high = ftb_cwhere(swap, y, x);
+    const FT_C usual = ft_cadd(high, ft_clog1p(ft_cexp(ft_csub(low, high))));
+    const FT_C both = ft_clog(ft_cadd(ft_cexp(low), ft_cexp(high)));
+    const FT_C r = ftb_cwhere(low.re == K(INFINITY) && high.re == K(INFINITY), both, usual);
+    const FT_M nan = (x.re != x.re) || (x.im != x.im) || (y.re != y.re) || (y.im != y.im);
+    const FT_C s = ftb_cwhere(high.re == K(-INFINITY), low, r);
+    return ft_cmake(nan ? K(NAN) : s.re, nan ? K(NAN) : s.im);
+}
+#endif
