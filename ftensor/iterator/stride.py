@@ -240,10 +240,4 @@ def like_strides(shape: Ints, strides: Ints) -> Ints:
     """Strides of a fresh tensor that keeps this one's memory order: `empty_like`, `clone`, `to`."""
     if is_dense(shape, strides):
         return strides
-    order = loop_order(shape, (strides,))
-    result = [1] * len(shape)
-    step = 1
-    for dim in reversed(order):
-        result[dim] = step
-        step *= max(shape[dim], 1)
-    return tuple(result)
+    return strides_in_order(shape, loop_order(shape, (strides,)))
