@@ -1,4 +1,4 @@
-"""The README's code blocks run, each on its own, and print what their comments say."""
+"""The code blocks of the README and the guides run, each on its own, and print what they say."""
 
 from __future__ import annotations
 
@@ -9,30 +9,36 @@ from pathlib import Path
 
 import pytest
 
-README = Path(__file__).resolve().parent.parent / "README.md"
+ROOT = Path(__file__).resolve().parent.parent
+README = ROOT / "README.md"
+GUIDES = (README, ROOT / "docs" / "add-an-op.md")
 BLOCK = re.compile(r"^```python\n(.*?)^```$", re.M | re.S)
 PRINTED = re.compile(r"^print\(.*\)\s+# (.*)$", re.M)
 
 
-def blocks() -> list[str]:
+def blocks(guide: Path = README) -> list[str]:
     """The python blocks, in order."""
-    return BLOCK.findall(README.read_text())
+    return BLOCK.findall(guide.read_text())
 
 
 def test_readme_has_blocks_to_run() -> None:
-    """A change of the README's form must not leave the next test without anything to do."""
+    """A change of a guide's form must not leave the next test without anything to do."""
     assert len(blocks()) >= 3
-    assert all(PRINTED.search(block) for block in blocks())
+    assert all(blocks(guide) for guide in GUIDES)
+    assert all(PRINTED.search(block) for guide in GUIDES for block in blocks(guide))
 
 
-@pytest.mark.parametrize("number", range(len(blocks())))
-def test_readme_block(number: int) -> None:
+CASES = [(guide, number) for guide in GUIDES for number in range(len(blocks(guide)))]
+
+
+@pytest.mark.parametrize(("guide", "number"), CASES, ids=[f"{g.stem}-{n}" for g, n in CASES])
+def test_block(guide: Path, number: int) -> None:
     """Every `print(...)  # text` of a block prints that text."""
-    block = blocks()[number]
+    block = blocks(guide)[number]
     names = {"__name__": "__readme__"}
     printed = io.StringIO()
     with contextlib.redirect_stdout(printed):
-        exec(compile(block, f"{README.name}, block {number}", "exec"), names)
+        exec(compile(block, f"{guide.name}, block {number}", "exec"), names)
     assert printed.getvalue().splitlines() == PRINTED.findall(block)
 
 
