@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from typing import TYPE_CHECKING, Any
 
 from . import fpga
 from ._version import __version__
@@ -66,3 +67,7 @@ load()
 bind.install(sys.modules[__name__])
 
 from math import e, inf, nan, pi  # noqa: E402
+
+if TYPE_CHECKING:
+    # Functions come from the catalogue's rows (ops/bind.py).
+    def __getattr__(name: str) -> Any: ...

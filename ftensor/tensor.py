@@ -107,6 +107,10 @@ class Tensor:
     # NumPy leaves mixed operators to us.
     __array_priority__ = 1000
 
+    if TYPE_CHECKING:
+        # Most methods come from the catalogue's rows (ops/bind.py).
+        def __getattr__(self, name: str) -> Any: ...
+
     def __new__(cls, *args: Any, **kwargs: Any) -> Tensor:
         from .ops.creation import legacy_constructor
 
@@ -377,7 +381,7 @@ class Tensor:
         return format(self.item(), spec) if not self._shape and spec else object.__format__(self, spec)
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Tensor:
-        found: Tensor = self.clone()  # type: ignore[attr-defined]
+        found: Tensor = self.clone()
         memo[id(self)] = found
         return found
 
