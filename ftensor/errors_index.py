@@ -44,12 +44,36 @@ def value_shape(value: Sequence[int], shape: Sequence[int]) -> RuntimeError:
     )
 
 
-def bad_index(item: object) -> TypeError | IndexError:
+def bad_index(item: object) -> IndexError:
     """Something that no index can be."""
     return IndexError(
         "only integers, slices, ellipsis, None and integer or bool tensors (or sequences) are "
         f"valid indices, not {type(item).__name__}"
     )
+
+
+def bad_index_type(item: object) -> TypeError:
+    """A sequence (or string) of things that are no numbers."""
+    return TypeError(f"an index must hold integers or bools, which {item!r} does not")
+
+
+def index_of_scalar() -> IndexError:
+    """An int or slice for a tensor without dims."""
+    return IndexError("a 0-d tensor can't be indexed; t.item() gives its value as a Python number")
+
+
+def too_many(count: int, ndim: int) -> IndexError:
+    """More indices than dims."""
+    return IndexError(f"too many indices: {count} for a tensor of {ndim} dims")
+
+
+def warn_list_as_tuple() -> None:
+    """torch's warning for a list that is taken for a tuple."""
+    warnings.warn(
+        "a list of indices is taken for a tuple of them; write t[tuple(indices)] or, for one "
+        "index tensor, t[ft.tensor(indices)]",
+        UserWarning, stacklevel=5,
+    )  # fmt: skip
 
 
 def warn_uint8_mask() -> None:
@@ -84,8 +108,38 @@ def mask_dtype(name: str, given: object) -> RuntimeError:
     return RuntimeError(f"{name}(): expected the mask to be a bool Tensor, but got {given}")
 
 
-def fill_dims(shape: Sequence[int]) -> RuntimeError:
+def fill_dims(name: str, shape: Sequence[int]) -> RuntimeError:
     """A fill value with dims."""
     return RuntimeError(
-        f"the value to fill with must be a number or a 0-d tensor, but its shape is {tuple(shape)}"
+        f"{name}(): the value to fill with must be a number or a 0-d tensor, but its shape is {tuple(shape)}"
+    )
+
+
+def not_a_tensor(name: str, argument: str, value: object) -> TypeError:
+    """An argument that must be a Tensor."""
+    return TypeError(f"{name}(): argument '{argument}' must be a Tensor, not {type(value).__name__}")
+
+
+def put_indices(indices: object) -> TypeError:
+    """The indices of index_put that are no sequence of tensors."""
+    return TypeError(f"index_put_(): indices must be a tuple of Tensors, not {indices!r}")
+
+
+def static_size(size: int) -> RuntimeError:
+    """A negative number of rows."""
+    return RuntimeError(f"nonzero_static(): size must be a non-negative integer, not {size}")
+
+
+def same_dtypes(name: str, wanted: object, given: object) -> RuntimeError:
+    """A source of another dtype than the tensor it is written to."""
+    return RuntimeError(
+        f"{name}(): the source's dtype must be that of the tensor, {wanted}, but it is {given}; "
+        f"use source.to({wanted})"
+    )
+
+
+def too_few_to_scatter(have: int, need: int) -> RuntimeError:
+    """A source with fewer elements than the mask has true ones."""
+    return RuntimeError(
+        f"masked_scatter_(): the mask has {need} true elements, but source only {have} elements"
     )

@@ -1,12 +1,14 @@
-// Where index tensors lead: negative ones count from the end. A bad one is noted in `bad`
-// (1, which index, its value, the size) and leads to -1, which is never written to.
+// Where index tensors lead: negative ones count from the end, unless a negative size says that they
+// are out of range. A bad one is noted in `bad` (1, which index, its value, the size) and leads to
+// -1, which is never written to.
 FT_FN_ONCE long ft_locate(long there, long index, long size, long stride, FT_GLOBAL long *bad, int which)
 {
-    const long wrapped = index < 0 ? index + size : index;
-    if (wrapped < 0 || wrapped >= size) {
+    const long n = size < 0 ? -size : size;
+    const long wrapped = index < 0 && size > 0 ? index + size : index;
+    if (wrapped < 0 || wrapped >= n) {
         bad[1] = which;
         bad[2] = index;
-        bad[3] = size;
+        bad[3] = n;
         bad[0] = 1;
         return -1;
     }

@@ -6,8 +6,9 @@ from importlib import import_module
 MODULES = (
     "memory",
     "view", "view_dims", "view_complex", "view_split",
-    "unary", "unary_special", "binary", "division", "power", "compare", "bitwise", "ternary",
-    "index",
+    "unary", "unary_special", "activation", "binary", "division", "power", "compare", "bitwise", "ternary",
+    "index", "masked",
+    "reduce", "reduce_arg", "reduce_stats", "reduce_norm",
 )  # fmt: skip
 
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+import threading
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -18,12 +19,22 @@ from ..kernels.key import LOCATED, KernelKey, Port
 from ..kernels.program import kernel
 from ..tensor import Tensor
 from . import memory
-from .call import MOST_LAUNCHES, geometry_storage
+from .call import MOST_LAUNCHES, geometry_storage, pointwise
+from .memory import COPY
 from .op import Op
 
 if TYPE_CHECKING:
     from ..runtime.backend import Backend
     from ..storage import Storage
+
+
+Refusal = Callable[[int, int, int], Exception]
+# A kernel names its inputs a to h.
+MOST_INPUTS = 8
+_flags = threading.local()
+
+ADD_AT = Op("add_at", "add_at(values, self) -> Tensor", "b + a", bool_="a | b",
+            complex_="ft_cadd(b, a)")  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -36,6 +47,7 @@ class Index:
     stride: int
     dim: int  # as named in an error
     checked: bool = False  # known to be in range, so that nobody has to wait for the kernel's word
+    strict: bool = False  # negative indices are out of range too
 
 
 @dataclass(frozen=True)
@@ -49,16 +61,21 @@ class Operand:
 
 def locate(
     op: Op, shape: Ints, out: Operand, inputs: Sequence[Operand], indices: Sequence[Index],
-    ordered: bool = False,
+    ordered: bool = False, refusal: Refusal = errors_index.out_of_bounds,
 ) -> None:  # fmt: skip
     """Evaluate `op` at every point of `shape` and write to `out`.
 
     `ordered`: one compute unit visits the points in order, so that several writes to one place
-    (or sums into it) have a defined result. IndexError for an index out of range; what it would
-    have written is left out.
+    (or sums into it) have a defined result. `refusal(index, dim, size)` is raised for an index out
+    of range; what it would have written is left out.
     """
     if not numel(shape):
         return
+    for i in indices:
+        if not i.size:
+            raise refusal(0, i.dim, 0)
+    if len(inputs) + len(indices) > MOST_INPUTS:
+        indices = [_merged(shape, indices, out.tensor, refusal)]
     if out.tensor._storage.readonly:
         raise errors.read_only(op.name)
     backend = out.tensor._storage.backend
@@ -67,14 +84,12 @@ def locate(
     tensors = [o.tensor for o in operands] + [i.tensor for i in indices]
     strides = [o.strides for o in operands] + [i.strides for i in indices]
     sizes, steps = coalesce(shape, strides, range(len(shape)))
-    parts: Any = [(sizes, (0,) * len(tensors))]
-    if numel(sizes) > 2**31 - 1:
-        parts = split(sizes, steps)
+    parts = split(sizes, steps)
     stream = backend.current_stream()
     for t in tensors:
         if t._storage.stream is not stream:
             stream.use(t._storage)
-    numbers = [n for i in indices for n in (i.size, i.stride)]
+    numbers = [n for i in indices for n in (-i.size if i.strict else i.size, i.stride)]
     for piece, moves in parts:
         run, units, geometry = _launch(op, backend, operands, indices, piece, steps, ordered)
         run(
@@ -83,7 +98,7 @@ def locate(
             geometry.handle,
         )  # fmt: skip
     if not all(i.checked for i in indices):
-        _raise_if_bad(backend, flag, indices)
+        _raise_if_bad(backend, flag, indices, refusal)
 
 
 def _launch(
@@ -131,22 +146,40 @@ def rows_geometry(shape: Ints, steps: Sequence[Ints], most: int, grid: str) -> t
     return geometry + tuple(s[-1] for s in steps), min(units, rows * chunks)
 
 
+def _merged(shape: Ints, indices: Sequence[Index], like: Tensor, refusal: Refusal) -> Index:
+    """Many indices as one that holds where they lead to, all checked."""
+    whole = contiguous_like(shape, dtypes.int64, like)
+    steps = contiguous_strides(shape)
+    zeros = (0,) * len(shape)
+    there = memory.zero_(whole.tensor)
+    for i in indices:
+        # The index itself, found in a row of all of them: this is what checks and wraps it.
+        row = np.arange(i.size, dtype=np.int64) * i.stride
+        located = Operand(host_tensor(row, like), zeros, True)
+        found = contiguous_like(shape, dtypes.int64, like)
+        locate(COPY, shape, found, [located], [replace(i, strides=i.strides, stride=1)], False, refusal)
+        pointwise(ADD_AT, (found.tensor, there), (), there, True)
+    return Index(there, steps, 2**62, 1, 0, checked=True)
+
+
 def _flag(backend: Backend) -> Storage:
-    """The place where kernels note a bad index: one for each backend."""
-    flag: Storage | None = backend.launches.get("bad index")
-    if flag is None:
-        flag = backend.allocate(32)
-        backend.upload(flag, 0, np.zeros(4, np.int64))
-        backend.launches["bad index"] = flag
-    return flag
+    """The place where kernels note a bad index: one for each thread and backend."""
+    flags: dict[Backend, Storage] = vars(_flags).setdefault("of", {})
+    if backend not in flags:
+        flags[backend] = backend.allocate(32)
+        backend.upload(flags[backend], 0, np.zeros(4, np.int64))
+    return flags[backend]
 
 
-def _raise_if_bad(backend: Backend, flag: Storage, indices: Sequence[Index]) -> None:
+def _raise_if_bad(
+    backend: Backend, flag: Storage, indices: Sequence[Index], refusal: Refusal
+) -> None:
     noted = np.empty(4, np.int64)
     backend.download(flag, 0, noted)
     if noted[0]:
         backend.upload(flag, 0, np.zeros(4, np.int64))
-        raise errors_index.out_of_bounds(int(noted[2]), indices[int(noted[1])].dim, int(noted[3]))
+        which, index, size = noted[1:].tolist()
+        raise refusal(index, indices[which].dim, size)
 
 
 def positions(mask: Tensor) -> Tensor:
@@ -193,3 +226,9 @@ def contiguous_like(shape: Ints, of: dtype, like: Tensor) -> Operand:
     return Operand(made, contiguous_strides(shape))
 
 
+def host_tensor(array: np.ndarray[Any, Any], like: Tensor) -> Tensor:
+    """A small array's values in a tensor on `like`'s device."""
+    of = dtypes.from_numpy_dtype(array.dtype)
+    made = memory.new(array.shape, of, like._storage.device)
+    made._storage.backend.upload(made._storage, 0, np.ascontiguousarray(array))
+    return made
