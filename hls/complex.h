@@ -51,19 +51,17 @@ FT_FN_ONCE FT_C ft_crecip(FT_C z)
 // The exponential is taken in two halves: whole, it overflows where its product with cos(y) doesn't.
 FT_FN_ONCE FT_C ft_cexp(FT_C z)
 {
-    const FT_V h = exp(z.re * K(0.5));
+    const FT_M far = fabs(z.re) > K(80);
+    const FT_V e = exp(far ? z.re * K(0.5) : z.re), h = far ? e : K(1);
     const FT_M wild = !ft_isfinite(z.im), none = wild && z.re == K(-INFINITY);
-    const FT_V re = h * cos(z.im) * h, im = z.im == K(0) ? z.im : h * sin(z.im) * h;
+    const FT_V re = e * cos(z.im) * h, im = z.im == K(0) ? z.im : e * sin(z.im) * h;
     return ft_cmake(none ? K(0) : (wild && z.re == K(INFINITY) ? K(INFINITY) : re), none ? K(0) : im);
 }
 
 FT_FN_ONCE FT_C ft_cexpm1(FT_C z)
 {
     const FT_V s = sin(z.im * K(0.5));
-    const FT_V re = expm1(z.re) * cos(z.im) - K(2) * s * s;
-    const FT_C whole = ft_cexp(z);
-    const FT_M small = fabs(z.re) < K(20) && ft_isfinite(z.im);
-    return ft_cmake(small ? re : whole.re - K(1), whole.im);
+    return ft_cmake(expm1(z.re) * cos(z.im) - K(2) * s * s, exp(z.re) * sin(z.im));
 }
 
 FT_FN_ONCE FT_C ft_clog(FT_C z)
@@ -170,7 +168,8 @@ FT_FN_ONCE FT_C ft_catanh(FT_C z)
     const FT_V turn = K(0.5) * atan2(K(2) * z.im, (K(1) - x) * (K(1) + x) - y * y);
     const FT_V re = far ? tail : (d < K(0.5) ? close : wide);
     const FT_M odd = (x != x && !ft_isinf(y)) || (y != y && x != K(0) && !ft_isinf(x));
-    const FT_V im = far ? copysign(K(FT_PI / 2), z.im) : turn;
+    const FT_V gap = ft_isinf(m) ? K(0) : y / m / (m * (K(1) + q * q));
+    const FT_V im = far ? copysign(K(FT_PI / 2) - gap, z.im) : turn;
     return ft_cmake(odd ? K(NAN) : copysign(re, z.re), z.im != z.im ? z.im : (odd ? K(NAN) : im));
 }
 

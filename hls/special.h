@@ -18,17 +18,9 @@ FT_FN_ONCE FT_V ftx_digamma(FT_V a)
     const FT_V tail = s * (K(1.0 / 12) - s * (K(1.0 / 120) - s * (K(1.0 / 252) - s * (K(1.0 / 240)
         - s * (K(1.0 / 132) - s * (K(691.0 / 32760) - s * K(1.0 / 12)))))));
     const FT_V right = x == K(INFINITY) ? x : sum + log(x) - K(0.5) * r - tail;
-    const FT_V turn = a - floor(a), t = K(FT_PI) / tan(K(FT_PI) * turn);
-    const FT_V mirrored = turn == K(0.5) ? right : right - t;
+    const FT_V turn = a - rint(a), mirrored = right - K(FT_PI) / tan(K(FT_PI) * turn);
     const FT_V pole = a == K(0) ? copysign(K(INFINITY), -a) : K(NAN);
     return left ? (turn == K(0) || ft_isinf(a) ? pole : mirrored) : right;
-}
-
-// exp(x * x) with the square's rounding error put back, and exp(-x * x) likewise.
-FT_FN_ONCE FT_V ftx_exp_square(FT_V x)
-{
-    const FT_V h = x * x, e = exp(h);
-    return ft_isfinite(e) ? e * (K(1) + fma(x, x, -h)) : e;
 }
 
 // exp(x * x) * erfc(x): by its definition near 0, by the continued fraction of erfc beyond.
@@ -39,9 +31,9 @@ FT_FN_ONCE FT_V ftx_erfcx(FT_V a)
     FT_UNROLL
     for (int k = 14; k > 0; k--) f = x + K(0.5 * k) / f;
     const FT_V far = K(1.0 / FT_SQRT_PI) / f;
-    const FT_V near = x < edge ? x : edge, close = ftx_exp_square(near) * erfc(near);
+    const FT_V near = x < edge ? x : edge, close = exp(near * near) * erfc(near);
     const FT_V right = x < edge ? close : far;
-    return a != a ? a : (a < K(0) ? K(2) * ftx_exp_square(x) - right : right);
+    return a != a ? a : (a < K(0) ? K(2) * exp(x * x) - right : right);
 }
 
 FT_FN_ONCE FT_V ftx_log_ndtr(FT_V x)

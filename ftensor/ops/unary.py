@@ -9,9 +9,8 @@ from ..tensor import Tensor
 from .bind import add_rows
 from .call import pointwise
 from .catalogue import op
+from .memory import new_like
 from .op import Op, Promote
-
-ALL_INTS = ("uint8", "int8", "int16", "int32", "int64")
 
 
 def row(name: str, doc: str, body: str, **more: Any) -> Op:
@@ -62,7 +61,7 @@ CONJ = row("conj_physical", "The complex conjugate.", "a", complex_="ft_cmake(a.
 SQUARE = row("square", "The value times itself.", "a * a", complex_="ft_cmul(a, a)")
 
 ARITHMETIC = [
-    ABS, NEG, SIGN, SGN, ANGLE, CONJ,
+    ABS, NEG, SIGN, SGN,
     floating("reciprocal", "1 divided by the value.", "K(1) / a", "ft_crecip(a)"),
     floating("sqrt", "The square root.", "sqrt(a)", "ft_csqrt(a)"),
     floating("rsqrt", "1 divided by the square root.", "K(1) / sqrt(a)",
@@ -168,6 +167,36 @@ def _abs_(input: Tensor) -> Tensor:
     return pointwise(ABS, (input,), (), input, True)
 
 
+@op(rows=(ANGLE,))
+def angle(input: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """angle(input, *, out=None) -> Tensor
+
+    The angle to the positive real axis, in radians: of a real number 0 or pi. The angles of
+    complex numbers come in contiguous memory.
+    """
+    dtype = tensor_argument("angle", input).dtype
+    if dtype.is_complex and out is None:
+        out = new_like(input, input._shape, dtype.to_real())
+    return pointwise(ANGLE, (input,), (), out)
+
+
+@op(rows=(CONJ,))
+def conj_physical(input: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """conj_physical(input, *, out=None) -> Tensor
+
+    The complex conjugate; a real tensor is returned itself.
+    """
+    if out is None and not tensor_argument("conj_physical", input).dtype.is_complex:
+        return input
+    return pointwise(CONJ, (input,), (), out)
+
+
+@op(function=False)
+def conj_physical_(input: Tensor) -> Tensor:
+    """conj_physical_() -> Tensor: in-place form of `conj_physical`."""
+    return pointwise(CONJ, (input,), (), input, True) if input.dtype.is_complex else input
+
+
 @op(inplace=True, rows=(SQUARE,))
 def square(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """square(input, *, out=None) -> Tensor
@@ -179,7 +208,7 @@ def square(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     return pointwise(SQUARE, (input,), (), out)
 
 
-@op(operators=())
+@op()
 def positive(input: Tensor) -> Tensor:
     """positive(input) -> Tensor: the tensor itself; RuntimeError for bool."""
     if tensor_argument("positive", input).dtype is dtypes.bool:

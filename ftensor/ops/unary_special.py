@@ -32,7 +32,10 @@ add_rows(
         special("i1", "The modified Bessel function of order 1.", "ftx_i1(a)"),
         special("i1e", "exp(-|input|) * i1(input).", "ftx_i1e(a)"),
         special("entr", "-input * log(input), the summand of entropy.", "ftx_entr(a)"),
-        special("ndtr", "The normal distribution function.", "K(0.5) * erfc(-a * K(0.70710678118654752440))"),
+        special(
+            "ndtr", "The normal distribution function.",
+            "K(0.5) * erfc(-a * K(0.70710678118654752440))",
+        ),  # fmt: skip
         special("log_ndtr", "log(ndtr(input)).", "ftx_log_ndtr(a)", refuses=_HALVES),
         special("ndtri", "The inverse of ndtr.", "ftx_ndtri(a)", refuses=_HALVES),
         special("erfcx", "exp(input * input) * erfc(input).", "ftx_erfcx(a)", refuses=_HALVES),
@@ -110,6 +113,8 @@ def nan_to_num(
         posinf = limits.max if posinf is None else posinf
         neginf = limits.min if neginf is None else neginf
         params = (0.0 if nan is None else nan, posinf, neginf)
+    elif out is input:
+        return input
     else:
         params = (0, 0, 0)
     return pointwise(NAN_TO_NUM, (input,), params, out)
@@ -123,3 +128,5 @@ _ALSO_SPECIAL = {
 }  # fmt: skip
 for _name, _call in _ALSO_SPECIAL.items():
     register(Entry(_name, ENTRIES[_call].call, method=False, namespace="special"))
+for _name in ("sigmoid", "tanh"):
+    register(Entry(_name, ENTRIES[_name].call, method=False, namespace="nn.functional"))
