@@ -11,6 +11,8 @@ from .key import BY_VALUE, LINEAR, LOCATED, SINGLE, KernelKey, Port
 
 NAMES = "abcdefgh"
 MAX_DIMS = 32
+# How many bits of float32's fraction the narrow floating dtypes lack.
+DROPPED_BITS = {"float16": 13, "bfloat16": 16}
 
 
 @lru_cache(maxsize=None)
@@ -32,7 +34,7 @@ def parameters(key: KernelKey) -> list[tuple[str, str, str]]:
     real = ctype.scalar(key.compute)
     values = [NAMES[k] for k, p in enumerate(key.ins) if p.kind == BY_VALUE] + list(key.params)
     for name in values:
-        if key.compute.is_complex:
+        if key.compute.is_complex and key.reduction is None:
             out += [(real, f"{real} ", f"{name}_re"), (real, f"{real} ", f"{name}_im")]
         else:
             out.append((real, f"{real} ", f"{name}_value"))
@@ -110,11 +112,15 @@ def _helpers(key: KernelKey) -> str:
     if key.compute.is_complex or "ft_c" in text:
         out.append(_text("complex.h"))
     if "ftb_" in text:
-        out.append(_text("binary.h"))
+        dropped = DROPPED_BITS.get(key.outs[0].dtype.name, 0) if key.outs else 0
+        out += [f"#define FT_DROPPED_BITS {dropped}", _text("binary.h")]
     if "ftx_" in text:
         out.append(_text("special.h"))
     if indices(key):
         out.append(_text("locate.h"))
+    if "FT_POSITION" in text:
+        assert key.skeleton == "map", key
+        out.append(_text("position.h"))
     return "\n".join(out)
 
 
@@ -298,6 +304,13 @@ def inputs(key: KernelKey) -> list[str]:
             lines.append(f"const FT_M {NAMES[k]} = FT_VALUE_MASK({text});")
         elif p.sees == "I":
             lines.append(f"const FT_I {NAMES[k]} = {text};")
+        elif p.sees == "B":
+            truth = f"r_{NAMES[k]}"
+            lines += [
+                f"const {_register_type(p.dtype)} v_{NAMES[k]} = {text};",
+                f"const FT_VEC(uchar) {truth} = {ctype.cast(f'v_{NAMES[k]}', p.dtype, _bool())};",
+                f"const {value} {NAMES[k]} = {ctype.cast(truth, _bool(), compute)};",
+            ]
         elif p.kind == BY_VALUE or _register(p.dtype) == compute.name:
             lines.append(f"const {value} {NAMES[k]} = {text};")
         else:
@@ -316,7 +329,7 @@ def parameter_values(key: KernelKey) -> list[str]:
         real = ctype.scalar(compute)
         lines.append(
             f"const FT_C {name} = FT_PAIR({real}, (FT_V)({name}_re), (FT_V)({name}_im));"
-            if compute.is_complex
+            if compute.is_complex and key.reduction is None
             else f"const FT_V {name} = (FT_V)({name}_value);"
         )
     return lines

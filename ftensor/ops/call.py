@@ -230,7 +230,7 @@ def _prepare(
         common = out._dtype
     if op.check is not None:
         op.check(op, inputs, params, common)
-    compute, result = dtypes_through(op.promote, common)
+    compute, result = dtypes_through(op.promote, common, backend.properties.has_float64)
     expression = op.expression(compute)
     if not expression or common.name in op.refuses:
         raise op.refusal(op.name, common)

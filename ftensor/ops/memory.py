@@ -6,11 +6,16 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .. import dtypes
-from .. import errors
+from .. import dtypes, errors, errors_creation
 from ..device import backend_of, resolve
 from ..iterator.shape import numel
-from ..iterator.stride import channels_last_strides, contiguous_strides, extent, like_strides
+from ..iterator.stride import (
+    channels_last_strides,
+    contiguous_strides,
+    extent,
+    has_internal_overlap,
+    like_strides,
+)
 from ..tensor import (
     Tensor,
     channels_last,
@@ -19,9 +24,12 @@ from ..tensor import (
     memory_format,
     preserve_format,
 )
+from ..tensor import memory_format as _MemoryFormat
 from .call import pointwise
 from .catalogue import op
 from .op import Op
+from .scalars import number, storable
+from .view_args import ints
 
 if TYPE_CHECKING:
     from ..device import DeviceLike, device
@@ -53,16 +61,23 @@ def new_like(t: Tensor, shape: Ints, of: dtypes.dtype | None = None) -> Tensor:
     return new(shape, of or t._dtype, t._storage.device)
 
 
-def layout_strides(t: Tensor, wanted: memory_format) -> Ints:
-    """The strides of a fresh tensor like `t` in a memory format."""
-    if wanted is preserve_format:
+def layout_strides(t: Tensor, wanted: memory_format | None) -> Ints:
+    """The strides of a fresh tensor like `t` in a memory format; None is `preserve_format`."""
+    if wanted is preserve_format or wanted is None:
         return like_strides(t._shape, t._strides)
+    return format_strides(t._shape, wanted)
+
+
+def format_strides(shape: Ints, wanted: memory_format) -> Ints:
+    """The strides of a shape in a memory format other than `preserve_format`."""
     if wanted in (channels_last, channels_last_3d):
         need = 4 if wanted is channels_last else 5
-        if t.ndim != need:
-            raise errors.memory_format_ndim(wanted, need, t.ndim)
-        return channels_last_strides(t._shape)
-    return contiguous_strides(t._shape)
+        if len(shape) != need:
+            raise errors.memory_format_ndim(wanted, need, len(shape))
+        return channels_last_strides(shape)
+    if not isinstance(wanted, _MemoryFormat):
+        raise errors_creation.not_a_memory_format("memory_format", wanted)
+    return contiguous_strides(shape)
 
 
 @op(function=False)
@@ -192,14 +207,28 @@ for _name, _of in {
 
 @op(function=False)
 def fill_(input: Tensor, value: Any) -> Tensor:
-    """fill_(value) -> Tensor: write a number (or a 0-d tensor's value) into every element."""
+    """fill_(value) -> Tensor: write a number (or a 0-d tensor's value) into every element.
+
+    RuntimeError for a number that the dtype can't hold; a tensor's value is converted.
+    """
     if isinstance(value, Tensor):
         if value._shape:
             raise errors.fill_value_dims(value._shape)
-        return pointwise(COPY, (value.to(input._storage.device),), (), input, True)
-    if isinstance(value, complex) and not input._dtype.is_complex:
-        raise errors.complex_to_real_value(value, input._dtype)
-    return pointwise(FILL, (), (value,), input, True)
+        pointwise(COPY, (value.to(input._storage.device),), (), _each_once(input), True)
+        return input
+    found = number(value)
+    if found is None:
+        raise errors.not_a_tensor_or_number("fill_", value)
+    pointwise(FILL, (), (storable("fill_", found, input._dtype),), _each_once(input), True)
+    return input
+
+
+def _each_once(t: Tensor) -> Tensor:
+    """An expanded tensor without its repetitions, which all get the same value."""
+    if 0 not in t._strides or not has_internal_overlap(t._shape, t._strides):
+        return t
+    shape = tuple([1 if s == 0 and n else n for n, s in zip(t._shape, t._strides)])
+    return t._view(shape, t._strides, t._offset)
 
 
 @op()
@@ -214,7 +243,8 @@ def fill(input: Tensor, value: Any) -> Tensor:
 @op()
 def zero_(input: Tensor) -> Tensor:
     """zero_() -> Tensor: write zeros."""
-    return pointwise(FILL, (), (0,), input, True)
+    pointwise(FILL, (), (0,), _each_once(input), True)
+    return input
 
 
 @op(function=False)
@@ -223,15 +253,18 @@ def resize_(input: Tensor, *size: Any, memory_format: memory_format = contiguous
 
     A storage that is too small is replaced by a larger one with the same beginning.
     """
-    shape = tuple(int(n) for n in (size[0] if len(size) == 1 and not isinstance(size[0], int) else size))
+    shape = ints(size[0], size[1:], "resize_", "size") if size else None
+    if shape is None:
+        raise errors_creation.missing_argument("resize_", "size")
     if any(n < 0 for n in shape):
-        raise errors.negative_size(min(shape), shape)
-    if shape == input._shape:
+        raise errors_creation.negative_dimension(shape)
+    if memory_format is preserve_format:
+        raise errors_creation.memory_format_unsupported("resize_", memory_format)
+    if shape == input._shape and memory_format is contiguous_format:
         return input
-    strides = contiguous_strides(shape)
-    if memory_format in (channels_last, channels_last_3d):
-        strides = channels_last_strides(shape)
-    need = (input._offset + numel(shape)) * input._dtype.itemsize
+    strides = format_strides(shape, memory_format)
+    count = numel(shape)
+    need = (input._offset + count) * input._dtype.itemsize if count else 0
     storage = input._storage
     if need > storage.nbytes:
         made = new((need // input._dtype.itemsize,), input._dtype, storage.device)

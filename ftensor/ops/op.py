@@ -8,7 +8,7 @@ from enum import Enum
 from typing import Any
 
 from .. import errors
-from ..dtypes import dtype, get_default_dtype
+from ..dtypes import dtype, float32, float64, get_default_dtype
 from ..dtypes import bool as bool_
 
 
@@ -21,10 +21,17 @@ class Promote(Enum):
     COMPLEX_TO_REAL = "as SAME, but a complex input gives its real dtype"
     FLOAT_REAL = "as INT_TO_FLOAT, but a complex input gives its real dtype"
     REAL_TO_COMPLEX = "a real input gives the complex dtype"
+    WIDE = "compute in double precision, where the device has it, for a result of any dtype"
 
 
-def dtypes_through(promote: Promote, common: dtype) -> tuple[dtype, dtype]:
-    """(compute dtype, result dtype) of an op whose inputs promote to `common`."""
+def dtypes_through(promote: Promote, common: dtype, wide: bool = True) -> tuple[dtype, dtype]:
+    """(compute dtype, result dtype) of an op whose inputs promote to `common`.
+
+    `wide` says whether the device has double precision.
+    """
+    if promote is Promote.WIDE:
+        real = float64 if wide else float32
+        return (real.to_complex() if common.is_complex else real), common
     if promote in (Promote.INT_TO_FLOAT, Promote.FLOAT_REAL) and common.kind in "bui":
         common = get_default_dtype()
     result = common
@@ -99,8 +106,10 @@ class Op:
 class Reduce:
     """One reduction: a monoid (`combine` over x and y, `identity`) on lifted elements.
 
-    With `arg`, `combine` tells when y (found at position j) wins over x (found at i).
-    `finish` makes each output from the folded x (and i).
+    With `arg`, y (found at position j) wins over x (found at i) where `beats` holds, or, where it
+    was found first, where `combine` does. `finish` makes each output from the folded x (and i);
+    `params` are real numbers that it and `lift` may use. With `truth`, elements count as 1 where
+    they are not zero.
     """
 
     name: str
@@ -112,6 +121,8 @@ class Reduce:
     complex_: tuple[str, str, str] | None = None  # lift, combine, identity for complex values
     state_complex: bool = True  # whether the complex form's state is complex too
     params: tuple[str, ...] = ()
+    beats: str = ""
+    truth: bool = False
 
 
 def yields(promote: Promote, compute: dtype) -> str:

@@ -1,0 +1,39 @@
+"""Numbers given where a dtype wants one: what counts as a number, and how the dtype takes it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ..dtypes import dtype
+from ..tensor import Tensor
+from .numbers import check_fits
+
+
+def number(value: Any) -> Any:
+    """The Python number behind a number or a 0-d tensor; None for anything else."""
+    if type(value) in (int, float, bool, complex):
+        return value
+    if isinstance(value, Tensor):
+        return value.item() if not value._shape else None
+    if isinstance(value, np.generic) and value.dtype.kind in "biufc":
+        return value.item()
+    return value if isinstance(value, (int, float, complex)) else None
+
+
+def storable(op: str, value: Any, of: dtype) -> Any:
+    """The Python number as `of` takes it; RuntimeError where that would overflow (torch's rule).
+
+    A number loses its fraction silently, but not its imaginary part. Negative ones wrap in an
+    unsigned dtype down to minus its maximum. Infinities and NaN fit floating-point dtypes only.
+    """
+    if of.is_complex:
+        z = complex(value)
+        check_fits(op, z.real, of.to_real())
+        check_fits(op, z.imag, of.to_real())
+        return value
+    check_fits(op, value, of)
+    if isinstance(value, complex):
+        value = value if of.kind == "b" else value.real
+    return int(value) if of.kind in "ui" else value

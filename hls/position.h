@@ -1,0 +1,24 @@
+// Values computed from where they are: ranges and index lists, which read no memory at all.
+// An element's position in the contiguous output, which starts at its storage's beginning. The
+// offset is the launch's own where a tensor is too large for one.
+#define FT_POSITION (FT_CONVERT(long, FT_INDEX(i)) + (FT_VEC(long))(out0_offset))
+
+#if !FT_FLOATING
+// The elements before row r of a lower triangle: rows `first` to `full` grow by one element from
+// `count` on, all later ones have `cols`.
+FT_FN_ONCE FT_V ft_triangle_before(FT_V r, FT_V first, FT_V full, FT_V count, FT_V cols)
+{
+    const FT_V grown = ft_min(r, full) - first;
+    return grown * count + ((grown * (grown - K(1))) >> 1) + ft_max(r - full, K(0)) * cols;
+}
+// The row of the triangle's element k: a binary search, exact where a square root would not be.
+FT_FN_ONCE FT_V ft_triangle_row(FT_V k, FT_V first, FT_V full, FT_V count, FT_V cols)
+{
+    FT_V r = first;
+    for (int bit = 30; bit >= 0; bit--) {
+        const FT_V next = r + K((FT_T)1 << bit);
+        r = ft_triangle_before(next, first, full, count, cols) <= k ? next : r;
+    }
+    return r;
+}
+#endif
