@@ -143,3 +143,108 @@ def too_few_to_scatter(have: int, need: int) -> RuntimeError:
     return RuntimeError(
         f"masked_scatter_(): the mask has {need} true elements, but source only {have} elements"
     )
+
+
+def index_dtype_of(name: str, wanted: str, given: object) -> RuntimeError:
+    """An index tensor of a dtype that this op does not take."""
+    return RuntimeError(f"{name}(): expected an index of {wanted}, but got {given}")
+
+
+def index_fill_dtype(given: object) -> IndexError:
+    """index_fill's index, which torch answers with another class."""
+    return IndexError(f"index_fill_(): expected an index of int64, but got {given}")
+
+
+def index_ndim(index: int, ndim: int) -> RuntimeError:
+    """An index that must have as many dims as a tensor."""
+    return RuntimeError(
+        f"the index must have as many dims as the tensor, but it has {index} and the tensor {ndim}"
+    )
+
+
+def index_beyond(
+    index: Sequence[int], shape: Sequence[int], at: int, dim: int
+) -> RuntimeError:
+    """An index larger than the tensor in a dim that it does not index."""
+    return RuntimeError(
+        f"the index of shape {list(index)} is larger than the tensor of shape {list(shape)} in "
+        f"dim {at}; only dim {dim} may be larger"
+    )
+
+
+def index_vector(name: str, ndim: int, kind: type[Exception]) -> Exception:
+    """An index with more than one dim."""
+    return kind(f"{name}(): the index must have one dim (or none), but it has {ndim}")
+
+
+def index_of_one(name: str, count: int) -> RuntimeError:
+    """Several indices into a 0-d tensor."""
+    return RuntimeError(f"{name}(): a 0-d tensor takes one index, but got {count}")
+
+
+def gather_bounds(index: int, dim: int, size: int) -> RuntimeError:
+    """An index out of range where torch says so by RuntimeError."""
+    return RuntimeError(f"index {index} is out of bounds for dimension {dim} with size {size}")
+
+
+def take_bounds(index: int, dim: int, size: int) -> IndexError:
+    """An index beyond a flattened tensor."""
+    return IndexError(f"index {index} is out of range for a tensor of {size} elements")
+
+
+def unravel_dtype(dtype: object) -> TypeError:
+    """Indices that are no integers."""
+    return TypeError(f"unravel_index(): the indices must be integers, but they are {dtype}")
+
+
+def unravel_shape_type(shape: object) -> TypeError:
+    """A shape of things that are no ints."""
+    return TypeError(f"unravel_index(): the shape must be an int or a sequence of them: {shape!r}")
+
+
+def unravel_shape(shape: Sequence[int]) -> ValueError:
+    """A shape with a negative size."""
+    return ValueError(f"unravel_index(): the shape {tuple(shape)} has a negative size")
+
+
+def scatter_shapes(
+    index: Sequence[int], shape: Sequence[int], dim: int, src: Sequence[int] | None
+) -> RuntimeError:
+    """An index larger than what it leads to or what it takes."""
+    text = f"the index {list(index)} must be no larger than the tensor {list(shape)} but in dim {dim}"
+    return RuntimeError(text if src is None else f"{text}, and no larger than src {list(src)}")
+
+
+def scatter_reduce_name(given: object, names: Sequence[str]) -> RuntimeError:
+    """A reduction that there is not."""
+    return RuntimeError(f"reduce must be one of {', '.join(names)}, not {given!r}")
+
+
+def put_counts(source: int, index: int) -> IndexError:
+    """put's source and index of unequal size."""
+    return IndexError(f"put_(): the source has {source} elements, but the index {index}")
+
+
+def source_ndim(name: str, source: int, ndim: int, kind: type[Exception]) -> Exception:
+    """A source with other dims than the tensor."""
+    return kind(f"{name}(): the source has {source} dims, but the tensor has {ndim}")
+
+
+def source_count(name: str, source: int, index: int, kind: type[Exception]) -> Exception:
+    """A source with another number of entries than there are indices."""
+    return kind(f"{name}(): the source has {source} entries, but the index lists {index}")
+
+
+def source_shape(
+    name: str, source: Sequence[int], shape: Sequence[int], dim: int
+) -> RuntimeError:
+    """A source whose entries have another shape than the tensor's."""
+    return RuntimeError(
+        f"{name}(): the source's shape {list(source)} must be the tensor's, {list(shape)}, but in "
+        f"dim {dim}"
+    )
+
+
+def slice_shape(name: str, source: Sequence[int], shape: Sequence[int]) -> RuntimeError:
+    """A source that does not have the shape of what it replaces."""
+    return RuntimeError(f"{name}(): src has shape {list(source)}, but the place has {list(shape)}")

@@ -116,6 +116,8 @@ def _launch(
     units = 1 if ordered else backend.units
     geometry, units = rows_geometry(shape, steps, units, backend.target.grid)
     compute = dtypes_[0].compute
+    if not op.expression(compute):
+        raise op.refusal(op.name, dtypes_[0])
     ports = [
         Port(d, LOCATED if o.located else select.kind_of(s[-1]))
         for o, d, s in zip(operands, dtypes_, steps)

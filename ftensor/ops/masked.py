@@ -18,7 +18,7 @@ from .selection import nonzero_tuple
 from .written import check_written, into
 
 MERGE = Op("merge", "merge(input, mask, value) -> Tensor", "b ? c : a", bool_="b ? c : a",
-           complex_="ft_cwhere(b, c, a)", sees="VMV", any_out=True)  # fmt: skip
+           complex_="ftb_cwhere(b, c, a)", sees="VMV", any_out=True)  # fmt: skip
 
 
 @op()
