@@ -17,7 +17,8 @@ LOCATED = "g"
 class Port:
     """One operand of a kernel: its dtype in memory, its kind, and how the expression sees it.
 
-    `sees` is for an input "V" (the compute dtype) or "M" (a mask), for an output what its
+    `sees` is for an input "V" (the compute dtype), "M" (a mask) or "B" (1 where it is not zero, in
+    the compute dtype), for an output what its
     expression yields: "V", "M", "R" (the real type of a complex compute dtype), "C" (a complex
     number of a real compute dtype) or "I" (a position). An input that "J" sees is an index: it
     takes no part in the expression, it says where the LOCATED operands' elements lie.
@@ -33,15 +34,17 @@ class Reduction:
     """What the reduce skeleton needs besides the ports; see `ops.op.Reduce` for the words.
 
     A state has one field x, and with `arg` a second one, i: the position that x came from.
+    `vectors` states are folded side by side (see the skeletons).
     """
 
     lift: str
     combine: str
     identity: str
     arg: bool = False
-    axis: str = "reduced"  # where the lanes lie: along the "reduced" dims or the "kept" ones
     stage: str = "whole"  # "first": write states; "second": read states; "whole": both ends
     complex: bool = False  # the state is a complex number
+    beats: str = ""
+    vectors: int = 1
 
 
 @dataclass(frozen=True)

@@ -19,7 +19,8 @@ def state_words(key: KernelKey) -> str:
     if r.arg:
         fold = (
             "const FT_V x = p.x, y = q.x; const FT_I i = p.i, j = q.i;"
-            f" const FT_M later = {r.combine}; r.x = later ? y : x;"
+            f" const FT_M later = (FT_INDEX_MASK(j < i) && ({r.combine})) || ({r.beats});"
+            " r.x = later ? y : x;"
             " r.i = FT_MASK_INDEX(later) ? j : i;"
         )
         choose_x += " r.i = FT_MASK_INDEX(m) ? p.i : q.i;"
@@ -29,6 +30,7 @@ def state_words(key: KernelKey) -> str:
     identity = f"r.x = {r.identity};" + (" r.i = (FT_I)(0x7fffffff);" if r.arg else "")
     return "\n".join(
         [
+            f"#define FT_VECTORS {r.vectors}",
             "typedef struct { " + " ".join(f"{t} {n};" for n, t in fields) + " } FT_S;",
             f"FT_FN_ONCE FT_S ft_identity(void) {{ FT_S r; {identity} return r; }}",
             f"FT_FN_ONCE FT_S ft_combine(FT_S p, FT_S q) {{ FT_S r; {fold} return r; }}",

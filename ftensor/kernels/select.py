@@ -18,6 +18,12 @@ UNIT_ELEMENTS = 16384
 ROW_CHUNK = 4096
 # Vectors folded into one partial result before it joins the next level of a reduction.
 FOLD_VECTORS = 64
+# States folded side by side: neighbouring outputs, or neighbouring vectors of a long row.
+OUTER_VECTORS = 8
+INNER_VECTORS = 4
+# Rows shorter than this many vectors are folded one per lane, though the lanes' loads then are
+# strided: folding the lanes of a vector at the end of every row would cost more.
+SHORT_ROW = 4
 
 
 @dataclass(frozen=True)
@@ -54,7 +60,7 @@ def choose_map(shape: Ints, strides: Sequence[Ints], most: int, grid: str, lanes
     rows = numel(outer)
     chunk = inner if rows >= 4 * units or inner <= ROW_CHUNK else ROW_CHUNK
     chunks = -(-inner // chunk)
-    geometry = (len(outer), inner, chunk, chunks, rows * chunks, *outer)
+    geometry: Ints = (len(outer), inner, chunk, chunks, rows * chunks, *outer)
     for s in strides:
         geometry += s[:-1]
     geometry += tuple(s[-1] for s in strides)
@@ -71,6 +77,7 @@ class FoldChoice:
     units: int
     splits: int
     geometry: Ints
+    vectors: int
 
 
 def choose_fold(
@@ -82,10 +89,14 @@ def choose_fold(
     results, work_elements = numel(kept), numel(reduced)
     along = abs(plan.reduced_strides[0][-1]) if plan.reduced_strides else 1
     across = abs(first[-1])
-    outer = kept[-1] >= lanes and across != 0 and (across < along or reduced[-1] < lanes)
+    outer = kept[-1] >= lanes and across != 0 and (across < along or reduced[-1] < SHORT_ROW * lanes)
     if outer:
-        inner, chunk = kept[-1], lanes
-        chunks = -(-inner // lanes)
+        inner = kept[-1]
+        vectors = 1
+        while across == 1 and vectors < OUTER_VECTORS and 2 * vectors * lanes <= inner:
+            vectors *= 2
+        chunk = vectors * lanes
+        chunks = -(-inner // chunk)
         base = numel(kept[:-1]) * chunks
         work = work_elements
         kept_shape, shape = kept[:-1], reduced
@@ -95,6 +106,7 @@ def choose_fold(
         kinds = tuple(kind_of(s) for s in steps)
     else:
         inner, chunk = reduced[-1], FOLD_VECTORS * lanes
+        vectors = INNER_VECTORS if inner >= 2 * INNER_VECTORS * lanes else 1
         chunks = max(1, -(-inner // chunk))
         base = results
         work = numel(reduced[:-1]) * chunks
@@ -106,7 +118,7 @@ def choose_fold(
     units = units_for(results * work_elements, most, grid, lanes)
     splits = max(1, min(units // max(base, 1), work)) if split else 1
     items = base * splits
-    geometry = (len(kept_shape), len(shape), splits, items, inner, chunk, chunks, work, results)
+    geometry: Ints = (len(kept_shape), len(shape), splits, items, inner, chunk, chunks, work, results)
     geometry += kept_shape
     for s in kept_strides:
         geometry += s
@@ -115,7 +127,7 @@ def choose_fold(
         geometry += s
     geometry += steps
     skeleton = "reduce_outer" if outer else "reduce_inner"
-    return FoldChoice(skeleton, kinds, max(1, min(units, items)), splits, geometry)
+    return FoldChoice(skeleton, kinds, max(1, min(units, items)), splits, geometry, vectors)
 
 
 def pieces_needed(plan: Plan, limit: int = 2**31 - 1) -> bool:

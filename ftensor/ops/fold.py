@@ -86,7 +86,7 @@ def _run(
         storage = backend.allocate(numel(launch.shape) * of.itemsize)
         storage.device = where
         results.append(Tensor._make(storage, of, launch.shape, launch.strides))
-    numbers = [v for p in params for v in values_of(p, launch.compute)]
+    numbers = [v for p in params for v in values_of(p, launch.compute.to_real())]
     handles = [x._storage.handle for x in inputs]
     offsets = [x._offset for x in inputs]
     for x in inputs:
@@ -130,7 +130,9 @@ def _prepare(
         lift, combine, identity = red.complex_
     state_complex = compute.is_complex and red.state_complex
     state = compute if not compute.is_complex or state_complex else compute.to_real()
-    words = Reduction(lift, combine, identity, arg=red.arg, complex=state_complex)
+    words = Reduction(
+        lift, combine, identity, arg=red.arg, complex=state_complex, beats=red.beats
+    )
     sees = "V" if state is compute else "R"
     final = tuple(
         (d, "I" if red.arg and text.strip() == "i" else sees) for d, text in zip(outs, red.finish)
@@ -191,14 +193,15 @@ class _Stage:
         """(kernel, units, geometry) of this stage."""
         lanes, choice = self._choose(plan, dtypes, outs, stage == "first")
         n = len(outs)
-        sees = ["V"] * len(dtypes)
+        sees = ["B" if self.red.truth and stage != "second" else "V"] * len(dtypes)
         if stage == "second" and self.red.arg:
             sees[1] = "I"
         key = KernelKey(
             f"{self.red.name}_{stage}", choice.skeleton, self.compute, lanes,
             tuple(Port(d, kind, s) for (d, s), kind in zip(outs, choice.kinds)),
             tuple(Port(d, kind, s) for d, kind, s in zip(dtypes, choice.kinds[n:], sees)),
-            tuple(body), params=self.red.params, reduction=replace(self.words, stage=stage),
+            tuple(body), params=self.red.params,
+            reduction=replace(self.words, stage=stage, vectors=choice.vectors),
         )  # fmt: skip
         return kernel(self.backend, key), choice.units, geometry_storage(self.backend, choice.geometry)
 

@@ -185,6 +185,10 @@ FT_FN_ONCE int ft_slab(int n, int unit, int units) { return (int)((long)n * unit
 
 // A reduction's state, all lanes starting from the identity; folding the lanes of one turns the vector by halves.
 #define FT_STATE(s) FT_S s = ft_identity();
+#define FT_EACH_VECTOR _Pragma("unroll") for (int v = 0; v < FT_VECTORS; v++)
+#define FT_STATES(s)    \
+    FT_S s[FT_VECTORS]; \
+    FT_EACH_VECTOR s[v] = ft_identity();
 #define FT_ROTATES 1
 #define FT_ACROSS(s) \
     for (int turn = FT_LANES / 2; turn > 0; turn /= 2) s = ft_combine(s, ft_turn(s, turn));

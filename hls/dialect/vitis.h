@@ -189,6 +189,10 @@ static inline int ft_slab(int n, int unit, int units) { return (int)((long)n * u
 #define FT_STATE(s)   \
     FT_S s[FT_LANES]; \
     FT_EACH_LANE s[ft_lane] = ft_identity();
+#define FT_EACH_VECTOR for (int v = 0; v < FT_VECTORS; v++)
+#define FT_STATES(s)              \
+    FT_S s[FT_VECTORS][FT_LANES]; \
+    FT_EACH_VECTOR FT_EACH_LANE s[v][ft_lane] = ft_identity();
 #define FT_ACROSS(s)                                     \
     for (int half_ = FT_LANES / 2; half_ > 0; half_ /= 2) \
         for (int l = 0; l < half_; l++) s[l] = ft_combine(s[l], s[l + half_]);

@@ -1,6 +1,7 @@
 // A reduction with the lanes along the innermost reduced dim: every lane folds its share, then a tree folds the lanes.
 // An item is one output and one split of its reduced space; splits feed the compute units when outputs are few.
 // Sums are folded in three levels (a chunk, 64 chunks, the rest), which keeps the error near that of pairwise summation.
+// A chunk is folded into FT_VECTORS states side by side, so that a vector need not wait for the one before.
 // Geometry g: kept dims, reduced outer dims, splits, items, inner, chunk, chunks, work (reduced rows * chunks), split step,
 //   kept shape[kept], per operand kept strides[kept], reduced shape[reduced], per operand reduced strides[reduced],
 //   per operand the inner stride. Strides of outputs in reduced dims are 0.
@@ -37,14 +38,29 @@ FT_KERNEL void FT_NAME(FT_PARAMS, FT_GLOBAL const int *g FT_UNIT_PARAMS)
         for (int w = begin; w < end; w++) {
             const int stop = inner - part * chunk < chunk ? inner : (part + 1) * chunk;
             int i = part * chunk;
-            FT_STATE(sum)
+            FT_STATES(sum)
+#if FT_VECTORS > 1
+            for (; i + FT_VECTORS * FT_LANES <= stop; i += FT_VECTORS * FT_LANES) {
+                FT_PIPELINE
+                FT_EACH_VECTOR
+                {
+                    const int j = i + v * FT_LANES;
+                    FT_READ(j)
+                    FT_EACH_LANE
+                    {
+                        FT_LIFT(FT_INDEX(row * inner + j))
+                        FT_LANE(sum[v]) = ft_combine(FT_LANE(sum[v]), lifted);
+                    }
+                }
+            }
+#endif
             for (; i + FT_LANES <= stop; i += FT_LANES) {
                 FT_PIPELINE
                 FT_READ(i)
                 FT_EACH_LANE
                 {
                     FT_LIFT(FT_INDEX(row * inner + i))
-                    FT_LANE(sum) = ft_combine(FT_LANE(sum), lifted);
+                    FT_LANE(sum[0]) = ft_combine(FT_LANE(sum[0]), lifted);
                 }
             }
             if (i < stop) {
@@ -52,10 +68,11 @@ FT_KERNEL void FT_NAME(FT_PARAMS, FT_GLOBAL const int *g FT_UNIT_PARAMS)
                 FT_EACH_LANE
                 {
                     FT_LIFT(FT_INDEX(row * inner + i))
-                    FT_LANE(sum) = ft_combine(FT_LANE(sum), ft_choose(FT_LANES_BELOW(stop - i), lifted, ft_identity()));
+                    FT_LANE(sum[0]) = ft_combine(FT_LANE(sum[0]), ft_choose(FT_LANES_BELOW(stop - i), lifted, ft_identity()));
                 }
             }
-            FT_EACH_LANE { FT_LANE(middle) = ft_combine(FT_LANE(middle), FT_LANE(sum)); }
+            FT_EACH_VECTOR
+            FT_EACH_LANE { FT_LANE(middle) = ft_combine(FT_LANE(middle), FT_LANE(sum[v])); }
             if (++blocks % 64 == 0) {
                 FT_EACH_LANE
                 {

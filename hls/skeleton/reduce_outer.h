@@ -1,6 +1,6 @@
 // A reduction with the lanes along the innermost kept dim: each lane folds an output of its own.
-// An item is one vector of outputs and one split of the reduced space.
-// Geometry g: kept outer dims, reduced dims, splits, items, inner (kept), unused, chunks (vectors per kept row), work (reduced elements),
+// An item is a block of FT_VECTORS vectors of outputs and one split of the reduced space; the last block of a row may be narrower.
+// Geometry g: kept outer dims, reduced dims, splits, items, inner (kept), unused, chunks (blocks per kept row), work (reduced elements),
 //   split step, then as in reduce_inner.h; the inner strides are those of the kept inner dim.
 FT_KERNEL void FT_NAME(FT_PARAMS, FT_GLOBAL const int *g FT_UNIT_PARAMS)
 {
@@ -14,8 +14,8 @@ FT_KERNEL void FT_NAME(FT_PARAMS, FT_GLOBAL const int *g FT_UNIT_PARAMS)
     int counter[FT_MAX_DIMS], at[FT_OPERANDS];
     FT_FOR_SLAB(item, items)
     {
-        const int split = item % splits, i = item / splits % chunks * FT_LANES;
-        const int m = inner - i < FT_LANES ? inner - i : FT_LANES;
+        const int split = item % splits, first = item / splits % chunks * (FT_VECTORS * FT_LANES);
+        const int width = inner - first < FT_VECTORS * FT_LANES ? inner - first : FT_VECTORS * FT_LANES;
         for (int k = 0; k < FT_OPERANDS; k++) at[k] = k < FT_OUTPUTS ? split * split_step : 0;
         int rest = item / splits / chunks;
         for (int d = kept - 1; d >= 0; d--) {
@@ -29,37 +29,57 @@ FT_KERNEL void FT_NAME(FT_PARAMS, FT_GLOBAL const int *g FT_UNIT_PARAMS)
             rest /= shape[d];
             for (int k = FT_OUTPUTS; k < FT_OPERANDS; k++) at[k] += counter[d] * strides[k * reduced + d];
         }
-        FT_STATE(sum)
-        FT_STATE(middle)
-        FT_STATE(top)
+        FT_STATES(sum)
+        FT_STATES(middle)
+        FT_STATES(top)
         for (int row = begin; row < end; row++) {
-            if (m == FT_LANES) {
-                FT_READ(i)
-                FT_EACH_LANE
+            FT_PIPELINE
+            if (width == FT_VECTORS * FT_LANES) {
+                FT_EACH_VECTOR
                 {
-                    FT_LIFT((FT_I)(row))
-                    FT_LANE(sum) = ft_combine(FT_LANE(sum), lifted);
+                    const int i = first + v * FT_LANES;
+                    FT_READ(i)
+                    FT_EACH_LANE
+                    {
+                        FT_LIFT((FT_I)(row))
+                        FT_LANE(sum[v]) = ft_combine(FT_LANE(sum[v]), lifted);
+                    }
                 }
             } else {
-                FT_READ_PART(i, m)
-                FT_EACH_LANE
+                FT_EACH_VECTOR
                 {
-                    FT_LIFT((FT_I)(row))
-                    FT_LANE(sum) = ft_combine(FT_LANE(sum), lifted);
+                    const int i = first + v * FT_LANES, m = width - v * FT_LANES;
+                    if (m >= FT_LANES) {
+                        FT_READ(i)
+                        FT_EACH_LANE
+                        {
+                            FT_LIFT((FT_I)(row))
+                            FT_LANE(sum[v]) = ft_combine(FT_LANE(sum[v]), lifted);
+                        }
+                    } else if (m > 0) {
+                        FT_READ_PART(i, m)
+                        FT_EACH_LANE
+                        {
+                            FT_LIFT((FT_I)(row))
+                            FT_LANE(sum[v]) = ft_combine(FT_LANE(sum[v]), lifted);
+                        }
+                    }
                 }
             }
             const int done = row - begin + 1;
             if (done % 64 == 0) {
+                FT_EACH_VECTOR
                 FT_EACH_LANE
                 {
-                    FT_LANE(middle) = ft_combine(FT_LANE(middle), FT_LANE(sum));
-                    FT_LANE(sum) = ft_identity();
+                    FT_LANE(middle[v]) = ft_combine(FT_LANE(middle[v]), FT_LANE(sum[v]));
+                    FT_LANE(sum[v]) = ft_identity();
                 }
                 if (done % 4096 == 0) {
+                    FT_EACH_VECTOR
                     FT_EACH_LANE
                     {
-                        FT_LANE(top) = ft_combine(FT_LANE(top), FT_LANE(middle));
-                        FT_LANE(middle) = ft_identity();
+                        FT_LANE(top[v]) = ft_combine(FT_LANE(top[v]), FT_LANE(middle[v]));
+                        FT_LANE(middle[v]) = ft_identity();
                     }
                 }
             }
@@ -70,12 +90,17 @@ FT_KERNEL void FT_NAME(FT_PARAMS, FT_GLOBAL const int *g FT_UNIT_PARAMS)
                 counter[d] = 0;
             }
         }
-        FT_RESULT
-        FT_EACH_LANE
+        FT_EACH_VECTOR
         {
-            FT_LANE(top) = ft_combine(FT_LANE(top), ft_combine(FT_LANE(middle), FT_LANE(sum)));
-            FT_FINISH(FT_LANE(top))
+            const int i = first + v * FT_LANES, rest_of = width - v * FT_LANES;
+            const int m = rest_of < FT_LANES ? rest_of : FT_LANES;
+            FT_RESULT
+            FT_EACH_LANE
+            {
+                FT_LANE(top[v]) = ft_combine(FT_LANE(top[v]), ft_combine(FT_LANE(middle[v]), FT_LANE(sum[v])));
+                FT_FINISH(FT_LANE(top[v]))
+            }
+            if (m > 0) { FT_WRITE(i, m) }
         }
-        FT_WRITE(i, m)
     }
 }

@@ -1,0 +1,115 @@
+"""Errors of reductions. Each function returns the exception to raise."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+
+def argument_type(name: str, argument: str, wanted: str, value: object) -> TypeError:
+    """An argument of a type that an op does not take."""
+    return TypeError(f"{name}(): `{argument}` must be {wanted}, not {value!r}")
+
+
+def argument_missing(name: str, argument: str) -> TypeError:
+    """A call that leaves out what it needs."""
+    return TypeError(f"{name}() needs the argument `{argument}`")
+
+
+def argument_unexpected(name: str, argument: str, why: str) -> TypeError:
+    """An argument that makes no sense beside the others."""
+    return TypeError(f"{name}(): `{argument}` can't be given {why}")
+
+
+def no_mean_of(dtype: object, requested: bool) -> RuntimeError:
+    """mean() in a dtype without fractions."""
+    what = "dtype=" if requested else "an input of "
+    return RuntimeError(
+        f"mean(): {what}{dtype} has no fractions; pass dtype=ftensor.float32, for example"
+    )
+
+
+def floating_only(name: str, dtype: object) -> RuntimeError:
+    """An op on integers that needs floating point or complex numbers."""
+    return RuntimeError(
+        f"{name}() takes floating point or complex tensors, not {dtype}; convert with .float()"
+    )
+
+
+def not_for(name: str, dtype: object) -> RuntimeError:
+    """A dtype that an op has no meaning for."""
+    return RuntimeError(f"{name}() does not take {dtype} tensors")
+
+
+def nothing_to_reduce(name: str, shape: Sequence[int], dim: int | None) -> str:
+    where = f"dim {dim} of shape {tuple(shape)}" if dim is not None else f"shape {tuple(shape)}"
+    return f"{name}(): {where} has no elements, and {name} of none has no value"
+
+
+def empty_input(name: str, shape: Sequence[int]) -> RuntimeError:
+    """A reduction without an identity over a tensor without elements."""
+    return RuntimeError(nothing_to_reduce(name, shape, None) + "; name a dim that has some")
+
+
+def empty_input_index(name: str, shape: Sequence[int]) -> IndexError:
+    """As `empty_input`, for the ops where torch has an IndexError."""
+    return IndexError(nothing_to_reduce(name, shape, None) + "; name a dim that has some")
+
+
+def empty_dim(name: str, shape: Sequence[int], dim: int) -> IndexError:
+    """A reduction without an identity over a dim of size 0."""
+    return IndexError(nothing_to_reduce(name, shape, dim))
+
+
+def empty_norm(order: object, shape: Sequence[int], dim: int | None) -> RuntimeError:
+    """A norm without an identity over no elements."""
+    return RuntimeError(nothing_to_reduce(f"norm of order {order}", shape, dim))
+
+
+def out_dtype(name: str, got: object, wanted: object) -> RuntimeError:
+    """An `out=` that must have exactly the result's dtype."""
+    return RuntimeError(f"{name}(): out must have dtype {wanted}, not {got}")
+
+
+def out_not_bool(name: str, got: object) -> RuntimeError:
+    """An `out=` of all or any."""
+    return RuntimeError(f"{name}(): out must be bool or uint8, not {got}")
+
+
+def out_not_floating(name: str, got: object) -> RuntimeError:
+    """An `out=` without fractions."""
+    return RuntimeError(f"{name}(): out must be floating point or complex, not {got}")
+
+
+def norm_dtype(dtype: object, wanted: str) -> RuntimeError:
+    """A `dtype=` of another category than the input of a norm."""
+    return RuntimeError(f"norm: dtype must be {wanted}, not {dtype}")
+
+
+def norm_narrows(dtype: object, requested: object) -> RuntimeError:
+    """A `dtype=` of a norm that is narrower than the input."""
+    return RuntimeError(f"norm: dtype={requested} is narrower than the input's {dtype}")
+
+
+def norm_order(order: object) -> RuntimeError:
+    """A norm of an order that does not exist."""
+    return RuntimeError(
+        f"there is no vector norm of order {order!r}; orders are numbers, inf, -inf and 'fro'"
+    )
+
+
+def too_many_dims(name: str, ndim: int, most: int) -> RuntimeError:
+    """A tensor of more dims than reductions take."""
+    return RuntimeError(f"{name}() takes tensors of at most {most} dims, not {ndim}")
+
+
+def not_summable_to(shape: Sequence[int], size: Sequence[int]) -> RuntimeError:
+    """sum_to_size to a shape that would not broadcast back."""
+    return RuntimeError(
+        f"a tensor of shape {tuple(shape)} can't be summed to {tuple(size)}, which does not "
+        f"broadcast to it"
+    )
+
+
+def implicit_dim(name: str) -> str:
+    """The warning where softmax guesses its dim."""
+    return f"{name}(): the dim that was left out is guessed from the number of dims; name it"
