@@ -1,0 +1,105 @@
+"""Kernels of matrix products: their programs, tile sizes, and what each launch is told."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from ..dtypes import dtype
+from . import ctype, source
+from .key import lanes_for
+
+if TYPE_CHECKING:
+    from ..runtime.backend import Backend, Kernel
+    from ..runtime.targets import Target
+
+
+@dataclass(frozen=True)
+class GemmKey:
+    """One kernel: its skeleton, the dtype in memory, and the shape of a tile in registers."""
+
+    skeleton: str
+    dtype: dtype
+    lanes: int
+    rows: int
+    vectors: int
+    block: int = 1  # row panels that share a column panel
+    depth: int = 256  # terms summed in registers before they join the totals
+
+    @property
+    def columns(self) -> int:
+        """The width of a tile."""
+        return self.lanes * self.vectors
+
+    @property
+    def entry(self) -> str:
+        """The kernel's name in the program."""
+        tile = f"{self.rows}x{self.columns}"
+        return f"ft_{self.skeleton}_{self.dtype.name}_{tile}_{self.block}_{self.depth}"
+
+
+def packed_key(of: dtype, target: Target) -> GemmKey:
+    """The kernel for matrices worth packing.
+
+    A CPU keeps 8 rows by 2 vectors in registers and a block's totals in its first cache; a GPU's
+    work-items have few registers each, and no cache of their own.
+    """
+    compute = of.compute
+    lanes = lanes_for([compute], compute, target.lanes_bytes)
+    if target.grid == "stride":
+        return GemmKey("gemm", of, lanes, 4, 1)
+    if compute.is_complex:
+        return GemmKey("gemm", of, lanes, 4, 2, 16)
+    return GemmKey("gemm", of, lanes, 8, 2, 16)
+
+
+def pack_key(packed: GemmKey) -> GemmKey:
+    """The kernel that makes the panels which `packed` reads."""
+    return GemmKey("gemm_pack", packed.dtype, 1, packed.rows, packed.columns)
+
+
+def direct_key(of: dtype, target: Target) -> GemmKey:
+    """The kernel for small matrices."""
+    return GemmKey("gemm_direct", of, lanes_for([of], of.compute, target.lanes_bytes), 4, 1)
+
+
+def kernel(backend: Backend, key: GemmKey) -> Kernel:
+    """The kernel `key` on this backend."""
+    found: Kernel | None = backend.kernels.get(key)
+    if found is None:
+        found = backend.build(program(backend, key), key.entry, parameter_types(key))
+        backend.kernels[key] = found
+    return found
+
+
+def parameter_types(key: GemmKey) -> tuple[str, ...]:
+    """The parameters of a kernel, as `Backend.build` wants to know them."""
+    if key.skeleton == "gemm_pack":
+        return ("*",) * 4 + ("long", "long", "*")
+    offsets = 2 if key.skeleton == "gemm" else 4
+    numbers = 4 if key.dtype.is_complex else 2
+    return (
+        ("*",) * 4 + ("long",) * offsets + (ctype.scalar(key.dtype),) * numbers + ("*",)
+    )  # fmt: skip
+
+
+def program(backend: Backend, key: GemmKey) -> str:
+    """The self-contained text of a kernel."""
+    defines = {
+        "FT_NAME": key.entry,
+        "FT_E": ctype.MEMORY[key.dtype.name],
+        "FT_E_HALF": int(key.dtype.name == "float16"),
+        "FT_E_BFLOAT16": int(key.dtype.name == "bfloat16"),
+        "FT_TILE_ROWS": key.rows,
+        "FT_TILE_VECTORS": key.vectors,
+        "FT_TILE_COLUMNS": key.columns,
+        "FT_BLOCK": key.block,
+        "FT_DEPTH": key.depth,
+    }
+    lines = source._settings(
+        key.dtype.compute, key.lanes, backend.properties.has_float64, backend.target.grid
+    )
+    lines += [f"#define {name} {value}" for name, value in defines.items()]
+    helpers = ["math.h", "complex.h", "gemm.h"] if key.dtype.is_complex else ["math.h", "gemm.h"]
+    files = [f"dialect/{backend.dialect}.h", *helpers, f"skeleton/{key.skeleton}.h"]
+    return "\n".join(lines + [source._text(name) for name in files])

@@ -1,0 +1,93 @@
+// Products of packed matrices (see gemm_pack.h). An item is a block of row panels times one column panel; its
+// FT_TILE_ROWS x FT_TILE_COLUMNS tiles are summed in registers along FT_DEPTH steps, then added to totals that
+// stay near, so that the column panel's part is reused by every row panel, and sums of many terms stay exact.
+// Geometry g (long): items, row panels, column panels, panels in a block, rows, columns, depth, mode, whole,
+//   out strides (row, column), added strides (row, column), batch dims, then for each batch dim its shape,
+//   and its strides: in matrices of a_panels, of b_panels, in elements of out, of added.
+FT_KERNEL void FT_NAME(
+    FT_GLOBAL FT_E *out, FT_GLOBAL const FT_T *a_panels, FT_GLOBAL const FT_T *b_panels,
+    FT_GLOBAL const FT_E *added, long out_offset, long added_offset, FT_NUMBER_PARAMS,
+    FT_GLOBAL const long *g FT_UNIT_PARAMS)
+{
+    FT_PORT(out, gmem0)
+    FT_PORT(a_panels, gmem1)
+    FT_PORT(b_panels, gmem2)
+    FT_PORT(added, gmem3)
+    const int items = (int)g[0], row_panels = (int)g[1], column_panels = (int)g[2], most = (int)g[3];
+    const int depth = (int)g[6], mode = (int)g[7], whole = (int)g[8], dims = (int)g[13];
+    const int blocks = (row_panels + most - 1) / most;
+    FT_GLOBAL const long *shape = g + 14;
+    FT_FOR_SLAB(item, items)
+    {
+        const int column = item % column_panels, first = item / column_panels % blocks * most;
+        const int panels = row_panels - first < most ? row_panels - first : most;
+        long at_a = 0, at_b = 0, at_out = out_offset, at_added = added_offset;
+        long rest = item / column_panels / blocks;
+        for (int d = dims - 1; d >= 0; d--) {
+            const long i = rest % shape[d];
+            rest /= shape[d];
+            at_a += i * shape[dims + d];
+            at_b += i * shape[2 * dims + d];
+            at_out += i * shape[3 * dims + d];
+            at_added += i * shape[4 * dims + d];
+        }
+        FT_WIDE_X total[FT_BLOCK][FT_TILE_ROWS][FT_TILE_VECTORS];
+        for (int p = 0; p < panels; p++)
+            for (int r = 0; r < FT_TILE_ROWS; r++)
+                for (int v = 0; v < FT_TILE_VECTORS; v++) { FT_EACH_LANE FT_LANE(total[p][r][v]) = FT_ZERO_X; }
+        for (int k0 = 0; k0 < depth; k0 += FT_DEPTH) {
+            const int n = depth - k0 < FT_DEPTH ? depth - k0 : FT_DEPTH;
+            FT_GLOBAL const FT_T *columns =
+                b_panels + ((at_b * column_panels + column) * depth + k0) * (FT_TILE_COLUMNS * FT_PARTS);
+            for (int p = 0; p < panels; p++) {
+                FT_GLOBAL const FT_T *x =
+                    a_panels + ((at_a * row_panels + first + p) * depth + k0) * (FT_TILE_ROWS * FT_PARTS);
+                FT_GLOBAL const FT_T *y = columns;
+                FT_WIDE_X sum[FT_TILE_ROWS][FT_TILE_VECTORS];
+                FT_UNROLL
+                for (int r = 0; r < FT_TILE_ROWS; r++) {
+                    FT_UNROLL
+                    for (int v = 0; v < FT_TILE_VECTORS; v++) { FT_EACH_LANE FT_LANE(sum[r][v]) = FT_ZERO_X; }
+                }
+                for (int k = 0; k < n; k++) {
+                    FT_PIPELINE
+                    FT_WIDE_X w[FT_TILE_VECTORS];
+                    FT_UNROLL
+                    for (int v = 0; v < FT_TILE_VECTORS; v++) w[v] = FT_PANEL_LOAD(y + v * FT_LANES * FT_PARTS);
+                    FT_UNROLL
+                    for (int r = 0; r < FT_TILE_ROWS; r++) {
+                        const FT_X s = FT_SPLAT(x + r * FT_PARTS);
+                        FT_UNROLL
+                        for (int v = 0; v < FT_TILE_VECTORS; v++) {
+                            FT_EACH_LANE FT_LANE(sum[r][v]) = ft_xfma(s, FT_LANE(w[v]), FT_LANE(sum[r][v]));
+                        }
+                    }
+                    x += FT_TILE_ROWS * FT_PARTS;
+                    y += FT_TILE_COLUMNS * FT_PARTS;
+                }
+                FT_UNROLL
+                for (int r = 0; r < FT_TILE_ROWS; r++) {
+                    FT_UNROLL
+                    for (int v = 0; v < FT_TILE_VECTORS; v++) {
+                        FT_EACH_LANE FT_LANE(total[p][r][v]) = ft_xadd(FT_LANE(total[p][r][v]), FT_LANE(sum[r][v]));
+                    }
+                }
+            }
+        }
+        for (int p = 0; p < panels; p++) {
+            for (int r = 0; r < FT_TILE_ROWS; r++) {
+                const long row = (long)(first + p) * FT_TILE_ROWS + r;
+                if (row >= g[4]) break;
+                for (int v = 0; v < FT_TILE_VECTORS; v++) {
+                    const long i = (long)column * FT_TILE_COLUMNS + v * FT_LANES;
+                    const int m = g[5] - i < FT_LANES ? (int)(g[5] - i) : FT_LANES;
+                    if (m <= 0) break;
+                    ft_result(
+                        total[p][r][v], mode, FT_NUMBERS,
+                        added + FT_PARTS * (at_added + row * g[11] + i * g[12]), (int)g[12],
+                        out + FT_PARTS * (at_out + row * g[9] + i * g[10]), (int)g[10], m, whole);
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,75 @@
+// Products of matrices too small to be worth packing: an item is FT_TILE_ROWS rows by one vector of columns.
+// Geometry g (long): items, row blocks, column vectors, unused, rows, columns, depth, mode, whole,
+//   out strides (row, column), added strides (row, column), batch dims, a strides (row, depth),
+//   b strides (depth, column), whether b may be read in whole vectors, then for each batch dim its shape,
+//   and its strides in a, b, out, added. All strides in elements.
+FT_KERNEL void FT_NAME(
+    FT_GLOBAL FT_E *out, FT_GLOBAL const FT_E *a, FT_GLOBAL const FT_E *b, FT_GLOBAL const FT_E *added,
+    long out_offset, long a_offset, long b_offset, long added_offset, FT_NUMBER_PARAMS,
+    FT_GLOBAL const long *g FT_UNIT_PARAMS)
+{
+    FT_PORT(out, gmem0)
+    FT_PORT(a, gmem1)
+    FT_PORT(b, gmem2)
+    FT_PORT(added, gmem3)
+    const int items = (int)g[0], row_blocks = (int)g[1], vectors = (int)g[2];
+    const int depth = (int)g[6], mode = (int)g[7], whole = (int)g[8], dims = (int)g[13], wide = (int)g[18];
+    const long a_row = g[14] * FT_PARTS, a_step = g[15] * FT_PARTS, b_step = g[16] * FT_PARTS;
+    FT_GLOBAL const long *shape = g + 19;
+    FT_FOR_SLAB(item, items)
+    {
+        const int i = item % vectors * FT_LANES, row = item / vectors % row_blocks * FT_TILE_ROWS;
+        const int m = g[5] - i < FT_LANES ? (int)(g[5] - i) : FT_LANES;
+        const int rows = g[4] - row < FT_TILE_ROWS ? (int)(g[4] - row) : FT_TILE_ROWS;
+        long at_a = a_offset + row * g[14], at_b = b_offset + i * g[17];
+        long at_out = out_offset + row * g[9] + i * g[10], at_added = added_offset + row * g[11] + i * g[12];
+        int rest = item / vectors / row_blocks;
+        for (int d = dims - 1; d >= 0; d--) {
+            const int k = rest % (int)shape[d];
+            rest /= (int)shape[d];
+            at_a += k * shape[dims + d];
+            at_b += k * shape[2 * dims + d];
+            at_out += k * shape[3 * dims + d];
+            at_added += k * shape[4 * dims + d];
+        }
+        FT_GLOBAL const FT_E *x = a + FT_PARTS * at_a, *y = b + FT_PARTS * at_b;
+        long lead[FT_TILE_ROWS];  // rows beyond the edge repeat the first one
+        FT_UNROLL
+        for (int r = 0; r < FT_TILE_ROWS; r++) lead[r] = r < rows ? r * a_row : 0;
+        FT_WIDE_X sum[FT_TILE_ROWS];
+        FT_UNROLL
+        for (int r = 0; r < FT_TILE_ROWS; r++) { FT_EACH_LANE FT_LANE(sum[r]) = FT_ZERO_X; }
+        if (wide && m == FT_LANES) {
+            for (int k = 0; k < depth; k++) {
+                FT_PIPELINE
+                const FT_WIDE_E w = FT_E_LOAD(y);
+                FT_UNROLL
+                for (int r = 0; r < FT_TILE_ROWS; r++) {
+                    const FT_X s = FT_ONE(x + lead[r]);
+                    FT_EACH_LANE FT_LANE(sum[r]) = ft_xfma(s, FT_VALUE(FT_LANE(w)), FT_LANE(sum[r]));
+                }
+                x += a_step;
+                y += b_step;
+            }
+        } else {
+            for (int k = 0; k < depth; k++) {
+                const FT_WIDE_E w = FT_E_PICK(y, (int)g[17], m);
+                FT_UNROLL
+                for (int r = 0; r < FT_TILE_ROWS; r++) {
+                    const FT_X s = FT_ONE(x + lead[r]);
+                    FT_EACH_LANE FT_LANE(sum[r]) = ft_xfma(s, FT_VALUE(FT_LANE(w)), FT_LANE(sum[r]));
+                }
+                x += a_step;
+                y += b_step;
+            }
+        }
+        FT_UNROLL
+        for (int r = 0; r < FT_TILE_ROWS; r++) {
+            if (r < rows) {
+                ft_result(
+                    sum[r], mode, FT_NUMBERS, added + FT_PARTS * (at_added + r * g[11]), (int)g[12],
+                    out + FT_PARTS * (at_out + r * g[9]), (int)g[10], m, whole);
+            }
+        }
+    }
+}

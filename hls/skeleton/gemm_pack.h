@@ -1,0 +1,68 @@
+// Panels of two matrices, as gemm.h reads them: for each step along the depth the elements of
+// FT_TILE_ROWS rows (of FT_TILE_COLUMNS columns) side by side, converted, and zeros beyond the edge.
+// One lane: a value at a time. Geometry g (long), for `a`, then the same for `b`:
+//   rows, panels, depth, row stride, depth stride, dims, matrices; then for `a` its batch shape[dims] and
+//   strides[dims], then those of `b`.
+#define FT_DEPTH_CHUNK 256
+FT_FN_ONCE void ft_pack(
+    FT_GLOBAL FT_T *to, FT_GLOBAL const FT_E *from, int width, int m, int depth, long across, long along)
+{
+    if (m == width && across == 1) {
+        for (int k = 0; k < depth; k++) {
+            for (int r = 0; r < width; r++) {
+                FT_ELEMENT(to, r, from + FT_PARTS * r)
+            }
+            to += FT_PARTS * width;
+            from += FT_PARTS * along;
+        }
+        return;
+    }
+    for (int k0 = 0; k0 < depth; k0 += 16) {  // square blocks: every cache line is read once
+        const int n = depth - k0 < 16 ? depth - k0 : 16;
+        for (int r = 0; r < width; r++) {
+            FT_GLOBAL const FT_E *row = from + FT_PARTS * (r < m ? r * across : 0);
+            for (int k = 0; k < n; k++) {
+                if (r < m) {
+                    FT_ELEMENT(to, k * width + r, row + FT_PARTS * k * along)
+                } else {
+                    FT_ELEMENT_ZERO(to, k * width + r)
+                }
+            }
+        }
+        to += FT_PARTS * 16 * width;
+        from += FT_PARTS * 16 * along;
+    }
+}
+
+FT_KERNEL void FT_NAME(
+    FT_GLOBAL FT_T *a_panels, FT_GLOBAL FT_T *b_panels, FT_GLOBAL const FT_E *a, FT_GLOBAL const FT_E *b,
+    long a_offset, long b_offset, FT_GLOBAL const long *g FT_UNIT_PARAMS)
+{
+    FT_PORT(a_panels, gmem0)
+    FT_PORT(b_panels, gmem1)
+    FT_PORT(a, gmem2)
+    FT_PORT(b, gmem3)
+    const int depth = (int)g[2], chunks = (depth + FT_DEPTH_CHUNK - 1) / FT_DEPTH_CHUNK;
+    const int of_a = (int)(g[1] * g[6]) * chunks, items = of_a + (int)(g[8] * g[13]) * chunks;
+    FT_FOR_SLAB(item, items)
+    {
+        const int second = item >= of_a, i = second ? item - of_a : item;
+        FT_GLOBAL const long *my = g + (second ? 7 : 0);
+        FT_GLOBAL const long *shape = g + 14 + (second ? 2 * g[5] : 0), *strides = shape + my[5];
+        const int k0 = i % chunks * FT_DEPTH_CHUNK, panels = (int)my[1], panel = i / chunks % panels;
+        const int width = second ? FT_TILE_COLUMNS : FT_TILE_ROWS, rows = (int)my[0] - panel * width;
+        const int n = depth - k0 < FT_DEPTH_CHUNK ? depth - k0 : FT_DEPTH_CHUNK, m = rows < width ? rows : width;
+        long from = (second ? b_offset : a_offset) + panel * width * my[3] + k0 * my[4];
+        long rest = i / chunks / panels;
+        for (int d = (int)my[5] - 1; d >= 0; d--) {
+            from += rest % shape[d] * strides[d];
+            rest /= shape[d];
+        }
+        const long to = ((long)(i / chunks) * depth + k0) * width * FT_PARTS;
+        if (second) {
+            ft_pack(b_panels + to, b + FT_PARTS * from, FT_TILE_COLUMNS, m, n, my[3], my[4]);
+        } else {
+            ft_pack(a_panels + to, a + FT_PARTS * from, FT_TILE_ROWS, m, n, my[3], my[4]);
+        }
+    }
+}
