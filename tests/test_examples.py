@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import subprocess
 import sys
@@ -20,7 +21,9 @@ def run(name: str, *arguments: str | Path) -> str:
     """The output of an example, run from another folder than its own."""
     command = [sys.executable, str(EXAMPLES / name), *map(str, arguments)]
     cwd = next(Path(a) for a in arguments if isinstance(a, Path))
-    done = subprocess.run(command, cwd=cwd, text=True, capture_output=True)
+    # The checkout's ftensor, whatever the environment has installed.
+    env = os.environ | {"PYTHONPATH": str(EXAMPLES.parent)}
+    done = subprocess.run(command, cwd=cwd, env=env, text=True, capture_output=True)
     assert done.returncode == 0, done.stderr
     return done.stdout
 
