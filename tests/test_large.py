@@ -1,0 +1,49 @@
+"""Tensors beyond 32-bit indexing: cut into pieces, with nothing lost at the seams."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import ftensor as ft
+from ftensor.kernels import select
+from ftensor.ops import call
+
+pytestmark = pytest.mark.once
+BEYOND = 2**31 + 77
+split = call.split
+
+
+def test_more_than_two_to_the_31_elements() -> None:
+    """One byte each: the values at both ends and at the seam are right."""
+    total = ft.fpga.get_device_properties(0).total_memory
+    if total < 4 * BEYOND:
+        pytest.skip(f"needs {4 * BEYOND >> 30} GiB of device memory, this device has {total >> 30}")
+    a = ft.tensor([3], dtype=ft.uint8).expand(BEYOND)
+    made = a + 4
+    assert made.shape == (BEYOND,)
+    for at in (0, 1, 2**31 - 65, 2**31 - 1, 2**31, BEYOND - 1):
+        assert made[at].item() == 7
+    made[2**31 + 5 :].mul_(2)
+    assert made[2**31 + 3 : 2**31 + 7].tolist() == [7, 7, 14, 14]
+
+
+@settings(max_examples=30)
+@given(
+    st.lists(st.integers(1, 7), min_size=1, max_size=3),
+    st.integers(5, 40),
+    st.booleans(),
+)
+def test_pieces_cover_the_whole(shape: list[int], limit: int, transposed: bool) -> None:
+    """With a small limit in place of 2^31, every element is still computed, once."""
+    a = ft.arange(ft.Size(shape).numel()).reshape(shape)
+    if transposed:
+        a = a.transpose(0, -1)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(call, "split", lambda s, t: split(s, t, limit))
+        patch.setattr(select, "pieces_needed", lambda plan: True)
+        a._storage.backend.launches.clear()
+        twice = a + a
+        a._storage.backend.launches.clear()
+    assert twice.tolist() == (a * 2).tolist()

@@ -1,0 +1,107 @@
+"""The xclbin container: what is written reads back, and nothing else is believed."""
+
+from __future__ import annotations
+
+import struct
+from uuid import UUID
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ftensor.build import xclbin
+from ftensor.build.xclbin import Kind, Mode, Section, Xclbin
+from ftensor.errors_image import ImageError
+
+pytestmark = pytest.mark.once
+
+names = st.text(st.characters(codec="ascii", exclude_characters="\0"), max_size=15)
+sections = st.builds(Section, st.integers(0, 2**32 - 1), names, st.binary(max_size=200))
+images = st.builds(
+    Xclbin,
+    st.uuids(allow_nil=True),
+    st.lists(sections, max_size=6).map(tuple),
+    platform=names,
+    interface_uuid=st.uuids(allow_nil=True),
+    mode=st.sampled_from(list(Mode)),
+    timestamp=st.integers(0, 2**64 - 1),
+    version=st.tuples(st.integers(0, 255), st.integers(0, 255), st.integers(0, 65535)),
+    unique_id=st.integers(0, 2**64 - 1),
+)
+
+
+@given(images)
+def test_written_files_read_back(image: Xclbin) -> None:
+    """Every field survives, and sections start on 8-byte boundaries."""
+    data = xclbin.write(image)
+    assert xclbin.read(data) == image
+    for k in range(len(image.sections)):
+        _, _, offset, size = xclbin.ENTRY.unpack_from(data, 456 + 40 * k)
+        assert offset % 8 == 0
+        assert data[offset : offset + size] == image.sections[k].data
+
+
+def test_fields_lie_where_xrt_looks_for_them() -> None:
+    """Offsets of the published structure."""
+    image = Xclbin(
+        UUID(int=7), (Section(Kind.BITSTREAM, "kernels", b"\x7fELF"),), "vendor_board_name_1_0",
+        mode=Mode.SW_EMU,
+    )  # fmt: skip
+    data = xclbin.write(image)
+    assert data[:8] == b"xclbin2\0"
+    assert struct.unpack_from("<i", data, 8) == (-1,)
+    assert struct.unpack_from("<Q", data, 304) == (len(data),)
+    assert struct.unpack_from("<H", data, 332) == (5,)
+    assert data[352:].startswith(b"vendor_board_name_1_0\0")
+    assert data[416:432] == UUID(int=7).bytes
+    assert struct.unpack_from("<I", data, 448) == (1,)
+    assert image.section(Kind.BITSTREAM) == b"\x7fELF"
+    assert image.section(Kind.IP_LAYOUT) is None
+
+
+@given(images, st.data())
+def test_truncated_files_are_refused(image: Xclbin, data: st.DataObject) -> None:
+    """At whatever byte the file ends."""
+    whole = xclbin.write(image)
+    end = data.draw(st.integers(0, len(whole) - 1))
+    with pytest.raises(ImageError):
+        xclbin.read(whole[:end])
+
+
+@given(images, st.data())
+def test_damaged_files_never_crash_the_reader(image: Xclbin, data: st.DataObject) -> None:
+    """Any few bytes changed: the reader gives an image or one clear error, nothing else."""
+    broken = bytearray(xclbin.write(image))
+    for _ in range(data.draw(st.integers(1, 8))):
+        broken[data.draw(st.integers(0, min(len(broken), 700) - 1))] = data.draw(
+            st.integers(0, 255)
+        )
+    try:
+        found = xclbin.read(bytes(broken))
+    except ImageError:
+        return
+    assert sum(len(s.data) for s in found.sections) <= len(broken) * len(found.sections)
+
+
+@pytest.mark.parametrize(
+    ("at", "value"),
+    [
+        (0, b"xclbin0\0"),
+        (448, b"\xff\xff\xff\xff"),
+        (456 + 24, b"\xff" * 8),
+        (456 + 32, b"\xff" * 8),
+    ],
+    ids=["magic", "sections", "offset", "size"],
+)
+def test_hostile_fields(at: int, value: bytes) -> None:
+    """Sizes that no file has."""
+    whole = bytearray(xclbin.write(Xclbin(UUID(int=1), (Section(0, "", b"x" * 16),))))
+    whole[at : at + len(value)] = value
+    with pytest.raises(ImageError, match="xclbin"):
+        xclbin.read(bytes(whole))
+
+
+def test_names_that_do_not_fit() -> None:
+    """A field of the file has a size."""
+    with pytest.raises(ValueError, match="longer"):
+        xclbin.write(Xclbin(UUID(int=1), (), "x" * 64))
