@@ -18,6 +18,11 @@ def surplus_arguments(function: str, most: int, given: int) -> TypeError:
     return TypeError(f"{function}() takes {most} positional argument(s), but {given} were given")
 
 
+def given_twice(function: str, argument: str) -> TypeError:
+    """An argument given by position and by name."""
+    return TypeError(f"{function}() was given `{argument}` twice")
+
+
 def not_a_dtype(function: str, value: object) -> TypeError:
     """Something else where a dtype is wanted."""
     return TypeError(
@@ -213,6 +218,16 @@ def negative_count(function: str, argument: str, value: int) -> RuntimeError:
 
 
 # --- conversions ---
+
+
+def warn_complex_to_real() -> None:
+    """torch's warning for a conversion that drops imaginary parts."""
+    warnings.warn(
+        "converting complex numbers to a real dtype drops their imaginary parts; "
+        "use .real to say so",
+        UserWarning,
+        stacklevel=4,
+    )
 
 
 def no_complex_half() -> NotImplementedError:

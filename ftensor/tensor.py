@@ -338,11 +338,20 @@ class Tensor:
             raise errors.ambiguous_truth(self._shape)
         return bool(self.item())
 
+    def _real_item(self) -> Any:
+        """The one element, of which a complex one must be a real number."""
+        found = self.item()
+        if not isinstance(found, complex):
+            return found
+        if found.imag:
+            raise errors.complex_to_real_value(found, "a real number")
+        return found.real
+
     def __int__(self) -> int:
-        return int(self.item())
+        return int(self._real_item())
 
     def __float__(self) -> float:
-        return float(self.item())
+        return float(self._real_item())
 
     def __complex__(self) -> complex:
         return complex(self.item())
@@ -378,7 +387,7 @@ class Tensor:
     __str__ = __repr__
 
     def __format__(self, spec: str) -> str:
-        return format(self.item(), spec) if not self._shape and spec else object.__format__(self, spec)
+        return object.__format__(self, spec) if self._shape else format(self.item(), spec)
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Tensor:
         found: Tensor = self.clone()

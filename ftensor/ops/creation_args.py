@@ -2,32 +2,21 @@
 
 from __future__ import annotations
 
-import builtins
 import math
 from typing import TYPE_CHECKING, Any
-
-import numpy as np
 
 from .. import dtypes, errors_creation
 from ..device import resolve
 from ..dtypes import dtype
 from ..tensor import Tensor, contiguous_format, memory_format, preserve_format, strided
 from .memory import new, resize_
-from .scalars import number
+from .scalars import as_dtype, number
 from .view_args import ints
 
 if TYPE_CHECKING:
     from ..device import DeviceLike, device
 
 Ints = tuple[int, ...]
-
-_PYTHON_TYPES: dict[Any, dtype] = {
-    builtins.bool: dtypes.bool,
-    builtins.int: dtypes.int64,
-    builtins.float: dtypes.float64,
-    builtins.complex: dtypes.complex128,
-}
-
 
 def sizes(function: str, given: tuple[Any, ...], size: Any = None) -> Ints:
     """A shape given as ints one by one, as one tuple or list, or by the keyword `size`."""
@@ -45,16 +34,6 @@ def checked_shape(shape: Ints) -> Ints:
     if shape and min(shape) < 0:
         raise errors_creation.negative_dimension(shape)
     return shape
-
-
-def as_dtype(function: str, given: Any) -> dtype | None:
-    """A dtype, also given as Python's bool, int, float or complex."""
-    if given is None or isinstance(given, dtype):
-        return given
-    found = _PYTHON_TYPES.get(given) if isinstance(given, type) else None
-    if found is None:
-        raise errors_creation.not_a_dtype(function, given)
-    return found
 
 
 def options(
@@ -136,8 +115,3 @@ def rounded_up(count: float) -> int:
     if not math.isfinite(count) or count >= 2.0**63:
         raise errors_creation.range_too_long(count)
     return max(0, math.ceil(count))
-
-
-def is_numpy_scalar(value: Any) -> bool:
-    """Whether a value is a NumPy number, which converts to a Python one by `item()`."""
-    return isinstance(value, np.generic) and value.dtype.kind in "biufc"

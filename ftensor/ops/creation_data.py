@@ -12,7 +12,7 @@ from ..dtypes import dtype
 from ..tensor import Tensor
 from .catalogue import op
 from .creation_args import options
-from .memory import converted
+from .memory import converted, new
 from .nested import described, flattened
 
 if TYPE_CHECKING:
@@ -66,10 +66,12 @@ def _integers(values: list[Any], of: dtype) -> np.ndarray[Any, Any]:
 
 
 def _whole(value: Any, of: dtype) -> int:
-    try:
-        return int(value)
-    except (ValueError, OverflowError):  # NaN, infinity
-        raise errors_creation.value_overflow(value, of) from None
+    """A number in the data without its fraction; as a float it may not wrap."""
+    if isinstance(value, float):
+        low = 0.0 if of.kind == "u" else -(2.0**63)
+        if not low <= value < 2.0**63:  # NaN, too
+            raise errors_creation.value_overflow(value, of)
+    return int(value)
 
 
 def uploaded(array: np.ndarray[Any, Any], of: dtype, where: device) -> Tensor:
@@ -112,6 +114,8 @@ def made_of(data: Any, of: dtype | None, where: device) -> Tensor:
     else:
         shape, values, inferred = found
     of = of or inferred
+    if not values:
+        return new(shape, of, where)
     return uploaded(stored(values, of).reshape(shape), of, where)
 
 

@@ -259,8 +259,7 @@ def new_tensor(
     """
     if isinstance(data, Tensor):
         errors_creation.warn_copied_tensor("new_tensor")
-        dtype = data._dtype if dtype is None else dtype
-    elif dtype is None:
+    if dtype is None:
         dtype = input._dtype
     return creation_data.new_like_data(
         input, data, dtype, device, pin_memory, requires_grad, "new_tensor"

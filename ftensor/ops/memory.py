@@ -7,13 +7,15 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .. import dtypes, errors, errors_creation
-from ..device import backend_of, resolve
+from ..device import backend_of
 from ..iterator.shape import numel
 from ..iterator.stride import (
     channels_last_strides,
     contiguous_strides,
     extent,
     has_internal_overlap,
+    is_channels_last,
+    is_contiguous,
     like_strides,
 )
 from ..tensor import (
@@ -29,10 +31,10 @@ from .call import pointwise
 from .catalogue import op
 from .op import Op
 from .scalars import number, storable
-from .view_args import ints
+from .view_args import ints, layout
 
 if TYPE_CHECKING:
-    from ..device import DeviceLike, device
+    from ..device import device
 
 Ints = tuple[int, ...]
 
@@ -87,9 +89,14 @@ def copy_(input: Tensor, src: Any, non_blocking: bool = False) -> Tensor:
     Write `src`, broadcast to this tensor's shape and converted to its dtype, into this tensor.
     """
     if not isinstance(src, Tensor):
-        raise errors.not_a_tensor_or_number("copy_", src)
+        found = number(src)
+        if found is None:
+            raise errors.not_a_tensor_or_number("copy_", src)
+        return fill_(input, found)
     if src is input:
         return input
+    if src._dtype.is_complex and not input._dtype.is_complex:
+        errors_creation.warn_complex_to_real()
     if src._storage.device is not input._storage.device:
         src = _moved(src, input._storage.device)
     return pointwise(COPY, (src,), (), input, True)
@@ -112,6 +119,7 @@ def _moved(t: Tensor, where: device) -> Tensor:
 @op()
 def clone(input: Tensor, *, memory_format: memory_format = preserve_format) -> Tensor:
     """clone(input, *, memory_format=preserve_format) -> Tensor: a copy in memory of its own."""
+    layout(input, "clone")  # refuses what is no tensor
     strides = layout_strides(input, memory_format)
     made = new(input._shape, input._dtype, input._storage.device, strides)
     return pointwise(COPY, (input,), (), made, True)
@@ -125,6 +133,13 @@ def contiguous(input: Tensor, memory_format: memory_format = contiguous_format) 
     return clone(input, memory_format=memory_format)
 
 
+def _suggested_format(t: Tensor) -> memory_format:
+    """The memory format that a tensor counts as having: contiguous unless it lies channels-last."""
+    if is_channels_last(t._shape, t._strides) and not is_contiguous(t._shape, t._strides):
+        return channels_last if t.ndim == 4 else channels_last_3d
+    return contiguous_format
+
+
 def converted(
     t: Tensor,
     of: dtypes.dtype,
@@ -133,7 +148,9 @@ def converted(
     wanted: memory_format = preserve_format,
 ) -> Tensor:
     """`t` in a dtype on a device; `t` itself when that is what it is already."""
-    same_layout = wanted is preserve_format or t.is_contiguous(wanted)
+    same_layout = wanted is preserve_format or wanted is _suggested_format(t)
+    if t._dtype.is_complex and not of.is_complex and of is not dtypes.bool:
+        errors_creation.warn_complex_to_real()
     if t._dtype is of and t._storage.device is where and not copy and same_layout:
         return t
     if t._storage.device is not where:
@@ -142,67 +159,6 @@ def converted(
             return t
     made = new(t._shape, of, where, layout_strides(t, wanted))
     return pointwise(COPY, (t,), (), made, True)
-
-
-@op(function=False)
-def to(
-    input: Tensor,
-    *args: Any,
-    device: DeviceLike | None = None,
-    dtype: dtypes.dtype | None = None,
-    non_blocking: bool = False,
-    copy: bool = False,
-    memory_format: memory_format | None = None,
-) -> Tensor:
-    """to(dtype) | to(device, dtype) | to(other): the tensor in another dtype or on another device.
-
-    The tensor itself when nothing changes, unless `copy`. Strides are kept unless `memory_format`
-    says otherwise. `non_blocking` is accepted; copies to the host wait.
-    """
-    from ..device import device as Device
-
-    args = list(args)  # type: ignore[assignment]
-    flags: list[Any] = []
-    for arg in args:
-        if isinstance(arg, Tensor):
-            dtype, device = arg._dtype, arg._storage.device
-        elif isinstance(arg, dtypes.dtype):
-            dtype = arg
-        elif isinstance(arg, (str, Device)):
-            device = arg
-        elif isinstance(arg, bool):
-            flags.append(arg)
-        elif isinstance(arg, int):
-            device = Device("fpga", arg)
-        elif arg is not None:
-            raise errors.bad_to_argument(arg)
-    if len(flags) > 1:
-        copy = flags[1]
-    return converted(
-        input,
-        dtype or input._dtype,
-        input._storage.device if device is None else resolve(device),
-        copy,
-        memory_format or preserve_format,
-    )
-
-
-def _conversion(name: str, of: dtypes.dtype) -> None:
-    def convert(input: Tensor, memory_format: memory_format = preserve_format) -> Tensor:
-        return converted(input, of, input._storage.device, False, memory_format)
-
-    convert.__name__ = convert.__qualname__ = name
-    convert.__doc__ = f"{name}(memory_format=preserve_format) -> Tensor: `to({of})`."
-    op(function=False)(convert)
-
-
-for _name, _of in {
-    "bool": dtypes.bool, "byte": dtypes.uint8, "char": dtypes.int8, "short": dtypes.int16,
-    "int": dtypes.int32, "long": dtypes.int64, "half": dtypes.float16,
-    "bfloat16": dtypes.bfloat16, "float": dtypes.float32, "double": dtypes.float64,
-    "cfloat": dtypes.complex64, "cdouble": dtypes.complex128,
-}.items():  # fmt: skip
-    _conversion(_name, _of)
 
 
 @op(function=False)

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import cmath
 import math
-import sys
 from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from .. import dtypes, errors, errors_creation
 from ..dtypes import dtype
@@ -14,6 +15,7 @@ from .call import pointwise, resize_output
 from .catalogue import op
 from .creation_args import check_out, destination, given_number, options, rounded_up
 from .memory import COPY, fill_, new
+from .numbers import rounded
 from .op import Op, Promote
 from .scalars import storable
 from .view_args import as_int
@@ -173,12 +175,34 @@ def _space(
     if kind.kind == "b":
         raise errors.not_implemented_for(function, kind)
     made = destination(function, (count,), of, where, out, kind, given_device)
-    return storable(function, low, kind), storable(function, high, kind), made
+    return _as_stored(function, low, kind), _as_stored(function, high, kind), made
 
 
-def _line(low: Any, high: Any, count: int) -> tuple[Any, ...]:
-    """What the rows of evenly spaced numbers are told: the ends are exact, seen from either."""
-    return low, high, (high - low) / (count - 1), count // 2, count - 1
+def _as_stored(function: str, value: Any, of: dtype) -> Any:
+    """A bound as the dtype has it, so that the ends of a range are what is stored there."""
+    value = storable(function, value, of)
+    if of.kind not in "fc":
+        return value
+    if isinstance(value, complex):
+        return complex(of.numpy.type(value))
+    return rounded(float(value), of) if of.itemsize == 2 else of.to_real().numpy.type(value).item()
+
+
+def _line(low: Any, high: Any, of: dtype, count: int) -> tuple[Any, ...]:
+    """What the rows of evenly spaced numbers are told: each half starts from its own, exact end.
+
+    The step of a 16-bit dtype is rounded to it, since torch's is, and shows.
+    """
+    step = (high - low) / (count - 1)
+    if of.kind == "f" and of.itemsize == 2:
+        step = rounded(rounded(high - low, of) / rounded(count - 1, of), of)
+    return low, high, step, count // 2, count - 1
+
+
+def _power(base: float, exponent: Any) -> Any:
+    """`base` to the power of one number, with infinities and NaN rather than exceptions."""
+    with np.errstate(all="ignore"):
+        return np.power(base, exponent).item()
 
 
 @op(method=False)
@@ -204,7 +228,7 @@ def linspace(
     count = made.numel()
     if count == 1:
         return fill_(made, low)
-    return filled(LINSPACE, _line(low, high, count), made) if count else made
+    return filled(LINSPACE, _line(low, high, made._dtype, count), made) if count else made
 
 
 @op(method=False)
@@ -231,7 +255,9 @@ def logspace(
     count = made.numel()
     if not count:
         return made
-    line = _line(low, high, count) if count > 1 else (low, low, 0, 1, 0)
+    if count == 1:
+        return fill_(made, _power(number, given_number("logspace", "start", start)))
+    line = _line(low, high, made._dtype, count)
     if made._dtype.is_complex:
         return _complex_powers(number, line, made)
     if made._dtype.kind == "f":
@@ -242,8 +268,8 @@ def logspace(
 
 def _complex_powers(base: float, line: tuple[Any, ...], out: Tensor) -> Tensor:
     """exp(z * log(base)) for the z on a line; the product is a line, too."""
-    # No number is the logarithm of 0, but this one is low enough that its powers are 0 or infinite.
-    log = cmath.log(base) if base else -sys.float_info.max
+    # No number is the logarithm of 0; this one is low enough that its powers are 0 or infinite.
+    log = cmath.log(base) if base else -1e300
     low, high, step, middle, last = line
     wide = dtypes.complex128 if out._storage.backend.properties.has_float64 else dtypes.complex64
     powers = new(out._shape, wide, out._storage.device)

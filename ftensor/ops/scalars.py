@@ -1,14 +1,33 @@
-"""Numbers given where a dtype wants one: what counts as a number, and how the dtype takes it."""
+"""Numbers and dtypes as users give them, and how a dtype takes a number."""
 
 from __future__ import annotations
 
+import builtins
 from typing import Any
 
 import numpy as np
 
+from .. import dtypes, errors_creation
 from ..dtypes import dtype
 from ..tensor import Tensor
 from .numbers import check_fits
+
+_PYTHON_TYPES: dict[Any, dtype] = {
+    builtins.bool: dtypes.bool,
+    builtins.int: dtypes.int64,
+    builtins.float: dtypes.float64,
+    builtins.complex: dtypes.complex128,
+}
+
+
+def as_dtype(function: str, given: Any) -> dtype | None:
+    """A dtype, also given as Python's bool, int, float or complex."""
+    if given is None or isinstance(given, dtype):
+        return given
+    found = _PYTHON_TYPES.get(given) if isinstance(given, type) else None
+    if found is None:
+        raise errors_creation.not_a_dtype(function, given)
+    return found
 
 
 def number(value: Any) -> Any:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+import builtins
 from typing import TYPE_CHECKING, Any
 
 from .. import dtypes, errors_creation
 from ..device import CPU, resolve
-from ..dtypes import dtype
 from ..tensor import Tensor, contiguous_format, memory_format, preserve_format
 from .catalogue import op
 from .memory import converted, layout_strides, resize_
@@ -103,6 +103,12 @@ def is_cuda(input: Tensor) -> bool:
 
 
 @op(function=False, prop=True)
+def data(input: Tensor) -> Tensor:
+    """The same elements in another Tensor, as `detach()`."""
+    return input._view(input._shape, input._strides, input._offset)
+
+
+@op(function=False, prop=True)
 def is_leaf(input: Tensor) -> bool:
     """True: ftensor records no gradients, so no tensor is the result of a recorded op."""
     return True
@@ -159,6 +165,8 @@ def type(input: Tensor, dtype: Any = None, non_blocking: bool = False) -> Any:
         return f"ftensor.{place}{_NAMES[input._dtype]}Tensor"
     if isinstance(dtype, dtypes.dtype):
         return converted(input, dtype, where)
+    if isinstance(dtype, builtins.type):
+        raise errors_creation.bad_type_name(dtype)
     if not isinstance(dtype, str):
         raise errors_creation.bad_type(dtype)
     package, _, name = dtype.rpartition(".")

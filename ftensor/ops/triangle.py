@@ -1,125 +1,116 @@
-"""The identity matrix, and the indices of triangles in row-major order."""
+"""Triangles and diagonals: tril, triu, diag, diag_embed, diagflat."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from .. import dtypes, errors, errors_creation
-from ..dtypes import dtype
+from .. import dtypes, errors_shape, errors_view
+from ..iterator.shape import normalize_dim
+from ..iterator.stride import contiguous_strides
 from ..tensor import Tensor
+from . import memory
 from .call import pointwise
 from .catalogue import op
-from .creation_args import destination, options
-from .memory import COPY, fill_, new, zero_
+from .gather import check_tensors
 from .op import Op
-from .ranges import filled
 from .view_args import as_int
+from .written import check_written, into, out_or_new
 
-if TYPE_CHECKING:
-    from ..device import DeviceLike, device
-
-# `count` elements come first, their rows; the same number of columns follow. `flip` turns a lower
-# triangle by 180 degrees, which makes it an upper one.
-TRIANGLE = Op(
-    "triangle", "triangle() -> Tensor",
-    "FT_POSITION < count ? (flip != K(0) ? rows - K(1) - row : row) "
-    ": (flip != K(0) ? cols - K(1) - column : column)",
-    int_="FT_POSITION < count ? (flip != K(0) ? rows - K(1) - row : row) "
-    ": (flip != K(0) ? cols - K(1) - column : column)",
-    lets=(
-        ("nth", "FT_POSITION < count ? FT_POSITION : FT_POSITION - count"),
-        ("k", "flip != K(0) ? count - K(1) - nth : nth"),
-        ("row", "ft_triangle_row(k, first, full, least, cols)"),
-        ("column", "k - ft_triangle_before(row, first, full, least, cols)"),
-    ),
-    params=("count", "first", "full", "least", "rows", "cols", "flip"),
-)  # fmt: skip
+# Zeros take the place of what the mask leaves out, whatever it is (nan times 0 would be nan).
+KEEP = Op("keep", "keep(input, mask) -> Tensor", "b ? a : K(0)", bool_="b ? a : K(0)",
+          complex_="ftb_cwhere(b, a, ft_cmake((FT_V)(0), (FT_V)(0)))", sees="VM")  # fmt: skip
 
 
-@op(method=False)
-def eye(
-    n: int,
-    m: int | None = None,
-    *,
-    out: Tensor | None = None,
-    dtype: dtype | None = None,
-    layout: Any = None,
-    device: DeviceLike | None = None,
-    pin_memory: bool = False,
-    requires_grad: bool = False,
-) -> Tensor:
-    """eye(n, m=n, *, out=None, dtype=None, device=None) -> Tensor: ones on the diagonal, else zeros."""
-    of, where = options("eye", dtype, device, layout, pin_memory, requires_grad)
-    rows = as_int(n, "eye", "n")
-    cols = rows if m is None else as_int(m, "eye", "m")
-    for name, value in (("n", rows), ("m", cols)):
-        if value < 0:
-            raise errors_creation.negative_count("eye", name, value)
-    made = zero_(destination("eye", (rows, cols), of, where, out, given_device=device))
-    diagonal = (min(rows, cols),), (sum(made._strides),), made._offset
-    fill_(made._view(*diagonal), 1)
+def _triangle(input: Tensor, diagonal: int, lower: bool) -> Tensor:
+    """A bool view over the input's matrices, true where `column - row` is on the kept side.
+
+    It is one row of values of `column - row`, seen with a negative stride: next to no memory.
+    """
+    rows, columns = input._shape[-2:]
+    count = rows + columns - 1
+    line = memory.new((count,), dtypes.bool, input._storage.device)
+    # Value p of the line is about column - row == p - (rows - 1).
+    cut = min(max(diagonal + rows - 1 + lower, 0), count)
+    memory.fill_(line._view((cut,), (1,), 0), lower)
+    memory.fill_(line._view((count - cut,), (1,), cut), not lower)
+    strides = (0,) * (input.ndim - 2) + (-1, 1)
+    return line._view(input._shape, strides, rows - 1)
+
+
+def _kept(name: str, input: Tensor, diagonal: Any, lower: bool, out: Tensor | None) -> Tensor:
+    check_tensors(name, input=input)
+    if input.ndim < 2:
+        raise errors_shape.needs_dims(name, 2, input.ndim)
+    diagonal = as_int(diagonal, name, "diagonal")
+    if out is input:
+        check_written(name, input, ())
+        made = input
+    else:
+        strides = contiguous_strides(input._shape)
+        made = out_or_new(name, out, input._shape, input._dtype, input, (input,), strides)
+    if not input.numel():
+        return made
+    return pointwise(KEEP, (input, _triangle(input, diagonal, lower)), (), made, True)
+
+
+@op(inplace=True)
+def tril(input: Tensor, diagonal: int = 0, *, out: Tensor | None = None) -> Tensor:
+    """tril(input, diagonal=0, *, out=None) -> Tensor
+
+    The lower triangle of each matrix, up to the diagonal with this number; zeros elsewhere.
+    """
+    return _kept("tril", input, diagonal, True, out)
+
+
+@op(inplace=True)
+def triu(input: Tensor, diagonal: int = 0, *, out: Tensor | None = None) -> Tensor:
+    """triu(input, diagonal=0, *, out=None) -> Tensor
+
+    The upper triangle of each matrix, from the diagonal with this number on; zeros elsewhere.
+    """
+    return _kept("triu", input, diagonal, False, out)
+
+
+@op()
+def diag(input: Tensor, diagonal: int = 0, *, out: Tensor | None = None) -> Tensor:
+    """diag(input, diagonal=0, *, out=None) -> Tensor
+
+    A copy of a matrix's diagonal, or a matrix of zeros with a 1-d tensor on its diagonal.
+    """
+    check_tensors("diag", input=input)
+    diagonal = as_int(diagonal, "diag", "diagonal")
+    if input.ndim == 1:
+        return into("diag", out, diag_embed(input, diagonal))
+    if input.ndim != 2:
+        raise errors_shape.diag_ndim(input.ndim)
+    view = input.diagonal(diagonal)  # type: ignore[attr-defined]
+    made = out_or_new("diag", out, view._shape, input._dtype, input, (input,))
+    return memory.copy_(made, view)
+
+
+@op()
+def diag_embed(input: Tensor, offset: int = 0, dim1: int = -2, dim2: int = -1) -> Tensor:
+    """diag_embed(input, offset=0, dim1=-2, dim2=-1) -> Tensor
+
+    Matrices of zeros over dim1 and dim2 with the last dim's entries on a diagonal.
+    """
+    check_tensors("diag_embed", input=input)
+    first, second = normalize_dim(dim1, input.ndim + 1), normalize_dim(dim2, input.ndim + 1)
+    offset = as_int(offset, "diag_embed", "offset")
+    if first == second:
+        raise errors_view.diagonal_same_dims(dim1, dim2)
+    size = input._shape[-1] + abs(offset)
+    shape = list(input._shape[:-1])
+    for dim in sorted((first, second)):
+        shape.insert(dim, size)
+    made = memory.new(tuple(shape), input._dtype, input._storage.device)
+    memory.zero_(made)
+    memory.copy_(made.diagonal(offset, first, second), input)  # type: ignore[attr-defined]
     return made
 
 
-@op(method=False)
-def tril_indices(
-    row: int,
-    col: int,
-    offset: int = 0,
-    *,
-    dtype: dtype | None = None,
-    layout: Any = None,
-    device: DeviceLike | None = None,
-    pin_memory: bool = False,
-) -> Tensor:
-    """tril_indices(row, col, offset=0, *, dtype=int64, device=None) -> Tensor
-
-    The rows (first) and columns (second) of the elements of a lower triangle, in row-major order.
-    """
-    of, where = options("tril_indices", dtype, device, layout, pin_memory)
-    return _triangle("tril_indices", row, col, offset, of, where, flip=False)
-
-
-@op(method=False)
-def triu_indices(
-    row: int,
-    col: int,
-    offset: int = 0,
-    *,
-    dtype: dtype | None = None,
-    layout: Any = None,
-    device: DeviceLike | None = None,
-    pin_memory: bool = False,
-) -> Tensor:
-    """triu_indices(row, col, offset=0, *, dtype=int64, device=None) -> Tensor
-
-    The rows (first) and columns (second) of the elements of an upper triangle, in row-major order.
-    """
-    of, where = options("triu_indices", dtype, device, layout, pin_memory)
-    return _triangle("triu_indices", row, col, offset, of, where, flip=True)
-
-
-def _triangle(
-    function: str, row: Any, col: Any, offset: Any, of: dtype | None, where: device, flip: bool
-) -> Tensor:
-    rows, cols = as_int(row, function, "row"), as_int(col, function, "col")
-    for name, value in (("row", rows), ("col", cols)):
-        if value < 0:
-            raise errors_creation.negative_count(function, name, value)
-    of = of or dtypes.int64
-    if of not in (dtypes.int32, dtypes.int64):
-        raise errors.not_implemented_for(function, of)
-    shift = as_int(offset, function, "offset")
-    if flip:  # seen from the other corner, an upper triangle is a lower one
-        shift = cols - rows - shift
-    first = min(max(0, -shift), rows)  # the first row with elements
-    least = max(0, min(cols, first + shift + 1))
-    full = min(max(first, cols - shift - 1), rows)  # the first row with all columns
-    grown = full - first
-    count = grown * least + grown * (grown - 1) // 2 + (rows - full) * cols if cols else 0
-    made = new((2, count), dtypes.int64, where)
-    if count:
-        filled(TRIANGLE, (count, first, full, least, rows, cols, int(flip)), made)
-    if of is dtypes.int64:
-        return made
-    return pointwise(COPY, (made,), (), new((2, count), of, where), True)
+@op()
+def diagflat(input: Tensor, offset: int = 0) -> Tensor:
+    """diagflat(input, offset=0) -> Tensor: a matrix with the flattened input on a diagonal."""
+    check_tensors("diagflat", input=input)
+    return diag_embed(input.reshape(-1), as_int(offset, "diagflat", "offset"))
