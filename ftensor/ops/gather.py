@@ -129,12 +129,13 @@ def take_along_dim(
     """take_along_dim(input, indices, dim=None, *, out=None) -> Tensor
 
     As `gather`, with input and indices broadcast together in the other dims, and with negative
-    indices counting from the end; without `dim`, both are flattened.
+    indices counting from the end; without `dim`, both are flattened and negative ones refused.
     """
     name = "take_along_dim"
     check_tensors(name, input=input, indices=indices)
     if indices._dtype is not dtypes.int64:
         raise errors_index.index_dtype_of(name, "int64", indices._dtype)
+    strict = dim is None  # as torch has it
     if dim is None:
         input, indices, dim = input.reshape(-1), indices.reshape(-1), 0
     elif input.ndim != indices.ndim:
@@ -147,7 +148,7 @@ def take_along_dim(
         indices = _expanded(indices, put_at(shape, dim, indices._shape[dim]))
     made = out_or_new(name, out, indices._shape, input._dtype, input, (input, indices))
     if indices.numel():
-        _gather(made, lifted(input), dim, indices, strict=False)
+        _gather(made, lifted(input), dim, indices, strict=strict)
     return made
 
 

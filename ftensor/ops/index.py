@@ -15,7 +15,7 @@ from ..tensor import Tensor
 from . import memory
 from .basic_index import basic_index
 from .catalogue import op
-from .locate import ADD_AT, Operand, host_tensor, locate
+from .locate import ADD_AT, Operand, locate
 from .masked import masked_fill_
 from .memory import COPY
 from .selection import Selection, select, spread

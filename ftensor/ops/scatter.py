@@ -61,7 +61,7 @@ def _check(name: str, input: Tensor, dim: Any, index: Tensor, src: Tensor | None
     if src is not None and len(sizes) != max(1, src.ndim):
         raise errors_index.index_ndim(index.ndim, src.ndim)
     for d, n in enumerate(sizes):
-        if d != dim and n > lifted(input)._shape[d] or src is not None and n > lifted(src)._shape[d]:
+        if (d != dim and n > lifted(input)._shape[d]) or (src is not None and n > lifted(src)._shape[d]):
             raise errors_index.scatter_shapes(
                 sizes, input._shape, dim, None if src is None else src._shape
             )

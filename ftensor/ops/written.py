@@ -25,6 +25,8 @@ def check_written(name: str, written: Tensor, read: Iterable[Tensor]) -> None:
     if has_internal_overlap(written._shape, written._strides):
         raise errors.output_overlaps_itself(name, written._shape, written._strides)
     for x in read:
+        if x is written:
+            raise errors.output_overlaps_input(name)
         if x._storage is written._storage:
             a, b = _region(written), _region(x)
             if partial_overlap(a, b) or full_overlap(a, b):
