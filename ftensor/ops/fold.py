@@ -8,15 +8,14 @@ from typing import TYPE_CHECKING, Any
 
 from .. import errors
 from ..dtypes import dtype, int32
-from ..iterator.plan import split
 from ..iterator.reduce_plan import ReducePlan, plan_reduce
-from ..iterator.shape import Ints, broadcast_shapes, normalize_dims, numel
+from ..iterator.shape import Ints, broadcast_shapes, numel
 from ..iterator.stride import broadcast_strides, contiguous_strides, extent
-from ..kernels.key import LINEAR, KernelKey, Port, Reduction, lanes_for
+from ..kernels.key import KernelKey, Port, Reduction, lanes_for
 from ..kernels.program import kernel
 from ..kernels.select import choose_fold
 from ..tensor import Tensor
-from .call import MOST_LAUNCHES, geometry_storage, values_of
+from .call import MOST_LAUNCHES, _prepare_lock, geometry_storage, values_of
 from .op import Reduce
 
 if TYPE_CHECKING:
@@ -65,8 +64,11 @@ def fold(
     if launch is None:
         shape = broadcast_shapes(*[x._shape for x in inputs])
         if _too_large(shape, inputs):
-            return _in_pieces(red, inputs, shape, dims, keepdim, compute, outs, params)
-        launch = _prepare(red, backend, inputs, shape, dims, keepdim, compute, outs)
+            from .fold_pieces import in_pieces
+
+            return in_pieces(red, inputs, shape, dims, keepdim, compute, outs, params, LIMIT)
+        with _prepare_lock:
+            launch = _prepare(red, backend, inputs, shape, dims, keepdim, compute, outs)
         if len(backend.launches) >= MOST_LAUNCHES:
             backend.launches.clear()
         backend.launches[key] = launch
@@ -139,7 +141,8 @@ def _prepare(
     )
     dtypes = [x._dtype for x in inputs]
     stage = _Stage(red, backend, compute, words)
-    with_outs = replace(plan, kept_strides=(plan.kept_strides[0],) * len(outs) + plan.kept_strides[1:])
+    out_strides = (plan.kept_strides[0],) * len(outs)
+    with_outs = replace(plan, kept_strides=out_strides + plan.kept_strides[1:])
     splits = stage.splits(with_outs, dtypes, final)
     if splits == 1:
         launch.stages = [stage.build(with_outs, dtypes, final, red.finish, "whole")]
@@ -163,7 +166,8 @@ def _prepare(
     )
     second = _Stage(red, backend, state, replace(words, lift="a", stage="second"))
     final = tuple((d, "V" if s == "R" else s) for d, s in final)
-    launch.stages.append(second.build(from_states, [d for d, _ in fields], final, red.finish, "second"))
+    states = [d for d, _ in fields]
+    launch.stages.append(second.build(from_states, states, final, red.finish, "second"))
     return launch
 
 
@@ -203,24 +207,11 @@ class _Stage:
             tuple(body), params=self.red.params,
             reduction=replace(self.words, stage=stage, vectors=choice.vectors),
         )  # fmt: skip
-        return kernel(self.backend, key), choice.units, geometry_storage(self.backend, choice.geometry)
+        geometry = geometry_storage(self.backend, choice.geometry)
+        return kernel(self.backend, key), choice.units, geometry
 
 
 def _too_large(shape: Ints, inputs: Sequence[Tensor]) -> bool:
     if numel(shape) > LIMIT:
         return True
     return any(max(map(abs, extent(x._shape, x._strides))) > LIMIT for x in inputs if x.numel())
-
-
-def _in_pieces(
-    red: Reduce,
-    inputs: Sequence[Tensor],
-    shape: Ints,
-    dims: int | Sequence[int] | None,
-    keepdim: bool,
-    compute: dtype,
-    outs: tuple[dtype, ...],
-    params: tuple[Any, ...],
-) -> tuple[Tensor, ...]:
-    """A reduction beyond 32-bit indexing: each output piece by itself, reduced pieces as states."""
-    raise NotImplementedError((split, LINEAR, normalize_dims))

@@ -1,4 +1,4 @@
-"""Reductions that fold to one value: sums, products, means, extremes, truth, counts."""
+"""Reductions that fold to one value: sums, products, means, extremes."""
 
 from __future__ import annotations
 
@@ -29,8 +29,11 @@ AMAX = Reduce("amax", "a", "ft_max(x, y)", "FT_LOWEST")
 AMIN = Reduce("amin", "a", "ft_min(x, y)", "FT_HIGHEST")
 ANY = Reduce("any", "a", "x | y", "K(0)")
 ALL = Reduce("all", "a", "x & y", "K(1)")
-COUNT = Reduce("count_nonzero", "a", "x + y", "K(0)", truth=True)
 NOT_NAN = Op("nanmean", "nanmean(input) -> Tensor", "a == a", Promote.ALWAYS_BOOL)
+QUOTIENT = Op(
+    "nanmean", "nanmean(input, n) -> Tensor", "a / b", Promote.INT_TO_FLOAT,
+    complex_="ft_cmake(a.re / b.re, a.im / b.re)",
+)  # fmt: skip
 
 Dims = Any  # an int, a tuple or list of ints, or None
 
@@ -180,12 +183,6 @@ def nanmean(
     return pointwise(QUOTIENT, (total, there), (), out)
 
 
-QUOTIENT = Op(
-    "nanmean", "nanmean(input, n) -> Tensor", "a / b", Promote.INT_TO_FLOAT,
-    complex_="ft_cmake(a.re / b.re, a.im / b.re)",
-)  # fmt: skip
-
-
 def check_not_empty(name: str, input: Tensor, dims: Ints, named: bool) -> None:
     """For reductions without an identity: there must be something to choose from."""
     if 0 not in input._shape:
@@ -251,49 +248,6 @@ def aminmax(
         return return_types.aminmax(made)
     pairs = zip(made, out, strict=True)
     return return_types.aminmax_out([into("aminmax", m, o, exact=True) for m, o in pairs])
-
-
-def _truth(red: Reduce, input: Tensor, dim: Dims, keepdim: bool, out: Tensor | None) -> Tensor:
-    checked(red.name, input, keepdim, None, out)
-    if out is not None and out._dtype not in (dtypes.bool, dtypes.uint8):
-        raise errors_reduce.out_not_bool(red.name, out._dtype)
-    dims = some_dims(red.name, dim, input.ndim, empty_is_all=False)
-    of = dtypes.uint8 if input._dtype is dtypes.uint8 else dtypes.bool
-    made = fold(red, (input,), dims, keepdim, dtypes.bool, (of,))[0]
-    return into(red.name, made, out)
-
-
-@op()
-@numpy_names
-def any(
-    input: Tensor, dim: Dims = None, keepdim: bool = False, *, out: Tensor | None = None
-) -> Tensor:
-    """any(input, dim=None, keepdim=False, *, out=None) -> Tensor
-
-    Whether any element over `dim` is not zero. uint8 tensors give uint8, all others bool.
-    """
-    return _truth(ANY, input, dim, keepdim, out)
-
-
-@op()
-@numpy_names
-def all(
-    input: Tensor, dim: Dims = None, keepdim: bool = False, *, out: Tensor | None = None
-) -> Tensor:
-    """all(input, dim=None, keepdim=False, *, out=None) -> Tensor
-
-    Whether all elements over `dim` are not zero. uint8 tensors give uint8, all others bool.
-    """
-    return _truth(ALL, input, dim, keepdim, out)
-
-
-@op()
-@numpy_names
-def count_nonzero(input: Tensor, dim: Dims = None) -> Tensor:
-    """count_nonzero(input, dim=None) -> Tensor: how many elements are not zero, as int64."""
-    checked("count_nonzero", input)
-    dims = some_dims("count_nonzero", dim, input.ndim)
-    return fold(COUNT, (input,), dims, False, dtypes.int64, (dtypes.int64,))[0]
 
 
 @op(function=False)

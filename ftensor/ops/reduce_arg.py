@@ -98,12 +98,12 @@ def _extreme(red: Reduce, input: Tensor, dim: Any, keepdim: Any, other: Any, out
     if input._dtype.is_complex:
         raise errors_reduce.not_for(name, input._dtype)
     of = (input._dtype, dtypes.int64)
-    made = fold(red, (input,), dims, keepdim, input._dtype.compute, of)
+    pair = fold(red, (input,), dims, keepdim, input._dtype.compute, of)
     if out is None:
-        return getattr(return_types, name)(made)
+        return getattr(return_types, name)(pair)
     if not isinstance(out, (tuple, list)) or len(out) != 2:
         raise errors_reduce.argument_type(name, "out", "a pair of Tensors", out)
-    written = [into(name, m, o, exact=True) for m, o in zip(made, out, strict=True)]
+    written = [into(name, m, o, exact=True) for m, o in zip(pair, out, strict=True)]
     return getattr(return_types, name + "_out")(written)
 
 

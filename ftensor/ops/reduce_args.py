@@ -29,7 +29,9 @@ def numpy_names(call: F) -> F:
     return renamed  # type: ignore[return-value]
 
 
-def checked(name: str, input: Any, keepdim: Any = False, dtype: Any = None, out: Any = None) -> None:
+def checked(
+    name: str, input: Any, keepdim: Any = False, dtype: Any = None, out: Any = None
+) -> None:
     """TypeError for arguments of the wrong type."""
     if not isinstance(input, Tensor):
         raise errors_reduce.argument_type(name, "input", "a Tensor", input)

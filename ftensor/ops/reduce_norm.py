@@ -179,8 +179,10 @@ def logsumexp(
 
 
 SHIFTED_EXP = Reduce("softmax", "exp(a - b)", "x + y", "K(0)")
+LOG_EXP = Reduce("log_softmax", "exp(a - b)", "x + y", "K(0)", ("log(x)",))
+LOG = Op("log_softmax", "log(input) -> Tensor", "log(a)")
 SOFTMAX = Op("softmax", "softmax(input, largest, total) -> Tensor", "exp(a - b) / c")
-LOG_SOFTMAX = Op("log_softmax", "log_softmax(input, largest, total) -> Tensor", "(a - b) - log(c)")
+LOG_SOFTMAX = Op("log_softmax", "log_softmax(input, largest, log_total) -> Tensor", "(a - b) - c")
 
 
 def _softmax(row: Op, input: Any, dim: Any, of: dtype | None, out: Tensor | None) -> Tensor:
@@ -197,7 +199,14 @@ def _softmax(row: Op, input: Any, dim: Any, of: dtype | None, out: Tensor | None
         dims = (dim,) if input.ndim else ()
         source = input if input._dtype.kind == "f" else input.to(of)
         largest = fold_as(AMAX, source, dims, True, of.compute)
-        total = fold(SHIFTED_EXP, (source, largest), dims, True, of.compute, (of.compute,))[0]
+        # Along the last dim torch keeps a logarithm's argument and value in the narrow dtype.
+        last = dim == input.ndim - 1
+        narrow = row is LOG_SOFTMAX and last and input._dtype is of is not of.compute
+        red = SHIFTED_EXP if row is SOFTMAX or narrow else LOG_EXP
+        held = of if narrow else of.compute
+        total = fold(red, (source, largest), dims, True, of.compute, (held,))[0]
+        if narrow:
+            total = pointwise(LOG, (total,))
         pointwise(row, (source, largest, total), (), made)
     return into(row.name, made, out)
 

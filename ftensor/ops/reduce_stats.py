@@ -9,6 +9,7 @@ from ..dtypes import can_cast, dtype
 from ..tensor import Tensor
 from .catalogue import op
 from .fold import fold
+from .memory import converted
 from .op import Reduce
 from .reduce import mean_of
 from .reduce_args import checked, count, into, numpy_names, some_dims
@@ -77,7 +78,7 @@ def _both(
 ) -> tuple[Tensor, Tensor]:
     name = red.name + "_mean"
     made, mean = _spread(red, name, input, dim, unbiased, keepdim, correction)
-    mean = mean.to(input._dtype)  # type: ignore[attr-defined]
+    mean = converted(mean, input._dtype, mean._storage.device)
     return made, mean._view(made._shape, made._strides, 0)
 
 

@@ -1,0 +1,234 @@
+"""Reductions against torch: spellings, layouts, dims, special values, accuracy, huge tensors."""
+
+from __future__ import annotations
+
+import math
+import warnings
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import ftensor as ft
+from ftensor.ops import fold as fold_module
+from ftensor.ops import fold_pieces
+
+from . import geometry
+from .reduce_cases import CASES
+
+
+def names(lib: Any, take: Any) -> dict[str, Any]:
+    """What a case may use, made of one library's tensors."""
+    x = torch.arange(6.0).reshape(2, 3)
+    tensors = {
+        "x": x, "i": x.long(), "u": x.to(torch.uint8), "b": x > 2, "c": torch.complex(x, x + 1),
+        "h": x.half(), "n": torch.tensor(3.0), "two": torch.tensor(2.0),
+        "e": torch.zeros(0), "z": torch.zeros(2, 0),
+        "f": torch.arange(24.0).reshape(2, 3, 4), "g": torch.arange(120.0).reshape(2, 3, 4, 5),
+        "low": torch.full((2,), -math.inf), "high": torch.full((2,), math.inf),
+    }  # fmt: skip
+
+    def new(shape: Any, dtype: str = "float32") -> Any:
+        shape = (shape,) if isinstance(shape, int) else shape
+        return take(torch.zeros(shape, dtype=getattr(torch, dtype)))
+
+    return {k: take(t.clone()) for k, t in tensors.items()} | {"lib": lib, "new": new}
+
+
+def described(found: Any) -> Any:
+    """Type, dtype, shape, strides and values of a result."""
+    if isinstance(found, tuple):
+        fields = getattr(found, "_fields", None) or [
+            n for n in ("values", "indices", "min", "max") if hasattr(type(found), n)
+        ]
+        return [type(found).__name__, list(fields), *[described(one) for one in found]]
+    assert isinstance(found, (ft.Tensor, torch.Tensor)), found
+    host = found if isinstance(found, torch.Tensor) else found.to_torch()
+    return str(host.dtype), tuple(found.shape), tuple(found.stride()), host
+
+
+def outcome(case: str, space: dict[str, Any]) -> Any:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        try:
+            return described(eval(case, dict(space)))
+        except Exception as error:
+            return type(error)
+
+
+def agree(ours: Any, theirs: Any) -> None:
+    if isinstance(theirs, list):
+        assert ours[:2] == theirs[:2]
+        for one, other in zip(ours[2:], theirs[2:], strict=True):
+            agree(one, other)
+    elif isinstance(theirs, type):
+        assert ours is theirs
+    else:
+        assert not isinstance(ours, type), ours
+        assert ours[:3] == theirs[:3]
+        torch.testing.assert_close(ours[3], theirs[3], equal_nan=True)
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_every_spelling(case: str) -> None:
+    theirs = outcome(case, names(torch, lambda t: t))
+    agree(outcome(case, names(ft, ft.from_torch)), theirs)
+
+
+FLOATING = ["sum", "mean", "amax", "var", "logsumexp", "prod", "nansum"]
+WHOLE = ["sum", "amin", "any", "all", "count_nonzero", "prod"]
+WHERE = ["argmax", "argmin", "max", "min"]
+
+
+@st.composite
+def layouts(draw: st.DrawFn) -> tuple[Any, torch.Tensor]:
+    """(shape, strides) of a few elements or of many, as an index into random storage."""
+    if draw(st.booleans()):
+        shape, strides = draw(geometry.geometries(4))
+    else:
+        shape = draw(st.sampled_from([(3000,), (70, 33), (5, 130, 9), (2, 40, 3, 17), (1000, 4)]))
+        strides = draw(geometry.strides_of(shape))
+    return shape, strides
+
+
+def stored(shape: Any, strides: Any, whole: bool, seed: int) -> torch.Tensor:
+    """A tensor of this layout with an offset; integers repeat values, floats hold a NaN or two."""
+    size = 4 + sum((n - 1) * s for n, s in zip(shape, strides, strict=True) if n)
+    generator = torch.Generator().manual_seed(seed)
+    base = torch.randint(-9, 10, (max(size, 4),), generator=generator)
+    if not whole:
+        base = torch.rand(base.shape, generator=generator) * 2 - 0.5
+    return base.as_strided(shape, strides, 3)
+
+
+def same_view(t: torch.Tensor) -> ft.Tensor:
+    base = t.as_strided((t.untyped_storage().nbytes() // t.itemsize,), (1,), 0)
+    return ft.from_torch(base).as_strided(tuple(t.shape), t.stride(), t.storage_offset())
+
+
+@settings(max_examples=60, deadline=None)
+@given(layouts(), st.data())
+def test_any_layout_and_dims(layout: Any, data: st.DataObject) -> None:
+    shape, strides = layout
+    whole, seed = data.draw(st.booleans()), data.draw(st.integers(0, 99))
+    name = data.draw(st.sampled_from(WHOLE if whole else FLOATING))
+    t = stored(shape, strides, whole, seed)
+    one = name == "prod"
+    chosen = [d for d in range(t.ndim) if data.draw(st.booleans())]
+    dims = chosen[0] if one and chosen else (0 if one else tuple(chosen))
+    options = {} if name == "count_nonzero" else {"keepdim": data.draw(st.booleans())}
+    if not t.ndim or name == "logsumexp" and not chosen:
+        return
+    case = f"lib.{name}(x, dims, **options)"
+    space = {"dims": dims, "options": options}
+    theirs = outcome(case, {"lib": torch, "x": t, **space})
+    agree(outcome(case, {"lib": ft, "x": same_view(t), **space}), theirs)
+
+
+@settings(max_examples=60, deadline=None)
+@given(layouts(), st.data())
+def test_positions_are_first_and_nan_wins(layout: Any, data: st.DataObject) -> None:
+    shape, strides = layout
+    t = stored(shape, strides, True, data.draw(st.integers(0, 99))).float()
+    if not t.numel():
+        return
+    flat = t.as_strided((t.untyped_storage().nbytes() // 4,), (1,), 0)
+    for at in data.draw(st.lists(st.integers(0, len(flat) - 1), max_size=2)):
+        flat[at] = math.nan
+    name = data.draw(st.sampled_from(WHERE))
+    dim = data.draw(st.integers(0, max(t.ndim - 1, 0)))
+    array = t.numpy()
+    ours = getattr(same_view(t), name)(dim)
+    values = None
+    if name in ("max", "min"):
+        values, ours = ours
+    # NumPy's argmax and argmin take the first of several, and the first NaN before all else.
+    where = np.argmax if "max" in name else np.argmin
+    expected = where(array, axis=dim) if t.ndim else np.int64(0)
+    np.testing.assert_array_equal(ours.numpy(), expected)
+    if values is not None:
+        picked = np.take_along_axis(array, np.expand_dims(expected, dim), dim) if t.ndim else array
+        np.testing.assert_array_equal(values.numpy(), picked.reshape(values.shape))
+
+
+@pytest.mark.parametrize("shape, dim", [((1 << 21,), 0), ((1 << 20, 3), 0), ((3, 1 << 20), 1)])
+def test_long_sums_are_as_exact_as_pairwise_ones(shape: Any, dim: int) -> None:
+    """A plain float32 loop over so many numbers is off by 1e-3; pairwise summation by 1e-7."""
+    t = torch.rand(shape, generator=torch.Generator().manual_seed(0))
+    exact = t.double().sum(dim)
+    made = ft.from_torch(t).sum(dim).to_torch().double()
+    assert ((made - exact).abs() / exact).max() < 1e-6
+    assert (ft.from_torch(t).var(dim).to_torch().double() - t.double().var(dim)).abs().max() < 1e-6
+
+
+@pytest.mark.parametrize("transposed", [False, True])
+@pytest.mark.parametrize("shape", [(300_001,), (3, 100_003), (100_003, 3), (517, 613), (40, 70, 90)])
+def test_work_that_is_split_over_units(shape: Any, transposed: bool) -> None:
+    t = torch.randint(-(2**62), 2**62, shape, generator=torch.Generator().manual_seed(1))
+    t = t.transpose(0, -1) if transposed else t
+    x = same_view(t)
+    for dims in [None, *range(t.ndim), (0, t.ndim - 1) if t.ndim > 1 else None]:
+        assert torch.equal(x.sum(dims).to_torch(), t.sum(dims))  # wraps around alike
+        assert torch.equal(x.amax(dims).to_torch(), t.amax(dims if dims is not None else ()))
+        if not isinstance(dims, tuple):
+            assert torch.equal(x.argmin(dims).to_torch(), t.argmin(dims))
+
+
+@pytest.mark.parametrize("name", ["float16", "bfloat16"])
+def test_narrow_floats_are_summed_in_float32(name: str) -> None:
+    t = torch.full((40_000,), 0.25, dtype=getattr(torch, name))
+    assert ft.from_torch(t).sum().item() == 10_000 if name == "float16" else 9_984
+    assert ft.from_torch(t).mean().item() == 0.25
+
+
+@settings(max_examples=40, deadline=None)
+@given(
+    layouts().filter(lambda found: 1 <= math.prod(found[0]) <= 200), st.integers(16, 60), st.data()
+)
+def test_pieces_of_huge_tensors_join(layout: Any, limit: int, data: st.DataObject) -> None:
+    """With a small limit in place of 2^31, results are what they are without it."""
+    name = data.draw(st.sampled_from(["sum", "mean", "argmax", "var", "any", "norm"]))
+    t = stored(*layout, whole=True, seed=data.draw(st.integers(0, 99))).float()
+    x, dim = same_view(t), data.draw(st.sampled_from([None, *range(t.ndim)]))
+    options = {} if dim is None else {"dim": dim}
+    launches = x._storage.backend.launches
+    launches.clear()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(fold_module, "LIMIT", limit)
+        made = getattr(x, name)(**options).to_torch()
+    launches.clear()
+    torch.testing.assert_close(made, getattr(x, name)(**options).to_torch(), equal_nan=True)
+
+
+@pytest.mark.once
+@given(geometry.geometries(4), st.integers(1, 30))
+def test_cuts_are_in_order_and_complete(found: geometry.Geometry, limit: int) -> None:
+    shape, strides = found
+    seen = []
+    for size, (offset,) in fold_pieces.cut_in_order(shape, [strides], limit):
+        places = [offset + geometry.offset(i, strides) for i in geometry.indices(size)]
+        assert len(places) <= limit
+        assert not places or max(places) - min(places) <= limit
+        seen += places
+    assert seen == [geometry.offset(i, strides) for i in geometry.indices(shape)]
+
+
+@pytest.mark.once
+def test_beyond_two_to_the_31() -> None:
+    one = ft.from_torch(torch.ones(1, dtype=torch.int8)).expand(2**32 + 5)
+    assert one.sum().item() == 2**32 + 5
+    assert one.argmax().item() == 0
+    rows = ft.from_torch(torch.arange(3, dtype=torch.int8)).unsqueeze(1).expand(3, 2**31)
+    assert rows.argmax().item() == 2**32
+    assert rows.sum(1).tolist() == [0, 2**31, 2**32]
+
+
+def test_named_results() -> None:
+    found = ft.from_torch(torch.tensor([[1.0, 3.0], [2.0, 0.0]])).max(1)
+    assert found.values.tolist() == [3.0, 2.0] and found.indices.tolist() == [1, 0]
+    assert repr(found).startswith("ftensor.return_types.max(\nvalues=tensor([3., 2.]),\nindices=")
+    values, indices = found
+    assert values is found[0] and indices is found.indices
