@@ -188,7 +188,10 @@ def scalar_tensor(
     pin_memory: bool = False,
     requires_grad: bool = False,
 ) -> Tensor:
-    """scalar_tensor(s, *, dtype=None, device=None) -> Tensor: a 0-d tensor, of the default dtype."""
+    """scalar_tensor(s, *, dtype=None, device=None) -> Tensor
+
+    A 0-d tensor, of the default dtype unless another is given.
+    """
     of, where = options("scalar_tensor", dtype, device, layout, pin_memory, requires_grad)
     value = given_number("scalar_tensor", "s", s)
     return fill_(new((), of or dtypes.get_default_dtype(), where), value)

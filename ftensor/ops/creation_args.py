@@ -1,4 +1,4 @@
-"""What creation ops are given: sizes, dtype, device and the further options, numbers to fill with."""
+"""What creation ops are given: sizes, dtype, device, further options, numbers to fill with."""
 
 from __future__ import annotations
 

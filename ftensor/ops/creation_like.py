@@ -91,7 +91,8 @@ def ones_like(
     Ones of `input`'s shape, dtype, device and memory order.
     """
     return fill_(
-        _like("ones_like", input, dtype, layout, device, pin_memory, requires_grad, memory_format), 1
+        _like("ones_like", input, dtype, layout, device, pin_memory, requires_grad, memory_format),
+        1,
     )
 
 

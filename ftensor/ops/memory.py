@@ -103,7 +103,7 @@ def copy_(input: Tensor, src: Any, non_blocking: bool = False) -> Tensor:
 
 
 def _moved(t: Tensor, where: device) -> Tensor:
-    """The same values on another device, by way of the host (or of nothing where it is the same)."""
+    """The same values on another device, by way of the host (where it is not the same)."""
     backend = backend_of(where)
     made = new(t._shape, t._dtype, where)
     if backend is t._storage.backend:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import cmath
 import math
+import re
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -24,8 +25,17 @@ if TYPE_CHECKING:
     from ..device import DeviceLike, device
 
 _PLACE = (("place", "FT_CONVERT(FT_T, FT_POSITION)"),)
-_LINE = "place < middle ? start + step * place : end - step * (last - place)"
-_LINE_C = _LINE.replace("last", "last.re").replace("middle", "middle.re")
+# Rounded once, as torch's own are: for integers, that decides which one a result is cut to.
+_LINE = "place < middle ? fma(step, place, start) : fma(-step, last - place, end)"
+
+
+def _line_part(part: str) -> str:
+    """The line for one component of complex bounds."""
+    words = {w: f"{w}.{part}" for w in ("start", "end", "step")}
+    words |= {"middle": "middle.re", "last": "last.re"}
+    return re.sub("[a-z]+", lambda m: words.get(m[0], m[0]), _LINE)
+
+
 # A power that is a whole number but for its rounding error counts as that number.
 _WHOLE = "fabs(power - rint(power)) <= fabs(power) * slack ? rint(power) : power"
 
@@ -39,8 +49,7 @@ ARANGE_INT = Op(
 _BOUNDS = ("start", "end", "step", "middle", "last")
 LINSPACE = Op(
     "linspace", "linspace() -> Tensor", _LINE, promote=Promote.WIDE, lets=_PLACE, params=_BOUNDS,
-    complex_=f"ft_cmake({_LINE_C.replace('start', 'start.re').replace('end', 'end.re').replace('step', 'step.re')}, "
-    f"{_LINE_C.replace('start', 'start.im').replace('end', 'end.im').replace('step', 'step.im')})",
+    complex_=f"ft_cmake({_line_part('re')}, {_line_part('im')})",
 )  # fmt: skip
 LOGSPACE = Op(
     "logspace", "logspace() -> Tensor", "pow(base, line)", promote=Promote.WIDE,
