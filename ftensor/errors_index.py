@@ -111,13 +111,15 @@ def mask_dtype(name: str, given: object) -> RuntimeError:
 def fill_dims(name: str, shape: Sequence[int]) -> RuntimeError:
     """A fill value with dims."""
     return RuntimeError(
-        f"{name}(): the value to fill with must be a number or a 0-d tensor, but its shape is {tuple(shape)}"
+        f"{name}(): the value to fill with must be a number or a 0-d tensor, but its shape "
+        f"is {tuple(shape)}"
     )
 
 
 def not_a_tensor(name: str, argument: str, value: object) -> TypeError:
     """An argument that must be a Tensor."""
-    return TypeError(f"{name}(): argument '{argument}' must be a Tensor, not {type(value).__name__}")
+    given = type(value).__name__
+    return TypeError(f"{name}(): argument '{argument}' must be a Tensor, not {given}")
 
 
 def put_indices(indices: object) -> TypeError:
@@ -211,7 +213,7 @@ def scatter_shapes(
     index: Sequence[int], shape: Sequence[int], dim: int, src: Sequence[int] | None
 ) -> RuntimeError:
     """An index larger than what it leads to or what it takes."""
-    text = f"the index {list(index)} must be no larger than the tensor {list(shape)} but in dim {dim}"
+    text = f"the index {list(index)} may be larger than the tensor {list(shape)} in dim {dim} only"
     return RuntimeError(text if src is None else f"{text}, and no larger than src {list(src)}")
 
 

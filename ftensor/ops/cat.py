@@ -106,7 +106,7 @@ def stack(tensors: Sequence[Tensor], dim: int = 0, *, out: Tensor | None = None)
         if step is not None:
             new = (*sizes[:dim], len(parts), shape[dim], *sizes[dim + 1 :])
             return made._view(new, (*steps[:dim], step, *steps[dim:]), made._offset)
-    return cat([t.unsqueeze(dim) for t in parts], dim, out=out)  # type: ignore[attr-defined]
+    return cat([t.unsqueeze(dim) for t in parts], dim, out=out)
 
 
 def _at_least(name: str, ndim: int, tensors: Any) -> list[Tensor]:
@@ -200,13 +200,12 @@ def meshgrid(*tensors: Any, indexing: str | None = None) -> tuple[Tensor, ...]:
     if swap:
         parts[:2] = parts[1::-1]
     shape = tuple([t.numel() for t in parts])
-    zeros = (0,) * len(parts)
     grids = []
     for d, t in enumerate(parts):
-        strides = (*zeros[:d], t._strides[0] if t._shape else 1, *zeros[d + 1 :])
         # A dim of size 1 keeps the stride that torch's view of it has.
-        strides = tuple([1 if n == 1 and e != d else s for e, (s, n) in enumerate(zip(strides, shape))])
-        grids.append(t._view(shape, strides, t._offset))
+        strides = [1 if n == 1 else 0 for n in shape]
+        strides[d] = t._strides[0] if t._shape else 1
+        grids.append(t._view(shape, tuple(strides), t._offset))
     if swap:
         grids[:2] = grids[1::-1]
     return tuple(grids)

@@ -7,7 +7,7 @@ from typing import Any
 
 from .. import errors_shape
 from ..iterator.shape import normalize_dim, normalize_dims
-from ..iterator.stride import contiguous_strides, is_channels_last, channels_last_strides
+from ..iterator.stride import channels_last_strides, contiguous_strides, is_channels_last
 from ..tensor import Tensor
 from . import memory
 from .catalogue import op
@@ -15,7 +15,7 @@ from .gather import check_tensors
 from .view_args import as_int, int_list, ints
 
 
-def _flipped(input: Tensor, dims: Any, name: str) -> Tensor:
+def _flipped(input: Tensor, dims: Any) -> Tensor:
     dims = normalize_dims(dims, input.ndim) if dims else ()
     made = memory.new(
         input._shape, input._dtype, input._storage.device,
@@ -39,8 +39,9 @@ def flip(input: Tensor, *dims: Any, **named: Any) -> Tensor:
     given = named.pop("dims", None)
     if named or (given is None and not dims):
         raise errors_shape.missing_argument("flip", "dims")
-    wanted = ints(given, (), "flip", "dims") if given is not None else ints(dims[0], dims[1:], "flip", "dims")
-    return _flipped(input, wanted, "flip")
+    if given is None:
+        given = dims[0] if len(dims) == 1 else dims
+    return _flipped(input, ints(given, (), "flip", "dims"))
 
 
 @op()
@@ -49,7 +50,7 @@ def fliplr(input: Tensor) -> Tensor:
     check_tensors("fliplr", input=input)
     if input.ndim < 2:
         raise errors_shape.needs_dims("fliplr", 2, input.ndim)
-    return _flipped(input, (1,), "fliplr")
+    return _flipped(input, (1,))
 
 
 @op()
@@ -58,7 +59,7 @@ def flipud(input: Tensor) -> Tensor:
     check_tensors("flipud", input=input)
     if input.ndim < 1:
         raise errors_shape.needs_dims("flipud", 1, input.ndim)
-    return _flipped(input, (0,), "flipud")
+    return _flipped(input, (0,))
 
 
 @op()
@@ -132,6 +133,6 @@ def rot90(input: Tensor, k: int = 1, dims: Any = (0, 1)) -> Tensor:
     if times == 0:
         return memory.clone(input, memory_format=memory.contiguous_format)
     if times == 2:
-        return _flipped(input, (first, second), "rot90")
-    turned = _flipped(input, (second if times == 1 else first,), "rot90")
-    return turned.transpose(first, second)  # type: ignore[attr-defined, no-any-return]
+        return _flipped(input, (first, second))
+    turned = _flipped(input, (second if times == 1 else first,))
+    return turned.transpose(first, second)

@@ -16,7 +16,6 @@ from . import memory
 from .basic_index import basic_index
 from .catalogue import op
 from .locate import ADD_AT, Operand, locate
-from .masked import masked_fill_
 from .memory import COPY
 from .selection import Selection, select, spread
 
@@ -90,15 +89,15 @@ def setitem(input: Tensor, index: Any, value: Any) -> None:
         raise errors_index.assigned_type(value)
     if isinstance(index, Tensor) and index._dtype is bool_ and index._shape == input._shape:
         if input._shape and not isinstance(value, Tensor):
-            masked_fill_(input, index, value)  # nobody has to wait for the mask's count
+            input.masked_fill_(index, value)  # nobody has to wait for the mask's count
             return
     selection = select(input, index)
     if not isinstance(value, Tensor):
         if not selection.indices:
-            selection.view.fill_(value)  # type: ignore[attr-defined]
+            selection.view.fill_(value)
             return
         number = memory.new((), input._dtype, input._storage.device)
-        value = number.fill_(value)  # type: ignore[attr-defined]
+        value = number.fill_(value)
     if value._storage.device is not input._storage.device:
         if value._shape:
             raise errors.different_devices("__setitem__", (input.device, value.device))
@@ -127,7 +126,7 @@ def index_put_(
     if selection.indices:
         write(selection, values, accumulate)
     elif accumulate:
-        selection.view.add_(values)  # type: ignore[attr-defined]
+        selection.view.add_(values)
     else:
         memory.copy_(selection.view, values)
     return input

@@ -10,6 +10,7 @@ from ..tensor import Tensor
 from . import memory
 from .catalogue import op
 from .gather import INDEX_DTYPES, check_tensors, lifted, put_at
+from .index import getitem
 from .locate import ADD_AT, Index, Operand, locate
 from .memory import COPY
 from .op import Op
@@ -63,7 +64,7 @@ def index_add_(
     if isinstance(alpha, complex) and not input._dtype.is_complex:
         raise errors.complex_to_real_value(alpha, input._dtype)
     if alpha != 1:
-        source = source.mul(number_like(source, alpha))  # type: ignore[attr-defined]
+        source = source.mul(number_like(source, alpha))
     return _write(input, dim, index, source, ADD_AT, refusal=errors_index.gather_bounds)
 
 
@@ -208,7 +209,7 @@ def select_scatter(input: Tensor, src: Tensor, dim: int, index: int) -> Tensor:
     """select_scatter(input, src, dim, index) -> Tensor: a copy with one entry of a dim replaced."""
     check_tensors("select_scatter", input=input)
     made = memory.clone(input)
-    view = made.select(dim, index)  # type: ignore[attr-defined]
+    view = made.select(dim, index)
     _written_view(made, view, src, "select_scatter")
     return made
 
@@ -225,7 +226,7 @@ def slice_scatter(
     check_tensors("slice_scatter", input=input)
     made = memory.clone(input)
     dim = normalize_dim(dim, input.ndim)
-    view = made[(slice(None),) * dim + (slice(start, end, step),)]
+    view = getitem(made, (slice(None),) * dim + (slice(start, end, step),))
     _written_view(made, view, src, "slice_scatter")
     return into("slice_scatter", out, made)
 
@@ -240,7 +241,7 @@ def diagonal_scatter(
     """
     check_tensors("diagonal_scatter", input=input)
     made = memory.clone(input)
-    view = made.diagonal(offset, dim1, dim2)  # type: ignore[attr-defined]
+    view = made.diagonal(offset, dim1, dim2)
     _written_view(made, view, src, "diagonal_scatter")
     return made
 
@@ -255,6 +256,6 @@ def as_strided_scatter(
     """
     check_tensors("as_strided_scatter", input=input)
     made = memory.clone(input)
-    view = made.as_strided(size, stride, storage_offset)  # type: ignore[attr-defined]
+    view = made.as_strided(size, stride, storage_offset)
     _written_view(made, view, src, "as_strided_scatter")
     return made

@@ -159,7 +159,7 @@ def _merged(shape: Ints, indices: Sequence[Index], like: Tensor, refusal: Refusa
         row = np.arange(i.size, dtype=np.int64) * i.stride
         located = Operand(host_tensor(row, like), zeros, True)
         found = contiguous_like(shape, dtypes.int64, like)
-        locate(COPY, shape, found, [located], [replace(i, strides=i.strides, stride=1)], False, refusal)
+        locate(COPY, shape, found, [located], [replace(i, stride=1)], refusal=refusal)
         pointwise(ADD_AT, (found.tensor, there), (), there, True)
     return Index(there, steps, 2**62, 1, 0, checked=True)
 

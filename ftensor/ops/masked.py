@@ -11,6 +11,7 @@ from ..tensor import Tensor
 from . import memory
 from .call import pointwise
 from .catalogue import op
+from .index import getitem
 from .locate import Index, Operand, locate, positions
 from .memory import COPY
 from .op import Op
@@ -137,7 +138,7 @@ def masked_select(input: Tensor, mask: Tensor, *, out: Tensor | None = None) -> 
     mask, source = _broadcast(mask, input), _broadcast(input, mask)
     if not mask._shape:
         mask, source = mask.reshape(1), source.reshape(1)
-    selected = source[mask]
+    selected = getitem(source, mask)
     if out is not None:
         check_written("masked_select", out, (input, mask))
     return into("masked_select", out, selected)

@@ -89,11 +89,11 @@ def repeat_interleave(
     if isinstance(repeats, Tensor):
         if repeats.ndim > 1:
             raise errors_shape.repeats_ndim(repeats.ndim)
-        if repeats.numel() != 1 or repeats._shape and size == 1:
-            if not repeats._shape or repeats._shape[0] != size:
+        if repeats.numel() != 1:
+            if repeats._shape[0] != size:
                 raise errors_shape.repeats_count(repeats.numel(), size)
         else:
-            repeats = repeats.reshape(1).expand(size)  # type: ignore[attr-defined]
+            repeats = repeats.reshape(1).expand(size)
         index = host_tensor(_listed(repeats, output_size), input)
         return index_select(input, dim, index)
     count = as_int(repeats, name, "repeats")

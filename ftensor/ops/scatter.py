@@ -61,7 +61,8 @@ def _check(name: str, input: Tensor, dim: Any, index: Tensor, src: Tensor | None
     if src is not None and len(sizes) != max(1, src.ndim):
         raise errors_index.index_ndim(index.ndim, src.ndim)
     for d, n in enumerate(sizes):
-        if (d != dim and n > lifted(input)._shape[d]) or (src is not None and n > lifted(src)._shape[d]):
+        beyond = d != dim and n > lifted(input)._shape[d]
+        if beyond or (src is not None and n > lifted(src)._shape[d]):
             raise errors_index.scatter_shapes(
                 sizes, input._shape, dim, None if src is None else src._shape
             )
@@ -96,8 +97,8 @@ def scatter(
     with what lies there. RuntimeError for an index out of range.
     """
     check_tensors("scatter", input=input, index=index)
-    read = (index, src)
-    return scatter_(copy_to_write("scatter", input, out, read), dim, index, src, value=value, reduce=reduce)
+    made = copy_to_write("scatter", input, out, (index, src))
+    return scatter_(made, dim, index, src, value=value, reduce=reduce)
 
 
 @op(function=False)
@@ -200,11 +201,11 @@ def first_value(reduce: str, src: Tensor) -> Tensor:
 
 def divide_by_counts(sums: Tensor, counts: Tensor) -> None:
     """Sums to means in place: where nothing was counted the sum stays; integers round down."""
-    counts = counts.masked_fill_(counts == 0, 1)  # type: ignore[attr-defined]
+    counts = counts.masked_fill_(counts.eq(0), 1)
     if sums._dtype.kind in "fc":
-        sums.div_(counts)  # type: ignore[attr-defined]
+        sums.div_(counts)
     else:
-        sums.div_(counts.to(sums._dtype), rounding_mode="floor")  # type: ignore[attr-defined]
+        sums.div_(counts.to(sums._dtype), rounding_mode="floor")
 
 
 @op(function=False)

@@ -83,7 +83,7 @@ def diag(input: Tensor, diagonal: int = 0, *, out: Tensor | None = None) -> Tens
         return into("diag", out, diag_embed(input, diagonal))
     if input.ndim != 2:
         raise errors_shape.diag_ndim(input.ndim)
-    view = input.diagonal(diagonal)  # type: ignore[attr-defined]
+    view = input.diagonal(diagonal)
     made = out_or_new("diag", out, view._shape, input._dtype, input, (input,))
     return memory.copy_(made, view)
 
@@ -105,7 +105,7 @@ def diag_embed(input: Tensor, offset: int = 0, dim1: int = -2, dim2: int = -1) -
         shape.insert(dim, size)
     made = memory.new(tuple(shape), input._dtype, input._storage.device)
     memory.zero_(made)
-    memory.copy_(made.diagonal(offset, first, second), input)  # type: ignore[attr-defined]
+    memory.copy_(made.diagonal(offset, first, second), input)
     return made
 
 
