@@ -205,7 +205,7 @@ def _csim(compiler: list[str]) -> Found:
         targets.CSIM,
         "C simulation",
         "ftensor",
-        "C++17",
+        "C++14",
         shlex.join(compiler),
         compute_units=1,
         total_memory=memory,
