@@ -383,6 +383,14 @@ def not_a_tensor_or_number(op: str, value: object) -> TypeError:
     )
 
 
+def not_a_tensor(op: str, position: int, value: object) -> TypeError:
+    """A number for an operand of which torch wants a tensor."""
+    return TypeError(
+        f"{op}(): argument {position} must be a Tensor, not {type(value).__name__} {value!r}; "
+        "ft.tensor(x) makes one of a number"
+    )
+
+
 def different_devices(op: str, devices: Sequence[object]) -> RuntimeError:
     """Operands of one op on more than one device."""
     found = ", ".join(sorted({str(d) for d in devices}))

@@ -1,5 +1,15 @@
 // Helpers of the ops on two and three inputs; all lanes alike, integers never trap.
 #if FT_FLOATING
+// A step's value as a float16 or bfloat16 result has it, where torch rounds between two steps.
+#if FT_DROPPED_BITS
+FT_FN_ONCE FT_V ftb_narrow(FT_V v)
+{
+    const FT_V c = v * K((1 << FT_DROPPED_BITS) + 1), r = c - (c - v);
+    return ft_isfinite(c) ? r : v;
+}
+#else
+#define ftb_narrow(v) (v)
+#endif
 // The quotient rounded down. A quotient that rounds up to an integer is found by the remainder;
 // the last step undoes what (a - m) / b loses.
 FT_FN_ONCE FT_V ftb_floor_divide(FT_V a, FT_V b)
@@ -180,7 +190,27 @@ FT_FN_ONCE FT_C ftb_cdiv(FT_C x, FT_C y)
     const FT_V zero = fabs(y.re);
     return ft_cmake(none ? x.re / zero : re, none ? x.im / zero : im);
 }
-FT_FN_ONCE FT_C ftb_cpow(FT_C x, FT_C y) { return ft_cexp(ft_cmul(y, ft_clog(x))); }
+// Powers multiply the logarithm's error, so for float parts it is taken in double, if there is any.
+#if FT_FP64 && !FT_DOUBLE
+typedef FT_VEC(double) ftb_double;
+FT_FN_ONCE FT_C ftb_clog(FT_C z)
+{
+    const ftb_double x = FT_CONVERT(double, z.re), y = FT_CONVERT(double, z.im);
+    return ft_cmake(FT_CONVERT(float, log(x * x + y * y) * 0.5), FT_CONVERT(float, atan2(y, x)));
+}
+FT_FN_ONCE FT_C ftb_cexp(FT_C z)
+{
+    const ftb_double r = exp(FT_CONVERT(double, z.re)), a = FT_CONVERT(double, z.im);
+    const FT_V re = FT_CONVERT(float, r * cos(a)), im = FT_CONVERT(float, r * sin(a));
+    const FT_M wild = !ft_isfinite(z.im), none = wild && (z.re == K(-INFINITY));
+    const FT_V far = wild && (z.re == K(INFINITY)) ? K(INFINITY) : re;
+    return ft_cmake(none ? K(0) : far, none ? K(0) : (z.im == K(0) ? z.im : im));
+}
+#else
+#define ftb_clog(z) ft_clog(z)
+#define ftb_cexp(z) ft_cexp(z)
+#endif
+FT_FN_ONCE FT_C ftb_cpow(FT_C x, FT_C y) { return ftb_cexp(ft_cmul(y, ftb_clog(x))); }
 FT_FN_ONCE FT_C ftb_clerp(FT_C a, FT_C b, FT_C w)
 {
     const FT_C d = ft_csub(b, a);

@@ -51,7 +51,8 @@ ADD = Op(
     operators=("__add__", "__radd__", "__iadd__"),
 )  # fmt: skip
 ADD_SCALED = Op(
-    "add", "add(input, other, *, alpha) -> Tensor", "a + b * alpha",
+    "add", "add(input, other, *, alpha) -> Tensor", "a + ftb_narrow(b * alpha)",
+    int_="a + b * alpha",
     bool_="a | (b & alpha)", complex_="ft_cadd(a, ft_cmul(b, alpha))",
     params=("alpha",), check=check_factor, round_numbers=False,
 )  # fmt: skip
@@ -61,7 +62,8 @@ SUB = Op(
     operators=("__sub__", "__rsub__", "__isub__"),
 )  # fmt: skip
 SUB_SCALED = Op(
-    "sub", "sub(input, other, *, alpha) -> Tensor", "a - b * alpha",
+    "sub", "sub(input, other, *, alpha) -> Tensor", "a - ftb_narrow(b * alpha)",
+    int_="a - b * alpha",
     complex_="ft_csub(a, ft_cmul(b, alpha))",
     params=("alpha",), check=_check_subtraction, round_numbers=False,
 )  # fmt: skip
@@ -94,6 +96,8 @@ def sub(input: Any, other: Any, *, alpha: Any = 1, out: Tensor | None = None) ->
 @op(method=False)
 def rsub(input: Any, other: Any, *, alpha: Any = 1) -> Tensor:
     """rsub(input, other, *, alpha=1) -> Tensor: `other` less `alpha` times `input`."""
+    if type(input) is not Tensor:
+        raise errors_arith.not_a_tensor("rsub", "input", input)
     return sub(other, input, alpha=alpha)
 
 
@@ -106,46 +110,46 @@ ROWS = [
     ),
     Op(
         "maximum", "maximum(input, other, *, out=None) -> Tensor", "ft_max(a, b)",
-        doc="The larger one of each pair; NaN where either is NaN.",
+        tensors=(0, 1), doc="The larger one of each pair; NaN where either is NaN.",
         refusal=errors.dtype_not_supported, inplace=False,
     ),
     Op(
         "minimum", "minimum(input, other, *, out=None) -> Tensor", "ft_min(a, b)",
-        doc="The smaller one of each pair; NaN where either is NaN.",
+        tensors=(0, 1), doc="The smaller one of each pair; NaN where either is NaN.",
         refusal=errors.dtype_not_supported, inplace=False,
     ),
     Op(
         "fmax", "fmax(input, other, *, out=None) -> Tensor", "fmax(a, b)",
-        doc="The larger one of each pair; a NaN gives way to a number.",
+        tensors=(0, 1), doc="The larger one of each pair; a NaN gives way to a number.",
         int_="ft_max(a, b)", refusal=errors.dtype_not_supported, inplace=False,
     ),
     Op(
         "fmin", "fmin(input, other, *, out=None) -> Tensor", "fmin(a, b)",
-        doc="The smaller one of each pair; a NaN gives way to a number.",
+        tensors=(0, 1), doc="The smaller one of each pair; a NaN gives way to a number.",
         int_="ft_min(a, b)", refusal=errors.dtype_not_supported, inplace=False,
     ),
     Op(
         "atan2", "atan2(input, other, *, out=None) -> Tensor", "atan2(a, b)",
-        doc="The angle of the point (`other`, `input`), from -pi to pi.",
+        tensors=(0, 1), doc="The angle of the point (`other`, `input`), from -pi to pi.",
         promote=_FLOAT, aliases=("arctan2",),
     ),
     Op(
         "hypot", "hypot(input, other, *, out=None) -> Tensor", "hypot(a, b)",
-        doc="The length of the hypotenuse, computed without overflow on the way.", float_only=True,
+        tensors=(0, 1), doc="The length of the hypotenuse, computed without overflow on the way.", float_only=True,
     ),
     Op(
         "copysign", "copysign(input, other, *, out=None) -> Tensor", "copysign(a, b)",
-        doc="The size of `input` with the sign of `other` (that of a zero included).",
+        tensors=(0,), doc="The size of `input` with the sign of `other` (that of a zero included).",
         promote=_FLOAT,
     ),
     Op(
         "logaddexp", "logaddexp(input, other, *, out=None) -> Tensor", "ftb_logaddexp(a, b)",
-        doc="The logarithm of the sum of the exponentials, for numbers of any size.",
+        tensors=(0, 1), doc="The logarithm of the sum of the exponentials, for numbers of any size.",
         complex_="ftb_clogaddexp(a, b)", float_only=True, inplace=False,
     ),
     Op(
         "logaddexp2", "logaddexp2(input, other, *, out=None) -> Tensor", "ftb_logaddexp2(a, b)",
-        doc="`logaddexp` in base 2.", float_only=True, inplace=False,
+        tensors=(0, 1), doc="`logaddexp` in base 2.", float_only=True, inplace=False,
     ),
     Op(
         "xlogy", "xlogy(input, other, *, out=None) -> Tensor", "ftb_xlogy(a, b)",
@@ -159,17 +163,17 @@ ROWS = [
     Op(
         "heaviside", "heaviside(input, values, *, out=None) -> Tensor",
         "a == K(0) ? b : (a > K(0) ? K(1) : K(0))",
-        doc="0 below zero, 1 above it, and at zero `values`, which must have the same dtype.",
+        tensors=(0, 1), doc="0 below zero, 1 above it, and at zero `values`, which must have the same dtype.",
         check=_check_same,
     ),
     Op(
         "gcd", "gcd(input, other, *, out=None) -> Tensor", "",
-        doc="The greatest common divisor of integers, not negative.",
+        tensors=(0, 1), doc="The greatest common divisor of integers, not negative.",
         int_="ftb_gcd(a, b)", bool_="",
     ),
     Op(
         "lcm", "lcm(input, other, *, out=None) -> Tensor", "",
-        doc="The least common multiple of integers, not negative; 0 with a zero.",
+        tensors=(0, 1), doc="The least common multiple of integers, not negative; 0 with a zero.",
         int_="ftb_lcm(a, b)", bool_="",
     ),
 ]  # fmt: skip
@@ -177,12 +181,13 @@ add_rows(ROWS)
 register(Entry("xlogy", ENTRIES["xlogy"].call, method=False, namespace="special"))
 
 NEXTAFTER = Op(
-    "nextafter", "nextafter(input, other) -> Tensor", "nextafter(a, b)", float_only=True
+    "nextafter", "nextafter(input, other) -> Tensor", "nextafter(a, b)",
+    tensors=(0, 1), float_only=True,
 )
 NEXTAFTER_NARROW = {
     d: Op(
         f"nextafter_{d.name}", "nextafter(input, other) -> Tensor",
-        f"ftb_nextafter_{d.name}(a, b)", float_only=True,
+        f"ftb_nextafter_{d.name}(a, b)", tensors=(0, 1), float_only=True,
     )  # fmt: skip
     for d in (dtypes.float16, dtypes.bfloat16)
 }

@@ -228,6 +228,9 @@ def _prepare(
     else:
         assert out is not None
         common = out._dtype
+    for k in op.tensors:
+        if type(inputs[k]) is not Tensor:
+            raise errors.not_a_tensor(op.name, k + 1, inputs[k])
     if op.check is not None:
         op.check(op, inputs, params, common)
     compute, result = dtypes_through(op.promote, common, backend.properties.has_float64)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from .. import errors, errors_arith
 from ..tensor import Tensor
 from .bind import add_rows
@@ -17,14 +15,14 @@ _BOOL = Promote.ALWAYS_BOOL
 def _order(name: str, sign: str, alias: str, doc: str) -> Op:
     return Op(
         name, f"{name}(input, other, *, out=None) -> Tensor", f"a {sign} b",
-        doc=doc, promote=_BOOL, operators=(f"__{name}__",), aliases=(alias,),
+        doc=doc, promote=_BOOL, tensors=(0,), operators=(f"__{name}__",), aliases=(alias,),
     )  # fmt: skip
 
 
 def _logic(name: str, body: str, complex_: str, doc: str) -> Op:
     return Op(
         f"logical_{name}", f"logical_{name}(input, other, *, out=None) -> Tensor", body,
-        doc=doc, promote=_BOOL, complex_=complex_,
+        doc=doc, promote=_BOOL, tensors=(0, 1), complex_=complex_,
     )  # fmt: skip
 
 
@@ -35,12 +33,14 @@ ROWS = [
     Op(
         "eq", "eq(input, other, *, out=None) -> Tensor", "a == b",
         doc="Whether the elements are equal; NaN equals nothing.",
-        complex_="(a.re == b.re) && (a.im == b.im)", promote=_BOOL, operators=("__eq__",),
+        complex_="(a.re == b.re) && (a.im == b.im)", promote=_BOOL, tensors=(0,),
+        operators=("__eq__",),
     ),
     Op(
         "ne", "ne(input, other, *, out=None) -> Tensor", "a != b",
         doc="Whether the elements differ; NaN differs from everything.",
-        complex_="(a.re != b.re) || (a.im != b.im)", promote=_BOOL, operators=("__ne__",),
+        complex_="(a.re != b.re) || (a.im != b.im)", promote=_BOOL, tensors=(0,),
+        operators=("__ne__",),
         aliases=("not_equal",),
     ),
     _order("lt", "<", "less", "Whether `input` is less than `other`."),

@@ -20,13 +20,14 @@ FLOOR_DIVIDE = Op(
     bool_="", round_numbers=False,
 )  # fmt: skip
 TRUNC_DIVIDE = Op(
-    "trunc_divide", "trunc_divide(input, other) -> Tensor", "trunc(a / b)",
+    "trunc_divide", "trunc_divide(input, other) -> Tensor", "trunc(ftb_narrow(a / b))",
     int_="ftb_quotient(a, b)", bool_="", round_numbers=False,
 )  # fmt: skip
 REMAINDER = Op("remainder", "remainder(input, other) -> Tensor", "ftb_remainder(a, b)", bool_="")
 FMOD = Op(
-    "fmod", "fmod(input, other) -> Tensor", "fmod(a, b)", int_="ftb_fmod(a, b)", bool_=""
-)
+    "fmod", "fmod(input, other) -> Tensor", "fmod(a, b)", int_="ftb_fmod(a, b)", bool_="",
+    tensors=(0,),
+)  # fmt: skip
 
 
 def _divided(row: Op, input: Any, other: Any, out: Tensor | None) -> Tensor:

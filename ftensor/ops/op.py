@@ -8,8 +8,8 @@ from enum import Enum
 from typing import Any
 
 from .. import errors
-from ..dtypes import dtype, float32, float64, get_default_dtype
 from ..dtypes import bool as bool_
+from ..dtypes import dtype, float32, float64, get_default_dtype
 
 
 class Promote(Enum):
@@ -78,6 +78,7 @@ class Op:
     refuses: tuple[str, ...] = ()  # names of dtypes it refuses though `body` could serve them
     refusal: Callable[[str, object], Exception] = errors.not_implemented_for
     round_numbers: bool = True  # Python numbers are rounded to a float16 or bfloat16 operand's dtype
+    tensors: tuple[int, ...] = ()  # positions of inputs that may not be numbers
     check: Callable[[Op, Any, Any, dtype], None] | None = None
 
     @property

@@ -24,14 +24,16 @@ WHERE = Op(
 )  # fmt: skip
 CLAMP = Op(
     "clamp", "clamp(input, min, max) -> Tensor", "ft_min(ft_max(a, b), c)",
-    bool_="", check=_no_clamp,
+    bool_="", tensors=(0,), check=_no_clamp,
 )  # fmt: skip
 CLAMP_MIN = Op(
-    "clamp_min", "clamp_min(input, min) -> Tensor", "ft_max(a, b)", bool_="ft_max(a, b)"
-)
+    "clamp_min", "clamp_min(input, min) -> Tensor", "ft_max(a, b)", bool_="ft_max(a, b)",
+    tensors=(0,),
+)  # fmt: skip
 CLAMP_MAX = Op(
-    "clamp_max", "clamp_max(input, max) -> Tensor", "ft_min(a, b)", bool_="ft_min(a, b)"
-)
+    "clamp_max", "clamp_max(input, max) -> Tensor", "ft_min(a, b)", bool_="ft_min(a, b)",
+    tensors=(0,),
+)  # fmt: skip
 
 
 def _where_method(input: Any, condition: Any, other: Any) -> Tensor:
