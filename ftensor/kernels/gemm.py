@@ -25,6 +25,7 @@ class GemmKey:
     vectors: int
     block: int = 1  # row panels that share a column panel
     depth: int = 256  # terms summed in registers before they join the totals
+    fused: bool = True  # products join the sum without being rounded first
 
     @property
     def columns(self) -> int:
@@ -35,7 +36,8 @@ class GemmKey:
     def entry(self) -> str:
         """The kernel's name in the program."""
         tile = f"{self.rows}x{self.columns}"
-        return f"ft_{self.skeleton}_{self.dtype.name}_{tile}_{self.block}_{self.depth}"
+        kind = "fused" if self.fused else "rounded"
+        return f"ft_{self.skeleton}_{self.dtype.name}_{tile}_{self.block}_{self.depth}_{kind}"
 
 
 def packed_key(of: dtype, target: Target) -> GemmKey:
@@ -58,9 +60,10 @@ def pack_key(packed: GemmKey) -> GemmKey:
     return GemmKey("gemm_pack", packed.dtype, 1, packed.rows, packed.columns)
 
 
-def direct_key(of: dtype, target: Target) -> GemmKey:
+def direct_key(of: dtype, target: Target, fused: bool) -> GemmKey:
     """The kernel for small matrices."""
-    return GemmKey("gemm_direct", of, lanes_for([of], of.compute, target.lanes_bytes), 4, 1)
+    lanes = lanes_for([of], of.compute, target.lanes_bytes)
+    return GemmKey("gemm_direct", of, lanes, 4, 1, fused=fused or of.kind in "ui")
 
 
 def kernel(backend: Backend, key: GemmKey) -> Kernel:
@@ -95,6 +98,7 @@ def program(backend: Backend, key: GemmKey) -> str:
         "FT_TILE_COLUMNS": key.columns,
         "FT_BLOCK": key.block,
         "FT_DEPTH": key.depth,
+        "FT_FUSED": int(key.fused),
     }
     lines = source._settings(
         key.dtype.compute, key.lanes, backend.properties.has_float64, backend.target.grid

@@ -32,7 +32,16 @@ PANEL_BYTES = 1 << 29
 class Launch:
     """A product on one combination of geometries, ready to go."""
 
-    __slots__ = ("run", "units", "geometry", "pack", "pack_units", "pack_geometry", "panels", "swap")
+    __slots__ = (
+        "run",
+        "units",
+        "geometry",
+        "pack",
+        "pack_units",
+        "pack_geometry",
+        "panels",
+        "swap",
+    )
 
     def __init__(self, run: Kernel, units: int, geometry: Storage, swap: bool) -> None:
         self.run, self.units, self.geometry = run, units, geometry
@@ -56,7 +65,14 @@ def gemm(
     storage = out._storage
     backend = storage.backend
     mode = 2 if added is not None else int(not (type(alpha) is int and alpha == 1))
-    key: tuple[Any, ...] = ("gemm", out._key, a._key, b._key, added and added._key, mode)
+    key: tuple[Any, ...] = (
+        "gemm",
+        out._key,
+        a._key,
+        b._key,
+        None if added is None else added._key,
+        mode,
+    )
     if added is None:
         added = out
     operands = (out, a, b, added)
@@ -179,7 +195,7 @@ def _prepare(
     of = out._dtype
     if of.name in ("float64", "complex128") and not backend.properties.has_float64:
         raise errors.no_float64(of, backend.properties.name)
-    *batch, m, n = out._shape
+    m, n = out._shape[-2:]
     depth = a._shape[-1]
     terms = numel(out._shape) * depth
     each = m * n * depth
@@ -187,10 +203,11 @@ def _prepare(
     packed = kernels.packed_key(of, target)
     if each <= DIRECT_TERMS and depth <= DIRECT_DEPTH:
         # The lanes run along b's rows, or, turned around, along a's columns.
-        swap = b._strides[-1] != 1 and a._strides[-2] == 1 or (n < m and n * 4 <= packed.columns)
+        swap = (b._strides[-1] != 1 and a._strides[-2] == 1) or (n < m and n * 4 <= packed.columns)
         x, y = (_turned(b), _turned(a)) if swap else (a, b)
         if y._strides[-1] == 1 or y._shape[-1] == 1 or each <= DIRECT_TERMS_GATHERED:
-            return _direct(backend, swap, terms, x, y, *_results(swap, out, added), mode)
+            key = kernels.direct_key(of, target, _fused(out, a, b))
+            return _direct(backend, key, swap, terms, x, y, *_results(swap, out, added), mode)
     swap = _waste(packed, n, m) < _waste(packed, m, n)
     x, y = (_turned(b), _turned(a)) if swap else (a, b)
     return _packed(backend, packed, swap, terms, x, y, *_results(swap, out, added), mode)
@@ -210,11 +227,24 @@ def _results(swap: bool, out: Tensor, added: Tensor) -> tuple[Tensor, Tensor]:
     return (_turned(out), _turned(added)) if swap else (out, added)
 
 
+def _fused(out: Tensor, a: Tensor, b: Tensor) -> bool:
+    """Whether torch fuses small products of this shape with their sum: its digits come out too.
+
+    It rounds the products in batches of tiny matrices, and where a vector is multiplied with
+    rows that lie along the depth.
+    """
+    m, n, depth = *out._shape[-2:], a._shape[-1]
+    batched = len(out._shape) > 2
+    if 1 in (m, n):
+        matrix_step = a._strides[-1] if n == 1 else b._strides[-2]
+        return not batched and matrix_step != 1
+    return not batched or m * n * depth >= 400
+
+
 def _direct(
-    backend: Backend, swap: bool, terms: int, a: Tensor, b: Tensor, out: Tensor, added: Tensor,
-    mode: int,
+    backend: Backend, key: kernels.GemmKey, swap: bool, terms: int, a: Tensor, b: Tensor,
+    out: Tensor, added: Tensor, mode: int,
 ) -> Launch:  # fmt: skip
-    key = kernels.direct_key(out._dtype, backend.target)
     *batch, m, n = out._shape
     shape = tuple(batch)
     row_blocks, vectors = -(-m // key.rows), -(-n // key.lanes)
@@ -238,7 +268,7 @@ def _packed(
     shape = tuple(batch)
     depth = a._shape[-1]
     row_panels, column_panels = -(-m // key.rows), -(-n // key.columns)
-    parts = [_matrices(a, shape), _matrices(b, shape)]
+    parts = [_matrices(a), _matrices(b)]
     own = [p[2] for p in parts]
     kept, steps = _merged(shape, [*own, _batch(out, shape), _batch(added, shape)])
     # Few tiles: smaller blocks, so that every compute unit has some.
@@ -279,8 +309,8 @@ def _packed(
     return launch
 
 
-def _matrices(t: Tensor, shape: Ints) -> tuple[Ints, Ints, Ints]:
-    """(sizes and strides of t's own batch dims, steps from panel set to panel set along `shape`)."""
+def _matrices(t: Tensor) -> tuple[Ints, Ints, Ints]:
+    """(sizes and strides of t's own batch dims, steps from one set of panels to the next)."""
     sizes, strides = t._shape[:-2], t._strides[:-2]
     steps = tuple(s if n > 1 else 0 for n, s in zip(sizes, contiguous_strides(sizes)))
     kept, (merged,) = _merged(sizes, [strides])
@@ -306,5 +336,3 @@ def _stored(backend: Backend, geometry: list[int]) -> Storage:
     storage = backend.allocate(array.nbytes)
     backend.upload(storage, 0, array)
     return storage
-
-

@@ -3,6 +3,12 @@
 //   out strides (row, column), added strides (row, column), batch dims, a strides (row, depth),
 //   b strides (depth, column), whether b may be read in whole vectors, then for each batch dim its shape,
 //   and its strides in a, b, out, added. All strides in elements.
+// Products are rounded before they are added unless FT_FUSED: BLAS does one or the other, by shape.
+#if FT_FUSED
+#define FT_TERM(x, y, sum) ft_xfma(x, y, sum)
+#else
+#define FT_TERM(x, y, sum) ft_xadd(sum, ft_xmul(x, y))
+#endif
 FT_KERNEL void FT_NAME(
     FT_GLOBAL FT_E *out, FT_GLOBAL const FT_E *a, FT_GLOBAL const FT_E *b, FT_GLOBAL const FT_E *added,
     long out_offset, long a_offset, long b_offset, long added_offset, FT_NUMBER_PARAMS,
@@ -46,7 +52,7 @@ FT_KERNEL void FT_NAME(
                 FT_UNROLL
                 for (int r = 0; r < FT_TILE_ROWS; r++) {
                     const FT_X s = FT_ONE(x + lead[r]);
-                    FT_EACH_LANE FT_LANE(sum[r]) = ft_xfma(s, FT_VALUE(FT_LANE(w)), FT_LANE(sum[r]));
+                    FT_EACH_LANE FT_LANE(sum[r]) = FT_TERM(s, FT_VALUE(FT_LANE(w)), FT_LANE(sum[r]));
                 }
                 x += a_step;
                 y += b_step;
@@ -57,7 +63,7 @@ FT_KERNEL void FT_NAME(
                 FT_UNROLL
                 for (int r = 0; r < FT_TILE_ROWS; r++) {
                     const FT_X s = FT_ONE(x + lead[r]);
-                    FT_EACH_LANE FT_LANE(sum[r]) = ft_xfma(s, FT_VALUE(FT_LANE(w)), FT_LANE(sum[r]));
+                    FT_EACH_LANE FT_LANE(sum[r]) = FT_TERM(s, FT_VALUE(FT_LANE(w)), FT_LANE(sum[r]));
                 }
                 x += a_step;
                 y += b_step;
