@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import cache
 from types import ModuleType, SimpleNamespace
 from typing import Any
 
@@ -22,10 +23,18 @@ _PROMOTION_DOC = {
 }
 
 
-def _compile(source: str, name: str, **scope: Any) -> Callable[..., Any]:
-    """The function `name` that a line of Python defines, so that its signature is the row's."""
-    exec(compile(source, f"<ftensor op {name}>", "exec"), scope)
-    made: Callable[..., Any] = scope[name]
+@cache
+def _maker(parameters: str, call: str) -> Callable[[Op, Any], Callable[..., Any]]:
+    """What makes functions of these parameters; one compilation serves all rows that share them."""
+    source = (
+        f"def maker(OP, pointwise):\n"
+        f"    def run({parameters}):\n"
+        f"        return pointwise(OP, {call})\n"
+        f"    return run\n"
+    )
+    scope: dict[str, Any] = {}
+    exec(compile(source, "<ftensor op>", "exec"), scope)
+    made: Callable[[Op, Any], Callable[..., Any]] = scope["maker"]
     return made
 
 
@@ -54,11 +63,8 @@ def make_function(op: Op) -> Callable[..., Any]:
     """The function of a row, with `out=`."""
     tensors, params, values = _parts(op)
     star = ", out=None" if "*" in params else ", *, out=None"
-    source = (
-        f"def {op.name}({params}{star}):\n"
-        f"    return pointwise(OP, ({', '.join(tensors)},), {values}, out)\n"
-    )
-    made = _compile(source, op.name, OP=op, pointwise=pointwise)
+    made = _maker(params + star, f"({', '.join(tensors)},), {values}, out")(op, pointwise)
+    made.__name__ = made.__qualname__ = op.name
     made.__doc__ = docstring(op)
     made.__module__ = "ftensor"
     return made
@@ -67,14 +73,9 @@ def make_function(op: Op) -> Callable[..., Any]:
 def make_inplace(op: Op) -> Callable[..., Any]:
     """The method with the trailing underscore, which writes into its first tensor."""
     tensors, params, values = _parts(op)
-    name = op.name + "_"
-    source = (
-        f"def {name}({params}):\n"
-        f"    return pointwise(OP, ({', '.join(tensors)},), {values}, {tensors[0]}, True)\n"
-    )
-    made = _compile(source, name, OP=op, pointwise=pointwise)
+    made = _maker(params, f"({', '.join(tensors)},), {values}, {tensors[0]}, True")(op, pointwise)
     made.__doc__ = f"In-place form of `{op.name}`: the result's shape and dtype must fit the tensor."
-    return made
+    return _named(made, op.name + "_")
 
 
 def add_rows(rows: list[Op]) -> None:
