@@ -2,7 +2,7 @@
 
 # `x` float32, `i` int64, `u` uint8, `b` bool, `c` complex64, `h` float16, all (2, 3); `n` 0-d;
 # `e` (0,); `z` (2, 0); `f` (2, 3, 4); `g` (2, 3, 4, 5); `new(shape, dtype)` an output.
-CASES = """
+LINES = """
 x.sum(())
 x.sum([])
 x.sum(None)
@@ -301,4 +301,5 @@ g.permute(3,2,0,1).mean(1)
 g.permute(3,2,0,1).aminmax(dim=1)[0]
 g.permute(3,2,0,1).count_nonzero(1)
 g.permute(3,2,0,1).sum([])
-""".split("\n")[1:-1]
+"""
+CASES = LINES.strip().splitlines()

@@ -55,11 +55,11 @@ def outcome(case: str, space: dict[str, Any]) -> Any:
         warnings.simplefilter("ignore")
         try:
             return described(eval(case, dict(space)))
-        except Exception as error:
+        except Exception as error:  # noqa: BLE001 - which one is what the cases compare
             return type(error)
 
 
-def agree(ours: Any, theirs: Any) -> None:
+def agree(ours: Any, theirs: Any, **tolerance: float) -> None:
     if isinstance(theirs, list):
         assert ours[:2] == theirs[:2]
         for one, other in zip(ours[2:], theirs[2:], strict=True):
@@ -69,7 +69,7 @@ def agree(ours: Any, theirs: Any) -> None:
     else:
         assert not isinstance(ours, type), ours
         assert ours[:3] == theirs[:3]
-        torch.testing.assert_close(ours[3], theirs[3], equal_nan=True)
+        torch.testing.assert_close(ours[3], theirs[3], equal_nan=True, **tolerance)
 
 
 @pytest.mark.parametrize("case", CASES)
@@ -120,12 +120,14 @@ def test_any_layout_and_dims(layout: Any, data: st.DataObject) -> None:
     chosen = [d for d in range(t.ndim) if data.draw(st.booleans())]
     dims = chosen[0] if one and chosen else (0 if one else tuple(chosen))
     options = {} if name == "count_nonzero" else {"keepdim": data.draw(st.booleans())}
-    if not t.ndim or name == "logsumexp" and not chosen:
+    if not t.ndim or (name == "logsumexp" and not chosen):
         return
     case = f"lib.{name}(x, dims, **options)"
     space = {"dims": dims, "options": options}
     theirs = outcome(case, {"lib": torch, "x": t, **space})
-    agree(outcome(case, {"lib": ft, "x": same_view(t), **space}), theirs)
+    # The rounding of every factor adds up in a product, in either library.
+    tolerance = {"rtol": 1e-3, "atol": 1e-5} if one else {}
+    agree(outcome(case, {"lib": ft, "x": same_view(t), **space}), theirs, **tolerance)
 
 
 @settings(max_examples=60, deadline=None)
@@ -165,7 +167,9 @@ def test_long_sums_are_as_exact_as_pairwise_ones(shape: Any, dim: int) -> None:
 
 
 @pytest.mark.parametrize("transposed", [False, True])
-@pytest.mark.parametrize("shape", [(300_001,), (3, 100_003), (100_003, 3), (517, 613), (40, 70, 90)])
+@pytest.mark.parametrize(
+    "shape", [(300_001,), (3, 100_003), (100_003, 3), (517, 613), (40, 70, 90)]
+)
 def test_work_that_is_split_over_units(shape: Any, transposed: bool) -> None:
     t = torch.randint(-(2**62), 2**62, shape, generator=torch.Generator().manual_seed(1))
     t = t.transpose(0, -1) if transposed else t

@@ -120,14 +120,15 @@ def _fold_parts(
     real = compute.is_complex and not red.state_complex
     state = compute.to_real() if real else compute
     shape = parts[0][0]._shape[:kept]
-    stacked = new_like(parts[0][0], (len(parts), *shape), state)
+    # The parts lie innermost, so that folding them reaches as little as can be.
+    stacked = new_like(parts[0][0], (*shape, len(parts)), state)
     strides = contiguous_strides(stacked._shape)
     for k, views in enumerate(parts):
         dims = range(kept, len(views[0]._shape))
         (value,) = fold(first, views, tuple(dims), False, compute, (state,), params)
-        place = stacked._view(shape, strides[1:], k * numel(shape))
+        place = stacked._view(shape, strides[:-1], k)
         pointwise(COPY, (value,), (), place, True)
-    return fold(second, (stacked,), 0, False, state, outs, params)
+    return fold(second, (stacked,), len(shape), False, state, outs, params)
 
 
 @cache

@@ -172,7 +172,7 @@ def logsumexp(
         largest = largest._view(total._shape, total._strides, 0)
     else:
         largest = largest._view((), (), 0)
-    made = pointwise(UNCENTER, (total, largest))
+    made = pointwise(UNCENTER, (total, largest), (), total, True)
     if of is not compute and out is None:
         made = made.to(of)
     return into("logsumexp", made, out)
