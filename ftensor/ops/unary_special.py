@@ -35,7 +35,7 @@ add_rows(
         special(
             "ndtr", "The normal distribution function.",
             "K(0.5) * erfc(-a * K(0.70710678118654752440))",
-        ),  # fmt: skip
+        ),
         special("log_ndtr", "log(ndtr(input)).", "ftx_log_ndtr(a)", refuses=_HALVES),
         special("ndtri", "The inverse of ndtr.", "ftx_ndtri(a)", refuses=_HALVES),
         special("erfcx", "exp(input * input) * erfc(input).", "ftx_erfcx(a)", refuses=_HALVES),
