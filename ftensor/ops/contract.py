@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from itertools import pairwise
 from typing import Any
 
-from .. import errors_arith, errors_matmul
+from .. import errors, errors_arith, errors_matmul
+from ..dtypes import can_cast
 from ..iterator.shape import Ints, normalize_dim, numel
 from ..iterator.stride import contiguous_strides
 from ..tensor import Tensor
@@ -127,8 +128,9 @@ def kron(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:
     made = _flat(made, shape)
     if out is None:
         return made
-    pointwise(memory.COPY, (made,), (), out)
-    return out
+    if not can_cast(made._dtype, out._dtype):
+        raise errors.cannot_cast_result("kron", made._dtype, out._dtype)
+    return pointwise(memory.COPY, (made,), (), out)
 
 
 def _spread(t: Tensor, shape: Ints, place: int) -> Tensor:
@@ -192,7 +194,7 @@ def multi_dot(tensors: Sequence[Tensor], *, out: Tensor | None = None) -> Tensor
     for k, x in enumerate(tensors):
         if len(x._shape) != 2 and not (len(x._shape) == 1 and k in (0, last)):
             raise errors_matmul.chain_ndim(name, k, x._shape)
-    check(name, **{f"tensors[{k}]": x for k, x in enumerate(tensors)})
+    check(name, "", **{f"tensors[{k}]": x for k, x in enumerate(tensors)})
     chain = list(tensors)
     row, column = len(chain[0]._shape) == 1, len(chain[-1]._shape) == 1
     if row:
@@ -211,7 +213,7 @@ def multi_dot(tensors: Sequence[Tensor], *, out: Tensor | None = None) -> Tensor
 
 
 @op(method=False)
-def chain_matmul(*matrices: Tensor, out: Tensor | None = None) -> Tensor:
+def chain_matmul(*matrices: Any, out: Tensor | None = None) -> Tensor:
     """chain_matmul(*matrices, out=None) -> Tensor: see `linalg.multi_dot`; matrices only."""
     name = "chain_matmul"
     if len(matrices) == 1 and isinstance(matrices[0], (list, tuple)):
@@ -225,7 +227,7 @@ def chain_matmul(*matrices: Tensor, out: Tensor | None = None) -> Tensor:
     if len(matrices) == 1:
         made = matrices[0]
     else:
-        check(name, **{f"matrices[{k}]": x for k, x in enumerate(matrices)})
+        check(name, "", **{f"matrices[{k}]": x for k, x in enumerate(matrices)})
         made = _chain(name, matrices)
     if out is None:
         return made
@@ -256,13 +258,15 @@ def _power(input: Tensor, n: int, out: Tensor | None) -> Tensor:
         made = memory.clone(input)
     else:
         check(name, input=input)
-        made, square = None, input  # type: ignore[assignment]
+        found, square = None, input
         while n:  # n's bits, from the lowest: the squares that make up the power
             if n & 1:
-                made = square if made is None else matmul(made, square)
+                found = square if found is None else matmul(found, square)
             n >>= 1
             if n:
                 square = matmul(square, square)
+        assert found is not None
+        made = found
     if out is None:
         return made
     target, _ = output(name, out, shape, made, (), False)

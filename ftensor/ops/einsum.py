@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from .. import errors_arith, errors_matmul
+from ..dtypes import promote_types
 from ..iterator.shape import Ints, numel
 from ..iterator.stride import contiguous_strides
 from ..tensor import Tensor
@@ -178,7 +179,6 @@ def _sum_away(t: Tensor, names: Labels, gone: Labels) -> tuple[Tensor, Labels]:
     if not gone:
         return t, names
     dims = tuple(names.index(n) for n in gone)
-    # Integers keep their dtype in products; a sum alone widens them, as `sum` does.
     made: Tensor = ENTRIES["sum"].call(t, dims)
     return made, [n for n in names if n not in gone]
 
@@ -197,6 +197,9 @@ def _pair(
     b, b_names = _without_ones(b, b_names, [n for n in gone if n not in deep])
     if not deep:
         return _times(a, a_names, b, b_names)
+    if a._dtype is not b._dtype:  # one of them was summed
+        common = promote_types(a._dtype, b._dtype)
+        a, b = a.to(common), b.to(common)
     check("einsum", "bmm", a=a, b=b)
     batch = [n for n in a_names if n in b_names and n not in deep]
     rows = [n for n in a_names if n not in b_names]
@@ -215,11 +218,11 @@ def _pair(
 
 
 def _reduced(t: Tensor, names: Labels, gone: Labels) -> tuple[Tensor, Labels]:
-    """`t` summed over dims that the other operand doesn't have."""
+    """`t` summed over dims that the other operand doesn't have; integers widen, as `sum` does."""
     if not gone:
         return t, names
     dims = tuple(names.index(n) for n in gone)
-    made: Tensor = ENTRIES["sum"].call(t, dims, dtype=t._dtype)
+    made: Tensor = ENTRIES["sum"].call(t, dims)
     return made, [n for n in names if n not in gone]
 
 

@@ -12,6 +12,7 @@ from . import memory
 from .binary import check_factor
 from .call import pointwise
 from .catalogue import ENTRIES, Entry, op, register
+from .numbers import rounded
 from .op import Op
 from .product import (
     DOT,
@@ -275,7 +276,12 @@ def addbmm(
         for i in range(batch):
             last = out if i == batch - 1 else None
             made = addmm(
-                made, batch1[i], batch2[i], beta=beta if i == 0 else 1, alpha=alpha, out=last
+                made,
+                _matrix(batch1, i),
+                _matrix(batch2, i),
+                beta=beta if i == 0 else 1,
+                alpha=alpha,
+                out=last,
             )
         return made
     # The batch is more depth: (m, batch * k) times (batch * k, n).
@@ -290,6 +296,11 @@ def addbmm(
         beta,
         alpha,
     )
+
+
+def _matrix(t: Tensor, i: int) -> Tensor:
+    """Matrix i of a batch."""
+    return t._view(t._shape[1:], t._strides[1:], t._offset + i * t._strides[0])
 
 
 def _flat(t: Tensor, shape: Ints) -> Tensor:
@@ -347,6 +358,7 @@ def addr(
     if input._dtype.kind == "f" and input._dtype.itemsize == 2 and out is not input and beta != 0:
         # torch rounds every step to the 16-bit type.
         mul, add = ENTRIES["mul"].call, ENTRIES["add"].call
+        beta, alpha = (rounded(float(x), input._dtype) for x in (beta, alpha))
         scaled = mul(mul(_column(vec1), alpha), vec2)
         made: Tensor = add(mul(whole, beta), scaled, out=out)
         return made
@@ -362,9 +374,13 @@ def vecdot(x: Tensor, y: Tensor, *, dim: int = -1, out: Tensor | None = None) ->
 
     `vdot` along a dim, of tensors that broadcast.
     """
+    for t in (x, y):
+        if type(t) is Tensor and t._dtype.kind not in "fc":
+            raise errors_matmul.needs_floats("linalg.vecdot", t._dtype)
     of = check("linalg.vecdot", x=x, y=y)
-    if of.kind not in "fc":
-        raise errors_matmul.needs_floats("linalg.vecdot", of)
+    if of.itemsize == 2:  # torch rounds the products to the 16-bit type
+        rounded_sum: Tensor = ENTRIES["sum"].call(ENTRIES["mul"].call(x, y), dim, out=out)
+        return rounded_sum
     made = folded(VDOT, (x, y), dim)
     target, copy = output("linalg.vecdot", out, made._shape, x, (x, y), False)
     combine(made, target, None, 1, 1)
@@ -372,20 +388,29 @@ def vecdot(x: Tensor, y: Tensor, *, dim: int = -1, out: Tensor | None = None) ->
 
 
 @op(method=False, namespace="nn.functional")
-def linear(input: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
-    """nn.functional.linear(input, weight, bias=None) -> Tensor: `input @ weight.T + bias`."""
+def linear(
+    input: Tensor, weight: Tensor, bias: Tensor | None = None, *, out: Tensor | None = None
+) -> Tensor:
+    """nn.functional.linear(input, weight, bias=None, *, out=None) -> Tensor
+
+    `input @ weight.T + bias`; the dims of `input` before the last are kept.
+    """
     for arg, x in (("input", input), ("weight", weight)):
         if type(x) is not Tensor:
             raise errors_arith.not_a_tensor("linear", arg, x)
     turned = _turned(weight) if len(weight._shape) < 3 else weight
     if bias is None:
-        return matmul(input, turned)
+        return matmul(input, turned, out=out)
     check("linear", "addmm", input=input, weight=weight, bias=bias)
     if len(input._shape) == 2 and len(weight._shape) == 2:
-        return addmm(bias, input, turned)
+        return addmm(bias, input, turned, out=out)
     if len(weight._shape) == 2 and len(bias._shape) == 1 and input.is_contiguous():
         shape = (*input._shape[:-1], weight._shape[0])
-        rows = _flat(input, (numel(input._shape[:-1]), input._shape[-1])) if input._shape else input
-        return _flat(addmm(bias, rows, turned), shape)
-    made: Tensor = ENTRIES["add"].call(matmul(input, turned), bias)
-    return made
+        rows = _flat(input, (numel(input._shape[:-1]), input._shape[-1]))
+        made = _flat(addmm(bias, rows, turned), shape)
+    else:
+        made = ENTRIES["add"].call(matmul(input, turned), bias)
+    if out is None:
+        return made
+    target, _ = output("linear", out, made._shape, made, (), False)
+    return finish(made, target, True)

@@ -40,8 +40,10 @@ MIXED = Op(
 )  # fmt: skip
 
 
-def check(op: str, name: str = "", **tensors: Any) -> dtype:
+def check(op: str, dispatch: str = "", /, **tensors: Any) -> dtype:
     """The common dtype of operands that must be tensors of one dtype on one device.
+
+    `dispatch` is the op to be named where it is another one that refuses bool.
 
     TypeError for what is no tensor, RuntimeError for different dtypes or devices,
     NotImplementedError for bool.
@@ -58,7 +60,7 @@ def check(op: str, name: str = "", **tensors: Any) -> dtype:
             raise errors.different_devices(op, [y.device for y in all_])
     found: dtype = first._dtype
     if found.kind == "b":
-        raise errors.not_implemented_for(name or op, found)
+        raise errors.not_implemented_for(dispatch or op, found)
     return found
 
 
@@ -139,7 +141,7 @@ def product(
 
     The operands have been checked; their contracted dims fit. `beta` 0 leaves `added` unread.
     """
-    shape = (a._shape[-2], b._shape[-1])
+    shape: Ints = (a._shape[-2], b._shape[-1])
     if len(a._shape) > 2 or len(b._shape) > 2:
         batch = broadcast_shapes(a._shape[:-2], b._shape[:-2])
         a, b = _with_dims(a, len(batch) + 2), _with_dims(b, len(batch) + 2)
