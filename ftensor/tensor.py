@@ -187,7 +187,7 @@ class Tensor:
 
     def get_device(self) -> int:
         """The device's index; -1 for the host, as torch has it."""
-        return -1 if self.device.type == "cpu" else self.device.index
+        return -1 if self.device.type == "cpu" else self.device.index or 0
 
     @property
     def layout(self) -> layout:
@@ -397,4 +397,4 @@ class Tensor:
     def __reduce__(self) -> Any:
         from .ops.creation import rebuild
 
-        return rebuild, (self._host_values().copy(), self._dtype)
+        return rebuild, (self._host_values().copy(order="K"), self._dtype)

@@ -133,7 +133,7 @@ def contiguous(input: Tensor, memory_format: memory_format = contiguous_format) 
     return clone(input, memory_format=memory_format)
 
 
-def _suggested_format(t: Tensor) -> memory_format:
+def suggested_format(t: Tensor) -> memory_format:
     """The memory format that a tensor counts as having: contiguous unless it lies channels-last."""
     if is_channels_last(t._shape, t._strides) and not is_contiguous(t._shape, t._strides):
         return channels_last if t.ndim == 4 else channels_last_3d
@@ -148,7 +148,7 @@ def converted(
     wanted: memory_format = preserve_format,
 ) -> Tensor:
     """`t` in a dtype on a device; `t` itself when that is what it is already."""
-    same_layout = wanted is preserve_format or wanted is _suggested_format(t)
+    same_layout = wanted is preserve_format or wanted is suggested_format(t)
     if t._dtype.is_complex and not of.is_complex and of is not dtypes.bool:
         errors_creation.warn_complex_to_real()
     if t._dtype is of and t._storage.device is where and not copy and same_layout:

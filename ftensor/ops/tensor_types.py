@@ -9,7 +9,7 @@ from .. import dtypes, errors_creation
 from ..device import CPU, resolve
 from ..tensor import Tensor, contiguous_format, memory_format, preserve_format
 from .catalogue import op
-from .memory import converted, layout_strides, resize_
+from .memory import converted, resize_, suggested_format
 from .view_args import layout
 
 if TYPE_CHECKING:
@@ -196,14 +196,8 @@ def resize_as_(
 ) -> Tensor:
     """resize_as_(the_template, *, memory_format=contiguous_format) -> Tensor
 
-    `resize_` to another tensor's shape; with `preserve_format` to its memory order, too.
+    `resize_` to another tensor's shape; with `preserve_format` channels-last where that one is.
     """
     like = _checked(the_template, "resize_as_")
-    if memory_format is not preserve_format:
-        return resize_(input, like._shape, memory_format=memory_format)
-    resize_(input, like._shape)
-    return input._become(
-        input._view(like._shape, layout_strides(like, preserve_format), input._offset)
-    )
-
-
+    wanted = suggested_format(like) if memory_format is preserve_format else memory_format
+    return resize_(input, like._shape, memory_format=wanted)

@@ -1,0 +1,142 @@
+"""Creation and conversion against torch: layout, dtype, values, exceptions; and what is ours."""
+
+from __future__ import annotations
+
+import copy
+import pickle
+import subprocess
+import sys
+import warnings
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import ftensor as ft
+
+from .creation_cases import CASES
+
+CLOSE = {"rtol": 1e-6, "atol": 1e-6}
+
+
+def found(case: str, lib: Any) -> Any:
+    """What a case gives in one library: a result, or the class of the exception."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        try:
+            return eval(case, {"lib": lib, "np": np, "nan": float("nan"), "inf": float("inf")})
+        except Exception as error:  # noqa: BLE001
+            assert str(error)
+            return type(error)
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_as_torch(case: str) -> None:
+    ours, theirs = found(case, ft), found(case, torch)
+    if not isinstance(theirs, torch.Tensor):
+        assert ours == theirs
+        return
+    assert isinstance(ours, ft.Tensor), ours
+    assert ours.stride() == theirs.stride()
+    made = ours.to_torch()
+    assert (made.dtype, made.shape) == (theirs.dtype, theirs.shape)
+    torch.testing.assert_close(made, theirs, equal_nan=True, **CLOSE)
+
+
+bounds = st.integers(-100, 100)
+int_dtypes = st.sampled_from(["int8", "int16", "int32", "int64"])
+
+
+@settings(max_examples=60, deadline=None)
+@given(bounds, bounds, st.integers(0, 300), int_dtypes)
+def test_linspace_of_integers_is_exact(start: int, end: int, steps: int, dtype: str) -> None:
+    ours = ft.linspace(start, end, steps, dtype=getattr(ft, dtype)).to_torch()
+    assert torch.equal(ours, torch.linspace(start, end, steps, dtype=getattr(torch, dtype)))
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.floats(-100, 100), st.floats(0, 100), st.floats(0.01, 3))
+def test_arange_of_floats(start: float, length: float, step: float) -> None:
+    args = start, start + length, step
+    ours, theirs = ft.arange(*args).to_torch(), torch.arange(*args, dtype=torch.float64)
+    # Each element is the exact one, rounded; torch's own drift further for long ranges.
+    torch.testing.assert_close(ours, theirs.float(), rtol=2e-7, atol=1e-6)
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.integers(0, 30), st.integers(0, 30), st.integers(-35, 35), st.booleans())
+def test_triangle_indices(rows: int, cols: int, offset: int, lower: bool) -> None:
+    name = "tril_indices" if lower else "triu_indices"
+    ours = getattr(ft, name)(rows, cols, offset).to_torch()
+    assert torch.equal(ours, getattr(torch, name)(rows, cols, offset))
+
+
+numbers = st.one_of(
+    st.booleans(), st.integers(-9, 9), st.floats(width=32), st.complex_numbers(max_magnitude=9)
+)
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.lists(st.tuples(numbers, numbers), max_size=4))
+def test_nested_data(data: list[Any]) -> None:
+    ours, theirs = ft.tensor(data).to_torch(), torch.tensor(data)
+    assert (ours.dtype, ours.shape) == (theirs.dtype, theirs.shape)
+    torch.testing.assert_close(ours, theirs, equal_nan=True, rtol=0, atol=0)
+
+
+def test_default_dtype() -> None:
+    try:
+        ft.set_default_dtype(ft.float64)
+        assert ft.tensor(1.5).dtype is ft.zeros(2).dtype is ft.arange(1.0).dtype is ft.float64
+        assert ft.tensor(1j).dtype is ft.linspace(0, 1j, 3).dtype is ft.complex128
+        assert ft.Tensor([1]).dtype is ft.float64
+    finally:
+        ft.set_default_dtype(ft.float32)
+
+
+def test_data_is_copied() -> None:
+    array = np.zeros(1000, np.float32)
+    made = [ft.tensor(array), ft.tensor(array, dtype=ft.int32)]
+    array += 1
+    assert not any(t.to_torch().any() for t in made)
+    with pytest.warns(UserWarning, match="clone"):
+        again = ft.tensor(made[0])
+    again.fill_(2)
+    assert made[0][0].item() == 0
+
+
+def test_pickle_and_deepcopy_keep_dtype_and_strides() -> None:
+    for dtype in (ft.bfloat16, ft.int8, ft.complex64):
+        t = ft.arange(6).reshape(2, 3).to(dtype).t()
+        for other in (pickle.loads(pickle.dumps(t)), copy.deepcopy(t)):
+            assert (other.dtype, other.shape, other.stride()) == (dtype, (3, 2), (1, 3))
+            assert other.tolist() == t.tolist()
+
+
+def test_type_and_place() -> None:
+    t = ft.ones(2, device="cpu")
+    assert (t.type(), t.is_cpu, t.is_fpga) == ("ftensor.FloatTensor", True, False)
+    assert t.cpu() is t
+    there = t.fpga()
+    assert there.device.type == "fpga" and there.type() == "ftensor.fpga.FloatTensor"
+    assert there.type("ftensor.IntTensor").dtype is ft.int32
+    assert there.type("ftensor.IntTensor").is_cpu
+    assert there.cpu().tolist() == [1, 1]
+
+
+def test_refusals_of_our_own() -> None:
+    with pytest.raises(RuntimeError, match="gradients"):
+        ft.zeros(2, requires_grad=True)
+    with pytest.raises(RuntimeError, match="pinned"):
+        ft.zeros(2, device="fpga", pin_memory=True)
+    with pytest.raises(NotImplementedError, match="complex32"):
+        ft.ones(2).chalf()
+
+
+def test_import_opens_no_device_and_loads_no_torch() -> None:
+    code = "import sys, ftensor; print({'torch', 'pyopencl', 'cffi'} & set(sys.modules))"
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert run.stdout.strip() == "set()"
