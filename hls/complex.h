@@ -23,6 +23,7 @@ FT_FN_ONCE FT_C ft_cmul(FT_C x, FT_C y) { return ft_cmake(x.re * y.re - x.im * y
 
 FT_FN_ONCE FT_C ft_cneg(FT_C z) { return ft_cmake(-z.re, -z.im); }
 FT_FN_ONCE FT_C ft_cscale(FT_C z, FT_V s) { return ft_cmake(z.re * s, z.im * s); }
+FT_FN_ONCE FT_C ft_cshare(FT_C z, FT_V s) { return ft_cmake(z.re / s, z.im / s); }
 FT_FN_ONCE FT_C ft_ctimes_i(FT_C z) { return ft_cmake(-z.im, z.re); }
 FT_FN_ONCE FT_C ft_cover_i(FT_C z) { return ft_cmake(z.im, -z.re); }
 FT_FN_ONCE FT_V ft_cabs(FT_C z)

@@ -77,9 +77,9 @@ EXPONENTIAL = [
     floating("expm1", "exp(input) - 1, accurate near 0.", "expm1(a)", "ft_cexpm1(a)"),
     floating("log", "The natural logarithm.", "log(a)", "ft_clog(a)"),
     floating("log2", "The logarithm to base 2.", "log2(a)",
-             "ft_cscale(ft_clog(a), K(1.0 / FT_LN2))"),
+             "ft_cshare(ft_clog(a), K(FT_LN2))"),
     floating("log10", "The logarithm to base 10.", "log10(a)",
-             "ft_cscale(ft_clog(a), K(0.43429448190325182765))"),
+             "ft_cshare(ft_clog(a), K(2.30258509299404568402))"),
     floating("log1p", "log(1 + input), accurate near 0.", "log1p(a)", "ft_clog1p(a)"),
     floating("sigmoid", "1 / (1 + exp(-input)).", "K(1) / (K(1) + exp(-a))", "ft_csigmoid(a)"),
 ]  # fmt: skip
