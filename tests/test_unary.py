@@ -1,0 +1,121 @@
+"""Functions of one tensor at zeros, infinities, NaNs, extremes and near their poles, as torch."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import ftensor as ft
+from ftensor.ops import activation, unary, unary_special
+from ftensor.ops.op import Promote
+
+torch = pytest.importorskip("torch")
+
+REAL = [
+    *(row.name for row in (*unary.ARITHMETIC, *unary.EXPONENTIAL, *unary.TRIGONOMETRY)),
+    *(row.name for row in (*unary.ROUNDING, *unary.PREDICATES) if row.body),
+    "isnan", "isinf", "isfinite", "isreal", "angle", "square", "round", "nan_to_num", "logit",
+    "erf", "erfc", "erfinv", "lgamma", "digamma", "i0", "special.i0e", "special.i1", "special.i1e",
+    "special.entr", "special.ndtr", "special.log_ndtr", "special.ndtri", "special.erfcx",
+]  # fmt: skip
+COMPLEX = [
+    row.name
+    for row in (*unary.ARITHMETIC, *unary.EXPONENTIAL, *unary.TRIGONOMETRY)
+    if row.complex_ and row.promote is not Promote.COMPLEX_TO_REAL
+]
+ACTIVATIONS = [
+    "relu", "relu6", "leaky_relu", "silu", "gelu", "hardswish", "hardsigmoid", "hardtanh",
+    "softplus", "elu", "selu", "celu", "logsigmoid", "mish", "hardshrink", "softshrink",
+    "tanhshrink", "softsign",
+]  # fmt: skip
+EDGES = [0.0, -0.0, 1.0, -1.0, 0.5, -2.5, float("inf"), float("-inf"), float("nan")]
+# Beyond this the functions' condition (a pole, a period) decides the value, not its computation.
+ORDINARY = st.floats(-8, 8, width=32)
+
+
+def found(module: Any, name: str) -> Any:
+    """The function under a dotted name."""
+    for part in name.split("."):
+        module = getattr(module, part)
+    return module
+
+
+def agree(name: str, values: Any) -> None:
+    """Assert that ftensor's function gives torch's dtype and values."""
+    expected = found(torch, name)(values)
+    torch.testing.assert_close(
+        found(ft, name)(ft.from_torch(values)).to_torch(), expected, equal_nan=True,
+        msg=lambda text: f"{name}{values.tolist()}: {text}",
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
+@pytest.mark.parametrize("name", REAL)
+def test_edges_of_real_functions(name: str, dtype: Any) -> None:
+    agree(name, torch.tensor(EDGES, dtype=dtype))
+
+
+@settings(max_examples=25, deadline=None)
+@given(st.lists(ORDINARY, min_size=1, max_size=20))
+@pytest.mark.parametrize("name", REAL)
+def test_real_functions(name: str, values: list[float]) -> None:
+    agree(name, torch.tensor(values, dtype=torch.float64))
+
+
+@settings(max_examples=25, deadline=None)
+@given(
+    st.lists(
+        st.complex_numbers(max_magnitude=50, allow_nan=False).filter(
+            lambda z: abs(z) > 1e-6 and abs(z.real) > 1e-6
+        ),
+        min_size=1, max_size=20,
+    )
+)  # fmt: skip
+@pytest.mark.parametrize("name", COMPLEX)
+def test_complex_functions(name: str, values: list[complex]) -> None:
+    agree(name, torch.tensor(values, dtype=torch.complex128))
+
+
+@settings(max_examples=25, deadline=None)
+@given(st.lists(ORDINARY | st.sampled_from(EDGES), min_size=1, max_size=20))
+@pytest.mark.parametrize("name", ACTIVATIONS)
+def test_activations(name: str, values: list[float]) -> None:
+    agree(f"nn.functional.{name}", torch.tensor(values, dtype=torch.float64))
+
+
+@pytest.mark.parametrize("z", [2e38 + 1e38j, 1e-40 + 1e-40j, 89 + 1.5707j, -3e38j, 1 + 1e-20j])
+@pytest.mark.parametrize("name", ["sqrt", "log", "asin", "acosh", "atan", "exp", "sinh", "tanh"])
+def test_complex_functions_stay_in_range(name: str, z: complex) -> None:
+    """Against double precision: where float32's squares and exponentials alone would overflow."""
+    if name == "sinh" and abs(z) > 1e30:
+        pytest.skip("no finite value")
+    wide = found(torch, name)(torch.tensor([z], dtype=torch.complex64).to(torch.complex128))
+    got = found(ft, name)(ft.from_torch(torch.tensor([z], dtype=torch.complex64))).to_torch()
+    torch.testing.assert_close(
+        torch.view_as_real(got), torch.view_as_real(wide.to(torch.complex64)),
+        equal_nan=True, rtol=2e-5, atol=1e-5,
+    )  # fmt: skip
+
+
+def test_refusals_are_torch_s() -> None:
+    """An exception of torch's class for the dtypes that a function does not serve."""
+    bools, numbers = ft.from_torch(torch.tensor([True])), ft.from_torch(torch.tensor([1j]))
+    for name in ("neg", "positive"):
+        with pytest.raises(RuntimeError):
+            found(ft, name)(bools)
+    for name in ("sign", "floor", "erf", "i0", "nn.functional.gelu"):
+        with pytest.raises(NotImplementedError):
+            found(ft, name)(numbers)
+    with pytest.raises(RuntimeError):
+        numbers.abs_()
+
+
+def test_every_row_is_covered() -> None:
+    """Each row of these modules is in one of the lists above."""
+    modules = (unary, unary_special, activation)
+    rows = [x for m in modules for x in vars(m).values() if hasattr(x, "body")]
+    covered = {n.split(".")[-1] for n in (*REAL, *COMPLEX, *ACTIVATIONS)}
+    assert {r.name for r in rows} - covered == {"conj_physical", "threshold"}
