@@ -229,8 +229,10 @@ def contiguous_like(shape: Ints, of: dtype, like: Tensor) -> Operand:
 
 
 def host_tensor(array: np.ndarray[Any, Any], like: Tensor) -> Tensor:
-    """A small array's values in a tensor on `like`'s device."""
+    """A small array's values in a tensor on `like`'s device, in the array's memory order."""
     of = dtypes.from_numpy_dtype(array.dtype)
-    made = memory.new(array.shape, of, like._storage.device)
-    made._storage.backend.upload(made._storage, 0, np.ascontiguousarray(array))
+    array = array.copy(order="K")
+    strides = tuple([s // of.itemsize for s in array.strides])
+    made = memory.new(array.shape, of, like._storage.device, strides)
+    made._storage.backend.upload(made._storage, 0, array.ravel(order="K"))
     return made

@@ -54,10 +54,8 @@ def select(t: Tensor, index: Any) -> Selection:
     at = 0  # the dim of t that the next item is about
     for item in items:
         if item is Ellipsis:
-            fill = max(0, t.ndim - used)
-            plain += [slice(None)] * fill
-            at += fill
-            used = t.ndim  # a further ... stands for nothing
+            plain.append(item)
+            at += t.ndim - used
         elif not isinstance(item, Tensor):
             plain.append(item)
             at += 0 if item is None else 1
@@ -76,10 +74,15 @@ def select(t: Tensor, index: Any) -> Selection:
             at += 1
     view = t._view(*basic_index(t._shape, t._strides, t._offset, plain))
     indices = {}
-    dim = 0
+    dim = at = 0  # of the view, and of t
     for k, item in enumerate(plain):
         if k in found:
             indices[dim] = found[k]
+        taken = 0 if item is None else 1
+        if item is Ellipsis:
+            taken = min(t.ndim - used, t.ndim - at)
+            dim += taken
+        at += taken
         dim += item is None or isinstance(item, slice)
     return Selection(view, indices, checked)
 
@@ -146,7 +149,7 @@ def _dims_taken(item: Any) -> int:
 
 def _check_mask(mask: Tensor, shape: Ints, at: int) -> None:
     for k, n in enumerate(mask._shape):
-        if shape[at + k] != n:
+        if at + k < len(shape) and shape[at + k] != n:
             raise errors_index.mask_shape(mask._shape, k, shape, at + k)
 
 

@@ -1,0 +1,219 @@
+"""Indexing against torch: what is read, what is written and what is refused, for any index."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import HealthCheck, assume, given, settings
+from hypothesis import strategies as st
+
+import ftensor as ft
+
+from .index_cases import Case, cases
+
+PLACES = 700  # more than any layout reaches
+examples = settings(
+    max_examples=200, deadline=None, suppress_health_check=[HealthCheck.filter_too_much]
+)
+
+
+def ours(array: Any) -> ft.Tensor:
+    """An array as our tensor."""
+    return ft.from_torch(torch.tensor(np.asarray(array)))
+
+
+def theirs(array: Any) -> torch.Tensor:
+    """An array as torch's tensor, of the array's memory order."""
+    return torch.from_numpy(array) if np.ndim(array) else torch.tensor(array)
+
+
+def outcome(call: Callable[[], Any]) -> Any:
+    """What a call returns, or the class of what it raises."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        try:
+            return call()
+        except (IndexError, RuntimeError, TypeError, ValueError) as e:
+            return type(e)
+
+
+def both(case: Case, dtype: torch.dtype = torch.float32) -> tuple[Any, ...]:
+    """(torch's storage, torch's tensor, our storage, our tensor) of a case."""
+    base = torch.arange(PLACES).to(dtype)
+    mine = ft.from_torch(base.clone())
+    layout = case.shape, case.strides, case.offset
+    return base, base.as_strided(*layout), mine, mine.as_strided(*layout)
+
+
+def same(found: ft.Tensor, expected: torch.Tensor) -> None:
+    """Shape, dtype, layout and values agree."""
+    assert tuple(found.shape) == tuple(expected.shape)
+    assert str(found.dtype).partition(".")[2] == str(expected.dtype).partition(".")[2]
+    assert torch.equal(found.to_torch(), expected)
+    if expected.numel() > 1:
+        steps = [s for s, n in zip(expected.stride(), expected.shape) if n > 1]
+        assert [s for s, n in zip(found.stride(), found.shape) if n > 1] == steps
+
+
+@examples
+@given(cases(expand=True))
+def test_read(case: Case) -> None:
+    base, t, mine, a = both(case)
+    expected = outcome(lambda: t[case.index(theirs)])
+    found = outcome(lambda: a[case.index(lambda x: ft.from_torch(theirs(x)))])
+    if isinstance(expected, type):
+        assert found is expected, found
+        return
+    assert isinstance(found, ft.Tensor), (found, expected)
+    same(found, expected)
+    if expected.numel():
+        shared = expected.untyped_storage().data_ptr() == base.untyped_storage().data_ptr()
+        assert (found._storage is mine._storage) == shared
+        if shared:
+            assert found.storage_offset() == expected.storage_offset()
+
+
+def written(case: Case, selected: torch.Tensor, draw: Any) -> tuple[Any, Any]:
+    """A value to write to a selection, for torch and for us: a number, or a tensor that fits."""
+    kind = draw.draw(st.sampled_from(["number", "tensor", "tensor", "wrong"]))
+    if kind == "number":
+        return 7, 7
+    shape = tuple(selected.shape)
+    shape = shape[draw.draw(st.integers(0, len(shape))) :]
+    shape = tuple([1 if draw.draw(st.integers(0, 3)) == 0 else n for n in shape])
+    if draw.draw(st.integers(0, 4)) == 0:
+        shape = (1, *shape)
+    if kind == "wrong":
+        shape = (*shape, draw.draw(st.sampled_from([2, 5])))
+    values = torch.randperm(int(np.prod(shape))).reshape(shape).float() + 1000
+    return values, ft.from_torch(values)
+
+
+@examples
+@given(cases(), st.data())
+def test_write(case: Case, draw: Any) -> None:
+    base, t, mine, a = both(case)
+    places = torch.arange(t.numel()).reshape(t.shape)
+    selected = outcome(lambda: places[case.index(theirs)])
+    if isinstance(selected, type):
+        selected = torch.zeros(2)
+    value, our_value = written(case, selected, draw)
+    if isinstance(value, torch.Tensor) and value.numel() > 1:
+        assume(selected.unique().numel() == selected.numel())  # else which one stays is open
+    before = mine.to_torch().clone()
+    expected = outcome(lambda: t.__setitem__(case.index(theirs), value))
+    found = outcome(lambda: a.__setitem__(case.index(lambda x: ft.from_torch(theirs(x))), our_value))
+    assert found is expected
+    after = mine.to_torch()
+    if expected is None:
+        assert torch.equal(after, base)
+    else:  # whatever was written before the error was found, it is inside the tensor
+        inside = torch.zeros(PLACES, dtype=torch.bool)
+        inside.as_strided(case.shape, case.strides, case.offset).fill_(True)
+        assert torch.equal(after[~inside], before[~inside])
+
+
+@examples
+@given(cases(), st.booleans(), st.data())
+def test_index_put_sums(case: Case, in_place: bool, draw: Any) -> None:
+    """With accumulate, every value counts, however often its place is named."""
+    base, t, mine, a = both(case, torch.int64)
+    items = [i for i in case.items if i.kind == "tensor" and i.value.shape]
+    index = tuple([theirs(i.value) for i in items])
+    assume(index)
+    selected = outcome(lambda: t[index])
+    value = torch.tensor(3)
+    if isinstance(selected, torch.Tensor) and draw.draw(st.booleans()):
+        value = torch.arange(selected.numel()).reshape(selected.shape)
+    name = "index_put_" if in_place else "index_put"
+    expected = outcome(lambda: getattr(t, name)(index, value, accumulate=True))
+    ours_ = tuple([ft.from_torch(i) for i in index])
+    found = outcome(lambda: getattr(a, name)(ours_, ft.from_torch(value), accumulate=True))
+    if isinstance(expected, type):
+        assert found is expected
+        return
+    same(found, expected)
+    assert torch.equal(mine.to_torch(), base)
+
+
+@pytest.mark.parametrize("dtype", ["bool", "uint8", "int16", "float16", "bfloat16", "float64",
+                                   "complex64", "complex128"])  # fmt: skip
+def test_every_dtype(dtype: str) -> None:
+    t = torch.arange(24).reshape(2, 3, 4).to(getattr(torch, dtype))
+    a = ft.from_torch(t.clone())
+    rows, columns, mask = torch.tensor([1, 0]), torch.tensor([[2], [-1]]), torch.arange(3) != 1
+    ours_ = [ft.from_torch(x) for x in (rows, columns, mask)]
+    same(a[ours_[0], :, ours_[1]], t[rows, :, columns])
+    same(a[:, ours_[2]], t[:, mask])
+    a[:, ours_[2]] = a[:, ours_[2]][:, :1]
+    t[:, mask] = t[:, mask][:, :1].clone()
+    a[ours_[0], 1] = 1
+    t[rows, 1] = 1
+    same(a, t)
+
+
+def test_an_index_out_of_range_leaves_no_trace() -> None:
+    """The error is raised by the call at fault, and the next call does not see it."""
+    a = ft.from_torch(torch.arange(12.0).reshape(3, 4))
+    bad, good = ours([0, 3]), ours([0, 2])
+    with pytest.raises(IndexError, match=r"index 3 .* dimension 0 .* size 3"):
+        a[bad]
+    same(a[good], torch.arange(12.0).reshape(3, 4)[[0, 2]])
+    with pytest.raises(IndexError, match="index -4"):
+        a[ours([-4])] = 1.0
+    same(a, torch.arange(12.0).reshape(3, 4))
+
+
+def test_many_index_tensors() -> None:
+    """More index tensors than a kernel has inputs."""
+    t = torch.arange(2**10).reshape((2,) * 10)
+    a = ft.from_torch(t)
+    index = [torch.randint(-2, 2, (5,)) for _ in range(9)]
+    same(a[tuple(map(ft.from_torch, index))], t[tuple(index)])
+    with pytest.raises(IndexError, match="dimension 8"):
+        a[tuple(map(ft.from_torch, [*index[:8], torch.full((5,), 2)]))]
+
+
+def test_values_read_from_the_tensor_itself() -> None:
+    t = torch.arange(12.0).reshape(3, 4)
+    a = ft.from_torch(t.clone())
+    a[ours([2, 1, 0])] = a
+    same(a, t.flip(0))
+    a[1:] = a[:2].clone()
+    a[a > 8] = -1
+    expected = t.flip(0).clone()
+    expected[1:] = expected[:2].clone()
+    expected[expected > 8] = -1
+    same(a, expected)
+
+
+def test_a_read_only_tensor_is_not_written() -> None:
+    array = np.arange(6.0)
+    array.flags.writeable = False
+    a = ft.from_numpy(array)
+    with pytest.raises(RuntimeError):
+        a[ours([0])] = 1.0
+    with pytest.raises(RuntimeError):
+        a.index_add_(0, ours([0]), ours([1.0]))
+
+
+@pytest.mark.parametrize("item", [1.5, {}, "x", ["a"], object()])
+def test_what_is_no_index(item: Any) -> None:
+    t = torch.arange(6.0)
+    expected = outcome(lambda: t[item])
+    assert isinstance(expected, type)
+    assert outcome(lambda: ft.from_torch(t)[item]) is expected
+
+
+@pytest.mark.parametrize("value", ["x", None, [1.0], 1j])
+def test_what_can_not_be_assigned(value: Any) -> None:
+    t = torch.arange(6.0)
+    a = ft.from_torch(t)
+    for index in (0, [0], slice(2)):
+        expected = outcome(lambda: t.__setitem__(index, value))
+        assert outcome(lambda: a.__setitem__(index, value)) is expected, index
