@@ -222,6 +222,7 @@ def test_the_runtime_is_found_where_pip_put_it(tmp_path, monkeypatch):
 
 def test_no_runtime_without_its_distribution(tmp_path, monkeypatch):
     monkeypatch.setattr(sys, "path", [str(tmp_path)])
+    monkeypatch.setattr(sys, "prefix", str(tmp_path))
     assert icd.pip_runtime() is None
 
 

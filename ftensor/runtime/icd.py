@@ -11,7 +11,6 @@ from __future__ import annotations
 import contextlib
 import ctypes
 import hashlib
-import importlib.metadata
 import importlib.util
 import os
 import stat
@@ -34,7 +33,7 @@ DISTRIBUTIONS = ("intel-opencl-rt", "intel-cmplr-lib-rt", "tbb")
 class PipRuntime:
     """Intel's CPU runtime as pip installed it; `missing` names the files that are not there."""
 
-    version: str
+    version: str  # empty where nobody had to ask the installation records
     library: Path | None
     neighbours: tuple[Path, ...]
     missing: tuple[str, ...]
@@ -42,6 +41,8 @@ class PipRuntime:
 
 def _installed_files(name: str) -> tuple[str, list[Path]]:
     """Version and files of a distribution; ("", []) when it is not installed."""
+    import importlib.metadata  # slow to import, and only unusual installations need it
+
     try:
         distribution = importlib.metadata.distribution(name)
     except importlib.metadata.PackageNotFoundError:
@@ -51,6 +52,11 @@ def _installed_files(name: str) -> tuple[str, list[Path]]:
 
 def pip_runtime() -> PipRuntime | None:
     """Where pip put Intel's CPU runtime: into this environment, the user's, or the one below."""
+    usual = Path(sys.prefix) / "lib"
+    if all((usual / name).is_file() for name in (INTEL_CPU_LIBRARY, *NEIGHBOURS)):
+        return PipRuntime(
+            "", usual / INTEL_CPU_LIBRARY, tuple(usual / name for name in NEIGHBOURS), ()
+        )
     version, files = _installed_files(DISTRIBUTIONS[0])
     if not version:
         return None
