@@ -10,7 +10,7 @@ MODULES = (
     "index", "masked", "gather", "scatter", "index_write",
     "cat", "flip", "repeat", "triangle", "pad",
     "reduce", "reduce_truth", "reduce_arg", "reduce_stats", "reduce_norm",
-    "matmul", "contract", "einsum",
+    "matmul", "addmm", "contract", "einsum",
 )  # fmt: skip
 
 

@@ -12,9 +12,10 @@ from ..iterator.shape import Ints, normalize_dim, numel
 from ..iterator.stride import contiguous_strides
 from ..tensor import Tensor
 from . import memory
+from .addmm import flat
 from .call import pointwise
 from .catalogue import ENTRIES, op
-from .matmul import _flat, matmul
+from .matmul import matmul
 from .product import check, finish, output, product
 
 
@@ -76,8 +77,8 @@ def contracted(
     depth = numel(tuple(a._shape[d] for d in first))
     rows = tuple(a._shape[d] for d in left)
     columns = tuple(b._shape[d] for d in right)
-    x = _flat(_permuted(a, [*left, *first]), (numel(rows), depth))
-    y = _flat(_permuted(b, [*second, *right]), (depth, numel(columns)))
+    x = flat(_permuted(a, [*left, *first]), (numel(rows), depth))
+    y = flat(_permuted(b, [*second, *right]), (depth, numel(columns)))
     made = product(name, x, y)
     made = made._view(rows + columns, contiguous_strides(rows + columns), made._offset)
     if out is None:
@@ -125,7 +126,7 @@ def kron(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:
     narrow = _spread(other, second, 1)
     made: Tensor = ENTRIES["mul"].call(wide, narrow)
     shape = tuple(m * n for m, n in zip(first, second))
-    made = _flat(made, shape)
+    made = flat(made, shape)
     if out is None:
         return made
     if not can_cast(made._dtype, out._dtype):

@@ -10,8 +10,8 @@ from ..dtypes import promote_types
 from ..iterator.shape import Ints, numel
 from ..iterator.stride import contiguous_strides
 from ..tensor import Tensor
+from .addmm import flat
 from .catalogue import ENTRIES, op
-from .matmul import _flat
 from .product import check, product
 
 ELLIPSIS = "..."
@@ -254,4 +254,4 @@ def _shaped(t: Tensor, own: Labels, batch: Labels, rows: Labels, columns: Labels
     lead: Ints = t._shape[:cut]
     m = numel(t._shape[cut : cut + len(rows)])
     n = numel(t._shape[cut + len(rows) :])
-    return _flat(t, (*lead, m, n))
+    return flat(t, (*lead, m, n))

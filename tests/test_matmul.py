@@ -1,0 +1,219 @@
+"""Matrix products against torch: shapes, layouts, dtypes, and both sides of every kernel's edges.
+
+Integer-valued floats make every sum exact, whatever its order, so those results are compared
+digit by digit.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import ftensor as ft
+from ftensor.ops import gemm
+
+torch = pytest.importorskip("torch")
+
+# Tiles are 8 x 32 (float32) or 4 x 16 (complex64), blocks 16 tiles high, direct tiles 4 x 16.
+EDGES = (1, 3, 4, 5, 8, 15, 16, 17, 31, 33, 64, 129)
+DTYPES = ("float32", "complex64", "int64", "bfloat16")
+LAYOUTS = ("rows", "columns", "gaps", "offset")
+
+
+def whole(shape: tuple[int, ...], dtype: str, layout: str = "rows", seed: int = 0) -> Any:
+    """A torch tensor of small whole numbers in a layout."""
+    torch.manual_seed(seed)
+    t = torch.randint(-3, 4, shape)
+    if dtype == "complex64":
+        t = torch.complex(t.float(), torch.randint(-3, 4, shape).float())
+    t = t.to(getattr(torch, dtype))
+    if layout == "columns":
+        return t.mT.contiguous().mT
+    if layout == "gaps":
+        wide = torch.zeros((*shape[:-1], 2 * shape[-1]), dtype=t.dtype)
+        wide[..., ::2] = t
+        return wide[..., ::2]
+    if layout == "offset":
+        long = torch.zeros(t.numel() + 3, dtype=t.dtype)
+        long[3:] = t.reshape(-1)
+        return long[3:].view(shape)
+    return t
+
+
+def same(mine: ft.Tensor, expected: Any) -> None:
+    """Equal shape, dtype and values."""
+    torch.testing.assert_close(mine.to_torch(), expected, rtol=0, atol=0)
+
+
+def both(function: Any, *tensors: Any, **kwargs: Any) -> None:
+    """The op of that name (or the same function of both modules) gives the same result."""
+    mine = [ft.from_torch(t) for t in tensors]
+    if isinstance(function, str):
+        same(getattr(ft, function)(*mine, **kwargs), getattr(torch, function)(*tensors, **kwargs))
+    else:
+        same(function(*mine), function(*tensors))
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    st.sampled_from(EDGES),
+    st.sampled_from(EDGES),
+    st.sampled_from((*EDGES, 300)),
+    st.sampled_from(DTYPES),
+    st.sampled_from(LAYOUTS),
+    st.sampled_from(LAYOUTS),
+)
+def test_edges(m: int, n: int, k: int, dtype: str, left: str, right: str) -> None:
+    """Every size and layout, direct or packed; the sums of bfloat16 are exact in float32."""
+    a, b = whole((m, k), dtype, left), whole((k, n), dtype, right, 1)
+    expected = a.double() @ b.double() if dtype == "bfloat16" else a @ b
+    same(ft.from_torch(a) @ ft.from_torch(b), expected.to(a.dtype))
+
+
+@settings(max_examples=30, deadline=None)
+@given(
+    st.sampled_from(((), (1,), (3,), (2, 1), (2, 3))),
+    st.sampled_from(((), (1,), (3,), (2, 3))),
+    st.sampled_from((1, 5, 34)),
+    st.sampled_from((1, 7, 33)),
+    st.sampled_from((1, 9, 130)),
+    st.sampled_from(LAYOUTS),
+)
+def test_batches(first: Any, second: Any, m: int, n: int, k: int, layout: str) -> None:
+    """Batches broadcast."""
+    both("matmul", whole((*first, m, k), "float32", layout), whole((*second, k, n), "float32"))
+
+
+@pytest.mark.parametrize("way", ["direct", "packed"])
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_both_ways(way: str, dtype: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What one kernel computes the other does too: alpha, beta, an output with gaps, no depth."""
+    for name in ("DIRECT_TERMS", "DIRECT_TERMS_GATHERED", "DIRECT_DEPTH"):
+        monkeypatch.setattr(gemm, name, 1 << 60 if way == "direct" else -1)
+    a, b = whole((3, 21, 37), dtype), whole((1, 37, 19), dtype, "columns", 1)
+    a, b = ft.from_torch(a), ft.from_torch(b)
+    a._storage.backend.launches.clear()
+    try:
+        for alpha, beta in ((1, 1), (2, 0), (-1, 3)):
+            added = whole((3, 21, 19), dtype, "gaps", 2)
+            expected = torch.baddbmm(
+                added, a.to_torch(), b.to_torch().expand(3, 37, 19), beta=beta, alpha=alpha
+            )
+            mine = ft.from_torch(added.clone(memory_format=torch.preserve_format))
+            mine.baddbmm_(a, b.expand(3, 37, 19), beta=beta, alpha=alpha)
+            if dtype == "bfloat16":  # torch rounds the product before it adds
+                torch.testing.assert_close(mine.to_torch(), expected)
+            else:
+                same(mine, expected)
+        same(a[:, :, :0] @ b[:, :0], torch.zeros((3, 21, 19), dtype=expected.dtype))
+    finally:
+        a._storage.backend.launches.clear()
+
+
+def test_in_pieces(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Panels beyond the limit are made one after the other."""
+    monkeypatch.setattr(gemm, "PANEL_BYTES", 1 << 14)
+    a, b = whole((3, 150, 141), "float32"), whole((141, 170), "float32", "columns", 1)
+    both("matmul", a, b)
+    both("matmul", b.T.contiguous(), a.mT.contiguous())
+
+
+def test_accuracy_of_long_sums() -> None:
+    """Terms are summed in blocks, so that the error doesn't grow with their number."""
+    torch.manual_seed(0)
+    a, b = torch.rand(40, 5000), torch.rand(5000, 40)
+    exact = (a.double() @ b.double()).float()
+    mine = (ft.from_torch(a) @ ft.from_torch(b)).to_torch()
+    torch.testing.assert_close(mine, exact, rtol=1e-6, atol=0)
+
+
+VECTORS = [
+    ((7,), (7,)), ((5, 7), (7,)), ((7,), (7, 5)), ((300,), (300, 40)), ((40, 300), (300,)),
+    ((2, 5, 7), (7,)), ((7,), (2, 7, 5)), ((0,), (0,)), ((5, 0), (0,)), ((0, 7), (7, 3)),
+    ((5, 0), (0, 3)), ((2, 0, 3), (2, 3, 4)),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("first", "second"), VECTORS)
+def test_vectors_and_nothing(first: tuple[int, ...], second: tuple[int, ...]) -> None:
+    """Vectors lose their dim; an empty sum is zero."""
+    both("matmul", whole(first, "float32"), whole(second, "float32", "rows", 1))
+
+
+@pytest.mark.parametrize("dtype", ["float32", "complex64", "int64"])
+def test_relatives(dtype: str) -> None:
+    """The other names for products."""
+    m, n, v, w = (whole(s, dtype, "rows", i) for i, s in enumerate([(4, 6), (6, 5), (6,), (4,)]))
+    x = whole((3, 4, 6), dtype)
+    y = whole((3, 6, 5), dtype, "columns")
+    added = whole((4, 5), dtype)
+    both("addmm", added, m, n, beta=2, alpha=3)
+    both("addmm", added[:1], m, n)
+    both("addmv", w, m, v, beta=2, alpha=-1)
+    both("addbmm", added, x, y, beta=2, alpha=3)
+    both("baddbmm", added, x, y, beta=2, alpha=3)
+    both("addr", whole((4, 6), dtype), w, v, beta=2, alpha=3)
+    both("outer", w, v)
+    both("vdot", v, v)
+    both("inner", x, m)
+    both("kron", m, n)
+    both("tensordot", x, y, dims=([0, 2], [0, 1]))
+    both("chain_matmul", m, n, n.T)
+    both(lambda p, q, r: (ft if isinstance(p, ft.Tensor) else torch).linalg.multi_dot([p, q, r]),
+         w, m, n)  # fmt: skip
+    both(lambda p: (ft if isinstance(p, ft.Tensor) else torch).linalg.matrix_power(p, 5), m[:, :4])
+
+
+def test_more_matrices_than_are_added_one_by_one() -> None:
+    """addbmm of a long batch is one product."""
+    x, y = whole((40, 3, 5), "float32"), whole((40, 5, 4), "float32", "columns", 1)
+    both("addbmm", whole((3, 4), "float32"), x, y, beta=2, alpha=3)
+
+
+@pytest.mark.parametrize("equation", [
+    "ij,jk", "ij,jk->ki", "bij,bjk->bik", "ij,ij->", "ij,kl->ijkl", "ii,ij->j", "...ij,jk->...ik",
+    "ij,jk,kl->il", "ij,ik->j", "b...,b...->...", "ij->ji", "ij->i",
+])  # fmt: skip
+def test_einsum(equation: str) -> None:
+    """Equations, each subscript of size 4."""
+    terms = equation.split("->")[0].split(",")
+    tensors = [
+        whole((4,) * len(t.replace("...", "z")), "float32", "rows", k) for k, t in enumerate(terms)
+    ]
+    both(lambda *x: (ft if isinstance(x[0], ft.Tensor) else torch).einsum(equation, *x), *tensors)
+
+
+def test_output_that_is_an_input() -> None:
+    """What is read is not overwritten before the end."""
+    a = whole((20, 20), "float32")
+    mine = ft.from_torch(a.clone())
+    ft.mm(mine, mine.t(), out=mine)
+    same(mine, a @ a.T)
+    mine = ft.from_torch(a.clone())
+    same(mine.addmm_(mine, mine), a + a @ a)
+
+
+@pytest.mark.parametrize(("call", "error"), [
+    (lambda t: t.mm(t.ones(2, 3), t.ones(4, 5)), RuntimeError),
+    (lambda t: t.matmul(t.ones(2, 3), t.ones(4)), RuntimeError),
+    (lambda t: t.matmul(t.ones(()), t.ones(4)), RuntimeError),
+    (lambda t: t.matmul(t.ones(2, 2, 3), t.ones(3, 3, 4)), RuntimeError),
+    (lambda t: t.mm(t.ones(2, 3), t.ones(3, 2, dtype=t.float64)), RuntimeError),
+    (lambda t: t.mm(t.ones(2, 2, dtype=t.bool), t.ones(2, 2, dtype=t.bool)), NotImplementedError),
+    (lambda t: t.mm(t.ones(2, 3), t.ones(3, 2), out=t.ones(2, 2, dtype=t.int64)), RuntimeError),
+    (lambda t: t.ones(3, 1).addmm_(t.ones(3, 3), t.ones(3, 3)), RuntimeError),
+    (lambda t: t.addmm(t.ones(2, 3), t.ones(3, 3), t.ones(3, 3)), RuntimeError),
+    (lambda t: t.ones(3) @ 2, TypeError),
+    (lambda t: t.einsum("ij,jk", t.ones(2, 3), t.ones(4, 4)), RuntimeError),
+    (lambda t: t.einsum("ij->k", t.ones(2, 3)), RuntimeError),
+    (lambda t: t.einsum("i"), ValueError),
+    (lambda t: t.tensordot(t.ones(3, 4), t.ones(4, 5), dims=3), RuntimeError),
+])  # fmt: skip
+def test_errors(call: Any, error: type[Exception]) -> None:
+    """torch's exceptions for what doesn't fit."""
+    for module in (torch, ft):
+        with pytest.raises(error):
+            call(module)
