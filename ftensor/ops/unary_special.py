@@ -13,6 +13,7 @@ from .op import Op, Promote
 from .unary import ROUND, floating, tensor_argument
 
 _HALVES = ("float16", "bfloat16")
+_Z = "a * K(0.70710678118654752440)"
 
 
 def special(name: str, doc: str, body: str, **more: Any) -> Op:
@@ -34,7 +35,9 @@ add_rows(
         special("entr", "-input * log(input), the summand of entropy.", "ftx_entr(a)"),
         special(
             "ndtr", "The normal distribution function.",
-            "K(0.5) * erfc(-a * K(0.70710678118654752440))",
+            # In halves as torch rounds it, step by step; elsewhere with an accurate left tail.
+            f"FT_DROPPED_BITS ? K(0.5) * ftb_narrow(K(1) + ftb_narrow(erf(ftb_narrow({_Z})))) "
+            f": K(0.5) * erfc(-{_Z})",
         ),
         special("log_ndtr", "log(ndtr(input)).", "ftx_log_ndtr(a)", refuses=_HALVES),
         special("ndtri", "The inverse of ndtr.", "ftx_ndtri(a)", refuses=_HALVES),
@@ -42,11 +45,11 @@ add_rows(
     ]
 )
 
-LOGIT = floating("logit", "", "log(a / (K(1) - a))")
+LOGIT = floating("logit", "", "log(ftb_narrow(a / ftb_narrow(K(1) - a)))")
 LOGIT_EPS = Op(
     "logit", "logit(input, eps, *, out=None) -> Tensor",
-    "log(ft_within(a, eps, K(1) - eps) / (K(1) - ft_within(a, eps, K(1) - eps)))",
-    promote=Promote.INT_TO_FLOAT, params=("eps",),
+    "log(ftb_narrow(x / ftb_narrow(K(1) - x)))",
+    promote=Promote.INT_TO_FLOAT, params=("eps",), lets=(("x", "ft_within(a, eps, K(1) - eps)"),),
 )  # fmt: skip
 ROUND_RIGHT = Op(
     "round", "round(input, scale, *, out=None) -> Tensor", "rint(a * scale) / scale",
