@@ -18,7 +18,7 @@ from .index_cases import Case, cases
 
 PLACES = 700  # more than any layout reaches
 examples = settings(
-    max_examples=200, deadline=None, suppress_health_check=[HealthCheck.filter_too_much]
+    max_examples=250, deadline=None, suppress_health_check=[HealthCheck.filter_too_much]
 )
 
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from .. import dtypes, errors_index
 from ..iterator.shape import Ints, broadcast_shapes, numel
-from ..iterator.stride import broadcast_strides, contiguous_strides
+from ..iterator.stride import broadcast_strides, contiguous_strides, view_strides
 from ..tensor import Tensor
 from .basic_index import basic_index
 from .call import pointwise
@@ -187,14 +187,19 @@ def spread(selection: Selection) -> tuple[Ints, list[Index], Ints]:
     def around(sizes: Sequence[int], middle: Ints) -> Ints:
         return (*[sizes[d] for d in before], *middle, *[sizes[d] for d in after])
 
-    zeros = (0,) * view.ndim
+    sizes = around(view._shape, common)
+    # The indices as torch shapes them, whose strides decide how a result lies in memory.
+    lifted = around((1,) * view.ndim, common)
     made = []
     for d in dims:
         over = broadcast_strides(indices[d]._shape, indices[d]._strides, common)
+        steps = view_strides(common, over, lifted)
+        assert steps is not None, (common, over, lifted)
+        over = broadcast_strides(lifted, steps, sizes)
         where = (view._shape[d], view._strides[d], d)
-        made.append(Index(indices[d], around(zeros, over), *where, checked=selection.checked))
+        made.append(Index(indices[d], over, *where, checked=selection.checked))
     if numel(common):
         for i in made:
             if not i.size:
                 raise errors_index.out_of_bounds(0, i.dim, 0)
-    return around(view._shape, common), made, around(view._strides, (0,) * len(common))
+    return sizes, made, around(view._strides, (0,) * len(common))
