@@ -23,7 +23,7 @@
 #define FT_UNITS ((int)get_global_size(0))
 #define FT_PORT(name, bundle)
 #define FT_PIPELINE
-#define FT_UNROLL
+#define FT_UNROLL _Pragma("unroll")
 
 // One pass computes every lane.
 #define FT_EACH_LANE
