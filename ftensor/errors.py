@@ -342,6 +342,14 @@ def not_one_element(shape: Sequence[int]) -> RuntimeError:
     )
 
 
+def not_one_number(shape: Sequence[int]) -> ValueError:
+    """`int()`, `float()` or `complex()` of a tensor that does not hold exactly one element."""
+    return ValueError(
+        "only tensors of one element can be made a Python number, "
+        f"not one of shape {tuple(shape)}; use tolist()"
+    )
+
+
 def ambiguous_truth(shape: Sequence[int]) -> RuntimeError:
     """The truth of a tensor that does not hold exactly one element."""
     return RuntimeError(
@@ -373,6 +381,11 @@ def needs_a_tensor(op: str, inputs: Sequence[object]) -> TypeError:
     """An op called with numbers alone."""
     kinds = ", ".join(type(x).__name__ for x in inputs)
     return TypeError(f"{op}(): at least one argument must be a Tensor, but got {kinds}")
+
+
+def out_not_a_tensor(op: str, out: object) -> TypeError:
+    """An `out=` that nothing can be written to."""
+    return TypeError(f"{op}(): argument 'out' must be a Tensor, not {type(out).__name__}")
 
 
 def not_a_tensor_or_number(op: str, value: object) -> TypeError:

@@ -62,6 +62,8 @@ def pointwise(
     cannot be cast to `out`, or `out` overlapping an input in part; NotImplementedError for dtypes
     the op has no expression for.
     """
+    if out is not None and type(out) is not Tensor:
+        raise errors.out_not_a_tensor(op.name, out)
     backend = device = None
     key: tuple[Any, ...] = (op, None if out is None else out._key)
     if params:

@@ -51,6 +51,7 @@ class OpenCLBackend(Backend):
         """Compile, or load from the disk cache, one kernel."""
         from pyopencl import _cl
 
+        self._refuse_if_lost()
         all_options = " ".join((*self._options, *options)).encode()
         key = cache.key(
             "opencl",
@@ -82,6 +83,11 @@ class OpenCLBackend(Backend):
         self.pool.__class__ = LostPool
         # Releasing these would wait for threads that are not there; the process ends anyway.
         _leaked.append((self, *(stream.__dict__["queue"] for stream in self.streams)))
+
+    def _refuse_if_lost(self) -> None:
+        """Fails in a forked child: a runtime's locks may be held there by threads that are gone."""
+        if isinstance(self.pool, LostPool):
+            raise errors.used_after_fork(self.properties.name)
 
     def _build_quietly(self, program: Any, options: bytes) -> None:
         with warnings.catch_warnings():
@@ -136,6 +142,7 @@ class OpenCLBackend(Backend):
             return None
 
     def _wrap_host(self, ptr: int, nbytes: int, readonly: bool) -> tuple[Any, object]:
+        self._refuse_if_lost()
         flags = self.cl.mem_flags
         # OpenCL has no empty buffers; a kernel never touches the one byte of a zero-size tensor.
         memory = host_bytes(ptr, nbytes) if nbytes else np.zeros(64, np.uint8)
