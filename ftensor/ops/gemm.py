@@ -23,8 +23,6 @@ if TYPE_CHECKING:
 DIRECT_TERMS = 96**3
 # The same where b must be read element by element.
 DIRECT_TERMS_GATHERED = 24**3
-# Deeper sums are packed: their terms are then added in blocks.
-DIRECT_DEPTH = 1024
 # Panels larger than this many bytes are made piece by piece.
 PANEL_BYTES = 1 << 29
 
@@ -201,7 +199,7 @@ def _prepare(
     each = m * n * depth
     target = backend.target
     packed = kernels.packed_key(of, target)
-    if each <= DIRECT_TERMS and depth <= DIRECT_DEPTH:
+    if each <= DIRECT_TERMS:
         # The lanes run along b's rows, or, turned around, along a's columns.
         swap = (b._strides[-1] != 1 and a._strides[-2] == 1) or (n < m and n * 4 <= packed.columns)
         x, y = (_turned(b), _turned(a)) if swap else (a, b)

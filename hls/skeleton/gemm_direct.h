@@ -1,4 +1,5 @@
-// Products of matrices too small to be worth packing: an item is FT_TILE_ROWS rows by one vector of columns.
+// Products of matrices too small to be worth packing: an item is FT_TILE_ROWS rows by one vector of columns,
+// summed FT_DEPTH terms at a time.
 // Geometry g (long): items, row blocks, column vectors, unused, rows, columns, depth, mode, whole,
 //   out strides (row, column), added strides (row, column), batch dims, a strides (row, depth),
 //   b strides (depth, column), whether b may be read in whole vectors, then for each batch dim its shape,
@@ -42,38 +43,48 @@ FT_KERNEL void FT_NAME(
         long lead[FT_TILE_ROWS];  // rows beyond the edge repeat the first one
         FT_UNROLL
         for (int r = 0; r < FT_TILE_ROWS; r++) lead[r] = r < rows ? r * a_row : 0;
-        FT_WIDE_X sum[FT_TILE_ROWS];
+        FT_WIDE_X total[FT_TILE_ROWS];
         FT_UNROLL
-        for (int r = 0; r < FT_TILE_ROWS; r++) { FT_EACH_LANE FT_LANE(sum[r]) = FT_ZERO_X; }
-        if (wide && m == FT_LANES) {
-            for (int k = 0; k < depth; k++) {
-                FT_PIPELINE
-                const FT_WIDE_E w = FT_E_LOAD(y);
-                FT_UNROLL
-                for (int r = 0; r < FT_TILE_ROWS; r++) {
-                    const FT_X s = FT_ONE(x + lead[r]);
-                    FT_EACH_LANE FT_LANE(sum[r]) = FT_TERM(s, FT_VALUE(FT_LANE(w)), FT_LANE(sum[r]));
+        for (int r = 0; r < FT_TILE_ROWS; r++) { FT_EACH_LANE FT_LANE(total[r]) = FT_ZERO_X; }
+        for (int k0 = 0; k0 < depth; k0 += FT_DEPTH) {
+            const int n = depth - k0 < FT_DEPTH ? depth - k0 : FT_DEPTH;
+            FT_WIDE_X sum[FT_TILE_ROWS];
+            FT_UNROLL
+            for (int r = 0; r < FT_TILE_ROWS; r++) { FT_EACH_LANE FT_LANE(sum[r]) = FT_ZERO_X; }
+            if (wide && m == FT_LANES) {
+                for (int k = 0; k < n; k++) {
+                    FT_PIPELINE
+                    const FT_WIDE_E w = FT_E_LOAD(y);
+                    FT_UNROLL
+                    for (int r = 0; r < FT_TILE_ROWS; r++) {
+                        const FT_X s = FT_ONE(x + lead[r]);
+                        FT_EACH_LANE FT_LANE(sum[r]) = FT_TERM(s, FT_VALUE(FT_LANE(w)), FT_LANE(sum[r]));
+                    }
+                    x += a_step;
+                    y += b_step;
                 }
-                x += a_step;
-                y += b_step;
+            } else {
+                for (int k = 0; k < n; k++) {
+                    const FT_WIDE_E w = FT_E_PICK(y, (int)g[17], m);
+                    FT_UNROLL
+                    for (int r = 0; r < FT_TILE_ROWS; r++) {
+                        const FT_X s = FT_ONE(x + lead[r]);
+                        FT_EACH_LANE FT_LANE(sum[r]) = FT_TERM(s, FT_VALUE(FT_LANE(w)), FT_LANE(sum[r]));
+                    }
+                    x += a_step;
+                    y += b_step;
+                }
             }
-        } else {
-            for (int k = 0; k < depth; k++) {
-                const FT_WIDE_E w = FT_E_PICK(y, (int)g[17], m);
-                FT_UNROLL
-                for (int r = 0; r < FT_TILE_ROWS; r++) {
-                    const FT_X s = FT_ONE(x + lead[r]);
-                    FT_EACH_LANE FT_LANE(sum[r]) = FT_TERM(s, FT_VALUE(FT_LANE(w)), FT_LANE(sum[r]));
-                }
-                x += a_step;
-                y += b_step;
+            FT_UNROLL
+            for (int r = 0; r < FT_TILE_ROWS; r++) {
+                FT_EACH_LANE FT_LANE(total[r]) = ft_xadd(FT_LANE(total[r]), FT_LANE(sum[r]));
             }
         }
         FT_UNROLL
         for (int r = 0; r < FT_TILE_ROWS; r++) {
             if (r < rows) {
                 ft_result(
-                    sum[r], mode, FT_NUMBERS, added + FT_PARTS * (at_added + r * g[11]), (int)g[12],
+                    total[r], mode, FT_NUMBERS, added + FT_PARTS * (at_added + r * g[11]), (int)g[12],
                     out + FT_PARTS * (at_out + r * g[9]), (int)g[10], m, whole);
             }
         }
