@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 def number_does_not_fit(op: str, number: object, dtype: object) -> RuntimeError:
     """A Python number beyond the limits of the dtype it must take."""
-    return RuntimeError(f"{op}(): the value {number} cannot be converted to {dtype} without overflow")
+    return RuntimeError(f"{op}(): value {number} cannot be converted to {dtype} without overflow")
 
 
 def bool_subtraction(op: str, dtypes: Sequence[object]) -> RuntimeError:
@@ -34,7 +34,9 @@ def zero_division(op: str) -> RuntimeError:
 
 def rounding_mode(mode: object) -> RuntimeError:
     """A rounding mode that div does not have."""
-    return RuntimeError(f"div(): rounding_mode must be None, 'trunc' or 'floor', but found {mode!r}")
+    return RuntimeError(
+        f"div(): rounding_mode must be None, 'trunc' or 'floor', but found {mode!r}"
+    )
 
 
 def negative_integer_power(exponent: object) -> RuntimeError:

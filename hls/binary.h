@@ -10,11 +10,35 @@ FT_FN_ONCE FT_V ftb_narrow(FT_V v)
 #else
 #define ftb_narrow(v) (v)
 #endif
+#if FT_DOUBLE
+#define FTB_FAR K(0x1p900)
+#else
+#define FTB_FAR K(0x1p100f)
+#endif
+// What a division towards zero leaves, exactly. A quotient rounded to nearest leaves a remainder
+// that is representable, so each step takes one precision's worth of bits off; most values need
+// one. A step may go below zero by less than `y`, which the end makes good.
+FT_FN_ONCE FT_V ftb_fmod(FT_V a, FT_V b)
+{
+    const FT_V y = fabs(b);
+    FT_V r = fabs(a);
+    for (int k = 0; k < 64 && FT_ANY(fabs(r) >= y); k++) {
+        FT_V by = y, q = r / y;
+        if (FT_ANY(ft_isinf(q))) {
+            by = ft_isinf(q) ? y * FTB_FAR : y;
+            by = ft_isinf(r / by) ? by * FTB_FAR : by;
+            q = r / by;
+        }
+        r = fma(-trunc(q), by, r);
+    }
+    r = copysign(r < K(0) ? r + y : r, a);
+    return !ft_isfinite(a) || b == K(0) || b != b ? K(NAN) : (ft_isinf(b) ? a : r);
+}
 // The quotient rounded down. A quotient that rounds up to an integer is found by the remainder;
 // the last step undoes what (a - m) / b loses.
 FT_FN_ONCE FT_V ftb_floor_divide(FT_V a, FT_V b)
 {
-    const FT_V m = fmod(a, b), p = (a - m) / b;
+    const FT_V m = ftb_fmod(a, b), p = (a - m) / b;
     const FT_V q = (m != K(0)) && ((b < K(0)) != (m < K(0))) ? p - K(1) : p;
     const FT_V f = floor(q), g = q - f > K(0.5) ? f + K(1) : f;
     const FT_V r = q == K(0) ? copysign(K(0), a / b) : g;
@@ -22,7 +46,7 @@ FT_FN_ONCE FT_V ftb_floor_divide(FT_V a, FT_V b)
 }
 FT_FN_ONCE FT_V ftb_remainder(FT_V a, FT_V b)
 {
-    const FT_V m = fmod(a, b);
+    const FT_V m = ftb_fmod(a, b);
     return (m != K(0)) && ((b < K(0)) != (m < K(0))) ? m + b : m;
 }
 FT_FN_ONCE FT_V ftb_logaddexp(FT_V a, FT_V b)
@@ -125,8 +149,13 @@ FT_FN_ONCE FT_V ftb_gcd(FT_V a, FT_V b)
 FT_FN_ONCE FT_V ftb_lcm(FT_V a, FT_V b)
 {
     const FT_V g = ftb_gcd(a, b), safe = g == K(0) ? K(1) : g;
+#if FT_SIGNED && FT_BITS_PER_VALUE < 32
+    const FT_V m = ftb_quotient(ft_abs(a), safe) * ft_abs(b);  // wraps as a product of ints does
+    return g == K(0) ? K(0) : m;
+#else
     const FT_V m = ftb_quotient(a, safe) * b;
     return g == K(0) ? K(0) : ft_abs(m);
+#endif
 }
 
 // By squaring. Negative powers round to zero, except those of 1 and -1.

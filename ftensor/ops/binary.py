@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 from .. import dtypes, errors, errors_arith
@@ -22,12 +23,11 @@ def _dtypes(inputs: Any) -> list[dtypes.dtype]:
 def check_factor(op: Op, inputs: Any, params: Any, common: dtypes.dtype) -> None:
     """A factor's category may not be above that of the operands."""
     for name, value in zip(op.params, params):
-        given = dtypes.scalar_dtype(value)
-        if (given.kind == "b") != (common.kind == "b") if given.kind == "b" else (
-            not dtypes.can_cast(given, common) and (given.is_complex or common.kind in "bui")
-        ):
-            if not (given.kind in "ui" and common.kind == "b"):
-                raise errors_arith.alpha_kind(op.name, name, value, common)
+        kind = dtypes.scalar_dtype(value).kind
+        # A bool is for bools only; an integer fits everywhere; otherwise the category decides.
+        allowed = {"b": "b", "f": "fc", "c": "c"}.get(kind, "buifc")
+        if common.kind not in allowed:
+            raise errors_arith.alpha_kind(op.name, name, value, common)
 
 
 def _check_subtraction(op: Op, inputs: Any, params: Any, common: dtypes.dtype) -> None:
@@ -47,25 +47,25 @@ def _check_same(op: Op, inputs: Any, params: Any, common: dtypes.dtype) -> None:
 
 ADD = Op(
     "add", "add(input, other) -> Tensor", "a + b",
-    bool_="a | b", complex_="ft_cadd(a, b)", round_numbers=False,
+    bool_="a | b", complex_="ft_cadd(a, b)",
     operators=("__add__", "__radd__", "__iadd__"),
 )  # fmt: skip
 ADD_SCALED = Op(
     "add", "add(input, other, *, alpha) -> Tensor", "a + ftb_narrow(b * alpha)",
     int_="a + b * alpha",
     bool_="a | (b & alpha)", complex_="ft_cadd(a, ft_cmul(b, alpha))",
-    params=("alpha",), check=check_factor, round_numbers=False,
+    params=("alpha",), check=check_factor,
 )  # fmt: skip
 SUB = Op(
     "sub", "sub(input, other) -> Tensor", "a - b",
-    complex_="ft_csub(a, b)", check=_check_subtraction, round_numbers=False,
+    complex_="ft_csub(a, b)", check=_check_subtraction,
     operators=("__sub__", "__rsub__", "__isub__"),
 )  # fmt: skip
 SUB_SCALED = Op(
     "sub", "sub(input, other, *, alpha) -> Tensor", "a - ftb_narrow(b * alpha)",
     int_="a - b * alpha",
     complex_="ft_csub(a, ft_cmul(b, alpha))",
-    params=("alpha",), check=_check_subtraction, round_numbers=False,
+    params=("alpha",), check=_check_subtraction,
 )  # fmt: skip
 
 
@@ -97,7 +97,7 @@ def sub(input: Any, other: Any, *, alpha: Any = 1, out: Tensor | None = None) ->
 def rsub(input: Any, other: Any, *, alpha: Any = 1) -> Tensor:
     """rsub(input, other, *, alpha=1) -> Tensor: `other` less `alpha` times `input`."""
     if type(input) is not Tensor:
-        raise errors_arith.not_a_tensor("rsub", "input", input)
+        raise errors.not_a_tensor("rsub", 1, input)
     return sub(other, input, alpha=alpha)
 
 
@@ -135,7 +135,8 @@ ROWS = [
     ),
     Op(
         "hypot", "hypot(input, other, *, out=None) -> Tensor", "hypot(a, b)",
-        tensors=(0, 1), doc="The length of the hypotenuse, computed without overflow on the way.", float_only=True,
+        doc="The length of the hypotenuse, computed without overflow on the way.",
+        tensors=(0, 1), float_only=True,
     ),
     Op(
         "copysign", "copysign(input, other, *, out=None) -> Tensor", "copysign(a, b)",
@@ -144,8 +145,8 @@ ROWS = [
     ),
     Op(
         "logaddexp", "logaddexp(input, other, *, out=None) -> Tensor", "ftb_logaddexp(a, b)",
-        tensors=(0, 1), doc="The logarithm of the sum of the exponentials, for numbers of any size.",
-        complex_="ftb_clogaddexp(a, b)", float_only=True, inplace=False,
+        doc="The logarithm of the sum of the exponentials, for numbers of any size.",
+        complex_="ftb_clogaddexp(a, b)", tensors=(0, 1), float_only=True, inplace=False,
     ),
     Op(
         "logaddexp2", "logaddexp2(input, other, *, out=None) -> Tensor", "ftb_logaddexp2(a, b)",
@@ -163,8 +164,8 @@ ROWS = [
     Op(
         "heaviside", "heaviside(input, values, *, out=None) -> Tensor",
         "a == K(0) ? b : (a > K(0) ? K(1) : K(0))",
-        tensors=(0, 1), doc="0 below zero, 1 above it, and at zero `values`, which must have the same dtype.",
-        check=_check_same,
+        doc="0 below zero, 1 above it, and at zero `values`, which must have the same dtype.",
+        tensors=(0, 1), check=_check_same,
     ),
     Op(
         "gcd", "gcd(input, other, *, out=None) -> Tensor", "",
@@ -183,12 +184,9 @@ register(Entry("xlogy", ENTRIES["xlogy"].call, method=False, namespace="special"
 NEXTAFTER = Op(
     "nextafter", "nextafter(input, other) -> Tensor", "nextafter(a, b)",
     tensors=(0, 1), float_only=True,
-)
+)  # fmt: skip
 NEXTAFTER_NARROW = {
-    d: Op(
-        f"nextafter_{d.name}", "nextafter(input, other) -> Tensor",
-        f"ftb_nextafter_{d.name}(a, b)", tensors=(0, 1), float_only=True,
-    )  # fmt: skip
+    d: replace(NEXTAFTER, name=f"nextafter_{d.name}", body=f"ftb_nextafter_{d.name}(a, b)")
     for d in (dtypes.float16, dtypes.bfloat16)
 }
 
@@ -203,17 +201,28 @@ def nextafter(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Ten
     return pointwise(NEXTAFTER_NARROW.get(common, NEXTAFTER), (input, other), (), out)
 
 
-@op(inplace=True)
+LDEXP = Op(
+    "ldexp", "ldexp(input, other) -> Tensor",
+    "ldexp(a, FT_CONVERT(int, fmax(fmin(b, K(9999)), K(-9999))))",
+    tensors=(0, 1), float_only=True,
+)  # fmt: skip
+
+
+@op(inplace=True, rows=(LDEXP,))
 def ldexp(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:
-    """ldexp(input, other, *, out=None) -> Tensor: `input` times 2 to the power of `other`."""
+    """ldexp(input, other, *, out=None) -> Tensor: `input` times 2 to the power of `other`.
+
+    With floating-point `input` and integer `other`, only the exponent changes.
+    """
     from .power import pow
 
-    for name, x in (("input", input), ("other", other)):
+    for k, x in enumerate((input, other)):
         if type(x) is not Tensor:
-            raise errors_arith.not_a_tensor("ldexp", name, x)
-    by = pow(2.0, other)
+            raise errors.not_a_tensor("ldexp", k + 1, x)
+    if input._dtype.kind == "f" and other._dtype.kind in "bui":
+        return pointwise(LDEXP, (input, other), (), out)
     mul: Any = ENTRIES["mul"].row
-    return pointwise(mul, (input, by), (), out)
+    return pointwise(mul, (input, pow(2.0, other)), (), out)
 
 
 def number_fits(row: Op, input: Any, *numbers: Any) -> None:

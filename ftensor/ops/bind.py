@@ -135,7 +135,9 @@ def _row_operator(name: str, op: Op) -> Callable[..., Any]:
     if name.startswith("__i"):
 
         def inplace(self: Tensor, other: Any) -> Any:
-            return pointwise(op, (self, other), (), self, True) if _numeric(other) else NotImplemented
+            if not _numeric(other):
+                return NotImplemented
+            return pointwise(op, (self, other), (), self, True)
 
         return inplace
     if name.startswith("__r") and name != "__rshift__":

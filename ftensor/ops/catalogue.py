@@ -59,12 +59,11 @@ def op(
     """
 
     def add(call: F) -> F:
-        register(
-            Entry(
-                name or call.__name__, call, function, method, prop, aliases, namespace,
-                inplace=inplace, operators=operators, rows=rows,
-            )  # fmt: skip
-        )
+        entry = Entry(
+            name or call.__name__, call, function, method, prop, aliases, namespace,
+            inplace=inplace, operators=operators, rows=rows,
+        )  # fmt: skip
+        register(entry)
         return call
 
     return add

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from .. import errors, errors_arith
+from ..dtypes import get_default_dtype
 from ..tensor import Tensor
 from .bind import add_rows
 from .call import pointwise
@@ -55,7 +58,7 @@ ROWS = [
 ]  # fmt: skip
 add_rows(ROWS)
 
-# The tolerances are compute values; equality comes first, so that infinities are close to themselves.
+# Equality comes first, so that infinities are close to themselves.
 _CLOSE = "(fabs(a - b) <= fabs(rtol * b) + atol) && (fabs(a - b) < K(INFINITY))"
 _COMPLEX_EQUAL = "((a.re == b.re) && (a.im == b.im))"
 _COMPLEX_CLOSE = (
@@ -87,9 +90,9 @@ def isclose(
     Whether elements are equal, or both finite and no further apart than
     `atol + rtol * abs(other)`. Both tensors must have one dtype.
     """
-    for name, x in (("input", input), ("other", other)):
+    for k, x in enumerate((input, other)):
         if type(x) is not Tensor:
-            raise errors_arith.not_a_tensor("isclose", name, x)
+            raise errors.not_a_tensor("isclose", k + 1, x)
     if input._dtype is not other._dtype:
         raise errors_arith.dtypes_differ("isclose", (input._dtype, other._dtype))
     for name, value in (("rtol", rtol), ("atol", atol)):
@@ -98,10 +101,8 @@ def isclose(
     if input._dtype.kind in "bui":
         if rtol == 0 and atol == 0:
             return pointwise(ROWS[0], (input, other))
-        from ..dtypes import get_default_dtype
-
         there = get_default_dtype()
-        input, other = input.to(there), other.to(there)  # type: ignore[attr-defined]
+        input, other = input.to(there), other.to(there)
     return pointwise(ISCLOSE_NAN if equal_nan else ISCLOSE, (input, other), (rtol, atol))
 
 
@@ -113,17 +114,49 @@ def allclose(
 
     Whether `isclose` holds for every element.
     """
-    return bool(isclose(input, other, rtol, atol, equal_nan).all())  # type: ignore[attr-defined]
+    return bool(isclose(input, other, rtol, atol, equal_nan).all())
 
 
 @op()
 def equal(input: Tensor, other: Tensor) -> bool:
     """equal(input, other) -> bool: whether shapes and all elements are equal."""
-    for name, x in (("input", input), ("other", other)):
+    for k, x in enumerate((input, other)):
         if type(x) is not Tensor:
-            raise errors_arith.not_a_tensor("equal", name, x)
+            raise errors.not_a_tensor("equal", k + 1, x)
     if input._storage.device is not other._storage.device:
         raise errors.different_devices("equal", (input.device, other.device))
     if input._shape != other._shape:
         return False
-    return bool(pointwise(ROWS[0], (input, other)).all())  # type: ignore[attr-defined]
+    return bool(pointwise(ROWS[0], (input, other)).all())
+
+
+@op(method=False)
+def isin(
+    elements: Any, test_elements: Any, *, assume_unique: bool = False, invert: bool = False
+) -> Tensor:
+    """isin(elements, test_elements, *, assume_unique=False, invert=False) -> Tensor
+
+    Whether each element is among `test_elements` (with `invert`: is not). One of the two may be
+    a number. Every pair is compared, so the work and memory are the product of both sizes.
+    """
+    if type(elements) is not Tensor and type(test_elements) is not Tensor:
+        raise errors.needs_a_tensor("isin", (elements, test_elements))
+    tests, found = test_elements, elements
+    if type(tests) is Tensor:
+        _ordered(tests)
+        tests = tests.reshape(-1)
+        if type(found) is Tensor:
+            found = found.unsqueeze(-1)
+    if type(found) is Tensor:
+        _ordered(found)
+        same = pointwise(ROWS[0], (found, tests))
+    else:
+        same = pointwise(ROWS[0], (tests, found))
+    if type(tests) is Tensor:
+        same = same.any(-1)
+    return same.logical_not() if invert else same
+
+
+def _ordered(x: Tensor) -> None:
+    if x._dtype.is_complex or x._dtype.kind == "b":
+        raise errors.dtype_not_supported("isin", x._dtype)

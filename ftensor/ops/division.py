@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 from .. import errors_arith
@@ -21,11 +22,13 @@ FLOOR_DIVIDE = Op(
 )  # fmt: skip
 TRUNC_DIVIDE = Op(
     "trunc_divide", "trunc_divide(input, other) -> Tensor", "trunc(ftb_narrow(a / b))",
-    int_="ftb_quotient(a, b)", bool_="", round_numbers=False,
+    int_="ftb_quotient(a, b)", bool_="",
 )  # fmt: skip
+TRUNC_DIVIDE_BY_NUMBER = replace(TRUNC_DIVIDE, body="trunc(a / b)", round_numbers=False)
 REMAINDER = Op("remainder", "remainder(input, other) -> Tensor", "ftb_remainder(a, b)", bool_="")
+ROWS = (DIVIDE, FLOOR_DIVIDE, TRUNC_DIVIDE, TRUNC_DIVIDE_BY_NUMBER)
 FMOD = Op(
-    "fmod", "fmod(input, other) -> Tensor", "fmod(a, b)", int_="ftb_fmod(a, b)", bool_="",
+    "fmod", "fmod(input, other) -> Tensor", "ftb_fmod(a, b)", bool_="",
     tensors=(0,),
 )  # fmt: skip
 
@@ -38,7 +41,7 @@ def _divided(row: Op, input: Any, other: Any, out: Tensor | None) -> Tensor:
     return pointwise(row, (input, other), (), out)
 
 
-@op(inplace=True, aliases=("divide",), rows=(DIVIDE, FLOOR_DIVIDE, TRUNC_DIVIDE))
+@op(inplace=True, aliases=("divide",), rows=ROWS)
 def div(
     input: Any, other: Any, *, rounding_mode: str | None = None, out: Tensor | None = None
 ) -> Tensor:
@@ -53,7 +56,8 @@ def div(
     if rounding_mode == "floor":
         return _divided(FLOOR_DIVIDE, input, other, out)
     if rounding_mode == "trunc":
-        return _divided(TRUNC_DIVIDE, input, other, out)
+        whole = type(other) is Tensor and other._shape
+        return _divided(TRUNC_DIVIDE if whole else TRUNC_DIVIDE_BY_NUMBER, input, other, out)
     raise errors_arith.rounding_mode(rounding_mode)
 
 

@@ -77,7 +77,7 @@ class Op:
     any_out: bool = False  # writes to an output of any dtype (copies)
     refuses: tuple[str, ...] = ()  # names of dtypes it refuses though `body` could serve them
     refusal: Callable[[str, object], Exception] = errors.not_implemented_for
-    round_numbers: bool = True  # Python numbers are rounded to a float16 or bfloat16 operand's dtype
+    round_numbers: bool = True  # Python numbers take the precision of the operands' dtype
     tensors: tuple[int, ...] = ()  # positions of inputs that may not be numbers
     check: Callable[[Op, Any, Any, dtype], None] | None = None
 

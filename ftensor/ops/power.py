@@ -77,7 +77,7 @@ def float_power(input: Any, exponent: Any, *, out: Tensor | None = None) -> Tens
 
 def _widened(x: Any, needed: dtypes.dtype) -> Any:
     if type(x) is Tensor:
-        return x.to(needed)  # type: ignore[attr-defined]
+        return x.to(needed)
     if isinstance(x, (int, float, complex)):
         return complex(x) if needed.is_complex else float(x)  # type: ignore[arg-type]
     return x

@@ -13,8 +13,8 @@ from .numbers import check_fits
 from .op import Op, Promote
 
 
-def _no_clamp(row: Op, inputs: Any, params: Any, common: dtypes.dtype) -> None:
-    if common.is_complex:
+def _check_clamp(row: Op, inputs: Any, params: Any, common: dtypes.dtype) -> None:
+    if common.kind == "b" and not all(type(x) is Tensor for x in inputs):
         raise errors.not_implemented_for(row.name, common)
 
 
@@ -24,21 +24,21 @@ WHERE = Op(
 )  # fmt: skip
 CLAMP = Op(
     "clamp", "clamp(input, min, max) -> Tensor", "ft_min(ft_max(a, b), c)",
-    bool_="", tensors=(0,), check=_no_clamp,
+    bool_="", tensors=(0,),
 )  # fmt: skip
 CLAMP_MIN = Op(
     "clamp_min", "clamp_min(input, min) -> Tensor", "ft_max(a, b)", bool_="ft_max(a, b)",
-    tensors=(0,),
+    tensors=(0,), check=_check_clamp,
 )  # fmt: skip
 CLAMP_MAX = Op(
     "clamp_max", "clamp_max(input, max) -> Tensor", "ft_min(a, b)", bool_="ft_min(a, b)",
-    tensors=(0,),
+    tensors=(0,), check=_check_clamp,
 )  # fmt: skip
 
 
 def _where_method(input: Any, condition: Any, other: Any) -> Tensor:
     """where(condition, other) -> Tensor: the tensor where the condition holds, else `other`."""
-    return where(condition, input, other)  # type: ignore[no-any-return]
+    return where(condition, input, other)
 
 
 @op(method=_where_method, rows=(WHERE,))
@@ -49,9 +49,9 @@ def where(condition: Any, input: Any = None, other: Any = None, *, out: Any = No
     alone: the indices of its elements that are not zero, a tuple with one tensor for each dim.
     """
     if type(condition) is not Tensor:
-        raise errors_arith.not_a_tensor("where", "condition", condition)
+        raise errors.not_a_tensor("where", 1, condition)
     if input is None and other is None:
-        return condition.nonzero(as_tuple=True)  # type: ignore[attr-defined]
+        return condition.nonzero(as_tuple=True)
     if input is None or other is None:
         raise errors_arith.where_arguments()
     kind = condition._dtype
@@ -99,9 +99,11 @@ def _limited(row: Op, input: Tensor, bounds: tuple[Any, ...], out: Tensor | None
 
 def _check_lerp(row: Op, inputs: Any, params: Any, common: dtypes.dtype) -> None:
     first = inputs[0]._dtype
+    if first.kind in "bui":
+        raise errors.not_implemented_for("lerp", first)
     for x in inputs[1:]:
         if type(x) is Tensor and x._dtype is not first:
-            raise errors_arith.dtypes_differ("lerp", [t._dtype for t in inputs if type(t) is Tensor])
+            raise errors_arith.dtypes_differ("lerp", (first, x._dtype))
 
 
 LERP = Op(
@@ -117,15 +119,15 @@ def lerp(input: Tensor, end: Tensor, weight: Any, *, out: Tensor | None = None) 
     From `input` (weight 0) to `end` (weight 1) in a straight line. The tensors must have one
     dtype; a 0-d weight may have another.
     """
-    for name, x in (("input", input), ("end", end)):
+    for k, x in enumerate((input, end)):
         if type(x) is not Tensor:
-            raise errors_arith.not_a_tensor("lerp", name, x)
+            raise errors.not_a_tensor("lerp", k + 1, x)
     if type(weight) is not Tensor:
         check_fits("lerp", weight, input._dtype)
         if isinstance(weight, complex) and not input._dtype.is_complex:
             weight = weight.real
     elif not weight._shape and weight._dtype is not input._dtype:
-        weight = weight.to(input._dtype)  # type: ignore[attr-defined]
+        weight = weight.to(input._dtype)
     return pointwise(LERP, (input, end, weight), (), out)
 
 
@@ -136,7 +138,7 @@ def _check_addcdiv(row: Op, inputs: Any, params: Any, common: dtypes.dtype) -> N
 
 ADDCMUL = Op(
     "addcmul", "addcmul(input, tensor1, tensor2) -> Tensor", "a + b * c",
-    bool_="", complex_="ft_cadd(a, ft_cmul(b, c))",
+    bool_="", tensors=(0, 1, 2), complex_="ft_cadd(a, ft_cmul(b, c))",
 )  # fmt: skip
 ADDCMUL_SCALED = Op(
     "addcmul", "addcmul(input, tensor1, tensor2, *, value) -> Tensor", "a + value * b * c",
@@ -177,9 +179,9 @@ def addcdiv(
 
 def _fitting(row: Op, inputs: tuple[Any, ...], value: Any) -> Any:
     """`value`, checked against the common dtype of the inputs."""
-    for name, x in zip(("input", "tensor1", "tensor2"), inputs):
+    for k, x in enumerate(inputs):
         if type(x) is not Tensor:
-            raise errors_arith.not_a_tensor(row.name, name, x)
+            raise errors.not_a_tensor(row.name, k + 1, x)
     common = common_dtype(row, inputs)
     check_fits(row.name, value, common)
     return value.real if isinstance(value, complex) and not common.is_complex else value
@@ -203,10 +205,10 @@ POLAR = Op(
 )  # fmt: skip
 
 
-def _from_parts(row: Op, names: tuple[str, str], parts: tuple[Any, Any], out: Any) -> Tensor:
-    for name, x in zip(names, parts):
+def _from_parts(row: Op, parts: tuple[Any, Any], out: Any) -> Tensor:
+    for k, x in enumerate(parts):
         if type(x) is not Tensor:
-            raise errors_arith.not_a_tensor(row.name, name, x)
+            raise errors.not_a_tensor(row.name, k + 1, x)
     if out is not None and out._dtype is not parts[0]._dtype.to_complex():
         raise errors_arith.out_dtype(row.name, parts[0]._dtype.to_complex(), out._dtype)
     return pointwise(row, parts, (), out)
@@ -218,7 +220,7 @@ def complex_(real: Tensor, imag: Tensor, *, out: Tensor | None = None) -> Tensor
 
     Complex numbers from their parts, which must both be float32 or both float64.
     """
-    return _from_parts(COMPLEX, ("real", "imag"), (real, imag), out)
+    return _from_parts(COMPLEX, (real, imag), out)
 
 
 @op(method=False, rows=(POLAR,))
@@ -227,4 +229,4 @@ def polar(abs: Tensor, angle: Tensor, *, out: Tensor | None = None) -> Tensor:
 
     Complex numbers from their sizes and angles, which must both be float32 or both float64.
     """
-    return _from_parts(POLAR, ("abs", "angle"), (abs, angle), out)
+    return _from_parts(POLAR, (abs, angle), out)
