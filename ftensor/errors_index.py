@@ -157,9 +157,9 @@ def index_fill_dtype(given: object) -> IndexError:
     return IndexError(f"index_fill_(): expected an index of int64, but got {given}")
 
 
-def index_ndim(index: int, ndim: int) -> RuntimeError:
+def index_ndim(index: int, ndim: int, kind: type[Exception] = RuntimeError) -> Exception:
     """An index that must have as many dims as a tensor."""
-    return RuntimeError(
+    return kind(
         f"the index must have as many dims as the tensor, but it has {index} and the tensor {ndim}"
     )
 

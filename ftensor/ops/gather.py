@@ -8,11 +8,20 @@ from .. import dtypes, errors_index
 from ..iterator.shape import broadcast_shapes, normalize_dim
 from ..iterator.stride import broadcast_strides, contiguous_strides
 from ..tensor import Tensor
+from . import memory
+from .call import pointwise
 from .catalogue import op
 from .locate import Index, Operand, locate
 from .memory import COPY
+from .op import Op
 from .written import out_or_new
 
+# A coordinate of a linear position, with division and remainder that round down.
+UNRAVEL = Op(
+    "unravel", "unravel(position) -> Tensor", "rest < K(0) ? rest + size : rest",
+    params=("step", "size"),
+    lets=(("turns", "a / step - (a % step < K(0) ? K(1) : K(0))"), ("rest", "turns % size")),
+)  # fmt: skip
 INDEX_DTYPES = (dtypes.int64, dtypes.int32)
 
 
@@ -158,10 +167,10 @@ def _expanded(t: Tensor, shape: tuple[int, ...]) -> Tensor:
 
 @op()
 def unravel_index(indices: Tensor, shape: Any) -> tuple[Tensor, ...]:
-    """unravel_index(indices, shape) -> tuple of Tensors: coordinates of places in a shape."""
-    from .call import pointwise
-    from .selection import COORDINATE
+    """unravel_index(indices, shape) -> tuple of Tensors
 
+    The coordinates of places in a shape, as int64; places beyond it, or negative, wrap around.
+    """
     check_tensors("unravel_index", indices=indices)
     if indices._dtype.kind not in "iu":
         raise errors_index.unravel_dtype(indices._dtype)
@@ -172,6 +181,10 @@ def unravel_index(indices: Tensor, shape: Any) -> tuple[Tensor, ...]:
         raise errors_index.unravel_shape(sizes)
     wide = indices.to(dtypes.int64)
     steps = contiguous_strides(sizes)
-    return tuple(
-        [pointwise(COORDINATE, (wide,), (step, max(n, 1))) for step, n in zip(steps, sizes)]
-    )
+    # Side by side in memory, as torch has them.
+    made = memory.new((*wide._shape, len(sizes)), dtypes.int64, wide._storage.device)
+    found = []
+    for k, (step, n) in enumerate(zip(steps, sizes)):
+        column = made._view(wide._shape, made._strides[:-1], k)
+        found.append(pointwise(UNRAVEL, (wide,), (step, max(n, 1)), column, True))
+    return tuple(found)

@@ -6,7 +6,7 @@ from typing import Any
 
 from .. import dtypes, errors, errors_index
 from ..iterator.shape import broadcast_shapes, numel
-from ..iterator.stride import broadcast_strides, contiguous_strides, output_strides
+from ..iterator.stride import broadcast_strides, contiguous_strides
 from ..tensor import Tensor
 from . import memory
 from .call import pointwise
@@ -113,11 +113,7 @@ def masked_fill(input: Tensor, mask: Tensor, value: Any) -> Tensor:
     mask = _mask(input, mask, "masked_fill")
     number = _fill_value(input, value, "masked_fill")
     shape = broadcast_shapes(input._shape, mask._shape)
-    strides = broadcast_strides(input._shape, input._strides, shape)
-    kept = contiguous_strides(shape)
-    if input._shape == shape:
-        kept = output_strides(shape, [strides])
-    made = memory.new(shape, input._dtype, input._storage.device, kept)
+    made = memory.new_like(input, shape)
     return pointwise(MERGE, (input, mask, number), (), made, True)
 
 

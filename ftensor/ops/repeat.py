@@ -84,6 +84,8 @@ def repeat_interleave(
         input, dim = input.reshape(-1), 0
     dim = normalize_dim(dim, input.ndim)
     if not input._shape:
+        if not isinstance(repeats, Tensor):
+            raise errors.dim_out_of_range(dim + 1, 0)  # as torch has it
         input = input.reshape(1)
     size = input._shape[dim]
     if isinstance(repeats, Tensor):

@@ -59,7 +59,8 @@ def _check(name: str, input: Tensor, dim: Any, index: Tensor, src: Tensor | None
     if len(sizes) != max(1, input.ndim):
         raise errors_index.index_ndim(index.ndim, input.ndim)
     if src is not None and len(sizes) != max(1, src.ndim):
-        raise errors_index.index_ndim(index.ndim, src.ndim)
+        kind = IndexError if 0 < src.ndim < len(sizes) else RuntimeError
+        raise errors_index.index_ndim(index.ndim, src.ndim, kind)
     for d, n in enumerate(sizes):
         beyond = d != dim and n > lifted(input)._shape[d]
         if beyond or (src is not None and n > lifted(src)._shape[d]):
