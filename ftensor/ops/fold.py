@@ -11,7 +11,7 @@ from ..dtypes import dtype, int32
 from ..iterator.reduce_plan import ReducePlan, plan_reduce
 from ..iterator.shape import Ints, broadcast_shapes, numel
 from ..iterator.stride import broadcast_strides, contiguous_strides, extent
-from ..kernels.key import KernelKey, Port, Reduction, lanes_for
+from ..kernels.key import LINEAR, KernelKey, Port, Reduction, lanes_for
 from ..kernels.program import kernel
 from ..kernels.select import choose_fold
 from ..tensor import Tensor
@@ -60,6 +60,8 @@ def fold(
         if x._storage.device is not first.device:
             raise errors.different_devices(red.name, [y.device for y in inputs])
         key += (x._key,)
+        if not backend.target.unaligned:
+            key += (x._offset * x._dtype.itemsize % 64 == 0,)
     launch = backend.launches.get(key)
     if launch is None:
         shape = broadcast_shapes(*[x._shape for x in inputs])
@@ -140,7 +142,7 @@ def _prepare(
         (d, "I" if red.arg and text.strip() == "i" else sees) for d, text in zip(outs, red.finish)
     )
     dtypes = [x._dtype for x in inputs]
-    stage = _Stage(red, backend, compute, words)
+    stage = _Stage(red, backend, compute, words, [x._offset for x in inputs])
     out_strides = (plan.kept_strides[0],) * len(outs)
     with_outs = replace(plan, kept_strides=out_strides + plan.kept_strides[1:])
     splits = stage.splits(with_outs, dtypes, final)
@@ -164,7 +166,8 @@ def _prepare(
         plan.out_shape,
         plan.out_strides,
     )
-    second = _Stage(red, backend, state, replace(words, lift="a", stage="second"))
+    words = replace(words, lift="a", stage="second")
+    second = _Stage(red, backend, state, words, [0] * len(fields))
     final = tuple((d, "V" if s == "R" else s) for d, s in final)
     states = [d for d, _ in fields]
     launch.stages.append(second.build(from_states, states, final, red.finish, "second"))
@@ -174,17 +177,35 @@ def _prepare(
 class _Stage:
     """Builds the launch of one stage."""
 
-    def __init__(self, red: Reduce, backend: Backend, compute: dtype, words: Reduction) -> None:
+    def __init__(
+        self, red: Reduce, backend: Backend, compute: dtype, words: Reduction, offsets: list[int]
+    ) -> None:
         self.red, self.backend, self.compute, self.words = red, backend, compute, words
+        self.offsets = offsets
 
     def _choose(self, plan: ReducePlan, dtypes: list[dtype], outs: Any, may_split: bool) -> Any:
         target = self.backend.target
         lanes = lanes_for(dtypes + [d for d, _ in outs], self.compute, target.lanes_bytes)
-        if not target.unaligned:
-            lanes = 1
-        return lanes, choose_fold(
-            plan, len(outs), self.backend.units, target.grid, lanes, may_split
-        )
+        n, most = len(outs), self.backend.units
+        choice = choose_fold(plan, n, most, target.grid, lanes, may_split)
+        if not target.unaligned and not self._aligned(plan, n, dtypes, choice):
+            lanes = 1  # a wide port would read the wrong data
+            choice = choose_fold(plan, n, most, target.grid, lanes, may_split)
+        return lanes, choice
+
+    def _aligned(self, plan: ReducePlan, n: int, dtypes: list[dtype], choice: Any) -> bool:
+        """Whether all vectors that are read lie on 64 bytes; results go out lane by lane."""
+        across = choice.skeleton == "reduce_outer"
+        kept = plan.kept[:-1] if across else plan.kept
+        reduced = plan.reduced if across else plan.reduced[:-1]
+        for k, d in enumerate(dtypes):
+            if choice.kinds[n + k] != LINEAR:
+                continue
+            steps = [s for s, size in zip(plan.kept_strides[n + k], kept) if size > 1]
+            steps += [s for s, size in zip(plan.reduced_strides[k], reduced) if size > 1]
+            if any(step * d.itemsize % 64 for step in (self.offsets[k], *steps)):
+                return False
+        return True
 
     def splits(self, plan: ReducePlan, dtypes: list[dtype], outs: Any) -> int:
         """Into how many parts the reduced space is cut, so that every compute unit has work."""

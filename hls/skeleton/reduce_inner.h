@@ -1,6 +1,6 @@
 // A reduction with the lanes along the innermost reduced dim: every lane folds its share, then a tree folds the lanes.
 // An item is one output and one split of its reduced space; splits feed the compute units when outputs are few.
-// Sums are folded in three levels (a chunk, 64 chunks, the rest), which keeps the error near that of pairwise summation.
+// Sums are folded in four levels (a chunk, 16 chunks, 256 chunks, the rest): the error stays near that of pairwise summation.
 // A chunk is folded into FT_VECTORS states side by side, so that a vector need not wait for the one before.
 // Geometry g: kept dims, reduced outer dims, splits, items, inner, chunk, chunks, work (reduced rows * chunks), split step,
 //   kept shape[kept], per operand kept strides[kept], reduced shape[reduced], per operand reduced strides[reduced],
@@ -34,6 +34,7 @@ FT_KERNEL void FT_NAME(FT_PARAMS, FT_GLOBAL const int *g FT_UNIT_PARAMS)
         }
         FT_STATE(middle)
         FT_STATE(top)
+        FT_STATE(high)
         int blocks = 0;
         for (int w = begin; w < end; w++) {
             const int stop = inner - part * chunk < chunk ? inner : (part + 1) * chunk;
@@ -73,11 +74,18 @@ FT_KERNEL void FT_NAME(FT_PARAMS, FT_GLOBAL const int *g FT_UNIT_PARAMS)
             }
             FT_EACH_VECTOR
             FT_EACH_LANE { FT_LANE(middle) = ft_combine(FT_LANE(middle), FT_LANE(sum[v])); }
-            if (++blocks % 64 == 0) {
+            if (++blocks % 16 == 0) {
                 FT_EACH_LANE
                 {
                     FT_LANE(top) = ft_combine(FT_LANE(top), FT_LANE(middle));
                     FT_LANE(middle) = ft_identity();
+                }
+                if (blocks % 256 == 0) {
+                    FT_EACH_LANE
+                    {
+                        FT_LANE(high) = ft_combine(FT_LANE(high), FT_LANE(top));
+                        FT_LANE(top) = ft_identity();
+                    }
                 }
             }
             if (++part == chunks) {
@@ -91,10 +99,10 @@ FT_KERNEL void FT_NAME(FT_PARAMS, FT_GLOBAL const int *g FT_UNIT_PARAMS)
                 }
             }
         }
-        FT_EACH_LANE { FT_LANE(top) = ft_combine(FT_LANE(top), FT_LANE(middle)); }
-        FT_ACROSS(top)
+        FT_EACH_LANE { FT_LANE(high) = ft_combine(FT_LANE(high), ft_combine(FT_LANE(top), FT_LANE(middle))); }
+        FT_ACROSS(high)
         FT_RESULT
-        FT_EACH_LANE { FT_FINISH(FT_LANE(top)) }
+        FT_EACH_LANE { FT_FINISH(FT_LANE(high)) }
         FT_WRITE(0, 1)
     }
 }

@@ -1,4 +1,5 @@
 // A reduction with the lanes along the innermost kept dim: each lane folds an output of its own.
+// Sums are folded in four levels (16 rows, 256, 4096, the rest), as in reduce_inner.h.
 // An item is a block of FT_VECTORS vectors of outputs and one split of the reduced space; the last block of a row may be narrower.
 // Geometry g: kept outer dims, reduced dims, splits, items, inner (kept), unused, chunks (blocks per kept row), work (reduced elements),
 //   split step, then as in reduce_inner.h; the inner strides are those of the kept inner dim.
@@ -32,6 +33,7 @@ FT_KERNEL void FT_NAME(FT_PARAMS, FT_GLOBAL const int *g FT_UNIT_PARAMS)
         FT_STATES(sum)
         FT_STATES(middle)
         FT_STATES(top)
+        FT_STATES(high)
         for (int row = begin; row < end; row++) {
             FT_PIPELINE
             if (width == FT_VECTORS * FT_LANES) {
@@ -67,19 +69,27 @@ FT_KERNEL void FT_NAME(FT_PARAMS, FT_GLOBAL const int *g FT_UNIT_PARAMS)
                 }
             }
             const int done = row - begin + 1;
-            if (done % 64 == 0) {
+            if (done % 16 == 0) {
                 FT_EACH_VECTOR
                 FT_EACH_LANE
                 {
                     FT_LANE(middle[v]) = ft_combine(FT_LANE(middle[v]), FT_LANE(sum[v]));
                     FT_LANE(sum[v]) = ft_identity();
                 }
-                if (done % 4096 == 0) {
+                if (done % 256 == 0) {
                     FT_EACH_VECTOR
                     FT_EACH_LANE
                     {
                         FT_LANE(top[v]) = ft_combine(FT_LANE(top[v]), FT_LANE(middle[v]));
                         FT_LANE(middle[v]) = ft_identity();
+                    }
+                    if (done % 4096 == 0) {
+                        FT_EACH_VECTOR
+                        FT_EACH_LANE
+                        {
+                            FT_LANE(high[v]) = ft_combine(FT_LANE(high[v]), FT_LANE(top[v]));
+                            FT_LANE(top[v]) = ft_identity();
+                        }
                     }
                 }
             }
@@ -98,7 +108,8 @@ FT_KERNEL void FT_NAME(FT_PARAMS, FT_GLOBAL const int *g FT_UNIT_PARAMS)
             FT_EACH_LANE
             {
                 FT_LANE(top[v]) = ft_combine(FT_LANE(top[v]), ft_combine(FT_LANE(middle[v]), FT_LANE(sum[v])));
-                FT_FINISH(FT_LANE(top[v]))
+                FT_LANE(high[v]) = ft_combine(FT_LANE(high[v]), FT_LANE(top[v]));
+                FT_FINISH(FT_LANE(high[v]))
             }
             if (m > 0) { FT_WRITE(i, m) }
         }
