@@ -19,7 +19,7 @@ from ftensor.ops.catalogue import ENTRIES, Entry  # noqa: E402
 NUMBERS = {
     "float32": [0.0, -0.0, 0.5, -1.0, 1.5, 2.0, -3.25, 1e-40, 1e30, -1e30, float("inf"), -float("inf"), float("nan")],
     "int64": [0, 1, -1, 2, 3, -7, 100, 2**40, -(2**40), 2**62],
-    "int32": [0, 1, -1, 2, 3, -7, 100, 2**20, -(2**31), 2**31 - 1],
+    "int32": [0, 1, -1, 2, 3, -7, 100, 2**20, 1 - 2**31, 2**31 - 1],
     "bool": [True, False],
     "complex64": [0j, 1 + 1j, -2 + 0.5j, 0.25 - 3j, -1 - 1j, 2 + 0j, 0 - 1j],
 }  # fmt: skip
@@ -99,6 +99,8 @@ def test_spellings(name: str, dtype: str) -> None:
     inputs = operands(op.arity, dtype)
     if op.sees:
         inputs = [t.bool() if s == "M" else t for t, s in zip(inputs, op.sees)]
+    if name == "lcm" and dtype.startswith("int"):  # torch's traps the process at the least integer
+        inputs = [t.clamp(min=torch.iinfo(t.dtype).min + 1) for t in inputs]
     params = parameters(entry)
     own = [to_ft(t) for t in inputs]
     if not agree(lambda: mine(*own, **params), lambda: theirs(*inputs, **params)):
