@@ -23,7 +23,13 @@ DTYPES = {
     "float32": "float", "float64": "float", "int8": "int", "int32": "int", "int64": "int",
     "uint8": "byte", "bool": "bool",
 }  # fmt: skip
-PLAIN = ["add", "sub", "mul", "div", "true_divide", "atan2", "copysign", "maximum", "minimum", "fmax", "fmin", "eq", "ne", "lt", "le", "gt", "ge", "logical_and", "logical_or", "logical_xor", "bitwise_and", "bitwise_or", "bitwise_xor", "bitwise_left_shift", "bitwise_right_shift", "hypot", "xlogy", "special.xlog1py", "logaddexp", "logaddexp2", "heaviside", "gcd", "lcm", "pow", "nextafter", "clamp_min", "clamp_max"]
+PLAIN = [
+    "add", "sub", "mul", "div", "true_divide", "atan2", "copysign", "maximum", "minimum",
+    "fmax", "fmin", "eq", "ne", "lt", "le", "gt", "ge", "logical_and", "logical_or",
+    "logical_xor", "bitwise_and", "bitwise_or", "bitwise_xor", "bitwise_left_shift",
+    "bitwise_right_shift", "hypot", "xlogy", "special.xlog1py", "logaddexp", "logaddexp2",
+    "heaviside", "gcd", "lcm", "pow", "nextafter", "clamp_min", "clamp_max",
+]  # fmt: skip
 NONZERO = ("remainder", "fmod", "floor_divide")
 
 

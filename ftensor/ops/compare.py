@@ -132,9 +132,14 @@ def equal(input: Tensor, other: Tensor) -> bool:
 
 @op(method=False)
 def isin(
-    elements: Any, test_elements: Any, *, assume_unique: bool = False, invert: bool = False
+    elements: Any,
+    test_elements: Any,
+    *,
+    assume_unique: bool = False,
+    invert: bool = False,
+    out: Tensor | None = None,
 ) -> Tensor:
-    """isin(elements, test_elements, *, assume_unique=False, invert=False) -> Tensor
+    """isin(elements, test_elements, *, assume_unique=False, invert=False, out=None) -> Tensor
 
     Whether each element is among `test_elements` (with `invert`: is not). One of the two may be
     a number. Every pair is compared, so the work and memory are the product of both sizes.
@@ -154,7 +159,9 @@ def isin(
         same = pointwise(ROWS[0], (tests, found))
     if type(tests) is Tensor:
         same = same.any(-1)
-    return same.logical_not() if invert else same
+    if invert:
+        return pointwise(ROWS[0], (same, False), (), out)
+    return same if out is None else pointwise(ROWS[1], (same, False), (), out)
 
 
 def _ordered(x: Tensor) -> None:
