@@ -320,8 +320,8 @@ def used_after_fork(device: str) -> RuntimeError:
     """A forked child met a device its parent had opened; the device's threads are not there."""
     return RuntimeError(
         f"{device} was found or opened before this process was forked, and can't be used in the "
-        "child. Start workers with multiprocessing's 'spawn' or 'forkserver' method, or touch the first "
-        "device in the child only"
+        "child. Start workers with multiprocessing's 'spawn' or 'forkserver' method, or touch the "
+        "first device in the child only"
     )
 
 

@@ -18,9 +18,7 @@ def index_dtype(dtype: object) -> IndexError:
     )
 
 
-def mask_shape(
-    mask: Sequence[int], at: int, shape: Sequence[int], dim: int
-) -> IndexError:
+def mask_shape(mask: Sequence[int], at: int, shape: Sequence[int], dim: int) -> IndexError:
     """A mask that does not fit the dims it covers."""
     return IndexError(
         f"the shape of the mask {list(mask)} at index {at} does not match the shape of the "
@@ -164,9 +162,7 @@ def index_ndim(index: int, ndim: int, kind: type[Exception] = RuntimeError) -> E
     )
 
 
-def index_beyond(
-    index: Sequence[int], shape: Sequence[int], at: int, dim: int
-) -> RuntimeError:
+def index_beyond(index: Sequence[int], shape: Sequence[int], at: int, dim: int) -> RuntimeError:
     """An index larger than the tensor in a dim that it does not index."""
     return RuntimeError(
         f"the index of shape {list(index)} is larger than the tensor of shape {list(shape)} in "
@@ -237,9 +233,7 @@ def source_count(name: str, source: int, index: int, kind: type[Exception]) -> E
     return kind(f"{name}(): the source has {source} entries, but the index lists {index}")
 
 
-def source_shape(
-    name: str, source: Sequence[int], shape: Sequence[int], dim: int
-) -> RuntimeError:
+def source_shape(name: str, source: Sequence[int], shape: Sequence[int], dim: int) -> RuntimeError:
     """A source whose entries have another shape than the tensor's."""
     return RuntimeError(
         f"{name}(): the source's shape {list(source)} must be the tensor's, {list(shape)}, but in "

@@ -224,9 +224,7 @@ class Tensor:
             if self.ndim != wanted:
                 return False
             expected = channels_last_strides(self._shape)
-            return all(
-                n == 1 or s == e for n, s, e in zip(self._shape, self._strides, expected)
-            )
+            return all(n == 1 or s == e for n, s, e in zip(self._shape, self._strides, expected))
         return is_contiguous(self._shape, self._strides)
 
     def is_floating_point(self) -> bool:
@@ -340,7 +338,7 @@ class Tensor:
 
     def _real_item(self) -> Any:
         """The one element, of which a complex one must be a real number."""
-        found = self.item()
+        found = self._only_item()
         if not isinstance(found, complex):
             return found
         if found.imag:
@@ -354,7 +352,13 @@ class Tensor:
         return float(self._real_item())
 
     def __complex__(self) -> complex:
-        return complex(self.item())
+        return complex(self._only_item())
+
+    def _only_item(self) -> Any:
+        """`item()`, with the error of a conversion where there are more elements or none."""
+        if self.numel() != 1:
+            raise errors.not_one_number(self._shape)
+        return self.item()
 
     def __index__(self) -> int:
         if self._dtype.kind not in "bui" or self.numel() != 1:

@@ -146,7 +146,7 @@ def test_operators(word: str, dtype: str) -> None:
     a, b = operands(2, dtype)
     if "shift" in word:
         b = b % 8
-    if "mod" in word or "div" in word:  # torch refuses integer zeros, and has NaN for some quotients
+    if "mod" in word or "div" in word:  # torch refuses 0 and has NaN for some quotients
         a, b = (torch.where(t.abs() > 1e-30, t, 1) for t in (a, b))
     ours = to_ft(a)
     if getattr(getattr(torch.Tensor, word), "__code__", None) is None and word in (

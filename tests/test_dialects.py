@@ -41,6 +41,8 @@ ULPS = 32
 # 1 + tanh(x) cancels where gelu is small.
 CANCELLING = {"gelu": 256}
 PARAMETERS = {"eps": 0.25, "scale": 10, "rtol": 0.25, "atol": 0.125, "nan": 7, "n": 36, "p": 3}
+# Rows that are run for positions only, which are int64.
+POSITIONS = ("triangle", "coordinate")
 # Rows that fold truth values.
 TRUTH = ("any", "all")
 SPECIAL = {
@@ -52,6 +54,7 @@ SPECIAL = {
     "complex64": [0j, 1 + 1j, -2 + 0.5j, 0.25 - 3j, -1 - 1j, 2 + 0j, 0 - 1j, 5 + 7j, -0.1 + 0.2j],
     "bool": [True, False, False, True, True],
 }  # fmt: skip
+SPECIAL["int64"] = SPECIAL["int32"] + [2**40, -(2**40), 2**62]
 
 
 @lru_cache(maxsize=1)
@@ -82,8 +85,6 @@ def serves(row: Op | Reduce, d: dtype) -> bool:
         if row.name in TRUTH:
             return d.kind == "b"
         return row.complex_ is not None if d.is_complex else bool(row.lift) and d.kind == "f"
-    if d.kind == "f" and "%" in row.body:  # run by a function that calls it with integers only
-        return False
     return bool(row.expression(d)) and d.name not in row.refuses
 
 
@@ -93,7 +94,8 @@ def cases() -> Iterator[Any]:
     layouts = ("contiguous", "strided")
     turn = 0
     for name, row in rows().items():
-        real = next((d for d in (ft.float32, ft.int32, ft.bool) if serves(row, d)), None)
+        candidates = (ft.int64,) if row.name in POSITIONS else (ft.float32, ft.int32, ft.bool)
+        real = next((d for d in candidates if serves(row, d)), None)
         for d in (real, ft.complex64 if serves(row, ft.complex64) else None):
             if d is not None:
                 layout = "contiguous" if of_positions(row) else layouts[turn % 2]

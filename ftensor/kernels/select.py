@@ -89,7 +89,9 @@ def choose_fold(
     results, work_elements = numel(kept), numel(reduced)
     along = abs(plan.reduced_strides[0][-1]) if plan.reduced_strides else 1
     across = abs(first[-1])
-    outer = kept[-1] >= lanes and across != 0 and (across < along or reduced[-1] < SHORT_ROW * lanes)
+    outer = (
+        kept[-1] >= lanes and across != 0 and (across < along or reduced[-1] < SHORT_ROW * lanes)
+    )
     if outer:
         inner = kept[-1]
         vectors = 1
@@ -118,7 +120,17 @@ def choose_fold(
     units = units_for(results * work_elements, most, grid, lanes)
     splits = max(1, min(units // max(base, 1), work)) if split else 1
     items = base * splits
-    geometry: Ints = (len(kept_shape), len(shape), splits, items, inner, chunk, chunks, work, results)
+    geometry: Ints = (
+        len(kept_shape),
+        len(shape),
+        splits,
+        items,
+        inner,
+        chunk,
+        chunks,
+        work,
+        results,
+    )
     geometry += kept_shape
     for s in kept_strides:
         geometry += s

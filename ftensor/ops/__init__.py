@@ -4,13 +4,12 @@ from importlib import import_module
 
 # Every module that puts ops into the catalogue.
 MODULES = (
-    "memory", "conversion", "creation", "creation_data", "creation_like", "ranges", "positions", "tensor_types",
-    "view", "view_dims", "view_complex", "view_split",
-    "unary", "unary_special", "activation", "binary", "division", "power", "compare", "bitwise", "ternary",
-    "index", "masked", "gather", "scatter", "index_write",
-    "cat", "flip", "repeat", "triangle", "pad",
-    "reduce", "reduce_truth", "reduce_arg", "reduce_stats", "reduce_norm",
-    "matmul", "addmm", "contract", "einsum",
+    "memory", "conversion", "creation", "creation_data", "creation_like", "ranges", "positions",
+    "tensor_types", "view", "view_dims", "view_complex", "view_split", "unary", "unary_special",
+    "activation", "binary", "division", "power", "compare", "bitwise", "ternary", "index",
+    "masked", "gather", "scatter", "index_write", "cat", "flip", "repeat", "triangle", "pad",
+    "reduce", "reduce_truth", "reduce_arg", "reduce_stats", "reduce_norm", "matmul", "addmm",
+    "contract", "einsum",
 )  # fmt: skip
 
 

@@ -8,10 +8,11 @@ from typing import Any
 from .. import dtypes, errors, errors_arith
 from ..tensor import Tensor
 from .bind import add_rows
-from .call import common_dtype, pointwise
+from .call import pointwise
 from .catalogue import ENTRIES, Entry, op, register
 from .numbers import check_fits
 from .op import Op, Promote
+from .prepare import common_dtype
 
 _FLOAT = Promote.INT_TO_FLOAT
 

@@ -40,7 +40,13 @@ def _maker(parameters: str, call: str) -> Callable[[Op, Any], Callable[..., Any]
 
 def docstring(op: Op) -> str:
     """A row's docstring: signature, what it computes, dtypes, shapes, errors."""
-    lines = [op.signature, "", op.doc or f"Elementwise `{op.body}`.", "", _PROMOTION_DOC[op.promote]]
+    lines = [
+        op.signature,
+        "",
+        op.doc or f"Elementwise `{op.body}`.",
+        "",
+        _PROMOTION_DOC[op.promote],
+    ]
     if op.arity > 1:
         lines.append("Shapes are broadcast together; RuntimeError when they don't fit.")
     lines.append("`out` takes the result where its dtype can hold it, else RuntimeError.")
@@ -74,7 +80,9 @@ def make_inplace(op: Op) -> Callable[..., Any]:
     """The method with the trailing underscore, which writes into its first tensor."""
     tensors, params, values = _parts(op)
     made = _maker(params, f"({', '.join(tensors)},), {values}, {tensors[0]}, True")(op, pointwise)
-    made.__doc__ = f"In-place form of `{op.name}`: the result's shape and dtype must fit the tensor."
+    made.__doc__ = (
+        f"In-place form of `{op.name}`: the result's shape and dtype must fit the tensor."
+    )
     return _named(made, op.name + "_")
 
 
@@ -83,9 +91,14 @@ def add_rows(rows: list[Op]) -> None:
     for op in rows:
         register(
             Entry(
-                op.name, make_function(op), op.function, op.method,
-                aliases=op.aliases, namespace=op.namespace, row=op,
-            )  # fmt: skip
+                op.name,
+                make_function(op),
+                op.function,
+                op.method,
+                aliases=op.aliases,
+                namespace=op.namespace,
+                row=op,
+            )
         )
 
 

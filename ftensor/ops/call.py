@@ -2,51 +2,17 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from .. import errors
-from ..dtypes import can_cast, dtype, result_dtype, scalar_dtype
-from ..iterator.plan import Plan, plan_map, split
-from ..iterator.shape import numel
 from ..iterator.stride import has_internal_overlap, partial_overlap
-from ..kernels import select
-from ..kernels.key import BY_VALUE, KernelKey, Port, lanes_for
-from ..kernels.program import kernel
-from ..tensor import Tensor, geometry_key
+from ..tensor import Tensor
 from .numbers import values_of
-from .op import Op, dtypes_through, yields
-
-if TYPE_CHECKING:
-    from ..runtime.backend import Backend, Kernel
-    from ..storage import Storage
-
-# Prepared launches a backend keeps; beyond that all are dropped and made again when needed.
-MOST_LAUNCHES = 1 << 14
-_prepare_lock = threading.RLock()
-
-
-class Launch:
-    """One pointwise op on one combination of geometries, ready to go: plan, kernels, output."""
-
-    __slots__ = ("compute", "numbers", "dtype", "shape", "strides", "nbytes", "key", "pieces")
-
-    def __init__(
-        self,
-        compute: dtype,
-        numbers: dtype,
-        out: tuple[dtype, tuple[int, ...], tuple[int, ...]],
-    ) -> None:
-        self.compute = compute
-        self.numbers = numbers  # the dtype that Python numbers are rounded to
-        self.dtype, self.shape, self.strides = out
-        self.nbytes = numel(self.shape) * self.dtype.itemsize
-        self.key = geometry_key(self.shape, self.strides, self.dtype)
-        # (kernel, units, offsets to add per pointer or None, n or the geometry's handle, its keeper)
-        self.pieces: list[tuple[Kernel, int, tuple[int, ...] | None, Any, Storage | None]] = []
+from .op import Op
+from .prepare import keep, prepare
 
 
 def pointwise(
@@ -93,9 +59,7 @@ def pointwise(
         inputs = tuple(_accepted(op, x) for x in inputs)
         launch = prepare(op, backend, inputs, params, out, inplace)
         numbers = [x for x in inputs if type(x) is not Tensor]
-        if len(backend.launches) >= MOST_LAUNCHES:
-            backend.launches.clear()
-        backend.launches[key] = launch
+        keep(backend, key, launch)
     if out is None:
         storage = backend.allocate(launch.nbytes)
         storage.device = device
@@ -190,157 +154,3 @@ def resize_output(out: Tensor, shape: tuple[int, ...]) -> None:
     if out.numel():
         errors.warn_resized(out._shape, shape)
     resize_(out, shape)
-
-
-def common_dtype(op: Op, inputs: Sequence[Any]) -> dtype:
-    """The dtype that the inputs promote to; masks (`sees` M) don't take part."""
-    sees = op.sees or "V" * len(inputs)
-    return result_dtype(
-        [
-            (x._dtype, 0 if x._shape else 1) if type(x) is Tensor else (scalar_dtype(x), 2)
-            for x, s in zip(inputs, sees)
-            if s == "V"
-        ]
-    )
-
-
-def prepare(
-    op: Op,
-    backend: Backend,
-    inputs: Sequence[Any],
-    params: Sequence[Any],
-    out: Tensor | None,
-    inplace: bool,
-) -> Launch:
-    """Plan a pointwise call and get its kernels."""
-    with _prepare_lock:
-        return _prepare(op, backend, inputs, params, out, inplace)
-
-
-def _prepare(
-    op: Op,
-    backend: Backend,
-    inputs: Sequence[Any],
-    params: Sequence[Any],
-    out: Tensor | None,
-    inplace: bool,
-) -> Launch:
-    if any(s == "V" for s in op.sees or "V" * len(inputs)):
-        common = common_dtype(op, inputs)
-    else:
-        assert out is not None
-        common = out._dtype
-    for k in op.tensors:
-        if type(inputs[k]) is not Tensor:
-            raise errors.not_a_tensor(op.name, k + 1, inputs[k])
-    if op.check is not None:
-        op.check(op, inputs, params, common)
-    compute, result = dtypes_through(op.promote, common, backend.properties.has_float64)
-    expression = op.expression(compute)
-    if not expression or common.name in op.refuses:
-        raise op.refusal(op.name, common)
-    written = result
-    if out is not None:
-        written = out._dtype
-        if not op.any_out and not can_cast(result, written):
-            raise errors.cannot_cast_result(op.name, result, written)
-    tensors = [x for x in inputs if type(x) is Tensor]
-    shapes, strides = [x._shape for x in tensors], [x._strides for x in tensors]
-    plan = _plan(op, shapes, strides, out, inplace, len(tensors) < len(inputs))
-    numbers = common if op.round_numbers and common.compute is compute else compute
-    launch = Launch(compute, numbers, (written, plan.out_shape, plan.out_strides))
-    dtypes = [written] + [x._dtype for x in tensors]
-    for d in [*dtypes, compute]:
-        if d.name in ("float64", "complex128") and not backend.properties.has_float64:
-            raise errors.no_float64(d, backend.properties.name)
-    launch.pieces = pieces(
-        op, backend, inputs, out, plan, compute, dtypes, yields(op.promote, compute), expression
-    )
-    return launch
-
-
-def _plan(
-    op: Op, shapes: Any, strides: Any, out: Tensor | None, inplace: bool, scalars: bool
-) -> Plan:
-    if out is None:
-        return plan_map(shapes, strides, scalars=scalars)
-    if not shapes:
-        return plan_map([], [], out=(out._shape, out._strides))
-    from ..iterator.shape import broadcast_shapes
-
-    wanted = broadcast_shapes(*shapes)
-    if wanted != out._shape and not inplace:
-        return plan_map(shapes, strides, scalars=scalars)  # the caller resizes `out`, then returns
-    return plan_map(shapes, strides, out=(out._shape, out._strides))
-
-
-def pieces(
-    op: Op,
-    backend: Backend,
-    inputs: Sequence[Any],
-    out: Tensor | None,
-    plan: Plan,
-    compute: dtype,
-    dtypes: list[dtype],
-    result_sees: str,
-    expression: str,
-) -> list[Any]:
-    """The launches that visit a plan: one, unless it is empty or beyond 32-bit indexing."""
-    if plan.shape == (0,):
-        return []
-    target = backend.target
-    lanes = lanes_for(dtypes, compute, target.lanes_bytes)
-    sees = op.sees or "V" * len(inputs)
-    found = []
-    parts = [(plan.shape, None)]
-    if select.pieces_needed(plan):
-        parts = split(plan.shape, plan.strides)
-    for shape, steps in parts:
-        n_lanes = lanes
-        if not target.unaligned and not _aligned(inputs, out, dtypes, shape, plan.strides, steps):
-            n_lanes = 1  # a wide port would read the wrong data
-        choice = select.choose_map(shape, plan.strides, backend.units, target.grid, n_lanes)
-        kinds = iter(choice.kinds[1:])
-        ports = tuple(
-            Port(x._dtype, next(kinds), s) if type(x) is Tensor else Port(compute, BY_VALUE, s)
-            for x, s in zip(inputs, sees)
-        )
-        outs = (Port(dtypes[0], choice.kinds[0], result_sees),)
-        key = KernelKey(
-            op.name, choice.skeleton, compute, n_lanes, outs, ports, (expression,),
-            params=op.params, lets=op.lets,
-        )  # fmt: skip
-        run = kernel(backend, key)
-        keeper, tail = None, choice.n
-        if choice.geometry is not None:
-            keeper = geometry_storage(backend, choice.geometry)
-            tail = keeper.handle
-        found.append((run, choice.units, steps, tail, keeper))
-    return found
-
-
-def geometry_storage(backend: Backend, geometry: Sequence[int]) -> Storage:
-    """A small device buffer with a launch's loop sizes and strides."""
-    array = np.array(geometry, np.int32)
-    storage = backend.allocate(array.nbytes)
-    backend.upload(storage, 0, array)
-    return storage
-
-
-def _aligned(
-    inputs: Sequence[Any],
-    out: Tensor | None,
-    dtypes: list[dtype],
-    shape: Any,
-    strides: Any,
-    steps: Any,
-) -> bool:
-    """Whether every vector access of this plan falls on 64 bytes, for targets that need it."""
-    offsets = [0 if out is None else out._offset] + [x._offset for x in inputs if type(x) is Tensor]
-    for k, (d, offset) in enumerate(zip(dtypes, offsets)):
-        start = offset + (steps[k] if steps else 0)
-        rows = [s for s, n in zip(strides[k][:-1], shape) if n > 1]
-        if any(x * d.itemsize % 64 for x in (start, *rows)):
-            return False
-    return True
-

@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 
 Ints = tuple[int, ...]
 
+
 @op(method=False)
 def zeros(
     *args: Any,
@@ -223,5 +224,3 @@ def legacy_constructor(
 def rebuild(array: np.ndarray[Any, Any], of: dtype) -> Tensor:
     """A pickled tensor, on the device of new tensors; bfloat16 comes as float32."""
     return creation_data.made_of(array, of, options("tensor", None, None)[1])
-
-

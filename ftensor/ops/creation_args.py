@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
 Ints = tuple[int, ...]
 
+
 def sizes(function: str, given: tuple[Any, ...], size: Any = None) -> Ints:
     """A shape given as ints one by one, as one tuple or list, or by the keyword `size`."""
     if size is not None:

@@ -151,9 +151,7 @@ def new_empty(
 
     `empty` with this tensor's dtype and device, unless others are given.
     """
-    return _new(
-        "new_empty", input, args, size, dtype, layout, device, pin_memory, requires_grad
-    )
+    return _new("new_empty", input, args, size, dtype, layout, device, pin_memory, requires_grad)
 
 
 @op(function=False)
@@ -214,9 +212,7 @@ def new_full(
     """
     shape = int_list(size, "new_full", "size")
     value = given_number("new_full", "fill_value", fill_value)
-    made = _new(
-        "new_full", input, (shape,), None, dtype, layout, device, pin_memory, requires_grad
-    )
+    made = _new("new_full", input, (shape,), None, dtype, layout, device, pin_memory, requires_grad)
     return fill_(made, value)
 
 

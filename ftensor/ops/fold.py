@@ -15,8 +15,9 @@ from ..kernels.key import LINEAR, KernelKey, Port, Reduction, lanes_for
 from ..kernels.program import kernel
 from ..kernels.select import choose_fold
 from ..tensor import Tensor
-from .call import MOST_LAUNCHES, _prepare_lock, geometry_storage, values_of
+from .numbers import values_of
 from .op import Reduce
+from .prepare import geometry_storage, keep, prepare_lock
 
 if TYPE_CHECKING:
     from ..device import device
@@ -69,11 +70,9 @@ def fold(
             from .fold_pieces import in_pieces
 
             return in_pieces(red, inputs, shape, dims, keepdim, compute, outs, params, LIMIT)
-        with _prepare_lock:
+        with prepare_lock:
             launch = _prepare(red, backend, inputs, shape, dims, keepdim, compute, outs)
-        if len(backend.launches) >= MOST_LAUNCHES:
-            backend.launches.clear()
-        backend.launches[key] = launch
+        keep(backend, key, launch)
     return _run(launch, backend, inputs, params, first.device)
 
 
@@ -134,9 +133,7 @@ def _prepare(
         lift, combine, identity = red.complex_
     state_complex = compute.is_complex and red.state_complex
     state = compute if not compute.is_complex or state_complex else compute.to_real()
-    words = Reduction(
-        lift, combine, identity, arg=red.arg, complex=state_complex, beats=red.beats
-    )
+    words = Reduction(lift, combine, identity, arg=red.arg, complex=state_complex, beats=red.beats)
     sees = "V" if state is compute else "R"
     final = tuple(
         (d, "I" if red.arg and text.strip() == "i" else sees) for d, text in zip(outs, red.finish)

@@ -99,9 +99,7 @@ def index_select(input: Tensor, dim: int, index: Tensor, *, out: Tensor | None =
         raise errors_index.index_of_one(name, index.numel())
     index, source = lifted(index), lifted(input)
     shape = put_at(source._shape, dim, index._shape[0])
-    made = out_or_new(
-        name, out, shape if input._shape else (), input._dtype, input, (input, index)
-    )
+    made = out_or_new(name, out, shape if input._shape else (), input._dtype, input, (input, index))
     whole = lifted(made)
     zeros = (0,) * len(shape)
     where = Index(

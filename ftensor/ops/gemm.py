@@ -12,8 +12,8 @@ from ..iterator.stride import contiguous_strides
 from ..kernels import gemm as kernels
 from ..kernels.select import UNIT_ELEMENTS
 from ..tensor import Tensor
-from .call import MOST_LAUNCHES
 from .numbers import values_of
+from .prepare import keep
 
 if TYPE_CHECKING:
     from ..runtime.backend import Backend, Kernel
@@ -83,9 +83,7 @@ def gemm(
         if _in_pieces(out, a, b, added if mode == 2 else None, alpha, beta):
             return out
         launch = _prepare(backend, out, a, b, added, mode)
-        if len(backend.launches) >= MOST_LAUNCHES:
-            backend.launches.clear()
-        backend.launches[key] = launch
+        keep(backend, key, launch)
     stream = backend.current_stream()
     for x in operands:
         if x._storage.stream is not stream:

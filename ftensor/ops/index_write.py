@@ -54,9 +54,7 @@ def index_add(
 
 
 @op(function=False)
-def index_add_(
-    input: Tensor, dim: int, index: Tensor, source: Tensor, *, alpha: Any = 1
-) -> Tensor:
+def index_add_(input: Tensor, dim: int, index: Tensor, source: Tensor, *, alpha: Any = 1) -> Tensor:
     """In-place form of `index_add`."""
     name = "index_add_"
     dim = _check_added(name, input, dim, index, source)

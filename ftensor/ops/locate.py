@@ -19,9 +19,10 @@ from ..kernels.key import LOCATED, KernelKey, Port
 from ..kernels.program import kernel
 from ..tensor import Tensor
 from . import memory
-from .call import MOST_LAUNCHES, geometry_storage, pointwise
+from .call import pointwise
 from .memory import COPY
 from .op import Op
+from .prepare import geometry_storage, keep
 
 if TYPE_CHECKING:
     from ..runtime.backend import Backend
@@ -129,9 +130,7 @@ def _launch(
         op.name, "rows", compute, 1, (ports[0],), tuple(ports[1:]), (op.expression(compute),)
     )
     found = (kernel(backend, key), units, geometry_storage(backend, geometry))
-    if len(backend.launches) >= MOST_LAUNCHES:
-        backend.launches.clear()
-    backend.launches[name] = found
+    keep(backend, name, found)
     return found
 
 

@@ -45,9 +45,7 @@ FILL = Op(
 )
 
 
-def new(
-    shape: Ints, of: dtypes.dtype, where: device, strides: Ints | None = None
-) -> Tensor:
+def new(shape: Ints, of: dtypes.dtype, where: device, strides: Ints | None = None) -> Tensor:
     """Memory for a tensor on a (resolved) device; its values are whatever lies there."""
     backend = backend_of(where)
     if of.name in ("float64", "complex128") and not backend.properties.has_float64:

@@ -6,10 +6,11 @@ from typing import Any
 
 from .. import dtypes, errors_arith
 from ..tensor import Tensor
-from .call import common_dtype, pointwise
+from .call import pointwise
 from .catalogue import op
 from .numbers import check_fits
 from .op import Op
+from .prepare import common_dtype
 
 POW = Op(
     "pow", "pow(input, exponent) -> Tensor", "pow(a, b)",

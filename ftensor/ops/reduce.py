@@ -18,9 +18,7 @@ from .view_args import ints
 _CSUM = ("a", "ft_cadd(x, y)", "ft_cmake(K(0), K(0))")
 SUM = Reduce("sum", "a", "x + y", "K(0)", complex_=_CSUM)
 NANSUM = Reduce("nansum", "a != a ? K(0) : a", "x + y", "K(0)")
-PROD = Reduce(
-    "prod", "a", "x * y", "K(1)", complex_=("a", "ft_cmul(x, y)", "ft_cmake(K(1), K(0))")
-)
+PROD = Reduce("prod", "a", "x * y", "K(1)", complex_=("a", "ft_cmul(x, y)", "ft_cmake(K(1), K(0))"))
 MEAN = Reduce("mean", "a", "x + y", "K(0)", ("x / n",), params=("n",))
 MEAN_COMPLEX = Reduce(
     "mean", "", "", "", ("ft_cmake(x.re / n, x.im / n)",), complex_=_CSUM, params=("n",)
@@ -263,9 +261,7 @@ def sum_to_size(input: Tensor, *size: Any) -> Tensor:
     shape, lead = input._shape, input.ndim - len(wanted)
     if lead < 0 or [n for n, have in zip(wanted, shape[lead:]) if n not in (1, have)]:
         raise errors_reduce.not_summable_to(shape, wanted)
-    dims = tuple(
-        [d for d, n in enumerate(shape) if d < lead or (wanted[d - lead] == 1 and n != 1)]
-    )
+    dims = tuple([d for d, n in enumerate(shape) if d < lead or (wanted[d - lead] == 1 and n != 1)])
     if wanted and not dims:
         return input
     of = _sum_dtype("sum_to_size", input, None, None)

@@ -7,10 +7,11 @@ from typing import Any
 from .. import dtypes, errors, errors_arith
 from ..tensor import Tensor
 from .binary import number_fits
-from .call import common_dtype, pointwise
+from .call import pointwise
 from .catalogue import op
 from .numbers import check_fits
 from .op import Op, Promote
+from .prepare import common_dtype
 
 
 def _check_clamp(row: Op, inputs: Any, params: Any, common: dtypes.dtype) -> None:
@@ -61,9 +62,7 @@ def where(condition: Any, input: Any = None, other: Any = None, *, out: Any = No
 
 
 @op(inplace=True, aliases=("clip",), rows=(CLAMP, CLAMP_MIN, CLAMP_MAX))
-def clamp(
-    input: Tensor, min: Any = None, max: Any = None, *, out: Tensor | None = None
-) -> Tensor:
+def clamp(input: Tensor, min: Any = None, max: Any = None, *, out: Tensor | None = None) -> Tensor:
     """clamp(input, min=None, max=None, *, out=None) -> Tensor
 
     The elements, moved up to `min` and down to `max` (which wins where they cross). Limits are

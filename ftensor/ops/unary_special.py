@@ -34,7 +34,8 @@ add_rows(
         special("i1e", "exp(-|input|) * i1(input).", "ftx_i1e(a)"),
         special("entr", "-input * log(input), the summand of entropy.", "ftx_entr(a)"),
         special(
-            "ndtr", "The normal distribution function.",
+            "ndtr",
+            "The normal distribution function.",
             # In halves as torch rounds it, step by step; elsewhere with an accurate left tail.
             f"FT_DROPPED_BITS ? K(0.5) * ftb_narrow(K(1) + ftb_narrow(erf(ftb_narrow({_Z})))) "
             f": K(0.5) * erfc(-{_Z})",

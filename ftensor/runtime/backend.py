@@ -6,6 +6,7 @@ import atexit
 import ctypes
 import os
 import threading
+import time
 import weakref
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
@@ -73,6 +74,12 @@ class Backend(ABC):
         """In a forked child: a device that is no more than calls goes on, others override this."""
         self.lock = threading.RLock()
         self.pool.lock = threading.RLock()
+
+    def close(self) -> None:
+        """The interpreter exits: threads other than this one wait for its end from now on."""
+        for stream in self.all_streams():
+            stream.close()
+        self.pool.close()
 
     # Streams
 
@@ -214,9 +221,15 @@ def opened() -> tuple[Backend, ...]:
 
 @atexit.register
 def _finish_all() -> None:
+    # A daemon thread that comes back from a runtime's C++ code after the interpreter is gone takes
+    # the process down with it. So other threads stop at the next launch, before they enter any.
+    for backend in _opened:
+        backend.close()
     # Work in flight writes into memory that the exiting interpreter is about to free.
     for backend in _opened:
         backend.synchronize()
+    if any(t.daemon for t in threading.enumerate()):
+        time.sleep(0.05)  # for those inside a runtime now
 
 
 def _after_fork() -> None:

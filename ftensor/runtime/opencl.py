@@ -15,7 +15,7 @@ from .. import errors
 from . import cache
 from .backend import Backend, DeviceProperties, Kernel, host_bytes, host_memory
 from .launch import make_launcher
-from .pool import LostPool
+from .pool import LostPool, leak
 from .stream import LostStream
 
 if TYPE_CHECKING:
@@ -82,7 +82,8 @@ class OpenCLBackend(Backend):
             stream.__class__ = LostStream
         self.pool.__class__ = LostPool
         # Releasing these would wait for threads that are not there; the process ends anyway.
-        _leaked.append((self, *(stream.__dict__["queue"] for stream in self.streams)))
+        for kept in (self, *self.streams):
+            leak(kept)
 
     def _refuse_if_lost(self) -> None:
         """Fails in a forked child: a runtime's locks may be held there by threads that are gone."""
@@ -235,9 +236,6 @@ class OpenCLBackend(Backend):
         """The device's clock when the marker was reached; waits for it."""
         timing.wait()
         return int(timing.profile.end)
-
-
-_leaked: list[Any] = []
 
 
 def device_properties(platform: Any, device: Any) -> DeviceProperties:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import os
 import threading
 from collections import deque
@@ -166,6 +167,10 @@ class Pool:
                     break
                 self.reserved -= size + VECTOR
 
+    def close(self) -> None:
+        """The interpreter exits."""
+        self.__class__ = ClosedPool
+
     def reset_peaks(self) -> None:
         """Start the high-water marks again from what is in use now."""
         self.peak_allocated = self.allocated
@@ -187,6 +192,26 @@ class Pool:
         }
 
 
+def wait_unless_exiting() -> None:
+    """At the end of the process: lets the thread that ends it through, others never."""
+    if threading.current_thread() is not threading.main_thread():
+        threading.Event().wait()
+
+
+class ClosedPool(Pool):
+    """What a pool becomes when the interpreter exits."""
+
+    def take(self, nbytes: int, stream: Stream) -> Storage:
+        """A storage, for the exiting thread alone."""
+        wait_unless_exiting()
+        return super().take(nbytes, stream)
+
+
+def leak(thing: object) -> None:
+    """Keep an object beyond the interpreter's end, which frees what only a module holds."""
+    ctypes.pythonapi.Py_IncRef(ctypes.py_object(thing))
+
+
 class LostPool(Pool):
     """What a pool becomes in a forked child: nothing is handed out, nothing asks the device."""
 
@@ -196,6 +221,7 @@ class LostPool(Pool):
 
     def give_back(self, storage: Storage) -> None:
         """Leaves the memory to the end of the process."""
+        leak(storage.block)
 
 
 def _limit_from_environment() -> int | None:

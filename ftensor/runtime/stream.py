@@ -6,7 +6,7 @@ import threading
 from typing import TYPE_CHECKING, Any
 
 from .. import errors
-from .pool import FreeLists
+from .pool import FreeLists, wait_unless_exiting
 
 if TYPE_CHECKING:
     from ..storage import Storage
@@ -29,6 +29,10 @@ class Stream:
         self._checkpoint: tuple[int, Any] | None = None
         self._probe: tuple[int, Any] | None = None
         backend.register_stream(self)
+
+    def close(self) -> None:
+        """The interpreter exits."""
+        self.__class__ = ClosedStream
 
     def idle(self) -> bool:
         """Whether all counted work is known to be done, without asking the device."""
@@ -117,6 +121,20 @@ class Stream:
 
     def __repr__(self) -> str:
         return f"Stream(device={self.backend.properties.name!r}, priority={self.priority})"
+
+
+class ClosedStream(Stream):
+    """What a stream becomes when the interpreter exits: only the exiting thread gets its queue."""
+
+    @property
+    def queue(self) -> Any:
+        """Whatever needs the device comes here first."""
+        wait_unless_exiting()
+        return self.__dict__["queue"]
+
+    @queue.setter
+    def queue(self, value: Any) -> None:
+        self.__dict__["queue"] = value
 
 
 class LostStream(Stream):

@@ -1,0 +1,275 @@
+"""The holes of a skeleton: a kernel's parameters, and how operands enter and leave the lanes."""
+
+from __future__ import annotations
+
+from ..dtypes import bool as bool_
+from ..dtypes import dtype, int32
+from . import ctype, reduction
+from .key import BY_VALUE, LINEAR, LOCATED, SINGLE, KernelKey, Port
+
+NAMES = "abcdefgh"
+
+
+def parameters(key: KernelKey) -> list[tuple[str, str, str]]:
+    """The kernel's parameters in order, as (what, C type, name); what is "*" or a scalar type.
+
+    Outputs, inputs, one element offset for each of these, values passed by value, then what
+    the skeleton itself adds: `n`, or the geometry.
+    """
+    out = [("*", f"FT_GLOBAL {_memory(p)} *", f"out{k}") for k, p in enumerate(key.outs)]
+    pointers = [(k, p) for k, p in enumerate(key.ins) if p.kind != BY_VALUE]
+    out += [("*", f"FT_GLOBAL const {_memory(p)} *", f"in_{NAMES[k]}") for k, p in pointers]
+    names = [f"out{k}" for k in range(len(key.outs))] + [f"in_{NAMES[k]}" for k, _ in pointers]
+    out += [("long", "long ", f"{name}_offset") for name in names]
+    real = ctype.scalar(key.compute)
+    values = [NAMES[k] for k, p in enumerate(key.ins) if p.kind == BY_VALUE] + list(key.params)
+    for name in values:
+        if key.compute.is_complex and key.reduction is None:
+            out += [(real, f"{real} ", f"{name}_re"), (real, f"{real} ", f"{name}_im")]
+        else:
+            out.append((real, f"{real} ", f"{name}_value"))
+    for name in indices(key):
+        out += [("long", "long ", f"{name}_size"), ("long", "long ", f"{name}_stride")]
+    if indices(key):
+        out.append(("*", "FT_GLOBAL long *", "bad"))
+    return out
+
+
+def indices(key: KernelKey) -> list[str]:
+    """The names of the inputs that locate other operands."""
+    return [NAMES[k] for k, p in enumerate(key.ins) if p.sees == "J"]
+
+
+def _memory(p: Port) -> str:
+    return ctype.MEMORY[p.dtype.name]
+
+
+def holes(key: KernelKey) -> dict[str, list[str]]:
+    """What the skeleton's words stand for: name, with its parameters -> lines."""
+    params = parameters(key)
+    pointers = [name for what, _, name in params if what == "*" and name != "bad"]
+    ports = dict(zip(pointers, list(key.outs) + [p for p in key.ins if p.kind != BY_VALUE]))
+    common = {
+        "FT_NAME": [key.entry],
+        "FT_PARAMS": [", ".join(f"{c}{name}" for _, c, name in params)],
+        "FT_PORTS": [f"FT_PORT({name}, gmem{k})" for k, name in enumerate(pointers)],
+        "FT_SETUP": [_shift(name, ports[name]) for name in pointers],
+        "FT_OPERANDS": [str(len(pointers))],
+        "FT_OUTPUTS": [str(len(key.outs))],
+    }
+    rows = key.skeleton != "map"
+    results = [f"{_wide_type(p)} w_out{k};" for k, p in enumerate(key.outs)]
+    writes = {
+        part: [_write(f"out{k}", p, pointers, rows, part) for k, p in enumerate(key.outs)]
+        for part in (False, True)
+    }
+    reads = {
+        part: [_read(f"in_{NAMES[k]}", p, pointers, rows, part) for k, p in _pointer_ins(key)]
+        for part in (False, True)
+    }
+    for part in reads:
+        reads[part] = _located_last(key, reads[part])
+    finish = [line for k, p in enumerate(key.outs) for line in output(key, k, p, key.body[k])]
+    lets = [f"const FT_V {name} = {text};" for name, text in key.lets]
+    if key.reduction is None:
+        return common | {
+            "FT_READ(i)": results + reads[False],
+            "FT_READ_PART(i, m)": results + reads[True],
+            "FT_COMPUTE": inputs(key) + lets + finish,
+            "FT_WRITE(i)": writes[False],
+            "FT_WRITE_PART(i, m)": writes[True],
+        }
+    return common | {
+        "FT_READ(i)": reads[False],
+        "FT_READ_PART(i, m)": reads[True],
+        "FT_LIFT(position)": inputs(key) + lets + reduction.lift(key),
+        "FT_RESULT": results,
+        "FT_FINISH(folded)": [
+            "const FT_S state = folded;",
+            *reduction.state_outputs(key),
+            *parameter_values(key),
+            *finish,
+        ],
+        "FT_WRITE(i, m)": writes[True],
+    }
+
+
+def _located_last(key: KernelKey, reads: list[str]) -> list[str]:
+    """Reads with the indices first, then where they lead to, then what lies there."""
+    names = indices(key)
+    if not names:
+        return reads
+    mine = [r for r in reads if any(f" w_in_{n} " in r for n in names)]
+    steps = " ".join(
+        f"there = ft_locate(there, {n}_index, {n}_size, {n}_stride, bad, {k});"
+        for k, n in enumerate(names)
+    )
+    values = [f"const long {n}_index = {_lane_index(key, n)};" for n in names]
+    rest = [r for r in reads if r not in mine]
+    return [*mine, *values, "long there = 0;", steps, *rest]
+
+
+def _lane_index(key: KernelKey, name: str) -> str:
+    """An index in the one lane that located kernels have."""
+    port = key.ins[NAMES.index(name)]
+    return f"(long)(w_in_{name}" + ("" if port.kind == SINGLE else " FT_LANE_0") + ")"
+
+
+def _pointer_ins(key: KernelKey) -> list[tuple[int, Port]]:
+    return [(k, p) for k, p in enumerate(key.ins) if p.kind != BY_VALUE]
+
+
+def _shift(name: str, p: Port) -> str:
+    return f"{name} += {'2 * ' if p.dtype.is_complex else ''}{name}_offset;"
+
+
+def _wide_type(p: Port) -> str:
+    """The type of the vector that travels between memory and the lanes."""
+    if p.dtype.is_complex:
+        return f"FT_WIDE_PAIR({ctype.MEMORY[p.dtype.name]})"
+    return f"FT_WIDE({_wide(p)})"
+
+
+def _wide(p: Port) -> str:
+    return "float" if p.dtype.name == "float16" else ctype.MEMORY[p.dtype.name]
+
+
+def _at(name: str, p: Port, pointers: list[str], rows: bool, index: str) -> tuple[str, str]:
+    """(address, stride) of element `index` of the innermost dim."""
+    pair = "2 * " if p.dtype.is_complex else ""
+    if not rows:
+        return (name if p.kind == SINGLE else f"{name} + {pair}{index}"), "1"
+    k = pointers.index(name)
+    if p.kind == SINGLE:
+        return f"{name} + {pair}at[{k}]", "0"
+    if p.kind == LINEAR:
+        return f"{name} + {pair}(at[{k}] + {index})", "1"
+    if p.kind == LOCATED:
+        return f"{name} + {pair}(at[{k}] + {index} * step[{k}] + there)", "1"
+    return f"{name} + {pair}(at[{k}] + {index} * step[{k}])", f"step[{k}]"
+
+
+def _read(name: str, p: Port, pointers: list[str], rows: bool, part: bool) -> str:
+    where, stride = _at(name, p, pointers, rows, "(i)")
+    if p.kind == LOCATED:
+        where = where.replace("there", "(there < 0 ? 0 : there)")
+    wide = f"w_{name}"
+    if p.kind == SINGLE:
+        if p.dtype.is_complex:
+            t = ctype.MEMORY[p.dtype.name]
+            return f"const {t} {wide}_re = *({where}), {wide}_im = *({where} + 1);"
+        one = f"FT_HALF_ONE({where})" if p.dtype.name == "float16" else f"*({where})"
+        return f"const {_wide(p)} {wide} = {one};"
+    t = _wide_type(p)
+    family = "_pair" if p.dtype.is_complex else ("_half" if p.dtype.name == "float16" else "")
+    if p.kind == LINEAR and not part:
+        word = {"_pair": "ft_load_pair", "_half": "FT_HALF_LOAD", "": "FT_VLOAD"}[family]
+        return f"const {t} {wide} = {word}({where});"
+    lanes = "m" if part else "FT_LANES"
+    return f"const {t} {wide} = ft_pick{family}({where}, {stride}, {lanes});"
+
+
+def _write(name: str, p: Port, pointers: list[str], rows: bool, part: bool) -> str:
+    where, stride = _at(name, p, pointers, rows, "(i)")
+    family = "_pair" if p.dtype.is_complex else ("_half" if p.dtype.name == "float16" else "")
+    if p.kind == LINEAR and not part:
+        word = {"_pair": "ft_store_pair", "_half": "FT_HALF_STORE", "": "FT_VSTORE"}[family]
+        return f"{word}(w_{name}, {where});"
+    lanes = "m" if part else "FT_LANES"
+    guard = "if (there >= 0) " if p.kind == LOCATED else ""
+    return f"{guard}ft_put{family}(w_{name}, {where}, {stride}, {lanes});"
+
+
+def _lane_value(key: KernelKey, k: int, p: Port) -> str:
+    """Input k as the expression sees it, in one lane (or in all of them at once)."""
+    name, real = NAMES[k], ctype.scalar(key.compute)
+    if p.kind == BY_VALUE:
+        if key.compute.is_complex:
+            return f"FT_PAIR({real}, (FT_V)({name}_re), (FT_V)({name}_im))"
+        return f"(FT_V)({name}_value)"
+    wide = f"w_in_{name}"
+    memory = ctype.MEMORY[p.dtype.name]
+    if p.kind != SINGLE:
+        text = f"FT_LANE({wide})"
+    elif p.dtype.is_complex:
+        text = f"FT_PAIR({memory}, (FT_VEC({memory}))({wide}_re), (FT_VEC({memory}))({wide}_im))"
+    else:
+        text = f"(FT_VEC({_wide(p)}))({wide})"
+    if p.dtype.name == "bfloat16":
+        text = f"ft_from_bfloat16({text})"
+    return text
+
+
+def inputs(key: KernelKey) -> list[str]:
+    """Lines that name each input's value a, b, c, ... and each parameter by its name."""
+    compute = key.compute
+    value = "FT_C" if compute.is_complex else "FT_V"
+    lines = []
+    for k, p in enumerate(key.ins):
+        if p.sees == "J":
+            continue
+        text = _lane_value(key, k, p)
+        if p.sees == "M":
+            lines.append(f"const FT_M {NAMES[k]} = FT_VALUE_MASK({text});")
+        elif p.sees == "I":
+            lines.append(f"const FT_I {NAMES[k]} = {text};")
+        elif p.sees == "B":
+            truth = f"r_{NAMES[k]}"
+            lines += [
+                f"const {_register_type(p.dtype)} v_{NAMES[k]} = {text};",
+                f"const FT_VEC(uchar) {truth} = {ctype.cast(f'v_{NAMES[k]}', p.dtype, bool_)};",
+                f"const {value} {NAMES[k]} = {ctype.cast(truth, bool_, compute)};",
+            ]
+        elif p.kind == BY_VALUE or _register(p.dtype) == compute.name:
+            lines.append(f"const {value} {NAMES[k]} = {text};")
+        else:
+            reg = _register_type(p.dtype)
+            lines.append(f"const {reg} r_{NAMES[k]} = {text};")
+            lines.append(
+                f"const {value} {NAMES[k]} = {ctype.cast(f'r_{NAMES[k]}', p.dtype, compute)};"
+            )
+    return lines + parameter_values(key)
+
+
+def parameter_values(key: KernelKey) -> list[str]:
+    """Lines that give each parameter its name, in all lanes."""
+    compute, lines = key.compute, []
+    for name in key.params:
+        real = ctype.scalar(compute)
+        lines.append(
+            f"const FT_C {name} = FT_PAIR({real}, (FT_V)({name}_re), (FT_V)({name}_im));"
+            if compute.is_complex and key.reduction is None
+            else f"const FT_V {name} = (FT_V)({name}_value);"
+        )
+    return lines
+
+
+def _register(d: dtype) -> str:
+    return d.compute.name
+
+
+def _register_type(d: dtype) -> str:
+    c = ctype.REGISTER[d.name]
+    return f"ft_c{c}" if d.is_complex else f"FT_VEC({c})"
+
+
+def output(key: KernelKey, k: int, p: Port, text: str) -> list[str]:
+    """Lines that turn the expression of output k into what is written."""
+    compute = key.compute
+    if p.sees == "M":
+        value, source = f"FT_MASK_VALUE(uchar, {text})", bool_
+        lines = [f"const FT_VEC(uchar) r_out{k} = {value};"]
+    elif p.sees == "I":
+        lines, source = [f"const FT_I r_out{k} = {text};"], int32
+    elif p.sees == "R":
+        lines, source = [f"const FT_V r_out{k} = {text};"], compute.to_real()
+    elif p.sees == "C":
+        c = f"ft_c{ctype.scalar(compute)}"
+        lines, source = [f"const {c} r_out{k} = {text};"], compute.to_complex()
+    else:
+        value = "FT_C" if compute.is_complex else "FT_V"
+        lines, source = [f"const {value} r_out{k} = {text};"], compute
+    value = ctype.cast(f"r_out{k}", source, p.dtype)
+    if p.dtype.name == "bfloat16":
+        value = f"ft_to_bfloat16({value})"
+    return lines + [f"FT_LANE(w_out{k}) = {value};"]
