@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator
+from math import inf, nan
 from typing import Any
 
 import pytest
@@ -17,14 +18,14 @@ import ftensor as ft  # noqa: E402
 from ftensor.ops.catalogue import ENTRIES, Entry  # noqa: E402
 
 NUMBERS = {
-    "float32": [0.0, -0.0, 0.5, -1.0, 1.5, 2.0, -3.25, 1e-40, 1e30, -1e30, float("inf"), -float("inf"), float("nan")],
+    "float32": [0.0, -0.0, 0.5, -1.0, 1.5, 2.0, -3.25, 1e-40, 1e30, -1e30, inf, -inf, nan],
     "int64": [0, 1, -1, 2, 3, -7, 100, 2**40, -(2**40), 2**62],
     "int32": [0, 1, -1, 2, 3, -7, 100, 2**20, 1 - 2**31, 2**31 - 1],
     "bool": [True, False],
     "complex64": [0j, 1 + 1j, -2 + 0.5j, 0.25 - 3j, -1 - 1j, 2 + 0j, 0 - 1j],
 }  # fmt: skip
 NUMBERS |= {"float64": NUMBERS["float32"], "complex128": NUMBERS["complex64"]}
-NUMBERS |= {"float16": [0.0, -0.0, 0.5, -1.0, 2.0, -3.25, 6e-8, 6e4, float("inf"), float("nan")]}
+NUMBERS |= {"float16": [0.0, -0.0, 0.5, -1.0, 2.0, -3.25, 6e-8, 6e4, inf, nan]}
 NUMBERS |= {"bfloat16": NUMBERS["float16"], "uint8": [0, 1, 2, 3, 7, 100, 255]}
 NUMBERS |= {"int8": [0, 1, -1, 2, -7, 100, -128, 127], "int16": [0, 1, -1, 2, 300, -(2**15)]}
 

@@ -8,11 +8,11 @@ from hypothesis import strategies as st
 
 import ftensor as ft
 from ftensor.kernels import select
-from ftensor.ops import call
+from ftensor.ops import prepare
 
 pytestmark = pytest.mark.once
 BEYOND = 2**31 + 77
-split = call.split
+split = prepare.split
 
 
 def test_more_than_two_to_the_31_elements() -> None:
@@ -41,7 +41,7 @@ def test_pieces_cover_the_whole(shape: list[int], limit: int, transposed: bool) 
     if transposed:
         a = a.transpose(0, -1)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(call, "split", lambda s, t: split(s, t, limit))
+        patch.setattr(prepare, "split", lambda s, t: split(s, t, limit))
         patch.setattr(select, "pieces_needed", lambda plan: True)
         a._storage.backend.launches.clear()
         twice = a + a
