@@ -103,3 +103,8 @@ def negative_tolerance(name: str, value: object) -> RuntimeError:
 def inplace_out(name: str) -> TypeError:
     """`out=` for a method that writes into its tensor."""
     return TypeError(f"{name}() writes into its tensor and takes no `out`")
+
+
+def invert_dtype(dtype: object) -> TypeError:
+    """`~` of numbers that are no integers."""
+    return TypeError(f"~ is only for integer and bool tensors, not for {dtype}")

@@ -76,7 +76,11 @@ def agree(mine: Callable[[], Any], theirs: Callable[[], Any]) -> bool:
     expected = outcome(theirs)
     got = outcome(mine)
     if isinstance(expected, Exception):
-        assert isinstance(got, Exception), f"torch refuses ({expected}), ftensor gives {got}"
+        kind = RuntimeError if isinstance(expected, RuntimeError) else type(expected)
+        assert isinstance(got, kind), f"torch raises {expected!r}, ftensor: {got!r}"
+        return False
+    if expected is NotImplemented:
+        assert got is NotImplemented
         return False
     if isinstance(got, Exception):
         raise got

@@ -120,29 +120,42 @@ def _numeric(other: Any) -> bool:
     return isinstance(other, (Tensor, bool, int, float, complex)) or hasattr(other, "dtype")
 
 
+def _is_tensor(other: Any) -> bool:
+    return isinstance(other, Tensor)
+
+
 def _operator(name: str, call: Callable[..., Any]) -> Callable[..., Any]:
     """A dunder method of a function of two; NotImplemented for what is no tensor or number."""
+    accepted = _is_tensor if "matmul" in name else _numeric
     if name.startswith("__i"):
 
         def inplace(self: Tensor, other: Any) -> Any:
-            return call(self, other, out=self) if _numeric(other) else NotImplemented
+            return call(self, other, out=self) if accepted(other) else NotImplemented
 
         return inplace
     if name.startswith("__r") and name != "__rshift__":
 
         def reflected(self: Tensor, other: Any) -> Any:
-            return call(other, self) if _numeric(other) else NotImplemented
+            return call(other, self) if accepted(other) else NotImplemented
 
         return reflected
 
     def forward(self: Tensor, other: Any) -> Any:
-        return call(self, other) if _numeric(other) else NotImplemented
+        return call(self, other) if accepted(other) else NotImplemented
 
     return forward
 
 
 def _row_operator(name: str, op: Op) -> Callable[..., Any]:
     """A dunder method that runs a row."""
+    if name == "__invert__":
+
+        def invert(self: Tensor) -> Any:
+            if self._dtype.kind in "fc":
+                raise errors_arith.invert_dtype(self._dtype)
+            return pointwise(op, (self,))
+
+        return invert
     if op.arity == 1:
         return lambda self: pointwise(op, (self,))
     if name.startswith("__i"):

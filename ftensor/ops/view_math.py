@@ -115,6 +115,9 @@ def expand(shape: Ints, strides: Ints, offset: int, size: Ints) -> Layout:
 
 def squeeze(shape: Ints, strides: Ints, offset: int, dims: int | Ints | None) -> Layout:
     """Without those of `dims` (all, when None) whose size is 1."""
+    if isinstance(dims, tuple):  # torch looks for repeats here before the next dim's range
+        for count in range(1, len(dims)):
+            normalize_dims(dims[:count], len(shape))
     chosen = normalize_dims(dims, len(shape))
     kept = [d for d, size in enumerate(shape) if size != 1 or d not in chosen]
     return reorder(shape, strides, offset, kept)
