@@ -49,6 +49,15 @@ FT_FN_ONCE FT_V ftb_remainder(FT_V a, FT_V b)
     const FT_V m = ftb_fmod(a, b);
     return (m != K(0)) && ((b < K(0)) != (m < K(0))) ? m + b : m;
 }
+// Powers of 0 are told apart first: some vector libraries spoil the other lanes when they meet one.
+FT_FN_ONCE FT_V ftb_pow(FT_V a, FT_V b)
+{
+    const FT_V r = pow(a == K(0) ? K(1) : a, b), half_ = b * K(0.5);
+    const FT_M odd = (trunc(b) == b) && (trunc(half_) != half_);
+    const FT_V size = b < K(0) ? K(INFINITY) : (b == K(0) ? K(1) : fabs(b) * K(0));
+    const FT_V zero = odd ? copysign(size, a) : size;
+    return a == K(0) ? (ft_isinf(b) ? (b < K(0) ? K(INFINITY) : K(0)) : zero) : r;
+}
 FT_FN_ONCE FT_V ftb_logaddexp(FT_V a, FT_V b)
 {
     const FT_V m = ft_max(a, b), r = m + log1p(exp(-fabs(a - b)));

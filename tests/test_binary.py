@@ -105,6 +105,16 @@ def test_integers_divided_by_a_tensor_with_zeros_do_not_trap() -> None:
     assert (a % b).tolist() == [5, 0, 1]
 
 
+@pytest.mark.parametrize("name", ["float32", "float64"])
+def test_lanes_of_a_power_do_not_meet(name: str) -> None:
+    """Rows of every length, so that the rest of the vector is 0 ** 0, which one library spoils."""
+    of = getattr(torch, name)
+    for n in range(1, 18):
+        base = torch.linspace(0.5, 9.5, n, dtype=of)
+        compare("pow", base, torch.full((n,), 2.4, dtype=of))
+        compare("pow", torch.cat([base, base[:1] * 0]), torch.cat([base - 4, base[:1] * 0]))
+
+
 @pytest.mark.parametrize("exponent", [0, 1, 2, 3, 5, -1, -2, 0.5, -0.5, 2.0, 1.7, -3.0, 1j, True])
 @pytest.mark.parametrize("name", ["float32", "float16", "int32", "uint8", "bool", "complex64"])
 def test_powers_by_numbers(name: str, exponent: Any) -> None:

@@ -13,8 +13,8 @@ from .op import Op
 from .prepare import common_dtype
 
 POW = Op(
-    "pow", "pow(input, exponent) -> Tensor", "pow(a, b)",
-    int_="ftb_pow(a, b)", bool_="", complex_="ftb_cpow(a, b)",
+    "pow", "pow(input, exponent) -> Tensor", "ftb_pow(a, b)",
+    bool_="", complex_="ftb_cpow(a, b)",
 )  # fmt: skip
 
 
