@@ -55,14 +55,14 @@ FT_FN_ONCE FT_C ft_cexp(FT_C z)
     const FT_M far = fabs(z.re) > K(80);
     const FT_V e = exp(far ? z.re * K(0.5) : z.re), h = far ? e : K(1);
     const FT_M wild = !ft_isfinite(z.im), none = wild && z.re == K(-INFINITY);
-    const FT_V re = e * cos(z.im) * h, im = z.im == K(0) ? z.im : e * sin(z.im) * h;
+    const FT_V re = e * ft_cos(z.im) * h, im = z.im == K(0) ? z.im : e * ft_sin(z.im) * h;
     return ft_cmake(none ? K(0) : (wild && z.re == K(INFINITY) ? K(INFINITY) : re), none ? K(0) : im);
 }
 
 FT_FN_ONCE FT_C ft_cexpm1(FT_C z)
 {
-    const FT_V s = sin(z.im * K(0.5));
-    return ft_cmake(expm1(z.re) * cos(z.im) - K(2) * s * s, exp(z.re) * sin(z.im));
+    const FT_V s = ft_sin(z.im * K(0.5));
+    return ft_cmake(expm1(z.re) * ft_cos(z.im) - K(2) * s * s, exp(z.re) * ft_sin(z.im));
 }
 
 FT_FN_ONCE FT_C ft_clog(FT_C z)
@@ -103,7 +103,7 @@ FT_FN_ONCE FT_C ft_csqrt(FT_C z)
 
 FT_FN_ONCE FT_C ft_csinh(FT_C z)
 {
-    const FT_V c = cos(z.im), s = sin(z.im), h = exp(fabs(z.re) * K(0.5));
+    const FT_V c = ft_cos(z.im), s = ft_sin(z.im), h = exp(fabs(z.re) * K(0.5));
     const FT_M big = fabs(z.re) > FT_CWIDE;
     const FT_V re = big ? copysign(K(0.5), z.re) * h * c * h : sinh(z.re) * c;
     const FT_V im = big ? K(0.5) * h * s * h : cosh(z.re) * s;
@@ -113,7 +113,7 @@ FT_FN_ONCE FT_C ft_csinh(FT_C z)
 
 FT_FN_ONCE FT_C ft_ccosh(FT_C z)
 {
-    const FT_V c = cos(z.im), s = sin(z.im), h = exp(fabs(z.re) * K(0.5));
+    const FT_V c = ft_cos(z.im), s = ft_sin(z.im), h = exp(fabs(z.re) * K(0.5));
     const FT_M big = fabs(z.re) > FT_CWIDE;
     const FT_V re = big ? K(0.5) * h * c * h : cosh(z.re) * c;
     const FT_V im = big ? copysign(K(0.5), z.re) * h * s * h : sinh(z.re) * s;
@@ -124,10 +124,10 @@ FT_FN_ONCE FT_C ft_ccosh(FT_C z)
 // By tan(y) and sinh(x), which have no cancellation; far out the real part is 1.
 FT_FN_ONCE FT_C ft_ctanh(FT_C z)
 {
-    const FT_V t = tan(z.im), b = K(1) + t * t, s = sinh(z.re), r = sqrt(K(1) + s * s);
+    const FT_V t = ft_tan(z.im), b = K(1) + t * t, s = sinh(z.re), r = sqrt(K(1) + s * s);
     const FT_V d = K(1) + b * s * s;
     const FT_M big = fabs(z.re) > FT_CWIDE;
-    const FT_V far = K(4) * sin(z.im) * cos(z.im) * exp(K(-2) * fabs(z.re));
+    const FT_V far = K(4) * ft_sin(z.im) * ft_cos(z.im) * exp(K(-2) * fabs(z.re));
     const FT_V re = big ? copysign(K(1), z.re) : b * r * s / d;
     const FT_V im = big ? (ft_isinf(z.re) ? copysign(K(0), z.im) : far) : t / d;
     const FT_M lost = !ft_isfinite(z.im) && !ft_isinf(z.re) && z.re != K(0);

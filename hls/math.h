@@ -12,6 +12,12 @@ FT_FN_ONCE FT_V ft_within(FT_V x, FT_V low, FT_V high) { return x < low ? low : 
 // torch's maximum and minimum let a NaN through; C's fmax and fmin drop it.
 FT_FN_ONCE FT_V ft_max(FT_V x, FT_V y) { return x != x ? x : (y != y ? y : (x > y ? x : y)); }
 FT_FN_ONCE FT_V ft_min(FT_V x, FT_V y) { return x != x ? x : (y != y ? y : (x < y ? x : y)); }
+// Angles so small that the first term is the rounded result: a runtime's sine of a subnormal beside a huge
+// angle in the same vector may be wrong (PoCL 3.1 gives 0.0079 for 1e-40).
+#define FT_SMALL_ANGLE K(FT_DOUBLE ? 1e-8 : 1e-4)
+FT_FN_ONCE FT_V ft_sin(FT_V x) { return fabs(x) < FT_SMALL_ANGLE ? x : sin(x); }
+FT_FN_ONCE FT_V ft_cos(FT_V x) { return fabs(x) < FT_SMALL_ANGLE ? K(1) : cos(x); }
+FT_FN_ONCE FT_V ft_tan(FT_V x) { return fabs(x) < FT_SMALL_ANGLE ? x : tan(x); }
 #else
 FT_FN_ONCE FT_V ft_max(FT_V x, FT_V y) { return x > y ? x : y; }
 FT_FN_ONCE FT_V ft_min(FT_V x, FT_V y) { return x < y ? x : y; }

@@ -62,7 +62,7 @@ LOGSPACE_INT = Op(
 )  # fmt: skip
 EXP = Op(
     "exp_wide", "exp(a) -> Tensor", "exp(a)", promote=Promote.WIDE,
-    complex_="ft_cmake(exp(a.re) * cos(a.im), exp(a.re) * sin(a.im))", any_out=True,
+    complex_="ft_cmake(exp(a.re) * ft_cos(a.im), exp(a.re) * ft_sin(a.im))", any_out=True,
 )  # fmt: skip
 
 

@@ -199,7 +199,7 @@ COMPLEX = Op(
     promote=Promote.REAL_TO_COMPLEX, check=_check_parts,
 )  # fmt: skip
 POLAR = Op(
-    "polar", "polar(abs, angle) -> Tensor", "ft_cmake(a * cos(b), a * sin(b))",
+    "polar", "polar(abs, angle) -> Tensor", "ft_cmake(a * ft_cos(b), a * ft_sin(b))",
     promote=Promote.REAL_TO_COMPLEX, check=_check_parts,
 )  # fmt: skip
 

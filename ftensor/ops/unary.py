@@ -85,9 +85,9 @@ EXPONENTIAL = [
 ]  # fmt: skip
 
 TRIGONOMETRY = [
-    floating("sin", "The sine.", "sin(a)", "ft_csin(a)"),
-    floating("cos", "The cosine.", "cos(a)", "ft_ccos(a)"),
-    floating("tan", "The tangent.", "tan(a)", "ft_ctan(a)"),
+    floating("sin", "The sine.", "ft_sin(a)", "ft_csin(a)"),
+    floating("cos", "The cosine.", "ft_cos(a)", "ft_ccos(a)"),
+    floating("tan", "The tangent.", "ft_tan(a)", "ft_ctan(a)"),
     floating("asin", "The arc sine.", "asin(a)", "ft_casin(a)", aliases=("arcsin",)),
     floating("acos", "The arc cosine.", "acos(a)", "ft_cacos(a)", aliases=("arccos",)),
     floating("atan", "The arc tangent.", "atan(a)", "ft_catan(a)", aliases=("arctan",)),
@@ -101,7 +101,7 @@ TRIGONOMETRY = [
     floating("atanh", "The inverse hyperbolic tangent.", "atanh(a)", "ft_catanh(a)",
              aliases=("arctanh",)),
     floating("sinc", "sin(pi * input) / (pi * input), and 1 at 0.",
-             "a == K(0) ? K(1) : sin(K(FT_PI) * a) / (K(FT_PI) * a)", "ft_csinc(a)"),
+             "a == K(0) ? K(1) : ft_sin(K(FT_PI) * a) / (K(FT_PI) * a)", "ft_csinc(a)"),
 ]  # fmt: skip
 
 ROUND = rounding("round", "The nearest whole number; of two, the even one.", "rint(a)")
