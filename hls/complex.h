@@ -156,7 +156,7 @@ FT_FN_ONCE FT_C ft_cacos(FT_C z)
 FT_FN_ONCE FT_C ft_cacosh(FT_C z)
 {
     const FT_C a = ft_cacos(z);
-    return ft_cmake(fabs(a.im), signbit(a.im) ? a.re : -a.re);
+    return ft_cmake(fabs(a.im), ft_signbit(a.im) ? a.re : -a.re);
 }
 
 FT_FN_ONCE FT_C ft_catanh(FT_C z)

@@ -9,6 +9,8 @@
 FT_FN_ONCE FT_V ft_within(FT_V x, FT_V low, FT_V high) { return x < low ? low : (x > high ? high : x); }
 #define ft_isinf(x) (fabs(x) == K(INFINITY))
 #define ft_isfinite(x) (fabs(x) < K(INFINITY))
+// Not by signbit: g++ 12 fails on a vectorized one.
+#define ft_signbit(x) (copysign(K(1), x) < K(0))
 // torch's maximum and minimum let a NaN through; C's fmax and fmin drop it.
 FT_FN_ONCE FT_V ft_max(FT_V x, FT_V y) { return x != x ? x : (y != y ? y : (x > y ? x : y)); }
 FT_FN_ONCE FT_V ft_min(FT_V x, FT_V y) { return x != x ? x : (y != y ? y : (x < y ? x : y)); }

@@ -126,7 +126,7 @@ PREDICATES = [
               refusal=_RUNTIME),
     predicate("isneginf", "Whether the value is minus infinity.", "a == K(-INFINITY)",
               int_="a != a", refusal=_RUNTIME),
-    predicate("signbit", "Whether the sign bit is set, as it is for -0.", "signbit(a)",
+    predicate("signbit", "Whether the sign bit is set, as it is for -0.", "ft_signbit(a)",
               int_="a < K(0)"),
     row("logical_not", "Whether the value is 0.", "a == K(0)",
         complex_="a.re == K(0) && a.im == K(0)", promote=Promote.ALWAYS_BOOL),

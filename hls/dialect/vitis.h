@@ -13,7 +13,6 @@ using std::floor; using std::fma; using std::fmax; using std::fmin; using std::f
 using std::ldexp; using std::lgamma; using std::log; using std::log10; using std::log1p; using std::log2;
 using std::nextafter; using std::pow; using std::rint; using std::sin; using std::sinh; using std::sqrt;
 using std::tan; using std::tanh; using std::tgamma; using std::trunc; using std::remainder;
-using std::signbit;
 
 typedef unsigned char uchar;
 typedef unsigned short ushort;
