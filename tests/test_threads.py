@@ -341,22 +341,24 @@ print("end", flush=True)
 
 @pytest.mark.once
 @on_each_device
-def test_an_interrupted_program_ends_with_its_traceback_alone(device: str) -> None:
+def test_an_interrupted_program_ends_as_python_ends_it(device: str) -> None:
     code = """
-import time
-print("ready", flush=True)
 x = ft.ones(100_000)
+print("ready", flush=True)
 while True:
     x = x * 1.0001
 """
     process = start(code, device)
-    assert process.stdout is not None
+    assert process.stdout is not None and process.stderr is not None
     process.stdout.readline()
-    time.sleep(1)
-    process.send_signal(signal.SIGINT)
+    for _ in range(20):  # Python drops an interrupt that strikes within a __del__
+        time.sleep(0.5)
+        if process.poll() is not None:
+            break
+        process.send_signal(signal.SIGINT)
     _, err = process.communicate(timeout=60)
-    assert process.returncode in (-signal.SIGINT, 130, 1)
-    assert err.rstrip().endswith("KeyboardInterrupt") and err.count("Traceback") == 1
+    assert process.returncode in (-signal.SIGINT, 130)
+    assert err.rstrip().endswith("KeyboardInterrupt")
 
 
 FILLING = """

@@ -69,6 +69,9 @@ class Pool:
         self.make = make
         self.limit = _limit_from_environment() or total
         self.lock = threading.RLock()
+        # Every block, so that one which nobody holds is not freed while the device uses it: Ctrl-C
+        # may strike between the lines that hand a block from one holder to the next.
+        self.blocks: set[Block] = set()
         # Adopted memory that the device may still be using: (marker, block, owner).
         self.deferred: deque[tuple[Any, Block, object]] = deque()
         self.allocated = self.reserved = self.adopted = 0
@@ -115,7 +118,9 @@ class Pool:
             self.device_allocations += 1
             self.reserved += size + VECTOR
             self.peak_reserved = max(self.peak_reserved, self.reserved)
-            return Block(self, size, *made)
+            block = Block(self, size, *made)
+            self.blocks.add(block)
+            return block
 
     def adopt(self, block: Block, stream: Stream, owner: object, readonly: bool) -> Storage:
         """A storage on memory that `owner` keeps alive; it never enters the free lists."""
@@ -162,7 +167,7 @@ class Pool:
         for size, blocks in list(free.items()):
             while blocks:
                 try:
-                    blocks.pop()
+                    self.blocks.discard(blocks.pop())
                 except IndexError:  # another thread took the last one
                     break
                 self.reserved -= size + VECTOR

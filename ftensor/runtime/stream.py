@@ -31,8 +31,10 @@ class Stream:
         backend.register_stream(self)
 
     def close(self) -> None:
-        """The interpreter exits."""
+        """The interpreter exits: wait for all work, also for a launch that was interrupted (by
+        Ctrl-C) after it was enqueued and before it was counted."""
         self.__class__ = ClosedStream
+        self.launched += 1
 
     def idle(self) -> bool:
         """Whether all counted work is known to be done, without asking the device."""
