@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from ftensor.build import xclbin
 from ftensor.build.xclbin import Kind, Mode, Section, Xclbin
-from ftensor.errors_image import ImageError
+from ftensor.errors.image import ImageError
 
 pytestmark = pytest.mark.once
 

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, replace
 from enum import IntEnum
 from uuid import UUID
 
-from ..errors_image import malformed, too_short
+from ..errors.image import malformed, too_short
 
 MAGIC = b"xclbin2\0"
 PREAMBLE = struct.Struct("<8si28s256sQ")  # magic, signature length, reserved, key block, unique id

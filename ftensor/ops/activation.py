@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from .. import errors, errors_unary
+from .. import errors
 from ..dtypes import bool as bool_
+from ..errors import unary as errors_unary
 from ..tensor import Tensor
 from .call import pointwise
 from .catalogue import ENTRIES, Entry, op, register

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from .. import errors_arith, errors_matmul
+from ..errors import arith as errors_arith
+from ..errors import matmul as errors_matmul
 from ..iterator.shape import Ints, numel
 from ..iterator.stride import contiguous_strides, view_strides
 from ..tensor import Tensor

@@ -6,7 +6,7 @@ import operator
 from collections.abc import Sequence
 from typing import Any
 
-from .. import errors_view
+from ..errors import view as errors_view
 from .view_math import Ints, Layout, slice_dim
 
 LARGEST = 2**63 - 1

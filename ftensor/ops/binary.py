@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from .. import dtypes, errors, errors_arith
+from .. import dtypes, errors
+from ..errors import arith as errors_arith
 from ..tensor import Tensor
 from .bind import add_rows
 from .call import pointwise

@@ -7,7 +7,7 @@ from functools import cache
 from types import ModuleType, SimpleNamespace
 from typing import Any
 
-from .. import errors_arith
+from ..errors import arith as errors_arith
 from ..tensor import Tensor
 from .call import pointwise
 from .catalogue import ENTRIES, Entry, register

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from .. import errors, errors_shape
+from .. import errors
 from ..dtypes import can_cast, result_dtype
+from ..errors import shape as errors_shape
 from ..iterator.shape import Ints, normalize_dim
 from ..iterator.stride import channels_last_strides, contiguous_strides, is_channels_last
 from ..tensor import Tensor

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from .. import errors, errors_arith
+from .. import errors
 from ..dtypes import get_default_dtype
+from ..errors import arith as errors_arith
 from ..tensor import Tensor
 from .bind import add_rows
 from .call import pointwise

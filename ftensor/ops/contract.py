@@ -6,8 +6,10 @@ from collections.abc import Sequence
 from itertools import pairwise
 from typing import Any
 
-from .. import errors, errors_arith, errors_matmul
+from .. import errors
 from ..dtypes import can_cast
+from ..errors import arith as errors_arith
+from ..errors import matmul as errors_matmul
 from ..iterator.shape import Ints, normalize_dim, numel
 from ..iterator.stride import contiguous_strides
 from ..tensor import Tensor

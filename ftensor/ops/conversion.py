@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from .. import dtypes, errors, errors_creation
+from .. import dtypes, errors
 from ..device import device as Device
 from ..device import resolve
+from ..errors import creation as errors_creation
 from ..tensor import Tensor, memory_format, preserve_format
 from .catalogue import op
 from .memory import converted

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from .. import dtypes, errors_creation
+from .. import dtypes
 from ..dtypes import dtype
+from ..errors import creation as errors_creation
 from ..iterator.stride import strides_in_order
 from ..tensor import Size, Tensor, contiguous_format
 from . import creation_data

@@ -5,9 +5,10 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any
 
-from .. import dtypes, errors_creation
+from .. import dtypes
 from ..device import resolve
 from ..dtypes import dtype
+from ..errors import creation as errors_creation
 from ..tensor import Tensor, contiguous_format, memory_format, preserve_format, strided
 from .memory import new, resize_
 from .scalars import as_dtype, number

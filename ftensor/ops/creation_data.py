@@ -6,9 +6,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .. import dtypes, errors, errors_creation
+from .. import dtypes, errors
 from ..device import backend_of
 from ..dtypes import dtype
+from ..errors import creation as errors_creation
 from ..tensor import Tensor
 from .catalogue import op
 from .creation_args import options

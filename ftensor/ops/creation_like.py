@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from .. import errors_creation
 from ..dtypes import dtype
+from ..errors import creation as errors_creation
 from ..tensor import Tensor, preserve_format
 from . import creation_data
 from .catalogue import op

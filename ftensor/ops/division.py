@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from .. import errors_arith
+from ..errors import arith as errors_arith
 from ..tensor import Tensor
 from .call import pointwise
 from .catalogue import op

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from .. import errors_arith, errors_matmul
 from ..dtypes import promote_types
+from ..errors import arith as errors_arith
+from ..errors import matmul as errors_matmul
 from ..iterator.shape import Ints, numel
 from ..iterator.stride import contiguous_strides
 from ..tensor import Tensor

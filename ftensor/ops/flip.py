@@ -5,7 +5,7 @@ from __future__ import annotations
 from itertools import product
 from typing import Any
 
-from .. import errors_shape
+from ..errors import shape as errors_shape
 from ..iterator.shape import normalize_dim, normalize_dims
 from ..iterator.stride import channels_last_strides, contiguous_strides, is_channels_last
 from ..tensor import Tensor

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from .. import dtypes, errors_index
+from .. import dtypes
+from ..errors import index as errors_index
 from ..iterator.shape import broadcast_shapes, normalize_dim
 from ..iterator.stride import broadcast_strides, contiguous_strides
 from ..tensor import Tensor

@@ -7,8 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from .. import errors, errors_index
+from .. import errors
 from ..dtypes import bool as bool_
+from ..errors import index as errors_index
 from ..iterator.shape import Ints, broadcast_shapes
 from ..iterator.stride import broadcast_strides, output_strides
 from ..tensor import Tensor

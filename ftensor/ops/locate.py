@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .. import dtypes, errors, errors_index
+from .. import dtypes, errors
 from ..dtypes import dtype
+from ..errors import index as errors_index
 from ..iterator.plan import coalesce, split
 from ..iterator.shape import Ints, numel
 from ..iterator.stride import contiguous_strides

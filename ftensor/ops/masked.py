@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from .. import dtypes, errors, errors_index
+from .. import dtypes, errors
+from ..errors import index as errors_index
 from ..iterator.shape import broadcast_shapes, numel
 from ..iterator.stride import broadcast_strides, contiguous_strides
 from ..tensor import Tensor

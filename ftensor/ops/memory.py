@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .. import dtypes, errors, errors_creation
+from .. import dtypes, errors
 from ..device import backend_of
+from ..errors import creation as errors_creation
 from ..iterator.shape import numel
 from ..iterator.stride import (
     channels_last_strides,

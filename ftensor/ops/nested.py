@@ -7,8 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from .. import dtypes, errors_creation
+from .. import dtypes
 from ..dtypes import dtype, from_numpy_dtype, promote_types, scalar_dtype
+from ..errors import creation as errors_creation
 from ..iterator.shape import numel
 from ..tensor import Tensor
 

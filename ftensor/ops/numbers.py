@@ -5,8 +5,9 @@ from __future__ import annotations
 import struct
 from typing import Any
 
-from .. import errors, errors_arith
+from .. import errors
 from ..dtypes import dtype, finfo, iinfo
+from ..errors import arith as errors_arith
 
 
 def values_of(number: Any, d: dtype) -> tuple[Any, ...]:

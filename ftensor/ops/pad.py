@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from .. import errors, errors_shape
+from .. import errors
+from ..errors import shape as errors_shape
 from ..tensor import Tensor
 from . import memory
 from .cat import suggested_strides

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from .. import dtypes, errors, errors_creation
+from .. import dtypes, errors
 from ..dtypes import dtype
+from ..errors import creation as errors_creation
 from ..tensor import Tensor
 from .call import pointwise
 from .catalogue import op

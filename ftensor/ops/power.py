@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from .. import dtypes, errors_arith
+from .. import dtypes
+from ..errors import arith as errors_arith
 from ..tensor import Tensor
 from .call import pointwise
 from .catalogue import op

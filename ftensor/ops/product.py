@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from .. import errors, errors_arith, errors_matmul
+from .. import errors
 from ..dtypes import dtype
+from ..errors import arith as errors_arith
+from ..errors import matmul as errors_matmul
 from ..iterator.shape import Ints, broadcast_shapes, numel
 from ..iterator.stride import broadcast_strides, has_internal_overlap, partial_overlap
 from ..tensor import Tensor

@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .. import dtypes, errors, errors_creation
+from .. import dtypes, errors
 from ..dtypes import dtype
+from ..errors import creation as errors_creation
 from ..tensor import Tensor
 from .call import pointwise, resize_output
 from .catalogue import op

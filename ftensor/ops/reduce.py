@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from .. import dtypes, errors, errors_reduce, return_types
+from .. import dtypes, errors, return_types
 from ..dtypes import dtype
+from ..errors import reduce as errors_reduce
 from ..iterator.shape import Ints
 from ..tensor import Tensor
 from .call import pointwise

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from .. import dtypes, errors, errors_reduce, return_types
+from .. import dtypes, errors, return_types
+from ..errors import reduce as errors_reduce
 from ..tensor import Tensor
 from .catalogue import ENTRIES, op
 from .fold import fold

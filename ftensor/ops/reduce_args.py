@@ -6,7 +6,8 @@ from collections.abc import Callable, Sequence
 from functools import wraps
 from typing import Any, TypeVar
 
-from .. import dtypes, errors, errors_reduce
+from .. import dtypes, errors
+from ..errors import reduce as errors_reduce
 from ..iterator.shape import Ints, normalize_dims, numel
 from ..tensor import Tensor
 from .call import pointwise, resize_output

@@ -6,8 +6,9 @@ import math
 import warnings
 from typing import Any
 
-from .. import dtypes, errors, errors_reduce
+from .. import dtypes, errors
 from ..dtypes import dtype
+from ..errors import reduce as errors_reduce
 from ..iterator.shape import normalize_dim, numel
 from ..tensor import Tensor
 from .call import pointwise

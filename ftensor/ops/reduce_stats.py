@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from .. import errors, errors_reduce
+from .. import errors
 from ..dtypes import can_cast, dtype
+from ..errors import reduce as errors_reduce
 from ..tensor import Tensor
 from .catalogue import op
 from .fold import fold

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from .. import dtypes, errors_reduce
+from .. import dtypes
+from ..errors import reduce as errors_reduce
 from ..tensor import Tensor
 from .catalogue import op
 from .fold import fold

@@ -6,7 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from .. import dtypes, errors, errors_shape
+from .. import dtypes, errors
+from ..errors import shape as errors_shape
 from ..iterator.shape import Ints, normalize_dim
 from ..tensor import Tensor
 from . import memory

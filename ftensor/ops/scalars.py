@@ -7,8 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from .. import dtypes, errors_creation
+from .. import dtypes
 from ..dtypes import dtype
+from ..errors import creation as errors_creation
 from ..tensor import Tensor
 from .numbers import check_fits
 

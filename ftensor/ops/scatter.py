@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from .. import dtypes, errors, errors_index
+from .. import dtypes, errors
+from ..errors import index as errors_index
 from ..iterator.shape import normalize_dim
 from ..tensor import Tensor
 from . import memory

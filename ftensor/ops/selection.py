@@ -8,7 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from .. import dtypes, errors_index
+from .. import dtypes
+from ..errors import index as errors_index
 from ..iterator.shape import Ints, broadcast_shapes, numel
 from ..iterator.stride import broadcast_strides, contiguous_strides, view_strides
 from ..tensor import Tensor

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from .. import errors_view
+from ..errors import view as errors_view
 
 Ints = tuple[int, ...]
 Cuts = list[tuple[int, int]]  # (start, stop) of each piece, as a slice would read them

@@ -5,8 +5,9 @@ from __future__ import annotations
 import builtins
 from typing import TYPE_CHECKING, Any
 
-from .. import dtypes, errors_creation
+from .. import dtypes
 from ..device import CPU, resolve
+from ..errors import creation as errors_creation
 from ..tensor import Tensor, contiguous_format, memory_format, preserve_format
 from .catalogue import op
 from .memory import converted, resize_, suggested_format

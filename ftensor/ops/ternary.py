@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from .. import dtypes, errors, errors_arith
+from .. import dtypes, errors
+from ..errors import arith as errors_arith
 from ..tensor import Tensor
 from .binary import number_fits
 from .call import pointwise

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from .. import dtypes, errors_shape, errors_view
+from .. import dtypes
+from ..errors import shape as errors_shape
+from ..errors import view as errors_view
 from ..iterator.shape import normalize_dim
 from ..iterator.stride import contiguous_strides
 from ..tensor import Tensor

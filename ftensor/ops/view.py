@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from .. import dtypes, errors_view
+from .. import dtypes
+from ..errors import view as errors_view
 from ..iterator.shape import broadcast_shapes as common_shape
 from ..iterator.shape import infer_shape, numel
 from ..iterator.stride import contiguous_strides, view_strides

@@ -5,7 +5,7 @@ from __future__ import annotations
 import operator
 from typing import Any
 
-from .. import errors_view
+from ..errors import view as errors_view
 from ..tensor import Tensor
 from .view_math import Ints, Layout
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from .. import dtypes, errors_view
+from .. import dtypes
+from ..errors import view as errors_view
 from ..tensor import Tensor
 from . import view_math
 from .catalogue import op

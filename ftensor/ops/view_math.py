@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from .. import errors_view
+from ..errors import view as errors_view
 from ..iterator.shape import infer_shape, normalize_dim, normalize_dims, numel
 from ..iterator.stride import view_strides
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from .. import dtypes, errors_view
+from .. import dtypes
+from ..errors import view as errors_view
 from ..iterator.shape import normalize_dim
 from ..tensor import Tensor
 from . import split_math

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from .. import errors, errors_index
+from .. import errors
 from ..dtypes import can_cast, dtype
+from ..errors import index as errors_index
 from ..iterator.shape import Ints
 from ..iterator.stride import full_overlap, has_internal_overlap, partial_overlap
 from ..tensor import Tensor

@@ -1,0 +1,106 @@
+"""Messages about devices, memory and kernels."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+
+class OutOfMemoryError(RuntimeError):
+    """The device, or the limit set for its pool, has no room for a buffer."""
+
+
+class KernelNotBuilt(RuntimeError):
+    """The device's image lacks a kernel that the op needs."""
+
+
+def bad_device(value: object) -> RuntimeError:
+    """A device string that names no kind of device ftensor has, or not in its form."""
+    return RuntimeError(
+        f"{value!r} names no device; devices are 'fpga', 'fpga:N' and 'cpu' "
+        f"(set_device_mapping or FTENSOR_DEVICE says what hardware 'fpga' stands for)"
+    )
+
+
+def bad_device_type(value: object) -> TypeError:
+    """Something that is neither a device nor a way to write one."""
+    return TypeError(
+        f"a device is given as a string, an index or an ftensor.device, "
+        f"not {value!r} ({type(value).__name__})"
+    )
+
+
+def device_index_twice(text: str, index: int) -> RuntimeError:
+    """device("fpga:0", 1)."""
+    return RuntimeError(f"device {text!r} already has an index; leave out index={index}")
+
+
+def device_index(kind: str, index: int, count: int) -> RuntimeError:
+    """A device number beyond those that are there."""
+    have = "only one" if count == 1 else f"{count} of them, numbered from 0 to {count - 1}"
+    return RuntimeError(f"there is no device {kind}:{index}: this process sees {have}")
+
+
+def not_an_fpga(function: str, value: object) -> ValueError:
+    """A function of ftensor.fpga given the host."""
+    return ValueError(f"fpga.{function}() is about 'fpga' devices, not {value!r}")
+
+
+def no_device(mapping: str, present: Sequence[str], steps: Sequence[str]) -> RuntimeError:
+    """No device that fits the mapping; `steps` are ways to get one."""
+    have = f"the devices found are: {', '.join(present)}" if present else "no device was found"
+    lines = "".join(f"\n  - {step}" for step in steps)
+    return RuntimeError(
+        f"no device for the mapping {mapping!r}; {have}. What may help:{lines}\n"
+        f"`ftensor doctor` looks closer"
+    )
+
+
+def out_of_memory(
+    device: str, nbytes: int, allocated: int, reserved: int, limit: int, largest: int
+) -> OutOfMemoryError:
+    """No room for a buffer, after the cached blocks were given back; all figures in bytes."""
+    why = ""
+    if nbytes > largest:
+        why = f"; the device takes at most {largest} bytes in one buffer"
+    return OutOfMemoryError(
+        f"{device} has no room for {nbytes} bytes: {allocated} are in use, {reserved} reserved, "
+        f"the limit is {limit}{why}. Drop tensors, work on smaller parts, or raise "
+        f"FTENSOR_MEMORY_LIMIT (bytes) if the device has more"
+    )
+
+
+def environment_value(name: str, value: str, wanted: str) -> ValueError:
+    """An environment variable of ours that makes no sense."""
+    return ValueError(f"{name}={value!r} is not {wanted}; correct it or unset it")
+
+
+def kernel_build_failed(entry: str, device: str, log: str, source: str) -> RuntimeError:
+    """The device's compiler refused one of our kernels: never the user's fault."""
+    return RuntimeError(
+        f"{device} can't compile the kernel {entry}. Please report this, with the following:\n"
+        f"{log.strip()}\n--- source ---\n{source}"
+    )
+
+
+def used_after_fork(device: str) -> RuntimeError:
+    """A forked child met a device its parent had opened; the device's threads are not there."""
+    return RuntimeError(
+        f"{device} was found or opened before this process was forked, and can't be used in the "
+        "child. Start workers with multiprocessing's 'spawn' or 'forkserver' method, or touch the "
+        "first device in the child only"
+    )
+
+
+def event_without_time(recorded: bool) -> RuntimeError:
+    """elapsed_time between events of which one has no time."""
+    if recorded:
+        return RuntimeError("elapsed_time needs events created with enable_timing=True")
+    return RuntimeError("elapsed_time needs two recorded events; record() them first")
+
+
+def no_float64(dtype: object, device: str) -> RuntimeError:
+    """A double precision dtype on a device without it."""
+    return RuntimeError(
+        f"{dtype} needs double precision, which {device} does not have; "
+        "use float32 or complex64, or another device"
+    )
