@@ -44,16 +44,8 @@ from .dtypes import (
     uint8,
 )
 from .errors import KernelNotBuilt, OutOfMemoryError
-from .fpga import synchronize
-from .interop.dlpack import from_dlpack
-from .interop.numpy import from_numpy
-from .interop.torch import from_torch
-from .ops import bind, load
-from .ops.settings import set_default_dtype
-from .printing import get_printoptions, printoptions, set_printoptions
-from .tensor import (
+from .formats import (
     Size,
-    Tensor,
     channels_last,
     channels_last_3d,
     contiguous_format,
@@ -62,6 +54,14 @@ from .tensor import (
     preserve_format,
     strided,
 )
+from .fpga import synchronize
+from .interop.dlpack import from_dlpack
+from .interop.numpy import from_numpy
+from .interop.torch import from_torch
+from .ops import bind, load
+from .ops.settings import set_default_dtype
+from .printing import get_printoptions, printoptions, set_printoptions
+from .tensor import Tensor
 
 load()
 bind.install(sys.modules[__name__])

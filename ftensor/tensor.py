@@ -10,6 +10,15 @@ import numpy as np
 
 from . import errors
 from .dtypes import dtype
+from .formats import (
+    Size,
+    channels_last,
+    channels_last_3d,
+    contiguous_format,
+    layout,
+    memory_format,
+    strided,
+)
 from .iterator.shape import normalize_dim, numel
 from .iterator.stride import channels_last_strides, extent, is_contiguous
 
@@ -19,59 +28,6 @@ if TYPE_CHECKING:
 
 Ints = tuple[int, ...]
 
-
-class Size(tuple[int, ...]):
-    """A shape, as `torch.Size`: a tuple that prints with its name and knows its element count."""
-
-    __slots__ = ()
-
-    def numel(self) -> int:
-        """The number of elements of a tensor of this shape."""
-        return numel(self)
-
-    def __repr__(self) -> str:
-        return f"ftensor.Size([{', '.join(map(str, self))}])"
-
-    def __getitem__(self, item: Any) -> Any:
-        found = tuple.__getitem__(self, item)
-        return Size(found) if isinstance(item, slice) else found
-
-    def __add__(self, other: Any) -> Size:
-        return Size(tuple.__add__(self, tuple(other)))
-
-
-class _Word:
-    """A named constant of the torch namespace (a layout, a memory format)."""
-
-    __slots__ = ("name",)
-
-    def __init__(self, name: str) -> None:
-        self.name = name
-
-    def __repr__(self) -> str:
-        return f"ftensor.{self.name}"
-
-    def __reduce__(self) -> str:
-        return self.name
-
-
-class memory_format(_Word):
-    """How a tensor's dims lie in memory."""
-
-    __slots__ = ()
-
-
-class layout(_Word):
-    """How a tensor's elements are stored; `strided` is the one there is."""
-
-    __slots__ = ()
-
-
-contiguous_format = memory_format("contiguous_format")
-preserve_format = memory_format("preserve_format")
-channels_last = memory_format("channels_last")
-channels_last_3d = memory_format("channels_last_3d")
-strided = layout("strided")
 
 # A geometry (shape, strides, dtype) has a small number, so that launches are found by hashing a
 # few ints. Numbers are never given twice; the table is dropped when a program meets very many.

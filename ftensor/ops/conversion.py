@@ -8,7 +8,8 @@ from .. import dtypes, errors
 from ..device import device as Device
 from ..device import resolve
 from ..errors import creation as errors_creation
-from ..tensor import Tensor, memory_format, preserve_format
+from ..formats import memory_format, preserve_format
+from ..tensor import Tensor
 from .catalogue import op
 from .memory import converted
 from .scalars import as_dtype

@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Any
 from .. import dtypes
 from ..dtypes import dtype
 from ..errors import creation as errors_creation
+from ..formats import Size, contiguous_format
 from ..iterator.stride import strides_in_order
-from ..tensor import Size, Tensor, contiguous_format
+from ..tensor import Tensor
 from . import creation_data
 from .catalogue import op
 from .creation_args import (

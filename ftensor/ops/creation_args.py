@@ -9,7 +9,8 @@ from .. import dtypes
 from ..device import resolve
 from ..dtypes import dtype
 from ..errors import creation as errors_creation
-from ..tensor import Tensor, contiguous_format, memory_format, preserve_format, strided
+from ..formats import contiguous_format, memory_format, preserve_format, strided
+from ..tensor import Tensor
 from .memory import new, resize_
 from .scalars import as_dtype, number
 from .view_args import ints

@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 from ..dtypes import dtype
 from ..errors import creation as errors_creation
-from ..tensor import Tensor, preserve_format
+from ..formats import preserve_format
+from ..tensor import Tensor
 from . import creation_data
 from .catalogue import op
 from .creation import legacy_constructor, strided_layout

@@ -9,6 +9,14 @@ import numpy as np
 from .. import dtypes, errors
 from ..device import backend_of
 from ..errors import creation as errors_creation
+from ..formats import (
+    channels_last,
+    channels_last_3d,
+    contiguous_format,
+    memory_format,
+    preserve_format,
+)
+from ..formats import memory_format as _MemoryFormat
 from ..iterator.shape import numel
 from ..iterator.stride import (
     channels_last_strides,
@@ -19,15 +27,7 @@ from ..iterator.stride import (
     is_contiguous,
     like_strides,
 )
-from ..tensor import (
-    Tensor,
-    channels_last,
-    channels_last_3d,
-    contiguous_format,
-    memory_format,
-    preserve_format,
-)
-from ..tensor import memory_format as _MemoryFormat
+from ..tensor import Tensor
 from .call import pointwise
 from .catalogue import op
 from .op import Op

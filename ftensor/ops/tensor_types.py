@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 from .. import dtypes
 from ..device import CPU, resolve
 from ..errors import creation as errors_creation
-from ..tensor import Tensor, contiguous_format, memory_format, preserve_format
+from ..formats import contiguous_format, memory_format, preserve_format
+from ..tensor import Tensor
 from .catalogue import op
 from .memory import converted, resize_, suggested_format
 from .view_args import layout

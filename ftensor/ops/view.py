@@ -6,10 +6,11 @@ from typing import Any
 
 from .. import dtypes
 from ..errors import view as errors_view
+from ..formats import Size
 from ..iterator.shape import broadcast_shapes as common_shape
 from ..iterator.shape import infer_shape, numel
 from ..iterator.stride import contiguous_strides, view_strides
-from ..tensor import Size, Tensor
+from ..tensor import Tensor
 from . import view_math
 from .catalogue import op
 from .memory import contiguous

@@ -1,0 +1,61 @@
+"""Shapes as torch prints them, and the words for how a tensor lies in memory."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from .iterator.shape import numel
+
+
+class Size(tuple[int, ...]):
+    """A shape, as `torch.Size`: a tuple that prints with its name and knows its element count."""
+
+    __slots__ = ()
+
+    def numel(self) -> int:
+        """The number of elements of a tensor of this shape."""
+        return numel(self)
+
+    def __repr__(self) -> str:
+        return f"ftensor.Size([{', '.join(map(str, self))}])"
+
+    def __getitem__(self, item: Any) -> Any:
+        found = tuple.__getitem__(self, item)
+        return Size(found) if isinstance(item, slice) else found
+
+    def __add__(self, other: Any) -> Size:
+        return Size(tuple.__add__(self, tuple(other)))
+
+
+class _Word:
+    """A named constant of the torch namespace (a layout, a memory format)."""
+
+    __slots__ = ("name",)
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+
+    def __repr__(self) -> str:
+        return f"ftensor.{self.name}"
+
+    def __reduce__(self) -> str:
+        return self.name
+
+
+class memory_format(_Word):
+    """How a tensor's dims lie in memory."""
+
+    __slots__ = ()
+
+
+class layout(_Word):
+    """How a tensor's elements are stored; `strided` is the one there is."""
+
+    __slots__ = ()
+
+
+contiguous_format = memory_format("contiguous_format")
+preserve_format = memory_format("preserve_format")
+channels_last = memory_format("channels_last")
+channels_last_3d = memory_format("channels_last_3d")
+strided = layout("strided")
