@@ -92,7 +92,12 @@ print(status, (download(backend, out, 16) == 2 * values(16)).all())
 )
 @pytest.mark.parametrize("device", DEVICES)
 def test_a_forked_child_works_or_is_refused(device: str, action: str) -> None:
-    expected = "worked" if device == "csim" else "refused"
+    # The work is waited for before the fork, so that reading and writing host memory, and waiting
+    # for nothing, need no device any more.
+    free = action == "backend.synchronize()" or (
+        "load" in action and device in ("intel-cpu", "pocl")
+    )
+    expected = "worked" if device == "csim" or free else "refused"
     assert output(run(FORK.replace("DO", action), device)) == f"{expected}\n0 True\n"
 
 

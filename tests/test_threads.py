@@ -248,7 +248,8 @@ def test_a_forked_child_works_or_is_told_what_to_do(device: str, do: str, result
     out = output(start(FORKED.replace("DO", do), device))
     *child, parent = out.splitlines()
     assert parent == "0 135"
-    assert "\n".join(child).startswith(result if device == "csim" else "refused")
+    works = device == "csim" or do == "y"  # what is computed already lies in the host's memory
+    assert "\n".join(child).startswith(result if works else "refused")
 
 
 @pytest.mark.once

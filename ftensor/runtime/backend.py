@@ -232,6 +232,13 @@ def _finish_all() -> None:
         time.sleep(0.05)  # for those inside a runtime now
 
 
+def _before_fork() -> None:
+    # A runtime waits for its work when the process exits, also in a child, where no thread is
+    # left to do it (Intel's, which then never returns). So nothing is in flight when forking.
+    for backend in _opened:
+        backend.synchronize()
+
+
 def _after_fork() -> None:
     # Nothing may run here that could wait for a lock another thread of the parent held.
     for backend in _opened:
@@ -240,4 +247,4 @@ def _after_fork() -> None:
 
 
 if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_after_fork)
+    os.register_at_fork(before=_before_fork, after_in_child=_after_fork)
