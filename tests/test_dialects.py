@@ -42,7 +42,7 @@ ULPS = 32
 CANCELLING = {"gelu": 256}
 PARAMETERS = {"eps": 0.25, "scale": 10, "rtol": 0.25, "atol": 0.125, "nan": 7, "n": 36, "p": 3}
 # Rows that are run for positions only, which are int64.
-POSITIONS = ("triangle", "coordinate")
+POSITIONS = ("triangle", "coordinate", "unravel")
 # Rows that fold truth values.
 TRUTH = ("any", "all")
 SPECIAL = {

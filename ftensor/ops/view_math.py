@@ -64,7 +64,14 @@ def permute(shape: Ints, strides: Ints, offset: int, dims: Ints) -> Layout:
     """All dims in the order given."""
     if len(dims) != len(shape):
         raise errors_view.permute_count(dims, len(shape))
-    return reorder(shape, strides, offset, normalize_dims(dims, len(shape)))
+    return reorder(shape, strides, offset, _in_turn(dims, len(shape)))
+
+
+def _in_turn(dims: Ints, ndim: int) -> Ints:
+    """The dims normalized; a repeat is an error before a later dim that is out of range is one."""
+    for count in range(1, len(dims)):
+        normalize_dims(dims[:count], ndim)
+    return normalize_dims(dims, ndim)
 
 
 def reorder(shape: Ints, strides: Ints, offset: int, order: Sequence[int]) -> Layout:
@@ -115,10 +122,8 @@ def expand(shape: Ints, strides: Ints, offset: int, size: Ints) -> Layout:
 
 def squeeze(shape: Ints, strides: Ints, offset: int, dims: int | Ints | None) -> Layout:
     """Without those of `dims` (all, when None) whose size is 1."""
-    if isinstance(dims, tuple):  # torch looks for repeats here before the next dim's range
-        for count in range(1, len(dims)):
-            normalize_dims(dims[:count], len(shape))
-    chosen = normalize_dims(dims, len(shape))
+    ndim = len(shape)
+    chosen = _in_turn(dims, ndim) if isinstance(dims, tuple) else normalize_dims(dims, ndim)
     kept = [d for d, size in enumerate(shape) if size != 1 or d not in chosen]
     return reorder(shape, strides, offset, kept)
 
