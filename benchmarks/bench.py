@@ -51,10 +51,16 @@ class Row:
 
 
 def in_turns(calls: dict[str, Call], repeats: int) -> dict[str, float]:
-    """The median seconds of each call; one round of all of them is not counted."""
+    """The median seconds of each call; one round of all of them is not counted.
+
+    Each turn begins with two calls that are not counted either: a library's threads go on spinning
+    for some milliseconds after its call (OpenMP's do) and would take the next one's processors.
+    """
     times: dict[str, list[float]] = {name: [] for name in calls}
     for repeat in range(repeats + 1):
         for name, call in calls.items():
+            call()
+            call()
             start = time.perf_counter()
             call()
             if repeat:
