@@ -19,7 +19,7 @@ from .runtime.discovery import Report, report
 from .table import size, table
 
 CHECK_SECONDS = 120
-NEEDED = ("numpy", "pyopencl", "cffi", "platformdirs", "filelock")
+NEEDED = ("numpy", "pyopencl", "cffi", "platformdirs")
 OPTIONAL = ("torch", "intel-opencl-rt", "intel-cmplr-lib-rt")
 PCI_FOLDER = Path("/sys/bus/pci/devices")
 # PCI vendor -> the target its cards belong to, and the first digits of the classes they have.
