@@ -87,6 +87,7 @@ def test_as_in_torchs_database(op: Any) -> None:
         dtype = torch.complex64
     mine = IN_ORDER.get(op.name) or function(op.name)
     assert mine is not None
+    torch.manual_seed(0)
     for sample in itertools.islice(op.sample_inputs("cpu", dtype), SAMPLES):
         args = [carried(v) for v in (sample.input, *sample.args)]
         kwargs = {k: carried(v) for k, v in sample.kwargs.items()}
