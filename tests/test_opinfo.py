@@ -15,6 +15,7 @@ torch = pytest.importorskip("torch", reason="torch's op database is what runs he
 pytest.importorskip("expecttest", reason="torch's op database needs it")
 
 from torch.testing._internal.common_methods_invocations import op_db  # noqa: E402
+from torch.utils._pytree import tree_map_only  # noqa: E402
 
 import ftensor as ft  # noqa: E402
 from ftensor.ops.catalogue import ENTRIES  # noqa: E402
@@ -72,6 +73,23 @@ def leaves(value: Any) -> list[Any]:
     return [value.to_torch() if isinstance(value, ft.Tensor) else value]
 
 
+def in_double(op: Any, sample: Any) -> list[Any]:
+    """torch's result in double precision."""
+    args = (sample.input, *sample.args)
+    args, kwargs = tree_map_only(torch.Tensor, wider, (args, sample.kwargs))
+    return leaves(op.op(*args, **kwargs))
+
+
+def wider(t: Any) -> Any:
+    """A tensor of single precision in double precision."""
+    return t.double() if t.dtype == torch.float32 else t
+
+
+def error(a: Any, exact: Any) -> float:
+    """The largest distance of two tensors of one shape; NaN where only one has a NaN."""
+    return float((a.double() - exact).abs().max())
+
+
 def test_there_is_something_to_run() -> None:
     """A renamed catalogue must not leave the next test empty."""
     assert len(OPS) > 250
@@ -93,8 +111,13 @@ def test_as_in_torchs_database(op: Any) -> None:
         kwargs = {k: carried(v) for k, v in sample.kwargs.items()}
         expected = op.op(sample.input, *sample.args, **sample.kwargs)
         got = mine(*args, **kwargs)
-        for a, b in zip(leaves(got), leaves(expected), strict=True):
+        for k, (a, b) in enumerate(zip(leaves(got), leaves(expected), strict=True)):
             if isinstance(b, torch.Tensor):
-                torch.testing.assert_close(a, b, equal_nan=True)
+                try:
+                    torch.testing.assert_close(a, b, equal_nan=True)
+                except AssertionError:
+                    # On some CPUs torch's own sums are off by more than its tolerance.
+                    exact = in_double(op, sample)[k]
+                    assert a.dtype == b.dtype and error(a, exact) <= error(b, exact)
             else:
                 assert a == b or a != a
