@@ -70,24 +70,61 @@ def kernel(backend: Backend, key: GemmKey) -> Kernel:
     """The kernel `key` on this backend."""
     found: Kernel | None = backend.kernels.get(key)
     if found is None:
-        found = backend.build(program(backend, key), key.entry, parameter_types(key))
+        text = program(
+            key,
+            backend.dialect,
+            float64=backend.properties.has_float64,
+            grid=backend.target.grid,
+        )
+        found = backend.build(text, key.entry, parameter_types(key))
         backend.kernels[key] = found
     return found
 
 
+def named_parameters(key: GemmKey) -> tuple[tuple[str, str, str], ...]:
+    """The parameters of a kernel in order, as (what, C type, name); see the skeletons."""
+    element, real = ctype.MEMORY[key.dtype.name], ctype.scalar(key.dtype)
+    packs = key.skeleton == "gemm_pack"
+    if packs:
+        names = [("a_panels", real), ("b_panels", real), ("a", element), ("b", element)]
+    elif key.skeleton == "gemm":
+        names = [("out", element), ("a_panels", real), ("b_panels", real), ("added", element)]
+    else:
+        names = [(name, element) for name in ("out", "a", "b", "added")]
+    written = 2 if packs else 1
+    found = [
+        ("*", f"{'' if i < written else 'const '}{of} *", name)
+        for i, (name, of) in enumerate(names)
+    ]
+    with_offset = {"gemm_pack": ("a", "b"), "gemm": ("out", "added")}.get(
+        key.skeleton, ("out", "a", "b", "added")
+    )
+    found += [("long", "long ", f"{name}_offset") for name in with_offset]
+    if not packs:
+        parts = ("_re", "_im") if key.dtype.is_complex else ("_re",)
+        found += [(real, f"{real} ", f"{n}{part}") for n in ("alpha", "beta") for part in parts]
+    return (*found, ("*", "const long *", "geometry"))
+
+
 def parameter_types(key: GemmKey) -> tuple[str, ...]:
     """The parameters of a kernel, as `Backend.build` wants to know them."""
-    if key.skeleton == "gemm_pack":
-        return ("*",) * 4 + ("long", "long", "*")
-    offsets = 2 if key.skeleton == "gemm" else 4
-    numbers = 4 if key.dtype.is_complex else 2
-    return (
-        ("*",) * 4 + ("long",) * offsets + (ctype.scalar(key.dtype),) * numbers + ("*",)
-    )  # fmt: skip
+    return tuple(what for what, _, _ in named_parameters(key))
 
 
-def program(backend: Backend, key: GemmKey) -> str:
+def program(key: GemmKey, dialect: str, *, float64: bool, grid: str) -> str:
     """The self-contained text of a kernel."""
+    lines = settings(key, float64=float64, grid=grid)
+    files = [f"dialect/{dialect}.h", *helpers(key), f"skeleton/{key.skeleton}.h"]
+    return "\n".join(lines + [source.kernel_file(name) for name in files])
+
+
+def helpers(key: GemmKey) -> list[str]:
+    """The files of hls/ that the skeleton needs besides the dialect."""
+    return ["math.h", "complex.h", "gemm.h"] if key.dtype.is_complex else ["math.h", "gemm.h"]
+
+
+def settings(key: GemmKey, *, float64: bool, grid: str) -> list[str]:
+    """What the dialect, the helpers and the skeleton are told about a kernel."""
     defines = {
         "FT_NAME": key.entry,
         "FT_E": ctype.MEMORY[key.dtype.name],
@@ -100,10 +137,5 @@ def program(backend: Backend, key: GemmKey) -> str:
         "FT_DEPTH": key.depth,
         "FT_FUSED": int(key.fused),
     }
-    lines = source._settings(
-        key.dtype.compute, key.lanes, backend.properties.has_float64, backend.target.grid
-    )
-    lines += [f"#define {name} {value}" for name, value in defines.items()]
-    helpers = ["math.h", "complex.h", "gemm.h"] if key.dtype.is_complex else ["math.h", "gemm.h"]
-    files = [f"dialect/{backend.dialect}.h", *helpers, f"skeleton/{key.skeleton}.h"]
-    return "\n".join(lines + [source._text(name) for name in files])
+    lines = source.settings(key.dtype.compute, key.lanes, float64, grid)
+    return lines + [f"#define {name} {value}" for name, value in defines.items()]

@@ -5,34 +5,53 @@ from __future__ import annotations
 from .key import KernelKey
 
 
+def fields(key: KernelKey) -> list[tuple[str, str]]:
+    """(type, name) of the fields of a state."""
+    r = key.reduction
+    assert r is not None
+    return [("FT_C" if r.complex else "FT_V", "x")] + ([("FT_I", "i")] if r.arg else [])
+
+
+def identity(key: KernelKey) -> list[str]:
+    """Lines that make the state r of nothing."""
+    r = key.reduction
+    assert r is not None
+    return [f"r.x = {r.identity};"] + (["r.i = (FT_I)(0x7fffffff);"] if r.arg else [])
+
+
+def combine(key: KernelKey) -> list[str]:
+    """Lines that fold the states p and q into r."""
+    r = key.reduction
+    assert r is not None
+    if not r.arg:
+        return [f"const {'FT_C' if r.complex else 'FT_V'} x = p.x, y = q.x;", f"r.x = {r.combine};"]
+    return [
+        "const FT_V x = p.x, y = q.x;",
+        "const FT_I i = p.i, j = q.i;",
+        f"const FT_M later = (FT_INDEX_MASK(j < i) && ({r.combine})) || ({r.beats});",
+        "r.x = later ? y : x;",
+        "r.i = FT_MASK_INDEX(later) ? j : i;",
+    ]
+
+
 def state_words(key: KernelKey) -> str:
     """The state's type with its identity, fold, choice and rotation, for either dialect."""
     r = key.reduction
     assert r is not None
-    value = "FT_C" if r.complex else "FT_V"
-    fields = [("x", value)] + ([("i", "FT_I")] if r.arg else [])
     if r.complex:
         choose_x = "r.x.re = m ? p.x.re : q.x.re; r.x.im = m ? p.x.im : q.x.im;"
         turn_x = "r.x.re = ft_rotate(p.x.re, step); r.x.im = ft_rotate(p.x.im, step);"
     else:
         choose_x, turn_x = "r.x = m ? p.x : q.x;", "r.x = ft_rotate(p.x, step);"
     if r.arg:
-        fold = (
-            "const FT_V x = p.x, y = q.x; const FT_I i = p.i, j = q.i;"
-            f" const FT_M later = (FT_INDEX_MASK(j < i) && ({r.combine})) || ({r.beats});"
-            " r.x = later ? y : x;"
-            " r.i = FT_MASK_INDEX(later) ? j : i;"
-        )
         choose_x += " r.i = FT_MASK_INDEX(m) ? p.i : q.i;"
         turn_x += " r.i = ft_rotate(p.i, step);"
-    else:
-        fold = f"const {value} x = p.x, y = q.x; r.x = {r.combine};"
-    identity = f"r.x = {r.identity};" + (" r.i = (FT_I)(0x7fffffff);" if r.arg else "")
+    fold, nothing = " ".join(combine(key)), " ".join(identity(key))
     return "\n".join(
         [
             f"#define FT_VECTORS {r.vectors}",
-            "typedef struct { " + " ".join(f"{t} {n};" for n, t in fields) + " } FT_S;",
-            f"FT_FN_ONCE FT_S ft_identity(void) {{ FT_S r; {identity} return r; }}",
+            "typedef struct { " + " ".join(f"{t} {n};" for t, n in fields(key)) + " } FT_S;",
+            f"FT_FN_ONCE FT_S ft_identity(void) {{ FT_S r; {nothing} return r; }}",
             f"FT_FN_ONCE FT_S ft_combine(FT_S p, FT_S q) {{ FT_S r; {fold} return r; }}",
             f"FT_FN_ONCE FT_S ft_choose(FT_M m, FT_S p, FT_S q) {{ FT_S r; {choose_x} return r; }}",
             "#ifdef FT_ROTATES",

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import posixpath
+import re
 from functools import cache
 
 from ..dtypes import dtype
@@ -15,9 +17,17 @@ MAX_DIMS = 32
 DROPPED_BITS = {"float16": 13, "bfloat16": 16}
 
 
+INCLUDED = re.compile(r'^#include "(.+)"$', re.M)
+
+
 @cache
-def _text(name: str) -> str:
-    return (hls_root() / name).read_text()
+def kernel_file(name: str) -> str:
+    """A file of hls/, with the files beside it that it includes in their place."""
+    text = (hls_root() / name).read_text().replace("#pragma once\n", "")
+    folder = posixpath.dirname(name)
+    return INCLUDED.sub(
+        lambda found: kernel_file(posixpath.normpath(posixpath.join(folder, found[1]))), text
+    )
 
 
 def kernel_types(key: KernelKey) -> tuple[str, ...]:
@@ -29,21 +39,21 @@ def kernel_types(key: KernelKey) -> tuple[str, ...]:
 
 def program(key: KernelKey, dialect: str, *, float64: bool, grid: str) -> str:
     """The self-contained text of the kernel `key` in a dialect."""
-    head = "\n".join(_settings(key.compute, key.lanes, float64, grid))
+    head = "\n".join(settings(key.compute, key.lanes, float64, grid))
     return "\n".join(
         [
             head,
-            _text(f"dialect/{dialect}.h"),
-            _text("math.h"),
+            kernel_file(f"dialect/{dialect}.h"),
+            kernel_file("math.h"),
             _helpers(key),
             reduction.state_words(key) if key.reduction is not None else "",
             *(f"#define {name} {_joined(body)}" for name, body in holes(key).items()),
-            _text(f"skeleton/{key.skeleton}.h"),
+            kernel_file(f"skeleton/{key.skeleton}.h"),
         ]
     )
 
 
-def _settings(compute: dtype, lanes: int, float64: bool, grid: str) -> list[str]:
+def settings(compute: dtype, lanes: int, float64: bool, grid: str) -> list[str]:
     """What the dialect and the helpers are told about a kernel."""
     real = ctype.scalar(compute)
     lines = [
@@ -64,30 +74,42 @@ def _settings(compute: dtype, lanes: int, float64: bool, grid: str) -> list[str]
 
 def fixed_program(entry: str, skeleton: str, dialect: str, compute: dtype, *, float64: bool) -> str:
     """The text of a kernel that has no holes but its name."""
-    parts = _settings(compute, 1, float64, "slab")
-    parts += [_text(f"dialect/{dialect}.h"), f"#define FT_NAME {entry}"]
-    return "\n".join([*parts, _text(f"skeleton/{skeleton}.h")])
+    parts = settings(compute, 1, float64, "slab")
+    parts += [kernel_file(f"dialect/{dialect}.h"), f"#define FT_NAME {entry}"]
+    return "\n".join([*parts, kernel_file(f"skeleton/{skeleton}.h")])
 
 
 def _helpers(key: KernelKey) -> str:
+    out = [kernel_file(name) for name in helper_files(key)]
+    return "\n".join([*(f"#define FT_DROPPED_BITS {d}" for d in dropped_bits(key)), *out])
+
+
+def helper_files(key: KernelKey) -> list[str]:
     """The further helper files that the expressions call, by their prefixes."""
+    text = _expressions(key)
+    asked = {
+        "complex.h": key.compute.is_complex or "ft_c" in text,
+        "binary.h": "ftb_" in text,
+        "special.h": "ftx_" in text,
+        "locate.h": bool(indices(key)),
+        "position.h": "FT_POSITION" in text,
+    }
+    assert not asked["position.h"] or key.skeleton == "map", key
+    return [name for name, wanted in asked.items() if wanted]
+
+
+def dropped_bits(key: KernelKey) -> list[int]:
+    """What a narrow output rounds away between steps, where the helpers ask for it; else []."""
+    if "ftb_" not in _expressions(key):
+        return []
+    return [DROPPED_BITS.get(key.outs[0].dtype.name, 0) if key.outs else 0]
+
+
+def _expressions(key: KernelKey) -> str:
     text = " ".join(key.body) + " ".join(t for _, t in key.lets)
     if key.reduction is not None:
         text += key.reduction.lift + key.reduction.combine
-    out = []
-    if key.compute.is_complex or "ft_c" in text:
-        out.append(_text("complex.h"))
-    if "ftb_" in text:
-        dropped = DROPPED_BITS.get(key.outs[0].dtype.name, 0) if key.outs else 0
-        out += [f"#define FT_DROPPED_BITS {dropped}", _text("binary.h")]
-    if "ftx_" in text:
-        out.append(_text("special.h"))
-    if indices(key):
-        out.append(_text("locate.h"))
-    if "FT_POSITION" in text:
-        assert key.skeleton == "map", key
-        out.append(_text("position.h"))
-    return "\n".join(out)
+    return text
 
 
 def _joined(lines: list[str]) -> str:

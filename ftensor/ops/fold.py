@@ -7,14 +7,15 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from .. import errors
-from ..dtypes import dtype, int32
+from ..dtypes import dtype
 from ..iterator.reduce_plan import ReducePlan, plan_reduce
 from ..iterator.shape import Ints, broadcast_shapes, numel
 from ..iterator.stride import broadcast_strides, contiguous_strides, extent
-from ..kernels.key import LINEAR, KernelKey, Port, Reduction, lanes_for
+from ..kernels.key import LINEAR, Reduction, lanes_for
 from ..kernels.program import kernel
 from ..kernels.select import choose_fold
 from ..tensor import Tensor
+from .keys import fold_key, monoid, partials, results, second
 from .numbers import values_of
 from .op import Reduce
 from .prepare import geometry_storage, keep, prepare_lock
@@ -84,18 +85,18 @@ def _run(
     where: device,
 ) -> tuple[Tensor, ...]:
     stream = backend.current_stream()
-    results = []
+    made = []
     for of in launch.outs:
         storage = backend.allocate(numel(launch.shape) * of.itemsize)
         storage.device = where
-        results.append(Tensor._make(storage, of, launch.shape, launch.strides))
+        made.append(Tensor._make(storage, of, launch.shape, launch.strides))
     numbers = [v for p in params for v in values_of(p, launch.compute.to_real())]
     handles = [x._storage.handle for x in inputs]
     offsets = [x._offset for x in inputs]
     for x in inputs:
         if x._storage.stream is not stream:
             stream.use(x._storage)
-    written = [r._storage for r in results]
+    written = [t._storage for t in made]
     for stage, (run, units, geometry) in enumerate(launch.stages):
         last = stage == len(launch.stages) - 1
         targets = written if last else [backend.allocate(n * d.itemsize) for d, n in launch.partial]
@@ -105,7 +106,7 @@ def _run(
             geometry.handle,
         )  # fmt: skip
         handles, offsets = [t.handle for t in targets], [0] * len(targets)
-    return tuple(results)
+    return tuple(made)
 
 
 def _prepare(
@@ -126,18 +127,8 @@ def _prepare(
     for d in (compute, *outs):
         if d.name in ("float64", "complex128") and not backend.properties.has_float64:
             raise errors.no_float64(d, backend.properties.name)
-    lift, combine, identity = red.lift, red.combine, red.identity
-    if compute.is_complex:
-        if red.complex_ is None:
-            raise errors.not_implemented_for(red.name, compute)
-        lift, combine, identity = red.complex_
-    state_complex = compute.is_complex and red.state_complex
-    state = compute if not compute.is_complex or state_complex else compute.to_real()
-    words = Reduction(lift, combine, identity, arg=red.arg, complex=state_complex, beats=red.beats)
-    sees = "V" if state is compute else "R"
-    final = tuple(
-        (d, "I" if red.arg and text.strip() == "i" else sees) for d, text in zip(outs, red.finish)
-    )
+    words, state = monoid(red, compute)
+    final = results(red, compute, state, outs)
     dtypes = [x._dtype for x in inputs]
     stage = _Stage(red, backend, compute, words, [x._offset for x in inputs])
     out_strides = (plan.kept_strides[0],) * len(outs)
@@ -146,28 +137,27 @@ def _prepare(
     if splits == 1:
         launch.stages = [stage.build(with_outs, dtypes, final, red.finish, "whole")]
         return launch
-    fields = [(state, sees)] + ([(int32, "I")] if red.arg else [])
-    results = numel(plan.kept)
-    launch.partial = [(d, splits * results) for d, _ in fields]
+    fields = partials(red, compute, state)
+    count = numel(plan.kept)
+    launch.partial = [(d, splits * count) for d, _ in fields]
     to_states = replace(
         plan,
         kept_strides=(contiguous_strides(plan.kept),) * len(fields) + plan.kept_strides[1:],
     )
     names = ("x", "i")[: len(fields)]
-    launch.stages = [stage.build(to_states, dtypes, tuple(fields), names, "first")]
+    launch.stages = [stage.build(to_states, dtypes, fields, names, "first")]
     from_states = ReducePlan(
         plan.kept,
         (plan.kept_strides[0],) * len(outs) + (contiguous_strides(plan.kept),) * len(fields),
         (splits,),
-        ((results,),) * len(fields),
+        ((count,),) * len(fields),
         plan.out_shape,
         plan.out_strides,
     )
-    words = replace(words, lift="a", stage="second")
-    second = _Stage(red, backend, state, words, [0] * len(fields))
-    final = tuple((d, "V" if s == "R" else s) for d, s in final)
+    words, final = second(words, final)
+    stage = _Stage(red, backend, state, words, [0] * len(fields))
     states = [d for d, _ in fields]
-    launch.stages.append(second.build(from_states, states, final, red.finish, "second"))
+    launch.stages.append(stage.build(from_states, states, final, red.finish, "second"))
     return launch
 
 
@@ -214,19 +204,12 @@ class _Stage:
     ) -> tuple[Kernel, int, Storage]:
         """(kernel, units, geometry) of this stage."""
         lanes, choice = self._choose(plan, dtypes, outs, stage == "first")
-        n = len(outs)
-        sees = ["B" if self.red.truth and stage != "second" else "V"] * len(dtypes)
-        if stage == "second" and self.red.arg:
-            sees[1] = "I"
-        key = KernelKey(
-            f"{self.red.name}_{stage}", choice.skeleton, self.compute, lanes,
-            tuple(Port(d, kind, s) for (d, s), kind in zip(outs, choice.kinds)),
-            tuple(Port(d, kind, s) for d, kind, s in zip(dtypes, choice.kinds[n:], sees)),
-            tuple(body), params=self.red.params,
-            reduction=replace(self.words, stage=stage, vectors=choice.vectors),
+        key = fold_key(
+            self.red, stage, choice.skeleton, self.compute, lanes, self.words, outs, body, dtypes,
+            choice.kinds, choice.vectors,
         )  # fmt: skip
-        geometry = geometry_storage(self.backend, choice.geometry)
-        return kernel(self.backend, key), choice.units, geometry
+        run = kernel(self.backend, key)
+        return run, choice.units, geometry_storage(self.backend, choice.geometry)
 
 
 def _too_large(shape: Ints, inputs: Sequence[Tensor]) -> bool:

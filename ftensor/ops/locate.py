@@ -16,11 +16,12 @@ from ..iterator.plan import coalesce, split
 from ..iterator.shape import Ints, numel
 from ..iterator.stride import contiguous_strides
 from ..kernels import select
-from ..kernels.key import LOCATED, KernelKey, Port
+from ..kernels.key import LOCATED
 from ..kernels.program import kernel
 from ..tensor import Tensor
 from . import memory
 from .call import pointwise
+from .keys import located_key
 from .memory import COPY
 from .op import Op
 from .prepare import geometry_storage, keep
@@ -115,24 +116,26 @@ def _launch(
     found = backend.launches.get(name)
     if found is not None:
         return found
+    found = _prepare(op, backend, operands, indices, shape, steps, ordered)
+    keep(backend, name, found)
+    return found
+
+
+def _prepare(
+    op: Op, backend: Backend, operands: Sequence[Operand], indices: Sequence[Index],
+    shape: Ints, steps: Sequence[Ints], ordered: bool,
+) -> Any:  # fmt: skip
+    dtypes_ = tuple(o.tensor._dtype for o in operands)
+    index_dtypes = tuple(i.tensor._dtype for i in indices)
     units = 1 if ordered else backend.units
     geometry, units = rows_geometry(shape, steps, units, backend.target.grid)
     compute = dtypes_[0].compute
     if not op.expression(compute):
         raise op.refusal(op.name, dtypes_[0])
-    ports = [
-        Port(d, LOCATED if o.located else select.kind_of(s[-1]))
-        for o, d, s in zip(operands, dtypes_, steps)
-    ]
-    ports += [
-        Port(d, select.kind_of(s[-1]), "J") for d, s in zip(index_dtypes, steps[len(operands) :])
-    ]
-    key = KernelKey(
-        op.name, "rows", compute, 1, (ports[0],), tuple(ports[1:]), (op.expression(compute),)
-    )
-    found = (kernel(backend, key), units, geometry_storage(backend, geometry))
-    keep(backend, name, found)
-    return found
+    kinds = [LOCATED if o.located else select.kind_of(s[-1]) for o, s in zip(operands, steps)]
+    index_kinds = [select.kind_of(s[-1]) for s in steps[len(operands) :]]
+    key = located_key(op, dtypes_, kinds, index_dtypes, index_kinds)
+    return kernel(backend, key), units, geometry_storage(backend, geometry)
 
 
 def rows_geometry(shape: Ints, steps: Sequence[Ints], most: int, grid: str) -> tuple[Ints, int]:

@@ -13,10 +13,11 @@ from ..dtypes import can_cast, dtype, result_dtype, scalar_dtype
 from ..iterator.plan import Plan, plan_map, split
 from ..iterator.shape import Ints, broadcast_shapes, numel
 from ..kernels import select
-from ..kernels.key import BY_VALUE, KernelKey, Port, lanes_for
+from ..kernels.key import lanes_for
 from ..kernels.program import kernel
 from ..tensor import Tensor, geometry_key
-from .op import Op, dtypes_through, yields
+from .keys import op_key
+from .op import Op, dtypes_through
 
 if TYPE_CHECKING:
     from ..runtime.backend import Backend, Kernel
@@ -98,8 +99,7 @@ def _prepare(
     if op.check is not None:
         op.check(op, inputs, params, common)
     compute, result = dtypes_through(op.promote, common, backend.properties.has_float64)
-    expression = op.expression(compute)
-    if not expression or common.name in op.refuses:
+    if not op.expression(compute) or common.name in op.refuses:
         raise op.refusal(op.name, common)
     written = result
     if out is not None:
@@ -115,9 +115,7 @@ def _prepare(
     for d in [*dtypes, compute]:
         if d.name in ("float64", "complex128") and not backend.properties.has_float64:
             raise errors.no_float64(d, backend.properties.name)
-    launch.pieces = pieces(
-        op, backend, inputs, out, plan, compute, dtypes, yields(op.promote, compute), expression
-    )
+    launch.pieces = pieces(op, backend, inputs, out, plan, compute, dtypes)
     return launch
 
 
@@ -142,15 +140,13 @@ def pieces(
     plan: Plan,
     compute: dtype,
     dtypes: list[dtype],
-    result_sees: str,
-    expression: str,
 ) -> list[Any]:
     """The launches that visit a plan: one, unless it is empty or beyond 32-bit indexing."""
     if plan.shape == (0,):
         return []
     target = backend.target
     lanes = lanes_for(dtypes, compute, target.lanes_bytes)
-    sees = op.sees or "V" * len(inputs)
+    operands = [x._dtype if type(x) is Tensor else None for x in inputs]
     found = []
     parts: Sequence[tuple[Ints, Ints | None]] = [(plan.shape, None)]
     if select.pieces_needed(plan):
@@ -160,16 +156,7 @@ def pieces(
         if not target.unaligned and not _aligned(inputs, out, dtypes, shape, plan.strides, steps):
             n_lanes = 1  # a wide port would read the wrong data
         choice = select.choose_map(shape, plan.strides, backend.units, target.grid, n_lanes)
-        kinds = iter(choice.kinds[1:])
-        ports = tuple(
-            Port(x._dtype, next(kinds), s) if type(x) is Tensor else Port(compute, BY_VALUE, s)
-            for x, s in zip(inputs, sees)
-        )
-        outs = (Port(dtypes[0], choice.kinds[0], result_sees),)
-        key = KernelKey(
-            op.name, choice.skeleton, compute, n_lanes, outs, ports, (expression,),
-            params=op.params, lets=op.lets,
-        )  # fmt: skip
+        key = op_key(op, choice.skeleton, compute, n_lanes, dtypes[0], operands, choice.kinds)
         run = kernel(backend, key)
         keeper, tail = None, choice.n
         if choice.geometry is not None:
