@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from ..kernels.wanted import Wanted
 
 
 class OutOfMemoryError(RuntimeError):
@@ -10,7 +14,41 @@ class OutOfMemoryError(RuntimeError):
 
 
 class KernelNotBuilt(RuntimeError):
-    """The device's image lacks a kernel that the op needs."""
+    """The device's image lacks a kernel that the op needs.
+
+    `op` is the op's name; `dtypes` are the inputs', then the outputs', as names; `signature` is
+    both as an inventory spells them; `layout` the skeleton and each operand's kind in memory,
+    outputs first; `entry` the kernel's identity; `nearest` that of the one that differs least.
+    """
+
+    op: str = ""
+    dtypes: tuple[str, ...] = ()
+    signature: str = ""
+    layout: str = ""
+    entry: str = ""
+    nearest: str | None = None
+
+    def again(self) -> KernelNotBuilt:
+        """The same to be raised once more, without the frames that this one has passed."""
+        made = KernelNotBuilt(*self.args)
+        made.__dict__.update(self.__dict__)
+        return made
+
+
+def kernel_not_built(wanted: Wanted, nearest: str | None) -> KernelNotBuilt:
+    """A launch asked for a kernel that no loaded image has; `nearest` is an entry that one has."""
+    what = f"{wanted.op} of {wanted.signature}" if wanted.signature else wanted.op
+    where = f" in layout {wanted.layout!r}" if wanted.layout else ""
+    have = f"the nearest that it has is {nearest}" if nearest else "it has none of this op"
+    to_add = "".join(f"\n  {line}" for line in wanted.lines)
+    error = KernelNotBuilt(
+        f"the device's image has no kernel for {what}{where} ({wanted.entry}); {have}. "
+        f"To build an image with one, add{to_add}\n"
+        "to its inventory and run: ftensor build --inventory INVENTORY.toml --out FOLDER"
+    )
+    error.op, error.dtypes, error.signature = wanted.op, wanted.dtypes, wanted.signature
+    error.layout, error.entry, error.nearest = wanted.layout, wanted.entry, nearest
+    return error
 
 
 def bad_device(value: object) -> RuntimeError:

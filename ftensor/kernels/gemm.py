@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from ..dtypes import dtype
 from . import ctype, source
 from .key import lanes_for
+from .program import obtain
 
 if TYPE_CHECKING:
     from ..runtime.backend import Backend, Kernel
@@ -70,14 +71,17 @@ def kernel(backend: Backend, key: GemmKey) -> Kernel:
     """The kernel `key` on this backend."""
     found: Kernel | None = backend.kernels.get(key)
     if found is None:
-        text = program(
+        found = obtain(
+            backend,
             key,
-            backend.dialect,
-            float64=backend.properties.has_float64,
-            grid=backend.target.grid,
+            parameter_types(key),
+            lambda: program(
+                key,
+                backend.dialect,
+                float64=backend.properties.has_float64,
+                grid=backend.target.grid,
+            ),
         )
-        found = backend.build(text, key.entry, parameter_types(key))
-        backend.kernels[key] = found
     return found
 
 

@@ -56,6 +56,17 @@ def choose_map(shape: Ints, strides: Sequence[Ints], most: int, grid: str, lanes
     if len(shape) == 1 and (n == 1 or all(s[0] in (0, 1) for s in strides)):
         kinds = tuple(LINEAR if n == 1 else kind_of(s[0]) for s in strides)
         return Choice("map", kinds, units, n=n)
+    kinds = tuple(kind_of(s[-1]) for s in strides)
+    return _rows(shape, strides, units, kinds)
+
+
+def choose_strided(shape: Ints, strides: Sequence[Ints], most: int, grid: str) -> Choice:
+    """The launch of a pointwise plan by the kernel that takes any layout, one lane wide."""
+    units = units_for(numel(shape), most, grid, 1)
+    return _rows(shape, strides, units, (STRIDED,) * len(strides))
+
+
+def _rows(shape: Ints, strides: Sequence[Ints], units: int, kinds: tuple[str, ...]) -> Choice:
     inner, outer = shape[-1], shape[:-1]
     rows = numel(outer)
     chunk = inner if rows >= 4 * units or inner <= ROW_CHUNK else ROW_CHUNK
@@ -64,7 +75,6 @@ def choose_map(shape: Ints, strides: Sequence[Ints], most: int, grid: str, lanes
     for s in strides:
         geometry += s[:-1]
     geometry += tuple(s[-1] for s in strides)
-    kinds = tuple(kind_of(s[-1]) for s in strides)
     return Choice("rows", kinds, min(units, rows * chunks), geometry=geometry)
 
 
@@ -81,15 +91,24 @@ class FoldChoice:
 
 
 def choose_fold(
-    plan: ReducePlan, outputs: int, most: int, grid: str, lanes: int, split: bool
+    plan: ReducePlan,
+    outputs: int,
+    most: int,
+    grid: str,
+    lanes: int,
+    split: bool,
+    strided: bool = False,
 ) -> FoldChoice:
-    """The launch of a reduction. `plan.kept_strides` holds `outputs` outputs, then the inputs."""
+    """The launch of a reduction. `plan.kept_strides` holds `outputs` outputs, then the inputs.
+
+    `strided` asks for the kernel that takes any layout; `lanes` is 1 then.
+    """
     kept, reduced = plan.kept, plan.reduced
     first = plan.kept_strides[outputs] if len(plan.kept_strides) > outputs else (0,)
     results, work_elements = numel(kept), numel(reduced)
     along = abs(plan.reduced_strides[0][-1]) if plan.reduced_strides else 1
     across = abs(first[-1])
-    outer = (
+    outer = not strided and (
         kept[-1] >= lanes and across != 0 and (across < along or reduced[-1] < SHORT_ROW * lanes)
     )
     if outer:
@@ -108,7 +127,8 @@ def choose_fold(
         kinds = tuple(kind_of(s) for s in steps)
     else:
         inner, chunk = reduced[-1], FOLD_VECTORS * lanes
-        vectors = INNER_VECTORS if inner >= 2 * INNER_VECTORS * lanes else 1
+        wide = inner >= 2 * INNER_VECTORS * lanes and not strided
+        vectors = INNER_VECTORS if wide else 1
         chunks = max(1, -(-inner // chunk))
         base = results
         work = numel(reduced[:-1]) * chunks
@@ -116,7 +136,8 @@ def choose_fold(
         kept_strides = plan.kept_strides
         strides = tuple(s[:-1] for s in plan.reduced_strides)
         steps = (0,) * outputs + tuple(s[-1] for s in plan.reduced_strides)
-        kinds = (LINEAR,) * outputs + tuple(kind_of(s) for s in steps[outputs:])
+        kinds = (LINEAR,) * outputs
+        kinds += tuple(STRIDED if strided else kind_of(s) for s in steps[outputs:])
     units = units_for(results * work_elements, most, grid, lanes)
     splits = max(1, min(units // max(base, 1), work)) if split else 1
     items = base * splits
@@ -134,7 +155,8 @@ def choose_fold(
     geometry += kept_shape
     for s in kept_strides:
         geometry += s
-    geometry += shape + (0,) * (len(shape) * outputs)
+    # Where there is nothing to reduce the loops make no turn, but they divide to find their start.
+    geometry += tuple(max(size, 1) for size in shape) + (0,) * (len(shape) * outputs)
     for s in strides:
         geometry += s
     geometry += steps

@@ -11,9 +11,9 @@ from ..dtypes import dtype
 from ..iterator.reduce_plan import ReducePlan, plan_reduce
 from ..iterator.shape import Ints, broadcast_shapes, numel
 from ..iterator.stride import broadcast_strides, contiguous_strides, extent
-from ..kernels.key import LINEAR, Reduction, lanes_for
-from ..kernels.program import kernel
-from ..kernels.select import choose_fold
+from ..kernels.key import LINEAR, KernelKey, Reduction, lanes_for
+from ..kernels.program import built, kernel
+from ..kernels.select import FoldChoice, choose_fold
 from ..tensor import Tensor
 from .keys import fold_key, monoid, partials, results, second
 from .numbers import values_of
@@ -134,10 +134,10 @@ def _prepare(
     out_strides = (plan.kept_strides[0],) * len(outs)
     with_outs = replace(plan, kept_strides=out_strides + plan.kept_strides[1:])
     splits = stage.splits(with_outs, dtypes, final)
-    if splits == 1:
+    fields = partials(red, compute, state)
+    if splits == 1 or not stage.splittable(with_outs, dtypes, fields):
         launch.stages = [stage.build(with_outs, dtypes, final, red.finish, "whole")]
         return launch
-    fields = partials(red, compute, state)
     count = numel(plan.kept)
     launch.partial = [(d, splits * count) for d, _ in fields]
     to_states = replace(
@@ -199,17 +199,49 @@ class _Stage:
         splits: int = self._choose(plan, dtypes, outs, True)[1].splits
         return splits
 
+    def splittable(self, plan: ReducePlan, dtypes: list[dtype], fields: Any) -> bool:
+        """Whether the kernel of the first of two stages is built (then the second's is, too)."""
+        states = (contiguous_strides(plan.kept),) * len(fields)
+        plan = replace(plan, kept_strides=states + plan.kept_strides[-len(dtypes) :])
+        lanes, choice = self._choose(plan, dtypes, fields, True)
+        names = ("x", "i")[: len(fields)]
+        key = self._fold_key(lanes, choice, dtypes, fields, names, "first")
+        return built(self.backend, key)
+
     def build(
         self, plan: ReducePlan, dtypes: list[dtype], outs: Any, body: Sequence[str], stage: str
     ) -> tuple[Kernel, int, Storage]:
         """(kernel, units, geometry) of this stage."""
+        key, choice = self._key(plan, dtypes, outs, body, stage)
+        run = kernel(self.backend, key)
+        return run, choice.units, geometry_storage(self.backend, choice.geometry)
+
+    def _key(
+        self, plan: ReducePlan, dtypes: list[dtype], outs: Any, body: Sequence[str], stage: str
+    ) -> tuple[KernelKey, FoldChoice]:
+        """The kernel, in the best layout that is built, and its launch."""
         lanes, choice = self._choose(plan, dtypes, outs, stage == "first")
-        key = fold_key(
+        key = self._fold_key(lanes, choice, dtypes, outs, body, stage)
+        if built(self.backend, key):
+            return key, choice
+        target, most = self.backend.target, self.backend.units
+        strided = choose_fold(plan, len(outs), most, target.grid, 1, stage == "first", True)
+        other = self._fold_key(1, strided, dtypes, outs, body, stage)
+        return (other, strided) if built(self.backend, other) else (key, choice)
+
+    def _fold_key(
+        self,
+        lanes: int,
+        choice: FoldChoice,
+        dtypes: list[dtype],
+        outs: Any,
+        body: Sequence[str],
+        stage: str,
+    ) -> KernelKey:
+        return fold_key(
             self.red, stage, choice.skeleton, self.compute, lanes, self.words, outs, body, dtypes,
             choice.kinds, choice.vectors,
         )  # fmt: skip
-        run = kernel(self.backend, key)
-        return run, choice.units, geometry_storage(self.backend, choice.geometry)
 
 
 def _too_large(shape: Ints, inputs: Sequence[Tensor]) -> bool:

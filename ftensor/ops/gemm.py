@@ -10,6 +10,7 @@ from .. import errors
 from ..iterator.shape import Ints, numel
 from ..iterator.stride import contiguous_strides
 from ..kernels import gemm as kernels
+from ..kernels.program import built
 from ..kernels.select import UNIT_ELEMENTS
 from ..tensor import Tensor
 from .numbers import values_of
@@ -197,11 +198,13 @@ def _prepare(
     each = m * n * depth
     target = backend.target
     packed = kernels.packed_key(of, target)
-    if each <= DIRECT_TERMS:
+    # An image without the kernel for large matrices has one that computes them where they lie.
+    lie = not built(backend, packed)
+    if each <= DIRECT_TERMS or lie:
         # The lanes run along b's rows, or, turned around, along a's columns.
         swap = (b._strides[-1] != 1 and a._strides[-2] == 1) or (n < m and n * 4 <= packed.columns)
         x, y = (_turned(b), _turned(a)) if swap else (a, b)
-        if y._strides[-1] == 1 or y._shape[-1] == 1 or each <= DIRECT_TERMS_GATHERED:
+        if lie or y._strides[-1] == 1 or y._shape[-1] == 1 or each <= DIRECT_TERMS_GATHERED:
             key = kernels.direct_key(of, target, _fused(out, a, b))
             return _direct(backend, key, swap, terms, x, y, *_results(swap, out, added), mode)
     swap = _waste(packed, n, m) < _waste(packed, m, n)

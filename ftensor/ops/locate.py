@@ -16,8 +16,9 @@ from ..iterator.plan import coalesce, split
 from ..iterator.shape import Ints, numel
 from ..iterator.stride import contiguous_strides
 from ..kernels import select
-from ..kernels.key import LOCATED
-from ..kernels.program import kernel
+from ..kernels.key import LOCATED, STRIDED
+from ..kernels.program import built, kernel, obtain
+from ..kernels.source import fixed_program
 from ..tensor import Tensor
 from . import memory
 from .call import pointwise
@@ -135,6 +136,10 @@ def _prepare(
     kinds = [LOCATED if o.located else select.kind_of(s[-1]) for o, s in zip(operands, steps)]
     index_kinds = [select.kind_of(s[-1]) for s in steps[len(operands) :]]
     key = located_key(op, dtypes_, kinds, index_dtypes, index_kinds)
+    if not built(backend, key):
+        kinds = [LOCATED if o.located else STRIDED for o in operands]
+        other = located_key(op, dtypes_, kinds, index_dtypes, [STRIDED] * len(indices))
+        key = other if built(backend, other) else key
     return kernel(backend, key), units, geometry_storage(backend, geometry)
 
 
@@ -212,16 +217,17 @@ def positions(mask: Tensor) -> Tensor:
 
 
 def _compact(backend: Backend) -> Any:
-    found = backend.kernels.get("compact")
+    found = backend.kernels.get("ft_compact")
     if found is None:
-        from ..kernels.source import fixed_program
-
-        text = fixed_program(
-            "ft_compact", "compact", backend.dialect, dtypes.uint8,
-            float64=backend.properties.has_float64,
+        found = obtain(
+            backend,
+            "ft_compact",
+            ("*", "*", "*", "long", "long", "int", "int"),
+            lambda: fixed_program(
+                "ft_compact", "compact", backend.dialect, dtypes.uint8,
+                float64=backend.properties.has_float64,
+            ),
         )  # fmt: skip
-        found = backend.build(text, "ft_compact", ("*", "*", "*", "long", "long", "int", "int"))
-        backend.kernels["compact"] = found
     return found
 
 

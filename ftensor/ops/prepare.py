@@ -14,7 +14,7 @@ from ..iterator.plan import Plan, plan_map, split
 from ..iterator.shape import Ints, broadcast_shapes, numel
 from ..kernels import select
 from ..kernels.key import lanes_for
-from ..kernels.program import kernel
+from ..kernels.program import built, kernel
 from ..tensor import Tensor, geometry_key
 from .keys import op_key
 from .op import Op, dtypes_through
@@ -157,6 +157,11 @@ def pieces(
             n_lanes = 1  # a wide port would read the wrong data
         choice = select.choose_map(shape, plan.strides, backend.units, target.grid, n_lanes)
         key = op_key(op, choice.skeleton, compute, n_lanes, dtypes[0], operands, choice.kinds)
+        if not built(backend, key):
+            strided = select.choose_strided(shape, plan.strides, backend.units, target.grid)
+            other = op_key(op, strided.skeleton, compute, 1, dtypes[0], operands, strided.kinds)
+            if built(backend, other):
+                key, choice = other, strided
         run = kernel(backend, key)
         keeper, tail = None, choice.n
         if choice.geometry is not None:

@@ -44,10 +44,28 @@ class Kernel(Protocol):
     def __call__(self, stream: Any, units: int, /, *args: Any) -> None: ...
 
 
+class Prebuilt(Protocol):
+    """Kernels that were built ahead: the images of a device that cannot compile."""
+
+    def has(self, entry: str) -> bool:
+        """Whether a kernel of this identity is in an image."""
+        ...
+
+    def kernel(self, entry: str, params: Sequence[str]) -> Kernel | None:
+        """The kernel of this identity, or None."""
+        ...
+
+    def nearest(self, entry: str) -> str | None:
+        """The identity that is there and differs least, for a message."""
+        ...
+
+
 class Backend(ABC):
     """One opened device."""
 
     target: Target
+    # Where kernels come from; None where they are compiled when they are needed.
+    images: Prebuilt | None = None
     properties: DeviceProperties
     host_shared: bool
     # The alignment, in bytes, that foreign memory needs to be adopted without a copy; an

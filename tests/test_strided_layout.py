@@ -1,0 +1,77 @@
+"""A device whose image has only the general layout of each kernel gives the same results."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+import torch
+
+import ftensor as ft
+from ftensor.device import default_backend
+from ftensor.iterator.shape import numel
+from ftensor.kernels import program
+from ftensor.kernels.key import BY_VALUE, KernelKey
+from ftensor.runtime.backend import Backend, Kernel
+
+
+@pytest.fixture
+def strided(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[KernelKey]]:
+    backend = default_backend()
+    used: list[KernelKey] = []
+
+    def built(backend: Backend, key: KernelKey) -> bool:
+        ports = [p for p in key.ins if p.kind != BY_VALUE]
+        ports += () if key.reduction else key.outs
+        return key.lanes == 1 and all(p.kind in ("x", "g") for p in ports)
+
+    def kernel(backend: Backend, key: KernelKey) -> Kernel:
+        used.append(key)
+        return make(backend, key)
+
+    make: Callable[[Any, Any], Any] = program.kernel
+    for module in ("prepare", "fold", "locate"):
+        monkeypatch.setattr(f"ftensor.ops.{module}.built", built)
+        monkeypatch.setattr(f"ftensor.ops.{module}.kernel", kernel)
+    kept = dict(backend.launches)
+    backend.launches.clear()
+    yield used
+    backend.launches.clear()
+    backend.launches.update(kept)
+
+
+SHAPES = [(7,), (1,), (3, 5), (2, 3, 4), (130,)]
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+def test_pointwise(strided: list[KernelKey], shape: tuple[int, ...]) -> None:
+    a, b = torch.randn(shape), torch.randn(shape[-1:])
+    x, y = ft.from_torch(a), ft.from_torch(b)
+    assert torch.equal((x + y).to_torch(), a + b)
+    assert torch.equal((x * 3).to_torch(), a * 3)
+    assert torch.equal((x < y).to_torch(), a < b)
+    assert torch.equal(x.transpose(0, -1).neg().to_torch(), -a.transpose(0, -1))
+    assert {(k.skeleton, k.lanes) for k in strided} == {("rows", 1)}
+
+
+@pytest.mark.parametrize("dim", [None, 0, -1])
+@pytest.mark.parametrize("shape", SHAPES)
+def test_reductions(strided: list[KernelKey], shape: tuple[int, ...], dim: int | None) -> None:
+    a = torch.randperm(numel(shape)).reshape(shape)  # no ties: the winner's position is torch's
+    x = ft.from_torch(a)
+    assert torch.equal(x.sum(dim).to_torch(), a.sum(dim))
+    assert torch.equal(x.argmax(dim).to_torch(), a.argmax(dim))
+    dims = () if dim is None else dim
+    assert torch.equal(x.amax(dims).to_torch(), a.amax(dims))
+    folds = [k for k in strided if k.reduction]
+    assert {(k.skeleton, k.lanes, k.reduction.vectors) for k in folds} == {("reduce_inner", 1, 1)}
+
+
+def test_located(strided: list[KernelKey]) -> None:
+    a, index = torch.randn(5, 6), torch.tensor([[4, 0, 2, 2, 1, 3]])
+    x, at = ft.from_torch(a), ft.from_torch(index)
+    assert torch.equal(x.gather(0, at).to_torch(), a.gather(0, index))
+    assert torch.equal(x[at[0, :3], 1:].to_torch(), a[index[0, :3], 1:])
+    assert torch.equal(x.scatter_add(0, at, x).to_torch(), a.scatter_add(0, index, a))
+    assert {k.skeleton for k in strided} == {"rows"}
