@@ -4,20 +4,19 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Callable, Sequence
+from importlib import import_module
 
 from ._version import __version__
 
 
-def _devices(arguments: argparse.Namespace) -> int:
-    from . import doctor
+def _lazy(module: str, function: str) -> Callable[[argparse.Namespace], int]:
+    """A command whose module is imported when it runs."""
 
-    return doctor.devices()
+    def run(arguments: argparse.Namespace) -> int:
+        status: int = getattr(import_module(f".{module}", __package__), function)(arguments)
+        return status
 
-
-def _doctor(arguments: argparse.Namespace) -> int:
-    from . import doctor
-
-    return doctor.doctor()
+    return run
 
 
 def _add(
@@ -38,8 +37,37 @@ def parser() -> argparse.ArgumentParser:
     )
     top.add_argument("--version", action="version", version=f"ftensor {__version__}")
     commands = top.add_subparsers(dest="command", metavar="COMMAND", required=True)
-    _add(commands, "devices", _devices, "List the devices found, and how to select each.")
-    _add(commands, "doctor", _doctor, "Look at drivers, devices and versions; say what to install.")
+    _add(
+        commands,
+        "devices",
+        _lazy("doctor", "devices"),
+        "List the devices found, and how to select each.",
+    )
+    _add(
+        commands,
+        "doctor",
+        _lazy("doctor", "doctor"),
+        "Look at drivers, devices and versions; say what to install.",
+    )
+    image = commands.add_parser("image", help="Look into an image file, or make one.")
+    actions = image.add_subparsers(dest="action", metavar="ACTION", required=True)
+    info = _add(
+        actions,
+        "info",
+        _lazy("build.info", "command"),
+        "Show the kernels, compute units and banks of an xclbin file.",
+    )
+    info.add_argument("file", metavar="FILE", help="the xclbin file")
+    pack = _add(
+        actions, "pack", _lazy("build.pack", "command"),
+        "Make an xclbin file for software emulation from kernels compiled as a shared object.",
+    )  # fmt: skip
+    pack.add_argument("--library", required=True, metavar="LIB.so", help="the compiled kernels")
+    pack.add_argument(
+        "--description", required=True, metavar="FILE", help="the kernels, in TOML or JSON"
+    )
+    pack.add_argument("--manifest", metavar="FILE", help="ftensor's manifest, to travel along")
+    pack.add_argument("output", metavar="OUT.xclbin", help="the file to write")
     return top
 
 

@@ -126,7 +126,7 @@ def device_rows(seen: Report) -> list[tuple[object, ...]]:
     return rows
 
 
-def devices() -> int:
+def devices(arguments: object = None) -> int:
     """Print the devices; 1 where there is no OpenCL device, or none that fits the mapping."""
     seen = report()
     if seen.found:
@@ -150,7 +150,7 @@ def _verdict(seen: Report) -> int:
     return 0
 
 
-def doctor() -> int:
+def doctor(arguments: object = None) -> int:
     """Print all there is to know about this machine; 0 if the mapping's first device works."""
     seen = report()
     _section("Versions")

@@ -105,3 +105,14 @@ def test_names_that_do_not_fit() -> None:
     """A field of the file has a size."""
     with pytest.raises(ValueError, match="longer"):
         xclbin.write(Xclbin(UUID(int=1), (), "x" * 64))
+
+
+def test_signed_files() -> None:
+    """The signature lies behind what the header counts; anything else there is damage."""
+    image = Xclbin(UUID(int=1), (Section(0, "", b"x" * 16),))
+    whole = bytearray(xclbin.write(image))
+    whole[8:12] = struct.pack("<i", 5)
+    assert xclbin.read(bytes(whole) + b"proof") == image
+    with pytest.raises(ImageError, match="header says"):
+        xclbin.read(bytes(whole) + b"proofs")
+    assert xclbin.read(bytes(whole)) == image

@@ -59,6 +59,10 @@ class Kind(IntEnum):
     AIE_METADATA = 25
     ASK_GROUP_TOPOLOGY = 26
     ASK_GROUP_CONNECTIVITY = 27
+    SMARTNIC = 28
+    AIE_RESOURCES = 29
+    OVERLAY = 30
+    VENDER_METADATA = 31
 
 
 class Mode(IntEnum):
@@ -113,22 +117,25 @@ class Xclbin:
 
 
 def read(data: bytes) -> Xclbin:
-    """The content of an xclbin file; ImageError where it is truncated or contradicts itself."""
+    """The content of an xclbin file; ImageError where it is truncated or contradicts itself.
+
+    A signature is neither checked nor kept: XRT checks it, and any change makes it worthless.
+    """
     if len(data) < PREAMBLE.size + HEADER.size:
         raise too_short("the header", PREAMBLE.size + HEADER.size, len(data))
-    magic, _, _, _, unique_id = PREAMBLE.unpack_from(data)
+    magic, signature, _, _, unique_id = PREAMBLE.unpack_from(data)
     if magic != MAGIC:
         raise malformed(f"it starts with {magic!r}, not with {MAGIC!r}")
     (
         length, timestamp, platform_timestamp, patch, major, minor, mode, actions,
         interface, platform, uuid, debug, count,
     ) = HEADER.unpack_from(data, PREAMBLE.size)  # fmt: skip
-    if length != len(data):
-        raise (
-            too_short("the file", length, len(data))
-            if length > len(data)
-            else malformed(f"its header says {length} bytes, but it has {len(data)}")
-        )
+    if length > len(data):
+        raise too_short("the file", length, len(data))
+    # A signed file carries its signature behind all that the header counts.
+    if len(data) not in (length, length + signature):
+        raise malformed(f"its header says {length} bytes, but it has {len(data)}")
+    data = data[:length]
     table = PREAMBLE.size + HEADER.size
     if count > MOST_SECTIONS:
         raise malformed(f"its header counts {count} sections")

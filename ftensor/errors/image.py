@@ -15,3 +15,23 @@ def malformed(what: str) -> ImageError:
 def too_short(what: str, need: int, have: int) -> ImageError:
     """A part that ends early."""
     return malformed(f"{what} needs {need} bytes, but only {have} are there")
+
+
+def bad_section(section: str, what: str) -> ImageError:
+    """A section whose content makes no sense."""
+    return malformed(f"in its section {section}, {what}")
+
+
+def no_section(section: str) -> ImageError:
+    """A file without something that every image of kernels has."""
+    return malformed(f"it has no section {section}, without which XRT loads no kernels")
+
+
+def bad_description(what: str) -> ImageError:
+    """A description of kernels from which no image can be made."""
+    return ImageError(f"the description of the kernels can't be used: {what}")
+
+
+def unreadable(path: object, why: object) -> ImageError:
+    """A file that the system does not give."""
+    return ImageError(f"can't read {str(path)!r}: {why}")

@@ -1,0 +1,115 @@
+"""What images of kernels consist of, in dataclasses: kernels, arguments, units, banks, clocks."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+IP_KERNEL = 1  # the type of an entry of IP_LAYOUT that is a kernel's compute unit
+MEMORY_TYPES = (
+    "DDR3", "DDR4", "DRAM", "STREAMING", "PREALLOCATED", "ARE", "HBM", "BRAM", "URAM",
+    "STREAMING_CONNECTION", "HOST", "PS_KERNEL",
+)  # fmt: skip
+CONTROLS = (
+    "AP_CTRL_HS", "AP_CTRL_CHAIN", "AP_CTRL_NONE", "AP_CTRL_ME", "ACCEL_ADAPTER", "FAST_ADAPTER",
+)  # fmt: skip
+CLOCK_TYPES = ("UNUSED", "DATA", "KERNEL", "SYSTEM")
+
+
+@dataclass(frozen=True)
+class Bank:
+    """A memory of the board: `size` and `base` in bytes, `type` one of MEMORY_TYPES."""
+
+    name: str
+    size: int
+    base: int = 0
+    type: str = "DDR4"
+    used: bool = True
+
+
+@dataclass(frozen=True)
+class ArgumentDescription:
+    """An argument of a kernel.
+
+    `c` is its C type ("float *", "unsigned int"), `size` the bytes that the host passes, `port`
+    the AXI port, `offset` its place in the unit's registers. A pointer reaches `banks`. Zero and
+    empty values are filled in by `description.complete`.
+    """
+
+    name: str
+    c: str
+    size: int = 0
+    port: str = ""
+    offset: int = 0
+    banks: tuple[str, ...] = ()
+
+    @property
+    def is_pointer(self) -> bool:
+        """Whether a buffer is passed, by its device address."""
+        return "*" in self.c
+
+    @property
+    def is_stream(self) -> bool:
+        """Whether it is a stream port, which is connected in hardware and never set."""
+        return "stream" in self.c
+
+
+@dataclass(frozen=True)
+class ComputeUnit:
+    """One instance of a kernel, with the address of its registers."""
+
+    name: str
+    base: int = 0
+
+
+@dataclass(frozen=True)
+class KernelDescription:
+    """A kernel: what it takes, in order, and its instances."""
+
+    name: str
+    arguments: tuple[ArgumentDescription, ...]
+    units: tuple[ComputeUnit, ...] = ()
+    control: str = "AP_CTRL_HS"
+
+
+@dataclass(frozen=True)
+class Description:
+    """The kernels of an image and the board they are for."""
+
+    kernels: tuple[KernelDescription, ...]
+    banks: tuple[Bank, ...] = ()
+    platform: str = ""
+    clock_mhz: float = 300.0
+    name: str = "kernels"
+
+    def kernel(self, name: str) -> KernelDescription | None:
+        """The kernel of a name, or None."""
+        return next((k for k in self.kernels if k.name == name), None)
+
+
+@dataclass(frozen=True)
+class Unit:
+    """An entry of IP_LAYOUT: `name` is "kernel:instance", `control` one of CONTROLS."""
+
+    name: str
+    base: int
+    control: str = "AP_CTRL_HS"
+    type: int = IP_KERNEL
+    interrupt: int | None = None
+
+
+@dataclass(frozen=True)
+class Connection:
+    """An argument of a unit that reaches a bank, by their places in the other sections."""
+
+    argument: int
+    unit: int
+    bank: int
+
+
+@dataclass(frozen=True)
+class Clock:
+    """A clock; `type` is one of CLOCK_TYPES."""
+
+    name: str
+    mhz: int
+    type: str

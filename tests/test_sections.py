@@ -1,0 +1,441 @@
+"""Sections of an xclbin: what is written reads back, lies where XRT looks, and damage is named."""
+
+from __future__ import annotations
+
+import json
+import struct
+import subprocess
+from dataclasses import replace
+from pathlib import Path
+from uuid import UUID
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ftensor.build import description, info, metadata, tables, xclbin
+from ftensor.build.pack import content_uuid, pack
+from ftensor.build.sections import (
+    ArgumentDescription,
+    Bank,
+    Clock,
+    ComputeUnit,
+    Connection,
+    Description,
+    KernelDescription,
+    Unit,
+    key_values,
+    key_values_data,
+    parse,
+    require_kernels,
+    sections,
+)
+from ftensor.build.xclbin import Kind, Mode, Section, Xclbin
+from ftensor.cli import main
+from ftensor.errors.image import ImageError
+
+pytestmark = pytest.mark.once
+
+LIBRARY = b"\x7fELF" + bytes(60)
+VADD = KernelDescription(
+    "vadd",
+    (
+        ArgumentDescription("a", "const float *", banks=("DDR[0]",)),
+        ArgumentDescription("b", "float *", banks=("DDR[1]",)),
+        ArgumentDescription("scale", "double"),
+        ArgumentDescription("flag", "unsigned char"),
+        ArgumentDescription("n", "unsigned int"),
+    ),
+    (ComputeUnit("vadd_1"), ComputeUnit("vadd_2")),
+)
+TWO_BANKS = (Bank("DDR[0]", 4 << 30), Bank("DDR[1]", 4 << 30))
+SIMPLE = Description((VADD,), TWO_BANKS, "vendor_board_gen3_1", 250.0, "demo")
+
+words = st.from_regex(r"[A-Za-z_][A-Za-z0-9_]{0,9}", fullmatch=True)
+scalars = st.sampled_from(["char", "unsigned short", "int", "long", "float", "double", "uint8_t"])
+pointers = st.sampled_from(["float *", "const int*", "hls::vector<float, 16> *", 'odd<"&"> *'])
+
+
+@st.composite
+def descriptions(draw: st.DrawFn) -> Description:
+    """Any description that people may write."""
+    names = draw(st.lists(words, min_size=1, max_size=4, unique=True))
+    banks = tuple(
+        Bank(f"HBM[{k}]", draw(st.integers(1, 1 << 20)) * 4096, type="HBM")
+        for k in range(draw(st.integers(1, 4)))
+    )
+    kernels = []
+    for name in names:
+        arguments = []
+        for k in range(draw(st.integers(0, 6))):
+            c = draw(scalars | pointers)
+            bank = (draw(st.sampled_from(banks)).name,) if "*" in c else ()
+            arguments.append(ArgumentDescription(f"{draw(words)}_{k}", c, banks=bank))
+        units = tuple(ComputeUnit(f"u{k}") for k in range(draw(st.integers(1, 3))))
+        control = draw(st.sampled_from(["AP_CTRL_HS", "AP_CTRL_CHAIN"]))
+        kernels.append(KernelDescription(name, tuple(arguments), units, control))
+    clock = draw(st.integers(1, 800)) / 2
+    return Description(tuple(kernels), banks, draw(words), clock, draw(words))
+
+
+@given(descriptions())
+def test_a_packed_description_reads_back(wanted: Description) -> None:
+    """The sections say what the description said, completed."""
+    found = require_kernels(parse(xclbin.read(pack(wanted, LIBRARY, "{}"))))
+    assert found.description == description.complete(wanted)
+    assert found.manifest == "{}"
+    assert found.xclbin.section(Kind.BITSTREAM) == LIBRARY
+    assert found.xclbin.mode == Mode.SW_EMU
+
+
+@given(descriptions())
+def test_registers_and_bases_follow_the_rules(wanted: Description) -> None:
+    """Arguments behind one another in words from 0x10 on; units ascending in 64 KiB windows."""
+    done = description.complete(wanted)
+    for kernel in done.kernels:
+        end = 0x10
+        for argument in kernel.arguments:
+            assert argument.offset == end
+            end += 12 if argument.size == 8 else 8
+    bases = [unit.base for kernel in done.kernels for unit in kernel.units]
+    assert all(base % 0x10000 == 0 for base in bases)
+    assert sorted(set(bases)) == bases
+
+
+def test_fields_lie_where_xrt_looks_for_them() -> None:
+    """Byte for byte, against the published structures."""
+    made = {s.kind: s.data for s in sections(description.complete(SIMPLE))}
+    assert made[Kind.MEM_TOPOLOGY] == struct.pack("<i4x", 2) + (
+        struct.pack("<BB6xQQ16s", 1, 1, 4 << 20, 0, b"DDR[0]")
+        + struct.pack("<BB6xQQ16s", 1, 1, 4 << 20, 4 << 30, b"DDR[1]")
+    )
+    assert made[Kind.CONNECTIVITY] == struct.pack("<13i", 4, 0, 0, 0, 1, 0, 1, 0, 1, 0, 1, 1, 1)
+    assert made[Kind.IP_LAYOUT] == struct.pack("<i4x", 2) + (
+        struct.pack("<IIQ64s", 1, 0, 0x1800000, b"vadd:vadd_1")
+        + struct.pack("<IIQ64s", 1, 0, 0x1810000, b"vadd:vadd_2")
+    )
+    xml = made[Kind.EMBEDDED_METADATA].decode()
+    # The second-last argument has one byte, and takes a word of registers all the same.
+    assert (
+        '<arg name="flag" id="3" port="S_AXI_CONTROL" type="unsigned char" addressQualifier="0" '
+        'size="0x4" offset="0x34" hostOffset="0x0" hostSize="0x1" />'
+    ) in xml
+    assert '<addrRemap base="0x1810000" range="0x10000" port="S_AXI_CONTROL" />' in xml
+
+
+def test_other_sections_of_real_files() -> None:
+    """Clocks, groups, notes of the builder, interrupts, and units that are no kernels."""
+    clocks = (Clock("DATA_CLK", 300, "DATA"), Clock("KERNEL_CLK", 500, "KERNEL"))
+    units = (
+        Unit("vadd:vadd_1", 0x1800000, "AP_CTRL_CHAIN", interrupt=5),
+        Unit("memory_subsystem", 0x2000000, "", type=5),
+    )
+    streams = (
+        Bank("dc_0", 7, 9, "STREAMING_CONNECTION"),
+        Bank("HOST[0]", 1 << 30, 1 << 40, "HOST"),
+    )
+    image = Xclbin(
+        UUID(int=1),
+        (
+            Section(Kind.CLOCK_FREQ_TOPOLOGY, "", tables.clocks_data(clocks)),
+            Section(Kind.IP_LAYOUT, "", tables.ip_layout_data(units)),
+            Section(Kind.ASK_GROUP_TOPOLOGY, "", tables.memories_data(streams)),
+            Section(Kind.KEYVALUE_METADATA, "", key_values_data({"branch": "main"})),
+            Section(Kind.BUILD_METADATA, "", b'{"build_metadata": {"dsa": "some_platform"}}\0'),
+            Section(Kind.USER_METADATA, "", b"plain words"),
+            Section(77, "later", b"x" * 2048),
+        ),
+    )
+    found = parse(xclbin.read(xclbin.write(image)))
+    assert (found.clocks, found.units, found.groups) == (clocks, units, streams)
+    assert found.keys == {"branch": "main"}
+    assert found.manifest is None
+    report = info.text(found)
+    for word in ("KERNEL_CLK", "kind 77", "2.0 KiB", "some_platform", "branch", "memory_subsystem"):
+        assert word in report
+    with pytest.raises(ImageError, match="BITSTREAM"):
+        require_kernels(found)
+    for rows in ([], {"key_values": 3}, {"key_values": [3]}):
+        with pytest.raises(ImageError, match="KEYVALUE_METADATA"):
+            key_values({"key_value_metadata": rows})
+
+
+def test_uuids_tell_images_apart() -> None:
+    """Same content, same UUID; another library, kernel or platform, another one."""
+    other = replace(SIMPLE, platform="another")
+    uuids = [
+        content_uuid(SIMPLE, LIBRARY),
+        content_uuid(SIMPLE, LIBRARY + b"\0"),
+        content_uuid(other, LIBRARY),
+        content_uuid(replace(SIMPLE, kernels=(replace(VADD, name="vsub"),)), LIBRARY),
+    ]
+    assert len(set(uuids)) == 4
+    assert content_uuid(SIMPLE, LIBRARY) == uuids[0]
+    assert xclbin.read(pack(SIMPLE, LIBRARY)).uuid == uuids[0]
+
+
+# Damage
+
+
+@pytest.mark.parametrize(
+    ("kind", "data"),
+    [
+        (Kind.MEM_TOPOLOGY, struct.pack("<i4x", -1)),
+        (Kind.MEM_TOPOLOGY, struct.pack("<i4x", 2_000_000_000)),
+        (Kind.MEM_TOPOLOGY, struct.pack("<i4x", 3) + bytes(40)),
+        (Kind.IP_LAYOUT, b"\1"),
+        (Kind.IP_LAYOUT, struct.pack("<i4x", 2) + bytes(100)),
+        (Kind.CONNECTIVITY, struct.pack("<4i", 1, 0, 5, 0)),
+        (Kind.CONNECTIVITY, struct.pack("<4i", 1, 0, 0, -1)),
+        (Kind.CLOCK_FREQ_TOPOLOGY, b"\xff\x7f"),
+        (Kind.ASK_GROUP_TOPOLOGY, struct.pack("<i", 9)),
+        (Kind.BUILD_METADATA, b"[" * 100_000),
+        (Kind.BUILD_METADATA, b"\xff\xfe"),
+        (Kind.BUILD_METADATA, b"[1]"),
+        (Kind.EMBEDDED_METADATA, b"<project>"),
+        (Kind.EMBEDDED_METADATA, b"<project/>"),
+        (Kind.EMBEDDED_METADATA, b"<a>" * 100_000),
+        (Kind.EMBEDDED_METADATA, b'<?xml version="1.0" encoding="klingon"?><a/>'),
+        (Kind.EMBEDDED_METADATA, b'<?xml version="1.0" encoding="utf-7"?><a/>'),
+    ],
+)
+def test_nonsense_in_a_section_is_named(kind: Kind, data: bytes) -> None:
+    """One error, which says the section."""
+    whole = xclbin.read(pack(SIMPLE, LIBRARY))
+    kept = [s for s in whole.sections if s.kind != kind]
+    with pytest.raises(ImageError, match=f"section {kind.name},"):
+        parse(whole.with_sections([*kept, Section(kind, "", data)]))
+
+
+def test_entities_are_refused_before_they_expand() -> None:
+    """A few hundred bytes that would become gigabytes."""
+    lines = "".join(f'<!ENTITY e{k + 1} "{f"&e{k};" * 10}">' for k in range(12))
+    bomb = f'<!DOCTYPE project [<!ENTITY e0 "ha">{lines}]><project>&e12;</project>'
+    with pytest.raises(ImageError, match="entities"):
+        metadata.read(bomb.encode())
+    outside = '<!DOCTYPE p [<!ENTITY f SYSTEM "file:///etc/hostname">]><p>&f;</p>'
+    with pytest.raises(ImageError, match="entities"):
+        metadata.read(outside.encode())
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        (b'id="1"', b'id="0"'),
+        (b'id="1"', b'id="7"'),
+        (b'offset="0x1c"', b'offset="here"'),
+        (b'offset="0x1c"', b'offset="0x10000000000000000"'),
+        (b'hostSize="0x1"', b'hostSize="-1"'),
+    ],
+)
+def test_contradictions_in_the_xml(old: bytes, new: bytes) -> None:
+    """Numbers that are none, and arguments that are missing or there twice."""
+    xml = metadata.write(description.complete(SIMPLE))
+    assert xml.count(old) >= 1
+    with pytest.raises(ImageError, match="EMBEDDED_METADATA"):
+        metadata.read(xml.replace(old, new))
+
+
+FILE = pack(
+    SIMPLE, LIBRARY, json.dumps({"format": "ftensor-image", "version": 1})
+)  # a whole file, to be damaged
+
+
+@given(st.data())
+def test_damaged_files_parse_or_raise(data: st.DataObject) -> None:
+    """Any bytes changed anywhere: an image, or one error of ours."""
+    broken = bytearray(FILE)
+    start = data.draw(st.sampled_from([0, 304, 456, 700]))
+    for _ in range(data.draw(st.integers(1, 8))):
+        at = data.draw(st.integers(start, len(broken) - 1))
+        broken[at] = data.draw(st.integers(0, 255))
+    _parse_or_refuse(bytes(broken[: data.draw(st.integers(0, len(broken)) | st.just(len(broken)))]))
+
+
+@given(st.sampled_from(sorted(Kind)), st.binary(max_size=300))
+def test_any_bytes_in_a_section_parse_or_raise(kind: Kind, content: bytes) -> None:
+    """A sound container with a section of noise."""
+    whole = xclbin.read(FILE)
+    kept = [s for s in whole.sections if s.kind != kind]
+    _parse_or_refuse(xclbin.write(whole.with_sections([*kept, Section(kind, "", content)])))
+
+
+@given(st.binary(max_size=600))
+def test_any_bytes_parse_or_raise(content: bytes) -> None:
+    """Noise alone, and noise behind the magic."""
+    _parse_or_refuse(content)
+    _parse_or_refuse(xclbin.MAGIC + content)
+
+
+def _parse_or_refuse(content: bytes) -> None:
+    try:
+        found = parse(xclbin.read(content))
+        report = info.text(found)
+    except ImageError as e:
+        assert "xclbin" in str(e)
+        return
+    assert all(line.isprintable() for line in report.splitlines())
+
+
+# Descriptions that people write
+
+TOML = """
+platform = "vendor_board_gen3_1"
+clock_mhz = 250
+name = "demo"
+banks = [{name = "DDR[0]", size = "4 GiB"}, {name = "DDR[1]", size = 0x1_0000_0000}]
+
+[[kernels]]
+name = "vadd"
+units = 2
+arguments = [
+  {name = "a", type = "const float *", bank = "DDR[0]"},
+  {name = "b", type = "float *", banks = ["DDR[1]"]},
+  {name = "scale", type = "double"},
+  {name = "flag", type = "unsigned char"},
+  {name = "n", type = "unsigned int"},
+]
+"""
+
+
+def test_toml_and_json_say_the_same(tmp_path: Path) -> None:
+    """Both files give the description that was made by hand above."""
+    toml = tmp_path / "vadd.toml"
+    toml.write_text(TOML)
+    found = description.read(toml)
+    assert found == description.complete(SIMPLE)
+    as_json = {
+        "platform": "vendor_board_gen3_1",
+        "clock_mhz": 250.0,
+        "name": "demo",
+        "banks": [{"name": b.name, "size": f"{b.size // 4096 * 4} KiB"} for b in TWO_BANKS],
+        "kernels": [
+            {
+                "name": "vadd",
+                "units": [
+                    {"name": "vadd_1", "base": "0x1800000"},
+                    {"name": "vadd_2", "base": 0x1810000},
+                ],
+                "arguments": [
+                    {"name": a.name, "type": a.c, "banks": list(a.banks)} for a in VADD.arguments
+                ],
+            }
+        ],
+    }
+    path = tmp_path / "vadd.json"
+    path.write_text(json.dumps(as_json))
+    assert description.read(path) == found
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "says"),
+    [
+        ('type = "double"', 'type = "ap_uint<72>"', "size in bytes"),
+        ('bank = "DDR[0]"', 'bank = "DDR[7]"', "DDR.7."),
+        ('name = "vadd"', 'name = "v add"', "identifier"),
+        ("units = 2", "units = 200", "200 units"),
+        ("units = 2", 'units = [{name="a", base=0x20000}, {name="b", base=0x10000}]', "ascend"),
+        ("units = 2", 'units = [{name="a"}, {name="a"}]', "one name"),
+        ("units = 2", f'units = [{{name="{"a" * 60}"}}]', "63 bytes"),
+        ("units = 2", "unit = 2", "'unit'"),
+        ('size = "4 GiB"', 'size = "four"', "four"),
+        ('size = "4 GiB"', "size = 5000", "4 KiB"),
+        ("units = 2", 'control = "magic"', "MAGIC"),
+        ('name = "scale", ', 'name = "scale", offset = 0x1c, ', "overlap"),
+        ("platform =", "platform", "valid file"),
+        ('name = "n", ', "", "'name' is missing"),
+        ("clock_mhz = 250", 'clock_mhz = "fast"', "clock_mhz"),
+    ],
+)
+def test_mistakes_in_a_description(tmp_path: Path, old: str, new: str, says: str) -> None:
+    """One message that names what is wrong."""
+    assert TOML.count(old) == 1 or "name" in old
+    path = tmp_path / "x.toml"
+    path.write_text(TOML.replace(old, new))
+    with pytest.raises(ImageError, match=says):
+        description.read(path)
+
+
+def test_limits_of_an_image() -> None:
+    """No kernels, too many units, a library that is none."""
+    with pytest.raises(ImageError, match="no kernel"):
+        pack(Description(()), LIBRARY)
+    many = tuple(replace(VADD, name=f"v{k}", units=VADD.units) for k in range(65))
+    with pytest.raises(ImageError, match="128"):
+        pack(replace(SIMPLE, kernels=many), LIBRARY)
+    with pytest.raises(ImageError, match="twice"):
+        pack(replace(SIMPLE, kernels=(VADD, VADD)), LIBRARY)
+    with pytest.raises(ImageError, match="shared object"):
+        pack(SIMPLE, b"text")
+
+
+# The commands
+
+
+def test_pack_and_info_commands(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """A file made by one command is shown by the other."""
+    (tmp_path / "lib.so").write_bytes(LIBRARY)
+    (tmp_path / "vadd.toml").write_text(TOML)
+    lacking = ["--library", f"{tmp_path}/lib.so", "--description", f"{tmp_path}/vadd.toml", "x"]
+    assert main(["image", "pack", *lacking]) == 1
+    assert "has no function 'vadd'" in capsys.readouterr().err
+    (tmp_path / "lib.so").write_bytes(LIBRARY + b"\0vadd\0")
+    made = str(tmp_path / "vadd.xclbin")
+    words = ["--library", str(tmp_path / "lib.so"), "--description", str(tmp_path / "vadd.toml")]
+    assert main(["image", "pack", *words, made]) == 0
+    assert "1 kernels, 2 compute units" in capsys.readouterr().out
+    assert main(["image", "info", made]) == 0
+    shown = capsys.readouterr().out
+    uuid = str(content_uuid(SIMPLE, LIBRARY + b"\0vadd\0"))
+    for word in ("SW_EMU", uuid, "vadd:vadd_2", "0x1810000", "DDR[1]", "const float *", "250 MHz"):
+        assert word in shown
+
+
+@pytest.mark.parametrize("content", [b"", b"xclbin2\0", b"#!/bin/sh\n" * 99, FILE[:-1], None])
+def test_info_of_what_is_no_image(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], content: bytes | None
+) -> None:
+    """One line on stderr and status 1."""
+    path = tmp_path / "x.xclbin"
+    if content is not None:
+        path.write_bytes(content)
+    assert main(["image", "info", str(path)]) == 1
+    told = capsys.readouterr()
+    assert told.out == ""
+    assert len(told.err.splitlines()) == 1
+    assert "xclbin" in told.err
+
+
+def test_names_in_a_file_cannot_steer_the_terminal(tmp_path: Path) -> None:
+    """Escape sequences are shown, not sent."""
+    image = Xclbin(UUID(int=1), (Section(3, "\x1b[2J", b""),), "\x1b]0;title\x07")
+    assert "\x1b" not in info.text(parse(xclbin.read(xclbin.write(image))))
+
+
+def test_xclbinutil_would_find_the_same(tmp_path: Path) -> None:
+    """XRT's own header, compiled, agrees about the sizes of the structures."""
+    import shutil
+
+    header = Path("/usr/include/xrt/xclbin.h")
+    if not header.exists() or shutil.which("g++") is None:
+        pytest.skip("needs XRT's headers (libxrt-dev) and g++")
+    names = ("mem_data", "ip_data", "connection", "clock_freq")
+    text = "#include <cstdio>\n#include <xclbin.h>\nint main() {"
+    text += "".join(f'printf("%zu ", sizeof({name}));' for name in names) + "}\n"
+    (tmp_path / "sizes.cpp").write_text(text)
+    program = str(tmp_path / "sizes")
+    subprocess.run(
+        ["g++", "-I", str(header.parent), str(tmp_path / "sizes.cpp"), "-o", program], check=True
+    )
+    sizes = subprocess.run([program], capture_output=True, text=True, check=True).stdout.split()
+    layouts = (tables.MEMORY, tables.UNIT, tables.CONNECTION, tables.CLOCK)
+    assert [int(n) for n in sizes] == [layout.size for layout in layouts]
+
+
+def test_connections_name_banks(tmp_path: Path) -> None:
+    """An argument that reaches two banks has both, in order."""
+    both = ArgumentDescription("x", "float *", banks=("DDR[1]", "DDR[0]"))
+    wanted = replace(SIMPLE, kernels=(KernelDescription("k", (both,)),))
+    found = parse(xclbin.read(pack(wanted, LIBRARY)))
+    assert found.connections == (Connection(0, 0, 1), Connection(0, 0, 0))
+    assert found.description.kernels[0].arguments[0].banks == ("DDR[1]", "DDR[0]")
