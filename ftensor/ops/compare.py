@@ -69,7 +69,7 @@ _COMPLEX_CLOSE = (
 ISCLOSE = Op(
     "isclose", "isclose(input, other, *, rtol, atol) -> Tensor", f"(a == b) || ({_CLOSE})",
     complex_=f"{_COMPLEX_EQUAL} || {_COMPLEX_CLOSE}",
-    promote=_BOOL, params=("rtol", "atol"),
+    promote=_BOOL, params=("rtol", "atol"), float_only=True,
 )  # fmt: skip
 ISCLOSE_NAN = Op(
     "isclose_nan", "isclose(input, other, *, rtol, atol) -> Tensor",
@@ -78,7 +78,7 @@ ISCLOSE_NAN = Op(
         f"{_COMPLEX_EQUAL} || {_COMPLEX_CLOSE} || (((a.re != a.re) || (a.im != a.im))"
         " && ((b.re != b.re) || (b.im != b.im)))"
     ),
-    promote=_BOOL, params=("rtol", "atol"),
+    promote=_BOOL, params=("rtol", "atol"), float_only=True,
 )  # fmt: skip
 
 

@@ -84,9 +84,11 @@ class Op:
     @property
     def arity(self) -> int:
         """How many tensors the expression takes."""
-        return len(self.sees) or self.signature.split("*")[0].split(")")[0].count(",") + (
-            0 if "*" in self.signature else 1
-        )
+        if self.sees:
+            return len(self.sees)
+        words = self.signature.partition("(")[2].partition(")")[0].partition("*")[0].split(",")
+        names = [word.partition("=")[0].strip() for word in words]
+        return len([name for name in names if name and name not in self.params])
 
     def expression(self, compute: dtype) -> str:
         """The expression for a compute dtype; empty when the op refuses it."""

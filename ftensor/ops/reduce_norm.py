@@ -136,6 +136,7 @@ EXP_SUM_COMPLEX = Reduce(
 UNCENTER = Op(
     "logsumexp", "logsumexp(input, largest) -> Tensor", f"a + {_CENTER}",
     complex_="ft_cmake(a.re + (fabs(b.re) == K(INFINITY) ? K(0) : b.re), a.im)",
+    float_only=True,
 )  # fmt: skip
 
 
@@ -181,9 +182,14 @@ def logsumexp(
 
 SHIFTED_EXP = Reduce("softmax", "exp(a - b)", "x + y", "K(0)")
 LOG_EXP = Reduce("log_softmax", "exp(a - b)", "x + y", "K(0)", ("log(x)",))
-LOG = Op("log_softmax", "log(input) -> Tensor", "log(a)")
-SOFTMAX = Op("softmax", "softmax(input, largest, total) -> Tensor", "exp(a - b) / c")
-LOG_SOFTMAX = Op("log_softmax", "log_softmax(input, largest, log_total) -> Tensor", "(a - b) - c")
+LOG = Op("log_softmax", "log(input) -> Tensor", "log(a)", float_only=True)
+SOFTMAX = Op(
+    "softmax", "softmax(input, largest, total) -> Tensor", "exp(a - b) / c", float_only=True
+)
+LOG_SOFTMAX = Op(
+    "log_softmax", "log_softmax(input, largest, log_total) -> Tensor", "(a - b) - c",
+    float_only=True,
+)  # fmt: skip
 
 
 def _softmax(row: Op, input: Any, dim: Any, of: dtype | None, out: Tensor | None) -> Tensor:

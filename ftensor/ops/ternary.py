@@ -109,6 +109,7 @@ def _check_lerp(row: Op, inputs: Any, params: Any, common: dtypes.dtype) -> None
 LERP = Op(
     "lerp", "lerp(input, end, weight) -> Tensor", "ftb_lerp(a, b, c)",
     complex_="ftb_clerp(a, b, c)", float_only=True, check=_check_lerp, round_numbers=False,
+    tensors=(0, 1),
 )  # fmt: skip
 
 
@@ -197,11 +198,11 @@ def _check_parts(row: Op, inputs: Any, params: Any, common: dtypes.dtype) -> Non
 
 COMPLEX = Op(
     "complex", "complex(real, imag) -> Tensor", "ft_cmake(a, b)",
-    promote=Promote.REAL_TO_COMPLEX, check=_check_parts,
+    promote=Promote.REAL_TO_COMPLEX, check=_check_parts, tensors=(0, 1),
 )  # fmt: skip
 POLAR = Op(
     "polar", "polar(abs, angle) -> Tensor", "ft_cmake(a * ft_cos(b), a * ft_sin(b))",
-    promote=Promote.REAL_TO_COMPLEX, check=_check_parts,
+    promote=Promote.REAL_TO_COMPLEX, check=_check_parts, tensors=(0, 1),
 )  # fmt: skip
 
 

@@ -1,0 +1,124 @@
+"""Messages about inventories: the files that say what an image holds."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from difflib import get_close_matches
+from pathlib import Path
+
+
+class InventoryError(ValueError):
+    """An inventory that can't be read, or that asks for what there is not."""
+
+
+def _listed(words: Iterable[str]) -> str:
+    return ", ".join(words)
+
+
+def _guess(word: str, known: Iterable[str]) -> str:
+    near = get_close_matches(word, list(known), 3)
+    return f"; did you mean {' or '.join(map(repr, near))}?" if near else ""
+
+
+def not_found(name: str, known: Sequence[str]) -> InventoryError:
+    """No file of that name, nor an inventory that comes with ftensor."""
+    return InventoryError(
+        f"there is no inventory {name!r}: give a file, or one of those that come with ftensor "
+        f"({_listed(known)}){_guess(name, known)}"
+    )
+
+
+def unreadable(path: Path, reason: object) -> InventoryError:
+    """A file that is no TOML, or can't be opened."""
+    return InventoryError(f"{path}: {reason}")
+
+
+def unknown_setting(where: str, name: str, known: Sequence[str]) -> InventoryError:
+    """A key that no inventory has."""
+    return InventoryError(
+        f"{where}: there is no setting {name!r}{_guess(name, known)} "
+        f"(the settings are {_listed(known)})"
+    )
+
+
+def wrong_value(where: str, name: str, value: object, wanted: str) -> InventoryError:
+    """A setting of another type, or out of its range."""
+    return InventoryError(f"{where}: {name} = {value!r}; it must be {wanted}")
+
+
+def missing(where: str, name: str, example: str) -> InventoryError:
+    """A table without a setting that it needs."""
+    return InventoryError(f"{where}: {name} is missing; for example: {example}")
+
+
+def nothing_to_write() -> InventoryError:
+    """--write without a program."""
+    return InventoryError("--write needs --trace PROGRAM, whose kernels it writes")
+
+
+def unknown_op(where: str, name: str, names: Iterable[str]) -> InventoryError:
+    """No row of that name."""
+    return InventoryError(
+        f"{where}: there is no op {name!r} with a kernel{_guess(name, names)} "
+        "(ftensor kernels full lists them; for a row of yours, imports = [...] names its module)"
+    )
+
+
+def not_imported(where: str, name: str, problem: Exception) -> InventoryError:
+    """A module with rows of the user's that does not come in."""
+    return InventoryError(
+        f"{where}: the module {name!r} can't be imported: {type(problem).__name__}: {problem}"
+    )
+
+
+def unknown_category(where: str, name: str, names: Sequence[str]) -> InventoryError:
+    """No category of rows of that name."""
+    return InventoryError(
+        f"{where}: there is no category {name!r} of ops; "
+        f"there are {_listed('@' + n for n in names)}"
+    )
+
+
+def unknown_dtype(where: str, name: str, names: Sequence[str]) -> InventoryError:
+    """No dtype of that name, alone or in a signature."""
+    return InventoryError(
+        f"{where}: there is no dtype {name!r}{_guess(name, names)} (there are {_listed(names)}; "
+        'kinds such as "@float"; signatures such as "bool(float32, number)")'
+    )
+
+
+def unknown_layout(where: str, name: str, names: Sequence[str]) -> InventoryError:
+    """No layout of that name."""
+    return InventoryError(
+        f"{where}: there is no layout {name!r}{_guess(name, names)} (there are {_listed(names)}, "
+        'and layouts in full such as "map vvs")'
+    )
+
+
+def serves_nothing(where: str, op: str, dtypes: Sequence[str], why: str) -> InventoryError:
+    """An op that a table names, and that takes none of its dtypes or has none of its layouts."""
+    return InventoryError(f"{where}: no kernel of {op!r} takes {_listed(dtypes)} {why}")
+
+
+def too_many_units(path: Path, units: int, most: int) -> InventoryError:
+    """More compute units than the runtime takes."""
+    return InventoryError(
+        f"{path}: {units} compute units, but an image holds at most {most}; let more ops share a "
+        "kernel (the same name, no grouping), or give fewer units"
+    )
+
+
+def same_name(where: str, name: str) -> InventoryError:
+    """Two tables whose kernels would be called the same, with settings that differ."""
+    return InventoryError(
+        f"{where}: another table is called {name!r} and differs in structure, units, banks or "
+        "grouping; tables of one name share their kernels"
+    )
+
+
+def bad_name(where: str, name: str, longest: int) -> InventoryError:
+    """A name that no kernel can have."""
+    return InventoryError(
+        f"{where}: {name!r} can't begin a kernel's name: letters, digits and underscores, "
+        f"a letter first, at most {longest}"
+    )
