@@ -1,5 +1,9 @@
 // Complex helpers: FT_C is a pair of real lane vectors. Functions follow C99 Annex G at zeros,
 // infinities and NaNs, and scale where a square or an exponential alone would leave the range.
+#if defined(__GNUC__) && !defined(__clang__) && __GNUC__ == 12 && __GNUC_MINOR__ < 3
+// These g++ contract the vectorized products of complex numbers even where they are told not to.
+#pragma GCC optimize("no-tree-vectorize")
+#endif
 typedef FT_CAT(ft_c, FT_T) FT_C;
 FT_FN_ONCE FT_C ft_cmake(FT_V re, FT_V im) { return FT_PAIR(FT_T, re, im); }
 FT_FN_ONCE FT_C ft_cadd(FT_C x, FT_C y) { return ft_cmake(x.re + y.re, x.im + y.im); }

@@ -49,15 +49,16 @@ def holes(key: KernelKey) -> dict[str, list[str]]:
     params = parameters(key)
     pointers = [name for what, _, name in params if what == "*" and name != "bad"]
     ports = dict(zip(pointers, list(key.outs) + [p for p in key.ins if p.kind != BY_VALUE]))
+    rows = key.skeleton != "map"
+    ported = pointers + (["bad"] if indices(key) else []) + (["g"] if rows else [])
     common = {
         "FT_NAME": [key.entry],
         "FT_PARAMS": [", ".join(f"{c}{name}" for _, c, name in params)],
-        "FT_PORTS": [f"FT_PORT({name}, gmem{k})" for k, name in enumerate(pointers)],
+        "FT_PORTS": [f"FT_PORT({name}, gmem{k})" for k, name in enumerate(ported)],
         "FT_SETUP": [_shift(name, ports[name]) for name in pointers],
         "FT_OPERANDS": [str(len(pointers))],
         "FT_OUTPUTS": [str(len(key.outs))],
     }
-    rows = key.skeleton != "map"
     results = [f"{_wide_type(p)} w_out{k};" for k, p in enumerate(key.outs)]
     writes = {
         part: [_write(f"out{k}", p, pointers, rows, part) for k, p in enumerate(key.outs)]

@@ -23,6 +23,8 @@
 #define FT_UNITS ((int)get_global_size(0))
 #define FT_PORT(name, bundle)
 #define FT_PIPELINE
+#define FT_LOOP(name)
+#define FT_BEATS(i)
 #define FT_UNROLL _Pragma("unroll")
 
 // One pass computes every lane.

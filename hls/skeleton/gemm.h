@@ -13,6 +13,7 @@ FT_KERNEL void FT_NAME(
     FT_PORT(a_panels, gmem1)
     FT_PORT(b_panels, gmem2)
     FT_PORT(added, gmem3)
+    FT_PORT(g, gmem4)
     const int items = (int)g[0], row_panels = (int)g[1], column_panels = (int)g[2], most = (int)g[3];
     const int depth = (int)g[6], mode = (int)g[7], whole = (int)g[8], dims = (int)g[13];
     const int blocks = (row_panels + most - 1) / most;
@@ -49,6 +50,7 @@ FT_KERNEL void FT_NAME(
                     FT_UNROLL
                     for (int v = 0; v < FT_TILE_VECTORS; v++) { FT_EACH_LANE FT_LANE(sum[r][v]) = FT_ZERO_X; }
                 }
+                FT_LOOP(depth)
                 for (int k = 0; k < n; k++) {
                     FT_PIPELINE
                     FT_WIDE_X w[FT_TILE_VECTORS];

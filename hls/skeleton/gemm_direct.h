@@ -19,6 +19,7 @@ FT_KERNEL void FT_NAME(
     FT_PORT(a, gmem1)
     FT_PORT(b, gmem2)
     FT_PORT(added, gmem3)
+    FT_PORT(g, gmem4)
     const int items = (int)g[0], row_blocks = (int)g[1], vectors = (int)g[2];
     const int depth = (int)g[6], mode = (int)g[7], whole = (int)g[8], dims = (int)g[13], wide = (int)g[18];
     const long a_row = g[14] * FT_PARTS, a_step = g[15] * FT_PARTS, b_step = g[16] * FT_PARTS;
@@ -52,6 +53,7 @@ FT_KERNEL void FT_NAME(
             FT_UNROLL
             for (int r = 0; r < FT_TILE_ROWS; r++) { FT_EACH_LANE FT_LANE(sum[r]) = FT_ZERO_X; }
             if (wide && m == FT_LANES) {
+                FT_LOOP(depth)
                 for (int k = 0; k < n; k++) {
                     FT_PIPELINE
                     const FT_WIDE_E w = FT_E_LOAD(y);
@@ -64,6 +66,7 @@ FT_KERNEL void FT_NAME(
                     y += b_step;
                 }
             } else {
+                FT_LOOP(picked_depth)
                 for (int k = 0; k < n; k++) {
                     const FT_WIDE_E w = FT_E_PICK(y, (int)g[17], m);
                     FT_UNROLL

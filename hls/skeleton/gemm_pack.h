@@ -9,6 +9,7 @@ FT_FN_ONCE void ft_pack(
 {
     if (m == width && across == 1) {
         for (int k = 0; k < depth; k++) {
+            FT_LOOP(elements)
             for (int r = 0; r < width; r++) {
                 FT_ELEMENT(to, r, from + FT_PARTS * r)
             }
@@ -21,6 +22,7 @@ FT_FN_ONCE void ft_pack(
         const int n = depth - k0 < 16 ? depth - k0 : 16;
         for (int r = 0; r < width; r++) {
             FT_GLOBAL const FT_E *row = from + FT_PARTS * (r < m ? r * across : 0);
+            FT_LOOP(picked_elements)
             for (int k = 0; k < n; k++) {
                 if (r < m) {
                     FT_ELEMENT(to, k * width + r, row + FT_PARTS * k * along)
@@ -42,6 +44,7 @@ FT_KERNEL void FT_NAME(
     FT_PORT(b_panels, gmem1)
     FT_PORT(a, gmem2)
     FT_PORT(b, gmem3)
+    FT_PORT(g, gmem4)
     const int depth = (int)g[2], chunks = (depth + FT_DEPTH_CHUNK - 1) / FT_DEPTH_CHUNK;
     const int of_a = (int)(g[1] * g[6]) * chunks, items = of_a + (int)(g[8] * g[13]) * chunks;
     FT_FOR_SLAB(item, items)

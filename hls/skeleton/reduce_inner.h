@@ -39,8 +39,10 @@ FT_KERNEL void FT_NAME(FT_PARAMS, FT_GLOBAL const int *g FT_UNIT_PARAMS)
         for (int w = begin; w < end; w++) {
             const int stop = inner - part * chunk < chunk ? inner : (part + 1) * chunk;
             int i = part * chunk;
+            FT_BEATS(i)
             FT_STATES(sum)
 #if FT_VECTORS > 1
+            FT_LOOP(side_by_side)
             for (; i + FT_VECTORS * FT_LANES <= stop; i += FT_VECTORS * FT_LANES) {
                 FT_PIPELINE
                 FT_EACH_VECTOR
@@ -55,6 +57,7 @@ FT_KERNEL void FT_NAME(FT_PARAMS, FT_GLOBAL const int *g FT_UNIT_PARAMS)
                 }
             }
 #endif
+            FT_LOOP(vectors)
             for (; i + FT_LANES <= stop; i += FT_LANES) {
                 FT_PIPELINE
                 FT_READ(i)

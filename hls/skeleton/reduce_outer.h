@@ -34,8 +34,10 @@ FT_KERNEL void FT_NAME(FT_PARAMS, FT_GLOBAL const int *g FT_UNIT_PARAMS)
         FT_STATES(middle)
         FT_STATES(top)
         FT_STATES(high)
+        FT_LOOP(rows)
         for (int row = begin; row < end; row++) {
             FT_PIPELINE
+            FT_BEATS(first)
             if (width == FT_VECTORS * FT_LANES) {
                 FT_EACH_VECTOR
                 {

@@ -1,0 +1,49 @@
+// Stand-in for Vitis' hls_vector.h, so that g++ compiles the kernels as they are.
+// As there: N elements side by side, aligned to the greatest power of two that divides their size, so
+// that a vector whose size is a power of two is one beat of a port. Only what the kernels use is here.
+#pragma once
+#include <array>
+#include <cassert>
+#include <cstddef>
+#include <initializer_list>
+
+namespace hls {
+
+namespace details {
+// The greatest power of two that divides n.
+constexpr std::size_t power_of_two(std::size_t n) { return n & (~n + 1); }
+}  // namespace details
+
+template <typename T, std::size_t N> class alignas(details::power_of_two(sizeof(T) * N)) vector
+{
+    static_assert(N > 0, "a vector has elements");
+    std::array<T, N> data;
+
+  public:
+    vector() = default;
+    vector(const T &all) { data.fill(all); }
+    vector(std::initializer_list<T> list)
+    {
+        assert(list.size() == N);
+        std::size_t k = 0;
+        for (const T &x : list) data[k++] = x;
+    }
+    static constexpr std::size_t size() { return N; }
+    T &operator[](std::size_t k) { return data[k]; }
+    const T &operator[](std::size_t k) const { return data[k]; }
+
+#define HLS_VECTOR_OPERATOR(op)                                          \
+    vector &operator op##=(const vector &other)                          \
+    {                                                                    \
+        for (std::size_t k = 0; k < N; k++) data[k] op##= other.data[k]; \
+        return *this;                                                    \
+    }                                                                    \
+    friend vector operator op(vector x, const vector &y) { return x op##= y; }
+    HLS_VECTOR_OPERATOR(+)
+    HLS_VECTOR_OPERATOR(-)
+    HLS_VECTOR_OPERATOR(*)
+    HLS_VECTOR_OPERATOR(/)
+#undef HLS_VECTOR_OPERATOR
+};
+
+}  // namespace hls

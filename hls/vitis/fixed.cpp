@@ -1,0 +1,6 @@
+$title
+
+$settings
+$includes
+
+$body

@@ -1,0 +1,38 @@
+// The arithmetic: a beat of each operand in, a beat of the result out, in every cycle.
+static void compute(
+    $compute_streams,
+    $compute_scalars)
+{
+compute:
+    for (int v = 0; v < count; v++) {
+#pragma HLS PIPELINE II=1
+#pragma HLS LOOP_TRIPCOUNT min=1 max=65536
+        $receive
+        out0_to.write(one_beat($beat_arguments));
+    }
+}
+
+// Reading, arithmetic and writing run at the same time, joined by FIFOs.
+static void run(
+    $run_pointers,
+    $run_offsets,
+    $run_scalars)
+{
+#pragma HLS DATAFLOW
+    $streams
+    $reads
+    compute($compute_arguments);
+    $writes
+}
+
+extern "C" void $name(
+    $parameters)
+{
+    $interfaces
+    const int beats = n / LANES, first = ft_slab(beats, ft_unit, ft_units);
+    const int count = ft_slab(beats, ft_unit + 1, ft_units) - first;
+    // The last compute unit also takes the elements that fill no beat.
+    const int rest = ft_unit == ft_units - 1 ? n % LANES : 0;
+    $inputs
+    run($run_arguments);
+}

@@ -1,0 +1,15 @@
+$title
+
+#include <ap_int.h>
+#include <hls_math.h>
+#include <hls_stream.h>
+#include <hls_vector.h>
+
+#include "ftensor/vitis/words.h"
+#include "ftensor/vitis/stages.h"
+
+$types
+
+$tables
+
+$units

@@ -1,0 +1,89 @@
+$title
+
+#include <ap_int.h>
+#include <hls_math.h>
+
+#include "ftensor/vitis/words.h"
+$includes
+
+static const int OPERANDS = $operands;  // pointers, outputs first
+static const int MAX_DIMS = $max_dims;
+static_assert(OPERANDS <= 16, "as many as a mask of operands has bits");
+
+// Which operands each opcode has ($operand_names): its geometry lists these and no others.
+$uses
+$located
+
+$units
+
+// Any layout: one element per step, each operand at an address of its own. The outer dims are walked
+// by nested counters, the only divisions find where a compute unit starts.
+// Geometry: dims, inner, chunk, chunks, total (rows * chunks), outer shape[dims], then for each
+// operand of the opcode its outer strides[dims], then for each its inner stride; all in elements.
+extern "C" void $name(
+    $parameters)
+{
+    $interfaces
+    const ap_uint<OPERANDS> uses = USES[opcode];
+    const int dims = geometry[0], inner = geometry[1], chunk = geometry[2];
+    const int chunks = geometry[3], total = geometry[4];
+    int shape[MAX_DIMS], counter[MAX_DIMS], strides[OPERANDS][MAX_DIMS], step[OPERANDS], at[OPERANDS];
+#pragma HLS ARRAY_PARTITION variable=strides dim=1 complete
+#pragma HLS ARRAY_PARTITION variable=step complete
+#pragma HLS ARRAY_PARTITION variable=at complete
+    int next = 5;
+read_shape:
+    for (int d = 0; d < dims; d++) {
+#pragma HLS LOOP_TRIPCOUNT min=0 max=4
+        shape[d] = geometry[next++];
+    }
+read_strides:
+    for (int k = 0; k < OPERANDS; k++) {
+        for (int d = 0; d < dims; d++) {
+#pragma HLS LOOP_TRIPCOUNT min=0 max=4
+            strides[k][d] = uses[k] ? geometry[next++] : 0;
+        }
+    }
+read_steps:
+    for (int k = 0; k < OPERANDS; k++) {
+        step[k] = uses[k] ? geometry[next++] : 0;
+        at[k] = 0;
+    }
+    const int begin = ft_slab(total, ft_unit, ft_units), end = ft_slab(total, ft_unit + 1, ft_units);
+    int row = begin / chunks, part = begin % chunks;
+find_start:
+    for (int d = dims - 1; d >= 0; d--) {
+#pragma HLS LOOP_TRIPCOUNT min=0 max=4
+        counter[d] = row % shape[d];
+        row /= shape[d];
+        for (int k = 0; k < OPERANDS; k++) {
+#pragma HLS UNROLL
+            at[k] += counter[d] * strides[k][d];
+        }
+    }
+parts_of_rows:
+    for (int w = begin; w < end; w++) {
+#pragma HLS LOOP_TRIPCOUNT min=1 max=1024
+        const int stop = inner - part * chunk < chunk ? inner : (part + 1) * chunk;
+    elements:
+        for (int i = part * chunk; i < stop; i++) {
+$pipeline
+#pragma HLS LOOP_TRIPCOUNT min=1 max=4096
+            $step
+        }
+        if (++part == chunks) {
+            part = 0;
+        next_row:
+            for (int d = dims - 1; d >= 0; d--) {
+#pragma HLS LOOP_TRIPCOUNT min=0 max=4
+                const bool wraps = ++counter[d] == shape[d];
+                for (int k = 0; k < OPERANDS; k++) {
+#pragma HLS UNROLL
+                    at[k] += wraps ? strides[k][d] - shape[d] * strides[k][d] : strides[k][d];
+                }
+                if (!wraps) break;
+                counter[d] = 0;
+            }
+        }
+    }
+}

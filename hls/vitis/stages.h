@@ -1,0 +1,143 @@
+// The stages around an op's arithmetic: from a port into a FIFO, from a FIFO to a port.
+// One beat of a port is a V: hls::vector<T, LANES>, or T itself where there is one lane.
+#pragma once
+#include <ap_int.h>
+#include <hls_stream.h>
+#include <hls_vector.h>
+
+#include "words.h"
+
+// Element l of a beat, for both forms of it.
+template <typename T, size_t N> static inline T ft_lane(const hls::vector<T, N> &v, int l) { return v[l]; }
+template <typename T> static inline T ft_lane(const T &v, int) { return v; }
+
+// A beat that repeats one element.
+template <typename T, size_t N> static inline void ft_fill(hls::vector<T, N> &v, const hls::vector<T, N> &from, int l)
+{
+    const T one = from[l];
+fill_lanes:
+    for (size_t k = 0; k < N; k++) {
+#pragma HLS UNROLL
+        v[k] = one;
+    }
+}
+template <typename T> static inline void ft_fill(T &v, const T &from, int) { v = from; }
+
+// The first m lanes from `next`, the others as they were.
+template <typename T, size_t N>
+static inline void ft_keep(hls::vector<T, N> &v, const hls::vector<T, N> &next, int m)
+{
+keep_lanes:
+    for (size_t k = 0; k < N; k++) {
+#pragma HLS UNROLL
+        if ((int)k < m) v[k] = next[k];
+    }
+}
+template <typename T> static inline void ft_keep(T &v, const T &next, int) { v = next; }
+
+// What the opcode does with its inputs, a bit for each: whether it reads it at all (an input that it
+// does not read costs no transfer), and whether it is a single element, which every lane repeats.
+template <int INPUTS> struct ft_inputs {
+    ap_uint<INPUTS> reads, singles;
+};
+
+// Reads `count` beats of input INPUT from beat `first` on, counted from element `offset`.
+template <int LANES, int INPUT, typename V, int INPUTS>
+static void ft_read_port(
+    const V *port, hls::stream<V> &to, ft_inputs<INPUTS> inputs, long offset, int first, int count)
+{
+    if (!inputs.reads[INPUT]) return;
+    if (inputs.singles[INPUT]) {
+        V one;
+        ft_fill(one, port[offset / LANES], (int)(offset % LANES));
+    repeat:
+        for (int v = 0; v < count; v++) {
+#pragma HLS PIPELINE II=1
+#pragma HLS LOOP_TRIPCOUNT min=1 max=65536
+            to.write(one);
+        }
+    } else {
+        const V *from = port + (offset / LANES + first);
+    read:
+        for (int v = 0; v < count; v++) {
+#pragma HLS PIPELINE II=1
+#pragma HLS LOOP_TRIPCOUNT min=1 max=65536
+            to.write(from[v]);
+        }
+    }
+}
+
+// Writes `count` beats and then `rest` elements, which fill no beat: what lies beyond them in the
+// last beat belongs to a neighbour, so that beat is read, changed and written back.
+template <int LANES, typename V>
+static void ft_write_port(V *port, hls::stream<V> &from, long offset, int first, int count, int rest)
+{
+    V *to = port + (offset / LANES + first);
+write:
+    for (int v = 0; v < count; v++) {
+#pragma HLS PIPELINE II=1
+#pragma HLS LOOP_TRIPCOUNT min=1 max=65536
+        to[v] = from.read();
+    }
+    if (rest > 0) {
+        V last = to[count];
+        ft_keep(last, from.read(), rest);
+        to[count] = last;
+    }
+}
+
+// A beat of an operand, straight from its port; see ft_read_port.
+template <int LANES, int INPUT, typename V, int INPUTS>
+static inline V ft_read_beat(const V *port, ft_inputs<INPUTS> inputs, long offset, int beat)
+{
+#pragma HLS INLINE
+    V v{};
+    if (inputs.reads[INPUT] && inputs.singles[INPUT]) {
+        ft_fill(v, port[offset / LANES], (int)(offset % LANES));
+    } else if (inputs.reads[INPUT]) {
+        v = port[offset / LANES + beat];
+    }
+    return v;
+}
+
+// As ft_read_port and ft_write_port, between a port and a block in local memory.
+template <int LANES, int INPUT, typename V, int INPUTS>
+static void ft_read_block(
+    const V *port, V *block, ft_inputs<INPUTS> inputs, long offset, int first, int count)
+{
+    if (!inputs.reads[INPUT]) return;
+    if (inputs.singles[INPUT]) {
+        V one;
+        ft_fill(one, port[offset / LANES], (int)(offset % LANES));
+    repeat:
+        for (int v = 0; v < count; v++) {
+#pragma HLS PIPELINE II=1
+#pragma HLS LOOP_TRIPCOUNT min=1 max=4096
+            block[v] = one;
+        }
+    } else {
+        const V *from = port + (offset / LANES + first);
+    read:
+        for (int v = 0; v < count; v++) {
+#pragma HLS PIPELINE II=1
+#pragma HLS LOOP_TRIPCOUNT min=1 max=4096
+            block[v] = from[v];
+        }
+    }
+}
+template <int LANES, typename V>
+static void ft_write_block(V *port, const V *block, long offset, int first, int count, int rest)
+{
+    V *to = port + (offset / LANES + first);
+write:
+    for (int v = 0; v < count; v++) {
+#pragma HLS PIPELINE II=1
+#pragma HLS LOOP_TRIPCOUNT min=1 max=4096
+        to[v] = block[v];
+    }
+    if (rest > 0) {
+        V last = to[count];
+        ft_keep(last, block[count], rest);
+        to[count] = last;
+    }
+}

@@ -1,0 +1,86 @@
+// The kernel words that are the same for every Vitis HLS kernel: C types, conversions of what lies in
+// memory, and the pragmas. v++ and g++ read the same text; pragmas mean nothing to g++.
+// A lane is a scalar here, so a word of the expressions is plain C: FT_VEC(float) is float.
+#pragma once
+#include <cmath>
+#include <cstdint>
+#include <cstring>
+#include <limits>
+
+using std::acos; using std::acosh; using std::asin; using std::asinh; using std::atan; using std::atan2;
+using std::atanh; using std::cbrt; using std::ceil; using std::copysign; using std::cos; using std::cosh;
+using std::erf; using std::erfc; using std::exp; using std::exp2; using std::expm1; using std::fabs;
+using std::floor; using std::fma; using std::fmax; using std::fmin; using std::fmod; using std::hypot;
+using std::ldexp; using std::lgamma; using std::log; using std::log10; using std::log1p; using std::log2;
+using std::nextafter; using std::pow; using std::rint; using std::sin; using std::sinh; using std::sqrt;
+using std::tan; using std::tanh; using std::tgamma; using std::trunc; using std::remainder;
+
+typedef unsigned char uchar;
+typedef unsigned short ushort;
+typedef unsigned int uint;
+typedef unsigned long ulong;
+
+#define FT_CAT_(a, b) a##b
+#define FT_CAT(a, b) FT_CAT_(a, b)
+#define FT_FN static inline
+#define FT_FN_ONCE static inline
+#define FT_GLOBAL
+
+#define FT_PRAGMA_(x) _Pragma(#x)
+#define FT_PRAGMA(x) FT_PRAGMA_(x)
+#define FT_PORT(name, bundle)                                                                     \
+    FT_PRAGMA(HLS INTERFACE m_axi port = name bundle = bundle offset = slave max_widen_bitwidth = 512)
+#define FT_PIPELINE FT_PRAGMA(HLS PIPELINE II = 1)
+#define FT_LOOP(name)  // the label of a loop, in sources that `ftensor build` makes
+#define FT_BEATS(i)    // where the vectors from element i on begin, in those sources
+#define FT_UNROLL  // loops of a fixed length inside a pipelined one are unrolled without being told
+
+#define FT_VEC(T) T
+#define K(x) ((FT_V)(x))  // a number in the compute type
+#define FT_PAIR(T, r, i) (FT_CAT(ft_c, T){r, i})
+#define FT_CONVERT(T, v) ((T)(v))
+template <typename To, typename From> static inline To ft_bits(From v)
+{
+    static_assert(sizeof(To) == sizeof(From), "bits are kept, not converted");
+    To r;
+    std::memcpy(&r, &v, sizeof r);
+    return r;
+}
+#define FT_BITS(T, v) ft_bits<T>(v)
+#define FT_MASK_VALUE(T, m) ((T)((m) ? 1 : 0))
+#define FT_VALUE_MASK(v) ((v) != 0)
+#define FT_ANY(m) (m)
+#define FT_INDEX_MASK(m) (m)
+#define FT_MASK_INDEX(m) (m)
+
+// float16 by its bits: subnormals are scaled by 2^112 (the difference of the exponent biases).
+static inline float ft_from_half(uint16_t h)
+{
+    const uint sign = (uint)(h & 0x8000) << 16, rest = (uint)(h & 0x7fff) << 13;
+    if ((h & 0x7c00) == 0x7c00) return ft_bits<float>(sign | 0x7f800000u | rest);
+    return ft_bits<float>(sign | ft_bits<uint>(ft_bits<float>(rest) * 0x1p112f));
+}
+// Round to nearest, ties to even.
+static inline uint16_t ft_to_half(float f)
+{
+    const uint u = ft_bits<uint>(f), sign = (u >> 16) & 0x8000, mag = u & 0x7fffffff;
+    if (mag > 0x7f800000) return (uint16_t)(sign | 0x7e00);
+    if (mag >= 0x477ff000) return (uint16_t)(sign | 0x7c00);
+    if (mag < 0x38800000) {  // below the smallest normal: the bits of 0.5 + f hold the rounded result
+        const float tiny = ft_bits<float>(mag) + 0.5f;
+        return (uint16_t)(sign | (ft_bits<uint>(tiny) - 0x3f000000u));
+    }
+    return (uint16_t)(sign | ((mag - 0x38000000u + 0xfff + ((mag >> 13) & 1)) >> 13));
+}
+static inline float ft_from_bfloat16(ushort v) { return ft_bits<float>((uint)v << 16); }
+static inline ushort ft_to_bfloat16(float v)
+{
+    const uint u = ft_bits<uint>(v);
+    return (ushort)(v != v ? (u >> 16) | 0x40u : (u + 0x7fffu + ((u >> 16) & 1u)) >> 16);
+}
+
+typedef struct { float re, im; } ft_cfloat;
+typedef struct { double re, im; } ft_cdouble;
+
+// The vectors (or rows) of [0, n) that this compute unit takes.
+static inline int ft_slab(int n, int unit, int units) { return (int)((long)n * unit / units); }

@@ -1,0 +1,212 @@
+"""HLS sources built by g++ and run beside the kernels of the C simulation, for the tests."""
+
+from __future__ import annotations
+
+import ctypes
+import struct
+import subprocess
+import tempfile
+from collections.abc import Sequence
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ftensor.build.group import Group, arguments, call, entry, launch_parameters
+from ftensor.build.hls_source import copy_headers, source, standins
+from ftensor.dtypes import dtype
+from ftensor.kernels import gemm
+from ftensor.kernels.key import KernelKey, Port
+from ftensor.kernels.source import fixed_program, program
+from ftensor.runtime.csim import FLAGS
+from ftensor.runtime.targets import csim_compiler
+
+C_TYPES = {
+    "*": ctypes.c_void_p,
+    "int": ctypes.c_int,
+    "long": ctypes.c_long,
+    "uchar": ctypes.c_uint8,
+    "char": ctypes.c_int8,
+    "short": ctypes.c_int16,
+    "float": ctypes.c_float,
+    "double": ctypes.c_double,
+}
+# A beat of 512 bits and what is to stay untouched behind it.
+ALIGNMENT, GUARD = 64, 192
+
+
+@cache
+def folder() -> tempfile.TemporaryDirectory[str]:
+    """Where the tests' kernels lie, with the headers they include."""
+    made = tempfile.TemporaryDirectory(prefix="ftensor-hls-")
+    copy_headers(Path(made.name))
+    return made
+
+
+@cache
+def library(text: str, name: str) -> ctypes.CDLL:
+    """A kernel's text as a loaded library, compiled as the C simulation compiles its own."""
+    place = Path(folder().name)
+    stem = place / f"{name}-{abs(hash(text)):x}"
+    stem.with_suffix(".cpp").write_text(text)
+    command = [*(csim_compiler() or ["g++"]), *FLAGS, "-Wall", "-Wextra", "-Werror"]
+    command += [
+        f"-Wno-{w}"
+        for w in (
+            "unknown-pragmas",
+            "unused-function",
+            "unused-label",
+            "parentheses",
+            "tautological-compare",
+        )
+    ]
+    command += ["-Wno-unused-parameter", "-Wno-unused-variable", "-Wno-unused-const-variable"]
+    command += [f"-I{place}", f"-I{standins()}"]
+    made = stem.with_suffix(".so")
+    done = subprocess.run(
+        [*command, str(stem.with_suffix(".cpp")), "-o", str(made)], capture_output=True, text=True
+    )
+    assert done.returncode == 0, f"{done.stderr}\n{text}"
+    return ctypes.CDLL(str(made))
+
+
+@cache
+def reference(member: Any) -> Any:
+    """The member's kernel as the C simulation compiles it, on one compute unit."""
+    from types import SimpleNamespace
+
+    from ftensor import dtypes
+
+    name = entry(member)
+    if isinstance(member, str):
+        text = fixed_program(name, group_skeleton(member), "vitis", dtypes.uint8, float64=True)
+    elif isinstance(member, KernelKey):
+        text = program(member, "vitis", float64=True, grid="slab")
+    else:
+        backend: Any = SimpleNamespace(
+            properties=SimpleNamespace(has_float64=True),
+            target=SimpleNamespace(grid="slab"),
+            dialect="vitis",
+        )
+        text = gemm.program(backend, member)
+    function = getattr(plain_library(text, name), name)
+    types = [what for what, _, _ in launch_parameters(member)]
+    function.argtypes = [C_TYPES[t] for t in types] + [ctypes.c_int, ctypes.c_int]
+    function.restype = None
+    return function
+
+
+def group_skeleton(name: str) -> str:
+    """The skeleton of a kernel that has no holes."""
+    return name.removeprefix("ft_")
+
+
+@cache
+def plain_library(text: str, name: str) -> ctypes.CDLL:
+    """A self-contained program of the C simulation."""
+    stem = Path(folder().name) / f"{name}-{abs(hash(text)):x}-plain"
+    made = stem.with_suffix(".so")
+    command = [*(csim_compiler() or ["g++"]), *FLAGS, "-x", "c++", "-", "-o", str(made)]
+    done = subprocess.run(command, input=text, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    return ctypes.CDLL(str(made))
+
+
+@cache
+def built(group: Group) -> Any:
+    """The group's kernel from its HLS source."""
+    function = getattr(library(source(group), group.name), group.name)
+    function.argtypes = [C_TYPES[a.what] for a in arguments(group)]
+    function.restype = None
+    return function
+
+
+def launch(
+    group: Group, opcode: int, given: Sequence[Any], units: int = 1, unused: int | None = None
+) -> None:
+    """Run a member of the group with the arguments of its own launch, on `units` compute units.
+
+    `unused` is passed for the ports that the member leaves unused.
+    """
+    tokens = call(group, opcode).split()
+    passed = [_argument(token, given) for token in tokens]
+    if unused is not None:
+        passed = [unused if t[0] == "@" else x for t, x in zip(tokens, passed)]
+    function = built(group)
+    for unit in range(units):
+        function(*passed, unit, units)
+
+
+def _argument(token: str, given: Sequence[Any]) -> Any:
+    """What a token of `group.call` stands for."""
+    if token[0] == "=":
+        return int(token[1:])
+    if token[0] == "@":
+        return given[int(token[1:])]
+    if token[0] == "f":
+        return struct.unpack("<q", struct.pack("<f", given[int(token[1:])]) + bytes(4))[0]
+    if token[0] == "d":
+        return struct.unpack("<q", struct.pack("<d", given[int(token[1:])]))[0]
+    return given[int(token.removeprefix("q"))]
+
+
+def memory(nbytes: int, seed: int = 0) -> np.ndarray:
+    """Aligned bytes with a guard behind them, all filled with noise."""
+    size = nbytes + GUARD
+    raw = np.random.default_rng(seed).integers(0, 256, size + ALIGNMENT, np.uint8)
+    start = -raw.ctypes.data % ALIGNMENT
+    return raw[start : start + size]
+
+
+def numpy_dtype(of: dtype) -> np.dtype[Any]:
+    """The dtype that holds a tensor dtype's elements; bfloat16 by its bits."""
+    return np.dtype(np.uint16 if of.name == "bfloat16" else of.name)
+
+
+def values(of: dtype, count: int, seed: int) -> np.ndarray:
+    """Elements of a dtype: ordinary ones, and those where mistakes show."""
+    rng = np.random.default_rng(seed)
+    if of.name == "bool":
+        return rng.integers(0, 2, count).astype(np.uint8)
+    if of.kind in "ui":
+        info = np.iinfo(of.name)
+        small = rng.integers(-5 if of.kind == "i" else 0, 9, count)
+        edges = np.array([info.min, info.max, 0, 1], info.dtype)
+        picked = rng.choice(edges, count)
+        return np.where(rng.random(count) < 0.2, picked, small).astype(of.name)
+    if of.is_complex:
+        parts = values_of_floats(rng, 2 * count)
+        return parts.astype(of.to_real().name).view(of.name)
+    floats = values_of_floats(rng, count).astype(np.float32)
+    if of.name == "bfloat16":
+        return (floats.view(np.uint32) >> 16).astype(np.uint16)
+    return floats.astype(of.name)
+
+
+def values_of_floats(rng: Any, count: int) -> np.ndarray:
+    """Floats of all sizes, with zeros, infinities, NaNs and subnormals among them."""
+    ordinary = rng.standard_normal(count) * np.exp2(rng.integers(-6, 7, count))
+    special = rng.choice([0.0, -0.0, np.inf, -np.inf, np.nan, 1e-6, -1.0, 1.0, 0.5], count)
+    return np.where(rng.random(count) < 0.15, special, ordinary)
+
+
+def same(mine: np.ndarray, theirs: np.ndarray, of: dtype) -> bool:
+    """Whether bytes are equal; a NaN equals any NaN."""
+    if np.array_equal(mine, theirs):
+        return True
+    if of.kind not in "fc" or of.name == "bfloat16":
+        return False
+    real = of.to_real() if of.is_complex else of
+    whole = mine.size // real.itemsize * real.itemsize
+    x, y = (m[:whole].view(real.name) for m in (mine, theirs))
+    equal = (x.view(f"u{real.itemsize}") == y.view(f"u{real.itemsize}")) | ((x != x) & (y != y))
+    return bool(equal.all()) and np.array_equal(mine[whole:], theirs[whole:])
+
+
+def port_values(port: Port, count: int, seed: int) -> np.ndarray:
+    """A buffer with `count` elements of a port's dtype."""
+    made = memory(count * port.dtype.itemsize, seed)
+    found = values(port.dtype, count, seed)
+    made[: found.nbytes] = found.view(np.uint8)
+    return made

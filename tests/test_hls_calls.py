@@ -1,0 +1,243 @@
+"""Whole calls of the library on kernels made from HLS sources, grouped as an image has them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+import pytest
+
+import ftensor as ft
+from ftensor.build.group import Group, is_wide
+from ftensor.build.grouping import bundles
+from ftensor.device import backend_of, get_device_mapping, resolve, set_device_mapping
+from ftensor.kernels import program
+from ftensor.kernels.key import KernelKey
+from ftensor.runtime.targets import csim_compiler
+
+from .hls_kernels import launch, same, values
+
+pytestmark = [
+    pytest.mark.once,
+    pytest.mark.skipif(csim_compiler() is None, reason="the C simulation needs a C++ compiler"),
+]
+
+REAL = ("float32", "float64", "float16", "bfloat16", "int8", "uint8", "int16", "int32", "int64")
+ALL = (*REAL, "bool", "complex64", "complex128")
+
+
+def tensor(of: str, *shape: int, seed: int = 1) -> ft.Tensor:
+    """A tensor on the C simulation."""
+    d = getattr(ft, of)
+    found = values(d, int(np.prod(shape, dtype=int)), seed)
+    if of == "bfloat16":
+        wide = (found.astype(np.uint32) << 16).view(np.float32)
+        return ft.tensor(wide.reshape(shape)).to(d)
+    return ft.tensor(found.astype(bool) if of == "bool" else found).reshape(shape).to(d)
+
+
+def ints(most: int, *shape: int, seed: int = 2, of: str = "int64") -> ft.Tensor:
+    """Indices below `most`, some counted from the end."""
+    made = np.random.default_rng(seed).integers(-most, most, shape)
+    return ft.tensor(made).to(getattr(ft, of))
+
+
+def pointwise(of: str) -> list[ft.Tensor]:
+    """Runs, tails, single elements, numbers, strided and broadcast operands of a dtype."""
+    a, b = tensor(of, 5, 37), tensor(of, 5, 37, seed=3)
+    made = [a * b, a + b[0, 3], a.t() * b.t(), a + b[0], a[:, ::2] == b[:, ::2], a == b, a.clone()]
+    made += [a * 2, ft.where(a == b, a, b), a != a[2, 2]]
+    made += [a.to(d) for d in (ft.float32, ft.int32, ft.bool, ft.complex64, ft.float16)]
+    made += [ft.full((37,), 1, dtype=a.dtype), ft.zeros(3, 5, dtype=a.dtype)]
+    made.append(a.clone())
+    made[-1][1:, 2] = 1
+    made[-1][0, :20] += b[0, :20]
+    return made
+
+
+def unary(of: str) -> list[ft.Tensor]:
+    """Functions with helpers of every header."""
+    a, b = tensor(of, 3, 50), tensor(of, 3, 50, seed=4)
+    names = ["exp", "sin", "sqrt", "tanh", "abs", "sigmoid", "log1p", "reciprocal"]
+    if not a.dtype.is_complex:
+        names += ["floor", "erfinv", "digamma", "relu", "sign", "lgamma"]
+        names += ["round"]
+    made = [getattr(ft, n)(a) if hasattr(ft, n) else ft.tanh(a) for n in names]
+    made += [ft.pow(a, b), a / b]
+    if not a.dtype.is_complex:
+        made += [ft.remainder(a, b), ft.fmod(a, b), a // b, ft.logaddexp(a, b), ft.maximum(a, b)]
+        made += [ft.clamp(a, -0.5, 0.5), ft.nextafter(a, b), ft.lerp(a, b, 0.25)]
+    else:
+        made += [a.real.clone(), a.imag.clone(), ft.angle(a), a.conj() * b]
+    return made
+
+
+def integers(of: str) -> list[ft.Tensor]:
+    """Division, shifts, powers and bits."""
+    a, b = tensor(of, 90), tensor(of, 90, seed=5)
+    made = [a // b, ft.remainder(a, b), ft.gcd(a, b), a & b, a | b, ~a, a ^ b]
+    return made + [a << (b & 3), a >> (b & 3), ft.maximum(a, b), a / b, a > b]
+
+
+def reductions(of: str) -> list[ft.Tensor]:
+    """Along rows, across rows, of everything, in two stages; sums, extremes, positions."""
+    a, big = tensor(of, 6, 301), tensor(of, 2, 70000)
+    made = [a.sum(), a.sum(0), a.sum(1), a.t().sum(0), a[:, ::3].sum(1), big.sum(), a.prod(1)]
+    made += [a.any(), a.all(1), a[:, 5].sum()]
+    if of in ("float32", "float64", "float16", "bfloat16", "complex64", "complex128"):
+        made += [a.mean(), a.mean(0), a.var(1) if of == "float32" else a.mean(1)]
+        made += [big.mean()]
+    if not a.dtype.is_complex and of != "bool":
+        made += [a.amax(1), a.amin(0), a.argmax(), a.argmin(1), big.argmax(), *a.max(0)]
+    return made
+
+
+def wide_reductions(of: str) -> list[ft.Tensor]:
+    """Rows on 64 bytes with ends that fill no vector: offsets, dims in between, repeated rows."""
+    a, b = tensor(of, 6, 320)[:, :301], tensor(of, 3, 4, 448)[:, 1:, 64:370]
+    made = [a.sum(0), a.sum(1), a[2:].sum(0), a[1:5, 64:].sum(1), b.sum(1), b.sum((0, 2))]
+    made += [b.sum((0, 1)), b.sum(2), b[:, 0].sum(0), a.expand(4, 6, 301).sum((0, 2))]
+    made += [b[:, :, :130].sum(1), b[:, :, :17].sum((0, 1)), a.any(0), b.all(2)]
+    many = tensor(of, 2000, 64)
+    made += [many.sum(0), many[:, :39].sum(0)]
+    if not a.dtype.is_complex and of != "bool":
+        made += [b.amax(1), b.amin(2), *a.max(0), b.argmax(2), many[:, :39].argmax(0)]
+    if of == "float32":
+        made += [a.var(0), b.var((0, 1)), b.var(2)]
+    return made
+
+
+def indexing(of: str) -> list[ft.Tensor]:
+    """Reads and writes through index tensors of several dtypes, masks, gathers and scatters."""
+    a = tensor(of, 7, 11)
+    i, j = ints(7, 5, 6), ints(11, 5, 6, seed=3)
+    made = [a[i, j], a[i], a[:, ints(11, 4)], a[ints(7, 9, of="int32")], a[a == a]]
+    made += [ft.index_select(a, 1, ft.tensor([3, 1, 10])), a.gather(1, ints(11, 7, 3).abs() % 11)]
+    b = a.clone()
+    b[i[0], j[0]] = a[0, 0]
+    c = a.clone()
+    c.index_put_((i, j), tensor(of, 5, 6, seed=9), accumulate=True)
+    d = a.clone()
+    d.scatter_(1, ints(11, 7, 2).abs() % 11, tensor(of, 7, 2, seed=8))
+    e = a.clone()
+    e[e == e] = 0
+    return [*made, b, c, d, e]
+
+
+def places() -> list[ft.Tensor]:
+    """Values computed from where they are."""
+    made = [ft.arange(100), ft.arange(3, 40, 2, dtype=ft.float32), ft.linspace(0, 1, 77)]
+    made += [ft.tril_indices(9, 8), ft.triu_indices(7, 9, 1), ft.eye(6), ft.logspace(0, 2, 33)]
+    made += [ft.arange(50, dtype=ft.int32), ft.nonzero(tensor("int32", 9, 40) > 0)]
+    made += [ft.linspace(0, 1, 5, dtype=ft.float64), ft.arange(9, dtype=ft.float16)]
+    return made
+
+
+def products(of: str) -> list[ft.Tensor]:
+    """Products of small and of packed matrices."""
+    a, b = tensor(of, 9, 33), tensor(of, 33, 20, seed=2)
+    big = tensor(of, 130, 150)
+    made = [a @ b, a @ b[:, 0], big @ big.t()]
+    if a.dtype.kind in "fc":
+        made.append(ft.addmm(tensor(of, 9, 20, seed=7), a, b, beta=0.5, alpha=2))
+    return made
+
+
+CALLS: dict[str, Callable[[], list[ft.Tensor]]] = {}
+for _name in ALL:
+    CALLS[f"pointwise-{_name}"] = lambda of=_name: pointwise(of)  # type: ignore[misc]
+for _name in ("float32", "float64", "float16", "bfloat16", "complex64"):
+    CALLS[f"unary-{_name}"] = lambda of=_name: unary(of)  # type: ignore[misc]
+for _name in ("int8", "uint8", "int32", "int64"):
+    CALLS[f"integers-{_name}"] = lambda of=_name: integers(of)  # type: ignore[misc]
+for _name in ("float32", "float64", "float16", "bfloat16", "int32", "uint8", "bool", "complex64"):
+    CALLS[f"reductions-{_name}"] = lambda of=_name: reductions(of)  # type: ignore[misc]
+for _name in ("float32", "float64", "float16", "int64", "uint8", "bool", "complex64", "complex128"):
+    CALLS[f"wide-{_name}"] = lambda of=_name: wide_reductions(of)  # type: ignore[misc]
+for _name in ("float32", "bfloat16", "int8", "int64", "complex64", "bool"):
+    CALLS[f"indexing-{_name}"] = lambda of=_name: indexing(of)  # type: ignore[misc]
+for _name in ("float32", "float64", "float16", "bfloat16", "complex64", "int32"):
+    CALLS[f"products-{_name}"] = lambda of=_name: products(of)  # type: ignore[misc]
+CALLS["places"] = places
+
+
+@pytest.fixture(scope="module", autouse=True)
+def csim() -> Iterator[Any]:
+    """The C simulation as the device, with three compute units, and afterwards what was before."""
+    before = get_device_mapping()
+    set_device_mapping("csim")
+    backend = backend_of(resolve())
+    units, backend.units = backend.units, 3
+    yield backend
+    backend.units = units
+    forget(backend)
+    program.observe = None
+    set_device_mapping(before)
+
+
+def forget(backend: Any) -> None:
+    """Kernels and launches are made again."""
+    backend.kernels.clear()
+    backend.launches.clear()
+
+
+def arrays(made: list[ft.Tensor]) -> list[tuple[Any, np.ndarray]]:
+    """The results' dtypes and bytes."""
+    found = []
+    for t in made:
+        whole = t.contiguous()
+        array = whole.float().numpy() if t.dtype is ft.bfloat16 else whole.numpy()
+        found.append((t.dtype, np.ascontiguousarray(array).reshape(-1).view(np.uint8)))
+    return found
+
+
+def groups_of(keys: list[Any]) -> dict[Any, tuple[Group, int]]:
+    """The groups that an inventory would make of the keys: where each is found."""
+    found: dict[Any, tuple[Group, int]] = {}
+    pointwise_ = [k for k in keys if isinstance(k, KernelKey)]
+    for turn, bundle in enumerate(bundles(pointwise_)):
+        structure = ("dataflow", "burst", "loop")[turn % 3]
+        group = Group(f"group_{turn}", tuple(bundle.members), structure=structure, units=3)
+        found |= {key: (group, opcode) for opcode, key in enumerate(bundle.members)}
+    for turn, key in enumerate(k for k in keys if not isinstance(k, KernelKey)):
+        found[key] = (Group(f"single_{turn}", (key,)), 0)
+    return found
+
+
+@pytest.mark.parametrize("name", list(CALLS))
+def test_calls(csim: Any, name: str) -> None:
+    """Equal bits from the C simulation's kernels and from the groups' HLS sources."""
+    keys: list[Any] = []
+
+    def record(key: Any, run: Any) -> Any:
+        keys.append(key)
+        return run
+
+    forget(csim)
+    program.observe = record
+    expected = arrays(CALLS[name]())
+    assert keys
+    where = groups_of(keys)
+    if name.startswith("wide-"):
+        wide = {k.skeleton for k in keys if is_wide(where[k][0], "in_a") and k.reduction}
+        assert wide == {"reduce_inner", "reduce_outer"}
+    used = set()
+
+    def replace(key: Any, run: Any) -> Any:
+        group, opcode = where[key]
+        used.add(key)
+
+        def call(stream: Any, units: int, *args: Any) -> None:
+            launch(group, opcode, args, units)
+
+        return call
+
+    forget(csim)
+    program.observe = replace
+    made = arrays(CALLS[name]())
+    program.observe = None
+    forget(csim)
+    assert used == set(keys)
+    for k, ((of, mine), (_, theirs)) in enumerate(zip(made, expected)):
+        assert same(mine, theirs, of), (name, k, of)

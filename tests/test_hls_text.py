@@ -1,0 +1,193 @@
+"""The text of HLS sources: for readers, for v++, and complete."""
+
+from __future__ import annotations
+
+import ctypes
+import posixpath
+import re
+from dataclasses import replace
+
+import pytest
+
+import ftensor as ft
+from ftensor.build.group import Group, arguments
+from ftensor.build.hls_source import HEADERS, source
+from ftensor.kernels.gemm import GemmKey
+from ftensor.kernels.hls_path import hls_root
+from ftensor.runtime.targets import csim_compiler
+
+from .hls_cases import (
+    ARITHMETIC,
+    RUN,
+    STRIDED,
+    STRUCTURES,
+    SUMS,
+    arithmetic,
+    key,
+    port,
+)
+from .hls_kernels import library
+
+pytestmark = pytest.mark.once
+
+
+def test_names_and_words() -> None:
+    """A file is for readers: ops by name, the settings, and no word of the skeletons' language."""
+    words = r"NAME|PARAMS|PORTS?|SETUP|READ|WRITE|COMPUTE|LANE|EACH_\w+|VEC|V|C|CONVERT"
+    holes = re.compile(rf"FT_({words})\b")
+    for structure in STRUCTURES:
+        text = source(Group("arithmetic", ARITHMETIC, structure=structure, units=2))
+        assert "static inline float add_float32(float a, float b) { return a + b; }" in text
+        for member in ARITHMETIC:
+            assert f"{member.name}_{member.compute.name}(" in text
+            assert member.entry in text
+        assert "structure " + structure in text and "2 compute units" in text
+        assert not holes.search(text)
+        assert ("#pragma HLS DATAFLOW" in text) == (structure == "dataflow")
+        assert "#pragma HLS PIPELINE II=1" in text
+    for file in HEADERS:
+        assert (hls_root() / file).is_file(), file
+
+
+def test_members_that_differ_in_layout_only_share_a_function() -> None:
+    """The two additions are one adder in each lane."""
+    text = source(arithmetic("dataflow"))
+    assert "case 0: case 1: return compute_float32::opcode_0_add(in_a, in_b);" in text
+    assert "opcode_1_add" not in text
+
+
+FIXED = (
+    GemmKey("gemm", ft.float32, 16, 8, 2, 16),
+    GemmKey("gemm_pack", ft.float16, 1, 8, 32),
+    GemmKey("gemm_direct", ft.complex64, 8, 4, 1),
+    "ft_compact",
+)
+
+
+def some_groups() -> list[Group]:
+    """A group of each skeleton."""
+    found = [
+        arithmetic("dataflow"),
+        Group("strided", STRIDED),
+        *(Group("one", (m,)) for m in FIXED),
+    ]
+    return [*found, Group("sums", SUMS)]
+
+
+def test_every_argument_has_an_interface() -> None:
+    """A pointer has a bundle of its own, and each argument a register."""
+    for group in some_groups():
+        text = source(group)
+        ports = re.findall(r"INTERFACE m_axi port=(\w+) bundle=(\w+) .*latency=\d+ max_", text)
+        own = arguments(group)
+        assert [p for p, _ in ports] == [a.name for a in own if a.what == "*"]
+        assert len({bundle for _, bundle in ports}) == len(ports)
+        registers = re.findall(r"INTERFACE s_axilite port=(\w+)", text)
+        assert registers == [*(a.name for a in own), "return"]
+        head = text[text.index(f'extern "C" void {group.name}(') :]
+        plain = re.sub(r"<.*?>", "", head[: head.index("\n{")])
+        assert re.findall(r"(\w+)[,)]", plain) == [a.name for a in own]
+
+
+def test_pipelined_loops_have_names() -> None:
+    """Tools report on loops by their labels; of one function's labels no two are equal."""
+    for group in some_groups():
+        lines = source(group).splitlines()
+        labels, functions = [], 0
+        for k, line in enumerate(lines):
+            if line == "{":
+                functions += 1
+            if found := re.fullmatch(r" *(\w+):", line):
+                assert lines[k + 1].lstrip().startswith(("for (", "{")), lines[k + 1]
+                labels.append((functions, found[1]))
+            if "#pragma HLS PIPELINE" not in line:
+                continue
+            while not lines[k].lstrip().startswith("for ("):
+                k -= 1
+            assert re.fullmatch(r" *\w+:", lines[k - 1]), (group.name, lines[k])
+        assert len(set(labels)) == len(labels), group.name
+
+
+def test_vectors_of_a_reduction_are_read_one_after_another() -> None:
+    """A step of a loop reads the beats that follow those of the step before."""
+    text = source(Group("sums", SUMS))
+    assert "const hls::vector<uint32_t, 16> *in_a" in text
+    assert "long in_a_beat = (in_a_offset + at[1] + i) / LANES;" in text
+    assert text.count("in_a[in_a_beat++]") == 3
+    assert "ft_read_lanes" not in text and "in_a += in_a_offset" not in text
+
+
+def test_headers_are_all_there() -> None:
+    """Whatever a source or a header includes of ours is copied beside the sources."""
+    texts = {f"ftensor/{name}": (hls_root() / name).read_text() for name in HEADERS}
+    for group in some_groups():
+        for name in re.findall(r'#include "(.+)"', source(group)):
+            assert name in texts, (group.name, name)
+    for name, text in texts.items():
+        for inner in re.findall(r'#include "(.+)"', text):
+            found = posixpath.normpath(posixpath.join(posixpath.dirname(name), inner))
+            assert found in texts, (name, inner)
+
+
+def test_a_compute_type_leaves_no_macro_behind() -> None:
+    """What the helper headers define for one type is undefined before the next."""
+    undone = set(re.findall(r"#undef (\w+)", (hls_root() / "vitis/end_compute.h").read_text()))
+    for name in ("math", "complex", "binary", "special", "position"):
+        text = (hls_root() / f"{name}.h").read_text()
+        assert set(re.findall(r"^#define (\w+)", text, re.M)) <= undone, name
+
+
+def test_what_cannot_be_one_kernel() -> None:
+    """Clear refusals, with the kernel's name."""
+    wide = key("neg", "-a", port(ft.float64), port(ft.float64), lanes=16, compute=ft.float64)
+    with pytest.raises(ValueError, match=r"kernel wide: 16 lanes of out0 are 1024 bits"):
+        source(Group("wide", (wide,)))
+    two = replace(ARITHMETIC[0], outs=(RUN, RUN), body=("a", "b"))
+    with pytest.raises(ValueError, match="kernel two: add has 2 outputs"):
+        source(Group("two", (two,)))
+    other = replace(SUMS[0], reduction=replace(SUMS[0].reduction, vectors=2))
+    with pytest.raises(
+        ValueError, match="kernel sums: sum and sum differ in outputs, or in states"
+    ):
+        source(Group("sums", (SUMS[0], other)))
+
+
+STANDINS = r"""
+#include <ap_int.h>
+#include <hls_math.h>
+#include <hls_stream.h>
+#include <hls_vector.h>
+static_assert(sizeof(hls::vector<float, 16>) == 64 && alignof(hls::vector<float, 16>) == 64, "");
+static_assert(sizeof(hls::vector<float, 3>) == 12 && alignof(hls::vector<float, 3>) == 4, "");
+static_assert(sizeof(hls::vector<float, 6>) == 24 && alignof(hls::vector<float, 6>) == 8, "");
+static_assert(sizeof(hls::vector<unsigned char, 2>) == 2, "");
+extern "C" long standins()
+{
+    hls::stream<hls::vector<int, 4>, 2> fifo("fifo");
+    for (int k = 0; k < 1000; k++) fifo << hls::vector<int, 4>(k);
+    long wrong = fifo.empty() + (fifo.size() != 1000);
+    for (int k = 0; k < 1000; k++) {
+        hls::vector<int, 4> v;
+        if (k % 2) fifo >> v; else v = fifo.read();
+        wrong += (size_t)&v % alignof(hls::vector<int, 4>) != 0;
+        const hls::vector<int, 4> w = v + hls::vector<int, 4>{1, 2, 3, 4};
+        wrong += v[3] != k || w[0] != k + 1 || w[3] != k + 4;
+    }
+    hls::vector<int, 4> none;
+    wrong += !fifo.empty() + fifo.read_nb(none);
+    ap_uint<3> u = 9;
+    ap_int<4> i = 8;
+    u += 7;
+    wrong += u != 0 || i != -8 || ap_uint<64>(-1) != ~0UL;
+    wrong += ap_uint<4>(0x6)[0] || !ap_uint<4>(0x6)[2];
+    return wrong + (hls::sqrt(4.0f) != 2.0f);
+}
+"""
+
+
+@pytest.mark.skipif(csim_compiler() is None, reason="the C simulation needs a C++ compiler")
+def test_standins() -> None:
+    """Vectors are as wide as their elements, FIFOs keep the order, integers wrap at their width."""
+    function = library(STANDINS, "standins").standins
+    function.restype = ctypes.c_long
+    assert function() == 0
