@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from importlib import import_module
 
 from ._version import __version__
+from .build import options
 
 
 def _lazy(module: str, function: str) -> Callable[[argparse.Namespace], int]:
@@ -49,6 +50,13 @@ def parser() -> argparse.ArgumentParser:
         _lazy("doctor", "doctor"),
         "Look at drivers, devices and versions; say what to install.",
     )
+    build = _add(
+        commands,
+        "build",
+        _lazy("build.command", "command"),
+        "Build an image of kernels from an inventory.",
+    )
+    options.add_arguments(build)
     image = commands.add_parser("image", help="Look into an image file, or make one.")
     actions = image.add_subparsers(dest="action", metavar="ACTION", required=True)
     info = _add(

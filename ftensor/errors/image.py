@@ -35,3 +35,24 @@ def bad_description(what: str) -> ImageError:
 def unreadable(path: object, why: object) -> ImageError:
     """A file that the system does not give."""
     return ImageError(f"can't read {str(path)!r}: {why}")
+
+
+# Loading an image
+
+
+def bad_manifest(what: str) -> ImageError:
+    """A manifest that says nothing of use."""
+    return ImageError(f"its manifest can't be used: {what}; copy or build the image again")
+
+
+def manifest_version(found: object, known: int) -> ImageError:
+    """A manifest that another ftensor wrote."""
+    return ImageError(
+        f"its manifest is of version {found!r}, this ftensor reads version {known}: build the "
+        "image again, or use the ftensor that built it"
+    )
+
+
+def in_file(path: object, error: ImageError) -> ImageError:
+    """What is wrong with a file, with the file's name."""
+    return ImageError(f"{path}: {error}")

@@ -84,7 +84,7 @@ class CSimBackend(Backend):
 
         flags = (*FLAGS, *self.target.build_options, *options)
         # -march=native makes code for the CPU at hand, and a home directory may be shared.
-        key = cache.key("csim", source, " ".join(flags), self.properties.driver, _cpu_name())
+        key = cache.key("csim", source, " ".join(flags), self.properties.driver, cpu_name())
         ffi = cffi.FFI()
         arguments = ", ".join([*(C_TYPES[p] for p in params), "int", "int"])
         ffi.cdef(f"void {entry}({arguments});")
@@ -189,7 +189,7 @@ def _host_memory_size() -> int:
 
 
 @lru_cache(maxsize=1)
-def _cpu_name() -> str:
+def cpu_name() -> str:
     """What -march=native depends on: the CPU's model and its feature flags."""
     try:
         lines = Path("/proc/cpuinfo").read_text().split("\n\n")[0].splitlines()

@@ -1,0 +1,40 @@
+"""The options of `ftensor build`; no heavy imports, as every command reads them."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+TARGETS = ("csim", "hw", "hw_emu")
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """The options of `ftensor build`."""
+    add = parser.add_argument
+    add("--inventory", required=True, metavar="NAME|FILE",
+        help="minimal, dsp, nn, full, or a TOML file")  # fmt: skip
+    add("--target", choices=TARGETS, default="hw",
+        help="csim: g++, no licence; hw, hw_emu: Vitis")  # fmt: skip
+    add("--out", required=True, type=Path, metavar="DIR", help="the folder for all that is made")
+    add(
+        "--platform",
+        default="",
+        help="the board's platform, as v++ takes it (default: the inventory's)",
+    )
+    add(
+        "--clock",
+        metavar="MHZ",
+        help="the kernels' clock (default: the inventory's, else the platform's)",
+    )
+    add("--jobs", type=_count, metavar="N",
+        help="compilers at once (default: by processors and memory)")  # fmt: skip
+    add("--only", action="append", default=[], metavar="KERNEL",
+        help="compile this kernel alone and link nothing; may be repeated")  # fmt: skip
+    add("--dry-run", action="store_true",
+        help="write the sources and print the commands, but run none")  # fmt: skip
+
+
+def _count(text: str) -> int:
+    if not text.isdecimal() or int(text) < 1:
+        raise argparse.ArgumentTypeError(f"a number of compilers, at least 1, not {text!r}")
+    return int(text)

@@ -1,0 +1,174 @@
+"""What v++ reports of a kernel and of the linked design. What is not there is left out.
+
+Three files are read: `<kernel>_csynth.xml` of Vitis HLS (estimates: latency, initiation interval,
+resources), Vivado's timing summary (worst slack after routing), and the kernels' utilization after
+routing. Their details differ between versions, so fields are looked for wherever they stand.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from xml.etree import ElementTree
+
+# The summary's columns, with the names that the versions of the tools give to them.
+RESOURCES: Mapping[str, tuple[str, ...]] = {
+    "LUT": ("LUT",),
+    "FF": ("FF", "REG"),
+    "DSP": ("DSP", "DSP48E", "DSP58"),
+    "BRAM": ("BRAM_18K", "BRAM"),
+    "URAM": ("URAM",),
+}
+LARGEST = 64 << 20  # bytes; a report that is larger is none
+
+
+@dataclass(frozen=True)
+class Synthesis:
+    """What Vitis HLS expects of a kernel; None where it does not know (a variable trip count)."""
+
+    latency: tuple[int | None, int | None] = (None, None)  # cycles: best, worst
+    interval: int | None = None  # the worst initiation interval of its pipelined loops
+    clock_ns: float | None = None  # the estimated clock period
+    resources: Mapping[str, int] | None = None
+
+
+@dataclass(frozen=True)
+class Timing:
+    """The worst slacks of the routed design, in ns: negative ones miss the clock."""
+
+    setup: float  # WNS
+    hold: float | None = None  # WHS
+    failing: int = 0  # endpoints that miss the setup time
+
+    @property
+    def met(self) -> bool:
+        """Whether the design runs at its clock."""
+        return self.setup >= 0 and (self.hold is None or self.hold >= 0)
+
+
+def synthesis(text: str) -> Synthesis | None:
+    """A csynth.xml file's content; None when it is no such file."""
+    try:
+        root = ElementTree.fromstring(text)
+    except ElementTree.ParseError:
+        return None
+    if root.find(".//PerformanceEstimates") is None and root.find(".//AreaEstimates") is None:
+        return None
+    overall = root.find(".//SummaryOfOverallLatency")
+    worst = max((n for n in map(_whole, _texts(root, "PipelineII")) if n is not None), default=None)
+    if worst is None and overall is not None:
+        worst = _whole(overall.findtext("PipelineInitiationInterval"))
+    used = root.find(".//AreaEstimates/Resources")
+    return Synthesis(
+        latency=(None, None)
+        if overall is None
+        else (
+            _whole(overall.findtext("Best-caseLatency")),
+            _whole(overall.findtext("Worst-caseLatency")),
+        ),
+        interval=worst,
+        clock_ns=_number(next(_texts(root, "EstimatedClockPeriod"), None)),
+        resources=None if used is None else _resources({e.tag: e.text or "" for e in used}),
+    )
+
+
+def timing(text: str) -> Timing | None:
+    """Vivado's `report_timing_summary`; None when the text has no summary."""
+    lines = text.splitlines()
+    for at, line in enumerate(lines):
+        titles = re.split(r"\s{2,}", line.strip())
+        if "WNS(ns)" not in titles:
+            continue
+        for row in lines[at + 1 : at + 6]:
+            cells = row.split()
+            if len(cells) < len(titles) or set(cells[0]) == {"-"}:
+                continue
+            values = dict(zip(titles, cells))
+            setup = _number(values["WNS(ns)"])
+            if setup is not None:
+                failing = _whole(values.get("TNS Failing Endpoints")) or 0
+                return Timing(setup, _number(values.get("WHS(ns)")), failing)
+    return None
+
+
+def utilization(text: str) -> dict[str, dict[str, int]]:
+    """The resources of each name in Vivado's table of kernels; empty when there is none."""
+    found: dict[str, dict[str, int]] = {}
+    titles: list[str] = []
+    for line in text.splitlines():
+        if not line.lstrip().startswith("|"):
+            continue
+        cells = [cell.strip() for cell in line.strip().strip("|").split("|")]
+        if cells[0] == "Name" and "LUT" in cells:
+            titles = cells
+        elif titles and len(cells) == len(titles):
+            found.setdefault(cells[0], _resources(dict(zip(titles, cells))))
+    return found
+
+
+def kernel_report(name: str, folders: Iterable[Path]) -> Synthesis | None:
+    """The newest synthesis report of a kernel below some folders."""
+    for path in _newest(folders, f"{name}_csynth.xml"):
+        if (report := synthesis(_read(path))) is not None:
+            return report
+    return None
+
+
+def link_timing(folders: Iterable[Path]) -> Timing | None:
+    """The timing of the linked design: routed if there is such a report."""
+    found = _newest(folders, "*timing_summary*.rpt")
+    routed = [path for path in found if "rout" in path.name]  # "routed", "postroute_physopted"
+    for path in routed + found:
+        if (report := timing(_read(path))) is not None:
+            return report
+    return None
+
+
+def link_utilization(folders: Iterable[Path]) -> dict[str, dict[str, int]]:
+    """The resources of the routed kernels."""
+    for path in _newest(folders, "*kernel_util*.rpt"):
+        if report := utilization(_read(path)):
+            return report
+    return {}
+
+
+def _newest(folders: Iterable[Path], pattern: str) -> list[Path]:
+    found = [path for folder in folders for path in folder.rglob(pattern) if path.is_file()]
+    return sorted(found, key=lambda path: path.stat().st_mtime, reverse=True)
+
+
+def _read(path: Path) -> str:
+    if path.stat().st_size > LARGEST:
+        return ""
+    return path.read_text(errors="replace")
+
+
+def _texts(root: ElementTree.Element, tag: str) -> Iterator[str]:
+    return (element.text for element in root.iter(tag) if element.text)
+
+
+def _resources(raw: Mapping[str, str]) -> dict[str, int]:
+    found = {}
+    for column, names in RESOURCES.items():
+        for name in names:
+            value = _whole(raw.get(name))
+            if value is not None:
+                found[column] = value
+                break
+    return found
+
+
+def _whole(text: str | None) -> int | None:
+    """The whole number that a cell begins with ("4543 [  0.41%]"); None for "undef", "?", "-"."""
+    match = re.match(r"\s*(-?\d+)(\.\d*)?(?![\w.])", text or "")
+    return int(match[1]) if match else None
+
+
+def _number(text: str | None) -> float | None:
+    try:
+        value = float(text or "")
+    except ValueError:
+        return None
+    return value if value == value and abs(value) != float("inf") else None

@@ -1,0 +1,95 @@
+"""Messages about building an image."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+
+class BuildError(RuntimeError):
+    """An image that cannot be built as asked."""
+
+
+def folder_in_use(folder: Path, owner: str) -> BuildError:
+    """Two builds into one folder at a time."""
+    who = f"process {owner}" if owner else "another process"
+    return BuildError(
+        f"another build works in {folder} ({who}, or a compiler that it started); "
+        "wait for it, or give another folder with --out"
+    )
+
+
+def no_compiler_program(program: str, problem: OSError) -> BuildError:
+    """A compiler that does not start."""
+    return BuildError(f"{program} does not start: {problem.strerror or problem}")
+
+
+def no_cxx(command: str) -> BuildError:
+    """No C++ compiler for the C simulation."""
+    return BuildError(
+        f"the C simulation needs a C++ compiler, and {command!r} is not there; "
+        "install one (sudo apt-get install g++), or name yours in CXX"
+    )
+
+
+def no_vitis(target: str) -> BuildError:
+    """No v++ on the PATH."""
+    return BuildError(
+        f"the target {target} needs Vitis, and there is no v++ on the PATH; set it up in this "
+        "shell (source <folder of Vitis>/settings64.sh), or build with --target csim, which needs "
+        "g++ and no licence"
+    )
+
+
+def no_platform(target: str) -> BuildError:
+    """v++ without a platform."""
+    return BuildError(
+        f"the target {target} needs the board's platform: --platform NAME, or the path of its "
+        ".xpfm file (platforminfo -l lists those installed)"
+    )
+
+
+def tool_fails(program: str, status: int, output: str) -> BuildError:
+    """A tool that cannot even tell its version."""
+    last = output.strip().splitlines()[-1:] or ["it printed nothing"]
+    return BuildError(f"{program} --version ended with status {status}: {last[0]}")
+
+
+def no_such_kernel(name: str, names: Sequence[str]) -> BuildError:
+    """--only with a name that the inventory has not."""
+    return BuildError(
+        f"the inventory has no kernel {name!r}; it has: {', '.join(sorted(names)) or 'none'}"
+    )
+
+
+def not_a_clock(value: str) -> BuildError:
+    """--clock that is no frequency."""
+    return BuildError(f"--clock is a frequency in MHz, above 0 and at most 2000, not {value!r}")
+
+
+def linked_image_unusable(path: Path, problem: Exception) -> BuildError:
+    """v++ gave something that is no xclbin."""
+    return BuildError(f"the linker's {path} cannot be taken as an image: {problem}")
+
+
+def too_many_units(name: str, units: int, most: int) -> BuildError:
+    """A kernel, or an image, with more compute units than the tools take."""
+    return BuildError(f"{name} has {units} compute units, and at most {most} are possible")
+
+
+def feeds_itself(source: str, to: str) -> BuildError:
+    """A stream from a kernel to itself."""
+    return BuildError(f"the stream {source} -> {to} leads from a kernel to itself")
+
+
+def bad_bank(name: str, bank: str) -> BuildError:
+    """A memory that a link configuration cannot name."""
+    return BuildError(
+        f"kernel {name}: {bank!r} is no memory; take DDR[0], HBM[3], HBM[0:31], HBM[*], PLRAM[0] "
+        "or HOST[0]"
+    )
+
+
+def no_source(name: str, problem: ValueError) -> BuildError:
+    """A group that cannot be one kernel."""
+    return BuildError(f"no source can be written for kernel {name}: {problem}")

@@ -1,0 +1,113 @@
+"""`ftensor build` in a process of its own, with compilers that count their runs."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import ftensor
+
+ROOT = Path(ftensor.__file__).parent.parent
+STANDIN = Path(__file__).parent / "standin" / "v++"
+
+INVENTORY = """
+description = "three kernels that compile quickly"
+[[kernel]]
+ops = ["mul", "neg", "abs"]
+dtypes = ["float32"]
+layouts = ["linear"]
+grouping = "single"
+banks = "DDR[0]"
+"""
+# Logs each run that compiles, is slow on demand, then is g++.
+COMPILER = """#!/bin/sh
+case " $* " in
+  *" -c "*)
+    for word; do case $word in *.cpp) basename "$word" .cpp >> "$RAN";; esac; done
+    sleep "${SLOW:-0}";;
+esac
+exec g++ "$@"
+"""
+
+
+class Flow:
+    """A folder with an inventory, compilers, and what was built."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder, self.out, self.log = folder, folder / "out", folder / "ran"
+        self.inventory = folder / "three.toml"
+        self.inventory.write_text(INVENTORY)
+        self.bin = folder / "bin"
+        self.bin.mkdir()
+        self._program("counted", COMPILER)
+        self._program("v++", f'#!/bin/sh\nexec "{sys.executable}" "{STANDIN}" "$@"\n')
+
+    def _program(self, name: str, text: str) -> None:
+        (self.bin / name).write_text(text)
+        (self.bin / name).chmod(0o755)
+
+    def environment(self, **settings: str) -> dict[str, str]:
+        return {
+            **os.environ,
+            "PYTHONPATH": str(ROOT),
+            "PATH": f"{self.bin}{os.pathsep}{os.environ['PATH']}",
+            "CXX": str(self.bin / "counted"),
+            "RAN": str(self.log),
+            "STANDIN_LOG": str(self.log),
+            **settings,
+        }
+
+    def start(self, *options: str, **settings: str) -> subprocess.Popen[str]:
+        words = [sys.executable, "-m", "ftensor", "build", "--inventory", str(self.inventory)]
+        return subprocess.Popen(
+            [*words, "--out", str(self.out), *options],
+            env=self.environment(**settings),
+            cwd=self.folder,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            stdin=subprocess.DEVNULL,
+            text=True,
+            start_new_session=True,
+        )
+
+    def build(
+        self, *options: str, status: int = 0, **settings: str
+    ) -> subprocess.CompletedProcess[str]:
+        """Run to the end; fails the test when the status is another one, or at a traceback."""
+        process = self.start(*options, **settings)
+        out, problems = process.communicate(timeout=300)
+        assert process.returncode == status, out + problems
+        assert "Traceback" not in problems, problems
+        return subprocess.CompletedProcess(process.args, process.returncode, out, problems)
+
+    def ran(self) -> list[str]:
+        """What compilers were started since the last call, sorted."""
+        found = sorted(self.log.read_text().split()) if self.log.exists() else []
+        self.log.unlink(missing_ok=True)
+        return found
+
+    def objects(self) -> list[str]:
+        """The kernels that are compiled, by their files."""
+        return sorted(p.name.rpartition("-")[0] for p in self.out.glob("objects/*.*o"))
+
+    def processes(self) -> list[int]:
+        """Those that work in this folder."""
+        found = []
+        for entry in Path("/proc").glob("[0-9]*"):
+            try:
+                if (entry / "cwd").resolve() == self.folder.resolve():
+                    found.append(int(entry.name))
+            except OSError:
+                continue
+        return found
+
+
+def wait_for(what: Callable[[], object], seconds: float = 120) -> None:
+    deadline = time.monotonic() + seconds
+    while not what():
+        assert time.monotonic() < deadline, "it did not come about"
+        time.sleep(0.01)

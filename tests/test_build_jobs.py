@@ -1,0 +1,265 @@
+"""The job runner of `ftensor build`: order, reuse, failures, interruptions, locks."""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+import ftensor
+from ftensor.build import jobs, progress
+from ftensor.build.jobs import COMPILED, FAILED, REUSED, Job
+from ftensor.build.state import State, write_whole
+from ftensor.errors.build import BuildError
+
+pytestmark = pytest.mark.once
+
+# Logs its name, waits, and writes its output in two halves.
+COMPILER = """
+import sys, time
+name, out, seconds, status = sys.argv[1], sys.argv[2], float(sys.argv[3]), int(sys.argv[4])
+with open("ran", "a") as ran: ran.write(name + "\\n")
+with open(out, "w") as file:
+    file.write("half "); file.flush(); time.sleep(seconds)
+    print("a message of", name)
+    file.write(name)
+sys.exit(status)
+"""
+
+
+def job(folder: Path, name: str, seconds: float = 0, status: int = 0, weight: float = 1) -> Job:
+    output = folder / "objects" / f"{name}-0123.o"
+    command = (sys.executable, "-c", COMPILER, name, str(output), str(seconds), str(status))
+    return Job(name, command, output, folder / "logs" / f"{name}.log", "0123", weight)
+
+
+def ran(folder: Path) -> list[str]:
+    return (folder / "ran").read_text().split() if (folder / "ran").exists() else []
+
+
+@pytest.fixture
+def here(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def test_jobs_run_once_largest_first_and_are_then_reused(here):
+    todo = [job(here, name, weight=k) for k, name in enumerate("abcd")]
+    state = State(here / "state.json")
+    assert [o.result for o in jobs.run(todo, state, 1)] == [COMPILED] * 4
+    assert ran(here) == ["d", "c", "b", "a"]
+    assert [o.result for o in jobs.run(todo, state, 1)] == [REUSED] * 4
+    assert ran(here) == ["d", "c", "b", "a"]
+    assert todo[0].output.read_text() == "half a"
+    assert "a message of a" in todo[0].log.read_text()
+    assert sorted(p.name for p in (here / "objects").iterdir()) == [f"{n}-0123.o" for n in "abcd"]
+
+
+def test_a_failure_does_not_keep_the_others_from_being_done(here):
+    todo = [job(here, "good"), job(here, "bad", status=3, weight=9), job(here, "fine")]
+    outcomes = jobs.run(todo, State(here / "state.json"), 2)
+    assert [o.result for o in outcomes] == [COMPILED, FAILED, COMPILED]
+    assert outcomes[1].status == 3 and outcomes[1].tail == ("a message of bad",)
+    assert not todo[1].output.exists()
+    assert [o.result for o in jobs.run(todo, State(here / "state.json"), 2)] == [
+        REUSED, FAILED, REUSED,
+    ]  # fmt: skip
+
+
+def test_what_a_compiler_writes_beside_its_output_is_kept_too(here):
+    output = here / "x-1.xo"
+    code = "import sys; [open(sys.argv[1] + end, 'w').write('x') for end in ('', '.info')]"
+    outcome = jobs.run(
+        [Job("x", (sys.executable, "-c", code, str(output)), output, here / "x.log", "1")],
+        State(here / "state.json"), 1,
+    )  # fmt: skip
+    assert outcome[0].result == COMPILED
+    assert sorted(p.name for p in here.iterdir()) == [
+        "state.json",
+        "x-1.xo",
+        "x-1.xo.info",
+        "x.log",
+    ]
+
+
+def test_a_compiler_that_writes_nothing_has_failed(here):
+    silent = Job("s", ("true", str(here / "s.o")), here / "s.o", here / "s.log", "k")
+    (outcome,) = jobs.run([silent], State(here / "state.json"), 1)
+    assert outcome.result == FAILED and "wrote no output" in outcome.tail[-1]
+
+
+def test_a_compiler_that_is_not_there_is_one_message(here):
+    absent = Job("s", ("./no-such", str(here / "s.o")), here / "s.o", here / "s.log", "k")
+    with pytest.raises(BuildError, match=r"^\./no-such does not start: No such file"):
+        jobs.run([absent], State(here / "state.json"), 1)
+
+
+def test_as_many_run_at_once_as_there_are_workers(here):
+    class Watch(progress.Quiet):
+        most = 0
+
+        def show(self, running, remaining):
+            self.most = max(self.most, len(running))
+
+    watch = Watch()
+    jobs.run([job(here, n, 0.2) for n in "abcde"], State(here / "state.json"), 3, watch)
+    assert watch.most == 3
+
+
+def test_durations_are_kept_and_give_the_expected_time(here):
+    state = State(here / "state.json")
+    a, b = job(here, "a", 0.3, weight=3), job(here, "b", weight=6)
+    assert state.expected([a]) == {"a": None}
+    jobs.run([a], state, 1)
+    again = State(here / "state.json")
+    times = again.expected([a, b])
+    assert times["a"] >= 0.3 and times["b"] == pytest.approx(2 * times["a"])
+
+
+@pytest.mark.parametrize(
+    "text", ["", "{", "[]", '{"version": 9, "jobs": {}}', '{"version": 1, "jobs": {"a": 3}}']
+)
+def test_a_damaged_state_is_as_none(text, tmp_path):
+    (tmp_path / "state.json").write_text(text)
+    assert State(tmp_path / "state.json").jobs == {}
+
+
+def test_a_file_is_written_whole_and_an_equal_one_is_left_alone(tmp_path):
+    file = tmp_path / "f" / "x"
+    write_whole(file, "one")
+    before = file.stat()
+    write_whole(file, "one")
+    assert file.stat().st_mtime_ns == before.st_mtime_ns and file.stat().st_ino == before.st_ino
+    write_whole(file, "two")
+    assert file.read_text() == "two" and [p.name for p in file.parent.iterdir()] == ["x"]
+
+
+def test_the_key_tells_parts_from_each_other():
+    assert jobs.content_key("ab", "c") != jobs.content_key("a", "bc")
+    assert jobs.content_key("ab", b"c") == jobs.content_key("ab", "c")
+
+
+SCRIPT = """
+import sys
+from pathlib import Path
+sys.path.insert(0, sys.argv[1])
+from tests.test_build_jobs import job, jobs, State
+from ftensor.errors.build import BuildError
+here = Path.cwd()
+try:
+    with jobs.exclusive(here) as lock:
+        print("began", flush=True)
+        jobs.remove_leftovers(here / "objects")
+        todo = [job(here, n, float(sys.argv[2])) for n in "abcdef"]
+        jobs.run(todo, State(here / "state.json"), 2, lock=lock)
+except BuildError as error:
+    sys.exit(str(error))
+"""
+
+
+def build(folder: Path, seconds: float) -> subprocess.Popen[str]:
+    root = Path(ftensor.__file__).parent.parent
+    return subprocess.Popen(
+        [sys.executable, "-c", SCRIPT, str(root), str(seconds)],
+        cwd=folder,
+        env={**os.environ, "PYTHONPATH": str(root)},
+        start_new_session=True,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+
+
+def wait_for(what) -> None:
+    deadline = time.monotonic() + 60
+    while not what():
+        assert time.monotonic() < deadline, "it did not come about"
+        time.sleep(0.01)
+
+
+def outputs(folder: Path) -> list[str]:
+    return sorted(p.name[0] for p in folder.glob("objects/[a-z]*.o"))
+
+
+def compilers(folder: Path) -> list[int]:
+    """The processes that work in a folder."""
+    found = []
+    for entry in Path("/proc").glob("[0-9]*"):
+        try:
+            if (entry / "cwd").resolve() == folder.resolve() and entry.name != str(os.getpid()):
+                found.append(int(entry.name))
+        except OSError:
+            continue
+    return found
+
+
+@pytest.mark.parametrize("how", ["kill", "interrupt", "terminate the parent alone"])
+def test_an_interrupted_build_goes_on_where_it_stopped(how, tmp_path):
+    first = build(tmp_path, 0.4)
+    wait_for(lambda: len(outputs(tmp_path)) >= 2 and len(ran(tmp_path)) > len(outputs(tmp_path)))
+    if how == "kill":
+        os.killpg(first.pid, signal.SIGKILL)
+    elif how == "interrupt":
+        os.killpg(first.pid, signal.SIGINT)
+    else:
+        first.kill()
+    first.communicate(timeout=60)
+    wait_for(lambda: not compilers(tmp_path))
+    done = outputs(tmp_path)
+    assert 2 <= len(done) < 6
+    if (tmp_path / "state.json").exists():
+        json.loads((tmp_path / "state.json").read_text())
+    (tmp_path / "ran").unlink()
+    second = build(tmp_path, 0.01)
+    _, problems = second.communicate(timeout=60)
+    assert second.returncode == 0, problems
+    assert sorted(ran(tmp_path)) == [n for n in "abcdef" if n not in done]
+    assert outputs(tmp_path) == list("abcdef")
+    assert all(p.read_text() == f"half {p.name[0]}" for p in tmp_path.glob("objects/*.o"))
+    assert sorted(p.name[1:] for p in (tmp_path / "objects").iterdir()) == ["-0123.o"] * 6
+
+
+def test_two_builds_into_one_folder_exclude_each_other(tmp_path):
+    first = build(tmp_path, 1)
+    assert first.stdout is not None and first.stdout.readline() == "began\n"
+    second = build(tmp_path, 1)
+    _, problems = second.communicate(timeout=60)
+    assert second.returncode == 1
+    assert f"another build works in {tmp_path} (process {first.pid}" in problems
+    assert "--out" in problems and "Traceback" not in problems
+    first.communicate(timeout=60)
+    assert first.returncode == 0 and sorted(ran(tmp_path)) == list("abcdef")
+
+
+def test_lines_now_and_then_where_there_is_no_terminal(monkeypatch):
+    monkeypatch.setattr(progress, "QUIET", 0.0)
+    stream = io.StringIO()
+    lines = progress.reporter(stream)
+    lines.start(4, 1)
+    lines.ended("k", "failed", 61)
+    lines.show(["x"], 3700)
+    lines.close()
+    text = stream.getvalue()
+    assert text == "k: failed after 1:01\n2/4, 1 failed  0 s elapsed, 1:01:40 to go\n"
+
+
+def test_a_bar_on_a_terminal():
+    class Terminal(io.StringIO):
+        def isatty(self):
+            return True
+
+    stream = Terminal()
+    bar = progress.reporter(stream)
+    bar.start(4, 0)
+    bar.ended("k", "compiled", 1)
+    bar.show(["x", "y"], None)
+    assert "[######------------------] 1/4  0 s elapsed, ? to go  x, y" in stream.getvalue()
+    bar.close()
+    assert stream.getvalue().endswith("\r\x1b[K")

@@ -1,0 +1,80 @@
+"""The configuration of v++'s linker."""
+
+from __future__ import annotations
+
+import pytest
+
+from ftensor import dtypes
+from ftensor.build import link
+from ftensor.build.group import Group
+from ftensor.build.link import Stream
+from ftensor.errors.build import BuildError
+from ftensor.kernels.key import KernelKey, Port
+
+pytestmark = pytest.mark.once
+
+F = dtypes.float32
+ADD = KernelKey(
+    "add", "map", F, 16, (Port(F, "v"),), (Port(F, "v"), Port(F, "v")), ("(a + b)",)
+)  # fmt: skip
+
+
+def group(name: str, units: int = 1, banks: str = "") -> Group:
+    return Group(name, (ADD,), units=units, banks=banks)
+
+
+def rows(text: str) -> list[str]:
+    return [line for line in text.splitlines() if line and not line.startswith("#")]
+
+
+@pytest.mark.parametrize(
+    "version, names", [((2021, 2), "k_1.k_2"), ((2022, 1), "k_1,k_2"), ((2024, 2), "k_1,k_2")]
+)
+def test_compute_units_are_named_as_the_version_wants(version, names):
+    text = link.configuration([group("k", 2), group("m")], version)
+    assert rows(text) == ["[connectivity]", f"nk=k:2:{names}", "nk=m:1:m_1"]
+
+
+def test_every_unit_of_a_kernel_reaches_the_same_memories():
+    text = link.configuration([group("k", 2, "DDR[1]"), group("m", 1, "HBM[0:31]")], (2022, 2))
+    assert [r for r in rows(text) if r.startswith("sp=")] == [
+        *(f"sp=k_{u}.{a}:DDR[1]" for u in (1, 2) for a in ("out0", "in_a", "in_b")),
+        *(f"sp=m_1.{a}:HBM[0:31]" for a in ("out0", "in_a", "in_b")),
+    ]
+
+
+def test_pointers_are_spread_over_hbm():
+    assert link.banks(group("k", 1, "HBM[*]")) == {
+        "out0": "HBM[0]", "in_a": "HBM[1]", "in_b": "HBM[2]",
+    }  # fmt: skip
+    assert link.banks(group("k")) == {}
+    assert link.banks(group("k", 1, "HP0"))["in_a"] == "HP0"
+
+
+@pytest.mark.parametrize("bank", ["DDR[x]", "SSD[0]", "HBM[1:]", "DDR[0]\nnk=a:1", "HBM[*] "])
+def test_a_memory_that_is_none_is_refused(bank):
+    with pytest.raises(BuildError, match=r"kernel k: .* is no memory; take DDR"):
+        link.configuration([group("k", 1, bank)], (2022, 2))
+
+
+def test_streams_join_two_kernels():
+    streams = [Stream("a_1.out", "b_1.in", 64), Stream("a_1.more", "b_1.rest")]
+    text = link.configuration([group("a"), group("b")], (2022, 2), None, streams)
+    assert rows(text)[-2:] == [
+        "stream_connect=a_1.out:b_1.in:64", "stream_connect=a_1.more:b_1.rest",
+    ]  # fmt: skip
+    with pytest.raises(BuildError, match="from a kernel to itself"):
+        link.configuration([group("a", 2)], (2022, 2), None, [Stream("a_1.out", "a_2.in")])
+
+
+def test_a_clock_in_hertz():
+    assert rows(link.configuration([group("k")], (2022, 2), 250.5))[-2:] == [
+        "[clock]", "defaultFreqHz=250500000",
+    ]  # fmt: skip
+
+
+def test_limits_of_the_tools():
+    with pytest.raises(BuildError, match="kernel k has 32 compute units, and at most 31"):
+        link.configuration([group("k", 32)], (2022, 2))
+    with pytest.raises(BuildError, match="the image has 129 compute units, and at most 128"):
+        link.configuration([group(f"k{i}") for i in range(129)], (2022, 2))

@@ -1,0 +1,124 @@
+"""What v++ reports: the real formats, older and newer ones, and files that are none."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ftensor.build import reports
+from ftensor.build.reports import Synthesis, Timing
+
+pytestmark = pytest.mark.once
+
+STANDIN = Path(__file__).parent / "standin"
+CSYNTH = (STANDIN / "csynth.xml").read_text()
+TIMING = (STANDIN / "timing_summary.rpt").read_text()
+
+
+def test_a_synthesis_report():
+    assert reports.synthesis(CSYNTH) == Synthesis(
+        latency=(146, 134217802),
+        interval=2,
+        clock_ns=2.433,
+        resources={"LUT": 7210, "FF": 9316, "DSP": 48, "BRAM": 30, "URAM": 0},
+    )
+
+
+def test_what_vitis_hls_does_not_know_is_none():
+    text = CSYNTH.replace("146", "undef").replace("134217802", "?").replace("2.433", "-")
+    text = text.replace("<PipelineII>1</PipelineII>", "").replace(
+        "<PipelineII>2<", "<PipelineII>-<"
+    )
+    report = reports.synthesis(text)
+    assert report is not None
+    assert report.latency == (None, None)
+    assert report.interval is None and report.clock_ns is None
+
+
+def test_an_older_report_names_dsps_otherwise_and_gives_the_interval_of_the_whole():
+    text = """<profile><PerformanceEstimates><SummaryOfOverallLatency>
+    <Best-caseLatency>4</Best-caseLatency><Worst-caseLatency>4</Worst-caseLatency>
+    <PipelineInitiationInterval>1</PipelineInitiationInterval></SummaryOfOverallLatency>
+    </PerformanceEstimates><AreaEstimates><Resources><DSP48E>3</DSP48E><LUT>20</LUT></Resources>
+    <AvailableResources><LUT>1000</LUT></AvailableResources></AreaEstimates></profile>"""
+    assert reports.synthesis(text) == Synthesis((4, 4), 1, None, {"LUT": 20, "DSP": 3})
+
+
+@pytest.mark.parametrize("text", ["", "<profile>", "<profile/>", "no xml", "<a>&nope;</a>"])
+def test_what_is_no_synthesis_report_is_none(text):
+    assert reports.synthesis(text) is None
+
+
+@given(st.integers(0, len(CSYNTH)))
+def test_a_truncated_synthesis_report_is_none(end):
+    whole = len(CSYNTH.rstrip())
+    assert (reports.synthesis(CSYNTH[:end]) is None) == (end < whole)
+
+
+@pytest.mark.parametrize(
+    "slack, timing",
+    [("0.021", Timing(0.021, 0.010, 0)), ("-0.313", Timing(-0.313, 0.010, 0))],
+)
+def test_a_timing_summary(slack, timing):
+    found = reports.timing(TIMING.replace("SLACK", slack))
+    assert found == timing and found.met == (timing.setup >= 0)
+
+
+def test_a_design_misses_its_clock_by_its_hold_time_too():
+    assert not Timing(0.1, -0.01).met and Timing(0.1).met
+
+
+@pytest.mark.parametrize(
+    "text", ["", TIMING.partition("    -------")[0], TIMING.replace("SLACK", "NA"), "WNS(ns)\n0.1"]
+)
+def test_what_has_no_timing_summary_has_no_timing(text):
+    assert reports.timing(text) in (None, Timing(0.1))
+    assert (reports.timing(text) is None) == (not text.startswith("WNS"))
+
+
+# As the tool prints it, but for the widths of the columns.
+UTILIZATION = """
++----------+
+| Name | LUT | LUTAsMem | REG | BRAM | URAM | DSP |
++----------+
+| Platform | 191531 [ 14.69%] | 23541 [  3.91%] | 293210 [ 11.25%] | 293 [ 14.53%] | 0 [  0%] | 4 |
+|    Used Resources | 4543 [  0.41%] | 1011 [  0.17%] | 8302 [  0.36%] | 16 [  0.88%] | 1 | 32 |
+| vadd     | 4543 [  0.41%] | 1011 [  0.17%] | 8302 [  0.36%] | 16 [  0.88%] | 1 [  0%] | 32 |
+|    vadd_1 | 4543 [  0.41%] | 1011 [  0.17%] | 8302 [  0.36%] | 16 [  0.88%] | 1 [  0%] | 32 |
++----------+
+"""
+
+
+def test_a_utilization_report():
+    found = reports.utilization(UTILIZATION)
+    assert found["vadd"] == {"LUT": 4543, "FF": 8302, "DSP": 32, "BRAM": 16, "URAM": 1}
+    assert set(found) == {"Platform", "Used Resources", "vadd", "vadd_1"}
+    assert reports.utilization("| Name | x |\n| vadd | 3 |") == {}
+
+
+def test_the_newest_report_counts_and_a_broken_one_is_passed_over(tmp_path):
+    def report(folder: str, text: str, age: int) -> None:
+        path = tmp_path / folder / "deep" / "k_csynth.xml"
+        path.parent.mkdir(parents=True)
+        path.write_text(text)
+        os.utime(path, (1e9 - age, 1e9 - age))
+
+    report("old", CSYNTH.replace("146", "1"), 9)
+    report("new", CSYNTH.replace("146", "2"), 5)
+    report("broken", CSYNTH[:100], 1)
+    found = reports.kernel_report("k", [tmp_path])
+    assert found is not None and found.latency[0] == 2
+    assert reports.kernel_report("other", [tmp_path]) is None
+    assert reports.kernel_report("k", [tmp_path / "nowhere"]) is None
+
+
+def test_the_routed_timing_counts(tmp_path):
+    (tmp_path / "b_timing_summary_routed.rpt").write_text(TIMING.replace("SLACK", "0.5"))
+    os.utime(tmp_path / "b_timing_summary_routed.rpt", (1e9, 1e9))
+    (tmp_path / "a_timing_summary_placed.rpt").write_text(TIMING.replace("SLACK", "0.9"))
+    found = reports.link_timing([tmp_path])
+    assert found is not None and found.setup == 0.5

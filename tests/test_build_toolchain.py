@@ -1,0 +1,56 @@
+"""How many compilers run at once, and what a csim image says of memories and compute units."""
+
+from __future__ import annotations
+
+import os
+
+import pytest
+
+from ftensor import dtypes
+from ftensor.build import toolchain
+from ftensor.build.description import complete
+from ftensor.build.group import Group
+from ftensor.build.toolchain_csim import describe
+from ftensor.kernels.key import KernelKey, Port
+
+pytestmark = pytest.mark.once
+
+F = dtypes.float32
+NEG = KernelKey("neg", "map", F, 16, (Port(F, "v"),), (Port(F, "v"),), ("(-a)",))
+GIB = 1 << 30
+
+
+def test_a_compiler_for_each_processor_as_far_as_memory_goes(monkeypatch):
+    monkeypatch.setattr(os, "sched_getaffinity", lambda process: range(8), raising=False)
+    monkeypatch.setattr(toolchain, "_free_memory", lambda: 20 * GIB)
+    assert toolchain.workers(None, 1 * GIB) == 8
+    assert toolchain.workers(None, 6 * GIB) == 3
+    assert toolchain.workers(None, 64 * GIB) == 1
+    assert toolchain.workers(5, 64 * GIB) == 5
+
+
+def test_this_machine_has_memory():
+    assert 1 << 20 < toolchain._free_memory() < 1 << 50
+
+
+def test_an_image_lists_the_memories_that_its_kernels_name():
+    groups = [
+        Group("k", (NEG,), units=2, banks="HBM[0:2]"),
+        Group("m", (NEG,), banks="HBM[*]"),
+        Group("n", (NEG,), banks="DDR[1]"),
+    ]
+    made = complete(describe(groups, "some", "board", 300.0))
+    assert [(b.name, b.type, b.size) for b in made.banks] == [
+        ("DDR[1]", "DDR4", 16 * GIB),
+        *((f"HBM[{i}]", "HBM", GIB // 2) for i in range(3)),
+    ]
+    k, m, n = made.kernels
+    assert [u.name for u in k.units] == ["k_1", "k_2"] and len(m.units) == 1
+    assert [a.banks for a in k.arguments[:2]] == [("HBM[0]", "HBM[1]", "HBM[2]")] * 2
+    assert [a.banks for a in m.arguments[:2]] == [("HBM[0]",), ("HBM[1]",)]
+    assert [a.banks for a in n.arguments] == [("DDR[1]",)] * 2 + [()] * (len(n.arguments) - 2)
+
+
+def test_kernels_that_name_no_memory_share_one():
+    made = complete(describe([Group("k", (NEG,))], "some", "", 300.0))
+    assert len(made.banks) == 1 and made.kernels[0].arguments[0].banks == (made.banks[0].name,)

@@ -1,0 +1,135 @@
+"""Groups and manifests: shared ports, opcodes, and how a launch's arguments reach the kernel."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+import ftensor as ft
+from ftensor.build.group import Group, arguments, call, launch_parameters
+from ftensor.build.manifest import Manifest, record
+from ftensor.errors import image as errors_image
+from ftensor.kernels.gemm import GemmKey
+from ftensor.kernels.key import KernelKey, Port, Reduction
+
+pytestmark = pytest.mark.once
+
+
+def pointwise(
+    name: str, kinds: str, of: ft.dtype = ft.float32, out: ft.dtype | None = None, **more: object
+) -> KernelKey:
+    ports = tuple(Port(of, k) for k in kinds[1:])
+    return KernelKey(name, "map", of, 16, (Port(out or of, kinds[0]),), ports, ("a",), **more)
+
+
+ADD = pointwise("add", "vvv")
+SCALED = pointwise("add", "vkv", params=("alpha",))
+NEG = pointwise("neg", "vv")
+
+
+def test_members_share_ports_and_leave_some_unused() -> None:
+    group = Group("ft_some", (ADD, SCALED, NEG))
+    names = [a.name for a in arguments(group)]
+    assert names == [
+        *("out0", "in_a", "in_b", "out0_offset", "in_a_offset", "in_b_offset"),
+        *("value0", "value1", "opcode", "n", "ft_unit", "ft_units"),
+    ]
+    assert [p[2] for p in launch_parameters(ADD)] == [
+        *("out0", "in_a", "in_b", "out0_offset", "in_a_offset", "in_b_offset", "n")
+    ]
+    assert call(group, 0) == "0 1 2 3 4 5 =0 =0 =0 6"
+    # out0 in_b out0_offset in_b_offset a_value alpha_value n
+    assert call(group, 1) == "0 @0 1 2 =0 3 f4 f5 =1 6"
+    assert call(group, 2) == "0 1 @0 2 3 =0 =0 =0 =2 4"
+
+
+def test_ports_are_vectors_of_what_the_members_share() -> None:
+    c = {a.name: a.c for a in arguments(Group("ft_same", (ADD, NEG)))}
+    assert c["in_a"] == "const hls::vector<float, 16> *"
+    assert c["out0"] == "hls::vector<float, 16> *"
+    mixed = Group("ft_mixed", (ADD, pointwise("add", "vvv", ft.int32)))
+    assert {a.name: a.c for a in arguments(mixed)}["in_b"] == "const hls::vector<uint32_t, 16> *"
+    with pytest.raises(ValueError, match=r"several widths: \['float32', 'float64'\]"):
+        arguments(Group("ft_wrong", (NEG, pointwise("neg", "vv", ft.float64, ft.float32))))
+
+
+def folded(*kinds: str, lanes: int = 16, of: ft.dtype = ft.float32) -> KernelKey:
+    """A reduction whose inputs have these kinds."""
+    ports = tuple(Port(of, kind) for kind in kinds)
+    words = Reduction("a", "x + y", "K(0)")
+    return KernelKey(
+        "fold", "reduce_inner", ft.float32, lanes, ports[:1], ports, ("x",), reduction=words
+    )
+
+
+def test_reductions_read_vectors_where_every_member_reads_in_line() -> None:
+    def ports(*members: KernelKey) -> dict[str, str]:
+        return {a.name: a.c for a in arguments(Group("ft_folds", members)) if a.what == "*"}
+
+    both = ports(folded("v", "v"), folded("v"))
+    assert both["in_a"] == both["in_b"] == "const hls::vector<float, 16> *"
+    assert both["out0"] == "float *"  # results leave one by one
+    mixed = ports(folded("v", "v"), folded("v", "s"))
+    assert mixed["in_a"] == "const hls::vector<float, 16> *"
+    assert mixed["in_b"] == "const float *"
+    assert ports(folded("v", lanes=1))["in_a"] == "const float *"
+    assert ports(folded("x"))["in_a"] == "const float *"
+    complex_ = record(Group("ft_folds", (folded("v", lanes=8, of=ft.complex64),)), "00", {})
+    found = {a.name: a.c for a in complex_.arguments}
+    assert found["in_a"] == "const hls::vector<ft_cfloat, 8> *"
+    assert found["out0"] == "ft_cfloat *"
+
+
+def test_a_product_keeps_its_own_parameters() -> None:
+    group = Group("ft_gemm_float32", (GemmKey("gemm", ft.float32, 16, 8, 2, 16),))
+    assert [a.name for a in arguments(group)][-5:] == [
+        *("alpha_re", "beta_re", "geometry", "ft_unit", "ft_units")
+    ]
+    assert call(group, 0) == "0 1 2 3 4 5 6 7 8"
+
+
+@pytest.mark.parametrize("name", ["", "3ab", "a-b", "x" * 31])
+def test_names_must_fit_the_container(name: str) -> None:
+    with pytest.raises(ValueError, match="kernel's name"):
+        Group(name, (ADD,))
+
+
+def manifest() -> Manifest:
+    kernels = (record(Group("ft_some", (ADD, SCALED, NEG), units=2), "00", {"out0": "DDR[0]"}),)
+    return Manifest("minimal", "csim", "csim", "0" * 32, "minimal.xclbin", kernels)
+
+
+def test_a_manifest_comes_back_as_it_was(tmp_path: Path) -> None:
+    written = manifest()
+    written.write(tmp_path / "manifest.json")
+    back = Manifest.read(tmp_path / "manifest.json")
+    assert back == written
+    found = back.find(SCALED.entry)
+    assert found is not None
+    assert (found[0].name, found[1].opcode, found[1].kinds) == ("ft_some", 1, "vkv")
+    assert back.find(ADD.entry + "0") is None
+    assert found[0].arguments[0].bank == "DDR[0]"
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"version": 2}, "version 2"),
+        ({"format": "other"}, "format"),
+        ({"kernels": 3}, "field"),
+        ({"surprise": 3}, "field"),
+        ({"uuid": 3}, "strings"),
+    ],
+)
+def test_a_manifest_that_is_none_is_refused(change: dict[str, object], message: str) -> None:
+    raw = json.loads(manifest().to_json()) | change
+    with pytest.raises(errors_image.ImageError, match=message):
+        Manifest.from_json(json.dumps(raw))
+
+
+def test_a_call_must_fit_its_kernel() -> None:
+    text = manifest().to_json().replace("0 1 2 3 4 5 =0 =0 =0 6", "0 1 2")
+    with pytest.raises(errors_image.ImageError, match="10 arguments"):
+        Manifest.from_json(text)
