@@ -54,7 +54,7 @@ from .formats import (
     preserve_format,
     strided,
 )
-from .fpga import synchronize
+from .fpga import load_image, synchronize
 from .interop.dlpack import from_dlpack
 from .interop.numpy import from_numpy
 from .interop.torch import from_torch

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from types import TracebackType
+from typing import TYPE_CHECKING
 
 from . import errors
 from .device import (
@@ -18,6 +20,9 @@ from .runtime.discovery import Found
 from .runtime.stream import Event
 from .runtime.stream import Stream as _Stream
 
+if TYPE_CHECKING:
+    from .runtime.images import ImageReport
+
 __all__ = [
     "Event",
     "Stream",
@@ -30,7 +35,9 @@ __all__ = [
     "empty_cache",
     "get_device_name",
     "get_device_properties",
+    "image_report",
     "is_available",
+    "load_image",
     "max_memory_allocated",
     "max_memory_reserved",
     "memory_allocated",
@@ -117,6 +124,30 @@ def get_device_name(device: DeviceLike | None = None) -> str:
 def get_device_properties(device: DeviceLike | None = None) -> DeviceProperties:
     """Name, platform, versions, memory (bytes), compute units and float types of a device."""
     return _backend("get_device_properties", device).properties
+
+
+# Images
+
+
+def load_image(path: str | Path, device: DeviceLike | None = None) -> str:
+    """Give a board an image that `ftensor build` made, and return the image's UUID.
+
+    `path` is the xclbin file or the folder of the build. Its kernels come first from now on; the
+    images loaded before stay known, and an op that only one of them has brings that one back
+    (`image_report` counts it). Tensors on the device survive. The environment's FTENSOR_IMAGE
+    loads images at the first use of the device: paths, separated as those in PATH. ImageError
+    where the file is damaged, or not for this device.
+    """
+    return _backend("load_image", device).load_image(path).uuid
+
+
+def image_report(device: DeviceLike | None = None) -> ImageReport:
+    """The images of a device, how often one took another's place, and what had to be copied."""
+    from .runtime.images import ImageReport, Images
+
+    found = _found("image_report", device)
+    images = found.open().images if found.opened else None
+    return images.report() if isinstance(images, Images) else ImageReport(())
 
 
 def synchronize(device: DeviceLike | None = None) -> None:

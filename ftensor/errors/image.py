@@ -56,3 +56,141 @@ def manifest_version(found: object, known: int) -> ImageError:
 def in_file(path: object, error: ImageError) -> ImageError:
     """What is wrong with a file, with the file's name."""
     return ImageError(f"{path}: {error}")
+
+
+def no_image_there(path: object) -> ImageError:
+    """A folder without the result of a build."""
+    return ImageError(
+        f"the folder {str(path)!r} holds no manifest.json, so no image was built there"
+    )
+
+
+def no_manifest(path: object) -> ImageError:
+    """An xclbin that ftensor did not build."""
+    return ImageError(
+        f"it holds no ftensor manifest and no manifest.json lies beside it, so nobody knows which "
+        f"kernel computes what; build it by `ftensor build`. `ftensor image info {path}` shows it"
+    )
+
+
+def manifest_of_another(manifest: object, other: str, name: str) -> ImageError:
+    """manifest.json names another file."""
+    return ImageError(f"{manifest} belongs to {other!r}, not to {name!r}; put the right one there")
+
+
+def other_uuid(path: object, manifest: str, file: str) -> ImageError:
+    """A manifest of another build."""
+    return ImageError(
+        f"{path} has the UUID {file}, but its manifest is of the image {manifest}; "
+        f"take both from one build"
+    )
+
+
+def damaged(path: object) -> ImageError:
+    """A file whose UUID is not the digest of its content."""
+    return ImageError(
+        f"{path} was changed since it was built: its content has another digest than its UUID; "
+        f"copy or build it again"
+    )
+
+
+def kernel_missing(path: object, kernel: str, there: list[str]) -> ImageError:
+    """The manifest promises a kernel that the file lacks."""
+    have = ", ".join(there) or "no kernel"
+    return ImageError(f"{path} has no kernel {kernel!r}, which its manifest names; it has {have}")
+
+
+def units_missing(path: object, kernel: str, wanted: int, there: int) -> ImageError:
+    """Fewer compute units than promised."""
+    return ImageError(
+        f"{path} has {there} compute units of {kernel!r}, its manifest promises {wanted}; "
+        f"was it linked with another configuration?"
+    )
+
+
+def argument_count(path: object, kernel: str, wanted: int, there: int) -> ImageError:
+    """A kernel of another parameter list."""
+    return ImageError(
+        f"{path}: kernel {kernel!r} takes {there} arguments, its manifest says {wanted}; "
+        f"build the image again"
+    )
+
+
+def argument_differs(path: object, kernel: str, k: int, wanted: str, there: str) -> ImageError:
+    """An argument of another name or type."""
+    return ImageError(
+        f"{path}: argument {k} of kernel {kernel!r} is {there}, its manifest says {wanted}; "
+        f"build the image again"
+    )
+
+
+def launch_differs(path: object, entry: str, call: str, count: int) -> ImageError:
+    """The manifest of an image passes arguments that the launch has not."""
+    return ImageError(
+        f"{path}: the manifest passes {call!r} for {entry}, but such a launch has {count} "
+        f"arguments of other types; build the image again with this version of ftensor"
+    )
+
+
+def needs_a_board(path: object, platform: str) -> ImageError:
+    """A hardware image in software emulation."""
+    return ImageError(
+        f"{path} is an image for the board {platform!r}; software emulation runs images made by "
+        f"`ftensor build --target csim`"
+    )
+
+
+def needs_emulation(path: object) -> ImageError:
+    """An image for emulation on a board."""
+    return ImageError(
+        f"{path} was made for emulation and can't be loaded into a board; run the program by "
+        f"`ftensor emulate -- python ...`, or build an image for the board's platform"
+    )
+
+
+def other_platform(path: object, image: str, device: str) -> ImageError:
+    """A hardware image of another board."""
+    return ImageError(
+        f"{path} was built for the platform {image!r}, but the device is {device!r}; "
+        f"build it with --platform for this board"
+    )
+
+
+def not_loaded(path: object, why: object) -> ImageError:
+    """The driver refused an image that looked right."""
+    return ImageError(
+        f"the driver can't load {path}: {why}; `ftensor image info` shows what the file is for, "
+        f"and another process may be using the board"
+    )
+
+
+def no_image(device: str) -> ImageError:
+    """A board without an image was asked to compute."""
+    return ImageError(
+        f"{device} has no image, so it can compute nothing yet: set FTENSOR_IMAGE to an image, or "
+        f"call ft.load_image(path). `ftensor build` makes images"
+    )
+
+
+def compiles_nothing(device: str, entry: str) -> ImageError:
+    """A kernel's source for a board."""
+    return ImageError(
+        f"{device} can't compile the kernel {entry}: a board runs what its images hold. "
+        f"`ftensor build` makes images, FTENSOR_IMAGE and ft.load_image(path) load them"
+    )
+
+
+def no_images_here(device: str) -> ImageError:
+    """load_image on a device that compiles its kernels."""
+    return ImageError(
+        f"{device} compiles its kernels when they are needed and takes no image; images are for "
+        f"boards, for `ftensor emulate -- python ...`, and for FTENSOR_DEVICE=csim"
+    )
+
+
+def two_outputs_one_memory(kernel: str) -> ImageError:
+    """Two results in one buffer, where the ports reach different banks."""
+    return ImageError(
+        f"kernel {kernel!r} writes its results through ports to different memory banks, so they "
+        f"can't lie in one tensor's memory; give each its own"
+    )

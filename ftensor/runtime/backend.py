@@ -11,6 +11,7 @@ import weakref
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
@@ -20,6 +21,7 @@ from .pool import Block, LostPool, Pool
 from .stream import CurrentStream, Stream
 
 if TYPE_CHECKING:
+    from .image_file import ImageFile
     from .targets import Target
 
 
@@ -125,6 +127,14 @@ class Backend(ABC):
         """The streams that somebody holds."""
         with self.lock:
             return list(self.streams)
+
+    # Kernels that were built ahead
+
+    def load_image(self, path: str | Path) -> ImageFile:
+        """Add an image and make it the active one; ImageError where the device takes none."""
+        from ..errors.image import no_images_here
+
+        raise no_images_here(self.properties.name)
 
     # Memory
 

@@ -18,10 +18,13 @@ import numpy as np
 from .. import errors
 from . import cache
 from .backend import Backend, DeviceProperties, Kernel, host_bytes, host_memory
+from .csim_images import CSimImages
+from .images import VARIABLE
 from .targets import csim_compiler
 
 if TYPE_CHECKING:
     from ..storage import Storage
+    from .image_file import ImageFile
     from .targets import Target
 
 # C++14 is what Vitis HLS takes, and its headers compile in half the time of C++17's; the GNU form
@@ -59,7 +62,9 @@ def _compiler_version() -> str:
 class CSimBackend(Backend):
     """The host as a device, one kernel call at a time."""
 
-    def __init__(self, target: Target) -> None:
+    images: CSimImages | None = None
+
+    def __init__(self, target: Target, from_images: bool = False) -> None:
         properties = DeviceProperties(
             name=f"C simulation on {platform.machine()}",
             platform="C simulation",
@@ -72,6 +77,17 @@ class CSimBackend(Backend):
             has_float16=True,
         )
         super().__init__(target, properties, host_shared=True)
+        if from_images and os.environ.get(VARIABLE):
+            images = CSimImages(self)
+            images.load_from_environment()
+            self.images = images
+
+    def load_image(self, path: str | Path) -> ImageFile:
+        """Take kernels from an image, from now on, instead of compiling them."""
+        images = self.images or CSimImages(self)
+        file = images.load(path)
+        self.images = images
+        return file
 
     def build(
         self, source: str, entry: str, params: Sequence[str], options: tuple[str, ...] = ()

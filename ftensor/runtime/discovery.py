@@ -67,10 +67,15 @@ class Found:
         if self.target.kind == "csim":
             from .csim import CSimBackend
 
-            return CSimBackend(self.target)
+            return CSimBackend(self.target, from_images=not _has_board())
         from .opencl import OpenCLBackend
 
         return OpenCLBackend(self.target, self.cl_platform, self.cl_device)
+
+
+def _has_board() -> bool:
+    """Whether the images in FTENSOR_IMAGE are for a board, so that others leave them alone."""
+    return any(found.target.kind == "board" for found in find())
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,220 @@
+"""The images that a device was given: which kernels they hold, and which one is active."""
+
+from __future__ import annotations
+
+import difflib
+import os
+import threading
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from ..build.manifest import KernelRecord, MemberRecord
+from ..errors import image as errors
+from ..table import size, table
+from . import image_file
+from .backend import Kernel
+from .image_file import ImageFile
+
+VARIABLE = "FTENSOR_IMAGE"
+
+
+@dataclass(frozen=True)
+class ImageRow:
+    """One image in a report."""
+
+    name: str
+    path: str
+    platform: str
+    uuid: str
+    kernels: int
+    entries: int
+    active: bool
+
+
+@dataclass(frozen=True)
+class ImageReport:
+    """The images of a device, and what changing between them and between banks has cost.
+
+    `reloads` counts the times an image was loaded in another's place, `seconds` what that took;
+    `saved_bytes` went to the host and back meanwhile. `bank_copies` counts arguments that lay in
+    another memory bank than their kernel reaches, `bank_bytes` what was copied for that.
+    """
+
+    images: tuple[ImageRow, ...]
+    reloads: int = 0
+    saved_bytes: int = 0
+    seconds: float = 0.0
+    bank_copies: int = 0
+    bank_bytes: int = 0
+
+    def __str__(self) -> str:
+        if not self.images:
+            return "no image is loaded"
+        rows = [
+            (r.name, f"{r.kernels} kernels", f"{r.entries} launches", "active" if r.active else "")
+            for r in self.images
+        ]
+        return (
+            f"{table(rows, indent='')}\n"
+            f"{self.reloads} reloads in {self.seconds:.3f} s, {size(self.saved_bytes)} saved; "
+            f"{self.bank_copies} copies between banks, {size(self.bank_bytes)}"
+        )
+
+
+class LoadedImage:
+    """An image that a device may use; `program` is what its driver made of it, while active."""
+
+    def __init__(self, file: ImageFile) -> None:
+        self.file = file
+        self.program: Any = None
+
+    def find(self, entry: str) -> tuple[KernelRecord, MemberRecord] | None:
+        """The kernel and member that serve an entry."""
+        return self.file.manifest.find(entry)
+
+
+class Slot:
+    """A kernel as ops hold it, whatever image it comes from; `run` is its present launcher."""
+
+    __slots__ = ("entry", "params", "run")
+
+    def __init__(self, entry: str, params: tuple[str, ...]) -> None:
+        self.entry = entry
+        self.params = params
+        self.run: Kernel | None = None
+
+
+class Images(ABC):
+    """The images of one device, in the order in which they were given.
+
+    An entry that several hold comes from the active one, else from the first.
+    """
+
+    def __init__(self) -> None:
+        self.loaded: list[LoadedImage] = []
+        self.active: LoadedImage | None = None
+        self.lock = threading.RLock()
+        self.slots: dict[str, Slot] = {}
+        self.reloads = self.saved_bytes = self.bank_copies = self.bank_bytes = 0
+        self.seconds = 0.0
+
+    def load(self, path: str | Path) -> ImageFile:
+        """Add an image, and make it the active one; an image given before is not added twice.
+
+        ImageError where it can't be used here.
+        """
+        file = image_file.read(path)
+        self.check(file)
+        with self.lock:
+            image = self._known(file) or LoadedImage(file)
+            # First the driver's word, then the list: a refused image leaves no trace.
+            self.activate(image)
+            if image not in self.loaded:
+                self.loaded.append(image)
+            self.changed()
+        return image.file
+
+    def load_from_environment(self) -> None:
+        """Add the images that FTENSOR_IMAGE names; the first of them becomes the active one."""
+        text = os.environ.get(VARIABLE, "")
+        paths = image_file.environment_paths(text, os.pathsep)
+        for path in paths[1:]:
+            file = image_file.read(path)
+            self.check(file)
+            self.loaded.append(LoadedImage(file))
+        for path in paths[:1]:
+            self.load(path)
+            self.loaded.insert(0, self.loaded.pop())
+
+    def _known(self, file: ImageFile) -> LoadedImage | None:
+        for image in self.loaded:
+            if image.file.uuid == file.uuid and image.file.manifest == file.manifest:
+                return image
+        return None
+
+    def _holders(self, entry: str) -> Iterator[LoadedImage]:
+        if self.active is not None and self.active.find(entry) is not None:
+            yield self.active
+        for image in self.loaded:
+            if image is not self.active and image.find(entry) is not None:
+                yield image
+
+    def has(self, entry: str) -> bool:
+        """Whether an image holds a kernel for an entry."""
+        return next(self._holders(entry), None) is not None
+
+    @property
+    def entries(self) -> tuple[str, ...]:
+        """Every entry that some image serves."""
+        return tuple(dict.fromkeys(e for i in self.loaded for e in i.file.manifest.entries))
+
+    def kernel(self, entry: str, params: Sequence[str]) -> Kernel | None:
+        """The launcher of an entry, or None where no image has it; ImageError without images.
+
+        `params` are the launch's arguments as `Backend.build` takes them.
+        """
+        if not self.loaded:
+            raise errors.no_image(self.device)
+        if not self.has(entry):
+            return None
+        with self.lock:
+            slot = self.slots.setdefault(entry, Slot(entry, tuple(params)))
+            return self.launcher(slot)
+
+    def nearest(self, entry: str) -> str | None:
+        """The entry that is there and most like the wanted one, of the same op; else None."""
+        records = [
+            m for i in self.loaded for k in i.file.manifest.kernels for m in k.members
+        ]  # fmt: skip
+        same = [m.entry for m in records if entry.startswith(f"ft_{m.op}_")]
+        found = difflib.get_close_matches(entry, same, 1, 0.0)
+        return found[0] if found else None
+
+    def most_units(self) -> int:
+        """The compute units of the kernel that has most of them."""
+        return max((k.units for i in self.loaded for k in i.file.manifest.kernels), default=1)
+
+    def memory(self) -> int:
+        """The bytes of the banks that kernels reach, in the image where these are most."""
+        return max((i.file.memory for i in self.loaded), default=0)
+
+    def report(self) -> ImageReport:
+        """What is loaded, and the counts so far."""
+        with self.lock:
+            rows = tuple(
+                ImageRow(
+                    i.file.name, str(i.file.path), i.file.platform, i.file.uuid,
+                    len(i.file.manifest.kernels), len(i.file.manifest.entries), i is self.active,
+                )
+                for i in self.loaded
+            )  # fmt: skip
+            return ImageReport(
+                rows, self.reloads, self.saved_bytes, self.seconds,
+                self.bank_copies, self.bank_bytes,
+            )  # fmt: skip
+
+    # What a kind of device fills in
+
+    @property
+    @abstractmethod
+    def device(self) -> str:
+        """The device's name, for messages."""
+
+    @abstractmethod
+    def check(self, file: ImageFile) -> None:
+        """ImageError where an image can't run on the device; the driver is not asked."""
+
+    @abstractmethod
+    def activate(self, image: LoadedImage) -> None:
+        """Give the driver an image, in place of the active one where only one fits."""
+
+    @abstractmethod
+    def changed(self) -> None:
+        """Other kernels are there now: what the device had prepared is out of date."""
+
+    @abstractmethod
+    def launcher(self, slot: Slot) -> Kernel:
+        """A function that launches what is in a slot."""

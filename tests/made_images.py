@@ -1,0 +1,153 @@
+"""Images of a few kernels written by hand, so that tests can say what is in them."""
+
+from __future__ import annotations
+
+import subprocess
+from dataclasses import replace
+from pathlib import Path
+
+from ftensor.build.manifest import ArgumentRecord, KernelRecord, Manifest, MemberRecord
+from ftensor.build.pack import content_uuid, pack
+from ftensor.build.parts import (
+    ArgumentDescription,
+    Bank,
+    ComputeUnit,
+    Description,
+    KernelDescription,
+)
+
+ROOT = Path(__file__).resolve().parent.parent
+
+SOURCE = """
+#include <time.h>
+#include <string.h>
+static long now()
+{
+    timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return t.tv_sec * 1000000000L + t.tv_nsec;
+}
+
+// When this unit of this launch began and ended.
+extern "C" void nap(long *out, long offset, int milliseconds, int unit, int units)
+{
+    const long begin = now();
+    while (now() - begin < milliseconds * 1000000L) { timespec t = {0, 1000000}; nanosleep(&t, 0); }
+    out[offset + 3 * unit] = begin;
+    out[offset + 3 * unit + 1] = now();
+    out[offset + 3 * unit + 2] = units;
+}
+
+// out = scale * a + b, in slabs.
+extern "C" void axpy(float *out, const float *a, const float *b, long scale, int opcode, int n,
+                     int unit, int units)
+{
+    int bits = (int)scale;
+    float factor;
+    memcpy(&factor, &bits, 4);
+    for (int i = (int)((long)n * unit / units); i < (int)((long)n * (unit + 1) / units); i++)
+        out[i] = opcode == 0 ? factor * a[i] + b[i] : a[i] + opcode;
+}
+
+// The raw bits of what was passed.
+extern "C" void bits(long *out, long f, long d, long q, float g, short h, int unit, int units)
+{
+    out[0] = f; out[1] = d; out[2] = q; out[3] = (long)(g * 2); out[4] = h; out[5] = units;
+}
+"""
+# Of each kernel: (name, what, C type) of its arguments, and how its entries call it.
+KERNELS: dict[str, tuple[tuple[tuple[str, str, str], ...], dict[str, str]]] = {
+    "nap": (
+        (("out", "*", "long *"), ("offset", "long", "long"), ("milliseconds", "int", "int")),
+        {"nap": "0 1 2"},
+    ),
+    "axpy": (
+        (
+            ("out", "*", "float *"), ("a", "*", "const float *"), ("b", "*", "const float *"),
+            ("scale", "long", "long"), ("opcode", "int", "int"), ("n", "int", "int"),
+        ),
+        {"axpy": "0 1 2 f3 =0 4", "add_five": "0 1 @0 =0 =5 2"},
+    ),
+    "bits": (
+        (
+            ("out", "*", "long *"), ("f", "long", "long"), ("d", "long", "long"),
+            ("q", "long", "long"), ("g", "float", "float"), ("h", "short", "short"),
+        ),
+        {"bits": "0 f1 d2 q3 4 5"},
+    ),
+}  # fmt: skip
+# What a launch of an entry passes.
+PARAMS = {
+    "nap": ("*", "long", "int"),
+    "axpy": ("*", "*", "*", "float", "int"),
+    "add_five": ("*", "*", "int"),
+    "bits": ("*", "float", "double", "ulong", "float", "short"),
+}
+_library: bytes | None = None
+
+
+def library(folder: Path) -> bytes:
+    """The kernels as a shared object, compiled once per process."""
+    global _library
+    if _library is None:
+        (folder / "kernels.cpp").write_text(SOURCE)
+        command = ["g++", "-O2", "-shared", "-fPIC", "kernels.cpp", "-o", "kernels.so"]
+        subprocess.run(command, cwd=folder, check=True)
+        _library = (folder / "kernels.so").read_bytes()
+    return _library
+
+
+def describe(
+    name: str,
+    kernels: tuple[str, ...],
+    units: int = 1,
+    banks: dict[str, str] | None = None,
+    platform: str = "",
+) -> tuple[Description, Manifest]:
+    """An image's description and manifest; `banks` are those of arguments by name."""
+    where = banks or {}
+    names = sorted(set(where.values())) or ["DDR[0]"]
+    described, records = [], []
+    for kernel in kernels:
+        arguments, calls = KERNELS[kernel]
+        both = (*arguments, ("unit", "int", "int"), ("units", "int", "int"))
+        described.append(
+            KernelDescription(
+                kernel,
+                tuple(
+                    ArgumentDescription(n, c, banks=(where[n],) if n in where else ())
+                    for n, _, c in both
+                ),
+                tuple(ComputeUnit(f"{kernel}_{k + 1}") for k in range(units)),
+            )
+        )
+        records.append(
+            KernelRecord(
+                kernel, "map", "loop", 1, units, "",
+                tuple(ArgumentRecord(n, w, c, where.get(n, "")) for n, w, c in both),
+                tuple(
+                    MemberRecord(entry, k, entry, (), (), "", "float32", call)
+                    for k, (entry, call) in enumerate(calls.items())
+                ),
+            )
+        )  # fmt: skip
+    description = Description(
+        tuple(described), tuple(Bank(b, 1 << 30) for b in names), platform, name=name
+    )
+    return description, Manifest(name, "csim", platform, "", f"{name}.xclbin", tuple(records))
+
+
+def make(
+    folder: Path,
+    name: str,
+    kernels: tuple[str, ...],
+    units: int = 1,
+    banks: dict[str, str] | None = None,
+) -> Path:
+    """An image file of some of the kernels."""
+    description, manifest = describe(name, kernels, units, banks)
+    code = library(folder)
+    manifest = replace(manifest, uuid=str(content_uuid(description, code)))
+    path = folder / f"{name}.xclbin"
+    path.write_bytes(pack(description, code, manifest.to_json()))
+    return path
