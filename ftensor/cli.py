@@ -76,6 +76,19 @@ def parser() -> argparse.ArgumentParser:
     )
     pack.add_argument("--manifest", metavar="FILE", help="ftensor's manifest, to travel along")
     pack.add_argument("output", metavar="OUT.xclbin", help="the file to write")
+    emulate = _add(
+        commands, "emulate", _lazy("emulation.command", "command"),
+        "Run a program on Xilinx's runtime without a board: ftensor emulate -- python program.py",
+    )  # fmt: skip
+    emulate.add_argument(
+        "--image", action="append", metavar="FILE",
+        help="an image, or a build's folder, that ftensor shall use in the program; may be given "
+        "several times",
+    )  # fmt: skip
+    emulate.add_argument(
+        "--keep", action="store_true", help="keep the scratch folder, and say where it is"
+    )
+    emulate.add_argument("program", nargs=argparse.REMAINDER, help="the program and its arguments")
     return top
 
 

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import fcntl
 import os
+import shutil
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -23,3 +26,46 @@ def oclgrind_findings() -> Iterator[None]:
     findings = log.read_bytes()[before:].decode(errors="replace") if log.is_file() else ""
     if findings.strip():
         pytest.fail(f"Oclgrind reports:\n{findings[:4000]}", pytrace=False)
+
+
+@pytest.fixture(scope="session")
+def xrt_image(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The image of tests/emulation_host.py's kernels; skips where XRT or the compiler is not there.
+
+    Under FTENSOR_REQUIRE_TARGETS=1 that fails.
+    """
+    from ftensor.emulation import environment
+
+    from .emulation_host import DESCRIPTION, KERNELS, build
+
+    lacking = environment.available() or ("" if shutil.which("g++") else "g++ is not here")
+    if lacking and os.environ.get("FTENSOR_REQUIRE_TARGETS") == "1":
+        pytest.fail(lacking)
+    if lacking:
+        pytest.skip(lacking)
+    return build(tmp_path_factory.mktemp("image"), "kernels", KERNELS, DESCRIPTION)
+
+
+@pytest.fixture
+def nothing_left() -> Iterator[None]:
+    """Every emulation removes its folder, however it ends; others may be running."""
+    from ftensor.emulation import environment
+
+    def folders() -> set[Path]:
+        return set(environment.ROOT.glob(environment.PREFIX + "*"))
+
+    def in_use(folder: Path) -> bool:
+        try:
+            with open(folder / "lock") as lock:
+                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except (BlockingIOError, FileNotFoundError):
+            return True
+        return folder.exists()
+
+    before = folders()
+    yield
+    # One of a run that another test has killed is there until that test starts its next run.
+    deadline = time.monotonic() + 60
+    while left := [folder for folder in folders() - before if not in_use(folder)]:
+        assert time.monotonic() < deadline, left
+        time.sleep(0.1)

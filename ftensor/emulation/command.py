@@ -1,0 +1,143 @@
+"""`ftensor emulate`: run a program on Xilinx's runtime with the software device for a board."""
+
+from __future__ import annotations
+
+import argparse
+import ctypes
+import itertools
+import os
+import resource
+import signal
+import subprocess
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from types import FrameType
+
+from ..errors import emulation as errors
+from ..errors.emulation import EmulationError
+from ..errors.image import ImageError
+from ..runtime.image_file import locate
+from . import environment
+
+DEVICE_FAILED = 70  # the status where the program itself ended well; sysexits.h: internal error
+_PR_SET_PDEATHSIG = 1
+# What a terminal sends goes to the program's whole group, as it would have without us.
+_TO_GROUP = (signal.SIGINT, signal.SIGQUIT, signal.SIGHUP)
+_TO_PROGRAM = (signal.SIGTERM, signal.SIGUSR1, signal.SIGUSR2)
+
+
+def command(arguments: argparse.Namespace) -> int:
+    """The command; its exit status is the program's, 128 + n where signal n ended it."""
+    try:
+        program = list(arguments.program)
+        if program[:1] == ["--"]:
+            del program[0]
+        if not program:
+            raise errors.nothing_to_run()
+        images = [locate(image) for image in arguments.image or ()]
+        with environment.scratch_folder(arguments.keep) as scratch:
+            return _emulate(scratch, program, images, arguments.keep)
+    except (EmulationError, ImageError) as failure:
+        _say(str(failure))
+        return getattr(failure, "status", 2)
+
+
+def _emulate(scratch: Path, program: list[str], images: Sequence[Path], keep: bool) -> int:
+    banks = [check_image(image) for image in images]
+    # With several images, the board has the larger of what each says of a bank.
+    sizes = [max(several) for several in itertools.zip_longest(*banks, fillvalue=0)]
+    env, notes = environment.prepare(scratch, os.environ, sizes or [environment.BANK_BYTES])
+    if images:
+        env["FTENSOR_IMAGE"] = os.pathsep.join(str(image.resolve()) for image in images)
+        env["FTENSOR_DEVICE"] = "xilinx"
+    for note in notes:
+        _say(note)
+    status = run(program, env)
+    reports = environment.reports(scratch)
+    for report in reports:
+        _say("the device failed, and the program was ended with it:\n" + report)
+    if status == 128 + signal.SIGKILL and not reports:
+        _say(
+            "the program was killed (SIGKILL); the system does that where memory is short, and the "
+            "emulated board's memory is the host's: dmesg tells"
+        )
+    if status and (told := environment.driver_log(scratch)):
+        _say("the program failed, and XRT had said:\n" + told)
+    if keep:
+        _say(f"everything is kept in {scratch}")
+    return status or (DEVICE_FAILED if reports else 0)
+
+
+def _say(text: str) -> None:
+    print(f"ftensor emulate: {text}", file=sys.stderr, flush=True)
+
+
+def check_image(path: Path) -> list[int]:
+    """The bytes of each bank of an image; an error for one that no software device can run."""
+    from ..build import sections, xclbin
+    from ..build.xclbin import Kind, Mode
+
+    try:
+        info = sections.parse(xclbin.read(path.read_bytes()))
+    except OSError as failure:
+        raise errors.no_such_image(path, failure.strerror or str(failure)) from failure
+    except ImageError as failure:
+        raise errors.no_such_image(path, str(failure)) from failure
+    sections.require_kernels(info)  # XRT itself would crash on some that are not there
+    if info.xclbin.mode in (Mode.HW_EMU, Mode.HW_EMU_PR):
+        raise errors.not_for_emulation(path, "it was built for hardware emulation")
+    if not (info.xclbin.section(Kind.BITSTREAM) or b"").startswith(b"\x7fELF"):
+        raise errors.not_for_emulation(path, "it holds a bitstream, not a shared object")
+    return [bank.size for bank in info.description.banks]
+
+
+def run(program: Sequence[str], env: dict[str, str]) -> int:
+    """Run a program in a session of its own until it ends; its exit status as a shell gives it.
+
+    XRT may send signals to the whole process group of a host, so that is not ours. The program
+    keeps our standard streams, a terminal among them.
+    """
+    child: subprocess.Popen[bytes] | None = None
+
+    def forward(number: int, frame: FrameType | None) -> None:
+        if child is None or child.returncode is not None:
+            return
+        if number in _TO_GROUP:
+            os.killpg(child.pid, number)
+        else:
+            os.kill(child.pid, number)
+
+    def suspend(number: int, frame: FrameType | None) -> None:
+        if child is not None and child.returncode is None:
+            os.killpg(child.pid, signal.SIGSTOP)
+            os.kill(os.getpid(), signal.SIGSTOP)  # here we stand until the shell continues us
+            os.killpg(child.pid, signal.SIGCONT)
+
+    handlers = dict.fromkeys(_TO_GROUP + _TO_PROGRAM, forward)
+    handlers[signal.SIGTSTP] = suspend
+    before = {number: signal.signal(number, handler) for number, handler in handlers.items()}
+    libc = ctypes.CDLL(None)
+
+    def prepare() -> None:
+        # Killed, we could neither tidy up nor pass a signal on: the program goes with us.
+        libc.prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
+        # XRT opens a file for each command beyond 128 that are queued at once, and never closes
+        # it: a host that queues many soon reaches the usual limit of 1024.
+        most = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
+        resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
+
+    try:
+        child = subprocess.Popen(
+            list(program),
+            env=env,
+            start_new_session=True,
+            preexec_fn=prepare,
+        )
+        status = child.wait()
+    except OSError as failure:
+        raise errors.cannot_start(program[0], failure) from failure
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+    return 128 - status if status < 0 else status

@@ -1,0 +1,143 @@
+"""What a dying device leaves behind for its report: a table that outlives the process.
+
+The supervisor makes the table before it forks the worker, so both see the same memory. The worker
+notes what each thread runs; when a signal ends it, the supervisor reads what was running, and in
+which thread the fault was.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import faulthandler
+import mmap
+import os
+import re
+import signal
+import struct
+import tempfile
+import threading
+from collections.abc import Callable
+
+SLOTS, SLOT, HEAD = 1024, 2048, 4096
+_ENTRY = struct.Struct("<QI")  # the thread, length of the text; 0 is a slot that runs nothing
+_TEXT = struct.Struct("<I")
+
+
+class Table:
+    """A message of the worker's own, and what each of its compute units is running."""
+
+    def __init__(self) -> None:
+        self._memory = mmap.mmap(-1, HEAD + SLOTS * SLOT)
+        # faulthandler writes here, by itself, from within the signal's handler.
+        self._trace = tempfile.TemporaryFile()  # noqa: SIM115  lives as long as the table
+        self._used = 0
+
+    def slot(self) -> Callable[[str | None], None]:
+        """A place for one unit: call it with what runs, or with None when it has ended."""
+        at = HEAD + self._used % SLOTS * SLOT
+        self._used += 1
+
+        def note(text: str | None) -> None:
+            data = (text or "").encode()[: SLOT - _ENTRY.size]
+            self._memory[at + _ENTRY.size : at + _ENTRY.size + len(data)] = data
+            _ENTRY.pack_into(self._memory, at, threading.get_ident(), len(data))
+
+        return note
+
+    def reset(self) -> None:
+        """Forget the slots of an image that is gone."""
+        size = min(self._used, SLOTS) * SLOT
+        self._memory[HEAD : HEAD + size] = bytes(size)
+        self._used = 0
+
+    def say(self, text: str) -> None:
+        """Why the worker ends, in its own words."""
+        data = text.encode(errors="replace")[: HEAD - _TEXT.size]
+        self._memory[_TEXT.size : _TEXT.size + len(data)] = data
+        _TEXT.pack_into(self._memory, 0, len(data))
+
+    @property
+    def said(self) -> str:
+        """What `say` was given last."""
+        size = _TEXT.unpack_from(self._memory, 0)[0]
+        return self._memory[_TEXT.size : _TEXT.size + size].decode(errors="replace")
+
+    def watch_faults(self, explain: Callable[[int], str]) -> None:
+        """In the worker: note the thread of a fault, and for a bad access `explain` its address."""
+        faulthandler.enable(self._trace.fileno(), all_threads=True)
+        for number in (signal.SIGSEGV, signal.SIGBUS):
+            _explain_once(number, lambda address: self.say(explain(address)))
+
+    def running(self) -> list[str]:
+        """What ran when the worker ended; only the thread at fault where that is known."""
+        found = []
+        for at in range(HEAD, HEAD + SLOTS * SLOT, SLOT):
+            thread, size = _ENTRY.unpack_from(self._memory, at)
+            if size:
+                text = self._memory[at + _ENTRY.size : at + _ENTRY.size + size]
+                found.append((thread, text.decode(errors="replace")))
+        self._trace.seek(0)
+        current = re.search(rb"Current thread (0x[0-9a-f]+)", self._trace.read())
+        if current is not None:
+            guilty = [text for thread, text in found if thread == int(current[1], 16)]
+            if guilty:
+                return guilty
+        return [text for _, text in found]
+
+
+class _SigAction(ctypes.Structure):
+    """glibc's struct sigaction on Linux."""
+
+    _fields_ = [
+        ("handler", ctypes.c_void_p),
+        ("mask", ctypes.c_uint8 * 128),
+        ("flags", ctypes.c_int),
+        ("restorer", ctypes.c_void_p),
+    ]
+
+
+_HANDLER = ctypes.CFUNCTYPE(None, ctypes.c_int, ctypes.c_void_p, ctypes.c_void_p)
+_SA_SIGINFO = 4
+_FAULT_ADDRESS = 16  # of si_addr in siginfo_t, where pointers have 64 bits
+_kept: list[object] = []  # what the kernel's signal tables point to
+
+
+def _explain_once(number: int, explain: Callable[[int], None]) -> None:
+    """Call `explain` with the address of a fault, then let the handler from before have it.
+
+    The handler is Python. That is possible here because a fault comes from a kernel's code, at an
+    instruction, in a thread that does not hold the interpreter.
+    """
+    libc = ctypes.CDLL(None)
+    action, before = _SigAction(), _SigAction()
+
+    def handler(_number: int, info: int, _context: int) -> None:
+        libc.sigaction(number, ctypes.byref(before), None)
+        explain(ctypes.c_uint64.from_address(info + _FAULT_ADDRESS).value)
+        # Returning repeats the instruction, which faults again into the handler from before.
+
+    function = _HANDLER(handler)
+    action.handler = ctypes.cast(function, ctypes.c_void_p)
+    action.flags = _SA_SIGINFO
+    _kept.extend((function, action, before))
+    if libc.sigaction(number, ctypes.byref(action), ctypes.byref(before)):
+        raise OSError("sigaction failed for " + signal.strsignal(number))  # type: ignore[operator]
+
+
+def describe_end(status: int, table: Table) -> str:
+    """The report: how the worker ended (its wait status), why, and what it was running."""
+    said, running = table.said, table.running()
+    number = os.WTERMSIG(status) if os.WIFSIGNALED(status) else 0
+    if number == signal.SIGKILL and said:  # its own decision, for which no kernel is to blame
+        return said
+    if number:
+        how = f"was ended by {signal.Signals(number).name} ({signal.strsignal(number)})"
+        if number == signal.SIGKILL:  # from outside
+            how += "; if nobody sent it, the machine was out of memory"
+    else:
+        how = f"called exit({os.WEXITSTATUS(status)})"
+    if not running:
+        return f"the device process {how}, with no kernel running. {said}".rstrip()
+    subject = "a kernel" if len(running) == 1 else f"one of {len(running)} running kernels"
+    lines = [f"{subject} {how}", *running, *([said] if said else [])]
+    return "\n  ".join(lines)

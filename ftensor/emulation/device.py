@@ -1,0 +1,175 @@
+"""The device: answers the host's requests with memory, compute units and registers."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from . import kernels
+from .kernels import ImageProblem
+from .memory import Memory, OutOfRange
+from .protocol import Api, Connection, Fields
+from .units import WINDOW, Completions, ComputeUnit
+
+HOLD = 0.001  # seconds that the answer about a running unit is held back, so that the host sleeps
+Answer = dict[int, Any]
+
+
+class Stop(Exception):
+    """The conversation has ended as it should."""
+
+
+class Fatal(Exception):
+    """The device cannot go on, and the host must not: said in words."""
+
+
+class Device:
+    """One board. `slot` gives each unit a place to note what it runs; `warn` tells the user."""
+
+    def __init__(
+        self,
+        folder: Path,
+        slot: Callable[[], Callable[[str | None], None]],
+        warn: Callable[[str], None],
+        forget: Callable[[], None] = lambda: None,
+    ) -> None:
+        self.memory = Memory()
+        self._folder, self._slot, self._warn, self._forget = folder, slot, warn, forget
+        self._files: dict[int, int | Path] = {}  # of the shared buffers, by their addresses
+        self._number = 0  # of the last file
+        self._units: dict[int, ComputeUnit] = {}
+        self._library: kernels.Library | None = None
+        self._completions = Completions()
+        self._answers: dict[int, Callable[[Fields], Answer]] = {
+            Api.CLOSE: self._close,
+            Api.LOAD: self._load,
+            Api.ALLOCATE: self._allocate,
+            Api.FREE: self._free,
+            Api.WRITE: self._write,
+            Api.READ: self._read,
+            Api.WRITE_REGISTERS: self._write_registers,
+            Api.READ_REGISTERS: self._read_registers,
+            Api.SETUP_INSTANCE: lambda fields: {1: True},
+        }
+
+    def serve(self, connection: Connection) -> None:
+        """Answer until the host closes or is gone; Fatal where that cannot be done."""
+        host = 0
+        while (request := connection.request()) is not None:
+            number, fields = request
+            host = host or connection.sender
+            if connection.sender != host and number in (Api.CLOSE, Api.FREE):
+                # A forked child of the host ends, and XRT in it says goodbye for its parent too.
+                connection.answer({1: True})
+                continue
+            answer = self._answers.get(number)
+            if answer is None:
+                raise Fatal(
+                    f"XRT asked for its call number {number}, which this device does not have"
+                )
+            try:
+                connection.answer(answer(fields))
+            except OutOfRange as failure:
+                raise Fatal(str(failure)) from failure
+            except Stop as stop:
+                connection.answer(stop.args[0])
+                return
+
+    # one function per call; the fields' numbers are those of XRT's messages
+
+    def _close(self, fields: Fields) -> Answer:
+        if fields.number(3):  # everything; otherwise only a reset before the next program
+            raise Stop({1: True})
+        return {1: True}
+
+    def _load(self, fields: Fields) -> Answer:
+        self._unload()
+        xml, library = fields.text(1), fields.text(2)
+        if not xml:  # the host wants the memory alone
+            return {1: True}
+        try:
+            found = kernels.describe(Path(xml).read_bytes())
+            copy = self._new_file("kernels").with_suffix(".so")
+            shutil.copyfile(library, copy)
+            self._library = kernels.Library(copy, found)
+        except (ImageProblem, OSError) as problem:
+            self._warn(f"this image cannot be loaded: {problem}")
+            return {1: False}
+        for kernel in found.values():
+            for name, base in kernel.units.items():
+                self._units[base] = ComputeUnit(kernel, name, self._completions, self._slot())
+        return {1: True}
+
+    def _unload(self) -> None:
+        for unit in self._units.values():
+            unit.close()
+        self._units.clear()
+        self._completions = Completions()
+        self._forget()
+        if self._library is not None:
+            self._library.close()
+            self._library = None
+
+    def _allocate(self, fields: Fields) -> Answer:
+        address, size = fields.number(1), fields.number(2)
+        if not self.memory.allocate(address, size):
+            self._warn(f"there is no room for {size} bytes at {address:#x}")
+            return {1: False, 2: b""}
+        if not fields.number(3):
+            return {1: True, 2: b""}
+        return {1: True, 2: os.fsencode(self._share(address))}
+
+    def _share(self, address: int) -> str:
+        """A file that the host maps, as a buffer's memory in its process.
+
+        It is one without a name, since each launch in flight has such a buffer, and making files
+        takes long on a busy disk. What is left of it goes when both processes let go of it.
+        """
+        try:
+            self._files[address] = file = os.memfd_create("buffer")
+        except OSError:  # too many are open; the host makes this one
+            self._files[address] = path = self._new_file("buffer")
+            return str(path)
+        return f"/proc/{os.getpid()}/fd/{file}"
+
+    def _new_file(self, kind: str) -> Path:
+        self._number += 1
+        return self._folder / f"{kind}-{self._number}"
+
+    def _free(self, fields: Fields) -> Answer:
+        address = fields.number(1)
+        self.memory.free(address)
+        file = self._files.pop(address, None)
+        if isinstance(file, Path):
+            file.unlink(missing_ok=True)
+        elif file is not None:
+            os.close(file)
+        return {1: True}
+
+    def _write(self, fields: Fields) -> Answer:
+        self.memory.write(fields.number(3), fields.data(4)[: fields.number(5)])
+        return {1: fields.number(5)}
+
+    def _read(self, fields: Fields) -> Answer:
+        data = self.memory.read(fields.number(4), fields.number(5))
+        return {1: len(data), 2: data}
+
+    def _unit(self, address: int) -> tuple[ComputeUnit, int]:
+        unit = self._units.get(address & -WINDOW)
+        if unit is None:
+            raise Fatal(f"the host uses the register {address:#x}, which is of no compute unit")
+        return unit, address % WINDOW
+
+    def _write_registers(self, fields: Fields) -> Answer:
+        unit, offset = self._unit(fields.number(2))
+        unit.write(offset, fields.data(4), self.memory)
+        return {1: True}
+
+    def _read_registers(self, fields: Fields) -> Answer:
+        unit, offset = self._unit(fields.number(2))
+        if not offset:
+            self._completions.hold(unit, HOLD)
+        return {1: True, 2: unit.read(offset)}

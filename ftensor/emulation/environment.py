@@ -1,0 +1,300 @@
+"""What a program needs around it to find XRT, and XRT to find the software device.
+
+One scratch folder holds all of it: a private XRT folder, the list of OpenCL runtimes, the device
+process, XRT's settings and description of the board, its run directories, the sockets and shared
+buffers. Nothing outside of it is written, and it goes when the program has ended.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import json
+import os
+import platform
+import pwd
+import shlex
+import shutil
+import stat
+import sys
+import tempfile
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from configparser import ConfigParser
+from configparser import Error as ConfigParserError
+from pathlib import Path
+
+from ..errors import emulation as errors
+from . import shim
+
+# XRT puts its sockets in /tmp/$USER, whatever TMPDIR says; so the scratch folder is there too, and
+# USER leads into it.
+ROOT = Path("/tmp")
+PREFIX = "ftensor-emulate-"
+SOCKET_LIMIT = 107  # characters of a Unix socket's path
+LONGEST_NAME = "device00_0000_0000000000"
+OPENCL = "libxilinxopencl.so.2"
+MODEL = "data/emulation/unified/cpu_em/generic_pcie/model/genericpciemodel"
+# Where a library is an unknown build, what that means to the user.
+CONSEQUENCES = {
+    shim.EMULATION: "a child process of the program that ends by a signal ends the program",
+    shim.SCHEDULER: "the default scheduler is used, which keeps one core busy while a kernel runs",
+}
+DRIVER_LOG = "xrt.log"
+UNKNOWN = "invalid param_name"
+LOG_LINES = 20
+YOUNG_SECONDS = 60  # a folder this new may just be in the making
+BANK_BYTES = 16 << 30
+
+BOOTSTRAP = """\
+# Starts the device without importing ftensor, which would cost half a second.
+import importlib.util
+import sys
+
+spec = importlib.util.spec_from_file_location(
+    "ftensor_device", {init!r}, submodule_search_locations=[{folder!r}]
+)
+package = importlib.util.module_from_spec(spec)
+sys.modules["ftensor_device"] = package
+spec.loader.exec_module(package)
+from ftensor_device.supervisor import main
+
+main()
+"""
+
+
+def xrt_folder(environment: Mapping[str, str]) -> Path:
+    """The folder of XRT's libraries; EmulationError where there is none."""
+    looked = []
+    if environment.get("XILINX_XRT"):
+        looked.append(Path(environment["XILINX_XRT"]) / "lib")
+    looked.append(Path("/opt/xilinx/xrt/lib"))
+    looked += [Path(f"/usr/lib/{platform.machine()}-linux-gnu"), Path("/usr/lib64")]
+    for folder in looked:
+        if (folder / OPENCL).is_file() and (folder / shim.EMULATION).is_file():
+            return folder.resolve()
+    raise errors.no_xrt(looked)
+
+
+def available(environment: Mapping[str, str] = os.environ) -> str:
+    """Why emulation is not possible on this machine; empty where it is."""
+    try:
+        _check_system()
+        xrt_folder(environment)
+    except errors.EmulationError as failure:
+        return str(failure)
+    return ""
+
+
+def _check_system() -> None:
+    if sys.platform != "linux" or platform.machine() != "x86_64":
+        raise errors.wrong_system(f"{platform.system()} on {platform.machine()}")
+
+
+@contextlib.contextmanager
+def scratch_folder(keep: bool = False) -> Iterator[Path]:
+    """A folder that only this user can see; removed at the end, with those of killed runs."""
+    _sweep()
+    folder = Path(tempfile.mkdtemp(prefix=PREFIX, dir=ROOT))
+    longest = str(folder / "s" / LONGEST_NAME)
+    if len(longest) > SOCKET_LIMIT:
+        folder.rmdir()
+        raise errors.socket_path_too_long(longest, SOCKET_LIMIT)
+    with open(folder / "lock", "w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)  # as long as this process lives
+        try:
+            yield folder
+        finally:
+            if not keep:
+                _remove(folder)
+
+
+def _remove(folder: Path) -> None:
+    """Remove a folder, also while a device that has just lost its host is still tidying up."""
+    deadline = time.monotonic() + 5
+    while folder.exists() and time.monotonic() < deadline:
+        shutil.rmtree(folder, ignore_errors=True)  # what is left, the next run removes
+
+
+def _sweep() -> None:
+    """Remove the folders of runs that were killed: nobody holds their lock."""
+    for folder in ROOT.glob(PREFIX + "*"):
+        try:
+            status = folder.lstat()
+            if status.st_uid != os.geteuid() or not stat.S_ISDIR(status.st_mode):
+                continue
+            with open(folder / "lock") as lock:
+                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                shutil.rmtree(folder, ignore_errors=True)
+        except BlockingIOError:  # in use
+            continue
+        except FileNotFoundError:
+            if folder.exists() and time.time() - folder.lstat().st_mtime > YOUNG_SECONDS:
+                shutil.rmtree(folder, ignore_errors=True)
+
+
+def prepare(
+    scratch: Path, environment: Mapping[str, str], banks: Sequence[int] = (BANK_BYTES,)
+) -> tuple[dict[str, str], list[str]]:
+    """Fill the scratch folder; the program's environment, and sentences the user should read.
+
+    `banks` are the bytes of the board's memories, in their order in the image.
+    """
+    _check_system()
+    xrt = xrt_folder(environment)
+    notes: list[str] = []
+    for name in ("xrt/lib", "icd", "run", "s", "config"):
+        (scratch / name).mkdir(parents=True)
+    unknown = _private_xrt(xrt, scratch / "xrt/lib", notes)
+    _runtimes(scratch, environment, notes)
+    _device_process(scratch / "vitis" / MODEL, scratch)
+    (scratch / "config/emconfig.json").write_text(json.dumps(emconfig(banks), indent=1))
+    _settings(scratch / "config/xrt.ini", environment, shim.SCHEDULER not in unknown)
+
+    result = dict(environment)
+    # XILINX_OPENCL would go before XILINX_VITIS when XRT looks for the device process.
+    for name in ("XILINX_OPENCL", "XILINX_SCOUT", "XILINX_SDX", "OCL_ICD_FILENAMES"):
+        result.pop(name, None)
+    user = environment.get("USER") or pwd.getpwuid(os.getuid()).pw_name
+    result.setdefault("LOGNAME", user)
+    result |= {
+        "XILINX_XRT": str(scratch / "xrt"),
+        "XILINX_VITIS": str(scratch / "vitis"),
+        "XCL_EMULATION_MODE": "sw_emu",
+        "OCL_ICD_VENDORS": f"{scratch / 'icd'}/",  # older loaders add the file's name as it is
+        "EMCONFIG_PATH": str(scratch / "config"),
+        "XRT_INI_PATH": str(scratch / "config/xrt.ini"),
+        "SDACCEL_EM_RUN_DIR": str(scratch / "run"),
+        "USER": str((scratch / "s").relative_to(ROOT)),
+        "FTENSOR_EMULATION": str(scratch),
+    }
+    # The copies must go before the system's, and a folder of /opt is not known to the linker.
+    paths = [str(scratch / "xrt/lib"), *filter(None, [environment.get("LD_LIBRARY_PATH")])]
+    result["LD_LIBRARY_PATH"] = os.pathsep.join(paths)
+    return result, notes
+
+
+def _private_xrt(xrt: Path, lib: Path, notes: list[str]) -> set[str]:
+    """Links to XRT's libraries, or repaired copies; the names of those that are unknown builds."""
+    for pattern in (
+        "libxilinxopencl*",
+        "libxrt*",
+        "libxdp*",
+        "libsched_em*",
+        "xrt",
+        "libx*plugin*",
+    ):
+        for file in xrt.glob(pattern):
+            if not (lib / file.name).exists():
+                (lib / file.name).symlink_to(file)
+    unknown = {}
+    for name, consequence in CONSEQUENCES.items():
+        repaired = shim.repaired(name, (xrt / name).read_bytes())
+        if repaired is None:
+            unknown[name] = consequence
+        else:
+            (lib / name).unlink()
+            (lib / name).write_bytes(repaired)
+    if unknown:
+        notes.append(
+            f"this build of XRT ({xrt}) is not one that ftensor knows the faults of, and is used "
+            f"as it is: {'; '.join(unknown.values())}"
+        )
+    return set(unknown)
+
+
+def _runtimes(scratch: Path, environment: Mapping[str, str], notes: list[str]) -> None:
+    """The OpenCL runtimes to offer: Xilinx's, and those that the program would have seen."""
+    from ..runtime import icd
+
+    chosen = environment.get("OCL_ICD_VENDORS")
+    if chosen:
+        path = Path(chosen)
+        entries = {path.name: path.read_text().strip()} if path.is_file() else icd.read_folder(path)
+        if not entries:
+            notes.append(f"OCL_ICD_VENDORS is set to {chosen}, which holds no .icd file")
+    else:
+        entries = icd.merge(icd.system_entries(), icd.pip_runtime())
+    for name, library in entries.items():
+        if not os.path.basename(library).startswith("libxilinxopencl"):
+            (scratch / "icd" / name).write_text(library + "\n")
+    (scratch / "icd/xilinx.icd").write_text(f"{scratch / 'xrt/lib' / OPENCL}\n")
+
+
+def _device_process(model: Path, scratch: Path) -> None:
+    """The program that XRT starts. It goes through sh, whose path in `#!` is never too long."""
+    here = Path(__file__).resolve().parent
+    bootstrap = scratch / "device.py"
+    bootstrap.write_text(BOOTSTRAP.format(init=str(here / "__init__.py"), folder=str(here)))
+    model.parent.mkdir(parents=True)
+    command = shlex.join([sys.executable, "-I", "-S", str(bootstrap)])
+    # Ctrl-C is for the host, also while Python starts.
+    model.write_text(f"#!/bin/sh\ntrap '' INT TERM HUP QUIT\nexec {command}\n")
+    model.chmod(0o700)
+    if not os.access(model, os.X_OK):  # XRT would end the program with "failed to connect"
+        raise errors.no_execution(scratch)
+
+
+def bank_size(size: int) -> str:
+    """Bytes as XRT reads them here: it counts the bytes of a number in MB with 32 bits only."""
+    if size % (1 << 30) and size < 4 << 30:
+        return f"{-(-size >> 20)}MB"
+    return f"{-(-size >> 30)}GB"
+
+
+def emconfig(banks: Sequence[int]) -> dict[str, object]:
+    """XRT's description of the board to emulate, with banks of these bytes."""
+    device = {
+        "Name": "ftensor_emulated_1", "HalMajorVersion": "2", "HalMinorVersion": "0",
+        "VendorId": "4334", "DeviceId": "0", "SubsystemVendorId": "0", "DeviceVersion": "0",
+        "DataAlignment": "4096", "OclFreqency": "300", "NumDevices": 1,
+        "DdrBanks": [
+            {"Name": f"bank{k}", "Size": bank_size(size)} for k, size in enumerate(banks)
+        ],
+    }  # fmt: skip
+    return {
+        "Version": {"FileVersion": "2.0", "ToolVersion": "2022.1"},
+        "Platform": {
+            "UnifiedPlatform": "true",
+            "ExpandedPR": "true",
+            "Boards": [{"NumBoards": 1, "Devices": [device]}],
+        },
+    }
+
+
+def _settings(target: Path, environment: Mapping[str, str], sleeping: bool) -> None:
+    """XRT's settings: the user's own, and the scheduler that sleeps while a kernel runs.
+
+    Without its repair, that one is wrong for more than 32 compute units.
+    """
+    settings = ConfigParser(strict=False, interpolation=None)
+    settings.optionxform = str  # type: ignore[assignment,method-assign]  # names keep their case
+    own = environment.get("XRT_INI_PATH") or "xrt.ini"
+    try:
+        settings.read(own)
+    except (ConfigParserError, UnicodeDecodeError) as failure:
+        raise errors.bad_settings(own, failure) from failure
+    if not settings.has_section("Runtime"):
+        settings.add_section("Runtime")
+    if not settings.has_option("Runtime", "kds_sw_emu"):
+        settings.set("Runtime", "kds_sw_emu", "false" if sleeping else "true")
+    # To XRT a question that it does not know is an error to print, and pyopencl asks many.
+    if not settings.has_option("Runtime", "runtime_log"):
+        settings.set("Runtime", "runtime_log", str(target.parent / DRIVER_LOG))
+    with open(target, "w") as file:
+        settings.write(file, space_around_delimiters=False)
+
+
+def driver_log(scratch: Path) -> str:
+    """What XRT had to say, its header and the answers to unknown questions left out."""
+    try:
+        lines = (scratch / DRIVER_LOG).read_text(errors="replace").splitlines()
+    except FileNotFoundError:
+        return ""
+    told = [line for line in lines if line.startswith("[XRT]") and not line.endswith(UNKNOWN)]
+    return "\n".join(dict.fromkeys(told[-LOG_LINES:]))
+
+
+def reports(scratch: Path) -> list[str]:
+    """What the devices of this run have said when they failed."""
+    return [path.read_text().rstrip() for path in sorted(scratch.glob("report-*.txt"))]

@@ -1,0 +1,197 @@
+"""The kernels of a loaded image: what its metadata says, and calling the shared object's functions.
+
+The image's BITSTREAM is a shared object with one C function per kernel; its EMBEDDED_METADATA says
+where each argument lies among a compute unit's registers and of which C type it is.
+"""
+
+from __future__ import annotations
+
+import _ctypes
+import ctypes
+import os
+import struct
+import xml.etree.ElementTree as ET
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from .memory import Memory, OutOfRange
+
+# C's names for one type are many: these words are sorted before they are looked up.
+_SCALARS: dict[str, Any] = {
+    "bool": ctypes.c_bool, "_Bool": ctypes.c_bool,
+    "char": ctypes.c_int8, "signed char": ctypes.c_int8, "unsigned char": ctypes.c_uint8,
+    "short": ctypes.c_int16, "unsigned short": ctypes.c_uint16,
+    "int": ctypes.c_int32, "signed": ctypes.c_int32, "signed int": ctypes.c_int32,
+    "unsigned": ctypes.c_uint32, "unsigned int": ctypes.c_uint32,
+    "long": ctypes.c_int64, "unsigned long": ctypes.c_uint64,
+    "long long": ctypes.c_int64, "unsigned long long": ctypes.c_uint64,
+    "uchar": ctypes.c_uint8, "ushort": ctypes.c_uint16,
+    "uint": ctypes.c_uint32, "ulong": ctypes.c_uint64,
+    "int8_t": ctypes.c_int8, "uint8_t": ctypes.c_uint8,
+    "int16_t": ctypes.c_int16, "uint16_t": ctypes.c_uint16,
+    "int32_t": ctypes.c_int32, "uint32_t": ctypes.c_uint32,
+    "int64_t": ctypes.c_int64, "uint64_t": ctypes.c_uint64,
+    "size_t": ctypes.c_uint64, "ssize_t": ctypes.c_int64, "ptrdiff_t": ctypes.c_int64,
+    "intptr_t": ctypes.c_int64, "uintptr_t": ctypes.c_uint64,
+    "float": ctypes.c_float, "double": ctypes.c_double,
+}  # fmt: skip
+# struct's letters, for reading a value out of the registers
+_LETTERS = {
+    ctypes.c_bool: "?", ctypes.c_int8: "b", ctypes.c_uint8: "B", ctypes.c_int16: "h",
+    ctypes.c_uint16: "H", ctypes.c_int32: "i", ctypes.c_uint32: "I", ctypes.c_int64: "q",
+    ctypes.c_uint64: "Q", ctypes.c_float: "f", ctypes.c_double: "d",
+}  # fmt: skip
+_SCALAR, _GLOBAL = 0, 1  # address qualifiers of the metadata; the others are constant, local, pipe
+
+
+class ImageProblem(Exception):
+    """An image that this device cannot run, said in words."""
+
+
+@dataclass(frozen=True)
+class Argument:
+    """One argument of a kernel: `offset` is that of its first register, in bytes."""
+
+    name: str
+    offset: int
+    pointer: bool
+    type: Any  # ctypes's
+    c: str
+
+    def read(self, registers: bytearray) -> Any:
+        """The value, as a Python number."""
+        letter = "Q" if self.pointer else _LETTERS[self.type]
+        return struct.unpack_from("<" + letter, registers, self.offset)[0]
+
+
+@dataclass
+class KernelFunction:
+    """A kernel: its arguments, where its compute units' registers lie, and its function."""
+
+    name: str
+    arguments: list[Argument]
+    units: dict[str, int] = field(default_factory=dict)  # instance -> base address
+    call: Any = None
+
+    @property
+    def register_bytes(self) -> int:
+        """How many bytes of registers a launch needs at least."""
+        return max([0x10, *(a.offset + 8 for a in self.arguments)])
+
+    def bind(self, registers: bytearray, memory: Memory) -> tuple[list[Any], str]:
+        """The function's arguments out of a unit's registers, and the launch in words.
+
+        OutOfRange where a pointer lies in no live buffer.
+        """
+        values: list[Any] = []
+        shown: list[str] = []
+        for argument in self.arguments:
+            value = argument.read(registers)
+            if argument.pointer:
+                buffer = memory.find(value)
+                if buffer is None:
+                    raise OutOfRange(
+                        f"argument {argument.name!r} of kernel {self.name!r} is the address "
+                        f"{value:#x}, which is in no live buffer; {memory.describe()}"
+                    )
+                # The kernel may write there, so the host's copy is no longer the newest.
+                buffer.written = True
+                shown.append(f"{argument.name}={value:#x} ({buffer.end - value} bytes)")
+                value += buffer.pointer - buffer.address
+            else:
+                shown.append(f"{argument.name}={value}")
+            values.append(value)
+        return values, ", ".join(shown)
+
+
+def scalar_type(c: str, size: int) -> Any:
+    """The ctypes type of a C scalar, or None for what C has no name for."""
+    words = [w for w in c.replace("std::", "").split() if w not in ("const", "volatile")]
+    if "int" in words and len(words) > 1:  # "long int", "short unsigned int"
+        if {"long", "short"} & set(words):
+            words.remove("int")
+    if "unsigned" in words:
+        words = ["unsigned", *(w for w in words if w != "unsigned")]
+    if "signed" in words and words != ["signed"] and "char" not in words:
+        words.remove("signed")
+    found = _SCALARS.get(" ".join(words))
+    # The host fills as many bytes as the metadata says; reading more would read its padding.
+    return found if found is not None and ctypes.sizeof(found) <= max(size, 4) else None
+
+
+def _argument(kernel: str, element: ET.Element) -> Argument:
+    name, c = element.get("name", ""), element.get("type", "").strip()
+    where = f"argument {name!r} of kernel {kernel!r}"
+    try:
+        qualifier = int(element.get("addressQualifier", "-1"), 0)
+        offset = int(element.get("offset", ""), 0)
+        size = int(element.get("size", ""), 0)
+    except ValueError:
+        raise ImageProblem(f"the metadata has no usable place for {where}") from None
+    if qualifier == _GLOBAL:
+        return Argument(name, offset, True, ctypes.c_void_p, c)
+    if qualifier != _SCALAR:
+        raise ImageProblem(
+            f"{where} is a stream or a local memory; this device serves pointers to global memory "
+            "and scalars"
+        )
+    found = scalar_type(c, size)
+    if found is None:
+        raise ImageProblem(
+            f"{where} has the type {c!r} and {size} bytes; a scalar must be one of C's own types, "
+            "such as int, uint64_t or float"
+        )
+    return Argument(name, offset, False, found, c)
+
+
+def describe(metadata: bytes) -> dict[str, KernelFunction]:
+    """The kernels that an image's EMBEDDED_METADATA describes."""
+    try:
+        root = ET.fromstring(metadata)
+    except ET.ParseError as failure:
+        raise ImageProblem(f"the image's metadata is no XML: {failure}") from None
+    kernels = {}
+    for element in root.iter("kernel"):
+        name = element.get("name", "")
+        arguments = [(int(a.get("id") or -1), _argument(name, a)) for a in element.iter("arg")]
+        arguments.sort(key=lambda pair: pair[0])
+        kernel = KernelFunction(name, [argument for _, argument in arguments])
+        for instance in element.iter("instance"):
+            remap = instance.find("addrRemap")
+            if remap is None:
+                raise ImageProblem(f"compute unit {instance.get('name')!r} has no address")
+            kernel.units[instance.get("name", "")] = int(remap.get("base", "0"), 0)
+        kernels[name] = kernel
+    return kernels
+
+
+class Library:
+    """The shared object of an image, loaded from a file of the device's own.
+
+    XRT may write its file anew, and the loader takes one path for one library.
+    """
+
+    def __init__(self, path: Path, kernels: dict[str, KernelFunction]) -> None:
+        try:
+            self._library = ctypes.CDLL(str(path), mode=os.RTLD_NOW)
+        except OSError as failure:
+            raise ImageProblem(
+                "the image's kernels are no shared object that loads here: "
+                + str(failure).removeprefix(f"{path}: ")
+            ) from None
+        for kernel in kernels.values():
+            try:
+                call = self._library[kernel.name]
+            except AttributeError:
+                raise ImageProblem(
+                    f"the image's shared object has no function {kernel.name!r}; is it declared "
+                    'extern "C"?'
+                ) from None
+            call.restype = None
+            call.argtypes = [argument.type for argument in kernel.arguments]
+            kernel.call = call
+
+    def close(self) -> None:
+        """Unload it; no kernel of it may be running."""
+        _ctypes.dlclose(self._library._handle)

@@ -1,0 +1,149 @@
+"""The board's memory: each buffer has pages of its own, with closed ones on both sides.
+
+A device address is what the host calls a buffer by; the kernel gets a pointer. Buffers that are
+neighbours on the board are far apart here, so a kernel that leaves its buffer faults there and
+then, instead of reading its neighbour. XRT rounds sizes up to pages, and so are the limits.
+"""
+
+from __future__ import annotations
+
+import bisect
+import ctypes
+import mmap
+from dataclasses import dataclass, field
+
+PAGE = mmap.PAGESIZE
+# Closed bytes before and behind a buffer: addresses only, of which a process has 2**47. As many as
+# the buffer has where that is more, and a page where addresses are scarce (ulimit -v).
+GUARD = 1 << 30
+_NORESERVE = 0x4000  # MAP_NORESERVE: a page counts when it is touched
+_libc = ctypes.CDLL(None, use_errno=True)
+_libc.mmap.restype = ctypes.c_void_p
+_libc.mmap.argtypes = [ctypes.c_void_p, ctypes.c_size_t, *[ctypes.c_int] * 3, ctypes.c_long]
+_libc.munmap.argtypes = [ctypes.c_void_p, ctypes.c_size_t]
+_libc.mprotect.argtypes = [ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int]
+
+
+class OutOfRange(Exception):
+    """An access that is not inside one live buffer."""
+
+
+@dataclass
+class Buffer:
+    """A live buffer. `written`: data came from the host, or a kernel had it as an argument."""
+
+    address: int
+    size: int
+    pointer: int  # to its first byte
+    mapped: tuple[int, int] = field(repr=False)  # start and length, with the closed pages
+    written: bool = False
+
+    @property
+    def end(self) -> int:
+        """The address behind the last byte."""
+        return self.address + self.size
+
+    def __str__(self) -> str:
+        return f"{self.address:#x}..{self.end:#x} ({self.size} bytes)"
+
+
+class Memory:
+    """The live buffers of a board, by device address."""
+
+    def __init__(self) -> None:
+        self._starts: list[int] = []  # sorted, for bisect
+        self._buffers: dict[int, Buffer] = {}
+
+    def allocate(self, address: int, size: int) -> bool:
+        """Make a buffer, filled with zeros; False where there is no room for it."""
+        at = bisect.bisect_right(self._starts, address)
+        before = self._buffers[self._starts[at - 1]] if at else None
+        if size <= 0 or (before is not None and before.end > address):
+            return False
+        if at < len(self._starts) and self._starts[at] < address + size:
+            return False
+        length = -(-size // PAGE) * PAGE
+        for guard in (max(GUARD, length), PAGE):
+            start = _reserve(length + 2 * guard)
+            if start is not None:
+                break
+        else:
+            return False
+        mapped = (start, length + 2 * guard)
+        if _libc.mprotect(start + guard, length, mmap.PROT_READ | mmap.PROT_WRITE):
+            _libc.munmap(*mapped)
+            return False
+        self._starts.insert(at, address)
+        self._buffers[address] = Buffer(address, size, start + guard, mapped)
+        return True
+
+    def free(self, address: int) -> None:
+        """Give a buffer's memory back."""
+        buffer = self._buffers.pop(address, None)
+        if buffer is None:
+            raise OutOfRange(f"there is no buffer at {address:#x} to free; {self.describe()}")
+        self._starts.remove(address)
+        _libc.munmap(*buffer.mapped)
+
+    def find(self, address: int) -> Buffer | None:
+        """The live buffer that an address lies in."""
+        at = bisect.bisect_right(self._starts, address)
+        if not at:
+            return None
+        buffer = self._buffers[self._starts[at - 1]]
+        return buffer if address < buffer.end else None
+
+    def locate(self, address: int, size: int, what: str) -> Buffer:
+        """The live buffer that holds a range; OutOfRange, said in words, where none does."""
+        buffer = self.find(address)
+        if buffer is None or address + size > buffer.end:
+            raise OutOfRange(
+                f"{what} {size} bytes at {address:#x}..{address + size:#x}, "
+                + (f"which leaves the buffer {buffer}" if buffer else "which is in no live buffer")
+                + f"; {self.describe()}"
+            )
+        return buffer
+
+    def write(self, address: int, data: memoryview) -> None:
+        """Copy from the host into one live buffer."""
+        buffer = self.locate(address, len(data), "the host writes")
+        buffer.written = True
+        _view(buffer, address, len(data))[:] = data
+
+    def read(self, address: int, size: int) -> memoryview:
+        """The bytes of one live buffer, for the host; empty where nothing has written to it.
+
+        XRT then leaves the host's own copy as it is. That makes clEnqueueCopyBuffer right for a
+        source that was filled but not sent yet: XRT fetches it from the device before it copies.
+        """
+        buffer = self.locate(address, size, "the host reads")
+        return _view(buffer, address, size) if buffer.written else memoryview(b"")
+
+    def explain(self, pointer: int) -> str:
+        """Where a pointer points, for a report about a kernel's access."""
+        for buffer in list(self._buffers.values()):  # a fault comes at any moment
+            start, length = buffer.mapped
+            if start <= pointer < start + length:
+                offset = pointer - buffer.pointer
+                if offset < 0:
+                    return f"{-offset} bytes before the buffer {buffer}"
+                return f"{offset - buffer.size} bytes behind the end of the buffer {buffer}"
+        return f"the pointer {pointer:#x}, which is near no buffer"
+
+    def describe(self, most: int = 8) -> str:
+        """The live buffers, for messages."""
+        shown = [str(self._buffers[start]) for start in self._starts[:most]]
+        more = len(self._starts) - len(shown)
+        return "live buffers: " + (", ".join(shown) or "none") + f" and {more} more" * (more > 0)
+
+
+def _reserve(length: int) -> int | None:
+    """Closed pages; None where there are not so many addresses."""
+    flags = mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS | _NORESERVE
+    start: int | None = _libc.mmap(None, length, 0, flags, -1, 0)
+    return None if start == ctypes.c_void_p(-1).value else start
+
+
+def _view(buffer: Buffer, address: int, size: int) -> memoryview:
+    where = buffer.pointer + address - buffer.address
+    return memoryview((ctypes.c_char * size).from_address(where)).cast("B")

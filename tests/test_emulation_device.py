@@ -1,0 +1,405 @@
+"""The software device under XRT itself: every program here goes through Xilinx's runtime."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from .emulation_host import ROOT, build, emulate, environment, host, output, program
+
+pytestmark = [pytest.mark.once, pytest.mark.usefixtures("xrt_image", "nothing_left")]
+
+
+def test_a_launch_and_its_buffers(xrt_image: Path) -> None:
+    done = host(
+        """
+x = np.arange(1000, dtype=np.float32)
+a, b, out = board.buffer(x), board.buffer(2 * x), board.buffer(0 * x)
+board.run("vadd", a, b, out, np.int32(1000))
+assert (board.read(out, np.float32, 1000) == 3 * x).all()
+assert (board.read(out, np.float32, 10, offset=400) == 3 * x[100:110]).all()
+board.run("nothing")
+for _ in range(300):
+    board.run("vadd", out, b, out, np.int32(1000))
+assert (board.read(out, np.float32, 1000) == 603 * x).all()
+print(board.device.name, board.device.global_mem_size >> 30)
+""",
+        xrt_image,
+        options=("--image", xrt_image),
+    )
+    assert output(done) == ["ftensor_emulated_1 16"]
+
+
+def test_scalars_of_every_type(xrt_image: Path) -> None:
+    """Negative ones too, and a last one that is smaller than a register."""
+    done = host(
+        """
+out = board.buffer(np.zeros(9))
+board.run("scalars", out, np.float32(-1.5), np.float64(2.25), np.int16(-300), np.uint8(200),
+          np.int32(-5), np.int64(-(1 << 40)), np.uint64(1 << 50), np.uint8(1), np.int8(-7))
+print(*board.read(out, np.float64, 9))
+""",
+        xrt_image,
+    )
+    expected = [-1.5, 2.25, -300.0, 200.0, -5.0, -float(1 << 40), float(1 << 50), 1.0, -7.0]
+    assert [float(word) for word in output(done)[0].split()] == expected
+
+
+def test_many_arguments_and_ap_ctrl_chain(xrt_image: Path) -> None:
+    done = host(
+        """
+out, a = board.buffer(np.zeros(64, np.int64)), board.buffer(np.arange(8))
+for _ in range(3):
+    board.run("many", out, a, a, *np.array([16, 3, 4, 10, -20, 1 << 40, 40]),
+              *np.array([5, 6, 7, 8], np.int32), np.float32(9), np.float64(11))
+print(*board.read(out, np.int64, 13, offset=128) - 7)
+""",
+        xrt_image,
+    )
+    assert output(done) == ["16 3 4 10 -20 1099511627776 40 5 6 7 8 9 11"]
+
+
+def test_compute_units_run_in_parallel_while_the_host_sleeps(xrt_image: Path) -> None:
+    done = host(
+        """
+import time
+out = [board.buffer(np.zeros(1, np.int32)) for _ in range(2)]
+board.run("slow", out[0], np.int32(1))
+spent, begin = time.process_time(), time.perf_counter()
+events = [board.start("slow", buffer, np.int32(1500)) for buffer in out]
+board.cl.wait_for_events(events)
+print(time.perf_counter() - begin, time.process_time() - spent)
+assert [board.read(buffer, np.int32, 1)[0] for buffer in out] == [1500, 1500]
+assert all(e.profile.end - e.profile.start >= 1_400_000_000 for e in events)
+""",
+        xrt_image,
+    )
+    elapsed, busy = map(float, output(done)[0].split())
+    assert 1.5 <= elapsed < 2.9
+    assert busy < 0.6
+
+
+def test_every_unit_of_a_full_image_runs_its_own_kernel(tmp_path: Path) -> None:
+    """128 are XRT's limit; its own scheduler mixes up those beyond 32 without the repair."""
+    count = 128
+    code = 'extern "C" void k{0}(int *o, int v) {{ *o = v + {0}; }}\n'
+    row = (
+        '[[kernels]]\nname = "k{0}"\n'
+        'arguments = [{{name="o", type="int*"}}, {{name="v", type="int"}}]\n'
+    )
+    source = "".join(code.format(k) for k in range(count))
+    rows = "".join(row.format(k) for k in range(count))
+    full = build(tmp_path, "full", source, rows)
+    done = host(
+        """
+out = board.buffer(np.zeros(1, np.int32))
+found = []
+for k in range(128):
+    board.run(f"k{k}", out, np.int32(1000))
+    found.append(int(board.read(out, np.int32, 1)[0]) - 1000)
+assert found == list(range(128)), found
+""",
+        full,
+    )
+    output(done)
+
+
+def test_kernels_that_are_released_before_their_launches_end(xrt_image: Path) -> None:
+    """XRT's scheduler forgets them when the next one is made, without the repair."""
+    done = host(
+        """
+out = [board.buffer(np.zeros(1, np.int32)) for _ in range(2)]
+for _ in range(20):
+    events = []
+    for buffer in out:
+        kernel = board.cl.Kernel(board.program, "slow")
+        kernel.set_args(buffer, np.int32(10))
+        events.append(board.cl.enqueue_nd_range_kernel(board.queue, kernel, (1,), (1,)))
+        del kernel
+    board.cl.wait_for_events(events)
+print([int(board.read(buffer, np.int32, 1)[0]) for buffer in out])
+""",
+        xrt_image,
+    )
+    assert output(done) == ["[10, 10]"]
+
+
+def test_copies_of_buffers_that_no_kernel_has_seen(xrt_image: Path) -> None:
+    """XRT takes such a source from the device, where it has never been."""
+    done = host(
+        """
+x = np.arange(100, dtype=np.float32)
+source, target = board.buffer(x), board.buffer(0 * x)
+board.cl.enqueue_copy(board.queue, target, source).wait()
+assert (board.read(target, np.float32, 100) == x).all()
+assert (board.read(source, np.float32, 100) == x).all()
+out = board.buffer(0 * x)
+board.run("vadd", target, source, out, np.int32(100))
+assert (board.read(out, np.float32, 100) == 2 * x).all()
+board.cl.enqueue_copy(board.queue, source, out).wait()
+assert (board.read(source, np.float32, 100) == 2 * x).all()
+""",
+        xrt_image,
+    )
+    output(done)
+
+
+def test_mapped_memory_sub_buffers_and_large_ones(xrt_image: Path) -> None:
+    done = host(
+        """
+n = 5 << 20  # 20 MiB, more than one message
+x = np.arange(n, dtype=np.float32)
+a, out = board.buffer(x), board.buffer(np.zeros_like(x))
+board.run("vadd", a, a, out, np.int32(n))
+assert (board.read(out, np.float32, n) == 2 * x).all()
+view, event = board.cl.enqueue_map_buffer(
+    board.queue, a, board.cl.map_flags.READ | board.cl.map_flags.WRITE, 0, (n,), np.float32)
+view[:] = 1
+view.base.release(board.queue)
+board.queue.finish()
+part = a.get_sub_region(4096, 4096)
+board.run("vadd", part, part, out, np.int32(1024))
+assert (board.read(out, np.float32, 1024) == 2).all()
+many = [board.buffer(x[:16]) for _ in range(2000)]
+board.run("vadd", many[7], many[1999], out, np.int32(16))
+assert (board.read(out, np.float32, 16) == 2 * x[:16]).all()
+""",
+        xrt_image,
+    )
+    output(done)
+
+
+def test_a_second_image_after_the_first(xrt_image: Path, tmp_path: Path) -> None:
+    other = build(
+        tmp_path,
+        "other",
+        'extern "C" void vadd(int *out) { *out = 42; }\n',
+        '[[kernels]]\nname = "vadd"\narguments = [{name="out", type="int*"}]\n',
+    )
+    done = host(
+        f"""
+x = np.ones(16, np.float32)
+for _ in range(3):
+    a, out = board.buffer(x), board.buffer(x)
+    board.run("vadd", a, a, out, np.int32(16))
+    assert (board.read(out, np.float32, 16) == 2).all()
+    del a, out
+    board.load({str(other)!r})
+    out = board.buffer(np.zeros(1, np.int32))
+    board.run("vadd", out)
+    assert board.read(out, np.int32, 1)[0] == 42
+    del out
+    board.load(board.image)
+""",
+        xrt_image,
+    )
+    output(done)
+
+
+def test_a_second_image_while_the_first_is_in_use(xrt_image: Path, tmp_path: Path) -> None:
+    """XRT refuses it, as on a board, and the first goes on."""
+    source, row = 'extern "C" void f() {}\n', '[[kernels]]\nname = "f"\narguments = []\n'
+    other = build(tmp_path, "other", source, row)
+    done = host(
+        f"""
+out = board.buffer(np.ones(16, np.float32))
+board.run("vadd", out, out, out, np.int32(16))
+first = board.program, board.kernels
+try:
+    board.load({str(other)!r})
+except board.cl.Error as error:
+    print(error.code)
+board.program, board.kernels = first
+board.run("vadd", out, out, out, np.int32(16))
+print(board.read(out, np.float32, 16)[0])
+""",
+        xrt_image,
+    )
+    assert output(done) == ["-5", "4.0"]
+
+
+@pytest.mark.parametrize("settings", ["[Runtime]\nkds_sw_emu=true\n", "[Runtime]\nverbosity=0\n"])
+def test_other_settings(xrt_image: Path, tmp_path: Path, settings: str) -> None:
+    """XRT's default scheduler, settings of one's own, and no description of the board at all."""
+    (tmp_path / "xrt.ini").write_text(settings)
+    text = program(
+        """
+out = board.buffer(np.ones(16, np.float32))
+for _ in range(50):
+    board.run("vadd", out, out, out, np.int32(16))
+    out = board.buffer(np.ones(16, np.float32))
+print(board.device.global_mem_size >> 30)
+""",
+        xrt_image,
+    )
+    ini = str(tmp_path / "xrt.ini")
+    assert output(emulate("python", "-c", text, XRT_INI_PATH=ini)) == ["16"]
+    text = "import os\ndel os.environ['EMCONFIG_PATH']\n" + text
+    warning, size = output(emulate("python", "-c", text, XRT_INI_PATH=ini))
+    assert "Unable to find emconfig.json" in warning and size == "4"
+
+
+def test_an_emulation_within_an_emulation(xrt_image: Path) -> None:
+    """As when a test suite that runs on XRT starts programs on XRT."""
+    text = program('board.run("nothing")\nprint("inner")', xrt_image)
+    inner = [sys.executable, "-m", "ftensor", "emulate", "--", sys.executable, "-c", text]
+    done = emulate(*inner)
+    assert output(done) == ["inner"]
+    assert "not one that ftensor knows" not in done.stderr
+
+
+def test_two_hosts_at_once_and_threads(xrt_image: Path, tmp_path: Path) -> None:
+    script = tmp_path / "host.py"
+    script.write_text(
+        program(
+            """
+from concurrent.futures import ThreadPoolExecutor
+def work(k):
+    x = np.full(100, k, np.float32)
+    a, out = board.buffer(x), board.buffer(0 * x)
+    for _ in range(20):
+        board.run("vadd", a, a, out, np.int32(100))
+        assert (board.read(out, np.float32, 100) == 2 * k).all()
+with ThreadPoolExecutor(4) as pool:
+    list(pool.map(work, range(4)))
+print("done")
+""",
+            xrt_image,
+        )
+    )
+    both = (
+        "import subprocess, sys\n"
+        "hosts = [subprocess.Popen([sys.executable, sys.argv[1]]) for _ in range(2)]\n"
+        "sys.exit(max(host.wait() for host in hosts))"
+    )
+    assert output(emulate("python", "-c", both, script)) == ["done"] * 2
+
+
+def test_what_a_kernel_prints(xrt_image: Path) -> None:
+    done = host(
+        'board.run("speak", board.buffer(np.zeros(1, np.int32)))\nprint("after")', xrt_image
+    )
+    assert output(done) == ["the kernel speaks", "after"]
+
+
+def test_other_runtimes_are_beside_xilinx(xrt_image: Path) -> None:
+    """They compute in the same process; a division by zero there is no crash of the device."""
+    done = host(
+        """
+from ftensor.runtime import icd
+cl, names = board.cl, []
+for platform in cl.get_platforms():
+    if platform.name.startswith("Xilinx"):
+        continue
+    device = platform.get_devices()[0]
+    context = cl.Context([device])
+    queue = cl.CommandQueue(context)
+    text = "kernel void f(global int *o, int z) { int i = get_global_id(0); o[i] = 100 / (i + z); }"
+    found = cl.Program(context, text).build()
+    out = cl.Buffer(context, cl.mem_flags.READ_WRITE, 4096)
+    found.f(queue, (1024,), None, out, np.int32(0)).wait()
+    result = np.empty(1024, np.int32)
+    cl.enqueue_copy(queue, result, out)
+    assert result[5] == 20
+    names.append(platform.name)
+x = np.ones(16, np.float32)
+out = board.buffer(x)
+board.run("vadd", out, out, out, np.int32(16))
+assert (board.read(out, np.float32, 16) == 2).all()
+print(*names, sep="|")
+""",
+        xrt_image,
+    )
+    assert "Xilinx" not in output(done)[0]
+
+
+def test_banks_are_where_the_image_says(tmp_path: Path) -> None:
+    """An argument of another bank is refused by XRT, as on a board; sizes are the image's."""
+    banked = build(
+        tmp_path,
+        "banked",
+        'extern "C" void add(int *a, int *b) { *b += *a; }\n',
+        '[[banks]]\nname = "HBM[0]"\nsize = "256 MiB"\ntype = "HBM"\n'
+        '[[banks]]\nname = "HBM[1]"\nsize = "256 MiB"\ntype = "HBM"\n'
+        '[[kernels]]\nname = "add"\narguments = [{name="a", type="int*", bank="HBM[0]"},'
+        ' {name="b", type="int*", bank="HBM[1]"}]\n',
+    )
+    done = host(
+        """
+a, b = board.buffer(np.array([3], np.int32)), board.buffer(np.array([4], np.int32))
+board.run("add", a, b)
+assert board.read(b, np.int32, 1)[0] == 7
+print(board.device.global_mem_size >> 20)
+try:
+    board.run("add", b, a)
+except board.cl.Error as error:
+    print("refused")
+""",
+        banked,
+        options=("--image", banked),
+    )
+    assert output(done) == ["512", "refused"]
+
+
+NATIVE = r"""
+#include <xrt/xrt_bo.h>
+#include <xrt/xrt_device.h>
+#include <xrt/xrt_kernel.h>
+#include <cstdio>
+int main(int, char **argv) {
+  auto device = xrt::device(0);
+  auto kernel = xrt::kernel(device, device.load_xclbin(argv[1]), "vadd");
+  const int n = 5000;
+  auto a = xrt::bo(device, n * 4, kernel.group_id(0));
+  auto b = xrt::bo(device, n * 4, kernel.group_id(2));
+  auto pa = a.map<float *>(), pb = b.map<float *>();
+  for (int i = 0; i < n; i++) pa[i] = i, pb[i] = -1;
+  a.sync(XCL_BO_SYNC_BO_TO_DEVICE);
+  kernel(a, a, b, n).wait();
+  b.sync(XCL_BO_SYNC_BO_FROM_DEVICE);
+  for (int i = 0; i < n; i++)
+    if (pb[i] != 2 * i) return std::printf("wrong at %d\n", i), 1;
+  std::puts("right");
+}
+"""
+
+
+def test_a_host_of_xrts_native_interface(xrt_image: Path, tmp_path: Path) -> None:
+    if not Path("/usr/include/xrt/xrt/xrt_bo.h").is_file():
+        pytest.skip("XRT's headers are not here: apt-get install libxrt-dev uuid-dev")
+    program = tmp_path / "native"
+    command = ["g++", "-std=c++17", "-I/usr/include/xrt", "-x", "c++", "-", "-o", str(program)]
+    command += ["-lxrt_coreutil", "-lxrt_core"]
+    subprocess.run(command, input=NATIVE, text=True, check=True, timeout=120)
+    assert output(emulate(program, xrt_image)) == ["right"]
+
+
+def test_the_manuals_example(tmp_path: Path) -> None:
+    """docs/emulation.md: its kernel, its description and its commands."""
+    text = (ROOT / "docs/emulation.md").read_text()
+    for language, name in (("cpp", "kernels.cpp"), ("toml", "kernels.toml")):
+        (tmp_path / name).write_text(re.findall(rf"```{language}\n(.*?)```", text, re.S)[0])
+    (tmp_path / "host").write_text(
+        f"#!{sys.executable}\n"
+        + program(
+            "x = np.ones(100, np.float32)\n"
+            "a, out = board.buffer(x), board.buffer(x)\n"
+            "board.run('vadd', a, a, out, np.int32(100))\n"
+            "print(board.read(out, np.float32, 100).sum())\n",
+            "kernels.xclbin",
+        )
+    )
+    (tmp_path / "host").chmod(0o700)
+    commands = re.findall(r"^    ((?:g\+\+|ftensor image|ftensor emulate -- \./).*)$", text, re.M)
+    assert len(commands) == 3
+    for command in commands:
+        done = subprocess.run(
+            ["sh", "-c", command.replace("ftensor", f"{sys.executable} -m ftensor", 1)],
+            cwd=tmp_path, env=environment(), capture_output=True, text=True, timeout=120,
+        )  # fmt: skip
+        lines = output(done)
+    assert lines == ["200.0"]

@@ -1,0 +1,262 @@
+"""How programs end on the software device: crashes, signals, killed processes, mistakes."""
+
+from __future__ import annotations
+
+import resource
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from ftensor.emulation import environment
+
+from . import emulation_host
+from .emulation_host import build, emulate, host, output, program
+
+pytestmark = [pytest.mark.once, pytest.mark.usefixtures("xrt_image", "nothing_left")]
+
+
+CRASHES = [
+    ("die", "np.int32(0), np.int32(1)", "SIGSEGV", "the pointer 0x0, which is near no buffer"),
+    ("die", "np.int32(1), np.int32(1)", "SIGFPE", "how=1"),
+    ("die", "np.int32(2), np.int32(1)", "SIGABRT", "how=2"),
+    ("die", "np.int32(3), np.int32(1)", "exit(3)", "how=3"),
+    ("die", "np.int32(4), np.int32(1)", "exit(0)", "how=4"),
+    ("die", "np.int32(5), np.int32(1)", "SIGABRT", "how=5"),
+    ("reach", "np.int64(5000)", "SIGSEGV", "15904 bytes behind the end of the buffer 0x0..0x1000"),
+    ("reach", "np.int64(-3)", "SIGSEGV", "12 bytes before the buffer 0x0"),
+    ("reach", "np.int64(1 << 27)", "SIGSEGV", "536866816 bytes behind the end of the buffer"),
+    ("threads", "np.int32(1 << 20)", "SIGSEGV", "4190208 bytes behind the end of the buffer"),
+    ("deep", "np.int32(1 << 29)", "SIGSEGV", "n=536870912"),
+]
+
+
+@pytest.mark.parametrize(("kernel", "arguments", "how", "where"), CRASHES)
+def test_a_crashing_kernel_is_reported_by_name(
+    xrt_image: Path, kernel: str, arguments: str, how: str, where: str
+) -> None:
+    """The host would wait for ever; it is ended, and the user learns why."""
+    done = host(
+        f"""
+out = board.buffer(np.zeros(1024, np.int32))
+other = board.buffer(np.zeros(1, np.int32))
+slow = board.start("slow", other, np.int32(3000))
+board.run({kernel!r}, out, {arguments})
+print("went on")
+""",
+        xrt_image,
+        timeout=60,
+    )
+    assert done.returncode not in (0, 1)
+    assert "went on" not in done.stdout
+    assert how in done.stderr and where in done.stderr
+    assert f"kernel {kernel}, compute unit {kernel}_1: out=0x" in done.stderr
+    if how.startswith("SIG") and kernel not in ("deep", "threads"):  # else nobody knows which
+        assert "kernel slow" not in done.stderr
+
+
+def test_deep_stacks_are_there(xrt_image: Path) -> None:
+    """16 MiB of local memory, as kernels have, is no crash."""
+    done = host(
+        """
+out = board.buffer(np.zeros(1, np.int32))
+board.run("deep", out, np.int32(1 << 22))
+assert board.read(out, np.int32, 1)[0] == (1 << 22) - 1
+""",
+        xrt_image,
+    )
+    output(done)
+
+
+@pytest.mark.parametrize(
+    ("source", "kind", "message"),
+    [
+        ('extern "C" void other() {}', "int", "no function 'k'"),
+        ('extern "C" void gone(); extern "C" void k(int) { gone(); }', "int", "undefined symbol"),
+        ('extern "C" void k(int) {}', "ap_uint<40>", "the type 'ap_uint<40>'"),
+    ],
+)
+def test_images_that_do_not_load(tmp_path: Path, source: str, kind: str, message: str) -> None:
+    """The host gets an OpenCL error, the user a sentence."""
+    row = f'[[kernels]]\nname = "k"\narguments = [{{name="a", type="{kind}", size=8}}]\n'
+    done = host('print("loaded")', build(tmp_path, "broken", source, row))
+    assert done.returncode == 1
+    assert "loaded" not in done.stdout
+    assert "this image cannot be loaded" in done.stderr and message in done.stderr
+
+
+def test_the_programs_status_arguments_input_and_environment(xrt_image: Path) -> None:
+    assert emulate("python", "-c", "raise SystemExit(7)").returncode == 7
+    assert emulate("sh", "-c", "kill -TERM $$").returncode == 128 + signal.SIGTERM
+    done = emulate("sh", "-c", 'echo "$@"', "x", "-a", "--image", "b c")
+    assert output(done) == ["-a --image b c"]
+    shown = "echo $FTENSOR_IMAGE $FTENSOR_DEVICE $XCL_EMULATION_MODE .$XILINX_OPENCL."
+    done = emulate("sh", "-c", shown, options=("--image", xrt_image), XILINX_OPENCL="/nowhere")
+    assert output(done) == [f"{xrt_image} xilinx sw_emu .."]
+    command = [sys.executable, "-m", "ftensor", "emulate", "--", "sh", "-c", "read x; echo got $x"]
+    done = subprocess.run(
+        command, input="text\n", text=True, capture_output=True, timeout=60,
+        env=emulation_host.environment(),
+    )  # fmt: skip
+    assert output(done) == ["got text"]
+
+
+def test_the_program_may_open_files_as_many_as_the_system_lets_it(xrt_image: Path) -> None:
+    """XRT never closes those of its queued commands: 1024 would be few."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (min(200, hard), hard))
+    try:
+        done = host(
+            """
+import resource
+print(*resource.getrlimit(resource.RLIMIT_NOFILE))
+""",
+            xrt_image,
+        )
+    finally:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
+    assert output(done)[-1].split() == [str(hard), str(hard)]
+
+
+def test_mistakes_on_the_command_line(xrt_image: Path, tmp_path: Path) -> None:
+    """One sentence each, and no traceback."""
+    (tmp_path / "text").write_text("no image" * 100)
+    damaged = tmp_path / "damaged.xclbin"
+    damaged.write_bytes(xrt_image.read_bytes()[:-100])
+    for status, words, options, message in [
+        (2, (), (), "name the program"),
+        (127, ("no-such-program",), (), "cannot be started: No such file"),
+        (126, (tmp_path,), (), "cannot be started: Permission denied"),
+        (2, ("true",), ("--image", tmp_path / "none"), "cannot be read: No such file"),
+        (2, ("true",), ("--image", tmp_path / "text"), "not a usable xclbin"),
+        (2, ("true",), ("--image", damaged), "not a usable xclbin"),
+        (2, ("true",), ("--image", tmp_path), "no image was built there"),
+    ]:
+        done = emulate(*words, options=options)
+        assert done.returncode == status
+        assert message in done.stderr and "Traceback" not in done.stderr
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_signals_reach_the_program(xrt_image: Path, number: signal.Signals) -> None:
+    """The program handles it, while a kernel runs; the device does not mind."""
+    text = program(
+        f"""
+import signal
+caught = []
+signal.signal({int(number)}, lambda *_: caught.append(1))
+out = board.buffer(np.zeros(1, np.int32))
+event = board.start("slow", out, np.int32(1000))
+print("ready", flush=True)
+event.wait()
+board.run("slow", out, np.int32(1))
+assert board.read(out, np.int32, 1)[0] == 1
+print("caught", sum(caught))
+""",
+        xrt_image,
+    )
+    with subprocess.Popen(
+        [sys.executable, "-m", "ftensor", "emulate", "--", sys.executable, "-c", text],
+        stdout=subprocess.PIPE, text=True, env=emulation_host.environment(),
+        start_new_session=True,
+    ) as process:  # fmt: skip
+        assert process.stdout is not None
+        assert process.stdout.readline() == "ready\n"
+        process.send_signal(number)
+        assert process.stdout.readline() == "caught 1\n"
+        assert process.wait(60) == 0
+
+
+def test_a_killed_child_of_the_host_is_its_own_affair(xrt_image: Path) -> None:
+    """Unrepaired, XRT would end the host and everything in its process group."""
+    done = host(
+        """
+import subprocess
+child = subprocess.Popen(["sleep", "100"])
+child.kill()
+assert child.wait() == -9
+other = subprocess.Popen(["sh", "-c", "sleep 1; exit 5"])
+x = np.ones(16, np.float32)
+out = board.buffer(x)
+board.run("vadd", out, out, out, np.int32(16))
+assert (board.read(out, np.float32, 16) == 2).all()
+board.program, board.kernels = None, {}
+del out
+print(other.wait())
+""",
+        xrt_image,
+    )
+    assert output(done) == ["5"]
+
+
+def test_a_forked_child_leaves_the_device_to_its_parent(xrt_image: Path) -> None:
+    """XRT in the child closes the device when the child ends, and crashes then; not so here."""
+    done = host(
+        """
+import os, sys
+out = board.buffer(np.ones(16, np.float32))
+board.run("vadd", out, out, out, np.int32(16))
+child = os.fork()
+if not child:
+    sys.exit(0)
+os.waitpid(child, 0)
+board.run("vadd", out, out, out, np.int32(16))
+print(board.read(out, np.float32, 16)[0])
+""",
+        xrt_image,
+    )
+    assert output(done) == ["4.0"]
+
+
+def test_a_killed_host_takes_its_device_with_it(xrt_image: Path) -> None:
+    """A kernel that never ends as well."""
+    done = host(
+        """
+import os, signal
+out = board.buffer(np.zeros(1, np.int32))
+board.start("die", out, np.int32(6), np.int32(0))
+print(os.getpid(), flush=True)
+time = __import__("time")
+time.sleep(0.5)
+os.kill(os.getpid(), signal.SIGKILL)
+""",
+        xrt_image,
+    )
+    assert done.returncode == 128 + signal.SIGKILL
+    assert "killed (SIGKILL)" in done.stderr and "memory" in done.stderr
+    socket = f"EMULATION_SOCKETID=device0_1_{done.stdout.strip()}".encode()
+    deadline = time.monotonic() + 10
+    while _processes_with(socket):
+        assert time.monotonic() < deadline, "the device outlives its host"
+        time.sleep(0.05)
+
+
+def _processes_with(variable: bytes) -> list[str]:
+    found = []
+    for folder in Path("/proc").glob("[0-9]*"):
+        try:
+            if variable in (folder / "environ").read_bytes().split(b"\0"):
+                found.append(folder.name)
+        except OSError:  # it has ended, or is not ours
+            continue
+    return found
+
+
+def test_a_killed_run_is_tidied_up_by_the_next(xrt_image: Path) -> None:
+    with subprocess.Popen(
+        [sys.executable, "-m", "ftensor", "emulate", "--", "sh", "-c", "echo $USER; exec sleep 60"],
+        stdout=subprocess.PIPE, text=True, env=emulation_host.environment(),
+        start_new_session=True,
+    ) as process:  # fmt: skip
+        assert process.stdout is not None
+        folder = environment.ROOT / Path(process.stdout.readline().strip()).parent
+        assert folder.is_dir()
+        process.kill()
+        process.wait()
+        # The program goes with it, which closes the pipe.
+        assert process.stdout.read() == ""
+    assert emulate("true").returncode == 0
+    assert not folder.exists()

@@ -1,0 +1,216 @@
+"""The software device's kernels, memory, compute units and reports."""
+
+from __future__ import annotations
+
+import signal
+import struct
+import subprocess
+import sys
+import threading
+import time
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ftensor.emulation import crash, kernels, units
+from ftensor.emulation.kernels import ImageProblem
+from ftensor.emulation.memory import PAGE, Memory, OutOfRange
+
+from .emulation_host import ROOT
+
+pytestmark = [
+    pytest.mark.once,
+    pytest.mark.skipif(sys.platform != "linux", reason="the software device is for Linux"),
+]
+
+
+XML = """<project><platform><device><core><kernel name="k">
+<arg name="out" addressQualifier="1" id="1" size="0x8" offset="0x18" type="int*"/>
+<arg name="n" addressQualifier="{q}" id="0" size="0x4" offset="{o}" type="{c}"/>
+<instance name="k_1"><addrRemap base="0x1800000"/></instance></kernel></core></device></platform>
+</project>"""
+
+
+def test_metadata_says_where_the_arguments_are() -> None:
+    kernel = kernels.describe(XML.format(q=0, o="0x10", c="short").encode())["k"]
+    assert [a.name for a in kernel.arguments] == ["n", "out"]  # in the order of their numbers
+    assert kernel.units == {"k_1": 0x1800000}
+    memory = Memory()
+    memory.allocate(0x3000, 4096)
+    registers = bytearray(0x20)
+    struct.pack_into("<h", registers, 0x10, -2)
+    struct.pack_into("<Q", registers, 0x18, 0x3040)
+    values, shown = kernel.bind(registers, memory)
+    buffer = memory.find(0x3000)
+    assert buffer is not None and buffer.written
+    assert values == [-2, buffer.pointer + 0x40]
+    assert shown == "n=-2, out=0x3040 (4032 bytes)"
+    struct.pack_into("<Q", registers, 0x18, 0x4000)
+    with pytest.raises(OutOfRange, match="argument 'out' of kernel 'k' is the address 0x4000"):
+        kernel.bind(registers, memory)
+
+
+@pytest.mark.parametrize(
+    ("xml", "message"),
+    [
+        ("no xml", "no XML"),
+        (XML.format(q=4, o="0x10", c="int"), "is a stream"),
+        (XML.format(q=0, o="0x10", c="ap_int&lt;7&gt;"), "'ap_int<7>'"),
+        (XML.format(q=0, o="somewhere", c="int"), "no usable place"),
+        (XML.replace("addrRemap", "x").format(q=0, o="0x10", c="int"), "has no address"),
+    ],
+)
+def test_metadata_that_cannot_be_used(xml: str, message: str) -> None:
+    with pytest.raises(ImageProblem, match=message):
+        kernels.describe(xml.encode())
+
+
+@pytest.mark.parametrize(
+    ("c", "size", "letter"),
+    [("int", 4, "i"), ("unsigned", 4, "I"), ("long int", 8, "q"), ("unsigned long long", 8, "Q"),
+     ("const unsigned char", 4, "B"), ("short unsigned int", 4, "H"), ("std::int64_t", 8, "q"),
+     ("float", 4, "f"), ("double", 8, "d"), ("bool", 4, "?"), ("signed int", 4, "i"),
+     ("signed char", 1, "b"), ("ushort", 2, "H")],
+)  # fmt: skip
+def test_names_of_scalars(c: str, size: int, letter: str) -> None:
+    found = kernels.scalar_type(c, size)
+    assert kernels._LETTERS[found] == letter
+
+
+def test_scalars_without_a_name_in_c() -> None:
+    assert kernels.scalar_type("half", 2) is None
+    assert kernels.scalar_type("hls::vector<float, 2>", 8) is None
+    assert kernels.scalar_type("double", 4) is None  # the host would send half of it
+
+
+@given(st.lists(st.tuples(st.booleans(), st.integers(0, 15), st.integers(1, 4)), max_size=30))
+def test_memory_knows_which_addresses_live(steps: list[tuple[bool, int, int]]) -> None:
+    """Against a list of pages: buffers never overlap, and each address has its buffer or none."""
+    memory, owner = Memory(), {}
+    for make, page, pages in steps:
+        if make:
+            free = all(p not in owner for p in range(page, page + pages))
+            assert memory.allocate(page * PAGE, pages * PAGE - 1) == free
+            owner |= dict.fromkeys(range(page, page + pages), page) if free else {}
+        elif owner.get(page) == page:
+            memory.free(page * PAGE)
+            owner = {p: first for p, first in owner.items() if first != page}
+        else:
+            with pytest.raises(OutOfRange):
+                memory.free(page * PAGE)
+    for page in range(20):
+        found = memory.find(page * PAGE + 5)
+        assert (found.address // PAGE if found else None) == owner.get(page)
+    for first in set(owner.values()):
+        memory.free(first * PAGE)
+
+
+def test_a_pointer_is_explained() -> None:
+    memory = Memory()
+    memory.allocate(0x10000, 100)
+    buffer = memory.find(0x10000)
+    assert buffer is not None
+    assert "28 bytes behind the end of the buffer 0x10000" in memory.explain(buffer.pointer + 128)
+    assert "4 bytes before the buffer" in memory.explain(buffer.pointer - 4)
+    assert "near no buffer" in memory.explain(64)
+
+
+def test_addresses_may_be_scarce() -> None:
+    """Under `ulimit -v` a buffer is still there, with guards of a page."""
+    code = """
+import resource, sys
+from ftensor.emulation.memory import PAGE, Memory
+resource.setrlimit(resource.RLIMIT_AS, (1 << 30, 1 << 30))
+memory = Memory()
+assert memory.allocate(0, 4096)
+memory.write(0, memoryview(b"abc"))
+assert bytes(memory.read(0, 3)) == b"abc"
+assert memory.find(0).mapped[1] == 3 * PAGE
+assert not memory.allocate(4096, 8 << 30)
+"""
+    subprocess.run([sys.executable, "-c", code], cwd=ROOT, check=True)
+
+
+class Unit(units.ComputeUnit):
+    """A compute unit whose kernel is a Python function."""
+
+    def __init__(self, completions: units.Completions, work: Any) -> None:
+        self.notes: list[str | None] = []
+        kernel = kernels.KernelFunction("k", [], {}, work)
+        super().__init__(kernel, "k_1", completions, self.notes.append)
+
+    def control(self) -> int:
+        """What the control register says."""
+        return int.from_bytes(self.read(0), "little")
+
+
+def word(value: int) -> memoryview:
+    """Four bytes."""
+    return memoryview(value.to_bytes(4, "little"))
+
+
+def test_the_control_register() -> None:
+    """Busy, then done once, then idle; CONTINUE starts nothing."""
+    go, completions = threading.Event(), units.Completions()
+    unit = Unit(completions, lambda: go.wait(10))
+    assert unit.control() == 4
+    unit.write(0, word(0), Memory())
+    assert unit.control() == 4
+    unit.write(0, word(1), Memory())
+    assert unit.control() == 1
+    completions.hold(unit, 0.001)
+    assert unit.control() == 1
+    go.set()
+    completions.hold(unit, 10)
+    assert [unit.control(), unit.control()] == [6, 4]
+    unit.write(0, word(0x10), Memory())
+    assert unit.control() == 4
+    unit.write(0x20, word(7), Memory())
+    assert unit.read(0x20) == bytes(word(7))
+    unit.close()
+    assert unit.notes == ["kernel k, compute unit k_1: ", None]
+
+
+def test_one_answer_of_a_round_is_held_until_any_unit_ends() -> None:
+    go, completions = threading.Event(), units.Completions()
+    long, short = Unit(completions, lambda: go.wait(10)), Unit(completions, lambda: time.sleep(1))
+    long.write(0, word(1), Memory())
+    completions.hold(long, 0.01)
+    short.write(0, word(1), Memory())
+    begin = time.monotonic()
+    completions.hold(short, 10)  # the other one has slept for this round
+    assert time.monotonic() - begin < 0.9
+    completions.hold(long, 10)
+    assert 0.5 < time.monotonic() - begin < 8 and long.running and not short.running
+    go.set()
+    long.close()
+    short.close()
+
+
+def test_a_report_names_the_thread_at_fault() -> None:
+    table = crash.Table()
+    first, second = table.slot(), table.slot()
+    first("kernel a")
+    worker = threading.Thread(target=second, args=("kernel b",))
+    worker.start()
+    worker.join()
+    killed = signal.SIGSEGV  # a wait status is the signal's number
+    report = crash.describe_end(killed, table)
+    assert report.splitlines() == [
+        "one of 2 running kernels was ended by SIGSEGV (Segmentation fault)",
+        "  kernel a",
+        "  kernel b",
+    ]
+    table._trace.write(f"Fatal\nCurrent thread {threading.get_ident():#018x} (most".encode())
+    table.say("it accessed nothing")
+    assert crash.describe_end(killed, table).splitlines() == [
+        "a kernel was ended by SIGSEGV (Segmentation fault)",
+        "  kernel a",
+        "  it accessed nothing",
+    ]
+    first(None)
+    second(None)
+    assert "exit(3), with no kernel running" in crash.describe_end(3 << 8, table)
+    assert crash.describe_end(signal.SIGKILL, table) == "it accessed nothing"
