@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
+import sys
 from dataclasses import replace
 from pathlib import Path
+
+import pytest
 
 from ftensor.build.manifest import ArgumentRecord, KernelRecord, Manifest, MemberRecord
 from ftensor.build.pack import content_uuid, pack
@@ -15,6 +19,7 @@ from ftensor.build.parts import (
     Description,
     KernelDescription,
 )
+from ftensor.emulation.environment import available
 
 ROOT = Path(__file__).resolve().parent.parent
 
@@ -151,3 +156,33 @@ def make(
     path = folder / f"{name}.xclbin"
     path.write_bytes(pack(description, code, manifest.to_json()))
     return path
+
+
+def require_xrt() -> None:
+    """Skip the test where XRT can't be emulated; an error where all targets are required."""
+    why = available()
+    if why and os.environ.get("FTENSOR_REQUIRE_TARGETS") == "1":
+        pytest.fail(f"XRT is required, but {why}")
+    if why:
+        pytest.skip(why)
+
+
+def on_xrt(program: str, *images: Path, **environment: str) -> subprocess.CompletedProcess[str]:
+    """Run a Python program on the real XRT with the software device, in a session of its own."""
+    words = [word for image in images for word in ("--image", str(image))]
+    env = {**os.environ, "PYTHONPATH": str(ROOT), "FTENSOR_DEVICE": "xilinx", **environment}
+    env.pop("FTENSOR_IMAGE", None)
+    command = [
+        sys.executable,
+        "-m",
+        "ftensor",
+        "emulate",
+        *words,
+        "--",
+        sys.executable,
+        "-c",
+        program,
+    ]
+    return subprocess.run(
+        command, env=env, text=True, capture_output=True, timeout=240, start_new_session=True
+    )

@@ -68,6 +68,10 @@ class Found:
             from .csim import CSimBackend
 
             return CSimBackend(self.target, from_images=not _has_board())
+        if self.target.name == "xilinx":
+            from .xrt import XrtBackend
+
+            return XrtBackend(self.target, self.cl_platform, self.cl_device)
         from .opencl import OpenCLBackend
 
         return OpenCLBackend(self.target, self.cl_platform, self.cl_device)
@@ -195,8 +199,8 @@ def _describe(target: Target, platform: Any, device: Any) -> Found:
         device.driver_version.strip(),
         device.max_compute_units,
         device.global_mem_size,
-        bool(device.double_fp_config),
-        "cl_khr_fp16" in device.extensions.split(),
+        target.dialect == "vitis" or bool(device.double_fp_config),
+        target.dialect == "vitis" or "cl_khr_fp16" in device.extensions.split(),
         platform,
         device,
     )

@@ -78,6 +78,10 @@ class Pool:
         self.peak_allocated = self.peak_reserved = 0
         self.requests = self.device_allocations = self.retries = self.failures = 0
 
+    def set_limit(self, total: int) -> None:
+        """The device turned out to have `total` bytes; the environment's limit goes before."""
+        self.limit = _limit_from_environment() or total
+
     def take(self, nbytes: int, stream: Stream) -> Storage:
         """A storage of `nbytes`; its bytes are whatever was there before."""
         if nbytes <= 512:

@@ -1,0 +1,87 @@
+"""A stream on XRT: commands in order, while the parts of one launch run side by side."""
+
+from __future__ import annotations
+
+import weakref
+from typing import Any
+
+# The commands that the host may be ahead of the device, about, all streams together: a launch has
+# one for each compute unit. XRT keeps 128 command buffers for reuse, and in emulation it never
+# closes the files of those that it makes beyond.
+COMMANDS_AHEAD = 112
+
+
+class Marker:
+    """A point in a queue: the events of the last commands before it.
+
+    An event keeps its kernel's program loaded, so markers let go of theirs once they are reached.
+    """
+
+    __slots__ = ("__weakref__", "ended", "events")
+
+    def __init__(self, events: tuple[Any, ...]) -> None:
+        self.events = events
+        self.ended: int | None = None  # the time in ns on the driver's clock, once it is reached
+
+    def wait(self) -> None:
+        """Return when it is reached."""
+        events = self.events
+        for event in events:
+            event.wait()
+        self.settle(events)
+
+    def settle(self, events: tuple[Any, ...]) -> None:
+        """It is reached: note when, and let go of the events."""
+        if self.ended is None:
+            self.ended = max(int(e.profile.end) for e in events)
+        self.events = ()
+
+
+class XrtQueue:
+    """An out-of-order queue whose commands wait for those before them, launch by launch.
+
+    In an in-order queue the compute units of a launch would run one after the other. `tail` are
+    the events that the next command waits for. Used under the backend's lock.
+    """
+
+    __slots__ = ("__weakref__", "cl", "commands", "markers", "module", "tail")
+
+    def __init__(self, module: Any, context: Any, device: Any) -> None:
+        flags = module.command_queue_properties
+        self.module = module
+        self.cl = module.CommandQueue(
+            context,
+            device,
+            properties=flags.OUT_OF_ORDER_EXEC_MODE_ENABLE | flags.PROFILING_ENABLE,
+        )
+        self.tail: list[Any] = []
+        self.commands = 0  # since the stream was last throttled
+        self.markers: weakref.WeakSet[Marker] = weakref.WeakSet()
+
+    def marker(self) -> Marker:
+        """A marker behind everything so far."""
+        if not self.tail:
+            # Its time is read on the driver's clock, which only events know.
+            self.tail = [self.module._cl._enqueue_marker(self.cl)]
+        # Without a flush: XRT starts commands by itself, and its clFlush waits for them.
+        found = Marker(tuple(self.tail))
+        self.markers.add(found)
+        return found
+
+    def wait_for(self, marker: Marker) -> None:
+        """Let the next command wait for a marker as well."""
+        done = self.module.command_execution_status.COMPLETE
+        self.tail = [e for e in self.tail if e.command_execution_status != done]
+        self.tail += marker.events
+
+    def forget(self, tail: list[Any]) -> None:
+        """The queue was waited for when `tail` was its tail: let go of what has ended."""
+        if self.tail is tail:
+            self.tail = []
+        tail.clear()  # other threads may be holding this list, and with it kernels
+        done = self.module.command_execution_status.COMPLETE
+        for marker in tuple(self.markers):
+            events = marker.events
+            if all(e.command_execution_status == done for e in events):
+                marker.settle(events)
+                self.markers.discard(marker)
