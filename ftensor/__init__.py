@@ -61,6 +61,7 @@ from .interop.torch import from_torch
 from .ops import bind, load
 from .ops.settings import set_default_dtype
 from .printing import get_printoptions, printoptions, set_printoptions
+from .runtime.fallback import FallbackWarning, fallback_report, get_fallback, set_fallback
 from .tensor import Tensor
 
 load()

@@ -5,9 +5,11 @@ from __future__ import annotations
 import os
 import re
 import threading
+import warnings
 from typing import TYPE_CHECKING, Any
 
 from . import errors
+from .runtime import fallback
 from .runtime import mapping as policy
 from .runtime.discovery import Found, find
 
@@ -79,6 +81,8 @@ class device:
 
 DeviceLike = str | int | device
 CPU = device("cpu")
+# The host where it stands in for a device whose images lack a kernel; no user sees this one.
+STAND_IN = device("cpu")
 
 
 def _index(value: object, text: object) -> int:
@@ -109,6 +113,12 @@ class _Table:
         self.fpga = policy.select(mapping, found)
         self.host = policy.host(self.fpga, found)
         self.labels = [device("fpga", index) for index in range(len(self.fpga))]
+        images = os.environ.get("FTENSOR_IMAGE", "").strip()
+        if images and mapping == "auto" and self.fpga[:1]:
+            chosen = self.fpga[0]
+            if chosen.target.kind not in ("board", "csim"):
+                text = errors.images_unused(chosen.name)
+                warnings.warn(text, stacklevel=fallback.levels_to_user())
 
 
 _thread = _Thread()
@@ -208,6 +218,8 @@ def found_of(which: device) -> Found:
     if which.type == "cpu":
         if which.index:
             raise errors.device_index("cpu", which.index, 1)
+        if which is STAND_IN:
+            return fallback.host(next(iter(table.host), None))
         return (table.host or policy.require("cpu", find()))[0]
     found = table.fpga or policy.require(table.mapping, find())
     index = fpga_index() if which.index is None else which.index

@@ -191,3 +191,19 @@ def test_asking_for_memory_opens_nothing():
         "from ftensor.runtime.discovery import find; print(any(f.opened for f in find()))"
     )
     assert said(code) == "0 {} True\nFalse"
+
+
+def test_an_image_without_a_board_is_not_passed_over_silently():
+    """A program that was to run on a board would else run on the host, and nobody would know."""
+    program = "import ftensor as ft\nprint(ft.ones(2).sum().item())\n"
+    root = str(Path(ft.__file__).parent.parent)
+    environment = {**os.environ, "FTENSOR_IMAGE": "some.xclbin", "PYTHONPATH": root}
+    for mapping, warned in (("auto", True), ("cpu", False)):
+        environment["FTENSOR_DEVICE"] = mapping
+        done = subprocess.run(
+            [sys.executable, "-c", program], env=environment, capture_output=True, text=True
+        )
+        if "ImageError" in done.stderr:
+            pytest.skip("needs a machine where 'auto' is a device that compiles")
+        assert done.stdout == "2.0\n"
+        assert ("<string>:2: UserWarning: FTENSOR_IMAGE" in done.stderr) is warned

@@ -51,11 +51,34 @@ def kernel_not_built(wanted: Wanted, nearest: str | None) -> KernelNotBuilt:
     return error
 
 
+def falls_back(missing: KernelNotBuilt) -> str:
+    """The warning at the first call of an op and dtype that runs on the host."""
+    first = missing.dtypes[0] if missing.dtypes else "any dtype"
+    return (
+        f"{missing.op} of {first} runs on the host from now on: {missing}\n"
+        "Every such call copies its tensors to the host and back; ftensor.fallback_report() says "
+        'how much, set_fallback("error") finds the calls, set_fallback("silent") ends this warning'
+    )
+
+
+def bad_fallback(policy: object, policies: Sequence[str]) -> ValueError:
+    """A fallback policy that does not exist."""
+    return ValueError(f"{policy!r} is no fallback policy; there are {', '.join(policies)}")
+
+
 def bad_device(value: object) -> RuntimeError:
     """A device string that names no kind of device ftensor has, or not in its form."""
     return RuntimeError(
         f"{value!r} names no device; devices are 'fpga', 'fpga:N' and 'cpu' "
         f"(set_device_mapping or FTENSOR_DEVICE says what hardware 'fpga' stands for)"
+    )
+
+
+def images_unused(name: str) -> str:
+    """The warning where FTENSOR_IMAGE is set and nothing was found that takes an image."""
+    return (
+        f"FTENSOR_IMAGE is set, but no board was found, so 'fpga' is {name}, which compiles its "
+        "own kernels: `ftensor doctor` says why, and FTENSOR_DEVICE=fpga refuses anything else"
     )
 
 

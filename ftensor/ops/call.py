@@ -10,9 +10,10 @@ import numpy as np
 from .. import errors
 from ..iterator.stride import has_internal_overlap, partial_overlap
 from ..tensor import Tensor
+from .fallback import Missing, on_host, prepared
 from .numbers import values_of
 from .op import Op
-from .prepare import keep, prepare
+from .prepare import prepare
 
 
 def pointwise(
@@ -57,9 +58,11 @@ def pointwise(
     launch = backend.launches.get(key)
     if launch is None:
         inputs = tuple(_accepted(op, x) for x in inputs)
-        launch = prepare(op, backend, inputs, params, out, inplace)
+        launch = prepared(backend, key, prepare, op, backend, inputs, params, out, inplace)
+        if type(launch) is Missing:
+            made: Tensor = on_host(launch, pointwise, (op, inputs, params, out, inplace), out)
+            return made
         numbers = [x for x in inputs if type(x) is not Tensor]
-        keep(backend, key, launch)
     if out is None:
         storage = backend.allocate(launch.nbytes)
         storage.device = device

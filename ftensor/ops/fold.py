@@ -15,10 +15,11 @@ from ..kernels.key import LINEAR, KernelKey, Reduction, lanes_for
 from ..kernels.program import built, kernel
 from ..kernels.select import FoldChoice, choose_fold
 from ..tensor import Tensor
+from .fallback import Missing, on_host, prepared
 from .keys import fold_key, monoid, partials, results, second
 from .numbers import values_of
 from .op import Reduce
-from .prepare import geometry_storage, keep, prepare_lock
+from .prepare import geometry_storage, prepare_lock
 
 if TYPE_CHECKING:
     from ..device import device
@@ -72,8 +73,12 @@ def fold(
 
             return in_pieces(red, inputs, shape, dims, keepdim, compute, outs, params, LIMIT)
         with prepare_lock:
-            launch = _prepare(red, backend, inputs, shape, dims, keepdim, compute, outs)
-        keep(backend, key, launch)
+            wanted = (red, backend, inputs, shape, dims, keepdim, compute, outs)
+            launch = prepared(backend, key, _prepare, *wanted)
+        if type(launch) is Missing:
+            args = (red, inputs, dims, keepdim, compute, outs, params)
+            made: tuple[Tensor, ...] = on_host(launch, fold, args)
+            return made
     return _run(launch, backend, inputs, params, first.device)
 
 

@@ -13,8 +13,8 @@ from ..kernels import gemm as kernels
 from ..kernels.program import built
 from ..kernels.select import UNIT_ELEMENTS
 from ..tensor import Tensor
+from .fallback import Missing, on_host, prepared
 from .numbers import values_of
-from .prepare import keep
 
 if TYPE_CHECKING:
     from ..runtime.backend import Backend, Kernel
@@ -83,8 +83,10 @@ def gemm(
             return out
         if _in_pieces(out, a, b, added if mode == 2 else None, alpha, beta):
             return out
-        launch = _prepare(backend, out, a, b, added, mode)
-        keep(backend, key, launch)
+        launch = prepared(backend, key, _prepare, backend, out, a, b, added, mode)
+        if type(launch) is Missing:
+            on_host(launch, gemm, (out, a, b, added if mode == 2 else None, alpha, beta), out)
+            return out
     stream = backend.current_stream()
     for x in operands:
         if x._storage.stream is not stream:

@@ -22,10 +22,11 @@ from ..kernels.source import fixed_program
 from ..tensor import Tensor
 from . import memory
 from .call import pointwise
+from .fallback import Missing, on_host, prepared
 from .keys import located_key
 from .memory import COPY
 from .op import Op
-from .prepare import geometry_storage, keep
+from .prepare import geometry_storage
 
 if TYPE_CHECKING:
     from ..runtime.backend import Backend
@@ -83,19 +84,28 @@ def locate(
     if out.tensor._storage.readonly:
         raise errors.read_only(op.name)
     backend = out.tensor._storage.backend
-    flag = _flag(backend)
     operands = [out, *inputs]
     tensors = [o.tensor for o in operands] + [i.tensor for i in indices]
     strides = [o.strides for o in operands] + [i.strides for i in indices]
     sizes, steps = coalesce(shape, strides, range(len(shape)))
-    parts = split(sizes, steps)
+    # All before the first one runs: a call that falls back half-way would add twice.
+    pieces = [
+        (_launch(op, backend, operands, indices, piece, steps, ordered), moves)
+        for piece, moves in split(sizes, steps)
+    ]
+    for launch, _ in pieces:
+        if type(launch) is Missing:
+            partly = out.located or out.tensor.numel() != numel(shape)
+            args = (op, shape, out, inputs, indices, ordered, refusal)
+            on_host(launch, locate, args, out.tensor, partly)
+            return
+    flag = _flag(backend)
     stream = backend.current_stream()
     for t in tensors:
         if t._storage.stream is not stream:
             stream.use(t._storage)
     numbers = [n for i in indices for n in (-i.size if i.strict else i.size, i.stride)]
-    for piece, moves in parts:
-        run, units, geometry = _launch(op, backend, operands, indices, piece, steps, ordered)
+    for (run, units, geometry), moves in pieces:
         run(
             stream, units, *[t._storage.handle for t in tensors],
             *[t._offset + m for t, m in zip(tensors, moves)], *numbers, flag.handle,
@@ -109,7 +119,7 @@ def _launch(
     op: Op, backend: Backend, operands: Sequence[Operand], indices: Sequence[Index],
     shape: Ints, steps: Sequence[Ints], ordered: bool,
 ) -> Any:  # fmt: skip
-    """The prepared kernel of a piece, from the backend's table."""
+    """The prepared kernel of a piece, from the backend's table, or what is Missing."""
     dtypes_ = tuple(o.tensor._dtype for o in operands)
     located = tuple(o.located for o in operands)
     index_dtypes = tuple(i.tensor._dtype for i in indices)
@@ -117,9 +127,7 @@ def _launch(
     found = backend.launches.get(name)
     if found is not None:
         return found
-    found = _prepare(op, backend, operands, indices, shape, steps, ordered)
-    keep(backend, name, found)
-    return found
+    return prepared(backend, name, _prepare, op, backend, operands, indices, shape, steps, ordered)
 
 
 def _prepare(
@@ -199,7 +207,10 @@ def positions(mask: Tensor) -> Tensor:
     assert n < 2**31, "a mask beyond 32-bit indexing"
     backend, where = mask._storage.backend, mask._storage.device
     units = select.units_for(n, backend.units, "slab", 1)
-    run = _compact(backend)
+    run = backend.launches.get("compact") or prepared(backend, "compact", _compact, backend)
+    if type(run) is Missing:
+        made: Tensor = on_host(run, positions, (mask,))
+        return made
     stream = backend.current_stream()
     counts = backend.allocate(8 * units)
     args = (mask._storage.handle, counts.handle, counts.handle, mask._offset, 0, n, 1)

@@ -1,0 +1,201 @@
+"""What is done where a device's images lack a kernel: the policy, who stands in, and the counts."""
+
+from __future__ import annotations
+
+import os
+import sys
+import threading
+import warnings
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from .. import errors
+from ..errors import KernelNotBuilt
+from . import mapping, targets
+from .discovery import Found, find
+
+if TYPE_CHECKING:
+    from .backend import Backend
+
+POLICIES = ("warn", "error", "silent")
+
+
+class FallbackWarning(UserWarning):
+    """An op runs on the host, since the device's images lack a kernel for it."""
+
+
+@dataclass(frozen=True)
+class FallbackRow:
+    """What one missing kernel has cost: `copies` are transfers in either direction."""
+
+    op: str
+    dtypes: str
+    layout: str
+    calls: int = 0
+    copies: int = 0
+    bytes_to_host: int = 0
+    bytes_back: int = 0
+
+
+class FallbackReport(tuple[FallbackRow, ...]):
+    """The rows of `fallback_report`, which print as a table, the most bytes first."""
+
+    __slots__ = ()
+
+    def __new__(cls, rows: Iterable[FallbackRow]) -> FallbackReport:
+        def cost(row: FallbackRow) -> tuple[int, str]:
+            return -row.bytes_to_host - row.bytes_back, row.op
+
+        return super().__new__(cls, sorted(rows, key=cost))
+
+    def reset(self) -> None:
+        """Start all counts again; this report keeps its figures."""
+        with _lock:
+            _rows.clear()
+
+    def __str__(self) -> str:
+        if not self:
+            return "no op has fallen back to the host"
+        head = ("op", "dtypes", "layout", "calls", "copies", "bytes to host", "bytes back")
+        table: list[tuple[str, ...]] = [head]
+        for r in self:
+            numbers = (r.calls, r.copies, r.bytes_to_host, r.bytes_back)
+            table.append((r.op, r.dtypes, r.layout, *[str(n) for n in numbers]))
+        widths = [max(len(row[k]) for row in table) for k in range(len(head))]
+        lines = []
+        for row in table:
+            left = [cell.ljust(w) for cell, w in zip(row[:3], widths)]
+            right = [cell.rjust(w) for cell, w in zip(row[3:], widths[3:])]
+            lines.append("  ".join(left + right))
+        return "\n".join(lines)
+
+    __repr__ = __str__
+
+
+_lock = threading.Lock()
+_host_lock = threading.Lock()  # of its own: devices are opened under it
+_policy: str | None = None
+_rows: dict[tuple[str, str, str], FallbackRow] = {}
+_warned: set[tuple[str, str]] = set()
+_host: Found | None = None
+
+
+def _new_locks() -> None:
+    # A fork while another thread held a lock would leave it locked for ever in the child.
+    global _lock, _host_lock
+    _lock, _host_lock = threading.Lock(), threading.Lock()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_new_locks)
+
+
+def set_fallback(policy: str) -> None:
+    """Say what an op does whose kernel the device's image lacks, from now on and in all threads.
+
+    "warn" runs it on the host's device, with a FallbackWarning at the first call of each op and
+    dtype (once more after each `set_fallback`); "silent" does so without a word; "error" raises
+    KernelNotBuilt. The environment's FTENSOR_FALLBACK decides where nothing was set, else "warn".
+    ValueError for anything else.
+    """
+    global _policy
+    if policy not in POLICIES:
+        raise errors.bad_fallback(policy, POLICIES)
+    with _lock:
+        _policy = policy
+        _warned.clear()
+
+
+def get_fallback() -> str:
+    """The policy in force: what was set, else the environment's FTENSOR_FALLBACK, else "warn".
+
+    ValueError for an environment that says something else.
+    """
+    if _policy is not None:
+        return _policy
+    given = os.environ.get("FTENSOR_FALLBACK", "").strip()
+    if given and given not in POLICIES:
+        raise errors.environment_value("FTENSOR_FALLBACK", given, f"one of {', '.join(POLICIES)}")
+    return given or "warn"
+
+
+def fallback_report() -> FallbackReport:
+    """What ran on the host for want of a kernel, since the start or the last `reset()`.
+
+    A row for each op, dtypes and layout: calls, copies, bytes to the host and back.
+    """
+    with _lock:
+        return FallbackReport(_rows.values())
+
+
+def admit(missing: KernelNotBuilt) -> None:
+    """Let an op fall back as the policy has it: raise, warn once for the op and dtype, or pass."""
+    policy = get_fallback()
+    if policy == "error":
+        raise missing.again()
+    if policy == "warn":
+        key = (missing.op, missing.dtypes[0] if missing.dtypes else "")
+        with _lock:
+            first = key not in _warned
+            _warned.add(key)
+        if first:
+            text = errors.falls_back(missing)
+            warnings.warn(text, FallbackWarning, stacklevel=levels_to_user())
+
+
+def count(missing: KernelNotBuilt, copies: int, to_host: int, back: int) -> None:
+    """Note a call that fell back."""
+    key = (missing.op, missing.signature, missing.layout)
+    with _lock:
+        row = _rows.get(key) or FallbackRow(*key)
+        _rows[key] = replace(
+            row,
+            calls=row.calls + 1,
+            copies=row.copies + copies,
+            bytes_to_host=row.bytes_to_host + to_host,
+            bytes_back=row.bytes_back + back,
+        )
+
+
+def levels_to_user() -> int:
+    """The `stacklevel`, as seen by the caller, of the innermost frame that is not ours."""
+    package = __name__.partition(".")[0]
+    frame, level = sys._getframe(1), 1
+    # Functions compiled from rows have no module of their own.
+    while str(frame.f_globals.get("__name__", package)).partition(".")[0] == package:
+        if frame.f_back is None:
+            break
+        frame, level = frame.f_back, level + 1
+    return level
+
+
+def host(preferred: Found | None) -> Found:
+    """The host's device, compiling what it needs: `preferred` or another OpenCL runtime, else csim.
+
+    RuntimeError where this machine has none.
+    """
+    global _host
+    if _host is None:
+        with _host_lock:
+            if _host is None:
+                _host = _chosen(preferred, find())
+    return _host
+
+
+def _chosen(preferred: Found | None, found: Sequence[Found]) -> Found:
+    runtimes = [d for d in found if d.target.kind == "cpu"]
+    if preferred in runtimes:
+        runtimes.insert(0, preferred)
+    for runtime in runtimes:
+        if runtime.open().images is None:
+            return runtime
+    csim = next((d for d in found if d.target is targets.CSIM), None)
+    if csim is None:
+        return mapping.require("cpu", found)[0]  # raises, and says what would help
+    from .csim import CSimBackend
+
+    # One that compiles, beside the one that may have been opened with images.
+    backend: Backend = CSimBackend(csim.target)
+    backend.images = None
+    return replace(csim, _backend=backend, _lock=threading.Lock())

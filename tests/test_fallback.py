@@ -1,0 +1,340 @@
+"""Ops whose kernels an image lacks run on the host: same results, counted, as the policy says."""
+
+from __future__ import annotations
+
+import re
+import sys
+import threading
+import warnings
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pytest
+
+torch = pytest.importorskip("torch", reason="torch is the oracle of these tests")
+
+import ftensor as ft  # noqa: E402
+from ftensor.errors import KernelNotBuilt  # noqa: E402
+from ftensor.kernels import gemm, program  # noqa: E402
+from ftensor.ops import locate  # noqa: E402
+from ftensor.runtime import discovery, fallback, targets  # noqa: E402
+from ftensor.runtime.csim import CSimBackend  # noqa: E402
+
+from .fallback_cases import CASES, arange, same  # noqa: E402
+from .runtime_kernels import all_backends  # noqa: E402
+
+pytestmark = pytest.mark.once
+DEVICE = sys.modules["ftensor.device"]
+
+
+class Image:
+    """Serves by compiling all entries but those that match one of `lacks`."""
+
+    def __init__(self, backend: Any, lacks: str) -> None:
+        self.backend, self.lacks = backend, lacks
+        self.texts: dict[str, Callable[[], str]] = {}
+
+    def has(self, entry: str) -> bool:
+        return re.match(self.lacks, entry) is None
+
+    def kernel(self, entry: str, params: Any) -> Any:
+        return self.backend.build(self.texts[entry](), entry, params) if self.has(entry) else None
+
+    def nearest(self, entry: str) -> str | None:
+        return "ft_neg_map" if self.has("ft_neg_map") else None
+
+
+@pytest.fixture
+def use(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[..., Any]]:
+    """use(lacks, kind, host) makes fpga:0 a device with such an image; the backend is returned."""
+    obtain = program.obtain
+
+    def told(backend: Any, key: Any, types: Any, text: Any) -> Any:
+        if backend.images is not None:
+            backend.images.texts[key if isinstance(key, str) else key.entry] = text
+        return obtain(backend, key, types, text)
+
+    for module in (program, gemm, locate):
+        monkeypatch.setattr(module, "obtain", told)
+    monkeypatch.setattr(fallback, "_host", None)
+    monkeypatch.setattr(fallback, "_policy", "silent")
+    monkeypatch.setattr(fallback, "_warned", set())
+    ft.fallback_report().reset()
+
+    def start(lacks: str = "ft_", kind: str = "csim", host: str = "runtime") -> Any:
+        here = discovery.find()
+        csim = next((d for d in here if d.target is targets.CSIM), None)
+        runtime = next((d for d in here if d.target.kind == "cpu"), None)
+        if csim is None:
+            pytest.skip("no C++ compiler")
+        if kind == "csim":
+            backend, found = CSimBackend(targets.CSIM), csim
+        else:
+            if runtime is None:
+                pytest.skip("no OpenCL runtime")
+            backend, found = all_backends()[kind](), runtime
+        if host == "csim":
+            monkeypatch.setattr(fallback, "find", lambda: [csim])
+        monkeypatch.setattr(backend, "images", Image(backend, lacks))
+        monkeypatch.setattr(backend, "kernels", {})
+        monkeypatch.setattr(backend, "launches", {})
+        found = replace(found, _backend=backend, _lock=threading.Lock())
+        labels = [ft.device("fpga", 0)]
+        table = SimpleNamespace(mapping="test", fpga=[found], host=[found], labels=labels)
+        monkeypatch.setattr(DEVICE, "_table", table)
+        return backend
+
+    yield start
+    ft.fallback_report().reset()
+
+
+@pytest.mark.parametrize("name", CASES)
+@pytest.mark.parametrize("kind, host", [("csim", "runtime"), ("csim", "csim"), ("own", "runtime")])
+def test_an_image_without_kernels(use: Any, kind: str, host: str, name: str) -> None:
+    backend = use("ft_", "separate-memory" if kind == "own" else kind, host)
+    expression, op = CASES[name]
+    got = expression(ft)
+    same(got, expression(torch))
+    report = ft.fallback_report()
+    assert op == "" or op in [row.op for row in report], report
+    assert not any(callable(launch) for launch in backend.kernels.values())
+    for part in got if isinstance(got, tuple) else (got,):
+        if part is not None and name != "to cpu":
+            assert part.device == ft.device("fpga:0") and part._storage.backend is backend
+
+
+def test_what_is_there_runs_on_the_device(use: Any) -> None:
+    use("ft_exp_")
+    x = arange(ft, 3, 4)
+    same((x + 1).neg(), -(arange(torch, 3, 4) + 1))
+    assert not ft.fallback_report() and "no op" in str(ft.fallback_report())
+    same(x.exp(), arange(torch, 3, 4).exp())
+    (row,) = ft.fallback_report()
+    assert (row.op, row.dtypes, row.layout) == ("exp", "float32(float32)", "map vv")
+    assert (row.calls, row.copies, row.bytes_to_host, row.bytes_back) == (1, 2, 48, 48)
+
+
+def test_report_counts_each_call_and_starts_again(use: Any) -> None:
+    use("ft_(exp|sum)_")
+    x = arange(ft, 8)
+    for _ in range(3):
+        x.exp()
+    x.sum()
+    report = ft.fallback_report()
+    assert [(r.op, r.calls, r.copies) for r in report] == [("exp", 3, 6), ("sum", 1, 2)]
+    assert re.search(r"exp +float32\(float32\) +map vv +3 +6 +96 +96", str(report))
+    report.reset()
+    assert ft.fallback_report() == () and len(report) == 2
+
+
+def test_a_strided_result_is_spread_by_the_device_where_it_can_copy(use: Any) -> None:
+    for lacks, copies in (("ft_exp_", 2), ("ft_", 41)):
+        ft.fallback_report().reset()
+        use(lacks, "separate-memory")
+        made, want = ft.from_numpy(np.ones((40, 4), np.float32)), torch.ones(40, 4)
+        made[:, 1].exp_()
+        want[:, 1].exp_()
+        (row,) = ft.fallback_report()
+        assert (row.op, row.copies, row.bytes_back) == ("exp", copies, 160)
+        same(made, want)
+
+
+def test_misses_are_remembered_and_end_with_a_new_image(
+    use: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    backend = use("ft_exp_")
+    x = arange(ft, 37)
+    plans: list[int] = []
+    prepare = sys.modules["ftensor.ops.call"].prepare
+    monkeypatch.setattr(
+        sys.modules["ftensor.ops.call"], "prepare", lambda *a: plans.append(1) or prepare(*a)
+    )
+    x.exp()
+    count = len(plans)  # one on the device, one on the host
+    x.exp()
+    assert len(plans) == count == 2
+    ft.set_fallback("error")
+    with pytest.raises(KernelNotBuilt):
+        x.exp()
+    backend.images.lacks = "ft_nothing"
+    same(x.exp(), arange(torch, 37).exp())
+    assert sum(row.calls for row in ft.fallback_report()) == 2
+
+
+def test_error_names_what_is_missing_and_what_to_do(use: Any) -> None:
+    use("ft_(exp|gemm|sum|compact)")
+    ft.set_fallback("error")
+    x = arange(ft, 3, 4)
+    with pytest.raises(KernelNotBuilt, match=r"exp of float32\(float32\) in layout 'map vv'") as e:
+        x.exp()
+    error: Any = e.value
+    assert "nearest that it has is ft_neg_map" in str(error)
+    assert "ftensor build --inventory" in str(error) and 'ops = ["exp"]' in str(error)
+    assert (error.op, error.dtypes, error.layout) == ("exp", ("float32", "float32"), "map vv")
+    for missing, op in (
+        (lambda: x @ x.t(), "matmul"), (x.sum, "sum"), ((x > 1).nonzero, "compact"),
+        (lambda: x.exp_(), "exp"),
+    ):  # fmt: skip
+        with pytest.raises(KernelNotBuilt, match=f"no kernel for {op}"):
+            missing()
+    same(x, arange(torch, 3, 4))
+    assert not ft.fallback_report()
+
+
+def test_warns_once_for_each_op_and_dtype_where_the_user_called(use: Any) -> None:
+    use("ft_(exp|tanh)_")
+    ft.set_fallback("warn")
+    x, y = arange(ft, 3, 4), arange(ft, 3, 4, dtype="float64")
+    with warnings.catch_warnings(record=True) as seen:
+        warnings.simplefilter("always")
+        x.exp()
+        x.exp()
+        x.t()[1:].exp_()  # another layout
+        ft.exp(y)
+        x.tanh()
+    assert [w.category for w in seen] == [ft.FallbackWarning] * 3
+    assert [str(w.message).partition(" runs")[0] for w in seen] == [
+        "exp of float32", "exp of float64", "tanh of float32",
+    ]  # fmt: skip
+    line = sys._getframe().f_code.co_firstlineno
+    assert [(w.filename, w.lineno - line) for w in seen] == [(__file__, n) for n in (6, 9, 10)]
+    ft.set_fallback("silent")
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        ft.set_fallback("silent")
+        x.exp()
+    ft.set_fallback("warn")
+    with pytest.warns(ft.FallbackWarning, match="exp of float32"):
+        x.exp()
+
+
+def test_policy_from_the_environment(use: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(fallback, "_policy", None)
+    monkeypatch.delenv("FTENSOR_FALLBACK", raising=False)
+    assert ft.get_fallback() == "warn"
+    monkeypatch.setenv("FTENSOR_FALLBACK", "error")
+    assert ft.get_fallback() == "error"
+    ft.set_fallback("silent")
+    assert ft.get_fallback() == "silent"
+    with pytest.raises(ValueError, match="'loud' is no fallback policy; there are warn, error"):
+        ft.set_fallback("loud")
+    monkeypatch.setattr(fallback, "_policy", None)
+    monkeypatch.setenv("FTENSOR_FALLBACK", "loud")
+    with pytest.raises(ValueError, match="FTENSOR_FALLBACK='loud' is not one of warn"):
+        ft.get_fallback()
+
+
+@pytest.mark.parametrize("kind", ["csim", "separate-memory"])
+def test_errors_are_those_of_the_op(use: Any, kind: str) -> None:
+    use("ft_", kind)
+    x = arange(ft, 5)
+    with pytest.raises(IndexError, match="7"):
+        x[ft.tensor([0, 7])]
+    with pytest.raises(IndexError, match="-9"):
+        x[ft.tensor([3, -9])] = 8.0
+    np.testing.assert_array_equal(x.numpy(force=True), [0, 0.5, 1, 8, 2])  # the one in range
+    with pytest.raises(RuntimeError, match="cast"):
+        ft.exp(x, out=ft.from_numpy(np.zeros(5, np.int64)))
+    with pytest.raises(RuntimeError, match=r"overlap|single memory"):
+        ft.exp(x[:4], out=x[1:])
+    frozen = np.arange(64, dtype=np.float32)
+    frozen.flags.writeable = False
+    if kind == "csim":
+        with pytest.raises(RuntimeError, match="read-only"):
+            ft.from_numpy(frozen).exp_()
+
+
+def test_only_the_elements_that_are_written_go_back(use: Any) -> None:
+    backend = use("ft_", "separate-memory")
+    x = ft.from_numpy(np.zeros(64, np.float32))
+    sent: list[tuple[int, int]] = []
+    upload = backend.upload
+
+    def watched(storage: Any, at: int, array: Any) -> None:
+        if storage is x._storage:
+            sent.append((at // 4, array.nbytes // 4))
+        upload(storage, at, array)
+
+    backend.upload = watched
+    x[2:9:3].add_(1)
+    assert sent == [(2, 1), (5, 1), (8, 1)]
+    sent.clear()
+    x[10:14].add_(1)
+    assert sent == [(10, 4)]
+    sent.clear()
+    x[ft.from_numpy(np.array([40, 20, 41]))] = 3.0
+    assert sorted(sent) == [(20, 1), (40, 2)]
+    want = np.zeros(64)
+    want[[2, 5, 8, 10, 11, 12, 13]], want[[20, 40, 41]] = 1, 3
+    np.testing.assert_array_equal(x.numpy(force=True), want)
+
+
+@pytest.mark.parametrize("kind", ["csim", "separate-memory"])
+def test_threads_write_neighbouring_elements(use: Any, kind: str) -> None:
+    use("ft_", kind)
+    x = ft.from_numpy(np.zeros((50, 4), np.float32))
+    failed: list[BaseException] = []
+
+    def work(column: int) -> None:
+        try:
+            mine = x[:, column]
+            for _ in range(20):
+                mine.add_(column + 1)
+        except BaseException as error:  # noqa: BLE001  # the test's thread raises it
+            failed.append(error)
+
+    threads = [threading.Thread(target=work, args=(c,)) for c in range(4)]
+    for t in threads:
+        t.start()
+    for t in threads:
+        t.join()
+    assert not failed
+    np.testing.assert_array_equal(x.numpy(force=True), np.tile([20.0, 40, 60, 80], (50, 1)))
+    assert ft.fallback_report()[0].calls == 80
+
+
+def test_tensors_of_two_devices_are_still_refused(use: Any) -> None:
+    backend = use("ft_")
+    x, y = arange(ft, 5), arange(ft, 5)
+    y._storage.device = ft.device("fpga", 1)
+    with pytest.raises(RuntimeError, match="same device"):
+        ft.exp(x, out=y)
+    assert y._storage.backend is backend
+
+
+def test_the_lines_of_an_error_ask_for_the_kernel(
+    use: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from ftensor.build import inventory
+    from ftensor.build.group import entry
+    from ftensor.build.members import generic
+
+    use("ft_")
+    keys: dict[str, Any] = {}
+    raised: list[KernelNotBuilt] = []
+    monkeypatch.setattr(fallback, "count", lambda missing, *figures: raised.append(missing))
+    told = program.obtain
+
+    def noted(backend: Any, key: Any, types: Any, text: Any) -> Any:
+        keys[key if isinstance(key, str) else key.entry] = key
+        return told(backend, key, types, text)
+
+    for module in (program, gemm, locate):
+        monkeypatch.setattr(module, "obtain", noted)
+    for expression, _ in CASES.values():
+        expression(ft)
+    assert len({e.entry for e in raised}) > 40
+    for error in raised:
+        lines = re.search(r"add\n(.*)\nto its", str(error), re.S)
+        assert lines is not None, error
+        groups = inventory.expand(inventory.parse(lines[1].encode(), Path("x.toml")))
+        built = {entry(member) for group in groups for member in group.members}
+        key = keys[error.entry]
+        served = {error.entry}
+        if not isinstance(key, str) and hasattr(key, "ins") and generic(key) is not None:
+            served.add(generic(key).entry)
+        assert served & built, (error, built)

@@ -1,0 +1,68 @@
+"""A program on an image that was built without one of its ops."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from ftensor.runtime import targets
+
+pytestmark = [
+    pytest.mark.once,
+    pytest.mark.skipif(targets.csim_compiler() is None, reason="no C++ compiler"),
+]
+
+INVENTORY = """
+[[kernel]]
+ops = ["add", "copy"]
+dtypes = ["float32"]
+layouts = ["linear", "strided"]
+"""
+PROGRAM = """
+import ftensor as ft
+x = ft.tensor([[0.0, 1.0], [2.0, 3.0]])
+for _ in range(3):
+    y = (x + x).exp()
+assert y.device == ft.device("fpga:0")
+print([round(v, 3) for v in y.t().reshape(-1).tolist()])
+print([(row.op, row.calls, row.copies) for row in ft.fallback_report()])
+"""
+
+
+def run(folder: Path, *arguments: str, **env: str) -> subprocess.CompletedProcess[str]:
+    """Python with these arguments, in a process of its own."""
+    return subprocess.run(
+        [sys.executable, *arguments], env={**os.environ, **env}, cwd=folder, text=True,
+        capture_output=True, timeout=300, start_new_session=True,
+    )  # fmt: skip
+
+
+def test_a_program_runs_without_exp_in_the_image(tmp_path: Path) -> None:
+    (tmp_path / "plain.toml").write_text(INVENTORY)
+    (tmp_path / "program.py").write_text(PROGRAM)
+    build = ("-m", "ftensor", "build", "--target", "csim", "--inventory", "plain.toml")
+    root = str(Path(__file__).parent.parent)
+    path = os.pathsep.join(filter(None, [root, os.environ.get("PYTHONPATH", "")]))
+    made = run(tmp_path, *build, "--out", "image", PYTHONPATH=path)
+    assert made.returncode == 0, made.stderr
+    image = {"FTENSOR_DEVICE": "csim", "FTENSOR_IMAGE": "image/plain.xclbin", "PYTHONPATH": path}
+
+    done = run(tmp_path, "program.py", **image, FTENSOR_FALLBACK="warn")
+    assert done.returncode == 0, done.stderr
+    values, report = done.stdout.splitlines()
+    assert values == "[1.0, 54.598, 7.389, 403.429]" and report == "[('exp', 3, 6)]"
+    assert done.stderr.count("FallbackWarning") == 1
+    assert "program.py:5: FallbackWarning: exp of float32 runs on the host" in done.stderr
+
+    refused = run(tmp_path, "program.py", **image, FTENSOR_FALLBACK="error")
+    assert refused.returncode == 1 and not refused.stdout
+    assert "KernelNotBuilt: the device's image has no kernel for exp" in refused.stderr
+
+    silent = run(tmp_path, "program.py", **image, FTENSOR_FALLBACK="silent")
+    assert (
+        silent.returncode == 0 and silent.stdout == done.stdout and "Warning" not in silent.stderr
+    )
