@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 from collections.abc import Callable, Sequence
 from importlib import import_module
+from pathlib import Path
 
 from ._version import __version__
 from .build import options
@@ -18,6 +19,12 @@ def _lazy(module: str, function: str) -> Callable[[argparse.Namespace], int]:
         return status
 
     return run
+
+
+def _emulate(arguments: argparse.Namespace) -> int:
+    intel = arguments.intel or arguments.install or arguments.folder
+    module = "emulation.intel" if intel else "emulation.command"
+    return _lazy(module, "command")(arguments)
 
 
 def _add(
@@ -77,8 +84,8 @@ def parser() -> argparse.ArgumentParser:
     pack.add_argument("--manifest", metavar="FILE", help="ftensor's manifest, to travel along")
     pack.add_argument("output", metavar="OUT.xclbin", help="the file to write")
     emulate = _add(
-        commands, "emulate", _lazy("emulation.command", "command"),
-        "Run a program on Xilinx's runtime without a board: ftensor emulate -- python program.py",
+        commands, "emulate", _emulate,
+        "Run a program on a vendor's runtime without a board: ftensor emulate -- python program.py",
     )  # fmt: skip
     emulate.add_argument(
         "--image", action="append", metavar="FILE",
@@ -87,6 +94,15 @@ def parser() -> argparse.ArgumentParser:
     )  # fmt: skip
     emulate.add_argument(
         "--keep", action="store_true", help="keep the scratch folder, and say where it is"
+    )
+    emulate.add_argument(
+        "--intel", action="store_true", help="on Intel's FPGA emulator instead of Xilinx's runtime"
+    )
+    emulate.add_argument(
+        "--install", action="store_true", help="with --intel: install the emulator first"
+    )
+    emulate.add_argument(
+        "--folder", type=Path, metavar="DIR", help="with --intel: where the emulator is"
     )
     emulate.add_argument("program", nargs=argparse.REMAINDER, help="the program and its arguments")
     return top

@@ -245,10 +245,12 @@ def check() -> None:
     expected = values
     if backend.target.kind != "board" or backend.target.emulates:  # a board has only its image
         loop = "{ for (int i = 0; i < n; ++i) p[i] += 1; }"
-        if backend.dialect == "vitis":
-            source = f'extern "C" void ft_check(int *p, int n, int unit, int units) {loop}\n'
-        else:
-            source = f"__kernel void ft_check(__global int *p, int n) {loop}\n"
+        heads = {
+            "vitis": 'extern "C" void ft_check(int *p, int n, int unit, int units)',
+            "intel": "__kernel void ft_check(__global int *p, int n, int unit, int units)",
+            "opencl": "__kernel void ft_check(__global int *p, int n)",
+        }
+        source = f"{heads[backend.dialect]} {loop}\n"
         kernel = backend.build(source, "ft_check", ["*", "int"])
         kernel(backend.current_stream(), 1, storage.handle, values.size)
         expected = values + 1

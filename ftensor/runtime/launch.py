@@ -24,8 +24,13 @@ TYPE_CHARS = {
 }
 
 
-def make_launcher(kernel: Any, params: Sequence[str], local_size: tuple[int] | None) -> Kernel:
+def make_launcher(
+    kernel: Any, params: Sequence[str], local_size: tuple[int] | None, tasks: bool = False
+) -> Kernel:
     """A function `launch(stream, units, *args)` written for one kernel's parameters.
+
+    A unit is a work-item; with `tasks` it is a launch of its own of a single work-item, which is
+    told its number and the number of units by two ints behind `params`.
 
     Setting all pointers in one call and all scalars in another, through the two methods that
     pyopencl's own generated code uses, leaves 0.5 us of Python around the enqueue itself.
@@ -47,7 +52,17 @@ def make_launcher(kernel: Any, params: Sequence[str], local_size: tuple[int] | N
     for method, parts in (("handles", handles), ("packed", packed), ("other", other)):
         if parts:
             lines.append(f"        set_{method}(({', '.join(parts)},))")
-    lines.append("        enqueue(queue, kernel, (units,), local_size, None, None, False, False)")
+    if tasks:
+        n = len(params)
+        lines += [
+            "        for unit in range(units):",
+            f"            set_packed(({n}, b'i', unit, {n + 1}, b'i', units))",
+            "            enqueue(queue, kernel, (1,), (1,), None, None, False, False)",
+        ]
+    else:
+        lines.append(
+            "        enqueue(queue, kernel, (units,), local_size, None, None, False, False)"
+        )
     lines += [
         "    launched = stream.launched = stream.launched + 1",
         "    if not launched & 1023:",

@@ -73,7 +73,7 @@ class OpenCLBackend(Backend):
                     ) from error
                 cache.put(key, self._binary(program))
             kernel = self.cl.Kernel(program, entry)
-        return make_launcher(kernel, params, self._local_size)
+        return make_launcher(kernel, params, self._local_size, self.dialect == "intel")
 
     def forked(self) -> None:
         """In a forked child: every use fails with advice, instead of waiting for ever."""

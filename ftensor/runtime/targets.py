@@ -81,7 +81,7 @@ TARGETS: tuple[Target, ...] = (
     # Last of the OpenCL devices: an emulator is to be asked for, a real CPU is faster.
     Target("intel-fpga-emulator", "board", r"^Intel\(R\) FPGA Emulation", "intel",
            "Intel's FPGA emulator, in a folder and a process of its own: "
-           "pip install --target DIR intel-opencl-rt==2023.2.4 intel-cmplr-lib-rt==2023.2.4",
+           "ftensor emulate --intel --install -- python program.py",
            unaligned=False, emulates="an Intel FPGA"),
     # Vectors keep to their alignment here, as they must in the hardware the program stands for.
     Target("csim", "csim", r"(?!)", "vitis",

@@ -1,23 +1,12 @@
 // The kernel words in OpenCL C 1.2: CPUs and GPUs that compile at run time.
-// A lane vector is a native vector type, so an expression is evaluated on all lanes at once.
-// Set before this file: FT_LANES (1, 2, 4, 8, 16), FT_N (the same, empty for 1), FT_T (compute type),
-// FT_MT (the integer type as wide as FT_T), FT_FP64, FT_GRID_STRIDE.
-#pragma OPENCL FP_CONTRACT OFF
-#if FT_FP64
-#pragma OPENCL EXTENSION cl_khr_fp64 : enable
-#endif
+// Set before this file: FT_GRID_STRIDE, and what opencl_lanes.h needs.
 
-#define FT_CAT_(a, b) a##b
-#define FT_CAT(a, b) FT_CAT_(a, b)
-#define FT_VEC(T) FT_CAT(T, FT_N)
-#define FT_CONVERT(T, v) FT_CAT(convert_, FT_VEC(T))(v)
-#define FT_BITS(T, v) FT_CAT(as_, FT_VEC(T))(v)
-#define FT_OVERLOAD __attribute__((overloadable))
-#define FT_FN static inline FT_OVERLOAD
-#define FT_FN_ONCE static inline
+// Such memory knows no wider alignment than an element's.
+#define FT_MEMORY_LOAD(T, n, p) FT_CAT(vload, n)(0, p)
+#define FT_MEMORY_STORE(T, n, v, p) FT_CAT(vstore, n)(v, 0, p)
+#include "opencl_lanes.h"
 
 #define FT_KERNEL __kernel
-#define FT_GLOBAL __global
 #define FT_UNIT_PARAMS
 #define FT_UNIT ((int)get_global_id(0))
 #define FT_UNITS ((int)get_global_size(0))
@@ -27,170 +16,18 @@
 #define FT_BEATS(i)
 #define FT_UNROLL _Pragma("unroll")
 
-// One pass computes every lane.
-#define FT_EACH_LANE
-#define FT_LANE(v) v
-#define FT_LANE_0
-#define FT_WIDE(T) FT_VEC(T)
-#define FT_WIDE_PAIR(T) FT_CAT(ft_c, T)
-
-typedef FT_VEC(FT_T) FT_V;    // values of the compute type
-typedef FT_VEC(FT_MT) FT_M;   // masks: all bits set where true (1 where there is a single lane)
-typedef FT_VEC(int) FT_I;     // positions
-#define K(x) ((FT_V)(x))
-#define FT_HALF_ONE(p) vload_half(0, p)
-#define FT_PAIR(T, r, i) ((FT_CAT(ft_c, T)){r, i})
-
+#define FT_VLOAD(p) FT_LANES_FROM(p)
+#define FT_VSTORE(v, p) FT_LANES_TO(v, p)
 #if FT_LANES == 1
-#define FT_VLOAD(p) (*(p))
-#define FT_VSTORE(v, p) (*(p) = (v))
-#define FT_IOTA 0
 #define FT_HALF_LOAD(p) vload_half(0, p)
 #define FT_HALF_STORE(v, p) vstore_half_rte(v, 0, p)
-#define FT_MASK_VALUE(T, m) ((T)((m) ? 1 : 0))
-#define FT_VALUE_MASK(v) ((v) != 0)
-#define FT_ANY(m) (m)
-#define FT_MASK_AS(T, m) (m)
-#define FT_2N 2
 #else
-#define FT_VLOAD(p) FT_CAT(vload, FT_N)(0, p)
-#define FT_VSTORE(v, p) FT_CAT(vstore, FT_N)(v, 0, p)
 #define FT_HALF_LOAD(p) FT_CAT(vload_half, FT_N)(0, p)
 #define FT_HALF_STORE(v, p) FT_CAT(FT_CAT(vstore_half, FT_N), _rte)(v, 0, p)
-#define FT_MASK_VALUE(T, m) FT_CONVERT(T, -(m))
-#define FT_VALUE_MASK(v) (FT_CONVERT(FT_MT, v) != (FT_M)(0))
-#define FT_ANY(m) any(m)
-#define FT_MASK_AS(T, m) FT_CONVERT(T, m)
-#if FT_LANES == 2
-#define FT_IOTA (int2)(0, 1)
-#define FT_2N 4
-#elif FT_LANES == 4
-#define FT_IOTA (int4)(0, 1, 2, 3)
-#define FT_2N 8
-#elif FT_LANES == 8
-#define FT_IOTA (int8)(0, 1, 2, 3, 4, 5, 6, 7)
-#define FT_2N 16
-#else
-#define FT_IOTA (int16)(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15)
-#endif
-#endif
-#define FT_INDEX(i) ((FT_I)(i) + FT_IOTA)
-#define FT_LANES_BELOW(m) FT_MASK_AS(FT_MT, FT_IOTA < (FT_I)(m))
-#define FT_INDEX_MASK(m) FT_MASK_AS(FT_MT, m)
-#define FT_MASK_INDEX(m) FT_MASK_AS(int, m)
-
-// Lanes picked one by one: a strided operand, or the last vector of a row that is not full (m lanes of it).
-#define FT_PICKS(T)                                                                   \
-    static inline FT_OVERLOAD FT_VEC(T) ft_pick(const __global T *p, int stride, int m) \
-    {                                                                                 \
-        T t[FT_LANES];                                                                \
-        for (int l = 0; l < FT_LANES; l++) t[l] = l < m ? p[l * stride] : (T)0;       \
-        return FT_VLOAD(t);                                                           \
-    }                                                                                 \
-    static inline FT_OVERLOAD void ft_put(FT_VEC(T) v, __global T *p, int stride, int m) \
-    {                                                                                 \
-        T t[FT_LANES];                                                                \
-        FT_VSTORE(v, t);                                                              \
-        for (int l = 0; l < m; l++) p[l * stride] = t[l];                             \
-    }                                                                                 \
-    static inline FT_OVERLOAD FT_VEC(T) ft_rotate(FT_VEC(T) v, int step)              \
-    {                                                                                 \
-        T t[2 * FT_LANES];                                                            \
-        FT_VSTORE(v, t);                                                              \
-        FT_VSTORE(v, t + FT_LANES);                                                   \
-        return FT_VLOAD(t + step);                                                    \
-    }
-FT_PICKS(uchar)
-FT_PICKS(char)
-FT_PICKS(short)
-FT_PICKS(ushort)
-FT_PICKS(int)
-FT_PICKS(long)
-FT_PICKS(float)
-#if FT_FP64
-FT_PICKS(double)
 #endif
 
-FT_FN_ONCE FT_VEC(float) ft_pick_half(const __global half *p, int stride, int m)
-{
-    float t[FT_LANES];
-    for (int l = 0; l < FT_LANES; l++) t[l] = l < m ? vload_half(l * stride, p) : 0.0f;
-    return FT_VLOAD(t);
-}
-FT_FN_ONCE void ft_put_half(FT_VEC(float) v, __global half *p, int stride, int m)
-{
-    float t[FT_LANES];
-    FT_VSTORE(v, t);
-    for (int l = 0; l < m; l++) vstore_half_rte(t[l], l * stride, p);
-}
-FT_FN_ONCE FT_VEC(float) ft_from_bfloat16(FT_VEC(ushort) v)
-{
-    return FT_BITS(float, FT_CONVERT(uint, v) << 16);
-}
-// Round to nearest, ties to even; a NaN keeps its upper bits and stays one.
-FT_FN_ONCE FT_VEC(ushort) ft_to_bfloat16(FT_VEC(float) v)
-{
-    const FT_VEC(uint) u = FT_BITS(uint, v);
-    const FT_VEC(uint) r = (u + 0x7fffu + ((u >> 16) & 1u)) >> 16;
-    return FT_CONVERT(ushort, (v != v) ? ((u >> 16) | 0x40u) : r);
-}
-
-// Complex numbers in memory are interleaved pairs; in a kernel a pair of lane vectors.
-typedef struct { FT_VEC(float) re, im; } ft_cfloat;
-#if FT_FP64
-typedef struct { FT_VEC(double) re, im; } ft_cdouble;
-#endif
-#if FT_LANES < 16
-#define FT_PAIRS(T)                                                                             \
-    FT_FN FT_CAT(ft_c, T) ft_load_pair(const __global T *p)                                     \
-    {                                                                                           \
-        const FT_CAT(T, FT_2N) w = FT_CAT(vload, FT_2N)(0, p);                                  \
-        FT_CAT(ft_c, T) c;                                                                      \
-        c.re = w.even;                                                                          \
-        c.im = w.odd;                                                                           \
-        return c;                                                                               \
-    }                                                                                           \
-    FT_FN void ft_store_pair(FT_CAT(ft_c, T) c, __global T *p)                                  \
-    {                                                                                           \
-        FT_CAT(T, FT_2N) w;                                                                     \
-        w.even = c.re;                                                                          \
-        w.odd = c.im;                                                                           \
-        FT_CAT(vstore, FT_2N)(w, 0, p);                                                         \
-    }                                                                                           \
-    FT_FN FT_CAT(ft_c, T) ft_pick_pair(const __global T *p, int stride, int m)                  \
-    {                                                                                           \
-        FT_CAT(ft_c, T) c;                                                                      \
-        c.re = ft_pick(p, 2 * stride, m);                                                       \
-        c.im = ft_pick(p + 1, 2 * stride, m);                                                   \
-        return c;                                                                               \
-    }                                                                                           \
-    FT_FN void ft_put_pair(FT_CAT(ft_c, T) c, __global T *p, int stride, int m)                 \
-    {                                                                                           \
-        ft_put(c.re, p, 2 * stride, m);                                                         \
-        ft_put(c.im, p + 1, 2 * stride, m);                                                     \
-    }
-FT_PAIRS(float)
-#if FT_FP64
-FT_PAIRS(double)
-#endif
-#endif
-
-// The vectors (or rows) of [0, n) that this unit takes: a slab of neighbours, or, on GPUs, every FT_UNITS-th.
-FT_FN_ONCE int ft_slab(int n, int unit, int units) { return (int)((long)n * unit / units); }
+// On GPUs the units go through memory in step, so that neighbours touch neighbouring addresses.
 #if FT_GRID_STRIDE
+#undef FT_FOR_SLAB
 #define FT_FOR_SLAB(i, n) for (int i = FT_UNIT; i < (n); i += FT_UNITS)
-#else
-#define FT_FOR_SLAB(i, n)                                                                         \
-    for (int i = ft_slab(n, FT_UNIT, FT_UNITS), i##_end = ft_slab(n, FT_UNIT + 1, FT_UNITS);      \
-         i < i##_end; i++)
 #endif
-
-// A reduction's state, all lanes starting from the identity; folding the lanes of one turns the vector by halves.
-#define FT_STATE(s) FT_S s = ft_identity();
-#define FT_EACH_VECTOR _Pragma("unroll") for (int v = 0; v < FT_VECTORS; v++)
-#define FT_STATES(s)    \
-    FT_S s[FT_VECTORS]; \
-    FT_EACH_VECTOR s[v] = ft_identity();
-#define FT_ROTATES 1
-#define FT_ACROSS(s) \
-    for (int turn = FT_LANES / 2; turn > 0; turn /= 2) s = ft_combine(s, ft_turn(s, turn));

@@ -1,0 +1,150 @@
+"""Intel's FPGA emulator: where it is, how it is installed, and the environment a program needs.
+
+It is the vendor's own OpenCL platform for FPGAs without a board, released as wheels for Linux on
+x86-64. It cannot share a folder or a process with the newer CPU runtime of the same packages, so
+it has a folder of its own, and a program that uses it is started with that folder in its
+environment.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from ..errors import emulation_intel as errors
+from ..runtime import cache, icd
+
+PACKAGES = ("intel-opencl-rt==2023.2.4", "intel-cmplr-lib-rt==2023.2.4")
+DRIVER = "libintelocl_emu.so"
+VARIABLE = "FTENSOR_INTEL_FPGA_EMULATOR"
+TARGET = "intel-fpga-emulator"
+# For newer CPUs its compiler makes code that computes a wrong exp; this level it gets right.
+SETTINGS = {"CL_CONFIG_CPU_TARGET_ARCH": "core-avx2"}
+
+
+def default_folder() -> Path:
+    """Where the emulator is looked for and installed: $FTENSOR_INTEL_FPGA_EMULATOR, else a folder
+    among the user's data."""
+    chosen = os.environ.get(VARIABLE)
+    if chosen:
+        return Path(chosen).expanduser()
+    import platformdirs
+
+    return Path(platformdirs.user_data_dir("ftensor")) / TARGET
+
+
+def driver(folder: Path | None = None) -> Path | None:
+    """The emulator's library in a folder (None: the default one), or None where there is none."""
+    folder = folder or default_folder()
+    if not folder.is_dir():
+        return None
+    # pip's layout of a prefix differs between systems: lib, local/lib, lib64.
+    found = sorted(folder.glob(DRIVER)) or sorted(folder.rglob(DRIVER))
+    return found[0].resolve() if found else None
+
+
+def version(library: Path) -> str:
+    """The version of an installed emulator, as pip noted it; else the library's own number."""
+    for folder in library.parents[:2]:
+        for record in folder.rglob("intel_opencl_rt-*.dist-info"):
+            return record.name.removeprefix("intel_opencl_rt-").removesuffix(".dist-info")
+    return library.resolve().name.removeprefix(f"{DRIVER}.")
+
+
+def environment(library: Path, base: Mapping[str, str], vendors: Path) -> dict[str, str]:
+    """`base` with what lets a program see the emulator, and ftensor take it.
+
+    `library` is what `driver` found; `vendors` is a folder in which a folder for the OpenCL
+    loader, which offers the emulator alone, is made or found.
+    """
+    loader = icd.write_folder({f"{TARGET}.icd": str(library)}, vendors)
+    libraries = [str(library.parent), base.get("LD_LIBRARY_PATH", "")]
+    return {
+        **SETTINGS,
+        **base,
+        "OCL_ICD_VENDORS": os.path.join(loader, ""),
+        "LD_LIBRARY_PATH": os.pathsep.join(filter(None, libraries)),
+        "FTENSOR_DEVICE": TARGET,
+    }
+
+
+def run(
+    program: Sequence[str], folder: Path | None = None, images: Sequence[str | Path] = ()
+) -> int:
+    """Become `program`, on the emulator; comes back, with an exit status, only where that fails.
+
+    `images` are the files that ftensor takes its kernels from; it compiles them if there are none.
+    """
+    library = driver(folder)
+    if library is None:
+        return _complain(errors.emulator_missing(folder or default_folder()))
+    try:
+        env = environment(library, os.environ, cache.directory())
+    except OSError as problem:
+        return _complain(errors.emulator_needs_cache(cache.directory(), problem))
+    if images:
+        env["FTENSOR_IMAGE"] = os.pathsep.join(str(Path(image).resolve()) for image in images)
+    sys.stdout.flush()
+    sys.stderr.flush()
+    try:
+        os.execvpe(program[0], list(program), env)
+    except OSError as problem:
+        _complain(errors.program_not_started(program[0], problem))
+        return 127 if isinstance(problem, FileNotFoundError) else 126
+
+
+def install(folder: Path | None = None) -> int:
+    """Install the emulator by pip into a folder of its own; an exit status."""
+    folder = (folder or default_folder()).absolute()
+    if (found := driver(folder)) is not None:
+        print(f"Intel's FPGA emulator is there already: {found}")
+        return 0
+    if folder.exists() and any(folder.iterdir()):
+        return _complain(errors.emulator_folder_taken(folder))
+    # A folder that appears whole or not at all.
+    partial = folder.with_name(f".{folder.name}.{os.getpid()}")
+    # A prefix, since pip leaves the wheels' libraries out of a --target folder. What this Python
+    # has of the same packages is another version, and stays as it is.
+    command = [sys.executable, "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
+    command += ["--no-warn-script-location", "--ignore-installed", "--prefix", str(partial)]
+    print(f"installing {' '.join(PACKAGES)} into {folder} (about 1 GB) ...", flush=True)
+    try:
+        partial.parent.mkdir(parents=True, exist_ok=True)
+        status = subprocess.run([*command, *PACKAGES]).returncode
+        if status or driver(partial) is None:
+            return _complain(errors.emulator_not_installed(folder, PACKAGES))
+        if folder.exists():
+            folder.rmdir()
+        partial.rename(folder)
+    except OSError as problem:
+        return _complain(errors.emulator_not_written(folder, problem))
+    finally:
+        shutil.rmtree(partial, ignore_errors=True)
+    option = "" if folder == default_folder().absolute() else f" --folder {folder}"
+    print(f"done; a program runs on it by: ftensor emulate --intel{option} -- python program.py")
+    return 0
+
+
+def command(arguments: argparse.Namespace) -> int:
+    """`ftensor emulate --intel [--install] [--folder DIR] -- PROGRAM ...`; an exit status."""
+    words = arguments.program[1:] if arguments.program[:1] == ["--"] else arguments.program
+    folder, images = arguments.folder, arguments.image or ()
+    if not arguments.intel:
+        return _complain(errors.option_of_intel("--install" if arguments.install else "--folder"))
+    if arguments.install:
+        status = install(folder)
+        if status or not words:
+            return status
+    if not words:
+        return _complain(errors.no_program_to_emulate())
+    return run(words, folder, images)
+
+
+def _complain(problem: Exception) -> int:
+    print(f"ftensor: {problem}", file=sys.stderr)
+    return 2
