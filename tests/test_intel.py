@@ -1,4 +1,4 @@
-"""Intel's FPGA emulator: programs on it.
+"""Intel's FPGA emulator: programs on it, and images that are loaded by their manifest.
 
 Every program is a process of its own, since the emulator shares none with other Intel runtimes.
 """
@@ -6,18 +6,23 @@ Every program is a process of its own, since the emulator shares none with other
 from __future__ import annotations
 
 import os
+import shutil
 import subprocess
 import sys
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 import ftensor
+from ftensor.build.manifest import Manifest
 from ftensor.emulation import intel
 
 pytestmark = pytest.mark.once
 
 ROOT = Path(ftensor.__file__).parent.parent
+HERE = Path(__file__).parent
+SHORT = "import ftensor as ft; x = ft.arange(40, dtype=ft.float32); "
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -53,6 +58,15 @@ def python(text: str, *options: str, status: int = 0, **settings: str) -> tuple[
     """A program on the emulator."""
     words = ("emulate", "--intel", *options, "--", sys.executable, "-c", text)
     return run(*words, status=status, **settings)
+
+
+@pytest.fixture(scope="module")
+def image(emulator: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of an image with every kind of kernel."""
+    folder = tmp_path_factory.mktemp("image")
+    words = ("build", "--target", "intel-emulator", "--out", str(folder))
+    run(*words, "--inventory", str(HERE / "intel_image.toml"))
+    return folder
 
 
 def test_a_program_finds_the_emulator_as_its_device():
@@ -105,6 +119,113 @@ print((made == numbers + 1).all())
     assert out.split() == ["True"]
 
 
+def test_an_image_computes_what_kernels_compiled_at_run_time_do(image, tmp_path):
+    program = (sys.executable, str(HERE / "intel_program.py"))
+    ours, theirs = str(tmp_path / "image.npz"), str(tmp_path / "compiled.npz")
+    run("emulate", "--intel", "--image", str(image), "--", *program, ours)
+    run("emulate", "--intel", "--", *program, theirs)
+    a, b = np.load(ours), np.load(theirs)
+    assert sorted(a.files) == sorted(b.files) and len(a.files) > 100
+    for name in a.files:
+        if name in ("rows", "columns", "all"):
+            # The image has fewer layouts, so these are folded in another order.
+            np.testing.assert_allclose(a[name], b[name], rtol=1e-5, atol=1e-4)
+        else:
+            assert a[name].tobytes() == b[name].tobytes(), name
+
+
+def test_an_image_is_not_compiled_again_and_its_manifest_says_what_it_is(image):
+    out, _ = run(
+        "build", "--target", "intel-emulator", "--out", str(image),
+        "--inventory", str(HERE / "intel_image.toml"),
+    )  # fmt: skip
+    assert " 0 compiled, " in out
+    manifest = Manifest.read(image / "manifest.json")
+    assert manifest.target == "intel-emulator" and manifest.tools["intel-opencl-rt"]
+    joined = next(k for k in manifest.kernels if k.name.startswith("joined"))
+    assert (joined.structure, joined.units) == ("dataflow", 2) and len(joined.members) > 1
+
+
+def test_a_kernel_that_the_image_lacks(image):
+    text = SHORT + "ft.set_fallback('error'); x.sinh()"
+    _, problems = python(text, "--image", str(image), status=1)
+    assert "KernelNotBuilt" in problems and "sinh" in problems
+    text = SHORT + "print(float(x.sinh()[1])); print(ft.fallback_report())"
+    out, problems = python(text, "--image", str(image))
+    assert out.startswith("1.175") and "sinh" in out and "sinh" in problems
+
+
+def test_an_image_is_loaded_by_a_running_program(image):
+    text = SHORT + (
+        "from ftensor.device import default_backend as b; y = x + x; before = b().images; "
+        f"ft.fpga.load_image({str(image)!r}); z = y + x; "
+        "print(before, len(b().images.entries) > 50, (z == 3 * x).all().item())"
+    )
+    assert python(text)[0].split() == ["None", "True", "True"]
+
+
+@pytest.mark.parametrize("side_by_side", [False, True])
+def test_streams_take_turns_at_a_kernels_channels(image, side_by_side):
+    """As on a board all stages at once, and as on the emulator one after the other."""
+    text = f"""
+import threading
+import ftensor as ft
+from ftensor.device import default_backend
+images = default_backend().images
+images.side_by_side = {side_by_side}
+right = []
+def work(k):
+    with ft.fpga.stream(ft.fpga.Stream()):
+        x = ft.from_numpy(numpy.full(20000, k, "float32"))
+        for turn in range(6):
+            y = x + x
+            right.append(bool((y.numpy() == 2 * k).all()))
+import numpy
+threads = [threading.Thread(target=work, args=(k,)) for k in (1, 2, 3)]
+[t.start() for t in threads]
+[t.join() for t in threads]
+print(len(right), all(right))
+"""
+    out, _ = python(text, "--image", str(image))
+    assert out.split() == ["18", "True"]
+
+
 def test_doctor_runs_a_kernel():
     out, _ = run("emulate", "--intel", "--", sys.executable, "-m", "ftensor", "doctor")
     assert "intel-fpga-emulator: works" in out
+
+
+def test_info_of_an_image_and_devices_of_others(image):
+    name = Manifest.read(image / "manifest.json").file
+    out, _ = run("image", "info", str(image / name))
+    assert "--target intel-emulator" in out and "joined" in out
+    text = "import ftensor as ft; print(ft.ones(3) + 1)"
+    done = subprocess.run(
+        [sys.executable, "-c", text], capture_output=True, text=True, cwd=ROOT,
+        env={**os.environ, "PYTHONPATH": str(ROOT), "FTENSOR_DEVICE": "csim",
+             "FTENSOR_IMAGE": str(image)},
+    )  # fmt: skip
+    if shutil.which("g++"):
+        assert "can't run on C simulation" in done.stderr
+
+
+def damaged(image: Path, folder: Path) -> Path:
+    shutil.copytree(image, folder, ignore=shutil.ignore_patterns("objects", "sources", "logs"))
+    return folder
+
+
+def test_files_that_do_not_fit_each_other_are_refused(image, tmp_path):
+    name = Manifest.read(image / "manifest.json").file
+    cut = damaged(image, tmp_path / "cut")
+    (cut / name).write_bytes((cut / name).read_bytes()[:-100])
+    _, problems = python(SHORT, "--image", str(cut), status=1)
+    assert "ImageError" in problems and "cut" in problems
+    alone = damaged(image, tmp_path / "alone")
+    (alone / "manifest.json").unlink()
+    _, problems = python(SHORT, "--image", str(alone / name), status=1)
+    assert "ImageError" in problems and "manifest" in problems
+    other = damaged(image, tmp_path / "other")
+    text = (other / "manifest.json").read_text()
+    (other / "manifest.json").write_text(text.replace('"intel-emulator"', '"intel"'))
+    _, problems = python(SHORT, "--image", str(other), status=1)
+    assert "built with --target intel;" in problems

@@ -80,6 +80,14 @@ def toolchain(target: str, platform: str, clock_mhz: float | None, dry: bool) ->
         from .toolchain_csim import CSim
 
         return CSim(platform, clock_mhz)
+    if target == "intel":
+        from .toolchain_intel import Aoc
+
+        return Aoc(platform, dry)
+    if target == "intel-emulator":
+        from .toolchain_intel import Emulator
+
+        return Emulator(platform)
     from .toolchain_vitis import Vitis
 
     return Vitis(target, platform, clock_mhz, dry)

@@ -11,6 +11,7 @@ from pathlib import Path
 from ..errors.image import ImageError, unreadable
 from ..table import size, table
 from . import xclbin
+from .intel_image import SUFFIX
 from .sections import Bank, ImageInfo, KernelDescription, parse
 from .xclbin import NIL, Kind, Mode
 
@@ -110,10 +111,34 @@ def complain(message: str) -> int:
     return 1
 
 
+def of_intel(path: Path) -> str:
+    """A report of an image for an Intel FPGA, by its manifest: the file itself names nothing."""
+    from ..runtime.image_file import read
+
+    file = read(path)
+    made = file.manifest
+    facts = [
+        ("mode", f"program for an Intel FPGA (--target {made.target})"),
+        ("platform", made.platform),
+        ("uuid", made.uuid),
+        ("made", made.created),
+        *((f"by {tool}", version) for tool, version in made.tools.items()),
+        ("size", size(len(file.data))),
+    ]
+    rows = [
+        (k.name, k.skeleton, k.structure, f"{k.lanes} lanes", _counted(k.units, "compute unit"),
+         _counted(len(k.members), "member"))
+        for k in made.kernels
+    ]  # fmt: skip
+    parts = [table([[_shown(c) for c in row] for row in part]) for part in (facts, rows)]
+    return f"{parts[0]}\n\nKernels\n{parts[1]}"
+
+
 def command(arguments: argparse.Namespace) -> int:
     """`ftensor image info`: the exit status."""
+    path = Path(arguments.file)
     try:
-        print(text(load(arguments.file)))
+        print(of_intel(path) if path.suffix == SUFFIX else text(load(path)))
     except ImageError as e:
         return complain(str(e))
     return 0

@@ -56,7 +56,7 @@ class KernelRecord:
 
 @dataclass(frozen=True)
 class Manifest:
-    """All that is known of an image. `target` is csim, hw or hw_emu."""
+    """All that is known of an image. `target` is csim, hw, hw_emu, intel or intel-emulator."""
 
     name: str
     target: str

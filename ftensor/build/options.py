@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-TARGETS = ("csim", "hw", "hw_emu")
+TARGETS = ("csim", "hw", "hw_emu", "intel", "intel-emulator")
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -14,7 +14,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add("--inventory", required=True, metavar="NAME|FILE",
         help="minimal, dsp, nn, full, or a TOML file")  # fmt: skip
     add("--target", choices=TARGETS, default="hw",
-        help="csim: g++, no licence; hw, hw_emu: Vitis")  # fmt: skip
+        help="csim: g++, no licence; hw, hw_emu: Vitis; intel: aoc; "
+        "intel-emulator: Intel's FPGA emulator")  # fmt: skip
     add("--out", required=True, type=Path, metavar="DIR", help="the folder for all that is made")
     add(
         "--platform",

@@ -93,3 +93,19 @@ def bad_bank(name: str, bank: str) -> BuildError:
 def no_source(name: str, problem: ValueError) -> BuildError:
     """A group that cannot be one kernel."""
     return BuildError(f"no source can be written for kernel {name}: {problem}")
+
+
+def no_aoc() -> BuildError:
+    """No aoc on the PATH."""
+    return BuildError(
+        "the target intel needs Intel's FPGA SDK for OpenCL, and there is no aoc on the PATH; set "
+        "it up in this shell (source <folder of the SDK>/init_opencl.sh), or build with --target "
+        "intel-emulator, which needs no licence"
+    )
+
+
+def no_board() -> BuildError:
+    """aoc without a board."""
+    return BuildError(
+        "the target intel needs the board: --platform NAME (aoc -list-boards shows those installed)"
+    )

@@ -1,9 +1,11 @@
-"""Messages about Intel's FPGA emulator."""
+"""Messages about Intel's FPGA emulator and the images made for it."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
+
+from .build import BuildError
 
 INSTALL = "ftensor emulate --intel --install"
 
@@ -60,3 +62,11 @@ def no_program_to_emulate() -> ValueError:
 def option_of_intel(option: str) -> ValueError:
     """An option of Intel's emulator without the option that asks for it."""
     return ValueError(f"{option} is about Intel's FPGA emulator: add --intel")
+
+
+def no_emulator_to_build(folder: Path) -> BuildError:
+    """`ftensor build --target intel-emulator` without the emulator."""
+    return BuildError(
+        f"the target intel-emulator needs Intel's FPGA emulator, and it is not in {folder}; "
+        f"install it: {INSTALL}"
+    )

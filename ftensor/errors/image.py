@@ -194,3 +194,16 @@ def two_outputs_one_memory(kernel: str) -> ImageError:
         f"kernel {kernel!r} writes its results through ports to different memory banks, so they "
         f"can't lie in one tensor's memory; give each its own"
     )
+
+
+def of_another_maker(path: object, target: str, device: str) -> ImageError:
+    """An image for one vendor's devices, given to another's."""
+    return ImageError(f"{path} was built with --target {target} and can't run on {device}")
+
+
+def of_another_target(path: object, target: str, wanted: str) -> ImageError:
+    """A board's image on the emulator, or the other way round."""
+    return ImageError(
+        f"{path} was built with --target {target}; this device takes images that "
+        f"`ftensor build --target {wanted}` makes"
+    )

@@ -7,6 +7,7 @@ import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from ..build.intel_image import TARGETS
 from ..errors import image as errors
 from .backend import Kernel
 from .call_tokens import SCOPE, compiled, expressions
@@ -31,6 +32,8 @@ class CSimImages(Images):
 
     def check(self, file: ImageFile) -> None:
         """An image for a board holds no program for the host."""
+        if file.manifest.target in TARGETS:
+            raise errors.of_another_maker(file.path, file.manifest.target, self.device)
         if not file.emulated:
             raise errors.needs_a_board(file.path, file.platform)
 

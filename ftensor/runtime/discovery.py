@@ -72,6 +72,10 @@ class Found:
             from .xrt import XrtBackend
 
             return XrtBackend(self.target, self.cl_platform, self.cl_device)
+        if self.target.dialect == "intel":
+            from .intel import IntelBackend
+
+            return IntelBackend(self.target, self.cl_platform, self.cl_device)
         from .opencl import OpenCLBackend
 
         return OpenCLBackend(self.target, self.cl_platform, self.cl_device)

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from ..build import xclbin
+from ..build.intel_image import SUFFIX, TARGETS, image_uuid
 from ..build.manifest import KernelRecord, Manifest
 from ..build.pack import content_uuid
 from ..build.parts import Bank, Description, KernelDescription
@@ -87,6 +88,8 @@ def read(path: str | Path) -> ImageFile:
         data = path.read_bytes()
     except OSError as e:
         raise errors.unreadable(path, e.strerror or e) from None
+    if path.suffix == SUFFIX:
+        return _without_container(path, data)
     try:
         info = require_kernels(parse(xclbin.read(data)))
         manifest = _manifest(path, info)
@@ -97,6 +100,14 @@ def read(path: str | Path) -> ImageFile:
     return ImageFile(
         path, manifest, data, image.mode, str(image.uuid), image.platform, info.description
     )
+
+
+def _without_container(path: Path, data: bytes) -> ImageFile:
+    """An image for an Intel FPGA: its manifest, which lies beside it, says all about it."""
+    manifest = _beside(path)
+    if manifest.uuid != image_uuid(data):
+        raise errors.damaged(path)
+    return ImageFile(path, manifest, data, Mode.FLAT, manifest.uuid, manifest.platform)
 
 
 def _manifest(path: Path, info: ImageInfo) -> Manifest:
@@ -157,6 +168,8 @@ def check_device(file: ImageFile, device: str, emulation: str) -> None:
     A platform is told by its first two words, maker and board: the rest of the name is a
     version, which XRT itself compares by the interface UUID.
     """
+    if file.manifest.target in TARGETS:
+        raise errors.of_another_maker(file.path, file.manifest.target, device)
     if emulation == "sw_emu" and not file.emulated:
         raise errors.needs_a_board(file.path, file.platform)
     if not emulation and file.mode in (Mode.SW_EMU, Mode.HW_EMU, Mode.HW_EMU_PR):

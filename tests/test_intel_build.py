@@ -1,0 +1,179 @@
+"""Sources for Intel FPGAs, and `ftensor build --target intel` against a stand-in for aoc."""
+
+from __future__ import annotations
+
+import os
+import re
+import sys
+from itertools import chain
+from pathlib import Path
+
+import pytest
+
+import ftensor as ft
+from ftensor.build import inventory, rows, signatures
+from ftensor.build.group import Group, arguments
+from ftensor.build.intel_source import source
+from ftensor.build.intel_stages import stages, uses_channels
+from ftensor.build.manifest import Manifest
+from ftensor.cli import main
+from ftensor.kernels import source as kernel_text
+from ftensor.kernels.key import KernelKey
+from ftensor.ops.op import Op
+
+from .build_flow import Flow
+
+pytestmark = pytest.mark.once
+
+KERNELS = ["ft_abs_float32", "ft_mul_float32", "ft_neg_float32"]
+STANDIN = Path(__file__).parent / "standin" / "aoc"
+HEAD = re.compile(r"^FT_KERNEL void (\w+)\(([^)]*)\)", re.M)
+BOARD = ("--target", "intel", "--platform", "a10gx")
+
+
+def groups() -> list[Group]:
+    here = Path(__file__).with_name("intel_image.toml")
+    named = [inventory.read(name) for name in (here, "minimal", "dsp")]
+    return [group for one in named for group in inventory.expand(one)]
+
+
+@pytest.mark.parametrize("group", groups(), ids=lambda group: group.name)
+def test_every_unit_and_stage_is_a_kernel_with_its_part_of_the_arguments(group):
+    text = source(group)
+    found = {
+        name: tuple(re.findall(r"(\w+)(?:,|$)", " ".join(told.split())))
+        for name, told in HEAD.findall(text)
+    }
+    names = [a.name for a in arguments(group)]
+    wanted = [
+        stage
+        for copy in range(group.units)
+        for stage in stages(group.name, group.skeleton, group.structure, names, copy)
+    ]
+    assert found == {stage.name: stage.arguments for stage in wanted}
+    # Together the stages take every argument, and each is one work-item.
+    assert {a for stage in wanted for a in stage.arguments} == set(names)
+    assert "max_global_work_dim(0)" in text and "get_global_id" not in text
+    for opcode, member in enumerate(group.members):
+        if isinstance(member, KernelKey):
+            assert f"opcode_{opcode}_{member.name}(" in text and member.entry in text
+
+
+@pytest.mark.parametrize("group", groups(), ids=lambda group: group.name)
+def test_every_channel_has_one_writer_and_one_reader(group):
+    text = source(group)
+    channels = re.findall(r"^channel \w+ (\w+) ", text, re.M)
+    assert bool(channels) is uses_channels(group.skeleton, group.structure)
+    for end in ("write", "read"):
+        used = re.findall(rf"{end}_channel_intel\((\w+)", text)
+        assert sorted(used) == sorted(channels)
+
+
+def test_a_map_with_two_outputs_has_no_source():
+    group = next(g for g in groups() if g.skeleton == "map")
+    key = group.keys[0]
+    two = Group("two", (KernelKey(**{**vars(key), "outs": key.outs * 2, "body": key.body * 2}),))
+    with pytest.raises(ValueError, match="has 2 outputs"):
+        source(two)
+
+
+FLOATING = {"exp", "expm1", "log", "log1p", "sqrt", "fabs", "tanh", "floor", "rint", "INFINITY"}
+
+
+def test_rows_refuse_the_integers_that_their_expressions_are_not_for():
+    """C++ takes the exp of an int for a double's, OpenCL C takes it for a mistake."""
+    for row in chain.from_iterable(rows.rows().values()):
+        for of in (ft.int32, ft.uint8, ft.bool) if isinstance(row, Op) else ():
+            made = signatures.pointwise(row, of)
+            if made is not None and made.compute.kind in "bui":
+                text = row.expression(made.compute)
+                assert not FLOATING & set(re.findall(r"\w+", text)), (row.name, of.name)
+
+
+@pytest.mark.parametrize("dialect", ["opencl", "intel"])
+def test_dialects_share_the_words_of_lanes(dialect):
+    """What differs is who counts the units, and how wide an access of memory may be."""
+    key = next(g for g in groups() if g.skeleton == "map").keys[0]
+    text = kernel_text.program(key, dialect, float64=True, grid="slab")
+    lanes = kernel_text.kernel_file("dialect/opencl_lanes.h")
+    assert lanes in text and '#include "' not in text
+    assert ("get_global_id" in text) is (dialect == "opencl")
+    assert ("int ft_unit, int ft_units" in text) is (dialect == "intel")
+
+
+@pytest.fixture
+def flow(tmp_path):
+    made = Flow(tmp_path)
+    made._program("aoc", f'#!/bin/sh\nexec "{sys.executable}" "{STANDIN}" "$@"\n')
+    return made
+
+
+def build(flow, *options, **settings):
+    return flow.build(*options, STANDIN_BOARD="a10gx", **settings)
+
+
+def test_aoc_makes_an_image_with_its_manifest_and_does_nothing_twice(flow):
+    build(flow, *BOARD)
+    assert flow.ran() == [*KERNELS, "link"]
+    manifest = Manifest.read(flow.out / "manifest.json")
+    assert (manifest.target, manifest.platform, manifest.file) == ("intel", "a10gx", "three.aocx")
+    assert manifest.tools["aoc"] == "Version 20.3.0 Build 158"
+    assert (flow.out / manifest.file).read_bytes().count(b"object of") == 3
+    done = build(flow, *BOARD)
+    assert flow.ran() == [] and "0 compiled, 3 reused" in done.stdout
+
+
+def test_a_kernel_that_aoc_refuses_is_told_and_nothing_is_linked(flow):
+    done = build(flow, *BOARD, status=1, STANDIN_FAILS="ft_neg_float32")
+    assert "does not fit" in done.stderr and "link" not in flow.ran()
+    build(flow, *BOARD)
+    assert flow.ran() == ["ft_neg_float32", "link"]
+
+
+def test_a_dry_run_prints_the_commands_of_aoc_without_it(flow):
+    (flow.bin / "aoc").unlink()
+    lines = flow.build(*BOARD, "--dry-run").stdout.splitlines()
+    compiles = [line for line in lines if line.startswith("aoc -c -board=a10gx ")]
+    assert sorted(Path(line.split()[-1]).stem for line in compiles) == KERNELS
+    assert sum(line.startswith("aoc -board=a10gx -o ") for line in lines) == 1
+    assert all((flow.out / "sources" / f"{name}.cl").is_file() for name in KERNELS)
+
+
+@pytest.mark.parametrize(
+    "options, message",
+    [
+        (BOARD, "there is no aoc on the PATH"),
+        (("--target", "intel", "--dry-run"), "aoc -list-boards"),
+        (("--target", "intel-emulator"), "ftensor emulate --intel --install"),
+    ],
+)
+def test_mistakes_are_one_message(flow, options, message):
+    (flow.bin / "aoc").unlink()
+    empty = str(flow.folder / "nothing")
+    done = flow.build(
+        *options, status=1, PATH=f"{flow.bin}{os.pathsep}/bin", FTENSOR_INTEL_FPGA_EMULATOR=empty
+    )
+    assert message in done.stderr and len(done.stderr.splitlines()) == 1
+
+
+@pytest.mark.parametrize(
+    "words, message",
+    [
+        (["--intel", "--", "true"], "is not installed"),
+        (["--intel"], "no program to run"),
+        (["--install", "--", "true"], "add --intel"),
+        (["--folder", "x", "--", "true"], "add --intel"),
+    ],
+)
+def test_emulate_says_what_is_missing(words, message, monkeypatch, capsys, tmp_path):
+    monkeypatch.setenv("FTENSOR_INTEL_FPGA_EMULATOR", str(tmp_path / "nothing"))
+    assert main(["emulate", *words]) == 2
+    told = capsys.readouterr().err
+    assert message in told and len(told.splitlines()) == 1
+
+
+def test_the_emulator_is_not_installed_among_other_files(monkeypatch, capsys, tmp_path):
+    (tmp_path / "mine").write_text("kept")
+    assert main(["emulate", "--intel", "--install", "--folder", str(tmp_path)]) == 2
+    assert "holds something else" in capsys.readouterr().err
+    assert (tmp_path / "mine").read_text() == "kept"
