@@ -9,6 +9,7 @@ from pathlib import Path
 
 from ._version import __version__
 from .build import options
+from .estimate import options as estimate_options
 
 
 def _lazy(module: str, function: str) -> Callable[[argparse.Namespace], int]:
@@ -64,6 +65,11 @@ def parser() -> argparse.ArgumentParser:
         "Build an image of kernels from an inventory.",
     )
     options.add_arguments(build)
+    estimate = _add(
+        commands, "estimate", _lazy("estimate.command", "run"),
+        "Run a program here and estimate what it would take on a board (a model, no measurement).",
+    )  # fmt: skip
+    estimate_options.add_arguments(estimate)
     image = commands.add_parser("image", help="Look into an image file, or make one.")
     actions = image.add_subparsers(dest="action", metavar="ACTION", required=True)
     info = _add(

@@ -1,0 +1,1 @@
+"""How long a program would take on a board: a model, computed from plans and data sheets."""

@@ -1,0 +1,121 @@
+"""`ftensor estimate program.py`: run it here, and say what it would take on a board."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import re
+import runpy
+import sys
+import traceback
+from collections.abc import Container, Sequence
+from contextlib import nullcontext, redirect_stdout
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from ..errors import estimate as errors
+from ..errors.inventory import InventoryError
+from .boards import find
+
+if TYPE_CHECKING:
+    from ..build.group import Group
+    from .trace import Trace
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """The command; the exit status."""
+    try:
+        print(_report(arguments))
+    except (errors.EstimateError, InventoryError) as error:
+        print(f"ftensor estimate: {error}", file=sys.stderr)
+        return 1
+    return 0
+
+
+def _report(arguments: argparse.Namespace) -> str:
+    from ..build.group import entry
+    from .bandwidth import Parameters
+    from .model import Setup
+    from .report import report
+    from .show import as_json, text
+
+    if (option := arguments.behind(arguments.arguments)) is not None:
+        print(
+            f"ftensor estimate: {option} stands behind {arguments.program}, so the program gets "
+            "it; what is meant for the estimate stands before the program",
+            file=sys.stderr,
+        )
+    board = find(arguments.board)
+    for option in ("units", "clock", "in_flight"):
+        value = getattr(arguments, option)
+        if value is not None and value <= 0:
+            raise errors.not_positive("--" + option.replace("_", "-"), value)
+    if not re.fullmatch(rf"\*|{board.memory}\[(\*|\d+|\d+:\d+)\]", arguments.banks):
+        raise errors.bad_banks(arguments.banks, board.memory)
+    groups, clock = _inventory(arguments.inventory)
+    most, held = 1, None
+    if groups is not None:
+        most = max((group.units for group in groups), default=1)
+        held = {entry(member) for group in groups for member in group.members}
+    trace = run_program(
+        Path(arguments.program),
+        arguments.arguments,
+        arguments.units or most,
+        held,
+        sys.stderr if arguments.json else None,
+    )
+    if not trace.launches:
+        raise errors.nothing_launched(arguments.program)
+    clock = arguments.clock or clock or board.clock.value
+    setup = Setup(board, clock, arguments.banks, Parameters(widened=arguments.widened))
+    made = report(trace, setup, arguments.in_flight, groups)
+    return json.dumps(as_json(made), indent=2) if arguments.json else text(made)
+
+
+def _inventory(name: str | None) -> tuple[tuple[Group, ...] | None, float]:
+    """The kernels of an inventory, and the clock that it wants; (None, 0) where none is named."""
+    if name is None:
+        return None, 0.0
+    from ..build.inventory import expand, read
+
+    inventory = read(name)
+    return expand(inventory), inventory.clock_mhz
+
+
+def run_program(
+    path: Path, argv: Sequence[str], units: int, held: Container[str] | None = None,
+    stdout: Any = None,
+) -> Trace:  # fmt: skip
+    """The `trace.Trace` of a program that runs here as `python path argv...` would.
+
+    On the device of FTENSOR_DEVICE, by default the C simulation where there is a compiler for it.
+    What the program prints goes to `stdout`, by default where it goes anyway. EstimateError for a
+    program that can't be read or that fails.
+    """
+    if not path.is_file():
+        raise errors.no_program(path, "no such file")
+    from ..runtime.targets import csim_compiler
+
+    if not os.environ.get("FTENSOR_DEVICE") and csim_compiler() is not None:
+        os.environ["FTENSOR_DEVICE"] = "csim"
+    from .trace import recording
+
+    kept = sys.argv, sys.path[0]
+    sys.argv, sys.path[0] = [str(path), *argv], str(path.resolve().parent)
+    try:
+        with recording(units, held) as trace, redirect_stdout(stdout) if stdout else nullcontext():
+            try:
+                runpy.run_path(str(path), run_name="__main__")
+            except SystemExit as end:
+                if end.code:
+                    if isinstance(end.code, str):
+                        print(end.code, file=sys.stderr)
+                    raise errors.program_failed(str(path)) from None
+            except Exception as error:  # noqa: BLE001
+                # Whatever the program raises is its own, and shown as Python shows it.
+                traceback.print_exception(error)
+                raise errors.program_failed(str(path)) from None
+    finally:
+        sys.argv, sys.path[0] = kept
+    return trace

@@ -1,0 +1,187 @@
+"""A launch as the model sees it: the kernel, over how many units, on what geometry."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from math import prod
+
+from ..kernels.gemm import GemmKey
+from ..kernels.key import KernelKey
+
+Ints = tuple[int, ...]
+Member = KernelKey | GemmKey | str
+
+
+@dataclass(frozen=True)
+class Launch:
+    """One launch. `n` is a map's (or ft_compact's) size; the others have a geometry.
+
+    `structure` is how a map moves its data, as in `Group`.
+    """
+
+    member: Member
+    units: int
+    n: int = 0
+    geometry: Ints = ()
+    structure: str = "dataflow"
+
+    @property
+    def op(self) -> str:
+        """The op's name, without what tells its stages apart."""
+        m = self.member
+        if isinstance(m, str):
+            return "nonzero"
+        if isinstance(m, GemmKey):
+            return "matmul"
+        return m.name.removesuffix("_" + m.reduction.stage) if m.reduction else m.name
+
+    @property
+    def skeleton(self) -> str:
+        """The skeleton's name."""
+        m = self.member
+        return m.removeprefix("ft_") if isinstance(m, str) else m.skeleton
+
+    @property
+    def lanes(self) -> int:
+        """Elements of one vector access."""
+        return 1 if isinstance(self.member, str) else self.member.lanes
+
+    def slab(self, size: int, unit: int) -> tuple[int, int]:
+        """What compute unit `unit` takes of [0, size), as `ft_slab` in the kernels."""
+        return size * unit // self.units, size * (unit + 1) // self.units
+
+
+@dataclass(frozen=True)
+class Rows:
+    """The geometry of the rows skeleton, by name."""
+
+    inner: int
+    chunk: int
+    chunks: int
+    total: int
+    shape: Ints
+    strides: tuple[Ints, ...]  # per operand
+    steps: Ints  # per operand, in the inner dim
+
+    @classmethod
+    def read(cls, g: Ints, operands: int) -> Rows:
+        """From the numbers that the kernel gets."""
+        dims = g[0]
+        at = 5 + dims
+        strides = tuple(_cut(g[at:], dims, operands))
+        at += dims * operands
+        inner, chunk, chunks, total = g[1:5]
+        steps = g[at : at + operands]
+        return cls(inner, chunk, chunks, total, g[5 : 5 + dims], strides, steps)
+
+
+@dataclass(frozen=True)
+class Fold:
+    """The geometry of both reduce skeletons, by name."""
+
+    splits: int
+    items: int
+    inner: int
+    chunk: int
+    chunks: int
+    work: int
+    kept_shape: Ints
+    kept_strides: tuple[Ints, ...]
+    shape: Ints
+    strides: tuple[Ints, ...]
+    steps: Ints
+
+    @classmethod
+    def read(cls, g: Ints, operands: int) -> Fold:
+        """From the numbers that the kernel gets."""
+        kept, reduced = g[0], g[1]
+        at = 9 + kept
+        kept_strides = tuple(_cut(g[at:], kept, operands))
+        at += kept * operands
+        shape = g[at : at + reduced]
+        at += reduced
+        strides = tuple(_cut(g[at:], reduced, operands))
+        at += reduced * operands
+        splits, items, inner, chunk, chunks, work = g[2:8]
+        kept_shape, steps = g[9 : 9 + kept], g[at : at + operands]
+        return cls(
+            splits, items, inner, chunk, chunks, work, kept_shape, kept_strides, shape, strides,
+            steps,
+        )  # fmt: skip
+
+    @property
+    def blocks(self) -> int:
+        """Items that differ in more than their split."""
+        return self.items // self.splits
+
+    def work_of(self, split: int) -> tuple[int, int]:
+        """The part of the work that a split folds."""
+        return self.work * split // self.splits, self.work * (split + 1) // self.splits
+
+
+@dataclass(frozen=True)
+class Product:
+    """The geometry of gemm and gemm_direct, by name."""
+
+    items: int
+    row_blocks: int
+    column_blocks: int
+    most: int
+    rows: int
+    columns: int
+    depth: int
+    mode: int
+
+    @classmethod
+    def read(cls, g: Ints) -> Product:
+        """From the numbers that the kernel gets."""
+        return cls(*g[:8])
+
+    @property
+    def blocks(self) -> int:
+        """Blocks of row panels (gemm only)."""
+        return -(-self.row_blocks // self.most)
+
+    @property
+    def batch(self) -> int:
+        """How many products; of gemm."""
+        return self.items // (self.blocks * self.column_blocks)
+
+
+@dataclass(frozen=True)
+class Pack:
+    """One half of the geometry of gemm_pack."""
+
+    rows: int
+    panels: int
+    depth: int
+    across: int
+    along: int
+    dims: int
+    matrices: int
+
+    @classmethod
+    def read(cls, g: Ints) -> tuple[Pack, Pack]:
+        """Both halves, from the numbers that the kernel gets."""
+        return cls(*g[:7]), cls(*g[7:14])
+
+
+def _cut(g: Ints, size: int, count: int) -> Iterator[Ints]:
+    return (g[k * size : (k + 1) * size] for k in range(count))
+
+
+def members_below(end: int, period: int, first: int, last: int) -> int:
+    """How many i in [0, end) have first <= i % period < last."""
+    whole, rest = divmod(end, period)
+    return whole * (last - first) + min(max(rest - first, 0), last - first)
+
+
+def members_in(begin: int, end: int, period: int, first: int, last: int) -> int:
+    """How many i in [begin, end) have first <= i % period < last."""
+    return members_below(end, period, first, last) - members_below(begin, period, first, last)
+
+
+def distinct(shape: Ints, strides: Ints) -> int:
+    """Elements that a walk over `shape` touches, where stride 0 repeats."""
+    return prod(n for n, s in zip(shape, strides) if s)

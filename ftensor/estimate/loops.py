@@ -1,0 +1,229 @@
+"""The loops of each skeleton: how often they go round, in one compute unit, for one launch.
+
+The counts are those of the kernels' own texts, which `tests/test_estimate.py` checks by counting:
+a pipelined loop of a skeleton is a `Loop` here, with the same name and exactly as many trips.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from ..build.hls_interface import LATENCY
+from ..kernels.gemm import GemmKey
+from ..kernels.key import BY_VALUE, LINEAR, LOCATED, SINGLE, KernelKey
+from .launch import Fold, Launch, Pack, Product, Rows, members_in
+from .operators import DEPTH, recurrence
+
+# As BLOCK in hls/vitis/map_burst.cpp: beats of one block in local memory.
+BLOCK = 64
+
+
+@dataclass(frozen=True)
+class Loop:
+    """A pipelined loop in one compute unit, by its label.
+
+    `trips` iterations in all, started from an empty pipeline `entries` times; between two
+    iterations lie at least `interval` cycles, because a sum waits for the one before. `reads`:
+    its first iteration waits for memory; `computes`: its pipeline holds the op's arithmetic.
+    A step that stands outside of the loops, for the end of a row, counts as one of its own.
+    """
+
+    name: str
+    trips: int
+    entries: int
+    interval: int = 1
+    reads: bool = True
+    computes: bool = True
+
+    @property
+    def cycles(self) -> int:
+        """Cycles of the iterations, without filling the pipeline."""
+        return self.trips * self.interval
+
+
+def overlapped(launch: Launch) -> bool:
+    """Whether the loops run at the same time, joined by FIFOs, and not one after another."""
+    return launch.skeleton == "map" and launch.structure == "dataflow"
+
+
+def loops(launch: Launch, unit: int, widened: bool = False) -> tuple[Loop, ...]:
+    """The pipelined loops of one compute unit in a launch; those that never run are left out.
+
+    `widened` as in `Parameters`.
+    """
+    found = _COUNTERS[launch.skeleton](launch, unit, widened)
+    return tuple(loop for loop in found if loop.trips)
+
+
+def _map(launch: Launch, unit: int, widened: bool) -> list[Loop]:
+    key = launch.member
+    assert isinstance(key, KernelKey)
+    beats, rest = divmod(launch.n, launch.lanes)
+    begin, end = launch.slab(beats, unit)
+    # The last unit's elements that fill no beat are read and computed as one more, and written
+    # one by one outside the loop.
+    count, part = end - begin, int(unit == launch.units - 1 and rest > 0)
+    if launch.structure == "loop":
+        return [Loop("each_beat", count, 1)]
+    total = count + part
+    blocks = -(-total // BLOCK) if launch.structure == "burst" else 1
+    names = {LINEAR: "read", SINGLE: "repeat"}
+    inputs = [p for p in key.ins if p.kind != BY_VALUE]
+    return [
+        *(Loop(names[p.kind], total, blocks, 1, True, False) for p in inputs),
+        Loop("compute", total, blocks, 1, False, True),
+        Loop("write", count, blocks, 1, False, False),
+    ]
+
+
+def _pieces(
+    inner: int, chunk: int, chunks: int, begin: int, end: int
+) -> tuple[tuple[int, int], tuple[int, int]]:
+    """(how many, how long) of the whole chunks in [begin, end), and of those that end a row."""
+    last = members_in(begin, end, chunks, chunks - 1, chunks)
+    return (end - begin - last, chunk), (last, inner - (chunks - 1) * chunk)
+
+
+def _rows(launch: Launch, unit: int, widened: bool) -> list[Loop]:
+    key = launch.member
+    assert isinstance(key, KernelKey)
+    g = Rows.read(launch.geometry, _operands(key))
+    begin, end = launch.slab(g.total, unit)
+    pieces = _pieces(g.inner, g.chunk, g.chunks, begin, end)
+    elements = sum(count * length for count, length in pieces)
+    # What is found by an index and written to what an index finds may be the same place.
+    ordered = key.outs[0].kind == LOCATED and any(p.kind == LOCATED for p in key.ins)
+    interval = 2 * LATENCY + DEPTH if ordered else 1
+    return [Loop("elements", elements, end - begin, interval)]
+
+
+def _operands(key: KernelKey) -> int:
+    return len(key.outs) + sum(p.kind != BY_VALUE for p in key.ins)
+
+
+def _of_splits(launch: Launch, g: Fold, unit: int) -> list[tuple[int, int, int]]:
+    """(items of this unit, where their work begins, where it ends) for each split."""
+    begin, end = launch.slab(g.items, unit)
+    found = []
+    for split in range(g.splits):
+        count = members_in(begin, end, g.splits, split, split + 1)
+        if count:
+            found.append((count, *g.work_of(split)))
+    return found
+
+
+def _reduce_inner(launch: Launch, unit: int, widened: bool) -> list[Loop]:
+    key = launch.member
+    assert isinstance(key, KernelKey) and key.reduction is not None
+    g = Fold.read(launch.geometry, _operands(key))
+    side = key.reduction.vectors
+    wide = narrow = part = wides = narrows = 0
+    for items, begin, end in _of_splits(launch, g, unit):
+        for count, length in _pieces(g.inner, g.chunk, g.chunks, begin, end):
+            vectors, rest = divmod(length, key.lanes)
+            many, few = divmod(vectors, side) if side > 1 else (0, vectors)
+            wide += items * count * many
+            narrow += items * count * few
+            part += items * count * bool(rest)
+            wides += items * count * bool(many)
+            narrows += items * count * bool(few)
+    wait = recurrence(key)
+    return [
+        Loop("side_by_side", wide, wides, wait),
+        Loop("vectors", narrow, narrows, wait),
+        Loop("part", part, part, wait),
+    ]
+
+
+def _reduce_outer(launch: Launch, unit: int, widened: bool) -> list[Loop]:
+    key = launch.member
+    assert isinstance(key, KernelKey) and key.reduction is not None
+    g = Fold.read(launch.geometry, _operands(key))
+    trips = entries = 0
+    for items, begin, end in _of_splits(launch, g, unit):
+        trips += items * (end - begin)
+        entries += items
+    return [Loop("rows", trips, entries, recurrence(key))]
+
+
+def _gemm(launch: Launch, unit: int, widened: bool) -> list[Loop]:
+    key = launch.member
+    assert isinstance(key, GemmKey)
+    g = Product.read(launch.geometry)
+    begin, end = launch.slab(g.items, unit)
+    columns, period = g.column_blocks, g.column_blocks * g.blocks
+    # Items of the last block have fewer row panels, those of the last column panel fewer vectors.
+    below = members_in(begin, end, period, period - columns, period)
+    right = members_in(begin, end, columns, columns - 1, columns)
+    corner = members_in(begin, end, period, period - 1, period)
+    block = g.most * key.rows
+    rows, last_rows = block, g.rows - (g.blocks - 1) * block
+    vectors = key.vectors
+    last_vectors = -(-(g.columns - (columns - 1) * key.columns) // key.lanes)
+    panels = (end - begin - below) * g.most + below * (g.row_blocks - (g.blocks - 1) * g.most)
+    results = (end - begin - below - right + corner) * rows * vectors
+    results += (below - corner) * last_rows * vectors + (right - corner) * rows * last_vectors
+    results += corner * last_rows * last_vectors
+    return [
+        Loop("depth", panels * g.depth, panels * -(-g.depth // key.depth), recurrence(key)),
+        _results(key, results, end - begin, widened),
+    ]
+
+
+def _gemm_direct(launch: Launch, unit: int, widened: bool) -> list[Loop]:
+    key = launch.member
+    assert isinstance(key, GemmKey)
+    g = Product.read(launch.geometry)
+    begin, end = launch.slab(g.items, unit)
+    items, period = end - begin, g.column_blocks * g.row_blocks
+    below = members_in(begin, end, period, period - g.column_blocks, period)
+    results = (items - below) * key.rows + below * (g.rows - (g.row_blocks - 1) * key.rows)
+    entries = items * -(-g.depth // key.depth)
+    return [
+        Loop("depth", items * g.depth, entries, recurrence(key)),
+        _results(key, results, items, widened),
+    ]
+
+
+def _results(key: GemmKey, vectors: int, items: int, widened: bool) -> Loop:
+    """Vectors of results on their way out, lane by lane where the port is not widened."""
+    return Loop("results", vectors, items, 1 if widened else key.lanes, False)
+
+
+# As FT_DEPTH_CHUNK in hls/skeleton/gemm_pack.h.
+PACK_CHUNK = 256
+
+
+def _gemm_pack(launch: Launch, unit: int, widened: bool) -> list[Loop]:
+    key = launch.member
+    assert isinstance(key, GemmKey)
+    a, b = Pack.read(launch.geometry)
+    chunks = -(-a.depth // PACK_CHUNK)
+    of_a, of_b = a.panels * a.matrices * chunks, b.panels * b.matrices * chunks
+    begin, end = launch.slab(of_a + of_b, unit)
+    trips = entries = 0
+    for low, high, width in ((0, of_a, key.rows), (of_a, of_a + of_b, key.columns)):
+        mine = (max(begin, low) - low, min(end, high) - low)
+        if mine[0] >= mine[1]:
+            continue
+        for count, length in _pieces(a.depth, PACK_CHUNK, chunks, *mine):
+            trips += count * length * width
+            entries += count
+    return [Loop("elements", trips, entries)]
+
+
+def _compact(launch: Launch, unit: int, widened: bool) -> list[Loop]:
+    begin, end = launch.slab(launch.n, unit)
+    return [Loop("elements", end - begin, 1)]
+
+
+_COUNTERS = {
+    "map": _map,
+    "rows": _rows,
+    "reduce_inner": _reduce_inner,
+    "reduce_outer": _reduce_outer,
+    "gemm": _gemm,
+    "gemm_direct": _gemm_direct,
+    "gemm_pack": _gemm_pack,
+    "compact": _compact,
+}

@@ -1,0 +1,156 @@
+"""The performance model: what one launch takes on a board, and what bounds it.
+
+Estimates, computed from the loops' trip counts and published figures; nothing is measured here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from ..kernels.gemm import GemmKey
+from .bandwidth import DEFAULT, Parameters, bank_rate, cycles_of, port_share, transfer
+from .boards import Board
+from .launch import Launch
+from .loops import Loop, loops, overlapped
+from .operators import DEPTH, DIVIDE
+from .traffic import Access, accesses
+
+# What can bound a launch, in the words of the report.
+BOUNDS = {
+    "port": "the ports' width and bursts",
+    "bank": "a memory bank's bandwidth",
+    "loop": "the loop's initiation interval: a sum waits for the one before",
+    "fill": "filling pipelines: short rows, few elements",
+    "launch": "the cost of a launch",
+    "link": "transfers between host and board",
+}
+
+
+@dataclass(frozen=True)
+class Setup:
+    """A board and how the kernels are placed on it.
+
+    `clock` is MHz; `banks` is as `Group.banks`, with "*" for each pointer its own bank.
+    """
+
+    board: Board
+    clock: float
+    banks: str = "*"
+    parameters: Parameters = field(default=DEFAULT)
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """One launch: cycles by cause, bytes, and seconds of the kernel and of crossing the link.
+
+    The kernel takes `fill` and the largest of the other cycles, since loop, ports and banks work
+    at the same time.
+    """
+
+    launch: Launch
+    loops: tuple[Loop, ...]  # of the compute unit that takes longest
+    fill: float
+    loop: float
+    port: float
+    bank: float
+    moved: int  # bytes between kernel and memory
+    to_board: tuple[int, ...]  # bytes of each transfer, were nothing resident
+    to_host: tuple[int, ...]
+    kernel: float  # seconds
+    crossing: float  # seconds
+
+    @property
+    def cycles(self) -> float:
+        """The kernel's cycles."""
+        return self.fill + max(self.loop, self.port, self.bank)
+
+    @property
+    def bound(self) -> str:
+        """What the kernel waits for most; a tie goes to the memory, then to the port."""
+        causes = {"bank": self.bank, "port": self.port, "loop": self.loop, "fill": self.fill}
+        return max(causes, key=lambda name: causes[name])
+
+    def slowest(self, launch: float, resident: bool) -> str:
+        """The largest part of the whole: the kernel's bound, the launch, or the link (seconds)."""
+        parts = {self.bound: self.kernel, "launch": launch}
+        if not resident:
+            parts["link"] = self.crossing
+        return max(parts, key=lambda name: parts[name])
+
+
+def estimate(launch: Launch, setup: Setup) -> Estimate:
+    """The model's view of one launch."""
+    clock = setup.clock
+    widened = setup.parameters.widened
+    moves = accesses(launch, widened)
+    units = [loops(launch, unit, widened) for unit in range(launch.units)]
+    fills = [_fill(launch, found, setup) for found in units]
+    # Joined by FIFOs the slowest loop sets the pace, else each waits for the one before.
+    together = max if overlapped(launch) else sum
+    steady = [together([0, *(loop.cycles for loop in found)]) for found in units]
+    worst = max(range(launch.units), key=lambda u: fills[u] + steady[u])
+    port = max((_port_cycles(a, launch, setup) for a in moves), default=0.0)
+    bank = _bank_seconds(moves, setup) * clock * 1e6
+    cycles = fills[worst] + max(steady[worst], port, bank)
+    to_board = tuple(a.crossing for a in moves if not a.write and a.crossing)
+    to_host = tuple(a.crossing for a in moves if a.write and a.crossing)
+    link = setup.board.link
+    crossing = sum(transfer(link, n, True) for n in to_board)
+    crossing += sum(transfer(link, n, False) for n in to_host)
+    return Estimate(
+        launch, units[worst], fills[worst], steady[worst], port, bank,
+        sum(a.nbytes for a in moves), to_board, to_host, cycles / (clock * 1e6), crossing,
+    )  # fmt: skip
+
+
+def _fill(launch: Launch, found: Sequence[Loop], setup: Setup) -> float:
+    """Cycles in which pipelines fill, indices are divided and the geometry is read."""
+    latency = cycles_of(setup.parameters.latency, setup.clock)
+    fills = [loop.entries * (latency * loop.reads + DEPTH * loop.computes) for loop in found]
+    if overlapped(launch):  # the inputs arrive at the same time
+        fills = [max((f for f, loop in zip(fills, found) if loop.reads), default=0.0), DEPTH]
+    cycles = sum(fills)
+    if launch.geometry:
+        cycles += latency + len(launch.geometry)
+    # Where a unit's work begins takes divisions, one dim after another.
+    if launch.skeleton == "rows":
+        cycles += launch.geometry[0] * DIVIDE
+    elif launch.skeleton.startswith("reduce"):
+        kept, reduced, _, items = launch.geometry[:4]
+        cycles += -(-items // launch.units) * (kept + reduced) * DIVIDE
+    elif isinstance(launch.member, GemmKey):
+        dims = launch.geometry[5 if launch.skeleton == "gemm_pack" else 13]
+        cycles += sum(loop.entries for loop in found) * dims * DIVIDE
+    return cycles + latency  # the last writes are answered
+
+
+def _port_cycles(a: Access, launch: Launch, setup: Setup) -> float:
+    """Cycles that an operand needs on its port, in each compute unit."""
+    p = setup.parameters
+    width = a.nbytes / max(a.beats, 1)
+    longest = max(1, min(p.burst_beats, int(p.burst_bytes / max(width, 1))))
+    burst = min(a.burst or longest, longest)
+    share = port_share(burst, p.outstanding, setup.clock, a.write, p)
+    # A beat wider than the way to the memory takes several cycles there.
+    narrow = max(1.0, 8 * width / setup.board.port.value)
+    return a.beats / launch.units / share * narrow
+
+
+def _bank_seconds(moves: Sequence[Access], setup: Setup) -> float:
+    """Seconds of the busiest bank. A buffer lies in one bank, and all compute units share it."""
+    board = setup.board
+    busy: dict[int, float] = {}
+    filled = 0
+    for k, a in enumerate(moves):
+        if setup.banks.endswith("*]") or setup.banks == "*":
+            bank = k % int(board.banks.value)
+        elif ":" in setup.banks:
+            # One memory of many banks is filled from its beginning.
+            bank = int(filled // (board.bank_bytes.value * 1e9))
+        else:
+            bank = 0
+        filled += a.nbytes
+        least = a.beats * board.access.value if a.burst == 1 else 0
+        busy[bank] = busy.get(bank, 0.0) + max(a.nbytes, least)
+    return max(busy.values(), default=0.0) / (bank_rate(board, setup.parameters) * 1e9)

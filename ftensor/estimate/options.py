@@ -1,0 +1,46 @@
+"""The options of `ftensor estimate`."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Sequence
+
+from .boards import BOARDS
+
+
+def behind(words: Sequence[str], parser: argparse.ArgumentParser) -> str | None:
+    """An option of the command that stands behind the program, which would get it; or None."""
+    own = {name for action in parser._actions for name in action.option_strings}
+    return next((word for word in words if word.partition("=")[0] in own - {"-h", "--help"}), None)
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """What the command takes."""
+    parser.set_defaults(behind=lambda words: behind(words, parser))
+    names = ", ".join(board.name for board in BOARDS)
+    parser.add_argument("--board", default="u55c", help=f"one of {names} (default: %(default)s)")
+    parser.add_argument("--inventory", help="only kernels of this inventory, as it places them")
+    parser.add_argument("--units", type=int, help="compute units of every kernel (default: 1)")
+    parser.add_argument("--clock", type=float, help="MHz of the kernels (default: the board's)")
+    parser.add_argument(
+        "--banks",
+        default="*",
+        help="where buffers lie: '*' each operand its own bank, 'HBM[0]' one bank, "
+        "'HBM[0:31]' one after another (default: %(default)s)",
+    )
+    parser.add_argument(
+        "--in-flight",
+        type=int,
+        default=1,
+        metavar="N",
+        help="launches queued before the host waits (default: %(default)s)",
+    )
+    parser.add_argument(
+        "--widened",
+        action="store_true",
+        help="suppose that the compiler makes wide accesses of neighbours in products "
+        "(default: one element at a time, as their ports' types say)",
+    )
+    parser.add_argument("--json", action="store_true", help="the report as JSON")
+    parser.add_argument("program", help="a Python program")
+    parser.add_argument("arguments", nargs=argparse.REMAINDER, help="its arguments")

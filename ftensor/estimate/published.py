@@ -1,0 +1,108 @@
+"""Published measurements, and what the model says of the same designs: how far off it is."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from .bandwidth import DEFAULT, Parameters, bank_rate, launches, port_rate, transfer
+from .boards import find
+
+# The logs of axi_burst_performance divide by 1024^3 and print GB/sec.
+GIB = 1024**3 / 1e9
+
+
+@dataclass(frozen=True)
+class Row:
+    """A published figure and the model's, in the same unit.
+
+    `role` is "check" where the model knows nothing of the figure, and "set" where a parameter
+    comes from it.
+    """
+
+    what: str
+    unit: str
+    published: float
+    model: float
+    role: str
+    where: str
+
+    @property
+    def off(self) -> float:
+        """How far the model is off, as a share of what was published."""
+        return self.model / self.published - 1
+
+
+_BURST = "axi_burst_performance, U200, 300 MHz, 16 MB"
+# (width, burst, outstanding, write, GiB/s as logged)
+_BURSTS = (
+    (512, 4, 4, False, 3.92988),
+    (512, 16, 4, False, 13.1114),
+    (512, 32, 4, False, 16.8218),
+    (512, 4, 32, False, 16.8222),
+    (512, 32, 32, False, 16.8219),
+    (512, 4, 4, True, 5.1399),
+    (512, 16, 4, True, 11.7942),
+    (512, 32, 4, True, 14.6941),
+    (512, 4, 32, True, 8.93979),
+    (512, 16, 32, True, 14.3008),
+    (512, 32, 32, True, 15.1586),
+    (256, 4, 4, False, 2.02206),
+    (256, 16, 4, False, 6.80909),
+    (256, 32, 4, False, 8.59958),
+    (256, 32, 32, False, 8.93942),
+    (256, 4, 4, True, 2.66919),
+    (256, 16, 4, True, 6.62449),
+    (256, 32, 4, True, 7.59737),
+    (256, 4, 32, True, 4.47013),
+    (256, 16, 32, True, 7.1518),
+    (256, 32, 32, True, 7.94597),
+)
+
+
+def rows(p: Parameters = DEFAULT) -> tuple[Row, ...]:
+    """Every published figure that the model is compared with."""
+    u200, u250, u280, u50 = (find(name) for name in ("u200", "u250", "u280", "u50"))
+    found = []
+    for width, burst, outstanding, write, logged in _BURSTS:
+        rate = port_rate(u200, width, burst, outstanding, 300, write, p)
+        what = f"{width}-bit port {'writes' if write else 'reads'}, "
+        what += f"bursts of {burst}, {outstanding} outstanding"
+        # The three rows that gave the gap between bursts that write.
+        role = "set" if write and width == 256 and outstanding == 32 else "check"
+        found.append(Row(what, "GB/s", logged * GIB, rate, role, _BURST))
+    # One bank is read and another one written, at Vitis HLS's default of 16 beats.
+    both = sum(port_rate(u200, 512, 16, 16, 300, write, p) for write in (False, True))
+    slower = 2 * port_rate(u200, 512, 16, 16, 300, True, p)
+    found.append(
+        Row("U200, one bank copied to another", "GB/s", 30.72, min(both, slower), "check",
+            "kernel_global_bandwidth, U200")
+    )  # fmt: skip
+    hbm = "hbm_bandwidth, log of a {}"
+    found += [
+        Row("U280 HBM, 8 vaddmul units on 32 banks", "GB/s", 421.3, 32 * bank_rate(u280, p), "set",
+            hbm.format("U280")),
+        Row("U50 HBM, 3 vaddmul units on 12 banks", "GB/s", 158.3, 12 * bank_rate(u50, p), "check",
+            hbm.format("U50")),
+        Row("U50 HBM, vadd on 3 banks", "GB/s", 39.23, 3 * bank_rate(u50, p), "check",
+            "hbm_large_buffers, log of a U50"),
+        Row("U280 HBM, STREAM copy, 32 kernels", "GB/s", 377.0, 32 * bank_rate(u280, p), "check",
+            "HPCC_FPGA"),
+    ]  # fmt: skip
+    link = "host_global_bandwidth, log of a U200"
+    in_1m, out_1m = (1048576 / transfer(u200.link, 1048576, to) / 1e9 for to in (True, False))
+    found += [
+        Row("host to board, 512 MB", "GB/s", 7.452, u200.link.to_board.value, "set", link),
+        Row("board to host, 512 MB", "GB/s", 12.13, u200.link.to_host.value, "set", link),
+        Row("64-byte buffer to the board", "us", 13.6, transfer(u200.link, 64, True) * 1e6, "set",
+            link),
+        Row("host to board, 64 buffers of 1 MB", "GB/s", 6.620, in_1m, "check", link),
+        Row("board to host, 64 buffers of 1 MB", "GB/s", 10.07, out_1m, "check", link),
+        Row("host to board, large", "GB/s", 8.871, u200.link.to_board.value, "check",
+            "xbutil validate in Vitis tutorial XD099, mean of three banks"),
+    ]  # fmt: skip
+    iops = "iops_test_xrt, log of a U250"
+    for count, logged, role in ((10, 84.0336, "check"), (100, 270.27, "check"),
+                                (10000, 316.937, "check"), (1000000, 359.184, "set")):  # fmt: skip
+        rate = count / launches(u250, count, count) / 1e3
+        found.append(Row(f"launches, {count} queued", "k/s", logged, rate, role, iops))
+    return tuple(found)

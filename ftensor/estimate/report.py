@@ -1,0 +1,121 @@
+"""A program's estimate: a trace, launch by launch, with and without residency."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from ..build.group import Group, entry
+from .bandwidth import launches, transfer
+from .model import Estimate, Setup, estimate
+from .trace import Trace
+
+
+@dataclass(frozen=True)
+class Line:
+    """Launches that are alike: how many, and the estimate of one."""
+
+    count: int
+    each: Estimate
+
+    @property
+    def kernel(self) -> float:
+        """Seconds of the kernels of all of them."""
+        return self.count * self.each.kernel
+
+    @property
+    def crossing(self) -> float:
+        """Seconds on the link of all of them, were nothing resident."""
+        return self.count * self.each.crossing
+
+
+@dataclass(frozen=True)
+class Report:
+    """The estimate of a program: its lines, dearest first, and its seconds by cause.
+
+    `copies` are the program's own copies, `settings` those of geometries, `fallback` those of ops
+    that the host computes, since the inventory lacks them (its own work is not counted).
+    """
+
+    setup: Setup
+    in_flight: int
+    lines: tuple[Line, ...]
+    missing: Mapping[str, int]  # launches by op that the inventory has no kernel for
+    copies: float
+    settings: float
+    fallback: float
+    copied: tuple[int, int]  # bytes of the program's copies, to the board and to the host
+
+    @property
+    def count(self) -> int:
+        """Launches."""
+        return sum(line.count for line in self.lines)
+
+    @property
+    def launch(self) -> float:
+        """Seconds that the launches cost beside their kernels."""
+        return launches(self.setup.board, self.count, self.in_flight)
+
+    @property
+    def kernels(self) -> float:
+        """Seconds of all kernels."""
+        return sum(line.kernel for line in self.lines)
+
+    @property
+    def crossing(self) -> float:
+        """Seconds on the link, were nothing resident: each op's operands, in and out."""
+        return sum(line.crossing for line in self.lines)
+
+    @property
+    def resident(self) -> float:
+        """Seconds with data that stays on the board."""
+        return self.kernels + self.launch + self.settings + self.copies + self.fallback
+
+    @property
+    def fetched(self) -> float:
+        """Seconds without residency."""
+        return self.kernels + self.launch + self.settings + self.crossing
+
+    def bounds(self) -> dict[str, float]:
+        """Seconds by what bounds them, with residency."""
+        found = {"launch": self.launch, "link": self.copies + self.settings + self.fallback}
+        for line in self.lines:
+            found[line.each.bound] = found.get(line.each.bound, 0.0) + line.kernel
+        return found
+
+
+def report(trace: Trace, setup: Setup, in_flight: int, groups: Sequence[Group] | None) -> Report:
+    """The model over a trace. With `groups`, each launch goes to the kernel that holds it."""
+    places = {entry(m): group for group in groups or () for m in group.members}
+    lines, missing, fallback = [], Counter[str](), 0.0
+    link = setup.board.link
+    for launch, count in trace.launches.items():
+        placed, where = launch, setup
+        if groups is not None:
+            group = places.get(entry(launch.member))
+            if group is None:
+                missing[launch.op] += count
+                away = estimate(launch, setup)
+                fallback += count * sum(transfer(link, n, False) for n in away.to_board)
+                fallback += count * sum(transfer(link, n, True) for n in away.to_host)
+                continue
+            units = min(launch.units, group.units)
+            placed = replace(launch, units=units, structure=group.structure)
+            where = replace(setup, banks=group.banks)
+        lines.append(Line(count, estimate(placed, where)))
+    lines.sort(key=lambda line: -(line.kernel + line.crossing))
+    up = sum(count * transfer(link, n, True) for n, count in trace.uploads.items())
+    down = sum(count * transfer(link, n, False) for n, count in trace.downloads.items())
+    settings = sum(count * transfer(link, n, True) for n, count in trace.settings.items())
+    copied = tuple(sum(n * c for n, c in x.items()) for x in (trace.uploads, trace.downloads))
+    return Report(
+        setup,
+        in_flight,
+        tuple(lines),
+        missing,
+        up + down,
+        settings,
+        fallback,
+        (copied[0], copied[1]),
+    )

@@ -1,0 +1,170 @@
+"""What `ftensor estimate` prints: launches, totals with and without residency, advice; or JSON."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..build.group import entry
+from ..table import size, table
+from .advice import advice
+from .describe import extent, operands
+from .published import rows as published_rows
+from .report import Report
+
+HEADING = "A model's estimate, not measured on hardware."
+
+
+def text(r: Report, most: int = 24) -> str:
+    """The report for reading."""
+    out = [HEADING, *_assumptions(r), ""]
+    head: tuple[object, ...] = (
+        "op", "kernel", "operands", "size", "units", "launches", "cycles each", "bytes each",
+        "kernel us", "GB/s", "resident ms", "bound", "fetched ms", "bound",
+    )  # fmt: skip
+    cells: list[tuple[object, ...]] = [head]
+    each = r.launch / r.count if r.count else 0.0
+    for line in r.lines[:most]:
+        e = line.each
+        resident = line.kernel + each * line.count
+        bounds = {stays: _link(r, e.slowest(each, stays)) for stays in (True, False)}
+        cells.append((
+            e.launch.op, e.launch.skeleton, operands(e.launch), extent(e.launch),
+            e.launch.units, line.count, round(e.cycles), size(e.moved), _fixed(e.kernel * 1e6),
+            _fixed(e.moved / e.kernel / 1e9), _fixed(resident * 1e3), bounds[True],
+            _fixed((resident + line.crossing) * 1e3), bounds[False],
+        ))  # fmt: skip
+    out.append(table(cells, indent=""))
+    if len(r.lines) > most:
+        out.append(f"... and {len(r.lines) - most} more kinds of launches (all of them in --json)")
+    up, down = r.copied
+    total = [
+        ("", "resident", "fetched"),
+        ("kernels", r.kernels, r.kernels),
+        ("launches", r.launch, r.launch),
+        ("geometries (once for each shape)", r.settings, r.settings),
+        (r.setup.board.link.name, r.copies, r.crossing),
+        *([("ops on the host: their copies", r.fallback, "")] if r.missing else []),
+        ("total", r.resident, r.fetched),
+    ]
+    shown = [tuple(_fixed(x * 1e3) if isinstance(x, float) else x for x in row) for row in total]
+    out += [
+        "",
+        f"In all, {r.count} launches, in milliseconds (estimated):",
+        table(shown),
+        f"resident: data stays on the board; the program itself copies {size(up)} in and "
+        f"{size(down)} out.",
+        "fetched: every op's inputs come from the host and its outputs go back.",
+        "",
+        *advice(r),
+    ]
+    return "\n".join(out)
+
+
+def _link(r: Report, bound: str) -> str:
+    """A bound's name in the table: the link by its own."""
+    name = r.setup.board.link.name
+    return name.split()[0] if bound == "link" else bound
+
+
+def _fixed(value: float) -> float | str:
+    """Three significant digits, as a cell that is aligned to the right."""
+    return _Cell(f"{value:.3g}" if 0 < value < 1000 else f"{value:.0f}")
+
+
+class _Cell(float):
+    """A number that a table shows as it was written."""
+
+    def __new__(cls, shown: str) -> _Cell:
+        made = super().__new__(cls, shown)
+        made.shown = shown
+        return made
+
+    shown: str
+
+    def __str__(self) -> str:
+        return self.shown
+
+
+def _assumptions(r: Report) -> list[str]:
+    s, p = r.setup, r.setup.parameters
+    board = s.board
+    checks = [abs(row.off) for row in published_rows(p) if row.role == "check"]
+    middle = sorted(checks)[len(checks) // 2]
+    return [
+        f"Board: {board.title}, kernels at {s.clock:g} MHz, {board.banks.value:g} x {board.memory} "
+        f"at {board.bank_rate.value:g} GB/s, {board.link.name}.",
+        f"Assumed: every loop reaches its initiation interval and {s.clock:g} MHz; ports of "
+        f"{board.port.value:g} bits, {p.outstanding} bursts of {p.burst_bytes} bytes outstanding, "
+        f"{p.latency:.0f} ns to the memory; banks sustain {p.bank_efficiency:.0%} of their peak; "
+        f"{board.launch.value:g} us a launch ({r.in_flight} in flight), {board.issue.value:g} us "
+        "between queued ones. Products read "
+        + ("whole vectors." if p.widened else "one element at a time (see --widened)."),
+        f"Against {len(checks)} published measurements the bandwidth model is off by "
+        f"{middle:.0%} (median), {max(checks):.0%} at worst: docs/performance-model.md.",
+    ]
+
+
+def as_json(r: Report) -> dict[str, Any]:
+    """The report as JSON's types; times in seconds, sizes in bytes."""
+    board, p = r.setup.board, r.setup.parameters
+    return {
+        "note": HEADING,
+        "board": {
+            "name": board.name,
+            "title": board.title,
+            "figures": {
+                k: {"value": f.value, "source": f.source} for k, f in board.figures().items()
+            },
+        },
+        "assumptions": {
+            "clock_mhz": r.setup.clock,
+            "banks": r.setup.banks,
+            "latency_ns": p.latency,
+            "write_gap_cycles": p.write_gap,
+            "bank_efficiency": p.bank_efficiency,
+            "burst_bytes": p.burst_bytes,
+            "outstanding": p.outstanding,
+            "widened": p.widened,
+            "in_flight": r.in_flight,
+        },
+        "launches": [
+            {
+                "op": e.launch.op,
+                "entry": entry(e.launch.member),
+                "skeleton": e.launch.skeleton,
+                "operands": operands(e.launch),
+                "size": extent(e.launch),
+                "lanes": e.launch.lanes,
+                "units": e.launch.units,
+                "count": line.count,
+                "loops": [
+                    {"name": x.name, "trips": x.trips, "entries": x.entries, "ii": x.interval}
+                    for x in e.loops
+                ],
+                "cycles": {
+                    "all": e.cycles, "fill": e.fill, "loop": e.loop, "port": e.port, "bank": e.bank,
+                },
+                "bytes": e.moved,
+                "bytes_to_board": sum(e.to_board),
+                "bytes_to_host": sum(e.to_host),
+                "kernel_s": e.kernel,
+                "crossing_s": e.crossing,
+                "bound": e.slowest(r.launch / r.count, True),
+                "bound_fetched": e.slowest(r.launch / r.count, False),
+            }
+            for line in r.lines
+            for e in (line.each,)
+        ],
+        "not_in_inventory": dict(r.missing),
+        "copies": {"to_board": r.copied[0], "to_host": r.copied[1], "s": r.copies},
+        "total": {
+            "launches": r.count,
+            "kernels_s": r.kernels,
+            "launches_s": r.launch,
+            "geometries_s": r.settings,
+            "fallback_copies_s": r.fallback,
+            "resident_s": r.resident,
+            "fetched_s": r.fetched,
+        },
+        "advice": advice(r),
+    }  # fmt: skip

@@ -1,0 +1,169 @@
+"""What a launch moves: for each operand its bytes, its beats on a port, and how they burst."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import prod
+
+from ..kernels.gemm import GemmKey
+from ..kernels.holes import NAMES
+from ..kernels.key import BY_VALUE, LINEAR, LOCATED, SINGLE, KernelKey, Port
+from .launch import Fold, Ints, Launch, Pack, Product, Rows, distinct
+
+
+@dataclass(frozen=True)
+class Access:
+    """One operand in one launch, all compute units together.
+
+    `beats` is how often its port is used, `burst` how many beats one request brings at most
+    (0: as many as the port's setting says), `nbytes` what is wanted of the bank, `crossing` the
+    bytes that cross the link when the operand does not live on the board.
+    """
+
+    name: str
+    write: bool
+    nbytes: int
+    beats: int
+    burst: int
+    crossing: int
+
+
+def accesses(launch: Launch, widened: bool) -> tuple[Access, ...]:
+    """The operands of a launch, in the order of the kernel's pointers.
+
+    `widened`: where a port is no vector by its type, the compiler makes one access of neighbours.
+    """
+    return tuple(_TRAFFIC[launch.skeleton](launch, widened))
+
+
+def _operands(key: KernelKey) -> list[tuple[str, Port, bool]]:
+    outs = [(f"out{k}", p, True) for k, p in enumerate(key.outs)]
+    ins = [(f"in_{NAMES[k]}", p, False) for k, p in enumerate(key.ins) if p.kind != BY_VALUE]
+    return outs + ins
+
+
+def _map(launch: Launch, widened: bool) -> list[Access]:
+    key = launch.member
+    assert isinstance(key, KernelKey)
+    found = []
+    for name, p, write in _operands(key):
+        size = p.dtype.itemsize
+        many = p.kind == LINEAR
+        n = launch.n if many else 1
+        beats = -(-n // key.lanes)
+        burst = min(64, beats) if launch.structure == "burst" else 0
+        if launch.structure == "loop" and not many:
+            # Read again for every beat.
+            beats, burst = -(-launch.n // key.lanes), 1
+        found.append(Access(name, write, n * size, beats, burst if many else 1, n * size))
+    return found
+
+
+def _rows(launch: Launch, widened: bool) -> list[Access]:
+    key = launch.member
+    assert isinstance(key, KernelKey)
+    operands = _operands(key)
+    g = Rows.read(launch.geometry, len(operands))
+    elements = prod(g.shape) * g.inner
+    found = []
+    for (name, p, write), strides, step in zip(operands, g.strides, g.steps):
+        size = p.dtype.itemsize
+        # One element a step, at an address that no compiler can foresee: nothing bursts. Of what
+        # indices lead to, which may be anywhere, no more crosses than the elements found.
+        there = distinct((*g.shape, g.inner), (*strides, step))
+        crossing = elements if p.kind == LOCATED else there
+        found.append(Access(name, write, elements * size, elements, 1, crossing * size))
+    return found
+
+
+def _fold(launch: Launch, widened: bool) -> list[Access]:
+    key = launch.member
+    assert isinstance(key, KernelKey) and key.reduction is not None
+    operands, side = _operands(key), key.reduction.vectors
+    g = Fold.read(launch.geometry, len(operands))
+    outer = launch.skeleton == "reduce_outer"
+    kept: Ints = (*g.kept_shape, g.inner) if outer else g.kept_shape
+    reduced: Ints = g.shape if outer else (*g.shape, g.inner)
+    results, elements = prod(kept) * g.splits, prod(kept) * prod(reduced)
+    found = []
+    for k, (name, p, write) in enumerate(operands):
+        size = p.dtype.itemsize
+        if write:
+            # Results leave one by one, the lanes of a row's end among them.
+            crossing = 0 if key.reduction.stage == "first" else results * size
+            found.append(Access(name, True, results * size, results, 1, crossing))
+            continue
+        mine = (*g.kept_strides[k], g.steps[k]) if outer else g.kept_strides[k]
+        along = g.strides[k] if outer else (*g.strides[k], g.steps[k])
+        there = distinct((*kept, *reduced), (*mine, *along)) * size
+        crossing = 0 if key.reduction.stage == "second" else there
+        if p.kind == LINEAR:
+            # Rows end with a beat of their own.
+            lanes = key.lanes
+            rows = prod(kept[:-1]) * prod(reduced) if outer else elements // max(g.inner, 1)
+            beats = rows * -(-g.inner // lanes)
+            longest = side if outer else max(1, g.chunk // lanes)
+            found.append(Access(name, False, beats * lanes * size, beats, longest, crossing))
+        else:
+            beats = -(-elements // key.lanes) if p.kind == SINGLE else elements
+            found.append(Access(name, False, beats * size, beats, 1, crossing))
+    return found
+
+
+def _product(launch: Launch, widened: bool) -> list[Access]:
+    key = launch.member
+    assert isinstance(key, GemmKey)
+    g = Product.read(launch.geometry)
+    size, compute = key.dtype.itemsize, key.dtype.compute.itemsize
+    if launch.skeleton == "gemm":
+        tiles = g.batch * g.row_blocks * g.column_blocks
+        batch, steps, of = g.batch, tiles * g.depth, compute
+        wide, crossing = key.vectors, (0, 0)
+    else:
+        batch = g.items // (g.row_blocks * g.column_blocks)
+        steps, of, wide = g.items * g.depth, size, 1
+        crossing = (batch * g.rows * g.depth * size, batch * g.columns * g.depth * size)
+    lanes = key.lanes if widened else 1
+    wide = wide * key.lanes // lanes
+    results = batch * g.rows * g.columns * size
+    beats = batch * g.rows * -(-g.columns // lanes)
+    longest = max(1, g.columns // lanes)
+    found = [
+        Access("out", True, results, beats, longest, results),
+        Access("a", False, steps * key.rows * of, steps * key.rows, key.rows, crossing[0]),
+        Access("b", False, steps * key.columns * of, steps * wide, wide, crossing[1]),
+    ]
+    if g.mode == 2:
+        found.append(Access("added", False, results, beats, longest, results))
+    return found
+
+
+def _pack(launch: Launch, widened: bool) -> list[Access]:
+    key = launch.member
+    assert isinstance(key, GemmKey)
+    size, compute = key.dtype.itemsize, key.dtype.compute.itemsize
+    found = []
+    a, b = Pack.read(launch.geometry)
+    for name, g, width in (("a", a, key.rows), ("b", b, key.columns)):
+        panels, elements = g.matrices * g.panels * width * g.depth, g.matrices * g.rows * g.depth
+        found.append(Access(f"{name}_panels", True, panels * compute, panels, 0, 0))
+        burst = width if g.across == 1 else 16
+        found.append(Access(name, False, elements * size, elements, burst, elements * size))
+    return found
+
+
+def _compact(launch: Launch, widened: bool) -> list[Access]:
+    n = launch.n
+    return [Access("mask", False, n, n, 0, n), Access("out", True, 8, 1, 1, 8)]
+
+
+_TRAFFIC = {
+    "map": _map,
+    "rows": _rows,
+    "reduce_inner": _fold,
+    "reduce_outer": _fold,
+    "gemm": _product,
+    "gemm_direct": _product,
+    "gemm_pack": _pack,
+    "compact": _compact,
+}

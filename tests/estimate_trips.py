@@ -1,0 +1,228 @@
+"""Counts how often the loops of the generated HLS C++ go round, for real launches of real ops.
+
+Run as a program of its own on the C simulation; prints, for each launch and compute unit, the
+trips that were counted and those that the performance model expects, as JSON.
+"""
+
+import ctypes
+import json
+import re
+import struct
+import subprocess
+import sys
+import tempfile
+from collections import Counter
+from pathlib import Path
+
+import numpy as np
+
+import ftensor as ft
+from ftensor.build import hls_source
+from ftensor.build.group import STRUCTURES, Group, arguments, call, launch_parameters
+from ftensor.estimate import trace
+from ftensor.estimate.launch import Launch
+from ftensor.estimate.loops import loops
+from ftensor.runtime.csim import FLAGS
+from ftensor.runtime.targets import csim_compiler
+
+UNITS = 3
+LABEL = re.compile(r"^\s*(\w+):\s*$")
+PIPELINED = re.compile(r"^\s*#pragma HLS PIPELINE")
+TYPES = {"*": ctypes.c_void_p, "int": ctypes.c_int, "long": ctypes.c_long, "float": ctypes.c_float}
+TYPES |= {"double": ctypes.c_double, "uchar": ctypes.c_ubyte, "uint": ctypes.c_uint}
+TYPES |= {"short": ctypes.c_short, "char": ctypes.c_byte, "ushort": ctypes.c_ushort}
+PACK = {"f": "<fi", "d": "<d", "q": "<q"}
+
+
+# What is counted besides pipelined loops, by its label or how its text begins. A pipelined loop
+# always has a label, by which it is counted.
+HOOKS = {
+    "reduce_inner": {"if (i < stop) {": "part"},
+    "gemm": {"ft_result(": "results"},
+    "gemm_direct": {"picked_depth:": "depth", "ft_result(": "results"},
+    "gemm_pack": {"FT_ELEMENT(": "elements", "FT_ELEMENT_ZERO(": "elements"},
+    "compact": {"for (int i = begin; i < end;": "elements"},
+}
+
+
+class Counting:
+    """Puts a counter into each pipelined loop, and where else the model counts."""
+
+    def __init__(self, skeleton):
+        self.names = []
+        self.hooks = HOOKS.get(skeleton, {})
+
+    def counter(self, name):
+        if name not in self.names:
+            self.names.append(name)
+        return f"ft_trips[{self.names.index(name)}]++"
+
+    def instrument(self, text):
+        lines, out = text.splitlines(), []
+        for k, line in enumerate(lines):
+            labelled = lines[k - 1].strip() if k and line.lstrip().startswith("for ") else ""
+            starts = [h for h in self.hooks if h[-1] != ":" and line.lstrip().startswith(h)]
+            hook = labelled if labelled in self.hooks else next(iter(starts), None)
+            if hook is None:
+                out.append(line)
+            elif line.lstrip().startswith("for "):  # counted by the step at the end of each trip
+                out.append(re.sub(r"\)(?=[^()]*$)", f", {self.counter(self.hooks[hook])})", line))
+            elif hook.endswith("{"):
+                out.append(f"{line} {self.counter(self.hooks[hook])};")
+            else:
+                out.append(f"{self.counter(self.hooks[hook])}; {line}")
+            if PIPELINED.match(line):
+                loop, name = self.loop(lines, k)
+                assert name is not None, f"a pipelined loop without a label: {loop}"
+                out.append(f"{self.counter(name)};")
+        return "\n".join(out)
+
+    def loop(self, lines, k):
+        """The loop that the pragma in line k stands in, and its label or None."""
+        while not lines[k].strip().startswith("for "):
+            k -= 1
+        found = LABEL.match(lines[k - 1])
+        return lines[k].strip(), found and found[1]
+
+
+class Counted:
+    """A group's kernel, compiled with counters; the launch of a member goes to it."""
+
+    def __init__(self, group, folder):
+        self.group = group
+        counting = Counting(group.skeleton)
+        hls_source.copy_headers(folder)
+        for path in [p for p in folder.rglob("*") if p.is_file()]:
+            path.write_text(counting.instrument(path.read_text()))
+        (folder / "trips.h").write_text('extern "C" { extern long ft_trips[64]; }\n')
+        main = folder / "kernel.cpp"
+        text = counting.instrument(hls_source.source(group))
+        main.write_text(text + '\nextern "C" { long ft_trips[64]; }\n')
+        library = folder / "kernel.so"
+        command = [
+            *csim_compiler(), *FLAGS, "-O1", "-w", f"-I{folder}", f"-I{hls_source.standins()}",
+            "-include", str(folder / "trips.h"), str(main), "-o", str(library),
+        ]  # fmt: skip
+        subprocess.run(command, check=True)
+        loaded = ctypes.CDLL(str(library))
+        self.names = counting.names
+        self.trips = (ctypes.c_long * 64).in_dll(loaded, "ft_trips")
+        self.kernel = loaded[group.name]
+        self.kernel.argtypes = [TYPES[a.what] for a in arguments(group)]
+        self.kernel.restype = None
+
+    def run(self, args, unit, units):
+        """The trips by label in one compute unit of a launch with these arguments."""
+        for k in range(64):
+            self.trips[k] = 0
+        passed = [self.argument(token, args) for token in call(self.group, 0).split()]
+        self.kernel(*passed, unit, units)
+        counts = Counter({name: self.trips[k] for k, name in enumerate(self.names)})
+        return {name: n for name, n in counts.items() if n}
+
+    def argument(self, token, args):
+        if token[0] == "=":
+            return int(token[1:])
+        if token[0] in PACK:
+            of, value = token[0], args[int(token[1:])]
+            packed = struct.pack(PACK[of], value, 0) if of == "f" else struct.pack(PACK[of], value)
+            return int.from_bytes(packed, "little", signed=True)
+        return args[int(token.lstrip("@"))]
+
+
+def programs():
+    """Ops whose launches together have every skeleton, kind of operand and kind of rest."""
+    rng = np.random.default_rng(1)
+
+    def make(*shape, of=np.float32):
+        return ft.from_numpy((rng.random(shape) * 8).astype(of))
+
+    for n in (16, 5, 1000, 50000, 65536):
+        x = make(n)
+        yield x + x
+        yield x * 2.5
+    yield make(100, 1000) + make(100, 1000)
+    yield make(40000) + make(1)
+    yield make(300, 200).t() + make(200, 300)
+    yield make(64, 2000)[:, ::3].exp()
+    yield make(1, 20000)[:, 1:] + make(3, 1)
+    yield make(3, 70000)[:, ::2] * 2.0
+    yield make(77, of=np.int16) + make(77, of=np.int16)
+    yield make(500, 300)[ft.tensor([1, 2, 70, 3])]
+    for shape, dims in (
+        ((70000,), None), ((5,), None), ((3, 5, 7000), (0, 2)), ((64, 1000), 1), ((64, 1000), 0),
+        ((1000, 64), 0), ((9, 10000, 3), 1), ((5000, 40), 0), ((2, 3, 16, 50), (1, 3)),
+    ):  # fmt: skip
+        yield make(*shape).sum(dims)
+    yield make(100, 300).argmax(1)
+    yield make(30, 40) @ make(40, 50)
+    yield make(150, 130) @ make(130, 170)
+    yield make(4, 120, 300) @ make(4, 300, 100)
+    yield make(33, 700) @ make(700, 1)
+    yield make(7, 3, 5, 17) @ make(7, 1, 17, 37)
+    yield make(5, 259, 131) @ make(131, 203)
+    yield make(50, 22, 30) @ make(50, 30, 41)
+    yield make(600, 40, of=np.float64) @ make(40, 30, of=np.float64)
+    yield make(1000).gt(3).nonzero()
+
+
+def main():
+    built, found, refused = {}, [], Counter()
+    root = Path(tempfile.mkdtemp(prefix="ftensor-trips-"))
+
+    def counted(member, structure):
+        name = f"k{len(built)}"
+        if (member, structure) not in built:
+            folder = root / name
+            folder.mkdir()
+            group = Group(name, (member,), structure, UNITS)
+            try:
+                built[member, structure] = Counted(group, folder)
+            except ValueError as error:
+                # What has no HLS source is told, not passed over.
+                built[member, structure] = None
+                refused[str(error).partition(": ")[2]] += 1
+        return built[member, structure]
+
+    def observe(recorder):
+        def kernel(key, plain):
+            names = [name for _, _, name in launch_parameters(key)]
+            at = names.index("n" if "n" in names else "geometry")
+
+            def run(stream, units, /, *args):
+                plain(stream, units, *args)
+                n, g = (args[at], ()) if "n" in names else (0, recorder.geometry(args[at]))
+                skeleton = getattr(key, "skeleton", "compact")
+                for structure in STRUCTURES if skeleton == "map" else ("loop",):
+                    launch = Launch(key, units, n, g, structure)
+                    made = counted(key, structure)
+                    for unit in range(units if made else 0):
+                        expected = Counter()
+                        for loop in loops(launch, unit):
+                            expected[loop.name] += loop.trips
+                        found.append({
+                            "launch": f"{getattr(key, 'entry', key)} {structure} {n} {g}",
+                            "skeleton": skeleton,
+                            "unit": f"{unit} of {units}",
+                            "counted": made.run(args, unit, units),
+                            "expected": dict(expected),
+                        })  # fmt: skip
+
+            return run
+
+        return kernel
+
+    class Recorder(trace._Recorder):
+        def __init__(self, backend):
+            super().__init__(backend)
+            self.kernel = observe(self)
+
+    trace._Recorder = Recorder
+    with trace.recording(UNITS):
+        for result in programs():
+            result.numpy()
+    json.dump({"found": found, "refused": refused}, sys.stdout)
+
+
+if __name__ == "__main__":
+    main()

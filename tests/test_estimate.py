@@ -1,0 +1,334 @@
+"""The performance model: its trip counts against the kernels', its rates against published ones."""
+
+import json
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from ftensor.errors.estimate import EstimateError
+from ftensor.estimate import bandwidth, boards, published
+from ftensor.estimate.launch import Launch, members_in
+from ftensor.estimate.model import Setup, estimate
+
+pytestmark = pytest.mark.once
+
+
+def run(*arguments, **environment):
+    return subprocess.run(
+        [sys.executable, "-m", "ftensor", "estimate", *map(str, arguments)],
+        capture_output=True,
+        text=True,
+        env={**os.environ, **environment},
+        timeout=300,
+    )
+
+
+@pytest.fixture
+def program(tmp_path):
+    path = tmp_path / "program.py"
+    path.write_text(
+        "import sys\n"
+        "import numpy as np\n"
+        "import ftensor as ft\n"
+        "a = ft.from_numpy(np.ones((64, 1000), np.float32))\n"
+        "for _ in range(3):\n"
+        "    b = a + a\n"
+        "print('sum', b.sum().item(), *sys.argv[1:])\n"
+    )
+    return path
+
+
+# Against published figures
+
+# How far off each kind of figure may come out; docs/performance-model.md has the same table.
+WORST = {"reads": 0.10, "writes": 0.26, "HBM": 0.12, "host": 0.17, "launches": 0.20, "bank": 0.01}
+
+
+@pytest.mark.parametrize("row", published.rows(), ids=lambda row: row.what)
+def test_published_figures(row):
+    kind = next(k for k in WORST if k in row.what) if row.role == "check" else None
+    assert abs(row.off) <= (WORST[kind] if kind else 0.01), f"{row.model:.3g} {row.unit}"
+
+
+def test_docs_have_the_table():
+    text = (Path(__file__).parents[1] / "docs/performance-model.md").read_text()
+    for row in published.rows():
+        line = f"| {row.what} | {row.published:.4g} {row.unit} | {row.model:.4g} | {row.off:+.0%} |"
+        assert line in text, line
+
+
+def test_every_figure_has_a_source():
+    for board in boards.BOARDS:
+        for name, figure in board.figures().items():
+            assert figure.source and figure.value > 0, (board.name, name)
+
+
+def test_boards_are_found_by_the_names_people_use():
+    assert boards.find("u55c") is boards.find("Alveo U55C") is boards.find("alveo-u55c")
+    with pytest.raises(EstimateError, match="u55c"):
+        boards.find("u99")
+
+
+# The model's own properties
+
+
+def test_rates_grow_with_bursts_and_never_pass_the_bank():
+    board = boards.find("u200")
+    for write in (False, True):
+        rates = [bandwidth.port_rate(board, 512, b, 4, 300, write) for b in (1, 2, 4, 16, 64, 256)]
+        assert rates == sorted(rates)
+        assert rates[-1] <= bandwidth.bank_rate(board) + 1e-9
+    assert bandwidth.port_share(256, 16, 300, False) == 1.0
+
+
+def test_queued_launches_cost_less():
+    board = boards.find("u55c")
+    one, many = bandwidth.launches(board, 1000, 1), bandwidth.launches(board, 1000, 1000)
+    assert one == pytest.approx(1000 * 75e-6)
+    assert many < one / 20
+    assert bandwidth.launches(board, 0, 4) == 0
+
+
+def test_counting_members_of_a_range():
+    for begin, end, period, first, last in ((0, 10, 3, 2, 3), (4, 17, 5, 0, 2), (7, 7, 4, 1, 3)):
+        found = [i for i in range(begin, end) if first <= i % period < last]
+        assert members_in(begin, end, period, first, last) == len(found)
+
+
+def add_key(n_outs="v", ins="vv", lanes=16):
+    from ftensor import dtypes
+    from ftensor.kernels.key import KernelKey, Port
+
+    f = dtypes.float32
+    kinds = [Port(f, k) for k in ins]
+    return KernelKey("add", "map", f, lanes, (Port(f, n_outs),), tuple(kinds), ("a + b",))
+
+
+def test_a_large_add_is_bound_by_a_port_or_a_bank():
+    n = 1 << 24
+    ddr, hbm = (Setup(boards.find(name), 300.0) for name in ("u200", "u55c"))
+    on_ddr, on_hbm = (estimate(Launch(add_key(), 1, n), s) for s in (ddr, hbm))
+    assert on_ddr.loop == n / 16 and on_ddr.moved == 12 * n
+    # A pseudo channel gives less than a 512-bit port takes, a DIMM nearly as much.
+    assert on_hbm.bound == "bank"
+    assert on_hbm.kernel == pytest.approx(4 * n / (14.375e9 * 0.916), rel=0.01)
+    assert on_ddr.kernel < on_hbm.kernel
+    # Units share the buffers, so on one bank for each they bring nothing more.
+    more = estimate(Launch(add_key(), 4, n), hbm)
+    assert more.kernel == pytest.approx(on_hbm.kernel, rel=0.01)
+    # All three operands in one bank take three times as long.
+    shared = estimate(Launch(add_key(), 1, n), Setup(hbm.board, 300.0, "HBM[0]"))
+    assert shared.kernel == pytest.approx(3 * on_hbm.kernel, rel=0.01)
+
+
+def test_a_narrow_kernel_is_bound_by_its_port_and_gains_from_units():
+    n = 1 << 20
+    setup = Setup(boards.find("u200"), 300.0)
+    one = estimate(Launch(add_key(lanes=1), 1, n), setup)
+    four = estimate(Launch(add_key(lanes=1), 4, n), setup)
+    assert one.bound == "port"
+    assert one.kernel == pytest.approx(4 * four.kernel, rel=0.01)
+
+
+def test_a_small_tensor_is_bound_by_the_launch_and_crossing_costs_more():
+    e = estimate(Launch(add_key(), 1, 1000), Setup(boards.find("u55c"), 300.0))
+    assert e.slowest(75e-6, True) == "launch"
+    assert e.to_board == (4000, 4000) and e.to_host == (4000,)
+    assert e.crossing == pytest.approx(3 * 13.6e-6, rel=0.1)
+
+
+def test_a_lower_clock_is_slower_until_the_bank_is_the_bound():
+    launch, board = Launch(add_key(), 1, 1 << 24), boards.find("u55c")
+    times = [estimate(launch, Setup(board, clock)).kernel for clock in (100.0, 200.0, 300.0, 400.0)]
+    assert times[0] > times[1] > times[2] * 1.001
+    assert times[3] == pytest.approx(times[2], rel=0.01)
+
+
+# Trip counts against the generated kernels' own loops
+
+
+@pytest.fixture(scope="module")
+def trips():
+    done = subprocess.run(
+        [sys.executable, "-m", "tests.estimate_trips"],
+        capture_output=True,
+        text=True,
+        env={**os.environ, "FTENSOR_DEVICE": "csim"},
+        cwd=Path(__file__).parents[1],
+        timeout=600,
+    )
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout)
+
+
+SKELETONS = ("map", "rows", "reduce_inner", "reduce_outer", "gemm", "gemm_direct", "gemm_pack")
+
+
+@pytest.mark.parametrize("skeleton", (*SKELETONS, "compact"))
+def test_trip_counts_are_those_of_the_generated_loops(trips, skeleton):
+    assert not trips["refused"], "an op without an HLS source cannot be counted"
+    mine = [x for x in trips["found"] if x["skeleton"] == skeleton]
+    assert any(x["counted"] for x in mine), "no launch of this skeleton was counted"
+    for x in mine:
+        assert x["counted"] == x["expected"], f"{x['launch']}, unit {x['unit']}"
+
+
+# The command
+
+
+def test_command_prints_both_totals_and_says_what_it_is(program):
+    done = run(program, "x")
+    assert done.returncode == 0, done.stderr
+    assert "sum 128000.0 x" in done.stdout
+    assert "A model's estimate, not measured on hardware." in done.stdout
+    line = re.search(r"^add +map .* 64000 +1 +3 .*", done.stdout, re.M)
+    assert line
+    assert (line[0].split()[-3], line[0].split()[-1]) == ("launch", "PCIe")
+    for word in ("resident", "fetched", "Alveo U55C", "Mostly bound by", "Residency:", "off by"):
+        assert word in done.stdout
+
+
+def test_command_json(program):
+    done = run("--json", "--board", "u200", "--units", 4, "--clock", 250, program)
+    assert done.returncode == 0, done.stderr
+    assert "sum 128000.0" in done.stderr
+    got = json.loads(done.stdout)
+    assert got["note"].startswith("A model's estimate")
+    assert got["assumptions"]["clock_mhz"] == 250
+    assert all(f["source"] for f in got["board"]["figures"].values())
+    add = next(x for x in got["launches"] if x["op"] == "add")
+    assert (add["count"], add["units"], add["size"]) == (3, 3, "64000")  # 16384 elements a unit
+    assert add["bytes"] == 3 * 256000
+    assert (add["bytes_to_board"], add["bytes_to_host"]) == (512000, 256000)
+    total = got["total"]
+    assert total["launches"] == sum(x["count"] for x in got["launches"])
+    kernels = sum(x["count"] * x["kernel_s"] for x in got["launches"])
+    assert total["kernels_s"] == pytest.approx(kernels)
+    crossing = sum(x["count"] * x["crossing_s"] for x in got["launches"])
+    fixed = total["kernels_s"] + total["launches_s"] + total["geometries_s"]
+    assert total["fetched_s"] == pytest.approx(fixed + crossing)
+    assert total["resident_s"] == pytest.approx(fixed + got["copies"]["s"])
+    assert got["copies"]["to_board"] == 256000 and got["copies"]["to_host"] == 4
+
+
+CROSSING = """
+import numpy as np
+import ftensor as ft
+def make(*shape):
+    return ft.from_numpy(np.ones(shape, np.float32))
+make(100, 1000) + make(1000)
+make(64, 1000).sum(1)
+make(64, 1000).mean()
+make(150, 130) @ make(130, 170)
+make(500, 300)[ft.tensor([1, 2, 70])]
+make(20, 30).t().contiguous()
+"""
+
+
+def test_bytes_that_would_cross_are_the_operands(tmp_path):
+    path = tmp_path / "crossing.py"
+    path.write_text(CROSSING)
+    done = run("--json", "--units", 4, path)
+    assert done.returncode == 0, done.stderr
+    found = {}
+    for x in json.loads(done.stdout)["launches"]:
+        both = found.setdefault(x["op"], [0, 0])
+        both[0] += x["bytes_to_board"] * x["count"]
+        both[1] += x["bytes_to_host"] * x["count"]
+    assert found["add"] == [4 * (100 * 1000 + 1000), 4 * 100 * 1000]
+    assert found["sum"] == [4 * 64 * 1000, 4 * 64]
+    assert found["mean"] == [4 * 64 * 1000, 4]  # the partial sums of its splits stay
+    assert found["matmul"] == [4 * (150 * 130 + 130 * 170), 4 * 150 * 170]  # and so do panels
+    # The rows that are found with their indices, and the transposed matrix.
+    assert found["copy"] == [4 * 900 + 8 * 3 + 4 * 600, 4 * 900 + 4 * 600]
+
+
+def test_any_device_gives_the_same_estimate(tmp_path):
+    from ftensor.runtime.discovery import find
+
+    if not any(found.target.name == "pocl" for found in find()):
+        pytest.skip("PoCL is not installed here, to be compared with the C simulation")
+    path = tmp_path / "crossing.py"
+    path.write_text(CROSSING)
+    both = [run("--json", "--units", 4, path, FTENSOR_DEVICE=name) for name in ("csim", "pocl")]
+    assert both[0].returncode == both[1].returncode == 0, both[0].stderr + both[1].stderr
+    assert json.loads(both[0].stdout) == json.loads(both[1].stdout)
+
+
+def test_widened_accesses_are_faster(tmp_path):
+    path = tmp_path / "sum.py"
+    path.write_text("import ftensor as ft\nft.ones(256, 256) @ ft.ones(256, 256)\n")
+    times = []
+    for option in ([], ["--widened"]):
+        done = run("--json", *option, path)
+        assert done.returncode == 0, done.stderr
+        launches = json.loads(done.stdout)["launches"]
+        times.append(next(x["kernel_s"] for x in launches if x["op"] == "matmul"))
+    assert times[0] > 1.2 * times[1]
+
+
+def test_command_with_an_inventory_names_what_is_missing(program):
+    program.write_text(program.read_text() + "a.acosh()\n")
+    done = run("--json", "--inventory", "minimal", program)
+    assert done.returncode == 0, done.stderr
+    assert "acosh" in json.loads(done.stdout)["not_in_inventory"]
+
+
+@pytest.mark.parametrize(
+    "arguments, text, message",
+    [
+        (["--board", "u99"], "", "no board 'u99'"),
+        (["--units", "0"], "", "--units must be more than 0"),
+        (["--inventory", "no-such"], "", "no-such"),
+        (["--banks", "DDR[0]"], "", "'HBM[0]' for one bank"),
+        ([], None, "no such file"),
+        ([], "print(1)", "launched no kernel"),
+        ([], "import sys; sys.exit(3)", "failed"),
+        ([], "raise KeyError('mine')", "KeyError: 'mine'"),
+    ],
+)
+def test_mistakes_get_one_message(tmp_path, arguments, text, message):
+    path = tmp_path / "program.py"
+    if text is not None:
+        path.write_text(text)
+    done = run(*arguments, path)
+    assert done.returncode == 1
+    assert message in done.stderr
+    if "KeyError" not in message:
+        assert "Traceback" not in done.stderr
+
+
+def test_an_option_behind_the_program_is_the_programs_and_is_told(tmp_path):
+    path = tmp_path / "program.py"
+    path.write_text("import sys, ftensor as ft\nft.ones(9) + 1\nassert sys.argv[1:] == ['--board']")
+    done = run(path, "--board")
+    assert done.returncode == 0 and "--board stands behind" in done.stderr
+
+
+def test_recording_leaves_the_device_as_it_was():
+    script = (
+        "import numpy as np, ftensor as ft\n"
+        "from ftensor.device import default_backend\n"
+        "from ftensor.estimate.trace import recording\n"
+        "b = default_backend()\n"
+        "before = b.target, b.units, b.host_shared, dict(vars(b))\n"
+        "x = ft.ones(10) + 1\n"
+        "with recording(4) as trace:\n"
+        "    y = ft.ones(100000) + 1\n"
+        "assert sum(trace.launches.values()) == 2, trace\n"
+        "assert {l.units for l in trace.launches} == {4}, trace\n"
+        "assert before[:3] == (b.target, b.units, b.host_shared)\n"
+        "assert vars(b).keys() == before[3].keys()\n"
+        "z = ft.ones(100000) + 1\n"
+        "assert sum(trace.launches.values()) == 2\n"
+        "assert (y == z).all().item() and y.numpy().sum() == 200000\n"
+    )
+    environment = {**os.environ, "FTENSOR_DEVICE": "csim"}
+    done = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, text=True, env=environment, timeout=300
+    )
+    assert done.returncode == 0, done.stderr
