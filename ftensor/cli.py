@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import argparse
+import os
+import sys
 from collections.abc import Callable, Sequence
 from importlib import import_module
 from pathlib import Path
 
 from ._version import __version__
-from .build import options
+from .build import kernels_options, options
 from .estimate import options as estimate_options
 
 
@@ -65,6 +67,11 @@ def parser() -> argparse.ArgumentParser:
         "Build an image of kernels from an inventory.",
     )
     options.add_arguments(build)
+    kernels = _add(
+        commands, "kernels", _lazy("build.coverage", "command"),
+        "Show which kernels an image or an inventory holds, and what a program would miss in it.",
+    )  # fmt: skip
+    kernels_options.add_arguments(kernels)
     estimate = _add(
         commands, "estimate", _lazy("estimate.command", "run"),
         "Run a program here and estimate what it would take on a board (a model, no measurement).",
@@ -117,5 +124,11 @@ def parser() -> argparse.ArgumentParser:
 def main(argv: Sequence[str] | None = None) -> int:
     """Run a command; the exit status."""
     arguments = parser().parse_args(argv)
-    status: int = arguments.run(arguments)
+    try:
+        status: int = arguments.run(arguments)
+        sys.stdout.flush()
+    except BrokenPipeError:
+        # Whoever read the output has seen enough; what is buffered has nowhere to go.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
     return status

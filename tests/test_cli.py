@@ -147,3 +147,10 @@ def test_sizes_read_back(nbytes):
     number, unit = size(nbytes).split()
     scale = 1024 ** ("B", "KiB", "MiB", "GiB", "TiB").index(unit)
     assert abs(float(number) * scale - nbytes) <= 0.05001 * scale
+
+
+def test_a_reader_who_has_seen_enough_is_no_error() -> None:
+    line = f"{sys.executable} -m ftensor kernels full | head -1"
+    done = subprocess.run(["bash", "-o", "pipefail", "-c", line], capture_output=True, text=True)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout.startswith("op")

@@ -1,0 +1,78 @@
+"""Which kernels a program asks for, and an inventory that has them."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Container, Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from ..kernels.wanted import Wanted, wanted
+from .group import Member
+
+_DTYPES = re.compile(r"dtypes = \[(.*)\]")
+
+
+@dataclass(frozen=True)
+class Need:
+    """A kernel that a program asked for, and at how many launches."""
+
+    wanted: Wanted
+    launches: int
+
+
+def needs(
+    program: Path, arguments: Sequence[str], held: Container[str] | None = None, units: int = 1,
+    stdout: Any = None,
+) -> list[Need]:  # fmt: skip
+    """What a program asks for when it runs on this machine; the most launched first.
+
+    With `held`, the entries of an image, it takes the layouts that the image has where it can.
+    EstimateError for a program that can't be read or that fails.
+    """
+    from ..estimate.command import run_program
+
+    counts: Counter[Member] = Counter()
+    for launch, times in run_program(program, arguments, units, held, stdout).launches.items():
+        counts[launch.member] += times
+    return [Need(wanted(member), times) for member, times in counts.most_common()]
+
+
+def inventory_text(kernels: Iterable[Wanted], description: str) -> str:
+    """An inventory of just these kernels, each in its layout or in the one that serves any."""
+    # Tables that differ in their ops alone become one, then those that differ in dtypes alone.
+    by_rest: dict[tuple[str, ...], list[str]] = {}
+    for kernel in kernels:
+        _, ops, *rest = kernel.lines
+        by_rest.setdefault(tuple(rest), []).append(ops.removeprefix("ops = [").removesuffix("]"))
+    by_ops: dict[tuple[tuple[str, ...], tuple[str, ...]], list[str]] = {}
+    for asked, names in by_rest.items():
+        dtypes = [m[1] for m in map(_DTYPES.match, asked) if m]
+        others = tuple(line for line in asked if not _DTYPES.match(line))
+        by_ops.setdefault((tuple(dict.fromkeys(names)), others), []).extend(dtypes)
+    parts = [f"# {description}", f"description = {_quoted(description)}"]
+    for (together, others), dtypes in by_ops.items():
+        parts += ["", "[[kernel]]", _list("ops", together)]
+        parts += [_list("dtypes", list(dict.fromkeys(dtypes)))] if dtypes else []
+        parts += others
+    return "\n".join(parts) + "\n"
+
+
+def _list(key: str, words: Sequence[str]) -> str:
+    """A setting that is a list of quoted words, within 100 columns."""
+    line = f"{key} = [{', '.join(words)}]"
+    if len(line) <= 100:
+        return line
+    lines, current = [f"{key} = ["], "   "
+    for word in words:
+        if len(current) + len(word) > 97:
+            lines.append(current)
+            current = "   "
+        current += f" {word},"
+    return "\n".join([*lines, current, "]"])
+
+
+def _quoted(text: str) -> str:
+    return '"' + text.replace("\\", "\\\\").replace('"', '\\"') + '"'

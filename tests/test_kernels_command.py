@@ -1,0 +1,270 @@
+"""`ftensor kernels`: coverage of inventories and images, and what a traced program misses."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+
+import ftensor as ft
+from ftensor.build import coverage
+from ftensor.build.inventory import expand, read
+from ftensor.build.manifest import Manifest, record
+from ftensor.build.trace import inventory_text
+from ftensor.cli import main
+from ftensor.kernels.wanted import wanted
+
+pytestmark = pytest.mark.once
+
+INVENTORY = """
+description = "three ops"
+[[kernel]]
+name = "few"
+ops = ["add()", "mul", "sum"]
+dtypes = ["float32"]
+layouts = ["linear", "scalar", "inner"]
+"""
+PROGRAM = """
+import sys
+import ftensor as ft
+a = ft.ones(64) + ft.ones(64)
+for _ in range(3):
+    a = a * 2
+print("the program says", float(a.sum()), sys.argv[1:])
+b = a.exp().reshape(8, 8).t() + a[:8]
+"""
+needs_cxx = pytest.mark.skipif(
+    shutil.which("g++") is None, reason="tracing runs on the C simulation, which needs g++"
+)
+
+
+@pytest.fixture
+def few(tmp_path: Path) -> Path:
+    path = tmp_path / "few.toml"
+    path.write_text(INVENTORY)
+    return path
+
+
+@pytest.fixture
+def program(tmp_path: Path) -> Path:
+    path = tmp_path / "program.py"
+    path.write_text(PROGRAM)
+    return path
+
+
+def traced(*words: object, **more: str) -> subprocess.CompletedProcess[str]:
+    env = {**os.environ, "PYTHONPATH": str(Path(ft.__file__).parent.parent)}
+    env["FTENSOR_DEVICE"] = "csim"
+    env.pop("FTENSOR_IMAGE", None)
+    env.update(more)
+    return subprocess.run(
+        [sys.executable, "-m", "ftensor", "kernels", *map(str, words)],
+        env=env, capture_output=True, text=True, timeout=300,
+    )  # fmt: skip
+
+
+def cells(text: str) -> dict[str, dict[str, str]]:
+    """The matrix that was printed: op and dtype to letters."""
+    head, *rows = text.split("\n\n")[0].splitlines()
+    starts = [head.index(name) for name in head.split()] + [999]
+    names = head.split()[1:]
+    return {
+        row[: starts[1]].strip(): {
+            name: row[a:b].strip() for name, a, b in zip(names, starts[1:], starts[2:])
+        }
+        for row in rows
+    }
+
+
+def test_matrix_of_an_inventory(few: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["kernels", str(few)]) == 0
+    out = capsys.readouterr().out
+    assert cells(out) == {
+        "add": {"float32": "ln"}, "mul": {"float32": "ln"}, "sum": {"float32": "i"}
+    }  # fmt: skip
+    assert "8 kernels of ops in 3 kernels, 3 compute units" in out
+
+
+def test_letters_of_full(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["kernels", "full"]) == 0
+    shown = cells(capsys.readouterr().out)
+    assert shown["copy"]["int64"] == "lsgp"
+    assert shown["add"]["complex64"] == "lsn"
+    assert shown["exp"]["bool"] == "ls"
+    assert shown["remainder"]["complex64"] == ""
+    assert shown["sum"]["float32"] == "ios"
+    assert shown["matmul"]["float32"] == "l" and "compact" in shown
+
+
+def test_one_op(few: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["kernels", str(few), "--op", "mul"]) == 0
+    head, *lines = [line.split("  ") for line in capsys.readouterr().out.splitlines()]
+    assert head[0] == "op" and len(lines) == 3
+    words = [" ".join(line).split() for line in lines]
+    assert words[0][1:4] == ["float32(float32,", "float32)", "linear"]
+    (group,) = [g for g in expand(read(few)) if g.skeleton == "map"]
+    for line in words:
+        assert line[0] == "mul"
+        name, opcode, units = line[-3:]
+        assert (name, units) == (group.name, "1")
+        assert group.keys[int(opcode)].name == "mul"
+    assert main(["kernels", str(few), "--op", "exp"]) == 0
+    assert "no kernel of 'exp'" in capsys.readouterr().out
+
+
+def test_json(few: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["kernels", str(few), "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    entries = {m.entry for g in expand(read(few)) for m in g.keys}
+    assert {one["entry"] for one in found} == entries
+    assert {one["layout"] for one in found} == {"linear", "inner"}
+
+
+def test_known_ones_are_listed(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["kernels"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    names = [line.split()[0] for line in lines if line and not line.startswith("ftensor")]
+    assert names == ["inventory", "dsp", "full", "minimal", "nn", "steps"]
+
+
+def _manifest(folder: Path, few: Path) -> Path:
+    kernels = tuple(record(group, "0" * 64) for group in expand(read(few)))
+    path = folder / "manifest.json"
+    Manifest("few", "csim", "", "", "few.xclbin", kernels).write(path)
+    return path
+
+
+def test_a_manifest_shows_what_its_inventory_does(
+    tmp_path: Path, few: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = _manifest(tmp_path, few)
+    assert main(["kernels", str(few), "--json"]) == 0
+    of_inventory = capsys.readouterr().out
+    assert main(["kernels", str(path), "--json"]) == 0
+    assert capsys.readouterr().out == of_inventory
+
+
+@needs_cxx
+def test_an_image_shows_what_its_inventory_does(
+    tmp_path: Path, few: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    out = tmp_path / "out"
+    words = ["build", "--target", "csim", "--inventory", str(few), "--out", str(out)]
+    assert main(words) == 0
+    capsys.readouterr()
+    assert main(["kernels", str(few), "--json"]) == 0
+    wanted_text = capsys.readouterr().out
+    for source in (out, out / "few.xclbin"):
+        assert main(["kernels", str(source), "--json"]) == 0
+        assert capsys.readouterr().out == wanted_text
+    monkeypatch.setenv("FTENSOR_IMAGE", str(out / "few.xclbin"))
+    assert main(["kernels", "--json"]) == 0
+    assert capsys.readouterr().out == wanted_text
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["nothing"], "there is no inventory 'nothing'"),
+        (["/no/image.xclbin"], "No such file"),
+        (["/no/manifest.json"], "No such file"),
+        (["minimal", "--trace", "/no/program.py"], "no such file"),
+        (["minimal", "--trace"], "which program"),
+        (["minimal", "--write", "new.toml"], "--trace PROGRAM"),
+    ],
+)
+def test_mistakes(words: Sequence[str], said: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["kernels", *words]) == 1
+    caught = capsys.readouterr()
+    assert caught.out == "" and said in caught.err and caught.err.startswith("ftensor kernels: ")
+
+
+def test_a_manifest_of_another_version(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """The message names the file, and does not ask for another copy of it."""
+    path = tmp_path / "manifest.json"
+    path.write_text('{"format": "ftensor-image", "version": 99}')
+    for source in (path, tmp_path):
+        assert main(["kernels", str(source)]) == 1
+        said = capsys.readouterr().err
+        assert said.startswith(f"ftensor kernels: {path}: ") and "version 99" in said
+        assert "copy" not in said
+
+
+@needs_cxx
+def test_trace_lists_what_is_missing(few: Path, program: Path) -> None:
+    done = traced(few, "--trace", program, "one", "--json")
+    assert done.returncode == 1
+    assert "the program says 1024.0 ['one', '--json']" in done.stderr
+    assert "lacks 3 of them, at 4 launches" in done.stdout
+    rows = [line.split() for line in done.stdout.splitlines()]
+    missed = {row[0]: row[-1] for row in rows if row and row[0] in ("fill", "exp", "add", "mul")}
+    assert missed == {"fill": "2", "exp": "1", "add": "1"}
+
+
+@needs_cxx
+def test_trace_against_the_loaded_image(tmp_path: Path, few: Path, program: Path) -> None:
+    out = tmp_path / "out"
+    assert main(["build", "--target", "csim", "--inventory", str(few), "--out", str(out)]) == 0
+    done = traced("--trace", program, FTENSOR_IMAGE=str(out / "few.xclbin"))
+    assert done.returncode == 1
+    assert "few.xclbin lacks 3 of them, at 4 launches" in done.stdout
+
+
+@needs_cxx
+def test_lines_that_add_the_rest(few: Path, program: Path) -> None:
+    lines = traced(few, "--trace", program).stdout.partition("inventory:\n")[2]
+    few.write_text(INVENTORY + lines)
+    done = traced(few, "--trace", program)
+    assert (done.returncode, done.stderr.count("Traceback")) == (0, 0)
+    assert "has them all" in done.stdout
+
+
+@needs_cxx
+def test_write_an_inventory_for_a_program(tmp_path: Path, program: Path) -> None:
+    mine = tmp_path / "mine.toml"
+    done = traced("--trace", program, "--write", mine)
+    assert done.returncode == 0 and f"wrote {mine}" in done.stdout
+    done = traced(mine, "--trace", program, "--json")
+    assert done.returncode == 0
+    found = json.loads(done.stdout)
+    assert all(one["held"] for one in found) and len(found) >= 6
+    ops = {key.name.removesuffix("_whole") for g in expand(read(mine)) for key in g.keys}
+    assert ops == {"fill", "add", "mul", "sum", "exp"}
+
+
+@needs_cxx
+def test_a_program_that_fails(tmp_path: Path) -> None:
+    bad = tmp_path / "bad.py"
+    bad.write_text("import ftensor as ft\nft.ones(2) + ft.ones(3)\n")
+    done = traced("minimal", "--trace", bad)
+    assert done.returncode == 1 and "RuntimeError" in done.stderr
+    assert done.stderr.splitlines()[-1].startswith("ftensor kernels: ")
+
+
+@pytest.mark.parametrize("name", ["minimal", "dsp", "nn"])
+def test_every_member_can_be_asked_for_by_its_lines(name: str, tmp_path: Path) -> None:
+    """What a message says adds a kernel does add it, or the one for any strides."""
+    from ftensor.build.members import generic
+    from ftensor.kernels.key import KernelKey
+
+    members = [m for g in expand(read(name)) for m in g.members]
+    path = tmp_path / "mine.toml"
+    path.write_text(inventory_text([wanted(m) for m in members], 'what "it" needs'))
+    assert read(path).description == 'what "it" needs'
+    held = {m for g in expand(read(path)) for m in g.members}
+    lost = [
+        m for m in members
+        if m not in held and not (isinstance(m, KernelKey) and generic(m) in held)
+    ]  # fmt: skip
+    assert lost == []
+
+
+def test_layouts_in_words() -> None:
+    words = {one.layout for kernel in coverage.records("full") for one in coverage.members(kernel)}
+    assert words == {"linear", "strided", "inner", "outer", "gather", "scatter"}
