@@ -10,16 +10,17 @@ PIP_ZIPAPP ?= https://bootstrap.pypa.io/pip/pip.pyz
 
 BIN := $(VENV)/bin
 
-.PHONY: help demo test lint format bench clean
+.PHONY: help demo test emulator lint format bench clean
 .DEFAULT_GOAL := help
 
 help:
-	@echo "make demo    digits and a photograph on this machine's device; pictures go to $(OUT)/"
-	@echo "make test    all tests, on the default device and on every other target that is here"
-	@echo "make lint    ruff and mypy"
-	@echo "make format  ruff's formatting, written into the files"
-	@echo "make bench   figures against torch and NumPy"
-	@echo "make clean   removes what the others made, the virtual environment included"
+	@echo "make demo      digits and a photograph on this machine's device; pictures go to $(OUT)/"
+	@echo "make test      all tests, on the default device and on every other target that is here"
+	@echo "make emulator  installs Intel's FPGA emulator, about 1 GB, which make test then uses too"
+	@echo "make lint      ruff and mypy"
+	@echo "make format    ruff's formatting, written into the files"
+	@echo "make bench     figures against torch and NumPy"
+	@echo "make clean     removes what the others made, the virtual environment included"
 
 demo: $(VENV)/installed-demo
 	$(BIN)/python examples/digits.py --out $(OUT)
@@ -27,6 +28,9 @@ demo: $(VENV)/installed-demo
 
 test: $(VENV)/installed-test
 	@$(BIN)/python tests/run.py $(ARGS)
+
+emulator: $(VENV)/installed-test
+	@$(BIN)/ftensor emulate --intel --install
 
 lint: $(VENV)/installed-lint
 	$(BIN)/ruff check .

@@ -4,6 +4,7 @@
 
 FTENSOR_CI_TARGETS      which ones, separated by commas (all of TARGETS)
 FTENSOR_REQUIRE_TARGETS 1: one that is not here is an error; otherwise it is said and left out
+FTENSOR_INTEL_FPGA_EMULATOR  the folder of Intel's FPGA emulator (see docs/intel-fpga.md)
 
 The last line is in pytest's form: the sum over the targets.
 """
@@ -30,7 +31,11 @@ TARGETS = {
     "pocl": "pocl",
     "csim": "csim",
     "oclgrind": "oclgrind",
+    "xrt": "xilinx",
+    "intel-fpga": "intel-fpga-emulator",
 }
+# The kernels of the software device, built once and again where a kernel changed.
+IMAGE = ROOT / "build" / "full"
 # Run in the very environment the tests get, so that what is announced is what is tested.
 PROBE = """
 import json, sys
@@ -65,7 +70,12 @@ def environment(target: str, folder: Path) -> dict[str, str] | None:
     env = dict(os.environ)
     if target == "default":
         return env
-    env["FTENSOR_DEVICE"] = target
+    env["FTENSOR_DEVICE"] = TARGETS[target] or target
+    if target == "intel-fpga":
+        from ftensor.emulation import intel
+
+        driver = intel.driver()
+        return intel.environment(driver, env, folder) if driver else None
     if target == "oclgrind":
         driver = oclgrind_driver()
         if driver is None:
@@ -82,6 +92,21 @@ def environment(target: str, folder: Path) -> dict[str, str] | None:
     return env
 
 
+def launcher(target: str) -> list[str] | None:
+    """The command under which a target's programs run; None when the machine lacks the tool."""
+    if target != "xrt":
+        return []
+    from ftensor.emulation.environment import available
+
+    if why := available():
+        print(f"\n## {target}: {why}", flush=True)
+        return None
+    ftensor = [sys.executable, "-m", "ftensor"]
+    build = ["build", "--target", "csim", "--inventory", "full", "--out", str(IMAGE)]
+    subprocess.run([*ftensor, *build], cwd=ROOT, check=True)
+    return [*ftensor, "emulate", "--image", str(IMAGE / "full.xclbin"), "--"]
+
+
 def oclgrind_driver() -> Path | None:
     """Oclgrind's OpenCL driver, which lies beside its command."""
     command = shutil.which("oclgrind")
@@ -92,11 +117,15 @@ def oclgrind_driver() -> Path | None:
     return next((lib / name for name in names if (lib / name).is_file()), None)
 
 
-def probe(target: str, env: dict[str, str]) -> dict[str, object]:
+def probe(target: str, under: list[str], env: dict[str, str]) -> dict[str, object]:
     """What the target's environment offers, asked in a process of its own."""
     row = TARGETS[target] or "default"
     done = subprocess.run(
-        [sys.executable, "-c", PROBE, row], env=env, cwd=ROOT, text=True, capture_output=True
+        [*under, sys.executable, "-c", PROBE, row],
+        env=env,
+        cwd=ROOT,
+        text=True,
+        capture_output=True,
     )
     if done.returncode:
         sys.exit(f"ftensor fails to look for {target}:\n{done.stderr}")
@@ -104,9 +133,9 @@ def probe(target: str, env: dict[str, str]) -> dict[str, object]:
     return answer
 
 
-def run_suite(target: str, env: dict[str, str], arguments: list[str]) -> Run:
+def run_suite(target: str, under: list[str], env: dict[str, str], arguments: list[str]) -> Run:
     """pytest's output passes through; its closing line is kept."""
-    command = [sys.executable, "-m", "pytest", *arguments]
+    command = [*under, sys.executable, "-m", "pytest", *arguments]
     command += [f"--color={'yes' if sys.stdout.isatty() else 'no'}"]
     result = Run(target)
     lines: collections.deque[str] = collections.deque(maxlen=20)
@@ -156,8 +185,12 @@ def main() -> int:
     for target in wanted:
         with tempfile.TemporaryDirectory(prefix="ftensor-tests-") as folder:
             env = environment(target, Path(folder))
-            answer = probe(target, env) if env is not None else {}
-            if env is None or "row" not in answer:
+            under = launcher(target)
+            if env is None or under is None:
+                answer: dict[str, object] = {}
+            else:
+                answer = probe(target, under, env)
+            if env is None or under is None or "row" not in answer:
                 missing.append(target)
                 notes = answer.get("notes") or ""
                 print(f"\n## {target}: not on this machine {notes}", flush=True)
@@ -175,7 +208,7 @@ def main() -> int:
                 arguments += ["-n", str(min(4, os.cpu_count() or 1))]
                 arguments += ["-m", "not once"] if runs else []
             covered.add(answer["row"])
-            runs.append(run_suite(target, env, arguments))
+            runs.append(run_suite(target, under, env, arguments))
     print()
     for target in missing:
         print(f"{target:>9}: {'required, and ' * required}not on this machine")

@@ -1,0 +1,160 @@
+"""The road to a board as a user goes it: build an image, run programs with it, on the real XRT.
+
+What ran on a device that compiles runs with an image: bit by bit as the C simulation does it.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from ftensor.emulation.environment import available
+
+pytestmark = pytest.mark.once
+
+ROOT = Path(__file__).parent.parent
+# Every op, layout and dtype of it is in `nn`; results go to the file that is named first.
+PROGRAM = """
+import sys
+import numpy as np
+import ftensor as ft
+
+rng = np.random.default_rng(7)
+a, b = (ft.tensor(rng.standard_normal((32, 64), np.float32)) for _ in "ab")
+n = ft.tensor(rng.integers(-99, 99, (32, 64)))
+results = [
+    a + b, a.t() * 3, a[:, 3:19] - b[:, 4:20], (a / b).abs(), a.exp(), b.tanh(), a.sigmoid(),
+    ft.where(a < b, a, 0), a.half() * b.half(), a.bfloat16().exp(), n + 1, n.float().sqrt(),
+    a.sum(), b.amax(0), a.amax(1), a.argmax(1), n.sum(1), a @ b.t(), a[:, n[0] % 64],
+    a.clone().add_(b), a[::2].mul_(2),
+]
+# Folded in another order where the image has one layout for all widths.
+sums = [b.sum(0), a.mean(1, keepdim=True), ft.nn.functional.softmax(a, dim=1)]
+arrays = {f"result {k}": r.float() if r.dtype is ft.bfloat16 else r for k, r in enumerate(results)}
+arrays |= {f"sum {k}": r for k, r in enumerate(sums)}
+np.savez(sys.argv[1], **{name: r.numpy() for name, r in arrays.items()})
+"""
+WITHOUT_EXP = """
+import warnings
+import ftensor as ft
+
+with warnings.catch_warnings(record=True) as seen:
+    warnings.simplefilter("always")
+    x = ft.tensor([0.0, 1.0, 2.0]).exp()
+    y = (x + x).exp().sum()
+print([str(w.message).split(" ")[0] for w in seen if w.category.__name__ == "FallbackWarning"])
+print([round(v, 3) for v in x.tolist()], x.device, y.item() > 1000)
+ft.set_fallback("error")
+try:
+    x.exp()
+except ft.KernelNotBuilt as failure:
+    print("KernelNotBuilt", [w in str(failure) for w in ("exp", "float32", "ftensor build")])
+"""
+
+FRESH = """
+import numpy as np
+import ftensor as ft
+
+n, kept = 100_000, []
+a, b = ft.tensor(np.arange(n, dtype=np.float32)), ft.tensor(np.ones(n, np.float32))
+for _ in range(20):
+    kept.append(a + b)  # by four compute units, into a buffer that no kernel has had yet
+print(sum(not np.array_equal(c.numpy(), np.arange(n) + 1) for c in kept), "of them wrong")
+"""
+
+
+def run(*words: str | Path, **settings: str) -> str:
+    env = {**os.environ, "PYTHONPATH": str(ROOT), **settings}
+    done = subprocess.run(
+        [sys.executable, *map(str, words)], env=env, cwd=ROOT, text=True, capture_output=True,
+        timeout=600, start_new_session=True,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout
+
+
+def emulate(image: Path, *words: str | Path, **settings: str) -> str:
+    return run(
+        "-m", "ftensor", "emulate", "--image", image, "--", sys.executable, *words, **settings
+    )
+
+
+def built(inventory: str, base: Path) -> Path:
+    """The image of an inventory, once for all workers: the folder's lock lets one of them build."""
+    folder = base / inventory
+    run("-m", "ftensor", "build", "--target", "csim", "--inventory", inventory, "--out", folder)
+    return folder / f"{inventory}.xclbin"
+
+
+@pytest.fixture(scope="module")
+def base(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    mine = tmp_path_factory.getbasetemp()
+    base = (mine.parent if os.environ.get("PYTEST_XDIST_WORKER") else mine) / "road"
+    base.mkdir(exist_ok=True)
+    return base
+
+
+@pytest.fixture
+def needs_xrt() -> None:
+    if why := available():
+        assert os.environ.get("FTENSOR_REQUIRE_TARGETS") != "1", why
+        pytest.skip(why)
+
+
+def program(folder: Path, text: str) -> Path:
+    (folder / "program.py").write_text(text)
+    return folder / "program.py"
+
+
+def test_xrt_computes_what_the_c_simulation_computes(
+    base: Path, tmp_path: Path, needs_xrt: None
+) -> None:
+    image, script = built("nn", base), program(tmp_path, PROGRAM)
+    out = {name: tmp_path / f"{name}.npz" for name in ("compiled", "image", "xrt")}
+    run(script, out["compiled"], FTENSOR_DEVICE="csim")
+    simulated = {"FTENSOR_DEVICE": "csim", "FTENSOR_IMAGE": str(image)}
+    run(script, out["image"], **simulated, FTENSOR_FALLBACK="error")
+    emulate(image, script, out["xrt"], FTENSOR_FALLBACK="error")
+    found = {name: np.load(path) for name, path in out.items()}
+    for name, expected in found["compiled"].items():
+        image_result, xrt_result = found["image"][name], found["xrt"][name]
+        assert image_result.dtype == xrt_result.dtype == expected.dtype
+        assert image_result.shape == xrt_result.shape == expected.shape
+        assert xrt_result.tobytes() == image_result.tobytes(), name
+        if name.startswith("sum"):
+            np.testing.assert_allclose(image_result, expected, rtol=1e-5, atol=1e-6)
+        else:
+            assert image_result.tobytes() == expected.tobytes(), name
+
+
+def test_the_digits_are_named_alike(base: Path, tmp_path: Path, needs_xrt: None) -> None:
+    pytest.importorskip("sklearn")
+    image, digits = built("nn", base), ROOT / "examples" / "digits.py"
+    here = run(digits, "--out", tmp_path / "here")
+    there = emulate(image, digits, "--out", tmp_path / "there", FTENSOR_FALLBACK="error")
+    answers = [re.findall(r"accuracy: ([\d.]+)", text) for text in (here, there)]
+    assert answers[0] == answers[1] != []
+
+
+def test_what_the_image_lacks_runs_on_the_host(base: Path, tmp_path: Path, needs_xrt: None) -> None:
+    image, script = built("minimal", base), program(tmp_path, WITHOUT_EXP)
+    lines = emulate(image, script).splitlines()
+    assert lines == [
+        "['exp']",
+        "[1.0, 2.718, 7.389] fpga:0 True",
+        "KernelNotBuilt [True, True, True]",
+    ]
+
+
+def test_units_of_a_launch_do_not_undo_each_other(
+    base: Path, tmp_path: Path, needs_xrt: None
+) -> None:
+    """XRT sends a buffer that is not on the device with each unit's part of a launch."""
+    image, script = built("steps", base), program(tmp_path, FRESH)
+    assert emulate(image, script, FTENSOR_FALLBACK="error") == "0 of them wrong\n"
