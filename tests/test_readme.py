@@ -5,9 +5,12 @@ from __future__ import annotations
 import contextlib
 import io
 import re
+import shlex
 from pathlib import Path
 
 import pytest
+
+from ftensor.cli import parser
 
 ROOT = Path(__file__).resolve().parent.parent
 README = ROOT / "README.md"
@@ -40,6 +43,17 @@ def test_block(guide: Path, number: int) -> None:
     with contextlib.redirect_stdout(printed):
         exec(compile(block, f"{guide.name}, block {number}", "exec"), names)
     assert printed.getvalue().splitlines() == PRINTED.findall(block)
+
+
+def test_the_commands_of_the_guides_exist() -> None:
+    """Each command line of README and docs is one that the command line's grammar takes."""
+    seen = 0
+    for guide in (README, *sorted((ROOT / "docs").glob("*.md"))):
+        for line in re.findall(r"^    (?:\$ )?(ftensor (?!emulate:).*)$", guide.read_text(), re.M):
+            words = shlex.split(line.replace("[", "").replace("]", ""), comments=True)[1:]
+            parser().parse_args(words)  # SystemExit otherwise
+            seen += 1
+    assert seen > 15
 
 
 def test_tour_is_ten_lines() -> None:
