@@ -10,6 +10,7 @@ import os
 import subprocess
 import sys
 import threading
+import time
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -17,6 +18,7 @@ from typing import Any
 import numpy as np
 
 ROOT = Path(__file__).resolve().parent.parent
+PATIENCE = 5.0  # seconds in which XRT lets go of the image before
 KERNELS = r"""
 #include <math.h>
 #include <stdint.h>
@@ -193,9 +195,17 @@ class Board:
         """Another program in the place of the present one."""
         self.kernels: dict[tuple[str, int], Any] = {}
         self.program = None
-        self.program = self.cl.Program(
-            self.context, [self.device], [Path(image).read_bytes()]
-        ).build()
+        self.queue.finish()
+        binary, deadline = Path(image).read_bytes(), time.monotonic() + PATIENCE
+        while self.program is None:
+            try:
+                self.program = self.cl.Program(self.context, [self.device], [binary]).build()
+            except self.cl.Error as error:
+                # A thread of XRT may hold the last launch a moment longer than its event says.
+                busy = error.code == self.cl.status_code.OUT_OF_RESOURCES
+                if not busy or time.monotonic() > deadline:
+                    raise
+                time.sleep(0.01)
 
     def buffer(self, data: np.ndarray) -> Any:
         """A buffer that starts with this data."""

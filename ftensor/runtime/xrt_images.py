@@ -21,7 +21,7 @@ from .xrt_queue import COMMANDS_AHEAD
 if TYPE_CHECKING:
     from .xrt import XrtBackend
 
-PATIENCE = 1.0  # seconds in which an image that was left is released
+PATIENCE = 5.0  # seconds in which an image that was left is released
 # Kernels that must run with exactly the units that the launch says: they write a value for each.
 EXACT_UNITS = {"compact"}
 
@@ -86,13 +86,15 @@ class XrtImages(Images):
 
     def _load(self, image: LoadedImage, patience: float = 0.0) -> None:
         """Give the driver an image. It refuses a second one while anything of the first is held;
-        other threads may hold an event of it for a moment, which `patience` (seconds) is for."""
+        other threads, XRT's own among them, may hold a launch of it a moment longer than its event
+        says, which `patience` (seconds) is for."""
         end = time.monotonic() + patience
         while image.program is None:
             try:
                 image.program = self.backend.load_program(image.file.data)
             except self.backend.cl.Error as e:
-                if time.monotonic() >= end:
+                busy = e.code == self.backend.cl.status_code.OUT_OF_RESOURCES
+                if not busy or time.monotonic() >= end:
                     raise errors.not_loaded(image.file.path, e) from None
                 gc.collect()
                 time.sleep(0.01)
