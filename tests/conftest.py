@@ -46,6 +46,34 @@ def xrt_image(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return build(tmp_path_factory.mktemp("image"), "kernels", KERNELS, DESCRIPTION)
 
 
+@pytest.fixture(scope="session")
+def xrt_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Where images of tests/made_images.py lie; skips where XRT or the compiler is not there."""
+    from .made_images import require_xrt
+
+    require_xrt()
+    if shutil.which("g++") is None:
+        pytest.skip("needs g++")
+    return tmp_path_factory.mktemp("images")
+
+
+@pytest.fixture(scope="session")
+def four_units(xrt_folder: Path) -> Path:
+    """An image of three kernels, four units each."""
+    from .made_images import make
+
+    return make(xrt_folder, "four", ("nap", "axpy", "bits"), units=4)
+
+
+@pytest.fixture(scope="session")
+def three_banks(xrt_folder: Path) -> Path:
+    """An image with one memory for each port."""
+    from .made_images import make
+
+    banks = {"out": "HBM[0]", "a": "HBM[1]", "b": "HBM[2]"}
+    return make(xrt_folder, "three", ("axpy", "bits"), banks=banks)
+
+
 @pytest.fixture
 def nothing_left() -> Iterator[None]:
     """Every emulation removes its folder, however it ends; others may be running."""

@@ -4,59 +4,17 @@ from __future__ import annotations
 
 import threading
 import warnings
-from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 import pytest
 import torch
 from hypothesis import given
-from hypothesis import strategies as st
 
 import ftensor as ft
 from ftensor.device import current_device, default_backend
 
-DTYPES = (
-    "bool", "uint8", "int8", "int16", "int32", "int64",
-    "float16", "bfloat16", "float32", "float64", "complex64", "complex128",
-)  # fmt: skip
-NUMPY_DTYPES = tuple(name for name in DTYPES if name != "bfloat16")
-
-shared_memory = pytest.mark.skipif(
-    not default_backend().host_shared, reason="the device has memory of its own"
-)
-
-
-def numbered(dtype: str, shape: tuple[int, ...]) -> torch.Tensor:
-    """A torch tensor whose elements differ as far as the dtype can tell them apart."""
-    count = int(np.prod(shape))
-    return (
-        torch.arange(count)
-        .remainder(2 if dtype == "bool" else 127)
-        .to(getattr(torch, dtype))
-        .reshape(shape)
-    )
-
-
-@st.composite
-def torch_tensors(draw: st.DrawFn, dtypes: tuple[str, ...] = DTYPES) -> torch.Tensor:
-    """Any dtype, 0 to 4 dims, zero sizes, and steps, permutations, offsets and expanded dims."""
-    shape = tuple(draw(st.lists(st.integers(0, 4), max_size=4)))
-    steps = [draw(st.integers(1, 3)) for _ in shape]
-    starts = [draw(st.integers(0, 2)) for _ in shape]
-    big = tuple(s + n * k for n, k, s in zip(shape, steps, starts))
-    t = numbered(draw(st.sampled_from(dtypes)), big)
-    for dim, (n, k, s) in enumerate(zip(shape, steps, starts)):
-        t = t[(slice(None),) * dim + (slice(s, s + n * k, k),)]
-    t = t.permute(draw(st.permutations(range(len(shape)))))
-    if draw(st.booleans()):
-        t = t[None].expand(draw(st.integers(0, 3)), *t.shape)
-    return t
-
-
-def same(a: torch.Tensor, b: torch.Tensor) -> bool:
-    """Equal in dtype, shape and every element."""
-    return a.dtype == b.dtype and a.shape == b.shape and bool((a == b).all())
+from .interop_cases import DTYPES, NUMPY_DTYPES, numbered, same, shared_memory, torch_tensors
 
 
 def geometry(x: Any) -> tuple[tuple[int, ...], tuple[int, ...]]:
@@ -298,59 +256,3 @@ def test_threads_exchange_at_once() -> None:
     for thread in threads:
         thread.join()
     assert not failures
-
-
-# A device with memory of its own
-
-
-@pytest.fixture(scope="module")
-def board() -> Iterator[Any]:
-    """The current device, told that its memory is not the host's."""
-    backend = default_backend()
-    if not hasattr(backend, "cl_device"):
-        pytest.skip("C simulation always shares the host's memory")
-    if not backend.host_shared:
-        yield backend
-        return
-    platform = backend.cl_device.platform
-    apart = type(backend)(backend.target, platform, backend.cl_device, host_shared=False)
-    with pytest.MonkeyPatch.context() as patch:
-        for module in ("host", "torch"):
-            patch.setattr(f"ftensor.interop.{module}.backend_of", lambda where: apart)
-        yield apart
-    apart.synchronize()
-
-
-@given(torch_tensors())
-def test_own_memory_is_copied_both_ways(board: Any, t: torch.Tensor) -> None:
-    x = ft.from_torch(t)
-    assert x._storage.backend is board and x._storage.ptr is None
-    for u in (x.to_torch(), torch.from_dlpack(x), ft.from_dlpack(t).to_torch()):
-        assert same(u, t)
-    if 0 in t.stride() and 0 not in t.shape and x._storage.nbytes < t.nbytes:
-        assert t.numel() > 1 and 0 in x.stride()
-    if t.dtype != torch.bfloat16:
-        assert np.array_equal(ft.from_numpy(t.numpy()).numpy(), t.numpy())
-
-
-def test_own_memory_keeps_expanded_tensors_small(board: Any) -> None:
-    t = torch.arange(4.0).expand(1000, 4)
-    x = ft.from_torch(t)
-    assert x.stride() == (0, 1) and x._storage.nbytes == 16
-    assert same(x.to_torch(), t)
-
-
-def test_own_memory_keeps_the_order_of_dims(board: Any) -> None:
-    t = torch.arange(60.0).reshape(3, 4, 5)[:, ::2].permute(2, 0, 1)
-    assert ft.from_torch(t).stride() == (1, 10, 5)
-
-
-def test_own_memory_refuses_to_be_shared(board: Any) -> None:
-    x = ft.from_torch(torch.ones(3))
-    assert x._storage.backend is board
-    with pytest.raises(BufferError, match="copy=False"):
-        x.__dlpack__(copy=False)
-    with pytest.raises(ValueError, match="copy"):
-        x.__array__(copy=False)
-    with pytest.raises(ValueError, match="copy=False"):
-        ft.from_dlpack(np.ones(3), copy=False)

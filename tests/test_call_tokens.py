@@ -1,0 +1,65 @@
+"""How a launch's arguments become a kernel's: bits that travel as longs, and tokens."""
+
+from __future__ import annotations
+
+import struct
+from dataclasses import replace
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ftensor.errors.image import ImageError
+from ftensor.runtime import call_tokens
+
+from .made_images import KERNELS, PARAMS, describe
+
+pytestmark = pytest.mark.once
+
+
+@given(
+    st.floats(width=32, allow_nan=False),
+    st.floats(allow_nan=False),
+    st.integers(0, 2**64 - 1),
+)
+def test_bits_travel_as_longs(small: float, large: float, whole: int) -> None:
+    """The 64 bits of a long hold each value."""
+    packed = struct.pack("<q", call_tokens.float_bits(small))
+    assert struct.unpack("<f", packed[:4])[0] == small and packed[4:] == bytes(4)
+    assert struct.unpack("<d", struct.pack("<q", call_tokens.double_bits(large)))[0] == large
+    assert struct.unpack("<Q", struct.pack("<q", call_tokens.signed(whole)))[0] == whole
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        "0 1 2 f3 =0 9", "0 1 2 3 =0 4", "0 1 f2 f3 =0 4", "0 1 3 f3 =0 4", "=0 1 2 f3 =0 4",
+        "0 1 2 d3 =0 4", "0 1 2 q3 =0 4", "0 1 2 f3 =x 4", "0 1 2 f3 =0 -1", "0 1 2 z3 =0 4",
+        "0 1 2 f3 =0 ٣", "0 1 2 f3 =0 __import__('os')", "@ 1 2 f3 =0 4", "0 1 2 f =0 4",
+    ],
+)  # fmt: skip
+def test_a_call_that_is_none_of_the_launch(call: str) -> None:
+    """Every token must name an argument that the launch has, of the right kind."""
+    _, manifest = describe("calls", ("axpy",))
+    record = manifest.kernels[0]
+    if len(call.split()) != len(KERNELS["axpy"][0]):
+        pytest.fail("a case with another number of tokens is refused earlier")
+    member = replace(record.members[0], call=call)
+    with pytest.raises(ImageError, match="build the image again"):
+        call_tokens.expressions("x.xclbin", record, member, PARAMS["axpy"])
+
+
+@given(st.lists(st.text("0123456789@fdq=-", min_size=1, max_size=6), min_size=6, max_size=6))
+def test_any_tokens_are_understood_or_refused(tokens: list[str]) -> None:
+    """Nothing but names of arguments and numbers gets into the launcher's code."""
+    _, manifest = describe("calls", ("axpy",))
+    record = manifest.kernels[0]
+    member = replace(record.members[0], call=" ".join(tokens))
+    try:
+        found = call_tokens.expressions("x.xclbin", record, member, PARAMS["axpy"])
+    except ImageError:
+        return
+    names = {f"a{k}" for k in range(5)} | set(call_tokens.SCOPE)
+    for text in found:
+        words = text.replace("(", " ").replace(")", " ").split()
+        assert all(w in names or w.lstrip("-").isdecimal() for w in words)

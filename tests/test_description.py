@@ -1,0 +1,145 @@
+"""Descriptions of images that people write, and the commands that pack and show them."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from ftensor.build import description
+from ftensor.build.pack import content_uuid, pack
+from ftensor.build.sections import Description
+from ftensor.cli import main
+from ftensor.errors.image import ImageError
+
+from .image_cases import FILE, LIBRARY, SIMPLE, TWO_BANKS, VADD
+
+pytestmark = pytest.mark.once
+
+TOML = """
+platform = "vendor_board_gen3_1"
+clock_mhz = 250
+name = "demo"
+banks = [{name = "DDR[0]", size = "4 GiB"}, {name = "DDR[1]", size = 0x1_0000_0000}]
+
+[[kernels]]
+name = "vadd"
+units = 2
+arguments = [
+  {name = "a", type = "const float *", bank = "DDR[0]"},
+  {name = "b", type = "float *", banks = ["DDR[1]"]},
+  {name = "scale", type = "double"},
+  {name = "flag", type = "unsigned char"},
+  {name = "n", type = "unsigned int"},
+]
+"""
+
+
+def test_toml_and_json_say_the_same(tmp_path: Path) -> None:
+    """Both files give the description that was made by hand above."""
+    toml = tmp_path / "vadd.toml"
+    toml.write_text(TOML)
+    found = description.read(toml)
+    assert found == description.complete(SIMPLE)
+    as_json = {
+        "platform": "vendor_board_gen3_1",
+        "clock_mhz": 250.0,
+        "name": "demo",
+        "banks": [{"name": b.name, "size": f"{b.size // 4096 * 4} KiB"} for b in TWO_BANKS],
+        "kernels": [
+            {
+                "name": "vadd",
+                "units": [
+                    {"name": "vadd_1", "base": "0x1800000"},
+                    {"name": "vadd_2", "base": 0x1810000},
+                ],
+                "arguments": [
+                    {"name": a.name, "type": a.c, "banks": list(a.banks)} for a in VADD.arguments
+                ],
+            }
+        ],
+    }
+    path = tmp_path / "vadd.json"
+    path.write_text(json.dumps(as_json))
+    assert description.read(path) == found
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "says"),
+    [
+        ('type = "double"', 'type = "ap_uint<72>"', "size in bytes"),
+        ('bank = "DDR[0]"', 'bank = "DDR[7]"', "DDR.7."),
+        ('name = "vadd"', 'name = "v add"', "identifier"),
+        ("units = 2", "units = 200", "200 units"),
+        ("units = 2", 'units = [{name="a", base=0x20000}, {name="b", base=0x10000}]', "ascend"),
+        ("units = 2", 'units = [{name="a"}, {name="a"}]', "one name"),
+        ("units = 2", f'units = [{{name="{"a" * 60}"}}]', "63 bytes"),
+        ("units = 2", "unit = 2", "'unit'"),
+        ('size = "4 GiB"', 'size = "four"', "four"),
+        ('size = "4 GiB"', "size = 5000", "4 KiB"),
+        ("units = 2", 'control = "magic"', "MAGIC"),
+        ('name = "scale", ', 'name = "scale", offset = 0x1c, ', "overlap"),
+        ("platform =", "platform", "valid file"),
+        ('name = "n", ', "", "'name' is missing"),
+        ("clock_mhz = 250", 'clock_mhz = "fast"', "clock_mhz"),
+    ],
+)
+def test_mistakes_in_a_description(tmp_path: Path, old: str, new: str, says: str) -> None:
+    """One message that names what is wrong."""
+    assert TOML.count(old) == 1 or "name" in old
+    path = tmp_path / "x.toml"
+    path.write_text(TOML.replace(old, new))
+    with pytest.raises(ImageError, match=says):
+        description.read(path)
+
+
+def test_limits_of_an_image() -> None:
+    """No kernels, too many units, a library that is none."""
+    with pytest.raises(ImageError, match="no kernel"):
+        pack(Description(()), LIBRARY)
+    many = tuple(replace(VADD, name=f"v{k}", units=VADD.units) for k in range(65))
+    with pytest.raises(ImageError, match="128"):
+        pack(replace(SIMPLE, kernels=many), LIBRARY)
+    with pytest.raises(ImageError, match="twice"):
+        pack(replace(SIMPLE, kernels=(VADD, VADD)), LIBRARY)
+    with pytest.raises(ImageError, match="shared object"):
+        pack(SIMPLE, b"text")
+
+
+# The commands
+
+
+def test_pack_and_info_commands(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """A file made by one command is shown by the other."""
+    (tmp_path / "lib.so").write_bytes(LIBRARY)
+    (tmp_path / "vadd.toml").write_text(TOML)
+    lacking = ["--library", f"{tmp_path}/lib.so", "--description", f"{tmp_path}/vadd.toml", "x"]
+    assert main(["image", "pack", *lacking]) == 1
+    assert "has no function 'vadd'" in capsys.readouterr().err
+    (tmp_path / "lib.so").write_bytes(LIBRARY + b"\0vadd\0")
+    made = str(tmp_path / "vadd.xclbin")
+    words = ["--library", str(tmp_path / "lib.so"), "--description", str(tmp_path / "vadd.toml")]
+    assert main(["image", "pack", *words, made]) == 0
+    assert "1 kernels, 2 compute units" in capsys.readouterr().out
+    assert main(["image", "info", made]) == 0
+    shown = capsys.readouterr().out
+    uuid = str(content_uuid(SIMPLE, LIBRARY + b"\0vadd\0"))
+    for word in ("SW_EMU", uuid, "vadd:vadd_2", "0x1810000", "DDR[1]", "const float *", "250 MHz"):
+        assert word in shown
+
+
+@pytest.mark.parametrize("content", [b"", b"xclbin2\0", b"#!/bin/sh\n" * 99, FILE[:-1], None])
+def test_info_of_what_is_no_image(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], content: bytes | None
+) -> None:
+    """One line on stderr and status 1."""
+    path = tmp_path / "x.xclbin"
+    if content is not None:
+        path.write_bytes(content)
+    assert main(["image", "info", str(path)]) == 1
+    told = capsys.readouterr()
+    assert told.out == ""
+    assert len(told.err.splitlines()) == 1
+    assert "xclbin" in told.err

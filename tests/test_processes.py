@@ -1,0 +1,262 @@
+"""Processes with a device each: forked, spawned, exiting, interrupted or killed."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from ftensor.runtime import discovery
+
+ROOT = Path(__file__).parent.parent
+DEVICES = [
+    f.target.name for f in discovery.find() if f.target.name in ("intel-cpu", "pocl", "csim")
+]
+on_each_device = pytest.mark.parametrize("device", DEVICES)
+
+
+def start(code: str, device: str, cache: Path | None = None, *words: str) -> subprocess.Popen[str]:
+    env = dict(os.environ, FTENSOR_DEVICE=device, PYTHONPATH=str(ROOT))
+    if cache is not None:
+        env["FTENSOR_CACHE_DIR"] = str(cache)
+    return subprocess.Popen(
+        [sys.executable, "-c", f"import os, sys\nimport ftensor as ft\n{code}", *words],
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=env,
+    )  # fmt: skip
+
+
+def output(process: subprocess.Popen[str], status: int = 0) -> str:
+    """What a program prints; it must end with a status and say nothing else."""
+    out, err = process.communicate(timeout=180)
+    assert process.returncode == status, (process.returncode, err)
+    assert not err
+    return out
+
+
+@pytest.mark.once
+@on_each_device
+def test_threads_race_for_kernels_nobody_has_compiled(device: str, tmp_path: Path) -> None:
+    code = """
+import threading
+x, sums = ft.arange(40).float(), []
+ready = threading.Barrier(4)
+def work(k):
+    ready.wait()
+    for op in (ft.add, ft.mul) if k % 2 else (ft.mul, ft.add):
+        sums.append(op(x, 2).sum().item())
+threads = [threading.Thread(target=work, args=(k,)) for k in range(4)]
+[t.start() for t in threads]; [t.join() for t in threads]
+print(sorted(sums))
+"""
+    assert output(start(code, device, tmp_path)) == f"{[860.0] * 4 + [1560.0] * 4}\n"
+
+
+FORKED = """
+x = ft.arange(10)
+y = x * 2
+child = os.fork()
+if child == 0:
+    try:
+        print(DO, flush=True)
+    except RuntimeError as error:
+        print("refused" if "spawn" in str(error) else error, flush=True)
+    sys.exit()
+print(os.waitpid(child, 0)[1], (x + y).sum().item())
+"""
+
+
+@pytest.mark.once
+@on_each_device
+@pytest.mark.parametrize(
+    ("do", "result"),
+    [("(x + y).tolist()[1]", "3"), ("ft.ones(2).tolist()", "[1.0, 1.0]"), ("y", "tensor"),
+     ("y.sum().item()", "90"), ("x[y > 4].tolist()[0]", "3"), ("x.to('cpu').tolist()[1]", "1")],
+)  # fmt: skip
+def test_a_forked_child_works_or_is_told_what_to_do(device: str, do: str, result: str) -> None:
+    out = output(start(FORKED.replace("DO", do), device))
+    *child, parent = out.splitlines()
+    assert parent == "0 135"
+    works = device == "csim" or do == "y"  # what is computed already lies in the host's memory
+    assert "\n".join(child).startswith(result if works else "refused")
+
+
+@pytest.mark.once
+@on_each_device
+def test_a_forked_child_ends_though_a_compiler_was_at_work(
+    device: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # A cache that is empty, and work not waited for: PoCL compiles while the process forks.
+    monkeypatch.setenv("POCL_CACHE_DIR", str(tmp_path / "pocl"))
+    process = start(FORKED.replace("DO", "y.sum().item()"), device, tmp_path)
+    assert output(process).endswith("0 135\n")
+
+
+@pytest.mark.once
+@on_each_device
+def test_a_fork_before_the_first_device_is_used_works_on_both_sides(device: str) -> None:
+    code = """
+child = os.fork()
+values = (ft.arange(5) * 2).tolist()
+if child:
+    print(os.waitpid(child, 0)[1])
+print(values)
+"""
+    assert output(start(code, device)) == "[0, 2, 4, 6, 8]\n0\n[0, 2, 4, 6, 8]\n"
+
+
+@pytest.mark.once
+@on_each_device
+def test_spawned_workers_get_and_give_tensors(device: str, tmp_path: Path) -> None:
+    program = tmp_path / "program.py"
+    program.write_text(
+        "import multiprocessing as mp\nimport ftensor as ft\n"
+        "def work(x):\n    return x * x + 1\n"
+        "if __name__ == '__main__':\n"
+        "    tensors = [ft.arange(3) + k for k in range(3)]\n"
+        "    with mp.get_context('spawn').Pool(2) as pool:\n"
+        "        print([t.tolist() for t in pool.map(work, tensors)])\n"
+        "        pool.close(); pool.join()\n"
+    )
+    env = dict(os.environ, FTENSOR_DEVICE=device, PYTHONPATH=str(ROOT))
+    done = subprocess.run(
+        [sys.executable, str(program)], env=env, text=True, capture_output=True, timeout=180
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout == "[[1, 2, 5], [2, 5, 10], [5, 10, 17]]\n"
+
+
+IN_FLIGHT = """
+x = ft.ones(2_000_000)
+for _ in range(10):
+    x = (x * 1.0001).exp().log()
+"""
+
+
+@pytest.mark.once
+@on_each_device
+@pytest.mark.parametrize(
+    ("end", "status"),
+    [
+        ("", 0),
+        ("sys.exit(3)", 3),
+        ("kept = [x + k for k in range(5)]; s = kept[0].sum()", 0),
+        ("side = ft.fpga.Stream()\nwith ft.fpga.stream(side): y = x.exp()", 0),
+        ("n = x.numpy(); del x; n = n[1:]", 0),
+        ("event = ft.fpga.Event(enable_timing=True); event.record(); x.add_(1)", 0),
+        ("a = [x]; a.append(a); a.append(ft.fpga.current_stream())", 0),  # a cycle
+    ],
+)
+def test_an_exit_with_work_in_flight_is_clean(device: str, end: str, status: int) -> None:
+    assert output(start(IN_FLIGHT + end, device), status) == ""
+
+
+@pytest.mark.once
+@on_each_device
+def test_an_exit_while_a_daemon_thread_computes_is_clean(device: str) -> None:
+    code = """
+import threading, time
+x = ft.ones(100_000)
+def work():
+    y = x
+    while True:
+        y = y * 1.0001
+        y.sum()
+threading.Thread(target=work, daemon=True).start()
+time.sleep(0.3)
+print("end", flush=True)
+"""
+    assert output(start(code, device)) == "end\n"
+
+
+@pytest.mark.once
+@on_each_device
+def test_an_interrupted_program_ends_as_python_ends_it(device: str) -> None:
+    code = """
+x = ft.ones(100_000)
+print("ready", flush=True)
+while True:
+    x = x * 1.0001
+"""
+    process = start(code, device)
+    assert process.stdout is not None and process.stderr is not None
+    process.stdout.readline()
+    for _ in range(20):  # Python drops an interrupt that strikes within a __del__
+        time.sleep(0.5)
+        if process.poll() is not None:
+            break
+        process.send_signal(signal.SIGINT)
+    _, err = process.communicate(timeout=60)
+    assert process.returncode in (-signal.SIGINT, 130)
+    assert err.rstrip().endswith("KeyboardInterrupt")
+
+
+FILLING = """
+x = ft.arange(50).float()
+if sys.argv[1:]:
+    print("ready", flush=True)
+total = 0.0
+for op in (ft.add, ft.mul, ft.sub, ft.maximum, ft.minimum, ft.lt, ft.eq):
+    for y in (x, x.int(), x.double()):
+        total += op(x, y).sum().item()
+print(total)
+"""
+
+
+@pytest.mark.once
+@on_each_device
+def test_a_killed_program_leaves_a_kernel_cache_that_works(device: str, tmp_path: Path) -> None:
+    for turn in range(3):
+        process = start(FILLING, device, tmp_path, "announce")
+        assert process.stdout is not None and process.stderr is not None
+        process.stdout.readline()
+        time.sleep(0.15 + 0.23 * turn)
+        process.kill()
+        process.wait()
+        process.stdout.close()
+        process.stderr.close()
+    before = len(list(tmp_path.rglob("*")))
+    assert before, "killed before it had written anything"
+    expected = output(start(FILLING, device, tmp_path))
+    assert output(start(FILLING, device, tmp_path)) == expected
+    assert float(expected) == 45_375 * 3
+
+
+@pytest.mark.once
+@on_each_device
+def test_programs_that_start_at_once_share_an_empty_cache(device: str, tmp_path: Path) -> None:
+    programs = [start(FILLING, device, tmp_path) for _ in range(3)]
+    assert len({output(program) for program in programs}) == 1
+    assert not list(tmp_path.rglob(".new-*"))
+
+
+@pytest.mark.once
+@on_each_device
+def test_many_small_operations_leave_the_memory_as_it_was(device: str) -> None:
+    code = """
+import gc
+def rss():
+    with open("/proc/self/statm") as file:
+        return int(file.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+x, y = ft.ones(16), ft.ones(16)
+def work(count):
+    for _ in range(count):
+        z = x + y
+    for _ in range(count // 10):
+        z = (x * 2)[:8].add_(1)
+        z.sum().item()
+    ft.synchronize()
+work(20_000)
+gc.collect()
+before, allocated, reserved = rss(), ft.fpga.memory_allocated(), ft.fpga.memory_reserved()
+work(100_000)
+gc.collect()
+assert ft.fpga.memory_allocated() == allocated, ft.fpga.memory_allocated() - allocated
+assert ft.fpga.memory_reserved() == reserved, ft.fpga.memory_reserved() - reserved
+print(rss() - before)
+"""
+    assert int(output(start(code, device))) < 4 << 20
