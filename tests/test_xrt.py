@@ -59,6 +59,26 @@ answer(times=got(times, np.int64).reshape(3, 3).tolist(), early=early, late=end.
     assert 100 < found["ms"] < 3000
 
 
+def test_a_wait_for_a_stream_outlasts_a_synchronize(four_units: Path) -> None:
+    """Waiting for a stream that waits for another one is waiting for both."""
+    found = run(
+        """
+times = backend.allocate(8 * 6)
+other, nap = ft.fpga.Stream(), kernel("nap")
+nap(other, 1, times.handle, 0, 300)
+stream.wait_stream(other)
+stream.synchronize()
+idle = other.query()
+nap(stream, 1, times.handle, 3, 1)
+answer(idle=idle, times=got(times, np.int64).reshape(2, 3).tolist())
+""",
+        four_units,
+    )
+    a, b = found["times"]
+    assert found["idle"]
+    assert b[0] > a[1]
+
+
 def test_arguments_arrive_bit_for_bit(four_units: Path) -> None:
     """Floats as raw bits of a long, unsigned integers beyond the sign, narrow and real scalars."""
     found = run(

@@ -205,6 +205,27 @@ answer(x=got(x).tolist(), reloads=ft.fpga.image_report().reloads)
     assert found["reloads"] == 6
 
 
+def test_a_launcher_from_before_a_change_beside_a_new_one(
+    four_units: Path, three_banks: Path
+) -> None:
+    """Both let go of their kernels when the image changes again."""
+    found = run(
+        f"""
+x = put(np.ones(16, np.float32))
+old = kernel("axpy")
+ft.load_image({str(three_banks)!r})
+new = kernel("axpy")
+for path in ({str(three_banks)!r}, {str(four_units)!r}):
+    ft.load_image(path)
+    for launch in (new, old):
+        launch(stream, 1, x.handle, x.handle, x.handle, 1.0, 16)
+answer(x=got(x).tolist())
+""",
+        four_units,
+    )
+    assert found["x"] == [16.0] * 16
+
+
 def test_without_an_image(xrt_folder: Path) -> None:
     """Tensors can be made and read back; an op says how to get an image."""
     found = run(

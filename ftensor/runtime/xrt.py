@@ -169,6 +169,7 @@ class XrtBackend(OpenCLBackend):
         self.synchronize()
         for queue in tuple(self.queues):
             queue.cl.finish()
+        for queue in tuple(self.queues):
             queue.forget(queue.tail)
         self.let_scheduler_rest()
         fetched = 0
@@ -192,7 +193,7 @@ class XrtBackend(OpenCLBackend):
         queue = stream.queue
         event = self.cl.enqueue_copy(
             queue.cl, data, source, src_offset=offset, is_blocking=False,
-            wait_for=queue.tail or None,
+            wait_for=queue.before(),
         )  # fmt: skip
         queue.tail = [event]
         stream.launched += 1
@@ -203,7 +204,7 @@ class XrtBackend(OpenCLBackend):
         queue = stream.queue
         event = self.cl.enqueue_copy(
             queue.cl, handle.cl, data, dst_offset=offset, is_blocking=False,
-            wait_for=queue.tail or None,
+            wait_for=queue.before(),
         )  # fmt: skip
         queue.tail = [event]
         stream.launched += 1
@@ -274,6 +275,8 @@ class XrtBackend(OpenCLBackend):
         """Wait for a queue."""
         tail = queue.tail
         queue.cl.finish()
+        for event in tuple(queue.awaited):  # of other queues; no command of this one has them yet
+            event.wait()
         # Not waited for: who has the lock may be changing the image, and what this thread holds
         # meanwhile (events, and by them buffers and kernels) would keep the old one loaded.
         if self.lock.acquire(blocking=False):

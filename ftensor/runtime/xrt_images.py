@@ -34,6 +34,7 @@ class XrtImages(Images):
         self.backend = backend
         self.lock = backend.lock
         self.several_banks = False  # whether the active image's kernels reach more than one
+        self._ready_slots: list[Slot] = []  # those that hold kernel objects
 
     @property
     def device(self) -> str:
@@ -74,8 +75,9 @@ class XrtImages(Images):
 
     def forget_kernels(self) -> None:
         """Let go of the kernel objects, and of the buffers they hold; launches make them anew."""
-        for slot in self.slots.values():
+        for slot in self._ready_slots:
             slot.run = None
+        self._ready_slots.clear()
 
     def _unload(self) -> None:
         """Let go of the active image's kernels and program; the driver unloads it with the last."""
@@ -127,11 +129,10 @@ class XrtImages(Images):
         """The slot's launcher for the image that has its entry, which is active from now on."""
         image = next(self._holders(slot.entry))
         self.activate(image)
-        # Slots of launches that were prepared before the last change are not in the table.
-        self.slots[slot.entry] = slot
         if self.reloads:
             self.backend.let_scheduler_rest()
         slot.run = make_launcher(self.backend, image, slot)
+        self._ready_slots.append(slot)
         return slot.run
 
 
@@ -197,7 +198,7 @@ def make_launcher(backend: XrtBackend, image: LoadedImage, slot: Slot) -> Kernel
     scalars.append(f"{count + 1}, b'i', units")
     lines += [
         f"    set_scalars(({', '.join(scalars)}))",
-        "    before, tail = queue.tail or None, []",
+        "    before, tail = queue.before(), []",
         "    for unit in range(units):",
         f"        set_scalars(({count}, b'i', unit))",
         "        tail.append(enqueue(queue.cl, kernel, ONE, ONE, None, before, False, False))",

@@ -41,10 +41,11 @@ class XrtQueue:
     """An out-of-order queue whose commands wait for those before them, launch by launch.
 
     In an in-order queue the compute units of a launch would run one after the other. `tail` are
-    the events that the next command waits for. Used under the backend's lock.
+    the events of the last commands, `awaited` those of other queues: the next command waits for
+    both. Used under the backend's lock.
     """
 
-    __slots__ = ("__weakref__", "cl", "commands", "markers", "module", "tail")
+    __slots__ = ("__weakref__", "awaited", "cl", "commands", "markers", "module", "tail")
 
     def __init__(self, module: Any, context: Any, device: Any) -> None:
         flags = module.command_queue_properties
@@ -55,30 +56,41 @@ class XrtQueue:
             properties=flags.OUT_OF_ORDER_EXEC_MODE_ENABLE | flags.PROFILING_ENABLE,
         )
         self.tail: list[Any] = []
+        # Apart from the tail: freed memory may add to it while a command is being enqueued.
+        self.awaited: list[Any] = []
         self.commands = 0  # since the stream was last throttled
         self.markers: weakref.WeakSet[Marker] = weakref.WeakSet()
 
+    def before(self) -> list[Any] | None:
+        """What the next command waits for."""
+        if self.awaited:
+            self.tail, self.awaited = [*self.tail, *self.awaited], []
+        return self.tail or None
+
     def marker(self) -> Marker:
         """A marker behind everything so far."""
-        if not self.tail:
+        if not self.tail and not self.awaited:
             # Its time is read on the driver's clock, which only events know.
             self.tail = [self.module._cl._enqueue_marker(self.cl)]
         # Without a flush: XRT starts commands by itself, and its clFlush waits for them.
-        found = Marker(tuple(self.tail))
+        found = Marker((*self.tail, *self.awaited))
         self.markers.add(found)
         return found
 
     def wait_for(self, marker: Marker) -> None:
         """Let the next command wait for a marker as well."""
+        self.awaited = [*self._unfinished(), *marker.events]
+
+    def _unfinished(self) -> list[Any]:
         done = self.module.command_execution_status.COMPLETE
-        self.tail = [e for e in self.tail if e.command_execution_status != done]
-        self.tail += marker.events
+        return [e for e in self.awaited if e.command_execution_status != done]
 
     def forget(self, tail: list[Any]) -> None:
         """The queue was waited for when `tail` was its tail: let go of what has ended."""
         if self.tail is tail:
             self.tail = []
         tail.clear()  # other threads may be holding this list, and with it kernels
+        self.awaited = self._unfinished()
         done = self.module.command_execution_status.COMPLETE
         for marker in tuple(self.markers):
             events = marker.events
