@@ -1,4 +1,4 @@
-"""Tables for a terminal: columns aligned by spaces."""
+"""Words for a terminal: tables with columns aligned by spaces, sizes, counts."""
 
 from __future__ import annotations
 
@@ -17,6 +17,15 @@ def table(rows: Sequence[Sequence[object]], indent: str = "  ") -> str:
 
 def _pad(value: object, text: str, width: int) -> str:
     return text.rjust(width) if isinstance(value, int | float) else text.ljust(width)
+
+
+def counted(count: int, word: str) -> str:
+    """A count with its noun: "1 kernel", "2 kernels", "2 copies", "2 launches"."""
+    if count == 1:
+        return f"1 {word}"
+    if word.endswith("y"):
+        return f"{count} {word[:-1]}ies"
+    return f"{count} {word}{'es' if word.endswith('ch') else 's'}"
 
 
 def size(nbytes: int) -> str:

@@ -128,7 +128,7 @@ def test_a_dry_run_prints_commands_that_do_it(flow):
 
 
 def test_one_kernel_alone(flow):
-    assert "1 kernels: 1 compiled" in flow.build(*CSIM, "--only", "ft_neg_float32").stdout
+    assert "1 kernel: 1 compiled" in flow.build(*CSIM, "--only", "ft_neg_float32").stdout
     assert flow.ran() == ["ft_neg_float32"]
     assert not (flow.out / "three.xclbin").exists()
     done = flow.build(*CSIM, "--only", "ft_exp", status=1)

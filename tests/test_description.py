@@ -122,7 +122,7 @@ def test_pack_and_info_commands(tmp_path: Path, capsys: pytest.CaptureFixture[st
     made = str(tmp_path / "vadd.xclbin")
     words = ["--library", str(tmp_path / "lib.so"), "--description", str(tmp_path / "vadd.toml")]
     assert main(["image", "pack", *words, made]) == 0
-    assert "1 kernels, 2 compute units" in capsys.readouterr().out
+    assert "1 kernel, 2 compute units" in capsys.readouterr().out
     assert main(["image", "info", made]) == 0
     shown = capsys.readouterr().out
     uuid = str(content_uuid(SIMPLE, LIBRARY + b"\0vadd\0"))

@@ -56,7 +56,7 @@ def test_a_row_of_ones_own_gets_into_an_image(tmp_path: Path) -> None:
     root = str(Path(__file__).resolve().parent.parent)
     run = ["env", f"PYTHONPATH={root}", "FTENSOR_DEVICE=csim"]
     for command, said in (
-        (built, "1 entries"),
+        (built, "1 entry,"),
         (traced, "has them all"),
         (["env", "FTENSOR_IMAGE=image", sys.executable, "program.py"], "[0.5, 4.5]"),
     ):

@@ -11,6 +11,7 @@ from types import FrameType
 from ..errors.build import BuildError, not_a_clock
 from ..errors.image import ImageError
 from ..errors.inventory import InventoryError
+from ..table import counted
 from .toolchain import Toolchain
 
 HIGHEST_CLOCK = 2000.0  # MHz
@@ -65,8 +66,8 @@ def _command(arguments: argparse.Namespace) -> int:
         return 0
     began = time.monotonic()
     members = sum(len(group.members) for group in request.groups)
-    counted = f"{len(request.groups)} kernels with {members} members"
-    print(f"{request.name}, {arguments.target}: {counted}", flush=True)
+    what = f"{counted(len(request.groups), 'kernel')} with {counted(members, 'member')}"
+    print(f"{request.name}, {arguments.target}: {what}", flush=True)
     built = make.build(request, chain, reporter())
     print("\n".join(summary.lines(built, Workspace(arguments.out), time.monotonic() - began)))
     for outcome in built.failures:

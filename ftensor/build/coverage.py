@@ -15,7 +15,7 @@ from ..dtypes import ALL
 from ..errors.estimate import EstimateError, no_program
 from ..errors.image import ImageError
 from ..errors.inventory import InventoryError, nothing_to_write, unreadable
-from ..table import table
+from ..table import counted, table
 from .signatures import BY_NAME
 
 if TYPE_CHECKING:
@@ -94,7 +94,10 @@ def _command(arguments: argparse.Namespace) -> int:
     else:
         print(matrix(served))
         units = sum(kernel.units for kernel in kernels)
-        print(f"\n{len(served)} kernels of ops in {len(kernels)} kernels, {units} compute units")
+        print(
+            f"\n{counted(len(served), 'kernel')} of ops in {counted(len(kernels), 'kernel')}, "
+            f"{counted(units, 'compute unit')}"
+        )
         print(LEGEND)
     return 0
 
@@ -259,7 +262,7 @@ def _report(program: str, name: str, found: Sequence[Need], missed: Sequence[Nee
     shown = missed if name else found
     head = ("op", "dtypes", "layout", "launches")
     rows = [(n.wanted.op, n.wanted.signature, n.wanted.layout, n.launches) for n in shown]
-    said = f"{program} asks for {len(found)} kernels at {launches} launches"
+    said = f"{program} asks for {counted(len(found), 'kernel')} at {counted(launches, 'launch')}"
     if not name:
         return f"{said}\n\n{table([head, *rows])}"
     if not missed:
@@ -267,7 +270,7 @@ def _report(program: str, name: str, found: Sequence[Need], missed: Sequence[Nee
     count = sum(need.launches for need in missed)
     lines = trace.inventory_text([n.wanted for n in missed], "").split("\n", 2)[2].strip()
     return (
-        f"{said}; {name} lacks {len(missed)} of them, at {count} launches\n\n"
+        f"{said}; {name} lacks {len(missed)} of them, at {counted(count, 'launch')}\n\n"
         f"{table([head, *rows])}\n\nLines that add them to an inventory:\n\n{lines}"
     )
 

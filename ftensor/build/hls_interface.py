@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from ..kernels.key import KernelKey
+from ..table import counted
 from .group import Group, arguments, entry
 from .hls_words import describe, element
 
@@ -18,9 +19,9 @@ WIDTHS = {"uint8_t": 1, "uchar": 1, "char": 1, "uint16_t": 2, "ushort": 2, "shor
 def title(group: Group) -> list[str]:
     """The comment at a file's top: what the kernel is, and which opcode does what."""
     lines = [
-        f"// Kernel {group.name}: {group.skeleton}, {group.lanes} lanes,"
+        f"// Kernel {group.name}: {group.skeleton}, {counted(group.lanes, 'lane')},"
         f" structure {structure(group)},"
-        f" {group.units} compute unit{'s' if group.units > 1 else ''}"
+        f" {counted(group.units, 'compute unit')}"
         + (f", memory {group.banks}" if group.banks else "")
         + ".",
         "// Made by `ftensor build` from the catalogue's expressions; v++ and g++ both compile it.",

@@ -9,7 +9,7 @@ from datetime import datetime, timezone
 from pathlib import Path
 
 from ..errors.image import ImageError, unreadable
-from ..table import size, table
+from ..table import counted, size, table
 from . import xclbin
 from .intel_image import SUFFIX
 from .sections import Bank, ImageInfo, KernelDescription, parse
@@ -78,12 +78,8 @@ def _date(seconds: int) -> str:
 
 
 def _kernel_row(kernel: KernelDescription) -> tuple[object, ...]:
-    units = _counted(len(kernel.units), "compute unit")
-    return kernel.name, f"{len(kernel.arguments)} arguments", units, kernel.control
-
-
-def _counted(count: int, word: str) -> str:
-    return f"{count} {word}" + ("" if count == 1 else "s")
+    units = counted(len(kernel.units), "compute unit")
+    return kernel.name, counted(len(kernel.arguments), "argument"), units, kernel.control
 
 
 def _arguments(kernel: KernelDescription) -> list[tuple[object, ...]]:
@@ -126,8 +122,8 @@ def of_intel(path: Path) -> str:
         ("size", size(len(file.data))),
     ]
     rows = [
-        (k.name, k.skeleton, k.structure, f"{k.lanes} lanes", _counted(k.units, "compute unit"),
-         _counted(len(k.members), "member"))
+        (k.name, k.skeleton, k.structure, counted(k.lanes, "lane"),
+         counted(k.units, "compute unit"), counted(len(k.members), "member"))
         for k in made.kernels
     ]  # fmt: skip
     parts = [table([[_shown(c) for c in row] for row in part]) for part in (facts, rows)]

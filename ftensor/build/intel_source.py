@@ -7,6 +7,7 @@ from ..kernels import gemm
 from ..kernels import source as kernel_text
 from ..kernels.gemm import GemmKey
 from ..kernels.key import KernelKey
+from ..table import counted
 from .group import Group, arguments, entry
 from .intel_map import map_text
 from .intel_member import head, sections, title, whole_call, whole_function
@@ -19,8 +20,8 @@ def source(group: Group) -> str:
     channels = uses_channels(group.skeleton, group.structure)
     how = "load, compute and store joined by channels" if channels else "one loop"
     comment = [
-        f"// Kernel {group.name}: {group.skeleton}, {group.lanes} lanes, {how}, "
-        f"{group.units} compute unit{'s' * (group.units > 1)}.",
+        f"// Kernel {group.name}: {group.skeleton}, {counted(group.lanes, 'lane')}, {how}, "
+        f"{counted(group.units, 'compute unit')}.",
         "// Made by `ftensor build` from the catalogue's expressions; aoc compiles it as it is.",
     ]
     for opcode, member in enumerate(group.members):

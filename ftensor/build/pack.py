@@ -8,6 +8,7 @@ from pathlib import Path
 from uuid import UUID
 
 from ..errors.image import ImageError, bad_description, unreadable
+from ..table import counted
 from . import xclbin
 from .description import complete, read
 from .sections import Description, sections
@@ -78,5 +79,8 @@ def command(arguments: argparse.Namespace) -> int:
     except ImageError as e:
         return complain(str(e))
     units = sum(len(kernel.units) for kernel in description.kernels)
-    print(f"{arguments.output}: {len(description.kernels)} kernels, {units} compute units")
+    print(
+        f"{arguments.output}: {counted(len(description.kernels), 'kernel')}, "
+        f"{counted(units, 'compute unit')}"
+    )
     return 0

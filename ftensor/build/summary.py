@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 
-from ..table import size, table
+from ..table import counted, size, table
 from . import reports
 from .jobs import Outcome
 from .make import Built
@@ -76,8 +76,8 @@ def _timing(folders: Workspace) -> list[str]:
     if timing.met:
         return [f"{text}: met."]
     return [
-        f"{text}: NOT met, at {timing.failing} endpoints; the image runs at a lower clock, if at "
-        "all. Fewer compute units, smaller groups or a lower --clock help."
+        f"{text}: NOT met, at {counted(timing.failing, 'endpoint')}; the image runs at a lower "
+        "clock, if at all. Fewer compute units, smaller groups or a lower --clock help."
     ]
 
 
@@ -86,11 +86,11 @@ def _totals(built: Built, seconds: float) -> list[str]:
     parts = [f"{counts['compiled']} compiled", f"{counts['reused']} reused"]
     if built.failures:
         parts.append(f"{len(built.failures)} failed")
-    text = f"{len(built.outcomes)} kernels: {', '.join(parts)}; {clock(seconds)}."
+    text = f"{counted(len(built.outcomes), 'kernel')}: {', '.join(parts)}; {clock(seconds)}."
     if built.image is None or built.manifest is None:
         return [text]
     return [
         text,
         f"{built.image}: {size(built.image.stat().st_size)}, "
-        f"{len(built.manifest.entries)} entries, UUID {built.manifest.uuid}",
+        f"{counted(len(built.manifest.entries), 'entry')}, UUID {built.manifest.uuid}",
     ]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from ..table import counted
+
 
 class ImageError(ValueError):
     """A file that is no image, or a damaged one."""
@@ -103,16 +105,16 @@ def kernel_missing(path: object, kernel: str, there: list[str]) -> ImageError:
 def units_missing(path: object, kernel: str, wanted: int, there: int) -> ImageError:
     """Fewer compute units than promised."""
     return ImageError(
-        f"{path} has {there} compute units of {kernel!r}, its manifest promises {wanted}; "
-        f"was it linked with another configuration?"
+        f"{path} has {counted(there, 'compute unit')} of {kernel!r}, its manifest promises "
+        f"{wanted}; was it linked with another configuration?"
     )
 
 
 def argument_count(path: object, kernel: str, wanted: int, there: int) -> ImageError:
     """A kernel of another parameter list."""
     return ImageError(
-        f"{path}: kernel {kernel!r} takes {there} arguments, its manifest says {wanted}; "
-        f"build the image again"
+        f"{path}: kernel {kernel!r} takes {counted(there, 'argument')}, its manifest says "
+        f"{wanted}; build the image again"
     )
 
 

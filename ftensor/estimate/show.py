@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ..build.group import entry
-from ..table import size, table
+from ..table import counted, size, table
 from .advice import advice
 from .describe import extent, operands
 from .published import rows as published_rows
@@ -35,7 +35,8 @@ def text(r: Report, most: int = 24) -> str:
         ))  # fmt: skip
     out.append(table(cells, indent=""))
     if len(r.lines) > most:
-        out.append(f"... and {len(r.lines) - most} more kinds of launches (all of them in --json)")
+        more = counted(len(r.lines) - most, "more kind")
+        out.append(f"... and {more} of launches (all of them in --json)")
     up, down = r.copied
     total = [
         ("", "resident", "fetched"),
@@ -49,7 +50,7 @@ def text(r: Report, most: int = 24) -> str:
     shown = [tuple(_fixed(x * 1e3) if isinstance(x, float) else x for x in row) for row in total]
     out += [
         "",
-        f"In all, {r.count} launches, in milliseconds (estimated):",
+        f"In all, {counted(r.count, 'launch')}, in milliseconds (estimated):",
         table(shown),
         f"resident: data stays on the board; the program itself copies {size(up)} in and "
         f"{size(down)} out.",

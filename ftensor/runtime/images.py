@@ -13,7 +13,7 @@ from typing import Any
 
 from ..build.manifest import KernelRecord, MemberRecord
 from ..errors import image as errors
-from ..table import size, table
+from ..table import counted, size, table
 from . import image_file
 from .backend import Kernel
 from .image_file import ImageFile
@@ -54,13 +54,15 @@ class ImageReport:
         if not self.images:
             return "no image is loaded"
         rows = [
-            (r.name, f"{r.kernels} kernels", f"{r.entries} launches", "active" if r.active else "")
+            (r.name, counted(r.kernels, "kernel"), counted(r.entries, "launch"),
+             "active" if r.active else "")
             for r in self.images
-        ]
+        ]  # fmt: skip
         return (
             f"{table(rows, indent='')}\n"
-            f"{self.reloads} reloads in {self.seconds:.3f} s, {size(self.saved_bytes)} saved; "
-            f"{self.bank_copies} copies between banks, {size(self.bank_bytes)}"
+            f"{counted(self.reloads, 'reload')} in {self.seconds:.3f} s, "
+            f"{size(self.saved_bytes)} saved; {counted(self.bank_copies, 'copy')} between banks, "
+            f"{size(self.bank_bytes)}"
         )
 
 
