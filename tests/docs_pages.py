@@ -1,0 +1,75 @@
+"""The pages of the documentation, taken apart: fenced blocks, indented commands, prose.
+
+A fenced block whose first line is a comment with a file's name is that file. A command line that
+begins with "$ " is run by tests/test_docs_commands.py, and what stands below it is its output.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from dataclasses import dataclass
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+README = ROOT / "README.md"
+PAGES = (README, ROOT / "hls" / "README.md", *sorted((ROOT / "docs").rglob("*.md")))
+_FENCE = re.compile(r"^```(.*)\n((?:.*\n)*?)```$", re.M)
+_NAME = re.compile(r"(?:#|//) (\w+\.\w+)\n")
+_INDENTED = re.compile(r"(?:(?<=\n\n)|\A)(?: {4}.*\n|\n(?= {4}))+")
+_INLINE = re.compile(r"(?<!`)`([^`\n]+)`")
+
+
+@dataclass(frozen=True)
+class Block:
+    """A fenced block: `language` is all that stands on the fence's line."""
+
+    page: Path
+    line: int  # of its first line of text
+    language: str
+    text: str
+
+    @property
+    def name(self) -> str:
+        """The file that the block says it is, or nothing."""
+        found = _NAME.match(self.text)
+        return found[1] if found else ""
+
+
+def title(page: Path) -> str:
+    """A page's name in a test's name."""
+    return str(page.relative_to(ROOT).with_suffix(""))
+
+
+def blocks(page: Path, language: str = "") -> list[Block]:
+    """A page's fenced blocks, in order."""
+    text = page.read_text()
+    found = [
+        Block(page, text.count("\n", 0, match.start()) + 2, match[1], match[2])
+        for match in _FENCE.finditer(text)
+    ]
+    return [block for block in found if language in ("", block.language)]
+
+
+def commands(page: Path) -> list[str]:
+    """The indented blocks of a page, without their indentation."""
+    found = _INDENTED.findall(_FENCE.sub("", page.read_text()))
+    return [re.sub(r"^ {4}", "", block, flags=re.M) for block in found]
+
+
+def inline(page: Path) -> list[str]:
+    """What stands between single backquotes."""
+    return _INLINE.findall(_INDENTED.sub("", _FENCE.sub("", page.read_text())))
+
+
+def save(page: Path, folder: Path) -> None:
+    """Write the blocks that are files."""
+    for block in blocks(page):
+        if block.name:
+            (folder / block.name).write_text(block.text)
+
+
+def environment() -> dict[str, str]:
+    """For programs that import this ftensor from any folder."""
+    path = [str(ROOT), *filter(None, [os.environ.get("PYTHONPATH")])]
+    return {**os.environ, "PYTHONPATH": os.pathsep.join(path)}

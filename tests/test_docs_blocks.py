@@ -1,0 +1,95 @@
+"""Every fenced block of the documentation is run, read or compiled, as what it is."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from ftensor.build import description
+from ftensor.kernels.hls_path import hls_root
+
+from .docs_pages import PAGES, README, Block, blocks, commands, environment, save, title
+
+PRINTED = re.compile(r"^print\(.*\)\s+# (.*)$", re.M)
+ALL = [block for page in PAGES for block in blocks(page)]
+EXPAND = "import sys; from ftensor.build.inventory import *; assert expand(read(sys.argv[1]))"
+
+
+def of(language: str) -> list[Block]:
+    return [block for block in ALL if block.language == language]
+
+
+def where(block: Block) -> str:
+    return f"{title(block.page)}:{block.line}"
+
+
+def run(folder: Path, *command: str) -> str:
+    done = subprocess.run(
+        command, cwd=folder, env=environment(), text=True, capture_output=True, timeout=300
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def test_no_block_is_left_out() -> None:
+    """A fence names one of the languages below and says nothing else; each has blocks."""
+    counts = {language: len(of(language)) for language in ("python", "toml", "cpp")}
+    assert sum(counts.values()) == len(ALL), [where(b) for b in ALL if b.language not in counts]
+    assert min(counts.values()) >= 1 and counts["python"] >= 10
+
+
+def program(page: Path) -> str:
+    """A page's python in one text, each line where it stands in the page.
+
+    A file that one of the page's commands runs is left to that command's test.
+    """
+    runs = re.findall(r"^\$ .*python (\S+)$", "".join(commands(page)), re.M)
+    lines: list[str] = []
+    for block in blocks(page, "python"):
+        if block.name not in runs:
+            lines += [""] * (block.line - 1 - len(lines)) + block.text.splitlines()
+    return "\n".join(lines) + "\n"
+
+
+@pytest.mark.parametrize("page", [p for p in PAGES if program(p).strip()], ids=title)
+def test_python(page: Path, tmp_path: Path) -> None:
+    """A page's blocks run in order; each `print(...)  # text` prints that text, and it alone."""
+    text = program(page)
+    (tmp_path / page.name).with_suffix(".py").write_text(text)
+    save(page, tmp_path)
+    said = run(tmp_path, sys.executable, f"{page.stem}.py")
+    assert said.splitlines() == PRINTED.findall(text)
+
+
+@pytest.mark.once
+@pytest.mark.parametrize("block", of("toml"), ids=where)
+def test_toml(block: Block, tmp_path: Path) -> None:
+    """An inventory's kernels can be had; a description of kernels is complete."""
+    save(block.page, tmp_path)
+    file = tmp_path / "block.toml"
+    file.write_text(block.text)
+    if "[[kernels]]" in block.text:
+        assert description.read(file).kernels
+    else:
+        run(tmp_path, sys.executable, "-c", EXPAND, file.name)
+
+
+@pytest.mark.once
+@pytest.mark.skipif(shutil.which("g++") is None, reason="no C++ compiler")
+@pytest.mark.parametrize("block", of("cpp"), ids=where)
+def test_cpp(block: Block, tmp_path: Path) -> None:
+    (tmp_path / "block.cpp").write_text(block.text)
+    warnings = ("-Wall", "-Wextra", "-Werror", "-Wno-unknown-pragmas")
+    run(tmp_path, "g++", *warnings, f"-I{hls_root() / 'standin'}", "-c", "block.cpp")
+
+
+def test_tour_is_ten_lines() -> None:
+    """The tour keeps its promise, give or take: statements, not blank lines."""
+    tour = README.read_text().split("## A tour in ten lines")[1]
+    (first, *_) = re.findall(r"^```python\n(.*?)^```", tour, re.M | re.S)
+    assert len([line for line in first.splitlines() if line.strip()]) <= 12

@@ -1,0 +1,83 @@
+"""The commands of the documentation: all can be parsed; behind a "$ " they print what is shown."""
+
+from __future__ import annotations
+
+import os
+import re
+import shlex
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from ftensor.cli import parser
+from ftensor.emulation.environment import available
+
+from .docs_pages import PAGES, commands, environment, save, title
+
+pytestmark = pytest.mark.once
+
+RUN = re.compile(r"^\$ (.*)\n((?:(?!\$ ).*\n)*)", re.M)
+WALKS = [page for page in PAGES if any(map(RUN.search, commands(page)))]
+# What differs from run to run.
+VOLATILE = re.compile(
+    r"\b\d+ s\b|\b[\d.]+ KiB|\b[0-9a-f]{8}(-[0-9a-f]{4,12}){4}\b|\S*/(?=program.py)"
+)
+
+
+def test_the_commands_can_be_parsed() -> None:
+    """Each line that calls ftensor is one that the command line's grammar takes."""
+    seen = 0
+    for page in PAGES:
+        for line in re.findall(
+            r"^(?:\$ )?(ftensor (?!emulate:).*)$", "".join(commands(page)), re.M
+        ):
+            words = shlex.split(line.replace("[", "").replace("]", ""), comments=True)[1:]
+            parser().parse_args(words)  # SystemExit otherwise
+            seen += 1
+    assert seen > 25
+
+
+def expected(shown: str) -> re.Pattern[str]:
+    """A pattern of an output as it is shown: "..." leaves out the rest of a line, or lines."""
+    lines = [
+        r"(?:.*\n)*?" if line == "..." else ".*".join(map(re.escape, line.split("..."))) + r"\n"
+        for line in VOLATILE.sub("#", shown.strip("\n")).splitlines()
+    ]
+    return re.compile("".join(lines))
+
+
+def shell(folder: Path) -> dict[str, str]:
+    """An environment with the commands, and without settings of this run's device."""
+    (folder / "bin").mkdir()
+    for name, words in (("python", ""), ("ftensor", "-m ftensor")):
+        script = folder / "bin" / name
+        script.write_text(f'#!/bin/sh\nexec {sys.executable} {words} "$@"\n')
+        script.chmod(0o700)
+    path = os.pathsep.join([str(folder / "bin"), os.environ["PATH"]])
+    settings = ("FTENSOR_DEVICE", "FTENSOR_IMAGE", "FTENSOR_FALLBACK")
+    kept = {key: value for key, value in environment().items() if key not in settings}
+    return {**kept, "PATH": path, "PYTHONUNBUFFERED": "1"}
+
+
+@pytest.mark.parametrize("page", WALKS, ids=title)
+def test_a_walk(page: Path, tmp_path: Path) -> None:
+    """The commands of a page, in its order and in one folder, print what the page says."""
+    lines = [match for block in commands(page) for match in RUN.findall(block)]
+    lacking = "" if shutil.which("g++") else "g++ is not here"
+    if any("ftensor emulate" in command for command, _ in lines):
+        lacking = lacking or available()
+    if lacking:
+        assert os.environ.get("FTENSOR_REQUIRE_TARGETS") != "1", lacking
+        pytest.skip(lacking)
+    save(page, tmp_path)
+    env = shell(tmp_path)
+    for command, shown in lines:
+        done = subprocess.run(
+            ["sh", "-c", command], cwd=tmp_path, env=env, text=True, timeout=300,
+            stdout=subprocess.PIPE, stderr=subprocess.STDOUT, start_new_session=True,
+        )  # fmt: skip
+        said = VOLATILE.sub("#", done.stdout)
+        assert expected(shown).fullmatch(said), f"{command}\n{done.stdout}"

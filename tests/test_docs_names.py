@@ -1,0 +1,122 @@
+"""What the documentation names is there: links, files, options, variables, functions, targets."""
+
+from __future__ import annotations
+
+import argparse
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+import ftensor as ft
+from ftensor.cli import parser
+
+from .docs_pages import PAGES, README, ROOT, blocks, commands, inline, title
+
+pytestmark = pytest.mark.once
+
+FOLDERS = ("ftensor", "hls", "docs", "tests", "examples", "benchmarks")
+FILES = {
+    path.relative_to(ROOT)
+    for path in (*ROOT.iterdir(), *(p for folder in FOLDERS for p in (ROOT / folder).rglob("*")))
+}
+# What a reader writes, what a command makes, and two modules of a sketch that were not built.
+MADE = {"INVENTORY.toml", "steps/sources/vadd_dataflow.cpp", "dtype.py", "errors.py"}
+# Options of others' commands: pytest, pip, the vendors' tools.
+FOREIGN = {"--base", "--device", "--ignore-installed", "--list", "--prefix"}
+PATH = re.compile(r"(?<![\w./<-])(?:[\w*-]+/)*[\w*+-]+\.(?:py|h|cpp|toml|md)\b(?!/)")
+FOLDER = re.compile(rf"(?<![\w./-])(?:{'|'.join(FOLDERS)})/(?:\w+/)*(?=\W|$)")
+LINK = re.compile(r"\[[^\]]+\]\(([^)\s]+)\)")
+
+
+def code(page: Path) -> str:
+    """All that is not prose, a piece in a line."""
+    return "\n".join([*inline(page), *commands(page), *(block.text for block in blocks(page))])
+
+
+def anchors(page: Path) -> set[str]:
+    """The names that a page's headings have as links."""
+    heads = re.findall(r"^#+ (.*)$", page.read_text(), re.M)
+    return {re.sub(r"[^\w -]", "", head.lower()).replace(" ", "-") for head in heads}
+
+
+@pytest.mark.parametrize("page", PAGES, ids=title)
+def test_links_lead_somewhere(page: Path) -> None:
+    for link in LINK.findall(page.read_text()):
+        if link.startswith("http"):
+            continue
+        path, _, anchor = link.partition("#")
+        there = page.parent / path if path else page
+        assert there.exists(), link
+        assert not anchor or anchor in anchors(there), link
+
+
+def test_every_page_can_be_reached_from_the_readme() -> None:
+    found, left = {README}, [README]
+    while left:
+        page = left.pop()
+        links = {
+            (page.parent / link.split("#")[0]).resolve() for link in LINK.findall(page.read_text())
+        }
+        new = {there for there in links & set(PAGES) if there not in found}
+        found |= new
+        left += new
+    assert sorted(map(title, found)) == sorted(map(title, PAGES))
+
+
+def is_there(name: str) -> bool:
+    """A file of the repository by its path or the end of it; "*" stands for any letters."""
+    return any(path.match(name) for path in FILES)
+
+
+def test_files_exist() -> None:
+    own = {block.name for page in PAGES for block in blocks(page)}
+    named = {name for page in PAGES for name in PATH.findall(code(page))}
+    folders = {name for page in PAGES for name in FOLDER.findall(code(page))}
+    assert len(named) > 60 and len(folders) > 10
+    assert {name for name in named | folders if not is_there(name)} - own == MADE
+
+
+def test_every_package_has_its_place() -> None:
+    text = (ROOT / "docs" / "architecture.md").read_text()
+    rooms = [p.parent for p in (ROOT / "ftensor").glob("*/__init__.py")]
+    modules = [p for p in (ROOT / "ftensor").glob("*.py") if not p.name.startswith("_")]
+    assert len(rooms) > 7 and len(modules) > 9
+    assert [room.name for room in rooms if f"| `ftensor/{room.name}/`" not in text] == []
+    assert [module.name for module in modules if f"`ftensor/{module.name}`" not in text] == []
+
+
+def options(of: argparse.ArgumentParser) -> Iterator[str]:
+    for action in of._actions:
+        yield from action.option_strings
+        if isinstance(action, argparse._SubParsersAction):
+            for command in action.choices.values():
+                yield from options(command)
+
+
+def test_options_exist() -> None:
+    named = {o for page in PAGES for o in re.findall(r"(?<![\w-])--[a-z][\w-]*", code(page))}
+    assert named - set(options(parser())) == FOREIGN
+
+
+def test_variables_exist() -> None:
+    sources = "\n".join(p.read_text() for p in (ROOT / "ftensor").rglob("*.py"))
+    named = {v for page in PAGES for v in re.findall(r"\bFTENSOR_\w+", page.read_text())}
+    assert "FTENSOR_IMAGE" in named
+    assert {name for name in named if name not in sources} == set()
+
+
+def test_functions_exist() -> None:
+    named = {n for page in PAGES for n in re.findall(r"\bft\.([a-zA-Z_][\w.]*\w)", code(page))}
+    assert len(named) > 20
+    for name in named - {"half_square", "softsign"}:  # added by the pages
+        found: object = ft
+        for part in name.split("."):
+            found = getattr(found, part)
+
+
+def test_make_has_the_targets() -> None:
+    named = set(re.findall(r"\bmake ([a-z]+)\b", code(README)))
+    assert len(named) >= 3
+    assert named <= set(re.findall(r"^([a-z]+):", (ROOT / "Makefile").read_text(), re.M))
