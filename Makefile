@@ -45,7 +45,7 @@ bench: $(VENV)/installed-test
 	$(BIN)/python benchmarks/bench.py $(ARGS)
 
 clean:
-	rm -rf $(VENV) $(OUT) build dist site .pytest_cache .hypothesis .mypy_cache .ruff_cache
+	rm -rf $(VENV) $(OUT) build dist .pytest_cache .hypothesis .mypy_cache .ruff_cache
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 # The extra `cpu` is empty where its runtime does not exist, so it is always asked for.

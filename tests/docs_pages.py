@@ -13,7 +13,12 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 README = ROOT / "README.md"
-PAGES = (README, ROOT / "hls" / "README.md", *sorted((ROOT / "docs").rglob("*.md")))
+PAGES = (
+    README,
+    ROOT / "CHANGELOG.md",
+    ROOT / "hls" / "README.md",
+    *sorted((ROOT / "docs").rglob("*.md")),
+)
 _FENCE = re.compile(r"^```(.*)\n((?:.*\n)*?)```$", re.M)
 _NAME = re.compile(r"(?:#|//) (\w+\.\w+)\n")
 _INDENTED = re.compile(r"(?:(?<=\n\n)|\A)(?: {4}.*\n|\n(?= {4}))+")
