@@ -64,6 +64,11 @@ FIXED = (
 )
 
 
+COLUMNS = tuple(
+    replace(k, skeleton="reduce_outer", reduction=replace(k.reduction, vectors=8)) for k in SUMS
+)
+
+
 def some_groups() -> list[Group]:
     """A group of each skeleton."""
     found = [
@@ -71,7 +76,7 @@ def some_groups() -> list[Group]:
         Group("strided", STRIDED),
         *(Group("one", (m,)) for m in FIXED),
     ]
-    return [*found, Group("sums", SUMS)]
+    return [*found, Group("sums", SUMS), Group("columns", COLUMNS)]
 
 
 def test_every_argument_has_an_interface() -> None:
@@ -106,6 +111,33 @@ def test_pipelined_loops_have_names() -> None:
                 k -= 1
             assert re.fullmatch(r" *\w+:", lines[k - 1]), (group.name, lines[k])
         assert len(set(labels)) == len(labels), group.name
+
+
+def test_loops_inside_a_pipelined_one_are_unrolled() -> None:
+    """Only a loop of constant length can be: a pipelined loop holds no other."""
+    seen = 0
+    for group in some_groups():
+        lines = source(group).splitlines()
+        for k in (k for k, line in enumerate(lines) if "#pragma HLS PIPELINE" in line):
+            loop = k
+            while not lines[loop].lstrip().startswith("for ("):
+                loop -= 1
+            indent = len(lines[loop]) - len(lines[loop].lstrip())
+            end = next(i for i in range(k, len(lines)) if lines[i] == " " * indent + "}")
+            for line in lines[k:end]:
+                if "for (" in line:
+                    seen += 1
+                    assert re.search(r"< ([A-Z_]+|\d+|int\(\w+\)); ", line), (group.name, line)
+    assert seen > 10
+
+
+def test_columns_take_turns_and_are_read_in_bursts() -> None:
+    """A step of the sums needs what the step eight before has left; a row is eight beats."""
+    text = source(Group("columns", COLUMNS))
+    stages = text[text.index("static void fetch(") :]
+    assert "in_a_to.write(in_a[in_a_first + v]);" in stages and "PIPELINE II=8" in stages
+    assert stages.count("inter RAW distance=8 true") == 4
+    assert "ft_gather" not in stages and "#pragma HLS DATAFLOW" in stages
 
 
 def test_vectors_of_a_reduction_are_read_one_after_another() -> None:

@@ -1,4 +1,4 @@
-"""The reduce skeletons as HLS C++: their holes filled, over whatever an opcode folds."""
+"""The loops of reductions along a row: the skeleton as HLS C++, over whatever an opcode folds."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from ..kernels import source
 from ..kernels.holes import NAMES
 from ..kernels.key import LINEAR
 from .group import Group, is_wide, pointers, values
-from .hls_text import Word, expand
+from .hls_text import Word, expand, fill
 from .hls_words import element, port_words
 
 
@@ -20,38 +20,50 @@ def operands(group: Group) -> tuple[dict[str, str], list[str], list[str], list[s
     return of, outs, [n for n in of if n not in outs], [f"value{i}" for i in range(count)]
 
 
-def skeleton(group: Group) -> dict[str, str | list[str]]:
+def signature(group: Group) -> tuple[list[str], list[str]]:
+    """What the loops take: the pointers, and then the scalars but those of the unit."""
+    of, outs, _, scalars = operands(group)
+    pointers_ = []
+    for n, c in of.items():
+        wide = f"hls::vector<{c}, LANES>" if is_wide(group, n) else c
+        pointers_.append(f"{wide} *{n}" if n in outs else f"const {wide} *{n}")
+    return pointers_, [
+        *(f"long {n}_offset" for n in of),
+        "int opcode",
+        *(f"long {v}" for v in scalars),
+    ]
+
+
+def operand_count(group: Group) -> str:
+    """How many pointers the opcode at hand has."""
+    everyone = all(len(pointers(key)) == len(operands(group)[0]) for key in group.keys)
+    return "OPERANDS" if everyone else "HAS[opcode]"
+
+
+def inner_loops(group: Group) -> list[str]:
     """The skeleton with its holes filled: its comment, and the function `run` over any fold."""
-    of, outs, ins, scalars = operands(group)
-    names = list(of)
     text = source.kernel_file(f"skeleton/{group.skeleton}.h")
     text = re.sub(r"#if FT_VECTORS > 1\n(.*?)#endif\n", _several(group), text, flags=re.S)
     text = text.replace("at[FT_OPERANDS]", "at[OPERANDS]")
     comment, body = text.split("FT_KERNEL", 1)
     told = _skeleton_words(group)
-    everyone = all(len(pointers(key)) == len(names) for key in group.keys)
     lines = []
     for line in body[body.index("{") :].splitlines():
         inner = line.lstrip()
         if inner == "FT_SETUP":
-            lines.append(f"    const int operands = {'OPERANDS' if everyone else 'HAS[opcode]'};")
+            lines.append(f"    const int operands = {operand_count(group)};")
         for new in expand(inner, told).split("\n"):
             if new or not inner:
                 new = new.strip() if new.startswith(" const") else new
                 lines.append(new if new.startswith("#") else line[: -len(inner) or None] + new)
-    pointers_ = [f"{of[n]} *{n}" for n in outs]
-    pointers_ += [
-        f"const hls::vector<{of[n]}, LANES> *{n}" if is_wide(group, n) else f"const {of[n]} *{n}"
-        for n in ins
-    ]
-    rest = [f"long {n}_offset" for n in names] + ["int opcode", *(f"long {v}" for v in scalars)]
-    rest += ["const int *geometry", "int ft_unit", "int ft_units"]
-    return {
+    pointers_, scalars = signature(group)
+    values_: dict[str, str | list[str]] = {
         "comment": expand(comment, told).rstrip(),
-        "run_pointers": ", ".join(pointers_),
-        "run_scalars": ", ".join(rest),
+        "pointers": ", ".join(pointers_),
+        "scalars": ", ".join(scalars),
         "body": lines,
     }
+    return fill("reduce_inner.cpp", values_).splitlines()
 
 
 def _read(group: Group, index: str, lanes: str) -> str:

@@ -1,4 +1,4 @@
-"""HLS sources of reductions: the skeleton's own text, with the opcode's monoid in its holes."""
+"""HLS sources of reductions: loops over any fold, and each opcode's monoid."""
 
 from __future__ import annotations
 
@@ -9,8 +9,9 @@ from ..kernels import reduction, source
 from ..kernels.holes import NAMES, inputs, output, parameter_values
 from ..kernels.key import BY_VALUE, KernelKey
 from .group import Group, pointers
-from .hls_fold import operands, skeleton
+from .hls_fold import inner_loops, operands
 from .hls_interface import interfaces, parameter_list, title
+from .hls_outer import outer_loops
 from .hls_text import expand, fill, function, indented, table, tidy
 from .hls_words import (
     describe,
@@ -68,6 +69,7 @@ def reduce_source(group: Group) -> str:
     of = port_words(group)
     parts = [part for opcode in range(len(keys)) for part in _parts(group, opcode, of)]
     assert first.reduction is not None
+    outer = group.skeleton == "reduce_outer"
     return fill(
         "reduce.cpp",
         {
@@ -81,7 +83,8 @@ def reduce_source(group: Group) -> str:
             "states": [_state(key, name) for name, key in states.items()],
             "units": _sections(parts, keys),
             "folds": [line for name in states for line in _fold(group, name, parts)],
-            **skeleton(group),
+            "loops": outer_loops(group) if outer else inner_loops(group),
+            "streams": "#include <hls_stream.h>" if outer else "",
             "name": group.name,
             "parameters": parameter_list(group),
             "interfaces": interfaces(group),

@@ -6,13 +6,14 @@ a pipelined loop of a skeleton is a `Loop` here, with the same name and exactly 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
 
 from ..build.hls_interface import LATENCY
 from ..kernels.gemm import GemmKey
 from ..kernels.key import BY_VALUE, LINEAR, LOCATED, SINGLE, KernelKey
 from .launch import Fold, Launch, Pack, Product, Rows, members_in
-from .operators import DEPTH, recurrence
+from .operators import DEPTH, interval, recurrence
 
 # As BLOCK in hls/vitis/map_burst.cpp: beats of one block in local memory.
 BLOCK = 64
@@ -25,6 +26,7 @@ class Loop:
     `trips` iterations in all, started from an empty pipeline `entries` times; between two
     iterations lie at least `interval` cycles, because a sum waits for the one before. `reads`:
     its first iteration waits for memory; `computes`: its pipeline holds the op's arithmetic.
+    Loops of one `stage` run one after another; stages run at the same time, joined by FIFOs.
     A step that stands outside of the loops, for the end of a row, counts as one of its own.
     """
 
@@ -34,6 +36,7 @@ class Loop:
     interval: int = 1
     reads: bool = True
     computes: bool = True
+    stage: str = ""
 
     @property
     def cycles(self) -> int:
@@ -41,9 +44,12 @@ class Loop:
         return self.trips * self.interval
 
 
-def overlapped(launch: Launch) -> bool:
-    """Whether the loops run at the same time, joined by FIFOs, and not one after another."""
-    return launch.skeleton == "map" and launch.structure == "dataflow"
+def by_stage(found: Iterable[Loop]) -> list[list[Loop]]:
+    """The loops of each stage."""
+    stages: dict[str, list[Loop]] = {}
+    for loop in found:
+        stages.setdefault(loop.stage, []).append(loop)
+    return list(stages.values())
 
 
 def loops(launch: Launch, unit: int, widened: bool = False) -> tuple[Loop, ...]:
@@ -69,11 +75,14 @@ def _map(launch: Launch, unit: int, widened: bool) -> list[Loop]:
     blocks = -(-total // BLOCK) if launch.structure == "burst" else 1
     names = {LINEAR: "read", SINGLE: "repeat"}
     inputs = [p for p in key.ins if p.kind != BY_VALUE]
-    return [
-        *(Loop(names[p.kind], total, blocks, 1, True, False) for p in inputs),
+    found = [Loop(names[p.kind], total, blocks, 1, True, False) for p in inputs]
+    found += [
         Loop("compute", total, blocks, 1, False, True),
         Loop("write", count, blocks, 1, False, False),
     ]
+    if launch.structure == "dataflow":
+        found = [replace(loop, stage=f"{loop.name}{k}") for k, loop in enumerate(found)]
+    return found
 
 
 def _pieces(
@@ -139,11 +148,29 @@ def _reduce_outer(launch: Launch, unit: int, widened: bool) -> list[Loop]:
     key = launch.member
     assert isinstance(key, KernelKey) and key.reduction is not None
     g = Fold.read(launch.geometry, _operands(key))
-    trips = entries = 0
-    for items, begin, end in _of_splits(launch, g, unit):
-        trips += items * (end - begin)
-        entries += items
-    return [Loop("rows", trips, entries, recurrence(key))]
+    side, length, period = key.reduction.vectors, g.shape[-1], g.splits * g.chunks
+    first, last = launch.slab(g.items, unit)
+    whole, edge, steps = Loop("whole_rows", 0, 0), Loop("edge_rows", 0, 0), Loop("rows", 0, 0)
+    for split in range(g.splits):
+        begin, end = g.work_of(split)
+        items = members_in(first, last, g.splits, split, split + 1)
+        narrow = 0  # the block at a row's end
+        if g.inner % (side * key.lanes):
+            at = period - g.splits + split
+            narrow = members_in(first, last, period, at, at + 1)
+        # Rows in line along the innermost reduced dim are one run.
+        runs = -(-end // length) - begin // length
+        whole = _more(whole, (items - narrow) * (end - begin), (items - narrow) * runs)
+        edge = _more(edge, narrow * (end - begin), narrow * runs)
+        steps = _more(steps, items * (end - begin) * side, items)
+    return [
+        *(replace(x, interval=side, computes=False, stage="fetch") for x in (whole, edge)),
+        replace(steps, interval=interval(key, side), reads=False, stage="fold"),
+    ]
+
+
+def _more(loop: Loop, trips: int, entries: int) -> Loop:
+    return replace(loop, trips=loop.trips + trips, entries=loop.entries + entries)
 
 
 def _gemm(launch: Launch, unit: int, widened: bool) -> list[Loop]:

@@ -12,7 +12,7 @@ from ..kernels.gemm import GemmKey
 from .bandwidth import DEFAULT, Parameters, bank_rate, cycles_of, port_share, transfer
 from .boards import Board
 from .launch import Launch
-from .loops import Loop, loops, overlapped
+from .loops import Loop, by_stage, loops
 from .operators import DEPTH, DIVIDE
 from .traffic import Access, accesses
 
@@ -86,9 +86,11 @@ def estimate(launch: Launch, setup: Setup) -> Estimate:
     moves = accesses(launch, widened)
     units = [loops(launch, unit, widened) for unit in range(launch.units)]
     fills = [_fill(launch, found, setup) for found in units]
-    # Joined by FIFOs the slowest loop sets the pace, else each waits for the one before.
-    together = max if overlapped(launch) else sum
-    steady = [together([0, *(loop.cycles for loop in found)]) for found in units]
+    # The slowest stage sets the pace; within one each loop waits for the one before.
+    steady = [
+        max((sum(x.cycles for x in stage) for stage in by_stage(found)), default=0)
+        for found in units
+    ]
     worst = max(range(launch.units), key=lambda u: fills[u] + steady[u])
     port = max((_port_cycles(a, launch, setup) for a in moves), default=0.0)
     bank = _bank_seconds(moves, setup) * clock * 1e6
@@ -107,10 +109,13 @@ def estimate(launch: Launch, setup: Setup) -> Estimate:
 def _fill(launch: Launch, found: Sequence[Loop], setup: Setup) -> float:
     """Cycles in which pipelines fill, indices are divided and the geometry is read."""
     latency = cycles_of(setup.parameters.latency, setup.clock)
-    fills = [loop.entries * (latency * loop.reads + DEPTH * loop.computes) for loop in found]
-    if overlapped(launch):  # the inputs arrive at the same time
-        fills = [max((f for f, loop in zip(fills, found) if loop.reads), default=0.0), DEPTH]
-    cycles = sum(fills)
+    # The stages that read wait at the same time, and those behind them fill at the same time.
+    fills = {True: 0.0, False: 0.0}
+    for stage in by_stage(found):
+        fill = sum(x.entries * (latency * x.reads + DEPTH * x.computes) for x in stage)
+        reads = any(x.reads for x in stage)
+        fills[reads] = max(fills[reads], fill)
+    cycles = sum(fills.values())
     if launch.geometry:
         cycles += latency + len(launch.geometry)
     # Where a unit's work begins takes divisions, one dim after another.

@@ -46,3 +46,11 @@ def recurrence(key: KernelKey | GemmKey) -> int:
     if "+" in combine or "ft_cadd" in combine:
         return wait + cycles["add"]
     return max(1, wait + cycles["compare"])
+
+
+def interval(key: KernelKey | GemmKey, between: int) -> int:
+    """Cycles from step to step where a state is met again `between` steps later.
+
+    Such states lie in local memory, which takes a cycle to write.
+    """
+    return -(-(recurrence(key) + 1) // between)

@@ -34,3 +34,16 @@ write_lanes:
         if (l < m) to[l * stride] = w[l];
     }
 }
+// The same as one beat, for a FIFO.
+template <int LANES, typename T> static inline hls::vector<T, LANES> ft_gather(const T *from, int stride, int m)
+{
+#pragma HLS INLINE
+    T w[LANES];
+    ft_read_lanes(w, from, stride, m);
+    hls::vector<T, LANES> beat;
+    for (int l = 0; l < LANES; l++) {
+#pragma HLS UNROLL
+        beat[l] = w[l];
+    }
+    return beat;
+}

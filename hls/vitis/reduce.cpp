@@ -1,6 +1,7 @@
 $title
 
 #include <hls_math.h>
+$streams
 
 #include "ftensor/vitis/lanes.h"
 #include "ftensor/vitis/words.h"
@@ -21,15 +22,7 @@ namespace {
 $folds
 }  // namespace
 
-// The loop below, for any of these. A pipelined loop starts a step as soon as the state of the one
-// before is there: its interval is what the latency of `combine` leaves, so it is not asked for.
-//
-$comment
-template <typename fold>
-static void run(
-    $run_pointers,
-    $run_scalars)
-$body
+$loops
 
 extern "C" void $name(
     $parameters)

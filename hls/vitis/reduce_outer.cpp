@@ -1,0 +1,204 @@
+$comment
+// Two stages run at the same time, joined by FIFOs: `fetch` walks memory, `fold_rows` computes. In each
+// row all VECTORS vectors take their turn, so a state is met again VECTORS steps later.
+static_assert((VECTORS & (VECTORS - 1)) == 0, "a power of two: which vector it is are bits of a step's number");
+$beats
+
+// One item: its place among the kept rows, its first element there, how many, and its reduced rows.
+struct part { int split, place, first, width, begin, end; };
+static part part_of(const int *g, int item)
+{
+#pragma HLS INLINE
+    const int splits = g[2], inner = g[4], chunks = g[6], work = g[7];
+    const int split = item % splits, first = item / splits % chunks * (VECTORS * LANES);
+    const int left = inner - first, width = left < VECTORS * LANES ? left : VECTORS * LANES;
+    return {split, item / splits / chunks, first, width, ft_slab(work, split, splits), ft_slab(work, split + 1, splits)};
+}
+
+static void next_row(int (&at)[OPERANDS], const int (&along)[OPERANDS])
+{
+#pragma HLS INLINE
+    for (int k = OUTPUTS; k < OPERANDS; k++) {
+#pragma HLS UNROLL
+        at[k] += along[k];
+    }
+}
+
+// Reads the rows of every item, a burst of VECTORS beats for each. Rows in line along the innermost
+// reduced dim are one run of the pipelined loop; the dims outside of it are counted between the runs.
+static void fetch(
+    $in_pointers,
+    $streams_to,
+    $in_offsets, int operands, const int *g, int ft_unit, int ft_units)
+{
+    const int kept = g[0], reduced = g[1], items = g[3], last = reduced - 1;
+    const int *kept_shape = g + 9, *kept_strides = kept_shape + kept;
+    const int *shape = kept_strides + kept * operands, *strides = shape + reduced;
+    const int *step = strides + reduced * operands;
+    int counter[MAX_DIMS], at[OPERANDS], along[OPERANDS];
+#pragma HLS ARRAY_PARTITION variable=at complete
+#pragma HLS ARRAY_PARTITION variable=along complete
+    for (int k = 0; k < OPERANDS; k++) along[k] = k < operands ? strides[k * reduced + last] : 0;
+    const int items_end = ft_slab(items, ft_unit + 1, ft_units);
+items:
+    for (int item = ft_slab(items, ft_unit, ft_units); item < items_end; item++) {
+        const part p = part_of(g, item);
+        for (int k = 0; k < OPERANDS; k++) at[k] = 0;
+        int rest = p.place;
+    find_outputs:
+        for (int d = kept - 1; d >= 0; d--) {
+            for (int k = OUTPUTS; k < operands; k++) at[k] += rest % kept_shape[d] * kept_strides[k * kept + d];
+            rest /= kept_shape[d];
+        }
+        rest = p.begin;
+    find_start:
+        for (int d = last; d >= 0; d--) {
+            counter[d] = rest % shape[d];
+            rest /= shape[d];
+            for (int k = OUTPUTS; k < operands; k++) at[k] += counter[d] * strides[k * reduced + d];
+        }
+    runs:
+        for (int row = p.begin; row < p.end;) {
+            const int left = shape[last] - counter[last], rows = left < p.end - row ? left : p.end - row;
+            if (p.width == VECTORS * LANES) {
+            whole_rows:
+                for (int r = 0; r < rows; r++) {
+#pragma HLS PIPELINE II=$vectors
+#pragma HLS LOOP_TRIPCOUNT min=1 max=65536
+                    $places
+                    for (int v = 0; v < VECTORS; v++) {
+#pragma HLS UNROLL
+                        $read_whole
+                    }
+                    next_row(at, along);
+                }
+            } else {
+            edge_rows:
+                for (int r = 0; r < rows; r++) {
+#pragma HLS PIPELINE II=$vectors
+#pragma HLS LOOP_TRIPCOUNT min=1 max=65536
+                    $places
+                    for (int v = 0; v < VECTORS; v++) {
+#pragma HLS UNROLL
+                        const int m = p.width - v * LANES;
+                        $read_edge
+                    }
+                    next_row(at, along);
+                }
+            }
+            row += rows;
+            counter[last] += rows;
+        next_run:
+            for (int d = last; d > 0 && counter[d] == shape[d]; d--) {
+                counter[d] = 0;
+                counter[d - 1]++;
+                for (int k = OUTPUTS; k < operands; k++)
+                    at[k] += strides[k * reduced + d - 1] - shape[d] * strides[k * reduced + d];
+            }
+        }
+    }
+}
+
+// Folds the rows of every item and writes what they come to.
+template <typename fold>
+static void fold_rows(
+    $out_pointers,
+    $streams_from,
+    $out_scalars, int operands, const int *g, int ft_unit, int ft_units)
+{
+    typedef typename fold::state state;
+    // What the last rows come to, and 16, 256, 4096 of them: at the first of each it begins anew.
+    state sum[VECTORS][LANES], middle[VECTORS][LANES], top[VECTORS][LANES], high[VECTORS][LANES];
+#pragma HLS ARRAY_PARTITION variable=sum dim=2 complete
+#pragma HLS ARRAY_PARTITION variable=middle dim=2 complete
+#pragma HLS ARRAY_PARTITION variable=top dim=2 complete
+#pragma HLS ARRAY_PARTITION variable=high dim=2 complete
+    const int kept = g[0], reduced = g[1], items = g[3], split_step = g[8];
+    const int *kept_shape = g + 9, *kept_strides = kept_shape + kept;
+    const int *step = kept_strides + kept * operands + reduced * (1 + operands);
+    const state nothing = fold::identity(opcode);
+    const int items_end = ft_slab(items, ft_unit + 1, ft_units);
+items:
+    for (int item = ft_slab(items, ft_unit, ft_units); item < items_end; item++) {
+        const part p = part_of(g, item);
+        const int rows = p.end - p.begin;
+        const long steps = (long)rows * VECTORS;
+    rows:
+        for (long i = 0; i < steps; i++) {
+#pragma HLS PIPELINE II=1
+#pragma HLS LOOP_TRIPCOUNT min=1 max=524288
+// A step reads what the step VECTORS before it has written, none in between.
+#pragma HLS DEPENDENCE variable=sum inter RAW distance=$vectors true
+#pragma HLS DEPENDENCE variable=middle inter RAW distance=$vectors true
+#pragma HLS DEPENDENCE variable=top inter RAW distance=$vectors true
+#pragma HLS DEPENDENCE variable=high inter RAW distance=$vectors true
+            const int v = (int)(i % VECTORS), row = (int)(i / VECTORS);
+            $receive
+            for (int lane = 0; lane < LANES; lane++) {
+#pragma HLS UNROLL
+                const state lifted = $lift;
+                const state one = fold::combine(opcode, row % 16 ? sum[v][lane] : nothing, lifted);
+                sum[v][lane] = one;
+                if (row % 16 != 15) continue;
+                const state some = fold::combine(opcode, row % 256 < 16 ? nothing : middle[v][lane], one);
+                middle[v][lane] = some;
+                if (row % 256 != 255) continue;
+                const state many = fold::combine(opcode, row % 4096 < 256 ? nothing : top[v][lane], some);
+                top[v][lane] = many;
+                if (row % 4096 != 4095) continue;
+                high[v][lane] = fold::combine(opcode, row < 4096 ? nothing : high[v][lane], many);
+            }
+        }
+        int at[OUTPUTS], rest = p.place;
+        for (int k = 0; k < OUTPUTS; k++) at[k] = p.split * split_step;
+    find_outputs:
+        for (int d = kept - 1; d >= 0; d--) {
+            for (int k = 0; k < OUTPUTS; k++) at[k] += rest % kept_shape[d] * kept_strides[k * kept + d];
+            rest /= kept_shape[d];
+        }
+    results:
+        for (int v = 0; v < VECTORS; v++) {
+            const int i = p.first + v * LANES, left = p.width - v * LANES, m = left < LANES ? left : LANES;
+            $result
+            for (int lane = 0; lane < LANES; lane++) {
+                const state one = rows % 16 ? sum[v][lane] : nothing;
+                const state some = rows % 256 < 16 ? nothing : middle[v][lane];
+                const state many = rows % 4096 < 256 ? nothing : top[v][lane];
+                const state most = rows < 4096 ? nothing : high[v][lane];
+                const state all = fold::combine(opcode, most, fold::combine(opcode, many, fold::combine(opcode, some, one)));
+                $finish
+            }
+            if (m > 0) {
+                $write
+            }
+        }
+    }
+}
+
+template <typename fold>
+static void stages(
+    $pointers,
+    $scalars, int operands, const int *fetch_g, const int *fold_g, int ft_unit, int ft_units)
+{
+#pragma HLS DATAFLOW
+    $fifos
+    fetch($fetched, operands, fetch_g, ft_unit, ft_units);
+    fold_rows<fold>($folded, operands, fold_g, ft_unit, ft_units);
+}
+
+// The stages for one type of state; each has the geometry for itself.
+template <typename fold>
+static void run(
+    $pointers,
+    $scalars, const int *geometry, int ft_unit, int ft_units)
+{
+    const int operands = $operand_count;
+    int fetch_g[MAX_GEOMETRY], fold_g[MAX_GEOMETRY];
+    const int size = 9 + (geometry[0] + geometry[1]) * (1 + operands) + operands;
+read_geometry:
+    for (int k = 0; k < size; k++) {
+#pragma HLS LOOP_TRIPCOUNT min=11 max=64
+        fetch_g[k] = fold_g[k] = geometry[k];
+    }
+    stages<fold>($arguments, operands, fetch_g, fold_g, ft_unit, ft_units);
+}
