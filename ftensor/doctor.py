@@ -16,7 +16,7 @@ from ._version import __version__
 from .device import found_of, fpga_devices, get_device_mapping, resolve
 from .runtime import cache, icd, mapping, targets
 from .runtime.discovery import Report, report
-from .table import size, table
+from .table import counted, size, table
 
 CHECK_SECONDS = 120
 NEEDED = ("numpy", "pyopencl", "cffi", "platformdirs")
@@ -265,7 +265,7 @@ def cache_rows() -> Iterator[tuple[str, str]]:
     folder = cache.directory()
     files = [file for file in folder.rglob("*") if file.is_file()] if folder.is_dir() else []
     yield "folder", str(folder)
-    yield "content", f"{len(files)} files, {size(sum(map(_size, files)))}"
+    yield "content", f"{counted(len(files), 'file')}, {size(sum(map(_size, files)))}"
     nearest = next(parent for parent in (folder, *folder.parents) if parent.exists())
     writable = os.access(nearest, os.W_OK | os.X_OK)
     yield "writable", "yes" if writable else "no; set FTENSOR_CACHE_DIR to a folder that is"
