@@ -119,7 +119,7 @@ def test_the_cache_is_measured(tmp_path, monkeypatch):
     (tmp_path / "cache/ab").mkdir(parents=True)
     (tmp_path / "cache/ab/kernel").write_bytes(bytes(2048))
     rows = dict(doctor.cache_rows())
-    assert rows["content"] == "1 files, 2.0 KiB"
+    assert rows["content"] == "1 file, 2.0 KiB"
     assert rows["folder"] == str(tmp_path / "cache")
     assert rows["writable"] == "yes"
 
