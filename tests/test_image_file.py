@@ -84,6 +84,27 @@ def test_a_mismatch_is_explained(folder: Path, change: Any, says: str) -> None:
     assert "checked.xclbin" in str(failure.value)
 
 
+@pytest.mark.parametrize(
+    ("changed", "says"),
+    [
+        ({"units": "1: __import__('os')"}, "units is"),
+        ({"units": 0}, "0 units"),
+        ({"lanes": None}, "lanes is None"),
+        ({"name": 3}, "name is 3"),
+    ],
+)
+def test_a_kernel_of_nonsense(folder: Path, changed: dict[str, Any], says: str) -> None:
+    """Fields of other types, which launchers would be written from."""
+
+    def change(d: Any, m: Manifest, x: Any) -> Any:
+        raw = json.loads(m.to_json())
+        raw["kernels"][0].update(changed)
+        return d, json.dumps(raw), x
+
+    with pytest.raises(ImageError, match=says):
+        image_file.read(written(folder, change))
+
+
 def test_a_whole_image_passes(folder: Path) -> None:
     """What the cases above start from is in order."""
     file = image_file.read(written(folder, lambda d, m, x: (d, m, x)))
@@ -130,9 +151,10 @@ def test_the_manifest_may_lie_beside(folder: Path) -> None:
         return d, None, replace(x, mode=Mode.PR)
 
     path = written(alone, change)
-    manifests[0].write(alone / "manifest.json")
+    beside = alone / "manifest.json"
+    beside.write_text(manifests[0].to_json())
     assert image_file.read(path).manifest == manifests[0]
-    replace(manifests[0], file="another.xclbin").write(alone / "manifest.json")
+    beside.write_text(replace(manifests[0], file="another.xclbin").to_json())
     with pytest.raises(ImageError, match=r"another\.xclbin"):
         image_file.read(path)
 

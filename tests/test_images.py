@@ -83,7 +83,7 @@ def test_the_folder_of_a_build_is_an_image(folder: Path, backend: CSimBackend) -
     with pytest.raises(ImageError, match="no image was built"):
         backend.load_image(build)
     manifest = image_file.read(path).manifest
-    manifest.write(build / "manifest.json")
+    (build / "manifest.json").write_text(manifest.to_json())
     assert backend.load_image(build).name == "inside.xclbin"
     assert axpy(backend) == WANTED
 

@@ -136,7 +136,7 @@ def test_known_ones_are_listed(capsys: pytest.CaptureFixture[str]) -> None:
 def _manifest(folder: Path, few: Path) -> Path:
     kernels = tuple(record(group, "0" * 64) for group in expand(read(few)))
     path = folder / "manifest.json"
-    Manifest("few", "csim", "", "", "few.xclbin", kernels).write(path)
+    path.write_text(Manifest("few", "csim", "", "", "few.xclbin", kernels).to_json())
     return path
 
 

@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, fields
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from ..errors.image import ImageError, bad_manifest, in_file, manifest_version
 from ..kernels.key import KernelKey
 from .group import Group, Member, arguments, call, entry
 
 FORMAT, VERSION = "ftensor-image", 1
+# What a field's annotation asks of a value that was read.
+_TYPES: dict[Any, Any] = {"str": str, "int": int, "float": (int, float)}
+Record = TypeVar("Record")
 
 
 @dataclass(frozen=True)
@@ -86,12 +89,6 @@ class Manifest:
         """The manifest's text."""
         return json.dumps({"format": FORMAT, "version": VERSION, **asdict(self)}, indent=1) + "\n"
 
-    def write(self, path: Path) -> None:
-        """Store the text in a file, whole or not at all."""
-        temporary = path.with_name(path.name + ".part")
-        temporary.write_text(self.to_json())
-        temporary.replace(path)
-
     @classmethod
     def read(cls, path: Path) -> Manifest:
         """The manifest in a file; ImageError where it is malformed, OSError where it is absent."""
@@ -116,25 +113,32 @@ class Manifest:
             raise manifest_version(version, VERSION)
         try:
             kernels = tuple(_kernel(k) for k in raw.pop("kernels"))
-            made = cls(kernels=kernels, **raw)
-            text_fields = (made.name, made.target, made.platform, made.uuid, made.file)
-            if not all(isinstance(x, str) for x in text_fields):
-                raise TypeError("name, target, platform, uuid and file are strings")
+            return _checked(cls(kernels=kernels, **raw))
         except (KeyError, TypeError, ValueError, AttributeError) as error:
-            raise bad_manifest(f"it lacks a field or has one too many: {error}") from error
-        return made
+            raise bad_manifest(f"a field is missing, wrong or one too many: {error}") from error
+
+
+def _checked(made: Record) -> Record:
+    """The same; TypeError where a field is of another type. Launchers are written from them."""
+    for f in fields(made):  # type: ignore[arg-type]
+        value = getattr(made, f.name)
+        if not isinstance(value, _TYPES.get(f.type, object)):
+            raise TypeError(f"{f.name} is {value!r}")
+    return made
 
 
 def _kernel(raw: dict[str, Any]) -> KernelRecord:
-    arguments_ = tuple(ArgumentRecord(**a) for a in raw.pop("arguments"))
+    arguments_ = tuple(_checked(ArgumentRecord(**a)) for a in raw.pop("arguments"))
     members = tuple(
-        MemberRecord(**{**m, "outs": tuple(m["outs"]), "ins": tuple(m["ins"])})
+        _checked(MemberRecord(**{**m, "outs": tuple(m["outs"]), "ins": tuple(m["ins"])}))
         for m in raw.pop("members")
     )
-    made = KernelRecord(arguments=arguments_, members=members, **raw)
+    made = _checked(KernelRecord(arguments=arguments_, members=members, **raw))
+    if made.units < 1:
+        raise ValueError(f"{made.name} has {made.units} units")
     tokens = len(made.arguments) - 2
     for m in members:
-        if not isinstance(m.call, str) or len(m.call.split()) != tokens:
+        if len(m.call.split()) != tokens:
             raise ValueError(f"{m.entry} passes {m.call!r} to a kernel of {tokens} arguments")
     return made
 
