@@ -115,6 +115,21 @@ def test_a_tensor_goes_from_stream_to_stream() -> None:
         del other
 
 
+@pytest.mark.parametrize("new", [False, True])
+def test_a_launch_prepared_on_one_stream_serves_another_at_once(new: bool) -> None:
+    """Its table of sizes and strides is there, though the first stream has work before it."""
+    side, long = None if new else ft.fpga.Stream(), ft.ones(4_000_000)
+    for turn in range(5):
+        x = ft.arange(7 * (300 + turn)).float().reshape(-1, 7)
+        ft.synchronize()
+        for _ in range(10):
+            long = long.exp().log()
+        x.t()[::2] + 1
+        with ft.fpga.stream(side or ft.fpga.Stream()):
+            y = x.t()[::2] + 1
+            assert y[:, 299].tolist() == [7 * 299 + k + 1 for k in (0, 2, 4, 6)]
+
+
 def test_the_pool_adds_up_after_threads() -> None:
     x = ft.from_numpy(values(300))
     gc.collect()

@@ -15,6 +15,7 @@ from ..kernels.select import UNIT_ELEMENTS
 from ..tensor import Tensor
 from .fallback import Missing, on_host, prepared
 from .numbers import values_of
+from .prepare import geometry_storage
 
 if TYPE_CHECKING:
     from ..runtime.backend import Backend, Kernel
@@ -258,7 +259,9 @@ def _direct(
     for s in steps:
         geometry += s
     units = _units(backend, terms, items)
-    return Launch(kernels.kernel(backend, key), units, _stored(backend, geometry), swap)
+    return Launch(
+        kernels.kernel(backend, key), units, geometry_storage(backend, geometry, np.int64), swap
+    )
 
 
 def _packed(
@@ -284,7 +287,10 @@ def _packed(
     for s in steps:
         geometry += s
     launch = Launch(
-        kernels.kernel(backend, key), min(units, items), _stored(backend, geometry), swap
+        kernels.kernel(backend, key),
+        min(units, items),
+        geometry_storage(backend, geometry, np.int64),
+        swap,
     )
     pack: list[int] = []
     tails: list[int] = []
@@ -305,7 +311,7 @@ def _packed(
         if backend.target.grid == "stride"
         else max(1, min(backend.units, elements // UNIT_ELEMENTS))
     )
-    launch.pack_geometry = _stored(backend, pack + tails)
+    launch.pack_geometry = geometry_storage(backend, pack + tails, np.int64)
     launch.panels = (panels[0], panels[1])
     return launch
 
@@ -330,10 +336,3 @@ def _head(
         items, row_blocks, columns, block, m, n, a._shape[-1], mode, whole,
         *out._strides[-2:], *added._strides[-2:], dims,
     ]  # fmt: skip
-
-
-def _stored(backend: Backend, geometry: list[int]) -> Storage:
-    array = np.array(geometry, np.int64)
-    storage = backend.allocate(array.nbytes)
-    backend.upload(storage, 0, array)
-    return storage

@@ -51,7 +51,7 @@ class Launch:
 def keep(backend: Backend, key: Any, launch: Any) -> None:
     """Remember a prepared launch; a full table starts again."""
     if len(backend.launches) >= MOST_LAUNCHES:
-        backend.launches.clear()
+        backend.forget_launches()
     backend.launches[key] = launch
 
 
@@ -171,11 +171,15 @@ def pieces(
     return found
 
 
-def geometry_storage(backend: Backend, geometry: Sequence[int]) -> Storage:
+def geometry_storage(backend: Backend, geometry: Sequence[int], of: Any = np.int32) -> Storage:
     """A small device buffer with a launch's loop sizes and strides."""
-    array = np.array(geometry, np.int32)
+    array = np.array(geometry, of)
     storage = backend.allocate(array.nbytes)
     backend.upload(storage, 0, array)
+    if len(backend.streams) > 1:
+        # The prepared launch is everybody's, and the upload may still be queued behind this
+        # stream's work when another stream launches it.
+        storage.synchronize()
     return storage
 
 

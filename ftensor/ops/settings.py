@@ -10,4 +10,4 @@ def set_default_dtype(d: dtypes.dtype, /) -> None:
     """The dtype of floating point tensors made of Python numbers, and of int-to-float results."""
     dtypes.set_default_dtype(d)
     for backend in opened():
-        backend.launches.clear()
+        backend.forget_launches()

@@ -123,6 +123,11 @@ class Backend(ABC):
             stream.synchronize()
         self.pool.reap()
 
+    def forget_launches(self) -> None:
+        """Have all launches prepared again; what is in flight may be using their geometry."""
+        self.synchronize()
+        self.launches.clear()
+
     def all_streams(self) -> list[Stream]:
         """The streams that somebody holds."""
         with self.lock:

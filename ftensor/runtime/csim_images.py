@@ -50,7 +50,7 @@ class CSimImages(Images):
     def changed(self) -> None:
         """Kernels are looked for again; launches that were prepared hold what is still loaded."""
         self.slots.clear()
-        self.backend.launches.clear()
+        self.backend.forget_launches()
         self.backend.kernels.clear()
 
     def launcher(self, slot: Slot) -> Kernel:

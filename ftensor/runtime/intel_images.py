@@ -57,7 +57,7 @@ class IntelImages(Images):
     def changed(self) -> None:
         """Kernels are looked for again; launches that were prepared hold what is still loaded."""
         self.slots.clear()
-        self.backend.launches.clear()
+        self.backend.forget_launches()
         self.backend.kernels.clear()
         self.backend.units = self.most_units()
 

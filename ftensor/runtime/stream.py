@@ -28,6 +28,9 @@ class Stream:
         self._kept: list[Any] = []
         self._checkpoint: tuple[int, Any] | None = None
         self._probe: tuple[int, Any] | None = None
+        for other in backend.all_streams():
+            # Launches that were prepared there serve here too; their geometry may be on its way.
+            self.wait_stream(other)
         backend.register_stream(self)
 
     def close(self) -> None:

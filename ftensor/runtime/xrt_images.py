@@ -14,7 +14,7 @@ from .backend import Kernel
 from .banks import Port, place
 from .call_tokens import SCOPE, compiled, expressions
 from .image_file import ImageFile, check_device
-from .images import Images, LoadedImage, Slot
+from .images import EXACT_UNITS, Images, LoadedImage, Slot
 from .launch import TYPE_CHARS
 from .xrt_queue import COMMANDS_AHEAD
 
@@ -22,8 +22,6 @@ if TYPE_CHECKING:
     from .xrt import XrtBackend
 
 PATIENCE = 5.0  # seconds in which an image that was left is released
-# Kernels that must run with exactly the units that the launch says: they write a value for each.
-EXACT_UNITS = {"compact"}
 
 
 class XrtImages(Images):
@@ -47,7 +45,7 @@ class XrtImages(Images):
 
     def changed(self) -> None:
         """Launches are prepared again: other layouts and more units may be there now."""
-        self.backend.launches.clear()
+        self.backend.forget_launches()
         self.backend.kernels.clear()
         self.forget_kernels()
         self.slots.clear()
