@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from .. import errors
 from ..errors import KernelNotBuilt
+from ..table import table
 from . import mapping, targets
 from .discovery import Found, find
 
@@ -58,17 +59,11 @@ class FallbackReport(tuple[FallbackRow, ...]):
         if not self:
             return "no op has fallen back to the host"
         head = ("op", "dtypes", "layout", "calls", "copies", "bytes to host", "bytes back")
-        table: list[tuple[str, ...]] = [head]
-        for r in self:
-            numbers = (r.calls, r.copies, r.bytes_to_host, r.bytes_back)
-            table.append((r.op, r.dtypes, r.layout, *[str(n) for n in numbers]))
-        widths = [max(len(row[k]) for row in table) for k in range(len(head))]
-        lines = []
-        for row in table:
-            left = [cell.ljust(w) for cell, w in zip(row[:3], widths)]
-            right = [cell.rjust(w) for cell, w in zip(row[3:], widths[3:])]
-            lines.append("  ".join(left + right))
-        return "\n".join(lines)
+        rows = [
+            (r.op, r.dtypes, r.layout, r.calls, r.copies, r.bytes_to_host, r.bytes_back)
+            for r in self
+        ]
+        return table([head, *rows], indent="")
 
     __repr__ = __str__
 

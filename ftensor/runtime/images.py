@@ -19,6 +19,8 @@ from .backend import Kernel
 from .image_file import ImageFile
 
 VARIABLE = "FTENSOR_IMAGE"
+# Kernels that must run with exactly the units that the launch says: they write a value for each.
+EXACT_UNITS = {"compact"}
 
 
 @dataclass(frozen=True)
@@ -122,14 +124,14 @@ class Images(ABC):
     def load_from_environment(self) -> None:
         """Add the images that FTENSOR_IMAGE names; the first of them becomes the active one."""
         text = os.environ.get(VARIABLE, "")
-        paths = image_file.environment_paths(text, os.pathsep)
-        for path in paths[1:]:
+        for path in image_file.environment_paths(text, os.pathsep):
             file = image_file.read(path)
             self.check(file)
-            self.loaded.append(LoadedImage(file))
-        for path in paths[:1]:
-            self.load(path)
-            self.loaded.insert(0, self.loaded.pop())
+            if self._known(file) is None:
+                self.loaded.append(LoadedImage(file))
+        if self.loaded:
+            self.activate(self.loaded[0])
+            self.changed()
 
     def _known(self, file: ImageFile) -> LoadedImage | None:
         for image in self.loaded:

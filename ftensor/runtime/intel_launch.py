@@ -12,15 +12,13 @@ from ..build.manifest import ArgumentRecord, KernelRecord
 from ..errors import image as errors
 from .backend import Kernel
 from .call_tokens import SCOPE, compiled, expressions
-from .images import LoadedImage, Slot
+from .images import EXACT_UNITS, LoadedImage, Slot
 from .launch import TYPE_CHARS
 from .stream import Stream
 
 if TYPE_CHECKING:
     from .intel_images import IntelImages
 
-# Kernels that must run with exactly the units that the launch says: they write a value for each.
-EXACT_UNITS = {"compact"}
 ONE = (1,)
 
 
