@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import struct
 from dataclasses import replace
 
@@ -28,6 +29,13 @@ def test_bits_travel_as_longs(small: float, large: float, whole: int) -> None:
     assert struct.unpack("<f", packed[:4])[0] == small and packed[4:] == bytes(4)
     assert struct.unpack("<d", struct.pack("<q", call_tokens.double_bits(large)))[0] == large
     assert struct.unpack("<Q", struct.pack("<q", call_tokens.signed(whole)))[0] == whole
+
+
+@pytest.mark.parametrize("value", [1e300, -1e300, 3.4028236e38, 3.4028235e38, -0.0, 1e-50])
+def test_a_float_is_rounded_as_c_rounds_it(value: float) -> None:
+    """Also where it becomes infinite, or zero."""
+    packed = struct.pack("<q", call_tokens.float_bits(value))
+    assert packed[:4] == bytes(ctypes.c_float(value))
 
 
 @pytest.mark.parametrize(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import struct
 from collections.abc import Sequence
 from typing import Any
@@ -14,8 +15,12 @@ _TOP = 1 << 63
 
 
 def float_bits(value: float) -> int:
-    """A float's 32 bits, as a long."""
-    bits: int = _LONG.unpack(_FLOAT.pack(value, 0))[0]
+    """A float's 32 bits, as a long; beyond a float's range it is infinite, as in C."""
+    try:
+        packed = _FLOAT.pack(value, 0)
+    except OverflowError:
+        packed = _FLOAT.pack(math.copysign(math.inf, value), 0)
+    bits: int = _LONG.unpack(packed)[0]
     return bits
 
 
