@@ -9,9 +9,12 @@ from pathlib import Path
 
 import pytest
 
+from ftensor.build.group import Group
+from ftensor.build.hls_source import source
 from ftensor.errors.estimate import EstimateError
 from ftensor.estimate import bandwidth, boards, published
 from ftensor.estimate.launch import Launch, members_in
+from ftensor.estimate.loops import loops
 from ftensor.estimate.model import Setup, estimate
 
 pytestmark = pytest.mark.once
@@ -106,6 +109,15 @@ def add_key(n_outs="v", ins="vv", lanes=16):
     f = dtypes.float32
     kinds = [Port(f, k) for k in ins]
     return KernelKey("add", "map", f, lanes, (Port(f, n_outs),), tuple(kinds), ("a + b",))
+
+
+@pytest.mark.parametrize("lanes", [1, 4, 16])
+def test_a_block_is_that_of_the_kernel(lanes):
+    key = add_key(lanes=lanes)
+    text = source(Group("add", (key,), "burst"))
+    block = int(re.search(r"BLOCK = (\d+);", text)[1])
+    made = loops(Launch(key, 1, 4096 * lanes, structure="burst"), 0)
+    assert {loop.name: loop.entries for loop in made}["compute"] == 4096 // block
 
 
 def test_a_large_add_is_bound_by_a_port_or_a_bank():

@@ -21,6 +21,11 @@ WIDEST = 64
 BLOCK_BYTES = 4096
 
 
+def block_beats(widest: int, lanes: int) -> int:
+    """Beats of a block in local memory, where the widest element of a port has so many bytes."""
+    return BLOCK_BYTES // (widest * lanes)
+
+
 def map_source(group: Group) -> str:
     """The text of a map group's kernel. ValueError for a beat beyond a port's 512 bits."""
     for name, users in slots(group):
@@ -216,7 +221,7 @@ class _Map:
         at = "first + block"
         widest = max(users[0][1].dtype.itemsize for _, users in slots(self.group))
         return {
-            "block": str(BLOCK_BYTES // (widest * self.group.lanes)),
+            "block": str(block_beats(widest, self.group.lanes)),
             "buffers": [f"{n}_beat {n}_block[BLOCK];" for n in [*self.beats, "out0"]],
             "reads": [
                 f"ft_read_block<LANES, {k}>({n}, {n}_block, inputs, {n}_offset, {at}, total);"

@@ -6,8 +6,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from math import prod
 
+from ..build.hls_map import block_beats
 from ..kernels.gemm import GemmKey
-from ..kernels.key import KernelKey
+from ..kernels.key import BY_VALUE, KernelKey
 
 Ints = tuple[int, ...]
 Member = KernelKey | GemmKey | str
@@ -46,6 +47,13 @@ class Launch:
     def lanes(self) -> int:
         """Elements of one vector access."""
         return 1 if isinstance(self.member, str) else self.member.lanes
+
+    @property
+    def block(self) -> int:
+        """Beats of one block of a map that moves its data so, as if the kernel had no other op."""
+        assert isinstance(self.member, KernelKey)
+        ports = [p for p in (*self.member.outs, *self.member.ins) if p.kind != BY_VALUE]
+        return block_beats(max(p.dtype.itemsize for p in ports), self.lanes)
 
     def slab(self, size: int, unit: int) -> tuple[int, int]:
         """What compute unit `unit` takes of [0, size), as `ft_slab` in the kernels."""

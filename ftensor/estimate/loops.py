@@ -15,9 +15,6 @@ from ..kernels.key import BY_VALUE, LINEAR, LOCATED, SINGLE, KernelKey
 from .launch import Fold, Launch, Pack, Product, Rows, members_in
 from .operators import DEPTH, interval, recurrence
 
-# As BLOCK in hls/vitis/map_burst.cpp: beats of one block in local memory.
-BLOCK = 64
-
 
 @dataclass(frozen=True)
 class Loop:
@@ -72,7 +69,7 @@ def _map(launch: Launch, unit: int, widened: bool) -> list[Loop]:
     if launch.structure == "loop":
         return [Loop("each_beat", count, 1)]
     total = count + part
-    blocks = -(-total // BLOCK) if launch.structure == "burst" else 1
+    blocks = -(-total // launch.block) if launch.structure == "burst" else 1
     names = {LINEAR: "read", SINGLE: "repeat"}
     inputs = [p for p in key.ins if p.kind != BY_VALUE]
     found = [Loop(names[p.kind], total, blocks, 1, True, False) for p in inputs]

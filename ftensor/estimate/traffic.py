@@ -51,7 +51,7 @@ def _map(launch: Launch, widened: bool) -> list[Access]:
         many = p.kind == LINEAR
         n = launch.n if many else 1
         beats = -(-n // key.lanes)
-        burst = min(64, beats) if launch.structure == "burst" else 0
+        burst = min(launch.block, beats) if launch.structure == "burst" else 0
         if launch.structure == "loop" and not many:
             # Read again for every beat.
             beats, burst = -(-launch.n // key.lanes), 1
