@@ -21,14 +21,7 @@ if TYPE_CHECKING:
 class CSimImages(Images):
     """Every image stays loaded, so nothing is ever switched."""
 
-    def __init__(self, backend: CSimBackend) -> None:
-        super().__init__()
-        self.backend = backend
-
-    @property
-    def device(self) -> str:
-        """The device's name, for messages."""
-        return self.backend.properties.name
+    backend: CSimBackend
 
     def check(self, file: ImageFile) -> None:
         """An image for a board holds no program for the host."""
@@ -46,12 +39,6 @@ class CSimImages(Images):
         if image.program is None:
             image.program = _opened(image.file)
         return image
-
-    def changed(self) -> None:
-        """Kernels are looked for again; launches that were prepared hold what is still loaded."""
-        self.slots.clear()
-        self.backend.forget_launches()
-        self.backend.kernels.clear()
 
     def launcher(self, slot: Slot) -> Kernel:
         """The launcher itself: it never changes."""

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import difflib
 import os
-import threading
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -15,7 +15,7 @@ from ..build.manifest import KernelRecord, MemberRecord
 from ..errors import image as errors
 from ..table import counted, size, table
 from . import image_file
-from .backend import Kernel
+from .backend import Backend, Kernel
 from .image_file import ImageFile
 
 VARIABLE = "FTENSOR_IMAGE"
@@ -97,10 +97,10 @@ class Images(ABC):
     An entry that several hold comes from the active one, else from the first.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, backend: Backend) -> None:
+        self.backend = backend
         self.loaded: list[LoadedImage] = []
         self.active: LoadedImage | None = None
-        self.lock = threading.RLock()
         self.slots: dict[str, Slot] = {}
         self.reloads = self.saved_bytes = self.bank_copies = self.bank_bytes = 0
         self.seconds = 0.0
@@ -200,12 +200,26 @@ class Images(ABC):
                 self.bank_copies, self.bank_bytes,
             )  # fmt: skip
 
-    # What a kind of device fills in
+    @property
+    def lock(self) -> AbstractContextManager[Any]:
+        """The device's own, which is a new one in a forked child."""
+        return self.backend.lock
 
     @property
-    @abstractmethod
     def device(self) -> str:
         """The device's name, for messages."""
+        return self.backend.properties.name
+
+    def changed(self) -> None:
+        """Other kernels are there now: what the device had prepared is out of date.
+
+        Prepared launches that someone still holds go on with the kernels that they have.
+        """
+        self.slots.clear()
+        self.backend.forget_launches()
+        self.backend.kernels.clear()
+
+    # What a kind of device fills in
 
     @abstractmethod
     def check(self, file: ImageFile) -> None:
@@ -214,10 +228,6 @@ class Images(ABC):
     @abstractmethod
     def activate(self, image: LoadedImage) -> None:
         """Give the driver an image, in place of the active one where only one fits."""
-
-    @abstractmethod
-    def changed(self) -> None:
-        """Other kernels are there now: what the device had prepared is out of date."""
 
     @abstractmethod
     def launcher(self, slot: Slot) -> Kernel:

@@ -47,11 +47,3 @@ class IntelBackend(OpenCLBackend):
         if not self.compiles:
             raise image_errors.no_image(self.properties.name)
         return super().build(source, entry, params, options)
-
-    def load_program(self, data: bytes) -> Any:
-        """Give the driver an image's bytes; cl.Error if it refuses."""
-        from pyopencl import _cl
-
-        program = _cl._Program(self.context, [self.cl_device], [data])
-        self._build_quietly(program, b"")
-        return program

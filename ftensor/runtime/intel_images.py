@@ -21,20 +21,15 @@ class IntelImages(Images):
     """The images of a device. All stay programs; a board's driver puts the one in that is needed,
     and saves the buffers meanwhile."""
 
+    backend: IntelBackend
+
     def __init__(self, backend: IntelBackend) -> None:
-        super().__init__()
-        self.backend = backend
-        self.lock = backend.lock
+        super().__init__(backend)
         # On the emulator a stage that waits for another one holds a processor until the system
         # takes it away: a launch would take milliseconds.
         self.side_by_side = not backend.compiles
         self._turns: dict[tuple[int, str], Turn] = {}
         self._queues: weakref.WeakKeyDictionary[Stream, list[Any]] = weakref.WeakKeyDictionary()
-
-    @property
-    def device(self) -> str:
-        """The device's name, for messages."""
-        return self.backend.properties.name
 
     def check(self, file: ImageFile) -> None:
         """An image made for a board or for the emulator, whichever this is."""
@@ -55,10 +50,8 @@ class IntelImages(Images):
         self.active = image
 
     def changed(self) -> None:
-        """Kernels are looked for again; launches that were prepared hold what is still loaded."""
-        self.slots.clear()
-        self.backend.forget_launches()
-        self.backend.kernels.clear()
+        """Other kernels, and units, are there now."""
+        super().changed()
         self.backend.units = self.most_units()
 
     def launcher(self, slot: Slot) -> Kernel:

@@ -100,20 +100,24 @@ class OpenCLBackend(Backend):
         binaries: list[bytes] = program.get_info(self.cl.program_info.BINARIES)
         return binaries[0]
 
-    def _program_from_cache(self, key: str, options: bytes) -> Any | None:
+    def load_program(self, binary: bytes, options: bytes = b"") -> Any:
+        """Give the driver a compiled program; cl.Error if it refuses."""
         from pyopencl import _cl
 
+        program = _cl._Program(self.context, [self.cl_device], [binary])
+        self._build_quietly(program, options)
+        return program
+
+    def _program_from_cache(self, key: str, options: bytes) -> Any | None:
         binary = cache.get(key)
         if binary is None:
             return None
         try:
-            program = _cl._Program(self.context, [self.cl_device], [binary])
-            self._build_quietly(program, options)
+            return self.load_program(binary, options)
         except self.cl.Error:
             # A binary that the driver no longer takes is no loss: the caller compiles again.
             cache.drop(key)
             return None
-        return program
 
     def _make_memory(self, nbytes: int) -> tuple[Any, int | None, object] | None:
         cl = self.cl

@@ -105,14 +105,6 @@ class XrtBackend(OpenCLBackend):
             self.synchronize()
             threads_at_rest()
 
-    def load_program(self, data: bytes) -> Any:
-        """Give the driver an image's bytes; cl.Error if it refuses."""
-        from pyopencl import _cl
-
-        program = _cl._Program(self.context, [self.cl_device], [data])
-        self._build_quietly(program, b"")
-        return program
-
     def give_memory(self, kernel: Any, number: int, handle: BankedBuffer) -> None:
         """Make the driver's buffer for a handle, in the bank of a kernel's argument.
 
@@ -190,22 +182,16 @@ class XrtBackend(OpenCLBackend):
         self._write(stream, handle, 0, host)
 
     def _read(self, stream: Stream, source: Any, offset: int, data: np.ndarray) -> Any:
-        queue = stream.queue
-        event = self.cl.enqueue_copy(
-            queue.cl, data, source, src_offset=offset, is_blocking=False,
-            wait_for=queue.before(),
-        )  # fmt: skip
-        queue.tail = [event]
-        stream.launched += 1
-        stream.keep(event)
-        return event
+        return self._copy(stream, data, source, src_offset=offset)
 
     def _write(self, stream: Stream, handle: BankedBuffer, offset: int, data: np.ndarray) -> Any:
+        return self._copy(stream, handle.cl, data, dst_offset=offset)
+
+    def _copy(self, stream: Stream, target: Any, source: Any, **offset: int) -> Any:
         queue = stream.queue
         event = self.cl.enqueue_copy(
-            queue.cl, handle.cl, data, dst_offset=offset, is_blocking=False,
-            wait_for=queue.before(),
-        )  # fmt: skip
+            queue.cl, target, source, is_blocking=False, wait_for=queue.before(), **offset
+        )
         queue.tail = [event]
         stream.launched += 1
         # pyopencl waits for an event that is dropped early, since it guards the array.

@@ -27,28 +27,21 @@ PATIENCE = 5.0  # seconds in which an image that was left is released
 class XrtImages(Images):
     """The images of a board. A launch that needs another than the active one loads it."""
 
+    backend: XrtBackend
+
     def __init__(self, backend: XrtBackend) -> None:
-        super().__init__()
-        self.backend = backend
-        self.lock = backend.lock
+        super().__init__(backend)
         self.several_banks = False  # whether the active image's kernels reach more than one
         self._ready_slots: list[Slot] = []  # those that hold kernel objects
-
-    @property
-    def device(self) -> str:
-        """The device's name, for messages."""
-        return self.backend.properties.name
 
     def check(self, file: ImageFile) -> None:
         """Is it for this board, or for emulation where this is one?"""
         check_device(file, self.device, os.environ.get("XCL_EMULATION_MODE", ""))
 
     def changed(self) -> None:
-        """Launches are prepared again: other layouts and more units may be there now."""
-        self.backend.forget_launches()
-        self.backend.kernels.clear()
+        """Other kernels, units and memories are there now."""
+        super().changed()
         self.forget_kernels()
-        self.slots.clear()
         self.backend.set_capacity(self.most_units(), self.memory())
 
     def activate(self, image: LoadedImage) -> None:
