@@ -23,12 +23,12 @@ layouts = ["linear"]
 grouping = "single"
 banks = "DDR[0]"
 """
-# Logs each run that compiles, is slow on demand, then is g++.
+# Logs each run that compiles, and is g++; on demand those behind the first so many never end.
 COMPILER = """#!/bin/sh
 case " $* " in
   *" -c "*)
     for word; do case $word in *.cpp) basename "$word" .cpp >> "$RAN";; esac; done
-    sleep "${SLOW:-0}";;
+    [ "$(wc -l < "$RAN")" -le "${HANG_BEHIND:-99}" ] || sleep 3600;;
 esac
 exec g++ "$@"
 """
@@ -79,7 +79,7 @@ class Flow:
     ) -> subprocess.CompletedProcess[str]:
         """Run to the end; fails the test when the status is another one, or at a traceback."""
         process = self.start(*options, **settings)
-        out, problems = process.communicate(timeout=300)
+        out, problems = process.communicate(timeout=600)
         assert process.returncode == status, out + problems
         assert "Traceback" not in problems, problems
         return subprocess.CompletedProcess(process.args, process.returncode, out, problems)
@@ -106,7 +106,7 @@ class Flow:
         return found
 
 
-def wait_for(what: Callable[[], object], seconds: float = 120) -> None:
+def wait_for(what: Callable[[], object], seconds: float = 600) -> None:
     deadline = time.monotonic() + seconds
     while not what():
         assert time.monotonic() < deadline, "it did not come about"

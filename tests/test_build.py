@@ -97,18 +97,18 @@ def test_only_what_changed_is_compiled(flow):
 
 @pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGINT, signal.SIGTERM])
 def test_an_interrupted_build_compiles_only_the_rest(flow, number):
-    first = flow.start(*CSIM, "--jobs", "1", SLOW="1.5")
+    first = flow.start(*CSIM, "--jobs", "1", HANG_BEHIND="1")
     wait_for(lambda: flow.objects() and len(flow.log.read_text().split()) >= 2)
     if number == signal.SIGTERM:
         first.send_signal(number)
     else:
         os.killpg(first.pid, number)
-    _, problems = first.communicate(timeout=60)
+    _, problems = first.communicate(timeout=600)
     assert first.returncode == {9: -9, 2: 130, 15: 143}[number], problems
     assert ("goes on from here" in problems) == (number == signal.SIGINT)
     wait_for(lambda: not flow.processes())
     done = flow.objects()
-    assert 1 <= len(done) < 3 and not (flow.out / "three.xclbin").exists()
+    assert len(done) == 1 and not (flow.out / "three.xclbin").exists()
     flow.ran()
     flow.build(*CSIM)
     assert flow.ran() == [name for name in KERNELS if name not in done]
@@ -121,7 +121,7 @@ def test_a_dry_run_prints_commands_that_do_it(flow):
     assert flow.ran() == [] and flow.objects() == []
     script = flow.folder / "commands.sh"
     script.write_text(f"set -e\n{done.stdout}")
-    subprocess.run(["sh", str(script)], check=True, env=flow.environment(), timeout=300)
+    subprocess.run(["sh", str(script)], check=True, env=flow.environment(), timeout=600)
     assert flow.ran() == KERNELS
     assert "0 compiled, 3 reused" in flow.build(*CSIM).stdout
     assert flow.ran() == []

@@ -8,7 +8,6 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
@@ -19,24 +18,31 @@ from ftensor.build.jobs import COMPILED, FAILED, REUSED, Job
 from ftensor.build.state import State, write_whole
 from ftensor.errors.build import BuildError
 
+from .build_flow import wait_for
+
 pytestmark = pytest.mark.once
 
-# Logs its name, waits, and writes its output in two halves.
+# Logs its name, and writes its output in two halves; between them it waits so many seconds, or
+# until a file is there.
 COMPILER = """
-import sys, time
-name, out, seconds, status = sys.argv[1], sys.argv[2], float(sys.argv[3]), int(sys.argv[4])
+import os, sys, time
+name, out, wait, status = sys.argv[1], sys.argv[2], sys.argv[3], int(sys.argv[4])
 with open("ran", "a") as ran: ran.write(name + "\\n")
 with open(out, "w") as file:
-    file.write("half "); file.flush(); time.sleep(seconds)
+    file.write("half "); file.flush()
+    if wait.startswith("/"):
+        while not os.path.exists(wait): time.sleep(0.01)
+    else:
+        time.sleep(float(wait))
     print("a message of", name)
     file.write(name)
 sys.exit(status)
 """
 
 
-def job(folder: Path, name: str, seconds: float = 0, status: int = 0, weight: float = 1) -> Job:
+def job(folder: Path, name: str, wait: float | str = 0, status: int = 0, weight: float = 1) -> Job:
     output = folder / "objects" / f"{name}-0123.o"
-    command = (sys.executable, "-c", COMPILER, name, str(output), str(seconds), str(status))
+    command = (sys.executable, "-c", COMPILER, name, str(output), str(wait), str(status))
     return Job(name, command, output, folder / "logs" / f"{name}.log", "0123", weight)
 
 
@@ -107,10 +113,14 @@ def test_as_many_run_at_once_as_there_are_workers(here):
 
         def show(self, running, remaining):
             self.most = max(self.most, len(running))
+            if sorted(ran(here)) == ["a", "b", "c"]:  # until then none of them ends
+                (here / "go").touch()
 
     watch = Watch()
-    jobs.run([job(here, n, 0.2) for n in "abcde"], State(here / "state.json"), 3, watch)
+    todo = [job(here, n, str(here / "go")) for n in "abcde"]
+    jobs.run(todo, State(here / "state.json"), 3, watch)
     assert watch.most == 3
+    assert sorted(ran(here)) == list("abcde")
 
 
 def test_durations_are_kept_and_give_the_expected_time(here):
@@ -157,17 +167,18 @@ try:
     with jobs.exclusive(here) as lock:
         print("began", flush=True)
         jobs.remove_leftovers(here / "objects")
-        todo = [job(here, n, float(sys.argv[2])) for n in "abcdef"]
+        todo = [job(here, n, 0 if n in "ab" else sys.argv[2]) for n in "abcdef"]
         jobs.run(todo, State(here / "state.json"), 2, lock=lock)
 except BuildError as error:
     sys.exit(str(error))
 """
 
 
-def build(folder: Path, seconds: float) -> subprocess.Popen[str]:
+def build(folder: Path, wait: float | Path) -> subprocess.Popen[str]:
+    """A build of six outputs, of which all but the first two wait."""
     root = Path(ftensor.__file__).parent.parent
     return subprocess.Popen(
-        [sys.executable, "-c", SCRIPT, str(root), str(seconds)],
+        [sys.executable, "-c", SCRIPT, str(root), str(wait)],
         cwd=folder,
         env={**os.environ, "PYTHONPATH": str(root)},
         start_new_session=True,
@@ -175,13 +186,6 @@ def build(folder: Path, seconds: float) -> subprocess.Popen[str]:
         stderr=subprocess.PIPE,
         text=True,
     )
-
-
-def wait_for(what) -> None:
-    deadline = time.monotonic() + 60
-    while not what():
-        assert time.monotonic() < deadline, "it did not come about"
-        time.sleep(0.01)
 
 
 def outputs(folder: Path) -> list[str]:
@@ -202,23 +206,24 @@ def compilers(folder: Path) -> list[int]:
 
 @pytest.mark.parametrize("how", ["kill", "interrupt", "terminate the parent alone"])
 def test_an_interrupted_build_goes_on_where_it_stopped(how, tmp_path):
-    first = build(tmp_path, 0.4)
-    wait_for(lambda: len(outputs(tmp_path)) >= 2 and len(ran(tmp_path)) > len(outputs(tmp_path)))
+    first = build(tmp_path, tmp_path / "go")
+    wait_for(lambda: len(outputs(tmp_path)) == 2 and len(ran(tmp_path)) > 2)
     if how == "kill":
         os.killpg(first.pid, signal.SIGKILL)
     elif how == "interrupt":
         os.killpg(first.pid, signal.SIGINT)
     else:
         first.kill()
-    first.communicate(timeout=60)
+    first.communicate(timeout=600)
+    (tmp_path / "go").touch()
     wait_for(lambda: not compilers(tmp_path))
     done = outputs(tmp_path)
-    assert 2 <= len(done) < 6
+    assert done == ["a", "b"]
     if (tmp_path / "state.json").exists():
         json.loads((tmp_path / "state.json").read_text())
     (tmp_path / "ran").unlink()
     second = build(tmp_path, 0.01)
-    _, problems = second.communicate(timeout=60)
+    _, problems = second.communicate(timeout=600)
     assert second.returncode == 0, problems
     assert sorted(ran(tmp_path)) == [n for n in "abcdef" if n not in done]
     assert outputs(tmp_path) == list("abcdef")
@@ -227,14 +232,15 @@ def test_an_interrupted_build_goes_on_where_it_stopped(how, tmp_path):
 
 
 def test_two_builds_into_one_folder_exclude_each_other(tmp_path):
-    first = build(tmp_path, 1)
+    first = build(tmp_path, tmp_path / "go")
     assert first.stdout is not None and first.stdout.readline() == "began\n"
     second = build(tmp_path, 1)
-    _, problems = second.communicate(timeout=60)
+    _, problems = second.communicate(timeout=600)
+    (tmp_path / "go").touch()
     assert second.returncode == 1
     assert f"another build works in {tmp_path} (process {first.pid}" in problems
     assert "--out" in problems and "Traceback" not in problems
-    first.communicate(timeout=60)
+    first.communicate(timeout=600)
     assert first.returncode == 0 and sorted(ran(tmp_path)) == list("abcdef")
 
 

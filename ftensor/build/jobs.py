@@ -20,6 +20,7 @@ from hashlib import sha256
 from pathlib import Path
 
 from ..errors.build import folder_in_use, no_compiler_program
+from . import processes
 from .progress import Progress, Quiet
 from .state import State
 
@@ -155,7 +156,8 @@ def run(
     try:
         while waiting or running:
             while waiting and len(running) < workers:
-                running.append(_start(waiting.pop(0), lock))
+                with processes.undisturbed():
+                    running.append(_start(waiting.pop(0), lock))
             time.sleep(POLL)
             for one in list(running):
                 if one.process.poll() is None:
@@ -255,32 +257,14 @@ def _drop(partial: Path) -> None:
 def _end(running: Sequence[_Running]) -> None:
     """End compilers and what they started, and remove what they had written so far."""
     for one in running:
-        for process in [one.process.pid, *_descendants(one.process.pid)]:
-            with contextlib.suppress(ProcessLookupError, PermissionError):
-                os.kill(process, signal.SIGTERM)
+        processes.end(one.process.pid, signal.SIGTERM)
     for one in running:
         try:
             one.process.wait(GRACE)
         except subprocess.TimeoutExpired:
-            for process in [*_descendants(one.process.pid), one.process.pid]:
-                with contextlib.suppress(ProcessLookupError, PermissionError):
-                    os.kill(process, signal.SIGKILL)
+            processes.end(one.process.pid, signal.SIGKILL)
             one.process.wait()
         _drop(one.partial)
-
-
-def _descendants(parent: int) -> list[int]:
-    """The processes below one, as /proc tells; none where there is no /proc."""
-    children: dict[int, list[int]] = {}
-    for entry in Path("/proc").glob("[0-9]*/stat"):
-        with contextlib.suppress(OSError):
-            fields = entry.read_text(errors="replace").rpartition(")")[2].split()
-            children.setdefault(int(fields[1]), []).append(int(entry.parent.name))
-    found, new = [], [parent]
-    while new:
-        new = [child for process in new for child in children.get(process, [])]
-        found += new
-    return found
 
 
 def remove_leftovers(folder: Path) -> None:
