@@ -33,11 +33,17 @@ static long now()
     return t.tv_sec * 1000000000L + t.tv_nsec;
 }
 
-// When this unit of this launch began and ended.
-extern "C" void nap(long *out, long offset, int milliseconds, int unit, int units)
+// When this unit of this launch began and ended. It ends after so many milliseconds, and not before
+// `parts` units of all launches have counted themselves in out[0].
+extern "C" void nap(long *out, long offset, int milliseconds, int parts, int unit, int units)
 {
-    const long begin = now();
-    while (now() - begin < milliseconds * 1000000L) { timespec t = {0, 1000000}; nanosleep(&t, 0); }
+    const long begin = now(), hang = begin + 60000000000L;
+    __atomic_add_fetch(out, 1, __ATOMIC_SEQ_CST);
+    while (now() - begin < milliseconds * 1000000L
+           || (__atomic_load_n(out, __ATOMIC_SEQ_CST) < parts && now() < hang)) {
+        timespec t = {0, 1000000};
+        nanosleep(&t, 0);
+    }
     out[offset + 3 * unit] = begin;
     out[offset + 3 * unit + 1] = now();
     out[offset + 3 * unit + 2] = units;
@@ -63,8 +69,11 @@ extern "C" void bits(long *out, long f, long d, long q, float g, short h, int un
 # Of each kernel: (name, what, C type) of its arguments, and how its entries call it.
 KERNELS: dict[str, tuple[tuple[tuple[str, str, str], ...], dict[str, str]]] = {
     "nap": (
-        (("out", "*", "long *"), ("offset", "long", "long"), ("milliseconds", "int", "int")),
-        {"nap": "0 1 2"},
+        (
+            ("out", "*", "long *"), ("offset", "long", "long"), ("milliseconds", "int", "int"),
+            ("parts", "int", "int"),
+        ),
+        {"nap": "0 1 2 3"},
     ),
     "axpy": (
         (
@@ -83,7 +92,7 @@ KERNELS: dict[str, tuple[tuple[tuple[str, str, str], ...], dict[str, str]]] = {
 }  # fmt: skip
 # What a launch of an entry passes.
 PARAMS = {
-    "nap": ("*", "long", "int"),
+    "nap": ("*", "long", "int", "int"),
     "axpy": ("*", "*", "*", "float", "int"),
     "add_five": ("*", "*", "int"),
     "bits": ("*", "float", "double", "ulong", "float", "short"),
@@ -184,5 +193,5 @@ def on_xrt(program: str, *images: Path, **environment: str) -> subprocess.Comple
         program,
     ]
     return subprocess.run(
-        command, env=env, text=True, capture_output=True, timeout=240, start_new_session=True
+        command, env=env, text=True, capture_output=True, timeout=600, start_new_session=True
     )

@@ -212,7 +212,7 @@ def test_closing_a_program_is_not_the_end(host: Host) -> None:
     assert host.ask(Api.SETUP_INSTANCE, f1=0).number(1) == 1
     assert host.ask(Api.LOAD, f1=b"", f2=b"").number(1) == 1  # the memory alone
     assert host.ask(Api.CLOSE, f2=b"handle", f3=1).number(1) == 1
-    host.thread.join(10)
+    host.thread.join(600)
     assert not host.thread.is_alive() and host.failure is None
 
 

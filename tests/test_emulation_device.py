@@ -65,19 +65,20 @@ def test_compute_units_run_in_parallel_while_the_host_sleeps(xrt_image: Path) ->
         """
 import time
 out = [board.buffer(np.zeros(1, np.int32)) for _ in range(2)]
+events = [board.start("meet", buffer, np.int32(2)) for buffer in out]
+board.cl.wait_for_events(events)
+assert [board.read(buffer, np.int32, 1)[0] for buffer in out] == [2, 2]
+assert all(e.profile.submit <= e.profile.start < e.profile.end for e in events)
 board.run("slow", out[0], np.int32(1))
 spent, begin = time.process_time(), time.perf_counter()
-events = [board.start("slow", buffer, np.int32(1500)) for buffer in out]
-board.cl.wait_for_events(events)
+board.run("slow", out[0], np.int32(1500))
 print(time.perf_counter() - begin, time.process_time() - spent)
-assert [board.read(buffer, np.int32, 1)[0] for buffer in out] == [1500, 1500]
-assert all(e.profile.end - e.profile.start >= 1_400_000_000 for e in events)
 """,
         xrt_image,
     )
     elapsed, busy = map(float, output(done)[0].split())
-    assert 1.5 <= elapsed < 2.9
-    assert busy < 0.6
+    assert elapsed >= 1.5
+    assert busy < 0.7 * elapsed
 
 
 def test_every_unit_of_a_full_image_runs_its_own_kernel(tmp_path: Path) -> None:

@@ -18,7 +18,7 @@ from ftensor.emulation import command, device, environment, protocol, shim
 from ftensor.emulation.protocol import Api
 from ftensor.errors.emulation import EmulationError
 
-from .emulation_host import ROOT
+from .emulation_host import HANG, ROOT
 
 pytestmark = [
     pytest.mark.once,
@@ -45,7 +45,7 @@ def scratch() -> Iterator[Path]:
 
 def test_the_device_dies_by_a_signal_and_takes_the_host_along(scratch: Path) -> None:
     """An unknown call: it may not simply exit, since the host would wait for ever."""
-    with subprocess.Popen(["sleep", "60"]) as sleeper, socket.socket(socket.AF_UNIX) as server:
+    with subprocess.Popen(["sleep", str(HANG)]) as sleeper, socket.socket(socket.AF_UNIX) as server:
         server.bind(str(scratch / f"device0_1_{sleeper.pid}"))
         process = supervise(scratch, sleeper.pid)
         server.listen()
@@ -57,8 +57,8 @@ def test_the_device_dies_by_a_signal_and_takes_the_host_along(scratch: Path) -> 
             stream.sendall(protocol.REQUEST.pack(9, len(request), 0x15, Api.CLOSE) + request)
             assert stream.recv(100) == bytes.fromhex("09 0200000000000000 08 01")
             stream.sendall(protocol.REQUEST.pack(9, 0, 0x15, 99))
-            assert sleeper.wait(20) == -signal.SIGTERM
-            assert process.wait(20) == -signal.SIGKILL
+            assert sleeper.wait(HANG) == -signal.SIGTERM
+            assert process.wait(HANG) == -signal.SIGKILL
             assert environment.reports(scratch) == [
                 "XRT asked for its call number 99, which this device does not have"
             ]
@@ -71,12 +71,12 @@ def test_the_device_goes_with_its_host(scratch: Path) -> None:
         server.listen()
         process = supervise(scratch, os.getpid())
         server.accept()[0].close()
-        assert process.wait(20) == 0
+        assert process.wait(HANG) == 0
     with subprocess.Popen(["true"]) as ended:
         ended.wait()
     (scratch / "model/process").unlink()
     (scratch / "model").rmdir()
-    assert supervise(scratch, ended.pid).wait(20) == 0
+    assert supervise(scratch, ended.pid).wait(HANG) == 0
     assert environment.reports(scratch) == []
     assert not list(scratch.glob("device-*"))
 

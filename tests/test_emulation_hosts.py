@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from .emulation_host import ROOT, build, emulate, environment, host, output, program
+from .emulation_host import HANG, ROOT, build, emulate, environment, host, output, program
 
 pytestmark = [pytest.mark.once, pytest.mark.usefixtures("xrt_image", "nothing_left")]
 
@@ -51,7 +51,7 @@ out = board.buffer(np.ones(16, np.float32))
 board.run("vadd", out, out, out, np.int32(16))
 first = board.program, board.kernels
 try:
-    board.load({str(other)!r})
+    board.load({str(other)!r}, patience=0)
 except board.cl.Error as error:
     print(error.code)
 board.program, board.kernels = first
@@ -187,7 +187,7 @@ def test_a_host_of_xrts_native_interface(xrt_image: Path, tmp_path: Path) -> Non
     program = tmp_path / "native"
     command = ["g++", "-std=c++17", "-I/usr/include/xrt", "-x", "c++", "-", "-o", str(program)]
     command += ["-lxrt_coreutil", "-lxrt_core"]
-    subprocess.run(command, input=NATIVE, text=True, check=True, timeout=120)
+    subprocess.run(command, input=NATIVE, text=True, check=True, timeout=HANG)
     assert output(emulate(program, xrt_image)) == ["right"]
 
 
@@ -212,7 +212,7 @@ def test_the_manuals_example(tmp_path: Path) -> None:
     for command in commands:
         done = subprocess.run(
             ["sh", "-c", command.replace("ftensor", f"{sys.executable} -m ftensor", 1)],
-            cwd=tmp_path, env=environment(), capture_output=True, text=True, timeout=120,
+            cwd=tmp_path, env=environment(), capture_output=True, text=True, timeout=HANG,
         )  # fmt: skip
         lines = output(done)
     assert lines == ["200.0"]

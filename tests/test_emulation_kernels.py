@@ -7,7 +7,6 @@ import struct
 import subprocess
 import sys
 import threading
-import time
 from typing import Any
 
 import pytest
@@ -18,7 +17,7 @@ from ftensor.emulation import crash, kernels, units
 from ftensor.emulation.kernels import ImageProblem
 from ftensor.emulation.memory import PAGE, Memory, OutOfRange
 
-from .emulation_host import ROOT
+from .emulation_host import HANG, ROOT
 
 pytestmark = [
     pytest.mark.once,
@@ -122,7 +121,8 @@ def test_addresses_may_be_scarce() -> None:
     code = """
 import resource, sys
 from ftensor.emulation.memory import PAGE, Memory
-resource.setrlimit(resource.RLIMIT_AS, (1 << 30, 1 << 30))
+used = int(open("/proc/self/statm").read().split()[0]) * PAGE  # more where there are more cores
+resource.setrlimit(resource.RLIMIT_AS, (used + (1 << 29), used + (1 << 29)))
 memory = Memory()
 assert memory.allocate(0, 4096)
 memory.write(0, memoryview(b"abc"))
@@ -154,7 +154,7 @@ def word(value: int) -> memoryview:
 def test_the_control_register() -> None:
     """Busy, then done once, then idle; CONTINUE starts nothing."""
     go, completions = threading.Event(), units.Completions()
-    unit = Unit(completions, lambda: go.wait(10))
+    unit = Unit(completions, lambda: go.wait(HANG))
     assert unit.control() == 4
     unit.write(0, word(0), Memory())
     assert unit.control() == 4
@@ -163,7 +163,7 @@ def test_the_control_register() -> None:
     completions.hold(unit, 0.001)
     assert unit.control() == 1
     go.set()
-    completions.hold(unit, 10)
+    completions.hold(unit, HANG)
     assert [unit.control(), unit.control()] == [6, 4]
     unit.write(0, word(0x10), Memory())
     assert unit.control() == 4
@@ -174,16 +174,22 @@ def test_the_control_register() -> None:
 
 
 def test_one_answer_of_a_round_is_held_until_any_unit_ends() -> None:
-    go, completions = threading.Event(), units.Completions()
-    long, short = Unit(completions, lambda: go.wait(10)), Unit(completions, lambda: time.sleep(1))
+    go, end, completions = threading.Event(), threading.Event(), units.Completions()
+    long, short = (Unit(completions, lambda event=event: event.wait(HANG)) for event in (go, end))
+    wait_for = completions._changed.wait_for
+
+    def held(*words: Any) -> bool:
+        end.set()  # which `short` sees while the answer is held, and not before
+        return wait_for(*words)
+
     long.write(0, word(1), Memory())
     completions.hold(long, 0.01)
     short.write(0, word(1), Memory())
-    begin = time.monotonic()
-    completions.hold(short, 10)  # the other one has slept for this round
-    assert time.monotonic() - begin < 0.9
-    completions.hold(long, 10)
-    assert 0.5 < time.monotonic() - begin < 8 and long.running and not short.running
+    completions._changed.wait_for = held
+    completions.hold(short, HANG)  # the other one has slept for this round
+    assert not end.is_set() and short.running
+    completions.hold(long, HANG)
+    assert end.is_set() and long.running and not short.running
     go.set()
     long.close()
     short.close()

@@ -5,6 +5,7 @@ What ran on a device that compiles runs with an image: bit by bit as the C simul
 
 from __future__ import annotations
 
+import fcntl
 import os
 import re
 import subprocess
@@ -73,7 +74,7 @@ def run(*words: str | Path, **settings: str) -> str:
     env = {**os.environ, "PYTHONPATH": str(ROOT), **settings}
     done = subprocess.run(
         [sys.executable, *map(str, words)], env=env, cwd=ROOT, text=True, capture_output=True,
-        timeout=600, start_new_session=True,
+        timeout=900, start_new_session=True,
     )  # fmt: skip
     assert done.returncode == 0, done.stdout + done.stderr
     return done.stdout
@@ -86,9 +87,11 @@ def emulate(image: Path, *words: str | Path, **settings: str) -> str:
 
 
 def built(inventory: str, base: Path) -> Path:
-    """The image of an inventory, once for all workers: the folder's lock lets one of them build."""
+    """The image of an inventory, once for all workers, which take turns here."""
     folder = base / inventory
-    run("-m", "ftensor", "build", "--target", "csim", "--inventory", inventory, "--out", folder)
+    with open(base / f"{inventory}.lock", "w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        run("-m", "ftensor", "build", "--target", "csim", "--inventory", inventory, "--out", folder)
     return folder / f"{inventory}.xclbin"
 
 

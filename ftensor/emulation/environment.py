@@ -100,8 +100,10 @@ def scratch_folder(keep: bool = False) -> Iterator[Path]:
     if len(longest) > SOCKET_LIMIT:
         folder.rmdir()
         raise errors.socket_path_too_long(longest, SOCKET_LIMIT)
-    with open(folder / "lock", "w") as lock:
+    with open(folder / "lock.new", "w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)  # as long as this process lives
+        # Under its name it is held from the start: another run never finds a lock that is free.
+        os.rename(lock.name, folder / "lock")
         try:
             yield folder
         finally:

@@ -21,7 +21,7 @@ from .xrt_queue import COMMANDS_AHEAD
 if TYPE_CHECKING:
     from .xrt import XrtBackend
 
-PATIENCE = 5.0  # seconds in which an image that was left is released
+PATIENCE = 30.0  # seconds in which an image that was left is released
 
 
 class XrtImages(Images):
