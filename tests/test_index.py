@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
-from hypothesis import HealthCheck, assume, given, settings
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 import ftensor as ft
@@ -18,9 +18,7 @@ from ftensor.device import default_backend
 from .index_cases import Case, cases
 
 PLACES = 700  # more than any layout reaches
-examples = settings(
-    max_examples=250, deadline=None, suppress_health_check=[HealthCheck.filter_too_much]
-)
+examples = settings(max_examples=250)
 
 
 def ours(array: Any) -> ft.Tensor:
