@@ -5,13 +5,34 @@ from __future__ import annotations
 import fcntl
 import os
 import shutil
+import signal
 import time
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from pathlib import Path
 
 import pytest
 
 OCLGRIND_LOG = os.environ.get("OCLGRIND_LOG")
+HANG = 1200  # seconds after which a test is taken to hang, on the slowest machine
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_protocol(item: pytest.Item) -> Generator[None, bool, bool]:
+    """A test that hangs fails, and the others go on. Earlier, and also where the hang is not in
+    Python, faulthandler_timeout in pyproject.toml shows every thread's stack.
+    """
+
+    def fail(number: int, frame: object) -> None:
+        pytest.fail(f"{item.nodeid} took longer than {HANG} seconds")
+
+    if not hasattr(signal, "SIGALRM"):
+        return (yield)
+    signal.signal(signal.SIGALRM, fail)
+    signal.alarm(HANG)
+    try:
+        return (yield)
+    finally:
+        signal.alarm(0)
 
 
 @pytest.fixture(autouse=OCLGRIND_LOG is not None)
@@ -93,7 +114,7 @@ def nothing_left() -> Iterator[None]:
     before = folders()
     yield
     # One of a run that another test has killed is there until that test starts its next run.
-    deadline = time.monotonic() + 60
+    deadline = time.monotonic() + 600
     while left := [folder for folder in folders() - before if not in_use(folder)]:
         assert time.monotonic() < deadline, left
         time.sleep(0.1)
