@@ -147,6 +147,19 @@ def programs():
     yield make(64, 2000)[:, ::3].exp()
     yield make(1, 20000)[:, 1:] + make(3, 1)
     yield make(3, 70000)[:, ::2] * 2.0
+    # Rows of whole beats: repeated rows that are kept and too long to be, single elements,
+    # slices; whatever is cut into units, within runs and within their turns.
+    yield make(1000, 64) + make(64)
+    yield make(50, 2048) * make(2048)
+    yield make(3000, 16) + make(3000, 1)
+    yield make(7, 1, 160) + make(1, 40, 160)
+    yield make(7, 90, 160) + make(7, 1, 160)[:, :, 32:48].sum(2, keepdim=True)
+    yield make(6, 9, 30, 96)[1:, ::2, 3:, 16:64] + make(5, 1, 27, 48)
+    yield make(5, 11, 13, 16).permute(1, 2, 0, 3) * make(5, 16)
+    b = make(90, 640)
+    b[:, 64:320] = make(256)
+    b[3:, 320:400].mul_(2.0)
+    yield b
     yield make(77, of=np.int16) + make(77, of=np.int16)
     yield make(500, 300)[ft.tensor([1, 2, 70, 3])]
     for shape, dims in (

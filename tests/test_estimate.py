@@ -187,6 +187,9 @@ def test_trip_counts_are_those_of_the_generated_loops(trips, skeleton):
     assert any(x["counted"] for x in mine), "no launch of this skeleton was counted"
     for x in mine:
         assert x["counted"] == x["expected"], f"{x['launch']}, unit {x['unit']}"
+    if skeleton == "rows":
+        names = {name for x in mine for name in x["counted"]}
+        assert names == {"elements", "read", "again", "repeat", "compute", "write"}
 
 
 # The command

@@ -94,8 +94,8 @@ def test_matrix_of_an_inventory(few: Path, capsys: pytest.CaptureFixture[str]) -
 def test_letters_of_full(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["kernels", "full"]) == 0
     shown = cells(capsys.readouterr().out)
-    assert shown["copy"]["int64"] == "lsgp"
-    assert shown["add"]["complex64"] == "lsn"
+    assert shown["copy"]["int64"] == "lrsgp"
+    assert shown["add"]["complex64"] == "lrsn"
     assert shown["exp"]["bool"] == "ls"
     assert shown["remainder"]["complex64"] == ""
     assert shown["sum"]["float32"] == "ios"
@@ -267,4 +267,4 @@ def test_every_member_can_be_asked_for_by_its_lines(name: str, tmp_path: Path) -
 
 def test_layouts_in_words() -> None:
     words = {one.layout for kernel in coverage.records("full") for one in coverage.members(kernel)}
-    assert words == {"linear", "strided", "inner", "outer", "gather", "scatter"}
+    assert words == {"linear", "rows", "strided", "inner", "outer", "gather", "scatter"}

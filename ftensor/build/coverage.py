@@ -24,12 +24,12 @@ if TYPE_CHECKING:
 
 # A letter for each layout, in the order in which they are shown.
 LETTERS = {
-    "linear": "l", "inner": "i", "outer": "o", "strided": "s", "gather": "g", "scatter": "p",
-    "number": "n", "other": "+",
+    "linear": "l", "rows": "r", "inner": "i", "outer": "o", "strided": "s", "gather": "g",
+    "scatter": "p", "number": "n", "other": "+",
 }  # fmt: skip
 LEGEND = (
-    "l linear  i inner (rows)  o outer (columns)  s any strides  g gather  p put (scatter)\n"
-    "n also with numbers by value  + one more layout (--op says which)"
+    "l linear  r rows of whole beats  i inner  o outer (columns)  s any strides  g gather\n"
+    "p put (scatter)  n also with numbers by value  + one more layout (--op says which)"
 )
 
 
@@ -155,6 +155,8 @@ def layout_of(kernel: KernelRecord, kinds: str, outs: int) -> str:
         return "scatter" if "g" in kinds[:outs] else "gather"
     if skeleton == "map" and set(memory) <= {"v"}:
         return "linear"
+    if skeleton == "rows" and memory[:1] == "v" and set(memory[1:]) <= {"r"}:
+        return "rows"
     if skeleton == "rows" and set(memory) <= {"x"}:
         return "strided"
     if skeleton == "reduce_inner" and set(read) <= {"x"}:

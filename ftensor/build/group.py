@@ -192,12 +192,13 @@ def _arguments(group: Group) -> tuple[Argument, ...]:
 def is_wide(group: Group, name: str) -> bool:
     """Whether the port of pointer `name` is a vector of `group.lanes` elements.
 
-    All are in maps, and in reductions the inputs that every member reads in line: a launch of more
-    than one lane has its vectors there on 64 bytes. Results of reductions leave one by one.
+    All are in maps and rows, and in reductions the inputs that every member reads in line: a
+    launch of more than one lane has its vectors there on 64 bytes. Results of reductions leave
+    one by one.
     """
     if group.lanes == 1:
         return False
-    if group.skeleton == "map":
+    if group.skeleton in ("map", "rows"):
         return True
     if not group.skeleton.startswith("reduce") or not name.startswith("in_"):
         return False

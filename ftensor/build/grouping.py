@@ -90,7 +90,7 @@ def suffix(bundle: Bundle) -> str:
     """What tells a bundle's kernel from its neighbours: skeleton, lanes and widths in bytes."""
     key = bundle.members[0]
     ins = "x".join(str(w or 0) for w in bundle.ins)
-    text = _SHORT[key.skeleton]
+    text = "wide" if key.skeleton == "rows" and key.lanes > 1 else _SHORT[key.skeleton]
     if key.reduction is not None:
         of = {"whole": "", "first": "a", "second": "b"}[key.reduction.stage]
         text += of if key.reduction.vectors == 1 else f"{of}{key.reduction.vectors}"
@@ -128,7 +128,8 @@ def single_suffix(key: KernelKey) -> str:
     """The name of a kernel that computes one thing: its op, dtypes, and layout where unusual."""
     outs = "_".join(p.dtype.name for p in key.outs)
     values = "k" if any(p.kind == BY_VALUE for p in key.ins) else ""
-    layout = {"map": "", "rows": "x", "reduce_inner": "i", "reduce_outer": "o"}[key.skeleton]
+    rows = "x" if key.lanes == 1 else "w"
+    layout = {"map": "", "rows": rows, "reduce_inner": "i", "reduce_outer": "o"}[key.skeleton]
     vectors = key.reduction.vectors if key.reduction is not None else 1
     tail = layout + values + (str(vectors) if vectors > 1 else "")
     name = key.name.removesuffix("_whole") + "".join(f"_{p}" for p in key.params[:1])

@@ -38,7 +38,9 @@ def title(group: Group) -> list[str]:
 
 
 def structure(group: Group) -> str:
-    """How the kernel moves data: the setting for maps, one loop for all others."""
+    """How the kernel moves data: maps as set, wide rows in stages, all others in one loop."""
+    if group.skeleton == "rows" and group.lanes > 1:
+        return "dataflow"
     return group.structure if group.skeleton == "map" else "loop"
 
 

@@ -8,7 +8,7 @@ from functools import cached_property
 from ..kernels.holes import NAMES
 from ..kernels.key import BY_VALUE, SINGLE, KernelKey
 from .group import Group, is_wide, slots
-from .hls_interface import interfaces, parameter_list, title
+from .hls_interface import interfaces, parameter_list, structure, title
 from .hls_member import function_unit, sections, unit_parameters, units_of
 from .hls_text import fill, table
 from .hls_words import element, port_words
@@ -28,6 +28,17 @@ def block_beats(widest: int, lanes: int) -> int:
 
 def map_source(group: Group) -> str:
     """The text of a map group's kernel. ValueError for a beat beyond a port's 512 bits."""
+    kernel, values = beats_of(group)
+    values |= {"headers": [], "tables": kernel.tables(), "inputs": kernel.masks_now()}
+    values |= kernel.dataflow() if group.structure == "dataflow" else {}
+    values |= kernel.burst() if group.structure == "burst" else {}
+    compute = ["map_compute.cpp"] * (group.structure == "dataflow")
+    parts = ("map_head.cpp", "map_beat.cpp", *compute, f"map_{group.structure}.cpp")
+    return "\n".join(fill(part, values) for part in parts)
+
+
+def beats_of(group: Group) -> tuple[Beats, dict[str, str | list[str]]]:
+    """How a group's operands go in beats, and the places of templates that follow from it."""
     for name, users in slots(group):
         width = users[0][1].dtype.itemsize * group.lanes
         if width > WIDEST:
@@ -36,33 +47,32 @@ def map_source(group: Group) -> str:
                 f"and a port is at most {8 * WIDEST} bits wide"
             )
     units, ops = units_of(group)
-    kernel = _Map(group, tuple(unit_parameters(group, units)))
-    values: dict[str, str | list[str]] = {
+    kernel = Beats(group, tuple(unit_parameters(group, units)))
+    return kernel, {
         "title": title(group),
         "types": kernel.types(),
-        "tables": kernel.tables(),
         "units": [*sections(units, ops), *function_unit(group, units)],
         "name": group.name,
         "parameters": parameter_list(group),
         "interfaces": interfaces(group),
         "lanes": kernel.lanes(),
         "receive": kernel.receive(),
-        "inputs": kernel.masks_now(),
         "beat_parameters": kernel.beat_parameters(),
         "beat_arguments": kernel.beat_arguments(),
-        **(kernel.dataflow() if group.structure == "dataflow" else {}),
-        **(kernel.burst() if group.structure == "burst" else {}),
     }
-    parts = ("map_head.cpp", "map_beat.cpp", f"map_{group.structure}.cpp")
-    return "\n".join(fill(part, values) for part in parts)
 
 
 @dataclass(frozen=True)
-class _Map:
+class Beats:
     """The texts that a group's operands make of the templates' places."""
 
     group: Group
     passed: tuple[str, ...]  # what the function unit takes besides the opcode
+
+    @property
+    def structure(self) -> str:
+        """How the kernel moves data."""
+        return structure(self.group)
 
     @cached_property
     def beats(self) -> list[str]:
@@ -160,8 +170,8 @@ class _Map:
 
     def beat_arguments(self) -> str:
         """What one beat's function is passed, in the loop over beats v."""
-        form = {"dataflow": "{}", "loop": "{}_now", "burst": "{}_block[v]"}[self.group.structure]
-        first = "first + block" if self.group.structure == "burst" else "first"
+        form = {"dataflow": "{}", "loop": "{}_now", "burst": "{}_block[v]"}[self.structure]
+        first = "first + block" if self.structure == "burst" else "first"
         position = [f"out0_offset + ({first} + (long)v) * LANES"] * self.placed
         beats = [form.format(n) for n in self.beats]
         return ", ".join(["opcode", *beats, *self.scalars, *position])
@@ -170,18 +180,23 @@ class _Map:
         """Lines that give a beat of each input its name; of a block, it is there already."""
         lines = []
         for k, n in enumerate(self.beats):
-            if self.group.structure == "loop":
+            if self.structure == "loop":
                 call = f"ft_read_beat<LANES, {k}>({n}, inputs, {n}_offset, first + v)"
                 lines.append(f"const {n}_beat {n}_now = {call};")
             elif all(_reads(key, n) for key in self.keys):
                 lines.append(f"const {n}_beat {n} = {n}_from.read();")
             else:
                 lines += [f"{n}_beat {n}{{}};", f"if (inputs.reads[{k}]) {n} = {n}_from.read();"]
-        return [] if self.group.structure == "burst" else lines
+        return [] if self.structure == "burst" else lines
+
+    @property
+    def compute_parameters(self) -> list[str]:
+        """What the arithmetic is told besides its FIFOs and how many beats."""
+        return ["int opcode", *(f"long {n}" for n in self.scalars), *self.inputs]
 
     def dataflow(self) -> dict[str, str | list[str]]:
         """The stages and the FIFOs that join them."""
-        names, scalars = [*self.beats, "out0"], [f"long {n}" for n in self.scalars]
+        names = [*self.beats, "out0"]
         inputs = ["inputs"] * bool(self.beats)
         placed = ["out0_offset", "first"] * self.placed
         streams = [f"hls::stream<{n}_beat> &{n}_from" for n in self.beats]
@@ -190,7 +205,7 @@ class _Map:
             fifos.append(f'hls::stream<{n}_beat> {n}_fifo("{n}");')
             fifos.append(f"#pragma HLS STREAM variable={n}_fifo depth={FIFO_DEPTH}")
         offsets = [f"{n}_offset" for n in ["out0", *self.beats]]
-        compute = ["int opcode", *scalars, *self.inputs]
+        compute = self.compute_parameters
         return {
             "compute_streams": ", ".join([*streams, "hls::stream<out0_beat> &out0_to"]),
             "compute_scalars": ", ".join(

@@ -17,10 +17,7 @@ IN_ORDER = ["// A step may read what the one before it has written, so they don'
 
 
 def rows_source(group: Group) -> str:
-    """The text of a rows group's kernel.
-
-    One element per step, also for members with more lanes: what lanes change is speed alone.
-    """
+    """The text of the kernel of a rows group of one lane: any strides, one element per step."""
     units, ops = units_of(group)
     passed = unit_parameters(group, units)
     names = list(port_words(group))
@@ -45,7 +42,7 @@ def rows_source(group: Group) -> str:
             "operands": str(len(names)),
             "max_dims": str(MAX_DIMS),
             "operand_names": ", ".join(f"bit {k}: {n}" for k, n in enumerate(names)),
-            "uses": _masks("USES", [[n in pointers(key) for n in names] for key in group.keys]),
+            "uses": uses(group, names),
             "located": _located_table(group, names) if _differ(group, names) else [],
             "units": [*sections(units, ops), *function_unit(group, units)],
             "name": group.name,
@@ -55,6 +52,11 @@ def rows_source(group: Group) -> str:
             "step": [*lines, write],
         },
     )
+
+
+def uses(group: Group, names: list[str]) -> list[str]:
+    """The table of the operands that each opcode has."""
+    return _masks("USES", [[n in pointers(key) for n in names] for key in group.keys])
 
 
 def _masks(name: str, rows: list[list[bool]]) -> list[str]:

@@ -11,11 +11,13 @@ from .hls_fixed import fixed_source
 from .hls_map import map_source
 from .hls_reduce import reduce_source
 from .hls_rows import rows_source
+from .hls_rows_wide import rows_wide_source
 
 # Files of hls/ that the sources include as "ftensor/...".
 HEADERS = (
     "vitis/words.h",
     "vitis/stages.h",
+    "vitis/runs.h",
     "vitis/lanes.h",
     "vitis/compute.h",
     "vitis/end_compute.h",
@@ -34,12 +36,12 @@ def source(group: Group) -> str:
     """The text of the one .cpp file that makes the group's kernel.
 
     ValueError for a group that cannot be one kernel: members whose ports differ in width, wider
-    than 512 bits, or (reductions) fold different states.
+    than 512 bits, strided in several lanes, or (reductions) fold different states.
     """
     if group.skeleton == "map":
         return map_source(group)
     if group.skeleton == "rows":
-        return rows_source(group)
+        return rows_source(group) if group.lanes == 1 else rows_wide_source(group)
     if group.keys:
         return reduce_source(group)
     return fixed_source(group)

@@ -17,7 +17,8 @@ STORED = {"half": "uint16_t", "ushort": "uint16_t", "uchar": "uint8_t"}
 # What the settings of `source.settings` mean for whole programs only.
 _NOT_OF_A_TYPE = ("FT_LANES", "FT_N", "FT_GRID_STRIDE", "FT_MAX_DIMS")
 # What a layout is called in comments.
-KIND_WORDS = {"v": "run", "s": "single", "x": "strided", "k": "value", "g": "located"}
+KIND_WORDS = {"v": "run", "s": "single", "x": "strided", "k": "value", "g": "located",
+              "r": "row"}  # fmt: skip
 
 
 def words(compute: dtype) -> dict[str, Word]:

@@ -91,7 +91,8 @@ def _helpers(keys: Sequence[KernelKey]) -> list[str]:
 
 def title(opcode: int, key: KernelKey) -> str:
     """A member in words."""
-    kinds = {"v": "run", "s": "single", "x": "strided", "k": "value", "g": "located"}
+    kinds = {"v": "run", "s": "single", "x": "strided", "k": "value", "g": "located",
+             "r": "row"}  # fmt: skip
     ins = ", ".join(f"{p.dtype.name} {kinds[p.kind]}" for p in key.ins)
     outs = ", ".join(f"{p.dtype.name} {kinds[p.kind]}" for p in key.outs)
     return f"opcode {opcode}: {key.name} ({ins}) -> {outs}, computed in {key.compute.name}"

@@ -119,8 +119,11 @@ def expand(inventory: Inventory) -> tuple[Group, ...]:
         for part, together in parts:
             name = prefix if named and len(parts) == 1 else f"{prefix}_{part}"
             first = together[0]
-            mapped = isinstance(first, KernelKey) and first.skeleton == "map"
-            structure = form.structure if mapped else "loop"
+            structure = "loop"
+            if isinstance(first, KernelKey) and first.skeleton == "map":
+                structure = form.structure
+            elif isinstance(first, KernelKey) and first.skeleton == "rows" and first.lanes > 1:
+                structure = "dataflow"
             name = free_name(name, [g.name for g in groups])
             groups.append(Group(name, together, structure, form.units, form.banks))
     units = sum(g.units for g in groups)

@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from ..dtypes import dtype
 from ..kernels import gemm
 from ..kernels.gemm import GemmKey
-from ..kernels.key import BY_VALUE, LINEAR, LOCATED, SINGLE, STRIDED, KernelKey, lanes_for
+from ..kernels.key import BY_VALUE, LINEAR, LOCATED, ROW, SINGLE, STRIDED, KernelKey, lanes_for
 from ..kernels.select import INNER_VECTORS, OUTER_VECTORS
 from ..ops.keys import fold_key, located_key, monoid, op_key, partials, results, second
 from ..ops.op import Op, Reduce
@@ -22,14 +22,13 @@ from .signatures import Signature, with_numbers
 
 # By skeleton name as an inventory says it: matrix products, and the search for true elements.
 GEMM, COMPACT = "matmul", "compact"
-# Words for layouts. "linear" and "strided" are for pointwise rows, the next three for reductions,
-# the last two for rows that go through indices.
-POINTWISE = ("linear", "scalar", "strided")
+# Words for layouts: those of pointwise rows, of reductions, of rows that go through indices.
+POINTWISE = ("linear", "scalar", "rows", "strided")
 REDUCING = ("inner", "outer", "strided")
 LOCATING = ("gather", "scatter")
 LAYOUTS = (*POINTWISE, *REDUCING[:2], *LOCATING)
 # A layout in full: a skeleton, then the kind of each operand in memory, outputs first.
-_EXACT = re.compile(r"(map|rows|reduce_inner|reduce_outer) ([vsxgk]+)$")
+_EXACT = re.compile(r"(map|rows|reduce_inner|reduce_outer) ([vsrxgk]+)$")
 
 
 @dataclass(frozen=True)
@@ -75,6 +74,8 @@ def pointwise_keys(
                     continue
             elif layout == "linear":
                 skeleton, kinds = "map", LINEAR * (1 + len(tensors))
+            elif layout == "rows" and not positional(op):
+                skeleton, kinds = "rows", LINEAR + ROW * len(tensors)
             elif layout == "strided" and not positional(op):
                 skeleton, kinds = "rows", STRIDED * (1 + len(tensors))
             else:
@@ -82,7 +83,7 @@ def pointwise_keys(
             lanes = shape.lanes or lanes_for(
                 [form.outs[0], *tensors], form.compute, CSIM.lanes_bytes
             )
-            if layout == "strided":
+            if skeleton == "rows" and STRIDED in kinds:
                 lanes = 1
             if skeleton in ("map", "rows"):
                 yield op_key(op, skeleton, form.compute, lanes, form.outs[0], form.ins, kinds)

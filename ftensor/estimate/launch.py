@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from math import prod
+from math import ceil, prod
 
 from ..build.hls_map import block_beats
 from ..kernels.gemm import GemmKey
 from ..kernels.key import BY_VALUE, KernelKey
 
 Ints = tuple[int, ...]
+# As FT_KEPT in hls/vitis/runs.h: beats of a run that is kept for its next turn.
+KEPT = 64
 Member = KernelKey | GemmKey | str
 
 
@@ -55,6 +57,11 @@ class Launch:
         ports = [p for p in (*self.member.outs, *self.member.ins) if p.kind != BY_VALUE]
         return block_beats(max(p.dtype.itemsize for p in ports), self.lanes)
 
+    @property
+    def wide_rows(self) -> bool:
+        """Whether this goes to a kernel that walks rows in whole beats."""
+        return self.skeleton == "rows" and self.lanes > 1
+
     def slab(self, size: int, unit: int) -> tuple[int, int]:
         """What compute unit `unit` takes of [0, size), as `ft_slab` in the kernels."""
         return size * unit // self.units, size * (unit + 1) // self.units
@@ -72,6 +79,14 @@ class Rows:
     strides: tuple[Ints, ...]  # per operand
     steps: Ints  # per operand, in the inner dim
 
+    def beats(self, lanes: int) -> int:
+        """All beats, where rows are whole ones."""
+        return self.total // self.chunks * (self.inner // lanes)
+
+    def runs(self, k: int, lanes: int) -> Runs:
+        """How operand k is walked in beats."""
+        return Runs.join(self.shape, self.strides[k], self.steps[k], self.inner, lanes)
+
     @classmethod
     def read(cls, g: Ints, operands: int) -> Rows:
         """From the numbers that the kernel gets."""
@@ -82,6 +97,50 @@ class Rows:
         inner, chunk, chunks, total = g[1:5]
         steps = g[at : at + operands]
         return cls(inner, chunk, chunks, total, g[5 : 5 + dims], strides, steps)
+
+
+@dataclass(frozen=True)
+class Runs:
+    """How a wide kernel of rows walks an operand: `ft_runs` in hls/vitis/runs.h, in beats."""
+
+    length: int
+    times: int
+    dims: int  # those that lead from run to run
+    stride: int  # from a run to the next, in elements
+    lanes: int
+
+    @classmethod
+    def join(cls, shape: Ints, strides: Ints, step: int, inner: int, lanes: int) -> Runs:
+        """As `ft_join_runs`."""
+        dims, length, times = len(shape), inner // lanes, 1
+        while dims and strides[dims - 1] == step * length * lanes:
+            dims -= 1
+            length *= shape[dims]
+        while dims and strides[dims - 1] == 0:
+            dims -= 1
+            times *= shape[dims]
+        return cls(length, times, dims, strides[dims - 1] if dims else 0, lanes)
+
+    def started(self, first: int, end: int) -> int:
+        """Runs that a unit meets in its beats [first, end)."""
+        return -(-end // self.length) - first // self.length if end > first else 0
+
+    def fetched(self, first: int, end: int) -> int:
+        """Beats that are read for single elements, which neighbouring runs may find in one."""
+        shared = min(abs(self.stride), self.lanes) / (self.lanes * self.times)
+        return min(1, end - first) if not self.dims else ceil(self.started(first, end) * shared)
+
+    def kept(self, first: int, end: int) -> tuple[int, int]:
+        """(how many, beats) of the runs in [first, end) that come out of local memory."""
+        if self.times == 1 or self.length > KEPT or end <= first:
+            return 0, 0
+        run, part = divmod(first, self.length)
+        last, over = divmod(end, self.length)
+        # The first run is read, whichever turn it is, and again if it was not read whole.
+        begin = run + 1 + (part > 0 and (run + 1) % self.times > 0)
+        whole = members_in(begin, max(begin, last), self.times, 1, self.times)
+        cut = int(over > 0 and last >= begin and last % self.times > 0)
+        return whole + cut, whole * self.length + cut * over
 
 
 @dataclass(frozen=True)

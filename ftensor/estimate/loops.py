@@ -94,6 +94,8 @@ def _rows(launch: Launch, unit: int, widened: bool) -> list[Loop]:
     key = launch.member
     assert isinstance(key, KernelKey)
     g = Rows.read(launch.geometry, _operands(key))
+    if launch.wide_rows:
+        return _rows_of_beats(g, *launch.slab(g.beats(key.lanes), unit), key.lanes)
     begin, end = launch.slab(g.total, unit)
     pieces = _pieces(g.inner, g.chunk, g.chunks, begin, end)
     elements = sum(count * length for count, length in pieces)
@@ -101,6 +103,28 @@ def _rows(launch: Launch, unit: int, widened: bool) -> list[Loop]:
     ordered = key.outs[0].kind == LOCATED and any(p.kind == LOCATED for p in key.ins)
     interval = 2 * LATENCY + DEPTH if ordered else 1
     return [Loop("elements", elements, end - begin, interval)]
+
+
+def _rows_of_beats(g: Rows, first: int, end: int, lanes: int) -> list[Loop]:
+    """The stages of a kernel of rows in whole beats; each operand has runs of its own."""
+    beats, found = end - first, []
+    for k, step in enumerate(g.steps[1:], 1):
+        runs, stage = g.runs(k, lanes), f"read{k}"
+        if step == 0:
+            fetched = runs.fetched(first, end)
+            found.append(Loop("repeat", beats, fetched, 1, True, False, stage))
+            continue
+        again, held = runs.kept(first, end)
+        read = runs.started(first, end) - again
+        found.append(Loop("read", beats - held, read, 1, True, False, stage))
+        found.append(Loop("again", held, again, 1, False, False, stage))
+    # A burst that writes is answered before the next run begins.
+    written = g.runs(0, lanes).started(first, end)
+    return [
+        *found,
+        Loop("compute", beats, min(beats, 1), 1, False, True, "compute"),
+        Loop("write", beats, written, 1, True, False, "write"),
+    ]
 
 
 def _operands(key: KernelKey) -> int:

@@ -120,7 +120,7 @@ def _fill(launch: Launch, found: Sequence[Loop], setup: Setup) -> float:
         cycles += latency + len(launch.geometry)
     # Where a unit's work begins takes divisions, one dim after another.
     if launch.skeleton == "rows":
-        cycles += launch.geometry[0] * DIVIDE
+        cycles += (launch.geometry[0] + 2 * launch.wide_rows) * DIVIDE
     elif launch.skeleton.startswith("reduce"):
         kept, reduced, _, items = launch.geometry[:4]
         cycles += -(-items // launch.units) * (kept + reduced) * DIVIDE

@@ -66,12 +66,23 @@ def _rows(launch: Launch, widened: bool) -> list[Access]:
     g = Rows.read(launch.geometry, len(operands))
     elements = prod(g.shape) * g.inner
     found = []
-    for (name, p, write), strides, step in zip(operands, g.strides, g.steps):
+    slabs = [launch.slab(g.beats(key.lanes), unit) for unit in range(launch.units)]
+    for k, ((name, p, write), strides, step) in enumerate(zip(operands, g.strides, g.steps)):
         size = p.dtype.itemsize
         # One element a step, at an address that no compiler can foresee: nothing bursts. Of what
         # indices lead to, which may be anywhere, no more crosses than the elements found.
         there = distinct((*g.shape, g.inner), (*strides, step))
         crossing = elements if p.kind == LOCATED else there
+        if launch.wide_rows:
+            runs = g.runs(k, key.lanes)
+            if step == 0:
+                beats, burst = sum(runs.fetched(*slab) for slab in slabs), 1
+            else:
+                beats = sum(end - first - runs.kept(first, end)[1] for first, end in slabs)
+                burst = runs.length
+            moved = beats * key.lanes * size
+            found.append(Access(name, write, moved, beats, burst, crossing * size))
+            continue
         found.append(Access(name, write, elements * size, elements, 1, crossing * size))
     return found
 

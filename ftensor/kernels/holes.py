@@ -5,7 +5,7 @@ from __future__ import annotations
 from ..dtypes import bool as bool_
 from ..dtypes import dtype, int32
 from . import ctype, reduction
-from .key import BY_VALUE, LINEAR, LOCATED, SINGLE, KernelKey, Port
+from .key import BY_VALUE, LINEAR, LOCATED, ROW, SINGLE, KernelKey, Port
 
 NAMES = "abcdefgh"
 
@@ -163,9 +163,12 @@ def _read(name: str, p: Port, pointers: list[str], rows: bool, part: bool) -> st
         return f"const {_wide(p)} {wide} = {one};"
     t = _wide_type(p)
     family = "_pair" if p.dtype.is_complex else ("_half" if p.dtype.name == "float16" else "")
-    if p.kind == LINEAR and not part:
+    if p.kind in (LINEAR, ROW) and not part:
         word = {"_pair": "ft_load_pair", "_half": "FT_HALF_LOAD", "": "FT_VLOAD"}[family]
-        return f"const {t} {wide} = {word}({where});"
+        value = f"{word}({where})"
+        if p.kind == ROW:
+            value = f"{stride} ? {value} : ft_pick{family}({where}, 0, FT_LANES)"
+        return f"const {t} {wide} = {value};"
     lanes = "m" if part else "FT_LANES"
     return f"const {t} {wide} = ft_pick{family}({where}, {stride}, {lanes});"
 

@@ -9,6 +9,9 @@ from ..dtypes import dtype
 
 # The kinds of an operand in a launch, as the innermost dim sees it.
 LINEAR, SINGLE, STRIDED, BY_VALUE = "v", "s", "x", "k"
+# An input of a kernel whose rows are whole vectors: a row of it lies in line and begins on a
+# vector's alignment, or is one element for all lanes; which of the two, the geometry says.
+ROW = "r"
 # An operand whose element is found by index tensors, on top of its own strides.
 LOCATED = "g"
 

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from ..iterator.plan import Plan
 from ..iterator.reduce_plan import ReducePlan
 from ..iterator.shape import numel
-from .key import LINEAR, SINGLE, STRIDED
+from .key import LINEAR, ROW, SINGLE, STRIDED
 
 Ints = tuple[int, ...]
 
@@ -64,6 +64,11 @@ def choose_strided(shape: Ints, strides: Sequence[Ints], most: int, grid: str) -
     """The launch of a pointwise plan by the kernel that takes any layout, one lane wide."""
     units = units_for(numel(shape), most, grid, 1)
     return _rows(shape, strides, units, (STRIDED,) * len(strides))
+
+
+def in_rows(strided: Choice) -> Choice:
+    """The launch of `choose_strided` by the kernel whose rows are whole vectors, if they are."""
+    return replace(strided, kinds=(LINEAR,) + (ROW,) * (len(strided.kinds) - 1))
 
 
 def _rows(shape: Ints, strides: Sequence[Ints], units: int, kinds: tuple[str, ...]) -> Choice:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from .gemm import GemmKey
-from .key import BY_VALUE, LINEAR, LOCATED, SINGLE, KernelKey, lanes_for
+from .key import BY_VALUE, LINEAR, LOCATED, SINGLE, STRIDED, KernelKey, lanes_for
 
 Key = KernelKey | GemmKey | str
 # The width of an image's ports, as its inventory fills them unless told otherwise.
@@ -90,6 +90,8 @@ def _layout(key: KernelKey, full: int) -> str:
         return "strided"
     if key.skeleton == "map":
         return "linear" if set(kinds) == {LINEAR} else f"map {kinds}"
+    if key.skeleton == "rows" and STRIDED not in kinds:
+        return "rows"
     if key.skeleton == "reduce_outer" and set(kinds) == {LINEAR}:
         return "outer"
     read = kinds[len(key.outs) :]

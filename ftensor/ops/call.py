@@ -13,7 +13,7 @@ from ..tensor import Tensor
 from .fallback import Missing, on_host, prepared
 from .numbers import values_of
 from .op import Op
-from .prepare import prepare
+from .prepare import in_order, prepare
 
 
 def pointwise(
@@ -114,7 +114,8 @@ def _foreign_streams(stream: Any, inputs: tuple[Any, ...], result: Tensor) -> No
 
 def _alignments(inputs: tuple[Any, ...], out: Tensor | None) -> tuple[bool, ...]:
     tensors = [x for x in (*inputs, out) if type(x) is Tensor]
-    return tuple([x._offset * x._dtype.itemsize % 64 == 0 for x in tensors])
+    aligned = [x._offset * x._dtype.itemsize % 64 == 0 for x in tensors]
+    return (*aligned, out is not None and in_order(inputs, out))
 
 
 def _accepted(op: Op, x: Any) -> Any:

@@ -153,15 +153,22 @@ def pieces(
         parts = split(plan.shape, plan.strides)
     for shape, steps in parts:
         n_lanes = lanes
-        if not target.unaligned and not _aligned(inputs, out, dtypes, shape, plan.strides, steps):
+        if not target.unaligned and not _in_beats(
+            inputs, out, dtypes, shape, plan.strides, steps, lanes
+        ):
             n_lanes = 1  # a wide port would read the wrong data
         choice = select.choose_map(shape, plan.strides, backend.units, target.grid, n_lanes)
         key = op_key(op, choice.skeleton, compute, n_lanes, dtypes[0], operands, choice.kinds)
         if not built(backend, key):
             strided = select.choose_strided(shape, plan.strides, backend.units, target.grid)
-            other = op_key(op, strided.skeleton, compute, 1, dtypes[0], operands, strided.kinds)
-            if built(backend, other):
-                key, choice = other, strided
+            others = [(strided, 1)]
+            if n_lanes > 1 and _whole_rows(inputs, out, shape, n_lanes):
+                others.insert(0, (select.in_rows(strided), n_lanes))
+            for held, width in others:
+                other = op_key(op, "rows", compute, width, dtypes[0], operands, held.kinds)
+                if built(backend, other):
+                    key, choice = other, held
+                    break
         run = kernel(backend, key)
         keeper, tail = None, choice.n
         if choice.geometry is not None:
@@ -183,19 +190,37 @@ def geometry_storage(backend: Backend, geometry: Sequence[int], of: Any = np.int
     return storage
 
 
-def _aligned(
-    inputs: Sequence[Any],
-    out: Tensor | None,
-    dtypes: list[dtype],
-    shape: Any,
-    strides: Any,
-    steps: Any,
-) -> bool:
-    """Whether every vector access of this plan falls on 64 bytes, for targets that need it."""
+def in_order(inputs: Sequence[Any], out: Tensor) -> bool:
+    """Whether the order matters: an input may lie where other elements of `out` are written."""
+    place = out._offset, out._key
+    return any(
+        type(x) is Tensor and x._storage is out._storage and (x._offset, x._key) != place
+        for x in inputs
+    )
+
+
+def _whole_rows(inputs: Sequence[Any], out: Tensor | None, shape: Ints, lanes: int) -> bool:
+    """Whether vectors may go row by row: rows are whole ones, and may be read ahead."""
+    return shape[-1] % lanes == 0 and (out is None or not in_order(inputs, out))
+
+
+def _in_beats(
+    inputs: Sequence[Any], out: Tensor | None, dtypes: list[dtype], shape: Ints,
+    strides: Sequence[Ints], steps: Ints | None, lanes: int,
+) -> bool:  # fmt: skip
+    """Whether vectors serve this plan on targets that keep them to their alignment.
+
+    All operands begin on 64 bytes, and so do their rows, which lie in line and are whole vectors.
+    One element that a row repeats may lie anywhere.
+    """
+    if len(shape) > 1 and not _whole_rows(inputs, out, shape, lanes):
+        return False
     offsets = [0 if out is None else out._offset] + [x._offset for x in inputs if type(x) is Tensor]
     for k, (d, offset) in enumerate(zip(dtypes, offsets)):
+        *outer, inner = strides[k]
+        if inner == 0:
+            continue
         start = offset + (steps[k] if steps else 0)
-        rows = [s for s, n in zip(strides[k][:-1], shape) if n > 1]
-        if any(x * d.itemsize % 64 for x in (start, *rows)):
+        if inner != 1 or start * d.itemsize % 64 or any(s % lanes for s in outer):
             return False
     return True

@@ -7,6 +7,7 @@ $title
 
 #include "ftensor/vitis/words.h"
 #include "ftensor/vitis/stages.h"
+$headers
 
 $types
 

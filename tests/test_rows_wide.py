@@ -1,0 +1,224 @@
+"""Rows of whole beats: NumPy's values, by wide kernels where these serve, else by narrow ones."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+import ftensor as ft
+from ftensor.build.group import Group
+from ftensor.build.hls_source import source
+from ftensor.build.inventory import expand, parse
+from ftensor.device import backend_of, get_device_mapping, resolve, set_device_mapping
+from ftensor.kernels import program
+from ftensor.kernels.key import KernelKey
+from ftensor.runtime.targets import csim_compiler
+
+from .hls_cases import F, key, port
+from .hls_kernels import launch
+
+pytestmark = [
+    pytest.mark.once,
+    pytest.mark.skipif(csim_compiler() is None, reason="the C simulation needs a C++ compiler"),
+]
+
+INVENTORY = b"""
+[[kernel]]
+ops = ["add", "copy", "fill", "where", "eq"]
+dtypes = ["float32"]
+layouts = ["linear", "scalar", "rows", "strided"]
+
+[[kernel]]
+ops = ["add"]
+dtypes = ["float64", "complex64", "bfloat16"]
+layouts = ["linear", "rows", "strided"]
+"""
+UNITS = 3
+
+
+@pytest.fixture(scope="module")
+def used() -> Iterator[list[KernelKey]]:
+    """Launches go to the kernels of an inventory, made from their HLS sources; each is noted."""
+    groups = expand(parse(INVENTORY, Path("rows.toml")))
+    held = {k: (g, opcode) for g in groups for opcode, k in enumerate(g.keys)}
+    noted: list[KernelKey] = []
+
+    def from_source(key: Any, run: Any) -> Any:
+        def call(stream: Any, units: int, *args: Any) -> None:
+            noted.append(key)
+            launch(*held[key], args, units)
+
+        return call if key in held else run
+
+    before = get_device_mapping()
+    set_device_mapping("csim")
+    backend = backend_of(resolve())
+    units, backend.units = backend.units, UNITS
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(program, "observe", from_source)
+        patch.setattr(program, "offered", lambda key: key in held)
+        for kept in (backend.kernels, backend.launches):
+            kept.clear()
+        yield noted
+    for kept in (backend.kernels, backend.launches):
+        kept.clear()
+    backend.units = units
+    set_device_mapping(before)
+
+
+def numbers(*shape: int, of: str = "float32") -> np.ndarray:
+    found = np.random.default_rng(len(shape)).integers(-99, 99, shape).astype(of)
+    return found
+
+
+def both(compute: Callable[..., Any], *operands: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """What is left in the last operand, or what comes back: from tensors, and from NumPy."""
+    tensors, arrays = [ft.tensor(x) for x in operands], [x.copy() for x in operands]
+    mine, theirs = compute(*tensors), compute(*arrays)
+    return (tensors[-1] if mine is None else mine).numpy(), arrays[-1] if theirs is None else theirs
+
+
+def written(target: Any, a: Any, b: Any) -> None:
+    """out= as both have it."""
+    (np if isinstance(a, np.ndarray) else ft).add(a, b, out=target)
+
+
+def grow(target: Any, value: Any) -> None:
+    target += value
+
+
+def put(target: Any, value: Any) -> None:
+    target[...] = value
+
+
+A, B, C, D, E = numbers(6, 64), numbers(32), numbers(6, 1), numbers(4, 3, 32), numbers(6, 7)
+LONG, WIDE = numbers(3, 1200), numbers(1120)
+# What is computed, on which operands, and in how many lanes.
+CASES: dict[str, tuple[Callable[..., Any], tuple[np.ndarray, ...], int]] = {
+    "a bias": (lambda a, b: a[:, 16:48] + b, (A, B), 16),
+    "a bias for all of a matrix": (lambda a, b: a + b, (numbers(90, 32), B), 16),
+    "a row too long to be kept": (lambda a, b: a[:, 16:1136] + b, (LONG, WIDE), 16),
+    "a column": (lambda a, c: a[:, :32] + c, (A, C), 16),
+    "a column at any offset": (lambda e, a: a[:, :32] + e[:, 3:4], (E, A), 16),
+    "a row and a column": (lambda b, c: b + c, (B, C), 16),
+    "every second row": (lambda a, b: a[1::2, :32] + b, (A, B), 16),
+    "exchanged dims": (lambda d, b: d.swapaxes(0, 1) + b, (D, B), 16),
+    "repeated in the middle": (lambda d, b: d + d[:, :1], (D, B), 16),
+    "one element for all": (lambda a, e: a + e[2, 3], (A, E), 16),
+    "a number": (lambda a: a[:, 16:48] + 2, (A,), 16),
+    "wider than out": (lambda a, b, t: written(t[:, 16:48], a[:, 32:], b), (A, B, A), 16),
+    "in place": (lambda b, a: grow(a[:, 32:64], b), (B, A), 16),
+    "onto itself": (lambda a: grow(a[2:, 32:64], a[2:, 32:64]), (A,), 16),
+    "fill": (lambda a: put(a[:, 16:32], 7), (A,), 16),
+    "copy": (lambda b, a: put(a[1:5, 16:48], b), (B, A), 16),
+    "compare": (lambda a, b: a[:, 16:48] == b, (A, B), 16),
+    "float64": (lambda a, b: a[:, 8:40] + b, (A.astype("f8"), B.astype("f8")), 8),
+    "complex64": (lambda a, b: a[:, 8:40] + b, (A.astype("c8"), B.astype("c8")), 8),
+    "an element off": (lambda a, b: a[:, 1:33] + b, (A, B), 1),
+    "a bias that is an element off": (lambda a, b: a[:, :16] + b[3:19], (A, B), 1),
+    "no whole beats in a row": (lambda a, b: a[:, :24] + b[:24], (A, B), 1),
+    "rows off their beats": (lambda a, b: a[:, 24:56] + b, (numbers(6, 72), B), 1),
+    "transposed": (lambda a, b: a.swapaxes(0, 1)[:6] + b[:6], (A, B), 1),
+    "every second element": (lambda a, b: a[:, ::2] + b, (A, B), 1),
+    "out off its beats": (lambda a, b, t: written(t[:, 8:40], a[:, 32:], b), (A, B, A), 1),
+    "off in place": (lambda b, a: grow(a[:, 31:63], b), (B, A), 1),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", list(CASES))
+def test_who_computes_it(used: list[KernelKey], name: str) -> None:
+    """NumPy's values, all around what is written too, by the kernel of the lanes that fit."""
+    compute, operands, lanes = CASES[name]
+    del used[:]
+    mine, theirs = both(compute, *operands)
+    assert np.array_equal(mine, theirs)
+    assert [(k.skeleton, k.lanes) for k in used] == [("rows", lanes)]
+
+
+def test_an_input_within_the_output_is_read_in_order(used: list[KernelKey]) -> None:
+    """A wide kernel reads ahead and keeps rows; the narrow one goes element by element."""
+    for read in (slice(0, 1), slice(2, 3), slice(0, 5)):
+        a, expected = ft.tensor(A), A.copy()
+        del used[:]
+        a[1:, :32].add_(a[read, :32])
+        for k in range(5):
+            expected[1 + k, :32] += expected[read, :32][k % (read.stop - read.start)]
+        assert np.array_equal(a.numpy(), expected)
+        assert [k.lanes for k in used] == [1]
+
+
+def test_where(used: list[KernelKey]) -> None:
+    """A port of narrow elements beside wide ones: its beats have as many lanes."""
+    mask = numbers(6, 64) > 0
+    t = ft.where(ft.tensor(mask), ft.tensor(A), ft.tensor(C))
+    assert np.array_equal(t.numpy(), np.where(mask, A, C))
+    assert used[-1].lanes == 16 and used[-1].name == "where"
+
+
+def test_strided_members_are_refused() -> None:
+    """More lanes than one have ports of vectors, which strided operands cannot use."""
+    group = Group("odd", (key("neg", "-a", port(F), port(F, "x"), skeleton="rows"),))
+    with pytest.raises(ValueError, match="no strided operands"):
+        source(group)
+
+
+@st.composite
+def views(draw: Any) -> tuple[list[np.ndarray], list[tuple[Any, ...]], list[list[int]]]:
+    """Two arrays, and how to take views of them that broadcast together."""
+    unit = draw(st.sampled_from((1, 4, 16)))
+    shape = [draw(st.integers(1, 5)) for _ in range(draw(st.integers(0, 3)))]
+    shape.append(unit * draw(st.integers(1, 70 // unit)))
+    bases, cuts, orders = [], [], []
+    for _ in range(2):
+        base, cut = [], []
+        for k, size in enumerate(shape):
+            last = k == len(shape) - 1
+            size = 1 if draw(st.integers(0, 3)) == 0 else size
+            step = draw(st.sampled_from((1, 1, 1, 2)))
+            begin = draw(st.sampled_from((0, 0, 16, 32, 3) if last else (0, 0, 1)))
+            over = draw(st.sampled_from((0, 16, 5) if last else (0, 1)))
+            cut.append(slice(begin, begin + size * step, step))
+            base.append(begin + size * step + over)
+        if draw(st.booleans()):
+            base[-1] += -base[-1] % 16
+        order = [*draw(st.permutations(range(len(shape) - 1))), len(shape) - 1]
+        bases.append(numbers(*[base[k] for k in order]))
+        cuts.append(tuple(cut))
+        orders.append([order.index(k) for k in range(len(shape))])
+    return bases, cuts, orders
+
+
+@settings(max_examples=200, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@given(views())
+def test_any_views(used: list[KernelKey], drawn: Any) -> None:
+    """Slices, gaps, exchanged dims and broadcasts: NumPy's sums, in lanes where all rows fit."""
+    bases, cuts, orders = drawn
+    arrays = [b.transpose(o)[c] for b, c, o in zip(bases, cuts, orders)]
+    tensors = [ft.tensor(b).permute(o)[c] for b, c, o in zip(bases, cuts, orders)]
+    whole = arrays[0] + arrays[1]
+    del used[:]
+    mine = (tensors[0] + tensors[1]).numpy()
+    assert np.array_equal(mine, whole)
+    target, around = ft.zeros(*whole.shape[:-1], whole.shape[-1] + 32), whole.shape[-1] + 16
+    ft.add(*tensors, out=target[..., 16:around])
+    framed = np.zeros((*whole.shape[:-1], around + 16), np.float32)
+    framed[..., 16:around] = whole
+    assert np.array_equal(target.numpy(), framed)
+    if used[-1].skeleton == "rows" and whole.shape[-1] > 1:
+        offsets = [t.storage_offset() for t in tensors]
+        fits = all(map(in_beats, (np.broadcast_to(a, whole.shape) for a in arrays), offsets))
+        assert used[-1].lanes == (16 if fits else 1)
+
+
+def in_beats(array: np.ndarray, offset: int) -> bool:
+    """Whether an operand's rows are whole beats of 16 elements, or single elements."""
+    *outer, inner = (s // 4 for s in array.strides)
+    begins = [offset, *(s for s, n in zip(outer, array.shape) if n > 1)]
+    whole = array.shape[-1] % 16 == 0
+    return whole and (inner == 0 or (inner == 1 and all(b % 16 == 0 for b in begins)))
