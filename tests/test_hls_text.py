@@ -11,6 +11,7 @@ import pytest
 
 import ftensor as ft
 from ftensor.build.group import Group, arguments
+from ftensor.build.hls_interface import width
 from ftensor.build.hls_source import HEADERS, source
 from ftensor.kernels.gemm import GemmKey
 from ftensor.kernels.hls_path import hls_root
@@ -92,6 +93,21 @@ def test_every_argument_has_an_interface() -> None:
         head = text[text.index(f'extern "C" void {group.name}(') :]
         plain = re.sub(r"<.*?>", "", head[: head.index("\n{")])
         assert re.findall(r"(\w+)[,)]", plain) == [a.name for a in own]
+
+
+def test_a_port_keeps_no_more_under_way_than_a_block_ram_is_deep() -> None:
+    """Bursts under way times their length are block RAM: at most 32 KiB, 512 beats of 512 bits."""
+    wide = {}
+    for group in [*some_groups(), *(arithmetic(s) for s in STRUCTURES)]:
+        for name, length, bursts in re.findall(
+            r"m_axi port=(\w+) .*max_read_burst_length=(\d+) num_read_outstanding=(\d+)",
+            source(group),
+        ):
+            (c,) = [a.c for a in arguments(group) if a.name == name]
+            assert width(c) * int(length) <= 4096, "AXI's bursts end at every 4 KiB"
+            assert width(c) * int(length) * int(bursts) <= 32768
+            wide[width(c)] = int(bursts)
+    assert wide[64] == 8 and wide[4] == 16
 
 
 def test_pipelined_loops_have_names() -> None:

@@ -9,6 +9,9 @@ from .hls_words import describe, element
 
 # A port has so many requests under way: enough to hide the memory's latency of some 64 cycles.
 LATENCY, OUTSTANDING = 64, 16
+# What may be under way is kept in block RAM, so wide ports ask for less: 512 beats of 512 bits, as
+# deep as a block RAM is, for eight of them.
+PORT_BYTES = 32768
 # AXI's limits for one burst.
 BURST_BYTES, BURST_BEATS = 4096, 256
 WIDTHS = {"uint8_t": 1, "uchar": 1, "char": 1, "uint16_t": 2, "ushort": 2, "short": 2, "int": 4,
@@ -73,8 +76,9 @@ def interfaces(group: Group) -> list[str]:
         if a.what != "*":
             continue
         beats = min(BURST_BYTES // width(a.c), BURST_BEATS)
-        reads = f"max_read_burst_length={beats} num_read_outstanding={OUTSTANDING}"
-        writes = f"max_write_burst_length={beats} num_write_outstanding={OUTSTANDING}"
+        bursts = min(OUTSTANDING, PORT_BYTES // (beats * width(a.c)))
+        reads = f"max_read_burst_length={beats} num_read_outstanding={bursts}"
+        writes = f"max_write_burst_length={beats} num_write_outstanding={bursts}"
         both = reads if a.c.startswith("const ") else f"{reads} {writes}"
         lines.append(
             f"#pragma HLS INTERFACE m_axi port={a.name} bundle=gmem{bundle} offset=slave"

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ..build.hls_interface import BURST_BEATS, BURST_BYTES, LATENCY, OUTSTANDING
+from ..build.hls_interface import BURST_BEATS, BURST_BYTES, LATENCY, OUTSTANDING, PORT_BYTES
 from .boards import Board, Link
 
 
@@ -25,11 +25,12 @@ class Parameters:
     # What a bank sustains of its peak, refresh and opening rows taken off. From hbm_bandwidth on a
     # U280: 421.3 GB/s through all 32 pseudo channels of 460 GB/s.
     bank_efficiency: float = 0.916
-    # Bytes and beats of the longest burst, and bursts under way on one port, as the kernels' ports
-    # ask for them.
+    # Bytes and beats of the longest burst, and bursts and bytes under way on one port, as the
+    # kernels' ports ask for them.
     burst_bytes: int = BURST_BYTES
     burst_beats: int = BURST_BEATS
     outstanding: int = OUTSTANDING
+    port_bytes: int = PORT_BYTES
     # Whether neighbouring elements become one access where the port's type is no vector: of
     # products, whose addresses a compiler cannot prove to be aligned.
     widened: bool = False

@@ -4,7 +4,6 @@
 #pragma once
 #include <cmath>
 #include <cstdint>
-#include <cstring>
 #include <limits>
 
 using std::acos; using std::acosh; using std::asin; using std::asinh; using std::atan; using std::atan2;
@@ -42,9 +41,12 @@ typedef unsigned long ulong;
 template <typename To, typename From> static inline To ft_bits(From v)
 {
     static_assert(sizeof(To) == sizeof(From), "bits are kept, not converted");
-    To r;
-    std::memcpy(&r, &v, sizeof r);
-    return r;
+    union {  // as HLS documents it for this
+        From from;
+        To to;
+    } r;
+    r.from = v;
+    return r.to;
 }
 #define FT_BITS(T, v) ft_bits<T>(v)
 #define FT_MASK_VALUE(T, m) ((T)((m) ? 1 : 0))
