@@ -18,13 +18,27 @@ from ftensor.runtime.backend import Backend, Kernel
 
 @pytest.fixture
 def strided(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[KernelKey]]:
-    backend = default_backend()
-    used: list[KernelKey] = []
-
     def built(backend: Backend, key: KernelKey) -> bool:
         ports = [p for p in key.ins if p.kind != BY_VALUE]
         ports += () if key.reduction else key.outs
         return key.lanes == 1 and all(p.kind in ("x", "g") for p in ports)
+
+    yield from with_kernels(monkeypatch, built)
+
+
+@pytest.fixture
+def narrow(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[KernelKey]]:
+    yield from with_kernels(
+        monkeypatch, lambda _, key: key.skeleton == "map" and key.lanes in (1, 4)
+    )
+
+
+def with_kernels(
+    monkeypatch: pytest.MonkeyPatch, built: Callable[[Backend, KernelKey], bool]
+) -> Iterator[list[KernelKey]]:
+    """The keys of kernels that are asked for while the image has no others."""
+    backend = default_backend()
+    used: list[KernelKey] = []
 
     def kernel(backend: Backend, key: KernelKey) -> Kernel:
         used.append(key)
@@ -39,6 +53,15 @@ def strided(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[KernelKey]]:
     yield used
     backend.launches.clear()
     backend.launches.update(kept)
+
+
+def test_narrower_ports_serve(narrow: list[KernelKey]) -> None:
+    """Where full ones are missing the widest kernel that is there computes."""
+    a, b = torch.randn(100), torch.randn(100)
+    x, y = ft.from_torch(a), ft.from_torch(b)
+    assert torch.equal((x + y).to_torch(), a + b)
+    assert torch.equal((x.double() * 3).to_torch(), a.double() * 3)
+    assert {(k.skeleton, k.lanes) for k in narrow} == {("map", 4)}
 
 
 SHAPES = [(7,), (1,), (3, 5), (2, 3, 4), (130,)]

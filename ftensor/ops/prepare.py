@@ -159,6 +159,12 @@ def pieces(
             n_lanes = 1  # a wide port would read the wrong data
         choice = select.choose_map(shape, plan.strides, backend.units, target.grid, n_lanes)
         key = op_key(op, choice.skeleton, compute, n_lanes, dtypes[0], operands, choice.kinds)
+        narrow = n_lanes
+        while narrow > 1 and not built(backend, key):
+            # An image may have narrower ports than a launch fills, as some boards do.
+            narrow //= 2
+            other = op_key(op, choice.skeleton, compute, narrow, dtypes[0], operands, choice.kinds)
+            key = other if built(backend, other) else key
         if not built(backend, key):
             strided = select.choose_strided(shape, plan.strides, backend.units, target.grid)
             others = [(strided, 1)]
