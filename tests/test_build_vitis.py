@@ -126,6 +126,15 @@ def test_a_dry_run_needs_no_vitis(flow):
     assert flow.ran() == []
 
 
+def test_banks_of_the_command_come_before_the_inventorys(flow):
+    """So that an inventory that comes with ftensor can be built for a board with HBM."""
+    flow.build(*BOARD, "--banks", "HBM[0:31]", "--dry-run")
+    text = (flow.out / "link.cfg").read_text()
+    assert "sp=ft_mul_float32_1.in_b:HBM[0:31]" in text and "DDR" not in text
+    done = flow.build(*BOARD, "--banks", "HBM", status=1)
+    assert done.stderr.startswith("ftensor build: --banks 'HBM' must be a memory such as")
+
+
 def test_without_a_platform_there_is_a_message(flow):
     done = flow.build("--target", "hw", status=1)
     assert done.stderr.startswith("ftensor build: the target hw needs the board's platform")

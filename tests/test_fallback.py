@@ -47,6 +47,8 @@ class Image:
     def nearest(self, entry: str) -> str | None:
         return "ft_neg_map" if self.has("ft_neg_map") else None
 
+    build_options = "--target csim"
+
 
 @pytest.fixture
 def use(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[..., Any]]:
@@ -173,7 +175,7 @@ def test_error_names_what_is_missing_and_what_to_do(use: Any) -> None:
         x.exp()
     error: Any = e.value
     assert "nearest that it has is ft_neg_map" in str(error)
-    assert "ftensor build --inventory" in str(error) and 'ops = ["exp"]' in str(error)
+    assert "ftensor build --target csim --inventory" in str(error) and 'ops = ["exp"]' in str(error)
     assert (error.op, error.dtypes, error.layout) == ("exp", ("float32", "float32"), "map vv")
     for missing, op in (
         (lambda: x @ x.t(), "matmul"), (x.sum, "sum"), ((x > 1).nonzero, "compact"),

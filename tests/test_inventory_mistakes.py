@@ -33,7 +33,7 @@ HERE = Path("here.toml")
         ('imports = ["no_such_rows"]\n[[kernel]]\nops = ["add"]', 1, "No module named"),
         ('[[kernel]]\nops = ["add"]\nstructure = "flow"', 3, "structure = 'flow'"),
         ('[[kernel]]\nops = ["add"]\ngrouping = "one"', 3, "grouping = 'one'"),
-        ('[[kernel]]\nops = ["add"]\nvectors = [9]', 3, "vectors = [9]"),
+        ('[[kernel]]\nops = ["add"]\nvectors = [3]', 3, "vectors = [3]"),
         ('[[kernel]]\nops = ["matmul"]\nparts = ["fast"]', 3, "parts = 'fast'"),
         ('[[kernel]]\nops = "add"', 2, "ops = 'add'; it must be a list"),
         ('[[kernel]]\ndtypes = ["int8"]', 1, "ops is missing"),

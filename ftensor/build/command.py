@@ -6,9 +6,10 @@ import argparse
 import signal
 import sys
 import time
+from dataclasses import replace
 from types import FrameType
 
-from ..errors.build import BuildError, not_a_clock
+from ..errors.build import BuildError, not_a_clock, not_a_memory
 from ..errors.image import ImageError
 from ..errors.inventory import InventoryError
 from ..table import counted
@@ -43,6 +44,7 @@ def _terminated(number: int, frame: FrameType | None) -> None:
 
 def _command(arguments: argparse.Namespace) -> int:
     from . import inventory, make, summary
+    from .inventory_table import MEMORIES, is_memory
     from .progress import reporter
     from .workspace import Workspace
 
@@ -53,9 +55,14 @@ def _command(arguments: argparse.Namespace) -> int:
         _clock(arguments.clock) or wanted.clock_mhz or None,
         arguments.dry_run,
     )
+    groups = inventory.expand(wanted)
+    if arguments.banks is not None:
+        if not is_memory(arguments.banks):
+            raise not_a_memory(arguments.banks, MEMORIES)
+        groups = tuple(replace(group, banks=arguments.banks) for group in groups)
     request = make.Request(
         wanted.name,
-        inventory.expand(wanted),
+        groups,
         wanted.sha256,
         arguments.out,
         arguments.jobs,

@@ -132,8 +132,10 @@ def of_intel(path: Path) -> str:
 
 def command(arguments: argparse.Namespace) -> int:
     """`ftensor image info`: the exit status."""
-    path = Path(arguments.file)
+    from ..runtime.image_file import locate
+
     try:
+        path = locate(arguments.file)
         print(of_intel(path) if path.suffix == SUFFIX else text(load(path)))
     except ImageError as e:
         return complain(str(e))

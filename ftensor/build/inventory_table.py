@@ -29,6 +29,7 @@ KINDS = {
     "@all": "buifc", "@bool": "b", "@int": "ui", "@float": "f", "@complex": "c", "@real": "uif",
 }  # fmt: skip
 SAME = "@same"
+MEMORIES = 'a memory such as "DDR[0]" or "HP0", a range such as "HBM[0:31]", or "HBM[*]"'
 _NAME = re.compile(r"[A-Za-z]\w*$")
 
 
@@ -93,6 +94,10 @@ class Table:
                 self.where(key), key, value, f"a list of integers from {low} to {high}"
             )
         return tuple(value)
+
+
+def _are_vectors(value: Any) -> bool:
+    return isinstance(value, list) and all(type(v) is int and v in (1, 2, 4, 8) for v in value)
 
 
 def _int(value: Any, low: int, high: int) -> bool:
@@ -170,14 +175,12 @@ def _form(table: Table, structure: str, units: int, banks: str) -> tuple[str, in
     return (
         table.get("structure", structure, STRUCTURES.__contains__, f"one of {STRUCTURES}"),
         table.get("units", units, lambda v: _int(v, 1, 31), "a number of compute units, 1 to 31"),
-        table.get(
-            "banks", banks, _is_memory,
-            'a memory such as "DDR[0]" or "HP0", a range such as "HBM[0:31]", or "HBM[*]"',
-        ),
+        table.get("banks", banks, is_memory, MEMORIES),
     )  # fmt: skip
 
 
-def _is_memory(value: Any) -> bool:
+def is_memory(value: Any) -> bool:
+    """Whether `banks` may have this value."""
     if not isinstance(value, str) or not BANKS.fullmatch(value):
         return False
     ends = re.search(r"(\d+):(\d+)", value)
@@ -205,7 +208,7 @@ def parse_kernels(table: Table, image: Image) -> Kernels:
     split = table.get("split", units > 1, lambda v: type(v) is bool, "true or false")
     shape = Shape(
         table.get("lanes", 0, lambda v: v in (1, 2, 4, 8, 16), "1, 2, 4, 8 or 16"),
-        table.numbers("vectors", (), 1, 8),
+        tuple(table.get("vectors", [], _are_vectors, "a list of 1, 2, 4 or 8")),
         ("whole", "first", "second") if split else ("whole",),
         table.numbers("indices", (1,), 1, 6),
         _dtypes(table, "index", ("int64",))[0],

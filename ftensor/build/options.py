@@ -12,7 +12,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The options of `ftensor build`."""
     add = parser.add_argument
     add("--inventory", required=True, metavar="NAME|FILE",
-        help="minimal, dsp, nn, full, or a TOML file")  # fmt: skip
+        help="minimal, dsp, nn, full, steps, or a TOML file")  # fmt: skip
     add("--target", choices=TARGETS, default="hw",
         help="csim: g++, no licence; hw, hw_emu: Vitis; intel: aoc; "
         "intel-emulator: Intel's FPGA emulator")  # fmt: skip
@@ -27,6 +27,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="MHZ",
         help="the kernels' clock (default: the inventory's, else the platform's)",
     )
+    add("--banks", metavar="BANKS",
+        help="all kernels' memories, such as 'HBM[0:31]' (default: the inventory's)")  # fmt: skip
     add("--jobs", type=_count, metavar="N",
         help="compilers at once (default: by processors and memory)")  # fmt: skip
     add("--only", action="append", default=[], metavar="KERNEL",

@@ -67,6 +67,11 @@ def not_a_clock(value: str) -> BuildError:
     return BuildError(f"--clock is a frequency in MHz, above 0 and at most 2000, not {value!r}")
 
 
+def not_a_memory(value: str, wanted: str) -> BuildError:
+    """--banks that names no memory."""
+    return BuildError(f"--banks {value!r} must be {wanted}")
+
+
 def linked_image_unusable(path: Path, problem: Exception) -> BuildError:
     """v++ gave something that is no xclbin."""
     return BuildError(f"the linker's {path} cannot be taken as an image: {problem}")

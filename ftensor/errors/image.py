@@ -60,6 +60,11 @@ def in_file(path: object, error: ImageError) -> ImageError:
     return ImageError(f"{path}: {error}")
 
 
+def named_in(variable: str, error: ImageError) -> ImageError:
+    """What is wrong with a file that a variable of the environment names."""
+    return ImageError(f"{error} ({variable} in the environment names it)")
+
+
 def no_image_there(path: object) -> ImageError:
     """A folder without the result of a build."""
     return ImageError(

@@ -35,8 +35,9 @@ class KernelNotBuilt(RuntimeError):
         return made
 
 
-def kernel_not_built(wanted: Wanted, nearest: str | None) -> KernelNotBuilt:
-    """A launch asked for a kernel that no loaded image has; `nearest` is an entry that one has."""
+def kernel_not_built(wanted: Wanted, nearest: str | None, options: str) -> KernelNotBuilt:
+    """A launch asked for a kernel that no loaded image has; `nearest` is an entry that one has,
+    `options` are those of `ftensor build` that make images for the device."""
     what = f"{wanted.op} of {wanted.signature}" if wanted.signature else wanted.op
     where = f" in layout {wanted.layout!r}" if wanted.layout else ""
     have = f"the nearest that it has is {nearest}" if nearest else "it has none of this op"
@@ -44,7 +45,7 @@ def kernel_not_built(wanted: Wanted, nearest: str | None) -> KernelNotBuilt:
     error = KernelNotBuilt(
         f"the device's image has no kernel for {what}{where} ({wanted.entry}); {have}. "
         f"To build an image with one, add{to_add}\n"
-        "to its inventory and run: ftensor build --inventory INVENTORY.toml --out FOLDER"
+        f"to its inventory and run: ftensor build {options} --inventory INVENTORY.toml --out FOLDER"
     )
     error.op, error.dtypes, error.signature = wanted.op, wanted.dtypes, wanted.signature
     error.layout, error.entry, error.nearest = wanted.layout, wanted.entry, nearest

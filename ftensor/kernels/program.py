@@ -52,7 +52,8 @@ def obtain(backend: Backend, key: Any, types: Sequence[str], text: Callable[[], 
         if looked_up is None:
             from .wanted import wanted
 
-            raise errors.kernel_not_built(wanted(key), backend.images.nearest(name))
+            images = backend.images
+            raise errors.kernel_not_built(wanted(key), images.nearest(name), images.build_options)
         found = looked_up
     if observe is not None:
         found = observe(key, found)

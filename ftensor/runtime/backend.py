@@ -61,6 +61,11 @@ class Prebuilt(Protocol):
         """The identity that is there and differs least, for a message."""
         ...
 
+    @property
+    def build_options(self) -> str:
+        """The options of `ftensor build` by which such kernels are built, for a message."""
+        ...
+
 
 class Backend(ABC):
     """One opened device."""

@@ -124,14 +124,17 @@ class Images(ABC):
     def load_from_environment(self) -> None:
         """Add the images that FTENSOR_IMAGE names; the first of them becomes the active one."""
         text = os.environ.get(VARIABLE, "")
-        for path in image_file.environment_paths(text, os.pathsep):
-            file = image_file.read(path)
-            self.check(file)
-            if self._known(file) is None:
-                self.loaded.append(LoadedImage(file))
-        if self.loaded:
-            self.activate(self.loaded[0])
-            self.changed()
+        try:
+            for path in image_file.environment_paths(text, os.pathsep):
+                file = image_file.read(path)
+                self.check(file)
+                if self._known(file) is None:
+                    self.loaded.append(LoadedImage(file))
+            if self.loaded:
+                self.activate(self.loaded[0])
+                self.changed()
+        except errors.ImageError as problem:
+            raise errors.named_in(VARIABLE, problem) from None
 
     def _known(self, file: ImageFile) -> LoadedImage | None:
         for image in self.loaded:
@@ -176,6 +179,13 @@ class Images(ABC):
         same = [m.entry for m in records if entry.startswith(f"ft_{m.op}_")]
         found = difflib.get_close_matches(entry, same, 1, 0.0)
         return found[0] if found else None
+
+    @property
+    def build_options(self) -> str:
+        """The options of `ftensor build` by which the active image was made for the device."""
+        made = (self.active or self.loaded[0]).file.manifest
+        platform = f" --platform {made.platform}" if made.platform else ""
+        return f"--target {made.target}{platform}"
 
     def most_units(self) -> int:
         """The compute units of the kernel that has most of them."""

@@ -37,8 +37,8 @@ class Target:
 
 
 BOARD_ADVICE = (
-    "the board's driver and XRT (https://xilinx.github.io/XRT): "
-    "apt-get install libxrt1 libxrt-dev libxrt-utils"
+    "without a board, `ftensor emulate -- python program.py`; with one, its driver and XRT "
+    "(https://xilinx.github.io/XRT): apt-get install libxrt1 libxrt-dev libxrt-utils"
 )
 GPU_ADVICE = "the graphics driver's OpenCL part, for instance: apt-get install {package}"
 INTEL_CPU_LIBRARY = "libintelocl.so"  # the driver, however it was installed
