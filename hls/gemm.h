@@ -88,8 +88,15 @@ FT_FN_ONCE FT_X ft_xfma(FT_X x, FT_X y, FT_X sum) { return x * y + sum; }
 #define FT_ELEMENT_ZERO(to, i) (to)[i] = 0;
 #endif
 
-// One vector of results: sums, or alpha * sums, or beta * added + alpha * sums (mode 0, 1, 2).
-// `whole` says that it may be written in one go.
+// A result: a sum, or alpha * sum, or beta * added + alpha * sum (mode 0, 1, 2).
+FT_FN_ONCE FT_X ft_scaled(FT_X sum, FT_X added, int mode, FT_NUMBER_PARAMS)
+{
+    if (mode == 2) return ft_xadd(ft_xmul(FT_X_NUMBER(beta), added), ft_xmul(FT_X_NUMBER(alpha), sum));
+    if (mode == 1) return ft_xmul(FT_X_NUMBER(alpha), sum);
+    return sum;
+}
+
+// One vector of results. `whole` says that it may be written in one go.
 FT_FN_ONCE void ft_result(
     FT_WIDE_X sums, int mode, FT_NUMBER_PARAMS, FT_GLOBAL const FT_E *added, int added_step,
     FT_GLOBAL FT_E *out, int out_step, int m, int whole)
@@ -99,18 +106,15 @@ FT_FN_ONCE void ft_result(
         const FT_WIDE_E old = FT_E_PICK(added, added_step, m);
         FT_EACH_LANE
         {
-            const FT_X s = FT_VALUE(FT_LANE(old));
-            const FT_X r = ft_xadd(ft_xmul(FT_X_NUMBER(beta), s), ft_xmul(FT_X_NUMBER(alpha), FT_LANE(sums)));
-            FT_LANE(w) = FT_STORED(r);
-        }
-    } else if (mode == 1) {
-        FT_EACH_LANE
-        {
-            const FT_X r = ft_xmul(FT_X_NUMBER(alpha), FT_LANE(sums));
+            const FT_X s = FT_VALUE(FT_LANE(old)), r = ft_scaled(FT_LANE(sums), s, mode, FT_NUMBERS);
             FT_LANE(w) = FT_STORED(r);
         }
     } else {
-        FT_EACH_LANE { FT_LANE(w) = FT_STORED(FT_LANE(sums)); }
+        FT_EACH_LANE
+        {
+            const FT_X r = ft_scaled(FT_LANE(sums), FT_LANE(sums), mode, FT_NUMBERS);
+            FT_LANE(w) = FT_STORED(r);
+        }
     }
     if (whole && m == FT_LANES && out_step == 1) {
         FT_E_STORE(w, out);

@@ -38,7 +38,6 @@ PACK = {"f": "<fi", "d": "<d", "q": "<q"}
 # always has a label, by which it is counted.
 HOOKS = {
     "reduce_inner": {"if (i < stop) {": "part"},
-    "gemm": {"ft_result(": "results"},
     "gemm_direct": {"picked_depth:": "depth", "ft_result(": "results"},
     "gemm_pack": {"FT_ELEMENT(": "elements", "FT_ELEMENT_ZERO(": "elements"},
     "compact": {"for (int i = begin; i < end;": "elements"},
@@ -167,10 +166,14 @@ def programs():
         ((1000, 64), 0), ((9, 10000, 3), 1), ((5000, 40), 0), ((2, 3, 16, 50), (1, 3)),
     ):  # fmt: skip
         yield make(*shape).sum(dims)
+    yield make(6, 3, 50, 336).sum((0, 2))
     yield make(100, 300).argmax(1)
     yield make(30, 40) @ make(40, 50)
     yield make(150, 130) @ make(130, 170)
     yield make(4, 120, 300) @ make(4, 300, 100)
+    yield make(200, 551) @ make(551, 144)  # results in vectors, and then all three ways of leaving
+    yield ft.addmm(make(200, 96), make(200, 300), make(300, 96), beta=2)
+    yield ft.mm(make(200, 100), make(100, 48), out=ft.zeros(200, 96)[:, ::2])
     yield make(33, 700) @ make(700, 1)
     yield make(7, 3, 5, 17) @ make(7, 1, 17, 37)
     yield make(5, 259, 131) @ make(131, 203)

@@ -9,6 +9,7 @@ from ftensor.build import link
 from ftensor.build.group import Group
 from ftensor.build.link import Stream
 from ftensor.errors.build import BuildError
+from ftensor.kernels.gemm import GemmKey
 from ftensor.kernels.key import KernelKey, Port
 
 pytestmark = pytest.mark.once
@@ -47,6 +48,9 @@ def test_pointers_are_spread_over_hbm():
     assert link.banks(group("k", 1, "HBM[*]")) == {
         "out0": "HBM[0]", "in_a": "HBM[1]", "in_b": "HBM[2]",
     }  # fmt: skip
+    of = Group("g", (GemmKey("gemm", F, 16, 8, 2, 16),), banks="HBM[*]")
+    both = link.banks(of)
+    assert both["out_elements"] == both["out"] != both["a_panels"]  # two ports to one buffer
     assert link.banks(group("k")) == {}
     assert link.banks(group("k", 1, "HP0"))["in_a"] == "HP0"
 

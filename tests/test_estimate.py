@@ -276,7 +276,7 @@ def test_any_device_gives_the_same_estimate(tmp_path):
 
 def test_widened_accesses_are_faster(tmp_path):
     path = tmp_path / "sum.py"
-    path.write_text("import ftensor as ft\nft.ones(256, 256) @ ft.ones(256, 256)\n")
+    path.write_text("import ftensor as ft\nft.ones(64, 64) @ ft.ones(64, 64)\n")
     times = []
     for option in ([], ["--widened"]):
         done = run("--json", *option, path)
@@ -284,6 +284,30 @@ def test_widened_accesses_are_faster(tmp_path):
         launches = json.loads(done.stdout)["launches"]
         times.append(next(x["kernel_s"] for x in launches if x["op"] == "matmul"))
     assert times[0] > 1.2 * times[1]
+
+
+def product(shape, units=1, whole=1, mode=0):
+    """A packed product's launch on one compute unit of a U200."""
+    from ftensor import dtypes
+    from ftensor.kernels.gemm import GemmKey
+
+    m, k, n = shape
+    panels, columns = -(-m // 8), -(-n // 32)
+    items = -(-panels // 16) * columns
+    head = (items, panels, columns, 16, m, n, k, mode, whole, n, 1, n, 1, 0)
+    key = GemmKey("gemm", dtypes.float32, 16, 8, 2, 16)
+    return estimate(Launch(key, units, geometry=head), Setup(boards.find("u200"), 300.0))
+
+
+def test_a_large_product_keeps_its_operators_at_work():
+    e = product((1024, 1024, 1024))
+    assert e.bound == "loop"
+    assert 0.9 * e.cycles < 1024**3 / 256 < e.cycles
+    # Few rows leave turns of a block empty; only deep sums hide that results leave by elements.
+    assert product((16, 1024, 1024)).cycles > 4 * e.cycles * 16 / 1024
+    shallow = [product((1024, 64, 1024), whole=whole).cycles for whole in (1, 0)]
+    assert shallow[1] > 2 * shallow[0]
+    assert product((1024, 1024, 1024), whole=0).cycles < 1.05 * e.cycles
 
 
 def test_command_with_an_inventory_names_what_is_missing(program):

@@ -87,7 +87,14 @@ def test_a_product_keeps_its_own_parameters() -> None:
     assert [a.name for a in arguments(group)][-5:] == [
         *("alpha_re", "beta_re", "geometry", "ft_unit", "ft_units")
     ]
-    assert call(group, 0) == "0 1 2 3 4 5 6 7 8"
+    assert call(group, 0) == "0 1 2 3 0 4 5 6 7 8"
+    ports = [a.c for a in arguments(group) if a.what == "*"]
+    assert ports[:3] == [
+        "hls::vector<float, 16> *",
+        "const hls::vector<float, 8> *",
+        "const hls::vector<float, 16> *",
+    ]
+    assert ports[3:5] == ["const float *", "float *"]  # the output a second time, by elements
 
 
 @pytest.mark.parametrize("name", ["", "3ab", "a-b", "x" * 31])

@@ -37,6 +37,16 @@ def tensor(of: str, *shape: int, seed: int = 1) -> ft.Tensor:
     return ft.tensor(found.astype(bool) if of == "bool" else found).reshape(shape).to(d)
 
 
+def ordinary(of: str, *shape: int, seed: int) -> ft.Tensor:
+    """Finite numbers: in sums of many terms a NaN would hide all others."""
+    d = getattr(ft, of)
+    if d.kind not in "fc":
+        return tensor(of, *shape, seed=seed)
+    made = np.random.default_rng(seed).standard_normal((*shape, 2))
+    found = made[..., 0] + 1j * made[..., 1] if d.is_complex else made[..., 0]
+    return ft.tensor(found).to(d)
+
+
 def ints(most: int, *shape: int, seed: int = 2, of: str = "int64") -> ft.Tensor:
     """Indices below `most`, some counted from the end."""
     made = np.random.default_rng(seed).integers(-most, most, shape)
@@ -105,7 +115,7 @@ def wide_reductions(of: str) -> list[ft.Tensor]:
         made += [b.amax(1), b.amin(2), *a.max(0), b.argmax(2), many[:, :39].argmax(0)]
     if of == "float32":
         made += [a.var(0), b.var((0, 1)), b.var(2)]
-        made.append(tensor(of, 14000, 64).sum(0))  # all four levels of sums in each split
+        made.append(ordinary(of, 14000, 64, seed=3).sum(0))  # all four levels of sums in each split
     return made
 
 
@@ -142,7 +152,17 @@ def products(of: str) -> list[ft.Tensor]:
     made = [a @ b, a @ b[:, 0], big @ big.t()]
     if a.dtype.kind in "fc":
         made.append(ft.addmm(tensor(of, 9, 20, seed=7), a, b, beta=0.5, alpha=2))
-    return made
+    # Packed: rows of results on beats, whole and with a narrow last panel, and off a beat; sums of
+    # more than one part, and groups of steps with a rest; batches; all three ways of scaling.
+    shapes = ((100, 551), (551, 144), (100, 144), (2, 3, 80, 130), (3, 130, 96))
+    a, b, c, x, y = (ordinary(of, *shape, seed=k) for k, shape in enumerate(shapes))
+    made += [a @ b, a[:, :301] @ b[:301, :140], ft.addmm(c, a, b, beta=0, alpha=3)]
+    made += [ft.addmm(c, a, b, beta=2, alpha=3), ft.addmm(c[0], a, b)]
+    wide = ft.zeros(4, 100, 320, dtype=a.dtype)
+    for k, columns in enumerate((slice(0, 144), slice(16, 156), slice(3, 147), slice(0, 288, 2))):
+        target = wide[k][:, columns]
+        ft.mm(a, b[:, : target.shape[1]], out=target)
+    return [*made, wide, x @ y]
 
 
 CALLS: dict[str, Callable[[], list[ft.Tensor]]] = {}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 from ..kernels import ctype, gemm
@@ -30,6 +30,9 @@ FIXED = {
         ("int", "int ", "count"),
     )
 }
+# The port by which a matrix product writes results that do not lie on beats; `out` is the other.
+ELEMENTS = "out_elements"
+PORT_BYTES = 64
 # How a scalar becomes the 64 bits of a `long` argument.
 BITS = {"float": "f", "double": "d"}
 
@@ -168,8 +171,7 @@ def arguments(group: Group) -> tuple[Argument, ...]:
 def _arguments(group: Group) -> tuple[Argument, ...]:
     units = (Argument("ft_unit", "int", "int"), Argument("ft_units", "int", "int"))
     if not group.keys:
-        own = [Argument(n, w, c.strip()) for w, c, n in launch_parameters(group.members[0])]
-        return (*own, *units)
+        return (*_own_arguments(group.members[0]), *units)
     found, offsets = [], []
     for name, users in slots(group):
         const = "" if name.startswith("out") else "const "
@@ -187,6 +189,28 @@ def _arguments(group: Group) -> tuple[Argument, ...]:
         else Argument("geometry", "*", "const int *")
     )
     return (*found, *offsets, *scalars, Argument("opcode", "int", "int"), tail, *units)
+
+
+def _own_arguments(member: Member) -> list[Argument]:
+    """The arguments of a kernel without an opcode, those of the compute unit left out."""
+    own = [Argument(n, w, c.strip()) for w, c, n in launch_parameters(member)]
+    if not isinstance(member, GemmKey) or member.skeleton != "gemm":
+        return own
+    # Panels and rows of results move in vectors; results that lie off a beat by another port.
+    parts = 2 if member.dtype.is_complex else 1
+    step = member.columns * parts
+    lanes = {
+        "out": member.lanes * parts,
+        "a_panels": member.rows * parts,
+        "b_panels": min(step, PORT_BYTES * parts // member.dtype.compute.itemsize),
+    }
+    found = []
+    for a in own:
+        of = a.c.removeprefix("const ").removesuffix(" *")
+        wide = a.c.replace(of, f"hls::vector<{of}, {lanes[a.name]}>") if a.name in lanes else a.c
+        found.append(replace(a, c=wide))
+    at = next(k for k, a in enumerate(found) if a.what != "*")
+    return [*found[:at], Argument(ELEMENTS, "*", own[0].c), *found[at:]]
 
 
 def is_wide(group: Group, name: str) -> bool:
@@ -214,9 +238,10 @@ def call(group: Group, opcode: int) -> str:
     """
     member = group.members[opcode]
     mine = launch_parameters(member)
-    if not isinstance(member, KernelKey):
-        return " ".join(str(i) for i in range(len(mine)))
     at = {name: i for i, (_, _, name) in enumerate(mine)}
+    if not isinstance(member, KernelKey):
+        at[ELEMENTS] = 0  # the output's other port
+        return " ".join(str(at[a.name]) for a in arguments(group)[:-2])
     scalars = values(member)
     tokens = []
     for argument in arguments(group)[:-2]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 from ..dtypes import uint8
+from ..estimate.operators import distance
 from ..kernels import gemm, source
 from ..kernels.gemm import GemmKey
 from ..kernels.key import KernelKey
@@ -44,13 +45,24 @@ def fixed_source(group: Group) -> str:
     lines = [line for line in lines if line.split()[1] not in ("FT_NAME", "FT_N", "FT_GRID_STRIDE")]
     lines = [re.sub(r"\bhalf\b", "uint16_t", line) for line in lines]
     files = [f'#include "ftensor/{name}"' for name in ("dialect/vitis.h", *helpers)]
+    text = source.kernel_file(f"skeleton/{skeleton}.h")
+    head: dict[str, str | list[str]] = {"title": title(group), "settings": lines, "includes": files}
+    if not isinstance(member, GemmKey) or skeleton != "gemm":
+        return fill("fixed.cpp", head | {"body": _body(group, text)})
+    comment = text.split("FT_KERNEL", 1)[0]
+    parts = 2 if member.dtype.is_complex else 1
     return fill(
-        "fixed.cpp",
-        {
-            "title": title(group),
-            "settings": lines,
-            "includes": files,
-            "body": _body(group, source.kernel_file(f"skeleton/{skeleton}.h")),
+        "gemm.cpp",
+        head
+        | {
+            "geometry": comment[comment.index("// Geometry") :].replace("Geometry g", "Geometry"),
+            "distance": str(distance(member)),
+            "parts": str(parts),
+            "vectors": str(member.vectors),
+            "step": str(member.columns * parts),
+            "name": group.name,
+            "parameters": parameter_list(group),
+            "interfaces": interfaces(group),
         },
     )
 

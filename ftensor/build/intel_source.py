@@ -8,7 +8,7 @@ from ..kernels import source as kernel_text
 from ..kernels.gemm import GemmKey
 from ..kernels.key import KernelKey
 from ..table import counted
-from .group import Group, arguments, entry
+from .group import Group, entry, launch_parameters
 from .intel_map import map_text
 from .intel_member import head, sections, title, whole_call, whole_function
 from .intel_stages import uses_channels
@@ -49,7 +49,7 @@ def _single(group: Group) -> str:
     body = f"{group.name}_body"
     text = text.replace(f"#define FT_NAME {entry(member)}", f"#define FT_NAME {body}")
     text = text.replace("FT_KERNEL void FT_NAME(", "static void FT_NAME(")
-    passed = ", ".join(a.name for a in arguments(group))
+    passed = ", ".join([*(n for _, _, n in launch_parameters(member)), "ft_unit", "ft_units"])
     return f"{text}\n\n{kernels(group, lambda copy: [f'{body}({passed});'])}"
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import textwrap
 from collections.abc import Callable, Sequence
 
@@ -17,7 +18,8 @@ def _parameter(argument: Argument, widths: dict[str, int]) -> str:
     const = "const " if argument.c.startswith("const ") else ""
     if argument.name in widths:
         return f"__global {const}{WORDS[widths[argument.name]]} *{argument.name}"
-    return f"__global {argument.c}{argument.name}"
+    of = re.sub(r"hls::vector<(\w+), \d+>", r"\1", argument.c)
+    return f"__global {of}{argument.name}"
 
 
 def widths_of(group: Group) -> dict[str, int]:

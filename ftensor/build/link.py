@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from ..errors.build import bad_bank, feeds_itself, too_many_units
-from .group import BANKS, Group, arguments
+from .group import BANKS, ELEMENTS, Group, arguments
 
 MOST_UNITS_OF_A_KERNEL = 31
 MOST_UNITS = 128  # of an image, as XRT counts them
@@ -43,7 +43,8 @@ def banks(group: Group) -> dict[str, str]:
         return {}
     pointers = [a.name for a in arguments(group) if a.what == "*"]
     if group.banks == "HBM[*]":
-        return {name: f"HBM[{k % HBM_BANKS}]" for k, name in enumerate(pointers)}
+        found = {name: f"HBM[{k % HBM_BANKS}]" for k, name in enumerate(pointers)}
+        return found | {ELEMENTS: found["out"]} if ELEMENTS in found else found  # the same buffer
     if not BANKS.fullmatch(group.banks):
         raise bad_bank(group.name, group.banks)
     return dict.fromkeys(pointers, group.banks)

@@ -13,6 +13,8 @@ from ..kernels.key import BY_VALUE, KernelKey
 Ints = tuple[int, ...]
 # As FT_KEPT in hls/vitis/runs.h: beats of a run that is kept for its next turn.
 KEPT = 64
+# As GROUP in hls/vitis/gemm.cpp: steps of a row panel that are one burst.
+GROUP = 16
 Member = KernelKey | GemmKey | str
 
 
@@ -199,11 +201,14 @@ class Product:
     columns: int
     depth: int
     mode: int
+    whole: int
+    out_step: int
+    added_step: int
 
     @classmethod
     def read(cls, g: Ints) -> Product:
         """From the numbers that the kernel gets."""
-        return cls(*g[:8])
+        return cls(*(*g[:9], g[10], g[12]))
 
     @property
     def blocks(self) -> int:
@@ -214,6 +219,48 @@ class Product:
     def batch(self) -> int:
         """How many products; of gemm."""
         return self.items // (self.blocks * self.column_blocks)
+
+
+@dataclass(frozen=True)
+class Block:
+    """Items of a packed product that are alike: how many, and of each its rows and columns.
+
+    `way` is how results leave: "vectors", "lines" or "elements", as in hls/vitis/gemm.cpp.
+    """
+
+    count: int
+    panels: int
+    rows: int
+    columns: int
+    way: str
+
+
+def blocks(key: GemmKey, g: Product, begin: int, end: int) -> list[Block]:
+    """The items [begin, end) of a packed product."""
+    across, period = g.column_blocks, g.column_blocks * g.blocks
+    # Items of the last block have fewer row panels, those of the last column panel fewer columns.
+    below = members_in(begin, end, period, period - across, period)
+    right = members_in(begin, end, across, across - 1, across)
+    corner = members_in(begin, end, period, period - 1, period)
+    rows = g.most * key.rows
+    tall = (g.most, rows)
+    last = (g.row_blocks - (g.blocks - 1) * g.most, g.rows - (g.blocks - 1) * rows)
+    narrow = g.columns - (across - 1) * key.columns
+    found = []
+    for count, (panels, height), width in (
+        (end - begin - below - right + corner, tall, key.columns),
+        (below - corner, last, key.columns),
+        (right - corner, tall, narrow),
+        (corner, last, narrow),
+    ):
+        way = "elements"
+        if g.whole and g.mode != 2 and width % key.lanes == 0:
+            way = "vectors"
+        elif g.out_step == 1 and width == key.columns and (g.mode != 2 or g.added_step == 1):
+            way = "lines"
+        if count:
+            found.append(Block(count, panels, height, width, way))
+    return found
 
 
 @dataclass(frozen=True)

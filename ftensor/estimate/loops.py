@@ -9,11 +9,12 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
+from ..build.group import PORT_BYTES
 from ..build.hls_interface import LATENCY
 from ..kernels.gemm import GemmKey
 from ..kernels.key import BY_VALUE, LINEAR, LOCATED, SINGLE, KernelKey
-from .launch import Fold, Launch, Pack, Product, Rows, members_in
-from .operators import DEPTH, interval, recurrence
+from .launch import GROUP, Fold, Launch, Pack, Product, Rows, blocks, members_in
+from .operators import DEPTH, distance, interval, recurrence
 
 
 @dataclass(frozen=True)
@@ -180,7 +181,7 @@ def _reduce_outer(launch: Launch, unit: int, widened: bool) -> list[Loop]:
             at = period - g.splits + split
             narrow = members_in(first, last, period, at, at + 1)
         # Rows in line along the innermost reduced dim are one run.
-        runs = -(-end // length) - begin // length
+        runs = (-(-end // length) - begin // length) * (end > begin)
         whole = _more(whole, (items - narrow) * (end - begin), (items - narrow) * runs)
         edge = _more(edge, narrow * (end - begin), narrow * runs)
         steps = _more(steps, items * (end - begin) * side, items)
@@ -199,23 +200,36 @@ def _gemm(launch: Launch, unit: int, widened: bool) -> list[Loop]:
     assert isinstance(key, GemmKey)
     g = Product.read(launch.geometry)
     begin, end = launch.slab(g.items, unit)
-    columns, period = g.column_blocks, g.column_blocks * g.blocks
-    # Items of the last block have fewer row panels, those of the last column panel fewer vectors.
-    below = members_in(begin, end, period, period - columns, period)
-    right = members_in(begin, end, columns, columns - 1, columns)
-    corner = members_in(begin, end, period, period - 1, period)
-    block = g.most * key.rows
-    rows, last_rows = block, g.rows - (g.blocks - 1) * block
-    vectors = key.vectors
-    last_vectors = -(-(g.columns - (columns - 1) * key.columns) // key.lanes)
-    panels = (end - begin - below) * g.most + below * (g.row_blocks - (g.blocks - 1) * g.most)
-    results = (end - begin - below - right + corner) * rows * vectors
-    results += (below - corner) * last_rows * vectors + (right - corner) * rows * last_vectors
-    results += corner * last_rows * last_vectors
-    return [
-        Loop("depth", panels * g.depth, panels * -(-g.depth // key.depth), recurrence(key)),
-        _results(key, results, end - begin, widened),
-    ]
+    parts = 2 if key.dtype.is_complex else 1
+    groups, rest = divmod(g.depth, GROUP)
+    sums, items = -(-g.depth // key.depth), end - begin
+    beats = -(-key.columns * key.dtype.compute.itemsize // PORT_BYTES)
+    found = {
+        loop.name: loop
+        for loop in (
+            Loop("whole_groups", 0, 0, GROUP, True, False, "a"),
+            Loop("last_group", 0, 0, 1, True, False, "a"),
+            Loop("columns", items * g.depth * beats, items, 1, True, False, "b"),
+            Loop("first_group", 0, 0, 1, False, False, "sums"),
+            Loop("depth", 0, 0, 1, False, True, "sums"),
+            Loop("join", 0, 0, 1, False, True, "sums"),
+            Loop("vectors", 0, 0, key.vectors, False, False, "store"),
+            Loop("lines", 0, 0, key.columns * parts, False, False, "store"),
+            Loop("elements", 0, 0, parts, False, False, "store"),
+        )
+    }
+    for x in blocks(key, g, begin, end):
+        wide = x.columns if x.way == "elements" else 1
+        for name, trips, entries in (
+            ("whole_groups", groups * x.panels, 1),
+            ("last_group", rest * x.panels, 1),
+            ("first_group", min(g.depth, GROUP) * x.panels, 1),
+            ("depth", g.depth * max(x.panels, distance(key)), sums),
+            ("join", sums * x.rows, sums),
+            (x.way, x.rows * wide, 1),
+        ):
+            found[name] = _more(found[name], x.count * trips, x.count * entries)
+    return list(found.values())
 
 
 def _gemm_direct(launch: Launch, unit: int, widened: bool) -> list[Loop]:

@@ -20,7 +20,7 @@ from .traffic import Access, accesses
 BOUNDS = {
     "port": "the ports' width and bursts",
     "bank": "a memory bank's bandwidth",
-    "loop": "the loop's initiation interval: a sum waits for the one before",
+    "loop": "the loops' own cycles: a sum waits for the one before, or all operators are at work",
     "fill": "filling pipelines: short rows, few elements",
     "launch": "the cost of a launch",
     "link": "transfers between host and board",
@@ -85,12 +85,9 @@ def estimate(launch: Launch, setup: Setup) -> Estimate:
     widened = setup.parameters.widened
     moves = accesses(launch, widened)
     units = [loops(launch, unit, widened) for unit in range(launch.units)]
-    fills = [_fill(launch, found, setup) for found in units]
-    # The slowest stage sets the pace; within one each loop waits for the one before.
-    steady = [
-        max((sum(x.cycles for x in stage) for stage in by_stage(found)), default=0)
-        for found in units
-    ]
+    paces = [_pace(found, setup) for found in units]
+    steady = [pace for pace, _ in paces]
+    fills = [fill + _beginning(launch, found, setup) for (_, fill), found in zip(paces, units)]
     worst = max(range(launch.units), key=lambda u: fills[u] + steady[u])
     port = max((_port_cycles(a, launch, setup) for a in moves), default=0.0)
     bank = _bank_seconds(moves, setup) * clock * 1e6
@@ -106,16 +103,28 @@ def estimate(launch: Launch, setup: Setup) -> Estimate:
     )  # fmt: skip
 
 
-def _fill(launch: Launch, found: Sequence[Loop], setup: Setup) -> float:
-    """Cycles in which pipelines fill, indices are divided and the geometry is read."""
+def _pace(found: Sequence[Loop], setup: Setup) -> tuple[float, float]:
+    """Cycles of the slowest stage's iterations, and those in which pipelines fill."""
     latency = cycles_of(setup.parameters.latency, setup.clock)
-    # The stages that read wait at the same time, and those behind them fill at the same time.
-    fills = {True: 0.0, False: 0.0}
-    for stage in by_stage(found):
-        fill = sum(x.entries * (latency * x.reads + DEPTH * x.computes) for x in stage)
-        reads = any(x.reads for x in stage)
-        fills[reads] = max(fills[reads], fill)
-    cycles = sum(fills.values())
+
+    def fill(stage: list[Loop]) -> float:
+        return sum(x.entries * (latency * x.reads + DEPTH * x.computes) for x in stage)
+
+    def steady(stage: list[Loop]) -> float:
+        return sum(x.cycles for x in stage)
+
+    stages = by_stage(found)
+    slowest = max(stages, key=lambda stage: fill(stage) + steady(stage), default=[])
+    # The others fill as it does, but for the first time, when each waits for the one before.
+    before = latency * (any(x.reads for x in found) and not any(x.reads for x in slowest))
+    before += DEPTH * (any(x.computes for x in found) and not any(x.computes for x in slowest))
+    return steady(slowest), fill(slowest) + before
+
+
+def _beginning(launch: Launch, found: Sequence[Loop], setup: Setup) -> float:
+    """Cycles in which indices are divided, the geometry is read and the last write is answered."""
+    latency = cycles_of(setup.parameters.latency, setup.clock)
+    cycles = 0.0
     if launch.geometry:
         cycles += latency + len(launch.geometry)
     # Where a unit's work begins takes divisions, one dim after another.
@@ -126,7 +135,9 @@ def _fill(launch: Launch, found: Sequence[Loop], setup: Setup) -> float:
         cycles += -(-items // launch.units) * (kept + reduced) * DIVIDE
     elif isinstance(launch.member, GemmKey):
         dims = launch.geometry[5 if launch.skeleton == "gemm_pack" else 13]
-        cycles += sum(loop.entries for loop in found) * dims * DIVIDE
+        # Those of packed products are divided while the one before is computed.
+        entries = 1 if launch.skeleton == "gemm" else sum(loop.entries for loop in found)
+        cycles += entries * dims * DIVIDE
     return cycles + latency  # the last writes are answered
 
 

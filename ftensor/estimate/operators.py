@@ -48,9 +48,11 @@ def recurrence(key: KernelKey | GemmKey) -> int:
     return max(1, wait + cycles["compare"])
 
 
-def interval(key: KernelKey | GemmKey, between: int) -> int:
-    """Cycles from step to step where a state is met again `between` steps later.
+def distance(key: KernelKey | GemmKey) -> int:
+    """Steps of a pipeline with interval 1 until a state in local memory may be met again."""
+    return recurrence(key) + 1  # writing it takes a cycle
 
-    Such states lie in local memory, which takes a cycle to write.
-    """
-    return -(-(recurrence(key) + 1) // between)
+
+def interval(key: KernelKey, between: int) -> int:
+    """Cycles from step to step where such a state is met again `between` steps later."""
+    return -(-distance(key) // between)

@@ -5,10 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from math import prod
 
+from ..build.group import PORT_BYTES
 from ..kernels.gemm import GemmKey
 from ..kernels.holes import NAMES
 from ..kernels.key import BY_VALUE, LINEAR, LOCATED, SINGLE, KernelKey, Port
-from .launch import Fold, Ints, Launch, Pack, Product, Rows, distinct
+from .launch import GROUP, Fold, Ints, Launch, Pack, Product, Rows, blocks, distinct
 
 
 @dataclass(frozen=True)
@@ -121,29 +122,53 @@ def _fold(launch: Launch, widened: bool) -> list[Access]:
     return found
 
 
-def _product(launch: Launch, widened: bool) -> list[Access]:
+def _gemm(launch: Launch, widened: bool) -> list[Access]:
     key = launch.member
     assert isinstance(key, GemmKey)
     g = Product.read(launch.geometry)
     size, compute = key.dtype.itemsize, key.dtype.compute.itemsize
-    if launch.skeleton == "gemm":
-        tiles = g.batch * g.row_blocks * g.column_blocks
-        batch, steps, of = g.batch, tiles * g.depth, compute
-        wide, crossing = key.vectors, (0, 0)
-    else:
-        batch = g.items // (g.row_blocks * g.column_blocks)
-        steps, of, wide = g.items * g.depth, size, 1
-        crossing = (batch * g.rows * g.depth * size, batch * g.columns * g.depth * size)
+    tiles = g.batch * g.row_blocks * g.column_blocks
+    step = key.columns * compute
+    found = [
+        Access("a", False, tiles * g.depth * key.rows * compute, tiles * g.depth,
+               GROUP if g.depth >= GROUP else 1, 0),
+        Access("b", False, g.items * g.depth * step, g.items * g.depth * -(-step // PORT_BYTES),
+               0, 0),
+    ]  # fmt: skip
+    parts = 2 if key.dtype.is_complex else 1
+    blocks_ = blocks(key, g, 0, g.items)
+    for way, lanes, burst in (
+        ("vectors", key.lanes * parts, 1),
+        ("lines", 1, key.columns * parts),
+        ("elements", 1, parts),
+    ):
+        count = sum(x.count * x.rows * x.columns for x in blocks_ if x.way == way)
+        if count:
+            results = (count * size, count * parts // lanes, burst, count * size)
+            found.append(Access("out", True, *results))
+            if g.mode == 2:
+                found.append(Access("added", False, *results))
+    return found
+
+
+def _direct(launch: Launch, widened: bool) -> list[Access]:
+    key = launch.member
+    assert isinstance(key, GemmKey)
+    g = Product.read(launch.geometry)
+    size = key.dtype.itemsize
+    batch, steps = g.items // (g.row_blocks * g.column_blocks), g.items * g.depth
     lanes = key.lanes if widened else 1
-    wide = wide * key.lanes // lanes
+    wide = key.lanes // lanes
     results = batch * g.rows * g.columns * size
     beats = batch * g.rows * -(-g.columns // lanes)
     longest = max(1, g.columns // lanes)
     found = [
         Access("out", True, results, beats, longest, results),
-        Access("a", False, steps * key.rows * of, steps * key.rows, key.rows, crossing[0]),
-        Access("b", False, steps * key.columns * of, steps * wide, wide, crossing[1]),
-    ]
+        Access("a", False, steps * key.rows * size, steps * key.rows, key.rows,
+               batch * g.rows * g.depth * size),
+        Access("b", False, steps * key.columns * size, steps * wide, wide,
+               batch * g.columns * g.depth * size),
+    ]  # fmt: skip
     if g.mode == 2:
         found.append(Access("added", False, results, beats, longest, results))
     return found
@@ -173,8 +198,8 @@ _TRAFFIC = {
     "rows": _rows,
     "reduce_inner": _fold,
     "reduce_outer": _fold,
-    "gemm": _product,
-    "gemm_direct": _product,
+    "gemm": _gemm,
+    "gemm_direct": _direct,
     "gemm_pack": _pack,
     "compact": _compact,
 }

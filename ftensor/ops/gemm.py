@@ -210,7 +210,9 @@ def _prepare(
         if lie or y._strides[-1] == 1 or y._shape[-1] == 1 or each <= DIRECT_TERMS_GATHERED:
             key = kernels.direct_key(of, target, _fused(out, a, b))
             return _direct(backend, key, swap, terms, x, y, *_results(swap, out, added), mode)
-    swap = _waste(packed, n, m) < _waste(packed, m, n)
+    # Results leave a board's kernel in rows: a few full tiles more cost less than single elements.
+    in_rows = not target.unaligned and out._strides[-1] == 1
+    swap = not in_rows and _waste(packed, n, m) < _waste(packed, m, n)
     x, y = (_turned(b), _turned(a)) if swap else (a, b)
     return _packed(backend, packed, swap, terms, x, y, *_results(swap, out, added), mode)
 
@@ -275,10 +277,12 @@ def _packed(
     parts = [_matrices(a), _matrices(b)]
     own = [p[2] for p in parts]
     kept, steps = _merged(shape, [*own, _batch(out, shape), _batch(added, shape)])
-    # Few tiles: smaller blocks, so that every compute unit has some.
+    # Few tiles: smaller blocks, so that every compute unit has some; a CPU's take turns at uneven
+    # speeds, and on a board a block's panels take turns in one pipeline.
     tiles = numel(kept) * row_panels * column_panels
     units = _units(backend, terms, tiles)
-    block = max(1, min(key.block, tiles // (4 * units), row_panels))
+    each = 4 if backend.target.unaligned else 1
+    block = max(1, min(key.block, tiles // (each * units), row_panels))
     items = numel(kept) * -(-row_panels // block) * column_panels
     geometry = _head(
         items, row_panels, column_panels, block, a, out, added, mode, len(kept)
