@@ -57,7 +57,10 @@ class Storage:
     def __del__(self) -> None:
         # The common case must stay this short: every temporary tensor passes here. Appending to
         # a list is atomic, so no lock, which a collection during the pool's own work could need.
-        block = self.block
+        try:
+            block = self.block
+        except AttributeError:  # Ctrl-C struck before __init__ had begun
+            return
         if self.users is None and self.owner is None:
             block.pool.allocated -= block.size
             self.stream.free[block.size].append(block)

@@ -115,7 +115,8 @@ def test_writers_at_once_and_killed_leave_a_cache_that_works(folder: Path) -> No
         writer.stdout.readline()
     seen = 0
     until = time.monotonic() + 0.7
-    while time.monotonic() < until:
+    hang = until + 600
+    while time.monotonic() < until or (not seen and time.monotonic() < hang):
         for n in range(20):
             payload = cache.get(cache.key(str(n)))
             # Not yet there, or whole: never a part, and never dropped as spoiled.

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 import ftensor as ft
 from ftensor.runtime.backend import Backend
 from ftensor.runtime.pool import VECTOR, size_class
+from ftensor.storage import Storage
 
 from .runtime_kernels import all_backends
 
@@ -132,3 +133,8 @@ def test_a_limit_that_is_no_number_of_bytes(monkeypatch: pytest.MonkeyPatch, tex
         _limit_from_environment()
     monkeypatch.setenv("FTENSOR_MEMORY_LIMIT", "1048576")
     assert _limit_from_environment() == 1048576
+
+
+def test_an_object_that_ctrl_c_left_without_its_beginning_ends_quietly() -> None:
+    """Between `__new__` and `__init__`; an exception in `__del__` would fail this test."""
+    Storage.__new__(Storage)

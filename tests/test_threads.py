@@ -40,7 +40,7 @@ def together(work: Callable[[int], None], count: int = THREADS) -> None:
     for thread in threads:
         thread.start()
     for thread in threads:
-        thread.join(120)
+        thread.join(600)
         assert not thread.is_alive(), "a thread hangs"
     if failures:
         raise failures[0]

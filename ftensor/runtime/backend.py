@@ -5,6 +5,7 @@ from __future__ import annotations
 import atexit
 import ctypes
 import os
+import sys
 import threading
 import time
 import weakref
@@ -12,12 +13,13 @@ from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from traceback import walk_stack
 from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
 from ..storage import Storage
-from .pool import Block, LostPool, Pool
+from .pool import Block, LostPool, Pool, wait_unless_exiting
 from .stream import CurrentStream, Stream
 
 if TYPE_CHECKING:
@@ -248,6 +250,10 @@ def host_bytes(ptr: int, nbytes: int) -> np.ndarray:
     return np.frombuffer(memoryview((ctypes.c_ubyte * nbytes).from_address(ptr)), np.uint8)
 
 
+EXIT_PATIENCE = 10.0  # seconds in which other threads come back from a runtime
+# The files of ftensor's code, and of the functions that it writes.
+_OURS = (os.path.join(Path(__file__).parents[1], ""), "<launch ", "<ftensor ")
+
 # Every opened device, for the two moments when all of them matter: exit and fork.
 _opened: list[Backend] = []
 
@@ -266,8 +272,19 @@ def _finish_all() -> None:
     # Work in flight writes into memory that the exiting interpreter is about to free.
     for backend in _opened:
         backend.synchronize()
-    if any(t.daemon for t in threading.enumerate()):
-        time.sleep(0.05)  # for those inside a runtime now
+    deadline = time.monotonic() + EXIT_PATIENCE
+    while _threads_inside() and time.monotonic() < deadline:
+        time.sleep(0.001)
+
+
+def _threads_inside() -> bool:
+    """Whether another thread is within a call of ours, and not stopped by `close`."""
+    for thread, frame in sys._current_frames().items():
+        stack = [] if thread == threading.get_ident() else [f.f_code for f, _ in walk_stack(frame)]
+        if wait_unless_exiting.__code__ not in stack:
+            if any(code.co_filename.startswith(_OURS) for code in stack):
+                return True
+    return False
 
 
 def _before_fork() -> None:
