@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 import ftensor
-from ftensor.build import jobs, progress
+from ftensor.build import jobs, processes, progress
 from ftensor.build.jobs import COMPILED, FAILED, REUSED, Job
 from ftensor.build.state import State, write_whole
 from ftensor.errors.build import BuildError
@@ -242,6 +242,23 @@ def test_two_builds_into_one_folder_exclude_each_other(tmp_path):
     assert "--out" in problems and "Traceback" not in problems
     first.communicate(timeout=600)
     assert first.returncode == 0 and sorted(ran(tmp_path)) == list("abcdef")
+
+
+def test_an_interrupt_waits_until_a_started_process_is_known():
+    known = []
+    with pytest.raises(KeyboardInterrupt), processes.undisturbed():
+        signal.raise_signal(signal.SIGINT)
+        known.append("the process")
+    assert known
+
+
+def test_a_process_is_ended_with_all_below_it():
+    with subprocess.Popen(["sh", "-c", "sleep 600; true"], start_new_session=True) as process:
+        wait_for(lambda: processes.descendants(process.pid))
+        (below,) = processes.descendants(process.pid)
+        processes.end(process.pid, signal.SIGTERM)
+        assert process.wait(600) == -signal.SIGTERM
+    wait_for(lambda: not jobs._alive(str(below)))
 
 
 def test_lines_now_and_then_where_there_is_no_terminal(monkeypatch):

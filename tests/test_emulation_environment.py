@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fcntl
 import os
 import platform
 import random
@@ -11,6 +12,7 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -204,6 +206,22 @@ def test_folders_of_killed_runs_are_removed(
         with environment.scratch_folder(keep=True) as second:
             assert mine.exists()
     assert not mine.exists() and second.exists()
+
+
+def test_a_folder_is_held_from_the_start(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """Another run that tidies up just then takes it for one in the making."""
+    monkeypatch.setattr(environment, "ROOT", tmp_path)
+    monkeypatch.setattr(environment, "SOCKET_LIMIT", 1000)
+    flock = fcntl.flock
+
+    def late(lock: Any, how: int) -> None:
+        if how == fcntl.LOCK_EX:
+            environment._sweep()
+        flock(lock, how)
+
+    monkeypatch.setattr(environment.fcntl, "flock", late)
+    with environment.scratch_folder() as mine:
+        assert mine.exists()
 
 
 def test_sockets_have_a_longest_path(monkeypatch: pytest.MonkeyPatch) -> None:
