@@ -1,0 +1,165 @@
+"""`ftensor estimate`: what it prints, for people and as JSON, and what it says of mistakes."""
+
+import json
+import os
+import re
+import subprocess
+import sys
+
+import pytest
+
+pytestmark = pytest.mark.once
+
+
+def run(*arguments, **environment):
+    return subprocess.run(
+        [sys.executable, "-m", "ftensor", "estimate", *map(str, arguments)],
+        capture_output=True,
+        text=True,
+        env={**os.environ, **environment},
+        timeout=300,
+    )
+
+
+@pytest.fixture
+def program(tmp_path):
+    path = tmp_path / "program.py"
+    path.write_text(
+        "import sys\n"
+        "import numpy as np\n"
+        "import ftensor as ft\n"
+        "a = ft.from_numpy(np.ones((64, 1000), np.float32))\n"
+        "for _ in range(3):\n"
+        "    b = a + a\n"
+        "print('sum', b.sum().item(), *sys.argv[1:])\n"
+    )
+    return path
+
+
+def test_command_prints_both_totals_and_says_what_it_is(program):
+    done = run(program, "x")
+    assert done.returncode == 0, done.stderr
+    assert "sum 128000.0 x" in done.stdout
+    assert "A model's estimate, not measured on hardware." in done.stdout
+    line = re.search(r"^add +map .* 64000 +1 +3 .*", done.stdout, re.M)
+    assert line
+    assert (line[0].split()[-3], line[0].split()[-1]) == ("launch", "PCIe")
+    for word in ("resident", "fetched", "Alveo U55C", "Mostly bound by", "Residency:", "off by"):
+        assert word in done.stdout
+
+
+def test_command_json(program):
+    done = run("--json", "--board", "u200", "--units", 4, "--clock", 250, program)
+    assert done.returncode == 0, done.stderr
+    assert "sum 128000.0" in done.stderr
+    got = json.loads(done.stdout)
+    assert got["note"].startswith("A model's estimate")
+    assert got["assumptions"]["clock_mhz"] == 250
+    assert all(f["source"] for f in got["board"]["figures"].values())
+    add = next(x for x in got["launches"] if x["op"] == "add")
+    assert (add["count"], add["units"], add["size"]) == (3, 3, "64000")  # 16384 elements a unit
+    assert add["bytes"] == 3 * 256000
+    assert (add["bytes_to_board"], add["bytes_to_host"]) == (512000, 256000)
+    total = got["total"]
+    assert total["launches"] == sum(x["count"] for x in got["launches"])
+    kernels = sum(x["count"] * x["kernel_s"] for x in got["launches"])
+    assert total["kernels_s"] == pytest.approx(kernels)
+    crossing = sum(x["count"] * x["crossing_s"] for x in got["launches"])
+    fixed = total["kernels_s"] + total["launches_s"] + total["geometries_s"]
+    assert total["fetched_s"] == pytest.approx(fixed + crossing)
+    assert total["resident_s"] == pytest.approx(fixed + got["copies"]["s"])
+    assert got["copies"]["to_board"] == 256000 and got["copies"]["to_host"] == 4
+
+
+CROSSING = """
+import numpy as np
+import ftensor as ft
+def make(*shape):
+    return ft.from_numpy(np.ones(shape, np.float32))
+make(100, 1000) + make(1000)
+make(64, 1000).sum(1)
+make(64, 1000).mean()
+make(150, 130) @ make(130, 170)
+make(500, 300)[ft.tensor([1, 2, 70])]
+make(20, 30).t().contiguous()
+"""
+
+
+def test_bytes_that_would_cross_are_the_operands(tmp_path):
+    path = tmp_path / "crossing.py"
+    path.write_text(CROSSING)
+    done = run("--json", "--units", 4, path)
+    assert done.returncode == 0, done.stderr
+    found = {}
+    for x in json.loads(done.stdout)["launches"]:
+        both = found.setdefault(x["op"], [0, 0])
+        both[0] += x["bytes_to_board"] * x["count"]
+        both[1] += x["bytes_to_host"] * x["count"]
+    assert found["add"] == [4 * (100 * 1000 + 1000), 4 * 100 * 1000]
+    assert found["sum"] == [4 * 64 * 1000, 4 * 64]
+    assert found["mean"] == [4 * 64 * 1000, 4]  # the partial sums of its splits stay
+    assert found["matmul"] == [4 * (150 * 130 + 130 * 170), 4 * 150 * 170]  # and so do panels
+    # The rows that are found with their indices, and the transposed matrix.
+    assert found["copy"] == [4 * 900 + 8 * 3 + 4 * 600, 4 * 900 + 4 * 600]
+
+
+def test_any_device_gives_the_same_estimate(tmp_path):
+    from ftensor.runtime.discovery import find
+
+    if not any(found.target.name == "pocl" for found in find()):
+        pytest.skip("PoCL is not installed here, to be compared with the C simulation")
+    path = tmp_path / "crossing.py"
+    path.write_text(CROSSING)
+    both = [run("--json", "--units", 4, path, FTENSOR_DEVICE=name) for name in ("csim", "pocl")]
+    assert both[0].returncode == both[1].returncode == 0, both[0].stderr + both[1].stderr
+    assert json.loads(both[0].stdout) == json.loads(both[1].stdout)
+
+
+def test_widened_accesses_are_faster(tmp_path):
+    path = tmp_path / "sum.py"
+    path.write_text("import ftensor as ft\nft.ones(64, 64) @ ft.ones(64, 64)\n")
+    times = []
+    for option in ([], ["--widened"]):
+        done = run("--json", *option, path)
+        assert done.returncode == 0, done.stderr
+        launches = json.loads(done.stdout)["launches"]
+        times.append(next(x["kernel_s"] for x in launches if x["op"] == "matmul"))
+    assert times[0] > 1.2 * times[1]
+
+
+def test_command_with_an_inventory_names_what_is_missing(program):
+    program.write_text(program.read_text() + "a.acosh()\n")
+    done = run("--json", "--inventory", "minimal", program)
+    assert done.returncode == 0, done.stderr
+    assert "acosh" in json.loads(done.stdout)["not_in_inventory"]
+
+
+@pytest.mark.parametrize(
+    "arguments, text, message",
+    [
+        (["--board", "u99"], "", "no board 'u99'"),
+        (["--units", "0"], "", "--units must be more than 0"),
+        (["--inventory", "no-such"], "", "no-such"),
+        (["--banks", "DDR[0]"], "", "'HBM[0]' for one bank"),
+        ([], None, "no such file"),
+        ([], "print(1)", "launched no kernel"),
+        ([], "import sys; sys.exit(3)", "failed"),
+        ([], "raise KeyError('mine')", "KeyError: 'mine'"),
+    ],
+)
+def test_mistakes_get_one_message(tmp_path, arguments, text, message):
+    path = tmp_path / "program.py"
+    if text is not None:
+        path.write_text(text)
+    done = run(*arguments, path)
+    assert done.returncode == 1
+    assert message in done.stderr
+    if "KeyError" not in message:
+        assert "Traceback" not in done.stderr
+
+
+def test_an_option_behind_the_program_is_the_programs_and_is_told(tmp_path):
+    path = tmp_path / "program.py"
+    path.write_text("import sys, ftensor as ft\nft.ones(9) + 1\nassert sys.argv[1:] == ['--board']")
+    done = run(path, "--board")
+    assert done.returncode == 0 and "--board stands behind" in done.stderr
