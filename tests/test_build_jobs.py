@@ -9,6 +9,7 @@ import signal
 import subprocess
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -261,7 +262,12 @@ def test_a_process_is_ended_with_all_below_it():
     wait_for(lambda: not jobs._alive(str(below)))
 
 
-def test_lines_now_and_then_where_there_is_no_terminal(monkeypatch):
+@pytest.fixture
+def stopped_clock(monkeypatch):
+    monkeypatch.setattr(progress, "time", SimpleNamespace(monotonic=lambda: 100.0))
+
+
+def test_lines_now_and_then_where_there_is_no_terminal(monkeypatch, stopped_clock):
     monkeypatch.setattr(progress, "QUIET", 0.0)
     stream = io.StringIO()
     lines = progress.reporter(stream)
@@ -273,7 +279,7 @@ def test_lines_now_and_then_where_there_is_no_terminal(monkeypatch):
     assert text == "k: failed after 1:01\n2/4, 1 failed  0 s elapsed, 1:01:40 to go\n"
 
 
-def test_a_bar_on_a_terminal():
+def test_a_bar_on_a_terminal(stopped_clock):
     class Terminal(io.StringIO):
         def isatty(self):
             return True

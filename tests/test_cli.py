@@ -28,7 +28,7 @@ def ftensor(*words: str, **environment: str | None) -> subprocess.CompletedProce
         capture_output=True,
         text=True,
         env={name: value for name, value in env.items() if value is not None},
-        timeout=300,
+        timeout=600,
     )
 
 

@@ -23,7 +23,7 @@ def said(code: str) -> str:
     """What code prints in a fresh interpreter with this ftensor."""
     env = {**os.environ, "PYTHONPATH": str(Path(ft.__file__).parent.parent)}
     done = subprocess.run(
-        [sys.executable, "-c", code], capture_output=True, text=True, env=env, timeout=120
+        [sys.executable, "-c", code], capture_output=True, text=True, env=env, timeout=600
     )
     assert done.returncode == 0, done.stderr
     return done.stdout.strip()

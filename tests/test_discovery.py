@@ -24,7 +24,7 @@ def python(code: str, **environment: str | None) -> subprocess.CompletedProcess[
     env = {**os.environ, "PYTHONPATH": str(Path(ft.__file__).parent.parent), **environment}
     env = {name: value for name, value in env.items() if value is not None}
     return subprocess.run(
-        [sys.executable, "-c", code], capture_output=True, text=True, env=env, timeout=120
+        [sys.executable, "-c", code], capture_output=True, text=True, env=env, timeout=600
     )
 
 

@@ -30,7 +30,7 @@ def where(block: Block) -> str:
 
 def run(folder: Path, *command: str) -> str:
     done = subprocess.run(
-        command, cwd=folder, env=environment(), text=True, capture_output=True, timeout=300
+        command, cwd=folder, env=environment(), text=True, capture_output=True, timeout=600
     )
     assert done.returncode == 0, done.stderr
     return done.stdout

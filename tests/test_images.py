@@ -169,7 +169,7 @@ def test_images_in_the_environment(folder: Path) -> None:
     def run(paths: str) -> subprocess.CompletedProcess[str]:
         return subprocess.run(
             [sys.executable, "-c", PROGRAM], env={**env, "FTENSOR_IMAGE": paths}, text=True,
-            capture_output=True, timeout=120,
+            capture_output=True, timeout=600,
         )  # fmt: skip
 
     done = run(f"{one}{os.pathsep}{two}")

@@ -38,7 +38,7 @@ def run(code: str, device: str, cache: Path | None = None) -> subprocess.Popen[s
 
 
 def output(process: subprocess.Popen[str]) -> str:
-    out, err = process.communicate(timeout=120)
+    out, err = process.communicate(timeout=600)
     assert process.returncode == 0, err
     assert not err
     return out
