@@ -252,6 +252,30 @@ def test_run_gives_a_shells_status() -> None:
     assert device.HOLD <= 0.001
 
 
+def test_threads_are_waited_for_unless_they_go_on_computing() -> None:
+    code = """
+import hashlib, threading
+from ftensor.runtime.xrt_scheduler import threads_at_rest
+data, begun, done = bytes(1 << 22), threading.Event(), threading.Event()
+def compute(times):
+    begun.set()
+    for _ in range(times):
+        hashlib.sha256(data).digest()
+    done.set()
+threading.Thread(target=compute, args=(1,), daemon=True).start()
+begun.wait()
+threads_at_rest(600)
+print(done.is_set())
+threading.Thread(target=compute, args=(1 << 40,), daemon=True).start()
+threads_at_rest(10**6)
+print("went on")
+"""
+    env = {**os.environ, "PYTHONPATH": str(ROOT)}
+    words = [sys.executable, "-c", code]
+    done = subprocess.run(words, env=env, capture_output=True, text=True, check=True, timeout=HANG)
+    assert done.stdout.split("\n") == ["True", "went on", ""]
+
+
 def test_settings_and_folders_that_cannot_be_used(
     scratch: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
