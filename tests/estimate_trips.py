@@ -39,7 +39,6 @@ PACK = {"f": "<fi", "d": "<d", "q": "<q"}
 HOOKS = {
     "reduce_inner": {"if (i < stop) {": "part"},
     "gemm_direct": {"picked_depth:": "depth", "ft_result(": "results"},
-    "gemm_pack": {"FT_ELEMENT(": "elements", "FT_ELEMENT_ZERO(": "elements"},
     "compact": {"for (int i = begin; i < end;": "elements"},
 }
 
@@ -174,6 +173,7 @@ def programs():
     yield make(200, 551) @ make(551, 144)  # results in vectors, and then all three ways of leaving
     yield ft.addmm(make(200, 96), make(200, 300), make(300, 96), beta=2)
     yield ft.mm(make(200, 100), make(100, 48), out=ft.zeros(200, 96)[:, ::2])
+    yield make(300, 96).t() @ make(300, 600)[:, ::2]
     yield make(33, 700) @ make(700, 1)
     yield make(7, 3, 5, 17) @ make(7, 1, 17, 37)
     yield make(5, 259, 131) @ make(131, 203)

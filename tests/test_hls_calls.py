@@ -162,7 +162,7 @@ def products(of: str) -> list[ft.Tensor]:
     for k, columns in enumerate((slice(0, 144), slice(16, 156), slice(3, 147), slice(0, 288, 2))):
         target = wide[k][:, columns]
         ft.mm(a, b[:, : target.shape[1]], out=target)
-    return [*made, wide, x @ y]
+    return [*made, wide, x @ y, b.t() @ a.t(), c.t() @ b.t()[:100, ::2]]
 
 
 CALLS: dict[str, Callable[[], list[ft.Tensor]]] = {}

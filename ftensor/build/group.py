@@ -194,7 +194,7 @@ def _arguments(group: Group) -> tuple[Argument, ...]:
 def _own_arguments(member: Member) -> list[Argument]:
     """The arguments of a kernel without an opcode, those of the compute unit left out."""
     own = [Argument(n, w, c.strip()) for w, c, n in launch_parameters(member)]
-    if not isinstance(member, GemmKey) or member.skeleton != "gemm":
+    if not isinstance(member, GemmKey) or member.skeleton == "gemm_direct":
         return own
     # Panels and rows of results move in vectors; results that lie off a beat by another port.
     parts = 2 if member.dtype.is_complex else 1
@@ -209,6 +209,8 @@ def _own_arguments(member: Member) -> list[Argument]:
         of = a.c.removeprefix("const ").removesuffix(" *")
         wide = a.c.replace(of, f"hls::vector<{of}, {lanes[a.name]}>") if a.name in lanes else a.c
         found.append(replace(a, c=wide))
+    if member.skeleton == "gemm_pack":
+        return found
     at = next(k for k, a in enumerate(found) if a.what != "*")
     return [*found[:at], Argument(ELEMENTS, "*", own[0].c), *found[at:]]
 

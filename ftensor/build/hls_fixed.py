@@ -47,15 +47,16 @@ def fixed_source(group: Group) -> str:
     files = [f'#include "ftensor/{name}"' for name in ("dialect/vitis.h", *helpers)]
     text = source.kernel_file(f"skeleton/{skeleton}.h")
     head: dict[str, str | list[str]] = {"title": title(group), "settings": lines, "includes": files}
-    if not isinstance(member, GemmKey) or skeleton != "gemm":
+    if not isinstance(member, GemmKey) or skeleton == "gemm_direct":
         return fill("fixed.cpp", head | {"body": _body(group, text)})
-    comment = text.split("FT_KERNEL", 1)[0]
     parts = 2 if member.dtype.is_complex else 1
     return fill(
-        "gemm.cpp",
+        f"{skeleton}.cpp",
         head
         | {
-            "geometry": comment[comment.index("// Geometry") :].replace("Geometry g", "Geometry"),
+            "geometry": re.findall(r"// Geometry g.*\n(?://  .*\n)*", text)[0]
+            .rstrip()
+            .replace(" g", "", 1),
             "distance": str(distance(member)),
             "parts": str(parts),
             "vectors": str(member.vectors),

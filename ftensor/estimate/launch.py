@@ -15,6 +15,8 @@ Ints = tuple[int, ...]
 KEPT = 64
 # As GROUP in hls/vitis/gemm.cpp: steps of a row panel that are one burst.
 GROUP = 16
+# As CHUNK in hls/vitis/gemm_pack.cpp.
+PACK_CHUNK = 256
 Member = KernelKey | GemmKey | str
 
 
@@ -279,6 +281,16 @@ class Pack:
     def read(cls, g: Ints) -> tuple[Pack, Pack]:
         """Both halves, from the numbers that the kernel gets."""
         return cls(*g[:7]), cls(*g[7:14])
+
+
+def pack_loops(g: Pack, width: int, m: int, n: int, parts: int) -> list[tuple[str, int, int]]:
+    """(name, trips, interval) of the loops that read m rows of n elements for a panel."""
+    if g.along == 1:
+        whole, rest = divmod(n, GROUP)
+        return [("rows_in_line", m * whole, GROUP * parts), ("ends_of_rows", m * rest, parts)]
+    if g.across == 1 and m == width:
+        return [("columns_in_line", n, width * parts)]
+    return [("elements", m * n, parts)]
 
 
 def _cut(g: Ints, size: int, count: int) -> Iterator[Ints]:

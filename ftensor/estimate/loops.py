@@ -13,7 +13,18 @@ from ..build.group import PORT_BYTES
 from ..build.hls_interface import LATENCY
 from ..kernels.gemm import GemmKey
 from ..kernels.key import BY_VALUE, LINEAR, LOCATED, SINGLE, KernelKey
-from .launch import GROUP, Fold, Launch, Pack, Product, Rows, blocks, members_in
+from .launch import (
+    GROUP,
+    PACK_CHUNK,
+    Fold,
+    Launch,
+    Pack,
+    Product,
+    Rows,
+    blocks,
+    members_in,
+    pack_loops,
+)  # fmt: skip
 from .operators import DEPTH, distance, interval, recurrence
 
 
@@ -252,26 +263,33 @@ def _results(key: GemmKey, vectors: int, items: int, widened: bool) -> Loop:
     return Loop("results", vectors, items, 1 if widened else key.lanes, False)
 
 
-# As FT_DEPTH_CHUNK in hls/skeleton/gemm_pack.h.
-PACK_CHUNK = 256
-
-
 def _gemm_pack(launch: Launch, unit: int, widened: bool) -> list[Loop]:
     key = launch.member
     assert isinstance(key, GemmKey)
-    a, b = Pack.read(launch.geometry)
-    chunks = -(-a.depth // PACK_CHUNK)
-    of_a, of_b = a.panels * a.matrices * chunks, b.panels * b.matrices * chunks
-    begin, end = launch.slab(of_a + of_b, unit)
-    trips = entries = 0
-    for low, high, width in ((0, of_a, key.rows), (of_a, of_a + of_b, key.columns)):
-        mine = (max(begin, low) - low, min(end, high) - low)
-        if mine[0] >= mine[1]:
-            continue
-        for count, length in _pieces(a.depth, PACK_CHUNK, chunks, *mine):
-            trips += count * length * width
-            entries += count
-    return [Loop("elements", trips, entries)]
+    parts, size = 2 if key.dtype.is_complex else 1, key.dtype.compute.itemsize
+    found = []
+    for stage, g, width in zip("ab", Pack.read(launch.geometry), (key.rows, key.columns)):
+        chunks = -(-g.depth // PACK_CHUNK)
+        begin, end = launch.slab(g.panels * g.matrices * chunks, unit)
+        beats = -(-width * size // PORT_BYTES)
+        # The last panel may have fewer rows, the last chunk of each fewer steps.
+        period, rows = g.panels * chunks, g.rows - (g.panels - 1) * width
+        steps = g.depth - (chunks - 1) * PACK_CHUNK
+        below = members_in(begin, end, period, period - chunks, period)
+        last = members_in(begin, end, chunks, chunks - 1, chunks)
+        corner = members_in(begin, end, period, period - 1, period)
+        for items, m, n in (
+            (end - begin - below - last + corner, width, PACK_CHUNK),
+            (below - corner, rows, PACK_CHUNK),
+            (last - corner, width, steps),
+            (corner, rows, steps),
+        ):
+            found += [
+                Loop(name, items * trips, items, interval, True, False, stage)
+                for name, trips, interval in pack_loops(g, width, m, n, parts)
+            ]
+            found.append(Loop("steps", items * n * beats, items, 1, False, False, stage))
+    return found
 
 
 def _compact(launch: Launch, unit: int, widened: bool) -> list[Loop]:

@@ -180,11 +180,15 @@ def _pack(launch: Launch, widened: bool) -> list[Access]:
     size, compute = key.dtype.itemsize, key.dtype.compute.itemsize
     found = []
     a, b = Pack.read(launch.geometry)
+    parts = 2 if key.dtype.is_complex else 1
     for name, g, width in (("a", a, key.rows), ("b", b, key.columns)):
-        panels, elements = g.matrices * g.panels * width * g.depth, g.matrices * g.rows * g.depth
-        found.append(Access(f"{name}_panels", True, panels * compute, panels, 0, 0))
-        burst = width if g.across == 1 else 16
-        found.append(Access(name, False, elements * size, elements, burst, elements * size))
+        steps, elements = g.matrices * g.panels * g.depth, g.matrices * g.rows * g.depth
+        step = width * compute
+        beats = steps * -(-step // PORT_BYTES)
+        found.append(Access(f"{name}_panels", True, steps * step, beats, 0, 0))
+        burst = GROUP if g.along == 1 else width if g.across == 1 else 1
+        moved = elements * size
+        found.append(Access(name, False, moved, elements * parts, burst * parts, moved))
     return found
 
 

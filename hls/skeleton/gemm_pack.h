@@ -1,6 +1,7 @@
 // Panels of two matrices, as gemm.h reads them: for each step along the depth the elements of
 // FT_TILE_ROWS rows (of FT_TILE_COLUMNS columns) side by side, converted, and zeros beyond the edge.
-// One lane: a value at a time. Geometry g (long), for `a`, then the same for `b`:
+// One lane: a value at a time.
+// Geometry g (long), for `a`, then the same for `b`:
 //   rows, panels, depth, row stride, depth stride, dims, matrices; then for `a` its batch shape[dims] and
 //   strides[dims], then those of `b`.
 #define FT_DEPTH_CHUNK 256
