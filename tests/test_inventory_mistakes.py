@@ -26,6 +26,7 @@ HERE = Path("here.toml")
         ('[[kernel]]\nops = ["add"]\nlayouts = ["inline"]', 3, "no layout 'inline'"),
         ('[[kernel]]\nops = ["add"]\nlayouts = ["map vq"]', 3, "no layout 'map vq'"),
         ('[[kernel]]\nops = ["add"]\nlanes = 3', 3, "lanes = 3; it must be 1, 2, 4, 8 or 16"),
+        ('[[kernel]]\nops = ["add"]\nlanes = true', 3, "lanes = True"),
         ('[[kernel]]\nops = ["add"]\nunits = 0', 3, "units = 0"),
         ('[[kernel]]\nops = ["add"]\nunits = true', 3, "units = True"),
         ('[[kernel]]\nops = ["add"]\nbanks = "HBM"', 3, "banks = 'HBM'"),

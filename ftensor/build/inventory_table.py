@@ -207,7 +207,9 @@ def parse_kernels(table: Table, image: Image) -> Kernels:
     structure, units, banks = _form(table, image.structure, image.units, image.banks)
     split = table.get("split", units > 1, lambda v: type(v) is bool, "true or false")
     shape = Shape(
-        table.get("lanes", 0, lambda v: v in (1, 2, 4, 8, 16), "1, 2, 4, 8 or 16"),
+        table.get(
+            "lanes", 0, lambda v: type(v) is int and v in (1, 2, 4, 8, 16), "1, 2, 4, 8 or 16"
+        ),
         tuple(table.get("vectors", [], _are_vectors, "a list of 1, 2, 4 or 8")),
         ("whole", "first", "second") if split else ("whole",),
         table.numbers("indices", (1,), 1, 6),
