@@ -106,7 +106,10 @@ def test_a_port_keeps_no_more_under_way_than_a_block_ram_is_deep() -> None:
             (c,) = [a.c for a in arguments(group) if a.name == name]
             assert width(c) * int(length) <= 4096, "AXI's bursts end at every 4 KiB"
             assert width(c) * int(length) * int(bursts) <= 32768
-            wide[width(c)] = int(bursts)
+            if name == "geometry":
+                assert width(c) * int(length) * int(bursts) <= 512, "it is a few numbers"
+            else:
+                wide[width(c)] = int(bursts)
     assert wide[64] == 8 and wide[4] == 16
 
 

@@ -10,6 +10,7 @@ from ..kernels import ctype, gemm
 from ..kernels.gemm import GemmKey
 from ..kernels.holes import NAMES, indices, parameters
 from ..kernels.key import BY_VALUE, LINEAR, KernelKey, Port
+from ..kernels.wanted import PORT_BYTES
 
 # XRT holds "kernel:instance" in 64 bytes, the last one zero.
 LONGEST_NAME = 29
@@ -32,7 +33,6 @@ FIXED = {
 }
 # The port by which a matrix product writes results that do not lie on beats; `out` is the other.
 ELEMENTS = "out_elements"
-PORT_BYTES = 64
 # How a scalar becomes the 64 bits of a `long` argument.
 BITS = {"float": "f", "double": "d"}
 

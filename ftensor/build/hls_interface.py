@@ -11,7 +11,11 @@ from .hls_words import describe, element
 LATENCY, OUTSTANDING = 64, 16
 # What may be under way is kept in block RAM, so wide ports ask for less: 512 beats of 512 bits, as
 # deep as a block RAM is, for eight of them.
-PORT_BYTES = 32768
+OUTSTANDING_BYTES = 32768
+# The few numbers of a geometry are read once: two bursts of 256 bytes.
+GEOMETRY_BURST, GEOMETRY_OUTSTANDING = 256, 2
+# Stages that run at the same time, whatever an inventory says of structure.
+STAGED = ("gemm", "gemm_pack", "reduce_outer")
 # AXI's limits for one burst.
 BURST_BYTES, BURST_BEATS = 4096, 256
 WIDTHS = {"uint8_t": 1, "uchar": 1, "char": 1, "uint16_t": 2, "ushort": 2, "short": 2, "int": 4,
@@ -41,8 +45,8 @@ def title(group: Group) -> list[str]:
 
 
 def structure(group: Group) -> str:
-    """How the kernel moves data: maps as set, wide rows in stages, all others in one loop."""
-    if group.skeleton == "rows" and group.lanes > 1:
+    """How the kernel moves data: maps as set, others in stages or in one loop."""
+    if group.skeleton in STAGED or (group.skeleton == "rows" and group.lanes > 1):
         return "dataflow"
     return group.structure if group.skeleton == "map" else "loop"
 
@@ -75,8 +79,11 @@ def interfaces(group: Group) -> list[str]:
     for a in own:
         if a.what != "*":
             continue
-        beats = min(BURST_BYTES // width(a.c), BURST_BEATS)
-        bursts = min(OUTSTANDING, PORT_BYTES // (beats * width(a.c)))
+        if a.name == "geometry":
+            beats, bursts = GEOMETRY_BURST // width(a.c), GEOMETRY_OUTSTANDING
+        else:
+            beats = min(BURST_BYTES // width(a.c), BURST_BEATS)
+            bursts = min(OUTSTANDING, OUTSTANDING_BYTES // (beats * width(a.c)))
         reads = f"max_read_burst_length={beats} num_read_outstanding={bursts}"
         writes = f"max_write_burst_length={beats} num_write_outstanding={bursts}"
         both = reads if a.c.startswith("const ") else f"{reads} {writes}"

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ..build.hls_interface import BURST_BEATS, BURST_BYTES, LATENCY, OUTSTANDING, PORT_BYTES
+from ..build.hls_interface import BURST_BEATS, BURST_BYTES, LATENCY, OUTSTANDING, OUTSTANDING_BYTES
 from .boards import Board, Link
 
 
@@ -30,7 +30,7 @@ class Parameters:
     burst_bytes: int = BURST_BYTES
     burst_beats: int = BURST_BEATS
     outstanding: int = OUTSTANDING
-    port_bytes: int = PORT_BYTES
+    outstanding_bytes: int = OUTSTANDING_BYTES
     # Whether neighbouring elements become one access where the port's type is no vector: of
     # products, whose addresses a compiler cannot prove to be aligned.
     widened: bool = False

@@ -9,10 +9,10 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
-from ..build.group import PORT_BYTES
 from ..build.hls_interface import LATENCY
 from ..kernels.gemm import GemmKey
 from ..kernels.key import BY_VALUE, LINEAR, LOCATED, SINGLE, KernelKey
+from ..kernels.wanted import PORT_BYTES
 from .launch import (
     GROUP,
     PACK_CHUNK,

@@ -95,10 +95,11 @@ def _assumptions(r: Report) -> list[str]:
         f"Board: {board.title}, kernels at {s.clock:g} MHz, {board.banks.value:g} x {board.memory} "
         f"at {board.bank_rate.value:g} GB/s, {board.link.name}.",
         f"Assumed: every loop reaches its initiation interval and {s.clock:g} MHz; ports of "
-        f"{board.port.value:g} bits, {p.outstanding} bursts ({p.port_bytes} bytes) outstanding, "
-        f"{p.latency:.0f} ns to the memory; banks sustain {p.bank_efficiency:.0%} of their peak; "
+        f"{board.port.value:g} bits, {p.outstanding} bursts (at most {p.outstanding_bytes} bytes) "
+        f"outstanding, {p.latency:.0f} ns to the memory; "
+        f"banks sustain {p.bank_efficiency:.0%} of their peak; "
         f"{board.launch.value:g} us a launch ({r.in_flight} in flight), {board.issue.value:g} us "
-        "between queued ones. Products read "
+        "between queued ones. Products of matrices where they lie (gemm_direct) read "
         + ("whole vectors." if p.widened else "one element at a time (see --widened)."),
         f"Against {len(checks)} published measurements the bandwidth model is off by "
         f"{middle:.0%} (median), {max(checks):.0%} at worst: docs/performance-model.md.",
@@ -125,7 +126,7 @@ def as_json(r: Report) -> dict[str, Any]:
             "bank_efficiency": p.bank_efficiency,
             "burst_bytes": p.burst_bytes,
             "outstanding": p.outstanding,
-            "port_bytes": p.port_bytes,
+            "outstanding_bytes": p.outstanding_bytes,
             "widened": p.widened,
             "in_flight": r.in_flight,
         },

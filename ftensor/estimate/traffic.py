@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from math import prod
 
-from ..build.group import PORT_BYTES
 from ..kernels.gemm import GemmKey
 from ..kernels.holes import NAMES
 from ..kernels.key import BY_VALUE, LINEAR, LOCATED, SINGLE, KernelKey, Port
+from ..kernels.wanted import PORT_BYTES
 from .launch import GROUP, Fold, Ints, Launch, Pack, Product, Rows, blocks, distinct
 
 

@@ -8,7 +8,7 @@ from .gemm import GemmKey
 from .key import BY_VALUE, LINEAR, LOCATED, SINGLE, STRIDED, KernelKey, lanes_for
 
 Key = KernelKey | GemmKey | str
-# The width of an image's ports, as its inventory fills them unless told otherwise.
+# The width of a board's ports, which inventories fill unless told otherwise.
 PORT_BYTES = 64
 # What an inventory calls the one fixed kernel and the matrix products.
 FIXED = {"ft_compact": "compact"}
