@@ -150,15 +150,16 @@ def test_misses_are_remembered_and_end_with_a_new_image(
 ) -> None:
     backend = use("ft_exp_")
     x = arange(ft, 37)
-    plans: list[int] = []
+    plans: list[Any] = []
     prepare = sys.modules["ftensor.ops.call"].prepare
     monkeypatch.setattr(
-        sys.modules["ftensor.ops.call"], "prepare", lambda *a: plans.append(1) or prepare(*a)
+        sys.modules["ftensor.ops.call"], "prepare", lambda *a: plans.append(a[1]) or prepare(*a)
     )
     x.exp()
-    count = len(plans)  # one on the device, one on the host
     x.exp()
-    assert len(plans) == count == 2
+    # Once only; on the host as well, unless a test before has done the like there.
+    assert plans.count(backend) == 1
+    assert len(plans) <= 2
     ft.set_fallback("error")
     with pytest.raises(KernelNotBuilt):
         x.exp()
