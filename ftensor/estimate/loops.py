@@ -213,7 +213,7 @@ def _gemm(launch: Launch, unit: int, widened: bool) -> list[Loop]:
     begin, end = launch.slab(g.items, unit)
     parts = 2 if key.dtype.is_complex else 1
     groups, rest = divmod(g.depth, GROUP)
-    sums, items = -(-g.depth // key.depth), end - begin
+    sums, items = max(1, -(-g.depth // key.depth)), end - begin
     beats = -(-key.columns * key.dtype.compute.itemsize // PORT_BYTES)
     found = {
         loop.name: loop

@@ -191,7 +191,7 @@ items:
             }
         }
     sums:
-        for (int k0 = 0; k0 < depth; k0 += FT_DEPTH) {
+        for (int k0 = 0; k0 == 0 || k0 < depth; k0 += FT_DEPTH) {  // once also without depth: zeros
 #pragma HLS LOOP_TRIPCOUNT min=1 max=16
             const int n = depth - k0 < FT_DEPTH ? depth - k0 : FT_DEPTH;
             int k = 0, q = 0, next_k = 0, next_q = 0, next = 0;
@@ -240,7 +240,8 @@ items:
                 for (int c = 0; c < FT_TILE_COLUMNS; c++) {
 #pragma HLS UNROLL
                     const FT_X before = k0 == 0 ? FT_ZERO_X : total[r][c];
-                    const FT_X s = ft_xadd(before, sum[r / FT_TILE_ROWS][r % FT_TILE_ROWS][c]);
+                    const FT_X found = sum[r / FT_TILE_ROWS][r % FT_TILE_ROWS][c];
+                    const FT_X s = n > 0 ? ft_xadd(before, found) : before;
                     total[r][c] = s;
                     ft_keep_sum(row, c, s);
                 }
