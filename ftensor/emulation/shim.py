@@ -64,11 +64,12 @@ CORE = _repair(
     "e9 1b b3 fd ff 90 90 90 90 90 90 90 90", "48 89 ef e8",
 )  # fmt: skip
 # ... and the throw, of which emulation has no need, becomes
-#   wait: cmp [commands],0; jne pause; cmp [pending],0; jne pause; jmp on; pause: pause; jmp wait
+#   wait: cmp [pending],0; jne pause; cmp [commands],0; jne pause; jmp on; pause: pause; jmp wait
+# In this order: the scheduler puts what is pending among the commands before it counts it off.
 WAIT = _repair(
     "as above", "48 83 c5 08 eb d3",
     "bf 10 00 00 00 e8 0a ed ff ff 48 8d 35 93 42 0e 00 48 89 c7 48 89 c3 e8 48 ec ff ff",
-    "48 83 3d ac b1 12 00 00 75 0e 83 3d b3 b1 12 00 00 75 05 e9 d5 4c 02 00 f3 90 eb e4",
+    "83 3d bd b1 12 00 00 75 0f 48 83 3d a3 b1 12 00 00 75 05 e9 d5 4c 02 00 f3 90 eb e4",
     "48 8b 15",
 )  # fmt: skip
 EMULATION, SCHEDULER = "libxrt_swemu.so.2", "libxrt_coreutil.so.2"
