@@ -6,14 +6,16 @@ import sys
 from typing import TYPE_CHECKING, Any
 
 from . import fpga
-from ._version import __version__
-from .device import (
+from ._device import (
     device,
     get_default_device,
     get_device_mapping,
     set_default_device,
     set_device_mapping,
 )
+from ._printing import get_printoptions, printoptions, set_printoptions
+from ._tensor import Tensor
+from ._version import __version__
 from .dtypes import (
     bfloat16,
     bool,
@@ -44,6 +46,7 @@ from .dtypes import (
     uint8,
 )
 from .errors import KernelNotBuilt, OutOfMemoryError
+from .execute.settings import set_default_dtype
 from .formats import (
     Size,
     channels_last,
@@ -59,10 +62,7 @@ from .interop.dlpack import from_dlpack
 from .interop.numpy import from_numpy
 from .interop.torch import from_torch
 from .ops import bind, load
-from .ops.settings import set_default_dtype
-from .printing import get_printoptions, printoptions, set_printoptions
 from .runtime.fallback import FallbackWarning, fallback_report, get_fallback, set_fallback
-from .tensor import Tensor
 
 load()
 bind.install(sys.modules[__name__])

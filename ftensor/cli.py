@@ -10,8 +10,8 @@ from importlib import import_module
 from pathlib import Path
 
 from ._version import __version__
-from .build import kernels_options, options
 from .estimate import options as estimate_options
+from .toolchain import kernels_options, options
 
 
 def _lazy(module: str, function: str) -> Callable[[argparse.Namespace], int]:
@@ -63,12 +63,12 @@ def parser() -> argparse.ArgumentParser:
     build = _add(
         commands,
         "build",
-        _lazy("build.command", "command"),
+        _lazy("toolchain.command", "command"),
         "Build an image of kernels from an inventory.",
     )
     options.add_arguments(build)
     kernels = _add(
-        commands, "kernels", _lazy("build.coverage", "command"),
+        commands, "kernels", _lazy("toolchain.coverage", "command"),
         "Show which kernels an image or an inventory holds, and what a program would miss in it.",
     )  # fmt: skip
     kernels_options.add_arguments(kernels)
@@ -82,12 +82,12 @@ def parser() -> argparse.ArgumentParser:
     info = _add(
         actions,
         "info",
-        _lazy("build.info", "command"),
+        _lazy("image.info", "command"),
         "Show the kernels, compute units and banks of an xclbin file.",
     )
     info.add_argument("file", metavar="FILE", help="the xclbin file")
     pack = _add(
-        actions, "pack", _lazy("build.pack", "command"),
+        actions, "pack", _lazy("image.pack", "command"),
         "Make an xclbin file for software emulation from kernels compiled as a shared object.",
     )  # fmt: skip
     pack.add_argument("--library", required=True, metavar="LIB.so", help="the compiled kernels")

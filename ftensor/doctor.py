@@ -12,8 +12,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from ._device import found_of, fpga_devices, get_device_mapping, resolve
 from ._version import __version__
-from .device import found_of, fpga_devices, get_device_mapping, resolve
 from .runtime import cache, icd, mapping, targets
 from .runtime.discovery import Report, report
 from .table import counted, size, table

@@ -7,14 +7,8 @@ from types import TracebackType
 from typing import TYPE_CHECKING
 
 from . import errors
-from .device import (
-    DeviceLike,
-    found_of,
-    fpga_devices,
-    fpga_index,
-    set_fpga_index,
-)
-from .device import device as _device
+from ._device import DeviceLike, found_of, fpga_devices, fpga_index, set_fpga_index
+from ._device import device as _device
 from .runtime.backend import Backend, DeviceProperties
 from .runtime.discovery import Found
 from .runtime.stream import Event

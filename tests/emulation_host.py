@@ -129,8 +129,8 @@ arguments = [{name="out", type="int*"}]
 
 def build(folder: Path, name: str, source: str, description: str) -> Path:
     """An image made of C++ kernels and their description."""
-    from ftensor.build import description as descriptions
-    from ftensor.build import pack
+    from ftensor.image import description as descriptions
+    from ftensor.image import pack
 
     library = folder / f"{name}.so"
     command = ["g++", "-O1", "-shared", "-fPIC", "-x", "c++", "-", "-o", str(library)]

@@ -17,13 +17,13 @@ from pathlib import Path
 import numpy as np
 
 import ftensor as ft
-from ftensor.build import hls_source
-from ftensor.build.group import STRUCTURES, Group, arguments, call, launch_parameters
 from ftensor.estimate import trace
 from ftensor.estimate.launch import Launch
 from ftensor.estimate.loops import loops
-from ftensor.runtime.csim import FLAGS
+from ftensor.runtime.csim.backend import FLAGS
 from ftensor.runtime.targets import csim_compiler
+from ftensor.toolchain.group import STRUCTURES, Group, arguments, call, launch_parameters
+from ftensor.toolchain.vitis import source as hls_source
 
 UNITS = 3
 LABEL = re.compile(r"^\s*(\w+):\s*$")

@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 
 import ftensor as ft
-from ftensor.build.group import Group
 from ftensor.dtypes import dtype
 from ftensor.kernels.key import BY_VALUE, KernelKey, Port, Reduction
+from ftensor.toolchain.group import Group
 
 from .hls_kernels import launch, memory, port_values, reference, same, values
 

@@ -13,14 +13,14 @@ from typing import Any
 
 import numpy as np
 
-from ftensor.build.group import Group, arguments, call, entry, launch_parameters
-from ftensor.build.hls_source import copy_headers, source, standins
 from ftensor.dtypes import dtype
 from ftensor.kernels import gemm
 from ftensor.kernels.key import KernelKey, Port
 from ftensor.kernels.source import fixed_program, program
-from ftensor.runtime.csim import FLAGS
+from ftensor.runtime.csim.backend import FLAGS
 from ftensor.runtime.targets import csim_compiler
+from ftensor.toolchain.group import Group, arguments, call, entry, launch_parameters
+from ftensor.toolchain.vitis.source import copy_headers, source, standins
 
 C_TYPES = {
     "*": ctypes.c_void_p,

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import json
 
-from ftensor.build.pack import pack
-from ftensor.build.sections import (
+from ftensor.image.pack import pack
+from ftensor.image.sections import (
     ArgumentDescription,
     Bank,
     ComputeUnit,

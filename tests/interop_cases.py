@@ -7,7 +7,7 @@ import pytest
 import torch
 from hypothesis import strategies as st
 
-from ftensor.device import default_backend
+from ftensor._device import default_backend
 
 DTYPES = (
     "bool", "uint8", "int8", "int16", "int32", "int64",

@@ -10,16 +10,16 @@ from pathlib import Path
 
 import pytest
 
-from ftensor.build.manifest import ArgumentRecord, KernelRecord, Manifest, MemberRecord
-from ftensor.build.pack import content_uuid, pack
-from ftensor.build.parts import (
+from ftensor.emulation.environment import available
+from ftensor.image.contents import (
     ArgumentDescription,
     Bank,
     ComputeUnit,
     Description,
     KernelDescription,
 )
-from ftensor.emulation.environment import available
+from ftensor.image.manifest import ArgumentRecord, KernelRecord, Manifest, MemberRecord
+from ftensor.image.pack import content_uuid, pack
 
 ROOT = Path(__file__).resolve().parent.parent
 

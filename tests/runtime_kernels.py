@@ -59,7 +59,7 @@ def all_backends() -> dict[str, Any]:
 
     Not Xilinx's, which compile nothing: tests/test_xrt.py asks the same of them, with images.
     """
-    from ftensor.runtime.opencl import OpenCLBackend
+    from ftensor.runtime.opencl.backend import OpenCLBackend
 
     here = [f for f in discovery.find() if f.target.name != "xilinx"]
     found = {f.target.name: f for f in here if not f.target.emulates}

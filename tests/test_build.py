@@ -12,11 +12,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from ftensor.build import workspace, xclbin
-from ftensor.build.manifest import Manifest
 from ftensor.cli import main
 from ftensor.errors.build import BuildError
+from ftensor.image import xclbin
+from ftensor.image.manifest import Manifest
 from ftensor.runtime.backend import host_bytes, host_memory
+from ftensor.toolchain.jobs import workspace
 
 from .build_flow import Flow, wait_for
 

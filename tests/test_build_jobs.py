@@ -14,10 +14,11 @@ from types import SimpleNamespace
 import pytest
 
 import ftensor
-from ftensor.build import jobs, processes, progress
-from ftensor.build.jobs import COMPILED, FAILED, REUSED, Job
-from ftensor.build.state import State, write_whole
 from ftensor.errors.build import BuildError
+from ftensor.toolchain.jobs import processes, progress
+from ftensor.toolchain.jobs import run as jobs
+from ftensor.toolchain.jobs.run import COMPILED, FAILED, REUSED, Job
+from ftensor.toolchain.jobs.state import State, write_whole
 
 from .build_flow import wait_for
 

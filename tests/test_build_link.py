@@ -5,12 +5,12 @@ from __future__ import annotations
 import pytest
 
 from ftensor import dtypes
-from ftensor.build import link
-from ftensor.build.group import Group
-from ftensor.build.link import Stream
 from ftensor.errors.build import BuildError
 from ftensor.kernels.gemm import GemmKey
 from ftensor.kernels.key import KernelKey, Port
+from ftensor.toolchain.group import Group
+from ftensor.toolchain.vitis import link
+from ftensor.toolchain.vitis.link import Stream
 
 pytestmark = pytest.mark.once
 

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ftensor.build import reports
-from ftensor.build.reports import Synthesis, Timing
+from ftensor.toolchain.vitis import reports
+from ftensor.toolchain.vitis.reports import Synthesis, Timing
 
 pytestmark = pytest.mark.once
 

@@ -7,11 +7,11 @@ import os
 import pytest
 
 from ftensor import dtypes
-from ftensor.build import toolchain
-from ftensor.build.description import complete
-from ftensor.build.group import Group
-from ftensor.build.toolchain_csim import describe
+from ftensor.image.description import complete
 from ftensor.kernels.key import KernelKey, Port
+from ftensor.toolchain import target as toolchain
+from ftensor.toolchain.csim import describe
+from ftensor.toolchain.group import Group
 
 pytestmark = pytest.mark.once
 

@@ -8,9 +8,9 @@ import signal
 
 import pytest
 
-from ftensor.build import xclbin
-from ftensor.build.manifest import Manifest
 from ftensor.cli import main
+from ftensor.image import xclbin
+from ftensor.image.manifest import Manifest
 
 from .build_flow import Flow, wait_for
 

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ftensor.errors.image import ImageError
-from ftensor.runtime import call_tokens
+from ftensor.image import call_tokens
 
 from .made_images import KERNELS, PARAMS, describe
 

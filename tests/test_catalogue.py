@@ -15,7 +15,7 @@ import pytest
 torch = pytest.importorskip("torch", reason="torch is the oracle of these tests")
 
 import ftensor as ft  # noqa: E402
-from ftensor.ops.catalogue import ENTRIES, Entry  # noqa: E402
+from ftensor.rows.catalogue import ENTRIES, Entry  # noqa: E402
 
 NUMBERS = {
     "float32": [0.0, -0.0, 0.5, -1.0, 1.5, 2.0, -3.25, 1e-40, 1e30, -1e30, inf, -inf, nan],

@@ -8,11 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from ftensor.build import description
-from ftensor.build.pack import content_uuid, pack
-from ftensor.build.sections import Description
 from ftensor.cli import main
 from ftensor.errors.image import ImageError
+from ftensor.image import description
+from ftensor.image.pack import content_uuid, pack
+from ftensor.image.sections import Description
 
 from .image_cases import FILE, LIBRARY, SIMPLE, TWO_BANKS, VADD
 

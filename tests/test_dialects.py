@@ -22,16 +22,16 @@ import pytest
 
 import ftensor as ft
 import ftensor.ops
+from ftensor._tensor import Tensor
 from ftensor.dtypes import dtype
+from ftensor.execute.pointwise import pointwise
+from ftensor.execute.reduce import fold
 from ftensor.iterator.stride import contiguous_strides
 from ftensor.kernels.hls_path import hls_root
-from ftensor.ops.call import pointwise
-from ftensor.ops.catalogue import ENTRIES
-from ftensor.ops.fold import fold
-from ftensor.ops.op import Op, Reduce
+from ftensor.rows.catalogue import ENTRIES
+from ftensor.rows.op import Op, Reduce
 from ftensor.runtime import discovery, targets
 from ftensor.runtime.backend import Backend
-from ftensor.tensor import Tensor
 
 pytestmark = pytest.mark.once
 
@@ -61,12 +61,14 @@ SPECIAL["int64"] = SPECIAL["int32"] + [2**40, -(2**40), 2**62]
 def rows() -> dict[str, Op | Reduce]:
     """The rows of the catalogue, and those that Python functions run, by a name that tells them."""
     found: dict[Any, str] = {}
-    for module in pkgutil.iter_modules(ftensor.ops.__path__):
-        for name, value in vars(importlib.import_module(f"ftensor.ops.{module.name}")).items():
+    packages = (ftensor.execute, ftensor.ops)
+    modules = [m for p in packages for m in pkgutil.walk_packages(p.__path__, f"{p.__name__}.")]
+    for module in modules:
+        for name, value in vars(importlib.import_module(module.name)).items():
             for item in value if isinstance(value, (list, tuple)) else (value,):
                 if isinstance(item, (Op, Reduce)):
                     word = name.lower() if item is value else item.name
-                    found.setdefault(item, f"{module.name}-{word}")
+                    found.setdefault(item, f"{module.name.rpartition('.')[2]}-{word}")
     for key, entry in ENTRIES.items():
         for row in (*entry.rows, entry.row):
             if row is not None:
@@ -136,7 +138,7 @@ def backends(request: pytest.FixtureRequest) -> Iterator[tuple[Backend, Backend]
     if not found:
         pytest.skip("there is no OpenCL device")
     opencl = found[0].open()
-    from ftensor.runtime.csim import CSimBackend
+    from ftensor.runtime.csim.backend import CSimBackend
 
     csim = CSimBackend(replace(targets.CSIM, unaligned=True, lanes_bytes=opencl.target.lanes_bytes))
     with ThreadPoolExecutor(2) as pool:

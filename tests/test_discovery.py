@@ -266,7 +266,7 @@ def test_importing_ftensor_touches_no_driver():
 
 def test_without_any_platform_the_c_simulation_is_the_last_resort(tmp_path):
     code = (
-        "import ftensor as ft; from ftensor.device import found_of, resolve;"
+        "import ftensor as ft; from ftensor._device import found_of, resolve;"
         "print([found_of(resolve(d)).target.name for d in ('fpga', 'cpu')])"
     )
     empty = {"OCL_ICD_VENDORS": str(tmp_path), "FTENSOR_DEVICE": None}
@@ -298,7 +298,7 @@ def test_asking_pyopencl_first_is_noticed():
 def test_a_child_forked_after_discovery_gets_an_error_and_no_hang():
     code = (
         "import os, ftensor as ft\n"
-        "from ftensor.device import default_backend\n"
+        "from ftensor._device import default_backend\n"
         "from ftensor.runtime.discovery import find\n"
         "find()\n"
         "if os.fork():\n"

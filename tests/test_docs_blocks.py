@@ -10,14 +10,16 @@ from pathlib import Path
 
 import pytest
 
-from ftensor.build import description
+from ftensor.image import description
 from ftensor.kernels.hls_path import hls_root
 
 from .docs_pages import PAGES, README, Block, blocks, commands, environment, save, title
 
 PRINTED = re.compile(r"^print\(.*\)\s+# (.*)$", re.M)
 ALL = [block for page in PAGES for block in blocks(page)]
-EXPAND = "import sys; from ftensor.build.inventory import *; assert expand(read(sys.argv[1]))"
+EXPAND = (
+    "import sys; from ftensor.toolchain.inventory.read import *; assert expand(read(sys.argv[1]))"
+)
 
 
 def of(language: str) -> list[Block]:

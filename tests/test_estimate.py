@@ -9,13 +9,13 @@ from pathlib import Path
 
 import pytest
 
-from ftensor.build.group import Group
-from ftensor.build.hls_source import source
 from ftensor.errors.estimate import EstimateError
 from ftensor.estimate import bandwidth, boards, published
 from ftensor.estimate.launch import Launch, members_in
 from ftensor.estimate.loops import loops
 from ftensor.estimate.model import Setup, estimate
+from ftensor.toolchain.group import Group
+from ftensor.toolchain.vitis.source import source
 
 pytestmark = pytest.mark.once
 
@@ -193,7 +193,7 @@ def test_a_large_product_keeps_its_operators_at_work():
 def test_recording_leaves_the_device_as_it_was():
     script = (
         "import numpy as np, ftensor as ft\n"
-        "from ftensor.device import default_backend\n"
+        "from ftensor._device import default_backend\n"
         "from ftensor.estimate.trace import recording\n"
         "b = default_backend()\n"
         "before = b.target, b.units, b.host_shared, dict(vars(b))\n"

@@ -19,16 +19,16 @@ torch = pytest.importorskip("torch", reason="torch is the oracle of these tests"
 
 import ftensor as ft  # noqa: E402
 from ftensor.errors import KernelNotBuilt  # noqa: E402
+from ftensor.execute import indexed as locate  # noqa: E402
 from ftensor.kernels import gemm, program  # noqa: E402
-from ftensor.ops import locate  # noqa: E402
 from ftensor.runtime import discovery, fallback, targets  # noqa: E402
-from ftensor.runtime.csim import CSimBackend  # noqa: E402
+from ftensor.runtime.csim.backend import CSimBackend  # noqa: E402
 
 from .fallback_cases import CASES, arange, same  # noqa: E402
 from .runtime_kernels import all_backends  # noqa: E402
 
 pytestmark = pytest.mark.once
-DEVICE = sys.modules["ftensor.device"]
+DEVICE = sys.modules["ftensor._device"]
 
 
 class Image:
@@ -151,9 +151,11 @@ def test_misses_are_remembered_and_end_with_a_new_image(
     backend = use("ft_exp_")
     x = arange(ft, 37)
     plans: list[Any] = []
-    prepare = sys.modules["ftensor.ops.call"].prepare
+    prepare = sys.modules["ftensor.execute.pointwise"].prepare
     monkeypatch.setattr(
-        sys.modules["ftensor.ops.call"], "prepare", lambda *a: plans.append(a[1]) or prepare(*a)
+        sys.modules["ftensor.execute.pointwise"],
+        "prepare",
+        lambda *a: plans.append(a[1]) or prepare(*a),
     )
     x.exp()
     x.exp()
@@ -312,9 +314,9 @@ def test_tensors_of_two_devices_are_still_refused(use: Any) -> None:
 def test_the_lines_of_an_error_ask_for_the_kernel(
     use: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from ftensor.build import inventory
-    from ftensor.build.group import entry
-    from ftensor.build.members import generic
+    from ftensor.toolchain.group import entry
+    from ftensor.toolchain.inventory import read as inventory
+    from ftensor.toolchain.inventory.members import generic
 
     use("ft_")
     keys: dict[str, Any] = {}

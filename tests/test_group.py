@@ -8,11 +8,11 @@ from pathlib import Path
 import pytest
 
 import ftensor as ft
-from ftensor.build.group import Group, arguments, call, launch_parameters
-from ftensor.build.manifest import Manifest, record
 from ftensor.errors import image as errors_image
+from ftensor.image.manifest import Manifest, record
 from ftensor.kernels.gemm import GemmKey
 from ftensor.kernels.key import KernelKey, Port, Reduction
+from ftensor.toolchain.group import Group, arguments, call, launch_parameters
 
 pytestmark = pytest.mark.once
 

@@ -9,12 +9,12 @@ import numpy as np
 import pytest
 
 import ftensor as ft
-from ftensor.build.group import Group, is_wide
-from ftensor.build.grouping import bundles
-from ftensor.device import backend_of, get_device_mapping, resolve, set_device_mapping
+from ftensor._device import backend_of, get_device_mapping, resolve, set_device_mapping
 from ftensor.kernels import program
 from ftensor.kernels.key import KernelKey
 from ftensor.runtime.targets import csim_compiler
+from ftensor.toolchain.group import Group, is_wide
+from ftensor.toolchain.grouping import bundles
 
 from .hls_kernels import launch, same, values
 

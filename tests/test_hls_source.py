@@ -10,10 +10,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import ftensor as ft
-from ftensor.build.group import Group
 from ftensor.dtypes import dtype
 from ftensor.kernels.key import lanes_for
 from ftensor.runtime.targets import csim_compiler
+from ftensor.toolchain.group import Group
 
 from .hls_cases import (
     ARITHMETIC,

@@ -10,12 +10,12 @@ from dataclasses import replace
 import pytest
 
 import ftensor as ft
-from ftensor.build.group import Group, arguments
-from ftensor.build.hls_interface import width
-from ftensor.build.hls_source import HEADERS, source
 from ftensor.kernels.gemm import GemmKey
 from ftensor.kernels.hls_path import hls_root
 from ftensor.runtime.targets import csim_compiler
+from ftensor.toolchain.group import Group, arguments
+from ftensor.toolchain.vitis.interface import width
+from ftensor.toolchain.vitis.source import HEADERS, source
 
 from .hls_cases import (
     ARITHMETIC,

@@ -11,14 +11,15 @@ from uuid import UUID
 
 import pytest
 
-from ftensor.build import xclbin
-from ftensor.build.manifest import Manifest
-from ftensor.build.pack import content_uuid, pack
-from ftensor.build.parts import KernelDescription
-from ftensor.build.xclbin import Kind, Mode, Section
 from ftensor.errors.image import ImageError
-from ftensor.runtime import image_file, targets
-from ftensor.runtime.csim import CSimBackend
+from ftensor.image import file as image_file
+from ftensor.image import xclbin
+from ftensor.image.contents import KernelDescription
+from ftensor.image.manifest import Manifest
+from ftensor.image.pack import content_uuid, pack
+from ftensor.image.xclbin import Kind, Mode, Section
+from ftensor.runtime import targets
+from ftensor.runtime.csim.backend import CSimBackend
 
 from .made_images import describe, library
 

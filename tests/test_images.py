@@ -13,12 +13,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from ftensor.build.pack import pack
 from ftensor.errors.image import ImageError
-from ftensor.runtime import image_file, targets
+from ftensor.image import file as image_file
+from ftensor.image.pack import pack
+from ftensor.runtime import targets
 from ftensor.runtime.backend import Backend
-from ftensor.runtime.csim import CSimBackend
-from ftensor.storage import Storage
+from ftensor.runtime.csim.backend import CSimBackend
+from ftensor.runtime.storage import Storage
 
 from .made_images import PARAMS, ROOT, describe, library, make
 

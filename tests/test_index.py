@@ -13,7 +13,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 import ftensor as ft
-from ftensor.device import default_backend
+from ftensor._device import default_backend
 
 from .index_cases import Case, cases
 

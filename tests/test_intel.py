@@ -15,8 +15,8 @@ import numpy as np
 import pytest
 
 import ftensor
-from ftensor.build.manifest import Manifest
 from ftensor.emulation import intel
+from ftensor.image.manifest import Manifest
 
 pytestmark = pytest.mark.once
 
@@ -71,7 +71,7 @@ def image(emulator: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def test_a_program_finds_the_emulator_as_its_device():
     out, _ = python(
-        "import os; from ftensor.device import default_backend as b; import ftensor as ft; "
+        "import os; from ftensor._device import default_backend as b; import ftensor as ft; "
         "print(b().target.name, os.environ['FTENSOR_DEVICE'], ft.arange(10).sum().item())"
     )
     assert out.split() == ["intel-fpga-emulator", "intel-fpga-emulator", "45"]
@@ -157,7 +157,7 @@ def test_a_kernel_that_the_image_lacks(image):
 
 def test_an_image_is_loaded_by_a_running_program(image):
     text = SHORT + (
-        "from ftensor.device import default_backend as b; y = x + x; before = b().images; "
+        "from ftensor._device import default_backend as b; y = x + x; before = b().images; "
         f"ft.fpga.load_image({str(image)!r}); z = y + x; "
         "print(before, len(b().images.entries) > 50, (z == 3 * x).all().item())"
     )

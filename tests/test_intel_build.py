@@ -11,15 +11,16 @@ from pathlib import Path
 import pytest
 
 import ftensor as ft
-from ftensor.build import inventory, rows, signatures
-from ftensor.build.group import Group, arguments
-from ftensor.build.intel_source import source
-from ftensor.build.intel_stages import stages, uses_channels
-from ftensor.build.manifest import Manifest
 from ftensor.cli import main
+from ftensor.image.intel_stages import stages, uses_channels
+from ftensor.image.manifest import Manifest
 from ftensor.kernels import source as kernel_text
 from ftensor.kernels.key import KernelKey
-from ftensor.ops.op import Op
+from ftensor.rows.op import Op
+from ftensor.toolchain.group import Group, arguments
+from ftensor.toolchain.intel.source import source
+from ftensor.toolchain.inventory import read as inventory
+from ftensor.toolchain.inventory import rows, signatures
 
 from .build_flow import Flow
 

@@ -12,7 +12,7 @@ import torch
 from hypothesis import given
 
 import ftensor as ft
-from ftensor.device import current_device, default_backend
+from ftensor._device import current_device, default_backend
 
 from .interop_cases import DTYPES, NUMPY_DTYPES, numbered, same, shared_memory, torch_tensors
 

@@ -11,7 +11,7 @@ import torch
 from hypothesis import given
 
 import ftensor as ft
-from ftensor.device import default_backend
+from ftensor._device import default_backend
 
 from .interop_cases import same, torch_tensors
 

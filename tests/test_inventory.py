@@ -9,18 +9,18 @@ from typing import Any
 import pytest
 
 import ftensor as ft
-from ftensor.build.group import Group, arguments, call, entry
-from ftensor.build.grouping import MOST_UNITS, bundles
-from ftensor.build.inventory import Inventory, expand, known, parse, read
-from ftensor.build.members import generic
-from ftensor.build.rows import categories, named, rows
-from ftensor.build.signatures import RULES, pointwise, reduction, spelled, text_of
-from ftensor.device import default_backend
+from ftensor._device import default_backend
 from ftensor.kernels import program
 from ftensor.kernels.gemm import GemmKey
 from ftensor.kernels.key import BY_VALUE, KernelKey
-from ftensor.ops.op import Op, Reduce
+from ftensor.rows.op import Op, Reduce
 from ftensor.runtime.backend import Backend, Kernel
+from ftensor.toolchain.group import Group, arguments, call, entry
+from ftensor.toolchain.grouping import MOST_UNITS, bundles
+from ftensor.toolchain.inventory.members import generic
+from ftensor.toolchain.inventory.read import Inventory, expand, known, parse, read
+from ftensor.toolchain.inventory.rows import categories, named, rows
+from ftensor.toolchain.inventory.signatures import RULES, pointwise, reduction, spelled, text_of
 
 HERE = Path("here.toml")
 
@@ -271,7 +271,7 @@ def test_bundles_keep_every_member_and_fit() -> None:
 @pytest.mark.once
 def test_every_row_is_found() -> None:
     import ftensor.ops
-    from ftensor.ops.catalogue import ENTRIES
+    from ftensor.rows.catalogue import ENTRIES
 
     listed = {id(row) for mine in categories().values() for row in mine}
     for e in ENTRIES.values():

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from ftensor.build.inventory import expand, parse
 from ftensor.runtime.targets import csim_compiler
+from ftensor.toolchain.inventory.read import expand, parse
 
 pytestmark = pytest.mark.once
 

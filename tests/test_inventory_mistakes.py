@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from ftensor.build.inventory import expand, parse, read
 from ftensor.errors.inventory import InventoryError
+from ftensor.toolchain.inventory.read import expand, parse, read
 
 pytestmark = pytest.mark.once
 

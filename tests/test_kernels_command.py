@@ -13,12 +13,12 @@ from pathlib import Path
 import pytest
 
 import ftensor as ft
-from ftensor.build import coverage
-from ftensor.build.inventory import expand, read
-from ftensor.build.manifest import Manifest, record
-from ftensor.build.trace import inventory_text
 from ftensor.cli import main
+from ftensor.image.manifest import Manifest, record
 from ftensor.kernels.wanted import wanted
+from ftensor.toolchain import coverage
+from ftensor.toolchain.from_program import inventory_text
+from ftensor.toolchain.inventory.read import expand, read
 
 pytestmark = pytest.mark.once
 
@@ -250,8 +250,8 @@ def test_a_program_that_fails(tmp_path: Path) -> None:
 @pytest.mark.parametrize("name", ["minimal", "dsp", "nn"])
 def test_every_member_can_be_asked_for_by_its_lines(name: str, tmp_path: Path) -> None:
     """What a message says adds a kernel does add it, or the one for any strides."""
-    from ftensor.build.members import generic
     from ftensor.kernels.key import KernelKey
+    from ftensor.toolchain.inventory.members import generic
 
     members = [m for g in expand(read(name)) for m in g.members]
     path = tmp_path / "mine.toml"

@@ -7,8 +7,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import ftensor as ft
+from ftensor.execute import prepare
 from ftensor.kernels import select
-from ftensor.ops import prepare
 
 pytestmark = pytest.mark.once
 BEYOND = 2**31 + 77

@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import ftensor as ft
-from ftensor.ops import gemm
+from ftensor.execute import matmul as gemm
 
 torch = pytest.importorskip("torch")
 

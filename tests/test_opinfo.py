@@ -18,7 +18,7 @@ from torch.testing._internal.common_methods_invocations import op_db  # noqa: E4
 from torch.utils._pytree import tree_map_only  # noqa: E402
 
 import ftensor as ft  # noqa: E402
-from ftensor.ops.catalogue import ENTRIES  # noqa: E402
+from ftensor.rows.catalogue import ENTRIES  # noqa: E402
 
 pytestmark = [pytest.mark.once, pytest.mark.filterwarnings("ignore::UserWarning")]
 

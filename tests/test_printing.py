@@ -9,15 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
-from ftensor import printing
-from ftensor.dtypes import (
-    ALL,
-    bfloat16,
-    float32,
-    get_default_dtype,
-    int32,
-    set_default_dtype,
-)
+from ftensor import _printing as printing
+from ftensor.dtypes import ALL, bfloat16, float32, get_default_dtype, int32, set_default_dtype
 
 # The first call imports parts of torch, and printing is slow there; time is not what is tested.
 untimed = settings(deadline=None)

@@ -13,8 +13,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import ftensor as ft
-from ftensor.ops import fold as fold_module
-from ftensor.ops import fold_pieces
+from ftensor.execute import reduce as fold_module
+from ftensor.execute import reduce_pieces as fold_pieces
 
 from . import geometry
 from .reduce_cases import CASES

@@ -12,13 +12,13 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import ftensor as ft
-from ftensor.build.group import Group
-from ftensor.build.hls_source import source
-from ftensor.build.inventory import expand, parse
-from ftensor.device import backend_of, get_device_mapping, resolve, set_device_mapping
+from ftensor._device import backend_of, get_device_mapping, resolve, set_device_mapping
 from ftensor.kernels import program
 from ftensor.kernels.key import KernelKey
 from ftensor.runtime.targets import csim_compiler
+from ftensor.toolchain.group import Group
+from ftensor.toolchain.inventory.read import expand, parse
+from ftensor.toolchain.vitis.source import source
 
 from .hls_cases import F, key, port
 from .hls_kernels import launch

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from ftensor.runtime.backend import Backend
-from ftensor.runtime.opencl import OpenCLBackend
+from ftensor.runtime.opencl.backend import OpenCLBackend
 from ftensor.runtime.stream import Event, Stream
 
 from .build_flow import wait_for

@@ -12,9 +12,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ftensor.build import description, info, metadata, tables, xclbin
-from ftensor.build.pack import content_uuid, pack
-from ftensor.build.sections import (
+from ftensor.errors.image import ImageError
+from ftensor.image import description, info, metadata, xclbin
+from ftensor.image import section_tables as tables
+from ftensor.image.pack import content_uuid, pack
+from ftensor.image.sections import (
     ArgumentDescription,
     Bank,
     Clock,
@@ -29,8 +31,7 @@ from ftensor.build.sections import (
     require_kernels,
     sections,
 )
-from ftensor.build.xclbin import Kind, Mode, Section, Xclbin
-from ftensor.errors.image import ImageError
+from ftensor.image.xclbin import Kind, Mode, Section, Xclbin
 
 from .image_cases import FILE, LIBRARY, SIMPLE, VADD
 

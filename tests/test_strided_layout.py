@@ -9,7 +9,7 @@ import pytest
 import torch
 
 import ftensor as ft
-from ftensor.device import default_backend
+from ftensor._device import default_backend
 from ftensor.iterator.shape import numel
 from ftensor.kernels import program
 from ftensor.kernels.key import BY_VALUE, KernelKey
@@ -45,9 +45,9 @@ def with_kernels(
         return make(backend, key)
 
     make: Callable[[Any, Any], Any] = program.kernel
-    for module in ("prepare", "fold", "locate"):
-        monkeypatch.setattr(f"ftensor.ops.{module}.built", built)
-        monkeypatch.setattr(f"ftensor.ops.{module}.kernel", kernel)
+    for module in ("prepare", "reduce", "indexed"):
+        monkeypatch.setattr(f"ftensor.execute.{module}.built", built)
+        monkeypatch.setattr(f"ftensor.execute.{module}.kernel", kernel)
     kept = dict(backend.launches)
     backend.launches.clear()
     yield used

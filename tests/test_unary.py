@@ -9,8 +9,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import ftensor as ft
-from ftensor.ops import activation, unary, unary_special
-from ftensor.ops.op import Promote
+from ftensor.ops.nn import activation
+from ftensor.ops.pointwise import special as unary_special
+from ftensor.ops.pointwise import unary
+from ftensor.rows.op import Promote
 
 torch = pytest.importorskip("torch")
 

@@ -10,7 +10,9 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ftensor.ops import basic_index, split_math, view_math
+from ftensor.ops.view import basic_index
+from ftensor.ops.view import cuts as split_math
+from ftensor.ops.view import layout as view_math
 
 # No device; torch notes the slices that are too large for it.
 pytestmark = [pytest.mark.once, pytest.mark.filterwarnings("ignore:Truncating the start")]

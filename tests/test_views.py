@@ -147,7 +147,7 @@ def test_what_torch_deprecates_warns(case: str) -> None:
 
 
 def test_alias_is_a_new_tensor_over_the_same_memory() -> None:
-    from ftensor.ops.view import alias
+    from ftensor.ops.view.shape import alias
 
     tensor = ft.from_numpy(ARRAYS["t"].copy())
     other = alias(tensor)

@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ftensor.build import xclbin
-from ftensor.build.xclbin import Kind, Mode, Section, Xclbin
 from ftensor.errors.image import ImageError
+from ftensor.image import xclbin
+from ftensor.image.xclbin import Kind, Mode, Section, Xclbin
 
 pytestmark = pytest.mark.once
 

@@ -17,7 +17,7 @@ from types import FrameType
 from ..errors import emulation as errors
 from ..errors.emulation import EmulationError
 from ..errors.image import ImageError
-from ..runtime.image_file import locate
+from ..image.file import locate
 from . import environment
 
 DEVICE_FAILED = 70  # the status where the program itself ended well; sysexits.h: internal error
@@ -75,8 +75,8 @@ def _say(text: str) -> None:
 
 def check_image(path: Path) -> list[int]:
     """The bytes of each bank of an image; an error for one that no software device can run."""
-    from ..build import sections, xclbin
-    from ..build.xclbin import Kind, Mode
+    from ..image import sections, xclbin
+    from ..image.xclbin import Kind, Mode
 
     try:
         info = sections.parse(xclbin.read(path.read_bytes()))

@@ -8,7 +8,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ..build.hls_interface import BURST_BEATS, BURST_BYTES, LATENCY, OUTSTANDING, OUTSTANDING_BYTES
+from ..toolchain.vitis.interface import (
+    BURST_BEATS,
+    BURST_BYTES,
+    LATENCY,
+    OUTSTANDING,
+    OUTSTANDING_BYTES,
+)
 from .boards import Board, Link
 
 

@@ -19,7 +19,7 @@ from ..errors.inventory import InventoryError
 from .boards import find
 
 if TYPE_CHECKING:
-    from ..build.group import Group
+    from ..toolchain.group import Group
     from .trace import Trace
 
 
@@ -34,7 +34,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _report(arguments: argparse.Namespace) -> str:
-    from ..build.group import entry
+    from ..toolchain.group import entry
     from .bandwidth import Parameters
     from .model import Setup
     from .report import report
@@ -77,7 +77,7 @@ def _inventory(name: str | None) -> tuple[tuple[Group, ...] | None, float]:
     """The kernels of an inventory, and the clock that it wants; (None, 0) where none is named."""
     if name is None:
         return None, 0.0
-    from ..build.inventory import expand, read
+    from ..toolchain.inventory.read import expand, read
 
     inventory = read(name)
     return expand(inventory), inventory.clock_mhz

@@ -6,9 +6,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from math import ceil, prod
 
-from ..build.hls_map import block_beats
 from ..kernels.gemm import GemmKey
 from ..kernels.key import BY_VALUE, KernelKey
+from ..toolchain.vitis.map import block_beats
 
 Ints = tuple[int, ...]
 # As FT_KEPT in hls/vitis/runs.h: beats of a run that is kept for its next turn.

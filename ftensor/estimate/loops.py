@@ -9,11 +9,11 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
-from ..build.hls_interface import LATENCY
 from ..kernels.gemm import GemmKey
 from ..kernels.key import BY_VALUE, LINEAR, LOCATED, SINGLE, KernelKey
 from ..kernels.wanted import PORT_BYTES
-from .launch import (
+from ..toolchain.vitis.interface import LATENCY
+from .launch import (  # fmt: skip
     GROUP,
     PACK_CHUNK,
     Fold,
@@ -24,7 +24,7 @@ from .launch import (
     blocks,
     members_in,
     pack_loops,
-)  # fmt: skip
+)
 from .operators import DEPTH, distance, interval, recurrence
 
 

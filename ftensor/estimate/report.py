@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from ..build.group import Group, entry
+from ..toolchain.group import Group, entry
 from .bandwidth import launches, transfer
 from .model import Estimate, Setup, estimate
 from .trace import Trace

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..build.group import entry
 from ..table import counted, size, table
+from ..toolchain.group import entry
 from .advice import advice
 from .describe import extent, operands
 from .published import rows as published_rows

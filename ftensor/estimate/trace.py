@@ -11,14 +11,14 @@ from weakref import WeakSet
 
 import numpy as np
 
-from ..build.group import launch_parameters
 from ..errors import estimate as errors
 from ..kernels import program
+from ..toolchain.group import launch_parameters
 from .launch import Ints, Launch, Member
 
 if TYPE_CHECKING:
     from ..runtime.backend import Backend, Kernel
-    from ..storage import Storage
+    from ..runtime.storage import Storage
 
 # Uploads up to this size are remembered by what they hold: a geometry is one of them.
 LARGEST_GEOMETRY = 8192
@@ -134,7 +134,7 @@ def recording(units: int, held: Container[str] | None = None) -> Iterator[Trace]
     and memory is the device's own, so that what crosses to the host and back is a copy.
     EstimateError for a device whose launches are of another kind (a GPU).
     """
-    from ..device import default_backend
+    from .._device import default_backend
 
     backend = default_backend()
     target = backend.target

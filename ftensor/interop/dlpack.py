@@ -15,8 +15,8 @@ from typing import Any
 import numpy as np
 
 from .. import dtypes, errors
-from ..device import DeviceLike, resolve
-from ..tensor import Tensor
+from .._device import DeviceLike, resolve
+from .._tensor import Tensor
 from . import host
 
 CPU = (1, 0)

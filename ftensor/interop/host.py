@@ -13,16 +13,16 @@ from weakref import WeakValueDictionary
 import numpy as np
 
 from .. import errors
-from ..device import backend_of, device
+from .._device import backend_of, device
+from .._tensor import Tensor
 from ..dtypes import dtype
 from ..iterator.shape import Ints, numel
 from ..iterator.stride import contiguous_strides, extent
 from ..runtime.pool import VECTOR
-from ..tensor import Tensor
 
 if TYPE_CHECKING:
     from ..runtime.backend import Backend
-    from ..storage import Storage
+    from ..runtime.storage import Storage
 
 
 class _Memory:
@@ -67,7 +67,7 @@ def export(tensor: Tensor, copy: bool | None = None) -> tuple[np.ndarray[Any, An
         return (array.copy(order="K"), True) if copy else (array, False)
     low, high = extent(shape, strides)
     if high - low >= numel(shape):  # gaps: close them on the device rather than fetch them
-        from ..ops.memory import contiguous
+        from ..execute.memory import contiguous
 
         return export(contiguous(tensor), copy)
     block = np.empty(high - low + 1, of.numpy)

@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 
 from .. import errors
-from ..device import DeviceLike, resolve
+from .._device import DeviceLike, resolve
+from .._tensor import Tensor
 from ..dtypes import bfloat16, from_numpy_dtype
-from ..tensor import Tensor
 from . import host
 
 

@@ -6,8 +6,8 @@ from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from .. import dtypes, errors
-from ..device import DeviceLike, backend_of, resolve
-from ..tensor import Tensor
+from .._device import DeviceLike, backend_of, resolve
+from .._tensor import Tensor
 from . import host
 
 if TYPE_CHECKING:

@@ -1,19 +1,24 @@
-"""The op catalogue: one row per op, grouped by ATen category."""
+"""The ops, one folder for each chapter of torch's documentation; one row per op."""
 
 from importlib import import_module
 
 # Every module that puts ops into the catalogue.
 MODULES = (
-    "memory", "conversion", "creation", "creation_data", "creation_like", "ranges", "positions",
-    "tensor_types", "view", "view_dims", "view_complex", "view_split", "unary", "unary_special",
-    "activation", "binary", "division", "power", "compare", "bitwise", "ternary", "index",
-    "masked", "gather", "scatter", "index_write", "cat", "flip", "repeat", "triangle", "pad",
-    "reduce", "reduce_truth", "reduce_arg", "reduce_stats", "reduce_norm", "matmul", "addmm",
-    "contract", "einsum",
+    "execute.memory", "ops.types.conversion", "ops.create.sizes", "ops.create.data",
+    "ops.create.like", "ops.create.ranges", "ops.create.positions", "ops.types.queries",
+    "ops.view.shape", "ops.view.dims", "ops.view.complex", "ops.view.split",
+    "ops.pointwise.unary", "ops.pointwise.special", "ops.nn.activation", "ops.pointwise.binary",
+    "ops.pointwise.division", "ops.pointwise.power", "ops.pointwise.compare",
+    "ops.pointwise.bitwise", "ops.pointwise.ternary", "ops.index.index", "ops.index.masked",
+    "ops.index.gather", "ops.index.scatter", "ops.index.write", "ops.rearrange.cat",
+    "ops.rearrange.flip", "ops.rearrange.repeat", "ops.rearrange.triangle", "ops.rearrange.pad",
+    "ops.reduce.fold", "ops.reduce.truth", "ops.reduce.arg", "ops.reduce.stats",
+    "ops.reduce.norm", "ops.linalg.matmul", "ops.linalg.addmm", "ops.linalg.contract",
+    "ops.linalg.einsum",
 )  # fmt: skip
 
 
 def load() -> None:
     """Fill the catalogue."""
     for name in MODULES:
-        import_module(f"{__name__}.{name}")
+        import_module(f"..{name}", __name__)

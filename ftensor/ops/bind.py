@@ -7,11 +7,11 @@ from functools import cache
 from types import ModuleType, SimpleNamespace
 from typing import Any
 
+from .._tensor import Tensor
 from ..errors import arith as errors_arith
-from ..tensor import Tensor
-from .call import pointwise
-from .catalogue import ENTRIES, Entry, register
-from .op import Op, Promote
+from ..execute.pointwise import pointwise
+from ..rows.catalogue import ENTRIES, Entry, register
+from ..rows.op import Op, Promote
 
 _PROMOTION_DOC = {
     Promote.SAME: "The inputs are promoted to a common dtype, which the result has.",

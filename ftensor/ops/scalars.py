@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 
 from .. import dtypes
+from .._tensor import Tensor
 from ..dtypes import dtype
 from ..errors import creation as errors_creation
-from ..tensor import Tensor
-from .numbers import check_fits
+from ..execute.numbers import check_fits
 
 _PYTHON_TYPES: dict[Any, dtype] = {
     builtins.bool: dtypes.bool,

@@ -18,12 +18,12 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
-from ..storage import Storage
 from .pool import Block, LostPool, Pool, wait_unless_exiting
+from .storage import Storage
 from .stream import CurrentStream, Stream
 
 if TYPE_CHECKING:
-    from .image_file import ImageFile
+    from ..image.file import ImageFile
     from .targets import Target
 
 

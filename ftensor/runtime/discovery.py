@@ -65,18 +65,18 @@ class Found:
 
     def _open(self) -> Backend:
         if self.target.kind == "csim":
-            from .csim import CSimBackend
+            from .csim.backend import CSimBackend
 
             return CSimBackend(self.target, from_images=not _has_board())
         if self.target.name == "xilinx":
-            from .xrt import XrtBackend
+            from .xrt.backend import XrtBackend
 
             return XrtBackend(self.target, self.cl_platform, self.cl_device)
         if self.target.dialect == "intel":
-            from .intel import IntelBackend
+            from .intel.backend import IntelBackend
 
             return IntelBackend(self.target, self.cl_platform, self.cl_device)
-        from .opencl import OpenCLBackend
+        from .opencl.backend import OpenCLBackend
 
         return OpenCLBackend(self.target, self.cl_platform, self.cl_device)
 

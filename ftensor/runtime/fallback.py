@@ -188,7 +188,7 @@ def _chosen(preferred: Found | None, found: Sequence[Found]) -> Found:
     csim = next((d for d in found if d.target is targets.CSIM), None)
     if csim is None:
         return mapping.require("cpu", found)[0]  # raises, and says what would help
-    from .csim import CSimBackend
+    from .csim.backend import CSimBackend
 
     # One that compiles, beside the one that may have been opened with images.
     backend: Backend = CSimBackend(csim.target)

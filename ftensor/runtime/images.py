@@ -11,12 +11,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from ..build.manifest import KernelRecord, MemberRecord
 from ..errors import image as errors
+from ..image import file as image_file
+from ..image.file import ImageFile
+from ..image.manifest import KernelRecord, MemberRecord
 from ..table import counted, size, table
-from . import image_file
 from .backend import Backend, Kernel
-from .image_file import ImageFile
 
 VARIABLE = "FTENSOR_IMAGE"
 # Kernels that must run with exactly the units that the launch says: they write a value for each.

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from .. import errors
-from ..storage import Storage
+from .storage import Storage
 
 if TYPE_CHECKING:
     from .backend import Backend

@@ -9,8 +9,8 @@ from .. import errors
 from .pool import FreeLists, wait_unless_exiting
 
 if TYPE_CHECKING:
-    from ..storage import Storage
     from .backend import Backend
+    from .storage import Storage
 
 
 class Stream:
@@ -171,7 +171,7 @@ class Event:
     def record(self, stream: Stream | None = None) -> None:
         """Take the place behind everything enqueued in the stream so far."""
         if stream is None:
-            from ..device import default_backend
+            from .._device import default_backend
 
             stream = default_backend().current_stream()
         self.stream, self.backend = stream, stream.backend

@@ -1,0 +1,360 @@
+"""Tensor: a storage seen through a shape, strides, an offset and a dtype. No arithmetic here."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import count
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from . import errors
+from .dtypes import dtype
+from .formats import (
+    Size,
+    channels_last,
+    channels_last_3d,
+    contiguous_format,
+    layout,
+    memory_format,
+    strided,
+)
+from .iterator.shape import normalize_dim, numel
+from .iterator.stride import channels_last_strides, extent, is_contiguous
+
+if TYPE_CHECKING:
+    from ._device import device
+    from .runtime.storage import Storage
+
+Ints = tuple[int, ...]
+
+
+# A geometry (shape, strides, dtype) has a small number, so that launches are found by hashing a
+# few ints. Numbers are never given twice; the table is dropped when a program meets very many.
+_GEOMETRIES: dict[tuple[Ints, Ints, dtype], int] = {}
+_MOST_GEOMETRIES = 1 << 16
+_next_key = count(1).__next__
+
+
+def geometry_key(shape: Ints, strides: Ints, d: dtype) -> int:
+    """The number of a geometry."""
+    key = _GEOMETRIES.get((shape, strides, d))
+    if key is None:
+        if len(_GEOMETRIES) >= _MOST_GEOMETRIES:
+            _GEOMETRIES.clear()
+        key = _GEOMETRIES.setdefault((shape, strides, d), _next_key())
+    return key
+
+
+class Tensor:
+    """An n-dimensional array in a device buffer, with torch's semantics.
+
+    Made by `ft.tensor`, `ft.zeros`, `ft.from_torch` and the like, not by calling the class.
+    """
+
+    __slots__ = ("_storage", "_dtype", "_shape", "_strides", "_offset", "_key", "__weakref__")
+    _storage: Storage
+    _dtype: dtype
+    _shape: Ints
+    _strides: Ints
+    _offset: int
+    _key: int
+
+    # NumPy leaves mixed operators to us.
+    __array_priority__ = 1000
+
+    if TYPE_CHECKING:
+        # Most methods come from the catalogue's rows (ops/bind.py).
+        def __getattr__(self, name: str) -> Any: ...
+
+    def __new__(cls, *args: Any, **kwargs: Any) -> Tensor:
+        from .ops.create.sizes import legacy_constructor
+
+        return legacy_constructor(*args, **kwargs)
+
+    @classmethod
+    def _make(
+        cls, storage: Storage, d: dtype, shape: Ints, strides: Ints, offset: int = 0
+    ) -> Tensor:
+        """A tensor over a storage; `offset` and `strides` in elements."""
+        self = object.__new__(Tensor)
+        self._storage = storage
+        self._dtype = d
+        self._shape = shape
+        self._strides = strides
+        self._offset = offset
+        self._key = geometry_key(shape, strides, d)
+        return self
+
+    def _view(self, shape: Ints, strides: Ints, offset: int) -> Tensor:
+        """The same storage through other glasses."""
+        return Tensor._make(self._storage, self._dtype, tuple(shape), tuple(strides), offset)
+
+    def _become(self, other: Tensor) -> Tensor:
+        """Take over another tensor's storage and geometry (resize_, in-place transposes)."""
+        for name in ("_storage", "_dtype", "_shape", "_strides", "_offset", "_key"):
+            setattr(self, name, getattr(other, name))
+        return self
+
+    @property
+    def shape(self) -> Size:
+        """The size of each dim."""
+        return Size(self._shape)
+
+    def size(self, dim: int | None = None) -> Any:
+        """The shape, or the size of one dim."""
+        return Size(self._shape) if dim is None else self._shape[normalize_dim(dim, self.ndim)]
+
+    @property
+    def strides(self) -> Ints:
+        """Elements to step over, for each dim."""
+        return self._strides
+
+    def stride(self, dim: int | None = None) -> Any:
+        """The strides in elements, or that of one dim."""
+        return self._strides if dim is None else self._strides[normalize_dim(dim, self.ndim)]
+
+    @property
+    def ndim(self) -> int:
+        """The number of dims."""
+        return len(self._shape)
+
+    def dim(self) -> int:
+        """The number of dims."""
+        return len(self._shape)
+
+    ndimension = dim
+
+    def numel(self) -> int:
+        """The number of elements."""
+        return numel(self._shape)
+
+    nelement = numel
+
+    @property
+    def dtype(self) -> dtype:
+        """The type of the elements."""
+        return self._dtype
+
+    @property
+    def device(self) -> device:
+        """Where the storage lies."""
+        return self._storage.device
+
+    def get_device(self) -> int:
+        """The device's index; -1 for the host, as torch has it."""
+        return -1 if self.device.type == "cpu" else self.device.index or 0
+
+    @property
+    def layout(self) -> layout:
+        """`ftensor.strided`."""
+        return strided
+
+    def storage_offset(self) -> int:
+        """Elements between the storage's start and this tensor's first element."""
+        return self._offset
+
+    def element_size(self) -> int:
+        """Bytes of one element."""
+        return self._dtype.itemsize
+
+    @property
+    def itemsize(self) -> int:
+        """Bytes of one element."""
+        return self._dtype.itemsize
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of all elements."""
+        return self.numel() * self._dtype.itemsize
+
+    def data_ptr(self) -> int:
+        """The address of the first element: in host memory where the device shares that, else 0."""
+        base = self._storage.ptr
+        return 0 if base is None or not self.numel() else base + self._offset * self.itemsize
+
+    def is_contiguous(self, memory_format: memory_format = contiguous_format) -> bool:
+        """Whether the elements lie in memory in the order of the dims (or channels last)."""
+        if memory_format in (channels_last, channels_last_3d):
+            wanted = 4 if memory_format is channels_last else 5
+            if self.ndim != wanted:
+                return False
+            expected = channels_last_strides(self._shape)
+            return all(n == 1 or s == e for n, s, e in zip(self._shape, self._strides, expected))
+        return is_contiguous(self._shape, self._strides)
+
+    def is_floating_point(self) -> bool:
+        """Whether the dtype is a real floating point one."""
+        return self._dtype.is_floating_point
+
+    def is_complex(self) -> bool:
+        """Whether the dtype is complex."""
+        return self._dtype.is_complex
+
+    def is_signed(self) -> bool:
+        """Whether the dtype has negative numbers."""
+        return self._dtype.is_signed
+
+    def is_conj(self) -> bool:
+        """False: ftensor's conj computes at once (see docs/differences.md)."""
+        return False
+
+    is_neg = is_inference = is_conj
+
+    @property
+    def requires_grad(self) -> bool:
+        """False: ftensor has no autograd of its own."""
+        return False
+
+    # Reading values on the host
+
+    def _host(self) -> np.ndarray[Any, Any]:
+        """The elements as a NumPy array of the storage's numpy dtype; waits for the device.
+
+        A view of device memory where the host shares it, else a copy. For reading at once: the
+        array does not keep the storage alive.
+        """
+        d, storage = self._dtype, self._storage
+        if not self.numel():
+            return np.empty(self._shape, d.numpy)
+        low, high = extent(self._shape, self._strides)
+        first = (self._offset + low) * d.itemsize
+        nbytes = (high - low + 1) * d.itemsize
+        if storage.ptr is None:
+            flat = np.empty(high - low + 1, d.numpy)
+            storage.backend.download(storage, first, flat)
+        else:
+            storage.backend.current_stream().synchronize()
+            storage.synchronize()
+            from .runtime.backend import host_bytes
+
+            flat = host_bytes(storage.ptr + first, nbytes).view(d.numpy)
+        strides = tuple(s * d.itemsize for s in self._strides)
+        return np.lib.stride_tricks.as_strided(flat[-low:], self._shape, strides, writeable=False)
+
+    def _host_values(self) -> np.ndarray[Any, Any]:
+        """As `_host`, with bfloat16 widened to float32."""
+        array = self._host()
+        if self._dtype.name == "bfloat16":
+            return (array.astype(np.uint32) << 16).view(np.float32)
+        return array
+
+    def item(self) -> Any:
+        """The one element as a Python number; RuntimeError when there are more or none."""
+        if self.numel() != 1:
+            raise errors.not_one_element(self._shape)
+        return self._host_values().item()
+
+    def tolist(self) -> Any:
+        """The elements as nested lists of Python numbers (one number for a 0-d tensor)."""
+        return self._host_values().tolist()
+
+    # Exchange with other libraries
+
+    def numpy(self, *, force: bool = False) -> np.ndarray[Any, Any]:
+        """A NumPy array of the elements; see `interop.numpy.to_numpy` for when memory is shared."""
+        from .interop.numpy import to_numpy
+
+        return to_numpy(self, force=force)
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray[Any, Any]:
+        from .interop.numpy import to_array
+
+        return to_array(self, dtype, copy)
+
+    def to_torch(self) -> Any:
+        """A torch tensor of the elements; see `interop.torch.to_torch`."""
+        from .interop.torch import to_torch
+
+        return to_torch(self)
+
+    def __dlpack__(
+        self,
+        *,
+        stream: int | None = None,
+        max_version: tuple[int, int] | None = None,
+        dl_device: tuple[int, int] | None = None,
+        copy: bool | None = None,
+    ) -> Any:
+        from .interop.dlpack import to_dlpack_capsule
+
+        return to_dlpack_capsule(
+            self, stream=stream, max_version=max_version, dl_device=dl_device, copy=copy
+        )
+
+    def __dlpack_device__(self) -> tuple[int, int]:
+        from .interop.dlpack import dlpack_device
+
+        return dlpack_device(self)
+
+    def __bool__(self) -> bool:
+        if self.numel() != 1:
+            raise errors.ambiguous_truth(self._shape)
+        return bool(self.item())
+
+    def _real_item(self) -> Any:
+        """The one element, of which a complex one must be a real number."""
+        found = self._only_item()
+        if not isinstance(found, complex):
+            return found
+        if found.imag:
+            raise errors.complex_to_real_value(found, "a real number")
+        return found.real
+
+    def __int__(self) -> int:
+        return int(self._real_item())
+
+    def __float__(self) -> float:
+        return float(self._real_item())
+
+    def __complex__(self) -> complex:
+        return complex(self._only_item())
+
+    def _only_item(self) -> Any:
+        """`item()`, with the error of a conversion where there are more elements or none."""
+        if self.numel() != 1:
+            raise errors.not_one_number(self._shape)
+        return self.item()
+
+    def __index__(self) -> int:
+        if self._dtype.kind not in "bui" or self.numel() != 1:
+            raise errors.not_an_index(self._dtype, self._shape)
+        return int(self.item())
+
+    def __len__(self) -> int:
+        if not self._shape:
+            raise errors.len_of_zero_dim()
+        return self._shape[0]
+
+    def __iter__(self) -> Iterator[Tensor]:
+        if not self._shape:
+            raise errors.iteration_over_zero_dim()
+        from .ops.view.split import unbind
+
+        return iter(unbind(self, 0))
+
+    def __hash__(self) -> int:
+        return id(self)
+
+    def __contains__(self, element: Any) -> bool:
+        return bool((self == element).any().item())
+
+    def __repr__(self) -> str:
+        from .ops.types.show import show
+
+        return show(self)
+
+    __str__ = __repr__
+
+    def __format__(self, spec: str) -> str:
+        return object.__format__(self, spec) if self._shape else format(self.item(), spec)
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Tensor:
+        found: Tensor = self.clone()
+        memo[id(self)] = found
+        return found
+
+    def __reduce__(self) -> Any:
+        from .ops.create.sizes import rebuild
+
+        return rebuild, (self._host_values().copy(order="K"), self._dtype)

@@ -1,0 +1,296 @@
+"""Ops whose kernels a device's images lack: the same call on the host's device, and back."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from .. import errors
+from .._device import STAND_IN, backend_of
+from .._tensor import Tensor
+from ..errors import KernelNotBuilt
+from ..iterator.stride import extent, is_dense
+from ..runtime import fallback
+from ..runtime.backend import host_bytes
+from ..runtime.pool import VECTOR
+
+if TYPE_CHECKING:
+    from ..runtime.backend import Backend
+    from ..runtime.storage import Storage
+
+# From so many separate pieces on, a strided result goes back in one copy and a kernel spreads it.
+MANY_PIECES = 16
+
+
+class Missing:
+    """Stands where a prepared launch would: the images lack one of its kernels."""
+
+    __slots__ = ("error",)
+
+    def __init__(self, error: KernelNotBuilt) -> None:
+        self.error = error
+
+
+class _Thread(threading.local):
+    spreading = False  # a result is being spread: what that lacks must not fall back in turn
+
+
+_thread = _Thread()
+
+
+def prepared(backend: Backend, key: Any, make: Callable[..., Any], *args: Any) -> Any:
+    """The launch that `make(*args)` gives, or what is Missing for it; remembered under `key`.
+
+    For entries that have not found `key` among the backend's launches: those that are there are
+    found without coming here.
+    """
+    from .prepare import keep
+
+    # Apart from the launches that can run, so that these need not be told from others when found.
+    missed = (Missing, key)
+    known = backend.launches.get(missed)
+    if known is not None and backend.images is not None:
+        if not backend.images.has(known.error.entry):
+            return known
+    try:
+        launch = make(*args)
+    except KernelNotBuilt as error:
+        launch = Missing(error.again())
+        keep(backend, missed, launch)
+    else:
+        keep(backend, key, launch)
+    return launch
+
+
+def on_host(
+    missing: Missing,
+    entry: Callable[..., Any],
+    args: tuple[Any, ...],
+    out: Tensor | None = None,
+    partly: bool = False,
+) -> Any:
+    """What `entry(*args)` gives, computed on the host's device as the fallback policy allows.
+
+    `out` is the tensor among the arguments that is written; all of it, unless `partly`. Results
+    are on the arguments' device. KernelNotBuilt where the policy is "error".
+    """
+    if _thread.spreading:
+        raise missing.error.again()
+    fallback.admit(missing.error)
+    mirror = _Mirror(missing.error, list(_tensors(args)), out, partly)
+    try:
+        try:
+            result = entry(*_swapped(args, mirror.tensors))
+        finally:
+            # An index out of range is found while the others are written, as on the device.
+            if out is not None and partly:
+                mirror.store(out)
+        if out is not None and not partly:
+            mirror.store(out)
+        return mirror.brought_back(result)
+    finally:
+        fallback.count(missing.error, mirror.copies, mirror.to_host, mirror.back)
+
+
+def _tensors(x: Any) -> Iterator[Tensor]:
+    """The tensors among arguments, each as often as it occurs."""
+    if type(x) is Tensor:
+        yield x
+    elif isinstance(x, (tuple, list)):
+        for part in x:
+            yield from _tensors(part)
+    elif type(getattr(x, "tensor", None)) is Tensor:
+        yield x.tensor
+
+
+def _swapped(x: Any, tensors: dict[int, Tensor]) -> Any:
+    """Arguments with other tensors in the same places."""
+    if type(x) is Tensor:
+        return tensors[id(x)]
+    if isinstance(x, (tuple, list)):
+        return tuple([_swapped(part, tensors) for part in x])
+    if type(getattr(x, "tensor", None)) is Tensor:
+        return replace(x, tensor=tensors[id(x.tensor)])
+    return x
+
+
+def _span(t: Tensor) -> tuple[int, int]:
+    """The bytes of its storage that a tensor reaches: (first, behind the last)."""
+    low, high = extent(t._shape, t._strides)
+    return (t._offset + low) * t._dtype.itemsize, (t._offset + high + 1) * t._dtype.itemsize
+
+
+class _Mirror:
+    """Tensors on the host's device with the geometry, the values and the overlaps of others."""
+
+    def __init__(
+        self, missing: KernelNotBuilt, given: list[Tensor], out: Tensor | None, partly: bool
+    ) -> None:
+        self.copies = self.to_host = self.back = 0
+        self.given = given
+        self.where = given[0]._storage.device
+        self.backend = given[0]._storage.backend
+        if any(t._storage.device is not self.where for t in given):
+            raise errors.different_devices(missing.op, [t.device for t in given])
+        self.host = backend_of(STAND_IN)
+        self.tensors: dict[int, Tensor] = {}
+        self.bases: dict[int, int] = {}
+        for storage in {id(t._storage): t._storage for t in given}.values():
+            sharing = [t for t in given if t._storage is storage]
+            also_read = partly or sum(t is out for t in sharing) > 1
+            read = [t for t in sharing if t is not out or also_read]
+            self._mirror(storage, sharing, read)
+        self.before: np.ndarray | None = None
+        if partly and out is not None:
+            self.before = self._bytes(out).copy()
+
+    def _mirror(self, storage: Storage, sharing: list[Tensor], read: list[Tensor]) -> None:
+        spans = [_span(t) for t in sharing if t.numel()] or [(0, 0)]
+        # On a vector's width, so that every tensor is aligned as it was.
+        base = min(s for s, _ in spans) // VECTOR * VECTOR
+        made = self.host.allocate(max(e for _, e in spans) - base)
+        made.device, made.readonly = STAND_IN, storage.readonly
+        end = 0
+        for start, stop in sorted(_span(t) for t in read if t.numel()):
+            start = max(start, end)
+            if start < stop:
+                _copy(storage, start, made, start - base, stop - start)
+                self.copies += 1
+                self.to_host += stop - start
+                end = stop
+        for t in sharing:
+            offset = t._offset - base // t._dtype.itemsize
+            self.tensors[id(t)] = Tensor._make(made, t._dtype, t._shape, t._strides, offset)
+            self.bases[id(t)] = base
+
+    def _bytes(self, t: Tensor) -> np.ndarray:
+        """The bytes that a mirrored tensor reaches."""
+        start, stop = _span(t)
+        return _in_host_memory(
+            self.tensors[id(t)]._storage, start - self.bases[id(t)], stop - start
+        )
+
+    def brought_back(self, result: Any) -> Any:
+        """Results on the device of the arguments; those among the arguments as they were given."""
+        if isinstance(result, tuple):
+            return tuple([self.brought_back(part) for part in result])
+        if type(result) is not Tensor:
+            return result
+        for t in self.given:
+            if self.tensors[id(t)] is result:
+                return t
+        source = result._storage
+        storage = self.backend.allocate(source.nbytes)
+        storage.device = self.where
+        self._send(source, 0, storage, 0, source.nbytes)
+        return Tensor._make(storage, result._dtype, result._shape, result._strides, result._offset)
+
+    def _send(self, source: Storage, start: int, to: Storage, at: int, nbytes: int) -> None:
+        if nbytes:
+            _copy(source, start, to, at, nbytes)
+            self.copies += 1
+            self.back += nbytes
+
+    def store(self, out: Tensor) -> None:
+        """Bring what was written into `out`: just these elements, whatever lies between them."""
+        made, size = self.tensors[id(out)], out._dtype.itemsize
+        if made._shape != out._shape:  # an `out=` of another shape
+            from .memory import resize_
+
+            resize_(out, made._shape)
+            start, at = made._offset * size, out._offset * size
+            self._send(made._storage, start, out._storage, at, out.nbytes)
+            return
+        if not out.numel():
+            return
+        start, stop = _span(out)
+        if self.before is not None:
+            changed = (self.before != self._bytes(out)).reshape(-1, size).any(1)
+            elements = np.flatnonzero(changed)
+        elif is_dense(out._shape, out._strides):
+            self._send(
+                made._storage, start - self.bases[id(out)], out._storage, start, stop - start
+            )
+            return
+        else:
+            elements = _places(out)
+        if elements.size:
+            self._put(out, elements)
+
+    def _put(self, out: Tensor, elements: np.ndarray) -> None:
+        """Bring single elements back; their places count from the first that `out` reaches."""
+        size, storage = out._dtype.itemsize, out._storage
+        start, stop = _span(out)
+        values = self._bytes(out)
+        self.back += elements.size * size
+        if storage.ptr is not None:
+            _wait_for(storage)
+            there = host_bytes(storage.ptr + start, stop - start)
+            there.view(f"V{size}")[elements] = values.view(f"V{size}")[elements]
+            self.copies += 1
+            return
+        ends = np.flatnonzero(np.diff(elements) != 1) + 1
+        if len(ends) >= MANY_PIECES and self.before is None and self._spread(out):
+            return
+        firsts = [0, *ends.tolist()]
+        for first, end in zip(firsts, [*firsts[1:], len(elements)]):
+            at = int(elements[first]) * size
+            piece = values[at : at + (end - first) * size]
+            storage.backend.upload(storage, start + at, piece)
+            self.copies += 1
+
+    def _spread(self, out: Tensor) -> bool:
+        """Bring a strided result back in one piece; False where the copy kernel is missing too."""
+        from .memory import COPY, new
+        from .pointwise import pointwise
+
+        packed = new(out._shape, out._dtype, self.where)
+        values = np.ascontiguousarray(self.tensors[id(out)]._host())
+        packed._storage.backend.upload(packed._storage, 0, values)
+        _thread.spreading = True
+        try:
+            pointwise(COPY, (packed,), (), out, True)
+        except KernelNotBuilt:
+            return False
+        finally:
+            _thread.spreading = False
+        self.copies += 1
+        return True
+
+
+def _places(t: Tensor) -> np.ndarray:
+    """Where a tensor's elements lie, counted from the first one in memory; ascending where dims
+    lie within each other."""
+    places = np.zeros(1, np.int64)
+    dims = sorted(zip(t._strides, t._shape), key=lambda dim: -abs(dim[0]))
+    for stride, count in dims:
+        places = (places[:, None] + np.arange(count) * abs(stride)).reshape(-1)
+    return places
+
+
+def _wait_for(storage: Storage) -> None:
+    storage.backend.current_stream().synchronize()
+    storage.synchronize()
+
+
+def _in_host_memory(storage: Storage, start: int, nbytes: int) -> np.ndarray:
+    """Bytes of a storage, after the work that is enqueued on it; not a copy where they are here."""
+    if storage.ptr is not None:
+        _wait_for(storage)
+        return host_bytes(storage.ptr + start, nbytes)
+    fetched = np.empty(nbytes, np.uint8)
+    storage.backend.download(storage, start, fetched)
+    return fetched
+
+
+def _copy(source: Storage, start: int, to: Storage, at: int, nbytes: int) -> None:
+    """Copy bytes from one device to another."""
+    if to.ptr is not None and source.ptr is None:
+        _wait_for(to)
+        source.backend.download(source, start, host_bytes(to.ptr + at, nbytes))
+    else:
+        to.backend.upload(to, at, _in_host_memory(source, start, nbytes))

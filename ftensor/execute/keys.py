@@ -1,0 +1,105 @@
+"""From rows, dtypes and layouts to keys: the one place where the identity of a kernel is made.
+
+A launch is prepared with these on a device that compiles, and an image is filled with them ahead
+of time, so that both mean the same kernel.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from .. import errors
+from ..dtypes import dtype, int32
+from ..kernels.key import BY_VALUE, KernelKey, Port, Reduction
+from ..rows.op import Op, Reduce, yields
+
+# (dtype, how the expression sees it) of each output or state field of a reduction.
+Fields = tuple[tuple[dtype, str], ...]
+
+
+def op_key(
+    op: Op, skeleton: str, compute: dtype, lanes: int, written: dtype,
+    inputs: Sequence[dtype | None], kinds: Sequence[str],
+) -> KernelKey:  # fmt: skip
+    """The kernel of a pointwise op.
+
+    `inputs` holds None for a number that is passed by value; `kinds` has one letter for the output
+    and one for each tensor.
+    """
+    left = iter(kinds[1:])
+    ports = tuple(
+        Port(compute, BY_VALUE, s) if d is None else Port(d, next(left), s)
+        for d, s in zip(inputs, op.sees or "V" * len(inputs))
+    )
+    outs = (Port(written, kinds[0], yields(op.promote, compute)),)
+    return KernelKey(
+        op.name, skeleton, compute, lanes, outs, ports, (op.expression(compute),),
+        params=op.params, lets=op.lets,
+    )  # fmt: skip
+
+
+def located_key(
+    op: Op, operands: Sequence[dtype], kinds: Sequence[str], indices: Sequence[dtype],
+    index_kinds: Sequence[str],
+) -> KernelKey:  # fmt: skip
+    """The kernel of an op whose operands of kind LOCATED are found by indices; outputs first."""
+    ports = [Port(d, kind) for d, kind in zip(operands, kinds)]
+    ports += [Port(d, kind, "J") for d, kind in zip(indices, index_kinds)]
+    compute = operands[0].compute
+    return KernelKey(
+        op.name, "rows", compute, 1, (ports[0],), tuple(ports[1:]), (op.expression(compute),)
+    )
+
+
+def monoid(red: Reduce, compute: dtype) -> tuple[Reduction, dtype]:
+    """What is folded when the elements are lifted in `compute`, and the dtype of its state.
+
+    NotImplementedError for complex numbers where the reduction has no words for them.
+    """
+    lift, combine, identity = red.lift, red.combine, red.identity
+    if compute.is_complex:
+        if red.complex_ is None:
+            raise errors.not_implemented_for(red.name, compute)
+        lift, combine, identity = red.complex_
+    complex_ = compute.is_complex and red.state_complex
+    state = compute if complex_ or not compute.is_complex else compute.to_real()
+    words = Reduction(lift, combine, identity, arg=red.arg, complex=complex_, beats=red.beats)
+    return words, state
+
+
+def results(red: Reduce, compute: dtype, state: dtype, outs: Sequence[dtype]) -> Fields:
+    """The outputs of a reduction as its expressions make them."""
+    sees = "V" if state is compute else "R"
+    return tuple(
+        (d, "I" if red.arg and text.strip() == "i" else sees) for d, text in zip(outs, red.finish)
+    )
+
+
+def partials(red: Reduce, compute: dtype, state: dtype) -> Fields:
+    """The fields of a state, as the first of two stages writes them and the second reads them."""
+    fields: Fields = ((state, "V" if state is compute else "R"),)
+    return fields + (((int32, "I"),) if red.arg else ())
+
+
+def second(words: Reduction, outs: Fields) -> tuple[Reduction, Fields]:
+    """The stage that folds partial results: they are its elements as they are."""
+    seen = tuple((d, "V" if s == "R" else s) for d, s in outs)
+    return replace(words, lift="a", stage="second"), seen
+
+
+def fold_key(
+    red: Reduce, stage: str, skeleton: str, compute: dtype, lanes: int, words: Reduction,
+    outs: Fields, body: Sequence[str], inputs: Sequence[dtype], kinds: Sequence[str], vectors: int,
+) -> KernelKey:  # fmt: skip
+    """The kernel of one stage of a reduction; `kinds` has the outputs' letters first."""
+    sees = ["B" if red.truth and stage != "second" else "V"] * len(inputs)
+    if stage == "second" and red.arg:
+        sees[1] = "I"
+    return KernelKey(
+        f"{red.name}_{stage}", skeleton, compute, lanes,
+        tuple(Port(d, kind, s) for (d, s), kind in zip(outs, kinds)),
+        tuple(Port(d, kind, s) for d, kind, s in zip(inputs, kinds[len(outs) :], sees)),
+        tuple(body), params=red.params,
+        reduction=replace(words, stage=stage, vectors=vectors),
+    )  # fmt: skip

@@ -1,0 +1,342 @@
+"""Matrix products of prepared operands: which kernels run, on which panels, in which order."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from .. import errors
+from .._tensor import Tensor
+from ..iterator.shape import Ints, numel
+from ..iterator.stride import contiguous_strides
+from ..kernels import gemm as kernels
+from ..kernels.program import built
+from ..kernels.select import UNIT_ELEMENTS
+from .fallback import Missing, on_host, prepared
+from .numbers import values_of
+from .prepare import geometry_storage
+
+if TYPE_CHECKING:
+    from ..runtime.backend import Backend, Kernel
+    from ..runtime.storage import Storage
+
+# Products of fewer terms than this are computed where they lie, larger ones from packed panels.
+DIRECT_TERMS = 96**3
+# The same where b must be read element by element.
+DIRECT_TERMS_GATHERED = 24**3
+# Panels larger than this many bytes are made piece by piece.
+PANEL_BYTES = 1 << 29
+
+
+class Launch:
+    """A product on one combination of geometries, ready to go."""
+
+    __slots__ = (
+        "run",
+        "units",
+        "geometry",
+        "pack",
+        "pack_units",
+        "pack_geometry",
+        "panels",
+        "swap",
+    )
+
+    def __init__(self, run: Kernel, units: int, geometry: Storage, swap: bool) -> None:
+        self.run, self.units, self.geometry = run, units, geometry
+        self.swap = swap  # computed as out^T = b^T a^T
+        self.pack: Kernel | None = None
+        self.pack_units = 0
+        self.pack_geometry: Storage | None = None
+        self.panels = (0, 0)  # bytes of a's panels, and of b's
+
+
+def gemm(
+    out: Tensor, a: Tensor, b: Tensor, added: Tensor | None = None, alpha: Any = 1, beta: Any = 1
+) -> Tensor:
+    """Write `alpha * a @ b + beta * added` to `out`; without `added`, `alpha * a @ b`.
+
+    All are batches of matrices of one dtype, on one device, with the same number of dims; batch
+    dims of size 1 of `a` and `b` are broadcast to those of `out`, and `added` has the shape of
+    `out`. `out` shares memory with `added` element by element or not at all, and with `a` and
+    `b` not at all.
+    """
+    storage = out._storage
+    backend = storage.backend
+    mode = 2 if added is not None else int(not (type(alpha) is int and alpha == 1))
+    key: tuple[Any, ...] = (
+        "gemm",
+        out._key,
+        a._key,
+        b._key,
+        None if added is None else added._key,
+        mode,
+    )
+    if added is None:
+        added = out
+    operands = (out, a, b, added)
+    if not backend.target.unaligned:
+        key += tuple([x._offset * x._dtype.itemsize % 64 == 0 for x in operands])
+    launch = backend.launches.get(key)
+    if launch is None:
+        if not numel(out._shape):
+            return out
+        if _in_pieces(out, a, b, added if mode == 2 else None, alpha, beta):
+            return out
+        launch = prepared(backend, key, _prepare, backend, out, a, b, added, mode)
+        if type(launch) is Missing:
+            on_host(launch, gemm, (out, a, b, added if mode == 2 else None, alpha, beta), out)
+            return out
+    stream = backend.current_stream()
+    for x in operands:
+        if x._storage.stream is not stream:
+            stream.use(x._storage)
+    numbers = ()
+    compute = out._dtype.compute
+    numbers = values_of(alpha, compute) + values_of(beta, compute)
+    if launch.swap:
+        a, b = b, a
+    if launch.pack is None:
+        launch.run(
+            stream, launch.units, storage.handle, a._storage.handle, b._storage.handle,
+            added._storage.handle, out._offset, a._offset, b._offset, added._offset, *numbers,
+            launch.geometry.handle,
+        )  # fmt: skip
+        return out
+    assert launch.pack_geometry is not None
+    a_panels, b_panels = [backend.allocate(n) for n in launch.panels]
+    launch.pack(
+        stream, launch.pack_units, a_panels.handle, b_panels.handle, a._storage.handle,
+        b._storage.handle, a._offset, b._offset, launch.pack_geometry.handle,
+    )  # fmt: skip
+    launch.run(
+        stream, launch.units, storage.handle, a_panels.handle, b_panels.handle,
+        added._storage.handle, out._offset, added._offset, *numbers, launch.geometry.handle,
+    )  # fmt: skip
+    return out
+
+
+def _in_pieces(
+    out: Tensor, a: Tensor, b: Tensor, added: Tensor | None, alpha: Any, beta: Any
+) -> bool:
+    """Whether the panels were too large to be made at once; then the halves have been computed."""
+    size = a._dtype.compute.itemsize
+    if max(numel(a._shape), numel(b._shape)) * size <= PANEL_BYTES:
+        return False
+    ndim = len(out._shape)
+    # Halving the largest dim that the larger operand shares with the output.
+    larger, own = (a, ndim - 2) if numel(a._shape) >= numel(b._shape) else (b, ndim - 1)
+    dims = [d for d in (*range(ndim - 2), own) if larger._shape[d] > 1]
+    if not dims:
+        return False
+    dim = max(dims, key=lambda d: larger._shape[d])
+    if dim == own and larger._shape[dim] < 64:
+        return False  # what is left is depth, and a sum is not cut
+    half = larger._shape[dim] // 2
+    if dim == own and half > 64:
+        half -= half % 64
+    for start, stop in ((0, half), (half, larger._shape[dim])):
+        parts = []
+        for x, skipped in ((out, -1), (a, ndim - 1), (b, ndim - 2), (added, -1)):
+            if x is None or dim == skipped or x._shape[dim] == 1:
+                parts.append(x)
+                continue
+            shape = (*x._shape[:dim], stop - start, *x._shape[dim + 1 :])
+            parts.append(x._view(shape, x._strides, x._offset + start * x._strides[dim]))
+        new_out, new_a, new_b, new_added = parts
+        assert new_out is not None and new_a is not None and new_b is not None
+        gemm(new_out, new_a, new_b, new_added, alpha, beta)
+    return True
+
+
+def _batch(t: Tensor, shape: Ints) -> Ints:
+    """The strides of t's batch dims, 0 where it is broadcast to `shape`."""
+    return tuple(s if n > 1 else 0 for n, s in zip(t._shape, t._strides))[: len(shape)]
+
+
+def _merged(shape: Ints, strides: list[Ints]) -> tuple[Ints, list[Ints]]:
+    """Batch dims without those of size 1, neighbours joined where every operand allows it."""
+    kept: list[int] = []
+    steps: list[list[int]] = [[] for _ in strides]
+    for d, n in enumerate(shape):
+        if n == 1:
+            continue
+        if kept and all(mine[-1] == s[d] * n for mine, s in zip(steps, strides)):
+            kept[-1] *= n
+            for mine, s in zip(steps, strides):
+                mine[-1] = s[d]
+        else:
+            kept.append(n)
+            for mine, s in zip(steps, strides):
+                mine.append(s[d])
+    return tuple(kept), [tuple(mine) for mine in steps]
+
+
+def _aligned(t: Tensor, dims: int, whole_dim: int) -> bool:
+    """Whether vectors along `whole_dim` start on 64 bytes wherever they are read or written."""
+    size = t._dtype.itemsize
+    if t._storage.backend.target.unaligned:
+        return True
+    rest = [s for d, (n, s) in enumerate(zip(t._shape, t._strides)) if n > 1 and d != whole_dim]
+    return not any(x * size % 64 for x in (t._offset, *rest))
+
+
+def _units(backend: Backend, terms: int, items: int) -> int:
+    """Compute units: a term costs about as much as a sixteenth of an element streamed."""
+    if backend.target.grid == "stride":
+        return max(1, min(backend.units, items))
+    return max(1, min(backend.units, items, terms // (8 * UNIT_ELEMENTS)))
+
+
+def _prepare(
+    backend: Backend, out: Tensor, a: Tensor, b: Tensor, added: Tensor, mode: int
+) -> Launch:
+    of = out._dtype
+    if of.name in ("float64", "complex128") and not backend.properties.has_float64:
+        raise errors.no_float64(of, backend.properties.name)
+    m, n = out._shape[-2:]
+    depth = a._shape[-1]
+    terms = numel(out._shape) * depth
+    each = m * n * depth
+    target = backend.target
+    packed = kernels.packed_key(of, target)
+    # An image without the kernel for large matrices has one that computes them where they lie.
+    lie = not built(backend, packed)
+    if each <= DIRECT_TERMS or lie:
+        # The lanes run along b's rows, or, turned around, along a's columns.
+        swap = (b._strides[-1] != 1 and a._strides[-2] == 1) or (n < m and n * 4 <= packed.columns)
+        x, y = (_turned(b), _turned(a)) if swap else (a, b)
+        if lie or y._strides[-1] == 1 or y._shape[-1] == 1 or each <= DIRECT_TERMS_GATHERED:
+            key = kernels.direct_key(of, target, _fused(out, a, b))
+            return _direct(backend, key, swap, terms, x, y, *_results(swap, out, added), mode)
+    # Results leave a board's kernel in rows: a few full tiles more cost less than single elements.
+    in_rows = not target.unaligned and out._strides[-1] == 1
+    swap = not in_rows and _waste(packed, n, m) < _waste(packed, m, n)
+    x, y = (_turned(b), _turned(a)) if swap else (a, b)
+    return _packed(backend, packed, swap, terms, x, y, *_results(swap, out, added), mode)
+
+
+def _waste(key: kernels.GemmKey, m: int, n: int) -> int:
+    return -(-m // key.rows) * key.rows * (-(-n // key.columns) * key.columns)
+
+
+def _turned(t: Tensor) -> Tensor:
+    *shape, m, n = t._shape
+    *strides, p, q = t._strides
+    return t._view((*shape, n, m), (*strides, q, p), t._offset)
+
+
+def _results(swap: bool, out: Tensor, added: Tensor) -> tuple[Tensor, Tensor]:
+    return (_turned(out), _turned(added)) if swap else (out, added)
+
+
+def _fused(out: Tensor, a: Tensor, b: Tensor) -> bool:
+    """Whether torch fuses small products of this shape with their sum: its digits come out too.
+
+    It rounds the products in batches of tiny matrices, and where a vector is multiplied with
+    rows that lie along the depth.
+    """
+    m, n, depth = *out._shape[-2:], a._shape[-1]
+    batched = len(out._shape) > 2
+    if 1 in (m, n):
+        matrix_step = a._strides[-1] if n == 1 else b._strides[-2]
+        return not batched and matrix_step != 1
+    return not batched or m * n * depth >= 400
+
+
+def _direct(
+    backend: Backend, key: kernels.GemmKey, swap: bool, terms: int, a: Tensor, b: Tensor,
+    out: Tensor, added: Tensor, mode: int,
+) -> Launch:  # fmt: skip
+    *batch, m, n = out._shape
+    shape = tuple(batch)
+    row_blocks, vectors = -(-m // key.rows), -(-n // key.lanes)
+    kept, steps = _merged(shape, [_batch(t, shape) for t in (a, b, out, added)])
+    items = numel(kept) * row_blocks * vectors
+    geometry = _head(items, row_blocks, vectors, 0, a, out, added, mode, len(kept))
+    geometry += [*a._strides[-2:], *b._strides[-2:]]
+    geometry.append(int(b._strides[-1] == 1 and _aligned(b, 0, b.ndim - 1)))
+    geometry += kept
+    for s in steps:
+        geometry += s
+    units = _units(backend, terms, items)
+    return Launch(
+        kernels.kernel(backend, key), units, geometry_storage(backend, geometry, np.int64), swap
+    )
+
+
+def _packed(
+    backend: Backend, key: kernels.GemmKey, swap: bool, terms: int, a: Tensor, b: Tensor,
+    out: Tensor, added: Tensor, mode: int,
+) -> Launch:  # fmt: skip
+    *batch, m, n = out._shape
+    shape = tuple(batch)
+    depth = a._shape[-1]
+    row_panels, column_panels = -(-m // key.rows), -(-n // key.columns)
+    parts = [_matrices(a), _matrices(b)]
+    own = [p[2] for p in parts]
+    kept, steps = _merged(shape, [*own, _batch(out, shape), _batch(added, shape)])
+    # Few tiles: smaller blocks, so that every compute unit has some; a CPU's take turns at uneven
+    # speeds, and on a board a block's panels take turns in one pipeline.
+    tiles = numel(kept) * row_panels * column_panels
+    units = _units(backend, terms, tiles)
+    each = 4 if backend.target.unaligned else 1
+    block = max(1, min(key.block, tiles // (each * units), row_panels))
+    items = numel(kept) * -(-row_panels // block) * column_panels
+    geometry = _head(
+        items, row_panels, column_panels, block, a, out, added, mode, len(kept)
+    )  # fmt: skip
+    geometry += kept
+    for s in steps:
+        geometry += s
+    launch = Launch(
+        kernels.kernel(backend, key),
+        min(units, items),
+        geometry_storage(backend, geometry, np.int64),
+        swap,
+    )
+    pack: list[int] = []
+    tails: list[int] = []
+    panels = []
+    for t, (sizes, strides, _), across, along, width, count in (
+        (a, parts[0], a._strides[-2], a._strides[-1], key.rows, row_panels),
+        (b, parts[1], b._strides[-1], b._strides[-2], key.columns, column_panels),
+    ):
+        rows = m if t is a else n
+        matrices = numel(sizes)
+        pack += [rows, count, depth, across, along, len(sizes), matrices]
+        tails += [*sizes, *strides]
+        panels.append(matrices * count * width * depth * out._dtype.compute.itemsize)
+    launch.pack = kernels.kernel(backend, kernels.pack_key(key))
+    elements = numel(a._shape) + numel(b._shape)
+    launch.pack_units = (
+        backend.units
+        if backend.target.grid == "stride"
+        else max(1, min(backend.units, elements // UNIT_ELEMENTS))
+    )
+    launch.pack_geometry = geometry_storage(backend, pack + tails, np.int64)
+    launch.panels = (panels[0], panels[1])
+    return launch
+
+
+def _matrices(t: Tensor) -> tuple[Ints, Ints, Ints]:
+    """(sizes and strides of t's own batch dims, steps from one set of panels to the next)."""
+    sizes, strides = t._shape[:-2], t._strides[:-2]
+    steps = tuple(s if n > 1 else 0 for n, s in zip(sizes, contiguous_strides(sizes)))
+    kept, (merged,) = _merged(sizes, [strides])
+    return kept, merged, steps
+
+
+def _head(
+    items: int, row_blocks: int, columns: int, block: int, a: Tensor, out: Tensor, added: Tensor,
+    mode: int, dims: int,
+) -> list[int]:  # fmt: skip
+    """The beginning that the geometries of both kernels share."""
+    assert items < 1 << 31, "more tiles than a launch can count"
+    *_, m, n = out._shape
+    whole = int(out._strides[-1] == 1 and _aligned(out, 0, out.ndim - 1))
+    return [
+        items, row_blocks, columns, block, m, n, a._shape[-1], mode, whole,
+        *out._strides[-2:], *added._strides[-2:], dims,
+    ]  # fmt: skip

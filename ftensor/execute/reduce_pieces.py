@@ -1,0 +1,187 @@
+"""Reductions beyond 32-bit indexing: cut into pieces that are folded one by one."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from functools import cache
+from typing import Any
+
+from .._tensor import Tensor
+from ..dtypes import dtype, int64
+from ..iterator.plan import split
+from ..iterator.reduce_plan import reduced_shape
+from ..iterator.shape import Ints, normalize_dims, numel
+from ..iterator.stride import broadcast_strides, contiguous_strides
+from ..rows.op import Op, Promote, Reduce
+from .memory import COPY, new_like
+from .pointwise import pointwise
+from .reduce import fold
+
+SHIFT = Op("shift", "shift(input) -> Tensor", "a + by", params=("by",))
+CHOOSE = Op(
+    "choose", "choose(mask, input, other) -> Tensor", "a ? b : c", bool_="a ? b : c", sees="MVV"
+)
+
+
+def in_pieces(
+    red: Reduce,
+    inputs: Sequence[Tensor],
+    shape: Ints,
+    dims: int | Sequence[int] | None,
+    keepdim: bool,
+    compute: dtype,
+    outs: tuple[dtype, ...],
+    params: tuple[Any, ...],
+    limit: int,
+) -> tuple[Tensor, ...]:
+    """As `fold`, where no launch may count or reach beyond `limit` elements."""
+    chosen = normalize_dims(dims, len(shape))
+    strides = [broadcast_strides(x._shape, x._strides, shape) for x in inputs]
+    kept_dims = [d for d in range(len(shape)) if d not in chosen]
+    inner_dims = [d for d in range(len(shape)) if d in chosen]
+    kept, inner = _pick(shape, kept_dims), _pick(shape, inner_dims)
+    steps = [_pick(s, inner_dims) for s in strides]
+    parts = cut_in_order(inner, steps, limit if numel(kept) == 1 else limit // 2)
+    most = max([1] + [numel(size) for size, _ in parts])
+    reach = max([0] + [_reach(size, s) for size, _ in parts for s in steps])
+    dense = contiguous_strides(kept)
+    results = [new_like(inputs[0], kept, of) for of in outs]
+    operands = [dense] + [_pick(s, kept_dims) for s in strides]
+    for size, offsets in split(kept, operands, max(1, min(limit - reach, limit // most))):
+        views = []
+        for part, moved in parts:
+            views.append(
+                [
+                    x._view(size + part, outer + step, x._offset + at + to)
+                    for x, outer, step, at, to in zip(
+                        inputs, operands[1:], steps, offsets[1:], moved, strict=True
+                    )
+                ]
+            )
+        made = _fold_parts(red, views, len(size), compute, outs, params)
+        for result, value in zip(results, made, strict=True):
+            pointwise(COPY, (value,), (), result._view(size, dense, offsets[0]), True)
+    out_shape = reduced_shape(shape, chosen, keepdim)
+    out_strides = contiguous_strides(out_shape)
+    return tuple([r._view(out_shape, out_strides, 0) for r in results])
+
+
+def _pick(values: Ints, dims: Sequence[int]) -> Ints:
+    return tuple([values[d] for d in dims])
+
+
+def _reach(shape: Ints, strides: Ints) -> int:
+    return sum([(n - 1) * abs(s) for n, s in zip(shape, strides, strict=True)])
+
+
+def cut_in_order(
+    shape: Ints, strides: Sequence[Ints], limit: int
+) -> list[tuple[Ints, tuple[int, ...]]]:
+    """Cut loops into (shape, offset per operand), each at most `limit` elements long and wide.
+
+    The pieces follow each other in row-major order, so that the place of an element in its piece
+    and the sizes of the pieces before it tell its place in all. An empty shape is one piece.
+    """
+    assert limit >= 1, limit
+    pieces = []
+    pending = [(shape, (0,) * len(strides))]
+    while pending:
+        sizes, offsets = pending.pop()
+        if 0 in sizes or (
+            numel(sizes) <= limit and all(_reach(sizes, s) <= limit for s in strides)
+        ):
+            pieces.append((sizes, offsets))
+            continue
+        dim = next(d for d, n in enumerate(sizes) if n > 1)
+        half = (sizes[dim] + 1) // 2
+        rest = (*sizes[:dim], sizes[dim] - half, *sizes[dim + 1 :])
+        moved = tuple([o + half * s[dim] for o, s in zip(offsets, strides, strict=True)])
+        pending.append((rest, moved))
+        pending.append(((*sizes[:dim], half, *sizes[dim + 1 :]), offsets))
+    return pieces
+
+
+def _fold_parts(
+    red: Reduce,
+    parts: list[list[Tensor]],
+    kept: int,
+    compute: dtype,
+    outs: tuple[dtype, ...],
+    params: tuple[Any, ...],
+) -> tuple[Tensor, ...]:
+    """Fold the dims from `kept` on of all parts together."""
+    if len(parts) == 1:
+        dims = range(kept, len(parts[0][0]._shape))
+        return fold(red, parts[0], tuple(dims), False, compute, outs, params)
+    if red.arg:
+        return _find_in_parts(red, parts, kept, compute, outs)
+    first, second = _stages(red, compute.is_complex)
+    real = compute.is_complex and not red.state_complex
+    state = compute.to_real() if real else compute
+    shape = parts[0][0]._shape[:kept]
+    # The parts lie innermost, so that folding them reaches as little as can be.
+    stacked = new_like(parts[0][0], (*shape, len(parts)), state)
+    strides = contiguous_strides(stacked._shape)
+    for k, views in enumerate(parts):
+        dims = range(kept, len(views[0]._shape))
+        (value,) = fold(first, views, tuple(dims), False, compute, (state,), params)
+        place = stacked._view(shape, strides[:-1], k)
+        pointwise(COPY, (value,), (), place, True)
+    return fold(second, (stacked,), len(shape), False, state, outs, params)
+
+
+@cache
+def _stages(red: Reduce, complex_input: bool) -> tuple[Reduce, Reduce]:
+    """The reduction to states, and that of states to results."""
+    first = replace(red, finish=("x",))
+    if not complex_input:
+        return first, replace(red, lift="a", complex_=None, truth=False)
+    assert red.complex_ is not None
+    _, combine, identity = red.complex_
+    if red.state_complex:
+        return first, replace(red, complex_=("a", combine, identity))
+    return first, replace(red, lift="a", combine=combine, identity=identity, complex_=None)
+
+
+@cache
+def _beats(red: Reduce) -> Op:
+    lets = (("x", "a"), ("y", "b"))
+    return Op(red.name, "beats(input, other) -> Tensor", red.beats, Promote.ALWAYS_BOOL, lets=lets)
+
+
+def _find_in_parts(
+    red: Reduce,
+    parts: list[list[Tensor]],
+    kept: int,
+    compute: dtype,
+    outs: tuple[dtype, ...],
+) -> tuple[Tensor, ...]:
+    """A reduction with positions, which may exceed 32 bits over all parts."""
+    first = _positions(red)
+    start = 0
+    value = index = None
+    for views in parts:
+        shape = views[0]._shape
+        dims = tuple(range(kept, len(shape)))
+        found = fold(first, views, dims, False, compute, (compute, int64))
+        here, at = found[0], pointwise(SHIFT, (found[1],), (start,))
+        if value is None or index is None:
+            value, index = here, at
+        else:
+            later = pointwise(_beats(red), (value, here))
+            value = pointwise(CHOOSE, (later, here, value))
+            index = pointwise(CHOOSE, (later, at, index))
+        start += numel(shape[kept:])
+    assert value is not None and index is not None, "no parts"
+    results = {"x": value, "i": index}
+    made = []
+    for of, text in zip(outs, red.finish, strict=True):
+        made.append(new_like(value, value._shape, of))
+        pointwise(COPY, (results[text],), (), made[-1], True)
+    return tuple(made)
+
+
+@cache
+def _positions(red: Reduce) -> Reduce:
+    return replace(red, finish=("x", "i"))

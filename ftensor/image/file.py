@@ -1,0 +1,189 @@
+"""An image as it lies on disk: the file, its manifest, and whether they fit each other."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from ..errors import image as errors
+from . import xclbin
+from .contents import Bank, Description, KernelDescription
+from .intel_file import SUFFIX, TARGETS, image_uuid
+from .manifest import KernelRecord, Manifest
+from .pack import content_uuid
+from .sections import ImageInfo, parse, require_kernels
+from .xclbin import Kind, Mode
+
+MANIFEST = "manifest.json"
+# The bytes of a scalar argument, by the C name that a manifest uses.
+SIZES = {
+    "char": 1, "uchar": 1, "short": 2, "ushort": 2, "int": 4, "uint": 4, "long": 8, "ulong": 8,
+    "float": 4, "double": 8, "*": 8,
+}  # fmt: skip
+
+
+@dataclass(frozen=True)
+class ImageFile:
+    """A checked image. `description` has what the file itself says of its kernels, if it does."""
+
+    path: Path
+    manifest: Manifest
+    data: bytes = field(repr=False)
+    mode: int = Mode.FLAT
+    uuid: str = ""
+    platform: str = ""
+    description: Description = field(default_factory=lambda: Description(()))
+
+    @property
+    def name(self) -> str:
+        """What to call it in a message."""
+        return self.path.name
+
+    @property
+    def emulated(self) -> bool:
+        """Whether its kernels are programs for the host, not hardware."""
+        return self.mode == Mode.SW_EMU
+
+    @property
+    def library(self) -> bytes:
+        """The shared object of an image for software emulation."""
+        found = xclbin.read(self.data).section(Kind.BITSTREAM)
+        assert found is not None, "checked when it was opened"
+        return found
+
+    @property
+    def banks(self) -> tuple[Bank, ...]:
+        """The memories that its kernels reach."""
+        kernels = self.description.kernels
+        reached = {bank for k in kernels for a in k.arguments for bank in a.banks}
+        return tuple(b for b in self.description.banks if b.name in reached)
+
+    @property
+    def memory(self) -> int:
+        """The bytes of the banks that its kernels reach."""
+        return sum(bank.size for bank in self.banks)
+
+    def bank(self, kernel: str, argument: int) -> str:
+        """The memory that a pointer argument reaches; several are one name with blanks."""
+        described = self.description.kernel(kernel)
+        return " ".join(described.arguments[argument].banks) if described else ""
+
+
+def locate(path: str | Path) -> Path:
+    """The image meant by a path: the file itself, or the one that a build left in a folder."""
+    path = Path(path)
+    if not path.is_dir():
+        return path
+    found = path / MANIFEST
+    if not found.is_file():
+        raise errors.no_image_there(path)
+    return path / Manifest.read(found).file
+
+
+def read(path: str | Path) -> ImageFile:
+    """Read an xclbin and its manifest; ImageError where they are damaged or don't fit."""
+    path = locate(path)
+    try:
+        data = path.read_bytes()
+    except OSError as e:
+        raise errors.unreadable(path, e.strerror or e) from None
+    if path.suffix == SUFFIX:
+        return _without_container(path, data)
+    try:
+        info = require_kernels(parse(xclbin.read(data)))
+        manifest = _manifest(path, info)
+    except errors.ImageError as e:
+        raise errors.in_file(path, e) from None
+    _fits(path, manifest, info)
+    image = info.xclbin
+    return ImageFile(
+        path, manifest, data, image.mode, str(image.uuid), image.platform, info.description
+    )
+
+
+def _without_container(path: Path, data: bytes) -> ImageFile:
+    """An image for an Intel FPGA: its manifest, which lies beside it, says all about it."""
+    manifest = _beside(path)
+    if manifest.uuid != image_uuid(data):
+        raise errors.damaged(path)
+    return ImageFile(path, manifest, data, Mode.FLAT, manifest.uuid, manifest.platform)
+
+
+def _manifest(path: Path, info: ImageInfo) -> Manifest:
+    """The manifest inside the file, else the one beside it."""
+    text = info.manifest
+    return Manifest.from_json(text) if text is not None else _beside(path)
+
+
+def _beside(path: Path) -> Manifest:
+    """The manifest in the file's folder."""
+    beside = path.with_name(MANIFEST)
+    try:
+        found = Manifest.read(beside)
+    except FileNotFoundError:
+        raise errors.no_manifest(path) from None
+    except OSError as e:
+        raise errors.unreadable(beside, e.strerror or e) from None
+    if found.file not in ("", path.name):
+        raise errors.manifest_of_another(beside, found.file, path.name)
+    return found
+
+
+def _fits(path: Path, manifest: Manifest, info: ImageInfo) -> None:
+    """Whether the kernels that the manifest promises are in the file, as it promises them."""
+    image = info.xclbin
+    if manifest.uuid and manifest.uuid != str(image.uuid):
+        raise errors.other_uuid(path, manifest.uuid, str(image.uuid))
+    if image.mode == Mode.SW_EMU and manifest.target == "csim":
+        library = image.section(Kind.BITSTREAM)
+        assert library is not None
+        # Such a file is made by `pack` alone, and its UUID is a digest of what it holds.
+        if content_uuid(info.description, library) != image.uuid:
+            raise errors.damaged(path)
+    for record in manifest.kernels:
+        found = info.description.kernel(record.name)
+        if found is None or not record.name.isidentifier():
+            there = [k.name for k in info.description.kernels]
+            raise errors.kernel_missing(path, record.name, there)
+        _same_arguments(path, record, found)
+        if len(found.units) < record.units:
+            raise errors.units_missing(path, record.name, record.units, len(found.units))
+
+
+def _same_arguments(path: Path, record: KernelRecord, found: KernelDescription) -> None:
+    wanted, there = record.arguments, found.arguments
+    if len(wanted) != len(there):
+        raise errors.argument_count(path, record.name, len(wanted), len(there))
+    for k, (a, b) in enumerate(zip(wanted, there)):
+        if a.name != b.name or (a.what == "*") != b.is_pointer or SIZES.get(a.what) != b.size:
+            raise errors.argument_differs(
+                path, record.name, k, f"{a.name} ({a.what})", f"{b.name} ({b.c}, {b.size} bytes)"
+            )
+
+
+def check_device(file: ImageFile, device: str, emulation: str) -> None:
+    """Whether an image can run on a device of that name; `emulation` is XRT's mode or "".
+
+    A platform is told by its first two words, maker and board: the rest of the name is a
+    version, which XRT itself compares by the interface UUID.
+    """
+    if file.manifest.target in TARGETS:
+        raise errors.of_another_maker(file.path, file.manifest.target, device)
+    if emulation == "sw_emu" and not file.emulated:
+        raise errors.needs_a_board(file.path, file.platform)
+    if not emulation and file.mode in (Mode.SW_EMU, Mode.HW_EMU, Mode.HW_EMU_PR):
+        raise errors.needs_emulation(file.path)
+    mine, theirs = _board(file.platform), _board(device)
+    if not emulation and mine and theirs and mine != theirs:
+        raise errors.other_platform(file.path, file.platform, device)
+
+
+def _board(platform: str) -> Sequence[str]:
+    words = platform.lower().replace(":", "_").replace("-", "_").split("_")
+    return words[:2] if len(words) >= 2 else ()
+
+
+def environment_paths(text: str, separator: str) -> list[str]:
+    """The paths in FTENSOR_IMAGE."""
+    return [part for part in (p.strip() for p in text.split(separator)) if part]

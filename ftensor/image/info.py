@@ -1,0 +1,142 @@
+"""What an xclbin file holds, for people: `ftensor image info`."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Sequence
+from datetime import datetime, timezone
+from pathlib import Path
+
+from ..errors.image import ImageError, unreadable
+from ..table import counted, size, table
+from . import xclbin
+from .intel_file import SUFFIX
+from .sections import Bank, ImageInfo, KernelDescription, parse
+from .xclbin import NIL, Kind, Mode
+
+
+def load(path: str | Path) -> ImageInfo:
+    """The content of a file; ImageError where it can't be read or is no xclbin."""
+    try:
+        data = Path(path).read_bytes()
+    except OSError as e:
+        raise unreadable(path, e.strerror or e) from None
+    return parse(xclbin.read(data))
+
+
+def text(info: ImageInfo) -> str:
+    """A report of the file: what it is for, its kernels, units, banks, clocks and sections."""
+    parts = [table(_facts(info), indent="")]
+    for title, rows in (
+        ("Kernels", [_kernel_row(k) for k in info.description.kernels]),
+        ("Arguments", [row for k in info.description.kernels for row in _arguments(k)]),
+        ("Compute units", [(u.name, f"{u.base:#x}", u.control) for u in info.units]),
+        ("Banks", [_bank_row(k, bank) for k, bank in enumerate(info.description.banks)]),
+        ("Clocks", [(c.name, c.mhz, "MHz", c.type.lower()) for c in info.clocks]),
+        ("Notes of the builder", list(info.keys.items())),
+        ("Sections", [(s.title, s.name, size(len(s.data))) for s in info.xclbin.sections]),
+    ):
+        if rows:
+            parts.append(f"{title}\n{table([[_shown(c) for c in row] for row in rows])}")
+    return "\n\n".join(parts)
+
+
+def _facts(info: ImageInfo) -> Sequence[tuple[str, object]]:
+    image, rows = info.xclbin, []
+    known = image.mode in set(Mode)
+    rows.append(("mode", Mode(image.mode).name if known else f"number {image.mode}"))
+    rows.append(("platform", image.platform or info.description.platform or "not said"))
+    rows.append(("uuid", str(image.uuid)))
+    if image.interface_uuid != NIL:
+        rows.append(("interface uuid", str(image.interface_uuid)))
+    if image.timestamp:
+        rows.append(("made", _date(image.timestamp)))
+    rows.append(("tool version", ".".join(map(str, image.version))))
+    if info.description.clock_mhz:
+        rows.append(("kernel clock", f"{info.description.clock_mhz:g} MHz"))
+    vivado = info.build.get("build_metadata", info.build)
+    if isinstance(vivado, dict) and vivado.get("dsa"):
+        rows.append(("built for", str(vivado["dsa"])[:200]))
+    if info.xclbin.section(Kind.USER_METADATA) is not None:
+        rows.append(("ftensor manifest", "yes" if info.manifest else "no"))
+    return [(name, _shown(value)) for name, value in rows]
+
+
+def _shown(cell: object) -> object:
+    """Text from a file must not steer the terminal."""
+    if not isinstance(cell, str):
+        return cell
+    return "".join(c if c.isprintable() else f"\\x{ord(c):02x}" for c in cell)
+
+
+def _date(seconds: int) -> str:
+    try:
+        return datetime.fromtimestamp(seconds, timezone.utc).strftime("%Y-%m-%d %H:%M:%S UTC")
+    except (OverflowError, ValueError, OSError):
+        return f"{seconds} seconds after 1970"
+
+
+def _kernel_row(kernel: KernelDescription) -> tuple[object, ...]:
+    units = counted(len(kernel.units), "compute unit")
+    return kernel.name, counted(len(kernel.arguments), "argument"), units, kernel.control
+
+
+def _arguments(kernel: KernelDescription) -> list[tuple[object, ...]]:
+    return [
+        (kernel.name, k, a.name, a.c, size(a.size), f"{a.offset:#x}", a.port, " ".join(a.banks))
+        for k, a in enumerate(kernel.arguments)
+    ]
+
+
+def _bank_row(place: int, bank: Bank) -> tuple[object, ...]:
+    return (
+        place,
+        bank.name,
+        bank.type,
+        size(bank.size),
+        f"{bank.base:#x}",
+        ("used" if bank.used else "not used"),
+    )
+
+
+def complain(message: str) -> int:
+    """Print one line about what went wrong; the exit status."""
+    line = " ".join(str(_shown(message)).split())
+    print(f"ftensor: {line}", file=sys.stderr)
+    return 1
+
+
+def of_intel(path: Path) -> str:
+    """A report of an image for an Intel FPGA, by its manifest: the file itself names nothing."""
+    from .file import read
+
+    file = read(path)
+    made = file.manifest
+    facts = [
+        ("mode", f"program for an Intel FPGA (--target {made.target})"),
+        ("platform", made.platform),
+        ("uuid", made.uuid),
+        ("made", made.created),
+        *((f"by {tool}", version) for tool, version in made.tools.items()),
+        ("size", size(len(file.data))),
+    ]
+    rows = [
+        (k.name, k.skeleton, k.structure, counted(k.lanes, "lane"),
+         counted(k.units, "compute unit"), counted(len(k.members), "member"))
+        for k in made.kernels
+    ]  # fmt: skip
+    parts = [table([[_shown(c) for c in row] for row in part]) for part in (facts, rows)]
+    return f"{parts[0]}\n\nKernels\n{parts[1]}"
+
+
+def command(arguments: argparse.Namespace) -> int:
+    """`ftensor image info`: the exit status."""
+    from .file import locate
+
+    try:
+        path = locate(arguments.file)
+        print(of_intel(path) if path.suffix == SUFFIX else text(load(path)))
+    except ImageError as e:
+        return complain(str(e))
+    return 0

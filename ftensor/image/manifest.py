@@ -1,0 +1,175 @@
+"""The manifest of an image: which kernel and opcode serves which launch, and what made it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field, fields
+from functools import cached_property
+from pathlib import Path
+from typing import Any, TypeVar
+
+from ..errors.image import ImageError, bad_manifest, in_file, manifest_version
+from ..kernels.key import KernelKey
+from ..toolchain.group import Group, Member, arguments, call, entry
+
+FORMAT, VERSION = "ftensor-image", 1
+# What a field's annotation asks of a value that was read.
+_TYPES: dict[Any, Any] = {"str": str, "int": int, "float": (int, float)}
+Record = TypeVar("Record")
+
+
+@dataclass(frozen=True)
+class ArgumentRecord:
+    """An argument of a kernel: `what` is "*" or a C scalar type, `bank` the memory of a pointer."""
+
+    name: str
+    what: str
+    c: str
+    bank: str = ""
+
+
+@dataclass(frozen=True)
+class MemberRecord:
+    """What one opcode computes; `entry` is the identity that a launch asks for."""
+
+    entry: str
+    opcode: int
+    op: str
+    outs: tuple[str, ...]
+    ins: tuple[str, ...]
+    kinds: str
+    compute: str
+    call: str  # see `group.call`
+
+
+@dataclass(frozen=True)
+class KernelRecord:
+    """One kernel of the image, with `units` compute units."""
+
+    name: str
+    skeleton: str
+    structure: str
+    lanes: int
+    units: int
+    sha256: str
+    arguments: tuple[ArgumentRecord, ...]
+    members: tuple[MemberRecord, ...]
+
+
+@dataclass(frozen=True)
+class Manifest:
+    """All that is known of an image. `target` is csim, hw, hw_emu, intel or intel-emulator."""
+
+    name: str
+    target: str
+    platform: str
+    uuid: str
+    file: str
+    kernels: tuple[KernelRecord, ...]
+    created: str = ""
+    tools: Mapping[str, str] = field(default_factory=dict)
+    clock_mhz: float = 0.0
+    inventory_sha256: str = ""
+
+    @cached_property
+    def _entries(self) -> dict[str, tuple[KernelRecord, MemberRecord]]:
+        return {m.entry: (k, m) for k in self.kernels for m in k.members}
+
+    def find(self, wanted: str) -> tuple[KernelRecord, MemberRecord] | None:
+        """The kernel and the member that serve an entry, or None."""
+        return self._entries.get(wanted)
+
+    @property
+    def entries(self) -> tuple[str, ...]:
+        """Every entry that the image serves."""
+        return tuple(self._entries)
+
+    def to_json(self) -> str:
+        """The manifest's text."""
+        return json.dumps({"format": FORMAT, "version": VERSION, **asdict(self)}, indent=1) + "\n"
+
+    @classmethod
+    def read(cls, path: Path) -> Manifest:
+        """The manifest in a file; ImageError where it is malformed, OSError where it is absent."""
+        try:
+            return cls.from_json(path.read_text())
+        except UnicodeDecodeError as error:
+            raise in_file(path, bad_manifest(f"it is no text: {error}")) from error
+        except ImageError as error:
+            raise in_file(path, error) from error
+
+    @classmethod
+    def from_json(cls, text: str) -> Manifest:
+        """The manifest of a text; ImageError where it is malformed or of another version."""
+        try:
+            raw = json.loads(text)
+        except (ValueError, RecursionError) as error:
+            raise bad_manifest(f"it is not JSON: {error}") from error
+        if not isinstance(raw, dict) or raw.pop("format", None) != FORMAT:
+            raise bad_manifest(f'it does not say "format": "{FORMAT}"')
+        version = raw.pop("version", None)
+        if version != VERSION:
+            raise manifest_version(version, VERSION)
+        try:
+            kernels = tuple(_kernel(k) for k in raw.pop("kernels"))
+            return _checked(cls(kernels=kernels, **raw))
+        except (KeyError, TypeError, ValueError, AttributeError) as error:
+            raise bad_manifest(f"a field is missing, wrong or one too many: {error}") from error
+
+
+def _checked(made: Record) -> Record:
+    """The same; TypeError where a field is of another type. Launchers are written from them."""
+    for f in fields(made):  # type: ignore[arg-type]
+        value = getattr(made, f.name)
+        if not isinstance(value, _TYPES.get(f.type, object)):
+            raise TypeError(f"{f.name} is {value!r}")
+    return made
+
+
+def _kernel(raw: dict[str, Any]) -> KernelRecord:
+    arguments_ = tuple(_checked(ArgumentRecord(**a)) for a in raw.pop("arguments"))
+    members = tuple(
+        _checked(MemberRecord(**{**m, "outs": tuple(m["outs"]), "ins": tuple(m["ins"])}))
+        for m in raw.pop("members")
+    )
+    made = _checked(KernelRecord(arguments=arguments_, members=members, **raw))
+    if made.units < 1:
+        raise ValueError(f"{made.name} has {made.units} units")
+    tokens = len(made.arguments) - 2
+    for m in members:
+        if len(m.call.split()) != tokens:
+            raise ValueError(f"{m.entry} passes {m.call!r} to a kernel of {tokens} arguments")
+    return made
+
+
+def record(group: Group, sha256: str, banks: Mapping[str, str] | None = None) -> KernelRecord:
+    """What a manifest says of a group; `banks` are the memories of its pointer arguments."""
+    where = banks or {}
+    return KernelRecord(
+        group.name,
+        group.skeleton,
+        group.structure,
+        group.lanes,
+        group.units,
+        sha256,
+        tuple(ArgumentRecord(a.name, a.what, a.c, where.get(a.name, "")) for a in arguments(group)),
+        tuple(_member(group, i, m) for i, m in enumerate(group.members)),
+    )
+
+
+def _member(group: Group, opcode: int, member: Member) -> MemberRecord:
+    how = call(group, opcode)
+    if isinstance(member, KernelKey):
+        ports = member.outs + member.ins
+        return MemberRecord(
+            entry(member), opcode, member.name,
+            tuple(p.dtype.name for p in member.outs),
+            tuple(p.dtype.name for p in member.ins),
+            "".join(p.kind for p in ports),
+            member.compute.name, how,
+        )  # fmt: skip
+    if isinstance(member, str):
+        return MemberRecord(member, opcode, member.removeprefix("ft_"), (), (), "", "uint8", how)
+    of = member.dtype.name
+    return MemberRecord(entry(member), opcode, member.skeleton, (of,), (of, of), "", of, how)

@@ -1,0 +1,252 @@
+"""Tensors made of data: numbers, nested sequences, arrays, other tensors. One upload each."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ... import dtypes, errors
+from ..._device import backend_of
+from ..._tensor import Tensor
+from ...dtypes import dtype
+from ...errors import creation as errors_creation
+from ...execute.memory import converted, new
+from ...rows.catalogue import op
+from .arguments import options
+from .nested import described, flattened
+
+if TYPE_CHECKING:
+    from ..._device import DeviceLike, device
+
+
+def stored(values: list[Any], of: dtype) -> np.ndarray[Any, Any]:
+    """Numbers as an array of a dtype's storage.
+
+    Integers and floats that an integer dtype can't hold are RuntimeErrors, as in torch; too
+    large floats become infinite. TypeError for complex numbers in a real dtype.
+    """
+    kind = of.kind
+    if kind == "b":
+        return np.array([bool(v) for v in values], np.bool_)
+    if kind == "c":
+        return _narrowed(np.array(values, np.complex128), of)
+    for value in values:
+        if isinstance(value, complex):
+            raise errors_creation.complex_to_real(value, of)
+    if kind == "f":
+        return _narrowed(np.array(values, np.float64), of)
+    return _integers(values, of)
+
+
+def _narrowed(array: np.ndarray[Any, Any], of: dtype) -> np.ndarray[Any, Any]:
+    """Double precision numbers in a dtype's storage, rounded to nearest even."""
+    with np.errstate(over="ignore"):
+        if of.name == "bfloat16":
+            bits = array.astype(np.float32).view(np.uint32)
+            rounded = (bits + (((bits >> 16) & 1) + np.uint32(0x7FFF))) >> 16
+            return np.where(np.isnan(array), np.uint32(0x7FC0), rounded).astype(np.uint16)
+        if of.name == "float16":
+            array = array.astype(np.float32)  # torch rounds twice, too
+        return array.astype(of.numpy, copy=False)
+
+
+def _integers(values: list[Any], of: dtype) -> np.ndarray[Any, Any]:
+    if any(isinstance(v, float) for v in values):
+        values = [_whole(v, of) for v in values]
+    try:
+        array = np.array(values, np.int64)
+    except OverflowError:
+        raise errors_creation.integer_too_large() from None
+    if of.itemsize < 8 and array.size:
+        limits = dtypes.iinfo(of)
+        low, high = int(array.min()), int(array.max())
+        if low < (limits.min or -limits.max) or high > limits.max:
+            raise errors_creation.value_overflow(high if high > limits.max else low, of)
+    return array.astype(of.numpy, copy=False)
+
+
+def _whole(value: Any, of: dtype) -> int:
+    """A number in the data without its fraction; as a float it may not wrap."""
+    if isinstance(value, float):
+        low = 0.0 if of.kind == "u" else -(2.0**63)
+        if not low <= value < 2.0**63:  # NaN, too
+            raise errors_creation.value_overflow(value, of)
+    return int(value)
+
+
+def uploaded(array: np.ndarray[Any, Any], of: dtype, where: device) -> Tensor:
+    """The elements of an array of `of`'s storage in a fresh tensor, which keeps its layout."""
+    from ...interop import host
+
+    backend = backend_of(where)
+    if of.name in ("float64", "complex128") and not backend.properties.has_float64:
+        raise errors.no_float64(of, backend.properties.name)
+    size = of.itemsize
+    if any(s % size for s in array.strides):
+        array = array.copy()
+    strides = tuple([s // size for s in array.strides])
+    if not array.size:
+        return host.empty(backend, where, of, array.shape, strides)
+    address = array.__array_interface__["data"][0]
+    return host.copied(backend, where, address, of, array.shape, strides, array)
+
+
+def made_of(data: Any, of: dtype | None, where: device) -> Tensor:
+    """A fresh tensor with the data's values, of dtype `of`, or else the one the data has."""
+    if isinstance(data, np.ndarray):
+        if data.size and min(data.strides, default=0) < 0:
+            raise errors.negative_strides(data.strides)
+        own = dtypes.from_numpy_dtype(data.dtype)
+        if of is dtypes.float64 and data.dtype == np.float32:
+            data, own = data.astype(np.float64), dtypes.float64
+        made = uploaded(data, own, where)
+        return made if of in (None, own) else converted(made, of or own, where)
+    if isinstance(data, Tensor):
+        return converted(data, of or data._dtype, where, copy=True)
+    if hasattr(data, "__dlpack__") and hasattr(data, "__dlpack_device__"):
+        from ...interop.dlpack import from_dlpack
+
+        foreign = from_dlpack(data, device=where, copy=True)
+        return converted(foreign, of or foreign._dtype, where)
+    found = flattened(data)
+    if found is None:
+        shape, values, inferred = described(data, of)
+    else:
+        shape, values, inferred = found
+    of = of or inferred
+    if not values:
+        return new(shape, of, where)
+    return uploaded(stored(values, of).reshape(shape), of, where)
+
+
+@op(method=False)
+def tensor(
+    data: Any,
+    *,
+    dtype: dtype | None = None,
+    device: DeviceLike | None = None,
+    requires_grad: bool = False,
+    pin_memory: bool = False,
+) -> Tensor:
+    """tensor(data, *, dtype=None, device=None) -> Tensor
+
+    A tensor with the values of numbers, nested sequences or an array, which are copied. Without
+    `dtype` an array keeps its own; Python's bools, ints, floats and complex numbers become bool,
+    int64, the default dtype and its complex counterpart. ValueError for sequences of unequal
+    length, RuntimeError for numbers that the dtype can't hold.
+    """
+    if isinstance(data, Tensor):
+        errors_creation.warn_copied_tensor("tensor")
+        return new_like_data(data, data, dtype, device, pin_memory, requires_grad, "tensor")
+    of, where = options("tensor", dtype, device, None, pin_memory, requires_grad)
+    return made_of(data, of, where)
+
+
+def new_like_data(
+    like: Tensor,
+    data: Any,
+    dtype: Any,
+    device: DeviceLike | None,
+    pin_memory: bool,
+    requires_grad: bool,
+    function: str,
+) -> Tensor:
+    """A copy of the data; where nothing else is said, on `like`'s device."""
+    own = like._storage.device
+    of, where = options(function, dtype, device, None, pin_memory, requires_grad, own)
+    return made_of(data, of, where)
+
+
+@op(method=False)
+def as_tensor(data: Any, dtype: dtype | None = None, device: DeviceLike | None = None) -> Tensor:
+    """as_tensor(data, dtype=None, device=None) -> Tensor
+
+    As `tensor`, but a tensor that has the dtype and device already is returned itself, and an
+    array's memory is shared where the device computes in host memory and the dtype stays.
+    """
+    if isinstance(data, Tensor):
+        of, where = options("as_tensor", dtype, device, default=data._storage.device)
+        return converted(data, of or data._dtype, where)
+    of, where = options("as_tensor", dtype, device)
+    if isinstance(data, np.ndarray) and of in (None, dtypes.from_numpy_dtype(data.dtype)):
+        from ...interop.numpy import from_numpy
+
+        return from_numpy(data, device=where)
+    return made_of(data, of, where)
+
+
+@op(method=False)
+def asarray(
+    obj: Any,
+    *,
+    dtype: dtype | None = None,
+    device: DeviceLike | None = None,
+    copy: bool | None = None,
+    requires_grad: bool = False,
+) -> Tensor:
+    """asarray(obj, *, dtype=None, device=None, copy=None) -> Tensor
+
+    A tensor of a tensor, an array, a DLPack producer, a buffer, or numbers and sequences. `copy`
+    is None to share memory where possible, True to copy, False to raise ValueError rather than
+    copy. A buffer of bytes is read as elements of `dtype`.
+    """
+    own = obj._storage.device if isinstance(obj, Tensor) else None
+    of, where = options("asarray", dtype, device, requires_grad=requires_grad, default=own)
+    shared: Tensor | None = None
+    if isinstance(obj, Tensor):
+        shared = obj
+    elif isinstance(obj, np.ndarray):
+        from ...interop.numpy import from_numpy
+
+        shared = made_of(obj, None, where) if copy else from_numpy(obj, device=where)
+    elif hasattr(obj, "__dlpack__"):
+        from ...interop.dlpack import from_dlpack
+
+        shared = from_dlpack(obj, device=where, copy=copy or None)
+    elif isinstance(obj, (bytes, bytearray, memoryview)):
+        shared = frombuffer(obj, dtype=of or dtypes.get_default_dtype(), device=where)
+    if shared is None:
+        if copy is False:
+            raise errors_creation.cannot_alias(f"a {type(obj).__name__}")
+        return made_of(obj, of, where)
+    changed = of not in (None, shared._dtype) or shared._storage.device is not where
+    if copy is False and changed:
+        raise errors_creation.cannot_alias(f"{shared._dtype} on {shared._storage.device}")
+    return converted(shared, of or shared._dtype, where, bool(copy) and shared is obj)
+
+
+@op(method=False)
+def frombuffer(
+    buffer: Any,
+    *,
+    dtype: dtype,
+    count: int = -1,
+    offset: int = 0,
+    device: DeviceLike | None = None,
+    requires_grad: bool = False,
+) -> Tensor:
+    """frombuffer(buffer, *, dtype, count=-1, offset=0) -> Tensor
+
+    A 1-d tensor over the memory of a Python buffer, from byte `offset` on; shared where the device
+    computes in host memory. ValueError where the buffer does not hold whole elements.
+    """
+    of, where = options("frombuffer", dtype, device, requires_grad=requires_grad)
+    if of is None:
+        raise errors_creation.missing_argument("frombuffer", "dtype")
+    view = memoryview(buffer).cast("B")
+    if not view.nbytes or not count:
+        raise errors_creation.buffer_length("the buffer and the count must not be empty")
+    if not 0 <= offset < view.nbytes:
+        raise errors_creation.buffer_length(f"offset {offset} is not in {view.nbytes} bytes")
+    left = view.nbytes - offset
+    if count < 0 and left % of.itemsize:
+        raise errors_creation.buffer_length(f"{left} bytes are no whole elements of {of}")
+    if count > 0 and count * of.itemsize > left:
+        raise errors_creation.buffer_length(f"{left} bytes hold fewer than {count} of {of}")
+    from ...interop.host import imported
+
+    array: np.ndarray[Any, Any] = np.frombuffer(view, of.numpy, count, offset)
+    address = array.__array_interface__["data"][0]
+    readonly = not array.flags.writeable
+    return imported(where, address, of, array.shape, (1,), array, readonly=readonly)

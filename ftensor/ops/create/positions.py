@@ -1,0 +1,129 @@
+"""The identity matrix, and the indices of triangles in row-major order."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from ... import dtypes, errors
+from ..._tensor import Tensor
+from ...dtypes import dtype
+from ...errors import creation as errors_creation
+from ...execute.memory import COPY, fill_, new, zero_
+from ...execute.pointwise import pointwise
+from ...rows.catalogue import op
+from ...rows.op import Op
+from ..view.arguments import as_int
+from .arguments import destination, options
+from .ranges import filled
+
+if TYPE_CHECKING:
+    from ..._device import DeviceLike, device
+
+# `count` elements come first, their rows; the same number of columns follow. `flip` turns a lower
+# triangle by 180 degrees, which makes it an upper one.
+TRIANGLE = Op(
+    "triangle", "triangle() -> Tensor",
+    "FT_POSITION < count ? (flip != K(0) ? rows - K(1) - row : row) "
+    ": (flip != K(0) ? cols - K(1) - column : column)",
+    int_="FT_POSITION < count ? (flip != K(0) ? rows - K(1) - row : row) "
+    ": (flip != K(0) ? cols - K(1) - column : column)",
+    lets=(
+        ("nth", "FT_POSITION < count ? FT_POSITION : FT_POSITION - count"),
+        ("k", "flip != K(0) ? count - K(1) - nth : nth"),
+        ("row", "ft_triangle_row(k, first, full, least, cols)"),
+        ("column", "k - ft_triangle_before(row, first, full, least, cols)"),
+    ),
+    params=("count", "first", "full", "least", "rows", "cols", "flip"),
+)  # fmt: skip
+
+
+@op(method=False)
+def eye(
+    n: int,
+    m: int | None = None,
+    *,
+    out: Tensor | None = None,
+    dtype: dtype | None = None,
+    layout: Any = None,
+    device: DeviceLike | None = None,
+    pin_memory: bool = False,
+    requires_grad: bool = False,
+) -> Tensor:
+    """eye(n, m=n, *, out=None, dtype=None, device=None) -> Tensor
+
+    Ones on the diagonal, else zeros.
+    """
+    of, where = options("eye", dtype, device, layout, pin_memory, requires_grad)
+    rows = as_int(n, "eye", "n")
+    cols = rows if m is None else as_int(m, "eye", "m")
+    for name, value in (("n", rows), ("m", cols)):
+        if value < 0:
+            raise errors_creation.negative_count("eye", name, value)
+    made = zero_(destination("eye", (rows, cols), of, where, out, given_device=device))
+    diagonal = (min(rows, cols),), (sum(made._strides),), made._offset
+    fill_(made._view(*diagonal), 1)
+    return made
+
+
+@op(method=False)
+def tril_indices(
+    row: int,
+    col: int,
+    offset: int = 0,
+    *,
+    dtype: dtype | None = None,
+    layout: Any = None,
+    device: DeviceLike | None = None,
+    pin_memory: bool = False,
+) -> Tensor:
+    """tril_indices(row, col, offset=0, *, dtype=int64, device=None) -> Tensor
+
+    The rows (first) and columns (second) of the elements of a lower triangle, in row-major order.
+    """
+    of, where = options("tril_indices", dtype, device, layout, pin_memory)
+    return _triangle("tril_indices", row, col, offset, of, where, flip=False)
+
+
+@op(method=False)
+def triu_indices(
+    row: int,
+    col: int,
+    offset: int = 0,
+    *,
+    dtype: dtype | None = None,
+    layout: Any = None,
+    device: DeviceLike | None = None,
+    pin_memory: bool = False,
+) -> Tensor:
+    """triu_indices(row, col, offset=0, *, dtype=int64, device=None) -> Tensor
+
+    The rows (first) and columns (second) of the elements of an upper triangle, in row-major order.
+    """
+    of, where = options("triu_indices", dtype, device, layout, pin_memory)
+    return _triangle("triu_indices", row, col, offset, of, where, flip=True)
+
+
+def _triangle(
+    function: str, row: Any, col: Any, offset: Any, of: dtype | None, where: device, flip: bool
+) -> Tensor:
+    rows, cols = as_int(row, function, "row"), as_int(col, function, "col")
+    for name, value in (("row", rows), ("col", cols)):
+        if value < 0:
+            raise errors_creation.negative_count(function, name, value)
+    of = of or dtypes.int64
+    if of not in (dtypes.int32, dtypes.int64):
+        raise errors.not_implemented_for(function, of)
+    shift = as_int(offset, function, "offset")
+    if flip:  # seen from the other corner, an upper triangle is a lower one
+        shift = cols - rows - shift
+    first = min(max(0, -shift), rows)  # the first row with elements
+    least = max(0, min(cols, first + shift + 1))
+    full = min(max(first, cols - shift - 1), rows)  # the first row with all columns
+    grown = full - first
+    count = grown * least + grown * (grown - 1) // 2 + (rows - full) * cols if cols else 0
+    made = new((2, count), dtypes.int64, where)
+    if count:
+        filled(TRIANGLE, (count, first, full, least, rows, cols, int(flip)), made)
+    if of is dtypes.int64:
+        return made
+    return pointwise(COPY, (made,), (), new((2, count), of, where), True)

@@ -1,0 +1,287 @@
+"""Ranges: evenly spaced numbers, computed on the device from where each element is."""
+
+from __future__ import annotations
+
+import cmath
+import math
+import re
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ... import dtypes, errors
+from ..._tensor import Tensor
+from ...dtypes import dtype
+from ...errors import creation as errors_creation
+from ...execute.memory import COPY, fill_, new
+from ...execute.numbers import rounded
+from ...execute.pointwise import pointwise, resize_output
+from ...rows.catalogue import op
+from ...rows.op import Op, Promote
+from ..scalars import storable
+from ..view.arguments import as_int
+from .arguments import check_out, destination, given_number, options, rounded_up
+
+if TYPE_CHECKING:
+    from ..._device import DeviceLike, device
+
+_PLACE = (("place", "FT_CONVERT(FT_T, FT_POSITION)"),)
+# Rounded once, as torch's own are: for integers, that decides which one a result is cut to.
+_LINE = "place < middle ? fma(step, place, start) : fma(-step, last - place, end)"
+
+
+def _line_part(part: str) -> str:
+    """The line for one component of complex bounds."""
+    words = {w: f"{w}.{part}" for w in ("start", "end", "step")}
+    words |= {"middle": "middle.re", "last": "last.re"}
+    return re.sub("[a-z]+", lambda m: words.get(m[0], m[0]), _LINE)
+
+
+# A power that is a whole number but for its rounding error counts as that number.
+_WHOLE = "fabs(power - rint(power)) <= fabs(power) * slack ? rint(power) : power"
+
+ARANGE = Op(
+    "arange", "arange() -> Tensor", "start + step * place",
+    promote=Promote.WIDE, params=("start", "step"), lets=_PLACE,
+)  # fmt: skip
+ARANGE_INT = Op(
+    "arange", "arange() -> Tensor", "start + step * place", params=("start", "step"), lets=_PLACE
+)
+_BOUNDS = ("start", "end", "step", "middle", "last")
+LINSPACE = Op(
+    "linspace", "linspace() -> Tensor", _LINE, promote=Promote.WIDE, lets=_PLACE, params=_BOUNDS,
+    complex_=f"ft_cmake({_line_part('re')}, {_line_part('im')})",
+)  # fmt: skip
+LOGSPACE = Op(
+    "logspace", "logspace() -> Tensor", "pow(base, line)", promote=Promote.WIDE,
+    lets=(*_PLACE, ("line", _LINE)), params=("base", *_BOUNDS),
+)  # fmt: skip
+LOGSPACE_INT = Op(
+    "logspace_int", "logspace() -> Tensor", _WHOLE, promote=Promote.WIDE,
+    lets=(*_PLACE, ("line", _LINE), ("power", "pow(base, line)")),
+    params=("base", "slack", *_BOUNDS),
+)  # fmt: skip
+EXP = Op(
+    "exp_wide", "exp(a) -> Tensor", "exp(a)", promote=Promote.WIDE,
+    complex_="ft_cmake(exp(a.re) * ft_cos(a.im), exp(a.re) * ft_sin(a.im))", any_out=True,
+)  # fmt: skip
+
+
+def filled(row: Op, values: tuple[Any, ...], out: Tensor) -> Tensor:
+    """Run a row that goes by positions, into memory of its own where `out` is no plain run."""
+    plain = out.is_contiguous() and not out._offset
+    made = out if plain else new(out._shape, out._dtype, out._storage.device)
+    pointwise(row, (), values, made, True)
+    return out if plain else pointwise(COPY, (made,), (), out, True)
+
+
+@op(method=False)
+def arange(
+    *args: Any,
+    start: Any = None,
+    end: Any = None,
+    step: Any = None,
+    out: Tensor | None = None,
+    dtype: dtype | None = None,
+    layout: Any = None,
+    device: DeviceLike | None = None,
+    pin_memory: bool = False,
+    requires_grad: bool = False,
+) -> Tensor:
+    """arange(start=0, end, step=1, *, out=None, dtype=None, device=None) -> Tensor
+
+    The numbers from `start` in steps of `step` up to, but without, `end`. Without `dtype` int64
+    if all three are integers, else the default dtype. RuntimeError for a step of zero or one that
+    leads away from `end`.
+    """
+    of, where = options("arange", dtype, device, layout, pin_memory, requires_grad)
+    low, high, by = _range_bounds(args, start, end, step)
+    if out is not None:
+        check_out("arange", out, of, device)
+        of, where = out._dtype, out._storage.device
+    elif of is None:
+        whole = not any(isinstance(v, float) for v in (low, high, by))
+        of = dtypes.int64 if whole else dtypes.get_default_dtype()
+    if of.kind not in "uif":
+        raise errors.not_implemented_for("arange", of)
+    count = _range_length(low, high, by, of)
+    if out is None:
+        out = new((count,), of, where)
+    elif out.numel() != count:
+        resize_output(out, (count,))
+    if of.kind == "f":
+        return filled(ARANGE, (low, by), out)
+    return filled(ARANGE_INT, (int(low), int(by)), out)
+
+
+def _range_bounds(args: tuple[Any, ...], *named: Any) -> tuple[Any, Any, Any]:
+    """(start, end, step) as Python numbers, of which `end` alone may be the first argument."""
+    names = ("start", "end", "step")
+    if len(args) > 3:
+        raise errors_creation.surplus_arguments("arange", 3, len(args))
+    given = dict(zip(names, args))
+    if len(args) == 1 and named[1] is None:
+        given = {"end": args[0]}
+    for name, value in zip(names, named):
+        if value is not None:
+            if name in given:
+                raise errors_creation.surplus_arguments("arange", 3, len(args) + 1)
+            given[name] = value
+    if "end" not in given:
+        raise errors_creation.missing_argument("arange", "end")
+    if "step" in given and "start" not in given:
+        raise errors_creation.missing_argument("arange", "start")
+    values = [given_number("arange", name, given.get(name, name == "step")) for name in names]
+    for value in values:
+        if isinstance(value, complex):
+            raise errors_creation.value_overflow(value, dtypes.get_default_dtype())
+    low, high, by = [v if isinstance(v, float) else int(v) for v in values]
+    return low, high, by
+
+
+def _range_length(low: Any, high: Any, by: Any, of: dtype) -> int:
+    """How many elements a range has; for int64 it is counted in integers, exactly."""
+    if not by:
+        raise errors_creation.step_zero()
+    if not (math.isfinite(low) and math.isfinite(high)) or (high < low if by > 0 else high > low):
+        raise errors_creation.bad_range(low, high, by)
+    if of is not dtypes.int64:
+        return rounded_up((float(high) - float(low)) / float(by))
+    low, high, by = (storable("arange", v, of) for v in (low, high, by))
+    if not by:
+        raise errors_creation.step_zero(ValueError)
+    return max(0, -((low - high) // by))
+
+
+def _steps(function: str, steps: Any) -> int:
+    count = as_int(steps, function, "steps")
+    if count < 0:
+        raise errors_creation.negative_steps(function, count)
+    return count
+
+
+def _space(
+    function: str,
+    start: Any,
+    end: Any,
+    steps: Any,
+    of: dtype | None,
+    where: device,
+    out: Tensor | None,
+    given_device: DeviceLike | None,
+) -> tuple[Any, Any, Tensor]:
+    """The bounds as the dtype takes them, and the tensor to fill, of linspace and logspace."""
+    for name, bound in (("start", start), ("end", end)):
+        if isinstance(bound, Tensor) and bound._shape:
+            raise errors_creation.bounds_dims(function, name, bound._shape)
+    low, high = given_number(function, "start", start), given_number(function, "end", end)
+    count = _steps(function, steps)
+    inferred = dtypes.get_default_dtype()
+    if isinstance(low, complex) or isinstance(high, complex):
+        inferred = inferred.to_complex()
+        if of is not None and not of.is_complex:
+            raise errors_creation.complex_bounds(function, of)
+    kind = of or (out._dtype if out is not None else inferred)
+    if kind.kind == "b":
+        raise errors.not_implemented_for(function, kind)
+    made = destination(function, (count,), of, where, out, kind, given_device)
+    return _as_stored(function, low, kind), _as_stored(function, high, kind), made
+
+
+def _as_stored(function: str, value: Any, of: dtype) -> Any:
+    """A bound as the dtype has it, so that the ends of a range are what is stored there."""
+    value = storable(function, value, of)
+    if of.kind not in "fc":
+        return value
+    if isinstance(value, complex):
+        return complex(of.numpy.type(value))
+    return rounded(float(value), of) if of.itemsize == 2 else of.to_real().numpy.type(value).item()
+
+
+def _line(low: Any, high: Any, of: dtype, count: int) -> tuple[Any, ...]:
+    """What the rows of evenly spaced numbers are told: each half starts from its own, exact end.
+
+    The step of a 16-bit dtype is rounded to it, since torch's is, and shows.
+    """
+    step = (high - low) / (count - 1)
+    if of.kind == "f" and of.itemsize == 2:
+        step = rounded(rounded(high - low, of) / rounded(count - 1, of), of)
+    return low, high, step, count // 2, count - 1
+
+
+def _power(base: float, exponent: Any) -> Any:
+    """`base` to the power of one number, with infinities and NaN rather than exceptions."""
+    with np.errstate(all="ignore"):
+        return np.power(base, exponent).item()
+
+
+@op(method=False)
+def linspace(
+    start: Any,
+    end: Any,
+    steps: int,
+    *,
+    out: Tensor | None = None,
+    dtype: dtype | None = None,
+    layout: Any = None,
+    device: DeviceLike | None = None,
+    pin_memory: bool = False,
+    requires_grad: bool = False,
+) -> Tensor:
+    """linspace(start, end, steps, *, out=None, dtype=None, device=None) -> Tensor
+
+    `steps` evenly spaced numbers from `start` to `end`, both included; numbers or 0-d tensors. The
+    dtype is the default one, or its complex counterpart for complex bounds, unless given.
+    """
+    of, where = options("linspace", dtype, device, layout, pin_memory, requires_grad)
+    low, high, made = _space("linspace", start, end, steps, of, where, out, device)
+    count = made.numel()
+    if count == 1:
+        return fill_(made, low)
+    return filled(LINSPACE, _line(low, high, made._dtype, count), made) if count else made
+
+
+@op(method=False)
+def logspace(
+    start: Any,
+    end: Any,
+    steps: int,
+    base: float = 10.0,
+    *,
+    out: Tensor | None = None,
+    dtype: dtype | None = None,
+    layout: Any = None,
+    device: DeviceLike | None = None,
+    pin_memory: bool = False,
+    requires_grad: bool = False,
+) -> Tensor:
+    """logspace(start, end, steps, base=10.0, *, out=None, dtype=None, device=None) -> Tensor
+
+    `base` to the power of `steps` evenly spaced numbers from `start` to `end`, both included.
+    """
+    of, where = options("logspace", dtype, device, layout, pin_memory, requires_grad)
+    low, high, made = _space("logspace", start, end, steps, of, where, out, device)
+    number = float(given_number("logspace", "base", base))
+    count = made.numel()
+    if not count:
+        return made
+    if count == 1:
+        return fill_(made, _power(number, given_number("logspace", "start", start)))
+    line = _line(low, high, made._dtype, count)
+    if made._dtype.is_complex:
+        return _complex_powers(number, line, made)
+    if made._dtype.kind == "f":
+        return filled(LOGSPACE, (number, *line), made)
+    wide = made._storage.backend.properties.has_float64
+    return filled(LOGSPACE_INT, (number, 1e-14 if wide else 1e-6, *line), made)
+
+
+def _complex_powers(base: float, line: tuple[Any, ...], out: Tensor) -> Tensor:
+    """exp(z * log(base)) for the z on a line; the product is a line, too."""
+    # No number is the logarithm of 0; this one is low enough that its powers are 0 or infinite.
+    log = cmath.log(base) if base else -1e300
+    low, high, step, middle, last = line
+    wide = dtypes.complex128 if out._storage.backend.properties.has_float64 else dtypes.complex64
+    powers = new(out._shape, wide, out._storage.device)
+    filled(LINSPACE, (low * log, high * log, step * log, middle, last), powers)
+    return pointwise(EXP, (powers,), (), out, True)

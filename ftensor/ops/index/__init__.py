@@ -1,0 +1,1 @@
+"""Ops that select by indices and masks."""

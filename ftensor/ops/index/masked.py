@@ -1,0 +1,180 @@
+"""Ops with masks, and the search for elements that are not zero."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ... import dtypes, errors
+from ..._tensor import Tensor
+from ...errors import index as errors_index
+from ...execute import memory
+from ...execute.indexed import Index, Operand, locate, positions
+from ...execute.memory import COPY
+from ...execute.output import check_written, into
+from ...execute.pointwise import pointwise
+from ...iterator.shape import broadcast_shapes, numel
+from ...iterator.stride import broadcast_strides, contiguous_strides
+from ...rows.catalogue import op
+from ...rows.op import Op
+from .index import getitem
+from .selection import nonzero_tuple
+
+MERGE = Op("merge", "merge(input, mask, value) -> Tensor", "b ? c : a", bool_="b ? c : a",
+           complex_="ftb_cwhere(b, c, a)", sees="VMV", any_out=True)  # fmt: skip
+
+
+@op()
+def nonzero(input: Tensor, *, out: Tensor | None = None, as_tuple: bool = False) -> Any:
+    """nonzero(input, *, out=None, as_tuple=False) -> Tensor or tuple of Tensors
+
+    The indices of the elements that are not zero: int64, one row for each, in order; or one
+    tensor for each dim. Waits for the input.
+    """
+    if as_tuple:
+        return nonzero_tuple(_truth(input if input._shape else input.reshape(1)))
+    return into("nonzero", out, _rows(input))
+
+
+def _truth(input: Tensor) -> Tensor:
+    return input if input._dtype is dtypes.bool else input.to(dtypes.bool)
+
+
+def _rows(input: Tensor) -> Tensor:
+    """One row of coordinates for each element that is not zero; dims lie one after another."""
+    if not input._shape:
+        return memory.new((int(bool(input.item())), 0), dtypes.int64, input._storage.device)
+    columns = nonzero_tuple(_truth(input))
+    count = columns[0]._shape[0]
+    shape = (count, len(columns))
+    strides = (1, max(count, 1)) if len(columns) > 1 else contiguous_strides(shape)
+    made = memory.new(shape, dtypes.int64, input._storage.device, strides)
+    for d, column in enumerate(columns):
+        memory.copy_(made._view((count,), (strides[0],), d * strides[1]), column)
+    return made
+
+
+@op()
+def argwhere(input: Tensor) -> Tensor:
+    """argwhere(input) -> Tensor: as `nonzero`, one row for each element that is not zero."""
+    return _rows(input)
+
+
+@op()
+def nonzero_static(
+    input: Tensor, *, size: int, fill_value: int = -1, out: Tensor | None = None
+) -> Tensor:
+    """nonzero_static(input, *, size, fill_value=-1) -> Tensor
+
+    As `nonzero` with exactly `size` rows: the first ones found, the rest filled.
+    """
+    if size < 0:
+        raise errors_index.static_size(size)
+    rows = _rows(input)
+    made = memory.new((size, input.ndim), dtypes.int64, input._storage.device)
+    memory.fill_(made, fill_value)
+    n = min(size, rows._shape[0])
+    memory.copy_(made._view((n, input.ndim), made._strides, 0),
+                 rows._view((n, input.ndim), rows._strides, rows._offset))  # fmt: skip
+    return into("nonzero_static", out, made)
+
+
+def _mask(input: Any, mask: Any, name: str) -> Tensor:
+    if not isinstance(input, Tensor):
+        raise errors_index.not_a_tensor(name, "input", input)
+    if not isinstance(mask, Tensor):
+        raise errors_index.not_a_tensor(name, "mask", mask)
+    if mask._dtype is not dtypes.bool:
+        raise errors_index.mask_dtype(name, mask._dtype)
+    return mask
+
+
+def _fill_value(input: Tensor, value: Any, name: str) -> Tensor:
+    """The value to fill with, a 0-d tensor of the filled tensor's dtype."""
+    where = input._storage.device
+    if isinstance(value, Tensor):
+        if value._shape:
+            raise errors_index.fill_dims(name, value._shape)
+        if value._dtype.is_complex and not input._dtype.is_complex:
+            raise errors.complex_to_real_value(value.item(), input._dtype)
+        return value.to(where).to(input._dtype)
+    return memory.fill_(memory.new((), input._dtype, where), value)
+
+
+@op(function=False)
+def masked_fill_(input: Tensor, mask: Tensor, value: Any) -> Tensor:
+    """masked_fill_(mask, value) -> Tensor: write a number where the (broadcast) mask is True."""
+    mask = _mask(input, mask, "masked_fill_")
+    number = _fill_value(input, value, "masked_fill_")
+    return pointwise(MERGE, (input, mask, number), (), input, True)
+
+
+@op()
+def masked_fill(input: Tensor, mask: Tensor, value: Any) -> Tensor:
+    """masked_fill(input, mask, value) -> Tensor: `value` where the mask is True, else the input."""
+    mask = _mask(input, mask, "masked_fill")
+    number = _fill_value(input, value, "masked_fill")
+    shape = broadcast_shapes(input._shape, mask._shape)
+    made = memory.new_like(input, shape)
+    return pointwise(MERGE, (input, mask, number), (), made, True)
+
+
+def _broadcast(t: Tensor, *others: Tensor) -> Tensor:
+    shape = broadcast_shapes(t._shape, *[x._shape for x in others])
+    return t._view(shape, broadcast_strides(t._shape, t._strides, shape), t._offset)
+
+
+@op()
+def masked_select(input: Tensor, mask: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """masked_select(input, mask, *, out=None) -> Tensor: the elements where the mask is True, 1-d.
+
+    Shapes are broadcast together. Waits for the mask.
+    """
+    mask = _mask(input, mask, "masked_select")
+    if out is not None and out._dtype is not input._dtype:
+        raise errors_index.out_dtype("masked_select", input._dtype, out._dtype)
+    mask, source = _broadcast(mask, input), _broadcast(input, mask)
+    if not mask._shape:
+        mask, source = mask.reshape(1), source.reshape(1)
+    selected = getitem(source, mask)
+    if out is not None:
+        check_written("masked_select", out, (input, mask))
+    return into("masked_select", out, selected)
+
+
+@op(function=False)
+def masked_scatter_(input: Tensor, mask: Tensor, source: Tensor) -> Tensor:
+    """masked_scatter_(mask, source) -> Tensor
+
+    Write the elements of `source`, one after another, where the (broadcast) mask is True. Waits
+    for the mask.
+    """
+    name = "masked_scatter_"
+    mask = _mask(input, mask, name)
+    if not isinstance(source, Tensor):
+        raise errors_index.not_a_tensor(name, "source", source)
+    if source._dtype is not input._dtype:
+        raise errors_index.same_dtypes(name, input._dtype, source._dtype)
+    if broadcast_shapes(input._shape, mask._shape) != input._shape:
+        raise errors.output_shape(input._shape, broadcast_shapes(input._shape, mask._shape))
+    check_written(name, input, (mask, source))
+    flat = source.reshape(-1)
+    if not input.is_contiguous():
+        whole = input.contiguous()
+        return memory.copy_(input, masked_scatter_(whole, mask, source))
+    there = positions(_broadcast(mask, input))
+    count = there._shape[0]
+    if count > flat._shape[0]:
+        raise errors_index.too_few_to_scatter(flat._shape[0], count)
+    index = Index(there, (1,), numel(input._shape), 1, 0, checked=True)
+    from_source = Operand(flat, (flat._strides[0],))
+    locate(COPY, (count,), Operand(input, (0,), True), [from_source], [index])
+    return input
+
+
+@op()
+def masked_scatter(input: Tensor, mask: Tensor, source: Tensor) -> Tensor:
+    """masked_scatter(input, mask, source) -> Tensor: a copy, scattered into."""
+    mask = _mask(input, mask, "masked_scatter")
+    whole = _broadcast(input, mask)
+    made = memory.clone(whole, memory_format=memory.contiguous_format)
+    return masked_scatter_(made, mask, source)

@@ -1,0 +1,260 @@
+"""Writing whole entries of a dim, and views of a copy: index_add and its like, select_scatter."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ... import dtypes, errors
+from ..._tensor import Tensor
+from ...errors import index as errors_index
+from ...execute import memory
+from ...execute.indexed import ADD_AT, Index, Operand, locate
+from ...execute.memory import COPY
+from ...execute.output import check_written, into
+from ...iterator.shape import normalize_dim
+from ...rows.catalogue import op
+from ...rows.op import Op
+from .gather import INDEX_DTYPES, check_tensors, lifted, put_at
+from .index import getitem
+from .scatter import JOINS, copy_to_write, divide_by_counts, first_value, number_like
+
+
+def _write(
+    input: Tensor, dim: int, index: Tensor, source: Tensor, join: Op, *,
+    strict: bool = True, refusal: Any = errors_index.out_of_bounds,
+) -> Tensor:  # fmt: skip
+    """Let the entries of `source` (or its only element) join those that `index` lists."""
+    index, whole = lifted(index), lifted(input)
+    shape = put_at(whole._shape, dim, index._shape[0])
+    zeros = (0,) * len(shape)
+    strides = zeros
+    if source._shape:
+        strides = source._strides if input._shape else (source._strides[0],)
+    steps = put_at(zeros, dim, index._strides[0])
+    size, stride = whole._shape[dim], whole._strides[dim]
+    where = Index(index, steps, size, stride, dim, strict=strict)
+    target = Operand(whole, put_at(whole._strides, dim, 0), True)
+    inputs = [Operand(source, strides)] + ([] if join is COPY else [target])
+    locate(join, shape, target, inputs, [where], ordered=True, refusal=refusal)
+    return input
+
+
+@op()
+def index_add(
+    input: Tensor, dim: int, index: Tensor, source: Tensor, *, alpha: Any = 1,
+    out: Tensor | None = None,
+) -> Tensor:  # fmt: skip
+    """index_add(input, dim, index, source, *, alpha=1, out=None) -> Tensor
+
+    A copy of the input with `alpha * source` added, entry by entry of a dim, to the entries listed
+    in `index`. RuntimeError for an index out of range; negative ones are.
+    """
+    check_tensors("index_add", input=input, index=index, source=source)
+    made = copy_to_write("index_add", input, out, (index, source))
+    return index_add_(made, dim, index, source, alpha=alpha)
+
+
+@op(function=False)
+def index_add_(input: Tensor, dim: int, index: Tensor, source: Tensor, *, alpha: Any = 1) -> Tensor:
+    """In-place form of `index_add`."""
+    name = "index_add_"
+    dim = _check_added(name, input, dim, index, source)
+    check_written(name, input, (index, source))
+    if isinstance(alpha, complex) and not input._dtype.is_complex:
+        raise errors.complex_to_real_value(alpha, input._dtype)
+    if alpha != 1:
+        source = source.mul(number_like(source, alpha))
+    return _write(input, dim, index, source, ADD_AT, refusal=errors_index.gather_bounds)
+
+
+def _check_added(name: str, input: Any, dim: Any, index: Any, source: Any) -> int:
+    """The checks of index_add and index_reduce; the dim counted from the front."""
+    check_tensors(name, input=input, index=index, source=source)
+    dim = normalize_dim(dim, input.ndim)
+    if index.ndim > 1:
+        raise errors_index.index_vector(name, index.ndim, IndexError)
+    if index._dtype not in INDEX_DTYPES:
+        raise errors_index.index_dtype_of(name, "int32 or int64", index._dtype)
+    if source._dtype is not input._dtype:
+        raise errors_index.same_dtypes(name, input._dtype, source._dtype)
+    if dim >= max(1, source.ndim):
+        raise errors_index.source_ndim(name, source.ndim, input.ndim, IndexError)
+    count = lifted(source)._shape[dim]
+    if count != index.numel():
+        raise errors_index.source_count(name, count, index.numel(), RuntimeError)
+    if input._shape or source.numel() != 1:
+        rest = put_at(input._shape, dim, count) if input._shape else ()
+        if input.ndim != source.ndim or rest != source._shape:
+            raise errors_index.source_shape(name, source._shape, input._shape, dim)
+    return dim
+
+
+@op()
+def index_reduce(
+    input: Tensor, dim: int, index: Tensor, source: Tensor, reduce: str, *,
+    include_self: bool = True, out: Tensor | None = None,
+) -> Tensor:  # fmt: skip
+    """index_reduce(input, dim, index, source, reduce, *, include_self=True, out=None) -> Tensor
+
+    As `index_add`, with "prod", "mean", "amax" or "amin" of the entries that meet; of these and
+    what lay there, unless `include_self` is False.
+    """
+    check_tensors("index_reduce", input=input, index=index, source=source)
+    made = copy_to_write("index_reduce", input, out, (index, source))
+    return index_reduce_(made, dim, index, source, reduce, include_self=include_self)
+
+
+@op(function=False)
+def index_reduce_(
+    input: Tensor, dim: int, index: Tensor, source: Tensor, reduce: str, *,
+    include_self: bool = True,
+) -> Tensor:  # fmt: skip
+    """In-place form of `index_reduce`."""
+    name = "index_reduce"
+    if reduce not in ("prod", "mean", "amax", "amin"):
+        raise errors_index.scatter_reduce_name(reduce, ("prod", "mean", "amax", "amin"))
+    dim = _check_added(name, input, dim, index, source)
+    if input._dtype is dtypes.bool or input._dtype.is_complex:
+        raise errors.not_implemented_for(name, input._dtype)
+    check_written(name, input, (index, source))
+    if not include_self:
+        _write(input, dim, index, first_value(reduce, source), COPY)
+    _write(input, dim, index, source, JOINS[reduce])
+    if reduce == "mean":
+        counts = memory.fill_(memory.new_like(input, input._shape, dtypes.int64), int(include_self))
+        divide_by_counts(input, _write(counts, dim, index, number_like(counts, 1), ADD_AT))
+    return input
+
+
+@op()
+def index_copy(
+    input: Tensor, dim: int, index: Tensor, source: Tensor, *, out: Tensor | None = None
+) -> Tensor:
+    """index_copy(input, dim, index, source, *, out=None) -> Tensor
+
+    A copy of the input with the entries of `source` written over those that `index` (int64)
+    lists. IndexError for an index out of range; negative ones are.
+    """
+    check_tensors("index_copy", input=input, index=index, source=source)
+    made = copy_to_write("index_copy", input, out, (index, source))
+    return index_copy_(made, dim, index, source)
+
+
+@op(function=False)
+def index_copy_(input: Tensor, dim: int, index: Tensor, source: Tensor) -> Tensor:
+    """In-place form of `index_copy`."""
+    name = "index_copy_"
+    check_tensors(name, input=input, index=index, source=source)
+    dim = normalize_dim(dim, input.ndim)
+    if index.ndim > 1:
+        raise errors_index.index_vector(name, index.ndim, IndexError)
+    if not source._shape and index.numel() != 1:
+        raise errors_index.source_count(name, 1, index.numel(), IndexError)
+    if source._shape and input._shape and source.ndim != input.ndim:
+        raise errors_index.source_ndim(name, source.ndim, input.ndim, IndexError)
+    if index._dtype is not dtypes.int64:
+        raise errors_index.index_dtype_of(name, "int64", index._dtype)
+    if source._dtype is not input._dtype:
+        raise errors_index.same_dtypes(name, input._dtype, source._dtype)
+    rest = tuple(n for d, n in enumerate(input._shape) if d != dim)
+    if rest != tuple(n for d, n in enumerate(source._shape) if d != dim):
+        raise errors_index.source_shape(name, source._shape, input._shape, dim)
+    if source._shape and source._shape[dim] != index.numel():
+        raise errors_index.source_count(name, source._shape[dim], index.numel(), IndexError)
+    check_written(name, input, (index, source))
+    return _write(input, dim, index, source, COPY)
+
+
+@op()
+def index_fill(input: Tensor, dim: int, index: Tensor, value: Any) -> Tensor:
+    """index_fill(input, dim, index, value) -> Tensor: a copy with the listed entries filled."""
+    check_tensors("index_fill", input=input)
+    return index_fill_(memory.clone(input), dim, index, value)
+
+
+@op(function=False)
+def index_fill_(input: Tensor, dim: int, index: Tensor, value: Any) -> Tensor:
+    """index_fill_(dim, index, value) -> Tensor
+
+    Write a number (or a 0-d tensor's value) into the entries of a dim that `index` (int64) lists.
+    IndexError for an index out of range.
+    """
+    name = "index_fill_"
+    check_tensors(name, input=input, index=index)
+    if isinstance(value, Tensor):
+        if value._shape:
+            raise errors_index.fill_dims(name, value._shape)
+        value = value.item()
+    if index._dtype is not dtypes.int64:
+        raise errors_index.index_fill_dtype(index._dtype)
+    dim = normalize_dim(dim, input.ndim)
+    if index.ndim > 1:
+        raise errors_index.index_vector(name, index.ndim, RuntimeError)
+    if isinstance(value, complex) and not input._dtype.is_complex:
+        raise errors.complex_to_real_value(value, input._dtype)
+    check_written(name, input, (index,))
+    return _write(input, dim, index, number_like(input, value), COPY, strict=False)
+
+
+def _written_view(input: Tensor, view: Tensor, src: Tensor, name: str) -> None:
+    check_tensors(name, src=src)
+    if view._shape != src._shape:
+        raise errors_index.slice_shape(name, src._shape, view._shape)
+    memory.copy_(view, src)
+
+
+@op()
+def select_scatter(input: Tensor, src: Tensor, dim: int, index: int) -> Tensor:
+    """select_scatter(input, src, dim, index) -> Tensor: a copy with one entry of a dim replaced."""
+    check_tensors("select_scatter", input=input)
+    made = memory.clone(input)
+    view = made.select(dim, index)
+    _written_view(made, view, src, "select_scatter")
+    return made
+
+
+@op()
+def slice_scatter(
+    input: Tensor, src: Tensor, dim: int = 0, start: int | None = None, end: int | None = None,
+    step: int = 1, *, out: Tensor | None = None,
+) -> Tensor:  # fmt: skip
+    """slice_scatter(input, src, dim=0, start=None, end=None, step=1) -> Tensor
+
+    A copy of the input with a slice of a dim replaced.
+    """
+    check_tensors("slice_scatter", input=input)
+    made = memory.clone(input)
+    dim = normalize_dim(dim, input.ndim)
+    view = getitem(made, (slice(None),) * dim + (slice(start, end, step),))
+    _written_view(made, view, src, "slice_scatter")
+    return into("slice_scatter", out, made)
+
+
+@op()
+def diagonal_scatter(
+    input: Tensor, src: Tensor, offset: int = 0, dim1: int = 0, dim2: int = 1
+) -> Tensor:
+    """diagonal_scatter(input, src, offset=0, dim1=0, dim2=1) -> Tensor
+
+    A copy of the input with a diagonal replaced.
+    """
+    check_tensors("diagonal_scatter", input=input)
+    made = memory.clone(input)
+    view = made.diagonal(offset, dim1, dim2)
+    _written_view(made, view, src, "diagonal_scatter")
+    return made
+
+
+@op()
+def as_strided_scatter(
+    input: Tensor, src: Tensor, size: Any, stride: Any, storage_offset: int | None = None
+) -> Tensor:
+    """as_strided_scatter(input, src, size, stride, storage_offset=None) -> Tensor
+
+    A copy of the input with the elements of an `as_strided` view replaced.
+    """
+    check_tensors("as_strided_scatter", input=input)
+    made = memory.clone(input)
+    view = made.as_strided(size, stride, storage_offset)
+    _written_view(made, view, src, "as_strided_scatter")
+    return made

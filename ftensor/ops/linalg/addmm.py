@@ -1,0 +1,215 @@
+"""Products added to a tensor: addmm and its relatives, outer products, linear layers."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..._tensor import Tensor
+from ...errors import arith as errors_arith
+from ...errors import matmul as errors_matmul
+from ...execute import memory
+from ...execute.numbers import rounded
+from ...execute.pointwise import pointwise
+from ...iterator.shape import Ints, numel
+from ...iterator.stride import contiguous_strides, view_strides
+from ...rows.catalogue import ENTRIES, op
+from ...rows.op import Op
+from ..pointwise.binary import check_factor
+from .matmul import batches_fit, column, matmul, matrix_vector, matrix_vector_fit, turned
+from .product import added_to, check, factors, finish, need_ndim, output, product
+
+
+@op(inplace=True)
+def addmm(
+    input: Tensor, mat1: Tensor, mat2: Tensor, *, beta: Any = 1, alpha: Any = 1,
+    out: Tensor | None = None,
+) -> Tensor:  # fmt: skip
+    """addmm(input, mat1, mat2, *, beta=1, alpha=1, out=None) -> Tensor
+
+    `beta * input + alpha * (mat1 @ mat2)`; with `beta` 0, `input` is not read. RuntimeError for
+    matrices that don't fit, an `input` that doesn't expand to the product, or different dtypes.
+    """
+    if type(mat1) is Tensor and type(mat2) is Tensor:
+        need_ndim("addmm", 2, mat1=mat1, mat2=mat2)
+        if mat1._shape[1] != mat2._shape[0]:
+            raise errors_matmul.shapes_differ("addmm", mat1._shape, mat2._shape)
+    of = check("addmm", input=input, mat1=mat1, mat2=mat2)
+    factors("addmm", of, beta, alpha)
+    return product("addmm", mat1, mat2, out, input, beta, alpha)
+
+
+@op(inplace=True)
+def addmv(
+    input: Tensor, mat: Tensor, vec: Tensor, *, beta: Any = 1, alpha: Any = 1,
+    out: Tensor | None = None,
+) -> Tensor:  # fmt: skip
+    """addmv(input, mat, vec, *, beta=1, alpha=1, out=None) -> Tensor
+
+    `beta * input + alpha * (mat @ vec)`; with `beta` 0, `input` is not read. Errors as `addmm`.
+    """
+    if type(mat) is Tensor and type(vec) is Tensor:
+        matrix_vector_fit("addmv", mat, vec)
+    of = check("addmv", input=input, mat=mat, vec=vec)
+    factors("addmv", of, beta, alpha)
+    return matrix_vector("addmv", mat, vec, out, input, beta, alpha)
+
+
+@op(inplace=True)
+def baddbmm(
+    input: Tensor, batch1: Tensor, batch2: Tensor, *, beta: Any = 1, alpha: Any = 1,
+    out: Tensor | None = None,
+) -> Tensor:  # fmt: skip
+    """baddbmm(input, batch1, batch2, *, beta=1, alpha=1, out=None) -> Tensor
+
+    `addmm` for each pair of two batches of matrices.
+    """
+    if type(batch1) is Tensor and type(batch2) is Tensor:
+        batches_fit("baddbmm", batch1, batch2)
+    of = check("baddbmm", input=input, batch1=batch1, batch2=batch2)
+    factors("baddbmm", of, beta, alpha)
+    return product("baddbmm", batch1, batch2, out, input, beta, alpha)
+
+
+# addbmm adds so few products one after the other, each rounded to the dtype, as torch does.
+FEW_MATRICES = 32
+
+
+@op(inplace=True)
+def addbmm(
+    input: Tensor, batch1: Tensor, batch2: Tensor, *, beta: Any = 1, alpha: Any = 1,
+    out: Tensor | None = None,
+) -> Tensor:  # fmt: skip
+    """addbmm(input, batch1, batch2, *, beta=1, alpha=1, out=None) -> Tensor
+
+    `beta * input + alpha` times the sum of all products of the two batches' matrices.
+    """
+    if type(batch1) is Tensor and type(batch2) is Tensor:
+        batches_fit("addbmm", batch1, batch2)
+    of = check("addbmm", input=input, batch1=batch1, batch2=batch2)
+    factors("addbmm", of, beta, alpha)
+    batch, m, k = batch1._shape
+    n = batch2._shape[2]
+    if 0 < batch <= FEW_MATRICES:
+        made = added_to("addbmm", input, (m, n))
+        for i in range(batch):
+            last = out if i == batch - 1 else None
+            made = addmm(
+                made,
+                _matrix(batch1, i),
+                _matrix(batch2, i),
+                beta=beta if i == 0 else 1,
+                alpha=alpha,
+                out=last,
+            )
+        return made
+    # The batch is more depth: (m, batch * k) times (batch * k, n).
+    s0, s1, s2 = batch1._strides
+    left = batch1._view((m, batch, k), (s1, s0, s2), batch1._offset)
+    return product(
+        "addbmm",
+        flat(left, (m, batch * k)),
+        flat(batch2, (batch * k, n)),
+        out,
+        input,
+        beta,
+        alpha,
+    )
+
+
+def _matrix(t: Tensor, i: int) -> Tensor:
+    """Matrix i of a batch."""
+    return t._view(t._shape[1:], t._strides[1:], t._offset + i * t._strides[0])
+
+
+def flat(t: Tensor, shape: Ints) -> Tensor:
+    """`t` in another shape, as a view if it can be one."""
+    strides = view_strides(t._shape, t._strides, shape)
+    if strides is None:
+        t = memory.clone(t, memory_format=memory.contiguous_format)
+        strides = contiguous_strides(shape)
+    return t._view(shape, strides, t._offset)
+
+
+@op(aliases=("ger",))
+def outer(input: Tensor, vec2: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """outer(input, vec2, *, out=None) -> Tensor
+
+    The products of every element of a vector with every one of another; dtypes are promoted.
+    """
+    for arg, x in (("input", input), ("vec2", vec2)):
+        if type(x) is not Tensor:
+            raise errors_arith.not_a_tensor("outer", arg, x)
+    need_ndim("outer", 1, input=input, vec2=vec2)
+    made: Tensor = ENTRIES["mul"].call(column(input), vec2, out=out)
+    return made
+
+
+ADDR = Op(
+    "addr", "addr(input, vec1, vec2) -> Tensor", "a * beta + b * c * alpha",
+    bool_="(a & beta) | (b & c & alpha)",
+    complex_="ft_cadd(ft_cmul(a, beta), ft_cmul(ft_cmul(b, c), alpha))",
+    params=("beta", "alpha"), check=check_factor,
+)  # fmt: skip
+# Without `input`, which takes part in promotion only.
+ADDR_FRESH = Op(
+    "addr", "addr(input, vec1, vec2) -> Tensor", "b * c * alpha", bool_="b & c & alpha",
+    complex_="ft_cmul(ft_cmul(b, c), alpha)", params=("beta", "alpha"), check=check_factor,
+)  # fmt: skip
+
+
+@op(inplace=True, rows=(ADDR, ADDR_FRESH))
+def addr(
+    input: Tensor, vec1: Tensor, vec2: Tensor, *, beta: Any = 1, alpha: Any = 1,
+    out: Tensor | None = None,
+) -> Tensor:  # fmt: skip
+    """addr(input, vec1, vec2, *, beta=1, alpha=1, out=None) -> Tensor
+
+    `beta * input + alpha * outer(vec1, vec2)`; dtypes are promoted. With `beta` 0, `input` is
+    not read.
+    """
+    for arg, x in (("input", input), ("vec1", vec1), ("vec2", vec2)):
+        if type(x) is not Tensor:
+            raise errors_arith.not_a_tensor("addr", arg, x)
+    need_ndim("addr", 1, vec1=vec1, vec2=vec2)
+    shape = (*vec1._shape, *vec2._shape)
+    whole = input if out is input and input._shape == shape else added_to("addr", input, shape)
+    if input._dtype.kind == "f" and input._dtype.itemsize == 2 and out is not input and beta != 0:
+        # torch rounds every step to the 16-bit type.
+        mul, add = ENTRIES["mul"].call, ENTRIES["add"].call
+        beta, alpha = (rounded(float(x), input._dtype) for x in (beta, alpha))
+        scaled = mul(mul(column(vec1), alpha), vec2)
+        made: Tensor = add(mul(whole, beta), scaled, out=out)
+        return made
+    row = ADDR_FRESH if beta == 0 else ADDR
+    return pointwise(
+        row, (whole, column(vec1), vec2), (beta, alpha), out, out is input and out is not None
+    )
+
+
+@op(method=False, namespace="nn.functional")
+def linear(
+    input: Tensor, weight: Tensor, bias: Tensor | None = None, *, out: Tensor | None = None
+) -> Tensor:
+    """nn.functional.linear(input, weight, bias=None, *, out=None) -> Tensor
+
+    `input @ weight.T + bias`; the dims of `input` before the last are kept.
+    """
+    for arg, x in (("input", input), ("weight", weight)):
+        if type(x) is not Tensor:
+            raise errors_arith.not_a_tensor("linear", arg, x)
+    weights = turned(weight) if len(weight._shape) < 3 else weight
+    if bias is None:
+        return matmul(input, weights, out=out)
+    check("linear", "addmm", input=input, weight=weight, bias=bias)
+    if len(input._shape) == 2 and len(weight._shape) == 2:
+        return addmm(bias, input, weights, out=out)
+    if len(weight._shape) == 2 and len(bias._shape) == 1 and input.is_contiguous():
+        shape = (*input._shape[:-1], weight._shape[0])
+        rows = flat(input, (numel(input._shape[:-1]), input._shape[-1]))
+        made = flat(addmm(bias, rows, weights), shape)
+    else:
+        made = ENTRIES["add"].call(matmul(input, weights), bias)
+    if out is None:
+        return made
+    target, _ = output("linear", out, made._shape, made, (), False)
+    return finish(made, target, True)

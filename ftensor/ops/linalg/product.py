@@ -1,0 +1,194 @@
+"""What the matrix ops share: checks of their operands, their output, and the choice of a kernel."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from ... import errors
+from ..._tensor import Tensor
+from ...dtypes import dtype
+from ...errors import arith as errors_arith
+from ...errors import matmul as errors_matmul
+from ...execute import memory
+from ...execute.matmul import gemm
+from ...execute.numbers import check_fits
+from ...execute.pointwise import pointwise, resize_output
+from ...execute.reduce import fold
+from ...iterator.shape import Ints, broadcast_shapes, numel
+from ...iterator.stride import broadcast_strides, has_internal_overlap, partial_overlap
+from ...rows.op import Op, Reduce
+
+# Matrix times vector: from this many terms on the lanes go along the sums.
+FOLD_TERMS = 1 << 12
+
+DOT = Reduce(
+    "dot", "a * b", "x + y", "K(0)",
+    complex_=("ft_cmul(a, b)", "ft_cadd(x, y)", "FT_PAIR(FT_T, K(0), K(0))"),
+)  # fmt: skip
+VDOT = Reduce(
+    "vdot", "a * b", "x + y", "K(0)",
+    complex_=(
+        "ft_cmul(ft_cmake(a.re, -a.im), b)", "ft_cadd(x, y)", "FT_PAIR(FT_T, K(0), K(0))",
+    ),
+)  # fmt: skip
+SCALED = Op(
+    "scaled", "scaled(product) -> Tensor", "a * alpha", complex_="ft_cmul(a, alpha)",
+    params=("alpha",),
+)  # fmt: skip
+MIXED = Op(
+    "mixed", "mixed(input, product) -> Tensor", "a * beta + b * alpha",
+    complex_="ft_cadd(ft_cmul(a, beta), ft_cmul(b, alpha))", params=("beta", "alpha"),
+)  # fmt: skip
+
+
+def check(op: str, dispatch: str = "", /, **tensors: Any) -> dtype:
+    """The common dtype of operands that must be tensors of one dtype on one device.
+
+    `dispatch` is the op to be named where it is another one that refuses bool.
+
+    TypeError for what is no tensor, RuntimeError for different dtypes or devices,
+    NotImplementedError for bool.
+    """
+    for arg, x in tensors.items():
+        if type(x) is not Tensor:
+            raise errors_arith.not_a_tensor(op, arg, x)
+    all_ = list(tensors.values())
+    first = all_[0]
+    for x in all_:
+        if x._dtype is not first._dtype:
+            raise errors_matmul.mixed_dtypes(op, [y._dtype for y in all_])
+        if x._storage.device is not first._storage.device:
+            raise errors.different_devices(op, [y.device for y in all_])
+    found: dtype = first._dtype
+    if found.kind == "b":
+        raise errors.not_implemented_for(dispatch or op, found)
+    return found
+
+
+def need_ndim(op: str, ndim: int, **tensors: Tensor) -> None:
+    """RuntimeError for an operand with another number of dims."""
+    for name, x in tensors.items():
+        if len(x._shape) != ndim:
+            raise errors_matmul.needs_ndim(op, name, ndim, x._shape)
+
+
+def factors(op: str, of: dtype, beta: Any, alpha: Any) -> None:
+    """RuntimeError for factors that the dtype cannot hold."""
+    for name, value in (("beta", beta), ("alpha", alpha)):
+        if not isinstance(value, (bool, int, float, complex)):
+            raise errors.not_a_tensor_or_number(name, value)
+        if type(value) is not int:
+            check_fits(op, value, of)
+
+
+def added_to(op: str, input: Tensor, shape: Ints) -> Tensor:
+    """`input` expanded to the product's shape."""
+    given = input._shape
+    if given == shape:
+        return input
+    lead = len(shape) - len(given)
+    if lead < 0 or any(n not in (1, s) for n, s in zip(given, shape[lead:])):
+        raise errors_matmul.added_shape(op, given, shape)
+    return input._view(shape, broadcast_strides(given, input._strides, shape), input._offset)
+
+
+def _region(x: Tensor) -> tuple[int, Ints, Ints, int]:
+    return x._offset * x._dtype.itemsize, x._shape, x._strides, x._dtype.itemsize
+
+
+def output(
+    op: str, out: Tensor | None, shape: Ints, like: Tensor, read: Sequence[Tensor], inplace: bool
+) -> tuple[Tensor, bool]:
+    """(the tensor to write, whether it must then be copied to `out`).
+
+    `read` are the tensors that may not be written before the end. RuntimeError for an `out` of
+    another dtype or device, of another shape in place, or whose elements share memory.
+    """
+    if out is None:
+        return memory.new(shape, like._dtype, like._storage.device), False
+    if type(out) is not Tensor:
+        raise errors_arith.not_a_tensor(op, "out", out)
+    if out._dtype is not like._dtype:
+        raise errors_matmul.out_dtype(op, like._dtype, out._dtype)
+    if out._storage.device is not like._storage.device:
+        raise errors.different_devices(op, [like.device, out.device])
+    if out._storage.readonly:
+        raise errors.read_only(op)
+    if out._shape != shape:
+        if inplace:
+            raise errors.output_shape(out._shape, shape)
+        resize_output(out, shape)
+    if has_internal_overlap(out._shape, out._strides):
+        raise errors.output_overlaps_itself(op, out._shape, out._strides)
+    if any(x._storage is out._storage for x in read):
+        return memory.new(shape, like._dtype, like._storage.device), True
+    return out, False
+
+
+def finish(result: Tensor, out: Tensor | None, copy: bool) -> Tensor:
+    """The result, brought into `out` where it isn't there yet."""
+    if out is None:
+        return result
+    if copy:
+        pointwise(memory.COPY, (result,), (), out, True)
+    return out
+
+
+def product(
+    op: str, a: Tensor, b: Tensor, out: Tensor | None = None, added: Tensor | None = None,
+    beta: Any = 1, alpha: Any = 1,
+) -> Tensor:  # fmt: skip
+    """`beta * added + alpha * a @ b` of matrices, or batches of them that broadcast.
+
+    The operands have been checked; their contracted dims fit. `beta` 0 leaves `added` unread.
+    """
+    shape: Ints = (a._shape[-2], b._shape[-1])
+    if len(a._shape) > 2 or len(b._shape) > 2:
+        batch = broadcast_shapes(a._shape[:-2], b._shape[:-2])
+        a, b = _with_dims(a, len(batch) + 2), _with_dims(b, len(batch) + 2)
+        shape = (*batch, *shape)
+    inplace = out is not None and out is added
+    if added is not None:
+        added = None if beta == 0 else added_to(op, added, shape)
+    read = [a, b]
+    if added is not None and out is not None and partial_overlap(_region(added), _region(out)):
+        read.append(added)
+    target, copy = output(op, out, shape, a, read, inplace)
+    if 1 in shape[-2:] and numel(shape) * a._shape[-1] >= FOLD_TERMS:
+        row = shape[-2] == 1
+        made = folded(DOT, (_transposed(a), b) if row else (a, _transposed(b)), -2 if row else -1)
+        combine(made._view(shape, memory.contiguous_strides(shape), 0), target, added, beta, alpha)
+    else:
+        gemm(target, a, b, added, alpha, beta)
+    return finish(target, out, copy)
+
+
+def folded(red: Reduce, inputs: Sequence[Tensor], dim: int | None) -> Tensor:
+    """The sums of products along a dim, in the dtype that they were computed in; contiguous."""
+    compute = inputs[0]._dtype.compute
+    (made,) = fold(red, inputs, dim, False, compute, (compute,))
+    return memory.contiguous(made)
+
+
+def combine(made: Tensor, target: Tensor, added: Tensor | None, beta: Any, alpha: Any) -> None:
+    """Write `beta * added + alpha * made` to `target`; the sums keep their precision until then."""
+    if added is not None:
+        pointwise(MIXED, (added, made), (beta, alpha), target, True)
+    elif type(alpha) is int and alpha == 1:
+        pointwise(memory.COPY, (made,), (), target, True)
+    else:
+        pointwise(SCALED, (made,), (alpha,), target, True)
+
+
+def _transposed(t: Tensor) -> Tensor:
+    *shape, m, n = t._shape
+    *strides, p, q = t._strides
+    return t._view((*shape, n, m), (*strides, q, p), t._offset)
+
+
+def _with_dims(t: Tensor, ndim: int) -> Tensor:
+    lead = ndim - len(t._shape)
+    if not lead:
+        return t
+    return t._view((1,) * lead + t._shape, (0,) * lead + t._strides, t._offset)

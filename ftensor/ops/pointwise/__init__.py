@@ -1,0 +1,1 @@
+"""Ops on one element of each input at a time."""

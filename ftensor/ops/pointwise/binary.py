@@ -1,0 +1,234 @@
+"""Arithmetic on two inputs: sums, products, extremes, and real functions of two variables."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+from ... import dtypes, errors
+from ..._tensor import Tensor
+from ...errors import arith as errors_arith
+from ...execute.numbers import check_fits
+from ...execute.pointwise import pointwise
+from ...execute.prepare import common_dtype
+from ...rows.catalogue import ENTRIES, Entry, op, register
+from ...rows.op import Op, Promote
+from ..bind import add_rows
+
+_FLOAT = Promote.INT_TO_FLOAT
+
+
+def _dtypes(inputs: Any) -> list[dtypes.dtype]:
+    return [x._dtype if type(x) is Tensor else dtypes.scalar_dtype(x) for x in inputs]
+
+
+def check_factor(op: Op, inputs: Any, params: Any, common: dtypes.dtype) -> None:
+    """A factor's category may not be above that of the operands."""
+    for name, value in zip(op.params, params):
+        kind = dtypes.scalar_dtype(value).kind
+        # A bool is for bools only; an integer fits everywhere; otherwise the category decides.
+        allowed = {"b": "b", "f": "fc", "c": "c"}.get(kind, "buifc")
+        if common.kind not in allowed:
+            raise errors_arith.alpha_kind(op.name, name, value, common)
+
+
+def _check_subtraction(op: Op, inputs: Any, params: Any, common: dtypes.dtype) -> None:
+    found = _dtypes(inputs)
+    if dtypes.bool in found:
+        raise errors_arith.bool_subtraction(op.name, found)
+    check_factor(op, inputs, params, common)
+
+
+def _check_same(op: Op, inputs: Any, params: Any, common: dtypes.dtype) -> None:
+    found = _dtypes(inputs)
+    if common.is_complex:
+        raise errors.dtype_not_supported(op.name, common)
+    if found[0] is not found[1]:
+        raise errors_arith.dtypes_differ(op.name, found)
+
+
+ADD = Op(
+    "add", "add(input, other) -> Tensor", "a + b",
+    bool_="a | b", complex_="ft_cadd(a, b)",
+    operators=("__add__", "__radd__", "__iadd__"),
+)  # fmt: skip
+ADD_SCALED = Op(
+    "add", "add(input, other, *, alpha) -> Tensor", "a + ftb_narrow(b * alpha)",
+    int_="a + b * alpha",
+    bool_="a | (b & alpha)", complex_="ft_cadd(a, ft_cmul(b, alpha))",
+    params=("alpha",), check=check_factor,
+)  # fmt: skip
+SUB = Op(
+    "sub", "sub(input, other) -> Tensor", "a - b",
+    complex_="ft_csub(a, b)", check=_check_subtraction,
+    operators=("__sub__", "__rsub__", "__isub__"),
+)  # fmt: skip
+SUB_SCALED = Op(
+    "sub", "sub(input, other, *, alpha) -> Tensor", "a - ftb_narrow(b * alpha)",
+    int_="a - b * alpha",
+    complex_="ft_csub(a, ft_cmul(b, alpha))",
+    params=("alpha",), check=_check_subtraction,
+)  # fmt: skip
+
+
+@op(inplace=True, rows=(ADD, ADD_SCALED))
+def add(input: Any, other: Any, *, alpha: Any = 1, out: Tensor | None = None) -> Tensor:
+    """add(input, other, *, alpha=1, out=None) -> Tensor
+
+    The sum of `input` and `alpha` times `other`, in the dtype that the inputs promote to.
+    RuntimeError for an `alpha` of a higher category than the inputs.
+    """
+    if type(alpha) is int and alpha == 1:
+        return pointwise(ADD, (input, other), (), out)
+    return pointwise(ADD_SCALED, (input, other), (alpha,), out)
+
+
+@op(inplace=True, aliases=("subtract",), rows=(SUB, SUB_SCALED))
+def sub(input: Any, other: Any, *, alpha: Any = 1, out: Tensor | None = None) -> Tensor:
+    """sub(input, other, *, alpha=1, out=None) -> Tensor
+
+    `input` less `alpha` times `other`. RuntimeError for bool operands, for which `^` and `~`
+    are meant, and for an `alpha` of a higher category than the inputs.
+    """
+    if type(alpha) is int and alpha == 1:
+        return pointwise(SUB, (input, other), (), out)
+    return pointwise(SUB_SCALED, (input, other), (alpha,), out)
+
+
+@op(method=False)
+def rsub(input: Any, other: Any, *, alpha: Any = 1) -> Tensor:
+    """rsub(input, other, *, alpha=1) -> Tensor: `other` less `alpha` times `input`."""
+    if type(input) is not Tensor:
+        raise errors.not_a_tensor("rsub", 1, input)
+    return sub(other, input, alpha=alpha)
+
+
+ROWS = [
+    Op(
+        "mul", "mul(input, other, *, out=None) -> Tensor", "a * b",
+        doc="The product.", round_numbers=False,
+        bool_="a & b", complex_="ft_cmul(a, b)",
+        operators=("__mul__", "__rmul__", "__imul__"), aliases=("multiply",),
+    ),
+    Op(
+        "maximum", "maximum(input, other, *, out=None) -> Tensor", "ft_max(a, b)",
+        tensors=(0, 1), doc="The larger one of each pair; NaN where either is NaN.",
+        refusal=errors.dtype_not_supported, inplace=False,
+    ),
+    Op(
+        "minimum", "minimum(input, other, *, out=None) -> Tensor", "ft_min(a, b)",
+        tensors=(0, 1), doc="The smaller one of each pair; NaN where either is NaN.",
+        refusal=errors.dtype_not_supported, inplace=False,
+    ),
+    Op(
+        "fmax", "fmax(input, other, *, out=None) -> Tensor", "fmax(a, b)",
+        tensors=(0, 1), doc="The larger one of each pair; a NaN gives way to a number.",
+        int_="ft_max(a, b)", refusal=errors.dtype_not_supported, inplace=False,
+    ),
+    Op(
+        "fmin", "fmin(input, other, *, out=None) -> Tensor", "fmin(a, b)",
+        tensors=(0, 1), doc="The smaller one of each pair; a NaN gives way to a number.",
+        int_="ft_min(a, b)", refusal=errors.dtype_not_supported, inplace=False,
+    ),
+    Op(
+        "atan2", "atan2(input, other, *, out=None) -> Tensor", "atan2(a, b)",
+        tensors=(0, 1), doc="The angle of the point (`other`, `input`), from -pi to pi.",
+        promote=_FLOAT, aliases=("arctan2",),
+    ),
+    Op(
+        "hypot", "hypot(input, other, *, out=None) -> Tensor", "hypot(a, b)",
+        doc="The length of the hypotenuse, computed without overflow on the way.",
+        tensors=(0, 1), float_only=True,
+    ),
+    Op(
+        "copysign", "copysign(input, other, *, out=None) -> Tensor", "copysign(a, b)",
+        tensors=(0,), doc="The size of `input` with the sign of `other` (that of a zero included).",
+        promote=_FLOAT,
+    ),
+    Op(
+        "logaddexp", "logaddexp(input, other, *, out=None) -> Tensor", "ftb_logaddexp(a, b)",
+        doc="The logarithm of the sum of the exponentials, for numbers of any size.",
+        complex_="ftb_clogaddexp(a, b)", tensors=(0, 1), float_only=True, inplace=False,
+    ),
+    Op(
+        "logaddexp2", "logaddexp2(input, other, *, out=None) -> Tensor", "ftb_logaddexp2(a, b)",
+        tensors=(0, 1), doc="`logaddexp` in base 2.", float_only=True, inplace=False,
+    ),
+    Op(
+        "xlogy", "xlogy(input, other, *, out=None) -> Tensor", "ftb_xlogy(a, b)",
+        doc="`input * log(other)`; 0 where `input` is 0, unless `other` is NaN.", promote=_FLOAT,
+    ),
+    Op(
+        "xlog1py", "xlog1py(input, other, *, out=None) -> Tensor", "ftb_xlog1py(a, b)",
+        doc="`input * log1p(other)`; 0 where `input` is 0, unless `other` is NaN.",
+        promote=_FLOAT, namespace="special",
+    ),
+    Op(
+        "heaviside", "heaviside(input, values, *, out=None) -> Tensor",
+        "a == K(0) ? b : (a > K(0) ? K(1) : K(0))",
+        doc="0 below zero, 1 above it, and at zero `values`, which must have the same dtype.",
+        tensors=(0, 1), check=_check_same,
+    ),
+    Op(
+        "gcd", "gcd(input, other, *, out=None) -> Tensor", "",
+        tensors=(0, 1), doc="The greatest common divisor of integers, not negative.",
+        int_="ftb_gcd(a, b)", bool_="",
+    ),
+    Op(
+        "lcm", "lcm(input, other, *, out=None) -> Tensor", "",
+        tensors=(0, 1), doc="The least common multiple of integers, not negative; 0 with a zero.",
+        int_="ftb_lcm(a, b)", bool_="",
+    ),
+]  # fmt: skip
+add_rows(ROWS)
+register(Entry("xlogy", ENTRIES["xlogy"].call, method=False, namespace="special"))
+
+NEXTAFTER = Op(
+    "nextafter", "nextafter(input, other) -> Tensor", "nextafter(a, b)",
+    tensors=(0, 1), float_only=True,
+)  # fmt: skip
+NEXTAFTER_NARROW = {
+    d: replace(NEXTAFTER, name=f"nextafter_{d.name}", body=f"ftb_nextafter_{d.name}(a, b)")
+    for d in (dtypes.float16, dtypes.bfloat16)
+}
+
+
+@op(inplace=True, rows=(NEXTAFTER, *NEXTAFTER_NARROW.values()))
+def nextafter(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """nextafter(input, other, *, out=None) -> Tensor
+
+    The number after `input` in the direction of `other`, in the dtype that both promote to.
+    """
+    common = common_dtype(NEXTAFTER, (input, other))
+    return pointwise(NEXTAFTER_NARROW.get(common, NEXTAFTER), (input, other), (), out)
+
+
+LDEXP = Op(
+    "ldexp", "ldexp(input, other) -> Tensor",
+    "ldexp(a, FT_CONVERT(int, fmax(fmin(b, K(9999)), K(-9999))))",
+    tensors=(0, 1), float_only=True,
+)  # fmt: skip
+
+
+@op(inplace=True, rows=(LDEXP,))
+def ldexp(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """ldexp(input, other, *, out=None) -> Tensor: `input` times 2 to the power of `other`.
+
+    With floating-point `input` and integer `other`, only the exponent changes.
+    """
+    from .power import pow
+
+    for k, x in enumerate((input, other)):
+        if type(x) is not Tensor:
+            raise errors.not_a_tensor("ldexp", k + 1, x)
+    if input._dtype.kind == "f" and other._dtype.kind in "bui":
+        return pointwise(LDEXP, (input, other), (), out)
+    mul: Any = ENTRIES["mul"].row
+    return pointwise(mul, (input, pow(2.0, other)), (), out)
+
+
+def number_fits(row: Op, input: Any, *numbers: Any) -> None:
+    """RuntimeError for numbers that the dtype, to which they promote with `input`, can't hold."""
+    common = common_dtype(row, (input, *numbers))
+    for number in numbers:
+        check_fits(row.name, number, common)

@@ -1,0 +1,170 @@
+"""Comparisons, element by element and of whole tensors, and logic on truth values."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ... import errors
+from ..._tensor import Tensor
+from ...dtypes import get_default_dtype
+from ...errors import arith as errors_arith
+from ...execute.pointwise import pointwise
+from ...rows.catalogue import op
+from ...rows.op import Op, Promote
+from ..bind import add_rows
+
+_BOOL = Promote.ALWAYS_BOOL
+
+
+def _order(name: str, sign: str, alias: str, doc: str) -> Op:
+    return Op(
+        name, f"{name}(input, other, *, out=None) -> Tensor", f"a {sign} b",
+        doc=doc, promote=_BOOL, tensors=(0,), operators=(f"__{name}__",), aliases=(alias,),
+    )  # fmt: skip
+
+
+def _logic(name: str, body: str, complex_: str, doc: str) -> Op:
+    return Op(
+        f"logical_{name}", f"logical_{name}(input, other, *, out=None) -> Tensor", body,
+        doc=doc, promote=_BOOL, tensors=(0, 1), complex_=complex_,
+    )  # fmt: skip
+
+
+_A = "((a.re != K(0)) || (a.im != K(0)))"
+_B = "((b.re != K(0)) || (b.im != K(0)))"
+
+ROWS = [
+    Op(
+        "eq", "eq(input, other, *, out=None) -> Tensor", "a == b",
+        doc="Whether the elements are equal; NaN equals nothing.",
+        complex_="(a.re == b.re) && (a.im == b.im)", promote=_BOOL, tensors=(0,),
+        operators=("__eq__",),
+    ),
+    Op(
+        "ne", "ne(input, other, *, out=None) -> Tensor", "a != b",
+        doc="Whether the elements differ; NaN differs from everything.",
+        complex_="(a.re != b.re) || (a.im != b.im)", promote=_BOOL, tensors=(0,),
+        operators=("__ne__",),
+        aliases=("not_equal",),
+    ),
+    _order("lt", "<", "less", "Whether `input` is less than `other`."),
+    _order("le", "<=", "less_equal", "Whether `input` is at most `other`."),
+    _order("gt", ">", "greater", "Whether `input` is greater than `other`."),
+    _order("ge", ">=", "greater_equal", "Whether `input` is at least `other`."),
+    _logic("and", "(a != K(0)) && (b != K(0))", f"{_A} && {_B}", "Whether neither is zero."),
+    _logic("or", "(a != K(0)) || (b != K(0))", f"{_A} || {_B}", "Whether one is not zero."),
+    _logic(
+        "xor", "(a != K(0)) != (b != K(0))", f"{_A} != {_B}", "Whether just one is not zero."
+    ),
+]  # fmt: skip
+add_rows(ROWS)
+
+# Equality comes first, so that infinities are close to themselves.
+_CLOSE = "(fabs(a - b) <= fabs(rtol * b) + atol) && (fabs(a - b) < K(INFINITY))"
+_COMPLEX_EQUAL = "((a.re == b.re) && (a.im == b.im))"
+_COMPLEX_CLOSE = (
+    "((ft_cabs(ft_csub(a, b)) <= ft_cabs(b) * fabs(rtol.re) + atol.re)"
+    " && (ft_cabs(ft_csub(a, b)) < K(INFINITY)))"
+)
+ISCLOSE = Op(
+    "isclose", "isclose(input, other, *, rtol, atol) -> Tensor", f"(a == b) || ({_CLOSE})",
+    complex_=f"{_COMPLEX_EQUAL} || {_COMPLEX_CLOSE}",
+    promote=_BOOL, params=("rtol", "atol"), float_only=True,
+)  # fmt: skip
+ISCLOSE_NAN = Op(
+    "isclose_nan", "isclose(input, other, *, rtol, atol) -> Tensor",
+    f"(a == b) || ({_CLOSE}) || ((a != a) && (b != b))",
+    complex_=(
+        f"{_COMPLEX_EQUAL} || {_COMPLEX_CLOSE} || (((a.re != a.re) || (a.im != a.im))"
+        " && ((b.re != b.re) || (b.im != b.im)))"
+    ),
+    promote=_BOOL, params=("rtol", "atol"), float_only=True,
+)  # fmt: skip
+
+
+@op(rows=(ISCLOSE, ISCLOSE_NAN))
+def isclose(
+    input: Tensor, other: Tensor, rtol: float = 1e-5, atol: float = 1e-8, equal_nan: bool = False
+) -> Tensor:
+    """isclose(input, other, rtol=1e-05, atol=1e-08, equal_nan=False) -> Tensor
+
+    Whether elements are equal, or both finite and no further apart than
+    `atol + rtol * abs(other)`. Both tensors must have one dtype.
+    """
+    for k, x in enumerate((input, other)):
+        if type(x) is not Tensor:
+            raise errors.not_a_tensor("isclose", k + 1, x)
+    if input._dtype is not other._dtype:
+        raise errors_arith.dtypes_differ("isclose", (input._dtype, other._dtype))
+    for name, value in (("rtol", rtol), ("atol", atol)):
+        if value < 0:
+            raise errors_arith.negative_tolerance(name, value)
+    if input._dtype.kind in "bui":
+        if rtol == 0 and atol == 0:
+            return pointwise(ROWS[0], (input, other))
+        there = get_default_dtype()
+        input, other = input.to(there), other.to(there)
+    return pointwise(ISCLOSE_NAN if equal_nan else ISCLOSE, (input, other), (rtol, atol))
+
+
+@op()
+def allclose(
+    input: Tensor, other: Tensor, rtol: float = 1e-5, atol: float = 1e-8, equal_nan: bool = False
+) -> bool:
+    """allclose(input, other, rtol=1e-05, atol=1e-08, equal_nan=False) -> bool
+
+    Whether `isclose` holds for every element.
+    """
+    return bool(isclose(input, other, rtol, atol, equal_nan).all())
+
+
+@op()
+def equal(input: Tensor, other: Tensor) -> bool:
+    """equal(input, other) -> bool: whether shapes and all elements are equal."""
+    for k, x in enumerate((input, other)):
+        if type(x) is not Tensor:
+            raise errors.not_a_tensor("equal", k + 1, x)
+    if input._storage.device is not other._storage.device:
+        raise errors.different_devices("equal", (input.device, other.device))
+    if input._shape != other._shape:
+        return False
+    return bool(pointwise(ROWS[0], (input, other)).all())
+
+
+@op(method=False)
+def isin(
+    elements: Any,
+    test_elements: Any,
+    *,
+    assume_unique: bool = False,
+    invert: bool = False,
+    out: Tensor | None = None,
+) -> Tensor:
+    """isin(elements, test_elements, *, assume_unique=False, invert=False, out=None) -> Tensor
+
+    Whether each element is among `test_elements` (with `invert`: is not). One of the two may be
+    a number. Every pair is compared, so the work and memory are the product of both sizes.
+    """
+    if type(elements) is not Tensor and type(test_elements) is not Tensor:
+        raise errors.needs_a_tensor("isin", (elements, test_elements))
+    tests, found = test_elements, elements
+    if type(tests) is Tensor:
+        _ordered(tests)
+        tests = tests.reshape(-1)
+        if type(found) is Tensor:
+            found = found.unsqueeze(-1)
+    if type(found) is Tensor:
+        _ordered(found)
+        same = pointwise(ROWS[0], (found, tests))
+    else:
+        same = pointwise(ROWS[0], (tests, found))
+    if type(tests) is Tensor:
+        same = same.any(-1)
+    if invert:
+        return pointwise(ROWS[0], (same, False), (), out)
+    return same if out is None else pointwise(ROWS[1], (same, False), (), out)
+
+
+def _ordered(x: Tensor) -> None:
+    if x._dtype.is_complex or x._dtype.kind == "b":
+        raise errors.dtype_not_supported("isin", x._dtype)

@@ -1,0 +1,93 @@
+"""Division in all its roundings, and what it leaves."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+from ..._tensor import Tensor
+from ...errors import arith as errors_arith
+from ...execute.pointwise import pointwise
+from ...rows.catalogue import op
+from ...rows.op import Op, Promote
+
+DIVIDE = Op(
+    "true_divide", "true_divide(input, other) -> Tensor", "a / b",
+    complex_="ftb_cdiv(a, b)", promote=Promote.INT_TO_FLOAT, round_numbers=False,
+    operators=("__truediv__", "__rtruediv__", "__itruediv__", "__rdiv__", "__idiv__", "__div__"),
+)  # fmt: skip
+FLOOR_DIVIDE = Op(
+    "floor_divide", "floor_divide(input, other) -> Tensor", "ftb_floor_divide(a, b)",
+    bool_="", round_numbers=False,
+)  # fmt: skip
+TRUNC_DIVIDE = Op(
+    "trunc_divide", "trunc_divide(input, other) -> Tensor", "trunc(ftb_narrow(a / b))",
+    int_="ftb_quotient(a, b)", bool_="",
+)  # fmt: skip
+TRUNC_DIVIDE_BY_NUMBER = replace(TRUNC_DIVIDE, body="trunc(a / b)", round_numbers=False)
+REMAINDER = Op("remainder", "remainder(input, other) -> Tensor", "ftb_remainder(a, b)", bool_="")
+ROWS = (DIVIDE, FLOOR_DIVIDE, TRUNC_DIVIDE, TRUNC_DIVIDE_BY_NUMBER)
+FMOD = Op(
+    "fmod", "fmod(input, other) -> Tensor", "ftb_fmod(a, b)", bool_="",
+    tensors=(0,),
+)  # fmt: skip
+
+
+def _divided(row: Op, input: Any, other: Any, out: Tensor | None) -> Tensor:
+    """A row that divides integers as integers, which the number 0 may not do."""
+    if isinstance(other, int) and other == 0 and type(input) is Tensor:
+        if input._dtype.kind in "bui":
+            raise errors_arith.zero_division(row.name)
+    return pointwise(row, (input, other), (), out)
+
+
+@op(inplace=True, aliases=("divide",), rows=ROWS)
+def div(
+    input: Any, other: Any, *, rounding_mode: str | None = None, out: Tensor | None = None
+) -> Tensor:
+    """div(input, other, *, rounding_mode=None, out=None) -> Tensor
+
+    The quotient: true (integers become the default dtype), or with `rounding_mode` "trunc"
+    (towards zero) or "floor" (down) in the dtype that the inputs promote to. Integers divided by
+    the number 0 raise RuntimeError; by a tensor's zeros they give -1 (all bits set).
+    """
+    if rounding_mode is None:
+        return pointwise(DIVIDE, (input, other), (), out)
+    if rounding_mode == "floor":
+        return _divided(FLOOR_DIVIDE, input, other, out)
+    if rounding_mode == "trunc":
+        whole = type(other) is Tensor and other._shape
+        return _divided(TRUNC_DIVIDE if whole else TRUNC_DIVIDE_BY_NUMBER, input, other, out)
+    raise errors_arith.rounding_mode(rounding_mode)
+
+
+@op(inplace=True)
+def true_divide(input: Any, other: Any, *, out: Tensor | None = None) -> Tensor:
+    """true_divide(input, other, *, out=None) -> Tensor: `div` without rounding."""
+    return pointwise(DIVIDE, (input, other), (), out)
+
+
+@op(inplace=True, operators=("__floordiv__", "__rfloordiv__", "__ifloordiv__"))
+def floor_divide(input: Any, other: Any, *, out: Tensor | None = None) -> Tensor:
+    """floor_divide(input, other, *, out=None) -> Tensor: `div` with rounding_mode="floor"."""
+    return _divided(FLOOR_DIVIDE, input, other, out)
+
+
+@op(inplace=True, operators=("__mod__", "__rmod__", "__imod__"), rows=(REMAINDER,))
+def remainder(input: Any, other: Any, *, out: Tensor | None = None) -> Tensor:
+    """remainder(input, other, *, out=None) -> Tensor
+
+    What floor division leaves, with the sign of `other`, as Python's `%`. Integers by the number
+    0 raise RuntimeError; by a tensor's zeros they stay as they are.
+    """
+    return _divided(REMAINDER, input, other, out)
+
+
+@op(inplace=True, rows=(FMOD,))
+def fmod(input: Any, other: Any, *, out: Tensor | None = None) -> Tensor:
+    """fmod(input, other, *, out=None) -> Tensor
+
+    What division towards zero leaves, with the sign of `input`, as C's fmod. Integers by the
+    number 0 raise RuntimeError; by a tensor's zeros they stay as they are.
+    """
+    return _divided(FMOD, input, other, out)

@@ -1,0 +1,85 @@
+"""Powers: of tensors and numbers, of integers and complex ones."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ... import dtypes
+from ..._tensor import Tensor
+from ...errors import arith as errors_arith
+from ...execute.numbers import check_fits
+from ...execute.pointwise import pointwise
+from ...execute.prepare import common_dtype
+from ...rows.catalogue import op
+from ...rows.op import Op
+
+POW = Op(
+    "pow", "pow(input, exponent) -> Tensor", "ftb_pow(a, b)",
+    bool_="", complex_="ftb_cpow(a, b)",
+)  # fmt: skip
+
+
+def _exact(name: str, body: str, int_: str, bool_: str, complex_: str) -> Op:
+    return Op(
+        f"pow_{name}", "pow(input, exponent) -> Tensor", body,
+        int_=int_, bool_=bool_, complex_=complex_,
+    )  # fmt: skip
+
+
+# Exponents with a form that is faster and, as in torch, decides the special values.
+EXACT: dict[Any, Op] = {
+    0: _exact("0", "K(1)", "K(1)", "K(1)", "FT_CONE"),
+    1: _exact("1", "a", "a", "a", "a"),
+    2: _exact("2", "a * a", "a * a", "", "ft_cmul(a, a)"),
+    3: _exact("3", "a * a * a", "a * a * a", "", "ft_cmul(ft_cmul(a, a), a)"),
+    0.5: _exact("half", "sqrt(a)", "", "", "ft_csqrt(a)"),
+    -0.5: _exact("minus_half", "K(1) / sqrt(a)", "", "", "ft_crecip(ft_csqrt(a))"),
+    -1: _exact("minus_1", "K(1) / a", "", "", "ft_crecip(a)"),
+    -2: _exact("minus_2", "K(1) / (a * a)", "", "", "ft_crecip(ft_cmul(a, a))"),
+}
+
+
+@op(inplace=True, operators=("__pow__", "__rpow__", "__ipow__"), rows=(POW, *EXACT.values()))
+def pow(input: Any, exponent: Any, *, out: Tensor | None = None) -> Tensor:
+    """pow(input, exponent, *, out=None) -> Tensor
+
+    `input` to the power of `exponent`; one of them may be a number. Integers stay integers and
+    wrap: to a negative number as exponent they raise RuntimeError, to a tensor's negative
+    elements they give 0 (1 and -1 excepted).
+    """
+    if type(exponent) is Tensor or type(input) is not Tensor:
+        return pointwise(POW, (input, exponent), (), out)
+    if isinstance(exponent, int) and exponent < 0 and input._dtype.kind in "bui":
+        raise errors_arith.negative_integer_power(exponent)
+    if isinstance(exponent, (int, float, complex)):
+        row = EXACT.get(exponent, POW)
+        if row is POW:
+            check_fits("pow", exponent, common_dtype(POW, (input, exponent)))
+        elif input._dtype is dtypes.float16 and isinstance(exponent, float) and exponent % 1:
+            row = POW  # torch has no short cut by sqrt here, and -inf shows it
+        return pointwise(row, (input, exponent), (), out)
+    return pointwise(POW, (input, exponent), (), out)
+
+
+@op(inplace=True)
+def float_power(input: Any, exponent: Any, *, out: Tensor | None = None) -> Tensor:
+    """float_power(input, exponent, *, out=None) -> Tensor
+
+    `pow` in double precision: the result is float64, or complex128 where an input is complex.
+    `out` must have just that dtype.
+    """
+    both = (input, exponent)
+    wide = any(x._dtype.is_complex if type(x) is Tensor else isinstance(x, complex) for x in both)
+    needed = dtypes.complex128 if wide else dtypes.float64
+    if out is not None and out._dtype is not needed:
+        raise errors_arith.out_dtype("float_power", needed, out._dtype)
+    base, power = (_widened(x, needed) for x in both)
+    return pow(base, power, out=out)
+
+
+def _widened(x: Any, needed: dtypes.dtype) -> Any:
+    if type(x) is Tensor:
+        return x.to(needed)
+    if isinstance(x, (int, float, complex)):
+        return complex(x) if needed.is_complex else float(x)  # type: ignore[arg-type]
+    return x

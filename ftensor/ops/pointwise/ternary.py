@@ -1,0 +1,233 @@
+"""Ops on three inputs, choices, limits, and complex numbers from their parts."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ... import dtypes, errors
+from ..._tensor import Tensor
+from ...errors import arith as errors_arith
+from ...execute.numbers import check_fits
+from ...execute.pointwise import pointwise
+from ...execute.prepare import common_dtype
+from ...rows.catalogue import op
+from ...rows.op import Op, Promote
+from .binary import number_fits
+
+
+def _check_clamp(row: Op, inputs: Any, params: Any, common: dtypes.dtype) -> None:
+    if common.kind == "b" and not all(type(x) is Tensor for x in inputs):
+        raise errors.not_implemented_for(row.name, common)
+
+
+WHERE = Op(
+    "where", "where(condition, input, other) -> Tensor", "a ? b : c",
+    complex_="ftb_cwhere(a, b, c)", sees="MVV",
+)  # fmt: skip
+CLAMP = Op(
+    "clamp", "clamp(input, min, max) -> Tensor", "ft_min(ft_max(a, b), c)",
+    bool_="", tensors=(0,),
+)  # fmt: skip
+CLAMP_MIN = Op(
+    "clamp_min", "clamp_min(input, min) -> Tensor", "ft_max(a, b)", bool_="ft_max(a, b)",
+    tensors=(0,), check=_check_clamp,
+)  # fmt: skip
+CLAMP_MAX = Op(
+    "clamp_max", "clamp_max(input, max) -> Tensor", "ft_min(a, b)", bool_="ft_min(a, b)",
+    tensors=(0,), check=_check_clamp,
+)  # fmt: skip
+
+
+def _where_method(input: Any, condition: Any, other: Any) -> Tensor:
+    """where(condition, other) -> Tensor: the tensor where the condition holds, else `other`."""
+    return where(condition, input, other)
+
+
+@op(method=_where_method, rows=(WHERE,))
+def where(condition: Any, input: Any = None, other: Any = None, *, out: Any = None) -> Any:
+    """where(condition, input, other, *, out=None) -> Tensor
+
+    `input` where the condition holds, else `other`; both may be numbers. With the condition
+    alone: the indices of its elements that are not zero, a tuple with one tensor for each dim.
+    """
+    if type(condition) is not Tensor:
+        raise errors.not_a_tensor("where", 1, condition)
+    if input is None and other is None:
+        return condition.nonzero(as_tuple=True)
+    if input is None or other is None:
+        raise errors_arith.where_arguments()
+    kind = condition._dtype
+    if kind is not dtypes.bool and kind is not dtypes.uint8:
+        raise errors_arith.not_a_condition(kind)
+    return pointwise(WHERE, (condition, input, other), (), out)
+
+
+@op(inplace=True, aliases=("clip",), rows=(CLAMP, CLAMP_MIN, CLAMP_MAX))
+def clamp(input: Tensor, min: Any = None, max: Any = None, *, out: Tensor | None = None) -> Tensor:
+    """clamp(input, min=None, max=None, *, out=None) -> Tensor
+
+    The elements, moved up to `min` and down to `max` (which wins where they cross). Limits are
+    numbers or tensors and take part in promotion; NaN in any of them gives NaN.
+    """
+    if min is None and max is None:
+        raise errors_arith.no_bounds("clamp")
+    if min is None:
+        return _limited(CLAMP_MAX, input, (max,), out)
+    if max is None:
+        return _limited(CLAMP_MIN, input, (min,), out)
+    return _limited(CLAMP, input, (min, max), out)
+
+
+@op(inplace=True)
+def clamp_min(input: Tensor, min: Any, *, out: Tensor | None = None) -> Tensor:
+    """clamp_min(input, min, *, out=None) -> Tensor: the elements, at least `min`."""
+    return _limited(CLAMP_MIN, input, (min,), out)
+
+
+@op(inplace=True)
+def clamp_max(input: Tensor, max: Any, *, out: Tensor | None = None) -> Tensor:
+    """clamp_max(input, max, *, out=None) -> Tensor: the elements, at most `max`."""
+    return _limited(CLAMP_MAX, input, (max,), out)
+
+
+def _limited(row: Op, input: Tensor, bounds: tuple[Any, ...], out: Tensor | None) -> Tensor:
+    numbers = [b for b in bounds if type(b) is not Tensor]
+    if numbers and not all(-100 <= b <= 100 for b in numbers if not isinstance(b, complex)):
+        number_fits(row, input, *numbers)
+    return pointwise(row, (input, *bounds), (), out)
+
+
+def _check_lerp(row: Op, inputs: Any, params: Any, common: dtypes.dtype) -> None:
+    first = inputs[0]._dtype
+    if first.kind in "bui":
+        raise errors.not_implemented_for("lerp", first)
+    for x in inputs[1:]:
+        if type(x) is Tensor and x._dtype is not first:
+            raise errors_arith.dtypes_differ("lerp", (first, x._dtype))
+
+
+LERP = Op(
+    "lerp", "lerp(input, end, weight) -> Tensor", "ftb_lerp(a, b, c)",
+    complex_="ftb_clerp(a, b, c)", float_only=True, check=_check_lerp, round_numbers=False,
+    tensors=(0, 1),
+)  # fmt: skip
+
+
+@op(inplace=True, rows=(LERP,))
+def lerp(input: Tensor, end: Tensor, weight: Any, *, out: Tensor | None = None) -> Tensor:
+    """lerp(input, end, weight, *, out=None) -> Tensor
+
+    From `input` (weight 0) to `end` (weight 1) in a straight line. The tensors must have one
+    dtype; a 0-d weight may have another.
+    """
+    for k, x in enumerate((input, end)):
+        if type(x) is not Tensor:
+            raise errors.not_a_tensor("lerp", k + 1, x)
+    if type(weight) is not Tensor:
+        check_fits("lerp", weight, input._dtype)
+        if isinstance(weight, complex) and not input._dtype.is_complex:
+            weight = weight.real
+    elif not weight._shape and weight._dtype is not input._dtype:
+        weight = weight.to(input._dtype)
+    return pointwise(LERP, (input, end, weight), (), out)
+
+
+def _check_addcdiv(row: Op, inputs: Any, params: Any, common: dtypes.dtype) -> None:
+    if all(type(x) is Tensor and x._dtype.kind in "bui" for x in inputs[1:]):
+        raise errors_arith.integer_addcdiv()
+
+
+ADDCMUL = Op(
+    "addcmul", "addcmul(input, tensor1, tensor2) -> Tensor", "a + b * c",
+    bool_="", tensors=(0, 1, 2), complex_="ft_cadd(a, ft_cmul(b, c))",
+)  # fmt: skip
+ADDCMUL_SCALED = Op(
+    "addcmul", "addcmul(input, tensor1, tensor2, *, value) -> Tensor", "a + value * b * c",
+    bool_="", complex_="ft_cadd(a, ft_cmul(ft_cmul(value, b), c))", params=("value",),
+)  # fmt: skip
+ADDCDIV = Op(
+    "addcdiv", "addcdiv(input, tensor1, tensor2, *, value) -> Tensor", "a + value * (b / c)",
+    int_="", complex_="ft_cadd(a, ft_cmul(value, ftb_cdiv(b, c)))",
+    params=("value",), check=_check_addcdiv,
+)  # fmt: skip
+
+
+@op(inplace=True, rows=(ADDCMUL, ADDCMUL_SCALED))
+def addcmul(
+    input: Tensor, tensor1: Tensor, tensor2: Tensor, *, value: Any = 1, out: Tensor | None = None
+) -> Tensor:
+    """addcmul(input, tensor1, tensor2, *, value=1, out=None) -> Tensor
+
+    `input + value * tensor1 * tensor2`. `value` is converted to the dtype of the result.
+    """
+    inputs = (input, tensor1, tensor2)
+    if type(value) is int and value == 1:
+        return pointwise(ADDCMUL, inputs, (), out)
+    return pointwise(ADDCMUL_SCALED, inputs, (_fitting(ADDCMUL, inputs, value),), out)
+
+
+@op(inplace=True, rows=(ADDCDIV,))
+def addcdiv(
+    input: Tensor, tensor1: Tensor, tensor2: Tensor, *, value: Any = 1, out: Tensor | None = None
+) -> Tensor:
+    """addcdiv(input, tensor1, tensor2, *, value=1, out=None) -> Tensor
+
+    `input + value * (tensor1 / tensor2)`. RuntimeError where both divided tensors are integers.
+    """
+    inputs = (input, tensor1, tensor2)
+    return pointwise(ADDCDIV, inputs, (_fitting(ADDCDIV, inputs, value),), out)
+
+
+def _fitting(row: Op, inputs: tuple[Any, ...], value: Any) -> Any:
+    """`value`, checked against the common dtype of the inputs."""
+    for k, x in enumerate(inputs):
+        if type(x) is not Tensor:
+            raise errors.not_a_tensor(row.name, k + 1, x)
+    common = common_dtype(row, inputs)
+    check_fits(row.name, value, common)
+    return value.real if isinstance(value, complex) and not common.is_complex else value
+
+
+def _check_parts(row: Op, inputs: Any, params: Any, common: dtypes.dtype) -> None:
+    first, second = (x._dtype for x in inputs)
+    if first.kind != "f" or second.kind != "f" or {first.itemsize, second.itemsize} - {4, 8}:
+        raise errors_arith.needs_real_floats(row.name, (first, second))
+    if first is not second:
+        raise errors_arith.dtypes_differ(row.name, (first, second))
+
+
+COMPLEX = Op(
+    "complex", "complex(real, imag) -> Tensor", "ft_cmake(a, b)",
+    promote=Promote.REAL_TO_COMPLEX, check=_check_parts, tensors=(0, 1),
+)  # fmt: skip
+POLAR = Op(
+    "polar", "polar(abs, angle) -> Tensor", "ft_cmake(a * ft_cos(b), a * ft_sin(b))",
+    promote=Promote.REAL_TO_COMPLEX, check=_check_parts, tensors=(0, 1),
+)  # fmt: skip
+
+
+def _from_parts(row: Op, parts: tuple[Any, Any], out: Any) -> Tensor:
+    for k, x in enumerate(parts):
+        if type(x) is not Tensor:
+            raise errors.not_a_tensor(row.name, k + 1, x)
+    if out is not None and out._dtype is not parts[0]._dtype.to_complex():
+        raise errors_arith.out_dtype(row.name, parts[0]._dtype.to_complex(), out._dtype)
+    return pointwise(row, parts, (), out)
+
+
+@op(name="complex", method=False, rows=(COMPLEX,))
+def complex_(real: Tensor, imag: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """complex(real, imag, *, out=None) -> Tensor
+
+    Complex numbers from their parts, which must both be float32 or both float64.
+    """
+    return _from_parts(COMPLEX, (real, imag), out)
+
+
+@op(method=False, rows=(POLAR,))
+def polar(abs: Tensor, angle: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """polar(abs, angle, *, out=None) -> Tensor
+
+    Complex numbers from their sizes and angles, which must both be float32 or both float64.
+    """
+    return _from_parts(POLAR, (abs, angle), out)

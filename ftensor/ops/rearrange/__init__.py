@@ -1,0 +1,1 @@
+"""Ops that put elements in other places: joined, repeated, turned, padded."""

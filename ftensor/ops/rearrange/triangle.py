@@ -1,0 +1,118 @@
+"""Triangles and diagonals: tril, triu, diag, diag_embed, diagflat."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ... import dtypes
+from ..._tensor import Tensor
+from ...errors import shape as errors_shape
+from ...errors import view as errors_view
+from ...execute import memory
+from ...execute.output import check_written, into, out_or_new
+from ...execute.pointwise import pointwise
+from ...iterator.shape import normalize_dim
+from ...iterator.stride import contiguous_strides
+from ...rows.catalogue import op
+from ...rows.op import Op
+from ..index.gather import check_tensors
+from ..view.arguments import as_int
+
+# Zeros take the place of what the mask leaves out, whatever it is (nan times 0 would be nan).
+KEEP = Op("keep", "keep(input, mask) -> Tensor", "b ? a : K(0)", bool_="b ? a : K(0)",
+          complex_="ftb_cwhere(b, a, ft_cmake((FT_V)(0), (FT_V)(0)))", sees="VM")  # fmt: skip
+
+
+def _triangle(input: Tensor, diagonal: int, lower: bool) -> Tensor:
+    """A bool view over the input's matrices, true where `column - row` is on the kept side.
+
+    It is one row of values of `column - row`, seen with a negative stride: next to no memory.
+    """
+    rows, columns = input._shape[-2:]
+    count = rows + columns - 1
+    line = memory.new((count,), dtypes.bool, input._storage.device)
+    # Value p of the line is about column - row == p - (rows - 1).
+    cut = min(max(diagonal + rows - 1 + lower, 0), count)
+    memory.fill_(line._view((cut,), (1,), 0), lower)
+    memory.fill_(line._view((count - cut,), (1,), cut), not lower)
+    strides = (0,) * (input.ndim - 2) + (-1, 1)
+    return line._view(input._shape, strides, rows - 1)
+
+
+def _kept(name: str, input: Tensor, diagonal: Any, lower: bool, out: Tensor | None) -> Tensor:
+    check_tensors(name, input=input)
+    if input.ndim < 2:
+        raise errors_shape.needs_dims(name, 2, input.ndim)
+    diagonal = as_int(diagonal, name, "diagonal")
+    if out is input:
+        check_written(name, input, ())
+        made = input
+    else:
+        strides = contiguous_strides(input._shape)
+        made = out_or_new(name, out, input._shape, input._dtype, input, (input,), strides)
+    if not input.numel():
+        return made
+    return pointwise(KEEP, (input, _triangle(input, diagonal, lower)), (), made, True)
+
+
+@op(inplace=True)
+def tril(input: Tensor, diagonal: int = 0, *, out: Tensor | None = None) -> Tensor:
+    """tril(input, diagonal=0, *, out=None) -> Tensor
+
+    The lower triangle of each matrix, up to the diagonal with this number; zeros elsewhere.
+    """
+    return _kept("tril", input, diagonal, True, out)
+
+
+@op(inplace=True)
+def triu(input: Tensor, diagonal: int = 0, *, out: Tensor | None = None) -> Tensor:
+    """triu(input, diagonal=0, *, out=None) -> Tensor
+
+    The upper triangle of each matrix, from the diagonal with this number on; zeros elsewhere.
+    """
+    return _kept("triu", input, diagonal, False, out)
+
+
+@op()
+def diag(input: Tensor, diagonal: int = 0, *, out: Tensor | None = None) -> Tensor:
+    """diag(input, diagonal=0, *, out=None) -> Tensor
+
+    A copy of a matrix's diagonal, or a matrix of zeros with a 1-d tensor on its diagonal.
+    """
+    check_tensors("diag", input=input)
+    diagonal = as_int(diagonal, "diag", "diagonal")
+    if input.ndim == 1:
+        return into("diag", out, diag_embed(input, diagonal))
+    if input.ndim != 2:
+        raise errors_shape.diag_ndim(input.ndim)
+    view = input.diagonal(diagonal)
+    made = out_or_new("diag", out, view._shape, input._dtype, input, (input,))
+    return memory.copy_(made, view)
+
+
+@op()
+def diag_embed(input: Tensor, offset: int = 0, dim1: int = -2, dim2: int = -1) -> Tensor:
+    """diag_embed(input, offset=0, dim1=-2, dim2=-1) -> Tensor
+
+    Matrices of zeros over dim1 and dim2 with the last dim's entries on a diagonal.
+    """
+    check_tensors("diag_embed", input=input)
+    first, second = normalize_dim(dim1, input.ndim + 1), normalize_dim(dim2, input.ndim + 1)
+    offset = as_int(offset, "diag_embed", "offset")
+    if first == second:
+        raise errors_view.diagonal_same_dims(dim1, dim2)
+    size = input._shape[-1] + abs(offset)
+    shape = list(input._shape[:-1])
+    for dim in sorted((first, second)):
+        shape.insert(dim, size)
+    made = memory.new(tuple(shape), input._dtype, input._storage.device)
+    memory.zero_(made)
+    memory.copy_(made.diagonal(offset, first, second), input)
+    return made
+
+
+@op()
+def diagflat(input: Tensor, offset: int = 0) -> Tensor:
+    """diagflat(input, offset=0) -> Tensor: a matrix with the flattened input on a diagonal."""
+    check_tensors("diagflat", input=input)
+    return diag_embed(input.reshape(-1), as_int(offset, "diagflat", "offset"))

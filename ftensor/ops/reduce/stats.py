@@ -1,0 +1,136 @@
+"""Variance and standard deviation, with and without the mean: two passes over the elements."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ... import errors
+from ..._tensor import Tensor
+from ...dtypes import can_cast, dtype
+from ...errors import reduce as errors_reduce
+from ...execute.memory import converted
+from ...execute.reduce import fold
+from ...rows.catalogue import op
+from ...rows.op import Reduce
+from .arguments import checked, count, into, numpy_names, some_dims
+from .fold import mean_of
+
+_CSQUARE = (
+    "(a.re - b.re) * (a.re - b.re) + (a.im - b.im) * (a.im - b.im)", "x + y", "K(0)",
+)  # fmt: skip
+
+
+def _squares(name: str, finish: str) -> Reduce:
+    return Reduce(
+        name, "(a - b) * (a - b)", "x + y", "K(0)", (finish,),
+        complex_=_CSQUARE, state_complex=False, params=("n",),
+    )  # fmt: skip
+
+
+VAR, STD = _squares("var", "x / n"), _squares("std", "sqrt(x / n)")
+_MISSING: Any = object()
+
+
+def _spread(
+    red: Reduce, name: str, input: Tensor, dim: Any, unbiased: Any, keepdim: Any,
+    correction: Any, want: dtype | None = None,
+) -> tuple[Tensor, Tensor]:  # fmt: skip
+    """(variance or deviation, mean); the mean in the dtype that is computed in, dims kept."""
+    if isinstance(dim, bool):  # the form with `unbiased` alone
+        if unbiased is not _MISSING or correction is not _MISSING:
+            raise errors_reduce.argument_unexpected(name, "unbiased", "twice")
+        dim, unbiased = None, dim
+    checked(name, input, keepdim)
+    if unbiased is not _MISSING:
+        if correction is not _MISSING:
+            raise errors_reduce.argument_unexpected(name, "correction", "beside `unbiased`")
+        if not isinstance(unbiased, bool):
+            raise errors_reduce.argument_type(name, "unbiased", "a bool", unbiased)
+        correction = int(unbiased)
+    elif correction is _MISSING or correction is None:
+        correction = 1
+    elif not isinstance(correction, (int, float)):
+        raise errors_reduce.argument_type(name, "correction", "a number", correction)
+    d = input._dtype
+    if d.kind not in "fc":
+        raise errors_reduce.floating_only(name, d)
+    dims = some_dims(name, dim, input.ndim)
+    compute, of = d.compute, want or d.to_real()
+    mean = mean_of(input, dims, True, compute)
+    n = max(0, count(input._shape, dims) - correction)
+    made = fold(red, (input, mean), dims, keepdim, compute, (of,), (n,))[0]
+    return made, mean
+
+
+def _one(
+    red: Reduce, input: Tensor, dim: Any, unbiased: Any, keepdim: Any, correction: Any, out: Any
+) -> Tensor:
+    checked(red.name, input, out=out)
+    want = None
+    if out is not None and input._dtype.kind in "fc":
+        if not can_cast(input._dtype.to_real(), out._dtype):
+            raise errors.cannot_cast_result(red.name, input._dtype, out._dtype)
+    made, _ = _spread(red, red.name, input, dim, unbiased, keepdim, correction, want)
+    return into(red.name, made, out)
+
+
+def _both(
+    red: Reduce, input: Tensor, dim: Any, unbiased: Any, keepdim: Any, correction: Any
+) -> tuple[Tensor, Tensor]:
+    name = red.name + "_mean"
+    made, mean = _spread(red, name, input, dim, unbiased, keepdim, correction)
+    mean = converted(mean, input._dtype, mean._storage.device)
+    return made, mean._view(made._shape, made._strides, 0)
+
+
+@op()
+@numpy_names
+def var(
+    input: Tensor, dim: Any = None, unbiased: Any = _MISSING, keepdim: bool = False, *,
+    correction: Any = _MISSING, out: Tensor | None = None,
+) -> Tensor:  # fmt: skip
+    """var(input, dim=None, *, correction=1, keepdim=False, out=None) -> Tensor
+
+    The variance over `dim`: the mean square distance from the mean, divided by n - correction
+    (`unbiased=False` is `correction=0`). A complex tensor's is real. RuntimeError for integers.
+    """
+    return _one(VAR, input, dim, unbiased, keepdim, correction, out)
+
+
+@op()
+@numpy_names
+def std(
+    input: Tensor, dim: Any = None, unbiased: Any = _MISSING, keepdim: bool = False, *,
+    correction: Any = _MISSING, out: Tensor | None = None,
+) -> Tensor:  # fmt: skip
+    """std(input, dim=None, *, correction=1, keepdim=False, out=None) -> Tensor
+
+    The standard deviation over `dim`: the square root of `var`.
+    """
+    return _one(STD, input, dim, unbiased, keepdim, correction, out)
+
+
+@op(method=False)
+@numpy_names
+def var_mean(
+    input: Tensor, dim: Any = None, unbiased: Any = _MISSING, keepdim: bool = False, *,
+    correction: Any = _MISSING,
+) -> tuple[Tensor, Tensor]:  # fmt: skip
+    """var_mean(input, dim=None, *, correction=1, keepdim=False) -> (Tensor, Tensor)
+
+    `var` and `mean` over the same dims.
+    """
+    return _both(VAR, input, dim, unbiased, keepdim, correction)
+
+
+@op(method=False)
+@numpy_names
+def std_mean(
+    input: Tensor, dim: Any = None, unbiased: Any = _MISSING, keepdim: bool = False, *,
+    correction: Any = _MISSING,
+) -> tuple[Tensor, Tensor]:  # fmt: skip
+    """std_mean(input, dim=None, *, correction=1, keepdim=False) -> (Tensor, Tensor)
+
+    `std` and `mean` over the same dims.
+    """
+    return _both(STD, input, dim, unbiased, keepdim, correction)

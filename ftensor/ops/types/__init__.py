@@ -1,0 +1,1 @@
+"""Dtypes, devices and printing of tensors."""

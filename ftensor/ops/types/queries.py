@@ -1,0 +1,205 @@
+"""Questions about a tensor's type and place, and the methods that change them."""
+
+from __future__ import annotations
+
+import builtins
+from typing import TYPE_CHECKING, Any
+
+from ... import dtypes
+from ..._device import CPU, resolve
+from ..._tensor import Tensor
+from ...errors import creation as errors_creation
+from ...execute.memory import converted, resize_, suggested_format
+from ...formats import contiguous_format, memory_format, preserve_format
+from ...rows.catalogue import op
+from ..view.arguments import layout
+
+if TYPE_CHECKING:
+    from ..._device import DeviceLike
+
+# torch's names of tensor types, in Tensor.type().
+_NAMES = {
+    dtypes.bool: "Bool", dtypes.uint8: "Byte", dtypes.int8: "Char", dtypes.int16: "Short",
+    dtypes.int32: "Int", dtypes.int64: "Long", dtypes.float16: "Half",
+    dtypes.bfloat16: "BFloat16", dtypes.float32: "Float", dtypes.float64: "Double",
+    dtypes.complex64: "ComplexFloat", dtypes.complex128: "ComplexDouble",
+}  # fmt: skip
+_DTYPES = {f"{name}Tensor": d for d, name in _NAMES.items()}
+
+
+def _checked(input: Any, function: str) -> Tensor:
+    """The tensor; TypeError for anything else."""
+    layout(input, function)
+    found: Tensor = input
+    return found
+
+
+@op(method=False)
+def is_tensor(obj: Any) -> bool:
+    """is_tensor(obj) -> bool: whether it is a Tensor."""
+    return isinstance(obj, Tensor)
+
+
+@op(method=False)
+def numel(input: Tensor) -> int:
+    """numel(input) -> int: the number of elements."""
+    return _checked(input, "numel").numel()
+
+
+@op(method=False)
+def is_floating_point(input: Tensor) -> bool:
+    """is_floating_point(input) -> bool: whether the dtype is a real floating point one."""
+    return _checked(input, "is_floating_point")._dtype.is_floating_point
+
+
+@op(method=False)
+def is_complex(input: Tensor) -> bool:
+    """is_complex(input) -> bool: whether the dtype is complex."""
+    return _checked(input, "is_complex")._dtype.is_complex
+
+
+@op(method=False)
+def is_signed(input: Tensor) -> bool:
+    """is_signed(input) -> bool: whether the dtype has negative numbers."""
+    return _checked(input, "is_signed")._dtype.is_signed
+
+
+@op(method=False)
+def is_conj(input: Tensor) -> bool:
+    """is_conj(input) -> bool: False, since ftensor's conj computes at once."""
+    return _checked(input, "is_conj").is_conj()
+
+
+@op(method=False)
+def is_neg(input: Tensor) -> bool:
+    """is_neg(input) -> bool: False, since ftensor's negations are computed at once."""
+    return _checked(input, "is_neg").is_neg()
+
+
+@op()
+def is_nonzero(input: Tensor) -> bool:
+    """is_nonzero(input) -> bool: whether the one element is not zero; RuntimeError for several."""
+    return bool(_checked(input, "is_nonzero"))
+
+
+@op(function=False, prop=True)
+def is_cpu(input: Tensor) -> bool:
+    """Whether the tensor is on the host."""
+    return input._storage.device.type == "cpu"
+
+
+@op(function=False, prop=True)
+def is_fpga(input: Tensor) -> bool:
+    """Whether the tensor is on an `fpga` device."""
+    return input._storage.device.type == "fpga"
+
+
+@op(
+    function=False,
+    prop=True,
+    aliases=("is_meta", "is_mkldnn", "is_mps", "is_nested", "is_quantized", "is_sparse", "is_xpu"),
+)
+def is_cuda(input: Tensor) -> bool:
+    """False: tensors are strided and on `fpga` or `cpu`."""
+    return False
+
+
+@op(function=False, prop=True)
+def data(input: Tensor) -> Tensor:
+    """The same elements in another Tensor, as `detach()`."""
+    return input._view(input._shape, input._strides, input._offset)
+
+
+@op(function=False, prop=True)
+def is_leaf(input: Tensor) -> bool:
+    """True: ftensor records no gradients, so no tensor is the result of a recorded op."""
+    return True
+
+
+@op(function=False, prop=True)
+def grad(input: Tensor) -> None:
+    """None: ftensor records no gradients."""
+    return None
+
+
+@op(function=False)
+def requires_grad_(input: Tensor, requires_grad: bool = True) -> Tensor:
+    """requires_grad_(False) -> Tensor: itself; RuntimeError for True, which can't be honoured."""
+    if requires_grad:
+        raise errors_creation.no_autograd("requires_grad_")
+    return input
+
+
+@op(function=False)
+def is_pinned(input: Tensor, device: Any = None) -> bool:
+    """is_pinned() -> bool: False, memory is not pinned."""
+    return False
+
+
+@op(function=False)
+def cpu(input: Tensor, memory_format: memory_format = preserve_format) -> Tensor:
+    """cpu(memory_format=preserve_format) -> Tensor: the tensor on the host; itself if it is."""
+    return converted(input, input._dtype, CPU, False, memory_format)
+
+
+@op(function=False)
+def fpga(
+    input: Tensor,
+    device: DeviceLike | None = None,
+    non_blocking: bool = False,
+    memory_format: memory_format = preserve_format,
+) -> Tensor:
+    """fpga(device=None) -> Tensor: the tensor on an fpga, the current one unless said otherwise."""
+    where = resolve("fpga" if device is None else device)
+    return converted(input, input._dtype, where, False, memory_format)
+
+
+@op(function=False)
+def type(input: Tensor, dtype: Any = None, non_blocking: bool = False) -> Any:
+    """type(dtype=None) -> str or Tensor
+
+    Without a dtype the name of the tensor's type, such as "ftensor.FloatTensor" (on an fpga
+    "ftensor.fpga.FloatTensor"), else the tensor converted to a dtype or to such a name.
+    """
+    where = input._storage.device
+    if dtype is None:
+        place = "" if where.type == "cpu" else "fpga."
+        return f"ftensor.{place}{_NAMES[input._dtype]}Tensor"
+    if isinstance(dtype, dtypes.dtype):
+        return converted(input, dtype, where)
+    if isinstance(dtype, builtins.type):
+        raise errors_creation.bad_type_name(dtype)
+    if not isinstance(dtype, str):
+        raise errors_creation.bad_type(dtype)
+    package, _, name = dtype.rpartition(".")
+    if package not in ("ftensor", "ftensor.fpga") or name not in _DTYPES:
+        raise errors_creation.bad_type_name(dtype)
+    if (package == "ftensor") != (where.type == "cpu"):
+        where = CPU if package == "ftensor" else resolve("fpga")
+    return converted(input, _DTYPES[name], where)
+
+
+@op(function=False)
+def type_as(input: Tensor, other: Tensor) -> Tensor:
+    """type_as(other) -> Tensor: the tensor in `other`'s dtype, on its device."""
+    like = _checked(other, "type_as")
+    return converted(input, like._dtype, like._storage.device)
+
+
+@op(function=False)
+def chalf(input: Tensor, memory_format: memory_format = preserve_format) -> Tensor:
+    """chalf(): NotImplementedError, since there is no complex dtype of float16 pairs."""
+    raise errors_creation.no_complex_half()
+
+
+@op()
+def resize_as_(
+    input: Tensor, the_template: Tensor, *, memory_format: memory_format = contiguous_format
+) -> Tensor:
+    """resize_as_(the_template, *, memory_format=contiguous_format) -> Tensor
+
+    `resize_` to another tensor's shape; with `preserve_format` channels-last where that one is.
+    """
+    like = _checked(the_template, "resize_as_")
+    wanted = suggested_format(like) if memory_format is preserve_format else memory_format
+    return resize_(input, like._shape, memory_format=wanted)

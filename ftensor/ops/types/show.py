@@ -1,0 +1,24 @@
+"""A tensor's repr: only the part that is printed is read from the device."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ..._device import current_device
+from ..._printing import needs_summary, summary_blocks, tensor_str
+from ..._tensor import Tensor
+from ..view.basic_index import basic_index
+
+
+def show(t: Tensor) -> str:
+    """The text of `repr(t)`."""
+    where = t.device
+    name = None if where == current_device() else str(where)
+    if not needs_summary(t.numel()):
+        return tensor_str(t._host_values(), t._dtype, name)
+    shape, blocks = summary_blocks(t._shape)
+    small = np.empty(shape, np.float32 if t._dtype.name == "bfloat16" else t._dtype.numpy)
+    for source, target in blocks:
+        part = t._view(*basic_index(t._shape, t._strides, t._offset, source))
+        small[target] = part._host_values()
+    return tensor_str(small, t._dtype, name, shape=t._shape)

@@ -1,0 +1,1 @@
+"""Ops that look at the same memory otherwise."""

@@ -1,0 +1,212 @@
+"""Views that order, add or drop dims."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+from ..._tensor import Tensor
+from ...errors import view as errors_view
+from ...rows.catalogue import ENTRIES, op
+from . import layout as view_math
+from .arguments import as_int, int_list, ints, layout, set_layout, with_layout
+from .layout import Layout
+
+
+def _transposed(
+    input: Tensor, dim0: Any, dim1: Any, function: str, names: tuple[str, str] = ("dim0", "dim1")
+) -> Layout:
+    first, second = as_int(dim0, function, names[0]), as_int(dim1, function, names[1])
+    return view_math.transpose(*layout(input, function), first, second)
+
+
+@op(aliases=("swapdims",))
+def transpose(input: Tensor, dim0: int, dim1: int) -> Tensor:
+    """transpose(input, dim0, dim1) -> Tensor: a view with two dims exchanged."""
+    return with_layout(input, _transposed(input, dim0, dim1, "transpose"))
+
+
+@op(function=False, aliases=("swapdims_",))
+def transpose_(input: Tensor, dim0: int, dim1: int) -> Tensor:
+    """transpose_(dim0, dim1) -> Tensor: `transpose` in place."""
+    return set_layout(input, _transposed(input, dim0, dim1, "transpose_"))
+
+
+@op()
+def swapaxes(input: Tensor, axis0: int, axis1: int) -> Tensor:
+    """swapaxes(input, axis0, axis1) -> Tensor: `transpose` under NumPy's name."""
+    return with_layout(input, _transposed(input, axis0, axis1, "swapaxes", ("axis0", "axis1")))
+
+
+@op(function=False)
+def swapaxes_(input: Tensor, axis0: int, axis1: int) -> Tensor:
+    """swapaxes_(axis0, axis1) -> Tensor: `swapaxes` in place."""
+    return set_layout(input, _transposed(input, axis0, axis1, "swapaxes_", ("axis0", "axis1")))
+
+
+@op()
+def permute(input: Tensor, dims: Any, *more: int) -> Tensor:
+    """permute(input, dims) -> Tensor: a view with all dims in the order given."""
+    order = ints(dims, more, "permute", "dims")
+    return with_layout(input, view_math.permute(*layout(input, "permute"), order))
+
+
+@op(aliases=("moveaxis",))
+def movedim(input: Tensor, source: Any, destination: Any) -> Tensor:
+    """movedim(input, source, destination) -> Tensor
+
+    A view with the `source` dims (an int or a tuple) at the `destination` positions and the
+    other dims in their order.
+    """
+    if isinstance(source, (tuple, list)) or isinstance(destination, (tuple, list)):
+        moved = int_list(source, "movedim", "source")
+        target = int_list(destination, "movedim", "destination")
+    else:
+        moved = (as_int(source, "movedim", "source"),)
+        target = (as_int(destination, "movedim", "destination"),)
+    return with_layout(input, view_math.movedim(*layout(input, "movedim"), moved, target))
+
+
+def _t(input: Tensor, function: str) -> Layout:
+    shape, strides, offset = layout(input, function)
+    if len(shape) > 2:
+        raise errors_view.beyond_matrix(function, len(shape))
+    return shape[::-1], strides[::-1], offset
+
+
+@op()
+def t(input: Tensor) -> Tensor:
+    """t(input) -> Tensor: a matrix transposed, as a view; RuntimeError beyond 2 dims."""
+    return with_layout(input, _t(input, "t"))
+
+
+@op(function=False)
+def t_(input: Tensor) -> Tensor:
+    """t_() -> Tensor: `t` in place."""
+    return set_layout(input, _t(input, "t_"))
+
+
+@op(name="T", function=False, method=False, prop=True)
+def reversed_dims(input: Tensor) -> Tensor:
+    """T: a view with all dims in reverse order; meant for matrices."""
+    shape, strides, offset = layout(input, "T")
+    if len(shape) != 2:
+        warnings.warn(errors_view.transpose_deprecated("T", len(shape)), stacklevel=2)
+    return input._view(shape[::-1], strides[::-1], offset)
+
+
+def _matrices(input: Tensor, name: str) -> Tensor:
+    """The last two dims exchanged; a 0-d tensor is returned itself, as torch still does."""
+    shape, strides, offset = layout(input, name)
+    if not shape:
+        warnings.warn(errors_view.transpose_deprecated(name, 0), stacklevel=3)
+        return input
+    if len(shape) == 1:
+        raise errors_view.not_a_matrix(name, 1)
+    return with_layout(input, view_math.transpose(shape, strides, offset, -2, -1))
+
+
+def _conjugate(input: Tensor) -> Tensor:
+    return ENTRIES["conj"].call(input) if input.dtype.is_complex else input
+
+
+@op(name="mT", function=False, method=False, prop=True)
+def matrix_transposed(input: Tensor) -> Tensor:
+    """mT: a view with the last two dims exchanged, for a matrix or a batch of matrices."""
+    return _matrices(input, "mT")
+
+
+@op(name="mH", function=False, method=False, prop=True)
+def batch_adjoint(input: Tensor) -> Tensor:
+    """mH: mT, conjugated when complex (then a copy; torch returns a lazy view)."""
+    return _conjugate(_matrices(input, "mH"))
+
+
+@op(name="H", function=False, method=False, prop=True)
+def matrix_adjoint(input: Tensor) -> Tensor:
+    """H: a matrix transposed, and conjugated when complex (then a copy)."""
+    shape, _, _ = layout(input, "H")
+    if len(shape) > 2:
+        raise errors_view.not_a_matrix("H", len(shape))
+    return _conjugate(_matrices(input, "H"))
+
+
+@op()
+def adjoint(input: Tensor) -> Tensor:
+    """adjoint(input) -> Tensor: the last two dims exchanged, conjugated when complex."""
+    return _conjugate(_matrices(input, "adjoint"))
+
+
+def _squeezed(input: Tensor, dim: Any, more: tuple[Any, ...], function: str) -> Layout:
+    found = layout(input, function)
+    if dim is None:
+        return view_math.squeeze(*found, None)
+    if more or isinstance(dim, (tuple, list)):
+        return view_math.squeeze(*found, ints(dim, more, function, "dim"))
+    return view_math.squeeze(*found, as_int(dim, function, "dim"))
+
+
+@op()
+def squeeze(input: Tensor, dim: Any = None, *more: int) -> Tensor:
+    """squeeze(input, dim=None) -> Tensor
+
+    A view without the dims of size 1, or without those of them named by `dim` (int or tuple).
+    """
+    return with_layout(input, _squeezed(input, dim, more, "squeeze"))
+
+
+@op(function=False)
+def squeeze_(input: Tensor, dim: Any = None, *more: int) -> Tensor:
+    """squeeze_(dim=None) -> Tensor: `squeeze` in place."""
+    return set_layout(input, _squeezed(input, dim, more, "squeeze_"))
+
+
+@op()
+def unsqueeze(input: Tensor, dim: int) -> Tensor:
+    """unsqueeze(input, dim) -> Tensor: a view with a new dim of size 1 at `dim`."""
+    at = as_int(dim, "unsqueeze", "dim")
+    return with_layout(input, view_math.unsqueeze(*layout(input, "unsqueeze"), at))
+
+
+@op(function=False)
+def unsqueeze_(input: Tensor, dim: int) -> Tensor:
+    """unsqueeze_(dim) -> Tensor: `unsqueeze` in place."""
+    at = as_int(dim, "unsqueeze_", "dim")
+    return set_layout(input, view_math.unsqueeze(*layout(input, "unsqueeze_"), at))
+
+
+def _atleast(tensors: tuple[Any, ...], ndim: int, function: str) -> Any:
+    if len(tensors) == 1 and not isinstance(tensors[0], (tuple, list)):
+        found = layout(tensors[0], function)
+        if len(found[0]) >= ndim:
+            return tensors[0]
+        return tensors[0]._view(*_RAISE[ndim](*found))
+    if len(tensors) == 1:
+        tensors = tuple(tensors[0])
+    for i, tensor in enumerate(tensors):
+        layout(tensor, function, f"tensors[{i}]")
+    return tuple([_atleast((tensor,), ndim, function) for tensor in tensors])
+
+
+_RAISE = {1: view_math.atleast_1d, 2: view_math.atleast_2d, 3: view_math.atleast_3d}
+
+
+@op(method=False)
+def atleast_1d(*tensors: Any) -> Any:
+    """atleast_1d(*tensors) -> Tensor or tuple of Tensors: a 0-d tensor gets one dim."""
+    return _atleast(tensors, 1, "atleast_1d")
+
+
+@op(method=False)
+def atleast_2d(*tensors: Any) -> Any:
+    """atleast_2d(*tensors) -> Tensor or tuple of Tensors: missing dims of size 1 in front."""
+    return _atleast(tensors, 2, "atleast_2d")
+
+
+@op(method=False)
+def atleast_3d(*tensors: Any) -> Any:
+    """atleast_3d(*tensors) -> Tensor or tuple of Tensors
+
+    0-d and 1-d tensors become (1, n, 1), matrices (n, m, 1).
+    """
+    return _atleast(tensors, 3, "atleast_3d")

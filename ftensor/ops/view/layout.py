@@ -1,0 +1,287 @@
+"""Shape, strides and offset of every view: pure arithmetic, no tensors.
+
+A layout is (shape, strides, offset), in elements. Each function takes one and returns that of
+the view, with torch's strides also where they are arbitrary (dims of size 0 and 1), or raises
+torch's exception class.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from ...errors import view as errors_view
+from ...iterator.shape import infer_shape, normalize_dim, normalize_dims, numel
+from ...iterator.stride import view_strides
+
+Ints = tuple[int, ...]
+Layout = tuple[Ints, Ints, int]
+
+
+def view(shape: Ints, strides: Ints, offset: int, size: Ints) -> Layout:
+    """The same elements in row-major order under another shape, one size of which may be -1."""
+    size = infer_shape(size, numel(shape))
+    found = view_strides(shape, strides, size)
+    if found is None:
+        raise errors_view.view_needs_copy(shape, strides, size)
+    return size, found, offset
+
+
+def reinterpret(shape: Ints, strides: Ints, offset: int, old: int, new: int) -> Layout:
+    """The same bytes as elements of `new` bytes instead of `old`: only the last dim changes."""
+    if old == new:
+        return shape, strides, offset
+    if not shape:
+        raise errors_view.cannot_reinterpret(old, new, "the number of dims", 0, "at least 1")
+    if strides[-1] != 1:
+        raise errors_view.cannot_reinterpret(old, new, "the last stride", strides[-1], "1")
+    if old > new:
+        ratio = old // new
+        wider = tuple(s * ratio for s in strides[:-1])
+        return (*shape[:-1], shape[-1] * ratio), (*wider, 1), offset * ratio
+    ratio = new // old
+    parts = [("the last size", shape[-1]), ("the storage offset", offset)]
+    parts += [(f"the stride of dim {i}", s) for i, s in enumerate(strides[:-1])]
+    for what, value in parts:
+        if value % ratio:
+            need = f"divisible by {ratio}"
+            raise errors_view.cannot_reinterpret(old, new, what, value, need)
+    narrower = tuple(s // ratio for s in strides[:-1])
+    return (*shape[:-1], shape[-1] // ratio), (*narrower, 1), offset // ratio
+
+
+def transpose(shape: Ints, strides: Ints, offset: int, dim0: int, dim1: int) -> Layout:
+    """Two dims exchanged."""
+    ndim = len(shape)
+    dim0, dim1 = normalize_dim(dim0, ndim), normalize_dim(dim1, ndim)
+    if dim0 == dim1:
+        return shape, strides, offset
+    order = list(range(ndim))
+    order[dim0], order[dim1] = dim1, dim0
+    return reorder(shape, strides, offset, order)
+
+
+def permute(shape: Ints, strides: Ints, offset: int, dims: Ints) -> Layout:
+    """All dims in the order given."""
+    if len(dims) != len(shape):
+        raise errors_view.permute_count(dims, len(shape))
+    return reorder(shape, strides, offset, _in_turn(dims, len(shape)))
+
+
+def _in_turn(dims: Ints, ndim: int) -> Ints:
+    """The dims normalized; a repeat is an error before a later dim that is out of range is one."""
+    for count in range(1, len(dims)):
+        normalize_dims(dims[:count], ndim)
+    return normalize_dims(dims, ndim)
+
+
+def reorder(shape: Ints, strides: Ints, offset: int, order: Sequence[int]) -> Layout:
+    """All dims in an order that is known to be a permutation."""
+    return tuple([shape[d] for d in order]), tuple([strides[d] for d in order]), offset
+
+
+def movedim(shape: Ints, strides: Ints, offset: int, source: Ints, destination: Ints) -> Layout:
+    """Dims moved from `source` to `destination`; the others keep their order."""
+    ndim = len(shape)
+    if len(source) != len(destination):
+        raise errors_view.movedim_counts(source, destination)
+    # Out of range goes before named twice, on both sides, as in torch.
+    moved = [normalize_dim(d, ndim) for d in source]
+    places = [normalize_dim(d, ndim) for d in destination]
+    target = dict(zip(normalize_dims(places, ndim), normalize_dims(moved, ndim), strict=True))
+    if not shape:
+        return shape, strides, offset
+    rest = iter([d for d in range(ndim) if d not in moved])
+    order = [target[d] if d in target else next(rest) for d in range(ndim)]
+    return reorder(shape, strides, offset, order)
+
+
+def expand(shape: Ints, strides: Ints, offset: int, size: Ints) -> Layout:
+    """Dims of size 1 repeated by stride 0, new dims in front; -1 keeps an existing size."""
+    lead = len(size) - len(shape)
+    if lead < 0:
+        raise errors_view.expand_too_few(shape, size)
+    sizes, steps = list(size), [0] * len(size)
+    # From the end: a new dim of size 1 takes the stride that would step over all behind it.
+    for i in range(len(size) - 1, -1, -1):
+        want = size[i]
+        if i >= lead:
+            have, step = shape[i - lead], strides[i - lead]
+            if want == -1:
+                want = have
+        else:
+            have, step = 1, (sizes[i + 1] * steps[i + 1] if shape else 0)
+        if want != have:
+            if have != 1 or want < 0:
+                raise errors_view.expand_size(shape, size, i)
+            step = 0
+        sizes[i], steps[i] = want, step
+    if numel(sizes) >= 2**63:
+        raise errors_view.size_overflow(sizes)
+    return tuple(sizes), tuple(steps), offset
+
+
+def squeeze(shape: Ints, strides: Ints, offset: int, dims: int | Ints | None) -> Layout:
+    """Without those of `dims` (all, when None) whose size is 1."""
+    ndim = len(shape)
+    chosen = _in_turn(dims, ndim) if isinstance(dims, tuple) else normalize_dims(dims, ndim)
+    kept = [d for d, size in enumerate(shape) if size != 1 or d not in chosen]
+    return reorder(shape, strides, offset, kept)
+
+
+def unsqueeze(shape: Ints, strides: Ints, offset: int, dim: int) -> Layout:
+    """A new dim of size 1 before dim `dim`."""
+    dim = normalize_dim(dim, len(shape) + 1)
+    step = shape[dim] * strides[dim] if dim < len(shape) else 1
+    return (*shape[:dim], 1, *shape[dim:]), (*strides[:dim], step, *strides[dim:]), offset
+
+
+def narrow(shape: Ints, strides: Ints, offset: int, dim: int, start: int, length: int) -> Layout:
+    """`length` entries of a dim, from `start` on."""
+    if not shape:
+        raise errors_view.scalar_has_no_dims("narrow")
+    if length < 0:
+        raise errors_view.narrow_negative(length)
+    dim = normalize_dim(dim, len(shape))
+    size = shape[dim]
+    if not -size <= start <= size:
+        raise errors_view.narrow_start(start, size)
+    first = start + size if start < 0 else start
+    if first + length > size:
+        raise errors_view.narrow_length(start, length, size)
+    return (*shape[:dim], length, *shape[dim + 1 :]), strides, offset + first * strides[dim]
+
+
+def select(shape: Ints, strides: Ints, offset: int, dim: int, index: int) -> Layout:
+    """One entry of a dim; the dim goes away."""
+    if not shape:
+        raise errors_view.scalar_has_no_dims("select", IndexError)
+    dim = normalize_dim(dim, len(shape))
+    size = shape[dim]
+    if not -size <= index < size:
+        raise errors_view.select_index(index, shape, dim)
+    offset += (index + size if index < 0 else index) * strides[dim]
+    return shape[:dim] + shape[dim + 1 :], strides[:dim] + strides[dim + 1 :], offset
+
+
+def slice_dim(
+    shape: Ints, strides: Ints, offset: int, dim: int, start: int, stop: int, step: int = 1
+) -> Layout:
+    """`start:stop:step` of a dim, as Python cuts sequences; `step` is positive."""
+    size = shape[dim]
+    start = min(max(start + size if start < 0 else start, 0), size)
+    stop = min(max(stop + size if stop < 0 else stop, start), size)
+    length = (stop - start + step - 1) // step
+    offset += start * strides[dim]
+    shape = (*shape[:dim], length, *shape[dim + 1 :])
+    return shape, (*strides[:dim], strides[dim] * step, *strides[dim + 1 :]), offset
+
+
+def flatten_shape(shape: Ints, start: int, end: int) -> Ints:
+    """The shape with dims `start` to `end` (included) joined into one."""
+    ndim = len(shape)
+    start, end = normalize_dim(start, ndim), normalize_dim(end, ndim)
+    if start > end:
+        raise errors_view.flatten_order(start, end)
+    return (*shape[:start], numel(shape[start : end + 1]), *shape[end + 1 :])
+
+
+def unflatten_shape(shape: Ints, dim: int, sizes: Ints) -> Ints:
+    """The shape with one dim split into `sizes`, one of which may be -1."""
+    if not sizes:
+        raise errors_view.unflatten_into_nothing()
+    dim_in = normalize_dim(dim, len(shape))
+    if not shape:
+        raise errors_view.unflatten_scalar(sizes)
+    return shape[:dim_in] + infer_shape(sizes, shape[dim_in]) + shape[dim_in + 1 :]
+
+
+def diagonal(
+    shape: Ints, strides: Ints, offset: int, diagonal: int, dim1: int, dim2: int
+) -> Layout:
+    """The entries of two dims whose indices differ by `diagonal`, as a new last dim."""
+    ndim = len(shape)
+    first, second = normalize_dim(dim1, ndim), normalize_dim(dim2, ndim)
+    if first == second:
+        raise errors_view.diagonal_same_dims(dim1, dim2)
+    if diagonal >= 0:
+        length, start = min(shape[first], shape[second] - diagonal), diagonal * strides[second]
+    else:
+        length, start = min(shape[first] + diagonal, shape[second]), -diagonal * strides[first]
+    if length <= 0:
+        length, start = 0, 0  # an empty diagonal stays where it is, inside the memory
+    kept = [d for d in range(ndim) if d not in (first, second)]
+    shape_kept, strides_kept, _ = reorder(shape, strides, offset, kept)
+    step = strides[first] + strides[second]
+    return (*shape_kept, length), (*strides_kept, step), offset + start
+
+
+def unfold(shape: Ints, strides: Ints, offset: int, dim: int, size: int, step: int) -> Layout:
+    """Windows of `size` entries of a dim, every `step`, as a new last dim."""
+    dim = normalize_dim(dim, len(shape))
+    length = shape[dim] if shape else 1
+    if not 0 <= size <= length:
+        raise errors_view.unfold_window("size", size, f"from 0 to the dim's size {length}")
+    if step <= 0:
+        raise errors_view.unfold_window("step", step, "greater than 0")
+    if not shape:
+        return (size,), (1,), offset
+    count = (length - size) // step + 1
+    stride = strides[dim]
+    return (
+        (*shape[:dim], count, *shape[dim + 1 :], size),
+        (*strides[:dim], stride * step, *strides[dim + 1 :], stride),
+        offset,
+    )
+
+
+def as_strided(size: Ints, stride: Ints, offset: int, itemsize: int, nbytes: int) -> Layout:
+    """A layout given outright, over a storage of `nbytes`."""
+    if len(size) != len(stride) or min((*size, *stride, offset), default=0) < 0:
+        raise errors_view.as_strided_layout(size, stride, offset)
+    if 0 not in size:
+        last = offset + sum((n - 1) * s for n, s in zip(size, stride, strict=True))
+        if (last + 1) * itemsize > nbytes:
+            need = (last + 1) * itemsize
+            raise errors_view.as_strided_bounds(size, stride, offset, need, nbytes)
+    return size, stride, offset
+
+
+def atleast_1d(shape: Ints, strides: Ints, offset: int) -> Layout:
+    """A dim of size 1 for a 0-d tensor."""
+    return (shape, strides, offset) if shape else ((1,), (1,), offset)
+
+
+def atleast_3d(shape: Ints, strides: Ints, offset: int) -> Layout:
+    """Dims of size 1 around a tensor of less than 3 dims, as for a stack of matrices."""
+    if len(shape) < 2:
+        shape, strides, offset = atleast_2d(shape, strides, offset)
+    return unsqueeze(shape, strides, offset, -1) if len(shape) < 3 else (shape, strides, offset)
+
+
+def atleast_2d(shape: Ints, strides: Ints, offset: int) -> Layout:
+    """Dims of size 1 in front of a tensor of less than 2 dims."""
+    if not shape:
+        return (1, 1), (1, 1), offset
+    return unsqueeze(shape, strides, offset, 0) if len(shape) < 2 else (shape, strides, offset)
+
+
+def as_real(shape: Ints, strides: Ints, offset: int) -> Layout:
+    """Complex numbers as pairs in a new last dim."""
+    return (*shape, 2), (*[2 * s for s in strides], 1), 2 * offset
+
+
+def as_complex(shape: Ints, strides: Ints, offset: int) -> Layout:
+    """Pairs in the last dim as complex numbers."""
+    layout_error = errors_view.complex_view_layout
+    if not shape:
+        raise layout_error("the number of dims", 0, "at least 1")
+    if shape[-1] != 2:
+        raise layout_error("the last size", shape[-1], "2")
+    if strides[-1] != 1:
+        raise layout_error("the last stride", strides[-1], "1")
+    for d, (size, stride) in enumerate(zip(shape[:-1], strides[:-1], strict=True)):
+        if stride % 2 and size != 1:
+            raise layout_error(f"the stride of dim {d}", stride, "even")
+    if offset % 2:
+        raise layout_error("the storage offset", offset, "even")
+    return shape[:-1], tuple([s // 2 for s in strides[:-1]]), offset // 2

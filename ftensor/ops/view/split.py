@@ -1,0 +1,150 @@
+"""Ops that take a tensor apart along a dim into views."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ... import dtypes
+from ..._tensor import Tensor
+from ...errors import view as errors_view
+from ...iterator.shape import normalize_dim
+from ...rows.catalogue import op
+from . import cuts as split_math
+from .arguments import as_int, int_list, ints, layout, with_layout
+from .layout import slice_dim
+
+Pieces = tuple[Tensor, ...]
+
+
+def _cut_dim(input: Tensor, dim: Any, function: str) -> tuple[int, int]:
+    """The dim counted from the front, and its size; RuntimeError for a 0-d tensor."""
+    shape, _, _ = layout(input, function)
+    if not shape:
+        raise errors_view.scalar_has_no_dims(function)
+    dim = normalize_dim(as_int(dim, function, "dim"), len(shape))
+    return dim, shape[dim]
+
+
+def _pieces(input: Tensor, dim: int, cuts: split_math.Cuts) -> Pieces:
+    found = layout(input, "split")
+    return tuple([with_layout(input, slice_dim(*found, dim, start, stop)) for start, stop in cuts])
+
+
+@op(aliases=("unsafe_split",))
+def split(
+    tensor: Tensor, split_size_or_sections: Any = None, dim: int = 0, *, split_size: Any = None
+) -> Pieces:
+    """split(tensor, split_size_or_sections, dim=0) -> tuple of Tensors
+
+    Views of `split_size` entries of a dim each (the last may have less), or of the sizes in a
+    list, which must add up to the dim's.
+    """
+    size = split_size if split_size_or_sections is None else split_size_or_sections
+    if isinstance(size, (tuple, list)):
+        return split_with_sizes(tensor, size, dim)
+    dim, length = _cut_dim(tensor, dim, "split")
+    size = as_int(size, "split", "split_size_or_sections")
+    return _pieces(tensor, dim, split_math.equal_pieces(length, size))
+
+
+@op(aliases=("unsafe_split_with_sizes",))
+def split_with_sizes(input: Tensor, split_sizes: Any, dim: int = 0) -> Pieces:
+    """split_with_sizes(input, split_sizes, dim=0) -> tuple of Tensors: views of these sizes."""
+    sizes = int_list(split_sizes, "split_with_sizes", "split_sizes")
+    dim, length = _cut_dim(input, dim, "split_with_sizes")
+    return _pieces(input, dim, split_math.sized_pieces(length, sizes))
+
+
+@op(aliases=("unsafe_chunk",))
+def chunk(input: Tensor, chunks: int, dim: int = 0) -> Pieces:
+    """chunk(input, chunks, dim=0) -> tuple of Tensors
+
+    At most `chunks` views of a dim, equal but for the last; `tensor_split` gives exactly as many.
+    """
+    count = as_int(chunks, "chunk", "chunks")
+    dim, length = _cut_dim(input, dim, "chunk")
+    return _pieces(input, dim, split_math.chunks(length, count))
+
+
+@op()
+def tensor_split(
+    input: Tensor,
+    indices_or_sections: Any = None,
+    dim: int = 0,
+    *,
+    sections: Any = None,
+    indices: Any = None,
+    tensor_indices_or_sections: Tensor | None = None,
+) -> Pieces:
+    """tensor_split(input, indices_or_sections, dim=0) -> tuple of Tensors
+
+    That many views of a dim, with sizes that differ by at most 1, or the views between the
+    indices in a tuple. An int64 tensor of 0 or 1 dims stands for the one or the other.
+    """
+    given = (indices_or_sections, sections, indices, tensor_indices_or_sections)
+    where = next((value for value in given if value is not None), None)
+    if isinstance(where, Tensor):
+        if where.dtype is not dtypes.int64 or where.ndim > 1:
+            raise errors_view.split_tensor(where.dtype, where.ndim)
+        where = where.tolist()
+    dim, length = _cut_dim(input, dim, "tensor_split")
+    if isinstance(where, (tuple, list)):
+        cuts = split_math.between(length, int_list(where, "tensor_split", "indices_or_sections"))
+    else:
+        count = as_int(where, "tensor_split", "indices_or_sections")
+        cuts = split_math.sections(length, count)
+    return _pieces(input, dim, cuts)
+
+
+@op()
+def unbind(input: Tensor, dim: int = 0) -> Pieces:
+    """unbind(input, dim=0) -> tuple of Tensors: a view of every entry of a dim."""
+    shape, strides, offset = layout(input, "unbind")
+    if not shape:
+        raise errors_view.scalar_has_no_dims("unbind", IndexError)
+    dim = normalize_dim(as_int(dim, "unbind", "dim"), len(shape))
+    size, stride = shape[:dim] + shape[dim + 1 :], strides[:dim] + strides[dim + 1 :]
+    step = strides[dim]
+    return tuple([input._view(size, stride, offset + i * step) for i in range(shape[dim])])
+
+
+def _stacked_split(
+    input: Tensor, where: Any, more: tuple[Any, ...], dim: int, need: int, function: str
+) -> Pieces:
+    """hsplit, vsplit, dsplit: indices as tensor_split takes them, or equal sections."""
+    shape, _, _ = layout(input, function)
+    if len(shape) < need:
+        raise errors_view.split_ndim(function, need, len(shape))
+    if more or isinstance(where, (tuple, list)):
+        indices = ints(where, more, function, "indices")
+        return _pieces(input, dim, split_math.between(shape[dim], indices))
+    count = as_int(where, function, "sections")
+    if count == 0 or shape[dim] % count:
+        raise errors_view.split_uneven(function, count, dim, shape[dim])
+    return _pieces(input, dim, split_math.sections(shape[dim], count))
+
+
+@op()
+def hsplit(input: Tensor, sections: Any = None, *more: int, indices: Any = None) -> Pieces:
+    """hsplit(input, indices_or_sections) -> tuple of Tensors
+
+    Views of the columns (dim 1; dim 0 of a 1-d tensor): so many equal ones, or those between
+    the indices.
+    """
+    where = indices if sections is None else sections
+    dim = 0 if len(layout(input, "hsplit")[0]) == 1 else 1
+    return _stacked_split(input, where, more, dim, 1, "hsplit")
+
+
+@op()
+def vsplit(input: Tensor, sections: Any = None, *more: int, indices: Any = None) -> Pieces:
+    """vsplit(input, indices_or_sections) -> tuple of Tensors: as hsplit, along the rows (dim 0)."""
+    where = indices if sections is None else sections
+    return _stacked_split(input, where, more, 0, 2, "vsplit")
+
+
+@op()
+def dsplit(input: Tensor, sections: Any = None, *more: int, indices: Any = None) -> Pieces:
+    """dsplit(input, indices_or_sections) -> tuple of Tensors: as hsplit, along dim 2."""
+    where = indices if sections is None else sections
+    return _stacked_split(input, where, more, 2, 3, "dsplit")

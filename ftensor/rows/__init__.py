@@ -1,0 +1,1 @@
+"""What an op is: its row, and the list of all of them."""

@@ -1,0 +1,1 @@
+"""C simulation: the host's compiler as a device."""

@@ -1,0 +1,215 @@
+"""C simulation as a device: g++ compiles the vitis dialect, cffi calls it, synchronously."""
+
+from __future__ import annotations
+
+import os
+import platform
+import shutil
+import subprocess
+import tempfile
+import time
+from collections.abc import Sequence
+from functools import lru_cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ... import errors
+from .. import cache
+from ..backend import Backend, DeviceProperties, Kernel, host_bytes, host_memory
+from ..images import VARIABLE
+from ..targets import csim_compiler
+from .images import CSimImages
+
+if TYPE_CHECKING:
+    from ...image.file import ImageFile
+    from ..storage import Storage
+    from ..targets import Target
+
+# C++14 is what Vitis HLS takes, and its headers compile in half the time of C++17's; the GNU form
+# of it has hexadecimal floating point numbers.
+FLAGS = ("-O2", "-std=gnu++14", "-march=native", "-ffp-contract=off", "-fwrapv", "-shared", "-fPIC")
+C_TYPES = {
+    # A pointer travels as an integer of the same size, in the same register: cffi then takes a
+    # Python int as it is, where a pointer type would need a cast object per argument.
+    "*": "uintptr_t",
+    "char": "int8_t",
+    "uchar": "uint8_t",
+    "short": "int16_t",
+    "ushort": "uint16_t",
+    "int": "int32_t",
+    "uint": "uint32_t",
+    "long": "int64_t",
+    "ulong": "uint64_t",
+    "float": "float",
+    "double": "double",
+}
+
+
+def _compiler() -> list[str]:
+    command = csim_compiler()
+    assert command is not None, "C simulation was opened without a compiler"
+    return command
+
+
+@lru_cache(maxsize=1)
+def _compiler_version() -> str:
+    done = subprocess.run([*_compiler(), "--version"], capture_output=True, text=True, check=True)
+    return done.stdout.splitlines()[0]
+
+
+class CSimBackend(Backend):
+    """The host as a device, one kernel call at a time."""
+
+    images: CSimImages | None = None
+
+    def __init__(self, target: Target, from_images: bool = False) -> None:
+        properties = DeviceProperties(
+            name=f"C simulation on {platform.machine()}",
+            platform="C simulation",
+            version="C++14",
+            driver=_compiler_version(),
+            total_memory=_host_memory_size(),
+            max_allocation=_host_memory_size(),
+            multi_processor_count=1,
+            has_float64=True,
+            has_float16=True,
+        )
+        super().__init__(target, properties, host_shared=True)
+        if from_images and os.environ.get(VARIABLE):
+            images = CSimImages(self)
+            images.load_from_environment()
+            self.images = images
+
+    def load_image(self, path: str | Path) -> ImageFile:
+        """Take kernels from an image, from now on, instead of compiling them."""
+        images = self.images or CSimImages(self)
+        file = images.load(path)
+        self.images = images
+        return file
+
+    def build(
+        self, source: str, entry: str, params: Sequence[str], options: tuple[str, ...] = ()
+    ) -> Kernel:
+        """Compile, or load from the disk cache, one kernel.
+
+        The function takes two more ints than `params` says: which compute unit, of how many.
+        """
+        import cffi
+
+        flags = (*FLAGS, *self.target.build_options, *options)
+        # -march=native makes code for the CPU at hand, and a home directory may be shared.
+        key = cache.key("csim", source, " ".join(flags), self.properties.driver, cpu_name())
+        ffi = cffi.FFI()
+        arguments = ", ".join([*(C_TYPES[p] for p in params), "int", "int"])
+        ffi.cdef(f"void {entry}({arguments});")
+        try:
+            # The library object keeps the code loaded; the launcher keeps the library object.
+            library = ffi.dlopen(str(self._library(key, source, entry, flags)))
+        except OSError:
+            # An entry that does not load here is no loss: compile it again.
+            cache.drop(key)
+            library = ffi.dlopen(str(self._library(key, source, entry, flags)))
+        return _make_launcher(library, entry, len(params))
+
+    def _library(self, key: str, source: str, entry: str, flags: tuple[str, ...]) -> Path:
+        if cache.get(key) is not None:
+            return cache.path(key)
+        with tempfile.TemporaryDirectory(prefix="ftensor-") as folder:
+            made = Path(folder) / "kernel.so"
+            command = [*_compiler(), *flags, "-x", "c++", "-", "-o", str(made)]
+            done = subprocess.run(command, input=source, capture_output=True, text=True)
+            if done.returncode != 0:
+                raise errors.kernel_build_failed(entry, self.properties.name, done.stderr, source)
+            kept = cache.put(key, made.read_bytes())
+            if kept is not None:
+                return kept
+            return self._private_copy(key, made)
+
+    def _private_copy(self, key: str, made: Path) -> Path:
+        """Where the cache can't be written: a folder that lives as long as the backend."""
+        if not hasattr(self, "_private"):
+            self._private = tempfile.TemporaryDirectory(prefix="ftensor-")
+        return Path(shutil.copy(made, Path(self._private.name) / key))
+
+    def _make_memory(self, nbytes: int) -> tuple[Any, int | None, object] | None:
+        try:
+            ptr, memory = host_memory(nbytes)
+        except MemoryError:
+            return None
+        return ptr, ptr, memory
+
+    def _wrap_host(self, ptr: int, nbytes: int, readonly: bool) -> tuple[Any, object]:
+        return ptr, None
+
+    def _upload(self, storage: Storage, byte_offset: int, array: np.ndarray) -> None:
+        assert storage.ptr is not None
+        target = host_bytes(storage.ptr + byte_offset, array.nbytes)
+        np.copyto(target, array.reshape(-1).view(np.uint8))
+
+    def _download(self, storage: Storage, byte_offset: int, array: np.ndarray) -> None:
+        assert storage.ptr is not None
+        source = host_bytes(storage.ptr + byte_offset, array.nbytes)
+        np.copyto(array.reshape(-1).view(np.uint8), source)
+
+    # Everything is done when a call returns, so a queue is nothing and a marker is a time.
+
+    def make_queue(self, priority: int) -> Any:
+        """Nothing: calls are in order by themselves."""
+        return None
+
+    def finish(self, queue: Any) -> None:
+        """Nothing to wait for."""
+
+    def make_marker(self, queue: Any) -> Any:
+        """The present moment."""
+        return time.perf_counter_ns()
+
+    def marker_done(self, marker: Any) -> bool:
+        """Always."""
+        return True
+
+    def finish_marker(self, marker: Any) -> None:
+        """Nothing to wait for."""
+
+    def wait_marker(self, queue: Any, marker: Any, origin: Backend | None) -> None:
+        """Wait for a marker of another device."""
+        if origin is not None and origin is not self:
+            origin.finish_marker(marker)
+
+    def make_timing(self, marker: Any) -> Any:
+        """The marker is the time."""
+        return marker
+
+    def timing_ns(self, timing: Any) -> int:
+        """The host's clock when the marker was made."""
+        return int(timing)
+
+
+def _make_launcher(library: Any, entry: str, count: int) -> Kernel:
+    names = ", ".join([f"a{i}" for i in range(count)])
+    lines = [
+        f"def launch(stream, units, {names}, /):",
+        "    for unit in range(units):",
+        f"        call({names}, unit, units)",
+    ]
+    scope = {"call": getattr(library, entry), "library": library}
+    exec(compile("\n".join(lines), f"<launch {entry}>", "exec"), scope)
+    launch: Kernel = scope["launch"]
+    return launch
+
+
+def _host_memory_size() -> int:
+    return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+
+
+@lru_cache(maxsize=1)
+def cpu_name() -> str:
+    """What -march=native depends on: the CPU's model and its feature flags."""
+    try:
+        lines = Path("/proc/cpuinfo").read_text().split("\n\n")[0].splitlines()
+    except OSError:
+        return platform.processor() or platform.machine()
+    wanted = ("model name", "flags", "CPU part", "Features")
+    return "\n".join(line for line in lines if line.startswith(wanted))

@@ -1,0 +1,1 @@
+"""Intel FPGAs and their emulator."""

@@ -1,0 +1,164 @@
+"""Launches on Intel FPGAs: a command for each stage of each compute unit of a kernel."""
+
+from __future__ import annotations
+
+import struct
+import threading
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
+
+from ...errors import image as errors
+from ...image.call_tokens import SCOPE, compiled, expressions
+from ...image.intel_stages import CHANNEL_DEPTH, stages, uses_channels
+from ...image.manifest import ArgumentRecord, KernelRecord
+from ..backend import Kernel
+from ..images import EXACT_UNITS, LoadedImage, Slot
+from ..opencl.launch import TYPE_CHARS
+from ..stream import Stream
+
+if TYPE_CHECKING:
+    from .images import IntelImages
+
+ONE = (1,)
+
+
+class Stage:
+    """One kernel object, and where each of its arguments is among the values of a launch."""
+
+    def __init__(self, kernel: Any, takes: Sequence[ArgumentRecord], order: Sequence[str]) -> None:
+        self.kernel = kernel
+        self.handles: list[tuple[int, int]] = []
+        self.longs: list[tuple[int, int]] = []
+        self.scalars: list[tuple[int, bytes, int]] = []
+        for number, argument in enumerate(takes):
+            at = order.index(argument.name)
+            if argument.what == "*":
+                self.handles.append((number, at))
+            elif TYPE_CHARS[argument.what] in "qlQL":
+                self.longs.append((number, at))
+            else:
+                self.scalars.append((number, TYPE_CHARS[argument.what].encode(), at))
+
+    def bind(self, values: tuple[Any, ...], unit: int, units: int) -> None:
+        """Set all arguments; the last two of a kernel are the unit and the number of units."""
+        values = (*values, unit, units)
+        kernel = self.kernel
+        if self.handles:
+            kernel._set_arg_multi(tuple(x for n, at in self.handles for x in (n, values[at])))
+        if self.longs:
+            packed = (x for n, at in self.longs for x in (n, struct.pack("q", values[at])))
+            kernel._set_arg_buf_multi(tuple(packed))
+        if self.scalars:
+            plain = (x for n, char, at in self.scalars for x in (n, char, values[at]))
+            kernel._set_arg_buf_pack_multi(tuple(plain))
+
+
+class Turn:
+    """Whose turn it is at one kernel of an image: its channels serve one launch at a time."""
+
+    def __init__(self) -> None:
+        self.lock = threading.Lock()
+        self.stream: Stream | None = None
+        self.done: list[Any] = []
+
+    def take(self, cl: Any, stream: Stream) -> None:
+        """Let a stream's next command wait for a launch on another stream."""
+        if self.stream is not stream and self.done:
+            cl.enqueue_barrier(stream.queue, wait_for=self.done)
+        self.stream = stream
+
+
+def make_launcher(images: IntelImages, image: LoadedImage, slot: Slot) -> Kernel:
+    """A function `launch(stream, units, *args)` for one entry of an image."""
+    found = image.find(slot.entry)
+    assert found is not None
+    record, member = found
+    names = "".join(f"a{i}, " for i in range(len(slot.params)))
+    passed = expressions(image.file.path, record, member, slot.params)
+    lines = [f"def launch({names}/):", f"    return ({''.join(f'{e}, ' for e in passed)})"]
+    values: Callable[..., tuple[Any, ...]] = compiled(slot.entry, lines, dict(SCOPE))
+    try:
+        copies = [_stages(images, image, record, copy) for copy in range(record.units)]
+    except images.backend.cl.Error as e:
+        raise errors.not_loaded(image.file.path, e) from None
+    most = 1 << 30 if record.skeleton in EXACT_UNITS else record.units
+    turn = images.turn(image, record.name)
+    enqueue = _way(images, record, copies, turn)
+
+    def launch(stream: Any, units: int, /, *args: Any) -> None:
+        _ = stream.queue  # before the lock: in a forked child this raises
+        taken = values(*args)
+        with turn.lock:
+            enqueue(stream, taken, min(units, most))
+        launched = stream.launched = stream.launched + 1
+        if not launched & 1023:
+            stream.throttle()
+
+    return launch
+
+
+def _stages(
+    images: IntelImages, image: LoadedImage, record: KernelRecord, copy: int
+) -> list[Stage]:
+    arguments = {a.name: a for a in record.arguments}
+    names = list(arguments)
+    parts = stages(record.name, record.skeleton, record.structure, names, copy)
+    kernel = images.backend.cl.Kernel
+    return [
+        Stage(kernel(image.program, part.name), [arguments[a] for a in part.arguments], names)
+        for part in parts
+    ]
+
+
+def _way(
+    images: IntelImages, record: KernelRecord, copies: list[list[Stage]], turn: Turn
+) -> Callable[[Any, tuple[Any, ...], int], None]:
+    """How a launch of the kernel is enqueued; called by one thread at a time."""
+    from pyopencl import _cl
+
+    cl = images.backend.cl
+    enqueue: Any = _cl.enqueue_nd_range_kernel
+    counts = [len(copy) for copy in copies]
+    first = [sum(counts[:k]) for k in range(len(copies))]  # of each copy's queues
+    place = [a.name for a in record.arguments].index("n") if counts[0] > 1 else 0
+
+    def in_order(stream: Any, taken: tuple[Any, ...], units: int) -> None:
+        """One kernel, on the stream's own queue."""
+        for unit in range(units):
+            copies[0][0].bind(taken, unit, units)
+            enqueue(stream.queue, copies[0][0].kernel, ONE, ONE, None, None, False, False)
+
+    def in_pieces(stream: Any, taken: tuple[Any, ...], units: int) -> None:
+        """Stage by stage, in slabs that a channel holds as a whole, so that no stage waits."""
+        turn.take(cl, stream)
+        slabs = taken[place] // record.lanes // (CHANNEL_DEPTH - 2) + 1
+        event = None
+        for slab in range(slabs):
+            for stage in copies[slab % len(copies)]:
+                stage.bind(taken, slab, slabs)
+                event = enqueue(stream.queue, stage.kernel, ONE, ONE, None, None, False, False)
+        turn.done = [event]
+        stream.queue.flush()  # another stream may wait for it
+
+    def side_by_side(stream: Any, taken: tuple[Any, ...], units: int) -> None:
+        """All at once, between what was on the stream before and what comes after."""
+        turn.take(cl, stream)
+        queues = images.queues(stream, sum(counts))
+        before = [cl.enqueue_marker(stream.queue)]
+        stream.queue.flush()
+        done = []
+        for unit in range(units):
+            copy = unit % len(copies)
+            for k, stage in enumerate(copies[copy]):
+                stage.bind(taken, unit, units)
+                mine = queues[first[copy] + k]
+                done.append(enqueue(mine, stage.kernel, ONE, ONE, None, before, False, False))
+        for mine in queues[: sum(counts)]:
+            mine.flush()
+        cl.enqueue_barrier(stream.queue, wait_for=done)
+        turn.done = done
+
+    if len(copies) == 1 and counts[0] == 1:
+        return in_order
+    channels = uses_channels(record.skeleton, record.structure)
+    return side_by_side if images.side_by_side or not channels else in_pieces

@@ -1,0 +1,289 @@
+"""OpenCL devices through pyopencl: buffers, programs, launches."""
+
+from __future__ import annotations
+
+import os
+import sys
+import warnings
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ... import errors
+from .. import cache
+from ..backend import Backend, DeviceProperties, Kernel, host_bytes, host_memory
+from ..pool import LostPool, leak
+from ..stream import LostStream
+from .launch import make_launcher
+
+if TYPE_CHECKING:
+    from ..storage import Storage
+    from ..targets import Target
+
+# A small array is copied and written by the queue instead of waiting for the queue.
+SMALL_UPLOAD = 64 * 1024
+
+
+class OpenCLBackend(Backend):
+    """One OpenCL device in a context of its own."""
+
+    def __init__(
+        self, target: Target, cl_platform: Any, cl_device: Any, host_shared: bool | None = None
+    ) -> None:
+        import pyopencl as cl
+
+        _prepare_pyopencl()
+        self.cl = cl
+        self.cl_device = cl_device
+        self.context = cl.Context([cl_device])
+        if host_shared is None:
+            # Both CPU runtimes use the memory of a USE_HOST_PTR buffer itself, at any alignment.
+            host_shared = bool(cl_device.type & cl.device_type.CPU)
+        self._local_size = (1,) if target.grid == "slab" else None
+        super().__init__(target, device_properties(cl_platform, cl_device), host_shared)
+        self._options = build_options(target, cl_device)
+
+    def build(
+        self, source: str, entry: str, params: Sequence[str], options: tuple[str, ...] = ()
+    ) -> Kernel:
+        """Compile, or load from the disk cache, one kernel."""
+        from pyopencl import _cl
+
+        self._refuse_if_lost()
+        all_options = " ".join((*self._options, *options)).encode()
+        key = cache.key(
+            "opencl",
+            source,
+            all_options.decode(),
+            self.properties.platform,
+            self.properties.name,
+            self.properties.driver,
+        )
+        with self.lock:
+            program = self._program_from_cache(key, all_options)
+            if program is None:
+                program = _cl._Program(self.context, source)
+                try:
+                    self._build_quietly(program, all_options)
+                except self.cl.Error as error:
+                    raise errors.kernel_build_failed(
+                        entry, self.properties.name, str(error), source
+                    ) from error
+                cache.put(key, self._binary(program))
+            kernel = self.cl.Kernel(program, entry)
+        return make_launcher(kernel, params, self._local_size, self.dialect == "intel")
+
+    def forked(self) -> None:
+        """In a forked child: every use fails with advice, instead of waiting for ever."""
+        super().forked()
+        for stream in list(self.streams):
+            stream.__class__ = LostStream
+        self.pool.__class__ = LostPool
+        # Releasing these would wait for threads that are not there; the process ends anyway.
+        for kept in (self, *self.streams):
+            leak(kept)
+
+    def _refuse_if_lost(self) -> None:
+        """Fails in a forked child: a runtime's locks may be held there by threads that are gone."""
+        if isinstance(self.pool, LostPool):
+            raise errors.used_after_fork(self.properties.name)
+
+    def _build_quietly(self, program: Any, options: bytes) -> None:
+        with warnings.catch_warnings():
+            # A compiler that remarks on vectorization is no news to the user of an op.
+            warnings.simplefilter("ignore", self.cl.CompilerWarning)
+            program.build(options, [self.cl_device])
+
+    def _binary(self, program: Any) -> bytes:
+        binaries: list[bytes] = program.get_info(self.cl.program_info.BINARIES)
+        return binaries[0]
+
+    def load_program(self, binary: bytes, options: bytes = b"") -> Any:
+        """Give the driver a compiled program; cl.Error if it refuses."""
+        from pyopencl import _cl
+
+        program = _cl._Program(self.context, [self.cl_device], [binary])
+        self._build_quietly(program, options)
+        return program
+
+    def _program_from_cache(self, key: str, options: bytes) -> Any | None:
+        binary = cache.get(key)
+        if binary is None:
+            return None
+        try:
+            return self.load_program(binary, options)
+        except self.cl.Error:
+            # A binary that the driver no longer takes is no loss: the caller compiles again.
+            cache.drop(key)
+            return None
+
+    def _make_memory(self, nbytes: int) -> tuple[Any, int | None, object] | None:
+        cl = self.cl
+        flags = cl.mem_flags.READ_WRITE
+        try:
+            if self.host_shared:
+                ptr, memory = host_memory(nbytes)
+                view = memory[ptr - memory.ctypes.data :][:nbytes]
+                return (
+                    cl.Buffer(self.context, flags | cl.mem_flags.USE_HOST_PTR, hostbuf=view),
+                    (ptr),
+                    memory,
+                )
+            buffer = cl.Buffer(self.context, flags, nbytes)
+            # Drivers allocate at the first use; a full device has to show here.
+            cl.enqueue_migrate_mem_objects(
+                self.default_stream.queue,
+                [buffer],
+                flags=cl.mem_migration_flags.CONTENT_UNDEFINED,
+            )
+            return buffer, None, None
+        except (MemoryError, cl.MemoryError):
+            return None
+        except cl.LogicError as error:
+            if error.code != cl.status_code.INVALID_BUFFER_SIZE:
+                raise
+            return None
+
+    def _wrap_host(self, ptr: int, nbytes: int, readonly: bool) -> tuple[Any, object]:
+        self._refuse_if_lost()
+        flags = self.cl.mem_flags
+        # OpenCL has no empty buffers; a kernel never touches the one byte of a zero-size tensor.
+        memory = host_bytes(ptr, nbytes) if nbytes else np.zeros(64, np.uint8)
+        access = flags.READ_ONLY if readonly else flags.READ_WRITE
+        return self.cl.Buffer(self.context, access | flags.USE_HOST_PTR, hostbuf=memory), memory
+
+    def _upload(self, storage: Storage, byte_offset: int, array: np.ndarray) -> None:
+        stream = self.current_stream()
+        stream.use(storage)
+        if self.host_shared and (stream.idle() or array.nbytes > SMALL_UPLOAD):
+            assert storage.ptr is not None
+            stream.synchronize()
+            target = host_bytes(storage.ptr + byte_offset, array.nbytes)
+            np.copyto(target, array.reshape(-1).view(np.uint8))
+            return
+        small = array.nbytes <= SMALL_UPLOAD
+        event = self.cl.enqueue_copy(
+            stream.queue,
+            storage.handle,
+            array.copy() if small else array,
+            dst_offset=byte_offset,
+            is_blocking=not small,
+        )
+        stream.launched += 1
+        if small:
+            # pyopencl waits for an event that is dropped early, since it guards the array.
+            stream.keep(event)
+
+    def _download(self, storage: Storage, byte_offset: int, array: np.ndarray) -> None:
+        if self.host_shared:
+            assert storage.ptr is not None
+            source = host_bytes(storage.ptr + byte_offset, array.nbytes)
+            np.copyto(array.reshape(-1).view(np.uint8), source)
+        else:
+            self.cl.enqueue_copy(
+                self.current_stream().queue,
+                array,
+                storage.handle,
+                src_offset=byte_offset,
+                is_blocking=True,
+            )
+
+    def make_queue(self, priority: int) -> Any:
+        """An in-order queue; OpenCL leaves priorities to extensions, so they are only noted."""
+        return self.cl.CommandQueue(self.context, self.cl_device)
+
+    def finish(self, queue: Any) -> None:
+        """Wait for a queue."""
+        queue.finish()
+
+    def make_marker(self, queue: Any) -> Any:
+        """An event behind everything in a queue."""
+        marker = self.cl.enqueue_marker(queue)
+        queue.flush()  # another queue may wait for it, and a query must come true by itself
+        return marker
+
+    def marker_done(self, marker: Any) -> bool:
+        """Whether a marker was reached."""
+        done: bool = marker.command_execution_status == self.cl.command_execution_status.COMPLETE
+        return done
+
+    def finish_marker(self, marker: Any) -> None:
+        """Wait for a marker."""
+        marker.wait()
+
+    def wait_marker(self, queue: Any, marker: Any, origin: Backend | None) -> None:
+        """Let a queue wait for a marker; an event of another context is waited for here."""
+        if origin is self:
+            self.cl.enqueue_barrier(queue, wait_for=[marker])
+        elif origin is not None:
+            origin.finish_marker(marker)
+
+    def make_timing(self, marker: Any) -> Any:
+        """A marker behind `marker` on a queue with profiling, which the work's queues lack.
+
+        Profiling would make every launch dearer (6.8 instead of 2.9 us on Intel's CPU runtime).
+        """
+        cl = self.cl
+        with self.lock:
+            if not hasattr(self, "_timing_queue"):
+                profiling = cl.command_queue_properties.PROFILING_ENABLE
+                self._timing_queue = cl.CommandQueue(
+                    self.context, self.cl_device, properties=profiling
+                )
+        timing = cl.enqueue_marker(self._timing_queue, wait_for=[marker])
+        self._timing_queue.flush()
+        return timing
+
+    def timing_ns(self, timing: Any) -> int:
+        """The device's clock when the marker was reached; waits for it."""
+        timing.wait()
+        return int(timing.profile.end)
+
+
+def device_properties(platform: Any, device: Any) -> DeviceProperties:
+    """What an OpenCL device says about itself."""
+    return DeviceProperties(
+        name=device.name.strip(),
+        platform=platform.name.strip(),
+        version=device.version.strip(),
+        driver=f"{platform.version.strip()} {device.driver_version.strip()}",
+        total_memory=int(device.global_mem_size),
+        max_allocation=int(device.max_mem_alloc_size),
+        multi_processor_count=int(device.max_compute_units),
+        has_float64=bool(device.double_fp_config),
+        has_float16="cl_khr_fp16" in device.extensions.split(),
+    )
+
+
+def build_options(target: Target, device: Any) -> tuple[str, ...]:
+    """The options every program of a device is built with."""
+    options = tuple(target.build_options)
+    if not any(option.startswith("-cl-std") for option in options):
+        options = ("-cl-std=CL1.2", *options)
+    # torch divides as IEEE 754 says; OpenCL promises 2.5 ulp unless asked.
+    if device.single_fp_config & (1 << 7):
+        options = (*options, "-cl-fp32-correctly-rounded-divide-sqrt")
+    return options
+
+
+def _prepare_pyopencl() -> None:
+    """Let pyopencl do without its cache of generated code where that cache can't be written.
+
+    Its module for kernels can't even be imported then, for instance in a container whose user
+    has no home.
+    """
+    import platformdirs
+    import pyopencl as cl
+
+    if "pyopencl.invoker" in sys.modules:
+        return
+    folder = Path(platformdirs.user_cache_dir("pytools", "pytools"))
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        writable = os.access(folder, os.W_OK)
+    except OSError:
+        writable = False
+    if not writable:
+        cl._PYOPENCL_NO_CACHE = True

@@ -1,0 +1,78 @@
+"""Storage: one device buffer, who owns it, and its host address when the device shares memory."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from .backend import Backend
+    from .pool import Block
+    from .stream import Stream
+
+
+class Storage:
+    """A block of device memory; it goes back to the pool of its stream when nobody holds it.
+
+    `handle` is what a kernel takes (a `cl.Buffer`, or an address in C simulation). `ptr` is the
+    host address of the first byte where the device shares host memory, else None. `nbytes` is
+    the size asked for; the block behind it is larger. `owner` keeps imported memory alive.
+    `stream` is the stream it was allocated on, `users` the other streams that used it since.
+    `device` is a label that the caller sets.
+    """
+
+    __slots__ = (
+        "__weakref__",
+        "backend",
+        "block",
+        "device",
+        "handle",
+        "nbytes",
+        "owner",
+        "ptr",
+        "readonly",
+        "stream",
+        "users",
+    )
+
+    def __init__(
+        self,
+        backend: Backend,
+        stream: Stream,
+        block: Block,
+        nbytes: int,
+        owner: object | None = None,
+        readonly: bool = False,
+    ) -> None:
+        self.backend = backend
+        self.stream = stream
+        self.block = block
+        self.handle: Any = block.handle
+        self.ptr: int | None = block.ptr
+        self.nbytes = nbytes
+        self.owner = owner
+        self.readonly = readonly
+        self.users: set[Stream] | None = None
+        self.device: Any = None
+
+    def __del__(self) -> None:
+        # The common case must stay this short: every temporary tensor passes here. Appending to
+        # a list is atomic, so no lock, which a collection during the pool's own work could need.
+        try:
+            block = self.block
+        except AttributeError:  # Ctrl-C struck before __init__ had begun
+            return
+        if self.users is None and self.owner is None:
+            block.pool.allocated -= block.size
+            self.stream.free[block.size].append(block)
+        else:
+            block.pool.give_back(self)
+
+    def synchronize(self) -> None:
+        """Wait until no command that was enqueued so far can still touch these bytes."""
+        self.stream.synchronize()
+        for stream in self.users or ():
+            stream.synchronize()
+
+    def __repr__(self) -> str:
+        where = self.device if self.device is not None else self.backend.target.name
+        return f"Storage({self.nbytes} bytes, {where})"

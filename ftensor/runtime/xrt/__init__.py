@@ -1,0 +1,1 @@
+"""Xilinx boards and their software emulation, through XRT."""

@@ -1,0 +1,304 @@
+"""Xilinx boards, and their software emulation, through XRT's OpenCL: kernels come from images."""
+
+from __future__ import annotations
+
+import contextlib
+import ctypes
+import os
+import weakref
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ... import errors
+from ...errors import image as image_errors
+from ..backend import Backend, Kernel
+from ..opencl.backend import SMALL_UPLOAD, OpenCLBackend
+from .banks import BankedBuffer, BankedPool
+from .images import XrtImages
+from .queue import Marker, XrtQueue
+from .scheduler import threads_at_rest
+
+if TYPE_CHECKING:
+    from ...image.file import ImageFile
+    from ..storage import Storage
+    from ..stream import Stream
+    from ..targets import Target
+
+STAND_IN_BYTES = 4096
+
+
+class XrtBackend(OpenCLBackend):
+    """One board. What it computes is what its images hold."""
+
+    images: XrtImages
+
+    def __init__(self, target: Target, cl_platform: Any, cl_device: Any) -> None:
+        # Also of streams that are just ending and that nobody finds any more.
+        self.queues: weakref.WeakSet[XrtQueue] = weakref.WeakSet()
+        super().__init__(target, cl_platform, cl_device, host_shared=False)
+        # XRT leaves these to the image, and HLS kernels compute in either.
+        self.properties = replace(
+            self.properties,
+            multi_processor_count=1,
+            # Without an image, no kernel says which banks there are.
+            total_memory=self.properties.total_memory or self.properties.max_allocation,
+            has_float64=True,
+            has_float16=True,
+        )
+        self.units = 1
+        self.banked_pool = BankedPool(self, self.properties.total_memory, self._make_memory)
+        # One lock for both: a launch asks for memory, and memory may wait for a launch.
+        self.banked_pool.lock = self.lock
+        self.pool = self.banked_pool
+        self._stand_ins: dict[str, BankedBuffer] = {}
+        status = self.cl.status_code
+        # What XRT says of a full bank, at one place or another.
+        self._full = {
+            status.MEM_OBJECT_ALLOCATION_FAILURE,
+            status.OUT_OF_RESOURCES,
+            status.OUT_OF_HOST_MEMORY,
+        }
+        self.emulated = os.environ.get("XCL_EMULATION_MODE") == "sw_emu"
+        self.images = XrtImages(self)
+        self.images.load_from_environment()
+
+    def load_image(self, path: str | Path) -> ImageFile:
+        """Add an image and make it the active one."""
+        return self.images.load(path)
+
+    def set_capacity(self, units: int, memory: int) -> None:
+        """What the images offer: the units of the kernel with most of them, the banks' bytes."""
+        self.units = max(1, units)
+        total = memory or self.properties.total_memory
+        self.properties = replace(
+            self.properties, multi_processor_count=self.units, total_memory=total
+        )
+        self.pool.set_limit(total)
+
+    def build(
+        self, source: str, entry: str, params: Sequence[str], options: tuple[str, ...] = ()
+    ) -> Kernel:
+        """ImageError: a board compiles nothing."""
+        raise image_errors.compiles_nothing(self.properties.name, entry)
+
+    def forked(self) -> None:
+        """In a forked child, which ends without XRT's part of a process's end: that crashes or
+        waits for ever, as XRT's threads are not there."""
+        super().forked()
+        libc = ctypes.CDLL(None)
+        libc.on_exit(libc._exit, None)  # what is registered last runs first, after all of Python's
+
+    # What XrtImages needs
+
+    def let_scheduler_rest(self) -> None:
+        """In emulation: wait for all work, and for XRT's scheduler to have tidied up after it.
+
+        There the scheduler is a thread of the process. It says that a command is done before it
+        has forgotten it; a program that is loaded then, or a kernel made of a program that is not
+        the process's first, makes it start anew, and it aborts at the command it finds running.
+        """
+        if self.emulated:
+            self.synchronize()
+            threads_at_rest()
+
+    def give_memory(self, kernel: Any, number: int, handle: BankedBuffer) -> None:
+        """Make the driver's buffer for a handle, in the bank of a kernel's argument.
+
+        OutOfMemoryError if there is no room. The driver is told that the buffer needs nothing
+        from the host: otherwise each launch that takes it first sends what the host has of it,
+        until one of them has begun, and the second compute unit's part of a launch would undo the
+        results of the first.
+        """
+        cl, queue = self.cl, self.default_stream.queue
+        try:
+            handle.cl = cl.Buffer(self.context, cl.mem_flags.READ_WRITE, handle.nbytes)
+            kernel._set_arg_multi((number, handle.cl))
+            undefined = cl.mem_migration_flags.CONTENT_UNDEFINED
+            # Nobody else knows the buffer yet, so this waits for nothing that is enqueued.
+            cl.enqueue_migrate_mem_objects(queue.cl, [handle.cl], undefined).wait()
+        except cl.Error as error:
+            handle.cl = None
+            if error.code not in self._full:
+                raise
+            raise self._no_room(handle.nbytes) from None
+
+    def make_room(self) -> None:
+        """Let go of device memory that nothing needs: free blocks, and what kernel objects hold.
+
+        XRT keeps the buffers of a kernel object's launches as long as the object.
+        """
+        self.synchronize()
+        self.images.forget_kernels()
+        self.pool.retries += 1
+        self.pool.release_cached()
+
+    def _no_room(self, nbytes: int) -> Exception:
+        pool = self.pool
+        return errors.out_of_memory(
+            self.properties.name, nbytes, pool.allocated, pool.reserved, pool.limit,
+            self.properties.max_allocation,
+        )  # fmt: skip
+
+    def stand_in(self, kernel: Any, number: int, bank: str) -> None:
+        """Set a small buffer as an argument that a launch leaves unused."""
+        made = self._stand_ins.get(bank)
+        if made is None:
+            made = BankedBuffer(STAND_IN_BYTES)
+            self.give_memory(kernel, number, made)
+            self._stand_ins[bank] = made
+        else:
+            kernel._set_arg_multi((number, made.cl))
+
+    def leave_device(self) -> int:
+        """Fetch the bytes of every tensor and give up all device memory; the bytes fetched.
+
+        The tensors stay usable: their bytes are sent again when a kernel next needs them.
+        """
+        self.synchronize()
+        for queue in tuple(self.queues):
+            queue.cl.finish()
+        for queue in tuple(self.queues):
+            queue.forget(queue.tail)
+        self.let_scheduler_rest()
+        fetched = 0
+        live = {id(block) for block in self.banked_pool.live()}
+        for block in tuple(self.pool.blocks):
+            handle: BankedBuffer = block.handle
+            host = None
+            if id(block) in live and handle.defined and handle.cl is not None:
+                host = np.empty(handle.nbytes, np.uint8)
+                self.cl.enqueue_copy(self.default_stream.queue.cl, host, handle.cl)
+                fetched += handle.nbytes
+            handle.leave_device(host)
+        self._stand_ins.clear()
+        return fetched
+
+    def send(self, stream: Stream, handle: BankedBuffer, host: np.ndarray) -> None:
+        """Write all bytes of a buffer that lies in a bank."""
+        self._write(stream, handle, 0, host)
+
+    def _read(self, stream: Stream, source: Any, offset: int, data: np.ndarray) -> Any:
+        return self._copy(stream, data, source, src_offset=offset)
+
+    def _write(self, stream: Stream, handle: BankedBuffer, offset: int, data: np.ndarray) -> Any:
+        return self._copy(stream, handle.cl, data, dst_offset=offset)
+
+    def _copy(self, stream: Stream, target: Any, source: Any, **offset: int) -> Any:
+        queue = stream.queue
+        event = self.cl.enqueue_copy(
+            queue.cl, target, source, is_blocking=False, wait_for=queue.before(), **offset
+        )
+        queue.tail = [event]
+        stream.launched += 1
+        # pyopencl waits for an event that is dropped early, since it guards the array.
+        stream.keep(event)
+        return event
+
+    def copy_between_banks(self, stream: Stream, source: Any, target: BankedBuffer) -> None:
+        """Copy a buffer to one in another bank, by way of the host, in the stream's order.
+
+        XRT's own copy command has no engine for it on most platforms and in emulation; it then
+        copies what the host last saw of the source, which is not what a kernel has left there.
+        """
+        host = np.empty(target.nbytes, np.uint8)
+        self._read(stream, source, 0, host)
+        self._write(stream, target, 0, host)
+        self.images.bank_copies += 1
+        self.images.bank_bytes += target.nbytes
+
+    # Memory
+
+    def _make_memory(self, nbytes: int) -> tuple[Any, int | None, object] | None:
+        if nbytes > self.properties.total_memory:
+            return None
+        # Memory on the board comes with the first binding, which says in which bank.
+        return BankedBuffer(nbytes), None, None
+
+    def _upload(self, storage: Storage, byte_offset: int, array: np.ndarray) -> None:
+        stream = self.current_stream()
+        stream.use(storage)
+        handle: BankedBuffer = storage.handle
+        data = array.reshape(-1).view(np.uint8)
+        small = data.size <= SMALL_UPLOAD
+        with self.lock:
+            if not handle.defined and handle.cl is not None and self.images.several_banks:
+                # Nobody knows in which bank these bytes will be wanted. With no room for another
+                # block they go where they are, and may have to be copied.
+                with contextlib.suppress(errors.OutOfMemoryError):
+                    self.banked_pool.exchange(handle, None, stream)
+            if handle.cl is None:
+                handle.write_host(byte_offset, data)
+                return
+            event = self._write(stream, handle, byte_offset, data.copy() if small else data)
+            handle.bank, handle.defined = handle.home, True
+        if not small:
+            event.wait()
+
+    def _download(self, storage: Storage, byte_offset: int, array: np.ndarray) -> None:
+        stream = self.current_stream()
+        handle: BankedBuffer = storage.handle
+        data = array.reshape(-1).view(np.uint8)
+        with self.lock:
+            if handle.cl is None:
+                data[:] = 0 if handle.host is None else handle.host[byte_offset:][: data.size]
+                return
+            event = self._read(stream, handle.cl, byte_offset, data)
+        event.wait()
+
+    # Streams
+
+    def make_queue(self, priority: int) -> Any:
+        """A queue that keeps launches in order and runs the units of one at once."""
+        queue = XrtQueue(self.cl, self.context, self.cl_device)
+        self.queues.add(queue)
+        return queue
+
+    def finish(self, queue: XrtQueue) -> None:
+        """Wait for a queue."""
+        tail = queue.tail
+        queue.cl.finish()
+        for event in tuple(queue.awaited):  # of other queues; no command of this one has them yet
+            event.wait()
+        # Not waited for: who has the lock may be changing the image, and what this thread holds
+        # meanwhile (events, and by them buffers and kernels) would keep the old one loaded.
+        if self.lock.acquire(blocking=False):
+            try:
+                queue.forget(tail)
+            finally:
+                self.lock.release()
+
+    def make_marker(self, queue: XrtQueue) -> Marker:
+        """A marker behind everything in a queue."""
+        with self.lock:
+            return queue.marker()
+
+    def marker_done(self, marker: Marker) -> bool:
+        """Whether a marker was reached."""
+        done = self.cl.command_execution_status.COMPLETE
+        return all(event.command_execution_status == done for event in marker.events)
+
+    def finish_marker(self, marker: Marker) -> None:
+        """Wait for a marker."""
+        marker.wait()
+
+    def wait_marker(self, queue: XrtQueue, marker: Any, origin: Backend | None) -> None:
+        """Let a queue wait for a marker; that of another device is waited for here."""
+        if origin is self:
+            with self.lock:
+                queue.wait_for(marker)
+        elif origin is not None:
+            origin.finish_marker(marker)
+
+    def make_timing(self, marker: Marker) -> Marker:
+        """The marker itself: every event of these queues knows its time."""
+        return marker
+
+    def timing_ns(self, timing: Marker) -> int:
+        """The driver's clock when the marker was reached; waits for it."""
+        timing.wait()
+        assert timing.ended is not None
+        return timing.ended

@@ -1,0 +1,202 @@
+"""Device buffers by memory bank: XRT settles a buffer's bank when a kernel's argument first takes
+it, and refuses it at a port that reaches another.
+"""
+
+from __future__ import annotations
+
+import weakref
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ...errors import OutOfMemoryError
+from ...errors import image as errors
+from ..pool import VECTOR, Block, Pool, wait_unless_exiting
+from ..storage import Storage
+
+if TYPE_CHECKING:
+    from ..stream import Stream
+    from .backend import XrtBackend
+
+
+class BankedBuffer:
+    """A kernel's argument for XRT: the driver's buffer of the moment, and where it lies.
+
+    `home` is the bank of the driver's buffer `cl`; both are None until a kernel's argument first
+    takes it, and what the host writes by then waits in `host`: with several banks XRT can't place
+    it. `bank` is the bank in which defined bytes lie, `defined` says whether the bytes mean
+    anything. Ops keep this object, so the driver's buffer behind it can be exchanged.
+    """
+
+    __slots__ = ("bank", "cl", "defined", "home", "host", "nbytes", "stream")
+
+    def __init__(self, nbytes: int) -> None:
+        self.nbytes = nbytes
+        self.cl: Any = None
+        self.home: str | None = None
+        self.bank: str | None = None
+        self.host: np.ndarray | None = None
+        self.defined = False
+        # The stream that the storage was taken on. Weak, as the stream's free list leads here.
+        self.stream: weakref.ref[Stream] | None = None
+
+    def taken(self, stream: Stream) -> None:
+        """A storage was made of it: the bytes mean nothing yet."""
+        self.bank, self.host, self.defined = None, None, False
+        self.stream = weakref.ref(stream)
+
+    def write_host(self, offset: int, data: np.ndarray) -> None:
+        """Keep bytes until there is a bank for them."""
+        if self.host is None:
+            self.host = np.zeros(self.nbytes, np.uint8)
+        self.host[offset : offset + data.size] = data
+        self.defined = True
+
+    def leave_device(self, host: np.ndarray | None) -> None:
+        """Give up the driver's buffer; its bytes, if they mean anything, wait on the host."""
+        self.cl = self.home = self.bank = None
+        if host is not None:
+            self.host = host
+
+    def swap(self, other: BankedBuffer) -> None:
+        """Exchange the driver's buffers."""
+        self.cl, other.cl = other.cl, self.cl
+        self.home, other.home = other.home, self.home
+
+
+class BankedPool(Pool):
+    """A pool that tells free blocks apart by bank, once a kernel says which one it needs.
+
+    An output is taken before anyone knows its kernel, so any free block of the size serves; one
+    that lies in the wrong bank, and means nothing yet, trades places with a free block of the
+    right one.
+    """
+
+    def take(self, nbytes: int, stream: Stream) -> Storage:
+        """A storage of `nbytes`; its bytes are whatever was there before."""
+        storage = super().take(nbytes, stream)
+        storage.handle.taken(stream)
+        return storage
+
+    def exchange(self, handle: BankedBuffer, bank: str | None, stream: Stream) -> BankedBuffer:
+        """Put a buffer of `bank`, or one without a bank yet, behind a handle.
+
+        It comes from the free blocks of the handle's own stream, or is new; work on `stream` may
+        use it next. Returned is the free handle that has what this one had.
+        """
+        found = self.find(handle, bank, stream) or self.find(handle, None, stream)
+        if found is None:
+            spare = self._new_block(handle.nbytes - VECTOR, handle.nbytes)
+            found = spare.handle
+            self._free(handle).append(spare)
+        handle.swap(found)
+        return found
+
+    def find(self, handle: BankedBuffer, bank: str | None, stream: Stream) -> BankedBuffer | None:
+        """A free buffer of a handle's size and stream that lies in `bank`; None is in none."""
+        with self.lock:
+            for block in tuple(self._free(handle)):
+                found: BankedBuffer = block.handle
+                if found.home == bank:
+                    home = handle.stream() if handle.stream else None
+                    if home is not None and home is not stream:
+                        stream.wait_stream(home)  # which may still be using its free blocks
+                    return found
+        return None
+
+    def _free(self, handle: BankedBuffer) -> list[Block]:
+        home = handle.stream() if handle.stream else None
+        assert home is not None, "a storage holds its stream"
+        return home.free[handle.nbytes - VECTOR]
+
+    def close(self) -> None:
+        """The interpreter exits."""
+        self.__class__ = ClosedBankedPool
+
+    def live(self) -> list[Block]:
+        """The blocks that storages hold."""
+        free = {id(b) for s in self.backend.all_streams() for bs in s.free.values() for b in bs}
+        return [block for block in tuple(self.blocks) if id(block) not in free]
+
+
+class ClosedBankedPool(BankedPool):
+    """What the pool becomes when the interpreter exits."""
+
+    def take(self, nbytes: int, stream: Stream) -> Storage:
+        """A storage, for the exiting thread alone."""
+        wait_unless_exiting()
+        return super().take(nbytes, stream)
+
+
+# A pointer argument of a kernel: its number, its bank, and whether the kernel writes through it.
+Port = tuple[int, str, bool]
+
+
+def place(
+    backend: XrtBackend,
+    stream: Stream,
+    kernel: Any,
+    handles: Sequence[BankedBuffer],
+    ports: Sequence[Port],
+) -> tuple[list[Any], list[Storage]]:
+    """The driver's buffers for a kernel's pointer arguments, each in the bank of its port.
+
+    Buffers whose bytes lie elsewhere are copied, which the images' report counts. One that is
+    needed in two banks lies where the kernel writes it (else where it was), and other ports get
+    a copy: these are returned too, to be held until the launch.
+    """
+    wanted: dict[int, Port] = {}
+    for handle, port in zip(handles, ports):
+        before = wanted.setdefault(id(handle), port)
+        if before[2] and port[2] and before[1] != port[1]:
+            raise errors.two_outputs_one_memory(kernel.function_name)
+        if port[2] or (handle.bank == port[1] and not before[2]):
+            wanted[id(handle)] = port
+    for handle in handles:
+        number, bank, _ = wanted[id(handle)]
+        if handle.bank != bank:
+            _settle(backend, stream, kernel, handle, number, bank)
+    found, held = [], []
+    for handle, (number, bank, _) in zip(handles, ports):
+        if handle.bank != bank:
+            copy = backend.allocate(handle.nbytes - VECTOR, stream)
+            _settle(backend, stream, kernel, copy.handle, number, bank)
+            backend.copy_between_banks(stream, handle.cl, copy.handle)
+            held.append(copy)
+            found.append(copy.handle.cl)
+        else:
+            found.append(handle.cl)
+    return found, held
+
+
+def _settle(
+    backend: XrtBackend, stream: Stream, kernel: Any, handle: BankedBuffer, number: int, bank: str
+) -> None:
+    """Let a handle lie in a bank, with its bytes if they mean anything."""
+    source, other = None, None
+    if handle.home not in (None, bank):
+        source = handle.cl if handle.defined else None
+        other = backend.banked_pool.exchange(handle, bank, stream)
+    if handle.home is None:
+        cached = backend.banked_pool.find(handle, bank, stream)
+        if cached is not None:
+            handle.swap(cached)
+    if handle.home is None:
+        try:
+            backend.give_memory(kernel, number, handle)
+        except OutOfMemoryError:
+            if other is not None:  # the bytes are still where they were
+                handle.swap(other)
+            raise
+        handle.home = bank
+    handle.bank = bank
+    if source is not None:
+        backend.copy_between_banks(stream, source, handle)
+        home = handle.stream() if handle.stream else None
+        if home is not None:
+            home.wait_stream(stream)  # the copy's source is free there now
+    elif handle.host is not None:
+        backend.send(stream, handle, handle.host)
+        handle.host = None
+    handle.defined = True

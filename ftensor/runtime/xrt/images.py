@@ -1,0 +1,220 @@
+"""Images on XRT: one is loaded at a time, and its kernels are launched over their compute units."""
+
+from __future__ import annotations
+
+import gc
+import os
+import struct
+import time
+from typing import TYPE_CHECKING, Any
+
+from ...errors import OutOfMemoryError
+from ...errors import image as errors
+from ...image.call_tokens import SCOPE, compiled, expressions
+from ...image.file import ImageFile, check_device
+from ..backend import Kernel
+from ..images import EXACT_UNITS, Images, LoadedImage, Slot
+from ..opencl.launch import TYPE_CHARS
+from .banks import Port, place
+from .queue import COMMANDS_AHEAD
+
+if TYPE_CHECKING:
+    from .backend import XrtBackend
+
+PATIENCE = 30.0  # seconds in which an image that was left is released
+
+
+class XrtImages(Images):
+    """The images of a board. A launch that needs another than the active one loads it."""
+
+    backend: XrtBackend
+
+    def __init__(self, backend: XrtBackend) -> None:
+        super().__init__(backend)
+        self.several_banks = False  # whether the active image's kernels reach more than one
+        self._ready_slots: list[Slot] = []  # those that hold kernel objects
+
+    def check(self, file: ImageFile) -> None:
+        """Is it for this board, or for emulation where this is one?"""
+        check_device(file, self.device, os.environ.get("XCL_EMULATION_MODE", ""))
+
+    def changed(self) -> None:
+        """Other kernels, units and memories are there now."""
+        super().changed()
+        self.forget_kernels()
+        self.backend.set_capacity(self.most_units(), self.memory())
+
+    def activate(self, image: LoadedImage) -> None:
+        """Load an image. Tensors on the device survive: they wait on the host meanwhile."""
+        with self.lock:
+            before = self.active
+            if image is before:
+                return
+            start = time.perf_counter()
+            fetched = self.backend.leave_device()
+            self._unload()
+            try:
+                self._load(image, 0.0 if before is None else PATIENCE)
+            except errors.ImageError:
+                if before is not None:
+                    self._load(before, PATIENCE)
+                raise
+            if before is not None:
+                self.reloads += 1
+                self.saved_bytes += fetched
+                self.seconds += time.perf_counter() - start
+
+    def forget_kernels(self) -> None:
+        """Let go of the kernel objects, and of the buffers they hold; launches make them anew."""
+        for slot in self._ready_slots:
+            slot.run = None
+        self._ready_slots.clear()
+
+    def _unload(self) -> None:
+        """Let go of the active image's kernels and program; the driver unloads it with the last."""
+        self.forget_kernels()
+        if self.active is not None:
+            self.active.program = None
+        self.active = None
+
+    def _load(self, image: LoadedImage, patience: float = 0.0) -> None:
+        """Give the driver an image. It refuses a second one while anything of the first is held;
+        other threads, XRT's own among them, may hold a launch of it a moment longer than its event
+        says, which `patience` (seconds) is for."""
+        end = time.monotonic() + patience
+        while image.program is None:
+            try:
+                image.program = self.backend.load_program(image.file.data)
+            except self.backend.cl.Error as e:
+                busy = e.code == self.backend.cl.status_code.OUT_OF_RESOURCES
+                if not busy or time.monotonic() >= end:
+                    raise errors.not_loaded(image.file.path, e) from None
+                gc.collect()
+                time.sleep(0.01)
+        self.active = image
+        self.several_banks = len(image.file.banks) > 1
+
+    def launcher(self, slot: Slot) -> Kernel:
+        """A launcher that holds on to the entry, while images come and go."""
+        lock, ready, backend = self.lock, self._ready, self.backend
+
+        def launch(stream: Any, units: int, /, *args: Any) -> None:
+            _ = stream.queue  # before the lock: in a forked child this raises
+            with lock:
+                try:
+                    (slot.run or ready(slot))(stream, units, *args)
+                    return
+                except OutOfMemoryError:
+                    # Here ends what the traceback holds: the kernel object, and with it buffers.
+                    pass
+                backend.make_room()
+                try:
+                    ready(slot)(stream, units, *args)
+                except OutOfMemoryError:
+                    backend.pool.failures += 1
+                    raise
+
+        return launch
+
+    def _ready(self, slot: Slot) -> Kernel:
+        """The slot's launcher for the image that has its entry, which is active from now on."""
+        image = next(self._holders(slot.entry))
+        self.activate(image)
+        if self.reloads:
+            self.backend.let_scheduler_rest()
+        slot.run = make_launcher(self.backend, image, slot)
+        self._ready_slots.append(slot)
+        return slot.run
+
+
+def make_launcher(backend: XrtBackend, image: LoadedImage, slot: Slot) -> Kernel:
+    """A function `launch(stream, units, *args)` written for one entry of an image.
+
+    Its arguments become the kernel's as the manifest's tokens say; buffers that are not yet in
+    the bank of their port take the slow way through `banks.place`. Each compute unit's part of
+    the launch is a command of its own.
+    """
+    from pyopencl import _cl
+
+    found = image.find(slot.entry)
+    assert found is not None
+    record, member = found
+    kernel = backend.cl.Kernel(image.program, record.name)
+    passed = expressions(image.file.path, record, member, slot.params)
+    count = len(passed)
+    unused = [token.startswith("@") for token in member.call.split()]
+    pointers, ports = [], list[Port]()
+    stand_ins, scalars, longs, constants = [], [], [], []
+    for k, (argument, text) in enumerate(zip(record.arguments, passed)):
+        if argument.what == "*":
+            bank = image.file.bank(record.name, k)
+            if unused[k]:
+                stand_ins.append((k, bank))
+                continue
+            pointers.append(text)
+            ports.append((k, bank, not argument.c.startswith("const ")))
+            continue
+        char = TYPE_CHARS[argument.what]
+        if text.lstrip("-").isdecimal():
+            constants.append((k, char, int(text)))
+        elif char in "qQ":
+            longs.append(f"{k}, pack({char!r}, {text})")
+        else:
+            scalars.append(f"{k}, {char.encode()!r}, {text}")
+    for k, char, value in constants:
+        kernel._set_arg_buf_multi((k, struct.pack(char, value)))
+    for k, bank in stand_ins:
+        backend.stand_in(kernel, k, bank)
+    lines = [
+        f"def launch(stream, units, {''.join(f'a{i}, ' for i in range(len(slot.params)))}/):",
+        "    queue = stream.queue",
+        "    held = ()",
+    ]
+    if pointers:
+        there = " and ".join(f"{p}.bank == bank{i}" for i, p in enumerate(pointers))
+        pairs = ", ".join(f"{k}, {p}.cl" for p, (k, _, _) in zip(pointers, ports))
+        placed = ", ".join(f"{k}, found[{i}]" for i, (k, _, _) in enumerate(ports))
+        lines += [
+            f"    if {there}:",
+            f"        set_handles(({pairs}))",
+            "    else:",
+            f"        handles = ({', '.join(pointers)},)",
+            "        found, held = place(backend, stream, kernel, handles, ports)",
+            f"        set_handles(({placed}))",
+        ]
+    if longs:
+        lines.append(f"    set_longs(({', '.join(longs)}))")
+    if record.skeleton not in EXACT_UNITS:
+        lines.append(f"    if units > {record.units}: units = {record.units}")
+    scalars.append(f"{count + 1}, b'i', units")
+    lines += [
+        f"    set_scalars(({', '.join(scalars)}))",
+        "    before, tail = queue.before(), []",
+        "    for unit in range(units):",
+        f"        set_scalars(({count}, b'i', unit))",
+        "        tail.append(enqueue(queue.cl, kernel, ONE, ONE, None, before, False, False))",
+        "    queue.tail = tail",
+        "    stream.launched += 1",
+        "    queue.commands += units",
+        "    if queue.commands * len(queues) >= STEP:",
+        "        queue.commands = 0",
+        "        stream.throttle()",
+    ]
+    scope = {
+        **SCOPE,
+        **{f"bank{i}": bank for i, (_, bank, _) in enumerate(ports)},
+        "ONE": (1,),
+        "STEP": COMMANDS_AHEAD // 2,
+        "queues": backend.queues,
+        "backend": backend,
+        "enqueue": _cl.enqueue_nd_range_kernel,
+        "kernel": kernel,
+        "pack": struct.pack,
+        "place": place,
+        "ports": tuple(ports),
+        "set_handles": kernel._set_arg_multi,
+        "set_longs": kernel._set_arg_buf_multi,
+        "set_scalars": kernel._set_arg_buf_pack_multi,
+    }
+    run: Kernel = compiled(slot.entry, lines, scope)
+    return run

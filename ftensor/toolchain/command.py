@@ -1,0 +1,115 @@
+"""`ftensor build`: an inventory becomes an image."""
+
+from __future__ import annotations
+
+import argparse
+import signal
+import sys
+import time
+from dataclasses import replace
+from types import FrameType
+
+from ..errors.build import BuildError, not_a_clock, not_a_memory
+from ..errors.image import ImageError
+from ..errors.inventory import InventoryError
+from ..table import counted
+from .target import Toolchain
+
+HIGHEST_CLOCK = 2000.0  # MHz
+
+
+def command(arguments: argparse.Namespace) -> int:
+    """The exit status: 0 for an image, 1 for a failure, 130 when interrupted."""
+    before = signal.signal(signal.SIGTERM, _terminated)
+    try:
+        return _command(arguments)
+    except OSError as problem:
+        named = f"{problem.filename}: " if problem.filename else ""
+        print(f"ftensor build: {named}{problem.strerror or problem}", file=sys.stderr)
+        return 1
+    except (BuildError, ImageError, InventoryError) as problem:
+        print(f"ftensor build: {problem}", file=sys.stderr)
+        return 1
+    except KeyboardInterrupt:
+        print("\nftensor build: interrupted; the same command goes on from here", file=sys.stderr)
+        return 130
+    finally:
+        signal.signal(signal.SIGTERM, before)
+
+
+def _terminated(number: int, frame: FrameType | None) -> None:
+    """SIGTERM ends the compilers too, as Ctrl-C does."""
+    raise SystemExit(128 + number)
+
+
+def _command(arguments: argparse.Namespace) -> int:
+    from . import make
+    from .inventory import read as inventory
+    from .inventory.table import MEMORIES, is_memory
+    from .jobs import summary
+    from .jobs.progress import reporter
+    from .jobs.workspace import Workspace
+
+    wanted = inventory.read(arguments.inventory)
+    chain = toolchain(
+        arguments.target,
+        arguments.platform or wanted.platform,
+        _clock(arguments.clock) or wanted.clock_mhz or None,
+        arguments.dry_run,
+    )
+    groups = inventory.expand(wanted)
+    if arguments.banks is not None:
+        if not is_memory(arguments.banks):
+            raise not_a_memory(arguments.banks, MEMORIES)
+        groups = tuple(replace(group, banks=arguments.banks) for group in groups)
+    request = make.Request(
+        wanted.name,
+        groups,
+        wanted.sha256,
+        arguments.out,
+        arguments.jobs,
+        tuple(arguments.only),
+    )
+    if arguments.dry_run:
+        print("\n".join(make.commands(request, chain)))
+        return 0
+    began = time.monotonic()
+    members = sum(len(group.members) for group in request.groups)
+    what = f"{counted(len(request.groups), 'kernel')} with {counted(members, 'member')}"
+    print(f"{request.name}, {arguments.target}: {what}", flush=True)
+    built = make.build(request, chain, reporter())
+    print("\n".join(summary.lines(built, Workspace(arguments.out), time.monotonic() - began)))
+    for outcome in built.failures:
+        print("\n".join(["", *make.failed_log(outcome)]), file=sys.stderr)
+    return 1 if built.failures else 0
+
+
+def toolchain(target: str, platform: str, clock_mhz: float | None, dry: bool) -> Toolchain:
+    """The compilers of a target; BuildError when they are not there."""
+    if target == "csim":
+        from .csim import CSim
+
+        return CSim(platform, clock_mhz)
+    if target == "intel":
+        from .intel.target import Aoc
+
+        return Aoc(platform, dry)
+    if target == "intel-emulator":
+        from .intel.target import Emulator
+
+        return Emulator(platform)
+    from .vitis.target import Vitis
+
+    return Vitis(target, platform, clock_mhz, dry)
+
+
+def _clock(text: str | None) -> float | None:
+    if text is None:
+        return None
+    try:
+        value = float(text)
+    except ValueError:
+        raise not_a_clock(text) from None
+    if not 0 < value <= HIGHEST_CLOCK:
+        raise not_a_clock(text)
+    return value

@@ -1,0 +1,288 @@
+"""`ftensor kernels`: what an image or an inventory serves, and what a program would miss in it."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import sys
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from ..dtypes import ALL
+from ..errors.estimate import EstimateError, no_program
+from ..errors.image import ImageError
+from ..errors.inventory import InventoryError, nothing_to_write, unreadable
+from ..table import counted, table
+from .inventory.signatures import BY_NAME
+
+if TYPE_CHECKING:
+    from ..image.manifest import KernelRecord
+    from .from_program import Need
+
+# A letter for each layout, in the order in which they are shown.
+LETTERS = {
+    "linear": "l", "rows": "r", "inner": "i", "outer": "o", "strided": "s", "gather": "g",
+    "scatter": "p", "number": "n", "other": "+",
+}  # fmt: skip
+LEGEND = (
+    "l linear  r rows of whole beats  i inner  o outer (columns)  s any strides  g gather\n"
+    "p put (scatter)  n also with numbers by value  + one more layout (--op says which)"
+)
+
+
+@dataclass(frozen=True)
+class Served:
+    """One member of one kernel, as the table shows it."""
+
+    op: str
+    outs: tuple[str, ...]
+    ins: tuple[str, ...]
+    compute: str
+    layout: str
+    lanes: int
+    kernel: str
+    opcode: int
+    units: int
+    entry: str
+
+    @property
+    def signature(self) -> str:
+        """The dtypes as inventories spell them."""
+        text = f"{', '.join(self.outs)}({', '.join(self.ins)})"
+        first = next((d for d in self.ins if d != "number"), (*self.outs, "")[0])
+        usual = BY_NAME[first].compute.name if first in BY_NAME else self.compute
+        return text if self.compute == usual else f"{text} in {self.compute}"
+
+    @property
+    def letters(self) -> str:
+        """The layout's letter, and that of a number."""
+        return LETTERS.get(self.layout, "+") + ("n" if "number" in self.ins else "")
+
+
+def command(arguments: argparse.Namespace) -> int:
+    """The exit status: 0, or 1 for what can't be read, and for a program that misses kernels."""
+    try:
+        return _command(arguments)
+    except (ImageError, InventoryError, EstimateError) as problem:
+        print(f"ftensor kernels: {problem}", file=sys.stderr)
+        return 1
+    except BrokenPipeError:  # the reader, such as `head`, has seen enough
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
+
+
+def _command(arguments: argparse.Namespace) -> int:
+    if arguments.write and arguments.trace is None:
+        raise nothing_to_write()
+    sources = [arguments.source] if arguments.source else loaded()
+    if not sources and arguments.trace is None:
+        print(_known())
+        return 0
+    kernels = [kernel for source in sources for kernel in records(source)]
+    if arguments.trace is not None:
+        return _trace(arguments, " + ".join(map(str, sources)), kernels)
+    served = [one for kernel in kernels for one in members(kernel)]
+    if arguments.op:
+        served = [one for one in served if one.op == arguments.op]
+    if arguments.json:
+        print(json.dumps([asdict(one) for one in served], indent=1))
+    elif arguments.op:
+        print(details(served) if served else f"no kernel of {arguments.op!r}")
+    else:
+        print(matrix(served))
+        units = sum(kernel.units for kernel in kernels)
+        print(
+            f"\n{counted(len(served), 'kernel')} of ops in {counted(len(kernels), 'kernel')}, "
+            f"{counted(units, 'compute unit')}"
+        )
+        print(LEGEND)
+    return 0
+
+
+def loaded() -> list[str]:
+    """The images that FTENSOR_IMAGE names."""
+    return [name for name in os.environ.get("FTENSOR_IMAGE", "").split(os.pathsep) if name]
+
+
+def records(source: str) -> tuple[KernelRecord, ...]:
+    """The kernels of an image file, of a build's folder, of a manifest or of an inventory."""
+    path = Path(source)
+    if path.suffix == ".json":
+        from ..image.manifest import Manifest
+
+        try:
+            return Manifest.read(path).kernels
+        except OSError as error:
+            raise unreadable(path, error.strerror or error) from error
+    if path.is_dir() or path.suffix in (".xclbin", ".aocx"):
+        from ..image.file import locate, read
+
+        beside = path / "manifest.json" if path.is_dir() else path.with_name("manifest.json")
+        if locate(path).suffix == ".aocx":
+            return records(str(beside))
+        return read(path).manifest.kernels
+    from ..image.manifest import record
+    from .inventory import read as inventory
+
+    return tuple(record(group, "") for group in inventory.expand(inventory.read(source)))
+
+
+def members(kernel: KernelRecord) -> Iterable[Served]:
+    """What each opcode of a kernel serves."""
+    for m in kernel.members:
+        read = m.kinds[len(m.outs) :]
+        op = m.op
+        for stage in ("_whole", "_first", "_second"):
+            op = op.removesuffix(stage) if kernel.skeleton.startswith("reduce") else op
+        op = "matmul" if kernel.skeleton.startswith("gemm") else op
+        ins = tuple("number" if kind == "k" else d for d, kind in zip(m.ins, read)) or m.ins
+        yield Served(
+            op, m.outs, ins, m.compute, layout_of(kernel, m.kinds, len(m.outs)), kernel.lanes,
+            kernel.name, m.opcode, kernel.units, m.entry,
+        )  # fmt: skip
+
+
+def layout_of(kernel: KernelRecord, kinds: str, outs: int) -> str:
+    """The word for a member's layout, or the layout in full where there is none."""
+    skeleton, memory = kernel.skeleton, kinds.replace("k", "")
+    read = kinds[outs:]
+    if not kinds:
+        return "linear"
+    if "g" in kinds:
+        return "scatter" if "g" in kinds[:outs] else "gather"
+    if skeleton == "map" and set(memory) <= {"v"}:
+        return "linear"
+    if skeleton == "rows" and memory[:1] == "v" and set(memory[1:]) <= {"r"}:
+        return "rows"
+    if skeleton == "rows" and set(memory) <= {"x"}:
+        return "strided"
+    if skeleton == "reduce_inner" and set(read) <= {"x"}:
+        return "strided"
+    if skeleton == "reduce_inner" and read == "v" + "s" * (len(read) - 1):
+        return "inner"
+    if skeleton == "reduce_outer" and set(kinds) <= {"v"}:
+        return "outer"
+    return f"{skeleton} {memory}"
+
+
+def matrix(served: Sequence[Served]) -> str:
+    """A row for each op, a column for each dtype, letters for the layouts."""
+    cells: dict[tuple[str, str], str] = {}
+    for one in served:
+        key = (one.op, column(one))
+        cells[key] = cells.get(key, "") + one.letters
+    used = [d.name for d in ALL if any(name == d.name for _, name in cells)]
+    rows: list[list[str]] = [["op", *used]]
+    for op in sorted({op for op, _ in cells}):
+        row = [_in_order(cells.get((op, name), "")) for name in used]
+        rows.append([op, *row])
+    return table(rows, indent="")
+
+
+def column(one: Served) -> str:
+    """The dtype under which the matrix shows a member: of its first value in memory."""
+    return next((d for d in one.ins if d != "number"), (*one.outs, one.compute)[0])
+
+
+def _in_order(letters: str) -> str:
+    return "".join(letter for letter in LETTERS.values() if letter in letters)
+
+
+def details(served: Sequence[Served]) -> str:
+    """A line for each member."""
+    head = ("op", "dtypes", "layout", "lanes", "kernel", "opcode", "units")
+    lines = [(m.op, m.signature, m.layout, m.lanes, m.kernel, m.opcode, m.units) for m in served]
+    return table([head, *lines], indent="")
+
+
+def _known() -> str:
+    """The inventories that come with ftensor."""
+    from .inventory import read as inventory
+
+    rows: list[tuple[object, ...]] = [("inventory", "kernels", "units", "ops' kernels", "holds")]
+    for name in inventory.known():
+        found = inventory.read(name)
+        groups = inventory.expand(found)
+        count = sum(len(g.members) for g in groups)
+        rows.append((name, len(groups), sum(g.units for g in groups), count, found.description))
+    return table(rows, indent="") + (
+        "\n\nftensor kernels NAME shows what one of these holds, ftensor kernels FILE an image "
+        "or an inventory of yours"
+    )
+
+
+def _trace(arguments: argparse.Namespace, name: str, kernels: Sequence[KernelRecord]) -> int:
+    from . import from_program as trace
+
+    held = {m.entry for kernel in kernels for m in kernel.members}
+    units = max((kernel.units for kernel in kernels), default=1)
+    # The program is to run whatever it asks for, so its device compiles.
+    os.environ.pop("FTENSOR_IMAGE", None)
+    program, rest = _program(arguments)
+    # The program's own words go where they don't mix with the table.
+    found = trace.needs(Path(program), rest, held if name else None, units, sys.stderr)
+    missed = [need for need in found if need.wanted.entry not in held]
+    if arguments.write:
+        path = Path(arguments.write)
+        text = trace.inventory_text([n.wanted for n in found], f"what {Path(program).name} needs")
+        try:
+            path.write_text(text)
+        except OSError as error:
+            raise unreadable(path, error.strerror or error) from error
+        print(f"wrote {path}: build it by ftensor build --inventory {path} --out FOLDER")
+    if arguments.json:
+        print(json.dumps(_as_json(found, held), indent=1))
+    elif name or not arguments.write:
+        print(_report(program, name, found, missed))
+    return int(bool(missed and name))
+
+
+def _program(arguments: argparse.Namespace) -> tuple[str, list[str]]:
+    """The program to trace and its arguments; this command's own options may stand between."""
+    if not arguments.trace:
+        raise no_program(Path("--trace"), "which program")
+    program, *rest = arguments.trace
+    while rest:
+        if rest[0] == "--json":
+            arguments.json = True
+            del rest[0]
+        elif rest[0] == "--write" and len(rest) > 1:
+            arguments.write = rest[1]
+            del rest[:2]
+        else:
+            break
+    return program, rest[1:] if rest[:1] == ["--"] else rest
+
+
+def _report(program: str, name: str, found: Sequence[Need], missed: Sequence[Need]) -> str:
+    from . import from_program as trace
+
+    launches = sum(need.launches for need in found)
+    shown = missed if name else found
+    head = ("op", "dtypes", "layout", "launches")
+    rows = [(n.wanted.op, n.wanted.signature, n.wanted.layout, n.launches) for n in shown]
+    said = f"{program} asks for {counted(len(found), 'kernel')} at {counted(launches, 'launch')}"
+    if not name:
+        return f"{said}\n\n{table([head, *rows])}"
+    if not missed:
+        return f"{said}; {name} has them all"
+    count = sum(need.launches for need in missed)
+    lines = trace.inventory_text([n.wanted for n in missed], "").split("\n", 2)[2].strip()
+    return (
+        f"{said}; {name} lacks {len(missed)} of them, at {counted(count, 'launch')}\n\n"
+        f"{table([head, *rows])}\n\nLines that add them to an inventory:\n\n{lines}"
+    )
+
+
+def _as_json(found: Sequence[Need], held: set[str]) -> list[dict[str, Any]]:
+    return [
+        {
+            "op": n.wanted.op, "dtypes": n.wanted.signature, "layout": n.wanted.layout,
+            "entry": n.wanted.entry, "launches": n.launches, "held": n.wanted.entry in held,
+            "lines": list(n.wanted.lines),
+        }
+        for n in found
+    ]  # fmt: skip

@@ -1,0 +1,146 @@
+"""C simulation: the sources that v++ gets, compiled by g++ and packed for XRT's emulation mode."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from ..errors.build import no_cxx
+from ..image.manifest import Manifest
+from ..runtime.csim.backend import FLAGS, cpu_name
+from ..runtime.targets import CSIM, csim_compiler
+from .group import Group, arguments
+from .jobs.run import Job, content_key
+from .jobs.workspace import Source, Workspace, lay_out
+from .target import version_text
+from .vitis import link
+
+if TYPE_CHECKING:
+    from ..image.contents import Bank, Description
+
+CLOCK_MHZ = 300.0  # what the image says; nothing here runs at a clock
+GIB = 1 << 30
+# Bytes of one bank of each kind of memory, as on common boards.
+BANK_SIZES = {"DDR": 16 * GIB, "HBM": GIB // 2, "PLRAM": GIB // 8192, "HOST": 16 * GIB}
+
+
+def write_sources(
+    groups: Sequence[Group], folders: Workspace, include: Sequence[Path]
+) -> list[Source]:
+    """The C++ of the kernels and the headers beside it, for v++ and for g++ alike."""
+    from ..kernels.hls_path import hls_root
+    from .vitis.source import HEADERS, source
+
+    headers = {f"ftensor/{name}": hls_root() / name for name in HEADERS}
+    return lay_out(groups, folders.sources, source, headers, ".cpp", include)
+
+
+class CSim:
+    """The target csim."""
+
+    target = "csim"
+    suffix = ".xclbin"
+    memory = 1 << 30
+
+    def __init__(self, platform: str = "", clock_mhz: float | None = None) -> None:
+        """BuildError when there is no C++ compiler."""
+        self.platform, self.clock_mhz = platform, clock_mhz
+        compiler = csim_compiler()
+        if compiler is None:
+            raise no_cxx(os.environ.get("CXX") or "g++")
+        self.compiler = compiler
+
+    @cached_property
+    def _version(self) -> str:
+        return version_text(self.compiler).splitlines()[0]
+
+    def tools(self) -> Mapping[str, str]:
+        """The compiler's version."""
+        return {Path(self.compiler[0]).name: self._version}
+
+    def sources(self, groups: Sequence[Group], folders: Workspace) -> list[Source]:
+        """The C++ that v++ would get; its Vitis headers are thin stand-ins."""
+        return write_sources(groups, folders, self._include(folders))
+
+    def _include(self, folders: Workspace) -> list[Path]:
+        from .vitis.source import standins
+
+        return [folders.sources, standins()]
+
+    def compile(self, source: Source, folders: Workspace) -> Job:
+        """One object file."""
+        flags = [*self.compiler, *(f for f in FLAGS if f != "-shared"), *CSIM.build_options]
+        # -march=native makes code for the CPU at hand, and a folder may be shared.
+        key = content_key(source.digest, *flags, self._version, cpu_name())
+        output = folders.objects / f"{source.name}-{key}.o"
+        include = [word for folder in self._include(folders) for word in ("-I", str(folder))]
+        command = (*flags, *include, "-c", "-o", str(output), str(source.path))
+        log = folders.logs / f"{source.name}.log"
+        return Job(source.name, command, output, log, key, source.size)
+
+    def link(
+        self, name: str, objects: Sequence[Job], groups: Sequence[Group], folders: Workspace
+    ) -> Job:
+        """One shared object of all kernels."""
+        key = content_key(*(job.key for job in objects), *FLAGS, self._version)
+        output = folders.objects / f"{name}-{key}.so"
+        files = [str(job.output) for job in objects]
+        command = (*self.compiler, "-shared", "-fPIC", "-o", str(output), *files)
+        weight = 0.02 * sum(job.weight for job in objects)
+        return Job(f"link of {name}", command, output, folders.logs / "link.log", key, weight)
+
+    def banks(self, group: Group) -> Mapping[str, str]:
+        """As a board would have them, so that the runtime meets the same choices."""
+        return link.banks(group)
+
+    def image(
+        self, linked: Path, groups: Sequence[Group], manifest: Manifest
+    ) -> tuple[bytes, Manifest]:
+        """The shared object packed for XRT."""
+        from ..image.pack import content_uuid, pack
+
+        library = linked.read_bytes()
+        described = describe(groups, manifest.name, self.platform, self.clock_mhz or CLOCK_MHZ)
+        manifest = replace(manifest, uuid=str(content_uuid(described, library)))
+        return pack(described, library, manifest.to_json()), manifest
+
+
+def describe(groups: Sequence[Group], name: str, platform: str, clock_mhz: float) -> Description:
+    """What the container says of the kernels: arguments, compute units, memories."""
+    from ..image.contents import ArgumentDescription, ComputeUnit, Description, KernelDescription
+
+    kernels, names = [], dict[str, None]()
+    for group in groups:
+        where = {a: _each(bank) for a, bank in link.banks(group).items()}
+        names.update(dict.fromkeys(bank for banks in where.values() for bank in banks))
+        rows = tuple(
+            ArgumentDescription(a.name, a.c, banks=where.get(a.name, ())) for a in arguments(group)
+        )
+        units = tuple(ComputeUnit(unit) for unit in link.unit_names(group))
+        kernels.append(KernelDescription(group.name, rows, units))
+    return Description(tuple(kernels), _banks(tuple(names)), platform, clock_mhz, name)
+
+
+def _each(bank: str) -> tuple[str, ...]:
+    """HBM[0:2] as the three banks."""
+    match = re.fullmatch(r"(\w+)\[(\d+):(\d+)\]", bank)
+    if match is None:
+        return (bank,)
+    return tuple(f"{match[1]}[{k}]" for k in range(int(match[2]), int(match[3]) + 1))
+
+
+def _banks(names: Sequence[str]) -> tuple[Bank, ...]:
+    """Memories that have room for tests; none when the kernels name none."""
+    from ..image.contents import Bank
+
+    order = sorted(names, key=lambda n: (n.partition("[")[0], int(re.sub(r"\D", "", n) or 0)))
+    kinds = [name.partition("[")[0] for name in order]
+    return tuple(
+        Bank(name, BANK_SIZES.get(kind, 16 * GIB), type="HBM" if kind == "HBM" else "DDR4")
+        for name, kind in zip(order, kinds)
+    )

@@ -1,0 +1,1 @@
+"""OpenCL C for Intel FPGAs, and aoc or its emulator."""

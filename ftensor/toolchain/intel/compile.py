@@ -1,0 +1,71 @@
+"""Compile and link on Intel's FPGA emulator; a process of its own, in the emulator's environment.
+
+python -m ftensor.toolchain.intel.compile compile OUT SOURCE.cl
+python -m ftensor.toolchain.intel.compile link OUT OBJECT...
+"""
+
+from __future__ import annotations
+
+import sys
+import warnings
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from ...runtime.targets import BY_NAME
+
+OPTIONS = b"-cl-std=CL1.2"
+
+
+def _device() -> Any:
+    import pyopencl as cl
+
+    row = BY_NAME["intel-fpga-emulator"]
+    for platform in cl.get_platforms():
+        if row.matches(frozenset(("board",)), platform.name, platform.version):
+            return platform.get_devices()[0]
+    names = [platform.name for platform in cl.get_platforms()]
+    sys.exit(f"the emulator is not among the OpenCL platforms {names}")
+
+
+def compile_source(output: Path, source: Path) -> None:
+    """One kernel file to an object. Exits with the compiler's words where it fails."""
+    import pyopencl as cl
+    from pyopencl import _cl
+
+    device = _device()
+    program: Any = _cl._Program(cl.Context([device]), source.read_text())
+    try:
+        program.compile(OPTIONS, [device], [])
+    except cl.Error:
+        sys.exit(program.get_build_info(device, cl.program_build_info.LOG))
+    output.write_bytes(program.get_info(cl.program_info.BINARIES)[0])
+
+
+def link_objects(output: Path, objects: Sequence[Path]) -> None:
+    """All objects to one program. Exits with the linker's words where it fails."""
+    import pyopencl as cl
+    from pyopencl import _cl
+
+    device = _device()
+    context = cl.Context([device])
+    parts = [_cl._Program(context, [device], [path.read_bytes()]) for path in objects]
+    try:
+        program: Any = _cl._Program.link(context, parts, b"", [device])
+    except cl.Error as problem:
+        sys.exit(f"the objects can't be linked: {problem}")
+    output.write_bytes(program.get_info(cl.program_info.BINARIES)[0])
+
+
+def main(arguments: Sequence[str]) -> None:
+    """The two commands above."""
+    warnings.simplefilter("ignore")  # a compiler's remarks are in the log of what fails
+    what, output, *inputs = arguments
+    if what == "compile":
+        compile_source(Path(output), Path(inputs[0]))
+    else:
+        link_objects(Path(output), [Path(path) for path in inputs])
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

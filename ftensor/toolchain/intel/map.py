@@ -1,0 +1,225 @@
+"""Maps in Intel's OpenCL C: whole beats in one loop, or in three kernels joined by channels."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Callable, Sequence
+
+from ...image.intel_stages import CHANNEL_DEPTH, copy_name, uses_channels
+from ...kernels import source
+from ...kernels.key import BY_VALUE, SINGLE, KernelKey
+from ..group import Group, slots, values
+from .member import WORDS, beat, beat_function, function_name, head, inputs_of, sections
+from .text import kernels, switch, widths_of
+
+
+def map_text(group: Group) -> str:
+    """The functions and kernels of a map group."""
+    widths = widths_of(group)
+    parts = [head(group.lanes), *sections(group.keys, beat_function)]
+    parts += [_beat_words(width, group.lanes) for width in sorted(set(widths.values()))]
+    parts += [_table(group, "READS", _reads), _table(group, "SINGLES", _singles)]
+    parts.append(_function_unit(group, widths))
+    if uses_channels(group.skeleton, group.structure):
+        parts += [_channel_lines(group, widths), kernels(group, lambda c: _stage_bodies(group, c))]
+    else:
+        parts.append(kernels(group, lambda copy: [_loop_body(group)]))
+    return "\n\n".join(part for part in parts if part)
+
+
+def _inputs(group: Group) -> list[str]:
+    return [name for name, _ in slots(group) if name.startswith("in_")]
+
+
+def _reads(key: KernelKey) -> list[str]:
+    return inputs_of(key)
+
+
+def _singles(key: KernelKey) -> list[str]:
+    named = dict(zip(inputs_of(key), [p for p in key.ins if p.kind != BY_VALUE]))
+    return [name for name, port in named.items() if port.kind == SINGLE]
+
+
+def _masks(group: Group, of: Callable[[KernelKey], list[str]]) -> list[int]:
+    inputs = _inputs(group)
+    return [sum(1 << inputs.index(name) for name in of(key)) for key in group.keys]
+
+
+def _table(group: Group, what: str, of: Callable[[KernelKey], list[str]]) -> str:
+    """Which inputs an opcode reads, or reads one element of: a bit for each; "" if all agree."""
+    masks = _masks(group, of)
+    if len(set(masks)) == 1:
+        return ""
+    told = "Inputs that an opcode reads" if what == "READS" else "Inputs that are a single element"
+    bits = ", ".join(f"bit {k}: {name}" for k, name in enumerate(_inputs(group)))
+    rows = ", ".join(f"{mask:#x}" for mask in masks)
+    return f"// {told} ({bits}).\n__constant uchar {group.name}_{what}[] = {{{rows}}};"
+
+
+def _flag(group: Group, what: str, of: Callable[[KernelKey], list[str]], name: str) -> str | bool:
+    """Whether an opcode's mask has an input's bit: a constant where all agree."""
+    masks, bit = _masks(group, of), _inputs(group).index(name)
+    found = {mask >> bit & 1 for mask in masks}
+    if len(found) == 1:
+        return bool(found.pop())
+    return f"({group.name}_{what}[opcode] & {1 << bit:#x})"
+
+
+def _beat_words(width: int, lanes: int) -> str:
+    """Reading and writing `m` elements of a beat; only a map's last one is not whole."""
+    word, of, per = WORDS[width], beat(width, lanes), 2 if width == 16 else 1
+    count = lanes * per
+    if count == 1:
+        return f"#define ft_take{width}(p, m) (*(p))\n#define ft_give{width}(v, p, m) (*(p) = (v))"
+    return f"""\
+static inline {of} ft_take{width}(__global const {word} *p, int m)
+{{
+    if (m == FT_LANES) return *(__global const {of} *)p;
+    {word} t[{count}];
+    for (int k = 0; k < {count}; k++) t[k] = k < {f"{per} * m" if per > 1 else "m"} ? p[k] : 0;
+    return vload{count}(0, t);
+}}
+static inline void ft_give{width}({of} v, __global {word} *p, int m)
+{{
+    if (m == FT_LANES) {{
+        *(__global {of} *)p = v;
+    }} else {{
+        {word} t[{count}];
+        vstore{count}(v, 0, t);
+        for (int k = 0; k < {f"{per} * m" if per > 1 else "m"}; k++) p[k] = t[k];
+    }}
+}}"""
+
+
+def _unit_parameters(group: Group, widths: dict[str, int]) -> list[tuple[str, str]]:
+    """(C type, name) of what a function unit takes besides the opcode."""
+    takes = [(beat(widths[name], group.lanes), name) for name in _inputs(group)]
+    count = max(len(values(key)) for key in group.keys)
+    takes += [("long", f"value{slot}") for slot in range(count)]
+    return takes + ([("int", "i"), ("long", "out0_offset")] if _placed(group) else [])
+
+
+def _placed(group: Group) -> bool:
+    """Whether a member computes from where an element lies."""
+    return any("position.h" in source.helper_files(key) for key in group.keys)
+
+
+def _function_unit(group: Group, widths: dict[str, int]) -> str:
+    calls = []
+    for opcode, key in enumerate(group.keys):
+        passed = [*inputs_of(key), *(f"value{slot}" for slot in range(len(values(key))))]
+        passed += ["i", "out0_offset"] if "position.h" in source.helper_files(key) else []
+        calls.append(f"{function_name(opcode, key)}({', '.join(passed)});")
+    told = [("int", "opcode"), *_unit_parameters(group, widths)]
+    takes = ", ".join(f"{c} {name}" for c, name in told)
+    of = beat(widths["out0"], group.lanes)
+    body = textwrap.indent(switch(calls, "return "), "    ")
+    return (
+        "// One beat through the function unit of the opcode.\n"
+        f"static inline {of} function_unit({takes})\n{{\n{body}\n}}"
+    )
+
+
+SLAB = """\
+const int vectors = n / FT_LANES, rest = n % FT_LANES;
+const int begin = ft_slab(vectors, ft_unit, ft_units);
+const int end = ft_slab(vectors, ft_unit + 1, ft_units) + (rest > 0 && ft_unit == ft_units - 1);"""
+# Beats lie apart, so no turn of the loop waits for the one before: it starts one every cycle.
+LOOP = "#pragma ivdep\nfor (int v = begin; v < end; v++) {"
+PLACE = "const int i = v * FT_LANES, m = v < vectors ? FT_LANES : rest;"
+
+
+def _single_lines(group: Group, widths: dict[str, int]) -> list[str]:
+    """Beats that repeat one element, read before the loop."""
+    lines = []
+    for name in _inputs(group):
+        single = _flag(group, "SINGLES", _singles, name)
+        if single is False:
+            continue
+        of, at = beat(widths[name], group.lanes), f"{name}[{name}_offset]"
+        if widths[name] == 16:
+            pair = f"(long2)({name}[2 * {name}_offset], {name}[2 * {name}_offset + 1])"
+            at = f"({of})({', '.join([pair] * group.lanes)})"
+        else:
+            at = f"({of})({at})"
+        value = at if single is True else f"{single} ? {at} : ({of})(0)"
+        lines.append(f"const {of} single_{name} = {value};")
+    return lines
+
+
+def _take(group: Group, widths: dict[str, int], name: str) -> str:
+    """The beat of an input that the opcode reads."""
+    per = "2 * " if widths[name] == 16 else ""
+    where = f"{name} + {per}({name}_offset + i)"
+    single = _flag(group, "SINGLES", _singles, name)
+    whole = f"ft_take{widths[name]}({where}, m)"
+    if single is True:
+        return f"single_{name}"
+    return whole if single is False else f"{single} ? single_{name} : {whole}"
+
+
+def _give(widths: dict[str, int], value: str) -> str:
+    per = "2 * " if widths["out0"] == 16 else ""
+    return f"ft_give{widths['out0']}({value}, out0 + {per}(out0_offset + i), m);"
+
+
+def _block(lines: Sequence[str]) -> str:
+    return "\n".join([LOOP, *(f"    {line}" for line in lines), "}"])
+
+
+def _unit_call(group: Group, widths: dict[str, int], prefix: str = "") -> str:
+    inputs = _inputs(group)
+    names = [name for _, name in _unit_parameters(group, widths)]
+    passed = ["opcode", *(prefix + name if name in inputs else name for name in names)]
+    return f"function_unit({', '.join(passed)})"
+
+
+def _loop_body(group: Group) -> str:
+    """Read, compute and write in one loop."""
+    widths = widths_of(group)
+    lines = [PLACE]
+    for name in _inputs(group):
+        of, reads = beat(widths[name], group.lanes), _flag(group, "READS", _reads, name)
+        taken = _take(group, widths, name)
+        guarded = taken if reads is True else f"{reads} ? ({taken}) : ({of})(0)"
+        lines.append(f"const {of} beat_{name} = {guarded};")
+    lines.append(_give(widths, _unit_call(group, widths, "beat_")))
+    return "\n".join([SLAB, *_single_lines(group, widths), _block(lines)])
+
+
+def _channel(group: Group, copy: int, name: str) -> str:
+    return f"{copy_name(group.name, copy)}_{name}"
+
+
+def _channel_lines(group: Group, widths: dict[str, int]) -> str:
+    lines = []
+    for copy in range(group.units):
+        for name in [*_inputs(group), "out0"]:
+            of = beat(widths[name], group.lanes)
+            depth = f"__attribute__((depth({CHANNEL_DEPTH})))"
+            lines.append(f"channel {of} {_channel(group, copy, name)}_beats {depth};")
+    return "\n".join(lines)
+
+
+def _stage_bodies(group: Group, copy: int) -> list[str]:
+    """The loops of load, compute and store; a kernel without inputs has nothing to load."""
+    widths = widths_of(group)
+    load, compute = [PLACE], []
+    for name in _inputs(group):
+        of, reads = beat(widths[name], group.lanes), _flag(group, "READS", _reads, name)
+        channel = f"{_channel(group, copy, name)}_beats"
+        guard = "" if reads is True else f"if ({reads}) "
+        load.append(f"{guard}write_channel_intel({channel}, {_take(group, widths, name)});")
+        zero = "" if reads is True else f" = ({of})(0)"
+        compute.append(f"{of} {name}{zero};")
+        compute.append(f"{guard}{name} = read_channel_intel({channel});")
+    result = f"{_channel(group, copy, 'out0')}_beats"
+    place = [PLACE.split(",")[0] + ";"] if _placed(group) else []
+    compute = [*place, *compute, f"write_channel_intel({result}, {_unit_call(group, widths)});"]
+    store = [PLACE, _give(widths, f"read_channel_intel({result})")]
+    bodies = [
+        "\n".join([SLAB, *_single_lines(group, widths), _block(load)]),
+        "\n".join([SLAB, _block(compute)]),
+        "\n".join([SLAB, _block(store)]),
+    ]
+    return bodies if _inputs(group) else bodies[1:]

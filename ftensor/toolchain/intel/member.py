@@ -1,0 +1,226 @@
+"""Members of a kernel in Intel's OpenCL C: each op's own function, and the helpers it calls."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
+from functools import cache
+
+from ...kernels import ctype, reduction, source
+from ...kernels.holes import NAMES, holes, parameters
+from ...kernels.key import BY_VALUE, LINEAR, KernelKey, Port
+from ..group import values
+
+# Settings of a whole file, and those of a compute type.
+OF_THE_FILE = ("FT_LANES", "FT_N", "FT_FP64", "FT_MAX_DIMS")
+UNUSED = ("FT_GRID_STRIDE",)
+# Words of a reduction's state, which every member defines for itself.
+STATE = ("FT_S", "ft_identity", "ft_combine", "ft_choose", "ft_turn")
+OWN_NAME = re.compile(r"\b(?:ft[xb]?_\w+|FT_C)\b")
+DEFINED = re.compile(r"^[ \t]*#[ \t]*define[ \t]+(\w+)", re.M)
+WORDS = {1: "uchar", 2: "ushort", 4: "int", 8: "long", 16: "long"}
+
+
+def function_name(opcode: int, key: KernelKey) -> str:
+    """The function of a member."""
+    return f"opcode_{opcode}_{key.name}"
+
+
+def space(key: KernelKey) -> str:
+    """What the helpers of a member's compute type end in."""
+    dropped = source.dropped_bits(key)
+    narrow = f"_for_{key.outs[0].dtype.name}" if dropped and dropped[0] else ""
+    return f"_{key.compute.name}{narrow}"
+
+
+def head(lanes: int) -> str:
+    """The settings of a file, and the dialect's words."""
+    lines = [
+        f"#define FT_LANES {lanes}",
+        f"#define FT_N {lanes if lanes > 1 else ''}",
+        "#define FT_FP64 1",
+        f"#define FT_MAX_DIMS {source.MAX_DIMS}",
+    ]
+    return "\n".join([*lines, source.kernel_file("dialect/intel.h")])
+
+
+@cache
+def _words_of_the_dialect() -> frozenset[str]:
+    return frozenset(OWN_NAME.findall(source.kernel_file("dialect/intel.h")))
+
+
+def renamed(text: str, end: str) -> str:
+    """`text` with the helpers that it defines and calls made those of one compute type."""
+    kept = _words_of_the_dialect() | set(STATE)
+    return OWN_NAME.sub(lambda m: m[0] if m[0] in kept else m[0] + end, text)
+
+
+def sections(keys: Sequence[KernelKey], function: Callable[[int, KernelKey], str]) -> Iterable[str]:
+    """The members' functions, those of one compute type together, behind their helpers.
+
+    `function` gives a member's text; words that it defines are dropped behind it.
+    """
+    spaces: dict[str, list[int]] = {}
+    for opcode, key in enumerate(keys):
+        spaces.setdefault(space(key), []).append(opcode)
+    for end, opcodes in spaces.items():
+        mine = [keys[k] for k in opcodes]
+        opening = "\n".join([f"// What is computed in{end.replace('_', ' ')}.", *_helpers(mine)])
+        yield renamed(opening, end)
+        for opcode in opcodes:
+            yield renamed(function(opcode, keys[opcode]), end)
+        yield dropped_words(renamed(opening, end))
+
+
+def dropped_words(text: str) -> str:
+    """Lines that forget all words that a text defines."""
+    return "\n".join(f"#undef {name}" for name in dict.fromkeys(DEFINED.findall(text)))
+
+
+def _helpers(keys: Sequence[KernelKey]) -> list[str]:
+    skipped = (*OF_THE_FILE, *UNUSED)
+    settings = source.settings(keys[0].compute, keys[0].lanes, True, "slab")
+    lines = [line for line in settings if line.split()[1] not in skipped]
+    dropped = [bits for key in keys for bits in source.dropped_bits(key)][:1]
+    lines += [f"#define FT_DROPPED_BITS {bits}" for bits in dropped]
+    wanted = {name: None for key in keys for name in source.helper_files(key)}
+    order = ("math.h", "complex.h", "binary.h", "special.h", "locate.h", "position.h")
+    return lines + [source.kernel_file(n) for n in order if n == "math.h" or n in wanted]
+
+
+def title(opcode: int, key: KernelKey) -> str:
+    """A member in words."""
+    kinds = {"v": "run", "s": "single", "x": "strided", "k": "value", "g": "located",
+             "r": "row"}  # fmt: skip
+    ins = ", ".join(f"{p.dtype.name} {kinds[p.kind]}" for p in key.ins)
+    outs = ", ".join(f"{p.dtype.name} {kinds[p.kind]}" for p in key.outs)
+    return f"opcode {opcode}: {key.name} ({ins}) -> {outs}, computed in {key.compute.name}"
+
+
+def vector(word: str, lanes: int) -> str:
+    """An OpenCL vector type; a scalar for one lane."""
+    return word if lanes == 1 else f"{word}{lanes}"
+
+
+def beat(width: int, lanes: int) -> str:
+    """The type of a port's beat: the bits of `lanes` elements of `width` bytes."""
+    return vector(WORDS[width], lanes * (2 if width == 16 else 1))
+
+
+def value_line(key: KernelKey, slot: int) -> str:
+    """The line that names the by-value scalar that comes as 64 bits in `value<slot>`."""
+    name, c = values(key)[slot]
+    return f"const {c} {name} = {value_text(c, slot)};"
+
+
+def value_text(c: str, slot: int) -> str:
+    """The scalar of C type `c` that comes as 64 bits in `value<slot>`."""
+    told = {"float": f"as_float((int)value{slot})", "double": f"as_double(value{slot})"}
+    return told.get(c, f"({c})value{slot}")
+
+
+def inputs_of(key: KernelKey) -> list[str]:
+    """The names of a member's inputs in memory."""
+    return [f"in_{NAMES[k]}" for k, p in enumerate(key.ins) if p.kind != BY_VALUE]
+
+
+def beat_function(opcode: int, key: KernelKey) -> str:
+    """A pointwise member: from beats of its inputs to one of its output, all lanes at once.
+
+    An input that is a single element comes as a beat that repeats it.
+    """
+    if len(key.outs) != 1:
+        raise ValueError(f"{key.name} has {len(key.outs)} outputs, and a map kernel has one")
+    flat = replace(
+        key, ins=tuple(p if p.kind == BY_VALUE else replace(p, kind=LINEAR) for p in key.ins)
+    )
+    lanes = key.lanes
+    takes = [
+        f"{beat(p.dtype.itemsize, lanes)} in_{NAMES[k]}"
+        for k, p in enumerate(key.ins)
+        if p.kind != BY_VALUE
+    ]
+    takes += [f"long value{slot}" for slot in range(len(values(key)))]
+    if "position.h" in source.helper_files(key):
+        takes += ["int i", "long out0_offset"]
+    lines = [value_line(key, slot) for slot in range(len(values(key)))]
+    for k, p in enumerate(flat.ins):
+        if p.kind != BY_VALUE:
+            lines += _from_beat(f"in_{NAMES[k]}", p, lanes)
+    opening, result = _to_beat(key.outs[0], lanes)
+    lines += [opening, *holes(flat)["FT_COMPUTE"], *result]
+    of = beat(key.outs[0].dtype.itemsize, lanes)
+    return "\n".join(
+        [
+            f"// {title(opcode, key)}",
+            f"static inline {of} {function_name(opcode, key)}({', '.join(takes)})",
+            "{",
+            *(f"    {line}" for line in lines),
+            "}",
+        ]
+    )
+
+
+def _from_beat(name: str, p: Port, lanes: int) -> list[str]:
+    memory = ctype.MEMORY[p.dtype.name]
+    if p.dtype.is_complex:
+        pairs = f"{memory}{2 * lanes}"
+        return [
+            f"const {pairs} p_{name} = as_{pairs}({name});",
+            f"const ft_c{memory} w_{name} = FT_PAIR({memory}, p_{name}.even, p_{name}.odd);",
+        ]
+    if memory == "half":
+        return [f"const {vector('float', lanes)} w_{name} = ft_from_halves({name});"]
+    of = vector(memory, lanes)
+    return [f"const {of} w_{name} = as_{of}({name});"]
+
+
+def _to_beat(p: Port, lanes: int) -> tuple[str, list[str]]:
+    memory = ctype.MEMORY[p.dtype.name]
+    bits = f"as_{beat(p.dtype.itemsize, lanes)}"
+    if p.dtype.is_complex:
+        pairs = f"{memory}{2 * lanes}"
+        return f"ft_c{memory} w_out0;", [
+            f"{pairs} p_out0;",
+            "p_out0.even = w_out0.re;",
+            "p_out0.odd = w_out0.im;",
+            f"return {bits}(p_out0);",
+        ]
+    if memory == "half":
+        return f"{vector('float', lanes)} w_out0;", ["return ft_to_halves(w_out0);"]
+    return f"{vector(memory, lanes)} w_out0;", [f"return {bits}(w_out0);"]
+
+
+def whole_function(opcode: int, key: KernelKey) -> str:
+    """A member whose skeleton walks memory by a geometry: the whole of it, as a function."""
+    name = function_name(opcode, key)
+    lines = [f"// {title(opcode, key)}"]
+    if key.reduction is not None:
+        stem = f"opcode_{opcode}"
+        lines += [f"#define {word} {stem}_{word.removeprefix('ft_').lower()}" for word in STATE]
+        lines.append(reduction.state_words(key))
+    for word, body in holes(key).items():
+        if word != "FT_NAME":
+            lines.append(f"#define {word} " + " \\\n    ".join(body))
+    skeleton = source.kernel_file(f"skeleton/{key.skeleton}.h")
+    skeleton = "\n".join(line for line in skeleton.splitlines() if not line.startswith("// "))
+    lines.append(skeleton.replace("FT_KERNEL void FT_NAME(", f"static void {name}("))
+    text = "\n".join(lines)
+    return f"{text}\n{dropped_words(text)}"
+
+
+def whole_call(opcode: int, key: KernelKey) -> str:
+    """The call of `whole_function` with the kernel's arguments."""
+    slots = {name: slot for slot, (name, _) in enumerate(values(key))}
+    passed = []
+    for what, c, name in parameters(key):
+        if what == "*":
+            of = c.replace("FT_GLOBAL", "__global").strip()
+            passed.append(name if name == "bad" else f"({of}){name}")
+        elif name in slots:
+            passed.append(value_text(what, slots[name]))
+        else:
+            passed.append(name)
+    passed += ["geometry", "ft_unit", "ft_units"]
+    return f"{function_name(opcode, key)}({', '.join(passed)});"

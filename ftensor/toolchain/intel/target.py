@@ -1,0 +1,157 @@
+"""Intel FPGAs: aoc compiles a board's image; the emulator, one that runs without a board."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from functools import cached_property
+from pathlib import Path
+
+from ...errors import emulation_intel as errors
+from ...errors.build import no_aoc, no_board
+from ...image.intel_file import image_uuid
+from ...image.manifest import Manifest
+from ..group import Group
+from ..jobs.run import Job, content_key
+from ..jobs.workspace import Source, Workspace, lay_out
+from ..target import found, version_text
+
+COMPILER = "ftensor.toolchain.intel.compile"
+
+
+class _Intel:
+    """What both targets have in common."""
+
+    target: str
+    suffix = ".aocx"
+    clock_mhz: float | None = None  # aoc takes the fastest one that the routed design meets
+
+    def sources(self, groups: Sequence[Group], folders: Workspace) -> list[Source]:
+        """One self-contained file of OpenCL C for each kernel."""
+        from .source import source
+
+        return lay_out(groups, folders.sources, source, {}, ".cl", ())
+
+    def banks(self, group: Group) -> Mapping[str, str]:
+        """None: the board's memory system interleaves its banks."""
+        return {}
+
+    def image(
+        self, linked: Path, groups: Sequence[Group], manifest: Manifest
+    ) -> tuple[bytes, Manifest]:
+        """The linked file as it is; the manifest lies beside it."""
+        data = linked.read_bytes()
+        return data, replace(manifest, uuid=image_uuid(data))
+
+
+class Aoc(_Intel):
+    """The target intel: a board's image, by Intel's offline compiler."""
+
+    target = "intel"
+    memory = 16 << 30
+
+    def __init__(self, platform: str, dry: bool = False) -> None:
+        """`dry`: commands are only shown, so aoc may be missing; else BuildError without it.
+
+        `platform` is the board's name as `aoc -list-boards` shows it; BuildError without one.
+        """
+        if found("aoc") is None and not dry:
+            raise no_aoc()
+        if not platform:
+            raise no_board()
+        self.platform = platform
+
+    @cached_property
+    def _version(self) -> str:
+        return version_text(["aoc"]).strip() if found("aoc") is not None else ""
+
+    def tools(self) -> Mapping[str, str]:
+        """aoc's version."""
+        said = [line for line in self._version.splitlines() if "Version" in line]
+        return {"aoc": (said or self._version.splitlines()[-1:] or ["not here"])[0].strip()}
+
+    def compile(self, source: Source, folders: Workspace) -> Job:
+        """`aoc -c` of one kernel: an object, and an estimate of its area."""
+        flags = ("-c", f"-board={self.platform}")
+        key = content_key(source.digest, *flags, self._version)
+        output = folders.objects / f"{source.name}-{key}.aoco"
+        command = ("aoc", *flags, "-o", str(output), str(source.path))
+        log = folders.logs / f"{source.name}.log"
+        return Job(source.name, command, output, log, key, source.size)
+
+    def link(
+        self, name: str, objects: Sequence[Job], groups: Sequence[Group], folders: Workspace
+    ) -> Job:
+        """All kernels placed and routed: hours."""
+        flags = (f"-board={self.platform}",)
+        key = content_key(*flags, self._version, *(job.key for job in objects))
+        output = folders.objects / f"{name}-{key}.aocx"
+        files = [str(job.output) for job in objects]
+        command = ("aoc", *flags, "-o", str(output), *files)
+        weight = 100 * sum(job.weight for job in objects)
+        return Job(f"link of {name}", command, output, folders.logs / "link.log", key, weight)
+
+
+class Emulator(_Intel):
+    """The target intel-emulator: the same sources, by the compiler in Intel's FPGA emulator."""
+
+    target = "intel-emulator"
+    memory = 1 << 29
+
+    def __init__(self, platform: str = "") -> None:
+        """BuildError when the emulator is not installed."""
+        from ...emulation import intel
+
+        library = intel.driver()
+        if library is None:
+            raise errors.no_emulator_to_build(intel.default_folder())
+        self.library = library
+        self.platform = platform or "Intel FPGA emulator"
+
+    @cached_property
+    def _version(self) -> str:
+        from ...emulation import intel
+
+        return intel.version(self.library)
+
+    def tools(self) -> Mapping[str, str]:
+        """The emulator's version."""
+        return {"intel-opencl-rt": self._version}
+
+    @cached_property
+    def _environment(self) -> tuple[tuple[str, str], ...]:
+        """What the compiling processes see besides our own environment."""
+        from ...emulation import intel
+        from ...runtime import cache
+
+        env = intel.environment(self.library, os.environ, cache.directory())
+        # The package itself, wherever it was imported from.
+        places = [str(Path(__file__).resolve().parents[2]), os.environ.get("PYTHONPATH", "")]
+        env["PYTHONPATH"] = os.pathsep.join(filter(None, places))
+        changed = {k: v for k, v in env.items() if os.environ.get(k) != v or k in intel.SETTINGS}
+        return tuple(sorted(changed.items()))
+
+    def _job(self, name: str, output: Path, log: Path, key: str, weight: float,
+             what: str, inputs: Sequence[str]) -> Job:  # fmt: skip
+        command = (sys.executable, "-m", COMPILER, what, str(output), *inputs)
+        return Job(name, command, output, log, key, weight, self._environment)
+
+    def compile(self, source: Source, folders: Workspace) -> Job:
+        """One kernel, compiled but not linked."""
+        key = content_key(source.digest, self._version)
+        output = folders.objects / f"{source.name}-{key}.o"
+        log = folders.logs / f"{source.name}.log"
+        path = [str(source.path)]
+        return self._job(source.name, output, log, key, source.size, "compile", path)
+
+    def link(
+        self, name: str, objects: Sequence[Job], groups: Sequence[Group], folders: Workspace
+    ) -> Job:
+        """One program of all kernels."""
+        key = content_key(self._version, *(job.key for job in objects))
+        output = folders.objects / f"{name}-{key}.aocx"
+        log, weight = folders.logs / "link.log", sum(job.weight for job in objects)
+        files = [str(job.output) for job in objects]
+        return self._job(f"link of {name}", output, log, key, weight, "link", files)

@@ -1,0 +1,142 @@
+"""Inventories: TOML files that say which kernels an image holds (see docs/inventory.md)."""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import dataclass
+from hashlib import sha256
+from importlib import import_module
+from pathlib import Path
+
+from ...errors import inventory as errors
+from ...kernels.hls_path import hls_root
+from ...kernels.key import KernelKey
+from ..group import Group, Member
+from ..grouping import MOST_UNITS, bundles, free_name, member_suffix, suffix
+from .rows import forget
+from .select import members_of
+from .table import Form, Kernels, Table, parse_image, parse_kernels
+
+if sys.version_info >= (3, 11):
+    import tomllib
+else:
+    import tomli as tomllib
+
+
+@dataclass(frozen=True)
+class Inventory:
+    """What an image holds. `platform`, `clock_mhz` and `banks` are for hardware builds.
+
+    `sha256` is the file's; two inventories with the same one ask for the same image.
+    """
+
+    name: str
+    path: Path
+    sha256: str
+    description: str
+    platform: str
+    clock_mhz: float
+    repeat: bool
+    kernels: tuple[Kernels, ...]
+
+
+def known() -> dict[str, Path]:
+    """The inventories that come with ftensor, by name."""
+    return {p.stem: p for p in sorted((hls_root() / "inventory").glob("*.toml"))}
+
+
+def read(source: str | Path) -> Inventory:
+    """The inventory in a file, or the one of that name that comes with ftensor.
+
+    InventoryError for a file that is not there or is no inventory; the message names the place.
+    """
+    path = Path(source)
+    if not path.is_file():
+        path = known().get(str(source), path)
+    try:
+        data = path.read_bytes()
+    except FileNotFoundError:
+        raise errors.not_found(str(source), list(known())) from None
+    except OSError as error:
+        raise errors.unreadable(path, error.strerror or error) from error
+    return parse(data, path)
+
+
+def parse(data: bytes, path: Path) -> Inventory:
+    """The inventory that a file's bytes say; `path` is for messages."""
+    try:
+        text = data.decode()
+        raw = tomllib.loads(text)
+    except (UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+        raise errors.unreadable(path, error) from error
+    table = Table.top(path, text, raw)
+    image = parse_image(table)
+    for name in image.imports:
+        _import(name, table)
+    kernels = tuple(parse_kernels(t, image) for t in table.tables("kernel"))
+    if not kernels:
+        raise errors.missing(str(path), "[[kernel]]", '[[kernel]] with ops = ["add"]')
+    seen: dict[str, Kernels] = {}
+    for one in kernels:
+        if one.named and seen.setdefault(one.name, one).form != one.form:
+            raise errors.same_name(one.where, one.name)
+    return Inventory(
+        path.stem, path, sha256(data).hexdigest(), image.description, image.platform,
+        image.clock_mhz, image.repeat, kernels,
+    )  # fmt: skip
+
+
+def _import(name: str, table: Table) -> None:
+    """Import a module that adds rows to the catalogue; it may lie in the inventory's folder."""
+    folder = str(table.path.resolve().parent)
+    sys.path.insert(0, folder)
+    try:
+        import_module(name)
+    except Exception as error:
+        # Whatever the module raises, the inventory can't be read without it.
+        raise errors.not_imported(table.where("imports"), name, error) from error
+    finally:
+        sys.path.remove(folder)
+    forget()
+
+
+def expand(inventory: Inventory) -> tuple[Group, ...]:
+    """The kernels of the image, in a fixed order: the same inventory gives the same ones.
+
+    InventoryError for what can't be had, and for more compute units than XRT takes.
+    """
+    taken: set[Member] = set()
+    shared: dict[tuple[str, bool, Form], dict[Member, None]] = {}
+    for table in inventory.kernels:
+        mine = shared.setdefault((table.name, table.named, table.form), {})
+        for member in members_of(table):
+            if member not in (mine if inventory.repeat else taken):
+                taken.add(member)
+                mine[member] = None
+    groups: list[Group] = []
+    for (prefix, named, form), members in shared.items():
+        parts = _parts(list(members), form.grouping)
+        for part, together in parts:
+            name = prefix if named and len(parts) == 1 else f"{prefix}_{part}"
+            first = together[0]
+            structure = "loop"
+            if isinstance(first, KernelKey) and first.skeleton == "map":
+                structure = form.structure
+            elif isinstance(first, KernelKey) and first.skeleton == "rows" and first.lanes > 1:
+                structure = "dataflow"
+            name = free_name(name, [g.name for g in groups])
+            groups.append(Group(name, together, structure, form.units, form.banks))
+    units = sum(g.units for g in groups)
+    if units > MOST_UNITS:
+        raise errors.too_many_units(inventory.path, units, MOST_UNITS)
+    return tuple(groups)
+
+
+def _parts(members: list[Member], grouping: str) -> list[tuple[str, tuple[Member, ...]]]:
+    """The kernels of all tables of one name: what tells each from the others, and its members."""
+    shared = [m for m in members if isinstance(m, KernelKey)]
+    alone = [m for m in members if not isinstance(m, KernelKey)]
+    if grouping == "single":
+        return [(member_suffix(m), (m,)) for m in members]
+    joined = [(suffix(b), tuple[Member, ...](b.members)) for b in bundles(shared)]
+    return joined + [(member_suffix(m), (m,)) for m in alone]

@@ -1,0 +1,95 @@
+"""The members that one table of an inventory asks for."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ...dtypes import dtype, float32
+from ...errors import inventory as errors
+from ...rows.op import Op, Reduce
+from ..group import Member
+from .members import COMPACT, GEMM, LOCATING, fold_keys, gemm_keys, located_keys, pointwise_keys
+from .rows import LOCATED, Row, named
+from .signatures import RULES, Signature, accepts, common_of, pointwise, reduction, spelled, takes
+from .table import Kernels
+
+
+def members_of(table: Kernels) -> Iterator[Member]:
+    """Every kernel that a table asks for, ops in its order.
+
+    InventoryError for an op that it names though no kernel of it fits the dtypes and layouts.
+    """
+    for name in table.ops:
+        found = False
+        for member in _of_name(table, name):
+            found = True
+            yield member
+        if not found and name in table.chosen:
+            asked = [d.name for d in table.dtypes] + list(table.signatures)
+            raise errors.serves_nothing(
+                table.where, name, asked, f"in a layout of {', '.join(table.layouts)}"
+            )
+
+
+def _of_name(table: Kernels, name: str) -> Iterator[Member]:
+    if name == COMPACT:
+        yield "ft_compact"
+    elif name == GEMM:
+        for of in table.dtypes:
+            if of.kind != "b":
+                yield from gemm_keys(of, table.parts)
+    else:
+        for row in named(name):
+            yield from _of_row(table, row)
+
+
+def _of_row(table: Kernels, row: Row) -> Iterator[Member]:
+    if isinstance(row, Op):
+        for signature in _pointwise(table, row):
+            yield from pointwise_keys(row, signature, table.layouts, table.shape)
+        if row.name in LOCATED and any(layout in LOCATING for layout in table.layouts):
+            for of in table.dtypes:
+                if row.expression(of.compute):
+                    yield from located_keys(row, of, table.layouts, table.shape)
+        return
+    for of in table.dtypes:
+        for to in _targets(table, of):
+            made = reduction(row, of, to)
+            if made is not None:
+                yield from fold_keys(row, made, table.layouts, table.shape)
+    for text in table.signatures:
+        asked = _spelled(table, row, text)
+        if len(asked.ins) == _reads(row) and takes(row, asked):
+            yield from fold_keys(row, asked, table.layouts, table.shape)
+
+
+def _pointwise(table: Kernels, row: Op) -> Iterator[Signature]:
+    for of in table.dtypes:
+        for to in _targets(table, of):
+            made = pointwise(row, of, to)
+            if made is not None:
+                yield made
+    for text in table.signatures:
+        asked = _spelled(table, row, text)
+        if len(asked.ins) == row.arity and accepts(row, asked, common_of(asked)):
+            yield asked
+
+
+def _targets(table: Kernels, of: dtype) -> tuple[dtype | None, ...]:
+    """The dtypes that results are written in; None for a row's own."""
+    return tuple(dict.fromkeys(of if d is None else d for d in table.to)) or (None,)
+
+
+def _spelled(table: Kernels, row: Row, text: str) -> Signature:
+    made = spelled(row, text)
+    if made is None:
+        raise errors.wrong_value(
+            table.table.where("dtypes"), "dtypes", text,
+            'dtypes, or signatures such as "bool(float32, number)"',
+        )  # fmt: skip
+    return made
+
+
+def _reads(row: Reduce) -> int:
+    """How many tensors a reduction folds."""
+    return len(RULES[row.name][1](float32).ins)

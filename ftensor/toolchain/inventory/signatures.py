@@ -1,0 +1,220 @@
+"""The dtypes that go through a row: what a launch computes in, reads and writes."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, cast
+
+from ... import dtypes
+from ..._tensor import Tensor
+from ...dtypes import dtype
+from ...rows.op import Op, Promote, Reduce, dtypes_through
+
+BY_NAME = {d.name: d for d in dtypes.ALL}
+NUMBER = "number"
+
+
+@dataclass(frozen=True)
+class Signature:
+    """The dtypes of one kernel. None among the inputs is a number that is passed by value."""
+
+    compute: dtype
+    outs: tuple[dtype, ...]
+    ins: tuple[dtype | None, ...]
+
+    def __str__(self) -> str:
+        """As an inventory spells it: "float32(float32, number)"."""
+        outs = ", ".join(d.name for d in self.outs)
+        ins = ", ".join(NUMBER if d is None else d.name for d in self.ins)
+        return f"{outs}({ins})"
+
+
+# Rows that serve one dtype alone: those that count places, and the neighbours of narrow floats.
+ONLY = dict.fromkeys(("unravel", "coordinate", "triangle", "shift"), "int64")
+ONLY |= {"nextafter_float16": "float16", "nextafter_bfloat16": "bfloat16"}
+_SPELLED = re.compile(r"([\w, ]+)\(([\w, ]*)\)(?: in (\w+))?\s*$")
+
+
+def spelled(row: Op | Reduce, text: str) -> Signature | None:
+    """The signature that a text spells, such as "bool(int64, number) in float32", or None.
+
+    Without "in", the row's own rule says what it computes in. ValueError for a word that is no
+    dtype, KeyError naming it.
+    """
+    found = _SPELLED.match(text.strip())
+    if found is None:
+        return None
+    outs = tuple(BY_NAME[w.strip()] for w in found[1].split(","))
+    words = [w.strip() for w in found[2].split(",") if w.strip()]
+    ins = tuple(None if w == NUMBER else BY_NAME[w] for w in words)
+    compute = BY_NAME[found[3]] if found[3] else default_compute(row, outs, ins)
+    return Signature(compute, outs, ins)
+
+
+def text_of(row: Op | Reduce, signature: Signature) -> str:
+    """The spelling of a signature that `spelled` reads back for this row."""
+    usual = default_compute(row, signature.outs, signature.ins)
+    return f"{signature}" + ("" if usual is signature.compute else f" in {signature.compute.name}")
+
+
+def default_compute(
+    row: Op | Reduce, outs: tuple[dtype, ...], ins: tuple[dtype | None, ...]
+) -> dtype:
+    """What a row computes in, as far as its dtypes say."""
+    tensors = [d for d in ins if d is not None]
+    first = tensors[0] if tensors else outs[0]
+    if isinstance(row, Reduce):
+        return _reduction_compute(row, outs, first)
+    values = [d for d, s in zip(ins, row.sees or "V" * len(ins)) if d is not None and s == "V"]
+    common = values[0] if values else outs[0]
+    for d in values[1:]:
+        common = dtypes.promote_types(common, d)
+    if None in ins and row.promote is Promote.SAME:
+        common = dtypes.promote_types(common, outs[0])
+    return dtypes_through(row.promote, common)[0]
+
+
+def pointwise(op: Op, of: dtype, to: dtype | None = None) -> Signature | None:
+    """All operands of one dtype, and the result in its own or in `to`; None where `op` refuses."""
+    if of.kind in {Promote.WIDE: "b", Promote.REAL_TO_COMPLEX: "bui"}.get(op.promote, ""):
+        return None
+    if ONLY.get(op.name, of.name) != of.name:
+        return None
+    if op.name == "arange" and (of.kind == "f") is not (op.promote is Promote.WIDE):
+        return None
+    ins = tuple(dtypes.bool if s == "M" else of for s in op.sees or "V" * op.arity)
+    compute, result = dtypes_through(op.promote, of)
+    made = Signature(compute, (to or result,), ins)
+    return made if accepts(op, made, of) else None
+
+
+def accepts(op: Op, signature: Signature, common: dtype) -> bool:
+    """Whether a row computes operands that promote to `common`."""
+    if not op.expression(signature.compute) or common.name in op.refuses:
+        return False
+    if any(signature.ins[k] is None for k in op.tensors):
+        return False
+    written = signature.outs[0]
+    result = dtypes_through(op.promote, common)[1]
+    if not op.any_out and not dtypes.can_cast(result, written):
+        return False
+    if op.check is not None:
+        # A check asks for types alone: no memory is behind these.
+        nothing = cast(Any, None)
+        inputs = [1 if d is None else Tensor._make(nothing, d, (1,), (1,)) for d in signature.ins]
+        try:
+            op.check(op, inputs, (1,) * len(op.params), common)
+        except (TypeError, RuntimeError):
+            return False
+    return True
+
+
+def with_numbers(op: Op, signature: Signature) -> list[Signature]:
+    """The same with numbers in place of some tensors, wherever the row takes them."""
+    sees = op.sees or "V" * len(signature.ins)
+    free = [
+        k for k, s in enumerate(sees)
+        if s == "V" and k not in op.tensors and signature.ins[k] is not None
+    ]  # fmt: skip
+    found = []
+    for mask in range(1, 1 << len(free)):
+        gone = {k for bit, k in enumerate(free) if mask >> bit & 1}
+        if len(gone) < len(signature.ins):
+            ins = tuple(None if k in gone else d for k, d in enumerate(signature.ins))
+            made = Signature(signature.compute, signature.outs, ins)
+            found += [made] if accepts(op, made, common_of(signature)) else []
+    return found
+
+
+def common_of(signature: Signature) -> dtype:
+    """The dtype that a signature's operands are taken to promote to, for what an op refuses."""
+    compute, known = signature.compute, [d for d in signature.ins if d is not None]
+    if not signature.ins:
+        return signature.outs[0]
+    return next((d for d in known if d.compute is compute), compute)
+
+
+def _summed(d: dtype) -> Signature:
+    of = dtypes.int64 if d.kind in "bui" else d
+    return Signature(of.compute, (of,), (d,))
+
+
+def _kept(d: dtype) -> Signature:
+    return Signature(d.compute, (d,), (d,))
+
+
+def _truth(d: dtype) -> Signature:
+    return Signature(dtypes.bool, (d if d is dtypes.uint8 else dtypes.bool,), (d,))
+
+
+def _measured(d: dtype) -> Signature:
+    return Signature(d.compute, (d.to_real(),), (d,))
+
+
+def _squared(d: dtype) -> Signature:
+    return Signature(d.compute, (d.to_real(),), (d, d.compute))
+
+
+def _product(d: dtype) -> Signature:
+    return Signature(d.compute, (d.compute,), (d, d))
+
+
+def _centered(d: dtype) -> Signature:
+    return Signature(d.compute, (d.compute,), (d, d.compute.to_real()))
+
+
+# By a reduction's name: the kinds of dtypes that it takes, and what their signature is.
+RULES: dict[str, tuple[str, Callable[[dtype], Signature]]] = {
+    "sum": ("buifc", _summed),
+    "prod": ("buifc", _summed),
+    "nansum": ("f", _kept),
+    "mean": ("fc", _kept),
+    "amax": ("buif", _kept),
+    "amin": ("buif", _kept),
+    "any": ("buifc", _truth),
+    "all": ("buifc", _truth),
+    "argmax": ("uif", lambda d: Signature(d.compute, (dtypes.int64,), (d,))),
+    "argmin": ("uif", lambda d: Signature(d.compute, (dtypes.int64,), (d,))),
+    "max": ("buif", lambda d: Signature(d.compute, (d, dtypes.int64), (d,))),
+    "min": ("buif", lambda d: Signature(d.compute, (d, dtypes.int64), (d,))),
+    "count_nonzero": ("buifc", lambda d: Signature(dtypes.int64, (dtypes.int64,), (d,))),
+    "norm": ("fc", _measured),
+    "var": ("fc", _squared),
+    "std": ("fc", _squared),
+    "dot": ("uifc", _product),
+    "vdot": ("uifc", _product),
+    "logsumexp": ("fc", _centered),
+    "softmax": ("f", _centered),
+    "log_softmax": ("f", _centered),
+}
+
+
+def reduction(red: Reduce, of: dtype, to: dtype | None = None) -> Signature | None:
+    """How a reduction takes a tensor of one dtype, returned as `to`; None where it refuses."""
+    kinds, rule = RULES[red.name]
+    if of.kind not in kinds:
+        return None
+    made = rule(of)
+    if to is not None:
+        made = Signature(made.compute, (to, *made.outs[1:]), made.ins)
+    return made if takes(red, made) else None
+
+
+def takes(red: Reduce, signature: Signature) -> bool:
+    """Whether a reduction has words for what it is to compute in."""
+    words = red.complex_ is not None if signature.compute.is_complex else bool(red.lift)
+    # The words of a reduction that refuses integers are no expressions over integers.
+    words = words and signature.compute.kind in RULES[red.name][0]
+    return words and len(signature.outs) == len(red.finish)
+
+
+def _reduction_compute(red: Reduce, outs: tuple[dtype, ...], first: dtype) -> dtype:
+    if red.name in ("any", "all"):
+        return dtypes.bool
+    if red.arg:
+        return first.compute
+    if first.is_complex and not red.state_complex:
+        return outs[0].to_complex() if outs[0].kind == "f" else first
+    return outs[0].compute

@@ -1,0 +1,278 @@
+"""The tables of an inventory, checked: each mistake is said with its file and line."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from ...dtypes import ALL, dtype
+from ...errors import inventory as errors
+from ..group import BANKS, LONGEST_NAME, STRUCTURES
+from .members import COMPACT, GEMM, LAYOUTS, Shape, exact_layout
+from .rows import categories, named, rows
+from .signatures import BY_NAME, NUMBER
+
+IMAGE = (
+    "description", "platform", "clock_mhz", "imports", "structure", "units", "banks", "repeat",
+    "kernel",
+)  # fmt: skip
+KERNEL = (
+    "name", "ops", "but", "dtypes", "to", "layouts", "lanes", "vectors", "split", "index",
+    "indices", "parts", "structure", "units", "banks", "grouping",
+)  # fmt: skip
+GROUPINGS = ("shared", "single")
+PARTS = ("direct", "packed")
+KINDS = {
+    "@all": "buifc", "@bool": "b", "@int": "ui", "@float": "f", "@complex": "c", "@real": "uif",
+}  # fmt: skip
+SAME = "@same"
+MEMORIES = 'a memory such as "DDR[0]" or "HP0", a range such as "HBM[0:31]", or "HBM[*]"'
+_NAME = re.compile(r"[A-Za-z]\w*$")
+
+
+@dataclass(frozen=True)
+class Table:
+    """A TOML table and where it stands."""
+
+    path: Path
+    lines: tuple[str, ...]
+    line: int
+    raw: Mapping[str, Any]
+
+    @classmethod
+    def top(cls, path: Path, text: str, raw: Mapping[str, Any]) -> Table:
+        """The whole file."""
+        return cls(path, tuple(text.splitlines()), -1, raw)
+
+    def tables(self, name: str) -> Iterator[Table]:
+        """The tables of an array of them."""
+        found = self.raw.get(name, [])
+        if not isinstance(found, list) or not all(isinstance(t, dict) for t in found):
+            raise errors.wrong_value(str(self.path), name, found, f"tables, each under [[{name}]]")
+        heads = [k for k, text in enumerate(self.lines) if text.strip().startswith(f"[[{name}]]")]
+        heads += [0] * (len(found) - len(heads))
+        for line, raw in zip(heads, found):
+            yield Table(self.path, self.lines, line, raw)
+
+    def where(self, key: str = "") -> str:
+        """The file and the line of a setting, or of the table."""
+        for k in range(self.line + 1, len(self.lines) if key else 0):
+            if self.lines[k].lstrip().startswith("[["):
+                break
+            if re.match(rf"\s*{key}\s*=", self.lines[k]):
+                return f"{self.path}:{k + 1}"
+        return f"{self.path}:{max(self.line, 0) + 1}"
+
+    def check_names(self, known: tuple[str, ...]) -> None:
+        """InventoryError for a setting that there is not."""
+        for name in self.raw:
+            if name not in known:
+                raise errors.unknown_setting(self.where(name), name, known)
+
+    def get(self, key: str, default: Any, fits: Callable[[Any], bool], wanted: str) -> Any:
+        """A setting's value, which must fit."""
+        value = self.raw.get(key, default)
+        if key in self.raw and not fits(value):
+            raise errors.wrong_value(self.where(key), key, value, wanted)
+        return value
+
+    def words(self, key: str, default: tuple[str, ...] = ()) -> tuple[str, ...]:
+        """A setting that is a list of texts."""
+        value = self.raw.get(key, list(default))
+        if not isinstance(value, list) or not all(isinstance(v, str) for v in value):
+            raise errors.wrong_value(self.where(key), key, value, 'a list such as ["add", "mul"]')
+        return tuple(value)
+
+    def numbers(self, key: str, default: tuple[int, ...], low: int, high: int) -> tuple[int, ...]:
+        """A setting that is a list of integers in a range."""
+        value = self.raw.get(key, list(default))
+        if not isinstance(value, list) or not all(_int(v, low, high) for v in value):
+            raise errors.wrong_value(
+                self.where(key), key, value, f"a list of integers from {low} to {high}"
+            )
+        return tuple(value)
+
+
+def _are_vectors(value: Any) -> bool:
+    return isinstance(value, list) and all(type(v) is int and v in (1, 2, 4, 8) for v in value)
+
+
+def _int(value: Any, low: int, high: int) -> bool:
+    return type(value) is int and low <= value <= high
+
+
+@dataclass(frozen=True)
+class Image:
+    """What an inventory says of the whole image, and the defaults of its kernels."""
+
+    description: str
+    platform: str
+    clock_mhz: float
+    imports: tuple[str, ...]
+    structure: str
+    units: int
+    banks: str
+    repeat: bool
+
+
+@dataclass(frozen=True)
+class Form:
+    """How a table's kernels are built."""
+
+    structure: str
+    units: int
+    banks: str
+    grouping: str
+
+
+@dataclass(frozen=True)
+class Kernels:
+    """One [[kernel]] table.
+
+    `ops` are names of rows, "matmul" or "compact"; `chosen` tells which of them the table names
+    one by one, so that each must be served. `dtypes` are single ones, `signatures` spelled out;
+    `to` are the dtypes of results, None for that of the operands.
+    """
+
+    table: Table
+    name: str
+    named: bool
+    ops: tuple[str, ...]
+    chosen: frozenset[str]
+    dtypes: tuple[dtype, ...]
+    signatures: tuple[str, ...]
+    to: tuple[dtype | None, ...]
+    layouts: tuple[str, ...]
+    shape: Shape
+    parts: tuple[str, ...]
+    form: Form
+
+    @property
+    def where(self) -> str:
+        """The file and line of the table."""
+        return self.table.where()
+
+
+def parse_image(table: Table) -> Image:
+    """The settings before the first [[kernel]]."""
+    table.check_names(IMAGE)
+    text = lambda value: isinstance(value, str)  # noqa: E731
+    return Image(
+        table.get("description", "", text, "a text"),
+        table.get("platform", "", text, "a platform's name or its .xpfm file"),
+        table.get("clock_mhz", 0, lambda v: type(v) in (int, float) and 0 < v < 2000,
+                  "a frequency in MHz"),
+        table.words("imports"),
+        *_form(table, "dataflow", 1, ""),
+        table.get("repeat", False, lambda v: type(v) is bool, "true or false"),
+    )  # fmt: skip
+
+
+def _form(table: Table, structure: str, units: int, banks: str) -> tuple[str, int, str]:
+    return (
+        table.get("structure", structure, STRUCTURES.__contains__, f"one of {STRUCTURES}"),
+        table.get("units", units, lambda v: _int(v, 1, 31), "a number of compute units, 1 to 31"),
+        table.get("banks", banks, is_memory, MEMORIES),
+    )  # fmt: skip
+
+
+def is_memory(value: Any) -> bool:
+    """Whether `banks` may have this value."""
+    if not isinstance(value, str) or not BANKS.fullmatch(value):
+        return False
+    ends = re.search(r"(\d+):(\d+)", value)
+    return ends is None or int(ends[1]) <= int(ends[2])
+
+
+def parse_kernels(table: Table, image: Image) -> Kernels:
+    """One [[kernel]] table, its words looked up."""
+    table.check_names(KERNEL)
+    if "ops" not in table.raw:
+        raise errors.missing(table.where(), "ops", 'ops = ["add", "@unary"]')
+    ops, chosen = _ops(table, "ops")
+    but, _ = _ops(table, "but")
+    ops = tuple(op for op in ops if op not in but)
+    name = table.get("name", "ft", lambda v: isinstance(v, str), "a text")
+    if not _NAME.match(name) or len(name) > LONGEST_NAME:
+        raise errors.bad_name(table.where("name"), name, LONGEST_NAME)
+    single, spelled = _dtypes(table, "dtypes", ("float32",))
+    to = _results(table)
+    layouts = table.words("layouts", ("linear",))
+    for layout in layouts:
+        if layout not in LAYOUTS and exact_layout(layout) is None:
+            raise errors.unknown_layout(table.where("layouts"), layout, LAYOUTS)
+    structure, units, banks = _form(table, image.structure, image.units, image.banks)
+    split = table.get("split", units > 1, lambda v: type(v) is bool, "true or false")
+    shape = Shape(
+        table.get(
+            "lanes", 0, lambda v: type(v) is int and v in (1, 2, 4, 8, 16), "1, 2, 4, 8 or 16"
+        ),
+        tuple(table.get("vectors", [], _are_vectors, "a list of 1, 2, 4 or 8")),
+        ("whole", "first", "second") if split else ("whole",),
+        table.numbers("indices", (1,), 1, 6),
+        _dtypes(table, "index", ("int64",))[0],
+    )
+    parts = table.words("parts", PARTS)
+    for part in parts:
+        if part not in PARTS:
+            raise errors.wrong_value(table.where("parts"), "parts", part, f"some of {PARTS}")
+    grouping = table.get("grouping", "shared", GROUPINGS.__contains__, f"one of {GROUPINGS}")
+    return Kernels(
+        table, name, "name" in table.raw, ops, chosen, single, spelled, to, layouts, shape,
+        parts, Form(structure, units, banks, grouping),
+    )  # fmt: skip
+
+
+def _ops(table: Table, key: str) -> tuple[tuple[str, ...], frozenset[str]]:
+    """The rows that a list of names and categories means, and those that it names itself."""
+    found: dict[str, bool] = {}
+    for word in table.words(key):
+        if word == "*":
+            found = dict.fromkeys(rows(), False) | found
+        elif word.startswith("@"):
+            category = categories().get(word[1:])
+            if category is None:
+                raise errors.unknown_category(table.where(key), word[1:], list(categories()))
+            found = {row.name: False for row in category} | found
+        elif named(word) or word in (GEMM, COMPACT):
+            found[word] = True
+        else:
+            raise errors.unknown_op(table.where(key), word, [*rows(), GEMM, COMPACT])
+    return tuple(found), frozenset(name for name, alone in found.items() if alone)
+
+
+def _results(table: Table) -> tuple[dtype | None, ...]:
+    """The dtypes of results, None for "@same"."""
+    words = table.words("to")
+    for word in words:
+        if word != SAME and word not in KINDS and word not in BY_NAME:
+            raise errors.unknown_dtype(table.where("to"), word, [*BY_NAME, SAME])
+    found: list[dtype | None] = [None] if SAME in words else []
+    found += [d for w in words if w != SAME for d in _named(w)]
+    return tuple(dict.fromkeys(found))
+
+
+def _named(word: str) -> list[dtype]:
+    return [d for d in ALL if d.kind in KINDS[word]] if word in KINDS else [BY_NAME[word]]
+
+
+def _dtypes(
+    table: Table, key: str, default: tuple[str, ...]
+) -> tuple[tuple[dtype, ...], tuple[str, ...]]:
+    """The dtypes of a list, and the signatures in it as they are spelled."""
+    found: list[dtype] = []
+    signatures = []
+    for word in table.words(key, default):
+        if word in KINDS or word in BY_NAME:
+            found += _named(word)
+        elif "(" in word:
+            for part in re.findall(r"\w+", word):
+                if part not in BY_NAME and part not in (NUMBER, "in"):
+                    raise errors.unknown_dtype(table.where(key), part, list(BY_NAME))
+            signatures.append(word)
+        else:
+            raise errors.unknown_dtype(table.where(key), word, list(BY_NAME))
+    return tuple(dict.fromkeys(found)), tuple(signatures)

@@ -1,0 +1,1 @@
+"""Running compilers: jobs side by side, a build folder's state, progress."""

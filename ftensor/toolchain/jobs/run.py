@@ -1,0 +1,273 @@
+"""Run compilers side by side: largest first, each once, and an interrupted run goes on.
+
+A job is done when its output exists under its final name. A compiler writes into a folder of
+its own, and what it wrote is renamed when it has ended well, so that no half-written file is ever
+taken for an output. The output's name holds a hash of all that went into it.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import shlex
+import shutil
+import signal
+import subprocess
+import time
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from hashlib import sha256
+from pathlib import Path
+
+from ...errors.build import folder_in_use, no_compiler_program
+from . import processes
+from .progress import Progress, Quiet
+from .state import State
+
+if os.name == "posix":
+    import fcntl
+
+POLL = 0.02  # seconds between looks at the running compilers
+GRACE = 5.0  # seconds that a compiler has to end when it is asked to
+LOCK_PATIENCE = 10.0  # seconds in which the processes of a killed build go away
+TAIL_LINES = 20
+PARTIAL = "part-"  # folders of what is not complete yet, with the process that makes it
+
+COMPILED, REUSED, FAILED = "compiled", "reused", "failed"
+
+
+@dataclass(frozen=True)
+class Job:
+    """One call of a compiler.
+
+    `command` has the path of `output` as one of its words. `key` is the hash of all that goes into
+    the output. `weight` says how large the job is, compared with others: any unit.
+    """
+
+    name: str
+    command: tuple[str, ...]
+    output: Path
+    log: Path
+    key: str
+    weight: float = 1.0
+    environment: tuple[tuple[str, str], ...] = ()
+
+    def command_to(self, output: Path) -> list[str]:
+        """The command with another output."""
+        assert str(self.output) in self.command, (
+            f"{self.name}: no word of its command is its output"
+        )
+        return [str(output) if word == str(self.output) else word for word in self.command]
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """How a job ended; `tail` has the last lines of the log of one that failed."""
+
+    job: Job
+    result: str
+    seconds: float = 0.0
+    tail: tuple[str, ...] = ()
+    status: int = 0
+
+
+def content_key(*parts: str | bytes) -> str:
+    """A hash of parts that cannot run into each other: 16 hexadecimal digits."""
+    digest = sha256()
+    for part in parts:
+        data = part.encode() if isinstance(part, str) else part
+        digest.update(len(data).to_bytes(8, "little") + data)
+    return digest.hexdigest()[:16]
+
+
+@contextlib.contextmanager
+def exclusive(folder: Path) -> Iterator[int | None]:
+    """Hold a build folder; BuildError when another build works in it.
+
+    Yields the lock's file descriptor. Compilers inherit it, so that a folder stays held as long as
+    one of them lives, also when the build itself was killed.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    if os.name != "posix":
+        yield None
+        return
+    lock = os.open(folder / ".lock", os.O_RDWR | os.O_CREAT, 0o666)
+    try:
+        deadline = time.monotonic() + LOCK_PATIENCE
+        while True:
+            try:
+                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                break
+            except BlockingIOError:
+                owner = os.pread(lock, 32, 0).decode(errors="replace").strip()
+                if time.monotonic() > deadline or _alive(owner):
+                    raise folder_in_use(folder, owner) from None
+            time.sleep(0.1)
+        os.ftruncate(lock, 0)
+        os.pwrite(lock, str(os.getpid()).encode(), 0)
+        yield lock
+    finally:
+        os.close(lock)
+
+
+def _alive(process: str) -> bool:
+    """Whether a process is there and no zombie."""
+    try:
+        stat = Path(f"/proc/{int(process)}/stat").read_text()
+    except (OSError, ValueError):
+        return False
+    return stat.rpartition(")")[2].split()[0] not in "ZX"
+
+
+@dataclass
+class _Running:
+    job: Job
+    process: subprocess.Popen[bytes]
+    partial: Path
+    begins: int  # where in the log the compiler's own words begin
+    began: float = field(default_factory=time.monotonic)
+
+
+def run(
+    jobs: Sequence[Job],
+    state: State,
+    workers: int,
+    progress: Progress | None = None,
+    lock: int | None = None,
+    ended: Callable[[Outcome], None] = lambda outcome: None,
+) -> list[Outcome]:
+    """Do what is not done yet; one outcome for each job, in the order of `jobs`.
+
+    A job that fails does not keep the others from being done. On KeyboardInterrupt and SystemExit
+    the running compilers are ended, their partial outputs removed, and the exception goes on.
+    """
+    progress = progress or Quiet()
+    outcomes: dict[str, Outcome] = {}
+    waiting = []
+    for job in jobs:
+        if job.output.is_file():
+            outcomes[job.name] = Outcome(job, REUSED)
+        else:
+            waiting.append(job)
+    expected = state.expected(jobs)
+    waiting.sort(key=lambda job: (expected.get(job.name) or 0.0, job.weight), reverse=True)
+    running: list[_Running] = []
+    progress.start(len(jobs), len(outcomes))
+    try:
+        while waiting or running:
+            while waiting and len(running) < workers:
+                with processes.undisturbed():
+                    running.append(_start(waiting.pop(0), lock))
+            time.sleep(POLL)
+            for one in list(running):
+                if one.process.poll() is None:
+                    continue
+                running.remove(one)
+                outcome = outcomes[one.job.name] = _finish(one, state)
+                expected = state.expected(jobs)
+                progress.ended(outcome.job.name, outcome.result, outcome.seconds)
+                ended(outcome)
+            remaining = [expected.get(job.name) for job in waiting] + [
+                None if (e := expected.get(one.job.name)) is None else max(e - _age(one), 0.0)
+                for one in running
+            ]
+            progress.show([one.job.name for one in running], _makespan(remaining, workers))
+    finally:
+        _end(running)
+        progress.close()
+    return [outcomes[job.name] for job in jobs]
+
+
+def _age(one: _Running) -> float:
+    return time.monotonic() - one.began
+
+
+def _makespan(remaining: Sequence[float | None], workers: int) -> float | None:
+    """Seconds until all is done: the work shared out, and no less than the longest job."""
+    known = [seconds for seconds in remaining if seconds is not None]
+    if len(known) < len(remaining):
+        return None
+    return max([sum(known) / workers, *known]) if known else 0.0
+
+
+def _partial(job: Job) -> Path:
+    """Where the compiler writes: under the final name, in a folder that is this job's alone.
+
+    Compilers go by an output's name, and some write more files beside it.
+    """
+    return job.output.parent / f"{PARTIAL}{os.getpid()}" / job.output.stem / job.output.name
+
+
+def _start(job: Job, lock: int | None) -> _Running:
+    partial = _partial(job)
+    partial.parent.mkdir(parents=True, exist_ok=True)
+    job.log.parent.mkdir(parents=True, exist_ok=True)
+    command = job.command_to(partial)
+    with job.log.open("wb") as log:
+        log.write(f"$ {shlex.join(command)}\n".encode())
+        log.flush()
+        begins = log.tell()
+        try:
+            # The compiler stays in this process group: what ends the build ends it too.
+            process = subprocess.Popen(
+                command,
+                stdin=subprocess.DEVNULL,
+                stdout=log,
+                stderr=subprocess.STDOUT,
+                env={**os.environ, **dict(job.environment)},
+                pass_fds=() if lock is None else (lock,),
+            )
+        except OSError as problem:
+            raise no_compiler_program(command[0], problem) from None
+    return _Running(job, process, partial, begins)
+
+
+def _finish(one: _Running, state: State) -> Outcome:
+    job, seconds, status = one.job, _age(one), one.process.returncode
+    if status == 0 and one.partial.is_file():
+        _keep(one.partial, job.output)
+        _drop(one.partial)
+        state.record(job, seconds)
+        return Outcome(job, COMPILED, seconds)
+    _drop(one.partial)
+    said = job.log.read_bytes()[one.begins :].decode(errors="replace")
+    tail = said.splitlines()[-TAIL_LINES:]
+    if status == 0:
+        tail.append("(the compiler ended well, but wrote no output)")
+    return Outcome(job, FAILED, seconds, tuple(tail), status)
+
+
+def _keep(partial: Path, output: Path) -> None:
+    """Give a complete file its final name, after what lies beside it; on the disk before that."""
+    for beside in partial.parent.iterdir():
+        if beside != partial and beside.is_file():
+            beside.replace(output.parent / beside.name)
+    with partial.open("rb") as file:
+        os.fsync(file.fileno())
+    partial.replace(output)
+
+
+def _drop(partial: Path) -> None:
+    """Remove a job's own folder, and the one above it when it is the last."""
+    shutil.rmtree(partial.parent, ignore_errors=True)
+    with contextlib.suppress(OSError):
+        partial.parent.parent.rmdir()
+
+
+def _end(running: Sequence[_Running]) -> None:
+    """End compilers and what they started, and remove what they had written so far."""
+    for one in running:
+        processes.end(one.process.pid, signal.SIGTERM)
+    for one in running:
+        try:
+            one.process.wait(GRACE)
+        except subprocess.TimeoutExpired:
+            processes.end(one.process.pid, signal.SIGKILL)
+            one.process.wait()
+        _drop(one.partial)
+
+
+def remove_leftovers(folder: Path) -> None:
+    """Remove the partial outputs of builds that were killed; the build's folder must be held."""
+    for leftover in folder.glob(f"{PARTIAL}*"):
+        shutil.rmtree(leftover, ignore_errors=True)

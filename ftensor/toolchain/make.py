@@ -1,0 +1,168 @@
+"""From groups to an image: lay out the sources, compile each kernel, link, add the manifest."""
+
+from __future__ import annotations
+
+import hashlib
+import shlex
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime, timezone
+from pathlib import Path
+
+from .._version import __version__
+from ..errors.build import no_such_kernel
+from ..errors.image import ImageError
+from ..image.manifest import Manifest, record
+from .group import Group
+from .jobs import run as jobs
+from .jobs.progress import Progress
+from .jobs.run import FAILED, Job, Outcome
+from .jobs.state import State, write_whole
+from .jobs.workspace import Workspace
+from .target import Toolchain, workers
+
+
+@dataclass(frozen=True)
+class Request:
+    """What is to be built. `only` names kernels that are compiled without linking an image."""
+
+    name: str  # of the inventory, and so of the image
+    groups: tuple[Group, ...]
+    inventory_sha256: str
+    out: Path
+    jobs: int | None = None
+    only: tuple[str, ...] = ()
+
+    def chosen(self) -> tuple[Group, ...]:
+        """The groups to compile; BuildError for a name that there is not."""
+        names = [group.name for group in self.groups]
+        for name in self.only:
+            if name not in names:
+                raise no_such_kernel(name, names)
+        return tuple(g for g in self.groups if not self.only or g.name in self.only)
+
+
+@dataclass(frozen=True)
+class Built:
+    """How a build ended. `linked` and `image` are None where it did not come so far."""
+
+    groups: tuple[Group, ...]
+    outcomes: tuple[Outcome, ...]
+    linked: Outcome | None = None
+    image: Path | None = None
+    manifest: Manifest | None = None
+
+    @property
+    def failures(self) -> tuple[Outcome, ...]:
+        """The jobs that failed, the link included."""
+        done = (*self.outcomes, *((self.linked,) if self.linked is not None else ()))
+        return tuple(outcome for outcome in done if outcome.result == FAILED)
+
+
+@dataclass(frozen=True)
+class Steps:
+    """All that a build would run, in order."""
+
+    kernels: tuple[Job, ...]
+    link: Job | None
+
+
+def prepare(request: Request, toolchain: Toolchain) -> Steps:
+    """Write the sources and say what is to be run. BuildError when the request can't be met."""
+    folders = Workspace(request.out)
+    chosen = request.chosen()
+    sources = toolchain.sources(chosen, folders)
+    compiled = tuple(toolchain.compile(source, folders) for source in sources)
+    link = None
+    if not request.only:
+        link = toolchain.link(request.name, compiled, chosen, folders)
+    return Steps(compiled, link)
+
+
+def commands(request: Request, toolchain: Toolchain) -> list[str]:
+    """The exact commands of a build, for a shell; the sources are there when this returns."""
+    with jobs.exclusive(request.out):
+        steps = prepare(request, toolchain)
+    all_jobs = (*steps.kernels, *((steps.link,) if steps.link is not None else ()))
+    made = sorted({str(job.output.parent) for job in all_jobs})
+    lines = [shlex.join(["mkdir", "-p", *made])]
+    for job in all_jobs:
+        settings = [f"{name}={shlex.quote(value)}" for name, value in job.environment]
+        lines.append(" ".join([*settings, shlex.join(job.command)]))
+    if steps.link is not None:
+        image = request.out / f"{request.name}{toolchain.suffix}"
+        lines.append(f"# and then ftensor writes the image with its manifest: {image}")
+    return lines
+
+
+def build(request: Request, toolchain: Toolchain, progress: Progress) -> Built:
+    """Compile what is not compiled yet, link, and write the image with its manifest.
+
+    When a kernel fails the others are still compiled, and nothing is linked. BuildError when the
+    request can't be met, or another build works in the folder.
+    """
+    folders = Workspace(request.out)
+    with jobs.exclusive(folders.out) as lock:
+        jobs.remove_leftovers(folders.objects)
+        steps = prepare(request, toolchain)
+        state = State(folders.state)
+        count = workers(request.jobs, toolchain.memory)
+        outcomes = tuple(jobs.run(steps.kernels, state, count, progress, lock))
+        built = Built(request.chosen(), outcomes)
+        if steps.link is None or built.failures:
+            return built
+        (linked,) = jobs.run([steps.link], state, 1, progress, lock)
+        built = replace(built, linked=linked)
+        if built.failures:
+            return built
+        return _finish(built, request, toolchain, steps.link.output, folders)
+
+
+def _finish(
+    built: Built, request: Request, toolchain: Toolchain, linked: Path, folders: Workspace
+) -> Built:
+    """The image and its manifest, each whole or not at all."""
+    file = folders.out / f"{request.name}{toolchain.suffix}"
+    keys = {outcome.job.name: outcome.job.key for outcome in built.outcomes}
+    manifest = Manifest(
+        name=request.name,
+        target=toolchain.target,
+        platform=toolchain.platform,
+        uuid="",
+        file=file.name,
+        kernels=tuple(
+            record(g, hashlib.sha256(keys[g.name].encode()).hexdigest(), toolchain.banks(g))
+            for g in built.groups
+        ),
+        tools={"ftensor": __version__, **toolchain.tools()},
+        clock_mhz=toolchain.clock_mhz or 0.0,
+        inventory_sha256=request.inventory_sha256,
+    )
+    before = _earlier(folders.manifest)
+    # Where nothing changed, the image stays as it is, its date included.
+    dates = [before.created] if before is not None else []
+    for created in [*dates, datetime.now(timezone.utc).isoformat(timespec="seconds")]:
+        data, made = toolchain.image(linked, built.groups, replace(manifest, created=created))
+        if made == before:
+            break
+    write_whole(file, data)
+    write_whole(folders.manifest, made.to_json())
+    return replace(built, image=file, manifest=made)
+
+
+def _earlier(path: Path) -> Manifest | None:
+    try:
+        return Manifest.read(path)
+    except (OSError, ImageError):
+        return None
+
+
+def failed_log(outcome: Outcome) -> Sequence[str]:
+    """What to tell of a failure: which kernel, where its log is, and how that ends."""
+    how = f"ended with status {outcome.status}"
+    if outcome.status < 0:
+        how = f"was killed by signal {-outcome.status}"
+    return [
+        f"{outcome.job.name}: the compiler {how}; the whole log is {outcome.job.log}",
+        *(f"    {line}" for line in outcome.tail),
+    ]

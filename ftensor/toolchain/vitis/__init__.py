@@ -1,0 +1,1 @@
+"""HLS C++ for Vitis, which g++ compiles as well, and v++."""

@@ -1,0 +1,91 @@
+"""The configuration of `v++ --link`: compute units, memories, streams, clock.
+
+`nk=` says how many compute units a kernel has and what they are called, `sp=` which memory a
+pointer argument reaches, `stream_connect=` which stream ports are joined.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from ...errors.build import bad_bank, feeds_itself, too_many_units
+from ..group import BANKS, ELEMENTS, Group, arguments
+
+MOST_UNITS_OF_A_KERNEL = 31
+MOST_UNITS = 128  # of an image, as XRT counts them
+HBM_BANKS = 32
+# Since this version the names of a kernel's compute units are separated by commas.
+COMMAS = (2022, 1)
+
+
+@dataclass(frozen=True)
+class Stream:
+    """Two stream ports that are joined: "unit.argument" each; `depth` of 0 is the default."""
+
+    source: str
+    to: str
+    depth: int = 0
+
+
+def unit_names(group: Group) -> tuple[str, ...]:
+    """The names of a kernel's compute units, as v++ itself would choose them."""
+    return tuple(f"{group.name}_{k + 1}" for k in range(group.units))
+
+
+def banks(group: Group) -> dict[str, str]:
+    """The memory of each pointer argument, by the argument's name; empty: the platform's choice.
+
+    All compute units of a kernel work on parts of the same buffers, so they share the memories.
+    BuildError for a memory that does not exist in this form.
+    """
+    if not group.banks:
+        return {}
+    pointers = [a.name for a in arguments(group) if a.what == "*"]
+    if group.banks == "HBM[*]":
+        found = {name: f"HBM[{k % HBM_BANKS}]" for k, name in enumerate(pointers)}
+        return found | {ELEMENTS: found["out"]} if ELEMENTS in found else found  # the same buffer
+    if not BANKS.fullmatch(group.banks):
+        raise bad_bank(group.name, group.banks)
+    return dict.fromkeys(pointers, group.banks)
+
+
+def configuration(
+    groups: Sequence[Group],
+    version: tuple[int, int],
+    clock_mhz: float | None = None,
+    streams: Sequence[Stream] = (),
+) -> str:
+    """The text of link.cfg; BuildError where v++ or XRT would refuse it.
+
+    `version` is v++'s (year, number). Without a clock the platform's default one is taken.
+    """
+    between = "," if version >= COMMAS else "."
+    lines = ["# Written by ftensor build: changes are overwritten.", "[connectivity]"]
+    for group in groups:
+        if group.units > MOST_UNITS_OF_A_KERNEL:
+            raise too_many_units(f"kernel {group.name}", group.units, MOST_UNITS_OF_A_KERNEL)
+        names = unit_names(group)
+        lines.append(f"nk={group.name}:{group.units}:{between.join(names)}")
+    total = sum(group.units for group in groups)
+    if total > MOST_UNITS:
+        raise too_many_units("the image", total, MOST_UNITS)
+    for group in groups:
+        where = banks(group)
+        for unit in unit_names(group):
+            lines += [f"sp={unit}.{name}:{bank}" for name, bank in where.items()]
+    kernel_of = {unit: group.name for group in groups for unit in unit_names(group)}
+    for stream in streams:
+        ends = [kernel_of.get(end.partition(".")[0], end) for end in (stream.source, stream.to)]
+        if ends[0] == ends[1]:
+            raise feeds_itself(stream.source, stream.to)
+        depth = f":{stream.depth}" if stream.depth else ""
+        lines.append(f"stream_connect={stream.source}:{stream.to}{depth}")
+    if clock_mhz is not None:
+        lines += ["", "[clock]", f"defaultFreqHz={hertz(clock_mhz)}"]
+    return "\n".join(lines) + "\n"
+
+
+def hertz(mhz: float) -> int:
+    """MHz in Hz, as v++ takes clocks."""
+    return round(mhz * 1_000_000)

@@ -1,0 +1,255 @@
+"""HLS sources of map groups: whole beats of contiguous operands, in one of three structures."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+from ...kernels.holes import NAMES
+from ...kernels.key import BY_VALUE, SINGLE, KernelKey
+from ..group import Group, is_wide, slots
+from .interface import interfaces, parameter_list, structure, title
+from .member import function_unit, sections, unit_parameters, units_of
+from .text import fill, table
+from .words import element, port_words
+
+# Beats that a FIFO between two stages holds: enough for the stages' latencies to differ.
+FIFO_DEPTH = 32
+# Bytes of a port.
+WIDEST = 64
+# What one burst may carry, and so what a block holds: AXI's bursts end at every 4 KiB.
+BLOCK_BYTES = 4096
+
+
+def block_beats(widest: int, lanes: int) -> int:
+    """Beats of a block in local memory, where the widest element of a port has so many bytes."""
+    return BLOCK_BYTES // (widest * lanes)
+
+
+def map_source(group: Group) -> str:
+    """The text of a map group's kernel. ValueError for a beat beyond a port's 512 bits."""
+    kernel, values = beats_of(group)
+    values |= {"headers": [], "tables": kernel.tables(), "inputs": kernel.masks_now()}
+    values |= kernel.dataflow() if group.structure == "dataflow" else {}
+    values |= kernel.burst() if group.structure == "burst" else {}
+    compute = ["map_compute.cpp"] * (group.structure == "dataflow")
+    parts = ("map_head.cpp", "map_beat.cpp", *compute, f"map_{group.structure}.cpp")
+    return "\n".join(fill(part, values) for part in parts)
+
+
+def beats_of(group: Group) -> tuple[Beats, dict[str, str | list[str]]]:
+    """How a group's operands go in beats, and the places of templates that follow from it."""
+    for name, users in slots(group):
+        width = users[0][1].dtype.itemsize * group.lanes
+        if width > WIDEST:
+            raise ValueError(
+                f"kernel {group.name}: {group.lanes} lanes of {name} are {8 * width} bits, "
+                f"and a port is at most {8 * WIDEST} bits wide"
+            )
+    units, ops = units_of(group)
+    kernel = Beats(group, tuple(unit_parameters(group, units)))
+    return kernel, {
+        "title": title(group),
+        "types": kernel.types(),
+        "units": [*sections(units, ops), *function_unit(group, units)],
+        "name": group.name,
+        "parameters": parameter_list(group),
+        "interfaces": interfaces(group),
+        "lanes": kernel.lanes(),
+        "receive": kernel.receive(),
+        "beat_parameters": kernel.beat_parameters(),
+        "beat_arguments": kernel.beat_arguments(),
+    }
+
+
+@dataclass(frozen=True)
+class Beats:
+    """The texts that a group's operands make of the templates' places."""
+
+    group: Group
+    passed: tuple[str, ...]  # what the function unit takes besides the opcode
+
+    @property
+    def structure(self) -> str:
+        """How the kernel moves data."""
+        return structure(self.group)
+
+    @cached_property
+    def beats(self) -> list[str]:
+        """The inputs with a port."""
+        return [name for name, _ in slots(self.group) if name in self.passed]
+
+    @cached_property
+    def scalars(self) -> list[str]:
+        """The values that the opcodes take from registers."""
+        return [name for name in self.passed if name.startswith("value")]
+
+    @cached_property
+    def placed(self) -> bool:
+        """Whether an op asks where its elements are."""
+        return "position" in self.passed
+
+    def types(self) -> list[str]:
+        """A beat of each port, and what must hold for them."""
+        lines = [f"static const int LANES = {self.group.lanes};"]
+        names = []
+        for name, word in port_words(self.group).items():
+            of = element(word)
+            beat = f"hls::vector<{of}, LANES>" if is_wide(self.group, name) else of
+            lines.append(f"typedef {beat} {name}_beat;")
+            names.append(f"sizeof({name}_beat) <= {WIDEST}")
+        power = "LANES > 0 && (LANES & (LANES - 1)) == 0"
+        lines.append(f'static_assert({power}, "a power of two, so that an offset is a shift");')
+        for asked in names:
+            lines.append(f'static_assert({asked}, "a port is at most {8 * WIDEST} bits wide");')
+        return lines
+
+    def masks(self) -> dict[str, list[int]]:
+        """For each opcode a bit per input: whether it reads it, and whether as one element."""
+        return {
+            name: [sum(asked(key, n) << k for k, n in enumerate(self.beats)) for key in self.keys]
+            for name, asked in {"READS": _reads, "SINGLES": _single}.items()
+        }
+
+    @property
+    def keys(self) -> tuple[KernelKey, ...]:
+        """The members, by opcode."""
+        return self.group.keys
+
+    def tables(self) -> list[str]:
+        """The masks in which the opcodes differ."""
+        lines = []
+        told = ", ".join(f"bit {k}: {n}" for k, n in enumerate(self.beats))
+        comments = {
+            "READS": "Which inputs each opcode reads",
+            "SINGLES": "Which inputs are a single element that all lanes share",
+        }
+        for name, masks in self.masks().items():
+            if len(set(masks)) > 1:
+                of = f"ap_uint<{len(self.beats)}>"
+                lines.append(f"// {comments[name]} ({told}).")
+                lines += table(of, name, [f"{m:#x}" for m in masks])
+        return lines
+
+    def masks_now(self) -> list[str]:
+        """The masks of the opcode at hand."""
+        if not self.beats:
+            return []
+        values = [
+            f"{name}[opcode]" if len(set(masks)) > 1 else f"{masks[0]:#x}"
+            for name, masks in self.masks().items()
+        ]
+        return [f"const {self.inputs[0]} = {{{', '.join(values)}}};"]
+
+    @property
+    def inputs(self) -> list[str]:
+        """The masks as a parameter; none where nothing is read."""
+        return [f"ft_inputs<{len(self.beats)}> inputs"] if self.beats else []
+
+    def lanes(self) -> list[str]:
+        """One beat through the function units."""
+        wide = is_wide(self.group, "out0")
+        lane = {n: f"{n}[lane]" for n in self.beats} | {"position": "position + lane"}
+        names = [lane.get(n, n) if wide else n for n in self.passed]
+        call = f"function_unit({', '.join(['opcode', *names])});"
+        if not wide:
+            return [f"result = {call}"]
+        return [
+            "lanes:",
+            "for (int lane = 0; lane < LANES; lane++) {",
+            "#pragma HLS UNROLL",
+            f"    result[lane] = {call}",
+            "}",
+        ]
+
+    def beat_parameters(self) -> str:
+        """What one beat's function takes."""
+        beats = [f"const {n}_beat &{n}" for n in self.beats]
+        scalars = [f"long {n}" for n in self.scalars] + ["long position"] * self.placed
+        return ", ".join(["int opcode", *beats, *scalars])
+
+    def beat_arguments(self) -> str:
+        """What one beat's function is passed, in the loop over beats v."""
+        form = {"dataflow": "{}", "loop": "{}_now", "burst": "{}_block[v]"}[self.structure]
+        first = "first + block" if self.structure == "burst" else "first"
+        position = [f"out0_offset + ({first} + (long)v) * LANES"] * self.placed
+        beats = [form.format(n) for n in self.beats]
+        return ", ".join(["opcode", *beats, *self.scalars, *position])
+
+    def receive(self) -> list[str]:
+        """Lines that give a beat of each input its name; of a block, it is there already."""
+        lines = []
+        for k, n in enumerate(self.beats):
+            if self.structure == "loop":
+                call = f"ft_read_beat<LANES, {k}>({n}, inputs, {n}_offset, first + v)"
+                lines.append(f"const {n}_beat {n}_now = {call};")
+            elif all(_reads(key, n) for key in self.keys):
+                lines.append(f"const {n}_beat {n} = {n}_from.read();")
+            else:
+                lines += [f"{n}_beat {n}{{}};", f"if (inputs.reads[{k}]) {n} = {n}_from.read();"]
+        return [] if self.structure == "burst" else lines
+
+    @property
+    def compute_parameters(self) -> list[str]:
+        """What the arithmetic is told besides its FIFOs and how many beats."""
+        return ["int opcode", *(f"long {n}" for n in self.scalars), *self.inputs]
+
+    def dataflow(self) -> dict[str, str | list[str]]:
+        """The stages and the FIFOs that join them."""
+        names = [*self.beats, "out0"]
+        inputs = ["inputs"] * bool(self.beats)
+        placed = ["out0_offset", "first"] * self.placed
+        streams = [f"hls::stream<{n}_beat> &{n}_from" for n in self.beats]
+        fifos = []
+        for n in names:
+            fifos.append(f'hls::stream<{n}_beat> {n}_fifo("{n}");')
+            fifos.append(f"#pragma HLS STREAM variable={n}_fifo depth={FIFO_DEPTH}")
+        offsets = [f"{n}_offset" for n in ["out0", *self.beats]]
+        compute = self.compute_parameters
+        return {
+            "compute_streams": ", ".join([*streams, "hls::stream<out0_beat> &out0_to"]),
+            "compute_scalars": ", ".join(
+                [*compute, *["long out0_offset", "int first"] * self.placed, "int count"]
+            ),
+            "compute_arguments": ", ".join(
+                [f"{n}_fifo" for n in names] + ["opcode", *self.scalars, *inputs, *placed, "total"]
+            ),
+            "run_pointers": ", ".join(
+                ["out0_beat *out0", *(f"const {n}_beat *{n}" for n in self.beats)]
+            ),
+            "run_offsets": ", ".join(f"long {n}" for n in offsets),
+            "run_scalars": ", ".join([*compute, "int first, int count, int rest, int total"]),
+            "run_arguments": ", ".join(
+                ["out0", *self.beats, *offsets, "opcode", *self.scalars, *inputs]
+                + ["first", "count", "rest", "count + (rest > 0)"]
+            ),
+            "streams": fifos,
+            "reads": [
+                f"ft_read_port<LANES, {k}>({n}, {n}_fifo, inputs, {n}_offset, first, total);"
+                for k, n in enumerate(self.beats)
+            ],
+            "writes": ["ft_write_port<LANES>(out0, out0_fifo, out0_offset, first, count, rest);"],
+        }
+
+    def burst(self) -> dict[str, str | list[str]]:
+        """The blocks in local memory, filled and written back."""
+        at = "first + block"
+        widest = max(users[0][1].dtype.itemsize for _, users in slots(self.group))
+        return {
+            "block": str(block_beats(widest, self.group.lanes)),
+            "buffers": [f"{n}_beat {n}_block[BLOCK];" for n in [*self.beats, "out0"]],
+            "reads": [
+                f"ft_read_block<LANES, {k}>({n}, {n}_block, inputs, {n}_offset, {at}, total);"
+                for k, n in enumerate(self.beats)
+            ],
+            "writes": [f"ft_write_block<LANES>(out0, out0_block, out0_offset, {at}, whole, tail);"],
+        }
+
+
+def _reads(key: KernelKey, name: str) -> bool:
+    k = NAMES.index(name.removeprefix("in_"))
+    return k < len(key.ins) and key.ins[k].kind != BY_VALUE
+
+
+def _single(key: KernelKey, name: str) -> bool:
+    return _reads(key, name) and key.ins[NAMES.index(name.removeprefix("in_"))].kind == SINGLE

@@ -1,0 +1,170 @@
+"""Function units: each member's op as a small function, and one element's way through it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from ...kernels import ctype
+from ...kernels.holes import NAMES, inputs, output
+from ...kernels.key import BY_VALUE, KernelKey
+from ..group import Group, slots, values
+from .text import expand, function, identifiers, tidy
+from .words import (
+    describe,
+    element,
+    lane_words,
+    linear,
+    opening,
+    port_words,
+    space_of,
+    stored,
+    text_of,
+    value_lines,
+    words,
+)
+
+
+@dataclass
+class Unit:
+    """A member in the sources: its functions' text, and how one element is passed to it."""
+
+    opcode: int
+    key: KernelKey
+    space: str  # the namespace of its compute type
+    name: str  # of the function that takes one element through
+    takes: list[str]  # its parameters by name: in_a, value0, position
+    head: str  # the function: its parameters,
+    lines: list[str]  # and the lines of its body
+    shared: bool = False  # an earlier opcode has brought the function
+
+    @property
+    def text(self) -> list[str]:
+        """The whole function, with a comment."""
+        return [f"// {describe(self.key)}", *function(self.head, self.lines)]
+
+
+def result_type(key: KernelKey, k: int) -> str:
+    """The C type of what expression k yields."""
+    c = ctype.scalar(key.compute)
+    kinds = {"M": "bool", "I": "int", "R": c, "C": f"ft_c{c}"}
+    return kinds.get(key.outs[k].sees, f"ft_c{c}" if key.compute.is_complex else c)
+
+
+def _operand_types(key: KernelKey) -> list[tuple[str, str]]:
+    """(C type, name) of what the expression takes: inputs, then parameters."""
+    c = ctype.scalar(key.compute)
+    value = f"ft_c{c}" if key.compute.is_complex else c
+    kinds = {"M": "bool", "I": "int"}
+    takes = [(kinds.get(p.sees, value), NAMES[k]) for k, p in enumerate(key.ins) if p.sees != "J"]
+    return takes + [(value, name) for name in key.params]
+
+
+def op_function(key: KernelKey, name: str) -> list[str]:
+    """The op itself: its expression on values of the compute type."""
+    told = words(key.compute)
+    takes = _operand_types(key)
+    used = identifiers(" ".join([*key.body, *(t for _, t in key.lets)]))
+    if "FT_POSITION" in used:
+        takes = [*takes, ("long", "position")]
+    c = ctype.scalar(key.compute)
+    lets = [f"const {c} {n} = {expand(t, told)};" for n, t in key.lets]
+    head = f"static inline {result_type(key, 0)} {name}({', '.join(f'{t} {n}' for t, n in takes)})"
+    return function(head, [*lets, f"return {expand(key.body[0], told)};"])
+
+
+def pointwise_unit(group: Group, opcode: int, op_name: str, of: Mapping[str, str]) -> Unit:
+    """One element of a pointwise member: from the ports' elements to the output port's."""
+    key = group.keys[opcode]
+    if len(key.outs) != 1:
+        raise ValueError(f"kernel {group.name}: {key.name} has {len(key.outs)} outputs, not one")
+    told = lane_words(of, key)
+    position = "FT_POSITION" in text_of(key)
+    call = [name for _, name in _operand_types(key)] + (["position"] if position else [])
+    flat = linear(key)
+    *lines, last = output(flat, 0, key.outs[0], f"{op_name}({', '.join(call)})")
+    raw = [*inputs(flat), *lines]
+    named, value_slots = value_lines(key, " ".join(raw))
+    value = expand(last.split(" = ", 1)[1].removesuffix(";"), told)
+    body = [*named, *(expand(line, told) for line in raw)]
+    body.append(f"return {stored(value, key.outs[0], of['out0'])};")
+    taken = [
+        f"in_{NAMES[k]}" for k, p in enumerate(key.ins) if p.kind != BY_VALUE and p.sees != "J"
+    ]
+    takes = [(element(of[name]), name) for name in taken]
+    takes += [("long", name) for name in value_slots]
+    takes += [("long", "position")] if position else []
+    name = f"opcode_{opcode}_{key.name}"
+    parameters = ", ".join(f"{t} {n}" for t, n in takes)
+    head = f"static inline {element(of['out0'])} {name}({parameters})"
+    lines_ = tidy(body, element(of["out0"]), takes)
+    return Unit(opcode, key, space_of(key), name, [n for _, n in takes], head, lines_)
+
+
+def sections(units: Sequence[Unit], ops: dict[str, dict[str, list[str]]]) -> list[str]:
+    """The namespaces of the compute types: settings, helpers, op functions, units."""
+    lines: list[str] = []
+    for space in dict.fromkeys(u.space for u in units):
+        mine = [u for u in units if u.space == space]
+        keys = [u.key for u in mine]
+        lines += [*opening(space, keys), ""]
+        for text in ops[space].values():
+            lines += [*text, ""]
+        for u in mine:
+            lines += [] if u.shared else [*u.text, ""]
+        lines += ["}", '#include "ftensor/vitis/end_compute.h"', ""]
+    return lines
+
+
+def units_of(group: Group) -> tuple[list[Unit], dict[str, dict[str, list[str]]]]:
+    """The units of a pointwise group, and the op functions they call, by namespace and name."""
+    ops: dict[str, dict[str, list[str]]] = {}
+    found: list[Unit] = []
+    of = port_words(group)
+    for opcode, key in enumerate(group.keys):
+        mine = ops.setdefault(space_of(key), {})
+        stem = f"{key.name}_{key.compute.name}"
+        name, turn = stem, 1
+        while mine.setdefault(name, op_function(key, name)) != op_function(key, name):
+            turn += 1
+            name = f"{stem}_{turn}"
+        unit = pointwise_unit(group, opcode, name, of)
+        same = (unit.space, unit.takes, unit.lines)
+        same = (unit.space, unit.lines, unit.takes)
+        twin = next((u for u in found if (u.space, u.lines, u.takes) == same), None)
+        found.append(unit if twin is None else replace(unit, name=twin.name, shared=True))
+    return found, ops
+
+
+def function_unit(group: Group, units: Sequence[Unit]) -> list[str]:
+    """The function that takes one element through the unit of an opcode."""
+    of = port_words(group)
+    takes = unit_parameters(group, units)
+    types = {n: element(c) for n, c in of.items()}
+    head = ", ".join(["int opcode", *(f"{types.get(n, 'long')} {n}" for n in takes)])
+    lines = [
+        "// One element through the function unit of the opcode.",
+        f"static inline {types['out0']} function_unit({head})",
+        "{",
+        "#pragma HLS INLINE",
+    ]
+    opcodes: dict[str, list[int]] = {}
+    for u in units:
+        call = f"return {u.space}::{u.name}({', '.join(u.takes)});"
+        opcodes.setdefault(call, []).append(u.opcode)
+    if len(opcodes) == 1:
+        return [*lines, f"    {next(iter(opcodes))}", "}"]
+    *first, last = opcodes
+    lines.append("    switch (opcode) {")
+    for call in first:
+        lines.append("    " + " ".join(f"case {k}:" for k in opcodes[call]) + f" {call}")
+    return [*lines, f"    default: {last}", "    }", "}"]
+
+
+def unit_parameters(group: Group, units: Sequence[Unit]) -> list[str]:
+    """What `function_unit` takes besides the opcode: all that any unit takes, in order."""
+    wanted = {n for u in units for n in u.takes}
+    names = [name for name, _ in slots(group) if name in wanted]
+    count = max(len(values(k)) for k in group.keys)
+    names += [f"value{i}" for i in range(count) if f"value{i}" in wanted]
+    return names + (["position"] if "position" in wanted else [])

@@ -1,0 +1,240 @@
+"""HLS sources of reductions: loops over any fold, and each opcode's monoid."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from ...kernels import reduction, source
+from ...kernels.holes import NAMES, inputs, output, parameter_values
+from ...kernels.key import BY_VALUE, KernelKey
+from ..group import Group, pointers
+from .fold import inner_loops, operands
+from .interface import interfaces, parameter_list, title
+from .outer import outer_loops
+from .text import expand, fill, function, indented, table, tidy
+from .words import (
+    describe,
+    element,
+    lane_words,
+    linear,
+    opening,
+    port_words,
+    space_of,
+    stored,
+    value_lines,
+    words,
+)
+
+
+@dataclass(frozen=True)
+class Part:
+    """One function of an opcode's monoid: which it is, and its text."""
+
+    opcode: int
+    space: str
+    what: str  # "identity", "combine", "lift" or "finish"
+    takes: tuple[str, ...]  # parameters besides the state(s), by name
+    head: str
+    lines: tuple[str, ...]
+    name: str
+
+
+def state_name(key: KernelKey) -> str:
+    """The type of what a member folds."""
+    of = expand(reduction.fields(key)[0][0], words(key.compute))
+    assert key.reduction is not None
+    return f"state_{of.removeprefix('ft_')}" + ("_at" if key.reduction.arg else "")
+
+
+def reduce_source(group: Group) -> str:
+    """The text of a reduction group's kernel.
+
+    Members that fold different types of state each have a loop of their own. ValueError where
+    they differ in their number of outputs or of states folded side by side.
+    """
+    keys = group.keys
+    first = keys[0]
+    for key in keys:
+        r, s = key.reduction, first.reduction
+        assert r is not None and s is not None
+        if (len(key.outs), r.vectors) != (len(first.outs), s.vectors):
+            raise ValueError(
+                f"kernel {group.name}: {key.name} and {first.name} differ in outputs, "
+                "or in states folded side by side"
+            )
+        if any(p.kind == BY_VALUE for p in key.ins):
+            raise ValueError(f"kernel {group.name}: {key.name} folds a value that is no tensor")
+    states = {state_name(key): key for key in keys}
+    of = port_words(group)
+    parts = [part for opcode in range(len(keys)) for part in _parts(group, opcode, of)]
+    assert first.reduction is not None
+    outer = group.skeleton == "reduce_outer"
+    return fill(
+        "reduce.cpp",
+        {
+            "title": title(group),
+            "lanes": str(group.lanes),
+            "vectors": str(first.reduction.vectors),
+            "outputs": str(len(first.outs)),
+            "operands": str(len(of)),
+            "max_dims": str(source.MAX_DIMS),
+            "tables": _tables(group),
+            "states": [_state(key, name) for name, key in states.items()],
+            "units": _sections(parts, keys),
+            "folds": [line for name in states for line in _fold(group, name, parts)],
+            "loops": outer_loops(group) if outer else inner_loops(group),
+            "streams": "#include <hls_stream.h>" if outer else "",
+            "name": group.name,
+            "parameters": parameter_list(group),
+            "interfaces": interfaces(group),
+            "dispatch": _dispatch(group, list(states)),
+        },
+    )
+
+
+def _tables(group: Group) -> list[str]:
+    counts = [len(pointers(key)) for key in group.keys]
+    if len(set(counts)) == 1:
+        return []
+    return [
+        "// How many of the pointers each opcode has: its geometry lists these and no others.",
+        *table("int", "HAS", [str(c) for c in counts]),
+    ]
+
+
+def _state(key: KernelKey, name: str) -> str:
+    fields = " ".join(f"{t} {n};" for t, n in reduction.fields(key))
+    return f"struct {name} {{ {expand(fields, words(key.compute))} }};"
+
+
+def _parts(group: Group, opcode: int, of: Mapping[str, str]) -> list[Part]:
+    """The functions of a member's monoid."""
+    key = group.keys[opcode]
+    state = state_name(key)
+    told = lane_words(of, key) | {"FT_S": state}
+    made = []
+
+    def part(what: str, result: str, takes: list[tuple[str, str]], lines: list[str]) -> None:
+        name = f"opcode_{opcode}_{key.name}_{what}"
+        head = f"({', '.join(f'{t} {n}' for t, n in takes)})"
+        text = tuple(tidy([expand(line, told) for line in lines], result, takes))
+        outer = tuple(n for _, n in takes)
+        made.append(
+            Part(opcode, space_of(key), what, outer, f"static inline {result} @{head}", text, name)
+        )
+
+    part("identity", state, [], ["FT_S r;", *reduction.identity(key), "return r;"])
+    both = [(state, "p"), (state, "q")]
+    part("combine", state, both, ["FT_S r;", *reduction.combine(key), "return r;"])
+
+    flat = linear(key)
+    lets = [f"const FT_V {name} = {text};" for name, text in key.lets]
+    lines = [*inputs(flat), *lets, *reduction.lift(key)]
+    named, slots_ = value_lines(key, " ".join(lines))
+    takes = [(element(of[f"in_{NAMES[k]}"]), f"in_{NAMES[k]}") for k in range(len(key.ins))]
+    takes += [("int", "position"), *(("long", v) for v in slots_)]
+    part("lift", state, takes, [*named, *lines, "return lifted;"])
+
+    lines = [*reduction.state_outputs(key), *parameter_values(key)]
+    for k, p in enumerate(key.outs):
+        *head, last = output(flat, k, p, key.body[k])
+        value = last.split(" = ", 1)[1].removesuffix(";")
+        lines += [*head, f"out{k} = {stored(value, p, of[f'out{k}'])};"]
+    named, slots_ = value_lines(key, " ".join(lines))
+    takes = [
+        (state, "state"),
+        *((f"{element(of[f'out{k}'])} &", f"out{k}") for k in range(len(key.outs))),
+    ]
+    takes += [("long", v) for v in slots_]
+    part("finish", "void", takes, [*named, *lines])
+    return made
+
+
+def _function(part: Part) -> list[str]:
+    head = part.head.replace("@", part.name).replace("& ", "&")
+    return function(head, part.lines)
+
+
+def _shared(parts: list[Part]) -> dict[Part, Part]:
+    """For each function the one that stands for it: the first of equal text."""
+    firsts: dict[tuple[object, ...], Part] = {}
+    return {p: firsts.setdefault((p.space, p.head, p.lines), p) for p in parts}
+
+
+def _sections(parts: list[Part], keys: tuple[KernelKey, ...]) -> list[str]:
+    lines: list[str] = []
+    shared = _shared(parts)
+    for space in dict.fromkeys(p.space for p in parts):
+        mine = [key for key in keys if space_of(key) == space]
+        lines += [*opening(space, mine), ""]
+        told = None
+        for p in parts:
+            if p.space != space or shared[p] is not p:
+                continue
+            if p.opcode != told:
+                lines.append(f"// {describe(keys[p.opcode])}")
+                told = p.opcode
+            lines += [*_function(p), ""]
+        lines += ["}", '#include "ftensor/vitis/end_compute.h"', ""]
+    return lines
+
+
+def _choice(parts: list[Part], what: str, head: str) -> list[str]:
+    """The function that picks an opcode's own."""
+    shared = _shared(parts)
+    opcodes: dict[str, list[int]] = {}
+    for p in parts:
+        if p.what == what:
+            one = shared[p]
+            call = f"{one.space}::{one.name}({', '.join(one.takes)});"
+            call = call if what == "finish" else f"return {call}"
+            opcodes.setdefault(call, []).append(p.opcode)
+    lines = [head, "{", "#pragma HLS INLINE"]
+    *first, last = opcodes
+    end = " break;" if what == "finish" else ""
+    if first:
+        lines.append("    switch (opcode) {")
+        for call in first:
+            cases = " ".join(f"case {k}:" for k in opcodes[call])
+            lines.append(f"    {cases} {call}{end}")
+        lines += [f"    default: {last}", "    }"]
+    else:
+        lines.append(f"    {last}")
+    return [*lines, "}"]
+
+
+def _fold(group: Group, state: str, parts: list[Part]) -> list[str]:
+    """What the loop is told of one type of state: the opcodes' functions."""
+    mine = [p for p in parts if state_name(group.keys[p.opcode]) == state]
+    of, outs, ins, scalars = operands(group)
+    passed = "".join(f", long {v}" for v in scalars)
+    lift = "".join(f", {of[n]} {n}" for n in ins)
+    finish = "".join(f", {of[n]} &{n}" for n in outs)
+    head = "static"
+    heads = {
+        "identity": f"{head} state identity(int opcode)",
+        "combine": f"{head} state combine(int opcode, state p, state q)",
+        "lift": f"{head} state lift(int opcode{lift}, int position{passed})",
+        "finish": f"{head} void finish(int opcode, state state{finish}{passed})",
+    }
+    lines = [f"typedef {state} state;"]
+    for what, text in heads.items():
+        lines += _choice(mine, what, text.replace("state state", f"{state} state"))
+    return [f"struct fold_{state} {{", *indented(lines), "};"]
+
+
+def _dispatch(group: Group, states: list[str]) -> list[str]:
+    """The loop over the state that the opcode folds."""
+    of, _, _, scalars = operands(group)
+    passed = [*of, *(f"{n}_offset" for n in of), "opcode", *scalars]
+    passed += ["geometry", "ft_unit", "ft_units"]
+    calls = {state: f"run<fold_{state}>({', '.join(passed)});" for state in states}
+    *first, last = states
+    if not first:
+        return [calls[last]]
+    lines = ["switch (opcode) {"]
+    for state in first:
+        codes = [k for k, key in enumerate(group.keys) if state_name(key) == state]
+        lines.append(" ".join(f"case {k}:" for k in codes) + f" {calls[state]} break;")
+    return [*lines, f"default: {calls[last]}", "}"]

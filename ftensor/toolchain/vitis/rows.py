@@ -1,0 +1,132 @@
+"""HLS sources of rows groups: operands with strides, and those that index tensors locate."""
+
+from __future__ import annotations
+
+from ...kernels.holes import NAMES, indices
+from ...kernels.key import LOCATED, KernelKey
+from ...kernels.source import MAX_DIMS
+from ..group import Group, pointers, values
+from .interface import interfaces, parameter_list, title
+from .member import function_unit, sections, unit_parameters, units_of
+from .text import fill, table
+from .words import element, loaded, port_words
+
+# Reading what the step before may have written forbids to overlap them.
+IN_ORDER = ["// A step may read what the one before it has written, so they don't overlap.",
+            "#pragma HLS PIPELINE off"]  # fmt: skip
+
+
+def rows_source(group: Group) -> str:
+    """The text of the kernel of a rows group of one lane: any strides, one element per step."""
+    units, ops = units_of(group)
+    passed = unit_parameters(group, units)
+    names = list(port_words(group))
+    everywhere = [[_located(key, name) for key in group.keys] for name in names]
+    locating = any(indices(k) for k in group.keys)
+    reads = [n for n in names if n in passed]
+    plain = [n for n in reads if not any(everywhere[names.index(n)])]
+    lines = [_read(group, n) for n in plain]
+    if locating:
+        lines += ["long there = 0;", *_locate(group)]
+    lines += [_read(group, n) for n in reads if n not in plain]
+    call = f"function_unit({', '.join(['opcode', *(_now(n) for n in passed)])})"
+    write = f"out0[out0_offset + {_where(group, 'out0', 'there')}] = {call};"
+    if any(everywhere[0]):
+        write = f"if (there >= 0) {write}"
+    ordered = any(_located(k, "out0") and any(p.kind == LOCATED for p in k.ins) for k in group.keys)
+    return fill(
+        "rows.cpp",
+        {
+            "title": title(group),
+            "includes": '#include "ftensor/locate.h"' if locating else [],
+            "operands": str(len(names)),
+            "max_dims": str(MAX_DIMS),
+            "operand_names": ", ".join(f"bit {k}: {n}" for k, n in enumerate(names)),
+            "uses": uses(group, names),
+            "located": _located_table(group, names) if _differ(group, names) else [],
+            "units": [*sections(units, ops), *function_unit(group, units)],
+            "name": group.name,
+            "parameters": parameter_list(group),
+            "interfaces": interfaces(group),
+            "pipeline": IN_ORDER if ordered else "#pragma HLS PIPELINE II=1",
+            "step": [*lines, write],
+        },
+    )
+
+
+def uses(group: Group, names: list[str]) -> list[str]:
+    """The table of the operands that each opcode has."""
+    return _masks("USES", [[n in pointers(key) for n in names] for key in group.keys])
+
+
+def _masks(name: str, rows: list[list[bool]]) -> list[str]:
+    """A table of the operands that something holds for, by opcode."""
+    masks = [f"{sum(flag << k for k, flag in enumerate(row)):#x}" for row in rows]
+    return table("ap_uint<OPERANDS>", name, masks)
+
+
+def _located(key: KernelKey, name: str) -> bool:
+    ports = {f"out{k}": p for k, p in enumerate(key.outs)}
+    ports |= {f"in_{NAMES[k]}": p for k, p in enumerate(key.ins)}
+    return name in ports and ports[name].kind == LOCATED
+
+
+def _differ(group: Group, names: list[str]) -> bool:
+    """Whether an operand is located for some opcodes, and for others not."""
+    return any(len({_located(key, n) for key in group.keys}) > 1 for n in names)
+
+
+def _located_table(group: Group, names: list[str]) -> list[str]:
+    masks = _masks("LOCATED", [[_located(key, n) for n in names] for key in group.keys])
+    return ["// Which operands lie where the index operands lead to.", *masks]
+
+
+def _now(name: str) -> str:
+    """What a step passes to the function unit: its reads by name, values as they came."""
+    return f"{name}_now" if name.startswith("in_") else name
+
+
+def _read(group: Group, name: str) -> str:
+    """A line that reads an operand's element; a bad index reads from the beginning."""
+    words = port_words(group)
+    of, slot = element(words[name]), list(words).index(name)
+    text = f"{name}[{name}_offset + {_where(group, name, '(there < 0 ? 0 : there)')}]"
+    if not all(name in pointers(key) for key in group.keys):
+        text = f"uses[{slot}] ? {text} : {of}{{}}"
+    return f"const {of} {_now(name)} = {text};"
+
+
+def _where(group: Group, name: str, there: str) -> str:
+    """An operand's element in this step, counted from its first."""
+    slot = list(port_words(group)).index(name)
+    base = f"at[{slot}] + i * step[{slot}]"
+    found = {_located(key, name) for key in group.keys}
+    if found == {False}:
+        return base
+    return f"{base} + " + (there if found == {True} else f"(LOCATED[opcode][{slot}] ? {there} : 0)")
+
+
+def _locate(group: Group) -> list[str]:
+    """Where the index operands of the opcode lead to: `there`, below zero for a bad index."""
+    words = port_words(group)
+    names = list(words)
+    opcodes: dict[tuple[str, ...], list[int]] = {}
+    for opcode, key in enumerate(group.keys):
+        scalars = [n for n, _ in values(key)]
+        steps = []
+        for which, name in enumerate(indices(key)):
+            slot = names.index(f"in_{name}")
+            at = f"in_{name}[in_{name}_offset + at[{slot}] + i * step[{slot}]]"
+            index = loaded(at, key.ins[NAMES.index(name)], words[f"in_{name}"])
+            size, stride = (f"value{scalars.index(f'{name}_{w}')}" for w in ("size", "stride"))
+            steps.append(
+                f"there = ft_locate(there, (long){index}, {size}, {stride}, bad, {which});"
+            )
+        opcodes.setdefault(tuple(steps), []).append(opcode)
+    if len(opcodes) == 1:
+        return list(next(iter(opcodes)))
+    lines = ["switch (opcode) {"]
+    for steps_, codes in opcodes.items():
+        lines.append(" ".join(f"case {k}:" for k in codes))
+        lines += [*(f"    {s}" for s in steps_), "    break;"]
+    return [*lines, "}"]

@@ -1,0 +1,47 @@
+"""HLS sources of rows groups of more than one lane: whole beats, as maps have them, row by row."""
+
+from __future__ import annotations
+
+from ...kernels.key import BY_VALUE, LINEAR, ROW, SINGLE
+from ...kernels.source import MAX_DIMS
+from ..group import Group
+from .map import beats_of
+from .rows import uses
+from .text import fill
+
+PARTS = ("map_head.cpp", "map_beat.cpp", "map_compute.cpp", "rows_wide.cpp")
+
+
+def rows_wide_source(group: Group) -> str:
+    """The text of the kernel. ValueError for operands that do not come in beats."""
+    for key in group.keys:
+        kinds = {p.kind for p in key.ins} - {BY_VALUE}
+        if key.outs[0].kind != LINEAR or not kinds <= {LINEAR, SINGLE, ROW}:
+            raise ValueError(
+                f"kernel {group.name}: rows of {group.lanes} lanes have no strided operands, "
+                f"as {key.entry} has"
+            )
+    kernel, values = beats_of(group)
+    names = ["out0", *kernel.beats]
+    values |= kernel.dataflow()
+    values |= {
+        "headers": '#include "ftensor/vitis/runs.h"',
+        "tables": [],
+        "operands": str(len(names)),
+        "max_dims": str(MAX_DIMS),
+        "operand_names": ", ".join(f"bit {k}: {n}" for k, n in enumerate(names)),
+        "uses": uses(group, names),
+        "inputs": [f"const {text} = {{uses >> 1, singles >> 1}};" for text in kernel.inputs],
+        "run_runs": ", ".join(f"const ft_runs<MAX_DIMS> &{n}_runs" for n in names),
+        "run_scalars": ", ".join([*kernel.compute_parameters, "int first, int total"]),
+        "run_arguments": ", ".join(
+            [*names, *(f"{n}_offset" for n in names), *(f"runs[{k}]" for k in range(len(names)))]
+            + ["opcode", *kernel.scalars, *["inputs"] * bool(kernel.beats), "first", "count"]
+        ),
+        "reads": [
+            f"ft_read_runs<LANES, {k}>({n}, {n}_fifo, inputs, {n}_offset, {n}_runs, first, total);"
+            for k, n in enumerate(kernel.beats)
+        ],
+        "writes": ["ft_write_runs<LANES>(out0, out0_fifo, out0_offset, out0_runs, first, total);"],
+    }
+    return "\n".join(fill(part, values) for part in PARTS)

@@ -1,0 +1,60 @@
+"""HLS C++ of a group: one file for v++, which g++ compiles just as well through stand-ins."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+from ...kernels.hls_path import hls_root
+from ..group import Group
+from .fixed import fixed_source
+from .map import map_source
+from .reduce import reduce_source
+from .rows import rows_source
+from .rows_wide import rows_wide_source
+
+# Files of hls/ that the sources include as "ftensor/...".
+HEADERS = (
+    "vitis/words.h",
+    "vitis/stages.h",
+    "vitis/runs.h",
+    "vitis/lanes.h",
+    "vitis/compute.h",
+    "vitis/end_compute.h",
+    "math.h",
+    "complex.h",
+    "binary.h",
+    "special.h",
+    "position.h",
+    "locate.h",
+    "gemm.h",
+    "dialect/vitis.h",
+)
+
+
+def source(group: Group) -> str:
+    """The text of the one .cpp file that makes the group's kernel.
+
+    ValueError for a group that cannot be one kernel: members whose ports differ in width, wider
+    than 512 bits, strided in several lanes, or (reductions) fold different states.
+    """
+    if group.skeleton == "map":
+        return map_source(group)
+    if group.skeleton == "rows":
+        return rows_source(group) if group.lanes == 1 else rows_wide_source(group)
+    if group.keys:
+        return reduce_source(group)
+    return fixed_source(group)
+
+
+def copy_headers(folder: Path) -> None:
+    """Put what the sources include into `folder`/ftensor, which `-I folder` then finds."""
+    for name in HEADERS:
+        target = folder / "ftensor" / name
+        target.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copyfile(hls_root() / name, target)
+
+
+def standins() -> Path:
+    """The folder with g++'s stand-ins for Vitis' own headers."""
+    return hls_root() / "standin"

@@ -1,0 +1,116 @@
+"""Vitis: an object (.xo) for each kernel by `v++ --compile`, an image (.xclbin) by `v++ --link`."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from functools import cached_property
+from pathlib import Path
+
+from ...errors.build import linked_image_unusable, no_platform, no_vitis
+from ...errors.image import ImageError
+from ...image import xclbin
+from ...image.manifest import Manifest
+from ..group import Group
+from ..jobs.run import Job, content_key
+from ..jobs.state import write_whole
+from ..jobs.workspace import Source, Workspace
+from ..target import found, version_text
+from . import link
+
+NEWEST = (2023, 1)  # what a dry run without Vitis takes for granted
+
+
+class Vitis:
+    """The targets hw and hw_emu."""
+
+    suffix = ".xclbin"
+    memory = 6 << 30
+
+    def __init__(
+        self, target: str, platform: str, clock_mhz: float | None = None, dry: bool = False
+    ) -> None:
+        """`dry`: commands are only shown, so v++ may be missing; else BuildError without it.
+
+        BuildError without a platform, too.
+        """
+        self.target, self.platform, self.clock_mhz = target, platform, clock_mhz
+        if found("v++") is None and not dry:
+            raise no_vitis(target)
+        if not platform:
+            raise no_platform(target)
+
+    @cached_property
+    def _version_text(self) -> str:
+        return version_text(["v++"]) if found("v++") is not None else ""
+
+    @property
+    def version(self) -> tuple[int, int]:
+        """(year, number) of v++; the newest known where it can't be told."""
+        match = re.search(r"\bv(\d{4})\.(\d+)", self._version_text)
+        return (int(match[1]), int(match[2])) if match else NEWEST
+
+    def tools(self) -> Mapping[str, str]:
+        """v++'s version and build."""
+        build = re.search(r"SW Build (\d+)", self._version_text)
+        version = ".".join(map(str, self.version)) if self._version_text else "not here"
+        return {"v++": version + (f" build {build[1]}" if build else "")}
+
+    def sources(self, groups: Sequence[Group], folders: Workspace) -> list[Source]:
+        """The C++ that v++ gets."""
+        from ..csim import write_sources
+
+        return write_sources(groups, folders, [folders.sources])
+
+    def compile(self, source: Source, folders: Workspace) -> Job:
+        """`v++ --compile` of one kernel."""
+        name = source.name
+        flags = ["-c", "-k", name, "--platform", self.platform, "-t", self.target, "--save-temps"]
+        if self.clock_mhz is not None:
+            flags += ["--hls.clock", f"{link.hertz(self.clock_mhz)}:{name}"]
+        key = content_key(source.digest, *flags, self._version_text)
+        output = folders.objects / f"{name}-{key}.xo"
+        command = ("v++", *flags, "-I", str(folders.sources), *self._places(folders, name),
+                   "-o", str(output), str(source.path))  # fmt: skip
+        return Job(name, command, output, folders.logs / f"{name}.log", key, source.size)
+
+    def link(
+        self, name: str, objects: Sequence[Job], groups: Sequence[Group], folders: Workspace
+    ) -> Job:
+        """`v++ --link` of all kernels; writes link.cfg."""
+        configuration = link.configuration(groups, self.version, self.clock_mhz)
+        write_whole(folders.link_configuration, configuration)
+        flags = ["-l", "--platform", self.platform, "-t", self.target, "--save-temps"]
+        key = content_key(configuration, *flags, self._version_text, *(job.key for job in objects))
+        output = folders.objects / f"{name}-{key}.xclbin"
+        command = ("v++", *flags, "--config", str(folders.link_configuration),
+                   *self._places(folders, "link"), "-o", str(output),
+                   *(str(job.output) for job in objects))  # fmt: skip
+        weight = 10 * sum(job.weight for job in objects)
+        return Job(f"link of {name}", command, output, folders.logs / "link.log", key, weight)
+
+    def _places(self, folders: Workspace, name: str) -> list[str]:
+        """Folders of its own for each run of v++, as several run at once."""
+        return [
+            "--temp_dir", str(folders.work / name),
+            "--report_dir", str(folders.reports / name),
+            "--log_dir", str(folders.logs / name),
+        ]  # fmt: skip
+
+    def banks(self, group: Group) -> Mapping[str, str]:
+        """As link.cfg has them."""
+        return link.banks(group)
+
+    def image(
+        self, linked: Path, groups: Sequence[Group], manifest: Manifest
+    ) -> tuple[bytes, Manifest]:
+        """v++'s xclbin with the manifest in it. BuildError when it is no xclbin."""
+        try:
+            made = xclbin.read(linked.read_bytes())
+        except ImageError as problem:
+            raise linked_image_unusable(linked, problem) from None
+        manifest = replace(manifest, uuid=str(made.uuid), platform=made.platform or self.platform)
+        kept = [s for s in made.sections if s.kind != xclbin.Kind.USER_METADATA]
+        mine = xclbin.Section(xclbin.Kind.USER_METADATA, "ftensor", manifest.to_json().encode())
+        return xclbin.write(made.with_sections([*kept, mine])), manifest

@@ -1,0 +1,159 @@
+"""Words of the expressions in HLS C++: types, conversions, and the namespace of a compute type."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+from ...dtypes import dtype
+from ...kernels import ctype, source
+from ...kernels.holes import NAMES
+from ...kernels.key import BY_VALUE, LINEAR, KernelKey, Port
+from ..group import Group, is_wide, slot_word, slots, values, word
+from .text import Word, identifiers
+
+# In memory float16 and bfloat16 are 16 bits, whatever a compiler may call them.
+STORED = {"half": "uint16_t", "ushort": "uint16_t", "uchar": "uint8_t"}
+# What the settings of `source.settings` mean for whole programs only.
+_NOT_OF_A_TYPE = ("FT_LANES", "FT_N", "FT_GRID_STRIDE", "FT_MAX_DIMS")
+# What a layout is called in comments.
+KIND_WORDS = {"v": "run", "s": "single", "x": "strided", "k": "value", "g": "located",
+              "r": "row"}  # fmt: skip
+
+
+def words(compute: dtype) -> dict[str, Word]:
+    """The words of the expressions as one lane's C++, computed in `compute`."""
+    c = ctype.scalar(compute)
+    return {
+        "FT_V": c,
+        "FT_T": c,
+        "FT_M": "bool",
+        "FT_I": "int",
+        "FT_C": f"ft_c{c}",
+        "FT_VEC": lambda t: t,
+        "K": lambda x: f"{c}({x})",
+        "FT_PAIR": lambda t, re, im: f"ft_c{t}{{{re}, {im}}}",
+        "FT_CONVERT": lambda t, v: f"{t}({v})",
+        "FT_BITS": lambda t, v: f"ft_bits<{t}>({v})",
+        "FT_MASK_VALUE": lambda t, m: f"{t}(({m}) ? 1 : 0)",
+        "FT_VALUE_MASK": lambda v: f"({v} != 0)",
+        "FT_ANY": lambda m: f"({m})",
+        "FT_INDEX_MASK": lambda m: f"({m})",
+        "FT_MASK_INDEX": lambda m: f"({m})",
+        "FT_POSITION": "position",
+    }
+
+
+def element(c: str) -> str:
+    """The C type of a port's element as the sources write it."""
+    return "uint16_t" if c == "half" else c
+
+
+def loaded(text: str, port: Port, of: str) -> str:
+    """A port's element as the member's value; its bits where the port serves several dtypes."""
+    mine = word(port)
+    if STORED.get(mine, mine) != STORED.get(of, of):
+        text = f"ft_bits<{mine}>({text})"
+    return f"ft_from_half({text})" if port.dtype.name == "float16" else text
+
+
+def stored(text: str, port: Port, of: str) -> str:
+    """A member's value as the port's element."""
+    mine = word(port)
+    if port.dtype.name == "float16":
+        text = f"ft_to_half({text})"
+    if STORED.get(mine, mine) != STORED.get(of, of):
+        text = f"ft_bits<{of}>({text})"
+    return text
+
+
+def text_of(key: KernelKey) -> str:
+    """All expressions of a kernel."""
+    found = [*key.body, *(t for _, t in key.lets)]
+    if key.reduction is not None:
+        r = key.reduction
+        found += [r.lift, r.combine, r.identity, r.beats]
+    return " ".join(found)
+
+
+def dropped_bits(key: KernelKey) -> int:
+    """What a narrow output rounds away between steps; 0 where no expression asks."""
+    if "ftb_" not in text_of(key) or not key.outs:
+        return 0
+    return source.DROPPED_BITS.get(key.outs[0].dtype.name, 0)
+
+
+def space_of(key: KernelKey) -> str:
+    """The namespace whose helpers a member's expressions call."""
+    name = f"compute_{key.compute.name}"
+    return f"{name}_for_{key.outs[0].dtype.name}" if dropped_bits(key) else name
+
+
+def opening(space: str, keys: Sequence[KernelKey]) -> list[str]:
+    """The beginning of a compute type's namespace, with the helpers that its members call."""
+    compute = keys[0].compute
+    settings = [
+        line
+        for line in source.settings(compute, 1, True, "slab")
+        if line.split()[1] not in _NOT_OF_A_TYPE
+    ]
+    lines = [f"// What is computed in {compute.name}.", *settings]
+    helpers = ["vitis/compute", "math"]
+    text = " ".join(text_of(key) for key in keys)
+    if compute.is_complex or "ft_c" in text or any(p.sees == "C" for k in keys for p in k.outs):
+        helpers.append("complex")
+    if "ftb_" in text:
+        lines.append(f"#define FT_DROPPED_BITS {max(dropped_bits(key) for key in keys)}")
+        helpers.append("binary")
+    if "ftx_" in text:
+        helpers.append("special")
+    if "FT_POSITION" in text:
+        helpers.append("position")
+    return [*lines, f"namespace {space} {{", *(f'#include "ftensor/{h}.h"' for h in helpers)]
+
+
+def describe(key: KernelKey) -> str:
+    """A member in words: op, dtypes and layout."""
+    ins = ", ".join(f"{p.dtype.name} {KIND_WORDS[p.kind]}" for p in key.ins)
+    outs = ", ".join(f"{p.dtype.name} {KIND_WORDS[p.kind]}" for p in key.outs)
+    return f"{key.name}: ({ins}) -> {outs}, computed in {key.compute.name}"
+
+
+def value_lines(key: KernelKey, wanted: str) -> tuple[list[str], list[str]]:
+    """Lines that name the by-value scalars that the text `wanted` speaks of; and their slots."""
+    lines, slots_ = [], []
+    for i, (name, c) in enumerate(values(key)):
+        if f"{name}" not in identifiers(wanted):
+            continue
+        bits = {"float": f"ft_bits<float>((int)value{i})", "double": f"ft_bits<double>(value{i})"}
+        lines.append(f"const {c} {name} = {bits.get(c, f'({c})value{i}')};")
+        slots_.append(f"value{i}")
+    return lines, slots_
+
+
+def port_words(group: Group) -> dict[str, str]:
+    """The C type of an element by pointer, outputs first.
+
+    In vectors a complex64 is 64 bits: a port's beat is aggregated from plain numbers.
+    """
+    found = {name: slot_word(users) for name, users in slots(group)}
+    return {
+        n: "uint64_t" if c == "ft_cfloat" and is_wide(group, n) else c for n, c in found.items()
+    }
+
+
+def lane_words(of: Mapping[str, str], key: KernelKey) -> dict[str, Word]:
+    """`words`, with FT_LANE(w_in_a) as the element in_a of a port of type `of`, converted."""
+
+    def lane(vector: str) -> str:
+        name = vector.removeprefix("w_")
+        port = key.ins[NAMES.index(name.removeprefix("in_"))]
+        return loaded(name, port, of[name])
+
+    return words(key.compute) | {"FT_LANE": lane}
+
+
+def linear(key: KernelKey) -> KernelKey:
+    """The key as if all operands were lane vectors: how they were addressed is another matter."""
+    ports = tuple(p if p.kind == BY_VALUE else replace(p, kind=LINEAR) for p in key.ins)
+    return replace(key, ins=ports)
