@@ -43,7 +43,7 @@ from ftensor.runtime import discovery
 rows = [found.target.name for found in discovery.find()]
 answer = {"rows": rows, "notes": list(discovery.report().notes)}
 if rows and (sys.argv[1] in rows or sys.argv[1] == "default"):
-    from ftensor.device import default_backend
+    from ftensor._device import default_backend
     backend = default_backend()
     answer |= {"row": backend.target.name, "device": backend.properties.name}
 print(json.dumps(answer))

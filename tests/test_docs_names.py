@@ -82,7 +82,7 @@ def test_every_package_has_its_place() -> None:
     text = (ROOT / "docs" / "architecture.md").read_text()
     rooms = [p.parent for p in (ROOT / "ftensor").glob("*/__init__.py")]
     modules = [p for p in (ROOT / "ftensor").glob("*.py") if not p.name.startswith("_")]
-    assert len(rooms) > 7 and len(modules) > 9
+    assert len(rooms) > 9 and len(modules) > 5
     assert [room.name for room in rooms if f"| `ftensor/{room.name}/`" not in text] == []
     assert [module.name for module in modules if f"`ftensor/{module.name}`" not in text] == []
 

@@ -255,7 +255,7 @@ def test_run_gives_a_shells_status() -> None:
 def test_threads_are_waited_for_unless_they_go_on_computing() -> None:
     code = """
 import hashlib, threading
-from ftensor.runtime.xrt_scheduler import threads_at_rest
+from ftensor.runtime.xrt.scheduler import threads_at_rest
 data, begun, done = bytes(1 << 22), threading.Event(), threading.Event()
 def compute(times):
     begun.set()

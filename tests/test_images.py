@@ -154,7 +154,7 @@ def test_a_library_without_the_kernel(folder: Path, backend: CSimBackend) -> Non
 
 PROGRAM = """
 import ftensor as ft
-from ftensor.device import default_backend
+from ftensor._device import default_backend
 print([r.name for r in (default_backend(), ft.fpga.image_report())[1].images])
 print([r.active for r in ft.fpga.image_report().images])
 """

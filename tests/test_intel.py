@@ -170,7 +170,7 @@ def test_streams_take_turns_at_a_kernels_channels(image, side_by_side):
     text = f"""
 import threading
 import ftensor as ft
-from ftensor.device import default_backend
+from ftensor._device import default_backend
 images = default_backend().images
 images.side_by_side = {side_by_side}
 right = []

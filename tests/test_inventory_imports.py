@@ -16,7 +16,7 @@ pytestmark = pytest.mark.once
 ROWS = """
 import ftensor as ft
 from ftensor.ops.bind import add_rows, install
-from ftensor.ops.op import Op, Promote
+from ftensor.rows.op import Op, Promote
 
 add_rows(
     [

@@ -273,7 +273,7 @@ def test_two_results_cannot_share_memory_across_banks(three_banks: Path) -> None
     """A kernel whose two outputs are in different banks, given one buffer for both."""
     found = run(
         """
-from ftensor.runtime.banks import place
+from ftensor.runtime.xrt.banks import place
 class Named:
     function_name = "twins"
 handle = backend.allocate(64).handle

@@ -12,7 +12,7 @@ HEAD = """
 import json, time
 import numpy as np
 import ftensor as ft
-from ftensor.device import default_backend
+from ftensor._device import default_backend
 from tests.made_images import PARAMS
 backend = default_backend()
 stream = backend.current_stream()
