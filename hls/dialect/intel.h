@@ -7,6 +7,10 @@
 // A vector lies on its own width, so that one access is one beat of an aligned 512-bit port.
 #define FT_MEMORY_LOAD(T, n, p) (*(const __global FT_CAT(T, n) *)(p))
 #define FT_MEMORY_STORE(T, n, v, p) (*(__global FT_CAT(T, n) *)(p) = (v))
+// Hardware for all lanes at once: a loop of fixed length.
+#define FT_FILLED(T, t, m, value) \
+    T t[FT_LANES];                \
+    for (int l = 0; l < FT_LANES; l++) t[l] = l < m ? value : (T)0;
 #include "opencl_lanes.h"
 #ifdef cl_intel_channels
 #pragma OPENCL EXTENSION cl_intel_channels : enable

@@ -4,9 +4,21 @@
 // Such memory knows no wider alignment than an element's.
 #define FT_MEMORY_LOAD(T, n, p) FT_CAT(vload, n)(0, p)
 #define FT_MEMORY_STORE(T, n, v, p) FT_CAT(vstore, n)(v, 0, p)
+// As many turns as there are values: compilers take far longer over a choice in every lane.
+#define FT_FILLED(T, t, m, value) \
+    T t[FT_LANES] = {0};          \
+    for (int l = 0; l < m; l++) t[l] = value;
 #include "opencl_lanes.h"
 
+// A unit that walks a slab has vectors of its own. Intel's compiler would put 16 units side by side as
+// well, which takes most of its time and makes nothing faster.
 #define FT_KERNEL __kernel
+#if !FT_GRID_STRIDE && defined(__has_attribute)
+#if __has_attribute(intel_vec_len_hint)
+#undef FT_KERNEL
+#define FT_KERNEL __kernel __attribute__((intel_vec_len_hint(1)))
+#endif
+#endif
 #define FT_UNIT_PARAMS
 #define FT_UNIT ((int)get_global_id(0))
 #define FT_UNITS ((int)get_global_size(0))

@@ -2,7 +2,8 @@
 // A lane vector is a native vector type, so an expression is evaluated on all lanes at once.
 // Set before this file: FT_LANES (1, 2, 4, 8, 16), FT_N (the same, empty for 1), FT_T (compute type),
 // FT_MT (the integer type as wide as FT_T), FT_FP64; and by the dialect: FT_MEMORY_LOAD(T, n, p) and
-// FT_MEMORY_STORE(T, n, v, p), how n > 1 neighbours of global memory come and go in one access.
+// FT_MEMORY_STORE(T, n, v, p), how n > 1 neighbours of global memory come and go in one access, and
+// FT_FILLED(T, t, m, value), an array t of all lanes: `value` (of l) in the first m of them, else 0.
 #pragma OPENCL FP_CONTRACT OFF
 #if FT_FP64
 #pragma OPENCL EXTENSION cl_khr_fp64 : enable
@@ -72,22 +73,21 @@
 #define FT_PICKS(T)                                                                   \
     static inline FT_OVERLOAD FT_VEC(T) ft_pick(const __global T *p, int stride, int m) \
     {                                                                                 \
-        T t[FT_LANES];                                                                \
-        for (int l = 0; l < FT_LANES; l++) t[l] = l < m ? p[l * stride] : (T)0;       \
-        return FT_LANES_FROM(t);                                                           \
+        FT_FILLED(T, t, m, p[l * stride])                                             \
+        return FT_LANES_FROM(t);                                                      \
     }                                                                                 \
     static inline FT_OVERLOAD void ft_put(FT_VEC(T) v, __global T *p, int stride, int m) \
     {                                                                                 \
         T t[FT_LANES];                                                                \
-        FT_LANES_TO(v, t);                                                              \
+        FT_LANES_TO(v, t);                                                            \
         for (int l = 0; l < m; l++) p[l * stride] = t[l];                             \
     }                                                                                 \
     static inline FT_OVERLOAD FT_VEC(T) ft_rotate(FT_VEC(T) v, int step)              \
     {                                                                                 \
         T t[2 * FT_LANES];                                                            \
-        FT_LANES_TO(v, t);                                                              \
-        FT_LANES_TO(v, t + FT_LANES);                                                   \
-        return FT_LANES_FROM(t + step);                                                    \
+        FT_LANES_TO(v, t);                                                            \
+        FT_LANES_TO(v, t + FT_LANES);                                                 \
+        return FT_LANES_FROM(t + step);                                               \
     }
 FT_PICKS(uchar)
 FT_PICKS(char)
@@ -102,8 +102,7 @@ FT_PICKS(double)
 
 FT_FN_ONCE FT_VEC(float) ft_pick_half(const __global half *p, int stride, int m)
 {
-    float t[FT_LANES];
-    for (int l = 0; l < FT_LANES; l++) t[l] = l < m ? vload_half(l * stride, p) : 0.0f;
+    FT_FILLED(float, t, m, vload_half(l * stride, p))
     return FT_LANES_FROM(t);
 }
 FT_FN_ONCE void ft_put_half(FT_VEC(float) v, __global half *p, int stride, int m)
