@@ -49,12 +49,17 @@ def fold(
     compute: dtype,
     outs: tuple[dtype, ...],
     params: tuple[Any, ...] = (),
+    into: Sequence[Tensor | None] | None = None,
 ) -> tuple[Tensor, ...]:
-    """Fold `inputs`, broadcast together, over `dims` (None: all); one fresh tensor per output.
+    """Fold `inputs`, broadcast together, over `dims` (None: all); one tensor per output.
 
     `compute` is the dtype of the lifted elements, `outs` those of the results. IndexError and
-    RuntimeError for dims out of range or named twice.
+    RuntimeError for dims out of range or named twice. `into` has a tensor for each result that is
+    not to be a fresh one: it is resized, and converted to; RuntimeError where its dtype can't hold
+    the result, or it lies on another device.
     """
+    if into is not None and any(out is not None for out in into):
+        return _fold_into(red, inputs, dims, keepdim, compute, outs, params, into)
     first = inputs[0]._storage
     backend = first.backend
     named = dims if dims is None or isinstance(dims, int) else tuple(dims)
@@ -80,6 +85,16 @@ def fold(
             made: tuple[Tensor, ...] = on_host(launch, fold, args)
             return made
     return _run(launch, backend, inputs, params, first.device)
+
+
+def _fold_into(
+    red: Reduce, inputs: Sequence[Tensor], dims: Any, keepdim: bool, compute: dtype,
+    outs: tuple[dtype, ...], params: tuple[Any, ...], into: Sequence[Tensor | None],
+) -> tuple[Tensor, ...]:  # fmt: skip
+    from .output import into as moved
+
+    made = fold(red, inputs, dims, keepdim, compute, outs, params)
+    return tuple([moved(red.name, out, x, cast=True) for x, out in zip(made, into, strict=True)])
 
 
 def _run(
