@@ -58,6 +58,7 @@ from .formats import (
     strided,
 )
 from .fpga import load_image, synchronize
+from .interop import methods as _methods
 from .interop.dlpack import from_dlpack
 from .interop.numpy import from_numpy
 from .interop.torch import from_torch

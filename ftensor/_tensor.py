@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from itertools import count
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
@@ -64,13 +64,10 @@ class Tensor:
     __array_priority__ = 1000
 
     if TYPE_CHECKING:
-        # Most methods come from the catalogue's rows (ops/bind.py).
+        # Most methods come from the catalogue's rows (ops/bind.py), others by `method` below.
         def __getattr__(self, name: str) -> Any: ...
-
-    def __new__(cls, *args: Any, **kwargs: Any) -> Tensor:
-        from .ops.create.sizes import legacy_constructor
-
-        return legacy_constructor(*args, **kwargs)
+        def __getitem__(self, index: Any) -> Tensor: ...
+        def __iter__(self) -> Iterator[Tensor]: ...
 
     @classmethod
     def _make(
@@ -249,44 +246,6 @@ class Tensor:
         """The elements as nested lists of Python numbers (one number for a 0-d tensor)."""
         return self._host_values().tolist()
 
-    # Exchange with other libraries
-
-    def numpy(self, *, force: bool = False) -> np.ndarray[Any, Any]:
-        """A NumPy array of the elements; see `interop.numpy.to_numpy` for when memory is shared."""
-        from .interop.numpy import to_numpy
-
-        return to_numpy(self, force=force)
-
-    def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray[Any, Any]:
-        from .interop.numpy import to_array
-
-        return to_array(self, dtype, copy)
-
-    def to_torch(self) -> Any:
-        """A torch tensor of the elements; see `interop.torch.to_torch`."""
-        from .interop.torch import to_torch
-
-        return to_torch(self)
-
-    def __dlpack__(
-        self,
-        *,
-        stream: int | None = None,
-        max_version: tuple[int, int] | None = None,
-        dl_device: tuple[int, int] | None = None,
-        copy: bool | None = None,
-    ) -> Any:
-        from .interop.dlpack import to_dlpack_capsule
-
-        return to_dlpack_capsule(
-            self, stream=stream, max_version=max_version, dl_device=dl_device, copy=copy
-        )
-
-    def __dlpack_device__(self) -> tuple[int, int]:
-        from .interop.dlpack import dlpack_device
-
-        return dlpack_device(self)
-
     def __bool__(self) -> bool:
         if self.numel() != 1:
             raise errors.ambiguous_truth(self._shape)
@@ -326,25 +285,11 @@ class Tensor:
             raise errors.len_of_zero_dim()
         return self._shape[0]
 
-    def __iter__(self) -> Iterator[Tensor]:
-        if not self._shape:
-            raise errors.iteration_over_zero_dim()
-        from .ops.view.split import unbind
-
-        return iter(unbind(self, 0))
-
     def __hash__(self) -> int:
         return id(self)
 
     def __contains__(self, element: Any) -> bool:
         return bool((self == element).any().item())
-
-    def __repr__(self) -> str:
-        from .ops.types.show import show
-
-        return show(self)
-
-    __str__ = __repr__
 
     def __format__(self, spec: str) -> str:
         return object.__format__(self, spec) if self._shape else format(self.item(), spec)
@@ -354,7 +299,15 @@ class Tensor:
         memo[id(self)] = found
         return found
 
-    def __reduce__(self) -> Any:
-        from .ops.create.sizes import rebuild
 
-        return rebuild, (self._host_values().copy(order="K"), self._dtype)
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+def method(name: str) -> Callable[[F], F]:
+    """Make a function the method `name` of Tensor: for what lies in a layer above."""
+
+    def add(function: F) -> F:
+        setattr(Tensor, name, function)
+        return function
+
+    return add

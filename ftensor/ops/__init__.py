@@ -6,6 +6,7 @@ from importlib import import_module
 MODULES = (
     "execute.memory", "ops.types.conversion", "ops.create.sizes", "ops.create.data",
     "ops.create.like", "ops.create.ranges", "ops.create.positions", "ops.types.queries",
+    "ops.types.show",
     "ops.view.shape", "ops.view.dims", "ops.view.complex", "ops.view.split",
     "ops.pointwise.unary", "ops.pointwise.special", "ops.nn.activation", "ops.pointwise.binary",
     "ops.pointwise.division", "ops.pointwise.power", "ops.pointwise.compare",

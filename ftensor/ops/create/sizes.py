@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from ... import dtypes
-from ..._tensor import Tensor
+from ..._tensor import Tensor, method
 from ...dtypes import dtype
 from ...errors import creation as errors_creation
 from ...execute.memory import fill_, format_strides, new, resize_, zero_
@@ -226,3 +226,13 @@ def legacy_constructor(
 def rebuild(array: np.ndarray[Any, Any], of: dtype) -> Tensor:
     """A pickled tensor, on the device of new tensors; bfloat16 comes as float32."""
     return creation_data.made_of(array, of, options("tensor", None, None)[1])
+
+
+@method("__new__")
+def called(cls: type[Tensor], *args: Any, **kwargs: Any) -> Tensor:
+    return legacy_constructor(*args, **kwargs)
+
+
+@method("__reduce__")
+def reduced(self: Tensor) -> Any:
+    return rebuild, (self._host_values().copy(order="K"), self._dtype)

@@ -6,10 +6,12 @@ import numpy as np
 
 from ..._device import current_device
 from ..._printing import needs_summary, summary_blocks, tensor_str
-from ..._tensor import Tensor
+from ..._tensor import Tensor, method
 from ..view.basic_index import basic_index
 
 
+@method("__repr__")
+@method("__str__")
 def show(t: Tensor) -> str:
     """The text of `repr(t)`."""
     where = t.device

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
-from ... import dtypes
-from ..._tensor import Tensor
+from ... import dtypes, errors
+from ..._tensor import Tensor, method
 from ...errors import view as errors_view
 from ...iterator.shape import normalize_dim
 from ...rows.catalogue import op
@@ -106,6 +107,13 @@ def unbind(input: Tensor, dim: int = 0) -> Pieces:
     size, stride = shape[:dim] + shape[dim + 1 :], strides[:dim] + strides[dim + 1 :]
     step = strides[dim]
     return tuple([input._view(size, stride, offset + i * step) for i in range(shape[dim])])
+
+
+@method("__iter__")
+def iterated(self: Tensor) -> Iterator[Tensor]:
+    if not self._shape:
+        raise errors.iteration_over_zero_dim()
+    return iter(unbind(self, 0))
 
 
 def _stacked_split(

@@ -1,0 +1,48 @@
+"""The methods by which tensors meet other libraries."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from .._tensor import Tensor, method
+from .dlpack import dlpack_device, to_dlpack_capsule
+from .numpy import to_array, to_numpy
+from .torch import to_torch as _to_torch
+
+
+@method("numpy")
+def numpy(self: Tensor, *, force: bool = False) -> np.ndarray[Any, Any]:
+    """A NumPy array of the elements; see `interop.numpy.to_numpy` for when memory is shared."""
+    return to_numpy(self, force=force)
+
+
+@method("__array__")
+def array(self: Tensor, dtype: Any = None, copy: bool | None = None) -> np.ndarray[Any, Any]:
+    return to_array(self, dtype, copy)
+
+
+@method("to_torch")
+def to_torch(self: Tensor) -> Any:
+    """A torch tensor of the elements; see `interop.torch.to_torch`."""
+    return _to_torch(self)
+
+
+@method("__dlpack__")
+def dlpack(
+    self: Tensor,
+    *,
+    stream: int | None = None,
+    max_version: tuple[int, int] | None = None,
+    dl_device: tuple[int, int] | None = None,
+    copy: bool | None = None,
+) -> Any:
+    return to_dlpack_capsule(
+        self, stream=stream, max_version=max_version, dl_device=dl_device, copy=copy
+    )
+
+
+@method("__dlpack_device__")
+def dlpack_device_of(self: Tensor) -> tuple[int, int]:
+    return dlpack_device(self)
