@@ -3,7 +3,7 @@
 PYTHON ?= python3
 VENV ?= .venv
 OUT ?= out
-# Arguments for pytest: make test ARGS="-x tests/test_dtype.py"
+# Arguments for pytest: make test ARGS="-x tests/spelling/test_dtype.py"
 ARGS ?=
 # pip as one file, for a Python that comes without pip and ensurepip.
 PIP_ZIPAPP ?= https://bootstrap.pypa.io/pip/pip.pyz

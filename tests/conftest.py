@@ -51,13 +51,13 @@ def oclgrind_findings() -> Iterator[None]:
 
 @pytest.fixture(scope="session")
 def xrt_image(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The image of tests/emulation_host.py's kernels; skips where XRT or the compiler is not there.
+    """The image of tests/flow/emulation_host.py's kernels; skips without XRT or the compiler.
 
     Under FTENSOR_REQUIRE_TARGETS=1 that fails.
     """
     from ftensor.emulation import environment
 
-    from .emulation_host import DESCRIPTION, KERNELS, build
+    from .flow.emulation_host import DESCRIPTION, KERNELS, build
 
     lacking = environment.available() or ("" if shutil.which("g++") else "g++ is not here")
     if lacking and os.environ.get("FTENSOR_REQUIRE_TARGETS") == "1":

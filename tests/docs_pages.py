@@ -1,7 +1,7 @@
 """The pages of the documentation, taken apart: fenced blocks, indented commands, prose.
 
 A fenced block whose first line is a comment with a file's name is that file. A command line that
-begins with "$ " is run by tests/test_docs_commands.py, and what stands below it is its output.
+begins with "$ " is run by tests/flow/test_docs_commands.py, and what stands below it is its output.
 """
 
 from __future__ import annotations

@@ -1,7 +1,8 @@
 """The loops of each skeleton: how often they go round, in one compute unit, for one launch.
 
-The counts are those of the kernels' own texts, which `tests/test_estimate.py` checks by counting:
-a pipelined loop of a skeleton is a `Loop` here, with the same name and exactly as many trips.
+The counts are those of the kernels' own texts, which `tests/flow/test_estimate.py` checks by
+counting: a pipelined loop of a skeleton is a `Loop` here, with the same name and exactly as many
+trips.
 """
 
 from __future__ import annotations

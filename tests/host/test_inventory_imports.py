@@ -53,7 +53,7 @@ def test_a_row_of_ones_own_gets_into_an_image(tmp_path: Path) -> None:
     ftensor = [sys.executable, "-m", "ftensor"]
     built = [*ftensor, "build", "--target", "csim", "--inventory", "own.toml", "--out", "image"]
     traced = [*ftensor, "kernels", "own.toml", "--trace", "program.py"]
-    root = str(Path(__file__).resolve().parent.parent)
+    root = str(Path(__file__).resolve().parents[2])
     run = ["env", f"PYTHONPATH={root}", "FTENSOR_DEVICE=csim"]
     for command, said in (
         (built, "1 entry,"),

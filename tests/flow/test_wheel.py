@@ -14,7 +14,7 @@ import pytest
 from ftensor import __version__
 from ftensor.kernels.hls_path import hls_root
 
-ROOT = Path(__file__).resolve().parent.parent
+ROOT = Path(__file__).resolve().parents[2]
 
 pytestmark = pytest.mark.once
 

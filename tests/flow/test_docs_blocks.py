@@ -13,7 +13,7 @@ import pytest
 from ftensor.image import description
 from ftensor.kernels.hls_path import hls_root
 
-from .docs_pages import PAGES, README, Block, blocks, commands, environment, save, title
+from ..docs_pages import PAGES, README, Block, blocks, commands, environment, save, title
 
 PRINTED = re.compile(r"^print\(.*\)\s+# (.*)$", re.M)
 ALL = [block for page in PAGES for block in blocks(page)]

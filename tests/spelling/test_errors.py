@@ -18,7 +18,7 @@ torch = pytest.importorskip("torch", reason="torch is the oracle of these tests"
 
 import ftensor as ft  # noqa: E402
 
-ROOT = Path(__file__).parent.parent
+ROOT = Path(__file__).parents[2]
 
 # The mistake as a function of the library (ftensor or torch, which are asked alike), and what the
 # message must name.

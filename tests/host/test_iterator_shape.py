@@ -15,7 +15,7 @@ from ftensor.iterator.shape import (
     numel,
 )
 
-from . import geometry
+from .. import geometry
 
 pytestmark = pytest.mark.once
 

@@ -16,7 +16,7 @@ import ftensor as ft
 from ftensor.execute import reduce as fold_module
 from ftensor.execute import reduce_pieces as fold_pieces
 
-from . import geometry
+from .. import geometry
 from .reduce_cases import CASES
 
 

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from ftensor.iterator import stride
 from ftensor.iterator.shape import broadcast_shapes, numel
 
-from . import geometry
+from .. import geometry
 
 pytestmark = pytest.mark.once
 

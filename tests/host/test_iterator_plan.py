@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from ftensor.iterator.plan import coalesce, plan_map, split
 from ftensor.iterator.shape import broadcast_shapes, numel
 
-from . import geometry
+from .. import geometry
 
 pytestmark = pytest.mark.once
 

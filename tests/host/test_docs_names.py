@@ -12,7 +12,7 @@ import pytest
 import ftensor as ft
 from ftensor.cli import parser
 
-from .docs_pages import PAGES, README, ROOT, blocks, commands, inline, title
+from ..docs_pages import PAGES, README, ROOT, blocks, commands, inline, title
 
 pytestmark = pytest.mark.once
 

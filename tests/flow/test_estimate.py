@@ -32,7 +32,7 @@ def test_published_figures(row):
 
 
 def test_docs_have_the_table():
-    text = (Path(__file__).parents[1] / "docs/performance-model.md").read_text()
+    text = (Path(__file__).parents[2] / "docs/performance-model.md").read_text()
     for row in published.rows():
         line = f"| {row.what} | {row.published:.4g} {row.unit} | {row.model:.4g} | {row.off:+.0%} |"
         assert line in text, line
@@ -140,11 +140,11 @@ def test_a_lower_clock_is_slower_until_the_bank_is_the_bound():
 @pytest.fixture(scope="module")
 def trips():
     done = subprocess.run(
-        [sys.executable, "-m", "tests.estimate_trips"],
+        [sys.executable, "-m", "tests.flow.estimate_trips"],
         capture_output=True,
         text=True,
         env={**os.environ, "FTENSOR_DEVICE": "csim"},
-        cwd=Path(__file__).parents[1],
+        cwd=Path(__file__).parents[2],
         timeout=600,
     )
     assert done.returncode == 0, done.stderr

@@ -15,7 +15,7 @@ from ftensor.runtime import discovery
 
 from .build_flow import wait_for
 
-ROOT = Path(__file__).parent.parent
+ROOT = Path(__file__).parents[2]
 DEVICES = [
     f.target.name for f in discovery.find() if f.target.name in ("intel-cpu", "pocl", "csim")
 ]

@@ -14,7 +14,7 @@ import pytest
 Image = pytest.importorskip("PIL.Image")
 pytest.importorskip("sklearn")
 
-EXAMPLES = Path(__file__).resolve().parent.parent / "examples"
+EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
 
 
 def run(name: str, *arguments: str | Path) -> str:

@@ -21,7 +21,7 @@ from ftensor.image.xclbin import Kind, Mode, Section
 from ftensor.runtime import targets
 from ftensor.runtime.csim.backend import CSimBackend
 
-from .made_images import describe, library
+from ..made_images import describe, library
 
 pytestmark = pytest.mark.once
 

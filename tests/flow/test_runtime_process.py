@@ -12,12 +12,12 @@ import pytest
 from .runtime_kernels import all_backends
 
 pytestmark = pytest.mark.once
-HERE = Path(__file__).parent
+ROOT = Path(__file__).parents[2]
 HEAD = f"""
 import os, sys
-sys.path.insert(0, {str(HERE.parent)!r})
+sys.path.insert(0, {str(ROOT)!r})
 import numpy as np
-from tests.runtime_kernels import *
+from tests.flow.runtime_kernels import *
 backend = all_backends()[sys.argv[1]]()
 """
 DEVICES = list(all_backends())
@@ -33,7 +33,7 @@ def run(code: str, device: str, cache: Path | None = None) -> subprocess.Popen[s
         stderr=subprocess.PIPE,
         text=True,
         env=env,
-        cwd=HERE.parent,
+        cwd=ROOT,
     )
 
 

@@ -45,7 +45,7 @@ def test_a_program_runs_without_exp_in_the_image(tmp_path: Path) -> None:
     (tmp_path / "plain.toml").write_text(INVENTORY)
     (tmp_path / "program.py").write_text(PROGRAM)
     build = ("-m", "ftensor", "build", "--target", "csim", "--inventory", "plain.toml")
-    root = str(Path(__file__).parent.parent)
+    root = str(Path(__file__).parents[2])
     path = os.pathsep.join(filter(None, [root, os.environ.get("PYTHONPATH", "")]))
     made = run(tmp_path, *build, "--out", "image", PYTHONPATH=path)
     assert made.returncode == 0, made.stderr

@@ -14,7 +14,7 @@ from ftensor.toolchain.vitis.reports import Synthesis, Timing
 
 pytestmark = pytest.mark.once
 
-STANDIN = Path(__file__).parent / "standin"
+STANDIN = Path(__file__).parents[1] / "flow/standin"
 CSYNTH = (STANDIN / "csynth.xml").read_text()
 TIMING = (STANDIN / "timing_summary.rpt").read_text()
 

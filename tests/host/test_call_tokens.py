@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from ftensor.errors.image import ImageError
 from ftensor.image import call_tokens
 
-from .made_images import KERNELS, PARAMS, describe
+from ..made_images import KERNELS, PARAMS, describe
 
 pytestmark = pytest.mark.once
 

@@ -162,7 +162,7 @@ SCRIPT = """
 import sys
 from pathlib import Path
 sys.path.insert(0, sys.argv[1])
-from tests.test_build_jobs import job, jobs, State
+from tests.flow.test_build_jobs import job, jobs, State
 from ftensor.errors.build import BuildError
 here = Path.cwd()
 try:

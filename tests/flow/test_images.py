@@ -21,7 +21,7 @@ from ftensor.runtime.backend import Backend
 from ftensor.runtime.csim.backend import CSimBackend
 from ftensor.runtime.storage import Storage
 
-from .made_images import PARAMS, ROOT, describe, library, make
+from ..made_images import PARAMS, ROOT, describe, library, make
 
 pytestmark = pytest.mark.once
 

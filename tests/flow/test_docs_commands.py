@@ -15,7 +15,7 @@ import pytest
 from ftensor.cli import parser
 from ftensor.emulation.environment import available
 
-from .docs_pages import PAGES, commands, environment, save, title
+from ..docs_pages import PAGES, commands, environment, save, title
 
 pytestmark = pytest.mark.once
 

@@ -57,7 +57,7 @@ def slow_kernel(backend: Backend) -> Kernel:
 def all_backends() -> dict[str, Any]:
     """Every device of this machine, and one CPU runtime as if it had a memory of its own.
 
-    Not Xilinx's, which compile nothing: tests/test_xrt.py asks the same of them, with images.
+    Not Xilinx's, which compile nothing: tests/flow/test_xrt.py asks the same of them, with images.
     """
     from ftensor.runtime.opencl.backend import OpenCLBackend
 

@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-ROOT = Path(__file__).resolve().parent.parent
+ROOT = Path(__file__).resolve().parents[2]
 PATIENCE = 60.0  # seconds in which XRT lets go of the image before
 HANG = 600  # seconds after which a process is taken to hang, on the slowest machine
 KERNELS = r"""
@@ -170,7 +170,7 @@ def host(body: str, image: Path | str, **keywords: Any) -> subprocess.CompletedP
 
 def program(body: str, image: Path | str) -> str:
     """The text of a host program."""
-    head = "from tests.emulation_host import *\n"
+    head = "from tests.flow.emulation_host import *\n"
     return f"{head}board = Board({str(image)!r})\n" + body
 
 

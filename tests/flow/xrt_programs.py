@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-from .made_images import on_xrt
+from ..made_images import on_xrt
 
 HEAD = """
 import json, time

@@ -1,6 +1,6 @@
-"""What tests/test_intel.py runs on Intel's FPGA emulator: results go to the file that is named.
+"""What tests/flow/test_intel.py runs on Intel's FPGA emulator: results go to the file named.
 
-python tests/intel_program.py OUT.npz
+python tests/flow/intel_program.py OUT.npz
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ def bits(t: ft.Tensor) -> np.ndarray:
 
 
 def results() -> dict[str, np.ndarray]:
-    """Every kind of launch that tests/intel_image.toml has a kernel for."""
+    """Every kind of launch that tests/flow/intel_image.toml has a kernel for."""
     found: dict[str, ft.Tensor] = {}
     for n in SIZES:
         for dtype in ("float32", "int32"):

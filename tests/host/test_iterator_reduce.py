@@ -13,7 +13,7 @@ from ftensor.iterator.reduce_plan import plan_reduce
 from ftensor.iterator.shape import numel
 from ftensor.iterator.stride import contiguous_strides
 
-from . import geometry
+from .. import geometry
 from .test_iterator_plan import check_loops
 
 pytestmark = pytest.mark.once

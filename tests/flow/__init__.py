@@ -1,0 +1,1 @@
+"""Builds, emulation, processes, commands: these open their own devices. Runs once."""

@@ -1,0 +1,1 @@
+"""What a call says, takes, refuses and prints, on the default device. Runs once."""
