@@ -83,9 +83,8 @@ def format_strides(shape: Ints, wanted: memory_format) -> Ints:
 
 @op(function=False)
 def copy_(input: Tensor, src: Any, non_blocking: bool = False) -> Tensor:
-    """copy_(src, non_blocking=False) -> Tensor
-
-    Write `src`, broadcast to this tensor's shape and converted to its dtype, into this tensor.
+    """Write `src`, broadcast to this tensor's shape and converted to its dtype, into this
+    tensor.
     """
     if not isinstance(src, Tensor):
         found = number(src)
@@ -117,7 +116,7 @@ def _moved(t: Tensor, where: device) -> Tensor:
 
 @op()
 def clone(input: Tensor, *, memory_format: memory_format = preserve_format) -> Tensor:
-    """clone(input, *, memory_format=preserve_format) -> Tensor: a copy in memory of its own."""
+    """A copy in memory of its own."""
     layout(input, "clone")  # refuses what is no tensor
     strides = layout_strides(input, memory_format)
     made = new(input._shape, input._dtype, input._storage.device, strides)
@@ -126,7 +125,7 @@ def clone(input: Tensor, *, memory_format: memory_format = preserve_format) -> T
 
 @op(function=False)
 def contiguous(input: Tensor, memory_format: memory_format = contiguous_format) -> Tensor:
-    """contiguous(memory_format=contiguous_format) -> Tensor: itself if it is, else a copy."""
+    """Itself if it is, else a copy."""
     if input.is_contiguous(memory_format):
         return input
     return clone(input, memory_format=memory_format)
@@ -162,7 +161,7 @@ def converted(
 
 @op(function=False)
 def fill_(input: Tensor, value: Any) -> Tensor:
-    """fill_(value) -> Tensor: write a number (or a 0-d tensor's value) into every element.
+    """Write a number (or a 0-d tensor's value) into every element.
 
     RuntimeError for a number that the dtype can't hold; a tensor's value is converted.
     """
@@ -188,7 +187,7 @@ def _each_once(t: Tensor) -> Tensor:
 
 @op()
 def fill(input: Tensor, value: Any) -> Tensor:
-    """fill(input, value) -> Tensor: a tensor like `input` with every element `value`."""
+    """A tensor like `input` with every element `value`."""
     made = new(
         input._shape, input._dtype, input._storage.device, layout_strides(input, preserve_format)
     )
@@ -197,14 +196,14 @@ def fill(input: Tensor, value: Any) -> Tensor:
 
 @op()
 def zero_(input: Tensor) -> Tensor:
-    """zero_() -> Tensor: write zeros."""
+    """Write zeros."""
     pointwise(FILL, (), (0,), _each_once(input), True)
     return input
 
 
 @op(function=False)
 def resize_(input: Tensor, *size: Any, memory_format: memory_format = contiguous_format) -> Tensor:
-    """resize_(*sizes) -> Tensor: change the shape in place; elements keep their place in memory.
+    """Change the shape in place; elements keep their place in memory.
 
     A storage that is too small is replaced by a larger one with the same beginning.
     """

@@ -12,6 +12,7 @@ from ..errors import arith as errors_arith
 from ..execute.pointwise import pointwise
 from ..rows.catalogue import ENTRIES, Entry, register
 from ..rows.op import Op, Promote
+from ..rows.spelling import describe, signature_text
 
 _PROMOTION_DOC = {
     Promote.SAME: "The inputs are promoted to a common dtype, which the result has.",
@@ -39,10 +40,8 @@ def _maker(parameters: str, call: str) -> Callable[[Op, Any], Callable[..., Any]
 
 
 def docstring(op: Op) -> str:
-    """A row's docstring: signature, what it computes, dtypes, shapes, errors."""
+    """A row's docstring: what it computes, dtypes, shapes, errors."""
     lines = [
-        op.signature,
-        "",
         op.doc or f"Elementwise `{op.body}`.",
         "",
         _PROMOTION_DOC[op.promote],
@@ -73,6 +72,7 @@ def make_function(op: Op) -> Callable[..., Any]:
     made.__name__ = made.__qualname__ = op.name
     made.__doc__ = docstring(op)
     made.__module__ = "ftensor"
+    made.__annotations__ = {"return": "Tensor"}
     return made
 
 
@@ -80,26 +80,19 @@ def make_inplace(op: Op) -> Callable[..., Any]:
     """The method with the trailing underscore, which writes into its first tensor."""
     tensors, params, values = _parts(op)
     made = _maker(params, f"({', '.join(tensors)},), {values}, {tensors[0]}, True")(op, pointwise)
-    made.__doc__ = (
-        f"In-place form of `{op.name}`: the result's shape and dtype must fit the tensor."
-    )
-    return _named(made, op.name + "_")
+    made.__annotations__ = {"return": "Tensor"}
+    return _inplace(made, op.name, made)
 
 
 def add_rows(rows: list[Op]) -> None:
     """Put rows into the catalogue."""
     for op in rows:
-        register(
-            Entry(
-                op.name,
-                make_function(op),
-                op.function,
-                op.method,
-                aliases=op.aliases,
-                namespace=op.namespace,
-                row=op,
-            )
-        )
+        call = make_function(op)
+        entry = Entry(
+            op.name, call, op.function, op.method, aliases=op.aliases, namespace=op.namespace,
+            row=op,
+        )  # fmt: skip
+        describe(call, register(entry).forms)
 
 
 def inplace_of(call: Callable[..., Any], name: str) -> Callable[..., Any]:
@@ -110,10 +103,14 @@ def inplace_of(call: Callable[..., Any], name: str) -> Callable[..., Any]:
             raise errors_arith.inplace_out(name)
         return call(input, *args, out=input, **kwargs)
 
-    inplace.__doc__ = (
-        f"In-place form of `{call.__name__}`: the result's shape and dtype must fit the tensor."
-    )
-    return _named(inplace, name)
+    return _inplace(inplace, call.__name__, call)
+
+
+def _inplace(made: Callable[..., Any], of: str, call: Callable[..., Any]) -> Callable[..., Any]:
+    """Name and describe an in-place form, whose arguments are those of `call` without `out`."""
+    made.__doc__ = f"In-place form of `{of}`: the result's shape and dtype must fit the tensor."
+    describe(made, (signature_text(of + "_", call, method=True, without="out"),))
+    return _named(made, of + "_")
 
 
 def _numeric(other: Any) -> bool:

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, TypeVar
+
+from .spelling import describe, signature_text
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -13,7 +15,8 @@ F = TypeVar("F", bound=Callable[..., Any])
 class Entry:
     """How one public name is spelled: as a function, a method, a property, under other names.
 
-    A row's spellings follow from the row. A Python function says whether it has an in-place
+    `forms` are the signatures in which it is called; a property has none. A row's spellings
+    follow from the row. A Python function says whether it has an in-place
     form and operators of its own, which rows it runs (their operators are bound to them
     directly), and which callable is the method where that takes its arguments in another order.
     """
@@ -23,6 +26,7 @@ class Entry:
     function: bool = True
     method: bool | Callable[..., Any] = True
     prop: bool = False
+    forms: tuple[str, ...] = ()
     aliases: tuple[str, ...] = ()
     namespace: str = ""
     row: Any = None
@@ -34,11 +38,18 @@ class Entry:
 ENTRIES: dict[str, Entry] = {}
 
 
-def register(entry: Entry) -> None:
-    """Add an entry; a name given twice is a mistake in the catalogue."""
+def register(entry: Entry) -> Entry:
+    """Add an entry, with the signature of its function unless it says in which forms it is called.
+
+    A name given twice is a mistake in the catalogue.
+    """
     key = f"{entry.namespace}.{entry.name}" if entry.namespace else entry.name
     assert key not in ENTRIES, f"op {key} is in the catalogue twice"
+    if not entry.forms and not entry.prop:
+        form = signature_text(key, entry.call, method=not entry.function)
+        entry = replace(entry, forms=(form,))
     ENTRIES[key] = entry
+    return entry
 
 
 def op(
@@ -47,6 +58,7 @@ def op(
     function: bool = True,
     method: bool | Callable[..., Any] = True,
     prop: bool = False,
+    forms: tuple[str, ...] = (),
     aliases: tuple[str, ...] = (),
     namespace: str = "",
     inplace: bool = False,
@@ -55,15 +67,17 @@ def op(
 ) -> Callable[[F], F]:
     """Put a Python function into the catalogue under its own name, or `name`.
 
-    With `inplace`, the function takes `out=`, and its `name_` form passes the tensor itself.
+    With `inplace`, the function takes `out=`, and its `name_` form passes the tensor itself. The
+    docstring is without the signature, which comes from the function, or from `forms` where the
+    op is called in several ways.
     """
 
     def add(call: F) -> F:
         entry = Entry(
-            name or call.__name__, call, function, method, prop, aliases, namespace,
+            name or call.__name__, call, function, method, prop, forms, aliases, namespace,
             inplace=inplace, operators=operators, rows=rows,
         )  # fmt: skip
-        register(entry)
+        describe(call, register(entry).forms)
         return call
 
     return add

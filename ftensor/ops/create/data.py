@@ -129,9 +129,7 @@ def tensor(
     requires_grad: bool = False,
     pin_memory: bool = False,
 ) -> Tensor:
-    """tensor(data, *, dtype=None, device=None) -> Tensor
-
-    A tensor with the values of numbers, nested sequences or an array, which are copied. Without
+    """A tensor with the values of numbers, nested sequences or an array, which are copied. Without
     `dtype` an array keeps its own; Python's bools, ints, floats and complex numbers become bool,
     int64, the default dtype and its complex counterpart. ValueError for sequences of unequal
     length, RuntimeError for numbers that the dtype can't hold.
@@ -160,9 +158,7 @@ def new_like_data(
 
 @op(method=False)
 def as_tensor(data: Any, dtype: dtype | None = None, device: DeviceLike | None = None) -> Tensor:
-    """as_tensor(data, dtype=None, device=None) -> Tensor
-
-    As `tensor`, but a tensor that has the dtype and device already is returned itself, and an
+    """As `tensor`, but a tensor that has the dtype and device already is returned itself, and an
     array's memory is shared where the device computes in host memory and the dtype stays.
     """
     if isinstance(data, Tensor):
@@ -185,9 +181,7 @@ def asarray(
     copy: bool | None = None,
     requires_grad: bool = False,
 ) -> Tensor:
-    """asarray(obj, *, dtype=None, device=None, copy=None) -> Tensor
-
-    A tensor of a tensor, an array, a DLPack producer, a buffer, or numbers and sequences. `copy`
+    """A tensor of a tensor, an array, a DLPack producer, a buffer, or numbers and sequences. `copy`
     is None to share memory where possible, True to copy, False to raise ValueError rather than
     copy. A buffer of bytes is read as elements of `dtype`.
     """
@@ -226,10 +220,8 @@ def frombuffer(
     device: DeviceLike | None = None,
     requires_grad: bool = False,
 ) -> Tensor:
-    """frombuffer(buffer, *, dtype, count=-1, offset=0) -> Tensor
-
-    A 1-d tensor over the memory of a Python buffer, from byte `offset` on; shared where the device
-    computes in host memory. ValueError where the buffer does not hold whole elements.
+    """A 1-d tensor over the memory of a Python buffer, from byte `offset` on; shared where the
+    device computes in host memory. ValueError where the buffer does not hold whole elements.
     """
     of, where = options("frombuffer", dtype, device, requires_grad=requires_grad)
     if of is None:

@@ -47,9 +47,8 @@ def empty_like(
     requires_grad: bool = False,
     memory_format: Any = preserve_format,
 ) -> Tensor:
-    """empty_like(input, *, dtype=None, device=None, memory_format=preserve_format) -> Tensor
-
-    A tensor of `input`'s shape, dtype, device and memory order with whatever lies in its memory.
+    """A tensor of `input`'s shape, dtype, device and memory order with whatever lies in its
+    memory.
     """
     return _like(
         "empty_like", input, dtype, layout, device, pin_memory, requires_grad, memory_format
@@ -67,10 +66,7 @@ def zeros_like(
     requires_grad: bool = False,
     memory_format: Any = preserve_format,
 ) -> Tensor:
-    """zeros_like(input, *, dtype=None, device=None, memory_format=preserve_format) -> Tensor
-
-    Zeros of `input`'s shape, dtype, device and memory order.
-    """
+    """Zeros of `input`'s shape, dtype, device and memory order."""
     return zero_(
         _like("zeros_like", input, dtype, layout, device, pin_memory, requires_grad, memory_format)
     )
@@ -87,10 +83,7 @@ def ones_like(
     requires_grad: bool = False,
     memory_format: Any = preserve_format,
 ) -> Tensor:
-    """ones_like(input, *, dtype=None, device=None, memory_format=preserve_format) -> Tensor
-
-    Ones of `input`'s shape, dtype, device and memory order.
-    """
+    """Ones of `input`'s shape, dtype, device and memory order."""
     return fill_(
         _like("ones_like", input, dtype, layout, device, pin_memory, requires_grad, memory_format),
         1,
@@ -109,9 +102,7 @@ def full_like(
     requires_grad: bool = False,
     memory_format: Any = preserve_format,
 ) -> Tensor:
-    """full_like(input, fill_value, *, dtype=None, device=None, memory_format=preserve_format)
-
-    One value in `input`'s shape, dtype, device and memory order. RuntimeError where the dtype
+    """One value in `input`'s shape, dtype, device and memory order. RuntimeError where the dtype
     can't hold it.
     """
     value = given_number("full_like", "fill_value", fill_value)
@@ -148,10 +139,7 @@ def new_empty(
     pin_memory: bool = False,
     requires_grad: bool = False,
 ) -> Tensor:
-    """new_empty(*size, dtype=None, device=None) -> Tensor
-
-    `empty` with this tensor's dtype and device, unless others are given.
-    """
+    """`empty` with this tensor's dtype and device, unless others are given."""
     return _new("new_empty", input, args, size, dtype, layout, device, pin_memory, requires_grad)
 
 
@@ -166,10 +154,7 @@ def new_zeros(
     pin_memory: bool = False,
     requires_grad: bool = False,
 ) -> Tensor:
-    """new_zeros(*size, dtype=None, device=None) -> Tensor
-
-    `zeros` with this tensor's dtype and device, unless others are given.
-    """
+    """`zeros` with this tensor's dtype and device, unless others are given."""
     return zero_(
         _new("new_zeros", input, args, size, dtype, layout, device, pin_memory, requires_grad)
     )
@@ -186,10 +171,7 @@ def new_ones(
     pin_memory: bool = False,
     requires_grad: bool = False,
 ) -> Tensor:
-    """new_ones(*size, dtype=None, device=None) -> Tensor
-
-    `ones` with this tensor's dtype and device, unless others are given.
-    """
+    """`ones` with this tensor's dtype and device, unless others are given."""
     return fill_(
         _new("new_ones", input, args, size, dtype, layout, device, pin_memory, requires_grad), 1
     )
@@ -207,10 +189,7 @@ def new_full(
     pin_memory: bool = False,
     requires_grad: bool = False,
 ) -> Tensor:
-    """new_full(size, fill_value, *, dtype=None, device=None) -> Tensor
-
-    `full` with this tensor's dtype (not the value's) and device, unless others are given.
-    """
+    """`full` with this tensor's dtype (not the value's) and device, unless others are given."""
     shape = int_list(size, "new_full", "size")
     value = given_number("new_full", "fill_value", fill_value)
     made = _new("new_full", input, (shape,), None, dtype, layout, device, pin_memory, requires_grad)
@@ -229,10 +208,7 @@ def new_empty_strided(
     pin_memory: bool = False,
     requires_grad: bool = False,
 ) -> Tensor:
-    """new_empty_strided(size, stride, *, dtype=None, device=None) -> Tensor
-
-    `empty_strided` with this tensor's dtype and device, unless others are given.
-    """
+    """`empty_strided` with this tensor's dtype and device, unless others are given."""
     own = input._storage.device
     function = "new_empty_strided"
     of, where = options(function, dtype, device, layout, pin_memory, requires_grad, own)
@@ -251,10 +227,7 @@ def new_tensor(
     layout: Any = None,
     pin_memory: bool = False,
 ) -> Tensor:
-    """new_tensor(data, *, dtype=None, device=None) -> Tensor
-
-    `tensor(data)` with this tensor's dtype and device, unless others are given.
-    """
+    """`tensor(data)` with this tensor's dtype and device, unless others are given."""
     if isinstance(data, Tensor):
         errors_creation.warn_copied_tensor("new_tensor")
     if dtype is None:
@@ -264,8 +237,8 @@ def new_tensor(
     )
 
 
-@op(function=False, name="new")
+@op(function=False, name="new", forms=("new(*sizes) -> Tensor", "new(data) -> Tensor"))
 def new_(input: Tensor, *args: Any, device: DeviceLike | None = None) -> Tensor:
-    """new(*sizes) or new(data): torch's old way to make a tensor of this one's dtype and device."""
+    """Torch's old way to make a tensor of this one's dtype and device."""
     where = input._storage.device if device is None else device
     return legacy_constructor(*args, device=where, of=input._dtype)

@@ -49,10 +49,7 @@ def eye(
     pin_memory: bool = False,
     requires_grad: bool = False,
 ) -> Tensor:
-    """eye(n, m=n, *, out=None, dtype=None, device=None) -> Tensor
-
-    Ones on the diagonal, else zeros.
-    """
+    """Ones on the diagonal, else zeros."""
     of, where = options("eye", dtype, device, layout, pin_memory, requires_grad)
     rows = as_int(n, "eye", "n")
     cols = rows if m is None else as_int(m, "eye", "m")
@@ -76,9 +73,8 @@ def tril_indices(
     device: DeviceLike | None = None,
     pin_memory: bool = False,
 ) -> Tensor:
-    """tril_indices(row, col, offset=0, *, dtype=int64, device=None) -> Tensor
-
-    The rows (first) and columns (second) of the elements of a lower triangle, in row-major order.
+    """The rows (first) and columns (second) of the elements of a lower triangle, in row-major
+    order.
     """
     of, where = options("tril_indices", dtype, device, layout, pin_memory)
     return _triangle("tril_indices", row, col, offset, of, where, flip=False)
@@ -95,9 +91,8 @@ def triu_indices(
     device: DeviceLike | None = None,
     pin_memory: bool = False,
 ) -> Tensor:
-    """triu_indices(row, col, offset=0, *, dtype=int64, device=None) -> Tensor
-
-    The rows (first) and columns (second) of the elements of an upper triangle, in row-major order.
+    """The rows (first) and columns (second) of the elements of an upper triangle, in row-major
+    order.
     """
     of, where = options("triu_indices", dtype, device, layout, pin_memory)
     return _triangle("triu_indices", row, col, offset, of, where, flip=True)

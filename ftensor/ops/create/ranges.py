@@ -88,9 +88,7 @@ def arange(
     pin_memory: bool = False,
     requires_grad: bool = False,
 ) -> Tensor:
-    """arange(start=0, end, step=1, *, out=None, dtype=None, device=None) -> Tensor
-
-    The numbers from `start` in steps of `step` up to, but without, `end`. Without `dtype` int64
+    """The numbers from `start` in steps of `step` up to, but without, `end`. Without `dtype` int64
     if all three are integers, else the default dtype. RuntimeError for a step of zero or one that
     leads away from `end`.
     """
@@ -228,10 +226,8 @@ def linspace(
     pin_memory: bool = False,
     requires_grad: bool = False,
 ) -> Tensor:
-    """linspace(start, end, steps, *, out=None, dtype=None, device=None) -> Tensor
-
-    `steps` evenly spaced numbers from `start` to `end`, both included; numbers or 0-d tensors. The
-    dtype is the default one, or its complex counterpart for complex bounds, unless given.
+    """`steps` evenly spaced numbers from `start` to `end`, both included; numbers or 0-d tensors.
+    The dtype is the default one, or its complex counterpart for complex bounds, unless given.
     """
     of, where = options("linspace", dtype, device, layout, pin_memory, requires_grad)
     low, high, made = _space("linspace", start, end, steps, of, where, out, device)
@@ -255,10 +251,7 @@ def logspace(
     pin_memory: bool = False,
     requires_grad: bool = False,
 ) -> Tensor:
-    """logspace(start, end, steps, base=10.0, *, out=None, dtype=None, device=None) -> Tensor
-
-    `base` to the power of `steps` evenly spaced numbers from `start` to `end`, both included.
-    """
+    """`base` to the power of `steps` evenly spaced numbers from `start` to `end`, both included."""
     of, where = options("logspace", dtype, device, layout, pin_memory, requires_grad)
     low, high, made = _space("logspace", start, end, steps, of, where, out, device)
     number = float(given_number("logspace", "base", base))

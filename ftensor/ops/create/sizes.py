@@ -45,9 +45,8 @@ def zeros(
     pin_memory: bool = False,
     requires_grad: bool = False,
 ) -> Tensor:
-    """zeros(*size, out=None, dtype=None, device=None) -> Tensor
-
-    A tensor of zeros. The dtype is the default one unless given; RuntimeError for negative sizes.
+    """A tensor of zeros. The dtype is the default one unless given; RuntimeError for negative
+    sizes.
     """
     of, where = options("zeros", dtype, device, layout, pin_memory, requires_grad)
     shape = sizes("zeros", args, size)
@@ -65,9 +64,8 @@ def ones(
     pin_memory: bool = False,
     requires_grad: bool = False,
 ) -> Tensor:
-    """ones(*size, out=None, dtype=None, device=None) -> Tensor
-
-    A tensor of ones. The dtype is the default one unless given; RuntimeError for negative sizes.
+    """A tensor of ones. The dtype is the default one unless given; RuntimeError for
+    negative sizes.
     """
     of, where = options("ones", dtype, device, layout, pin_memory, requires_grad)
     shape = sizes("ones", args, size)
@@ -86,9 +84,7 @@ def full(
     pin_memory: bool = False,
     requires_grad: bool = False,
 ) -> Tensor:
-    """full(size, fill_value, *, out=None, dtype=None, device=None) -> Tensor
-
-    A tensor of one value, a number or a 0-d tensor. Without `dtype` it has the value's: bool,
+    """A tensor of one value, a number or a 0-d tensor. Without `dtype` it has the value's: bool,
     int64, the default dtype or its complex counterpart. RuntimeError where the dtype can't hold it.
     """
     of, where = options("full", dtype, device, layout, pin_memory, requires_grad)
@@ -111,10 +107,7 @@ def empty(
     requires_grad: bool = False,
     memory_format: Any = contiguous_format,
 ) -> Tensor:
-    """empty(*size, out=None, dtype=None, device=None, memory_format=contiguous_format) -> Tensor
-
-    A tensor whose values are whatever lies in its memory.
-    """
+    """A tensor whose values are whatever lies in its memory."""
     of, where = options("empty", dtype, device, layout, pin_memory, requires_grad)
     shape = sizes("empty", args, size)
     wanted = checked_format("empty", memory_format)
@@ -135,9 +128,7 @@ def empty_strided(
     requires_grad: bool = False,
     pin_memory: bool = False,
 ) -> Tensor:
-    """empty_strided(size, stride, *, dtype=None, device=None) -> Tensor
-
-    A tensor of given sizes and strides (in elements) with whatever values lie in its memory.
+    """A tensor of given sizes and strides (in elements) with whatever values lie in its memory.
     RuntimeError for negative ones, or where they are not equally many.
     """
     of, where = options("empty_strided", dtype, device, layout, pin_memory, requires_grad)
@@ -167,9 +158,7 @@ def empty_permuted(
     requires_grad: bool = False,
     pin_memory: bool = False,
 ) -> Tensor:
-    """empty_permuted(size, physical_layout, *, dtype=None, device=None) -> Tensor
-
-    A tensor without gaps whose dims lie in memory in the order `physical_layout`, outermost
+    """A tensor without gaps whose dims lie in memory in the order `physical_layout`, outermost
     first. RuntimeError if that does not name each dim once.
     """
     of, where = options("empty_permuted", dtype, device, layout, pin_memory, requires_grad)
@@ -191,10 +180,7 @@ def scalar_tensor(
     pin_memory: bool = False,
     requires_grad: bool = False,
 ) -> Tensor:
-    """scalar_tensor(s, *, dtype=None, device=None) -> Tensor
-
-    A 0-d tensor, of the default dtype unless another is given.
-    """
+    """A 0-d tensor, of the default dtype unless another is given."""
     of, where = options("scalar_tensor", dtype, device, layout, pin_memory, requires_grad)
     value = given_number("scalar_tensor", "s", s)
     return fill_(new((), of or dtypes.get_default_dtype(), where), value)

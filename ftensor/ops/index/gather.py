@@ -56,9 +56,7 @@ def check_gather_shapes(input: Tensor, dim: int, index: Tensor) -> None:
 def gather(
     input: Tensor, dim: int, index: Tensor, *, sparse_grad: bool = False, out: Tensor | None = None
 ) -> Tensor:
-    """gather(input, dim, index, *, out=None) -> Tensor
-
-    The element `input[i][index[i][j]]` (for dim 1 of a matrix) for every place of `index`, which
+    """The element `input[i][index[i][j]]` (for dim 1 of a matrix) for every place of `index`, which
     has as many dims as the input and is no larger in the others. RuntimeError for an index out of
     range; negative ones are.
     """
@@ -85,7 +83,7 @@ def _gather(made: Tensor, input: Tensor, dim: int, index: Tensor, strict: bool) 
 
 @op()
 def index_select(input: Tensor, dim: int, index: Tensor, *, out: Tensor | None = None) -> Tensor:
-    """index_select(input, dim, index, *, out=None) -> Tensor: the entries of a dim that are listed.
+    """The entries of a dim that are listed.
 
     `index` has one dim (or none) and holds int32 or int64; IndexError for one out of range.
     """
@@ -114,7 +112,7 @@ def index_select(input: Tensor, dim: int, index: Tensor, *, out: Tensor | None =
 
 @op()
 def take(input: Tensor, index: Tensor, *, out: Tensor | None = None) -> Tensor:
-    """take(input, index, *, out=None) -> Tensor: elements by their place in the flattened input.
+    """Elements by their place in the flattened input.
 
     The result has the index's shape. IndexError for an index out of range.
     """
@@ -134,9 +132,7 @@ def take(input: Tensor, index: Tensor, *, out: Tensor | None = None) -> Tensor:
 def take_along_dim(
     input: Tensor, indices: Tensor, dim: int | None = None, *, out: Tensor | None = None
 ) -> Tensor:
-    """take_along_dim(input, indices, dim=None, *, out=None) -> Tensor
-
-    As `gather`, with input and indices broadcast together in the other dims, and with negative
+    """As `gather`, with input and indices broadcast together in the other dims, and with negative
     indices counting from the end; without `dim`, both are flattened and negative ones refused.
     """
     name = "take_along_dim"
@@ -166,9 +162,8 @@ def _expanded(t: Tensor, shape: tuple[int, ...]) -> Tensor:
 
 @op()
 def unravel_index(indices: Tensor, shape: Any) -> tuple[Tensor, ...]:
-    """unravel_index(indices, shape) -> tuple of Tensors
-
-    The coordinates of places in a shape, as int64; places beyond it, or negative, wrap around.
+    """The coordinates of places in a shape, as int64; places beyond it, or negative, wrap
+    around.
     """
     check_tensors("unravel_index", indices=indices)
     if indices._dtype.kind not in "iu":

@@ -25,9 +25,7 @@ Number = (bool, int, float, complex)
 
 @op(name="__getitem__", function=False)
 def getitem(input: Tensor, index: Any) -> Tensor:
-    """input[index] -> Tensor
-
-    A view for ints, slices, None and Ellipsis; a copy with masks and integer tensors, lists and
+    """A view for ints, slices, None and Ellipsis; a copy with masks and integer tensors, lists and
     arrays. IndexError for what is out of range or does not fit.
     """
     if type(index) is int and input._shape:  # the common case, without sorting
@@ -81,7 +79,7 @@ def _without_leading_ones(value: Tensor, ndim: int) -> Tensor:
 
 @op(name="__setitem__", function=False)
 def setitem(input: Tensor, index: Any, value: Any) -> None:
-    """input[index] = value: a number, or a tensor broadcast to what the index selects."""
+    """Write a number, or a tensor broadcast to what the index selects."""
     if index is False:
         return  # nothing is selected, and torch does not look at the value then
     if isinstance(value, np.generic):
@@ -113,9 +111,8 @@ def setitem(input: Tensor, index: Any, value: Any) -> None:
 def index_put_(
     input: Tensor, indices: Sequence[Any], values: Tensor, accumulate: bool = False
 ) -> Tensor:
-    """index_put_(indices, values, accumulate=False) -> Tensor
-
-    `input[indices] = values`; with `accumulate`, values that meet the same element are summed.
+    """`input[indices] = values`; with `accumulate`, values that meet the same element are
+    summed.
     """
     if not isinstance(indices, (tuple, list)) or not all(isinstance(i, Tensor) for i in indices):
         raise errors_index.put_indices(indices)
@@ -137,5 +134,5 @@ def index_put_(
 def index_put(
     input: Tensor, indices: Sequence[Any], values: Tensor, accumulate: bool = False
 ) -> Tensor:
-    """index_put(input, indices, values, accumulate=False) -> Tensor: a copy, put into."""
+    """A copy, put into."""
     return index_put_(memory.clone(input), indices, values, accumulate)

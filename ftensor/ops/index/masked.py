@@ -23,11 +23,14 @@ MERGE = Op("merge", "merge(input, mask, value) -> Tensor", "b ? c : a", bool_="b
            complex_="ftb_cwhere(b, c, a)", sees="VMV", any_out=True)  # fmt: skip
 
 
-@op()
+@op(
+    forms=(
+        "nonzero(input, *, out=None) -> Tensor",
+        "nonzero(input, *, as_tuple=True) -> tuple[Tensor, ...]",
+    )
+)
 def nonzero(input: Tensor, *, out: Tensor | None = None, as_tuple: bool = False) -> Any:
-    """nonzero(input, *, out=None, as_tuple=False) -> Tensor or tuple of Tensors
-
-    The indices of the elements that are not zero: int64, one row for each, in order; or one
+    """The indices of the elements that are not zero: int64, one row for each, in order; or one
     tensor for each dim. Waits for the input.
     """
     if as_tuple:
@@ -55,7 +58,7 @@ def _rows(input: Tensor) -> Tensor:
 
 @op()
 def argwhere(input: Tensor) -> Tensor:
-    """argwhere(input) -> Tensor: as `nonzero`, one row for each element that is not zero."""
+    """As `nonzero`, one row for each element that is not zero."""
     return _rows(input)
 
 
@@ -63,10 +66,7 @@ def argwhere(input: Tensor) -> Tensor:
 def nonzero_static(
     input: Tensor, *, size: int, fill_value: int = -1, out: Tensor | None = None
 ) -> Tensor:
-    """nonzero_static(input, *, size, fill_value=-1) -> Tensor
-
-    As `nonzero` with exactly `size` rows: the first ones found, the rest filled.
-    """
+    """As `nonzero` with exactly `size` rows: the first ones found, the rest filled."""
     if size < 0:
         raise errors_index.static_size(size)
     rows = _rows(input)
@@ -102,7 +102,7 @@ def _fill_value(input: Tensor, value: Any, name: str) -> Tensor:
 
 @op(function=False)
 def masked_fill_(input: Tensor, mask: Tensor, value: Any) -> Tensor:
-    """masked_fill_(mask, value) -> Tensor: write a number where the (broadcast) mask is True."""
+    """Write a number where the (broadcast) mask is True."""
     mask = _mask(input, mask, "masked_fill_")
     number = _fill_value(input, value, "masked_fill_")
     return pointwise(MERGE, (input, mask, number), (), input, True)
@@ -110,7 +110,7 @@ def masked_fill_(input: Tensor, mask: Tensor, value: Any) -> Tensor:
 
 @op()
 def masked_fill(input: Tensor, mask: Tensor, value: Any) -> Tensor:
-    """masked_fill(input, mask, value) -> Tensor: `value` where the mask is True, else the input."""
+    """`value` where the mask is True, else the input."""
     mask = _mask(input, mask, "masked_fill")
     number = _fill_value(input, value, "masked_fill")
     shape = broadcast_shapes(input._shape, mask._shape)
@@ -125,7 +125,7 @@ def _broadcast(t: Tensor, *others: Tensor) -> Tensor:
 
 @op()
 def masked_select(input: Tensor, mask: Tensor, *, out: Tensor | None = None) -> Tensor:
-    """masked_select(input, mask, *, out=None) -> Tensor: the elements where the mask is True, 1-d.
+    """The elements where the mask is True, 1-d.
 
     Shapes are broadcast together. Waits for the mask.
     """
@@ -143,9 +143,7 @@ def masked_select(input: Tensor, mask: Tensor, *, out: Tensor | None = None) -> 
 
 @op(function=False)
 def masked_scatter_(input: Tensor, mask: Tensor, source: Tensor) -> Tensor:
-    """masked_scatter_(mask, source) -> Tensor
-
-    Write the elements of `source`, one after another, where the (broadcast) mask is True. Waits
+    """Write the elements of `source`, one after another, where the (broadcast) mask is True. Waits
     for the mask.
     """
     name = "masked_scatter_"
@@ -173,7 +171,7 @@ def masked_scatter_(input: Tensor, mask: Tensor, source: Tensor) -> Tensor:
 
 @op()
 def masked_scatter(input: Tensor, mask: Tensor, source: Tensor) -> Tensor:
-    """masked_scatter(input, mask, source) -> Tensor: a copy, scattered into."""
+    """A copy, scattered into."""
     mask = _mask(input, mask, "masked_scatter")
     whole = _broadcast(input, mask)
     made = memory.clone(whole, memory_format=memory.contiguous_format)

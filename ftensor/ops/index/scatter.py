@@ -92,9 +92,7 @@ def scatter(
     input: Tensor, dim: int, index: Tensor, src: Any = None, *, value: Any = None,
     reduce: str | None = None, out: Tensor | None = None,
 ) -> Tensor:  # fmt: skip
-    """scatter(input, dim, index, src, *, reduce=None, out=None) -> Tensor
-
-    A copy of the input with the elements of `src`, or a number, at the places that `index` leads
+    """A copy of the input with the elements of `src`, or a number, at the places that `index` leads
     to along a dim; the last one stays where several meet. `reduce` "add" or "multiply" joins them
     with what lies there. RuntimeError for an index out of range.
     """
@@ -130,9 +128,7 @@ def scatter_(
 def scatter_add(
     input: Tensor, dim: int, index: Tensor, src: Tensor, *, out: Tensor | None = None
 ) -> Tensor:
-    """scatter_add(input, dim, index, src, *, out=None) -> Tensor
-
-    A copy of the input with the elements of `src` added where `index` leads to along a dim, in
+    """A copy of the input with the elements of `src` added where `index` leads to along a dim, in
     order. RuntimeError for an index out of range.
     """
     check_tensors("scatter_add", input=input, index=index, src=src)
@@ -153,9 +149,7 @@ def scatter_reduce(
     input: Tensor, dim: int, index: Tensor, src: Tensor, reduce: str, *,
     include_self: bool = True, out: Tensor | None = None,
 ) -> Tensor:  # fmt: skip
-    """scatter_reduce(input, dim, index, src, reduce, *, include_self=True, out=None) -> Tensor
-
-    As `scatter_add`, with "sum", "prod", "mean", "amax" or "amin" of the elements that meet; of
+    """As `scatter_add`, with "sum", "prod", "mean", "amax" or "amin" of the elements that meet; of
     these and what lay there, unless `include_self` is False.
     """
     check_tensors("scatter_reduce", input=input, index=index, src=src)
@@ -212,9 +206,7 @@ def divide_by_counts(sums: Tensor, counts: Tensor) -> None:
 
 @op(function=False)
 def put_(input: Tensor, index: Tensor, source: Tensor, accumulate: bool = False) -> Tensor:
-    """put_(index, source, accumulate=False) -> Tensor
-
-    Write the elements of `source` to places of the flattened tensor, in order; with `accumulate`
+    """Write the elements of `source` to places of the flattened tensor, in order; with `accumulate`
     add them. IndexError for an index out of range.
     """
     name = "put_"
@@ -243,6 +235,6 @@ def put_(input: Tensor, index: Tensor, source: Tensor, accumulate: bool = False)
 
 @op()
 def put(input: Tensor, index: Tensor, source: Tensor, accumulate: bool = False) -> Tensor:
-    """put(input, index, source, accumulate=False) -> Tensor: a copy, put into."""
+    """A copy, put into."""
     check_tensors("put", input=input)
     return put_(memory.clone(input), index, source, accumulate)

@@ -44,10 +44,8 @@ def index_add(
     input: Tensor, dim: int, index: Tensor, source: Tensor, *, alpha: Any = 1,
     out: Tensor | None = None,
 ) -> Tensor:  # fmt: skip
-    """index_add(input, dim, index, source, *, alpha=1, out=None) -> Tensor
-
-    A copy of the input with `alpha * source` added, entry by entry of a dim, to the entries listed
-    in `index`. RuntimeError for an index out of range; negative ones are.
+    """A copy of the input with `alpha * source` added, entry by entry of a dim, to the entries
+    listed in `index`. RuntimeError for an index out of range; negative ones are.
     """
     check_tensors("index_add", input=input, index=index, source=source)
     made = copy_to_write("index_add", input, out, (index, source))
@@ -94,9 +92,7 @@ def index_reduce(
     input: Tensor, dim: int, index: Tensor, source: Tensor, reduce: str, *,
     include_self: bool = True, out: Tensor | None = None,
 ) -> Tensor:  # fmt: skip
-    """index_reduce(input, dim, index, source, reduce, *, include_self=True, out=None) -> Tensor
-
-    As `index_add`, with "prod", "mean", "amax" or "amin" of the entries that meet; of these and
+    """As `index_add`, with "prod", "mean", "amax" or "amin" of the entries that meet; of these and
     what lay there, unless `include_self` is False.
     """
     check_tensors("index_reduce", input=input, index=index, source=source)
@@ -130,9 +126,7 @@ def index_reduce_(
 def index_copy(
     input: Tensor, dim: int, index: Tensor, source: Tensor, *, out: Tensor | None = None
 ) -> Tensor:
-    """index_copy(input, dim, index, source, *, out=None) -> Tensor
-
-    A copy of the input with the entries of `source` written over those that `index` (int64)
+    """A copy of the input with the entries of `source` written over those that `index` (int64)
     lists. IndexError for an index out of range; negative ones are.
     """
     check_tensors("index_copy", input=input, index=index, source=source)
@@ -167,17 +161,15 @@ def index_copy_(input: Tensor, dim: int, index: Tensor, source: Tensor) -> Tenso
 
 @op()
 def index_fill(input: Tensor, dim: int, index: Tensor, value: Any) -> Tensor:
-    """index_fill(input, dim, index, value) -> Tensor: a copy with the listed entries filled."""
+    """A copy with the listed entries filled."""
     check_tensors("index_fill", input=input)
     return index_fill_(memory.clone(input), dim, index, value)
 
 
 @op(function=False)
 def index_fill_(input: Tensor, dim: int, index: Tensor, value: Any) -> Tensor:
-    """index_fill_(dim, index, value) -> Tensor
-
-    Write a number (or a 0-d tensor's value) into the entries of a dim that `index` (int64) lists.
-    IndexError for an index out of range.
+    """Write a number (or a 0-d tensor's value) into the entries of a dim that `index` (int64)
+    lists. IndexError for an index out of range.
     """
     name = "index_fill_"
     check_tensors(name, input=input, index=index)
@@ -205,7 +197,7 @@ def _written_view(input: Tensor, view: Tensor, src: Tensor, name: str) -> None:
 
 @op()
 def select_scatter(input: Tensor, src: Tensor, dim: int, index: int) -> Tensor:
-    """select_scatter(input, src, dim, index) -> Tensor: a copy with one entry of a dim replaced."""
+    """A copy with one entry of a dim replaced."""
     check_tensors("select_scatter", input=input)
     made = memory.clone(input)
     view = made.select(dim, index)
@@ -218,10 +210,7 @@ def slice_scatter(
     input: Tensor, src: Tensor, dim: int = 0, start: int | None = None, end: int | None = None,
     step: int = 1, *, out: Tensor | None = None,
 ) -> Tensor:  # fmt: skip
-    """slice_scatter(input, src, dim=0, start=None, end=None, step=1) -> Tensor
-
-    A copy of the input with a slice of a dim replaced.
-    """
+    """A copy of the input with a slice of a dim replaced."""
     check_tensors("slice_scatter", input=input)
     made = memory.clone(input)
     dim = normalize_dim(dim, input.ndim)
@@ -234,10 +223,7 @@ def slice_scatter(
 def diagonal_scatter(
     input: Tensor, src: Tensor, offset: int = 0, dim1: int = 0, dim2: int = 1
 ) -> Tensor:
-    """diagonal_scatter(input, src, offset=0, dim1=0, dim2=1) -> Tensor
-
-    A copy of the input with a diagonal replaced.
-    """
+    """A copy of the input with a diagonal replaced."""
     check_tensors("diagonal_scatter", input=input)
     made = memory.clone(input)
     view = made.diagonal(offset, dim1, dim2)
@@ -249,10 +235,7 @@ def diagonal_scatter(
 def as_strided_scatter(
     input: Tensor, src: Tensor, size: Any, stride: Any, storage_offset: int | None = None
 ) -> Tensor:
-    """as_strided_scatter(input, src, size, stride, storage_offset=None) -> Tensor
-
-    A copy of the input with the elements of an `as_strided` view replaced.
-    """
+    """A copy of the input with the elements of an `as_strided` view replaced."""
     check_tensors("as_strided_scatter", input=input)
     made = memory.clone(input)
     view = made.as_strided(size, stride, storage_offset)

@@ -24,9 +24,7 @@ def addmm(
     input: Tensor, mat1: Tensor, mat2: Tensor, *, beta: Any = 1, alpha: Any = 1,
     out: Tensor | None = None,
 ) -> Tensor:  # fmt: skip
-    """addmm(input, mat1, mat2, *, beta=1, alpha=1, out=None) -> Tensor
-
-    `beta * input + alpha * (mat1 @ mat2)`; with `beta` 0, `input` is not read. RuntimeError for
+    """`beta * input + alpha * (mat1 @ mat2)`; with `beta` 0, `input` is not read. RuntimeError for
     matrices that don't fit, an `input` that doesn't expand to the product, or different dtypes.
     """
     if type(mat1) is Tensor and type(mat2) is Tensor:
@@ -43,9 +41,8 @@ def addmv(
     input: Tensor, mat: Tensor, vec: Tensor, *, beta: Any = 1, alpha: Any = 1,
     out: Tensor | None = None,
 ) -> Tensor:  # fmt: skip
-    """addmv(input, mat, vec, *, beta=1, alpha=1, out=None) -> Tensor
-
-    `beta * input + alpha * (mat @ vec)`; with `beta` 0, `input` is not read. Errors as `addmm`.
+    """`beta * input + alpha * (mat @ vec)`; with `beta` 0, `input` is not read. Errors as
+    `addmm`.
     """
     if type(mat) is Tensor and type(vec) is Tensor:
         matrix_vector_fit("addmv", mat, vec)
@@ -59,10 +56,7 @@ def baddbmm(
     input: Tensor, batch1: Tensor, batch2: Tensor, *, beta: Any = 1, alpha: Any = 1,
     out: Tensor | None = None,
 ) -> Tensor:  # fmt: skip
-    """baddbmm(input, batch1, batch2, *, beta=1, alpha=1, out=None) -> Tensor
-
-    `addmm` for each pair of two batches of matrices.
-    """
+    """`addmm` for each pair of two batches of matrices."""
     if type(batch1) is Tensor and type(batch2) is Tensor:
         batches_fit("baddbmm", batch1, batch2)
     of = check("baddbmm", input=input, batch1=batch1, batch2=batch2)
@@ -79,10 +73,7 @@ def addbmm(
     input: Tensor, batch1: Tensor, batch2: Tensor, *, beta: Any = 1, alpha: Any = 1,
     out: Tensor | None = None,
 ) -> Tensor:  # fmt: skip
-    """addbmm(input, batch1, batch2, *, beta=1, alpha=1, out=None) -> Tensor
-
-    `beta * input + alpha` times the sum of all products of the two batches' matrices.
-    """
+    """`beta * input + alpha` times the sum of all products of the two batches' matrices."""
     if type(batch1) is Tensor and type(batch2) is Tensor:
         batches_fit("addbmm", batch1, batch2)
     of = check("addbmm", input=input, batch1=batch1, batch2=batch2)
@@ -132,10 +123,7 @@ def flat(t: Tensor, shape: Ints) -> Tensor:
 
 @op(aliases=("ger",))
 def outer(input: Tensor, vec2: Tensor, *, out: Tensor | None = None) -> Tensor:
-    """outer(input, vec2, *, out=None) -> Tensor
-
-    The products of every element of a vector with every one of another; dtypes are promoted.
-    """
+    """The products of every element of a vector with every one of another; dtypes are promoted."""
     for arg, x in (("input", input), ("vec2", vec2)):
         if type(x) is not Tensor:
             raise errors_arith.not_a_tensor("outer", arg, x)
@@ -162,9 +150,7 @@ def addr(
     input: Tensor, vec1: Tensor, vec2: Tensor, *, beta: Any = 1, alpha: Any = 1,
     out: Tensor | None = None,
 ) -> Tensor:  # fmt: skip
-    """addr(input, vec1, vec2, *, beta=1, alpha=1, out=None) -> Tensor
-
-    `beta * input + alpha * outer(vec1, vec2)`; dtypes are promoted. With `beta` 0, `input` is
+    """`beta * input + alpha * outer(vec1, vec2)`; dtypes are promoted. With `beta` 0, `input` is
     not read.
     """
     for arg, x in (("input", input), ("vec1", vec1), ("vec2", vec2)):
@@ -190,10 +176,7 @@ def addr(
 def linear(
     input: Tensor, weight: Tensor, bias: Tensor | None = None, *, out: Tensor | None = None
 ) -> Tensor:
-    """nn.functional.linear(input, weight, bias=None, *, out=None) -> Tensor
-
-    `input @ weight.T + bias`; the dims of `input` before the last are kept.
-    """
+    """`input @ weight.T + bias`; the dims of `input` before the last are kept."""
     for arg, x in (("input", input), ("weight", weight)):
         if type(x) is not Tensor:
             raise errors_arith.not_a_tensor("linear", arg, x)

@@ -35,10 +35,9 @@ def _permuted(t: Tensor, order: Sequence[int]) -> Tensor:
 
 @op(method=False)
 def tensordot(a: Tensor, b: Tensor, dims: Any = 2, out: Tensor | None = None) -> Tensor:
-    """tensordot(a, b, dims=2, *, out=None) -> Tensor
-
-    The products of two tensors summed over dims: the last `dims` of `a` with the first of `b`, or
-    the dims in two lists. RuntimeError for dims of different sizes or operands of different dtypes.
+    """The products of two tensors summed over dims: the last `dims` of `a` with the first of `b`,
+    or the dims in two lists. RuntimeError for dims of different sizes or operands of different
+    dtypes.
     """
     _tensors("tensordot", a=a, b=b)
     if isinstance(dims, Tensor):
@@ -99,10 +98,7 @@ def _summed(t: Tensor, dims: list[int]) -> Tensor:
 
 @op()
 def inner(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:
-    """inner(input, other, *, out=None) -> Tensor
-
-    The sums of products along the last dims; with a 0-d operand, the products.
-    """
+    """The sums of products along the last dims; with a 0-d operand, the products."""
     _tensors("inner", input=input, other=other)
     if not input._shape or not other._shape:
         made: Tensor = ENTRIES["mul"].call(input, other, out=out)
@@ -116,10 +112,7 @@ def inner(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:
 
 @op()
 def kron(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:
-    """kron(input, other, *, out=None) -> Tensor
-
-    The Kronecker product: each element of `input` times all of `other`. Dtypes are promoted.
-    """
+    """The Kronecker product: each element of `input` times all of `other`. Dtypes are promoted."""
     _tensors("kron", input=input, other=other)
     ndim = max(len(input._shape), len(other._shape))
     first = (1,) * (ndim - len(input._shape)) + input._shape
@@ -184,9 +177,7 @@ def _chain(name: str, matrices: Sequence[Tensor]) -> Tensor:
 
 @op(method=False, namespace="linalg")
 def multi_dot(tensors: Sequence[Tensor], *, out: Tensor | None = None) -> Tensor:
-    """linalg.multi_dot(tensors, *, out=None) -> Tensor
-
-    The product of a chain of matrices in the order that takes the fewest multiplications. The
+    """The product of a chain of matrices in the order that takes the fewest multiplications. The
     first may be a vector (a row), and so may the last (a column).
     """
     name = "linalg.multi_dot"
@@ -217,7 +208,7 @@ def multi_dot(tensors: Sequence[Tensor], *, out: Tensor | None = None) -> Tensor
 
 @op(method=False)
 def chain_matmul(*matrices: Any, out: Tensor | None = None) -> Tensor:
-    """chain_matmul(*matrices, out=None) -> Tensor: see `linalg.multi_dot`; matrices only."""
+    """See `linalg.multi_dot`; matrices only."""
     name = "chain_matmul"
     if len(matrices) == 1 and isinstance(matrices[0], (list, tuple)):
         matrices = tuple(matrices[0])
@@ -278,14 +269,11 @@ def _power(input: Tensor, n: int, out: Tensor | None) -> Tensor:
 
 @op(name="matrix_power", method=False, namespace="linalg")
 def linalg_matrix_power(input: Tensor, n: int, *, out: Tensor | None = None) -> Tensor:
-    """linalg.matrix_power(input, n, *, out=None) -> Tensor
-
-    Square matrices to an integer power, by repeated squaring; power 0 is the identity.
-    """
+    """Square matrices to an integer power, by repeated squaring; power 0 is the identity."""
     return _power(input, n, out)
 
 
 @op()
 def matrix_power(input: Tensor, n: int, *, out: Tensor | None = None) -> Tensor:
-    """matrix_power(input, n, *, out=None) -> Tensor: see `linalg.matrix_power`."""
+    """See `linalg.matrix_power`."""
     return _power(input, n, out)

@@ -19,14 +19,12 @@ ELLIPSIS = "..."
 Labels = list[str]
 
 
-@op(method=False)
+@op(method=False, forms=("einsum(equation, *operands) -> Tensor",))
 def einsum(*args: Any) -> Tensor:
-    """einsum(equation, *operands) -> Tensor
-
-    Sums of products named by subscripts: `"ij,jk->ik"` is the matrix product. A letter in several
-    operands is one dim of all of them; one that is not behind the arrow is summed; without an
-    arrow, the letters that appear once are kept, in alphabetical order. `...` stands for dims that
-    broadcast. Operands may instead be followed each by a list of numbers below 52, and then by
+    """Sums of products named by subscripts: `"ij,jk->ik"` is the matrix product. A letter in
+    several operands is one dim of all of them; one that is not behind the arrow is summed; without
+    an arrow, the letters that appear once are kept, in alphabetical order. `...` stands for dims
+    that broadcast. Operands may instead be followed each by a list of numbers below 52, and then by
     the output's. RuntimeError for sizes or subscripts that don't fit.
     """
     equation, operands = _arguments(args)

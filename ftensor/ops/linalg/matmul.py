@@ -15,10 +15,9 @@ from .product import DOT, VDOT, added_to, check, combine, finish, folded, need_n
 
 @op()
 def mm(input: Tensor, mat2: Tensor, *, out: Tensor | None = None) -> Tensor:
-    """mm(input, mat2, *, out=None) -> Tensor
-
-    The product of two matrices of one dtype. float16 and bfloat16 are summed in float32, integers
-    wrap. RuntimeError for other numbers of dims, sizes that don't fit, or different dtypes.
+    """The product of two matrices of one dtype. float16 and bfloat16 are summed in float32,
+    integers wrap. RuntimeError for other numbers of dims, sizes that don't fit, or different
+    dtypes.
     """
     if type(input) is Tensor and type(mat2) is Tensor:
         need_ndim("mm", 2, input=input, mat2=mat2)
@@ -30,10 +29,7 @@ def mm(input: Tensor, mat2: Tensor, *, out: Tensor | None = None) -> Tensor:
 
 @op()
 def bmm(input: Tensor, mat2: Tensor, *, out: Tensor | None = None) -> Tensor:
-    """bmm(input, mat2, *, out=None) -> Tensor
-
-    The products of two batches of matrices, pair by pair. Errors as for `mm`.
-    """
+    """The products of two batches of matrices, pair by pair. Errors as for `mm`."""
     if type(input) is Tensor and type(mat2) is Tensor:
         batches_fit("bmm", input, mat2)
     check("bmm", input=input, mat2=mat2)
@@ -49,10 +45,7 @@ def batches_fit(name: str, a: Tensor, b: Tensor) -> None:
 
 @op()
 def mv(input: Tensor, vec: Tensor, *, out: Tensor | None = None) -> Tensor:
-    """mv(input, vec, *, out=None) -> Tensor
-
-    The product of a matrix and a vector. Errors as for `mm`.
-    """
+    """The product of a matrix and a vector. Errors as for `mm`."""
     if type(input) is Tensor and type(vec) is Tensor:
         matrix_vector_fit("mv", input, vec)
     check("mv", input=input, vec=vec)
@@ -104,21 +97,19 @@ def _dot(name: str, red: Any, a: Any, b: Any, out: Tensor | None) -> Tensor:
 
 @op()
 def dot(input: Tensor, tensor: Tensor, *, out: Tensor | None = None) -> Tensor:
-    """dot(input, tensor, *, out=None) -> Tensor: the sum of two vectors' products."""
+    """The sum of two vectors' products."""
     return _dot("dot", DOT, input, tensor, out)
 
 
 @op()
 def vdot(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:
-    """vdot(input, other, *, out=None) -> Tensor: `dot` with the conjugate of `input`."""
+    """`dot` with the conjugate of `input`."""
     return _dot("vdot", VDOT, input, other, out)
 
 
 @op(operators=("__matmul__", "__rmatmul__"))
 def matmul(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:
-    """matmul(input, other, *, out=None) -> Tensor
-
-    The matrix product. A vector on the left is a row, one on the right a column, and that dim is
+    """The matrix product. A vector on the left is a row, one on the right a column, and that dim is
     left out of the result; all dims before the last two are batches, which broadcast.
     RuntimeError for 0-d operands, sizes that don't fit, or different dtypes.
     """
@@ -187,10 +178,7 @@ def _result_shape(a: Tensor, b: Tensor, row: bool, single: bool) -> Ints:
 
 @op(method=False, namespace="linalg")
 def vecdot(x: Tensor, y: Tensor, *, dim: int = -1, out: Tensor | None = None) -> Tensor:
-    """linalg.vecdot(x, y, *, dim=-1, out=None) -> Tensor
-
-    `vdot` along a dim, of tensors that broadcast.
-    """
+    """`vdot` along a dim, of tensors that broadcast."""
     for t in (x, y):
         if type(t) is Tensor and t._dtype.kind not in "fc":
             raise errors_matmul.needs_floats("linalg.vecdot", t._dtype)

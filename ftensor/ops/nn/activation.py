@@ -13,6 +13,7 @@ from ...execute.memory import new_like
 from ...execute.pointwise import pointwise
 from ...rows.catalogue import ENTRIES, Entry, op, register
 from ...rows.op import Op, Promote
+from ...rows.spelling import describe, signature_text
 
 SPACE = "nn.functional"
 # The fixed numbers of selu, from its paper's equations (14).
@@ -64,7 +65,7 @@ def _run(row: Op, input: Tensor, params: tuple[float, ...], inplace: bool) -> Te
 
 @op(namespace=SPACE, rows=(RELU,))
 def relu(input: Tensor, inplace: bool = False) -> Tensor:
-    """relu(input, inplace=False) -> Tensor: the value, and 0 for negative ones."""
+    """The value, and 0 for negative ones."""
     return _run(RELU, input, (), inplace)
 
 
@@ -72,9 +73,7 @@ def relu(input: Tensor, inplace: bool = False) -> Tensor:
 def hardtanh(
     input: Tensor, min_val: float = -1.0, max_val: float = 1.0, inplace: bool = False
 ) -> Tensor:
-    """hardtanh(input, min_val=-1.0, max_val=1.0, inplace=False) -> Tensor
-
-    The value brought into [min_val, max_val]; RuntimeError where min_val is the larger, or is
+    """The value brought into [min_val, max_val]; RuntimeError where min_val is the larger, or is
     negative for uint8.
     """
     if min_val > max_val:
@@ -86,64 +85,55 @@ def hardtanh(
 
 @op(namespace=SPACE)
 def relu6(input: Tensor, inplace: bool = False) -> Tensor:
-    """relu6(input, inplace=False) -> Tensor: the value brought into [0, 6]."""
+    """The value brought into [0, 6]."""
     return hardtanh(input, 0.0, 6.0, inplace)
 
 
 @op(namespace=SPACE, rows=(LEAKY_RELU,))
 def leaky_relu(input: Tensor, negative_slope: float = 0.01, inplace: bool = False) -> Tensor:
-    """leaky_relu(input, negative_slope=0.01, inplace=False) -> Tensor
-
-    The value, negative ones times `negative_slope`.
-    """
+    """The value, negative ones times `negative_slope`."""
     return _run(LEAKY_RELU, input, (negative_slope,), inplace)
 
 
 @op(namespace=SPACE, rows=(SILU,))
 def silu(input: Tensor, inplace: bool = False) -> Tensor:
-    """silu(input, inplace=False) -> Tensor: input * sigmoid(input)."""
+    """Input * sigmoid(input)."""
     return _run(SILU, input, (), inplace)
 
 
 @op(namespace=SPACE, rows=(HARDSWISH,))
 def hardswish(input: Tensor, inplace: bool = False) -> Tensor:
-    """hardswish(input, inplace=False) -> Tensor: input * hardsigmoid(input)."""
+    """Input * hardsigmoid(input)."""
     return _run(HARDSWISH, input, (), inplace)
 
 
 @op(namespace=SPACE, rows=(HARDSIGMOID,))
 def hardsigmoid(input: Tensor, inplace: bool = False) -> Tensor:
-    """hardsigmoid(input, inplace=False) -> Tensor: (input + 3) / 6, brought into [0, 1]."""
+    """(input + 3) / 6, brought into [0, 1]."""
     return _run(HARDSIGMOID, input, (), inplace)
 
 
 @op(namespace=SPACE, rows=(MISH,))
 def mish(input: Tensor, inplace: bool = False) -> Tensor:
-    """mish(input, inplace=False) -> Tensor: input * tanh(softplus(input))."""
+    """Input * tanh(softplus(input))."""
     return _run(MISH, input, (), inplace)
 
 
 @op(namespace=SPACE, rows=(ELU,))
 def elu(input: Tensor, alpha: float = 1.0, inplace: bool = False) -> Tensor:
-    """elu(input, alpha=1.0, inplace=False) -> Tensor
-
-    The value; for negative ones alpha * expm1(value).
-    """
+    """The value; for negative ones alpha * expm1(value)."""
     return _run(ELU, input, (alpha, 1.0, 1.0), inplace)
 
 
 @op(namespace=SPACE)
 def selu(input: Tensor, inplace: bool = False) -> Tensor:
-    """selu(input, inplace=False) -> Tensor: a scaled elu that keeps mean and variance."""
+    """A scaled elu that keeps mean and variance."""
     return _run(ELU, input, (SELU_ALPHA * SELU_SCALE, SELU_SCALE, 1.0), inplace)
 
 
 @op(namespace=SPACE)
 def celu(input: Tensor, alpha: float = 1.0, inplace: bool = False) -> Tensor:
-    """celu(input, alpha=1.0, inplace=False) -> Tensor
-
-    The value; for negative ones alpha * expm1(value / alpha). RuntimeError for alpha 0.
-    """
+    """The value; for negative ones alpha * expm1(value / alpha). RuntimeError for alpha 0."""
     if alpha == 0:
         raise errors_unary.zero_alpha("celu")
     return _run(ELU, input, (alpha, 1.0, 1.0 / alpha), inplace)
@@ -151,19 +141,13 @@ def celu(input: Tensor, alpha: float = 1.0, inplace: bool = False) -> Tensor:
 
 @op(namespace=SPACE, rows=(THRESHOLD,))
 def threshold(input: Tensor, threshold: float, value: float, inplace: bool = False) -> Tensor:
-    """threshold(input, threshold, value, inplace=False) -> Tensor
-
-    `value` wherever the input is not above `threshold`.
-    """
+    """`value` wherever the input is not above `threshold`."""
     return _run(THRESHOLD, input, (threshold, value), inplace)
 
 
 @op(namespace=SPACE, rows=(GELU, GELU_TANH))
 def gelu(input: Tensor, *, approximate: str = "none", out: Tensor | None = None) -> Tensor:
-    """gelu(input, *, approximate="none", out=None) -> Tensor
-
-    The value times the normal distribution function, or its approximation by "tanh".
-    """
+    """The value times the normal distribution function, or its approximation by "tanh"."""
     if approximate not in ("none", "tanh"):
         raise errors_unary.gelu_approximation(approximate)
     return pointwise(GELU if approximate == "none" else GELU_TANH, (input,), (), out)
@@ -173,32 +157,26 @@ def gelu(input: Tensor, *, approximate: str = "none", out: Tensor | None = None)
 def softplus(
     input: Tensor, beta: float = 1, threshold: float = 20, *, out: Tensor | None = None
 ) -> Tensor:
-    """softplus(input, beta=1, threshold=20, *, out=None) -> Tensor
-
-    log(1 + exp(beta * input)) / beta, and the value itself where beta * input > threshold.
-    """
+    """Log(1 + exp(beta * input)) / beta, and the value itself where beta * input > threshold."""
     return pointwise(SOFTPLUS, (input,), (beta, threshold), out)
 
 
 @op(namespace=SPACE, rows=(LOGSIGMOID,))
 def logsigmoid(input: Tensor, *, out: Tensor | None = None) -> Tensor:
-    """logsigmoid(input, *, out=None) -> Tensor: log(sigmoid(input)), in contiguous memory."""
+    """Log(sigmoid(input)), in contiguous memory."""
     out = new_like(input, input._shape) if out is None else out
     return pointwise(LOGSIGMOID, (input,), (), out)
 
 
 @op(rows=(HARDSHRINK,))
 def hardshrink(input: Tensor, lambd: float = 0.5, *, out: Tensor | None = None) -> Tensor:
-    """hardshrink(input, lambd=0.5, *, out=None) -> Tensor: 0 within [-lambd, lambd]."""
+    """0 within [-lambd, lambd]."""
     return pointwise(HARDSHRINK, (input,), (lambd,), out)
 
 
 @op(namespace=SPACE, rows=(SOFTSHRINK,))
 def softshrink(input: Tensor, lambd: float = 0.5, *, out: Tensor | None = None) -> Tensor:
-    """softshrink(input, lambd=0.5, *, out=None) -> Tensor
-
-    The value moved towards 0 by `lambd`, at most to 0. RuntimeError for a negative `lambd`.
-    """
+    """The value moved towards 0 by `lambd`, at most to 0. RuntimeError for a negative `lambd`."""
     if not lambd >= 0:
         raise errors_unary.negative_lambda("softshrink", lambd)
     return pointwise(SOFTSHRINK, (input,), (lambd,), out)
@@ -206,7 +184,7 @@ def softshrink(input: Tensor, lambd: float = 0.5, *, out: Tensor | None = None) 
 
 @op(namespace=SPACE, rows=(DIFFERENCE,))
 def tanhshrink(input: Tensor) -> Tensor:
-    """tanhshrink(input) -> Tensor: input - tanh(input)."""
+    """Input - tanh(input)."""
     if input.dtype is bool_:
         raise errors.dtype_not_supported("tanhshrink", input.dtype)
     return pointwise(DIFFERENCE, (input, ENTRIES["tanh"].call(input)))
@@ -214,7 +192,7 @@ def tanhshrink(input: Tensor) -> Tensor:
 
 @op(namespace=SPACE, rows=(SOFTSIGN,))
 def softsign(input: Tensor) -> Tensor:
-    """softsign(input) -> Tensor: input / (1 + abs(input))."""
+    """Input / (1 + abs(input))."""
     return pointwise(SOFTSIGN, (input,))
 
 
@@ -227,11 +205,19 @@ def _inplace_form(call: Callable[..., Tensor]) -> Callable[..., Tensor]:
     return form
 
 
+def _named(call: Callable[..., Tensor], name: str) -> tuple[str, ...]:
+    """How the in-place form of a function is called under a name."""
+    return (signature_text(name, call, without="inplace"),)
+
+
 # torch has these under more names: at the top, as methods (relu and hardshrink), in place.
 register(Entry("hardshrink", hardshrink, method=False, namespace=SPACE))
 for _call in (relu, hardtanh, leaky_relu, elu, selu, celu, threshold):
-    _name, _form = _call.__name__, _inplace_form(_call)
-    register(Entry(_form.__name__, _form, method=False, namespace=SPACE))
+    _form = _inplace_form(_call)
+    _word = _form.__name__
+    _forms = _named(_call, f"{SPACE}.{_word}")
+    register(Entry(_word, _form, method=False, forms=_forms, namespace=SPACE))
+    describe(_form, _forms)
     if _call in (relu, selu, celu, threshold):
-        register(Entry(_name, _call, method=_call is relu))
-        register(Entry(_form.__name__, _form, method=_call is relu))
+        register(Entry(_call.__name__, _call, method=_call is relu))
+        register(Entry(_word, _form, method=_call is relu, forms=_named(_call, _word)))

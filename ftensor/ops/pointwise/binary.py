@@ -73,9 +73,7 @@ SUB_SCALED = Op(
 
 @op(inplace=True, rows=(ADD, ADD_SCALED))
 def add(input: Any, other: Any, *, alpha: Any = 1, out: Tensor | None = None) -> Tensor:
-    """add(input, other, *, alpha=1, out=None) -> Tensor
-
-    The sum of `input` and `alpha` times `other`, in the dtype that the inputs promote to.
+    """The sum of `input` and `alpha` times `other`, in the dtype that the inputs promote to.
     RuntimeError for an `alpha` of a higher category than the inputs.
     """
     if type(alpha) is int and alpha == 1:
@@ -85,9 +83,7 @@ def add(input: Any, other: Any, *, alpha: Any = 1, out: Tensor | None = None) ->
 
 @op(inplace=True, aliases=("subtract",), rows=(SUB, SUB_SCALED))
 def sub(input: Any, other: Any, *, alpha: Any = 1, out: Tensor | None = None) -> Tensor:
-    """sub(input, other, *, alpha=1, out=None) -> Tensor
-
-    `input` less `alpha` times `other`. RuntimeError for bool operands, for which `^` and `~`
+    """`input` less `alpha` times `other`. RuntimeError for bool operands, for which `^` and `~`
     are meant, and for an `alpha` of a higher category than the inputs.
     """
     if type(alpha) is int and alpha == 1:
@@ -97,7 +93,7 @@ def sub(input: Any, other: Any, *, alpha: Any = 1, out: Tensor | None = None) ->
 
 @op(method=False)
 def rsub(input: Any, other: Any, *, alpha: Any = 1) -> Tensor:
-    """rsub(input, other, *, alpha=1) -> Tensor: `other` less `alpha` times `input`."""
+    """`other` less `alpha` times `input`."""
     if type(input) is not Tensor:
         raise errors.not_a_tensor("rsub", 1, input)
     return sub(other, input, alpha=alpha)
@@ -195,10 +191,7 @@ NEXTAFTER_NARROW = {
 
 @op(inplace=True, rows=(NEXTAFTER, *NEXTAFTER_NARROW.values()))
 def nextafter(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:
-    """nextafter(input, other, *, out=None) -> Tensor
-
-    The number after `input` in the direction of `other`, in the dtype that both promote to.
-    """
+    """The number after `input` in the direction of `other`, in the dtype that both promote to."""
     common = common_dtype(NEXTAFTER, (input, other))
     return pointwise(NEXTAFTER_NARROW.get(common, NEXTAFTER), (input, other), (), out)
 
@@ -212,7 +205,7 @@ LDEXP = Op(
 
 @op(inplace=True, rows=(LDEXP,))
 def ldexp(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:
-    """ldexp(input, other, *, out=None) -> Tensor: `input` times 2 to the power of `other`.
+    """`input` times 2 to the power of `other`.
 
     With floating-point `input` and integer `other`, only the exponent changes.
     """

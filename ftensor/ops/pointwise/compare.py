@@ -86,9 +86,7 @@ ISCLOSE_NAN = Op(
 def isclose(
     input: Tensor, other: Tensor, rtol: float = 1e-5, atol: float = 1e-8, equal_nan: bool = False
 ) -> Tensor:
-    """isclose(input, other, rtol=1e-05, atol=1e-08, equal_nan=False) -> Tensor
-
-    Whether elements are equal, or both finite and no further apart than
+    """Whether elements are equal, or both finite and no further apart than
     `atol + rtol * abs(other)`. Both tensors must have one dtype.
     """
     for k, x in enumerate((input, other)):
@@ -111,16 +109,13 @@ def isclose(
 def allclose(
     input: Tensor, other: Tensor, rtol: float = 1e-5, atol: float = 1e-8, equal_nan: bool = False
 ) -> bool:
-    """allclose(input, other, rtol=1e-05, atol=1e-08, equal_nan=False) -> bool
-
-    Whether `isclose` holds for every element.
-    """
+    """Whether `isclose` holds for every element."""
     return bool(isclose(input, other, rtol, atol, equal_nan).all())
 
 
 @op()
 def equal(input: Tensor, other: Tensor) -> bool:
-    """equal(input, other) -> bool: whether shapes and all elements are equal."""
+    """Whether shapes and all elements are equal."""
     for k, x in enumerate((input, other)):
         if type(x) is not Tensor:
             raise errors.not_a_tensor("equal", k + 1, x)
@@ -140,9 +135,7 @@ def isin(
     invert: bool = False,
     out: Tensor | None = None,
 ) -> Tensor:
-    """isin(elements, test_elements, *, assume_unique=False, invert=False, out=None) -> Tensor
-
-    Whether each element is among `test_elements` (with `invert`: is not). One of the two may be
+    """Whether each element is among `test_elements` (with `invert`: is not). One of the two may be
     a number. Every pair is compared, so the work and memory are the product of both sizes.
     """
     if type(elements) is not Tensor and type(test_elements) is not Tensor:

@@ -45,9 +45,7 @@ def _divided(row: Op, input: Any, other: Any, out: Tensor | None) -> Tensor:
 def div(
     input: Any, other: Any, *, rounding_mode: str | None = None, out: Tensor | None = None
 ) -> Tensor:
-    """div(input, other, *, rounding_mode=None, out=None) -> Tensor
-
-    The quotient: true (integers become the default dtype), or with `rounding_mode` "trunc"
+    """The quotient: true (integers become the default dtype), or with `rounding_mode` "trunc"
     (towards zero) or "floor" (down) in the dtype that the inputs promote to. Integers divided by
     the number 0 raise RuntimeError; by a tensor's zeros they give -1 (all bits set).
     """
@@ -63,21 +61,19 @@ def div(
 
 @op(inplace=True)
 def true_divide(input: Any, other: Any, *, out: Tensor | None = None) -> Tensor:
-    """true_divide(input, other, *, out=None) -> Tensor: `div` without rounding."""
+    """`div` without rounding."""
     return pointwise(DIVIDE, (input, other), (), out)
 
 
 @op(inplace=True, operators=("__floordiv__", "__rfloordiv__", "__ifloordiv__"))
 def floor_divide(input: Any, other: Any, *, out: Tensor | None = None) -> Tensor:
-    """floor_divide(input, other, *, out=None) -> Tensor: `div` with rounding_mode="floor"."""
+    """`div` with rounding_mode="floor"."""
     return _divided(FLOOR_DIVIDE, input, other, out)
 
 
 @op(inplace=True, operators=("__mod__", "__rmod__", "__imod__"), rows=(REMAINDER,))
 def remainder(input: Any, other: Any, *, out: Tensor | None = None) -> Tensor:
-    """remainder(input, other, *, out=None) -> Tensor
-
-    What floor division leaves, with the sign of `other`, as Python's `%`. Integers by the number
+    """What floor division leaves, with the sign of `other`, as Python's `%`. Integers by the number
     0 raise RuntimeError; by a tensor's zeros they stay as they are.
     """
     return _divided(REMAINDER, input, other, out)
@@ -85,9 +81,7 @@ def remainder(input: Any, other: Any, *, out: Tensor | None = None) -> Tensor:
 
 @op(inplace=True, rows=(FMOD,))
 def fmod(input: Any, other: Any, *, out: Tensor | None = None) -> Tensor:
-    """fmod(input, other, *, out=None) -> Tensor
-
-    What division towards zero leaves, with the sign of `input`, as C's fmod. Integers by the
+    """What division towards zero leaves, with the sign of `input`, as C's fmod. Integers by the
     number 0 raise RuntimeError; by a tensor's zeros they stay as they are.
     """
     return _divided(FMOD, input, other, out)

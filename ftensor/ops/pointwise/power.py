@@ -41,9 +41,7 @@ EXACT: dict[Any, Op] = {
 
 @op(inplace=True, operators=("__pow__", "__rpow__", "__ipow__"), rows=(POW, *EXACT.values()))
 def pow(input: Any, exponent: Any, *, out: Tensor | None = None) -> Tensor:
-    """pow(input, exponent, *, out=None) -> Tensor
-
-    `input` to the power of `exponent`; one of them may be a number. Integers stay integers and
+    """`input` to the power of `exponent`; one of them may be a number. Integers stay integers and
     wrap: to a negative number as exponent they raise RuntimeError, to a tensor's negative
     elements they give 0 (1 and -1 excepted).
     """
@@ -63,9 +61,7 @@ def pow(input: Any, exponent: Any, *, out: Tensor | None = None) -> Tensor:
 
 @op(inplace=True)
 def float_power(input: Any, exponent: Any, *, out: Tensor | None = None) -> Tensor:
-    """float_power(input, exponent, *, out=None) -> Tensor
-
-    `pow` in double precision: the result is float64, or complex128 where an input is complex.
+    """`pow` in double precision: the result is float64, or complex128 where an input is complex.
     `out` must have just that dtype.
     """
     both = (input, exponent)

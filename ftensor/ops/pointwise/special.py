@@ -74,10 +74,7 @@ NAN_TO_NUM = Op(
 
 @op(inplace=True, rows=(LOGIT, LOGIT_EPS))
 def logit(input: Tensor, eps: float | None = None, *, out: Tensor | None = None) -> Tensor:
-    """logit(input, eps=None, *, out=None) -> Tensor
-
-    log(x / (1 - x)); with `eps`, x is first brought into [eps, 1 - eps].
-    """
+    """Log(x / (1 - x)); with `eps`, x is first brought into [eps, 1 - eps]."""
     if eps is None:
         return pointwise(LOGIT, (input,), (), out)
     return pointwise(LOGIT_EPS, (input,), (eps,), out)
@@ -85,9 +82,7 @@ def logit(input: Tensor, eps: float | None = None, *, out: Tensor | None = None)
 
 @op(inplace=True, rows=(ROUND, ROUND_RIGHT, ROUND_LEFT))
 def round(input: Tensor, *, decimals: int = 0, out: Tensor | None = None) -> Tensor:
-    """round(input, *, decimals=0, out=None) -> Tensor
-
-    The nearest number with so many decimals (negative: so many zeros before the point); of two,
+    """The nearest number with so many decimals (negative: so many zeros before the point); of two,
     the one with the even last digit.
     """
     if decimals == 0:
@@ -106,9 +101,7 @@ def nan_to_num(
     *,
     out: Tensor | None = None,
 ) -> Tensor:
-    """nan_to_num(input, nan=0.0, posinf=None, neginf=None, *, out=None) -> Tensor
-
-    NaN and the infinities replaced, by 0 and the dtype's largest and smallest number unless
+    """NaN and the infinities replaced, by 0 and the dtype's largest and smallest number unless
     told otherwise.
     """
     dtype = tensor_argument("nan_to_num", input).dtype

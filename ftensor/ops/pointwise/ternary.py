@@ -43,11 +43,16 @@ def _where_method(input: Any, condition: Any, other: Any) -> Tensor:
     return where(condition, input, other)
 
 
-@op(method=_where_method, rows=(WHERE,))
+@op(
+    method=_where_method,
+    rows=(WHERE,),
+    forms=(
+        "where(condition, input, other, *, out=None) -> Tensor",
+        "where(condition) -> tuple[Tensor, ...]",
+    ),
+)
 def where(condition: Any, input: Any = None, other: Any = None, *, out: Any = None) -> Any:
-    """where(condition, input, other, *, out=None) -> Tensor
-
-    `input` where the condition holds, else `other`; both may be numbers. With the condition
+    """`input` where the condition holds, else `other`; both may be numbers. With the condition
     alone: the indices of its elements that are not zero, a tuple with one tensor for each dim.
     """
     if type(condition) is not Tensor:
@@ -64,9 +69,7 @@ def where(condition: Any, input: Any = None, other: Any = None, *, out: Any = No
 
 @op(inplace=True, aliases=("clip",), rows=(CLAMP, CLAMP_MIN, CLAMP_MAX))
 def clamp(input: Tensor, min: Any = None, max: Any = None, *, out: Tensor | None = None) -> Tensor:
-    """clamp(input, min=None, max=None, *, out=None) -> Tensor
-
-    The elements, moved up to `min` and down to `max` (which wins where they cross). Limits are
+    """The elements, moved up to `min` and down to `max` (which wins where they cross). Limits are
     numbers or tensors and take part in promotion; NaN in any of them gives NaN.
     """
     if min is None and max is None:
@@ -80,13 +83,13 @@ def clamp(input: Tensor, min: Any = None, max: Any = None, *, out: Tensor | None
 
 @op(inplace=True)
 def clamp_min(input: Tensor, min: Any, *, out: Tensor | None = None) -> Tensor:
-    """clamp_min(input, min, *, out=None) -> Tensor: the elements, at least `min`."""
+    """The elements, at least `min`."""
     return _limited(CLAMP_MIN, input, (min,), out)
 
 
 @op(inplace=True)
 def clamp_max(input: Tensor, max: Any, *, out: Tensor | None = None) -> Tensor:
-    """clamp_max(input, max, *, out=None) -> Tensor: the elements, at most `max`."""
+    """The elements, at most `max`."""
     return _limited(CLAMP_MAX, input, (max,), out)
 
 
@@ -115,9 +118,7 @@ LERP = Op(
 
 @op(inplace=True, rows=(LERP,))
 def lerp(input: Tensor, end: Tensor, weight: Any, *, out: Tensor | None = None) -> Tensor:
-    """lerp(input, end, weight, *, out=None) -> Tensor
-
-    From `input` (weight 0) to `end` (weight 1) in a straight line. The tensors must have one
+    """From `input` (weight 0) to `end` (weight 1) in a straight line. The tensors must have one
     dtype; a 0-d weight may have another.
     """
     for k, x in enumerate((input, end)):
@@ -156,10 +157,7 @@ ADDCDIV = Op(
 def addcmul(
     input: Tensor, tensor1: Tensor, tensor2: Tensor, *, value: Any = 1, out: Tensor | None = None
 ) -> Tensor:
-    """addcmul(input, tensor1, tensor2, *, value=1, out=None) -> Tensor
-
-    `input + value * tensor1 * tensor2`. `value` is converted to the dtype of the result.
-    """
+    """`input + value * tensor1 * tensor2`. `value` is converted to the dtype of the result."""
     inputs = (input, tensor1, tensor2)
     if type(value) is int and value == 1:
         return pointwise(ADDCMUL, inputs, (), out)
@@ -170,9 +168,8 @@ def addcmul(
 def addcdiv(
     input: Tensor, tensor1: Tensor, tensor2: Tensor, *, value: Any = 1, out: Tensor | None = None
 ) -> Tensor:
-    """addcdiv(input, tensor1, tensor2, *, value=1, out=None) -> Tensor
-
-    `input + value * (tensor1 / tensor2)`. RuntimeError where both divided tensors are integers.
+    """`input + value * (tensor1 / tensor2)`. RuntimeError where both divided tensors are
+    integers.
     """
     inputs = (input, tensor1, tensor2)
     return pointwise(ADDCDIV, inputs, (_fitting(ADDCDIV, inputs, value),), out)
@@ -217,17 +214,11 @@ def _from_parts(row: Op, parts: tuple[Any, Any], out: Any) -> Tensor:
 
 @op(name="complex", method=False, rows=(COMPLEX,))
 def complex_(real: Tensor, imag: Tensor, *, out: Tensor | None = None) -> Tensor:
-    """complex(real, imag, *, out=None) -> Tensor
-
-    Complex numbers from their parts, which must both be float32 or both float64.
-    """
+    """Complex numbers from their parts, which must both be float32 or both float64."""
     return _from_parts(COMPLEX, (real, imag), out)
 
 
 @op(method=False, rows=(POLAR,))
 def polar(abs: Tensor, angle: Tensor, *, out: Tensor | None = None) -> Tensor:
-    """polar(abs, angle, *, out=None) -> Tensor
-
-    Complex numbers from their sizes and angles, which must both be float32 or both float64.
-    """
+    """Complex numbers from their sizes and angles, which must both be float32 or both float64."""
     return _from_parts(POLAR, (abs, angle), out)

@@ -151,7 +151,7 @@ def _no_out(test: Op) -> None:
         return pointwise(test, (input,))
 
     call.__name__ = call.__qualname__ = test.name
-    call.__doc__ = f"{test.name}(input) -> Tensor\n\n{test.doc}"
+    call.__doc__ = test.doc
     op(rows=(test,))(call)
 
 
@@ -169,9 +169,7 @@ def _abs_(input: Tensor) -> Tensor:
 
 @op(rows=(ANGLE,))
 def angle(input: Tensor, *, out: Tensor | None = None) -> Tensor:
-    """angle(input, *, out=None) -> Tensor
-
-    The angle to the positive real axis, in radians: of a real number 0 or pi. The angles of
+    """The angle to the positive real axis, in radians: of a real number 0 or pi. The angles of
     complex numbers come in contiguous memory.
     """
     dtype = tensor_argument("angle", input).dtype
@@ -182,10 +180,7 @@ def angle(input: Tensor, *, out: Tensor | None = None) -> Tensor:
 
 @op(rows=(CONJ,))
 def conj_physical(input: Tensor, *, out: Tensor | None = None) -> Tensor:
-    """conj_physical(input, *, out=None) -> Tensor
-
-    The complex conjugate; a real tensor is returned itself.
-    """
+    """The complex conjugate; a real tensor is returned itself."""
     if out is None and not tensor_argument("conj_physical", input).dtype.is_complex:
         return input
     return pointwise(CONJ, (input,), (), out)
@@ -193,16 +188,13 @@ def conj_physical(input: Tensor, *, out: Tensor | None = None) -> Tensor:
 
 @op(function=False)
 def conj_physical_(input: Tensor) -> Tensor:
-    """conj_physical_() -> Tensor: in-place form of `conj_physical`."""
+    """In-place form of `conj_physical`."""
     return pointwise(CONJ, (input,), (), input, True) if input.dtype.is_complex else input
 
 
 @op(inplace=True, rows=(SQUARE,))
 def square(input: Tensor, *, out: Tensor | None = None) -> Tensor:
-    """square(input, *, out=None) -> Tensor
-
-    The value times itself. A bool input gives int64.
-    """
+    """The value times itself. A bool input gives int64."""
     if tensor_argument("square", input).dtype is dtypes.bool:
         input = input.to(dtypes.int64)
     return pointwise(SQUARE, (input,), (), out)
@@ -210,7 +202,7 @@ def square(input: Tensor, *, out: Tensor | None = None) -> Tensor:
 
 @op()
 def positive(input: Tensor) -> Tensor:
-    """positive(input) -> Tensor: the tensor itself; RuntimeError for bool."""
+    """The tensor itself; RuntimeError for bool."""
     if tensor_argument("positive", input).dtype is dtypes.bool:
         raise errors.dtype_not_supported("positive", input.dtype)
     return input
@@ -221,17 +213,17 @@ op(name="__pos__", function=False)(positive)
 
 @op()
 def conj(input: Tensor) -> Tensor:
-    """conj(input) -> Tensor: the complex conjugate; a real tensor is returned itself."""
+    """The complex conjugate; a real tensor is returned itself."""
     return pointwise(CONJ, (input,)) if tensor_argument("conj", input).dtype.is_complex else input
 
 
 @op()
 def resolve_conj(input: Tensor) -> Tensor:
-    """resolve_conj(input) -> Tensor: the tensor itself, since `conj` computes at once."""
+    """The tensor itself, since `conj` computes at once."""
     return tensor_argument("resolve_conj", input)
 
 
 @op()
 def resolve_neg(input: Tensor) -> Tensor:
-    """resolve_neg(input) -> Tensor: the tensor itself, since no view is negated lazily."""
+    """The tensor itself, since no view is negated lazily."""
     return tensor_argument("resolve_neg", input)

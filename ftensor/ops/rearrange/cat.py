@@ -39,7 +39,7 @@ def suggested_strides(shape: Ints, tensors: Sequence[Tensor]) -> Ints:
 def cat(
     tensors: Sequence[Tensor], dim: int = 0, *, axis: int | None = None, out: Tensor | None = None
 ) -> Tensor:
-    """cat(tensors, dim=0, *, out=None) -> Tensor: tensors one after another along a dim.
+    """Tensors one after another along a dim.
 
     Their dtypes are promoted to a common one, and the other dims must have equal sizes; an empty
     1-d tensor fits anywhere. RuntimeError for shapes that don't fit.
@@ -90,7 +90,7 @@ def _check_fits(first: Tensor, t: Tensor, dim: int, k: int) -> None:
 
 @op(method=False)
 def stack(tensors: Sequence[Tensor], dim: int = 0, *, out: Tensor | None = None) -> Tensor:
-    """stack(tensors, dim=0, *, out=None) -> Tensor: tensors of one shape, along a new dim."""
+    """Tensors of one shape, along a new dim."""
     parts = tensor_list("stack", tensors)
     if not parts:
         raise errors_shape.no_tensors("stack")
@@ -123,26 +123,26 @@ def _at_least(name: str, ndim: int, tensors: Any) -> list[Tensor]:
 
 @op(method=False)
 def hstack(tensors: Sequence[Tensor], *, out: Tensor | None = None) -> Tensor:
-    """hstack(tensors, *, out=None) -> Tensor: `cat` along the columns (dim 1; dim 0 if 1-d)."""
+    """`cat` along the columns (dim 1; dim 0 if 1-d)."""
     parts = _at_least("hstack", 1, tensors)
     return cat(parts, 0 if parts[0].ndim == 1 else 1, out=out)
 
 
 @op(method=False, aliases=("row_stack",))
 def vstack(tensors: Sequence[Tensor], *, out: Tensor | None = None) -> Tensor:
-    """vstack(tensors, *, out=None) -> Tensor: `cat` along the rows, of tensors made 2-d."""
+    """`cat` along the rows, of tensors made 2-d."""
     return cat(_at_least("vstack", 2, tensors), 0, out=out)
 
 
 @op(method=False)
 def dstack(tensors: Sequence[Tensor], *, out: Tensor | None = None) -> Tensor:
-    """dstack(tensors, *, out=None) -> Tensor: `cat` along dim 2, of tensors made 3-d."""
+    """`cat` along dim 2, of tensors made 3-d."""
     return cat(_at_least("dstack", 3, tensors), 2, out=out)
 
 
 @op(method=False)
 def column_stack(tensors: Sequence[Tensor], *, out: Tensor | None = None) -> Tensor:
-    """column_stack(tensors, *, out=None) -> Tensor: `hstack`, with 1-d tensors as columns."""
+    """`hstack`, with 1-d tensors as columns."""
     parts = tensor_list("column_stack", tensors)
     if not parts:
         raise errors_shape.no_tensors("column_stack")
@@ -152,7 +152,7 @@ def column_stack(tensors: Sequence[Tensor], *, out: Tensor | None = None) -> Ten
 
 @op(method=False)
 def block_diag(*tensors: Tensor) -> Tensor:
-    """block_diag(*tensors) -> Tensor: matrices along the diagonal of a matrix of zeros."""
+    """Matrices along the diagonal of a matrix of zeros."""
     if not tensors:
         from ..._device import current_device
         from ...dtypes import get_default_dtype
@@ -175,9 +175,7 @@ def block_diag(*tensors: Tensor) -> Tensor:
 
 @op(method=False)
 def meshgrid(*tensors: Any, indexing: str | None = None) -> tuple[Tensor, ...]:
-    """meshgrid(*tensors, indexing="ij") -> tuple of Tensors
-
-    Views of 1-d tensors expanded to a common grid, with one dim for each; with "xy" the first
+    """Views of 1-d tensors expanded to a common grid, with one dim for each; with "xy" the first
     two dims are swapped.
     """
     if len(tensors) == 1 and isinstance(tensors[0], (tuple, list)):

@@ -34,7 +34,7 @@ def _flipped(input: Tensor, dims: Any) -> Tensor:
 
 @op()
 def flip(input: Tensor, *dims: Any, **named: Any) -> Tensor:
-    """flip(input, dims) -> Tensor: a copy with the order along these dims reversed."""
+    """A copy with the order along these dims reversed."""
     check_tensors("flip", input=input)
     given = named.pop("dims", None)
     if named or (given is None and not dims):
@@ -46,7 +46,7 @@ def flip(input: Tensor, *dims: Any, **named: Any) -> Tensor:
 
 @op()
 def fliplr(input: Tensor) -> Tensor:
-    """fliplr(input) -> Tensor: a copy with the columns (dim 1) reversed."""
+    """A copy with the columns (dim 1) reversed."""
     check_tensors("fliplr", input=input)
     if input.ndim < 2:
         raise errors_shape.needs_dims("fliplr", 2, input.ndim)
@@ -55,7 +55,7 @@ def fliplr(input: Tensor) -> Tensor:
 
 @op()
 def flipud(input: Tensor) -> Tensor:
-    """flipud(input) -> Tensor: a copy with the rows (dim 0) reversed."""
+    """A copy with the rows (dim 0) reversed."""
     check_tensors("flipud", input=input)
     if input.ndim < 1:
         raise errors_shape.needs_dims("flipud", 1, input.ndim)
@@ -64,10 +64,8 @@ def flipud(input: Tensor) -> Tensor:
 
 @op()
 def roll(input: Tensor, shifts: Any = None, dims: Any = ()) -> Tensor:
-    """roll(input, shifts, dims=None) -> Tensor
-
-    A copy with elements moved along dims; what leaves at the end comes back at the start. Without
-    dims the tensor is rolled as if flattened.
+    """A copy with elements moved along dims; what leaves at the end comes back at the start.
+    Without dims the tensor is rolled as if flattened.
     """
     check_tensors("roll", input=input)
     if shifts is None:
@@ -116,7 +114,7 @@ def _rolled(input: Tensor, moves: dict[int, int]) -> Tensor:
 
 @op()
 def rot90(input: Tensor, k: int = 1, dims: Any = (0, 1)) -> Tensor:
-    """rot90(input, k=1, dims=(0, 1)) -> Tensor: a copy turned k times from dims[0] to dims[1]."""
+    """A copy turned k times from dims[0] to dims[1]."""
     check_tensors("rot90", input=input)
     times = as_int(k, "rot90", "k") % 4
     axes = int_list(dims, "rot90", "dims")

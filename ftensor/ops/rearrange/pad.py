@@ -16,9 +16,7 @@ from .cat import suggested_strides
 
 @op(method=False)
 def constant_pad_nd(input: Tensor, pad: Any, value: Any = 0) -> Tensor:
-    """constant_pad_nd(input, pad, value=0) -> Tensor
-
-    A copy with `value` before and after: pairs of counts, for the last dim first. Negative ones
+    """A copy with `value` before and after: pairs of counts, for the last dim first. Negative ones
     cut off.
     """
     name = "constant_pad_nd"
@@ -52,10 +50,7 @@ def constant_pad_nd(input: Tensor, pad: Any, value: Any = 0) -> Tensor:
 
 @op(namespace="nn.functional")
 def pad(input: Tensor, pad: Any, mode: str = "constant", value: float | None = None) -> Tensor:
-    """nn.functional.pad(input, pad, mode="constant", value=None) -> Tensor
-
-    A copy with `value` (0) before and after: pairs of counts, for the last dim first.
-    """
+    """A copy with `value` (0) before and after: pairs of counts, for the last dim first."""
     if mode != "constant":
         raise errors_shape.pad_mode(mode)
     return constant_pad_nd(input, pad, 0 if value is None else value)

@@ -19,7 +19,7 @@ from ..view.arguments import as_int, ints
 
 @op(function=False)
 def repeat(input: Tensor, *repeats: Any, **named: Any) -> Tensor:
-    """repeat(*repeats) -> Tensor: a copy that holds the tensor so many times along each dim.
+    """A copy that holds the tensor so many times along each dim.
 
     More counts than dims stand for new dims in front.
     """
@@ -54,7 +54,7 @@ def _repeated(input: Tensor, counts: Ints) -> Tensor:
 
 @op()
 def tile(input: Tensor, *dims: Any, **named: Any) -> Tensor:
-    """tile(input, dims) -> Tensor: as `repeat`; fewer counts than dims are for the last ones."""
+    """As `repeat`; fewer counts than dims are for the last ones."""
     check_tensors("tile", input=input)
     given = named.pop("dims", None)
     if named or (given is None and not dims):
@@ -69,11 +69,9 @@ def tile(input: Tensor, *dims: Any, **named: Any) -> Tensor:
 def repeat_interleave(
     input: Tensor, repeats: Any = None, dim: int | None = None, *, output_size: int | None = None
 ) -> Tensor:
-    """repeat_interleave(input, repeats, dim=None, *, output_size=None) -> Tensor
-
-    Each entry of a dim so many times, one after the other: as often as `repeats` says for all, or
-    for each (a 1-d integer tensor, for which the call waits). Without `dim` the input is flattened.
-    `repeat_interleave(repeats)` gives the indices that this would take.
+    """Each entry of a dim so many times, one after the other: as often as `repeats` says for all,
+    or for each (a 1-d integer tensor, for which the call waits). Without `dim` the input is
+    flattened. `repeat_interleave(repeats)` gives the indices that this would take.
     """
     name = "repeat_interleave"
     check_tensors(name, input=input)

@@ -57,28 +57,19 @@ def _kept(name: str, input: Tensor, diagonal: Any, lower: bool, out: Tensor | No
 
 @op(inplace=True)
 def tril(input: Tensor, diagonal: int = 0, *, out: Tensor | None = None) -> Tensor:
-    """tril(input, diagonal=0, *, out=None) -> Tensor
-
-    The lower triangle of each matrix, up to the diagonal with this number; zeros elsewhere.
-    """
+    """The lower triangle of each matrix, up to the diagonal with this number; zeros elsewhere."""
     return _kept("tril", input, diagonal, True, out)
 
 
 @op(inplace=True)
 def triu(input: Tensor, diagonal: int = 0, *, out: Tensor | None = None) -> Tensor:
-    """triu(input, diagonal=0, *, out=None) -> Tensor
-
-    The upper triangle of each matrix, from the diagonal with this number on; zeros elsewhere.
-    """
+    """The upper triangle of each matrix, from the diagonal with this number on; zeros elsewhere."""
     return _kept("triu", input, diagonal, False, out)
 
 
 @op()
 def diag(input: Tensor, diagonal: int = 0, *, out: Tensor | None = None) -> Tensor:
-    """diag(input, diagonal=0, *, out=None) -> Tensor
-
-    A copy of a matrix's diagonal, or a matrix of zeros with a 1-d tensor on its diagonal.
-    """
+    """A copy of a matrix's diagonal, or a matrix of zeros with a 1-d tensor on its diagonal."""
     check_tensors("diag", input=input)
     diagonal = as_int(diagonal, "diag", "diagonal")
     if input.ndim == 1:
@@ -92,10 +83,7 @@ def diag(input: Tensor, diagonal: int = 0, *, out: Tensor | None = None) -> Tens
 
 @op()
 def diag_embed(input: Tensor, offset: int = 0, dim1: int = -2, dim2: int = -1) -> Tensor:
-    """diag_embed(input, offset=0, dim1=-2, dim2=-1) -> Tensor
-
-    Matrices of zeros over dim1 and dim2 with the last dim's entries on a diagonal.
-    """
+    """Matrices of zeros over dim1 and dim2 with the last dim's entries on a diagonal."""
     check_tensors("diag_embed", input=input)
     first, second = normalize_dim(dim1, input.ndim + 1), normalize_dim(dim2, input.ndim + 1)
     offset = as_int(offset, "diag_embed", "offset")
@@ -113,6 +101,6 @@ def diag_embed(input: Tensor, offset: int = 0, dim1: int = -2, dim2: int = -1) -
 
 @op()
 def diagflat(input: Tensor, offset: int = 0) -> Tensor:
-    """diagflat(input, offset=0) -> Tensor: a matrix with the flattened input on a diagonal."""
+    """A matrix with the flattened input on a diagonal."""
     check_tensors("diagflat", input=input)
     return diag_embed(input.reshape(-1), as_int(offset, "diagflat", "offset"))

@@ -10,6 +10,7 @@ from ...errors import reduce as errors_reduce
 from ...execute.reduce import fold
 from ...rows.catalogue import ENTRIES, op
 from ...rows.op import Reduce
+from ...rows.spelling import MISSING
 from .arguments import checked, into, is_int, numpy_names, one_dim, some_dims
 from .fold import AMAX, AMIN, check_not_empty, fold_as
 
@@ -42,9 +43,7 @@ def _where(red: Reduce, input: Tensor, dim: Any, keepdim: bool, out: Tensor | No
 def argmax(
     input: Tensor, dim: int | None = None, keepdim: bool = False, *, out: Tensor | None = None
 ) -> Tensor:
-    """argmax(input, dim=None, keepdim=False, *, out=None) -> Tensor
-
-    The index of the largest element along a dim, or of all in row-major order; of the first one
+    """The index of the largest element along a dim, or of all in row-major order; of the first one
     where there are several. NaN counts as the largest.
     """
     return _where(ARGMAX, input, dim, keepdim, out)
@@ -55,33 +54,28 @@ def argmax(
 def argmin(
     input: Tensor, dim: int | None = None, keepdim: bool = False, *, out: Tensor | None = None
 ) -> Tensor:
-    """argmin(input, dim=None, keepdim=False, *, out=None) -> Tensor
-
-    The index of the smallest element along a dim, or of all in row-major order; of the first one
+    """The index of the smallest element along a dim, or of all in row-major order; of the first one
     where there are several. NaN counts as the smallest.
     """
     return _where(ARGMIN, input, dim, keepdim, out)
-
-
-_MISSING: Any = object()
 
 
 def _extreme(red: Reduce, input: Tensor, dim: Any, keepdim: Any, other: Any, out: Any) -> Any:
     """max and min in their three forms: of all elements, along a dim, of two tensors."""
     name = red.name
     if isinstance(dim, Tensor):
-        if other is not _MISSING:
+        if other is not MISSING:
             raise errors_reduce.argument_unexpected(name, "other", "twice")
-        dim, other = _MISSING, dim
-    if other is not _MISSING:
-        if dim is not _MISSING or keepdim is not _MISSING:
+        dim, other = MISSING, dim
+    if other is not MISSING:
+        if dim is not MISSING or keepdim is not MISSING:
             raise errors_reduce.argument_unexpected(name, "dim", "beside another tensor")
         checked(name, input)
         if not isinstance(other, Tensor):
             raise errors_reduce.argument_type(name, "other", "a Tensor", other)
         return ENTRIES[name + "imum"].call(input, other, out=out)
-    if dim is _MISSING:
-        if keepdim is not _MISSING:
+    if dim is MISSING:
+        if keepdim is not MISSING:
             raise errors_reduce.argument_missing(name, "dim")
         checked(name, input, False, None, out)
         dims = some_dims(name, None, input.ndim)
@@ -92,7 +86,7 @@ def _extreme(red: Reduce, input: Tensor, dim: Any, keepdim: Any, other: Any, out
         return into(name, made, out)
     if not is_int(dim):
         raise errors_reduce.argument_type(name, "dim", "an int", dim)
-    keepdim = False if keepdim is _MISSING else keepdim
+    keepdim = False if keepdim is MISSING else keepdim
     checked(name, input, keepdim)
     dims = some_dims(name, dim, input.ndim)
     check_not_empty(name, input, dims, True)
@@ -108,29 +102,37 @@ def _extreme(red: Reduce, input: Tensor, dim: Any, keepdim: Any, other: Any, out
     return getattr(return_types, name + "_out")(written)
 
 
-@op()
+@op(
+    forms=(
+        "max(input, *, out=None) -> Tensor",
+        "max(input, dim, keepdim=False, *, out=None) -> (values, indices)",
+        "max(input, other, *, out=None) -> Tensor",
+    )
+)
 @numpy_names
 def max(
-    input: Tensor, dim: Any = _MISSING, keepdim: Any = _MISSING, *,
-    other: Any = _MISSING, out: Any = None,
+    input: Tensor, dim: Any = MISSING, keepdim: Any = MISSING, *,
+    other: Any = MISSING, out: Any = None,
 ) -> Any:  # fmt: skip
-    """max(input) | max(input, dim, keepdim=False) -> (values, indices) | max(input, other)
-
-    The largest element of all; the largest along a dim, with the first index it is found at; or
+    """The largest element of all; the largest along a dim, with the first index it is found at; or
     the larger of two tensors' elements, as `maximum`. A NaN is the largest.
     """
     return _extreme(MAX, input, dim, keepdim, other, out)
 
 
-@op()
+@op(
+    forms=(
+        "min(input, *, out=None) -> Tensor",
+        "min(input, dim, keepdim=False, *, out=None) -> (values, indices)",
+        "min(input, other, *, out=None) -> Tensor",
+    )
+)
 @numpy_names
 def min(
-    input: Tensor, dim: Any = _MISSING, keepdim: Any = _MISSING, *,
-    other: Any = _MISSING, out: Any = None,
+    input: Tensor, dim: Any = MISSING, keepdim: Any = MISSING, *,
+    other: Any = MISSING, out: Any = None,
 ) -> Any:  # fmt: skip
-    """min(input) | min(input, dim, keepdim=False) -> (values, indices) | min(input, other)
-
-    The smallest element of all; the smallest along a dim, with the first index it is found at; or
-    the smaller of two tensors' elements, as `minimum`. A NaN is the smallest.
+    """The smallest element of all; the smallest along a dim, with the first index it is found at;
+    or the smaller of two tensors' elements, as `minimum`. A NaN is the smallest.
     """
     return _extreme(MIN, input, dim, keepdim, other, out)

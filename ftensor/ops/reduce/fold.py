@@ -69,9 +69,7 @@ def sum(
     dtype: dtype | None = None,
     out: Tensor | None = None,
 ) -> Tensor:
-    """sum(input, dim=None, keepdim=False, *, dtype=None, out=None) -> Tensor
-
-    The sum over `dim` (an int, several, or None for all). Integers are summed as int64 unless
+    """The sum over `dim` (an int, several, or None for all). Integers are summed as int64 unless
     `dtype` says otherwise. IndexError for a dim that is not there.
     """
     checked("sum", input, keepdim, dtype, out)
@@ -90,10 +88,7 @@ def nansum(
     dtype: dtype | None = None,
     out: Tensor | None = None,
 ) -> Tensor:
-    """nansum(input, dim=None, keepdim=False, *, dtype=None, out=None) -> Tensor
-
-    As `sum`, with NaN counted as zero. RuntimeError for complex tensors.
-    """
+    """As `sum`, with NaN counted as zero. RuntimeError for complex tensors."""
     checked("nansum", input, keepdim, dtype, out)
     if input._dtype.is_complex:
         raise errors_reduce.not_for("nansum", input._dtype)
@@ -113,10 +108,7 @@ def prod(
     dtype: dtype | None = None,
     out: Tensor | None = None,
 ) -> Tensor:
-    """prod(input, dim=None, keepdim=False, *, dtype=None, out=None) -> Tensor
-
-    The product of all elements, or of those along one dim. Integers as in `sum`.
-    """
+    """The product of all elements, or of those along one dim. Integers as in `sum`."""
     checked("prod", input, keepdim, dtype, out)
     dims = some_dims("prod", None if dim is None else one_dim("prod", dim), input.ndim)
     of = _sum_dtype("prod", input, dtype, out)
@@ -139,9 +131,7 @@ def mean(
     dtype: dtype | None = None,
     out: Tensor | None = None,
 ) -> Tensor:
-    """mean(input, dim=None, keepdim=False, *, dtype=None, out=None) -> Tensor
-
-    The mean over `dim` (an int, several, or None for all). RuntimeError for integers, unless
+    """The mean over `dim` (an int, several, or None for all). RuntimeError for integers, unless
     `dtype` is floating point or complex.
     """
     checked("mean", input, keepdim, dtype, out)
@@ -164,10 +154,7 @@ def nanmean(
     dtype: dtype | None = None,
     out: Tensor | None = None,
 ) -> Tensor:
-    """nanmean(input, dim=None, keepdim=False, *, dtype=None, out=None) -> Tensor
-
-    The mean of the elements that are not NaN. RuntimeError for integers and complex tensors.
-    """
+    """The mean of the elements that are not NaN. RuntimeError for integers and complex tensors."""
     checked("nanmean", input, keepdim, dtype, out)
     if input._dtype.kind not in "fc":
         raise errors_reduce.floating_only("nanmean", input._dtype)
@@ -209,10 +196,7 @@ def _extreme(red: Reduce, input: Tensor, dim: Dims, keepdim: bool, out: Tensor |
 def amax(
     input: Tensor, dim: Dims = (), keepdim: bool = False, *, out: Tensor | None = None
 ) -> Tensor:
-    """amax(input, dim=(), keepdim=False, *, out=None) -> Tensor
-
-    The largest element over `dim` (an int, several, or () for all); NaN where there is one.
-    """
+    """The largest element over `dim` (an int, several, or () for all); NaN where there is one."""
     return _extreme(AMAX, input, dim, keepdim, out)
 
 
@@ -221,10 +205,7 @@ def amax(
 def amin(
     input: Tensor, dim: Dims = (), keepdim: bool = False, *, out: Tensor | None = None
 ) -> Tensor:
-    """amin(input, dim=(), keepdim=False, *, out=None) -> Tensor
-
-    The smallest element over `dim` (an int, several, or () for all); NaN where there is one.
-    """
+    """The smallest element over `dim` (an int, several, or () for all); NaN where there is one."""
     return _extreme(AMIN, input, dim, keepdim, out)
 
 
@@ -232,11 +213,8 @@ def amin(
 @numpy_names
 def aminmax(
     input: Tensor, *, dim: int | None = None, keepdim: bool = False, out: Any = None
-) -> Any:
-    """aminmax(input, *, dim=None, keepdim=False, out=None) -> (min, max)
-
-    The smallest and the largest element, of all or along one dim.
-    """
+) -> tuple[Tensor, Tensor]:
+    """The smallest and the largest element, of all or along one dim."""
     checked("aminmax", input, keepdim)
     dims = some_dims("aminmax", None if dim is None else one_dim("aminmax", dim), input.ndim)
     check_not_empty("aminmax", input, dims, dim is not None)
@@ -251,9 +229,7 @@ def aminmax(
 
 @op(function=False)
 def sum_to_size(input: Tensor, *size: Any) -> Tensor:
-    """sum_to_size(*size) -> Tensor
-
-    The sum over the dims that broadcasting a tensor of this size would have made or stretched.
+    """The sum over the dims that broadcasting a tensor of this size would have made or stretched.
     RuntimeError when it does not broadcast to this tensor's shape.
     """
     if not size:

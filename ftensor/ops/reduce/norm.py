@@ -14,7 +14,7 @@ from ...execute.memory import new_like
 from ...execute.pointwise import pointwise
 from ...execute.reduce import fold
 from ...iterator.shape import normalize_dim, numel
-from ...rows.catalogue import op
+from ...rows.catalogue import Entry, op, register
 from ...rows.op import Op, Reduce
 from .arguments import checked, count, into, numpy_names, one_dim, some_dims
 from .fold import AMAX, fold_as
@@ -88,9 +88,7 @@ def vector_norm(
     input: Tensor, ord: Any = 2, dim: Any = None, keepdim: bool = False, *,
     dtype: dtype | None = None, out: Tensor | None = None,
 ) -> Tensor:  # fmt: skip
-    """linalg.vector_norm(input, ord=2, dim=None, keepdim=False, *, dtype=None, out=None) -> Tensor
-
-    The norm of order `ord` (any number, inf or -inf; 0 counts what is not zero) of all elements
+    """The norm of order `ord` (any number, inf or -inf; 0 counts what is not zero) of all elements
     or over `dim`. RuntimeError for integers.
     """
     checked("linalg.vector_norm", input, keepdim, dtype, out)
@@ -103,10 +101,7 @@ def norm(
     input: Tensor, p: Any = "fro", dim: Any = None, keepdim: bool = False,
     dtype: dtype | None = None, *, out: Tensor | None = None,
 ) -> Tensor:  # fmt: skip
-    """norm(input, p="fro", dim=None, keepdim=False, dtype=None, *, out=None) -> Tensor
-
-    The vector norm of order `p` of all elements or over `dim`; "fro" is the 2-norm.
-    """
+    """The vector norm of order `p` of all elements or over `dim`; "fro" is the 2-norm."""
     checked("norm", input, keepdim, dtype, out)
     if isinstance(p, str) and p != "fro":
         raise errors_reduce.norm_order(p)
@@ -116,7 +111,7 @@ def norm(
 
 @op()
 def dist(input: Tensor, other: Tensor, p: Any = 2) -> Tensor:
-    """dist(input, other, p=2) -> Tensor: the norm of order `p` of all differences."""
+    """The norm of order `p` of all differences."""
     checked("dist", input)
     if not isinstance(other, Tensor):
         raise errors_reduce.argument_type("dist", "other", "a Tensor", other)
@@ -141,15 +136,11 @@ UNCENTER = Op(
 
 
 @op()
-@op(namespace="special")
 @numpy_names
 def logsumexp(
     input: Tensor, dim: Any, keepdim: bool = False, *, out: Tensor | None = None
 ) -> Tensor:
-    """logsumexp(input, dim, keepdim=False, *, out=None) -> Tensor
-
-    The logarithm of the sum of exponentials over `dim`, without overflow in between.
-    """
+    """The logarithm of the sum of exponentials over `dim`, without overflow in between."""
     checked("logsumexp", input, keepdim, None, out)
     if out is not None and out._dtype.kind not in "fc":
         raise errors_reduce.out_not_floating("logsumexp", out._dtype)
@@ -219,26 +210,25 @@ def _softmax(row: Op, input: Any, dim: Any, of: dtype | None, out: Tensor | None
 
 
 @op()
-@op(namespace="special")
 @numpy_names
 def softmax(
     input: Tensor, dim: int, dtype: dtype | None = None, *, out: Tensor | None = None
 ) -> Tensor:
-    """softmax(input, dim, dtype=None, *, out=None) -> Tensor
-
-    Exponentials along a dim, divided by their sum.
-    """
+    """Exponentials along a dim, divided by their sum."""
     return _softmax(SOFTMAX, input, dim, dtype, out)
 
 
 @op()
-@op(namespace="special")
 @numpy_names
 def log_softmax(
     input: Tensor, dim: int, dtype: dtype | None = None, *, out: Tensor | None = None
 ) -> Tensor:
-    """log_softmax(input, dim, dtype=None, *, out=None) -> Tensor: the logarithm of `softmax`."""
+    """The logarithm of `softmax`."""
     return _softmax(LOG_SOFTMAX, input, dim, dtype, out)
+
+
+for _call in (logsumexp, softmax, log_softmax):
+    register(Entry(_call.__name__, _call, method=False, namespace="special"))
 
 
 def _layer(call: Any, name: str, doc: str) -> None:
@@ -255,9 +245,9 @@ def _layer(call: Any, name: str, doc: str) -> None:
         return made
 
     layer.__name__ = layer.__qualname__ = name
-    layer.__doc__ = f"{name}(input, dim=None, dtype=None) -> Tensor: {doc}"
+    layer.__doc__ = doc
     op(namespace="nn.functional")(layer)
 
 
-_layer(softmax, "softmax", "exponentials along a dim, divided by their sum.")
-_layer(log_softmax, "log_softmax", "the logarithm of `softmax`.")
+_layer(softmax, "softmax", "Exponentials along a dim, divided by their sum.")
+_layer(log_softmax, "log_softmax", "The logarithm of `softmax`.")

@@ -12,6 +12,7 @@ from ...execute.memory import converted
 from ...execute.reduce import fold
 from ...rows.catalogue import op
 from ...rows.op import Reduce
+from ...rows.spelling import MISSING
 from .arguments import checked, count, into, numpy_names, some_dims
 from .fold import mean_of
 
@@ -28,7 +29,6 @@ def _squares(name: str, finish: str) -> Reduce:
 
 
 VAR, STD = _squares("var", "x / n"), _squares("std", "sqrt(x / n)")
-_MISSING: Any = object()
 
 
 def _spread(
@@ -37,17 +37,17 @@ def _spread(
 ) -> tuple[Tensor, Tensor]:  # fmt: skip
     """(variance or deviation, mean); the mean in the dtype that is computed in, dims kept."""
     if isinstance(dim, bool):  # the form with `unbiased` alone
-        if unbiased is not _MISSING or correction is not _MISSING:
+        if unbiased is not MISSING or correction is not MISSING:
             raise errors_reduce.argument_unexpected(name, "unbiased", "twice")
         dim, unbiased = None, dim
     checked(name, input, keepdim)
-    if unbiased is not _MISSING:
-        if correction is not _MISSING:
+    if unbiased is not MISSING:
+        if correction is not MISSING:
             raise errors_reduce.argument_unexpected(name, "correction", "beside `unbiased`")
         if not isinstance(unbiased, bool):
             raise errors_reduce.argument_type(name, "unbiased", "a bool", unbiased)
         correction = int(unbiased)
-    elif correction is _MISSING or correction is None:
+    elif correction is MISSING or correction is None:
         correction = 1
     elif not isinstance(correction, (int, float)):
         raise errors_reduce.argument_type(name, "correction", "a number", correction)
@@ -86,12 +86,10 @@ def _both(
 @op()
 @numpy_names
 def var(
-    input: Tensor, dim: Any = None, unbiased: Any = _MISSING, keepdim: bool = False, *,
-    correction: Any = _MISSING, out: Tensor | None = None,
+    input: Tensor, dim: Any = None, unbiased: Any = MISSING, keepdim: bool = False, *,
+    correction: Any = MISSING, out: Tensor | None = None,
 ) -> Tensor:  # fmt: skip
-    """var(input, dim=None, *, correction=1, keepdim=False, out=None) -> Tensor
-
-    The variance over `dim`: the mean square distance from the mean, divided by n - correction
+    """The variance over `dim`: the mean square distance from the mean, divided by n - correction
     (`unbiased=False` is `correction=0`). A complex tensor's is real. RuntimeError for integers.
     """
     return _one(VAR, input, dim, unbiased, keepdim, correction, out)
@@ -100,37 +98,28 @@ def var(
 @op()
 @numpy_names
 def std(
-    input: Tensor, dim: Any = None, unbiased: Any = _MISSING, keepdim: bool = False, *,
-    correction: Any = _MISSING, out: Tensor | None = None,
+    input: Tensor, dim: Any = None, unbiased: Any = MISSING, keepdim: bool = False, *,
+    correction: Any = MISSING, out: Tensor | None = None,
 ) -> Tensor:  # fmt: skip
-    """std(input, dim=None, *, correction=1, keepdim=False, out=None) -> Tensor
-
-    The standard deviation over `dim`: the square root of `var`.
-    """
+    """The standard deviation over `dim`: the square root of `var`."""
     return _one(STD, input, dim, unbiased, keepdim, correction, out)
 
 
 @op(method=False)
 @numpy_names
 def var_mean(
-    input: Tensor, dim: Any = None, unbiased: Any = _MISSING, keepdim: bool = False, *,
-    correction: Any = _MISSING,
+    input: Tensor, dim: Any = None, unbiased: Any = MISSING, keepdim: bool = False, *,
+    correction: Any = MISSING,
 ) -> tuple[Tensor, Tensor]:  # fmt: skip
-    """var_mean(input, dim=None, *, correction=1, keepdim=False) -> (Tensor, Tensor)
-
-    `var` and `mean` over the same dims.
-    """
+    """`var` and `mean` over the same dims."""
     return _both(VAR, input, dim, unbiased, keepdim, correction)
 
 
 @op(method=False)
 @numpy_names
 def std_mean(
-    input: Tensor, dim: Any = None, unbiased: Any = _MISSING, keepdim: bool = False, *,
-    correction: Any = _MISSING,
+    input: Tensor, dim: Any = None, unbiased: Any = MISSING, keepdim: bool = False, *,
+    correction: Any = MISSING,
 ) -> tuple[Tensor, Tensor]:  # fmt: skip
-    """std_mean(input, dim=None, *, correction=1, keepdim=False) -> (Tensor, Tensor)
-
-    `std` and `mean` over the same dims.
-    """
+    """`std` and `mean` over the same dims."""
     return _both(STD, input, dim, unbiased, keepdim, correction)

@@ -29,10 +29,7 @@ def _truth(red: Reduce, input: Tensor, dim: Dims, keepdim: bool, out: Tensor | N
 def any(
     input: Tensor, dim: Dims = None, keepdim: bool = False, *, out: Tensor | None = None
 ) -> Tensor:
-    """any(input, dim=None, keepdim=False, *, out=None) -> Tensor
-
-    Whether any element over `dim` is not zero. uint8 tensors give uint8, all others bool.
-    """
+    """Whether any element over `dim` is not zero. uint8 tensors give uint8, all others bool."""
     return _truth(ANY, input, dim, keepdim, out)
 
 
@@ -41,17 +38,14 @@ def any(
 def all(
     input: Tensor, dim: Dims = None, keepdim: bool = False, *, out: Tensor | None = None
 ) -> Tensor:
-    """all(input, dim=None, keepdim=False, *, out=None) -> Tensor
-
-    Whether all elements over `dim` are not zero. uint8 tensors give uint8, all others bool.
-    """
+    """Whether all elements over `dim` are not zero. uint8 tensors give uint8, all others bool."""
     return _truth(ALL, input, dim, keepdim, out)
 
 
 @op()
 @numpy_names
 def count_nonzero(input: Tensor, dim: Dims = None) -> Tensor:
-    """count_nonzero(input, dim=None) -> Tensor: how many elements are not zero, as int64."""
+    """How many elements are not zero, as int64."""
     checked("count_nonzero", input)
     dims = some_dims("count_nonzero", dim, input.ndim)
     return fold(COUNT, (input,), dims, False, dtypes.int64, (dtypes.int64,))[0]

@@ -18,7 +18,14 @@ if TYPE_CHECKING:
     from ..._device import DeviceLike
 
 
-@op(function=False)
+@op(
+    function=False,
+    forms=(
+        "to(dtype, non_blocking=False, copy=False, *, memory_format=None) -> Tensor",
+        "to(device, dtype=None, non_blocking=False, copy=False, *, memory_format=None) -> Tensor",
+        "to(other, non_blocking=False, copy=False, *, memory_format=None) -> Tensor",
+    ),
+)
 def to(
     input: Tensor,
     *args: Any,
@@ -28,7 +35,7 @@ def to(
     copy: bool = False,
     memory_format: memory_format | None = None,
 ) -> Tensor:
-    """to(dtype) | to(device, dtype) | to(other): the tensor in another dtype or on another device.
+    """The tensor in another dtype or on another device.
 
     The tensor itself when nothing changes, unless `copy`. Strides are kept unless `memory_format`
     says otherwise. `non_blocking` is accepted; copies to the host wait.
@@ -82,7 +89,7 @@ def _conversion(name: str, of: dtypes.dtype) -> None:
         return converted(input, of, input._storage.device, False, memory_format)
 
     convert.__name__ = convert.__qualname__ = name
-    convert.__doc__ = f"{name}(memory_format=preserve_format) -> Tensor: `to({of})`."
+    convert.__doc__ = f"The same as `to({of})`."
     op(function=False)(convert)
 
 

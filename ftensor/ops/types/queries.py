@@ -36,49 +36,49 @@ def _checked(input: Any, function: str) -> Tensor:
 
 @op(method=False)
 def is_tensor(obj: Any) -> bool:
-    """is_tensor(obj) -> bool: whether it is a Tensor."""
+    """Whether it is a Tensor."""
     return isinstance(obj, Tensor)
 
 
 @op(method=False)
 def numel(input: Tensor) -> int:
-    """numel(input) -> int: the number of elements."""
+    """The number of elements."""
     return _checked(input, "numel").numel()
 
 
 @op(method=False)
 def is_floating_point(input: Tensor) -> bool:
-    """is_floating_point(input) -> bool: whether the dtype is a real floating point one."""
+    """Whether the dtype is a real floating point one."""
     return _checked(input, "is_floating_point")._dtype.is_floating_point
 
 
 @op(method=False)
 def is_complex(input: Tensor) -> bool:
-    """is_complex(input) -> bool: whether the dtype is complex."""
+    """Whether the dtype is complex."""
     return _checked(input, "is_complex")._dtype.is_complex
 
 
 @op(method=False)
 def is_signed(input: Tensor) -> bool:
-    """is_signed(input) -> bool: whether the dtype has negative numbers."""
+    """Whether the dtype has negative numbers."""
     return _checked(input, "is_signed")._dtype.is_signed
 
 
 @op(method=False)
 def is_conj(input: Tensor) -> bool:
-    """is_conj(input) -> bool: False, since ftensor's conj computes at once."""
+    """False, since ftensor's conj computes at once."""
     return _checked(input, "is_conj").is_conj()
 
 
 @op(method=False)
 def is_neg(input: Tensor) -> bool:
-    """is_neg(input) -> bool: False, since ftensor's negations are computed at once."""
+    """False, since ftensor's negations are computed at once."""
     return _checked(input, "is_neg").is_neg()
 
 
 @op()
 def is_nonzero(input: Tensor) -> bool:
-    """is_nonzero(input) -> bool: whether the one element is not zero; RuntimeError for several."""
+    """Whether the one element is not zero; RuntimeError for several."""
     return bool(_checked(input, "is_nonzero"))
 
 
@@ -124,7 +124,7 @@ def grad(input: Tensor) -> None:
 
 @op(function=False)
 def requires_grad_(input: Tensor, requires_grad: bool = True) -> Tensor:
-    """requires_grad_(False) -> Tensor: itself; RuntimeError for True, which can't be honoured."""
+    """Itself; RuntimeError for True, which can't be honoured."""
     if requires_grad:
         raise errors_creation.no_autograd("requires_grad_")
     return input
@@ -132,13 +132,13 @@ def requires_grad_(input: Tensor, requires_grad: bool = True) -> Tensor:
 
 @op(function=False)
 def is_pinned(input: Tensor, device: Any = None) -> bool:
-    """is_pinned() -> bool: False, memory is not pinned."""
+    """False, memory is not pinned."""
     return False
 
 
 @op(function=False)
 def cpu(input: Tensor, memory_format: memory_format = preserve_format) -> Tensor:
-    """cpu(memory_format=preserve_format) -> Tensor: the tensor on the host; itself if it is."""
+    """The tensor on the host; itself if it is."""
     return converted(input, input._dtype, CPU, False, memory_format)
 
 
@@ -149,16 +149,14 @@ def fpga(
     non_blocking: bool = False,
     memory_format: memory_format = preserve_format,
 ) -> Tensor:
-    """fpga(device=None) -> Tensor: the tensor on an fpga, the current one unless said otherwise."""
+    """The tensor on an fpga, the current one unless said otherwise."""
     where = resolve("fpga" if device is None else device)
     return converted(input, input._dtype, where, False, memory_format)
 
 
 @op(function=False)
-def type(input: Tensor, dtype: Any = None, non_blocking: bool = False) -> Any:
-    """type(dtype=None) -> str or Tensor
-
-    Without a dtype the name of the tensor's type, such as "ftensor.FloatTensor" (on an fpga
+def type(input: Tensor, dtype: Any = None, non_blocking: bool = False) -> str | Tensor:
+    """Without a dtype the name of the tensor's type, such as "ftensor.FloatTensor" (on an fpga
     "ftensor.fpga.FloatTensor"), else the tensor converted to a dtype or to such a name.
     """
     where = input._storage.device
@@ -181,14 +179,14 @@ def type(input: Tensor, dtype: Any = None, non_blocking: bool = False) -> Any:
 
 @op(function=False)
 def type_as(input: Tensor, other: Tensor) -> Tensor:
-    """type_as(other) -> Tensor: the tensor in `other`'s dtype, on its device."""
+    """The tensor in `other`'s dtype, on its device."""
     like = _checked(other, "type_as")
     return converted(input, like._dtype, like._storage.device)
 
 
 @op(function=False)
 def chalf(input: Tensor, memory_format: memory_format = preserve_format) -> Tensor:
-    """chalf(): NotImplementedError, since there is no complex dtype of float16 pairs."""
+    """NotImplementedError, since there is no complex dtype of float16 pairs."""
     raise errors_creation.no_complex_half()
 
 
@@ -196,9 +194,8 @@ def chalf(input: Tensor, memory_format: memory_format = preserve_format) -> Tens
 def resize_as_(
     input: Tensor, the_template: Tensor, *, memory_format: memory_format = contiguous_format
 ) -> Tensor:
-    """resize_as_(the_template, *, memory_format=contiguous_format) -> Tensor
-
-    `resize_` to another tensor's shape; with `preserve_format` channels-last where that one is.
+    """`resize_` to another tensor's shape; with `preserve_format` channels-last where that
+    one is.
     """
     like = _checked(the_template, "resize_as_")
     wanted = suggested_format(like) if memory_format is preserve_format else memory_format

@@ -16,10 +16,7 @@ def _pairs(input: Tensor) -> view_math.Layout:
 
 @op(method=False)
 def view_as_real(input: Tensor) -> Tensor:
-    """view_as_real(input) -> Tensor
-
-    A view of a complex tensor with (real, imag) in a new last dim of size 2.
-    """
+    """A view of a complex tensor with (real, imag) in a new last dim of size 2."""
     layout(input, "view_as_real")
     if not input.dtype.is_complex:
         raise errors_view.real_view_of_real(input.dtype)
@@ -28,9 +25,7 @@ def view_as_real(input: Tensor) -> Tensor:
 
 @op(method=False)
 def view_as_complex(input: Tensor) -> Tensor:
-    """view_as_complex(input) -> Tensor
-
-    A complex view of a float32 or float64 tensor whose last dim holds (real, imag), with
+    """A complex view of a float32 or float64 tensor whose last dim holds (real, imag), with
     stride 1; all other strides and the offset must be even.
     """
     found = layout(input, "view_as_complex")
@@ -48,14 +43,14 @@ def _component(input: Tensor, index: int) -> Tensor:
 
 @op(method=False, prop=True)
 def real(input: Tensor) -> Tensor:
-    """real(input) -> Tensor: a view of the real parts; a real tensor is returned itself."""
+    """A view of the real parts; a real tensor is returned itself."""
     layout(input, "real")
     return _component(input, 0) if input.dtype.is_complex else input
 
 
 @op(method=False, prop=True)
 def imag(input: Tensor) -> Tensor:
-    """imag(input) -> Tensor: a view of the imaginary parts; RuntimeError for a real tensor."""
+    """A view of the imaginary parts; RuntimeError for a real tensor."""
     layout(input, "imag")
     if not input.dtype.is_complex:
         raise errors_view.imag_of_real(input.dtype)

@@ -22,40 +22,38 @@ def _transposed(
 
 @op(aliases=("swapdims",))
 def transpose(input: Tensor, dim0: int, dim1: int) -> Tensor:
-    """transpose(input, dim0, dim1) -> Tensor: a view with two dims exchanged."""
+    """A view with two dims exchanged."""
     return with_layout(input, _transposed(input, dim0, dim1, "transpose"))
 
 
 @op(function=False, aliases=("swapdims_",))
 def transpose_(input: Tensor, dim0: int, dim1: int) -> Tensor:
-    """transpose_(dim0, dim1) -> Tensor: `transpose` in place."""
+    """`transpose` in place."""
     return set_layout(input, _transposed(input, dim0, dim1, "transpose_"))
 
 
 @op()
 def swapaxes(input: Tensor, axis0: int, axis1: int) -> Tensor:
-    """swapaxes(input, axis0, axis1) -> Tensor: `transpose` under NumPy's name."""
+    """`transpose` under NumPy's name."""
     return with_layout(input, _transposed(input, axis0, axis1, "swapaxes", ("axis0", "axis1")))
 
 
 @op(function=False)
 def swapaxes_(input: Tensor, axis0: int, axis1: int) -> Tensor:
-    """swapaxes_(axis0, axis1) -> Tensor: `swapaxes` in place."""
+    """`swapaxes` in place."""
     return set_layout(input, _transposed(input, axis0, axis1, "swapaxes_", ("axis0", "axis1")))
 
 
 @op()
 def permute(input: Tensor, dims: Any, *more: int) -> Tensor:
-    """permute(input, dims) -> Tensor: a view with all dims in the order given."""
+    """A view with all dims in the order given."""
     order = ints(dims, more, "permute", "dims")
     return with_layout(input, view_math.permute(*layout(input, "permute"), order))
 
 
 @op(aliases=("moveaxis",))
 def movedim(input: Tensor, source: Any, destination: Any) -> Tensor:
-    """movedim(input, source, destination) -> Tensor
-
-    A view with the `source` dims (an int or a tuple) at the `destination` positions and the
+    """A view with the `source` dims (an int or a tuple) at the `destination` positions and the
     other dims in their order.
     """
     if isinstance(source, (tuple, list)) or isinstance(destination, (tuple, list)):
@@ -76,19 +74,19 @@ def _t(input: Tensor, function: str) -> Layout:
 
 @op()
 def t(input: Tensor) -> Tensor:
-    """t(input) -> Tensor: a matrix transposed, as a view; RuntimeError beyond 2 dims."""
+    """A matrix transposed, as a view; RuntimeError beyond 2 dims."""
     return with_layout(input, _t(input, "t"))
 
 
 @op(function=False)
 def t_(input: Tensor) -> Tensor:
-    """t_() -> Tensor: `t` in place."""
+    """`t` in place."""
     return set_layout(input, _t(input, "t_"))
 
 
 @op(name="T", function=False, method=False, prop=True)
 def reversed_dims(input: Tensor) -> Tensor:
-    """T: a view with all dims in reverse order; meant for matrices."""
+    """A view with all dims in reverse order; meant for matrices."""
     shape, strides, offset = layout(input, "T")
     if len(shape) != 2:
         warnings.warn(errors_view.transpose_deprecated("T", len(shape)), stacklevel=2)
@@ -112,19 +110,19 @@ def _conjugate(input: Tensor) -> Tensor:
 
 @op(name="mT", function=False, method=False, prop=True)
 def matrix_transposed(input: Tensor) -> Tensor:
-    """mT: a view with the last two dims exchanged, for a matrix or a batch of matrices."""
+    """A view with the last two dims exchanged, for a matrix or a batch of matrices."""
     return _matrices(input, "mT")
 
 
 @op(name="mH", function=False, method=False, prop=True)
 def batch_adjoint(input: Tensor) -> Tensor:
-    """mH: mT, conjugated when complex (then a copy; torch returns a lazy view)."""
+    """mT, conjugated when complex (then a copy; torch returns a lazy view)."""
     return _conjugate(_matrices(input, "mH"))
 
 
 @op(name="H", function=False, method=False, prop=True)
 def matrix_adjoint(input: Tensor) -> Tensor:
-    """H: a matrix transposed, and conjugated when complex (then a copy)."""
+    """A matrix transposed, and conjugated when complex (then a copy)."""
     shape, _, _ = layout(input, "H")
     if len(shape) > 2:
         raise errors_view.not_a_matrix("H", len(shape))
@@ -133,7 +131,7 @@ def matrix_adjoint(input: Tensor) -> Tensor:
 
 @op()
 def adjoint(input: Tensor) -> Tensor:
-    """adjoint(input) -> Tensor: the last two dims exchanged, conjugated when complex."""
+    """The last two dims exchanged, conjugated when complex."""
     return _conjugate(_matrices(input, "adjoint"))
 
 
@@ -148,29 +146,26 @@ def _squeezed(input: Tensor, dim: Any, more: tuple[Any, ...], function: str) -> 
 
 @op()
 def squeeze(input: Tensor, dim: Any = None, *more: int) -> Tensor:
-    """squeeze(input, dim=None) -> Tensor
-
-    A view without the dims of size 1, or without those of them named by `dim` (int or tuple).
-    """
+    """A view without the dims of size 1, or without those of them named by `dim` (int or tuple)."""
     return with_layout(input, _squeezed(input, dim, more, "squeeze"))
 
 
 @op(function=False)
 def squeeze_(input: Tensor, dim: Any = None, *more: int) -> Tensor:
-    """squeeze_(dim=None) -> Tensor: `squeeze` in place."""
+    """`squeeze` in place."""
     return set_layout(input, _squeezed(input, dim, more, "squeeze_"))
 
 
 @op()
 def unsqueeze(input: Tensor, dim: int) -> Tensor:
-    """unsqueeze(input, dim) -> Tensor: a view with a new dim of size 1 at `dim`."""
+    """A view with a new dim of size 1 at `dim`."""
     at = as_int(dim, "unsqueeze", "dim")
     return with_layout(input, view_math.unsqueeze(*layout(input, "unsqueeze"), at))
 
 
 @op(function=False)
 def unsqueeze_(input: Tensor, dim: int) -> Tensor:
-    """unsqueeze_(dim) -> Tensor: `unsqueeze` in place."""
+    """`unsqueeze` in place."""
     at = as_int(dim, "unsqueeze_", "dim")
     return set_layout(input, view_math.unsqueeze(*layout(input, "unsqueeze_"), at))
 
@@ -192,21 +187,18 @@ _RAISE = {1: view_math.atleast_1d, 2: view_math.atleast_2d, 3: view_math.atleast
 
 
 @op(method=False)
-def atleast_1d(*tensors: Any) -> Any:
-    """atleast_1d(*tensors) -> Tensor or tuple of Tensors: a 0-d tensor gets one dim."""
+def atleast_1d(*tensors: Any) -> Tensor | tuple[Tensor, ...]:
+    """A 0-d tensor gets one dim."""
     return _atleast(tensors, 1, "atleast_1d")
 
 
 @op(method=False)
-def atleast_2d(*tensors: Any) -> Any:
-    """atleast_2d(*tensors) -> Tensor or tuple of Tensors: missing dims of size 1 in front."""
+def atleast_2d(*tensors: Any) -> Tensor | tuple[Tensor, ...]:
+    """Missing dims of size 1 in front."""
     return _atleast(tensors, 2, "atleast_2d")
 
 
 @op(method=False)
-def atleast_3d(*tensors: Any) -> Any:
-    """atleast_3d(*tensors) -> Tensor or tuple of Tensors
-
-    0-d and 1-d tensors become (1, n, 1), matrices (n, m, 1).
-    """
+def atleast_3d(*tensors: Any) -> Tensor | tuple[Tensor, ...]:
+    """0-d and 1-d tensors become (1, n, 1), matrices (n, m, 1)."""
     return _atleast(tensors, 3, "atleast_3d")

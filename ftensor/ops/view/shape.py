@@ -13,28 +13,25 @@ from ...iterator.shape import broadcast_shapes as common_shape
 from ...iterator.shape import infer_shape, numel
 from ...iterator.stride import contiguous_strides, view_strides
 from ...rows.catalogue import op
+from ...rows.spelling import MISSING
 from . import layout as view_math
 from .arguments import as_int, int_list, ints, layout, set_layout, with_layout
 
-_MISSING: Any = object()
 
-
-@op(function=False)
-def view(input: Tensor, size: Any = _MISSING, *more: int, dtype: Any = _MISSING) -> Tensor:
-    """view(*shape) or view(dtype) -> Tensor
-
-    The same memory under another shape (one size may be -1), or its bytes as another dtype.
+@op(function=False, forms=("view(*shape) -> Tensor", "view(dtype) -> Tensor"))
+def view(input: Tensor, size: Any = MISSING, *more: int, dtype: Any = MISSING) -> Tensor:
+    """The same memory under another shape (one size may be -1), or its bytes as another dtype.
     RuntimeError when strides or sizes would need a copy; `reshape` makes one.
     """
-    if size is _MISSING:
-        size, dtype = dtype, _MISSING
+    if size is MISSING:
+        size, dtype = dtype, MISSING
     if more or isinstance(size, (tuple, list)):
-        if dtype is not _MISSING:
+        if dtype is not MISSING:
             raise errors_view.reinterpret_as_what(dtype)
         found = view_math.view(*layout(input, "view"), ints(size, more, "view", "size"))
         return with_layout(input, found)
-    if dtype is not _MISSING or size is _MISSING:
-        raise errors_view.reinterpret_as_what((size, dtype) if dtype is not _MISSING else ())
+    if dtype is not MISSING or size is MISSING:
+        raise errors_view.reinterpret_as_what((size, dtype) if dtype is not MISSING else ())
     if not isinstance(size, dtypes.dtype):
         found = view_math.view(*layout(input, "view"), ints(size, more, "view", "size"))
         return with_layout(input, found)
@@ -45,7 +42,7 @@ def view(input: Tensor, size: Any = _MISSING, *more: int, dtype: Any = _MISSING)
 
 @op(function=False)
 def view_as(input: Tensor, other: Tensor) -> Tensor:
-    """view_as(other) -> Tensor: the tensor viewed with `other`'s shape."""
+    """The tensor viewed with `other`'s shape."""
     size, _, _ = layout(other, "view_as", "other")
     return with_layout(input, view_math.view(*layout(input, "view_as"), size))
 
@@ -62,9 +59,7 @@ def _reshape(input: Tensor, size: tuple[int, ...], function: str) -> Tensor:
 
 @op()
 def reshape(input: Tensor, shape: Any, *more: int) -> Tensor:
-    """reshape(input, shape) -> Tensor
-
-    The elements in row-major order under another shape, one size of which may be -1: a view
+    """The elements in row-major order under another shape, one size of which may be -1: a view
     where strides allow it, else a copy. RuntimeError when the shape does not fit.
     """
     return _reshape(input, ints(shape, more, "reshape", "shape"), "reshape")
@@ -72,15 +67,13 @@ def reshape(input: Tensor, shape: Any, *more: int) -> Tensor:
 
 @op(function=False)
 def reshape_as(input: Tensor, other: Tensor) -> Tensor:
-    """reshape_as(other) -> Tensor: the tensor reshaped to `other`'s shape."""
+    """The tensor reshaped to `other`'s shape."""
     return _reshape(input, layout(other, "reshape_as", "other")[0], "reshape_as")
 
 
 @op()
 def flatten(input: Tensor, start_dim: int = 0, end_dim: int = -1) -> Tensor:
-    """flatten(input, start_dim=0, end_dim=-1) -> Tensor
-
-    Dims `start_dim` to `end_dim` joined into one: a view where strides allow it, else a copy,
+    """Dims `start_dim` to `end_dim` joined into one: a view where strides allow it, else a copy,
     and the tensor itself when there is nothing to join.
     """
     shape, _, _ = layout(input, "flatten")
@@ -92,16 +85,14 @@ def flatten(input: Tensor, start_dim: int = 0, end_dim: int = -1) -> Tensor:
 
 @op()
 def ravel(input: Tensor) -> Tensor:
-    """ravel(input) -> Tensor: all elements in one dim, copied unless they lie contiguously."""
+    """All elements in one dim, copied unless they lie contiguously."""
     shape, _, _ = layout(input, "ravel")
     return _reshape(contiguous(input), (numel(shape),), "ravel")
 
 
 @op()
 def unflatten(input: Tensor, dim: int, sizes: Any) -> Tensor:
-    """unflatten(input, dim, sizes) -> Tensor
-
-    A view with one dim split into `sizes`, one of which may be -1. RuntimeError when they do
+    """A view with one dim split into `sizes`, one of which may be -1. RuntimeError when they do
     not multiply to the dim's size.
     """
     shape, strides, offset = layout(input, "unflatten")
@@ -113,9 +104,7 @@ def unflatten(input: Tensor, dim: int, sizes: Any) -> Tensor:
 
 @op(function=False)
 def expand(input: Tensor, size: Any, *more: int, implicit: bool = False) -> Tensor:
-    """expand(*sizes) -> Tensor
-
-    A view with dims of size 1 repeated (by stride 0) and new dims in front; -1 keeps a size.
+    """A view with dims of size 1 repeated (by stride 0) and new dims in front; -1 keeps a size.
     RuntimeError when another dim would have to change.
     """
     wanted = ints(size, more, "expand", "size")
@@ -124,21 +113,21 @@ def expand(input: Tensor, size: Any, *more: int, implicit: bool = False) -> Tens
 
 @op(function=False)
 def expand_as(input: Tensor, other: Tensor) -> Tensor:
-    """expand_as(other) -> Tensor: the tensor expanded to `other`'s shape."""
+    """The tensor expanded to `other`'s shape."""
     size, _, _ = layout(other, "expand_as", "other")
     return with_layout(input, view_math.expand(*layout(input, "expand_as"), size))
 
 
 @op()
 def broadcast_to(input: Tensor, size: Any, *more: int) -> Tensor:
-    """broadcast_to(input, size) -> Tensor: the same as `input.expand(size)`."""
+    """The same as `input.expand(size)`."""
     wanted = ints(size, more, "broadcast_to", "size")
     return with_layout(input, view_math.expand(*layout(input, "broadcast_to"), wanted))
 
 
 @op(method=False)
 def broadcast_tensors(*tensors: Tensor) -> tuple[Tensor, ...]:
-    """broadcast_tensors(*tensors) -> tuple of Tensors, expanded to their common shape."""
+    """The tensors expanded to their common shape."""
     layouts = [layout(t, "broadcast_tensors", f"tensors[{i}]") for i, t in enumerate(tensors)]
     size = common_shape(*[shape for shape, _, _ in layouts])
     return tuple(
@@ -151,9 +140,7 @@ def broadcast_tensors(*tensors: Tensor) -> tuple[Tensor, ...]:
 
 @op(method=False)
 def broadcast_shapes(*shapes: Any) -> Size:
-    """broadcast_shapes(*shapes) -> Size
-
-    The shape that tensors of these shapes (tuples, lists or single ints) broadcast to.
+    """The shape that tensors of these shapes (tuples, lists or single ints) broadcast to.
     ValueError for a negative size, RuntimeError when they do not broadcast.
     """
     read = []
@@ -184,9 +171,7 @@ def _strided(input: Tensor, size: Any, stride: Any, offset: Any, function: str) 
 
 @op()
 def as_strided(input: Tensor, size: Any, stride: Any, storage_offset: int | None = None) -> Tensor:
-    """as_strided(input, size, stride, storage_offset=None) -> Tensor
-
-    A view with this layout over the tensor's whole storage, counted in elements; the offset is
+    """A view with this layout over the tensor's whole storage, counted in elements; the offset is
     the tensor's own when None. RuntimeError beyond the storage's end.
     """
     return with_layout(input, _strided(input, size, stride, storage_offset, "as_strided"))
@@ -194,16 +179,13 @@ def as_strided(input: Tensor, size: Any, stride: Any, storage_offset: int | None
 
 @op()
 def as_strided_(input: Tensor, size: Any, stride: Any, storage_offset: int | None = None) -> Tensor:
-    """as_strided_(input, size, stride, storage_offset=None) -> Tensor: `as_strided` in place."""
+    """`as_strided` in place."""
     return set_layout(input, _strided(input, size, stride, storage_offset, "as_strided_"))
 
 
 @op(function=False)
 def unfold(input: Tensor, dimension: int, size: int, step: int) -> Tensor:
-    """unfold(dimension, size, step) -> Tensor
-
-    A view of all windows of `size` entries of a dim, one every `step`, as a new last dim.
-    """
+    """A view of all windows of `size` entries of a dim, one every `step`, as a new last dim."""
     args = (("dimension", dimension), ("size", size), ("step", step))
     dim, length, every = (as_int(value, "unfold", name) for name, value in args)
     return with_layout(input, view_math.unfold(*layout(input, "unfold"), dim, length, every))
@@ -211,10 +193,7 @@ def unfold(input: Tensor, dimension: int, size: int, step: int) -> Tensor:
 
 @op()
 def diagonal(input: Tensor, offset: int = 0, dim1: int = 0, dim2: int = 1) -> Tensor:
-    """diagonal(input, offset=0, dim1=0, dim2=1) -> Tensor
-
-    A view of the diagonal of two dims as a new last dim; offset > 0 lies above it, < 0 below.
-    """
+    """A view of the diagonal of two dims as a new last dim; offset > 0 lies above it, < 0 below."""
     args = (("offset", offset), ("dim1", dim1), ("dim2", dim2))
     above, first, second = (as_int(value, "diagonal", name) for name, value in args)
     return with_layout(input, view_math.diagonal(*layout(input, "diagonal"), above, first, second))
@@ -222,9 +201,7 @@ def diagonal(input: Tensor, offset: int = 0, dim1: int = 0, dim2: int = 1) -> Te
 
 @op()
 def narrow(input: Tensor, dim: int, start: Any, length: int) -> Tensor:
-    """narrow(input, dim, start, length) -> Tensor
-
-    A view of `length` entries of a dim from `start` on (an int or a 0-d integer tensor;
+    """A view of `length` entries of a dim from `start` on (an int or a 0-d integer tensor;
     negative from the end).
     """
     found = layout(input, "narrow")
@@ -236,24 +213,24 @@ def narrow(input: Tensor, dim: int, start: Any, length: int) -> Tensor:
 
 @op()
 def select(input: Tensor, dim: int, index: int) -> Tensor:
-    """select(input, dim, index) -> Tensor: a view of one entry of a dim, without that dim."""
+    """A view of one entry of a dim, without that dim."""
     dim, index = as_int(dim, "select", "dim"), as_int(index, "select", "index")
     return with_layout(input, view_math.select(*layout(input, "select"), dim, index))
 
 
 @op()
 def detach(input: Tensor) -> Tensor:
-    """detach(input) -> Tensor: a new tensor over the same memory."""
+    """A new tensor over the same memory."""
     return with_layout(input, layout(input, "detach"))
 
 
 @op()
 def detach_(input: Tensor) -> Tensor:
-    """detach_(input) -> Tensor: the tensor itself; ftensor records no gradients."""
+    """The tensor itself; ftensor records no gradients."""
     return input
 
 
 @op(function=False, method=False)
 def alias(input: Tensor) -> Tensor:
-    """alias(input) -> Tensor: what `detach` returns, under the name other dispatchers know."""
+    """What `detach` returns, under the name other dispatchers know."""
     return with_layout(input, layout(input, "alias"))

@@ -14,8 +14,6 @@ from . import cuts as split_math
 from .arguments import as_int, int_list, ints, layout, with_layout
 from .layout import slice_dim
 
-Pieces = tuple[Tensor, ...]
-
 
 def _cut_dim(input: Tensor, dim: Any, function: str) -> tuple[int, int]:
     """The dim counted from the front, and its size; RuntimeError for a 0-d tensor."""
@@ -26,7 +24,7 @@ def _cut_dim(input: Tensor, dim: Any, function: str) -> tuple[int, int]:
     return dim, shape[dim]
 
 
-def _pieces(input: Tensor, dim: int, cuts: split_math.Cuts) -> Pieces:
+def _pieces(input: Tensor, dim: int, cuts: split_math.Cuts) -> tuple[Tensor, ...]:
     found = layout(input, "split")
     return tuple([with_layout(input, slice_dim(*found, dim, start, stop)) for start, stop in cuts])
 
@@ -34,10 +32,8 @@ def _pieces(input: Tensor, dim: int, cuts: split_math.Cuts) -> Pieces:
 @op(aliases=("unsafe_split",))
 def split(
     tensor: Tensor, split_size_or_sections: Any = None, dim: int = 0, *, split_size: Any = None
-) -> Pieces:
-    """split(tensor, split_size_or_sections, dim=0) -> tuple of Tensors
-
-    Views of `split_size` entries of a dim each (the last may have less), or of the sizes in a
+) -> tuple[Tensor, ...]:
+    """Views of `split_size` entries of a dim each (the last may have less), or of the sizes in a
     list, which must add up to the dim's.
     """
     size = split_size if split_size_or_sections is None else split_size_or_sections
@@ -49,18 +45,17 @@ def split(
 
 
 @op(aliases=("unsafe_split_with_sizes",))
-def split_with_sizes(input: Tensor, split_sizes: Any, dim: int = 0) -> Pieces:
-    """split_with_sizes(input, split_sizes, dim=0) -> tuple of Tensors: views of these sizes."""
+def split_with_sizes(input: Tensor, split_sizes: Any, dim: int = 0) -> tuple[Tensor, ...]:
+    """Views of these sizes."""
     sizes = int_list(split_sizes, "split_with_sizes", "split_sizes")
     dim, length = _cut_dim(input, dim, "split_with_sizes")
     return _pieces(input, dim, split_math.sized_pieces(length, sizes))
 
 
 @op(aliases=("unsafe_chunk",))
-def chunk(input: Tensor, chunks: int, dim: int = 0) -> Pieces:
-    """chunk(input, chunks, dim=0) -> tuple of Tensors
-
-    At most `chunks` views of a dim, equal but for the last; `tensor_split` gives exactly as many.
+def chunk(input: Tensor, chunks: int, dim: int = 0) -> tuple[Tensor, ...]:
+    """At most `chunks` views of a dim, equal but for the last; `tensor_split` gives exactly as
+    many.
     """
     count = as_int(chunks, "chunk", "chunks")
     dim, length = _cut_dim(input, dim, "chunk")
@@ -76,10 +71,8 @@ def tensor_split(
     sections: Any = None,
     indices: Any = None,
     tensor_indices_or_sections: Tensor | None = None,
-) -> Pieces:
-    """tensor_split(input, indices_or_sections, dim=0) -> tuple of Tensors
-
-    That many views of a dim, with sizes that differ by at most 1, or the views between the
+) -> tuple[Tensor, ...]:
+    """That many views of a dim, with sizes that differ by at most 1, or the views between the
     indices in a tuple. An int64 tensor of 0 or 1 dims stands for the one or the other.
     """
     given = (indices_or_sections, sections, indices, tensor_indices_or_sections)
@@ -98,8 +91,8 @@ def tensor_split(
 
 
 @op()
-def unbind(input: Tensor, dim: int = 0) -> Pieces:
-    """unbind(input, dim=0) -> tuple of Tensors: a view of every entry of a dim."""
+def unbind(input: Tensor, dim: int = 0) -> tuple[Tensor, ...]:
+    """A view of every entry of a dim."""
     shape, strides, offset = layout(input, "unbind")
     if not shape:
         raise errors_view.scalar_has_no_dims("unbind", IndexError)
@@ -118,7 +111,7 @@ def iterated(self: Tensor) -> Iterator[Tensor]:
 
 def _stacked_split(
     input: Tensor, where: Any, more: tuple[Any, ...], dim: int, need: int, function: str
-) -> Pieces:
+) -> tuple[Tensor, ...]:
     """hsplit, vsplit, dsplit: indices as tensor_split takes them, or equal sections."""
     shape, _, _ = layout(input, function)
     if len(shape) < need:
@@ -132,11 +125,16 @@ def _stacked_split(
     return _pieces(input, dim, split_math.sections(shape[dim], count))
 
 
-@op()
-def hsplit(input: Tensor, sections: Any = None, *more: int, indices: Any = None) -> Pieces:
-    """hsplit(input, indices_or_sections) -> tuple of Tensors
-
-    Views of the columns (dim 1; dim 0 of a 1-d tensor): so many equal ones, or those between
+@op(
+    forms=(
+        "hsplit(input, sections) -> tuple[Tensor, ...]",
+        "hsplit(input, indices) -> tuple[Tensor, ...]",
+    )
+)
+def hsplit(
+    input: Tensor, sections: Any = None, *more: int, indices: Any = None
+) -> tuple[Tensor, ...]:
+    """Views of the columns (dim 1; dim 0 of a 1-d tensor): so many equal ones, or those between
     the indices.
     """
     where = indices if sections is None else sections
@@ -144,15 +142,29 @@ def hsplit(input: Tensor, sections: Any = None, *more: int, indices: Any = None)
     return _stacked_split(input, where, more, dim, 1, "hsplit")
 
 
-@op()
-def vsplit(input: Tensor, sections: Any = None, *more: int, indices: Any = None) -> Pieces:
-    """vsplit(input, indices_or_sections) -> tuple of Tensors: as hsplit, along the rows (dim 0)."""
+@op(
+    forms=(
+        "vsplit(input, sections) -> tuple[Tensor, ...]",
+        "vsplit(input, indices) -> tuple[Tensor, ...]",
+    )
+)
+def vsplit(
+    input: Tensor, sections: Any = None, *more: int, indices: Any = None
+) -> tuple[Tensor, ...]:
+    """As hsplit, along the rows (dim 0)."""
     where = indices if sections is None else sections
     return _stacked_split(input, where, more, 0, 2, "vsplit")
 
 
-@op()
-def dsplit(input: Tensor, sections: Any = None, *more: int, indices: Any = None) -> Pieces:
-    """dsplit(input, indices_or_sections) -> tuple of Tensors: as hsplit, along dim 2."""
+@op(
+    forms=(
+        "dsplit(input, sections) -> tuple[Tensor, ...]",
+        "dsplit(input, indices) -> tuple[Tensor, ...]",
+    )
+)
+def dsplit(
+    input: Tensor, sections: Any = None, *more: int, indices: Any = None
+) -> tuple[Tensor, ...]:
+    """As hsplit, along dim 2."""
     where = indices if sections is None else sections
     return _stacked_split(input, where, more, 2, 3, "dsplit")

@@ -1,0 +1,49 @@
+"""Signatures: each op's is written once, and a reader of its help sees it."""
+
+from __future__ import annotations
+
+import inspect
+
+import pytest
+
+from ftensor.rows.catalogue import ENTRIES, Entry
+from ftensor.rows.spelling import signature_text
+
+pytestmark = pytest.mark.once
+
+CALLED = {name: entry for name, entry in ENTRIES.items() if not entry.prop}
+
+
+def one_form(entry: Entry, name: str) -> bool:
+    """Whether an op is called in the one way that its function's parameters say."""
+    return entry.forms == (signature_text(name, entry.call, method=not entry.function),)
+
+
+@pytest.mark.parametrize("name", CALLED)
+def test_help_begins_with_the_signature(name: str) -> None:
+    entry = CALLED[name]
+    doc = entry.call.__doc__
+    forms, _, text = doc.partition("\n\n")
+    assert text and not text.startswith("\n")
+    # A name that is another's begins with the other's forms.
+    shared = [other for other in CALLED.values() if other.call is entry.call]
+    assert tuple(forms.split("\n")) in [other.forms for other in shared]
+    for form in entry.forms:
+        assert form.startswith(f"{name}(") or name in ("__getitem__", "__setitem__")
+
+
+def test_signatures_are_what_python_sees() -> None:
+    alike = [name for name, entry in CALLED.items() if one_form(entry, name)]
+    assert len(alike) > 370
+    for name in alike:
+        entry = CALLED[name]
+        plain = inspect.signature(entry.call)
+        seen = list(plain.parameters.values())[not entry.function :]
+        seen = [p.replace(annotation=inspect.Parameter.empty) for p in seen]
+        bare = inspect.Signature(seen)
+        assert entry.forms[0].partition(" -> ")[0] == f"{name}{bare}"
+
+
+def test_what_an_op_gives_is_said() -> None:
+    silent = [n for n, e in CALLED.items() if not all(" -> " in form for form in e.forms)]
+    assert set(silent) <= {"__setitem__"}
