@@ -46,6 +46,7 @@ from .dtypes import (
     uint8,
 )
 from .errors import KernelNotBuilt, OutOfMemoryError
+from .execute.index_check import get_index_check, set_index_check
 from .execute.settings import set_default_dtype
 from .formats import (
     Size,

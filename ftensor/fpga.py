@@ -145,10 +145,13 @@ def image_report(device: DeviceLike | None = None) -> ImageReport:
 
 
 def synchronize(device: DeviceLike | None = None) -> None:
-    """Wait for all work on all streams of a device."""
+    """Wait for all work on all streams of a device; IndexError as `ft.set_index_check` says."""
     found = _found("synchronize", device)
     if found.opened:
-        found.open().synchronize()
+        backend = found.open()
+        backend.synchronize()
+        for stream in backend.all_streams():
+            stream.synchronize()
 
 
 # Streams

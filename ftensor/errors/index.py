@@ -244,3 +244,16 @@ def source_shape(name: str, source: Sequence[int], shape: Sequence[int], dim: in
 def slice_shape(name: str, source: Sequence[int], shape: Sequence[int]) -> RuntimeError:
     """A source that does not have the shape of what it replaces."""
     return RuntimeError(f"{name}(): src has shape {list(source)}, but the place has {list(shape)}")
+
+
+def index_check_mode(mode: object, modes: Sequence[str]) -> ValueError:
+    """A word that set_index_check does not know."""
+    return ValueError(f"index checks are {' or '.join(map(repr, modes))}, not {mode!r}")
+
+
+def found_late(text: str, call: str, line: str) -> IndexError:
+    """An index out of range that was found after its call, as the user asked for."""
+    return IndexError(
+        f"{text}; found now, since checks are deferred, in an earlier call of {call} at {line} "
+        '(ft.set_index_check("now") raises it there)'
+    )

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -23,6 +22,7 @@ from ..kernels.source import fixed_program
 from ..rows.op import Op
 from . import memory
 from .fallback import Missing, on_host, prepared
+from .index_check import Check, Refusal, in_range, know_bounds, know_bounds_of
 from .keys import located_key
 from .memory import COPY
 from .pointwise import pointwise
@@ -30,13 +30,10 @@ from .prepare import geometry_storage
 
 if TYPE_CHECKING:
     from ..runtime.backend import Backend
-    from ..runtime.storage import Storage
 
 
-Refusal = Callable[[int, int, int], Exception]
 # A kernel names its inputs a to h.
 MOST_INPUTS = 8
-_flags = threading.local()
 
 ADD_AT = Op("add_at", "add_at(values, self) -> Tensor", "b + a", bool_="a | b",
             complex_="ft_cadd(b, a)")  # fmt: skip
@@ -99,8 +96,9 @@ def locate(
             args = (op, shape, out, inputs, indices, ordered, refusal)
             on_host(launch, locate, args, out.tensor, partly)
             return
-    flag = _flag(backend)
     stream = backend.current_stream()
+    certain = all(i.checked or in_range(i.tensor, i.size, i.strict) for i in indices)
+    check = Check(stream, [i.dim for i in indices], refusal, certain)
     for t in tensors:
         if t._storage.stream is not stream:
             stream.use(t._storage)
@@ -108,11 +106,11 @@ def locate(
     for (run, units, geometry), moves in pieces:
         run(
             stream, units, *[t._storage.handle for t in tensors],
-            *[t._offset + m for t, m in zip(tensors, moves)], *numbers, flag.handle,
+            *[t._offset + m for t, m in zip(tensors, moves)], *numbers, check.flag.storage.handle,
             geometry.handle,
         )  # fmt: skip
-    if not all(i.checked for i in indices):
-        _raise_if_bad(backend, flag, indices, refusal)
+    out.tensor._storage.bounds = None
+    check.done()
 
 
 def _launch(
@@ -180,26 +178,6 @@ def _merged(shape: Ints, indices: Sequence[Index], like: Tensor, refusal: Refusa
     return Index(there, steps, 2**62, 1, 0, checked=True)
 
 
-def _flag(backend: Backend) -> Storage:
-    """The place where kernels note a bad index: one for each thread and backend."""
-    flags: dict[Backend, Storage] = vars(_flags).setdefault("of", {})
-    if backend not in flags:
-        flags[backend] = backend.allocate(32)
-        backend.upload(flags[backend], 0, np.zeros(4, np.int64))
-    return flags[backend]
-
-
-def _raise_if_bad(
-    backend: Backend, flag: Storage, indices: Sequence[Index], refusal: Refusal
-) -> None:
-    noted = np.empty(4, np.int64)
-    backend.download(flag, 0, noted)
-    if noted[0]:
-        backend.upload(flag, 0, np.zeros(4, np.int64))
-        which, index, size = noted[1:].tolist()
-        raise refusal(index, indices[which].dim, size)
-
-
 def positions(mask: Tensor) -> Tensor:
     """The linear positions (int64, ascending) of a bool tensor's true elements; waits for it."""
     mask = mask.contiguous()
@@ -221,6 +199,7 @@ def positions(mask: Tensor) -> Tensor:
     starts = np.concatenate([np.zeros(1, np.int64), np.cumsum(found)[:-1]])
     backend.upload(counts, 0, starts)
     result = memory.new((total,), dtypes.int64, where)
+    know_bounds(result, 0, n - 1)
     if total:
         args = (mask._storage.handle, result._storage.handle, counts.handle, mask._offset, 0, n, 0)
         run(stream, units, *args)
@@ -255,4 +234,4 @@ def host_tensor(array: np.ndarray[Any, Any], like: Tensor) -> Tensor:
     strides = tuple([s // of.itemsize for s in array.strides])
     made = memory.new(array.shape, of, like._storage.device, strides)
     made._storage.backend.upload(made._storage, 0, array.ravel(order="K"))
-    return made
+    return know_bounds_of(made, array)

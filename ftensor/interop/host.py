@@ -62,6 +62,7 @@ def export(tensor: Tensor, copy: bool | None = None) -> tuple[np.ndarray[Any, An
     storage.synchronize()
     if storage.backend.host_shared:
         assert storage.ptr is not None
+        storage.bounds = None  # whoever holds the memory may write there
         address = storage.ptr + tensor._offset * of.itemsize
         array = array_at(address, of, shape, strides, storage, storage.readonly)
         return (array.copy(order="K"), True) if copy else (array, False)

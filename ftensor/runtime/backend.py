@@ -127,7 +127,7 @@ class Backend(ABC):
     def synchronize(self) -> None:
         """Wait for everything enqueued on any stream of this device."""
         for stream in self.all_streams():
-            stream.synchronize()
+            stream.finish()
         self.pool.reap()
 
     def forget_launches(self) -> None:
@@ -167,6 +167,7 @@ class Backend(ABC):
         assert array.flags.c_contiguous, "upload takes a C-contiguous array"
         assert 0 <= byte_offset <= storage.nbytes - array.nbytes, "upload outside the storage"
         if array.nbytes:
+            storage.bounds = None
             self._upload(storage, byte_offset, array)
 
     def download(self, storage: Storage, byte_offset: int, array: np.ndarray) -> None:
@@ -175,6 +176,10 @@ class Backend(ABC):
         assert 0 <= byte_offset <= storage.nbytes - array.nbytes, "download outside the storage"
         self._current.stream.synchronize()
         storage.synchronize()
+        self.fetch(storage, byte_offset, array)
+
+    def fetch(self, storage: Storage, byte_offset: int, array: np.ndarray) -> None:
+        """As `download`, for a storage whose work is known to be done."""
         if array.nbytes:
             self._download(storage, byte_offset, array)
 

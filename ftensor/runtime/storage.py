@@ -24,6 +24,7 @@ class Storage:
         "__weakref__",
         "backend",
         "block",
+        "bounds",
         "device",
         "handle",
         "nbytes",
@@ -53,6 +54,8 @@ class Storage:
         self.readonly = readonly
         self.users: set[Stream] | None = None
         self.device: Any = None
+        # (dtype, least, greatest) of whatever elements are read, where the host knows them.
+        self.bounds: tuple[Any, int, int] | None = None
 
     def __del__(self) -> None:
         # The common case must stay this short: every temporary tensor passes here. Appending to

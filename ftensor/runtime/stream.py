@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 from .. import errors
 from .pool import FreeLists, wait_unless_exiting
@@ -11,6 +11,13 @@ from .pool import FreeLists, wait_unless_exiting
 if TYPE_CHECKING:
     from .backend import Backend
     from .storage import Storage
+
+
+class Doubt(Protocol):
+    """What a kernel may have found."""
+
+    def resolve(self) -> Exception | None:
+        """The error, if there was one; the work is done."""
 
 
 class Stream:
@@ -26,6 +33,8 @@ class Stream:
         self.launched = 0
         self.finished = 0
         self._kept: list[Any] = []
+        # Launches that may have met an error, by what tells them apart; asked at the next wait.
+        self.doubts: dict[Any, Doubt] = {}
         self._checkpoint: tuple[int, Any] | None = None
         self._probe: tuple[int, Any] | None = None
         for other in backend.all_streams():
@@ -44,7 +53,18 @@ class Stream:
         return self.finished == self.launched
 
     def synchronize(self) -> None:
-        """Wait for everything enqueued so far."""
+        """Wait for everything enqueued so far.
+
+        Raises what a kernel has found meanwhile, where asking for it was deferred to this moment.
+        """
+        self.finish()
+        for key in tuple(self.doubts):
+            doubt = self.doubts.pop(key, None)  # another thread may ask, too
+            if doubt is not None and (error := doubt.resolve()):
+                raise error
+
+    def finish(self) -> None:
+        """Wait for everything enqueued so far, and raise nothing: for what is no user's wait."""
         seen = self.launched
         if self.finished != seen:
             kept, self._kept = self._kept, []
@@ -55,7 +75,7 @@ class Stream:
     def keep(self, guard: Any) -> None:
         """Hold what a command in flight needs, until the stream is waited for or it is many."""
         if len(self._kept) >= 64:
-            self.synchronize()
+            self.finish()
         self._kept.append(guard)
 
     def throttle(self) -> None:
@@ -121,7 +141,7 @@ class Stream:
     def __del__(self) -> None:
         # The work in flight may use the free blocks, which end with the stream.
         if "queue" in self.__dict__:  # else the constructor failed
-            self.synchronize()
+            self.finish()
             self.backend.pool.drop_free(self.free)
 
     def __repr__(self) -> str:

@@ -11,6 +11,7 @@ from ..._device import backend_of
 from ..._tensor import Tensor
 from ...dtypes import dtype
 from ...errors import creation as errors_creation
+from ...execute.index_check import know_bounds_of
 from ...execute.memory import converted, new
 from ...rows.catalogue import op
 from .arguments import options
@@ -89,7 +90,8 @@ def uploaded(array: np.ndarray[Any, Any], of: dtype, where: device) -> Tensor:
     if not array.size:
         return host.empty(backend, where, of, array.shape, strides)
     address = array.__array_interface__["data"][0]
-    return host.copied(backend, where, address, of, array.shape, strides, array)
+    made = host.copied(backend, where, address, of, array.shape, strides, array)
+    return know_bounds_of(made, array)
 
 
 def made_of(data: Any, of: dtype | None, where: device) -> Tensor:

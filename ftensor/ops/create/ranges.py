@@ -13,6 +13,7 @@ from ... import dtypes, errors
 from ..._tensor import Tensor
 from ...dtypes import dtype
 from ...errors import creation as errors_creation
+from ...execute.index_check import know_bounds
 from ...execute.memory import COPY, fill_, new
 from ...execute.numbers import rounded
 from ...execute.pointwise import pointwise, resize_output
@@ -103,13 +104,16 @@ def arange(
     if of.kind not in "uif":
         raise errors.not_implemented_for("arange", of)
     count = _range_length(low, high, by, of)
+    fresh = out is None
     if out is None:
         out = new((count,), of, where)
     elif out.numel() != count:
         resize_output(out, (count,))
     if of.kind == "f":
         return filled(ARANGE, (low, by), out)
-    return filled(ARANGE_INT, (int(low), int(by)), out)
+    first, step = int(low), int(by)
+    filled(ARANGE_INT, (first, step), out)
+    return know_bounds(out, *sorted((first, first + (count - 1) * step))) if fresh else out
 
 
 def _range_bounds(args: tuple[Any, ...], *named: Any) -> tuple[Any, Any, Any]:

@@ -159,7 +159,7 @@ class OpenCLBackend(Backend):
         stream.use(storage)
         if self.host_shared and (stream.idle() or array.nbytes > SMALL_UPLOAD):
             assert storage.ptr is not None
-            stream.synchronize()
+            stream.finish()
             target = host_bytes(storage.ptr + byte_offset, array.nbytes)
             np.copyto(target, array.reshape(-1).view(np.uint8))
             return

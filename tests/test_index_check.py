@@ -1,0 +1,186 @@
+"""When an index out of range is an error, and which ones nobody has to ask about."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+import pytest
+
+import ftensor as ft
+from ftensor._device import default_backend
+from ftensor.execute.index_check import know_bounds
+
+ROWS = 5
+
+
+@pytest.fixture
+def deferred() -> Iterator[None]:
+    """Checks are deferred; nothing is left over for the next test."""
+    ft.synchronize()
+    ft.set_index_check("deferred")
+    yield
+    ft.set_index_check("now")
+    default_backend().current_stream().doubts.clear()
+
+
+def given(*indices: int) -> ft.Tensor:
+    """Indices whose bounds nobody knows."""
+    return ft.tensor(indices) + 0
+
+
+def values() -> ft.Tensor:
+    return ft.arange(10.0).reshape(ROWS, 2)
+
+
+CALLS: dict[str, Callable[[ft.Tensor], Any]] = {
+    "getitem": lambda i: values()[i],
+    "index_select": lambda i: values().index_select(0, i),
+    "gather": lambda i: values().gather(0, i.reshape(-1, 1)),
+    "take": lambda i: values().take(i * 2),
+    "scatter": lambda i: values().scatter(0, i.reshape(-1, 1), 1.0),
+    "index_add": lambda i: values().index_add(0, i, ft.ones(len(i), 2)),
+    "setitem": lambda i: values().__setitem__(i, 1.0),
+}
+
+
+@pytest.mark.parametrize("name", CALLS)
+def test_now_the_call_raises(name: str) -> None:
+    with pytest.raises((IndexError, RuntimeError), match=r"\b(12|6)\b"):
+        CALLS[name](given(1, 6))
+
+
+@pytest.mark.parametrize("name", CALLS)
+def test_deferred_the_next_wait_raises(name: str, deferred: None) -> None:
+    CALLS[name](given(1, 6))
+    with pytest.raises(IndexError) as caught:
+        ft.synchronize()
+    text = str(caught.value)
+    assert "12" in text or "6" in text
+    line = CALLS[name].__code__.co_firstlineno
+    assert f"call of {name} at {__file__}:{line}: " in text and f'"{name}": lambda' in text
+    ft.synchronize()  # said once
+
+
+@pytest.mark.parametrize(
+    "wait",
+    [
+        lambda: ft.ones(1).item(),
+        lambda: ft.ones(1).tolist(),
+        lambda: ft.ones(1).numpy(),
+        lambda: repr(ft.ones(1)),
+        lambda: ft.fpga.current_stream().synchronize(),
+        lambda: ft.synchronize(),
+    ],
+    ids=["item", "tolist", "numpy", "repr", "stream", "device"],
+)
+def test_every_wait_asks(wait: Callable[[], Any], deferred: None) -> None:
+    values()[given(6)]
+    with pytest.raises(IndexError, match="index 6 is out of bounds for dimension 0 with size 5"):
+        wait()
+
+
+def test_what_is_out_of_range_is_neither_read_nor_written(deferred: None) -> None:
+    x = values()
+    x[given(0, 6, 4)] = 1.0
+    with pytest.raises(IndexError):
+        ft.synchronize()
+    want = np.arange(10, dtype=np.float32).reshape(ROWS, 2)
+    want[[0, 4]] = 1
+    assert x.tolist() == want.tolist()
+
+
+def test_every_call_is_told_in_its_order(deferred: None) -> None:
+    values().index_select(0, given(7))
+    values()[given(1)]
+    values()[given(8)]
+    for bad in (7, 8):
+        with pytest.raises(IndexError, match=f"index {bad} "):
+            ft.synchronize()
+    ft.synchronize()
+
+
+def test_a_loop_asks_once(deferred: None) -> None:
+    index = given(0, 4)
+    for _ in range(50):
+        values()[index]
+    assert len(default_backend().current_stream().doubts) == 1
+    ft.synchronize()
+    assert not default_backend().current_stream().doubts
+
+
+def test_each_stream_has_its_own(deferred: None) -> None:
+    side = ft.fpga.Stream()
+    with ft.fpga.stream(side):
+        values()[given(9)]
+    ft.fpga.default_stream().synchronize()
+    with pytest.raises(IndexError, match="index 9"):
+        side.synchronize()
+
+
+def test_a_call_that_is_right_stays_right(deferred: None) -> None:
+    x = values()
+    assert x[given(4, -1, 0)].tolist() == [[8.0, 9.0], [8.0, 9.0], [0.0, 1.0]]
+
+
+@pytest.mark.parametrize(
+    "known",
+    [
+        lambda: ft.tensor([0, 4, -5]),
+        lambda: ft.arange(ROWS),
+        lambda: ft.arange(4, -1, -2),
+        lambda: values().argmax(0),
+        lambda: values().max(0).indices,
+        lambda: (values()[:, 0] > 3).nonzero().reshape(-1),
+        lambda: ft.tensor([0, 1, 2, 3])[1:],
+    ],
+    ids=["data", "arange", "backwards", "argmax", "max", "nonzero", "view"],
+)
+def test_known_bounds_are_not_asked_for(known: Callable[[], ft.Tensor], deferred: None) -> None:
+    index = known()
+    values()[index]
+    assert not default_backend().current_stream().doubts
+
+
+@pytest.mark.parametrize(
+    "unknown",
+    [
+        lambda i: i.add_(4),
+        lambda i: i.fill_(5),
+        lambda i: i.copy_(given(5, 5, 5)),
+        lambda i: i.__setitem__(ft.tensor([1]), 5),
+        lambda i: ft.add(given(4, 4, 4), 1, out=i),
+        lambda i: ft.sum(given(5, 0, 5).reshape(1, 3), 0, out=i),
+        lambda i: i.numpy().fill(5),
+        lambda i: i.scatter_(0, ft.tensor([0]), 5),
+    ],
+    ids=["inplace", "fill", "copy", "setitem", "out", "fold", "numpy", "scatter"],
+)
+def test_what_is_written_is_asked_for(unknown: Callable[[ft.Tensor], Any]) -> None:
+    index = ft.arange(3)
+    unknown(index)
+    if 5 not in index.tolist():  # NumPy's array is a copy on devices with memory of their own
+        pytest.skip("nothing was written")
+    with pytest.raises(IndexError, match="index 5"):
+        values()[index]
+
+
+def test_wrapped_numbers_are_not_known() -> None:
+    index = ft.zeros(3, dtype=ft.int8)
+    assert know_bounds(index, 0, 127)._storage.bounds == (ft.int8, 0, 127)
+    index = ft.zeros(3, dtype=ft.int8)
+    assert know_bounds(index, 0, 128)._storage.bounds is None
+
+
+def test_the_bounds_of_another_dtype_say_nothing() -> None:
+    index = ft.tensor([1, 0, 1 << 20, 0], dtype=ft.int32).view(ft.int64)
+    assert ft.ones(1 << 21)[index].tolist() == [1.0, 1.0]
+    with pytest.raises(IndexError):
+        ft.ones(3)[ft.tensor([0, 1], dtype=ft.int32).view(ft.int64)]
+
+
+def test_other_words_are_refused() -> None:
+    with pytest.raises(ValueError, match="'later'"):
+        ft.set_index_check("later")
+    assert ft.get_index_check() == "now"
