@@ -88,6 +88,7 @@ def gemm(
         if type(launch) is Missing:
             on_host(launch, gemm, (out, a, b, added if mode == 2 else None, alpha, beta), out)
             return out
+    storage.bounds = None
     stream = backend.current_stream()
     for x in operands:
         if x._storage.stream is not stream:

@@ -85,6 +85,7 @@ def pointwise(
             resize_output(out, launch.shape)
             return pointwise(op, inputs, params, out, inplace)
         result = out
+        out._storage.bounds = None
     stream = backend.current_stream()
     args = [result._storage.handle, *handles, result._offset, *offsets]
     for number in numbers:

@@ -17,6 +17,7 @@ from ..kernels.program import built, kernel
 from ..kernels.select import FoldChoice, choose_fold
 from ..rows.op import Reduce
 from .fallback import Missing, on_host, prepared
+from .index_check import know_bounds
 from .keys import fold_key, monoid, partials, results, second
 from .numbers import values_of
 from .prepare import geometry_storage, prepare_lock
@@ -82,9 +83,15 @@ def fold(
             launch = prepared(backend, key, _prepare, *wanted)
         if type(launch) is Missing:
             args = (red, inputs, dims, keepdim, compute, outs, params)
-            made: tuple[Tensor, ...] = on_host(launch, fold, args)
-            return made
-    return _run(launch, backend, inputs, params, first.device)
+            on_the_host: tuple[Tensor, ...] = on_host(launch, fold, args)
+            return on_the_host
+    made = _run(launch, backend, inputs, params, first.device)
+    if red.arg and made[0].numel():  # where it is, in the elements folded into one
+        folded = max(x.numel() for x in inputs) // made[0].numel()
+        for t, text in zip(made, red.finish):
+            if text.strip() == "i":
+                know_bounds(t, 0, folded - 1)
+    return made
 
 
 def _fold_into(

@@ -8,6 +8,7 @@ from ... import dtypes, errors
 from ..._tensor import Tensor
 from ...errors import index as errors_index
 from ...execute import memory
+from ...execute.index_check import know_bounds
 from ...execute.indexed import Index, Operand, locate, positions
 from ...execute.memory import COPY
 from ...execute.output import check_written, into
@@ -53,7 +54,7 @@ def _rows(input: Tensor) -> Tensor:
     made = memory.new(shape, dtypes.int64, input._storage.device, strides)
     for d, column in enumerate(columns):
         memory.copy_(made._view((count,), (strides[0],), d * strides[1]), column)
-    return made
+    return know_bounds(made, 0, max(input._shape) - 1)
 
 
 @op()

@@ -11,6 +11,7 @@ import numpy as np
 from ... import dtypes
 from ..._tensor import Tensor
 from ...errors import index as errors_index
+from ...execute.index_check import know_bounds
 from ...execute.indexed import Index, host_tensor, positions
 from ...execute.pointwise import pointwise
 from ...iterator.shape import Ints, broadcast_shapes, numel
@@ -162,7 +163,7 @@ def nonzero_tuple(mask: Tensor) -> tuple[Tensor, ...]:
     steps = contiguous_strides(mask._shape)
     return tuple(
         [
-            pointwise(COORDINATE, (linear,), (step, max(size, 1)))
+            know_bounds(pointwise(COORDINATE, (linear,), (step, max(size, 1))), 0, size - 1)
             for step, size in zip(steps, mask._shape)
         ]
     )
