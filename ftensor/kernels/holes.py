@@ -76,6 +76,7 @@ def holes(key: KernelKey) -> dict[str, list[str]]:
         return common | {
             "FT_READ(i)": results + reads[False],
             "FT_READ_PART(i, m)": results + reads[True],
+            "FT_RESULTS(count)": [_streamed(key)],
             "FT_COMPUTE": inputs(key) + lets + finish,
             "FT_WRITE(i)": writes[False],
             "FT_WRITE_PART(i, m)": writes[True],
@@ -93,6 +94,19 @@ def holes(key: KernelKey) -> dict[str, list[str]]:
         ],
         "FT_WRITE(i, m)": writes[True],
     }
+
+
+def _streamed(key: KernelKey) -> str:
+    """Tells the dialect how many results there are, and whether they take an input's place.
+
+    What has no input writes memory only, which is fast as it is.
+    """
+    places = " || ".join(
+        f"(FT_GLOBAL const void *)out{out} == in_{NAMES[k]}"
+        for out in range(len(key.outs))
+        for k, _ in _pointer_ins(key)
+    )
+    return f"FT_STREAMED(count, {places or 1})"
 
 
 def _located_last(key: KernelKey, reads: list[str]) -> list[str]:
@@ -177,8 +191,8 @@ def _write(name: str, p: Port, pointers: list[str], rows: bool, part: bool) -> s
     where, stride = _at(name, p, pointers, rows, "(i)")
     family = "_pair" if p.dtype.is_complex else ("_half" if p.dtype.name == "float16" else "")
     if p.kind == LINEAR and not part:
-        word = {"_pair": "ft_store_pair", "_half": "FT_HALF_STORE", "": "FT_VSTORE"}[family]
-        return f"{word}(w_{name}, {where});"
+        word = {"_pair": "ft_store_pair(", "_half": "FT_HALF_STORE("}
+        return f"{word.get(family, f'FT_VSTREAM({_wide(p)}, ')}w_{name}, {where});"
     lanes = "m" if part else "FT_LANES"
     guard = "if (there >= 0) " if p.kind == LOCATED else ""
     return f"{guard}ft_put{family}(w_{name}, {where}, {stride}, {lanes});"

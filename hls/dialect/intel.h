@@ -27,6 +27,8 @@
 #define FT_BEATS(i)
 #define FT_UNROLL _Pragma("unroll")
 
+#define FT_STREAMED(count, in_place)
+#define FT_VSTREAM(T, v, p) FT_VSTORE(v, p)
 #if FT_LANES == 1
 #define FT_VLOAD(p) (*(p))
 #define FT_VSTORE(v, p) (*(p) = (v))

@@ -30,6 +30,25 @@
 
 #define FT_VLOAD(p) FT_LANES_FROM(p)
 #define FT_VSTORE(v, p) FT_LANES_TO(v, p)
+// A result that no cache can hold passes by them, line by line, so that none of its lines is fetched first. A
+// smaller one is better off in a cache, where the next op finds it, and so is a line that was just read.
+// FT_STREAMED_BYTES, where the build sets it, says from which size on.
+#define FT_STREAMED(count, in_place)
+#define FT_VSTREAM(T, v, p) FT_VSTORE(v, p)
+#if FT_LANES > 1 && defined(FT_STREAMED_BYTES) && defined(__has_builtin)
+#if __has_builtin(__builtin_nontemporal_store)
+#undef FT_STREAMED
+#undef FT_VSTREAM
+#define FT_STREAMED(count, in_place) \
+    const int streamed = (long)(count) * (64 / FT_LANES) >= FT_STREAMED_BYTES && !(in_place);
+#define FT_VSTREAM(T, v, p)                                        \
+    if (streamed && sizeof(v) == 64 && (ulong)(p) % 64 == 0) {     \
+        __builtin_nontemporal_store(v, (__global FT_VEC(T) *)(p)); \
+    } else {                                                       \
+        FT_VSTORE(v, p);                                           \
+    }
+#endif
+#endif
 #if FT_LANES == 1
 #define FT_HALF_LOAD(p) vload_half(0, p)
 #define FT_HALF_STORE(v, p) vstore_half_rte(v, 0, p)

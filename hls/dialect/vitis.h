@@ -39,6 +39,8 @@ template <typename T> static inline void ft_store(const ft_vec<T> &v, T *p)
 }
 #define FT_VLOAD(p) ft_load(p)
 #define FT_VSTORE(v, p) ft_store(v, p)
+#define FT_STREAMED(count, in_place)
+#define FT_VSTREAM(T, v, p) FT_VSTORE(v, p)
 template <typename T> static inline ft_vec<T> ft_pick(const T *p, int stride, int m)
 {
     ft_vec<T> v;

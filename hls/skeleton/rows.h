@@ -9,6 +9,7 @@ FT_KERNEL void FT_NAME(FT_PARAMS, FT_GLOBAL const int *g FT_UNIT_PARAMS)
     FT_SETUP
     const int dims = g[0], inner = g[1], chunk = g[2], chunks = g[3], total = g[4];
     FT_GLOBAL const int *shape = g + 5, *strides = shape + dims, *step = strides + dims * FT_OPERANDS;
+    FT_RESULTS((long)total * chunk)
     const int begin = ft_slab(total, FT_UNIT, FT_UNITS), end = ft_slab(total, FT_UNIT + 1, FT_UNITS);
     int counter[FT_MAX_DIMS], at[FT_OPERANDS];
     for (int k = 0; k < FT_OPERANDS; k++) at[k] = 0;

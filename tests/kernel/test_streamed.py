@@ -1,0 +1,77 @@
+"""Results that pass by the caches are those that go through them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import ftensor as ft
+from ftensor._device import default_backend
+from ftensor.runtime.opencl.backend import OpenCLBackend, streamed_bytes
+
+N = 16 * 21  # rows of whole cache lines
+
+
+@pytest.fixture(autouse=True)
+def all_streamed(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """No result is too small."""
+    backend = default_backend()
+    if not isinstance(backend, OpenCLBackend) or backend.target.kind != "cpu":
+        pytest.skip("only CPUs' OpenCL runtimes have a way past the caches")
+    options = [o for o in backend._options if not o.startswith("-DFT_STREAMED_BYTES")]
+    assert len(options) == len(backend._options) - 1
+    monkeypatch.setattr(backend, "_options", (*options, "-DFT_STREAMED_BYTES=0"))
+    for table in ("kernels", "launches"):
+        monkeypatch.setattr(backend, table, {})
+    yield
+    backend.synchronize()  # the launches made here keep the geometry that kernels read
+
+
+def _random(*shape: int, dtype: str = "float32") -> np.ndarray:
+    return (np.random.default_rng(7).standard_normal(shape) * 50).astype(dtype)
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64", "int64", "float16", "int8"])
+@pytest.mark.parametrize("begin, size", [(0, N), (0, N + 7), (1, N), (3, N + 5), (16, N)])
+def test_any_alignment(dtype: str, begin: int, size: int) -> None:
+    a = _random(size, dtype=dtype)
+    out = ft.tensor(np.full(begin + size + 1, 77, dtype))
+    x = ft.from_numpy(a)
+    ft.add(x, x, out=out[begin : begin + size])
+    made = out.numpy()
+    assert (made[begin : begin + size] == a + a).all()
+    assert (made[:begin] == 77).all() and made[-1] == 77
+
+
+def test_in_place() -> None:
+    a, b = _random(N), _random(N)[::-1].copy()
+    x = ft.tensor(a)
+    x.add_(ft.from_numpy(b))
+    assert (x.numpy() == a + b).all()
+    ft.sub(x, ft.from_numpy(b), out=x)
+    assert (x.numpy() == (a + b) - b).all()
+
+
+@pytest.mark.parametrize("first", [0, 1, 16])
+def test_rows(first: int) -> None:
+    a, row = _random(37, N), _random(N)
+    x = ft.from_numpy(a)
+    assert ((x + ft.from_numpy(row)).numpy() == a + row).all()
+    part = x[:, first:]
+    assert ((part + part).numpy() == a[:, first:] * 2).all()
+    out = ft.tensor(np.zeros((37, 2 * N), np.float32))
+    ft.add(x, x, out=out[:, first : first + N])
+    wanted = np.zeros((37, 2 * N), np.float32)
+    wanted[:, first : first + N] = a + a
+    assert (out.numpy() == wanted).all()
+
+
+def test_size_follows_the_cache(tmp_path: Path) -> None:
+    file = tmp_path / "size"
+    assert streamed_bytes(file) == 4 << 20
+    for text, size in (("1024K\n", 4 << 20), ("491520K\n", 30 << 20), ("many\n", 4 << 20)):
+        file.write_text(text)
+        assert streamed_bytes(file) == size
