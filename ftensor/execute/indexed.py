@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 MOST_INPUTS = 8
 
 ADD_AT = Op("add_at", "add_at(values, self) -> Tensor", "b + a", bool_="a | b",
-            complex_="ft_cadd(b, a)")  # fmt: skip
+            complex_="ft_cadd(b, a)", located=True)  # fmt: skip
 
 
 @dataclass(frozen=True)

@@ -39,8 +39,9 @@ if TYPE_CHECKING:
 
 Ints = tuple[int, ...]
 
+CATEGORY = "copies"
 # A copy computes in the source's dtype and converts as it stores.
-COPY = Op("copy", "copy(src) -> Tensor", "a", bool_="a", complex_="a", any_out=True)
+COPY = Op("copy", "copy(src) -> Tensor", "a", bool_="a", complex_="a", any_out=True, located=True)
 FILL = Op(
     "fill", "fill(value) -> Tensor", "value", bool_="value", complex_="value", params=("value",)
 )
@@ -81,7 +82,7 @@ def format_strides(shape: Ints, wanted: memory_format) -> Ints:
     return contiguous_strides(shape)
 
 
-@op(function=False)
+@op(function=False, rows=(COPY,))
 def copy_(input: Tensor, src: Any, non_blocking: bool = False) -> Tensor:
     """Write `src`, broadcast to this tensor's shape and converted to its dtype, into this
     tensor.
@@ -159,7 +160,7 @@ def converted(
     return pointwise(COPY, (t,), (), made, True)
 
 
-@op(function=False)
+@op(function=False, rows=(FILL,))
 def fill_(input: Tensor, value: Any) -> Tensor:
     """Write a number (or a 0-d tensor's value) into every element.
 

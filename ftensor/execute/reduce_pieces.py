@@ -13,15 +13,17 @@ from ..iterator.plan import split
 from ..iterator.reduce_plan import reduced_shape
 from ..iterator.shape import Ints, normalize_dims, numel
 from ..iterator.stride import broadcast_strides, contiguous_strides
+from ..rows.catalogue import enter
 from ..rows.op import Op, Promote, Reduce
 from .memory import COPY, new_like
 from .pointwise import pointwise
 from .reduce import fold
 
-SHIFT = Op("shift", "shift(input) -> Tensor", "a + by", params=("by",))
+SHIFT = Op("shift", "shift(input) -> Tensor", "a + by", params=("by",), only=("int64",))
 CHOOSE = Op(
     "choose", "choose(mask, input, other) -> Tensor", "a ? b : c", bool_="a ? b : c", sees="MVV"
 )
+enter(__name__, SHIFT, CHOOSE)
 
 
 def in_pieces(

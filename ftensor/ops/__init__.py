@@ -4,7 +4,8 @@ from importlib import import_module
 
 # Every module that puts ops into the catalogue.
 MODULES = (
-    "execute.memory", "ops.types.conversion", "ops.create.sizes", "ops.create.data",
+    "execute.memory", "execute.reduce_pieces",
+    "ops.types.conversion", "ops.create.sizes", "ops.create.data",
     "ops.create.like", "ops.create.ranges", "ops.create.positions", "ops.types.queries",
     "ops.types.show",
     "ops.view.shape", "ops.view.dims", "ops.view.complex", "ops.view.split",
@@ -13,8 +14,8 @@ MODULES = (
     "ops.pointwise.bitwise", "ops.pointwise.ternary", "ops.index.index", "ops.index.masked",
     "ops.index.gather", "ops.index.scatter", "ops.index.write", "ops.rearrange.cat",
     "ops.rearrange.flip", "ops.rearrange.repeat", "ops.rearrange.triangle", "ops.rearrange.pad",
-    "ops.reduce.fold", "ops.reduce.truth", "ops.reduce.arg", "ops.reduce.stats",
-    "ops.reduce.norm", "ops.linalg.matmul", "ops.linalg.addmm", "ops.linalg.contract",
+    "ops.reduce.fold", "ops.reduce.arg", "ops.reduce.norm", "ops.reduce.stats",
+    "ops.reduce.truth", "ops.linalg.matmul", "ops.linalg.addmm", "ops.linalg.contract",
     "ops.linalg.einsum",
 )  # fmt: skip
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import cache
 from types import ModuleType, SimpleNamespace
 from typing import Any
@@ -10,7 +10,7 @@ from typing import Any
 from .._tensor import Tensor
 from ..errors import arith as errors_arith
 from ..execute.pointwise import pointwise
-from ..rows.catalogue import ENTRIES, Entry, register
+from ..rows.catalogue import ENTRIES, Entry, enter, register
 from ..rows.op import Op, Promote
 from ..rows.spelling import describe, signature_text
 
@@ -84,8 +84,9 @@ def make_inplace(op: Op) -> Callable[..., Any]:
     return _inplace(made, op.name, made)
 
 
-def add_rows(rows: list[Op]) -> None:
-    """Put rows into the catalogue."""
+def add_rows(rows: Sequence[Op], module: str = "own") -> None:
+    """Put rows into the catalogue with their functions; those of a user have the category "own"."""
+    enter(module, *rows)
     for op in rows:
         call = make_function(op)
         entry = Entry(
@@ -204,10 +205,10 @@ def install(module: ModuleType) -> None:
 
 def _install_forms(entry: Entry) -> None:
     """The in-place forms and operators of an entry."""
-    op: Op | None = entry.row
     names = (entry.name, *entry.aliases)
-    if op is not None and op.inplace and not op.namespace:
-        made = make_inplace(op)
+    own = entry.row
+    if isinstance(own, Op) and own.inplace and not own.namespace:
+        made = make_inplace(own)
         for name in names:
             setattr(Tensor, name + "_", made)
     if entry.inplace:
@@ -216,6 +217,6 @@ def _install_forms(entry: Entry) -> None:
             setattr(Tensor, name + "_", made)
     for name in entry.operators:
         setattr(Tensor, name, _named(_operator(name, entry.call), name))
-    for row in (*entry.rows, *([op] if op is not None else [])):
+    for row in [r for r in (*entry.rows, own) if isinstance(r, Op)]:
         for name in row.operators:
             setattr(Tensor, name, _named(_row_operator(name, row), name))

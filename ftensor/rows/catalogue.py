@@ -1,14 +1,33 @@
-"""The list of every op: rows with kernels, and Python functions made of them."""
+"""The lists of every row and of every op: what kernels compute, and what a user calls."""
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 
+from .op import Op, Reduce
 from .spelling import describe, signature_text
 
 F = TypeVar("F", bound=Callable[..., Any])
+Row = Op | Reduce
+
+# All rows in the order in which modules are imported, with the word of their category.
+ROWS: dict[Row, str] = {}
+
+
+def enter(module: str, *rows: Row) -> None:
+    """Put rows into the list, under the category of the module that defines them.
+
+    That is the module's name, or the word `CATEGORY` in it, or in its chapter. Rows that are given
+    to `add_rows` or `@op` need no more; this is for those that only an engine runs.
+    """
+    chapter = module.rpartition(".")[0]
+    words = [getattr(sys.modules.get(name), "CATEGORY", "") for name in (module, chapter)]
+    category = next(filter(None, words), module.rpartition(".")[2])
+    for row in rows:
+        ROWS.setdefault(row, category)
 
 
 @dataclass(frozen=True)
@@ -29,10 +48,10 @@ class Entry:
     forms: tuple[str, ...] = ()
     aliases: tuple[str, ...] = ()
     namespace: str = ""
-    row: Any = None
+    row: Row | None = None
     inplace: bool = False
     operators: tuple[str, ...] = ()
-    rows: tuple[Any, ...] = ()
+    rows: tuple[Row, ...] = ()
 
 
 ENTRIES: dict[str, Entry] = {}
@@ -63,7 +82,7 @@ def op(
     namespace: str = "",
     inplace: bool = False,
     operators: tuple[str, ...] = (),
-    rows: tuple[Any, ...] = (),
+    rows: tuple[Row, ...] = (),
 ) -> Callable[[F], F]:
     """Put a Python function into the catalogue under its own name, or `name`.
 
@@ -78,6 +97,7 @@ def op(
             inplace=inplace, operators=operators, rows=rows,
         )  # fmt: skip
         describe(call, register(entry).forms)
+        enter(call.__module__, *rows)
         return call
 
     return add

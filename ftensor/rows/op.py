@@ -52,6 +52,7 @@ class Op:
     `int_`, `bool_`, `complex_` replace it for those kinds. An empty string says that the op
     refuses the kind; None that `body` serves it (for complex: that the op refuses it).
     `sees` has a letter for each input: V a value, M a mask (a bool tensor outside promotion).
+    `only` names the dtypes, or their kinds, that it is run with where its words would serve more.
     `check(op, inputs, params, common dtype)` raises for what the op refuses; it is asked once for
     each combination of dtypes and geometries, so it may look at types but not at values.
     """
@@ -79,6 +80,8 @@ class Op:
     refusal: Callable[[str, object], Exception] = errors.not_implemented_for
     round_numbers: bool = True  # Python numbers take the precision of the operands' dtype
     tensors: tuple[int, ...] = ()  # positions of inputs that may not be numbers
+    only: tuple[str, ...] = ()
+    located: bool = False  # also run on elements that index tensors lead to
     check: Callable[[Op, Any, Any, dtype], None] | None = None
 
     @property

@@ -7,8 +7,6 @@ that is only defined up to rounding (exp, sin, ...).
 
 from __future__ import annotations
 
-import importlib
-import pkgutil
 import re
 from collections.abc import Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -21,14 +19,13 @@ import numpy as np
 import pytest
 
 import ftensor as ft
-import ftensor.ops
 from ftensor._tensor import Tensor
 from ftensor.dtypes import dtype
 from ftensor.execute.pointwise import pointwise
 from ftensor.execute.reduce import fold
 from ftensor.iterator.stride import contiguous_strides
 from ftensor.kernels.hls_path import hls_root
-from ftensor.rows.catalogue import ENTRIES
+from ftensor.rows.catalogue import ROWS, Row
 from ftensor.rows.op import Op, Reduce
 from ftensor.runtime import discovery, targets
 from ftensor.runtime.backend import Backend
@@ -41,8 +38,6 @@ ULPS = 32
 # 1 + tanh(x) cancels where gelu is small.
 CANCELLING = {"gelu": 256}
 PARAMETERS = {"eps": 0.25, "scale": 10, "rtol": 0.25, "atol": 0.125, "nan": 7, "n": 36, "p": 3}
-# Rows that are run for positions only, which are int64.
-POSITIONS = ("triangle", "coordinate", "unravel")
 # Rows that fold truth values.
 TRUTH = ("any", "all")
 SPECIAL = {
@@ -58,23 +53,11 @@ SPECIAL["int64"] = SPECIAL["int32"] + [2**40, -(2**40), 2**62]
 
 
 @lru_cache(maxsize=1)
-def rows() -> dict[str, Op | Reduce]:
-    """The rows of the catalogue, and those that Python functions run, by a name that tells them."""
-    found: dict[Any, str] = {}
-    packages = (ftensor.execute, ftensor.ops)
-    modules = [m for p in packages for m in pkgutil.walk_packages(p.__path__, f"{p.__name__}.")]
-    for module in modules:
-        for name, value in vars(importlib.import_module(module.name)).items():
-            for item in value if isinstance(value, (list, tuple)) else (value,):
-                if isinstance(item, (Op, Reduce)):
-                    word = name.lower() if item is value else item.name
-                    found.setdefault(item, f"{module.name.rpartition('.')[2]}-{word}")
-    for key, entry in ENTRIES.items():
-        for row in (*entry.rows, entry.row):
-            if row is not None:
-                found.setdefault(row, key)
-    named: dict[str, Op | Reduce] = {}
-    for row, name in found.items():
+def rows() -> dict[str, Row]:
+    """All rows, by a name that tells them apart."""
+    named: dict[str, Row] = {}
+    for row, category in ROWS.items():
+        name = f"{category}-{row.name}"
         while name in named:
             name += "'"
         named[name] = row
@@ -96,7 +79,9 @@ def cases() -> Iterator[Any]:
     layouts = ("contiguous", "strided")
     turn = 0
     for name, row in rows().items():
-        candidates = (ft.int64,) if row.name in POSITIONS else (ft.float32, ft.int32, ft.bool)
+        candidates = (ft.float32, ft.int32, ft.bool)
+        if isinstance(row, Op) and row.only == ("int64",):
+            candidates = (ft.int64,)
         real = next((d for d in candidates if serves(row, d)), None)
         for d in (real, ft.complex64 if serves(row, ft.complex64) else None):
             if d is not None:

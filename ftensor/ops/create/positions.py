@@ -10,7 +10,7 @@ from ...dtypes import dtype
 from ...errors import creation as errors_creation
 from ...execute.memory import COPY, fill_, new, zero_
 from ...execute.pointwise import pointwise
-from ...rows.catalogue import op
+from ...rows.catalogue import enter, op
 from ...rows.op import Op
 from ..view.arguments import as_int
 from .arguments import destination, options
@@ -19,6 +19,7 @@ from .ranges import filled
 if TYPE_CHECKING:
     from ..._device import DeviceLike, device
 
+CATEGORY = "ranges"
 # `count` elements come first, their rows; the same number of columns follow. `flip` turns a lower
 # triangle by 180 degrees, which makes it an upper one.
 TRIANGLE = Op(
@@ -33,8 +34,9 @@ TRIANGLE = Op(
         ("row", "ft_triangle_row(k, first, full, least, cols)"),
         ("column", "k - ft_triangle_before(row, first, full, least, cols)"),
     ),
-    params=("count", "first", "full", "least", "rows", "cols", "flip"),
+    params=("count", "first", "full", "least", "rows", "cols", "flip"), only=("int64",),
 )  # fmt: skip
+enter(__name__, TRIANGLE)
 
 
 @op(method=False)

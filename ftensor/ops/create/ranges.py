@@ -17,7 +17,7 @@ from ...execute.index_check import know_bounds
 from ...execute.memory import COPY, fill_, new
 from ...execute.numbers import rounded
 from ...execute.pointwise import pointwise, resize_output
-from ...rows.catalogue import op
+from ...rows.catalogue import enter, op
 from ...rows.op import Op, Promote
 from ..scalars import storable
 from ..view.arguments import as_int
@@ -44,10 +44,12 @@ _WHOLE = "fabs(power - rint(power)) <= fabs(power) * slack ? rint(power) : power
 ARANGE = Op(
     "arange", "arange() -> Tensor", "start + step * place",
     promote=Promote.WIDE, params=("start", "step"), lets=_PLACE,
+    only=("f",),
 )  # fmt: skip
 ARANGE_INT = Op(
-    "arange", "arange() -> Tensor", "start + step * place", params=("start", "step"), lets=_PLACE
-)
+    "arange", "arange() -> Tensor", "start + step * place", params=("start", "step"), lets=_PLACE,
+    only=("b", "u", "i"),
+)  # fmt: skip
 _BOUNDS = ("start", "end", "step", "middle", "last")
 LINSPACE = Op(
     "linspace", "linspace() -> Tensor", _LINE, promote=Promote.WIDE, lets=_PLACE, params=_BOUNDS,
@@ -66,6 +68,7 @@ EXP = Op(
     "exp_wide", "exp(a) -> Tensor", "exp(a)", promote=Promote.WIDE,
     complex_="ft_cmake(exp(a.re) * ft_cos(a.im), exp(a.re) * ft_sin(a.im))", any_out=True,
 )  # fmt: skip
+enter(__name__, ARANGE, ARANGE_INT, LINSPACE, LOGSPACE, LOGSPACE_INT, EXP)
 
 
 def filled(row: Op, values: tuple[Any, ...], out: Tensor) -> Tensor:

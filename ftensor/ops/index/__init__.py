@@ -1,1 +1,3 @@
 """Ops that select by indices and masks."""
+
+CATEGORY = "indexing"

@@ -14,7 +14,7 @@ from ...execute.output import out_or_new
 from ...execute.pointwise import pointwise
 from ...iterator.shape import broadcast_shapes, normalize_dim
 from ...iterator.stride import broadcast_strides, contiguous_strides
-from ...rows.catalogue import op
+from ...rows.catalogue import enter, op
 from ...rows.op import Op
 
 # A coordinate of a linear position, with division and remainder that round down.
@@ -22,7 +22,9 @@ UNRAVEL = Op(
     "unravel", "unravel(position) -> Tensor", "rest < K(0) ? rest + size : rest",
     params=("step", "size"),
     lets=(("turns", "a / step - (a % step < K(0) ? K(1) : K(0))"), ("rest", "turns % size")),
+    only=("int64",),
 )  # fmt: skip
+enter(__name__, UNRAVEL)
 INDEX_DTYPES = (dtypes.int64, dtypes.int32)
 
 

@@ -15,13 +15,14 @@ from ...execute.output import check_written, into
 from ...execute.pointwise import pointwise
 from ...iterator.shape import broadcast_shapes, numel
 from ...iterator.stride import broadcast_strides, contiguous_strides
-from ...rows.catalogue import op
+from ...rows.catalogue import enter, op
 from ...rows.op import Op
 from .index import getitem
 from .selection import nonzero_tuple
 
 MERGE = Op("merge", "merge(input, mask, value) -> Tensor", "b ? c : a", bool_="b ? c : a",
            complex_="ftb_cwhere(b, c, a)", sees="VMV", any_out=True)  # fmt: skip
+enter(__name__, MERGE)
 
 
 @op(

@@ -13,20 +13,22 @@ from ...execute.indexed import ADD_AT, Index, Operand, locate
 from ...execute.memory import COPY
 from ...execute.output import check_written, out_or_new
 from ...iterator.shape import normalize_dim
-from ...rows.catalogue import op
+from ...rows.catalogue import enter, op
 from ...rows.op import Op
 from .gather import INDEX_DTYPES, check_tensors, lifted, put_at
 
+CATEGORY = "locating"
 # How a value (a) joins what lies there (b).
 MULTIPLY_AT = Op("multiply_at", "multiply_at(value, self) -> Tensor", "b * a", bool_="a & b",
-                 complex_="ft_cmul(b, a)")  # fmt: skip
+                 complex_="ft_cmul(b, a)", located=True)  # fmt: skip
 LEAST_AT = Op("least_at", "least_at(value, self) -> Tensor", "a < b || a != a ? a : b",
-              int_="a < b ? a : b", bool_="a & b")  # fmt: skip
+              int_="a < b ? a : b", bool_="a & b", located=True)  # fmt: skip
 MOST_AT = Op("most_at", "most_at(value, self) -> Tensor", "a > b || a != a ? a : b",
-             int_="a > b ? a : b", bool_="a | b")  # fmt: skip
+             int_="a > b ? a : b", bool_="a | b", located=True)  # fmt: skip
 JOINS = {
     "sum": ADD_AT, "prod": MULTIPLY_AT, "mean": ADD_AT, "amin": LEAST_AT, "amax": MOST_AT
 }  # fmt: skip
+enter(__name__, ADD_AT, MULTIPLY_AT, LEAST_AT, MOST_AT)
 
 
 def copy_to_write(

@@ -16,6 +16,7 @@ from ...execute.indexed import Index, host_tensor, positions
 from ...execute.pointwise import pointwise
 from ...iterator.shape import Ints, broadcast_shapes, numel
 from ...iterator.stride import broadcast_strides, contiguous_strides, view_strides
+from ...rows.catalogue import enter
 from ...rows.op import Op
 from ..view.basic_index import basic_index
 
@@ -27,8 +28,10 @@ _LONGEST_TUPLE = 32
 
 # One coordinate of linear positions.
 COORDINATE = Op(
-    "coordinate", "coordinate(position) -> Tensor", "a / step % size", params=("step", "size")
-)
+    "coordinate", "coordinate(position) -> Tensor", "a / step % size", params=("step", "size"),
+    only=("int64",),
+)  # fmt: skip
+enter(__name__, COORDINATE)
 
 
 @dataclass(frozen=True)

@@ -1,1 +1,3 @@
 """Products of matrices, and what is made of them."""
+
+CATEGORY = "products"

@@ -17,6 +17,7 @@ from ...execute.pointwise import pointwise, resize_output
 from ...execute.reduce import fold
 from ...iterator.shape import Ints, broadcast_shapes, numel
 from ...iterator.stride import broadcast_strides, has_internal_overlap, partial_overlap
+from ...rows.catalogue import enter
 from ...rows.op import Op, Reduce
 
 # Matrix times vector: from this many terms on the lanes go along the sums.
@@ -40,6 +41,7 @@ MIXED = Op(
     "mixed", "mixed(input, product) -> Tensor", "a * beta + b * alpha",
     complex_="ft_cadd(ft_cmul(a, beta), ft_cmul(b, alpha))", params=("beta", "alpha"),
 )  # fmt: skip
+enter(__name__, DOT, VDOT, SCALED, MIXED)
 
 
 def check(op: str, dispatch: str = "", /, **tensors: Any) -> dtype:

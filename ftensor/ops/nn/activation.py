@@ -113,16 +113,16 @@ def hardsigmoid(input: Tensor, inplace: bool = False) -> Tensor:
     return _run(HARDSIGMOID, input, (), inplace)
 
 
-@op(namespace=SPACE, rows=(MISH,))
-def mish(input: Tensor, inplace: bool = False) -> Tensor:
-    """Input * tanh(softplus(input))."""
-    return _run(MISH, input, (), inplace)
-
-
 @op(namespace=SPACE, rows=(ELU,))
 def elu(input: Tensor, alpha: float = 1.0, inplace: bool = False) -> Tensor:
     """The value; for negative ones alpha * expm1(value)."""
     return _run(ELU, input, (alpha, 1.0, 1.0), inplace)
+
+
+@op(namespace=SPACE, rows=(MISH,))
+def mish(input: Tensor, inplace: bool = False) -> Tensor:
+    """Input * tanh(softplus(input))."""
+    return _run(MISH, input, (), inplace)
 
 
 @op(namespace=SPACE)

@@ -176,7 +176,7 @@ ROWS = [
         int_="ftb_lcm(a, b)", bool_="",
     ),
 ]  # fmt: skip
-add_rows(ROWS)
+add_rows(ROWS, __name__)
 register(Entry("xlogy", ENTRIES["xlogy"].call, method=False, namespace="special"))
 
 NEXTAFTER = Op(
@@ -184,7 +184,9 @@ NEXTAFTER = Op(
     tensors=(0, 1), float_only=True,
 )  # fmt: skip
 NEXTAFTER_NARROW = {
-    d: replace(NEXTAFTER, name=f"nextafter_{d.name}", body=f"ftb_nextafter_{d.name}(a, b)")
+    d: replace(
+        NEXTAFTER, name=f"nextafter_{d.name}", body=f"ftb_nextafter_{d.name}(a, b)", only=(d.name,)
+    )
     for d in (dtypes.float16, dtypes.bfloat16)
 }
 

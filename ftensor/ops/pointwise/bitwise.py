@@ -35,4 +35,4 @@ ROWS = [
         "negative or too large number.",
     ),
 ]  # fmt: skip
-add_rows(ROWS)
+add_rows(ROWS, __name__)

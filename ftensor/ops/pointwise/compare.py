@@ -57,7 +57,7 @@ ROWS = [
         "xor", "(a != K(0)) != (b != K(0))", f"{_A} != {_B}", "Whether just one is not zero."
     ),
 ]  # fmt: skip
-add_rows(ROWS)
+add_rows(ROWS, __name__)
 
 # Equality comes first, so that infinities are close to themselves.
 _CLOSE = "(fabs(a - b) <= fabs(rtol * b) + atol) && (fabs(a - b) < K(INFINITY))"

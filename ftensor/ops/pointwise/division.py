@@ -11,6 +11,7 @@ from ...execute.pointwise import pointwise
 from ...rows.catalogue import op
 from ...rows.op import Op, Promote
 
+CATEGORY = "binary"
 DIVIDE = Op(
     "true_divide", "true_divide(input, other) -> Tensor", "a / b",
     complex_="ftb_cdiv(a, b)", promote=Promote.INT_TO_FLOAT, round_numbers=False,

@@ -7,7 +7,7 @@ from typing import Any
 from ... import dtypes
 from ..._tensor import Tensor
 from ...execute.pointwise import pointwise
-from ...rows.catalogue import ENTRIES, Entry, op, register
+from ...rows.catalogue import ENTRIES, Entry, enter, op, register
 from ...rows.op import Op, Promote
 from ..bind import add_rows
 from .unary import ROUND, floating, tensor_argument
@@ -20,31 +20,6 @@ def special(name: str, doc: str, body: str, **more: Any) -> Op:
     """A row under ft.special."""
     return floating(name, doc, body, namespace="special", **more)
 
-
-add_rows(
-    [
-        floating("erf", "The error function.", "erf(a)"),
-        floating("erfc", "1 - erf(input), accurate where that is small.", "erfc(a)"),
-        floating("erfinv", "The inverse of erf on [-1, 1].", "ftx_erfinv(a)"),
-        floating("lgamma", "The logarithm of the gamma function's magnitude.", "lgamma(a)"),
-        floating("digamma", "The logarithmic derivative of the gamma function.", "ftx_digamma(a)"),
-        floating("i0", "The modified Bessel function of order 0.", "ftx_i0(a)"),
-        special("i0e", "exp(-|input|) * i0(input).", "ftx_i0e(a)"),
-        special("i1", "The modified Bessel function of order 1.", "ftx_i1(a)"),
-        special("i1e", "exp(-|input|) * i1(input).", "ftx_i1e(a)"),
-        special("entr", "-input * log(input), the summand of entropy.", "ftx_entr(a)"),
-        special(
-            "ndtr",
-            "The normal distribution function.",
-            # In halves as torch rounds it, step by step; elsewhere with an accurate left tail.
-            f"FT_DROPPED_BITS ? K(0.5) * ftb_narrow(K(1) + ftb_narrow(erf(ftb_narrow({_Z})))) "
-            f": K(0.5) * erfc(-{_Z})",
-        ),
-        special("log_ndtr", "log(ndtr(input)).", "ftx_log_ndtr(a)", refuses=_HALVES),
-        special("ndtri", "The inverse of ndtr.", "ftx_ndtri(a)", refuses=_HALVES),
-        special("erfcx", "exp(input * input) * erfc(input).", "ftx_erfcx(a)", refuses=_HALVES),
-    ]
-)
 
 LOGIT = floating("logit", "", "log(ftb_narrow(a / ftb_narrow(K(1) - a)))")
 LOGIT_EPS = Op(
@@ -70,6 +45,32 @@ NAN_TO_NUM = Op(
     ),
     params=("nan", "posinf", "neginf"),
 )  # fmt: skip
+enter(__name__, LOGIT, LOGIT_EPS, ROUND_RIGHT, ROUND_LEFT, NAN_TO_NUM)
+add_rows(
+    [
+        floating("erf", "The error function.", "erf(a)"),
+        floating("erfc", "1 - erf(input), accurate where that is small.", "erfc(a)"),
+        floating("erfinv", "The inverse of erf on [-1, 1].", "ftx_erfinv(a)"),
+        floating("lgamma", "The logarithm of the gamma function's magnitude.", "lgamma(a)"),
+        floating("digamma", "The logarithmic derivative of the gamma function.", "ftx_digamma(a)"),
+        floating("i0", "The modified Bessel function of order 0.", "ftx_i0(a)"),
+        special("i0e", "exp(-|input|) * i0(input).", "ftx_i0e(a)"),
+        special("i1", "The modified Bessel function of order 1.", "ftx_i1(a)"),
+        special("i1e", "exp(-|input|) * i1(input).", "ftx_i1e(a)"),
+        special("entr", "-input * log(input), the summand of entropy.", "ftx_entr(a)"),
+        special(
+            "ndtr",
+            "The normal distribution function.",
+            # In halves as torch rounds it, step by step; elsewhere with an accurate left tail.
+            f"FT_DROPPED_BITS ? K(0.5) * ftb_narrow(K(1) + ftb_narrow(erf(ftb_narrow({_Z})))) "
+            f": K(0.5) * erfc(-{_Z})",
+        ),
+        special("log_ndtr", "log(ndtr(input)).", "ftx_log_ndtr(a)", refuses=_HALVES),
+        special("ndtri", "The inverse of ndtr.", "ftx_ndtri(a)", refuses=_HALVES),
+        special("erfcx", "exp(input * input) * erfc(input).", "ftx_erfcx(a)", refuses=_HALVES),
+    ],
+    __name__,
+)
 
 
 @op(inplace=True, rows=(LOGIT, LOGIT_EPS))

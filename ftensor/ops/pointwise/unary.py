@@ -8,7 +8,7 @@ from ... import dtypes, errors
 from ..._tensor import Tensor
 from ...execute.memory import new_like
 from ...execute.pointwise import pointwise
-from ...rows.catalogue import op
+from ...rows.catalogue import enter, op
 from ...rows.op import Op, Promote
 from ..bind import add_rows
 
@@ -134,7 +134,12 @@ PREDICATES = [
         bool_="a ^ K(1)", operators=("__invert__",)),
 ]  # fmt: skip
 
-add_rows([*ARITHMETIC, *EXPONENTIAL, *TRIGONOMETRY, *ROUNDING, *PREDICATES])
+enter(__name__, ABS, NEG, SIGN, SGN, ANGLE, CONJ, SQUARE)
+add_rows([*ARITHMETIC, *EXPONENTIAL, *TRIGONOMETRY], __name__)
+enter(__name__, ROUND)
+add_rows(ROUNDING, __name__)
+enter(__name__, ISNAN, ISINF, ISFINITE, ISREAL)
+add_rows(PREDICATES, __name__)
 
 
 def tensor_argument(function: str, input: Any) -> Tensor:

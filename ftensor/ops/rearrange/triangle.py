@@ -13,14 +13,16 @@ from ...execute.output import check_written, into, out_or_new
 from ...execute.pointwise import pointwise
 from ...iterator.shape import normalize_dim
 from ...iterator.stride import contiguous_strides
-from ...rows.catalogue import op
+from ...rows.catalogue import enter, op
 from ...rows.op import Op
 from ..index.gather import check_tensors
 from ..view.arguments import as_int
 
+CATEGORY = "ranges"
 # Zeros take the place of what the mask leaves out, whatever it is (nan times 0 would be nan).
 KEEP = Op("keep", "keep(input, mask) -> Tensor", "b ? a : K(0)", bool_="b ? a : K(0)",
           complex_="ftb_cwhere(b, a, ft_cmake((FT_V)(0), (FT_V)(0)))", sees="VM")  # fmt: skip
+enter(__name__, KEEP)
 
 
 def _triangle(input: Tensor, diagonal: int, lower: bool) -> Tensor:

@@ -1,1 +1,3 @@
 """Ops that fold dims away."""
+
+CATEGORY = "reductions"

@@ -8,7 +8,7 @@ from ... import dtypes, errors, return_types
 from ..._tensor import Tensor
 from ...errors import reduce as errors_reduce
 from ...execute.reduce import fold
-from ...rows.catalogue import ENTRIES, op
+from ...rows.catalogue import ENTRIES, enter, op
 from ...rows.op import Reduce
 from ...rows.spelling import MISSING
 from .arguments import checked, into, is_int, numpy_names, one_dim, some_dims
@@ -24,6 +24,7 @@ MIN = Reduce(
 )
 ARGMAX = Reduce("argmax", MAX.lift, _SAME, MAX.identity, ("i",), arg=True, beats=MAX.beats)
 ARGMIN = Reduce("argmin", MIN.lift, _SAME, MIN.identity, ("i",), arg=True, beats=MIN.beats)
+enter(__name__, MAX, MIN, ARGMAX, ARGMIN)
 
 
 def _where(red: Reduce, input: Tensor, dim: Any, keepdim: bool, out: Tensor | None) -> Tensor:

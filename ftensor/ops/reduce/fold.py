@@ -11,7 +11,7 @@ from ...errors import reduce as errors_reduce
 from ...execute.pointwise import pointwise
 from ...execute.reduce import fold
 from ...iterator.shape import Ints
-from ...rows.catalogue import op
+from ...rows.catalogue import enter, op
 from ...rows.op import Op, Promote, Reduce
 from ..view.arguments import ints
 from .arguments import checked, count, into, is_int, numpy_names, one_dim, some_dims
@@ -33,6 +33,9 @@ QUOTIENT = Op(
     "nanmean", "nanmean(input, n) -> Tensor", "a / b", Promote.INT_TO_FLOAT,
     complex_="ft_cmake(a.re / b.re, a.im / b.re)",
 )  # fmt: skip
+enter(
+    __name__, *(SUM, NANSUM, PROD, MEAN, MEAN_COMPLEX), *(AMAX, AMIN, ANY, ALL), NOT_NAN, QUOTIENT
+)
 
 Dims = Any  # an int, a tuple or list of ints, or None
 

@@ -14,7 +14,7 @@ from ...execute.memory import new_like
 from ...execute.pointwise import pointwise
 from ...execute.reduce import fold
 from ...iterator.shape import normalize_dim, numel
-from ...rows.catalogue import Entry, op, register
+from ...rows.catalogue import Entry, enter, op, register
 from ...rows.op import Op, Reduce
 from .arguments import checked, count, into, numpy_names, one_dim, some_dims
 from .fold import AMAX, fold_as
@@ -40,6 +40,7 @@ NORM_P = Reduce(
 )  # fmt: skip
 _ROWS = {0.0: NORM_0, 1.0: NORM_1, 2.0: NORM_2, math.inf: NORM_HIGH, -math.inf: NORM_LOW}
 DIFFERENCE = Op("dist", "dist(input, other) -> Tensor", "a - b", complex_="ft_csub(a, b)")
+enter(__name__, NORM_0, NORM_1, NORM_2, NORM_HIGH, NORM_LOW, NORM_P, DIFFERENCE)
 
 
 def _norm_of(
@@ -133,6 +134,7 @@ UNCENTER = Op(
     complex_="ft_cmake(a.re + (fabs(b.re) == K(INFINITY) ? K(0) : b.re), a.im)",
     float_only=True,
 )  # fmt: skip
+enter(__name__, EXP_SUM, EXP_SUM_COMPLEX, UNCENTER)
 
 
 @op()
@@ -181,6 +183,7 @@ LOG_SOFTMAX = Op(
     "log_softmax", "log_softmax(input, largest, log_total) -> Tensor", "(a - b) - c",
     float_only=True,
 )  # fmt: skip
+enter(__name__, SHIFTED_EXP, LOG_EXP, LOG, SOFTMAX, LOG_SOFTMAX)
 
 
 def _softmax(row: Op, input: Any, dim: Any, of: dtype | None, out: Tensor | None) -> Tensor:

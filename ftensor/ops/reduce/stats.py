@@ -10,7 +10,7 @@ from ...dtypes import can_cast, dtype
 from ...errors import reduce as errors_reduce
 from ...execute.memory import converted
 from ...execute.reduce import fold
-from ...rows.catalogue import op
+from ...rows.catalogue import enter, op
 from ...rows.op import Reduce
 from ...rows.spelling import MISSING
 from .arguments import checked, count, into, numpy_names, some_dims
@@ -29,6 +29,7 @@ def _squares(name: str, finish: str) -> Reduce:
 
 
 VAR, STD = _squares("var", "x / n"), _squares("std", "sqrt(x / n)")
+enter(__name__, VAR, STD)
 
 
 def _spread(

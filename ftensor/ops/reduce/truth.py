@@ -6,12 +6,13 @@ from ... import dtypes
 from ..._tensor import Tensor
 from ...errors import reduce as errors_reduce
 from ...execute.reduce import fold
-from ...rows.catalogue import op
+from ...rows.catalogue import enter, op
 from ...rows.op import Reduce
 from .arguments import checked, into, numpy_names, some_dims
 from .fold import ALL, ANY, Dims
 
 COUNT = Reduce("count_nonzero", "a", "x + y", "K(0)", truth=True)
+enter(__name__, COUNT)
 
 
 def _truth(red: Reduce, input: Tensor, dim: Dims, keepdim: bool, out: Tensor | None) -> Tensor:

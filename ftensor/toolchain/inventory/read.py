@@ -13,7 +13,6 @@ from ...kernels.hls_path import hls_root
 from ...kernels.key import KernelKey
 from ..group import Group, Member
 from ..grouping import MOST_UNITS, bundles, free_name, member_suffix, suffix
-from .rows import forget
 from .select import members_of
 from .table import Form, Kernels, Table, parse_image, parse_kernels
 
@@ -97,7 +96,6 @@ def _import(name: str, table: Table) -> None:
         raise errors.not_imported(table.where("imports"), name, error) from error
     finally:
         sys.path.remove(folder)
-    forget()
 
 
 def expand(inventory: Inventory) -> tuple[Group, ...]:

@@ -9,7 +9,7 @@ from ...errors import inventory as errors
 from ...rows.op import Op, Reduce
 from ..group import Member
 from .members import COMPACT, GEMM, LOCATING, fold_keys, gemm_keys, located_keys, pointwise_keys
-from .rows import LOCATED, Row, named
+from .rows import Row, named
 from .signatures import RULES, Signature, accepts, common_of, pointwise, reduction, spelled, takes
 from .table import Kernels
 
@@ -47,7 +47,7 @@ def _of_row(table: Kernels, row: Row) -> Iterator[Member]:
     if isinstance(row, Op):
         for signature in _pointwise(table, row):
             yield from pointwise_keys(row, signature, table.layouts, table.shape)
-        if row.name in LOCATED and any(layout in LOCATING for layout in table.layouts):
+        if row.located and any(layout in LOCATING for layout in table.layouts):
             for of in table.dtypes:
                 if row.expression(of.compute):
                     yield from located_keys(row, of, table.layouts, table.shape)

@@ -31,9 +31,6 @@ class Signature:
         return f"{outs}({ins})"
 
 
-# Rows that serve one dtype alone: those that count places, and the neighbours of narrow floats.
-ONLY = dict.fromkeys(("unravel", "coordinate", "triangle", "shift"), "int64")
-ONLY |= {"nextafter_float16": "float16", "nextafter_bfloat16": "bfloat16"}
 _SPELLED = re.compile(r"([\w, ]+)\(([\w, ]*)\)(?: in (\w+))?\s*$")
 
 
@@ -80,9 +77,7 @@ def pointwise(op: Op, of: dtype, to: dtype | None = None) -> Signature | None:
     """All operands of one dtype, and the result in its own or in `to`; None where `op` refuses."""
     if of.kind in {Promote.WIDE: "b", Promote.REAL_TO_COMPLEX: "bui"}.get(op.promote, ""):
         return None
-    if ONLY.get(op.name, of.name) != of.name:
-        return None
-    if op.name == "arange" and (of.kind == "f") is not (op.promote is Promote.WIDE):
+    if op.only and of.name not in op.only and of.kind not in op.only:
         return None
     ins = tuple(dtypes.bool if s == "M" else of for s in op.sees or "V" * op.arity)
     compute, result = dtypes_through(op.promote, of)
