@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Container, Iterator
+from collections.abc import Container, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
@@ -12,16 +12,15 @@ from weakref import WeakSet
 import numpy as np
 
 from ..errors import estimate as errors
+from ..execute.observe import Observer, observed
 from ..kernels import program
-from ..toolchain.group import launch_parameters
-from .launch import Ints, Launch, Member
+from .launch import Launch
 
 if TYPE_CHECKING:
-    from ..runtime.backend import Backend, Kernel
+    from .._tensor import Tensor
+    from ..execute import launch as execute
     from ..runtime.storage import Storage
-
-# Uploads up to this size are remembered by what they hold: a geometry is one of them.
-LARGEST_GEOMETRY = 8192
+    from ..runtime.stream import Stream
 
 
 @dataclass
@@ -37,80 +36,55 @@ class Trace:
     settings: Counter[int] = field(default_factory=Counter)
 
 
-class _Recorder:
-    """The observer of one backend."""
+class _Recorder(Observer):
+    """Notes what passes a device's door, and hides its memory from the host."""
 
-    def __init__(self, backend: Backend) -> None:
-        self.backend = backend
+    def __init__(self) -> None:
         self.trace = Trace()
-        self.small: dict[Any, Ints] = {}
-        self.sizes: dict[Any, int] = {}
-        self.geometries: set[Any] = set()
+        self.told: WeakSet[Storage] = WeakSet()
+        self.hidden: WeakSet[Storage] = WeakSet()
 
-    def kernel(self, key: Member, found: Kernel) -> Kernel:
-        """A kernel that notes each of its launches."""
-        names = [name for _, _, name in launch_parameters(key)]
-        by_size = "n" in names
-        at = names.index("n" if by_size else "geometry")
+    def launch(
+        self, launch: execute.Launch, stream: Stream, tensors: Sequence[Tensor], numbers: Any
+    ) -> None:
+        """Note each kernel."""
+        for step in launch.steps:
+            n, geometry = step.n, step.geometry
+            if n is None and step.table is None:
+                (n,), geometry = geometry, ()
+            elif step.table is not None and step.table not in self.told:
+                self._setting(step.table)
+            self.trace.launches[Launch(step.key, step.units, n or 0, geometry)] += 1
+        super().launch(launch, stream, tensors, numbers)
 
-        def run(stream: Any, units: int, /, *args: Any) -> None:
-            if stream.backend is self.backend:
-                n, geometry = (args[at], ()) if by_size else (0, self.geometry(args[at]))
-                self.trace.launches[Launch(key, units, n, geometry)] += 1
-            found(stream, units, *args)
+    def _setting(self, table: Storage) -> None:
+        """The upload of what was told to a kernel counts as a setting."""
+        self.told.add(table)
+        self.trace.uploads[table.nbytes] -= 1
+        self.trace.settings[table.nbytes] += 1
 
-        return run
+    def upload(self, storage: Storage, byte_offset: int, array: np.ndarray) -> None:
+        """Note a copy to the device."""
+        self.trace.uploads[array.nbytes] += 1
+        with _address(storage):
+            super().upload(storage, byte_offset, array)
 
-    def geometry(self, handle: Any) -> Ints:
-        """What was uploaded to the buffer; its upload then counts as a setting."""
-        held = self.small[handle]
-        if handle not in self.geometries:
-            self.geometries.add(handle)
-            nbytes = self.sizes[handle]
-            self.trace.uploads[nbytes] -= 1
-            self.trace.settings[nbytes] += 1
-        return held
+    def download(self, storage: Storage, byte_offset: int, array: np.ndarray) -> None:
+        """Note a copy to the host."""
+        self.trace.downloads[array.nbytes] += 1
+        with _address(storage):
+            super().download(storage, byte_offset, array)
 
-    @contextmanager
-    def attached(self) -> Iterator[Trace]:
-        """Copies are noted inside the block."""
-        backend, trace = self.backend, self.trace
-        allocate, upload, download = backend.allocate, backend.upload, backend.download
+    def allocated(self, storage: Storage) -> None:
+        """A board's memory has no address for the host."""
+        storage.ptr = None
+        self.hidden.add(storage)
 
-        hidden: WeakSet[Storage] = WeakSet()
-
-        def hide(nbytes: int, stream: Any = None) -> Storage:
-            storage = allocate(nbytes, stream)
-            storage.ptr = None  # a board's memory has no address for the host
-            hidden.add(storage)
-            return storage
-
-        def note_upload(storage: Storage, byte_offset: int, array: np.ndarray) -> None:
-            if array.nbytes:
-                trace.uploads[array.nbytes] += 1
-                if array.nbytes <= LARGEST_GEOMETRY and array.dtype.kind == "i":
-                    self.geometries.discard(storage.handle)
-                    self.small[storage.handle] = tuple(array.reshape(-1).tolist())
-                    self.sizes[storage.handle] = array.nbytes
-            with _address(storage):
-                upload(storage, byte_offset, array)
-
-        def note_download(storage: Storage, byte_offset: int, array: np.ndarray) -> None:
-            trace.downloads[array.nbytes] += 1 if array.nbytes else 0
-            with _address(storage):
-                download(storage, byte_offset, array)
-
-        patched: Any = backend  # on the object, so that no other backend is touched
-        patched.allocate, patched.upload, patched.download = hide, note_upload, note_download
-        try:
-            yield trace
-        finally:
-            del patched.allocate, patched.upload, patched.download
-            for storage in hidden:
-                storage.ptr = storage.block.ptr
-            for counts in (trace.uploads, trace.downloads):
-                for nbytes in [n for n, count in counts.items() if count <= 0]:
-                    del counts[nbytes]
+    def finish(self) -> None:
+        """Memory is what it was; counts that are none are left out."""
+        for storage in self.hidden:
+            storage.ptr = storage.block.ptr
+        self.trace.uploads = +self.trace.uploads
 
 
 @contextmanager
@@ -140,20 +114,16 @@ def recording(units: int, held: Container[str] | None = None) -> Iterator[Trace]
     target = backend.target
     if target.grid != "slab" or target.lanes_bytes != 64:
         raise errors.not_sliced(backend.properties.name)
-    recorder = _Recorder(backend)
-    kept = backend.units, backend.host_shared, backend.kernels, backend.launches
-    # What was prepared before was prepared otherwise, and is not observed.
-    backend.kernels, backend.launches = {}, {}
-    backend.units, backend.host_shared = units, False
-    backend.target = replace(target, unaligned=False)
-    before = program.observe, program.offered
-    program.observe = recorder.kernel
+    recorder = _Recorder()
+    before = program.offered
     if held is not None:
         program.offered = lambda key: key.entry in held
     try:
-        with recorder.attached() as trace:
-            yield trace
+        with (
+            backend.preparing_for(replace(target, unaligned=False), units, host_shared=False),
+            observed(backend, recorder),
+        ):
+            yield recorder.trace
     finally:
-        program.observe, program.offered = before
-        backend.target = target
-        backend.units, backend.host_shared, backend.kernels, backend.launches = kept
+        program.offered = before
+        recorder.finish()

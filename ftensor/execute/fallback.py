@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
@@ -14,60 +13,23 @@ from .._device import STAND_IN, backend_of
 from .._tensor import Tensor
 from ..errors import KernelNotBuilt
 from ..iterator.stride import extent, is_dense
+from ..rows.copies import COPY
 from ..runtime import fallback
 from ..runtime.backend import host_bytes
 from ..runtime.pool import VECTOR
+from .launch import Missing, enqueue, look_up
+from .memory import new, resize
+from .prepare import prepare
 
 if TYPE_CHECKING:
-    from ..runtime.backend import Backend
     from ..runtime.storage import Storage
 
 # From so many separate pieces on, a strided result goes back in one copy and a kernel spreads it.
 MANY_PIECES = 16
 
 
-class Missing:
-    """Stands where a prepared launch would: the images lack one of its kernels."""
-
-    __slots__ = ("error",)
-
-    def __init__(self, error: KernelNotBuilt) -> None:
-        self.error = error
-
-
-class _Thread(threading.local):
-    spreading = False  # a result is being spread: what that lacks must not fall back in turn
-
-
-_thread = _Thread()
-
-
-def prepared(backend: Backend, key: Any, make: Callable[..., Any], *args: Any) -> Any:
-    """The launch that `make(*args)` gives, or what is Missing for it; remembered under `key`.
-
-    For entries that have not found `key` among the backend's launches: those that are there are
-    found without coming here.
-    """
-    from .prepare import keep
-
-    # Apart from the launches that can run, so that these need not be told from others when found.
-    missed = (Missing, key)
-    known = backend.launches.get(missed)
-    if known is not None and backend.images is not None:
-        if not backend.images.has(known.error.entry):
-            return known
-    try:
-        launch = make(*args)
-    except KernelNotBuilt as error:
-        launch = Missing(error.again())
-        keep(backend, missed, launch)
-    else:
-        keep(backend, key, launch)
-    return launch
-
-
 def on_host(
-    missing: Missing,
+    missing: KernelNotBuilt,
     entry: Callable[..., Any],
     args: tuple[Any, ...],
     out: Tensor | None = None,
@@ -78,10 +40,8 @@ def on_host(
     `out` is the tensor among the arguments that is written; all of it, unless `partly`. Results
     are on the arguments' device. KernelNotBuilt where the policy is "error".
     """
-    if _thread.spreading:
-        raise missing.error.again()
-    fallback.admit(missing.error)
-    mirror = _Mirror(missing.error, list(_tensors(args)), out, partly)
+    fallback.admit(missing)
+    mirror = _Mirror(missing, list(_tensors(args)), out, partly)
     try:
         try:
             result = entry(*_swapped(args, mirror.tensors))
@@ -93,7 +53,7 @@ def on_host(
             mirror.store(out)
         return mirror.brought_back(result)
     finally:
-        fallback.count(missing.error, mirror.copies, mirror.to_host, mirror.back)
+        fallback.count(missing, mirror.copies, mirror.to_host, mirror.back)
 
 
 def _tensors(x: Any) -> Iterator[Tensor]:
@@ -199,9 +159,7 @@ class _Mirror:
         """Bring what was written into `out`: just these elements, whatever lies between them."""
         made, size = self.tensors[id(out)], out._dtype.itemsize
         if made._shape != out._shape:  # an `out=` of another shape
-            from .memory import resize_
-
-            resize_(out, made._shape)
+            resize(out, made._shape)
             start, at = made._offset * size, out._offset * size
             self._send(made._storage, start, out._storage, at, out.nbytes)
             return
@@ -245,19 +203,14 @@ class _Mirror:
 
     def _spread(self, out: Tensor) -> bool:
         """Bring a strided result back in one piece; False where the copy kernel is missing too."""
-        from .memory import COPY, new
-        from .pointwise import pointwise
-
         packed = new(out._shape, out._dtype, self.where)
+        key = ("spread", packed._key, out._key, out._offset * out._dtype.itemsize % VECTOR)
+        launch = look_up(self.backend, key, prepare, (COPY, (packed,), (), out, True))
+        if isinstance(launch, Missing):
+            return False
         values = np.ascontiguousarray(self.tensors[id(out)]._host())
         packed._storage.backend.upload(packed._storage, 0, values)
-        _thread.spreading = True
-        try:
-            pointwise(COPY, (packed,), (), out, True)
-        except KernelNotBuilt:
-            return False
-        finally:
-            _thread.spreading = False
+        enqueue(launch, (out, packed))
         self.copies += 1
         return True
 

@@ -13,13 +13,12 @@ from weakref import WeakKeyDictionary
 import numpy as np
 
 from .._tensor import Tensor
-from ..dtypes import iinfo
+from ..dtypes import iinfo, int64
 from ..errors import index as errors_index
 from ..runtime.fallback import levels_to_user
 
 if TYPE_CHECKING:
     from ..runtime.backend import Backend
-    from ..runtime.storage import Storage
     from ..runtime.stream import Stream
 
 # An error for (index, dim, size).
@@ -85,22 +84,24 @@ def in_range(index: Tensor, size: int, strict: bool) -> bool:
 class Flag:
     """Where kernels note a bad index: whether there was one, which, its value, the dim's size."""
 
-    storage: Storage
+    tensor: Tensor
 
     @classmethod
     def fresh(cls, backend: Backend) -> Flag:
         """A flag that is not set."""
-        flag = cls(backend.allocate(32))
+        flag = cls(Tensor._make(backend.allocate(32), int64, (4,), (1,)))
         flag._clear()
         return flag
 
     def _clear(self) -> None:
-        self.storage.backend.upload(self.storage, 0, np.zeros(4, np.int64))
+        storage = self.tensor._storage
+        storage.backend.upload(storage, 0, np.zeros(4, np.int64))
 
     def taken(self) -> tuple[int, int, int] | None:
         """(which, index, size) of a bad index, which is forgotten; the kernel is done."""
         noted = np.empty(4, np.int64)
-        self.storage.backend.fetch(self.storage, 0, noted)
+        storage = self.tensor._storage
+        storage.backend.fetch(storage, 0, noted)
         if not noted[0]:
             return None
         self._clear()

@@ -19,14 +19,16 @@ from ..kernels import select
 from ..kernels.key import LOCATED, STRIDED
 from ..kernels.program import built, kernel, obtain
 from ..kernels.source import fixed_program
+from ..rows.copies import COPY
 from ..rows.op import Op
 from . import memory
-from .fallback import Missing, on_host, prepared
+from .copy import fill
+from .fallback import on_host
 from .index_check import Check, Refusal, in_range, know_bounds, know_bounds_of
 from .keys import located_key
-from .memory import COPY
+from .launch import Launch, Missing, Step, enqueue, fitting, geometry_storage, look_up
 from .pointwise import pointwise
-from .prepare import geometry_storage
+from .run import run
 
 if TYPE_CHECKING:
     from ..runtime.backend import Backend
@@ -82,56 +84,41 @@ def locate(
         raise errors.read_only(op.name)
     backend = out.tensor._storage.backend
     operands = [out, *inputs]
-    tensors = [o.tensor for o in operands] + [i.tensor for i in indices]
-    strides = [o.strides for o in operands] + [i.strides for i in indices]
-    sizes, steps = coalesce(shape, strides, range(len(shape)))
-    # All before the first one runs: a call that falls back half-way would add twice.
-    pieces = [
-        (_launch(op, backend, operands, indices, piece, steps, ordered), moves)
-        for piece, moves in split(sizes, steps)
-    ]
-    for launch, _ in pieces:
-        if type(launch) is Missing:
-            partly = out.located or out.tensor.numel() != numel(shape)
-            args = (op, shape, out, inputs, indices, ordered, refusal)
-            on_host(launch, locate, args, out.tensor, partly)
-            return
-    stream = backend.current_stream()
+    key = (
+        op, "locate", shape, ordered,
+        tuple([(o.tensor._dtype, o.strides, o.located) for o in operands]),
+        tuple([(i.tensor._dtype, i.strides) for i in indices]),
+    )  # fmt: skip
     certain = all(i.checked or in_range(i.tensor, i.size, i.strict) for i in indices)
-    check = Check(stream, [i.dim for i in indices], refusal, certain)
-    for t in tensors:
-        if t._storage.stream is not stream:
-            stream.use(t._storage)
+    check = Check(backend.current_stream(), [i.dim for i in indices], refusal, certain)
+    read = [*[o.tensor for o in inputs], *[i.tensor for i in indices], check.flag.tensor]
     numbers = [n for i in indices for n in (-i.size if i.strict else i.size, i.stride)]
-    for (run, units, geometry), moves in pieces:
-        run(
-            stream, units, *[t._storage.handle for t in tensors],
-            *[t._offset + m for t, m in zip(tensors, moves)], *numbers, check.flag.storage.handle,
-            geometry.handle,
-        )  # fmt: skip
-    out.tensor._storage.bounds = None
+    args = (op, shape, out, inputs, indices, ordered, refusal)
+    partly = out.located or out.tensor.numel() != numel(shape)
+    run(backend, key, prepare, locate, args, (out.tensor,), read, numbers, out.tensor, partly)
     check.done()
 
 
-def _launch(
-    op: Op, backend: Backend, operands: Sequence[Operand], indices: Sequence[Index],
-    shape: Ints, steps: Sequence[Ints], ordered: bool,
-) -> Any:  # fmt: skip
-    """The prepared kernel of a piece, from the backend's table, or what is Missing."""
-    dtypes_ = tuple(o.tensor._dtype for o in operands)
-    located = tuple(o.located for o in operands)
-    index_dtypes = tuple(i.tensor._dtype for i in indices)
-    name = (op, "locate", shape, tuple(steps), dtypes_, located, index_dtypes, ordered)
-    found = backend.launches.get(name)
-    if found is not None:
-        return found
-    return prepared(backend, name, _prepare, op, backend, operands, indices, shape, steps, ordered)
+def prepare(
+    op: Op, shape: Ints, out: Operand, inputs: Sequence[Operand], indices: Sequence[Index],
+    ordered: bool, refusal: Refusal,
+) -> Launch:  # fmt: skip
+    """The launch of a call through indices: one step, or several beyond 32-bit indexing."""
+    backend = out.tensor._storage.backend
+    operands = [out, *inputs]
+    strides = [o.strides for o in operands] + [i.strides for i in indices]
+    sizes, steps = coalesce(shape, strides, range(len(shape)))
+    made = [
+        _step(op, backend, operands, indices, piece, steps, ordered, moved)
+        for piece, moved in split(sizes, steps)
+    ]
+    return Launch(tuple(made), len(strides) + 1, plan=(sizes, steps))
 
 
-def _prepare(
+def _step(
     op: Op, backend: Backend, operands: Sequence[Operand], indices: Sequence[Index],
-    shape: Ints, steps: Sequence[Ints], ordered: bool,
-) -> Any:  # fmt: skip
+    shape: Ints, steps: Sequence[Ints], ordered: bool, moved: Ints,
+) -> Step:  # fmt: skip
     dtypes_ = tuple(o.tensor._dtype for o in operands)
     index_dtypes = tuple(i.tensor._dtype for i in indices)
     units = 1 if ordered else backend.units
@@ -146,7 +133,12 @@ def _prepare(
         kinds = [LOCATED if o.located else STRIDED for o in operands]
         other = located_key(op, dtypes_, kinds, index_dtypes, [STRIDED] * len(indices))
         key = other if built(backend, other) else key
-    return kernel(backend, key), units, geometry_storage(backend, geometry)
+    pointers = tuple(range(len(steps)))
+    return Step(
+        key, fitting(kernel(backend, key), units, numel(shape)), units, pointers, pointers,
+        moved if any(moved) else None, after=(len(steps),), geometry=geometry,
+        table=geometry_storage(backend, geometry),
+    )  # fmt: skip
 
 
 def rows_geometry(shape: Ints, steps: Sequence[Ints], most: int, grid: str) -> tuple[Ints, int]:
@@ -167,7 +159,7 @@ def _merged(shape: Ints, indices: Sequence[Index], like: Tensor, refusal: Refusa
     whole = contiguous_like(shape, dtypes.int64, like)
     steps = contiguous_strides(shape)
     zeros = (0,) * len(shape)
-    there = memory.zero_(whole.tensor)
+    there = fill(whole.tensor, 0)
     for i in indices:
         # The index itself, found in a row of all of them: this is what checks and wraps it.
         row = np.arange(i.size, dtype=np.int64) * i.stride
@@ -183,42 +175,40 @@ def positions(mask: Tensor) -> Tensor:
     mask = mask.contiguous()
     n = mask.numel()
     assert n < 2**31, "a mask beyond 32-bit indexing"
-    backend, where = mask._storage.backend, mask._storage.device
-    units = select.units_for(n, backend.units, "slab", 1)
-    run = backend.launches.get("compact") or prepared(backend, "compact", _compact, backend)
-    if type(run) is Missing:
-        made: Tensor = on_host(run, positions, (mask,))
+    backend = mask._storage.backend
+    launch = look_up(backend, ("compact", n), _compact, (backend, n))
+    if isinstance(launch, Missing):
+        made: Tensor = on_host(launch.error, positions, (mask,))
         return made
-    stream = backend.current_stream()
-    counts = backend.allocate(8 * units)
-    args = (mask._storage.handle, counts.handle, counts.handle, mask._offset, 0, n, 1)
-    run(stream, units, *args)
+    units = launch.steps[0].units
+    counts = memory.new_like(mask, (units,), dtypes.int64)
+    enqueue(launch, (counts, mask, counts), (n, 1))
     found = np.empty(units, np.int64)
-    backend.download(counts, 0, found)
-    total = int(found.sum())
+    backend.download(counts._storage, 0, found)
     starts = np.concatenate([np.zeros(1, np.int64), np.cumsum(found)[:-1]])
-    backend.upload(counts, 0, starts)
-    result = memory.new((total,), dtypes.int64, where)
+    backend.upload(counts._storage, 0, starts)
+    result = memory.new_like(mask, (int(found.sum()),), dtypes.int64)
     know_bounds(result, 0, n - 1)
-    if total:
-        args = (mask._storage.handle, result._storage.handle, counts.handle, mask._offset, 0, n, 0)
-        run(stream, units, *args)
+    if result.numel():
+        enqueue(launch, (result, mask, counts), (n, 0))
     return result
 
 
-def _compact(backend: Backend) -> Any:
-    found = backend.kernels.get("ft_compact")
-    if found is None:
-        found = obtain(
-            backend,
-            "ft_compact",
-            ("*", "*", "*", "long", "long", "int", "int"),
-            lambda: fixed_program(
-                "ft_compact", "compact", backend.dialect, dtypes.uint8,
-                float64=backend.properties.has_float64,
-            ),
-        )  # fmt: skip
-    return found
+def _compact(backend: Backend, n: int) -> Launch:
+    """The launch that counts the true elements of each compute unit's part, and then places them:
+    written, mask and counts; the two numbers are n and which of the two it does."""
+    found = backend.kernels.get("ft_compact") or obtain(
+        backend,
+        "ft_compact",
+        ("*", "*", "*", "long", "long", "int", "int"),
+        lambda: fixed_program(
+            "ft_compact", "compact", backend.dialect, dtypes.uint8,
+            float64=backend.properties.has_float64,
+        ),
+    )  # fmt: skip
+    units = select.units_for(n, backend.units, "slab", 1)
+    step = Step("ft_compact", fitting(found, units, n), units, (1, 0, 2), (1, 0), geometry=(n,))
+    return Launch((step,), 3)
 
 
 def contiguous_like(shape: Ints, of: dtype, like: Tensor) -> Operand:

@@ -13,13 +13,16 @@ from ..iterator.stride import contiguous_strides
 from ..kernels import gemm as kernels
 from ..kernels.program import built
 from ..kernels.select import UNIT_ELEMENTS
-from .fallback import Missing, on_host, prepared
+from .launch import Launch, Step, fitting, geometry_storage
 from .numbers import values_of
-from .prepare import geometry_storage
+from .run import run
 
 if TYPE_CHECKING:
     from ..runtime.backend import Backend, Kernel
-    from ..runtime.storage import Storage
+
+# A launch's operands, and the panels that are made of a and b, or, turned around, of b and a.
+OUT, A, B, ADDED, *PANELS = range(6)
+OPERANDS = 4
 
 # Products of fewer terms than this are computed where they lie, larger ones from packed panels.
 DIRECT_TERMS = 96**3
@@ -27,29 +30,6 @@ DIRECT_TERMS = 96**3
 DIRECT_TERMS_GATHERED = 24**3
 # Panels larger than this many bytes are made piece by piece.
 PANEL_BYTES = 1 << 29
-
-
-class Launch:
-    """A product on one combination of geometries, ready to go."""
-
-    __slots__ = (
-        "run",
-        "units",
-        "geometry",
-        "pack",
-        "pack_units",
-        "pack_geometry",
-        "panels",
-        "swap",
-    )
-
-    def __init__(self, run: Kernel, units: int, geometry: Storage, swap: bool) -> None:
-        self.run, self.units, self.geometry = run, units, geometry
-        self.swap = swap  # computed as out^T = b^T a^T
-        self.pack: Kernel | None = None
-        self.pack_units = 0
-        self.pack_geometry: Storage | None = None
-        self.panels = (0, 0)  # bytes of a's panels, and of b's
 
 
 def gemm(
@@ -62,9 +42,8 @@ def gemm(
     `out`. `out` shares memory with `added` element by element or not at all, and with `a` and
     `b` not at all.
     """
-    storage = out._storage
-    backend = storage.backend
-    mode = 2 if added is not None else int(not (type(alpha) is int and alpha == 1))
+    backend = out._storage.backend
+    mode = _mode(added, alpha)
     key: tuple[Any, ...] = (
         "gemm",
         out._key,
@@ -78,44 +57,19 @@ def gemm(
     operands = (out, a, b, added)
     if not backend.target.unaligned:
         key += tuple([x._offset * x._dtype.itemsize % 64 == 0 for x in operands])
-    launch = backend.launches.get(key)
-    if launch is None:
-        if not numel(out._shape):
-            return out
-        if _in_pieces(out, a, b, added if mode == 2 else None, alpha, beta):
-            return out
-        launch = prepared(backend, key, _prepare, backend, out, a, b, added, mode)
-        if type(launch) is Missing:
-            on_host(launch, gemm, (out, a, b, added if mode == 2 else None, alpha, beta), out)
-            return out
-    storage.bounds = None
-    stream = backend.current_stream()
-    for x in operands:
-        if x._storage.stream is not stream:
-            stream.use(x._storage)
-    numbers = ()
+    given = added if mode == 2 else None
+    if key not in backend.launches and _in_pieces(out, a, b, given, alpha, beta):
+        return out
     compute = out._dtype.compute
     numbers = values_of(alpha, compute) + values_of(beta, compute)
-    if launch.swap:
-        a, b = b, a
-    if launch.pack is None:
-        launch.run(
-            stream, launch.units, storage.handle, a._storage.handle, b._storage.handle,
-            added._storage.handle, out._offset, a._offset, b._offset, added._offset, *numbers,
-            launch.geometry.handle,
-        )  # fmt: skip
-        return out
-    assert launch.pack_geometry is not None
-    a_panels, b_panels = [backend.allocate(n) for n in launch.panels]
-    launch.pack(
-        stream, launch.pack_units, a_panels.handle, b_panels.handle, a._storage.handle,
-        b._storage.handle, a._offset, b._offset, launch.pack_geometry.handle,
-    )  # fmt: skip
-    launch.run(
-        stream, launch.units, storage.handle, a_panels.handle, b_panels.handle,
-        added._storage.handle, out._offset, added._offset, *numbers, launch.geometry.handle,
-    )  # fmt: skip
+    args = (out, a, b, given, alpha, beta)
+    run(backend, key, prepare, gemm, args, (out,), (a, b, added), numbers, out)
     return out
+
+
+def _mode(added: Tensor | None, alpha: Any) -> int:
+    """What is done with the product: nothing (0), it is scaled (1), and added to (2)."""
+    return 2 if added is not None else int(not (type(alpha) is int and alpha == 1))
 
 
 def _in_pieces(
@@ -190,10 +144,15 @@ def _units(backend: Backend, terms: int, items: int) -> int:
     return max(1, min(backend.units, items, terms // (8 * UNIT_ELEMENTS)))
 
 
-def _prepare(
-    backend: Backend, out: Tensor, a: Tensor, b: Tensor, added: Tensor, mode: int
+def prepare(
+    out: Tensor, a: Tensor, b: Tensor, added: Tensor | None, alpha: Any, beta: Any
 ) -> Launch:
-    of = out._dtype
+    """The launch of a product: one step, or two where its operands are packed before."""
+    if not numel(out._shape):
+        return Launch((), OPERANDS)
+    backend, of = out._storage.backend, out._dtype
+    mode = _mode(added, alpha)
+    added = out if added is None else added
     if of.name in ("float64", "complex128") and not backend.properties.has_float64:
         raise errors.no_float64(of, backend.properties.name)
     m, n = out._shape[-2:]
@@ -262,9 +221,9 @@ def _direct(
     for s in steps:
         geometry += s
     units = _units(backend, terms, items)
-    return Launch(
-        kernels.kernel(backend, key), units, geometry_storage(backend, geometry, np.int64), swap
-    )
+    run = fitting(kernels.kernel(backend, key), units, terms // 16)
+    pointers = (OUT, B, A, ADDED) if swap else (OUT, A, B, ADDED)
+    return Launch((_step(backend, key, run, units, pointers, pointers, geometry),), OPERANDS)
 
 
 def _packed(
@@ -291,12 +250,6 @@ def _packed(
     geometry += kept
     for s in steps:
         geometry += s
-    launch = Launch(
-        kernels.kernel(backend, key),
-        min(units, items),
-        geometry_storage(backend, geometry, np.int64),
-        swap,
-    )
     pack: list[int] = []
     tails: list[int] = []
     panels = []
@@ -309,16 +262,33 @@ def _packed(
         pack += [rows, count, depth, across, along, len(sizes), matrices]
         tails += [*sizes, *strides]
         panels.append(matrices * count * width * depth * out._dtype.compute.itemsize)
-    launch.pack = kernels.kernel(backend, kernels.pack_key(key))
+    packing = kernels.pack_key(key)
     elements = numel(a._shape) + numel(b._shape)
-    launch.pack_units = (
+    pack_units = (
         backend.units
         if backend.target.grid == "stride"
         else max(1, min(backend.units, elements // UNIT_ELEMENTS))
     )
-    launch.pack_geometry = geometry_storage(backend, pack + tails, np.int64)
-    launch.panels = (panels[0], panels[1])
-    return launch
+    left, right = (B, A) if swap else (A, B)
+    first = _step(
+        backend, packing, kernels.kernel(backend, packing), pack_units,
+        (*PANELS, left, right), (left, right), pack + tails, numbers=False,
+    )  # fmt: skip
+    second = _step(
+        backend, key, kernels.kernel(backend, key), min(units, items),
+        (OUT, *PANELS, ADDED), (OUT, ADDED), geometry,
+    )  # fmt: skip
+    return Launch((first, second), OPERANDS, temporaries=tuple(panels))
+
+
+def _step(
+    backend: Backend, key: kernels.GemmKey, run: Kernel, units: int, pointers: Ints,
+    offsets: Ints, geometry: list[int], numbers: bool = True,
+) -> Step:  # fmt: skip
+    table = geometry_storage(backend, geometry, np.int64)
+    return Step(
+        key, run, units, pointers, offsets, numbers=numbers, geometry=tuple(geometry), table=table
+    )
 
 
 def _matrices(t: Tensor) -> tuple[Ints, Ints, Ints]:

@@ -1,9 +1,9 @@
-"""Where results go: `out=` made ready, and torch's rules against writing over what is read."""
+"""Whether and how a given tensor takes a result: torch's rules for `out=` and in-place ops."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from .. import errors
 from .._tensor import Tensor
@@ -11,59 +11,86 @@ from ..dtypes import can_cast, dtype
 from ..errors import index as errors_index
 from ..iterator.shape import Ints
 from ..iterator.stride import full_overlap, has_internal_overlap, partial_overlap
-from . import memory
-from .pointwise import resize_output
+from .memory import new, resize
+
+if TYPE_CHECKING:
+    from .._device import device
 
 
-def _region(x: Tensor) -> tuple[int, Ints, Ints, int]:
+def region(x: Tensor) -> tuple[int, Ints, Ints, int]:
+    """The memory that a tensor reaches, as `iterator.stride` knows it."""
     return x._offset * x._dtype.itemsize, x._shape, x._strides, x._dtype.itemsize
 
 
-def check_written(name: str, written: Tensor, read: Iterable[Tensor]) -> None:
-    """RuntimeError when a tensor about to be written overlaps itself, or one that is read."""
-    if written._storage.readonly:
-        raise errors.read_only(name)
-    if has_internal_overlap(written._shape, written._strides):
-        raise errors.output_overlaps_itself(name, written._shape, written._strides)
+def check_dtype(op: str, out: Tensor, of: dtype, cast: bool = False) -> None:
+    """RuntimeError for an output of another dtype; with `cast`, for one that can't hold `of`."""
+    if cast and not can_cast(of, out._dtype):
+        raise errors.cannot_cast_result(op, of, out._dtype)
+    if not cast and out._dtype is not of:
+        raise errors_index.out_dtype(op, of, out._dtype)
+
+
+def check_place(op: str, out: Tensor, where: device) -> None:
+    """RuntimeError for memory of another device, or that must not be written."""
+    if out._storage.device is not where:
+        raise errors.different_devices(op, (where, out._storage.device))
+    if out._storage.readonly:
+        raise errors.read_only(op)
+
+
+def check_overlap(op: str, out: Tensor, read: Iterable[Any], aligned: bool = False) -> None:
+    """RuntimeError for an output that overlaps itself, or what is read.
+
+    `aligned`: an element is written where, or after, it is read, so that an input may be the output
+    itself or lie exactly on it.
+    """
+    if has_internal_overlap(out._shape, out._strides):
+        raise errors.output_overlaps_itself(op, out._shape, out._strides)
     for x in read:
-        if x is written:
-            raise errors.output_overlaps_input(name)
-        if x._storage is written._storage:
-            a, b = _region(written), _region(x)
-            if partial_overlap(a, b) or full_overlap(a, b):
-                raise errors.output_overlaps_input(name)
+        if type(x) is not Tensor or x._storage is not out._storage:
+            continue
+        if x is out:
+            bad = not aligned
+        else:
+            a, b = region(x), region(out)
+            bad = partial_overlap(a, b) or (not aligned and full_overlap(a, b))
+        if bad:
+            raise errors.output_overlaps_input(op)
+
+
+def check_written(op: str, out: Tensor, read: Iterable[Any]) -> None:
+    """RuntimeError for an output that must not be written, overlaps itself, or what is read."""
+    check_place(op, out, out._storage.device)
+    check_overlap(op, out, read)
+
+
+def sized(out: Tensor, shape: Ints, fixed: bool = False) -> Tensor:
+    """`out` in the result's shape, with torch's warning where it had elements to lose.
+
+    RuntimeError where it is `fixed`: an op in place, or an output that is read.
+    """
+    if out._shape != shape:
+        if fixed:
+            raise errors.output_shape(out._shape, shape)
+        if out.numel():
+            errors.warn_resized(out._shape, shape)
+        resize(out, shape)
+    return out
 
 
 def out_or_new(
-    name: str, out: Tensor | None, shape: Ints, of: dtype, like: Tensor,
+    op: str, out: Tensor | None, shape: Ints, of: dtype, like: Tensor,
     read: Iterable[Any] = (), strides: Ints | None = None,
 ) -> Tensor:  # fmt: skip
-    """The tensor a result is written to: `out`, resized to fit, or a fresh one.
+    """The tensor a result is written to: `out`, resized to fit, or a fresh one on `like`'s device.
 
     `out` must have the result's dtype, lie on the same device and not overlap what is read.
     """
     if out is None:
-        return memory.new(shape, of, like._storage.device, strides)
+        return new(shape, of, like._storage.device, strides)
     if not isinstance(out, Tensor):
-        raise errors_index.not_a_tensor(name, "out", out)
-    if out._dtype is not of:
-        raise errors_index.out_dtype(name, of, out._dtype)
-    if out._storage.device is not like._storage.device:
-        raise errors.different_devices(name, (like.device, out.device))
-    check_written(name, out, [x for x in read if isinstance(x, Tensor)])
-    if out._shape != shape:
-        resize_output(out, shape)
-    return out
-
-
-def into(name: str, out: Tensor | None, made: Tensor, cast: bool = False) -> Tensor:
-    """A result, or `out` with the result in it; with `cast`, of any dtype that can hold it."""
-    if out is None:
-        return made
-    if out._dtype is not made._dtype and not (cast and can_cast(made._dtype, out._dtype)):
-        raise errors_index.out_dtype(name, made._dtype, out._dtype)
-    if out._storage.device is not made._storage.device:
-        raise errors.different_devices(name, (made.device, out.device))
-    if out._shape != made._shape:
-        resize_output(out, made._shape)
-    return memory.copy_(out, made)
+        raise errors.out_not_a_tensor(op, out)
+    check_dtype(op, out, of)
+    check_place(op, out, like._storage.device)
+    check_overlap(op, out, read)
+    return sized(out, shape)

@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from .. import errors
 from .._tensor import Tensor
-from ..iterator.stride import has_internal_overlap, partial_overlap
+from ..iterator.shape import broadcast_shapes
 from ..rows.op import Op
-from .fallback import Missing, on_host, prepared
-from .numbers import values_of
-from .prepare import in_order, prepare
+from .output import check_overlap, check_place, sized
+from .prepare import in_order, prepare, through
+from .run import run
 
 
 def pointwise(
@@ -31,86 +30,53 @@ def pointwise(
     """
     if out is not None and type(out) is not Tensor:
         raise errors.out_not_a_tensor(op.name, out)
-    backend = device = None
-    key: tuple[Any, ...] = (op, None if out is None else out._key)
+    first = inputs[0] if inputs else out
+    if type(first) is not Tensor:
+        first = _first(op, inputs, out)
+    storage = first._storage
+    backend = storage.backend
+    key: tuple[Any, ...] = (
+        op, None if out is None else out._key,
+        *[x._key if type(x) is Tensor else type(x) for x in inputs],
+    )  # fmt: skip
     if params:
         key += tuple([type(p) for p in params])
-    handles, offsets, numbers = [], [], []
-    for x in inputs:
-        if type(x) is Tensor:
-            storage = x._storage
-            if backend is None:
-                backend, device = storage.backend, storage.device
-            elif storage.device is not device:
-                return pointwise(op, _one_device(op, inputs), params, out, inplace)
-            key += (x._key,)
-            handles.append(storage.handle)
-            offsets.append(x._offset)
-        else:
-            key += (type(x),)
-            numbers.append(x)
-    if backend is None:
-        if out is None:
-            raise errors.needs_a_tensor(op.name, inputs)
-        backend, device = out._storage.backend, out._storage.device
     if not backend.target.unaligned:
         key += _alignments(inputs, out)
     launch = backend.launches.get(key)
-    if launch is None:
-        inputs = tuple(_accepted(op, x) for x in inputs)
-        launch = prepared(backend, key, prepare, op, backend, inputs, params, out, inplace)
-        if type(launch) is Missing:
-            made: Tensor = on_host(launch, pointwise, (op, inputs, params, out, inplace), out)
+    if launch is not None and launch.call is not None:
+        made: Tensor | None = launch.call(inputs, params)
+        if made is not None:
             return made
-        numbers = [x for x in inputs if type(x) is not Tensor]
-    if out is None:
-        storage = backend.allocate(launch.nbytes)
-        storage.device = device
-        result = object.__new__(Tensor)
-        result._storage = storage
-        result._dtype = launch.dtype
-        result._shape = launch.shape
-        result._strides = launch.strides
-        result._offset = 0
-        result._key = launch.key
-    else:
-        if out._storage.readonly:
-            raise errors.read_only(op.name)
-        if out._storage.device is not device:
-            raise errors.different_devices(op.name, (device, out._storage.device))
-        _check_overlap(op, inputs, out, inplace)
-        if out._shape != launch.shape:
-            if inplace or any(x is out for x in inputs):  # what is read can't be resized
-                raise errors.output_shape(out._shape, launch.shape)
-            resize_output(out, launch.shape)
-            return pointwise(op, inputs, params, out, inplace)
-        result = out
-        out._storage.bounds = None
-    stream = backend.current_stream()
-    args = [result._storage.handle, *handles, result._offset, *offsets]
-    for number in numbers:
-        args += values_of(number, launch.numbers)
-    for number in params:
-        args += values_of(number, launch.compute)
-    for run, units, extra, tail, _ in launch.pieces:
-        if extra is None:
-            run(stream, units, *args, tail)
-        else:
-            moved = args.copy()
-            for k, step in enumerate(extra):
-                moved[len(extra) + k] += step
-            run(stream, units, *moved, tail)
-    _foreign_streams(stream, inputs, result)
-    return result
+    device = storage.device
+    tensors = [x for x in inputs if type(x) is Tensor]
+    for x in tensors:
+        if x._storage.device is not device:
+            return pointwise(op, _one_device(op, inputs), params, out, inplace)
+    if launch is None:
+        inputs = tuple([_accepted(op, x) for x in inputs])
+        if out is not None:
+            through(op, backend, inputs, params, out)
+    if out is not None:
+        check_place(op.name, out, device)
+        check_overlap(op.name, out, tensors, aligned=True)
+        if launch is None and tensors and not inplace:
+            shape = broadcast_shapes(*[x._shape for x in tensors])
+            if out._shape != shape:  # what is read can't be resized
+                sized(out, shape, fixed=any(x is out for x in tensors))
+                return pointwise(op, inputs, params, out)
+    numbers = [x for x in inputs if type(x) is not Tensor]
+    numbers += params
+    args = (op, inputs, params, out, inplace)
+    return run(backend, key, prepare, pointwise, args, (out,), tensors, numbers, out)[0]
 
 
-def _foreign_streams(stream: Any, inputs: tuple[Any, ...], result: Tensor) -> None:
-    """Keep the memory of tensors made on other streams until this stream is through with it."""
-    if result._storage.stream is not stream:
-        stream.use(result._storage)
-    for x in inputs:
-        if type(x) is Tensor and x._storage.stream is not stream:
-            stream.use(x._storage)
+def _first(op: Op, inputs: tuple[Any, ...], out: Tensor | None) -> Tensor:
+    """A tensor on the op's device; TypeError where there is none."""
+    for x in (*inputs, out):
+        if type(x) is Tensor:
+            return x
+    raise errors.needs_a_tensor(op.name, inputs)
 
 
 def _alignments(inputs: tuple[Any, ...], out: Tensor | None) -> tuple[bool, ...]:
@@ -136,26 +102,3 @@ def _one_device(op: Op, inputs: tuple[Any, ...]) -> tuple[Any, ...]:
     if any(x.device != target for x in full):
         raise errors.different_devices(op.name, [x.device for x in tensors])
     return tuple(x.to(target) if type(x) is Tensor else x for x in inputs)
-
-
-def _region(x: Tensor) -> tuple[int, tuple[int, ...], tuple[int, ...], int]:
-    return x._offset * x._dtype.itemsize, x._shape, x._strides, x._dtype.itemsize
-
-
-def _check_overlap(op: Op, inputs: Sequence[Any], out: Tensor, inplace: bool) -> None:
-    """torch's rules: an output may not overlap itself, nor an input in part."""
-    if has_internal_overlap(out._shape, out._strides):
-        raise errors.output_overlaps_itself(op.name, out._shape, out._strides)
-    for x in inputs:
-        if type(x) is Tensor and x._storage is out._storage and x is not out:
-            if partial_overlap(_region(x), _region(out)):
-                raise errors.output_overlaps_input(op.name)
-
-
-def resize_output(out: Tensor, shape: tuple[int, ...]) -> None:
-    """Give `out=` the result's shape, with torch's warning where it had elements to lose."""
-    from .memory import resize_
-
-    if out.numel():
-        errors.warn_resized(out._shape, shape)
-    resize_(out, shape)

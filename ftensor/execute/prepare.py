@@ -1,58 +1,24 @@
-"""Preparing a launch: dtypes, plan and kernels of an op on one combination of operands."""
+"""Preparing a pointwise launch: dtypes, plan and kernels for one combination of operands."""
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from .. import errors
-from .._tensor import Tensor, geometry_key
+from .._tensor import Tensor
 from ..dtypes import can_cast, dtype, result_dtype, scalar_dtype
 from ..iterator.plan import Plan, plan_map, split
-from ..iterator.shape import Ints, broadcast_shapes, numel
+from ..iterator.shape import Ints, numel
 from ..kernels import select
 from ..kernels.key import lanes_for
 from ..kernels.program import built, kernel
 from ..rows.op import Op, dtypes_through
 from .keys import op_key
+from .launch import Launch, Output, Step, fitting, geometry_storage
 
 if TYPE_CHECKING:
-    from ..runtime.backend import Backend, Kernel
-    from ..runtime.storage import Storage
-
-# Prepared launches a backend keeps; beyond that all are dropped and made again when needed.
-MOST_LAUNCHES = 1 << 14
-prepare_lock = threading.RLock()
-
-
-class Launch:
-    """One pointwise op on one combination of geometries, ready to go: plan, kernels, output."""
-
-    __slots__ = ("compute", "numbers", "dtype", "shape", "strides", "nbytes", "key", "pieces")
-
-    def __init__(
-        self,
-        compute: dtype,
-        numbers: dtype,
-        out: tuple[dtype, Ints, Ints],
-    ) -> None:
-        self.compute = compute
-        self.numbers = numbers  # the dtype that Python numbers are rounded to
-        self.dtype, self.shape, self.strides = out
-        self.nbytes = numel(self.shape) * self.dtype.itemsize
-        self.key = geometry_key(self.shape, self.strides, self.dtype)
-        # kernel, units, offsets to add per pointer, n or the geometry's handle, and its keeper
-        self.pieces: list[tuple[Kernel, int, Ints | None, Any, Storage | None]] = []
-
-
-def keep(backend: Backend, key: Any, launch: Any) -> None:
-    """Remember a prepared launch; a full table starts again."""
-    if len(backend.launches) >= MOST_LAUNCHES:
-        backend.forget_launches()
-    backend.launches[key] = launch
+    from ..runtime.backend import Backend
 
 
 def common_dtype(op: Op, inputs: Sequence[Any]) -> dtype:
@@ -68,26 +34,39 @@ def common_dtype(op: Op, inputs: Sequence[Any]) -> dtype:
 
 
 def prepare(
-    op: Op,
-    backend: Backend,
-    inputs: Sequence[Any],
-    params: Sequence[Any],
-    out: Tensor | None,
-    inplace: bool,
+    op: Op, inputs: Sequence[Any], params: Sequence[Any], out: Tensor | None, inplace: bool
 ) -> Launch:
-    """Plan a pointwise call and get its kernels."""
-    with prepare_lock:
-        return _prepare(op, backend, inputs, params, out, inplace)
+    """The launch of a pointwise call; a given `out` has the result's shape.
+
+    TypeError, RuntimeError and NotImplementedError for operands that the op, the device or the
+    output's dtype refuses.
+    """
+    tensors = [x for x in inputs if type(x) is Tensor]
+    backend = (tensors[0] if out is None else out)._storage.backend
+    common, compute, result = through(op, backend, inputs, params, out)
+    written = result if out is None else out._dtype
+    dtypes = [written] + [x._dtype for x in tensors]
+    shapes, strides = [x._shape for x in tensors], [x._strides for x in tensors]
+    if out is None:
+        plan = plan_map(shapes, strides, scalars=len(tensors) < len(inputs))
+    else:
+        plan = plan_map(shapes, strides, out=(out._shape, out._strides))
+    numbers = common if op.round_numbers and common.compute is compute else compute
+    rounded = (numbers,) * (len(inputs) - len(tensors)) + (compute,) * len(params)
+    return Launch(
+        steps(op, backend, inputs, out, plan, compute, dtypes),
+        1 + len(tensors),
+        (Output(written, plan.out_shape, plan.out_strides),),
+        plan,
+        rounded,
+        form=None if out is not None else tuple([type(x) is Tensor for x in inputs]),
+    )
 
 
-def _prepare(
-    op: Op,
-    backend: Backend,
-    inputs: Sequence[Any],
-    params: Sequence[Any],
-    out: Tensor | None,
-    inplace: bool,
-) -> Launch:
+def through(
+    op: Op, backend: Backend, inputs: Sequence[Any], params: Sequence[Any], out: Tensor | None
+) -> tuple[dtype, dtype, dtype]:
+    """(the inputs' common dtype, the compute dtype, the result's), if all is as the op wants it."""
     if any(s == "V" for s in op.sees or "V" * len(inputs)):
         common = common_dtype(op, inputs)
     else:
@@ -101,38 +80,16 @@ def _prepare(
     compute, result = dtypes_through(op.promote, common, backend.properties.has_float64)
     if not op.expression(compute) or common.name in op.refuses:
         raise op.refusal(op.name, common)
-    written = result
-    if out is not None:
-        written = out._dtype
-        if not op.any_out and not can_cast(result, written):
-            raise errors.cannot_cast_result(op.name, result, written)
-    tensors = [x for x in inputs if type(x) is Tensor]
-    shapes, strides = [x._shape for x in tensors], [x._strides for x in tensors]
-    plan = _plan(op, shapes, strides, out, inplace, len(tensors) < len(inputs))
-    numbers = common if op.round_numbers and common.compute is compute else compute
-    launch = Launch(compute, numbers, (written, plan.out_shape, plan.out_strides))
-    dtypes = [written] + [x._dtype for x in tensors]
-    for d in [*dtypes, compute]:
+    if out is not None and not op.any_out and not can_cast(result, out._dtype):
+        raise errors.cannot_cast_result(op.name, result, out._dtype)
+    written = result if out is None else out._dtype
+    for d in [written, *[x._dtype for x in inputs if type(x) is Tensor], compute]:
         if d.name in ("float64", "complex128") and not backend.properties.has_float64:
             raise errors.no_float64(d, backend.properties.name)
-    launch.pieces = pieces(op, backend, inputs, out, plan, compute, dtypes)
-    return launch
+    return common, compute, result
 
 
-def _plan(
-    op: Op, shapes: Any, strides: Any, out: Tensor | None, inplace: bool, scalars: bool
-) -> Plan:
-    if out is None:
-        return plan_map(shapes, strides, scalars=scalars)
-    if not shapes:
-        return plan_map([], [], out=(out._shape, out._strides))
-    wanted = broadcast_shapes(*shapes)
-    if wanted != out._shape and not inplace:
-        return plan_map(shapes, strides, scalars=scalars)  # the caller resizes `out`, then returns
-    return plan_map(shapes, strides, out=(out._shape, out._strides))
-
-
-def pieces(
+def steps(
     op: Op,
     backend: Backend,
     inputs: Sequence[Any],
@@ -140,21 +97,23 @@ def pieces(
     plan: Plan,
     compute: dtype,
     dtypes: list[dtype],
-) -> list[Any]:
-    """The launches that visit a plan: one, unless it is empty or beyond 32-bit indexing."""
+) -> tuple[Step, ...]:
+    """The steps that visit a plan: one, unless it is empty or beyond 32-bit indexing."""
     if plan.shape == (0,):
-        return []
+        return ()
     target = backend.target
     lanes = lanes_for(dtypes, compute, target.lanes_bytes)
     operands = [x._dtype if type(x) is Tensor else None for x in inputs]
+    numbers = len(dtypes) <= len(inputs) or bool(op.params)
     found = []
     parts: Sequence[tuple[Ints, Ints | None]] = [(plan.shape, None)]
     if select.pieces_needed(plan):
         parts = split(plan.shape, plan.strides)
-    for shape, steps in parts:
+    pointers = tuple(range(len(dtypes)))
+    for shape, moved in parts:
         n_lanes = lanes
         if not target.unaligned and not _in_beats(
-            inputs, out, dtypes, shape, plan.strides, steps, lanes
+            inputs, out, dtypes, shape, plan.strides, moved, lanes
         ):
             n_lanes = 1  # a wide port would read the wrong data
         choice = select.choose_map(shape, plan.strides, backend.units, target.grid, n_lanes)
@@ -175,25 +134,16 @@ def pieces(
                 if built(backend, other):
                     key, choice = other, held
                     break
-        run = kernel(backend, key)
-        keeper, tail = None, choice.n
-        if choice.geometry is not None:
-            keeper = geometry_storage(backend, choice.geometry)
-            tail = keeper.handle
-        found.append((run, choice.units, steps, tail, keeper))
-    return found
-
-
-def geometry_storage(backend: Backend, geometry: Sequence[int], of: Any = np.int32) -> Storage:
-    """A small device buffer with a launch's loop sizes and strides."""
-    array = np.array(geometry, of)
-    storage = backend.allocate(array.nbytes)
-    backend.upload(storage, 0, array)
-    if len(backend.streams) > 1:
-        # The prepared launch is everybody's, and the upload may still be queued behind this
-        # stream's work when another stream launches it.
-        storage.synchronize()
-    return storage
+        run = fitting(kernel(backend, key), choice.units, numel(shape))
+        told = choice.geometry
+        found.append(
+            Step(
+                key, run, choice.units, pointers, pointers, moved, numbers,
+                n=choice.n if told is None else None, geometry=told or (),
+                table=None if told is None else geometry_storage(backend, told),
+            )
+        )  # fmt: skip
+    return tuple(found)
 
 
 def in_order(inputs: Sequence[Any], out: Tensor) -> bool:

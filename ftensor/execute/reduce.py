@@ -1,4 +1,4 @@
-"""The one entry of reductions: a monoid, tensors and dims to plan to one or two launches."""
+"""The one entry of reductions: a monoid, tensors and dims to plan to one or two kernels."""
 
 from __future__ import annotations
 
@@ -9,37 +9,26 @@ from typing import TYPE_CHECKING, Any
 from .. import errors
 from .._tensor import Tensor
 from ..dtypes import dtype
-from ..iterator.reduce_plan import ReducePlan, plan_reduce
-from ..iterator.shape import Ints, broadcast_shapes, numel
+from ..iterator.reduce_plan import ReducePlan, plan_reduce, reduced_shape
+from ..iterator.shape import Ints, broadcast_shapes, normalize_dims, numel
 from ..iterator.stride import broadcast_strides, contiguous_strides, extent
 from ..kernels.key import LINEAR, KernelKey, Reduction, lanes_for
 from ..kernels.program import built, kernel
 from ..kernels.select import FoldChoice, choose_fold
 from ..rows.op import Reduce
-from .fallback import Missing, on_host, prepared
+from .copy import into as copied
 from .index_check import know_bounds
 from .keys import fold_key, monoid, partials, results, second
+from .launch import Launch, Output, Step, fitting, geometry_storage
 from .numbers import values_of
-from .prepare import geometry_storage, prepare_lock
+from .output import check_dtype, check_place, sized
+from .reduce_pieces import in_pieces
+from .run import run
 
 if TYPE_CHECKING:
-    from .._device import device
-    from ..runtime.backend import Backend, Kernel
-    from ..runtime.storage import Storage
+    from ..runtime.backend import Backend
 
 LIMIT = 2**31 - 1
-
-
-class FoldLaunch:
-    """A reduction on one combination of geometries: its stages, and what each allocates."""
-
-    __slots__ = ("compute", "outs", "partial", "stages", "shape", "strides")
-
-    def __init__(self, compute: dtype, outs: tuple[dtype, ...], shape: Ints, strides: Ints) -> None:
-        self.compute, self.outs = compute, outs
-        self.shape, self.strides = shape, strides
-        self.partial: list[tuple[dtype, int]] = []  # (dtype, elements) of each state field
-        self.stages: list[tuple[Kernel, int, Storage]] = []
 
 
 def fold(
@@ -59,98 +48,70 @@ def fold(
     not to be a fresh one: it is resized, and converted to; RuntimeError where its dtype can't hold
     the result, or it lies on another device.
     """
-    if into is not None and any(out is not None for out in into):
-        return _fold_into(red, inputs, dims, keepdim, compute, outs, params, into)
-    first = inputs[0]._storage
-    backend = first.backend
+    given = (None,) * len(outs) if into is None else into
+    where = inputs[0]._storage.device
     named = dims if dims is None or isinstance(dims, int) else tuple(dims)
+    backend = inputs[0]._storage.backend
     key: tuple[Any, ...] = (red, named, keepdim, compute, outs, len(params))
     for x in inputs:
-        if x._storage.device is not first.device:
+        if x._storage.device is not where:
             raise errors.different_devices(red.name, [y.device for y in inputs])
         key += (x._key,)
         if not backend.target.unaligned:
             key += (x._offset * x._dtype.itemsize % 64 == 0,)
-    launch = backend.launches.get(key)
-    if launch is None:
-        shape = broadcast_shapes(*[x._shape for x in inputs])
-        if _too_large(shape, inputs):
-            from .reduce_pieces import in_pieces
-
-            return in_pieces(red, inputs, shape, dims, keepdim, compute, outs, params, LIMIT)
-        with prepare_lock:
-            wanted = (red, backend, inputs, shape, dims, keepdim, compute, outs)
-            launch = prepared(backend, key, _prepare, *wanted)
-        if type(launch) is Missing:
-            args = (red, inputs, dims, keepdim, compute, outs, params)
-            on_the_host: tuple[Tensor, ...] = on_host(launch, fold, args)
-            return on_the_host
-    made = _run(launch, backend, inputs, params, first.device)
+    args = (red, inputs, dims, keepdim, compute, outs, params)
+    if key not in backend.launches and _too_large(inputs):
+        made = in_pieces(fold, *args, LIMIT)
+    else:
+        numbers = [v for p in params for v in values_of(p, compute.to_real())]
+        targets = [
+            None if out is None else _straight(red, out, of, inputs, dims, keepdim)
+            for out, of in zip(given, outs, strict=True)
+        ]
+        made = run(backend, key, prepare, fold, args, targets, inputs, numbers)
     if red.arg and made[0].numel():  # where it is, in the elements folded into one
         folded = max(x.numel() for x in inputs) // made[0].numel()
-        for t, text in zip(made, red.finish):
-            if text.strip() == "i":
+        for t, out, text in zip(made, given, red.finish):
+            if text.strip() == "i" and t is not out:
                 know_bounds(t, 0, folded - 1)
-    return made
+    if into is None:
+        return made
+    moved = [x if x is out else copied(red.name, out, x, True) for x, out in zip(made, given)]
+    return tuple(moved)
 
 
-def _fold_into(
-    red: Reduce, inputs: Sequence[Tensor], dims: Any, keepdim: bool, compute: dtype,
-    outs: tuple[dtype, ...], params: tuple[Any, ...], into: Sequence[Tensor | None],
-) -> tuple[Tensor, ...]:  # fmt: skip
-    from .output import into as moved
-
-    made = fold(red, inputs, dims, keepdim, compute, outs, params)
-    return tuple([moved(red.name, out, x, cast=True) for x, out in zip(made, into, strict=True)])
-
-
-def _run(
-    launch: FoldLaunch,
-    backend: Backend,
-    inputs: Sequence[Tensor],
-    params: tuple[Any, ...],
-    where: device,
-) -> tuple[Tensor, ...]:
-    stream = backend.current_stream()
-    made = []
-    for of in launch.outs:
-        storage = backend.allocate(numel(launch.shape) * of.itemsize)
-        storage.device = where
-        made.append(Tensor._make(storage, of, launch.shape, launch.strides))
-    numbers = [v for p in params for v in values_of(p, launch.compute.to_real())]
-    handles = [x._storage.handle for x in inputs]
-    offsets = [x._offset for x in inputs]
-    for x in inputs:
-        if x._storage.stream is not stream:
-            stream.use(x._storage)
-    written = [t._storage for t in made]
-    for stage, (run, units, geometry) in enumerate(launch.stages):
-        last = stage == len(launch.stages) - 1
-        targets = written if last else [backend.allocate(n * d.itemsize) for d, n in launch.partial]
-        run(
-            stream, units,
-            *[t.handle for t in targets], *handles, *[0] * len(targets), *offsets, *numbers,
-            geometry.handle,
-        )  # fmt: skip
-        handles, offsets = [t.handle for t in targets], [0] * len(targets)
-    return tuple(made)
+def _straight(
+    red: Reduce, out: Tensor, of: dtype, inputs: Sequence[Tensor], dims: Any, keepdim: bool
+) -> Tensor | None:
+    """`out`, sized, where the kernel can write the result there; None where it must be copied."""
+    check_dtype(red.name, out, of, cast=True)
+    check_place(red.name, out, inputs[0]._storage.device)
+    if out._dtype is not of or any(x._storage is out._storage for x in inputs):
+        return None
+    shape = broadcast_shapes(*[x._shape for x in inputs])
+    shape = reduced_shape(shape, normalize_dims(dims, len(shape)), keepdim)
+    sized(out, shape)
+    return out if out._strides == contiguous_strides(shape) else None
 
 
-def _prepare(
+def prepare(
     red: Reduce,
-    backend: Backend,
     inputs: Sequence[Tensor],
-    shape: Ints,
     dims: int | Sequence[int] | None,
     keepdim: bool,
     compute: dtype,
     outs: tuple[dtype, ...],
-) -> FoldLaunch:
+    params: tuple[Any, ...],
+) -> Launch:
+    """The launch of a reduction within 32-bit indexing: one step, or two where it is cut."""
+    backend = inputs[0]._storage.backend
+    shape = broadcast_shapes(*[x._shape for x in inputs])
     strides = [broadcast_strides(x._shape, x._strides, shape) for x in inputs]
     plan = plan_reduce(shape, strides, dims, keepdim, reorder=not red.arg)
-    launch = FoldLaunch(compute, outs, plan.out_shape, plan.out_strides)
+    operands = len(outs) + len(inputs)
+    outputs = tuple([Output(of, plan.out_shape, plan.out_strides) for of in outs])
     if not numel(plan.out_shape):
-        return launch
+        return Launch((), operands, outputs, plan)
     for d in (compute, *outs):
         if d.name in ("float64", "complex128") and not backend.properties.has_float64:
             raise errors.no_float64(d, backend.properties.name)
@@ -162,17 +123,18 @@ def _prepare(
     with_outs = replace(plan, kept_strides=out_strides + plan.kept_strides[1:])
     splits = stage.splits(with_outs, dtypes, final)
     fields = partials(red, compute, state)
+    written, read = tuple(range(len(outs))), tuple(range(len(outs), operands))
     if splits == 1 or not stage.splittable(with_outs, dtypes, fields):
-        launch.stages = [stage.build(with_outs, dtypes, final, red.finish, "whole")]
-        return launch
+        step = stage.build(with_outs, dtypes, final, red.finish, "whole", written, read)
+        return Launch((step,), operands, outputs, plan)
     count = numel(plan.kept)
-    launch.partial = [(d, splits * count) for d, _ in fields]
+    between = tuple(range(operands, operands + len(fields)))
     to_states = replace(
         plan,
         kept_strides=(contiguous_strides(plan.kept),) * len(fields) + plan.kept_strides[1:],
     )
     names = ("x", "i")[: len(fields)]
-    launch.stages = [stage.build(to_states, dtypes, fields, names, "first")]
+    first = stage.build(to_states, dtypes, fields, names, "first", between, read)
     from_states = ReducePlan(
         plan.kept,
         (plan.kept_strides[0],) * len(outs) + (contiguous_strides(plan.kept),) * len(fields),
@@ -184,8 +146,9 @@ def _prepare(
     words, final = second(words, final)
     stage = _Stage(red, backend, state, words, [0] * len(fields))
     states = [d for d, _ in fields]
-    launch.stages.append(stage.build(from_states, states, final, red.finish, "second"))
-    return launch
+    last = stage.build(from_states, states, final, red.finish, "second", written, between)
+    temporaries = tuple([d.itemsize * splits * count for d in states])
+    return Launch((first, last), operands, outputs, plan, temporaries=temporaries)
 
 
 class _Stage:
@@ -236,12 +199,20 @@ class _Stage:
         return built(self.backend, key)
 
     def build(
-        self, plan: ReducePlan, dtypes: list[dtype], outs: Any, body: Sequence[str], stage: str
-    ) -> tuple[Kernel, int, Storage]:
-        """(kernel, units, geometry) of this stage."""
+        self, plan: ReducePlan, dtypes: list[dtype], outs: Any, body: Sequence[str], stage: str,
+        written: Ints, read: Ints,
+    ) -> Step:  # fmt: skip
+        """This stage, from the operands `read` to those `written`."""
         key, choice = self._key(plan, dtypes, outs, body, stage)
-        run = kernel(self.backend, key)
-        return run, choice.units, geometry_storage(self.backend, choice.geometry)
+        work = numel(plan.kept) * numel(plan.reduced)
+        # States begin where their memory does.
+        starts: tuple[int | None, ...] = written if stage != "first" else (None,) * len(written)
+        starts += read if stage != "second" else (None,) * len(read)
+        return Step(
+            key, fitting(kernel(self.backend, key), choice.units, work), choice.units,
+            written + read, starts,
+            geometry=choice.geometry, table=geometry_storage(self.backend, choice.geometry),
+        )  # fmt: skip
 
     def _key(
         self, plan: ReducePlan, dtypes: list[dtype], outs: Any, body: Sequence[str], stage: str
@@ -271,7 +242,7 @@ class _Stage:
         )  # fmt: skip
 
 
-def _too_large(shape: Ints, inputs: Sequence[Tensor]) -> bool:
-    if numel(shape) > LIMIT:
+def _too_large(inputs: Sequence[Tensor]) -> bool:
+    if numel(broadcast_shapes(*[x._shape for x in inputs])) > LIMIT:
         return True
     return any(max(map(abs, extent(x._shape, x._strides))) > LIMIT for x in inputs if x.numel())

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import cache
 from typing import Any
@@ -11,13 +11,16 @@ from .._tensor import Tensor
 from ..dtypes import dtype, int64
 from ..iterator.plan import split
 from ..iterator.reduce_plan import reduced_shape
-from ..iterator.shape import Ints, normalize_dims, numel
+from ..iterator.shape import Ints, broadcast_shapes, normalize_dims, numel
 from ..iterator.stride import broadcast_strides, contiguous_strides
 from ..rows.catalogue import enter
+from ..rows.copies import COPY
 from ..rows.op import Op, Promote, Reduce
-from .memory import COPY, new_like
+from .memory import new_like
 from .pointwise import pointwise
-from .reduce import fold
+
+# `execute.reduce.fold`, which comes here with what is too large for one launch.
+Fold = Callable[..., tuple[Tensor, ...]]
 
 SHIFT = Op("shift", "shift(input) -> Tensor", "a + by", params=("by",), only=("int64",))
 CHOOSE = Op(
@@ -27,9 +30,9 @@ enter(__name__, SHIFT, CHOOSE)
 
 
 def in_pieces(
+    fold: Fold,
     red: Reduce,
     inputs: Sequence[Tensor],
-    shape: Ints,
     dims: int | Sequence[int] | None,
     keepdim: bool,
     compute: dtype,
@@ -37,7 +40,8 @@ def in_pieces(
     params: tuple[Any, ...],
     limit: int,
 ) -> tuple[Tensor, ...]:
-    """As `fold`, where no launch may count or reach beyond `limit` elements."""
+    """As `fold`, which folds each piece: no launch counts or reaches beyond `limit` elements."""
+    shape = broadcast_shapes(*[x._shape for x in inputs])
     chosen = normalize_dims(dims, len(shape))
     strides = [broadcast_strides(x._shape, x._strides, shape) for x in inputs]
     kept_dims = [d for d in range(len(shape)) if d not in chosen]
@@ -61,7 +65,7 @@ def in_pieces(
                     )
                 ]
             )
-        made = _fold_parts(red, views, len(size), compute, outs, params)
+        made = _fold_parts(fold, red, views, len(size), compute, outs, params)
         for result, value in zip(results, made, strict=True):
             pointwise(COPY, (value,), (), result._view(size, dense, offsets[0]), True)
     out_shape = reduced_shape(shape, chosen, keepdim)
@@ -105,6 +109,7 @@ def cut_in_order(
 
 
 def _fold_parts(
+    fold: Fold,
     red: Reduce,
     parts: list[list[Tensor]],
     kept: int,
@@ -117,7 +122,7 @@ def _fold_parts(
         dims = range(kept, len(parts[0][0]._shape))
         return fold(red, parts[0], tuple(dims), False, compute, outs, params)
     if red.arg:
-        return _find_in_parts(red, parts, kept, compute, outs)
+        return _find_in_parts(fold, red, parts, kept, compute, outs)
     first, second = _stages(red, compute.is_complex)
     real = compute.is_complex and not red.state_complex
     state = compute.to_real() if real else compute
@@ -153,6 +158,7 @@ def _beats(red: Reduce) -> Op:
 
 
 def _find_in_parts(
+    fold: Fold,
     red: Reduce,
     parts: list[list[Tensor]],
     kept: int,

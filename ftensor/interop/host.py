@@ -68,7 +68,7 @@ def export(tensor: Tensor, copy: bool | None = None) -> tuple[np.ndarray[Any, An
         return (array.copy(order="K"), True) if copy else (array, False)
     low, high = extent(shape, strides)
     if high - low >= numel(shape):  # gaps: close them on the device rather than fetch them
-        from ..execute.memory import contiguous
+        from ..ops.types.copy import contiguous
 
         return export(contiguous(tensor), copy)
     block = np.empty(high - low + 1, of.numpy)

@@ -14,10 +14,7 @@ if TYPE_CHECKING:
     from .gemm import GemmKey
 
 
-# While launches are observed (ftensor/estimate/trace.py): what is kept and called instead of a
-# kernel that was asked for under a key. Looked at when a kernel is made, never at a launch.
-observe: Callable[[Any, Kernel], Kernel] | None = None
-# While an inventory stands for an image (there too): whether it holds a key.
+# While an inventory stands for an image (ftensor/estimate/trace.py): whether it holds a key.
 offered: Callable[[KernelKey | GemmKey], bool] | None = None
 
 
@@ -55,8 +52,6 @@ def obtain(backend: Backend, key: Any, types: Sequence[str], text: Callable[[], 
             images = backend.images
             raise errors.kernel_not_built(wanted(key), images.nearest(name), images.build_options)
         found = looked_up
-    if observe is not None:
-        found = observe(key, found)
     backend.kernels[key] = found
     return found
 

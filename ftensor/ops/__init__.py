@@ -4,7 +4,7 @@ from importlib import import_module
 
 # Every module that puts ops into the catalogue.
 MODULES = (
-    "execute.memory", "execute.reduce_pieces",
+    "ops.types.copy", "execute.reduce_pieces",
     "ops.types.conversion", "ops.create.sizes", "ops.create.data",
     "ops.create.like", "ops.create.ranges", "ops.create.positions", "ops.types.queries",
     "ops.types.show",

@@ -10,7 +10,8 @@ import threading
 import time
 import weakref
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from traceback import walk_stack
@@ -46,6 +47,26 @@ class Kernel(Protocol):
     """A compiled kernel: call it with a stream, the number of compute units, its arguments."""
 
     def __call__(self, stream: Any, units: int, /, *args: Any) -> None: ...
+
+
+class Executor(Protocol):
+    """Stands at a device's door, if anybody does (see `execute/observe.py`)."""
+
+    def launch(self, launch: Any, stream: Any, tensors: Any, numbers: Any) -> None:
+        """Take a launch."""
+        ...
+
+    def upload(self, storage: Storage, byte_offset: int, array: np.ndarray) -> None:
+        """Take a copy from the host."""
+        ...
+
+    def download(self, storage: Storage, byte_offset: int, array: np.ndarray) -> None:
+        """Take a copy to the host."""
+        ...
+
+    def allocated(self, storage: Storage) -> None:
+        """See memory that was handed out."""
+        ...
 
 
 class Prebuilt(Protocol):
@@ -90,6 +111,7 @@ class Backend(ABC):
         # Two tables for the layers above: launches by geometry, kernels by key.
         self.launches: dict[Any, Any] = {}
         self.kernels: dict[Any, Any] = {}
+        self.executor: Executor | None = None  # who stands at the door, if anybody does
         self.lock = threading.RLock()
         self.streams: weakref.WeakSet[Stream] = weakref.WeakSet()
         self.pool = Pool(self, properties.total_memory, self._make_memory)
@@ -135,6 +157,17 @@ class Backend(ABC):
         self.synchronize()
         self.launches.clear()
 
+    @contextmanager
+    def preparing_for(self, target: Target, units: int, host_shared: bool) -> Iterator[None]:
+        """Inside the block, prepare launches as for another device: of so many units, of another
+        family, of memory that the host shares or not."""
+        kept = self.target, self.units, self.host_shared, self.launches
+        self.target, self.units, self.host_shared, self.launches = target, units, host_shared, {}
+        try:
+            yield
+        finally:
+            self.target, self.units, self.host_shared, self.launches = kept
+
     def all_streams(self) -> list[Stream]:
         """The streams that somebody holds."""
         with self.lock:
@@ -152,7 +185,10 @@ class Backend(ABC):
 
     def allocate(self, nbytes: int, stream: Stream | None = None) -> Storage:
         """Memory for `nbytes` bytes on `stream`, by default the current one."""
-        return self.pool.take(nbytes, stream or self._current.stream)
+        storage = self.pool.take(nbytes, stream or self._current.stream)
+        if self.executor is not None:
+            self.executor.allocated(storage)
+        return storage
 
     def adopt(self, ptr: int, nbytes: int, owner: object, readonly: bool = False) -> Storage:
         """A storage on host memory of others, without a copy; `owner` keeps that memory alive."""
@@ -168,7 +204,8 @@ class Backend(ABC):
         assert 0 <= byte_offset <= storage.nbytes - array.nbytes, "upload outside the storage"
         if array.nbytes:
             storage.bounds = None
-            self._upload(storage, byte_offset, array)
+            take = self._upload if self.executor is None else self.executor.upload
+            take(storage, byte_offset, array)
 
     def download(self, storage: Storage, byte_offset: int, array: np.ndarray) -> None:
         """Fill a C-contiguous array from a storage, after the work that is enqueued on it."""
@@ -181,7 +218,8 @@ class Backend(ABC):
     def fetch(self, storage: Storage, byte_offset: int, array: np.ndarray) -> None:
         """As `download`, for a storage whose work is known to be done."""
         if array.nbytes:
-            self._download(storage, byte_offset, array)
+            take = self._download if self.executor is None else self.executor.download
+            take(storage, byte_offset, array)
 
     # What a kind of device fills in
 

@@ -12,6 +12,7 @@ import subprocess
 import sys
 import tempfile
 from collections import Counter
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -22,7 +23,7 @@ from ftensor.estimate.launch import Launch
 from ftensor.estimate.loops import loops
 from ftensor.runtime.csim.backend import FLAGS
 from ftensor.runtime.targets import csim_compiler
-from ftensor.toolchain.group import STRUCTURES, Group, arguments, call, launch_parameters
+from ftensor.toolchain.group import STRUCTURES, Group, arguments, call
 from ftensor.toolchain.vitis import source as hls_source
 
 UNITS = 3
@@ -200,38 +201,36 @@ def main():
                 refused[str(error).partition(": ")[2]] += 1
         return built[member, structure]
 
-    def observe(recorder):
-        def kernel(key, plain):
-            names = [name for _, _, name in launch_parameters(key)]
-            at = names.index("n" if "n" in names else "geometry")
+    def check(step, run):
+        """A kernel that is run with counters, too."""
 
-            def run(stream, units, /, *args):
-                plain(stream, units, *args)
-                n, g = (args[at], ()) if "n" in names else (0, recorder.geometry(args[at]))
-                skeleton = getattr(key, "skeleton", "compact")
-                for structure in STRUCTURES if skeleton == "map" else ("loop",):
-                    launch = Launch(key, units, n, g, structure)
-                    made = counted(key, structure)
-                    for unit in range(units if made else 0):
-                        expected = Counter()
-                        for loop in loops(launch, unit):
-                            expected[loop.name] += loop.trips
-                        found.append({
-                            "launch": f"{getattr(key, 'entry', key)} {structure} {n} {g}",
-                            "skeleton": skeleton,
-                            "unit": f"{unit} of {units}",
-                            "counted": made.run(args, unit, units),
-                            "expected": dict(expected),
-                        })  # fmt: skip
+        def both(stream, units, /, *args):
+            run(stream, units, *args)
+            n, g = step.n or 0, step.geometry
+            if step.key == "ft_compact":
+                (n,), g = g, ()
+            skeleton = getattr(step.key, "skeleton", "compact")
+            for structure in STRUCTURES if skeleton == "map" else ("loop",):
+                launch = Launch(step.key, units, n, g, structure)
+                made = counted(step.key, structure)
+                for unit in range(units if made else 0):
+                    expected = Counter()
+                    for loop in loops(launch, unit):
+                        expected[loop.name] += loop.trips
+                    found.append({
+                        "launch": f"{getattr(step.key, 'entry', step.key)} {structure} {n} {g}",
+                        "skeleton": skeleton,
+                        "unit": f"{unit} of {units}",
+                        "counted": made.run(args, unit, units),
+                        "expected": dict(expected),
+                    })  # fmt: skip
 
-            return run
-
-        return kernel
+        return both
 
     class Recorder(trace._Recorder):
-        def __init__(self, backend):
-            super().__init__(backend)
-            self.kernel = observe(self)
+        def launch(self, launch, stream, tensors, numbers):
+            steps = tuple(replace(step, kernel=check(step, step.kernel)) for step in launch.steps)
+            super().launch(replace(launch, steps=steps), stream, tensors, numbers)
 
     trace._Recorder = Recorder
     with trace.recording(UNITS):

@@ -6,7 +6,8 @@ import ctypes
 import struct
 import subprocess
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -14,6 +15,8 @@ from typing import Any
 import numpy as np
 
 from ftensor.dtypes import dtype
+from ftensor.execute.launch import Launch
+from ftensor.execute.observe import Observer
 from ftensor.kernels import gemm
 from ftensor.kernels.key import KernelKey, Port
 from ftensor.kernels.source import fixed_program, program
@@ -210,3 +213,15 @@ def port_values(port: Port, count: int, seed: int) -> np.ndarray:
     found = values(port.dtype, count, seed)
     made[: found.nbytes] = found.view(np.uint8)
     return made
+
+
+class Kernels(Observer):
+    """Stands at a device's door: kernels run as `other(key, kernel)` says."""
+
+    def __init__(self, other: Callable[[Any, Any], Any]) -> None:
+        self.other = other
+
+    def launch(self, launch: Launch, stream: Any, tensors: Any, numbers: Any) -> None:
+        """The same launch, of other kernels."""
+        steps = [replace(step, kernel=self.other(step.key, step.kernel)) for step in launch.steps]
+        super().launch(replace(launch, steps=tuple(steps)), stream, tensors, numbers)

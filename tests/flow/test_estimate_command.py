@@ -8,6 +8,8 @@ import sys
 
 import pytest
 
+pytestmark = pytest.mark.once
+
 
 def run(*arguments, **environment):
     return subprocess.run(

@@ -10,15 +10,16 @@ import pytest
 
 import ftensor as ft
 from ftensor._device import backend_of, get_device_mapping, resolve, set_device_mapping
-from ftensor.kernels import program
+from ftensor.execute.observe import observed
 from ftensor.kernels.key import KernelKey
 from ftensor.runtime.targets import csim_compiler
 from ftensor.toolchain.group import Group, is_wide
 from ftensor.toolchain.grouping import bundles
 
-from .hls_kernels import launch, same, values
+from .hls_kernels import Kernels, launch, same, values
 
 pytestmark = [
+    pytest.mark.once,
     pytest.mark.skipif(csim_compiler() is None, reason="the C simulation needs a C++ compiler"),
 ]
 
@@ -192,7 +193,6 @@ def csim() -> Iterator[Any]:
     yield backend
     backend.units = units
     forget(backend)
-    program.observe = None
     set_device_mapping(before)
 
 
@@ -231,12 +231,12 @@ def test_calls(csim: Any, name: str) -> None:
     keys: list[Any] = []
 
     def record(key: Any, run: Any) -> Any:
-        keys.append(key)
+        if key not in keys:
+            keys.append(key)
         return run
 
-    forget(csim)
-    program.observe = record
-    expected = arrays(CALLS[name]())
+    with observed(csim, Kernels(record)):
+        expected = arrays(CALLS[name]())
     assert keys
     where = groups_of(keys)
     if name.startswith("wide-"):
@@ -253,11 +253,8 @@ def test_calls(csim: Any, name: str) -> None:
 
         return call
 
-    forget(csim)
-    program.observe = replace
-    made = arrays(CALLS[name]())
-    program.observe = None
-    forget(csim)
+    with observed(csim, Kernels(replace)):
+        made = arrays(CALLS[name]())
     assert used == set(keys)
     for k, ((of, mine), (_, theirs)) in enumerate(zip(made, expected)):
         assert same(mine, theirs, of), (name, k, of)

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 import ftensor as ft
 from ftensor._device import backend_of, get_device_mapping, resolve, set_device_mapping
+from ftensor.execute.observe import observed
 from ftensor.kernels import program
 from ftensor.kernels.key import KernelKey
 from ftensor.runtime.targets import csim_compiler
@@ -21,9 +22,10 @@ from ftensor.toolchain.inventory.read import expand, parse
 from ftensor.toolchain.vitis.source import source
 
 from .hls_cases import F, key, port
-from .hls_kernels import launch
+from .hls_kernels import Kernels, launch
 
 pytestmark = [
+    pytest.mark.once,
     pytest.mark.skipif(csim_compiler() is None, reason="the C simulation needs a C++ compiler"),
 ]
 
@@ -60,11 +62,11 @@ def used() -> Iterator[list[KernelKey]]:
     backend = backend_of(resolve())
     units, backend.units = backend.units, UNITS
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(program, "observe", from_source)
         patch.setattr(program, "offered", lambda key: key in held)
         for kept in (backend.kernels, backend.launches):
             kept.clear()
-        yield noted
+        with observed(backend, Kernels(from_source)):
+            yield noted
     for kept in (backend.kernels, backend.launches):
         kept.clear()
     backend.units = units

@@ -21,6 +21,8 @@ from .runtime_kernels import (
     values,
 )
 
+pytestmark = pytest.mark.once
+
 
 @pytest.fixture(scope="module", params=list(all_backends()))
 def backend(request: pytest.FixtureRequest) -> Backend:

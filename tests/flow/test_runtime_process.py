@@ -11,6 +11,7 @@ import pytest
 
 from .runtime_kernels import all_backends
 
+pytestmark = pytest.mark.once
 ROOT = Path(__file__).parents[2]
 HEAD = f"""
 import os, sys

@@ -14,12 +14,11 @@ import ftensor as ft
 import ftensor.execute
 import ftensor.ops
 from ftensor._device import default_backend
-from ftensor.kernels import program
+from ftensor.execute.observe import Observer, observed
 from ftensor.kernels.gemm import GemmKey
 from ftensor.kernels.key import BY_VALUE, KernelKey
 from ftensor.rows.catalogue import ENTRIES, ROWS
 from ftensor.rows.op import Op, Reduce
-from ftensor.runtime.backend import Backend, Kernel
 from ftensor.toolchain.group import Group, arguments, call, entry
 from ftensor.toolchain.grouping import MOST_UNITS, bundles
 from ftensor.toolchain.inventory.members import generic
@@ -61,18 +60,17 @@ def asked(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[KernelKey | GemmKey 
         pytest.skip("the device's kernels come from an image, which decides what is asked for")
     noted: list[Any] = []
 
-    def observe(key: Any, kernel: Kernel) -> Kernel:
-        noted.append(key)
-        return kernel
+    class Asked(Observer):
+        def launch(self, launch: Any, stream: Any, tensors: Any, numbers: Any) -> None:
+            noted.extend(s.key for s in launch.steps if s.key not in noted)
+            super().launch(launch, stream, tensors, numbers)
 
-    kept: tuple[Backend, Any, Any, Any, int] = (
-        backend, backend.target, backend.kernels, backend.launches, backend.units,
-    )  # fmt: skip
-    monkeypatch.setattr(program, "observe", observe)
-    backend.target = replace(backend.target, unaligned=False)
-    backend.kernels, backend.launches, backend.units = {}, {}, 1
-    yield noted
-    _, backend.target, backend.kernels, backend.launches, backend.units = kept
+    target = replace(backend.target, unaligned=False)
+    with (
+        backend.preparing_for(target, 1, backend.host_shared),
+        observed(backend, Asked()),
+    ):
+        yield noted
 
 
 FULL: dict[str, Any] = {}
@@ -155,6 +153,7 @@ def test_two_stages(asked: list[Any]) -> None:
 # --- The tables.
 
 
+@pytest.mark.once
 @pytest.mark.parametrize("name", sorted(known()))
 def test_known(name: str) -> None:
     groups = expand(read(name))
@@ -169,6 +168,7 @@ def test_known(name: str) -> None:
         assert len(set(entries)) == len(entries)
 
 
+@pytest.mark.once
 def test_minimal_has_typed_ports() -> None:
     for group in expand(read("minimal")):
         assert len(group.members) == 1
@@ -176,6 +176,7 @@ def test_minimal_has_typed_ports() -> None:
         assert all("float" in word for word in words), (group.name, words)
 
 
+@pytest.mark.once
 def test_steps_are_one_op() -> None:
     groups = {g.name: g for g in expand(read("steps"))}
     assert {g.keys[0].name for g in groups.values()} == {"add"}
@@ -184,6 +185,7 @@ def test_steps_are_one_op() -> None:
     assert groups["vadd_units"].units == 4 and groups["vadd_units"].banks == "HBM[*]"
 
 
+@pytest.mark.once
 @pytest.mark.parametrize(
     ("text", "wanted"),
     [
@@ -214,12 +216,14 @@ def test_members(text: str, wanted: set[str]) -> None:
     assert signatures(text) == wanted
 
 
+@pytest.mark.once
 def test_parameters_choose_a_row() -> None:
     assert [k.params for k in keys('ops = ["add"]')] == [(), ("alpha",)]
     assert [k.params for k in keys('ops = ["add()"]')] == [()]
     assert [k.params for k in keys('ops = ["add(alpha)"]')] == [("alpha",)]
 
 
+@pytest.mark.once
 def test_lanes_fill_the_port() -> None:
     lanes = {d: keys(f'ops = ["add()"]\ndtypes = ["{d}"]')[0].lanes
              for d in ("int8", "float16", "float32", "float64", "complex64")}  # fmt: skip
@@ -227,6 +231,7 @@ def test_lanes_fill_the_port() -> None:
     assert keys('ops = ["add()"]\nlanes = 1')[0].lanes == 1
 
 
+@pytest.mark.once
 def test_shared_grouping() -> None:
     text = 'ops = ["add", "neg", "where", "exp"]\ndtypes = ["float32", "int32"]'
     groups = expand(inventory(f"[[kernel]]\n{text}"))
@@ -237,6 +242,7 @@ def test_shared_grouping() -> None:
     assert sum(len(g.members) for g in groups) == len(single)
 
 
+@pytest.mark.once
 def test_tables_of_one_name_share() -> None:
     text = (
         '[[kernel]]\nname = "a"\nops = ["add()"]\n[[kernel]]\nname = "a"\nops = ["mul", "add()"]\n'
@@ -245,6 +251,7 @@ def test_tables_of_one_name_share() -> None:
     assert (group.name, [k.name for k in group.keys]) == ("a", ["add", "mul"])
 
 
+@pytest.mark.once
 def test_first_table_has_it() -> None:
     text = (
         '[[kernel]]\nname = "a"\nops = ["add()"]\n[[kernel]]\nname = "b"\nops = ["add()", "mul"]\n'
@@ -254,6 +261,7 @@ def test_first_table_has_it() -> None:
     assert [[k.name for k in g.keys] for g in twice] == [["add"], ["add", "mul"]]
 
 
+@pytest.mark.once
 def test_bundles_keep_every_member_and_fit() -> None:
     found = keys('ops = ["@binary", "@unary", "where"]\ndtypes = ["@all"]')
     made = bundles(found)
@@ -263,6 +271,7 @@ def test_bundles_keep_every_member_and_fit() -> None:
     assert len(made) < 40
 
 
+@pytest.mark.once
 def test_every_row_is_found() -> None:
     """The list has every row that a module holds, and every one that an op runs."""
     packages = (ftensor.execute, ftensor.ops)
@@ -280,11 +289,13 @@ def test_every_row_is_found() -> None:
     assert named("add()") != named("add") and not named("nothing")
 
 
+@pytest.mark.once
 def test_every_reduction_has_a_rule() -> None:
     reductions = {r.name for mine in rows().values() for r in mine if isinstance(r, Reduce)}
     assert reductions == set(RULES)
 
 
+@pytest.mark.once
 @pytest.mark.parametrize("of", ["bool", "int32", "float16", "float32", "complex64"])
 def test_signatures_spell_what_they_are(of: str) -> None:
     dtype = getattr(ft, of)

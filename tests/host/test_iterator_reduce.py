@@ -16,6 +16,8 @@ from ftensor.iterator.stride import contiguous_strides
 from .. import geometry
 from .test_iterator_plan import check_loops
 
+pytestmark = pytest.mark.once
+
 
 @st.composite
 def reductions(draw):

@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 import ftensor as ft
 
 devices = sys.modules["ftensor._device"]  # ft.device is the class
+pytestmark = pytest.mark.once
 
 
 def said(code: str) -> str:

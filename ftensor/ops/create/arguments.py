@@ -10,8 +10,9 @@ from ..._device import resolve
 from ..._tensor import Tensor
 from ...dtypes import dtype
 from ...errors import creation as errors_creation
-from ...execute.memory import new, resize_
+from ...execute.memory import new
 from ...formats import contiguous_format, memory_format, preserve_format, strided
+from ...ops.types.copy import resize_
 from ..scalars import as_dtype, number
 from ..view.arguments import ints
 

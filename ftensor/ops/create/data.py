@@ -11,8 +11,9 @@ from ..._device import backend_of
 from ..._tensor import Tensor
 from ...dtypes import dtype
 from ...errors import creation as errors_creation
+from ...execute.copy import converted
 from ...execute.index_check import know_bounds_of
-from ...execute.memory import converted, new
+from ...execute.memory import new
 from ...rows.catalogue import op
 from .arguments import options
 from .nested import described, flattened

@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Any
 from ..._tensor import Tensor
 from ...dtypes import dtype
 from ...errors import creation as errors_creation
-from ...execute.memory import fill_, layout_strides, new, zero_
+from ...execute.memory import layout_strides, new
 from ...formats import preserve_format
+from ...ops.types.copy import fill_, zero_
 from ...rows.catalogue import op
 from ..view.arguments import int_list, layout
 from . import data as creation_data

@@ -8,9 +8,11 @@ from ... import dtypes, errors
 from ..._tensor import Tensor
 from ...dtypes import dtype
 from ...errors import creation as errors_creation
-from ...execute.memory import COPY, fill_, new, zero_
+from ...execute.memory import new
 from ...execute.pointwise import pointwise
+from ...ops.types.copy import fill_, zero_
 from ...rows.catalogue import enter, op
+from ...rows.copies import COPY
 from ...rows.op import Op
 from ..view.arguments import as_int
 from .arguments import destination, options

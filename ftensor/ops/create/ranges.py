@@ -14,10 +14,13 @@ from ..._tensor import Tensor
 from ...dtypes import dtype
 from ...errors import creation as errors_creation
 from ...execute.index_check import know_bounds
-from ...execute.memory import COPY, fill_, new
+from ...execute.memory import new
 from ...execute.numbers import rounded
-from ...execute.pointwise import pointwise, resize_output
+from ...execute.output import sized
+from ...execute.pointwise import pointwise
+from ...ops.types.copy import fill_
 from ...rows.catalogue import enter, op
+from ...rows.copies import COPY
 from ...rows.op import Op, Promote
 from ..scalars import storable
 from ..view.arguments import as_int
@@ -111,7 +114,7 @@ def arange(
     if out is None:
         out = new((count,), of, where)
     elif out.numel() != count:
-        resize_output(out, (count,))
+        sized(out, (count,))
     if of.kind == "f":
         return filled(ARANGE, (low, by), out)
     first, step = int(low), int(by)

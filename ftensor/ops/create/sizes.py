@@ -8,9 +8,10 @@ from ... import dtypes
 from ..._tensor import Tensor, method
 from ...dtypes import dtype
 from ...errors import creation as errors_creation
-from ...execute.memory import fill_, format_strides, new, resize_, zero_
+from ...execute.memory import format_strides, new
 from ...formats import Size, contiguous_format
 from ...iterator.stride import strides_in_order
+from ...ops.types.copy import fill_, resize_, zero_
 from ...rows.catalogue import op
 from ..scalars import number, storable
 from ..view.arguments import int_list

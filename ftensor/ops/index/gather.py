@@ -9,12 +9,12 @@ from ..._tensor import Tensor
 from ...errors import index as errors_index
 from ...execute import memory
 from ...execute.indexed import Index, Operand, locate
-from ...execute.memory import COPY
 from ...execute.output import out_or_new
 from ...execute.pointwise import pointwise
 from ...iterator.shape import broadcast_shapes, normalize_dim
 from ...iterator.stride import broadcast_strides, contiguous_strides
 from ...rows.catalogue import enter, op
+from ...rows.copies import COPY
 from ...rows.op import Op
 
 # A coordinate of a linear position, with division and remainder that round down.

@@ -13,10 +13,11 @@ from ...dtypes import bool as bool_
 from ...errors import index as errors_index
 from ...execute import memory
 from ...execute.indexed import ADD_AT, Operand, locate
-from ...execute.memory import COPY
 from ...iterator.shape import Ints, broadcast_shapes
 from ...iterator.stride import broadcast_strides, output_strides
+from ...ops.types import copy
 from ...rows.catalogue import op
+from ...rows.copies import COPY
 from ..view.basic_index import basic_index
 from .selection import Selection, select, spread
 
@@ -104,7 +105,7 @@ def setitem(input: Tensor, index: Any, value: Any) -> None:
     if selection.indices:
         write(selection, value)
     else:
-        memory.copy_(selection.view, _without_leading_ones(value, selection.view.ndim))
+        copy.copy_(selection.view, _without_leading_ones(value, selection.view.ndim))
 
 
 @op(function=False)
@@ -126,7 +127,7 @@ def index_put_(
     elif accumulate:
         selection.view.add_(values)
     else:
-        memory.copy_(selection.view, values)
+        copy.copy_(selection.view, values)
     return input
 
 
@@ -135,4 +136,4 @@ def index_put(
     input: Tensor, indices: Sequence[Any], values: Tensor, accumulate: bool = False
 ) -> Tensor:
     """A copy, put into."""
-    return index_put_(memory.clone(input), indices, values, accumulate)
+    return index_put_(copy.clone(input), indices, values, accumulate)

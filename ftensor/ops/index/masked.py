@@ -8,14 +8,16 @@ from ... import dtypes, errors
 from ..._tensor import Tensor
 from ...errors import index as errors_index
 from ...execute import memory
+from ...execute.copy import into
 from ...execute.index_check import know_bounds
 from ...execute.indexed import Index, Operand, locate, positions
-from ...execute.memory import COPY
-from ...execute.output import check_written, into
+from ...execute.output import check_written
 from ...execute.pointwise import pointwise
 from ...iterator.shape import broadcast_shapes, numel
 from ...iterator.stride import broadcast_strides, contiguous_strides
+from ...ops.types import copy
 from ...rows.catalogue import enter, op
+from ...rows.copies import COPY
 from ...rows.op import Op
 from .index import getitem
 from .selection import nonzero_tuple
@@ -54,7 +56,7 @@ def _rows(input: Tensor) -> Tensor:
     strides = (1, max(count, 1)) if len(columns) > 1 else contiguous_strides(shape)
     made = memory.new(shape, dtypes.int64, input._storage.device, strides)
     for d, column in enumerate(columns):
-        memory.copy_(made._view((count,), (strides[0],), d * strides[1]), column)
+        copy.copy_(made._view((count,), (strides[0],), d * strides[1]), column)
     return know_bounds(made, 0, max(input._shape) - 1)
 
 
@@ -73,9 +75,9 @@ def nonzero_static(
         raise errors_index.static_size(size)
     rows = _rows(input)
     made = memory.new((size, input.ndim), dtypes.int64, input._storage.device)
-    memory.fill_(made, fill_value)
+    copy.fill_(made, fill_value)
     n = min(size, rows._shape[0])
-    memory.copy_(made._view((n, input.ndim), made._strides, 0),
+    copy.copy_(made._view((n, input.ndim), made._strides, 0),
                  rows._view((n, input.ndim), rows._strides, rows._offset))  # fmt: skip
     return into("nonzero_static", out, made)
 
@@ -99,7 +101,7 @@ def _fill_value(input: Tensor, value: Any, name: str) -> Tensor:
         if value._dtype.is_complex and not input._dtype.is_complex:
             raise errors.complex_to_real_value(value.item(), input._dtype)
         return value.to(where).to(input._dtype)
-    return memory.fill_(memory.new((), input._dtype, where), value)
+    return copy.fill_(memory.new((), input._dtype, where), value)
 
 
 @op(function=False)
@@ -160,7 +162,7 @@ def masked_scatter_(input: Tensor, mask: Tensor, source: Tensor) -> Tensor:
     flat = source.reshape(-1)
     if not input.is_contiguous():
         whole = input.contiguous()
-        return memory.copy_(input, masked_scatter_(whole, mask, source))
+        return copy.copy_(input, masked_scatter_(whole, mask, source))
     there = positions(_broadcast(mask, input))
     count = there._shape[0]
     if count > flat._shape[0]:
@@ -176,5 +178,5 @@ def masked_scatter(input: Tensor, mask: Tensor, source: Tensor) -> Tensor:
     """A copy, scattered into."""
     mask = _mask(input, mask, "masked_scatter")
     whole = _broadcast(input, mask)
-    made = memory.clone(whole, memory_format=memory.contiguous_format)
+    made = copy.clone(whole, memory_format=memory.contiguous_format)
     return masked_scatter_(made, mask, source)

@@ -10,10 +10,11 @@ from ..._tensor import Tensor
 from ...errors import index as errors_index
 from ...execute import memory
 from ...execute.indexed import ADD_AT, Index, Operand, locate
-from ...execute.memory import COPY
 from ...execute.output import check_written, out_or_new
 from ...iterator.shape import normalize_dim
+from ...ops.types import copy
 from ...rows.catalogue import enter, op
+from ...rows.copies import COPY
 from ...rows.op import Op
 from .gather import INDEX_DTYPES, check_tensors, lifted, put_at
 
@@ -42,12 +43,12 @@ def copy_to_write(
         return input
     strides = memory.layout_strides(input, memory.preserve_format) if keep else None
     made = out_or_new(name, out, input._shape, input._dtype, input, (input, *read), strides)
-    return memory.copy_(made, input)
+    return copy.copy_(made, input)
 
 
 def number_like(input: Tensor, value: Any) -> Tensor:
     """A Python number as a 0-d tensor of the written tensor's dtype."""
-    return memory.fill_(memory.new((), input._dtype, input._storage.device), value)
+    return copy.fill_(memory.new((), input._dtype, input._storage.device), value)
 
 
 def _check(name: str, input: Tensor, dim: Any, index: Tensor, src: Tensor | None) -> int:
@@ -175,7 +176,7 @@ def scatter_reduce_(
         _write(input, dim, index, first_value(reduce, src), COPY)
     _write(input, dim, index, src, JOINS[reduce])
     if reduce == "mean":
-        counts = memory.fill_(memory.new_like(input, input._shape, dtypes.int64), int(include_self))
+        counts = copy.fill_(memory.new_like(input, input._shape, dtypes.int64), int(include_self))
         one = number_like(counts, 1)
         divide_by_counts(input, _write(counts, dim, index, one, ADD_AT))
     return input
@@ -222,7 +223,7 @@ def put_(input: Tensor, index: Tensor, source: Tensor, accumulate: bool = False)
     check_written(name, input, (index, source))
     if not input.is_contiguous():
         whole = put_(input.contiguous(), index, source, accumulate)
-        return memory.copy_(input, whole)
+        return copy.copy_(input, whole)
     index, source = index.reshape(-1), source.reshape(-1)
     where = Index(index, index._strides, input.numel(), 1, 0)
     target = Operand(input, (0,), True)
@@ -239,4 +240,4 @@ def put_(input: Tensor, index: Tensor, source: Tensor, accumulate: bool = False)
 def put(input: Tensor, index: Tensor, source: Tensor, accumulate: bool = False) -> Tensor:
     """A copy, put into."""
     check_tensors("put", input=input)
-    return put_(memory.clone(input), index, source, accumulate)
+    return put_(copy.clone(input), index, source, accumulate)

@@ -8,11 +8,13 @@ from ... import dtypes, errors
 from ..._tensor import Tensor
 from ...errors import index as errors_index
 from ...execute import memory
+from ...execute.copy import into
 from ...execute.indexed import ADD_AT, Index, Operand, locate
-from ...execute.memory import COPY
-from ...execute.output import check_written, into
+from ...execute.output import check_written
 from ...iterator.shape import normalize_dim
+from ...ops.types import copy
 from ...rows.catalogue import op
+from ...rows.copies import COPY
 from ...rows.op import Op
 from .gather import INDEX_DTYPES, check_tensors, lifted, put_at
 from .index import getitem
@@ -117,7 +119,7 @@ def index_reduce_(
         _write(input, dim, index, first_value(reduce, source), COPY)
     _write(input, dim, index, source, JOINS[reduce])
     if reduce == "mean":
-        counts = memory.fill_(memory.new_like(input, input._shape, dtypes.int64), int(include_self))
+        counts = copy.fill_(memory.new_like(input, input._shape, dtypes.int64), int(include_self))
         divide_by_counts(input, _write(counts, dim, index, number_like(counts, 1), ADD_AT))
     return input
 
@@ -163,7 +165,7 @@ def index_copy_(input: Tensor, dim: int, index: Tensor, source: Tensor) -> Tenso
 def index_fill(input: Tensor, dim: int, index: Tensor, value: Any) -> Tensor:
     """A copy with the listed entries filled."""
     check_tensors("index_fill", input=input)
-    return index_fill_(memory.clone(input), dim, index, value)
+    return index_fill_(copy.clone(input), dim, index, value)
 
 
 @op(function=False)
@@ -192,14 +194,14 @@ def _written_view(input: Tensor, view: Tensor, src: Tensor, name: str) -> None:
     check_tensors(name, src=src)
     if view._shape != src._shape:
         raise errors_index.slice_shape(name, src._shape, view._shape)
-    memory.copy_(view, src)
+    copy.copy_(view, src)
 
 
 @op()
 def select_scatter(input: Tensor, src: Tensor, dim: int, index: int) -> Tensor:
     """A copy with one entry of a dim replaced."""
     check_tensors("select_scatter", input=input)
-    made = memory.clone(input)
+    made = copy.clone(input)
     view = made.select(dim, index)
     _written_view(made, view, src, "select_scatter")
     return made
@@ -212,7 +214,7 @@ def slice_scatter(
 ) -> Tensor:  # fmt: skip
     """A copy of the input with a slice of a dim replaced."""
     check_tensors("slice_scatter", input=input)
-    made = memory.clone(input)
+    made = copy.clone(input)
     dim = normalize_dim(dim, input.ndim)
     view = getitem(made, (slice(None),) * dim + (slice(start, end, step),))
     _written_view(made, view, src, "slice_scatter")
@@ -225,7 +227,7 @@ def diagonal_scatter(
 ) -> Tensor:
     """A copy of the input with a diagonal replaced."""
     check_tensors("diagonal_scatter", input=input)
-    made = memory.clone(input)
+    made = copy.clone(input)
     view = made.diagonal(offset, dim1, dim2)
     _written_view(made, view, src, "diagonal_scatter")
     return made
@@ -237,7 +239,7 @@ def as_strided_scatter(
 ) -> Tensor:
     """A copy of the input with the elements of an `as_strided` view replaced."""
     check_tensors("as_strided_scatter", input=input)
-    made = memory.clone(input)
+    made = copy.clone(input)
     view = made.as_strided(size, stride, storage_offset)
     _written_view(made, view, src, "as_strided_scatter")
     return made

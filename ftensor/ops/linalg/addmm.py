@@ -12,6 +12,7 @@ from ...execute.numbers import rounded
 from ...execute.pointwise import pointwise
 from ...iterator.shape import Ints, numel
 from ...iterator.stride import contiguous_strides, view_strides
+from ...ops.types import copy
 from ...rows.catalogue import ENTRIES, op
 from ...rows.op import Op
 from ..pointwise.binary import check_factor
@@ -116,7 +117,7 @@ def flat(t: Tensor, shape: Ints) -> Tensor:
     """`t` in another shape, as a view if it can be one."""
     strides = view_strides(t._shape, t._strides, shape)
     if strides is None:
-        t = memory.clone(t, memory_format=memory.contiguous_format)
+        t = copy.clone(t, memory_format=memory.contiguous_format)
         strides = contiguous_strides(shape)
     return t._view(shape, strides, t._offset)
 

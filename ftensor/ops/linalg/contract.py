@@ -15,7 +15,9 @@ from ...execute import memory
 from ...execute.pointwise import pointwise
 from ...iterator.shape import Ints, normalize_dim, numel
 from ...iterator.stride import contiguous_strides
+from ...ops.types import copy
 from ...rows.catalogue import ENTRIES, op
+from ...rows.copies import COPY
 from .addmm import flat
 from .matmul import matmul
 from .product import check, finish, output, product
@@ -126,7 +128,7 @@ def kron(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:
         return made
     if not can_cast(made._dtype, out._dtype):
         raise errors.cannot_cast_result("kron", made._dtype, out._dtype)
-    return pointwise(memory.COPY, (made,), (), out)
+    return pointwise(COPY, (made,), (), out)
 
 
 def _spread(t: Tensor, shape: Ints, place: int) -> Tensor:
@@ -243,13 +245,13 @@ def _power(input: Tensor, n: int, out: Tensor | None) -> Tensor:
             raise errors_matmul.no_inverse(n)
         return _power(inverse.call(input), -n, out)
     if n == 0:
-        made = memory.zero_(memory.new_like(input, shape))
+        made = copy.zero_(memory.new_like(input, shape))
         diagonal = made._view(
             (*shape[:-2], shape[-1]), (*made._strides[:-2], shape[-1] + 1), made._offset
         )
-        memory.fill_(diagonal, 1)
+        copy.fill_(diagonal, 1)
     elif n == 1:
-        made = memory.clone(input)
+        made = copy.clone(input)
     else:
         check(name, input=input)
         found, square = None, input

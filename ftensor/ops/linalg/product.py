@@ -13,11 +13,14 @@ from ...errors import matmul as errors_matmul
 from ...execute import memory
 from ...execute.matmul import gemm
 from ...execute.numbers import check_fits
-from ...execute.pointwise import pointwise, resize_output
+from ...execute.output import check_dtype, check_overlap, check_place, region, sized
+from ...execute.pointwise import pointwise
 from ...execute.reduce import fold
 from ...iterator.shape import Ints, broadcast_shapes, numel
-from ...iterator.stride import broadcast_strides, has_internal_overlap, partial_overlap
+from ...iterator.stride import broadcast_strides, partial_overlap
+from ...ops.types import copy
 from ...rows.catalogue import enter
+from ...rows.copies import COPY
 from ...rows.op import Op, Reduce
 
 # Matrix times vector: from this many terms on the lanes go along the sums.
@@ -95,10 +98,6 @@ def added_to(op: str, input: Tensor, shape: Ints) -> Tensor:
     return input._view(shape, broadcast_strides(given, input._strides, shape), input._offset)
 
 
-def _region(x: Tensor) -> tuple[int, Ints, Ints, int]:
-    return x._offset * x._dtype.itemsize, x._shape, x._strides, x._dtype.itemsize
-
-
 def output(
     op: str, out: Tensor | None, shape: Ints, like: Tensor, read: Sequence[Tensor], inplace: bool
 ) -> tuple[Tensor, bool]:
@@ -110,19 +109,10 @@ def output(
     if out is None:
         return memory.new(shape, like._dtype, like._storage.device), False
     if type(out) is not Tensor:
-        raise errors_arith.not_a_tensor(op, "out", out)
-    if out._dtype is not like._dtype:
-        raise errors_matmul.out_dtype(op, like._dtype, out._dtype)
-    if out._storage.device is not like._storage.device:
-        raise errors.different_devices(op, [like.device, out.device])
-    if out._storage.readonly:
-        raise errors.read_only(op)
-    if out._shape != shape:
-        if inplace:
-            raise errors.output_shape(out._shape, shape)
-        resize_output(out, shape)
-    if has_internal_overlap(out._shape, out._strides):
-        raise errors.output_overlaps_itself(op, out._shape, out._strides)
+        raise errors.out_not_a_tensor(op, out)
+    check_dtype(op, out, like._dtype)
+    check_place(op, out, like._storage.device)
+    check_overlap(op, sized(out, shape, fixed=inplace), ())
     if any(x._storage is out._storage for x in read):
         return memory.new(shape, like._dtype, like._storage.device), True
     return out, False
@@ -133,7 +123,7 @@ def finish(result: Tensor, out: Tensor | None, copy: bool) -> Tensor:
     if out is None:
         return result
     if copy:
-        pointwise(memory.COPY, (result,), (), out, True)
+        pointwise(COPY, (result,), (), out, True)
     return out
 
 
@@ -154,7 +144,7 @@ def product(
     if added is not None:
         added = None if beta == 0 else added_to(op, added, shape)
     read = [a, b]
-    if added is not None and out is not None and partial_overlap(_region(added), _region(out)):
+    if added is not None and out is not None and partial_overlap(region(added), region(out)):
         read.append(added)
     target, copy = output(op, out, shape, a, read, inplace)
     if 1 in shape[-2:] and numel(shape) * a._shape[-1] >= FOLD_TERMS:
@@ -170,7 +160,7 @@ def folded(red: Reduce, inputs: Sequence[Tensor], dim: int | None) -> Tensor:
     """The sums of products along a dim, in the dtype that they were computed in; contiguous."""
     compute = inputs[0]._dtype.compute
     (made,) = fold(red, inputs, dim, False, compute, (compute,))
-    return memory.contiguous(made)
+    return copy.contiguous(made)
 
 
 def combine(made: Tensor, target: Tensor, added: Tensor | None, beta: Any, alpha: Any) -> None:
@@ -178,7 +168,7 @@ def combine(made: Tensor, target: Tensor, added: Tensor | None, beta: Any, alpha
     if added is not None:
         pointwise(MIXED, (added, made), (beta, alpha), target, True)
     elif type(alpha) is int and alpha == 1:
-        pointwise(memory.COPY, (made,), (), target, True)
+        pointwise(COPY, (made,), (), target, True)
     else:
         pointwise(SCALED, (made,), (alpha,), target, True)
 

@@ -10,10 +10,10 @@ from ..._tensor import Tensor
 from ...dtypes import can_cast, result_dtype
 from ...errors import shape as errors_shape
 from ...execute import memory
-from ...execute.output import check_written
-from ...execute.pointwise import resize_output
+from ...execute.output import check_written, sized
 from ...iterator.shape import Ints, normalize_dim
 from ...iterator.stride import channels_last_strides, contiguous_strides, is_channels_last
+from ...ops.types import copy
 from ...rows.catalogue import op
 from ..view.arguments import as_int
 
@@ -70,12 +70,12 @@ def cat(
             raise errors_shape.cat_out(of, out._dtype)
         check_written("cat", out, parts)
         if out._shape != shape:
-            resize_output(out, shape)
+            sized(out, shape)
         made = out
     at = 0
     for t in full:
         piece = made._view(t._shape, made._strides, made._offset + at * made._strides[dim])
-        memory.copy_(piece, t)
+        copy.copy_(piece, t)
         at += t._shape[dim]
     return made
 
@@ -165,10 +165,10 @@ def block_diag(*tensors: Tensor) -> Tensor:
         blocks.append(t if t.ndim == 2 else t.reshape(1, t.numel()))
     of = result_dtype([(t._dtype, 0) for t in blocks])
     sizes = (sum(t._shape[0] for t in blocks), sum(t._shape[1] for t in blocks))
-    made = memory.zero_(memory.new(sizes, of, blocks[0]._storage.device))
+    made = copy.zero_(memory.new(sizes, of, blocks[0]._storage.device))
     row = column = 0
     for t in blocks:
-        memory.copy_(made._view(t._shape, made._strides, row * sizes[1] + column), t)
+        copy.copy_(made._view(t._shape, made._strides, row * sizes[1] + column), t)
         row, column = row + t._shape[0], column + t._shape[1]
     return made
 

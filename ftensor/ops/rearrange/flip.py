@@ -10,6 +10,7 @@ from ...errors import shape as errors_shape
 from ...execute import memory
 from ...iterator.shape import normalize_dim, normalize_dims
 from ...iterator.stride import channels_last_strides, contiguous_strides, is_channels_last
+from ...ops.types import copy
 from ...rows.catalogue import op
 from ..index.gather import check_tensors
 from ..view.arguments import as_int, int_list, ints
@@ -28,7 +29,7 @@ def _flipped(input: Tensor, dims: Any) -> Tensor:
                 offset += (input._shape[d] - 1) * strides[d]
                 strides[d] = -strides[d]
         # A view that no user gets to see: elsewhere strides are never negative.
-        memory.copy_(made, input._view(input._shape, tuple(strides), offset))
+        copy.copy_(made, input._view(input._shape, tuple(strides), offset))
     return made
 
 
@@ -80,7 +81,7 @@ def roll(input: Tensor, shifts: Any = None, dims: Any = ()) -> Tensor:
     if len(steps) != len(axes):
         raise errors_shape.shifts_and_dims(len(steps), len(axes))
     if not input.numel() and len(axes) == 1:
-        return memory.clone(input)
+        return copy.clone(input)
     moves: dict[int, int] = {}
     for step, dim in zip(steps, axes):
         if not input._shape:
@@ -108,7 +109,7 @@ def _rolled(input: Tensor, moves: dict[int, int]) -> Tensor:
         there = sum(to * s for (_, to, _), s in zip(pieces, made._strides))
         here = sum(at * s for (at, _, _), s in zip(pieces, input._strides))
         source = input._view(sizes, input._strides, input._offset + here)
-        memory.copy_(made._view(sizes, made._strides, there), source)
+        copy.copy_(made._view(sizes, made._strides, there), source)
     return made
 
 
@@ -129,7 +130,7 @@ def rot90(input: Tensor, k: int = 1, dims: Any = (0, 1)) -> Tensor:
             raise errors_shape.rotation_dim(dim, input.ndim)
     first, second = [normalize_dim(dim, input.ndim) for dim in axes]
     if times == 0:
-        return memory.clone(input, memory_format=memory.contiguous_format)
+        return copy.clone(input, memory_format=memory.contiguous_format)
     if times == 2:
         return _flipped(input, (first, second))
     turned = _flipped(input, (second if times == 1 else first,))

@@ -8,6 +8,7 @@ from ... import errors
 from ..._tensor import Tensor
 from ...errors import shape as errors_shape
 from ...execute import memory
+from ...ops.types import copy
 from ...rows.catalogue import op
 from ..index.gather import check_tensors
 from ..view.arguments import int_list
@@ -31,7 +32,7 @@ def constant_pad_nd(input: Tensor, pad: Any, value: Any = 0) -> Tensor:
     if isinstance(value, complex) and not input._dtype.is_complex:
         raise errors.complex_to_real_value(value, input._dtype)
     if not any(counts):
-        return memory.clone(input)
+        return copy.clone(input)
     before = (0,) * (input.ndim - len(counts) // 2) + counts[-2::-2]
     after = (0,) * (input.ndim - len(counts) // 2) + counts[::-1][::2]
     kept = tuple([n + min(b, 0) + min(a, 0) for n, b, a in zip(input._shape, before, after)])
@@ -40,11 +41,11 @@ def constant_pad_nd(input: Tensor, pad: Any, value: Any = 0) -> Tensor:
         raise errors_shape.pad_too_negative(counts, input._shape)
     strides = suggested_strides(shape, (input,))
     made = memory.new(shape, input._dtype, input._storage.device, strides)
-    memory.fill_(made, value)
+    copy.fill_(made, value)
     here = sum(max(-b, 0) * s for b, s in zip(before, input._strides))
     there = sum(max(b, 0) * s for b, s in zip(before, made._strides))
     source = input._view(kept, input._strides, input._offset + here)
-    memory.copy_(made._view(kept, made._strides, there), source)
+    copy.copy_(made._view(kept, made._strides, there), source)
     return made
 
 

@@ -12,6 +12,7 @@ from ...errors import shape as errors_shape
 from ...execute import memory
 from ...execute.indexed import host_tensor
 from ...iterator.shape import Ints, normalize_dim
+from ...ops.types import copy
 from ...rows.catalogue import op
 from ..index.gather import check_tensors, index_select
 from ..view.arguments import as_int, ints
@@ -48,7 +49,7 @@ def _repeated(input: Tensor, counts: Ints) -> Tensor:
         steps = [(n * s, s) for n, s in zip(sizes, made._strides)]
         target = made._view(pairs, tuple([s for pair in steps for s in pair]), 0)
         source = input._view(pairs, tuple([s for x in strides for s in (0, x)]), input._offset)
-        memory.copy_(target, source)
+        copy.copy_(target, source)
     return made
 
 
@@ -110,7 +111,7 @@ def repeat_interleave(
         step = made._strides[dim]
         target = (*made._strides[:dim], count * step, step, *made._strides[dim + 1 :])
         source = input._view(sizes, strides, input._offset)
-        memory.copy_(made._view(sizes, target, 0), source)
+        copy.copy_(made._view(sizes, target, 0), source)
     return made
 
 

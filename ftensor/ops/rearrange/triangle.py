@@ -9,10 +9,12 @@ from ..._tensor import Tensor
 from ...errors import shape as errors_shape
 from ...errors import view as errors_view
 from ...execute import memory
-from ...execute.output import check_written, into, out_or_new
+from ...execute.copy import into
+from ...execute.output import check_written, out_or_new
 from ...execute.pointwise import pointwise
 from ...iterator.shape import normalize_dim
 from ...iterator.stride import contiguous_strides
+from ...ops.types import copy
 from ...rows.catalogue import enter, op
 from ...rows.op import Op
 from ..index.gather import check_tensors
@@ -35,8 +37,8 @@ def _triangle(input: Tensor, diagonal: int, lower: bool) -> Tensor:
     line = memory.new((count,), dtypes.bool, input._storage.device)
     # Value p of the line is about column - row == p - (rows - 1).
     cut = min(max(diagonal + rows - 1 + lower, 0), count)
-    memory.fill_(line._view((cut,), (1,), 0), lower)
-    memory.fill_(line._view((count - cut,), (1,), cut), not lower)
+    copy.fill_(line._view((cut,), (1,), 0), lower)
+    copy.fill_(line._view((count - cut,), (1,), cut), not lower)
     strides = (0,) * (input.ndim - 2) + (-1, 1)
     return line._view(input._shape, strides, rows - 1)
 
@@ -80,7 +82,7 @@ def diag(input: Tensor, diagonal: int = 0, *, out: Tensor | None = None) -> Tens
         raise errors_shape.diag_ndim(input.ndim)
     view = input.diagonal(diagonal)
     made = out_or_new("diag", out, view._shape, input._dtype, input, (input,))
-    return memory.copy_(made, view)
+    return copy.copy_(made, view)
 
 
 @op()
@@ -96,8 +98,8 @@ def diag_embed(input: Tensor, offset: int = 0, dim1: int = -2, dim2: int = -1) -
     for dim in sorted((first, second)):
         shape.insert(dim, size)
     made = memory.new(tuple(shape), input._dtype, input._storage.device)
-    memory.zero_(made)
-    memory.copy_(made.diagonal(offset, first, second), input)
+    copy.zero_(made)
+    copy.copy_(made.diagonal(offset, first, second), input)
     return made
 
 

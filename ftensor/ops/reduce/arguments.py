@@ -6,11 +6,10 @@ from collections.abc import Callable, Sequence
 from functools import wraps
 from typing import Any, TypeVar
 
-from ... import dtypes, errors
+from ... import dtypes
 from ..._tensor import Tensor
 from ...errors import reduce as errors_reduce
-from ...execute.memory import COPY
-from ...execute.pointwise import pointwise, resize_output
+from ...execute import copy
 from ...iterator.shape import Ints, normalize_dims, numel
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -83,14 +82,6 @@ def into(name: str, made: Tensor, out: Tensor | None, exact: bool = False) -> Te
 
     RuntimeError when `out` can't hold the result's dtype (with `exact`: has another one).
     """
-    if out is None:
-        return made
-    if out._storage.device is not made._storage.device:
-        raise errors.different_devices(name, (made.device, out.device))
-    if exact and out._dtype is not made._dtype:
+    if exact and out is not None and out._dtype is not made._dtype:
         raise errors_reduce.out_dtype(name, out._dtype, made._dtype)
-    if not dtypes.can_cast(made._dtype, out._dtype):
-        raise errors.cannot_cast_result(name, made._dtype, out._dtype)
-    if out._shape != made._shape:
-        resize_output(out, made._shape)
-    return pointwise(COPY, (made,), (), out, True)
+    return copy.into(name, out, made, cast=True)

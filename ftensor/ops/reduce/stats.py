@@ -8,7 +8,7 @@ from ... import errors
 from ..._tensor import Tensor
 from ...dtypes import can_cast, dtype
 from ...errors import reduce as errors_reduce
-from ...execute.memory import converted
+from ...execute.copy import converted
 from ...execute.reduce import fold
 from ...rows.catalogue import enter, op
 from ...rows.op import Reduce

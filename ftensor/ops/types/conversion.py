@@ -9,7 +9,7 @@ from ..._device import device as Device
 from ..._device import resolve
 from ..._tensor import Tensor
 from ...errors import creation as errors_creation
-from ...execute.memory import converted
+from ...execute.copy import converted
 from ...formats import memory_format, preserve_format
 from ...rows.catalogue import op
 from ..scalars import as_dtype

@@ -9,8 +9,10 @@ from ... import dtypes
 from ..._device import CPU, resolve
 from ..._tensor import Tensor
 from ...errors import creation as errors_creation
-from ...execute.memory import converted, resize_, suggested_format
+from ...execute.copy import converted
+from ...execute.memory import suggested_format
 from ...formats import contiguous_format, memory_format, preserve_format
+from ...ops.types.copy import resize_
 from ...rows.catalogue import op
 from ..view.arguments import layout
 

@@ -7,11 +7,11 @@ from typing import Any
 from ... import dtypes
 from ..._tensor import Tensor
 from ...errors import view as errors_view
-from ...execute.memory import contiguous
 from ...formats import Size
 from ...iterator.shape import broadcast_shapes as common_shape
 from ...iterator.shape import infer_shape, numel
 from ...iterator.stride import contiguous_strides, view_strides
+from ...ops.types.copy import contiguous
 from ...rows.catalogue import op
 from ...rows.spelling import MISSING
 from . import layout as view_math

@@ -1,0 +1,92 @@
+"""Values from one tensor to another, as they are or converted, and one value everywhere."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from .. import dtypes
+from .._device import backend_of
+from .._tensor import Tensor
+from ..errors import creation as errors_creation
+from ..formats import memory_format, preserve_format
+from ..iterator.stride import has_internal_overlap
+from ..rows.copies import COPY, FILL
+from .memory import layout_strides, new, suggested_format
+from .output import check_dtype, check_place, sized
+from .pointwise import pointwise
+
+if TYPE_CHECKING:
+    from .._device import device
+
+
+def copy(src: Tensor, to: Tensor) -> Tensor:
+    """Write `src`, broadcast and converted, into `to`, which may lie on another device."""
+    if src._storage.device is not to._storage.device:
+        src = moved(src, to._storage.device)
+    return pointwise(COPY, (src,), (), to, True)
+
+
+def fill(t: Tensor, value: Any) -> Tensor:
+    """Write a Python number that the dtype can hold into every element."""
+    pointwise(FILL, (), (value,), each_once(t), True)
+    return t
+
+
+def each_once(t: Tensor) -> Tensor:
+    """An expanded tensor without its repetitions, which all get the same value."""
+    if 0 not in t._strides or not has_internal_overlap(t._shape, t._strides):
+        return t
+    shape = tuple([1 if s == 0 and n else n for n, s in zip(t._shape, t._strides)])
+    return t._view(shape, t._strides, t._offset)
+
+
+def moved(t: Tensor, where: device) -> Tensor:
+    """The same values on another device, by way of the host (where it is not the same)."""
+    backend = backend_of(where)
+    made = new(t._shape, t._dtype, where)
+    if backend is t._storage.backend:
+        source = Tensor._make(t._storage, t._dtype, t._shape, t._strides, t._offset)
+        made._storage.device = t._storage.device
+        pointwise(COPY, (source,), (), made, True)
+        made._storage.device = where
+    else:
+        backend.upload(made._storage, 0, np.ascontiguousarray(t._host()))
+    return made
+
+
+def converted(
+    t: Tensor,
+    of: dtypes.dtype,
+    where: device,
+    copy: bool = False,
+    wanted: memory_format = preserve_format,
+) -> Tensor:
+    """`t` in a dtype on a device; `t` itself when that is what it is already."""
+    same_layout = wanted is preserve_format or wanted is suggested_format(t)
+    if t._dtype.is_complex and not of.is_complex and of is not dtypes.bool:
+        errors_creation.warn_complex_to_real()
+    if t._dtype is of and t._storage.device is where and not copy and same_layout:
+        return t
+    if t._storage.device is not where:
+        t = moved(t, where)
+        if t._dtype is of and wanted is preserve_format:
+            return t
+    made = new(t._shape, of, where, layout_strides(t, wanted))
+    return pointwise(COPY, (t,), (), made, True)
+
+
+def clone(t: Tensor, wanted: memory_format = preserve_format) -> Tensor:
+    """A copy in memory of its own."""
+    made = new(t._shape, t._dtype, t._storage.device, layout_strides(t, wanted))
+    return pointwise(COPY, (t,), (), made, True)
+
+
+def into(op: str, out: Tensor | None, made: Tensor, cast: bool = False) -> Tensor:
+    """A result, or `out` with the result in it; with `cast`, of any dtype that can hold it."""
+    if out is None:
+        return made
+    check_dtype(op, out, made._dtype, cast)
+    check_place(op, out, made._storage.device)
+    return pointwise(COPY, (made,), (), sized(out, made._shape), True)

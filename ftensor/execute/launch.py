@@ -1,0 +1,281 @@
+"""A launch as data: which kernels run on which operands, and the way by which they are enqueued."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Hashable, Sequence
+from dataclasses import dataclass, field
+from functools import cache
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from .._tensor import Tensor, geometry_key
+from ..dtypes import dtype
+from ..errors import KernelNotBuilt
+from ..iterator.shape import Ints, numel
+from .numbers import values_of
+
+if TYPE_CHECKING:
+    from .._device import device
+    from ..runtime.backend import Backend, Kernel
+    from ..runtime.storage import Storage
+
+# A launch of one unit over at most so many elements may run in the calling thread, where a device
+# has a queue for that: Python waits meanwhile.
+INLINE_ELEMENTS = 1 << 16
+# Prepared launches a backend keeps; beyond that all are dropped and made again when needed.
+MOST_LAUNCHES = 1 << 14
+_lock = threading.RLock()
+
+
+@dataclass(frozen=True)
+class Output:
+    """A result of a launch, where it is a fresh tensor."""
+
+    dtype: dtype
+    shape: Ints
+    strides: Ints
+    nbytes: int = field(init=False)
+    key: int = field(init=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "nbytes", numel(self.shape) * self.dtype.itemsize)
+        object.__setattr__(self, "key", geometry_key(self.shape, self.strides, self.dtype))
+
+    def make(self, backend: Backend, where: device) -> Tensor:
+        """Memory for the result; its values are whatever lies there."""
+        storage = backend.allocate(self.nbytes)
+        storage.device = where
+        made = object.__new__(Tensor)
+        made._storage, made._dtype, made._offset = storage, self.dtype, 0
+        made._shape, made._strides, made._key = self.shape, self.strides, self.key
+        return made
+
+
+@dataclass(frozen=True, eq=False)
+class Step:
+    """One kernel of a launch, and what it is called with.
+
+    Operands are named by their place: the launch's outputs, its inputs, and then its temporaries.
+    The kernel gets the `pointers`; for each of `offsets` where that tensor begins, and how far this
+    step lies beyond (`moved`), or 0 for None; the launch's numbers, if it takes any; the pointers
+    `after` them; and last `n`, or the device's copy of `geometry`, if it is told either.
+    """
+
+    key: Any  # a KernelKey, a GemmKey, or the entry of a kernel that has no key
+    kernel: Kernel
+    units: int
+    pointers: Ints
+    offsets: tuple[int | None, ...]
+    moved: Ints | None = None
+    numbers: bool = True
+    after: Ints = ()
+    n: int | None = None
+    geometry: Ints = ()
+    table: Storage | None = None  # the geometry on the device, where the kernel is told it
+
+
+@dataclass(frozen=True, eq=False)
+class Launch:
+    """An op on one combination of geometries, ready to go.
+
+    `plan` is what its steps were made from, `numbers` the dtypes that Python numbers are rounded
+    to (none: they are taken as they are), `temporaries` the bytes of each memory that the steps
+    share. `enqueue(stream, numbers, *tensors)` puts the steps on a stream.
+    """
+
+    steps: tuple[Step, ...]
+    operands: int  # tensors that a call passes: outputs, then inputs
+    outputs: tuple[Output, ...] = ()
+    plan: Any = None
+    numbers: tuple[dtype, ...] = ()
+    temporaries: Ints = ()
+    # Where a call gives one fresh tensor: which of its arguments are tensors, the others numbers.
+    form: tuple[bool, ...] | None = None
+    enqueue: Callable[..., None] = field(init=False)
+    # With `form`, the whole call `call(arguments, further numbers)`; None from it where somebody
+    # stands at the door, or the arguments are not on one device.
+    call: Callable[..., Tensor | None] | None = field(init=False, default=None)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "enqueue", _enqueuer(self))
+        if self.form is not None:
+            object.__setattr__(self, "call", _caller(self, self.form))
+
+
+class Missing:
+    """Stands where a prepared launch would: the images lack one of its kernels."""
+
+    __slots__ = ("error",)
+
+    def __init__(self, error: KernelNotBuilt) -> None:
+        self.error = error
+
+
+def look_up(
+    backend: Backend, key: Hashable, prepare: Callable[..., Launch], args: tuple[Any, ...]
+) -> Launch | Missing:
+    """The launch that `prepare(*args)` makes, or what is Missing for it; remembered under `key`."""
+    found: Launch | None = backend.launches.get(key)
+    return found or _prepared(backend, key, prepare, args)
+
+
+def _prepared(
+    backend: Backend, key: Hashable, prepare: Callable[..., Launch], args: tuple[Any, ...]
+) -> Launch | Missing:
+    # Apart from the launches that can run, so that these need not be told from others when found.
+    missed = (Missing, key)
+    known = backend.launches.get(missed)
+    if known is not None and backend.images is not None:
+        if not backend.images.has(known.error.entry):
+            missing: Missing = known
+            return missing
+    try:
+        with _lock:
+            launch = prepare(*args)
+    except KernelNotBuilt as error:
+        missing = Missing(error.again())
+        _keep(backend, missed, missing)
+        return missing
+    _keep(backend, key, launch)
+    return launch
+
+
+def _keep(backend: Backend, key: Hashable, launch: Launch | Missing) -> None:
+    """Remember a prepared launch; a full table starts again."""
+    if len(backend.launches) >= MOST_LAUNCHES:
+        backend.forget_launches()
+    backend.launches[key] = launch
+
+
+def enqueue(launch: Launch, tensors: Sequence[Tensor], numbers: Sequence[Any] = ()) -> None:
+    """Enqueue a launch on the current stream: the one door that all launches pass.
+
+    `tensors` are the outputs and the inputs, `numbers` kernel arguments.
+    """
+    backend = tensors[0]._storage.backend
+    stream = backend.current_stream()
+    if backend.executor is None:
+        launch.enqueue(stream, numbers, *tensors)
+    else:
+        backend.executor.launch(launch, stream, tensors, numbers)
+
+
+def geometry_storage(backend: Backend, geometry: Sequence[int], of: Any = np.int32) -> Storage:
+    """A small device buffer with a launch's loop sizes and strides."""
+    array = np.array(geometry, of)
+    storage = backend.allocate(array.nbytes)
+    backend.upload(storage, 0, array)
+    if len(backend.streams) > 1:
+        # The prepared launch is everybody's, and the upload may still be queued behind this
+        # stream's work when another stream launches it.
+        storage.synchronize()
+    return storage
+
+
+def fitting(kernel: Kernel, units: int, elements: int) -> Kernel:
+    """The form of a kernel for so much work: in the calling thread where that is soon done."""
+    if units == 1 and elements <= INLINE_ELEMENTS:
+        return getattr(kernel, "inline", kernel)
+    return kernel
+
+
+def arguments(step: str, of: Step) -> str:
+    """The arguments of a step as Python text: x0, s0 are an operand's tensor and storage."""
+    words = [f"s{k}.handle" for k in of.pointers]
+    for i, k in enumerate(of.offsets):
+        start = "0" if k is None else f"x{k}._offset"
+        words.append(start if of.moved is None else f"{start} + {step}_moved[{i}]")
+    if of.numbers:
+        words.append("*numbers")
+    words += [f"s{k}.handle" for k in of.after]
+    if of.n is not None or of.table is not None:
+        words.append(f"{step}_last")
+    return ", ".join(words)
+
+
+def bound(launch: Launch) -> dict[str, Any]:
+    """The values of the names that `arguments` and the text around it mean."""
+    scope: dict[str, Any] = {}
+    for i, step in enumerate(launch.steps):
+        scope[f"k{i}"], scope[f"k{i}_units"] = step.kernel, step.units
+        scope[f"k{i}_moved"] = step.moved
+        scope[f"k{i}_last"] = step.n if step.table is None else step.table.handle
+    for k, nbytes in enumerate(launch.temporaries, launch.operands):
+        scope[f"bytes{k}"] = nbytes
+    return scope
+
+
+def steps_text(launch: Launch, given: Sequence[int]) -> list[str]:
+    """Lines that note the use of the storages `given` on the stream, and call every kernel."""
+    lines = [f"if s{k}.stream is not stream: stream.use(s{k})" for k in given]
+    lines += [
+        f"s{k} = stream.backend.allocate(bytes{k}, stream)"
+        for k in range(launch.operands, launch.operands + len(launch.temporaries))
+    ]
+    return lines + [
+        f"k{i}(stream, k{i}_units, {arguments(f'k{i}', step)})"
+        for i, step in enumerate(launch.steps)
+    ]
+
+
+def written(parameters: str, lines: Sequence[str], scope: dict[str, Any]) -> Callable[..., Any]:
+    """A function of these parameters and lines, in which the names of `scope` have their values."""
+    maker = _maker(parameters, tuple(lines), tuple(scope))
+    made: Callable[..., Any] = maker(*scope.values())
+    return made
+
+
+@cache
+def _maker(parameters: str, lines: tuple[str, ...], names: tuple[str, ...]) -> Callable[..., Any]:
+    """What binds the names; one compilation serves all launches of a form."""
+    text = [f"def bind({', '.join(names)}):", f"    def launch({parameters}, /):"]
+    text += [f"        {line}" for line in lines or ("pass",)]
+    text.append("    return launch")
+    scope: dict[str, Any] = {}
+    exec(compile("\n".join(text), "<ftensor launch>", "exec"), scope)
+    made: Callable[..., Any] = scope["bind"]
+    return made
+
+
+def _enqueuer(launch: Launch) -> Callable[..., None]:
+    """The function that puts a launch's steps on a stream, written for its form."""
+    operands = range(launch.operands)
+    lines = [f"s{k} = x{k}._storage" for k in operands] + steps_text(launch, operands)
+    parameters = ", ".join(["stream", "numbers", *[f"x{k}" for k in operands]])
+    return written(parameters, lines if launch.steps else (), bound(launch))
+
+
+def _caller(launch: Launch, form: tuple[bool, ...]) -> Callable[..., Tensor | None]:
+    """The function that makes a fresh result and puts a launch's steps on the current stream."""
+    operands = range(1, launch.operands)
+    left = iter(operands)
+    names = [f"x{next(left)}" if tensor else f"n{i}" for i, tensor in enumerate(form)]
+    numbers = [name for name in names if name[0] == "n"]
+    params = [f"p{i}" for i in range(len(launch.numbers) - len(numbers))]
+    lines = [f"{', '.join(names)}, = inputs"]
+    if params:
+        lines.append(f"{', '.join(params)}, = params")
+    lines += [f"s{k} = x{k}._storage" for k in operands]
+    lines.append("device = s1.device")
+    elsewhere = [f"s{k}.device is not device" for k in operands[1:]]
+    lines.append(f"if {' or '.join([*elsewhere, 's1.backend.executor is not None'])}: return None")
+    lines += [
+        "stream = s1.backend._current.stream",
+        "s0 = s1.backend.pool.take(nbytes, stream)",
+        "s0.device = device",
+        "x0 = new(Tensor)",
+        "x0._storage, x0._dtype, x0._offset = s0, dtype, 0",
+        "x0._shape, x0._strides, x0._key = shape, strides, key",
+    ]
+    if launch.numbers:
+        given = enumerate([*numbers, *params])
+        lines.append(f"numbers = {' + '.join(f'values_of({n}, d{i})' for i, n in given)}")
+    lines += [*steps_text(launch, operands), "return x0"]
+    (out,) = launch.outputs
+    scope = bound(launch) | {f"d{i}": d for i, d in enumerate(launch.numbers)}
+    scope |= {"new": object.__new__, "Tensor": Tensor, "values_of": values_of}
+    scope |= {"nbytes": out.nbytes, "dtype": out.dtype, "key": out.key}
+    scope |= {"shape": out.shape, "strides": out.strides}
+    return written("inputs, params", lines, scope)

@@ -1,0 +1,110 @@
+"""Copies, fills and resizing, as a user spells them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ... import errors
+from ..._tensor import Tensor
+from ...errors import creation as errors_creation
+from ...execute.copy import clone as copied
+from ...execute.copy import copy, each_once
+from ...execute.copy import fill as fill_with
+from ...execute.memory import format_strides, layout_strides, new
+from ...formats import contiguous_format, memory_format, preserve_format
+from ...iterator.shape import numel
+from ...rows.catalogue import op
+from ..scalars import number, storable
+from ..view.arguments import ints, layout
+
+
+@op(function=False)
+def copy_(input: Tensor, src: Any, non_blocking: bool = False) -> Tensor:
+    """Write `src`, broadcast to this tensor's shape and converted to its dtype, into this
+    tensor.
+    """
+    if not isinstance(src, Tensor):
+        found = number(src)
+        if found is None:
+            raise errors.not_a_tensor_or_number("copy_", src)
+        return fill_(input, found)
+    if src is input:
+        return input
+    if src._dtype.is_complex and not input._dtype.is_complex:
+        errors_creation.warn_complex_to_real()
+    return copy(src, input)
+
+
+@op()
+def clone(input: Tensor, *, memory_format: memory_format = preserve_format) -> Tensor:
+    """A copy in memory of its own."""
+    layout(input, "clone")  # refuses what is no tensor
+    return copied(input, memory_format)
+
+
+@op(function=False)
+def contiguous(input: Tensor, memory_format: memory_format = contiguous_format) -> Tensor:
+    """Itself if it is, else a copy."""
+    if input.is_contiguous(memory_format):
+        return input
+    return clone(input, memory_format=memory_format)
+
+
+@op(function=False)
+def fill_(input: Tensor, value: Any) -> Tensor:
+    """Write a number (or a 0-d tensor's value) into every element.
+
+    RuntimeError for a number that the dtype can't hold; a tensor's value is converted.
+    """
+    if isinstance(value, Tensor):
+        if value._shape:
+            raise errors.fill_value_dims(value._shape)
+        copy(value, each_once(input))
+        return input
+    found = number(value)
+    if found is None:
+        raise errors.not_a_tensor_or_number("fill_", value)
+    return fill_with(input, storable("fill_", found, input._dtype))
+
+
+@op()
+def fill(input: Tensor, value: Any) -> Tensor:
+    """A tensor like `input` with every element `value`."""
+    made = new(
+        input._shape, input._dtype, input._storage.device, layout_strides(input, preserve_format)
+    )
+    return fill_(made, value)
+
+
+@op()
+def zero_(input: Tensor) -> Tensor:
+    """Write zeros."""
+    return fill_with(input, 0)
+
+
+@op(function=False)
+def resize_(input: Tensor, *size: Any, memory_format: memory_format = contiguous_format) -> Tensor:
+    """Change the shape in place; elements keep their place in memory.
+
+    A storage that is too small is replaced by a larger one with the same beginning.
+    """
+    shape = ints(size[0], size[1:], "resize_", "size") if size else None
+    if shape is None:
+        raise errors_creation.missing_argument("resize_", "size")
+    if any(n < 0 for n in shape):
+        raise errors_creation.negative_dimension(shape)
+    if memory_format is preserve_format:
+        raise errors_creation.memory_format_unsupported("resize_", memory_format)
+    if shape == input._shape and memory_format is contiguous_format:
+        return input
+    strides = format_strides(shape, memory_format)
+    count = numel(shape)
+    need = (input._offset + count) * input._dtype.itemsize if count else 0
+    storage = input._storage
+    if need > storage.nbytes:
+        made = new((need // input._dtype.itemsize,), input._dtype, storage.device)
+        old = storage.nbytes // input._dtype.itemsize
+        if old:
+            copy(Tensor._make(storage, input._dtype, (old,), (1,)), made._view((old,), (1,), 0))
+        storage = made._storage
+    return input._become(Tensor._make(storage, input._dtype, shape, strides, input._offset))

@@ -1,0 +1,13 @@
+"""The rows of what moves values and changes none: copies and fills."""
+
+from __future__ import annotations
+
+from .catalogue import enter
+from .op import Op
+
+# A copy computes in the source's dtype and converts as it stores.
+COPY = Op("copy", "copy(src) -> Tensor", "a", bool_="a", complex_="a", any_out=True, located=True)
+FILL = Op(
+    "fill", "fill(value) -> Tensor", "value", bool_="value", complex_="value", params=("value",)
+)
+enter(__name__, COPY, FILL)
