@@ -3,20 +3,21 @@
 PYTHON ?= python3
 VENV ?= .venv
 OUT ?= out
-# Arguments for pytest: make test ARGS="-x tests/spelling/test_dtype.py"
+# Arguments for pytest, on the default device only: make test ARGS="-x tests/spelling/test_dtype.py"
 ARGS ?=
 # pip as one file, for a Python that comes without pip and ensurepip.
 PIP_ZIPAPP ?= https://bootstrap.pypa.io/pip/pip.pyz
 
 BIN := $(VENV)/bin
 
-.PHONY: help demo test emulator lint format bench clean
+.PHONY: help demo test test-all emulator lint format bench clean
 .DEFAULT_GOAL := help
 
 help:
 	@echo "make demo      digits and a photograph on this machine's device; pictures go to $(OUT)/"
-	@echo "make test      all tests, on the default device and on every other target that is here"
-	@echo "make emulator  installs Intel's FPGA emulator, about 1 GB, which make test then uses too"
+	@echo "make test      all tests on the default device, the core of them on each other one here"
+	@echo "make test-all  those, and all tests of kernels on every target that is here"
+	@echo "make emulator  installs Intel's FPGA emulator, about 1 GB, which the tests then use too"
 	@echo "make lint      ruff and mypy"
 	@echo "make format    ruff's formatting, written into the files"
 	@echo "make bench     figures against torch and NumPy"
@@ -28,6 +29,9 @@ demo: $(VENV)/installed-demo
 
 test: $(VENV)/installed-test
 	@$(BIN)/python tests/run.py $(ARGS)
+
+test-all: $(VENV)/installed-test
+	@$(BIN)/python tests/run.py --all $(ARGS)
 
 emulator: $(VENV)/installed-test
 	@$(BIN)/ftensor emulate --intel --install

@@ -1,12 +1,16 @@
-"""Runs the test suite once per target: the default device, then each other one that is here.
+"""Runs the tests: each group once on the default device, and kernels on every other target.
 
-    python tests/run.py [pytest's arguments]
+    python tests/run.py [--all] [pytest's arguments]
 
-FTENSOR_CI_TARGETS      which ones, separated by commas (all of TARGETS)
+Without --all other targets run the marker `core` only; with it, all of `kernel`. With arguments the
+default device alone runs the tests that they name, and with --all every target does.
+
+FTENSOR_CI_TARGETS      which targets, separated by commas (all of TARGETS)
 FTENSOR_REQUIRE_TARGETS 1: one that is not here is an error; otherwise it is said and left out
+FTENSOR_TESTS_DONE      a file that keeps what has run; another run goes on behind it
 FTENSOR_INTEL_FPGA_EMULATOR  the folder of Intel's FPGA emulator (see docs/intel-fpga.md)
 
-The last line is in pytest's form: the sum over the targets.
+The last line is in pytest's form: the sum over the passes.
 """
 
 from __future__ import annotations
@@ -20,7 +24,8 @@ import subprocess
 import sys
 import tempfile
 import time
-from dataclasses import dataclass, field
+from contextlib import ExitStack
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -52,17 +57,39 @@ COUNT = re.compile(r"(\d+) ([a-z]+)")
 CLOSING = re.compile(r"(=+ )?(\d+ [a-z]+|no tests ran)\b.* in [\d.]+s\b.*")
 ANSI = re.compile(r"\x1b\[[0-9;]*m")
 # pytest's own order
-KINDS = ("failed", "passed", "skipped", "deselected", "xfailed", "xpassed", "warnings", "errors")
+KINDS = ("failed", "passed", "skipped", "xfailed", "xpassed", "warnings", "errors")
+
+
+GROUPS = ("host", "spelling", "kernel", "flow")
+
+
+@dataclass(frozen=True)
+class Place:
+    """A target that is here: the environment and the command its programs run in."""
+
+    target: str
+    env: dict[str, str]
+    under: list[str]
+    row: str
+    device: str
 
 
 @dataclass
-class Run:
-    """One pass of the suite: where, and how it ended."""
+class Pass:
+    """A selection of tests on a target, and how it ended."""
 
     target: str
+    tests: str  # pytest's expression of markers; empty: all that the arguments name
+    row: str = ""  # the target's, in ftensor/runtime/targets.py
     closing: str = ""
     failed: bool = False
-    counts: collections.Counter[str] = field(default_factory=collections.Counter)
+    counts: dict[str, int] = field(default_factory=dict)
+    before: bool = False  # it was run by an earlier command
+
+    @property
+    def name(self) -> str:
+        """What is run where."""
+        return f"{self.tests or 'tests'} on {self.target}"
 
 
 def environment(target: str, folder: Path) -> dict[str, str] | None:
@@ -103,6 +130,7 @@ def launcher(target: str) -> list[str] | None:
         return None
     ftensor = [sys.executable, "-m", "ftensor"]
     build = ["build", "--target", "csim", "--inventory", "full", "--out", str(IMAGE)]
+    print(f"\n## {target}: the image full is built into {IMAGE}", flush=True)
     subprocess.run([*ftensor, *build], cwd=ROOT, check=True)
     return [*ftensor, "emulate", "--image", str(IMAGE / "full.xclbin"), "--"]
 
@@ -133,12 +161,28 @@ def probe(target: str, under: list[str], env: dict[str, str]) -> dict[str, objec
     return answer
 
 
-def run_suite(target: str, under: list[str], env: dict[str, str], arguments: list[str]) -> Run:
+def place(target: str, folder: Path) -> Place | None:
+    """A target in its environment, or None with a word on why it is not here."""
+    env, under = environment(target, folder), launcher(target)
+    answer = {} if env is None or under is None else probe(target, under, env)
+    if env is None or under is None or "row" not in answer:
+        print(f"\n## {target}: not on this machine {answer.get('notes') or ''}", flush=True)
+        return None
+    if TARGETS[target] not in (None, answer["row"]):
+        sys.exit(f"FTENSOR_DEVICE={target} gives {answer['row']}, {answer['device']}")
+    return Place(target, env, under, str(answer["row"]), str(answer["device"]))
+
+
+def run_pass(one: Pass, at: Place, arguments: list[str]) -> None:
     """pytest's output passes through; its closing line is kept."""
-    command = [*under, sys.executable, "-m", "pytest", *arguments]
+    command = [*at.under, sys.executable, "-m", "pytest", "-q", *arguments]
     command += [f"--color={'yes' if sys.stdout.isatty() else 'no'}"]
-    result = Run(target)
+    command += ["-m", one.tests] if one.tests else []
+    if one.target != "oclgrind":  # it has one log
+        command += ["-n", str(min(4, os.cpu_count() or 1))]
     lines: collections.deque[str] = collections.deque(maxlen=20)
+    print(f"\n## {one.name}: {at.row}, {at.device}", flush=True)
+    env = at.env | {"FTENSOR_TESTS_PASS": one.name}
     with subprocess.Popen(
         command, env=env, cwd=ROOT, text=True, stdout=subprocess.PIPE, errors="replace"
     ) as process:
@@ -147,77 +191,93 @@ def run_suite(target: str, under: list[str], env: dict[str, str], arguments: lis
             print(line, end="", flush=True)
             lines.append(ANSI.sub("", line).strip())
     closing = [line for line in lines if CLOSING.fullmatch(line)]
-    # Status 5, nothing selected, is right where the user's arguments name tests without the marker.
-    result.failed = process.returncode not in ((0, 5) if len(sys.argv) > 1 else (0,))
+    # Status 5, nothing selected, is right where the user's arguments name tests of other groups.
+    one.failed = process.returncode not in ((0, 5) if arguments else (0,))
     if closing:
-        result.closing = closing[-1]
+        one.closing = closing[-1]
         for number, kind in COUNT.findall(closing[-1].split(" in ")[0]):
             plural = {"error": "errors", "warning": "warnings"}.get(kind, kind)
-            result.counts[plural] += int(number)
+            one.counts[plural] = int(number)
     else:
-        result.closing = f"pytest ended without a closing line, exit status {process.returncode}"
-        result.failed = True
-        result.counts["errors"] += 1
-    return result
+        one.closing = f"pytest ended without a closing line, exit status {process.returncode}"
+        one.failed = True
+        one.counts["errors"] = 1
 
 
-def closing_line(runs: list[Run], seconds: float) -> str:
-    """The sum of all runs, in the form of pytest's own last line."""
-    total: collections.Counter[str] = sum((run.counts for run in runs), collections.Counter())
+def closing_line(runs: list[Pass], seconds: float) -> str:
+    """The sum of all passes, in the form of pytest's own last line; what a pass leaves to others
+    is not counted as deselected.
+    """
+    total: collections.Counter[str] = collections.Counter()
+    for run in runs:
+        total.update(run.counts)
     if any(run.failed for run in runs) and not total["failed"] + total["errors"]:
         total["errors"] = 1
-    parts = [f"{total[kind]} {kind}" for kind in KINDS if total[kind]]
+    parts = [f"{total[kind]} {kind}" for kind in KINDS if total[kind]] or ["no tests ran"]
     minutes, rest = divmod(round(seconds), 60)
     text = f" {', '.join(parts)} in {seconds:.2f}s ({minutes // 60}:{minutes % 60:02}:{rest:02}) "
     return text.center(100, "=")
 
 
+def plan(targets: list[str], everything: bool, arguments: list[str]) -> list[Pass]:
+    """What is run, in order; the first target is the default device."""
+    first, *others = targets
+    if arguments:
+        return [Pass(first, ""), *(Pass(t, "kernel") for t in others if everything)]
+    passes = [Pass(first, group) for group in GROUPS]
+    # XRT's kernels come from the image full, which takes minutes to build.
+    passes += [Pass(t, "core") for t in others if t != "xrt"]
+    if everything:  # Oclgrind is some 1000 times slower than the others
+        passes += [Pass(t, "kernel and not core") for t in others if t not in ("xrt", "oclgrind")]
+        passes += [Pass(t, "kernel") for t in others if t == "xrt"]
+    return passes
+
+
 def main() -> int:
-    """Exit status 0 when every run passed and no required target is missing."""
+    """Exit status 0 when every pass passed and no required target is missing."""
     wanted = os.environ.get("FTENSOR_CI_TARGETS", ",".join(TARGETS)).replace(" ", "").split(",")
     if unknown := set(wanted) - set(TARGETS):
         sys.exit(f"FTENSOR_CI_TARGETS names {sorted(unknown)}; there are {list(TARGETS)}")
     required = os.environ.get("FTENSOR_REQUIRE_TARGETS") == "1"
+    arguments = sys.argv[1:]
+    everything = "--all" in arguments
+    arguments = [word for word in arguments if word != "--all"]
     start = time.monotonic()
-    runs: list[Run] = []
-    missing: list[str] = []
-    covered: set[object] = set()
-    for target in wanted:
-        with tempfile.TemporaryDirectory(prefix="ftensor-tests-") as folder:
-            env = environment(target, Path(folder))
-            under = launcher(target)
-            if env is None or under is None:
-                answer: dict[str, object] = {}
-            else:
-                answer = probe(target, under, env)
-            if env is None or under is None or "row" not in answer:
-                missing.append(target)
-                notes = answer.get("notes") or ""
-                print(f"\n## {target}: not on this machine {notes}", flush=True)
+    passes = plan(wanted, everything, arguments)
+    done = Path(os.environ.get("FTENSOR_TESTS_DONE") or os.devnull)
+    runs = [Pass(**json.loads(line)) for line in done.read_text().splitlines()]
+    for run in runs:
+        run.before = True
+    had = {run.name for run in runs}
+    passes = [one for one in passes if one.name not in had]
+    print("To run:", "; ".join(one.name for one in passes), flush=True)
+    places: dict[str, Place | None] = {}
+    covered = {run.row: run.target for run in runs}  # row -> the target that stands for it
+    stop = bool({"-x", "--exitfirst"} & set(arguments))
+    with ExitStack() as stack:
+        for one in passes:
+            if one.target not in places:
+                folder = tempfile.TemporaryDirectory(prefix="ftensor-tests-")
+                at = places[one.target] = place(one.target, Path(stack.enter_context(folder)))
+                if at and covered.setdefault(at.row, one.target) != one.target:
+                    print(f"\n## {one.target}: {at.device}, had its run as {covered[at.row]}")
+            at = places[one.target]
+            if at is None or covered[at.row] != one.target:
                 continue
-            if TARGETS[target] not in (None, answer["row"]):
-                sys.exit(f"FTENSOR_DEVICE={target} gives {answer['row']}, {answer['device']}")
-            if answer["row"] in covered:
-                print(f"\n## {target}: {answer['device']}, had its run", flush=True)
-                continue
-            print(f"\n## {target}: {answer['row']}, {answer['device']}", flush=True)
-            arguments = list(sys.argv[1:])
-            if target == "oclgrind":  # some 1000 times slower than the others, with one log
-                arguments += ["-m", "oclgrind"]
-            else:
-                arguments += ["-n", str(min(4, os.cpu_count() or 1))]
-                arguments += ["-m", "not once"] if runs else []
-            covered.add(answer["row"])
-            runs.append(run_suite(target, under, env, arguments))
+            one.row = at.row
+            run_pass(one, at, arguments)
+            runs.append(one)
+            with done.open("a") as file:
+                print(json.dumps(asdict(one)), file=file)
+            if stop and one.failed:
+                break
+    missing = [target for target, at in places.items() if at is None]
     print()
     for target in missing:
-        print(f"{target:>9}: {'required, and ' * required}not on this machine")
+        print(f"{target}: {'required, and ' * required}not on this machine")
     for run in runs:
-        print(f"{run.target:>9}: {run.closing.strip('= ')}")
-    if len(runs) > 1:
-        print(closing_line(runs, time.monotonic() - start))
-    else:
-        print(*(run.closing for run in runs))
+        print(f"{run.name}: {run.closing.strip('= ')}{' (before)' * run.before}")
+    print(closing_line(runs, time.monotonic() - start))
     return int(not runs or bool(missing and required) or any(run.failed for run in runs))
 
 

@@ -22,7 +22,6 @@ from ftensor.toolchain.jobs import workspace
 from .build_flow import Flow, wait_for
 
 pytestmark = [
-    pytest.mark.once,
     pytest.mark.skipif(shutil.which("g++") is None, reason="the compilers here end in g++"),
 ]
 

@@ -22,8 +22,6 @@ from ftensor.toolchain.jobs.state import State, write_whole
 
 from .build_flow import wait_for
 
-pytestmark = pytest.mark.once
-
 # Logs its name, and writes its output in two halves; between them it waits so many seconds, or
 # until a file is there.
 COMPILER = """

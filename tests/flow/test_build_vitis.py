@@ -15,7 +15,6 @@ from ftensor.image.manifest import Manifest
 from .build_flow import Flow, wait_for
 
 pytestmark = [
-    pytest.mark.once,
     pytest.mark.skipif(shutil.which("g++") is None, reason="the compilers here end in g++"),
 ]
 

@@ -17,8 +17,6 @@ from ftensor.cli import main
 from ftensor.runtime import discovery, mapping
 from ftensor.table import size, table
 
-pytestmark = pytest.mark.once
-
 
 def ftensor(*words: str, **environment: str | None) -> subprocess.CompletedProcess[str]:
     """Run the command in a fresh process; None unsets a variable."""

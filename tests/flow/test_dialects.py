@@ -30,8 +30,6 @@ from ftensor.rows.op import Op, Reduce
 from ftensor.runtime import discovery, targets
 from ftensor.runtime.backend import Backend
 
-pytestmark = pytest.mark.once
-
 # Two whole vectors of float32, and a tail; less than one slab, so one compute unit has it all.
 SIZE = 37
 ULPS = 32

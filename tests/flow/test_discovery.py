@@ -16,8 +16,6 @@ import ftensor as ft
 from ftensor.runtime import discovery, icd, mapping, targets
 from ftensor.runtime.discovery import Found
 
-pytestmark = pytest.mark.once
-
 
 def python(code: str, **environment: str | None) -> subprocess.CompletedProcess[str]:
     """Run code in a fresh interpreter with this ftensor; None unsets a variable."""

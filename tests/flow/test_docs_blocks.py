@@ -68,7 +68,6 @@ def test_python(page: Path, tmp_path: Path) -> None:
     assert said.splitlines() == PRINTED.findall(text)
 
 
-@pytest.mark.once
 @pytest.mark.parametrize("block", of("toml"), ids=where)
 def test_toml(block: Block, tmp_path: Path) -> None:
     """An inventory's kernels can be had; a description of kernels is complete."""
@@ -81,7 +80,6 @@ def test_toml(block: Block, tmp_path: Path) -> None:
         run(tmp_path, sys.executable, "-c", EXPAND, file.name)
 
 
-@pytest.mark.once
 @pytest.mark.skipif(shutil.which("g++") is None, reason="no C++ compiler")
 @pytest.mark.parametrize("block", of("cpp"), ids=where)
 def test_cpp(block: Block, tmp_path: Path) -> None:

@@ -17,8 +17,6 @@ from ftensor.emulation.environment import available
 
 from ..docs_pages import PAGES, commands, environment, save, title
 
-pytestmark = pytest.mark.once
-
 RUN = re.compile(r"^\$ (.*)\n((?:(?!\$ ).*\n)*)", re.M)
 WALKS = [page for page in PAGES if any(map(RUN.search, commands(page)))]
 # What differs from run to run.

@@ -20,7 +20,6 @@ from ftensor.emulation.device import Device, Fatal
 from ftensor.emulation.protocol import Api, Connection, ProtocolError
 
 pytestmark = [
-    pytest.mark.once,
     pytest.mark.skipif(sys.platform != "linux", reason="the software device is for Linux"),
 ]
 

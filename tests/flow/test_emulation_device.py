@@ -8,7 +8,7 @@ import pytest
 
 from .emulation_host import build, host, output
 
-pytestmark = [pytest.mark.once, pytest.mark.usefixtures("xrt_image", "nothing_left")]
+pytestmark = [pytest.mark.usefixtures("xrt_image", "nothing_left")]
 
 
 def test_a_launch_and_its_buffers(xrt_image: Path) -> None:

@@ -16,7 +16,7 @@ from . import emulation_host
 from .build_flow import wait_for
 from .emulation_host import HANG, build, emulate, host, output, program
 
-pytestmark = [pytest.mark.once, pytest.mark.usefixtures("xrt_image", "nothing_left")]
+pytestmark = [pytest.mark.usefixtures("xrt_image", "nothing_left")]
 
 
 CRASHES = [

@@ -23,7 +23,6 @@ from ftensor.errors.emulation import EmulationError
 from .emulation_host import HANG, ROOT
 
 pytestmark = [
-    pytest.mark.once,
     pytest.mark.skipif(sys.platform != "linux", reason="the software device is for Linux"),
 ]
 

@@ -20,7 +20,6 @@ from ftensor.emulation.memory import PAGE, Memory, OutOfRange
 from .emulation_host import HANG, ROOT
 
 pytestmark = [
-    pytest.mark.once,
     pytest.mark.skipif(sys.platform != "linux", reason="the software device is for Linux"),
 ]
 

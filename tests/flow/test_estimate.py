@@ -17,8 +17,6 @@ from ftensor.estimate.model import Setup, estimate
 from ftensor.toolchain.group import Group
 from ftensor.toolchain.vitis.source import source
 
-pytestmark = pytest.mark.once
-
 # Against published figures
 
 # How far off each kind of figure may come out; docs/performance-model.md has the same table.

@@ -8,8 +8,6 @@ import sys
 
 import pytest
 
-pytestmark = pytest.mark.once
-
 
 def run(*arguments, **environment):
     return subprocess.run(

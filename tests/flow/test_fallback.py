@@ -27,7 +27,6 @@ from ftensor.runtime.csim.backend import CSimBackend  # noqa: E402
 from .fallback_cases import CASES, arange, same  # noqa: E402
 from .runtime_kernels import all_backends  # noqa: E402
 
-pytestmark = pytest.mark.once
 DEVICE = sys.modules["ftensor._device"]
 
 

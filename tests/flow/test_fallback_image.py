@@ -12,7 +12,6 @@ import pytest
 from ftensor.runtime import targets
 
 pytestmark = [
-    pytest.mark.once,
     pytest.mark.skipif(targets.csim_compiler() is None, reason="no C++ compiler"),
 ]
 

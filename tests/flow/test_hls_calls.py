@@ -19,7 +19,6 @@ from ftensor.toolchain.grouping import bundles
 from .hls_kernels import Kernels, launch, same, values
 
 pytestmark = [
-    pytest.mark.once,
     pytest.mark.skipif(csim_compiler() is None, reason="the C simulation needs a C++ compiler"),
 ]
 

@@ -30,7 +30,6 @@ from .hls_cases import (
 from .hls_kernels import launch, memory, port_values
 
 pytestmark = [
-    pytest.mark.once,
     pytest.mark.skipif(csim_compiler() is None, reason="the C simulation needs a C++ compiler"),
 ]
 

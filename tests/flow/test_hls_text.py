@@ -29,8 +29,6 @@ from .hls_cases import (
 )
 from .hls_kernels import library
 
-pytestmark = pytest.mark.once
-
 
 def test_names_and_words() -> None:
     """A file is for readers: ops by name, the settings, and no word of the skeletons' language."""

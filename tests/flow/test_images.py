@@ -23,8 +23,6 @@ from ftensor.runtime.storage import Storage
 
 from ..made_images import PARAMS, ROOT, describe, library, make
 
-pytestmark = pytest.mark.once
-
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:

@@ -18,8 +18,6 @@ import ftensor
 from ftensor.emulation import intel
 from ftensor.image.manifest import Manifest
 
-pytestmark = pytest.mark.once
-
 ROOT = Path(ftensor.__file__).parent.parent
 HERE = Path(__file__).parent
 SHORT = "import ftensor as ft; x = ft.arange(40, dtype=ft.float32); "

@@ -24,8 +24,6 @@ from ftensor.toolchain.inventory import rows, signatures
 
 from .build_flow import Flow
 
-pytestmark = pytest.mark.once
-
 KERNELS = ["ft_abs_float32", "ft_mul_float32", "ft_neg_float32"]
 STANDIN = Path(__file__).parent / "standin" / "aoc"
 HEAD = re.compile(r"^FT_KERNEL void (\w+)\(([^)]*)\)", re.M)

@@ -20,8 +20,6 @@ from ftensor.toolchain import coverage
 from ftensor.toolchain.from_program import inventory_text
 from ftensor.toolchain.inventory.read import expand, read
 
-pytestmark = pytest.mark.once
-
 INVENTORY = """
 description = "three ops"
 [[kernel]]

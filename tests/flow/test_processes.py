@@ -40,7 +40,6 @@ def output(process: subprocess.Popen[str], status: int = 0) -> str:
     return out
 
 
-@pytest.mark.once
 @on_each_device
 def test_threads_race_for_kernels_nobody_has_compiled(device: str, tmp_path: Path) -> None:
     code = """
@@ -72,7 +71,6 @@ print(os.waitpid(child, 0)[1], (x + y).sum().item())
 """
 
 
-@pytest.mark.once
 @on_each_device
 @pytest.mark.parametrize(
     ("do", "result"),
@@ -87,7 +85,6 @@ def test_a_forked_child_works_or_is_told_what_to_do(device: str, do: str, result
     assert "\n".join(child).startswith(result if works else "refused")
 
 
-@pytest.mark.once
 @on_each_device
 def test_a_forked_child_ends_though_a_compiler_was_at_work(
     device: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -98,7 +95,6 @@ def test_a_forked_child_ends_though_a_compiler_was_at_work(
     assert output(process).endswith("0 135\n")
 
 
-@pytest.mark.once
 @on_each_device
 def test_a_fork_before_the_first_device_is_used_works_on_both_sides(device: str) -> None:
     code = """
@@ -111,7 +107,6 @@ print(values)
     assert output(start(code, device)) == "[0, 2, 4, 6, 8]\n0\n[0, 2, 4, 6, 8]\n"
 
 
-@pytest.mark.once
 @on_each_device
 def test_spawned_workers_get_and_give_tensors(device: str, tmp_path: Path) -> None:
     program = tmp_path / "program.py"
@@ -139,7 +134,6 @@ for _ in range(10):
 """
 
 
-@pytest.mark.once
 @on_each_device
 @pytest.mark.parametrize(
     ("end", "status"),
@@ -157,7 +151,6 @@ def test_an_exit_with_work_in_flight_is_clean(device: str, end: str, status: int
     assert output(start(IN_FLIGHT + end, device), status) == ""
 
 
-@pytest.mark.once
 @on_each_device
 def test_an_exit_while_a_daemon_thread_computes_is_clean(device: str) -> None:
     code = """
@@ -175,7 +168,6 @@ print("end", flush=True)
     assert output(start(code, device)) == "end\n"
 
 
-@pytest.mark.once
 @on_each_device
 def test_an_interrupted_program_ends_as_python_ends_it(device: str, tmp_path: Path) -> None:
     code = """
@@ -216,7 +208,6 @@ print(total)
 """
 
 
-@pytest.mark.once
 @on_each_device
 def test_a_killed_program_leaves_a_kernel_cache_that_works(device: str, tmp_path: Path) -> None:
     def files() -> int:
@@ -238,7 +229,6 @@ def test_a_killed_program_leaves_a_kernel_cache_that_works(device: str, tmp_path
     assert float(expected) == 45_375 * 3
 
 
-@pytest.mark.once
 @on_each_device
 def test_programs_that_start_at_once_share_an_empty_cache(device: str, tmp_path: Path) -> None:
     programs = [start(FILLING, device, tmp_path) for _ in range(3)]
@@ -246,7 +236,6 @@ def test_programs_that_start_at_once_share_an_empty_cache(device: str, tmp_path:
     assert not list(tmp_path.rglob(".new-*"))
 
 
-@pytest.mark.once
 @on_each_device
 def test_many_small_operations_leave_the_memory_as_it_was(device: str) -> None:
     code = """

@@ -17,8 +17,6 @@ import pytest
 
 from ftensor.emulation.environment import available
 
-pytestmark = pytest.mark.once
-
 ROOT = Path(__file__).parents[2]
 # Every op, layout and dtype of it is in `nn`; results go to the file that is named first.
 PROGRAM = """

@@ -25,7 +25,6 @@ from .hls_cases import F, key, port
 from .hls_kernels import Kernels, launch
 
 pytestmark = [
-    pytest.mark.once,
     pytest.mark.skipif(csim_compiler() is None, reason="the C simulation needs a C++ compiler"),
 ]
 

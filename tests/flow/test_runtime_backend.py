@@ -21,8 +21,6 @@ from .runtime_kernels import (
     values,
 )
 
-pytestmark = pytest.mark.once
-
 
 @pytest.fixture(scope="module", params=list(all_backends()))
 def backend(request: pytest.FixtureRequest) -> Backend:

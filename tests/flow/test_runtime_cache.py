@@ -15,8 +15,6 @@ from hypothesis import strategies as st
 
 from ftensor.runtime import cache
 
-pytestmark = pytest.mark.once
-
 
 @pytest.fixture(autouse=True)
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:

@@ -16,8 +16,6 @@ from ftensor.runtime.storage import Storage
 
 from .runtime_kernels import all_backends
 
-pytestmark = pytest.mark.once
-
 
 @pytest.fixture(params=list(all_backends()))
 def backend(request: pytest.FixtureRequest) -> Iterator[Backend]:

@@ -11,7 +11,6 @@ import pytest
 
 from .runtime_kernels import all_backends
 
-pytestmark = pytest.mark.once
 ROOT = Path(__file__).parents[2]
 HEAD = f"""
 import os, sys

@@ -15,7 +15,6 @@ from ftensor.runtime.stream import Event, Stream
 from .build_flow import wait_for
 from .runtime_kernels import add_kernel, all_backends, download, slow_kernel, upload
 
-pytestmark = pytest.mark.once
 ROUNDS = 5_000_000  # of the slow kernel: some ten milliseconds
 
 

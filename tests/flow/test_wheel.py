@@ -16,8 +16,6 @@ from ftensor.kernels.hls_path import hls_root
 
 ROOT = Path(__file__).resolve().parents[2]
 
-pytestmark = pytest.mark.once
-
 
 def run(*command: object, cwd: Path) -> str:
     """A program's output; what it complained about when it fails."""

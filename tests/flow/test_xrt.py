@@ -4,11 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import pytest
-
 from .xrt_programs import run
-
-pytestmark = pytest.mark.once
 
 
 def test_units_run_together_and_launches_in_order(four_units: Path) -> None:

@@ -4,11 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import pytest
-
 from .xrt_programs import run
-
-pytestmark = pytest.mark.once
 
 
 def test_buffers_find_the_bank_of_their_argument(three_banks: Path) -> None:

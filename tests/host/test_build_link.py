@@ -12,8 +12,6 @@ from ftensor.toolchain.group import Group
 from ftensor.toolchain.vitis import link
 from ftensor.toolchain.vitis.link import Stream
 
-pytestmark = pytest.mark.once
-
 F = dtypes.float32
 ADD = KernelKey(
     "add", "map", F, 16, (Port(F, "v"),), (Port(F, "v"), Port(F, "v")), ("(a + b)",)

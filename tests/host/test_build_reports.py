@@ -12,8 +12,6 @@ from hypothesis import strategies as st
 from ftensor.toolchain.vitis import reports
 from ftensor.toolchain.vitis.reports import Synthesis, Timing
 
-pytestmark = pytest.mark.once
-
 STANDIN = Path(__file__).parents[1] / "flow/standin"
 CSYNTH = (STANDIN / "csynth.xml").read_text()
 TIMING = (STANDIN / "timing_summary.rpt").read_text()

@@ -4,16 +4,12 @@ from __future__ import annotations
 
 import os
 
-import pytest
-
 from ftensor import dtypes
 from ftensor.image.description import complete
 from ftensor.kernels.key import KernelKey, Port
 from ftensor.toolchain import target as toolchain
 from ftensor.toolchain.csim import describe
 from ftensor.toolchain.group import Group
-
-pytestmark = pytest.mark.once
 
 F = dtypes.float32
 NEG = KernelKey("neg", "map", F, 16, (Port(F, "v"),), (Port(F, "v"),), ("(-a)",))

@@ -15,8 +15,6 @@ from ftensor.image import call_tokens
 
 from ..made_images import KERNELS, PARAMS, describe
 
-pytestmark = pytest.mark.once
-
 
 @given(
     st.floats(width=32, allow_nan=False),

@@ -16,8 +16,6 @@ from ftensor.image.sections import Description
 
 from .image_cases import FILE, LIBRARY, SIMPLE, TWO_BANKS, VADD
 
-pytestmark = pytest.mark.once
-
 TOML = """
 platform = "vendor_board_gen3_1"
 clock_mhz = 250

@@ -14,8 +14,6 @@ from ftensor.cli import parser
 
 from ..docs_pages import PAGES, README, ROOT, blocks, commands, inline, title
 
-pytestmark = pytest.mark.once
-
 FOLDERS = ("ftensor", "hls", "docs", "tests", "examples", "benchmarks")
 FILES = {
     path.relative_to(ROOT)

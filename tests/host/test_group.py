@@ -14,8 +14,6 @@ from ftensor.kernels.gemm import GemmKey
 from ftensor.kernels.key import KernelKey, Port, Reduction
 from ftensor.toolchain.group import Group, arguments, call, launch_parameters
 
-pytestmark = pytest.mark.once
-
 
 def pointwise(
     name: str, kinds: str, of: ft.dtype = ft.float32, out: ft.dtype | None = None, **more: object

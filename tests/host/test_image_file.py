@@ -23,8 +23,6 @@ from ftensor.runtime.csim.backend import CSimBackend
 
 from ..made_images import describe, library
 
-pytestmark = pytest.mark.once
-
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:

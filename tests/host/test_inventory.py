@@ -153,7 +153,6 @@ def test_two_stages(asked: list[Any]) -> None:
 # --- The tables.
 
 
-@pytest.mark.once
 @pytest.mark.parametrize("name", sorted(known()))
 def test_known(name: str) -> None:
     groups = expand(read(name))
@@ -168,7 +167,6 @@ def test_known(name: str) -> None:
         assert len(set(entries)) == len(entries)
 
 
-@pytest.mark.once
 def test_minimal_has_typed_ports() -> None:
     for group in expand(read("minimal")):
         assert len(group.members) == 1
@@ -176,7 +174,6 @@ def test_minimal_has_typed_ports() -> None:
         assert all("float" in word for word in words), (group.name, words)
 
 
-@pytest.mark.once
 def test_steps_are_one_op() -> None:
     groups = {g.name: g for g in expand(read("steps"))}
     assert {g.keys[0].name for g in groups.values()} == {"add"}
@@ -185,7 +182,6 @@ def test_steps_are_one_op() -> None:
     assert groups["vadd_units"].units == 4 and groups["vadd_units"].banks == "HBM[*]"
 
 
-@pytest.mark.once
 @pytest.mark.parametrize(
     ("text", "wanted"),
     [
@@ -216,14 +212,12 @@ def test_members(text: str, wanted: set[str]) -> None:
     assert signatures(text) == wanted
 
 
-@pytest.mark.once
 def test_parameters_choose_a_row() -> None:
     assert [k.params for k in keys('ops = ["add"]')] == [(), ("alpha",)]
     assert [k.params for k in keys('ops = ["add()"]')] == [()]
     assert [k.params for k in keys('ops = ["add(alpha)"]')] == [("alpha",)]
 
 
-@pytest.mark.once
 def test_lanes_fill_the_port() -> None:
     lanes = {d: keys(f'ops = ["add()"]\ndtypes = ["{d}"]')[0].lanes
              for d in ("int8", "float16", "float32", "float64", "complex64")}  # fmt: skip
@@ -231,7 +225,6 @@ def test_lanes_fill_the_port() -> None:
     assert keys('ops = ["add()"]\nlanes = 1')[0].lanes == 1
 
 
-@pytest.mark.once
 def test_shared_grouping() -> None:
     text = 'ops = ["add", "neg", "where", "exp"]\ndtypes = ["float32", "int32"]'
     groups = expand(inventory(f"[[kernel]]\n{text}"))
@@ -242,7 +235,6 @@ def test_shared_grouping() -> None:
     assert sum(len(g.members) for g in groups) == len(single)
 
 
-@pytest.mark.once
 def test_tables_of_one_name_share() -> None:
     text = (
         '[[kernel]]\nname = "a"\nops = ["add()"]\n[[kernel]]\nname = "a"\nops = ["mul", "add()"]\n'
@@ -251,7 +243,6 @@ def test_tables_of_one_name_share() -> None:
     assert (group.name, [k.name for k in group.keys]) == ("a", ["add", "mul"])
 
 
-@pytest.mark.once
 def test_first_table_has_it() -> None:
     text = (
         '[[kernel]]\nname = "a"\nops = ["add()"]\n[[kernel]]\nname = "b"\nops = ["add()", "mul"]\n'
@@ -261,7 +252,6 @@ def test_first_table_has_it() -> None:
     assert [[k.name for k in g.keys] for g in twice] == [["add"], ["add", "mul"]]
 
 
-@pytest.mark.once
 def test_bundles_keep_every_member_and_fit() -> None:
     found = keys('ops = ["@binary", "@unary", "where"]\ndtypes = ["@all"]')
     made = bundles(found)
@@ -271,7 +261,6 @@ def test_bundles_keep_every_member_and_fit() -> None:
     assert len(made) < 40
 
 
-@pytest.mark.once
 def test_every_row_is_found() -> None:
     """The list has every row that a module holds, and every one that an op runs."""
     packages = (ftensor.execute, ftensor.ops)
@@ -289,13 +278,11 @@ def test_every_row_is_found() -> None:
     assert named("add()") != named("add") and not named("nothing")
 
 
-@pytest.mark.once
 def test_every_reduction_has_a_rule() -> None:
     reductions = {r.name for mine in rows().values() for r in mine if isinstance(r, Reduce)}
     assert reductions == set(RULES)
 
 
-@pytest.mark.once
 @pytest.mark.parametrize("of", ["bool", "int32", "float16", "float32", "complex64"])
 def test_signatures_spell_what_they_are(of: str) -> None:
     dtype = getattr(ft, of)

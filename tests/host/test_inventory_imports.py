@@ -11,8 +11,6 @@ import pytest
 from ftensor.runtime.targets import csim_compiler
 from ftensor.toolchain.inventory.read import expand, parse
 
-pytestmark = pytest.mark.once
-
 ROWS = """
 import ftensor as ft
 from ftensor.ops.bind import add_rows, install

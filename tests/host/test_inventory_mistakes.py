@@ -9,8 +9,6 @@ import pytest
 from ftensor.errors.inventory import InventoryError
 from ftensor.toolchain.inventory.read import expand, parse, read
 
-pytestmark = pytest.mark.once
-
 HERE = Path("here.toml")
 
 

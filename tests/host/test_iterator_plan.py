@@ -14,8 +14,6 @@ from ftensor.iterator.shape import broadcast_shapes, numel
 
 from .. import geometry
 
-pytestmark = pytest.mark.once
-
 
 def planned(operands, **options):
     return plan_map([s for s, _ in operands], [t for _, t in operands], **options)

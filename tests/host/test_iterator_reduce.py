@@ -16,8 +16,6 @@ from ftensor.iterator.stride import contiguous_strides
 from .. import geometry
 from .test_iterator_plan import check_loops
 
-pytestmark = pytest.mark.once
-
 
 @st.composite
 def reductions(draw):

@@ -17,8 +17,6 @@ from ftensor.iterator.shape import (
 
 from .. import geometry
 
-pytestmark = pytest.mark.once
-
 
 @given(geometry.shapes())
 def test_numel_counts_the_indices(shape):

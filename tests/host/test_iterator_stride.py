@@ -12,8 +12,6 @@ from ftensor.iterator.shape import broadcast_shapes, numel
 
 from .. import geometry
 
-pytestmark = pytest.mark.once
-
 
 def tensor(shape, strides, dtype=torch.float32):
     return torch.empty_strided(shape, strides, dtype=dtype)

@@ -35,8 +35,6 @@ from ftensor.image.xclbin import Kind, Mode, Section, Xclbin
 
 from .image_cases import FILE, LIBRARY, SIMPLE, VADD
 
-pytestmark = pytest.mark.once
-
 words = st.from_regex(r"[A-Za-z_][A-Za-z0-9_]{0,9}", fullmatch=True)
 scalars = st.sampled_from(["char", "unsigned short", "int", "long", "float", "double", "uint8_t"])
 pointers = st.sampled_from(["float *", "const int*", "hls::vector<float, 16> *", 'odd<"&"> *'])

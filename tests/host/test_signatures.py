@@ -9,8 +9,6 @@ import pytest
 from ftensor.rows.catalogue import ENTRIES, Entry
 from ftensor.rows.spelling import signature_text
 
-pytestmark = pytest.mark.once
-
 CALLED = {name: entry for name, entry in ENTRIES.items() if not entry.prop}
 
 

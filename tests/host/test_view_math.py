@@ -15,7 +15,7 @@ from ftensor.ops.view import cuts as split_math
 from ftensor.ops.view import layout as view_math
 
 # No device; torch notes the slices that are too large for it.
-pytestmark = [pytest.mark.once, pytest.mark.filterwarnings("ignore:Truncating the start")]
+pytestmark = [pytest.mark.filterwarnings("ignore:Truncating the start")]
 
 Layout = tuple[tuple[int, ...], tuple[int, ...], int]
 STORAGE = 512  # elements; more than any layout drawn below reaches

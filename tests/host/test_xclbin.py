@@ -13,8 +13,6 @@ from ftensor.errors.image import ImageError
 from ftensor.image import xclbin
 from ftensor.image.xclbin import Kind, Mode, Section, Xclbin
 
-pytestmark = pytest.mark.once
-
 names = st.text(st.characters(codec="ascii", exclude_characters="\0"), max_size=15)
 sections = st.builds(Section, st.integers(0, 2**32 - 1), names, st.binary(max_size=200))
 images = st.builds(

@@ -12,7 +12,7 @@ import pytest
 
 import ftensor as ft
 
-pytestmark = pytest.mark.oclgrind
+pytestmark = pytest.mark.core
 
 # Around the lanes of 64 bytes (16 float32, 64 uint8, 8 float64), and more than one slab.
 SIZES = (1, 15, 16, 17, 67, 257)

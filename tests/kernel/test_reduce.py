@@ -220,7 +220,6 @@ def test_pieces_of_huge_tensors_join(layout: Any, limit: int, data: st.DataObjec
     torch.testing.assert_close(made, getattr(x, name)(**options).to_torch(), equal_nan=True)
 
 
-@pytest.mark.once
 @given(geometry.geometries(4), st.integers(1, 30))
 def test_cuts_are_in_order_and_complete(found: geometry.Geometry, limit: int) -> None:
     shape, strides = found
@@ -233,7 +232,6 @@ def test_cuts_are_in_order_and_complete(found: geometry.Geometry, limit: int) ->
     assert seen == [geometry.offset(i, strides) for i in geometry.indices(shape)]
 
 
-@pytest.mark.once
 def test_beyond_two_to_the_31() -> None:
     one = ft.from_torch(torch.ones(1, dtype=torch.int8)).expand(2**32 + 5)
     assert one.sum().item() == 2**32 + 5

@@ -16,7 +16,6 @@ from hypothesis import strategies as st
 import ftensor as ft
 
 devices = sys.modules["ftensor._device"]  # ft.device is the class
-pytestmark = pytest.mark.once
 
 
 def said(code: str) -> str:

@@ -228,7 +228,6 @@ def test_a_limit_that_is_no_number_is_an_error_of_one_line() -> None:
     assert done.stderr.splitlines()[-1].startswith("ValueError: FTENSOR_MEMORY_LIMIT='lots'")
 
 
-@pytest.mark.once
 def test_no_device_at_all_gives_the_steps(tmp_path: Path) -> None:
     # A loader that finds nothing, a PATH without compiler, and no installed runtime to offer.
     (tmp_path / "vendors").mkdir()

@@ -10,7 +10,6 @@ import ftensor as ft
 from ftensor.execute import prepare
 from ftensor.kernels import select
 
-pytestmark = pytest.mark.once
 BEYOND = 2**31 + 77
 split = prepare.split
 

@@ -20,7 +20,7 @@ from torch.utils._pytree import tree_map_only  # noqa: E402
 import ftensor as ft  # noqa: E402
 from ftensor.rows.catalogue import ENTRIES  # noqa: E402
 
-pytestmark = [pytest.mark.once, pytest.mark.filterwarnings("ignore::UserWarning")]
+pytestmark = [pytest.mark.filterwarnings("ignore::UserWarning")]
 
 SAMPLES = 4
 # Results that are not determined by the inputs.

@@ -1,0 +1,83 @@
+"""Images for the software device, and a check that nothing of it is left."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import shutil
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+
+@pytest.fixture(scope="session")
+def xrt_image(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The image of tests/flow/emulation_host.py's kernels; skips without XRT or the compiler.
+
+    Under FTENSOR_REQUIRE_TARGETS=1 that fails.
+    """
+    from ftensor.emulation import environment
+
+    from .emulation_host import DESCRIPTION, KERNELS, build
+
+    lacking = environment.available() or ("" if shutil.which("g++") else "g++ is not here")
+    if lacking and os.environ.get("FTENSOR_REQUIRE_TARGETS") == "1":
+        pytest.fail(lacking)
+    if lacking:
+        pytest.skip(lacking)
+    return build(tmp_path_factory.mktemp("image"), "kernels", KERNELS, DESCRIPTION)
+
+
+@pytest.fixture(scope="session")
+def xrt_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Where images of tests/made_images.py lie; skips where XRT or the compiler is not there."""
+    from ..made_images import require_xrt
+
+    require_xrt()
+    if shutil.which("g++") is None:
+        pytest.skip("needs g++")
+    return tmp_path_factory.mktemp("images")
+
+
+@pytest.fixture(scope="session")
+def four_units(xrt_folder: Path) -> Path:
+    """An image of three kernels, four units each."""
+    from ..made_images import make
+
+    return make(xrt_folder, "four", ("nap", "axpy", "bits"), units=4)
+
+
+@pytest.fixture(scope="session")
+def three_banks(xrt_folder: Path) -> Path:
+    """An image with one memory for each port."""
+    from ..made_images import make
+
+    banks = {"out": "HBM[0]", "a": "HBM[1]", "b": "HBM[2]"}
+    return make(xrt_folder, "three", ("axpy", "bits"), banks=banks)
+
+
+@pytest.fixture
+def nothing_left() -> Iterator[None]:
+    """Every emulation removes its folder, however it ends; others may be running."""
+    from ftensor.emulation import environment
+
+    def folders() -> set[Path]:
+        return set(environment.ROOT.glob(environment.PREFIX + "*"))
+
+    def in_use(folder: Path) -> bool:
+        try:
+            with open(folder / "lock") as lock:
+                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except (BlockingIOError, FileNotFoundError):
+            return True
+        return folder.exists()
+
+    before = folders()
+    yield
+    # One of a run that another test has killed is there until that test starts its next run.
+    deadline = time.monotonic() + 600
+    while left := [folder for folder in folders() - before if not in_use(folder)]:
+        assert time.monotonic() < deadline, left
+        time.sleep(0.1)
