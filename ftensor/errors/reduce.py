@@ -20,11 +20,10 @@ def argument_unexpected(name: str, argument: str, why: str) -> TypeError:
     return TypeError(f"{name}(): `{argument}` can't be given {why}")
 
 
-def no_mean_of(dtype: object, requested: bool) -> RuntimeError:
-    """mean() in a dtype without fractions."""
-    what = "dtype=" if requested else "an input of "
+def no_fractions(name: str, dtype: object) -> RuntimeError:
+    """A mean in a dtype without fractions."""
     return RuntimeError(
-        f"mean(): {what}{dtype} has no fractions; pass dtype=ftensor.float32, for example"
+        f"{name}(): {dtype} has no fractions; pass dtype=ftensor.float32, for example"
     )
 
 
@@ -45,14 +44,9 @@ def nothing_to_reduce(name: str, shape: Sequence[int], dim: int | None) -> str:
     return f"{name}(): {where} has no elements, and {name} of none has no value"
 
 
-def empty_input(name: str, shape: Sequence[int]) -> RuntimeError:
+def empty_input(name: str, shape: Sequence[int], kind: type[Exception]) -> Exception:
     """A reduction without an identity over a tensor without elements."""
-    return RuntimeError(nothing_to_reduce(name, shape, None) + "; name a dim that has some")
-
-
-def empty_input_index(name: str, shape: Sequence[int]) -> IndexError:
-    """As `empty_input`, for the ops where torch has an IndexError."""
-    return IndexError(nothing_to_reduce(name, shape, None) + "; name a dim that has some")
+    return kind(nothing_to_reduce(name, shape, None) + "; name a dim that has some")
 
 
 def empty_dim(name: str, shape: Sequence[int], dim: int) -> IndexError:

@@ -15,7 +15,7 @@ MODULES = (
     "ops.index.gather", "ops.index.scatter", "ops.index.write", "ops.rearrange.cat",
     "ops.rearrange.flip", "ops.rearrange.repeat", "ops.rearrange.triangle", "ops.rearrange.pad",
     "ops.reduce.fold", "ops.reduce.arg", "ops.reduce.norm", "ops.reduce.stats",
-    "ops.reduce.truth", "ops.linalg.matmul", "ops.linalg.addmm", "ops.linalg.contract",
+    "ops.linalg.matmul", "ops.linalg.addmm", "ops.linalg.contract",
     "ops.linalg.einsum",
 )  # fmt: skip
 

@@ -10,9 +10,11 @@ from typing import Any
 from .._tensor import Tensor
 from ..errors import arith as errors_arith
 from ..execute.pointwise import pointwise
-from ..rows.catalogue import ENTRIES, Entry, enter, register
-from ..rows.op import Op, Promote
+from ..rows.catalogue import ENTRIES, Entry, Row, enter, register
+from ..rows.op import Op, Promote, Reduce
 from ..rows.spelling import describe, signature_text
+from .reduce.arguments import numpy_names
+from .reduce.reduction import called
 
 _PROMOTION_DOC = {
     Promote.SAME: "The inputs are promoted to a common dtype, which the result has.",
@@ -22,20 +24,27 @@ _PROMOTION_DOC = {
     Promote.FLOAT_REAL: "Integer inputs become the default dtype; complex ones give a real result.",
     Promote.REAL_TO_COMPLEX: "Real inputs give a complex result.",
 }
+_REDUCED_DOC = {
+    Promote.SAME: "The result has the input's dtype",
+    Promote.INT_TO_LONG: "Bool and integers are computed as int64",
+    Promote.TRUTH: "uint8 tensors give uint8, all others bool",
+    Promote.COUNT: "The result is int64",
+}
+_KIND_DOC = {"b": "bool", "i": "integer", "f": "floating point", "c": "complex"}
 
 
 @cache
-def _maker(parameters: str, call: str) -> Callable[[Op, Any], Callable[..., Any]]:
+def _maker(parameters: str, call: str) -> Callable[[Row, Any], Callable[..., Any]]:
     """What makes functions of these parameters; one compilation serves all rows that share them."""
     source = (
-        f"def maker(OP, pointwise):\n"
+        f"def maker(ROW, engine):\n"
         f"    def run({parameters}):\n"
-        f"        return pointwise(OP, {call})\n"
+        f"        return engine(ROW, {call})\n"
         f"    return run\n"
     )
     scope: dict[str, Any] = {}
     exec(compile(source, "<ftensor op>", "exec"), scope)
-    made: Callable[[Op, Any], Callable[..., Any]] = scope["maker"]
+    made: Callable[[Row, Any], Callable[..., Any]] = scope["maker"]
     return made
 
 
@@ -64,13 +73,44 @@ def _parts(op: Op) -> tuple[list[str], str, str]:
     return tensors, ", ".join(words), f"({params})"
 
 
+def _reduction_docstring(row: Reduce) -> str:
+    """A reduction's docstring: what it computes, dims, dtypes, errors."""
+    refused = [word for kind, word in _KIND_DOC.items() if not row.serves(kind)]
+    result = _REDUCED_DOC[row.promote] if "x" in row.finish else "The result is int64"
+    lines = [
+        row.doc or f"The elements over `dim` folded by `{row.combine}`.",
+        "",
+        f"`dim` is {row.dims.value}; IndexError for one that is not there.",
+        result + (" unless `dtype` says otherwise." if row.converts else "."),
+    ]
+    if refused:
+        kind = type(row.refusal(row.name, "")).__name__
+        lines.append(f"{kind} for {' or '.join(refused)} tensors.")
+    if row.nothing is not None:
+        lines.append(f"{row.nothing.__name__} for a tensor without elements.")
+    return "\n".join(lines)
+
+
 def make_function(op: Op) -> Callable[..., Any]:
     """The function of a row, with `out=`."""
     tensors, params, values = _parts(op)
     star = ", out=None" if "*" in params else ", *, out=None"
     made = _maker(params + star, f"({', '.join(tensors)},), {values}, out")(op, pointwise)
-    made.__name__ = made.__qualname__ = op.name
-    made.__doc__ = docstring(op)
+    return _public(made, op.name, docstring(op))
+
+
+def make_reduction(row: Reduce) -> Callable[..., Any]:
+    """The function of a reduction, which takes NumPy's names of its arguments, too."""
+    named = [w.partition("=")[0].strip() for w in row.arguments.split(",")]
+    others = {"dim": "None", "keepdim": "False", "dtype": "None", "out": "None"}
+    values = [name if name in named else value for name, value in others.items()]
+    made = _maker(row.arguments, f"input, {', '.join(values)}")(row, called)
+    return numpy_names(_public(made, row.name, _reduction_docstring(row)))
+
+
+def _public(made: Callable[..., Any], name: str, doc: str) -> Callable[..., Any]:
+    made.__name__ = made.__qualname__ = name
+    made.__doc__ = doc
     made.__module__ = "ftensor"
     made.__annotations__ = {"return": "Tensor"}
     return made
@@ -84,16 +124,18 @@ def make_inplace(op: Op) -> Callable[..., Any]:
     return _inplace(made, op.name, made)
 
 
-def add_rows(rows: Sequence[Op], module: str = "own") -> None:
+def add_rows(rows: Sequence[Row], module: str = "own") -> None:
     """Put rows into the catalogue with their functions; those of a user have the category "own"."""
     enter(module, *rows)
-    for op in rows:
-        call = make_function(op)
-        entry = Entry(
-            op.name, call, op.function, op.method, aliases=op.aliases, namespace=op.namespace,
-            row=op,
-        )  # fmt: skip
-        describe(call, register(entry).forms)
+    for row in rows:
+        if isinstance(row, Reduce):
+            entry = Entry(row.name, make_reduction(row), row=row)
+        else:
+            entry = Entry(
+                row.name, make_function(row), row.function, row.method, aliases=row.aliases,
+                namespace=row.namespace, row=row,
+            )  # fmt: skip
+        describe(entry.call, register(entry).forms)
 
 
 def inplace_of(call: Callable[..., Any], name: str) -> Callable[..., Any]:

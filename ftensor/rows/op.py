@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from enum import Enum
 from typing import Any
 
 from .. import errors
 from ..dtypes import bool as bool_
-from ..dtypes import dtype, float32, float64, get_default_dtype
+from ..dtypes import dtype, float32, float64, get_default_dtype, int64, uint8
 
 
 class Promote(Enum):
@@ -22,6 +22,11 @@ class Promote(Enum):
     FLOAT_REAL = "as INT_TO_FLOAT, but a complex input gives its real dtype"
     REAL_TO_COMPLEX = "a real input gives the complex dtype"
     WIDE = "compute in double precision, where the device has it, for a result of any dtype"
+    INT_TO_LONG = "bool and integers become int64"
+    TRUTH = "compute with truth values; uint8 for uint8, else bool"
+    COUNT = "both are int64"
+    UNROUNDED = "the result keeps the precision that is computed in"
+    UNROUNDED_REAL = "as UNROUNDED, but a complex input gives its real dtype"
 
 
 def dtypes_through(promote: Promote, common: dtype, wide: bool = True) -> tuple[dtype, dtype]:
@@ -32,15 +37,23 @@ def dtypes_through(promote: Promote, common: dtype, wide: bool = True) -> tuple[
     if promote is Promote.WIDE:
         real = float64 if wide else float32
         return (real.to_complex() if common.is_complex else real), common
+    if promote is Promote.TRUTH:
+        return bool_, uint8 if common is uint8 else bool_
     if promote in (Promote.INT_TO_FLOAT, Promote.FLOAT_REAL) and common.kind in "bui":
         common = get_default_dtype()
+    if promote is Promote.COUNT or (promote is Promote.INT_TO_LONG and common.kind in "bui"):
+        common = int64
     result = common
     if promote is Promote.ALWAYS_BOOL:
         result = bool_
-    elif promote in (Promote.COMPLEX_TO_REAL, Promote.FLOAT_REAL) and common.is_complex:
+    elif promote in (Promote.COMPLEX_TO_REAL, Promote.FLOAT_REAL):
         result = common.to_real()
     elif promote is Promote.REAL_TO_COMPLEX:
         result = common.to_complex()
+    elif promote is Promote.UNROUNDED:
+        result = common.compute
+    elif promote is Promote.UNROUNDED_REAL:
+        result = common.compute.to_real()
     return common.compute, result
 
 
@@ -108,14 +121,30 @@ class Op:
         return chosen
 
 
+class Dims(Enum):
+    """What a reduction takes as `dim`."""
+
+    SOME = "an int, several, or None or () for all"
+    LISTED = "an int, several (of () none), or None for all"
+    ONE = "an int, or None for all"
+
+
 @dataclass(frozen=True, eq=False)
 class Reduce:
     """One reduction: a monoid (`combine` over x and y, `identity`) on lifted elements.
 
     With `arg`, y (found at position j) wins over x (found at i) where `beats` holds, or, where it
     was found first, where `combine` does. `finish` makes each output from the folded x (and i);
-    `params` are real numbers that it and `lift` may use. With `truth`, elements count as 1 where
-    they are not zero.
+    `params` are real numbers that it and `lift` may use: `n` is how many elements are folded. With
+    `truth`, elements count as 1 where they are not zero.
+
+    `promote` says what is computed in and what comes out; an output "i" is int64. `kinds` are the
+    kinds of dtype that the words serve, and `instead` has the rows for further ones. `beside` is
+    the dtype of a second tensor that is lifted with the first.
+
+    The rest is for rows that a user calls. `signature` is made of the other fields where it is not
+    given; `converts` says that it has `dtype`. `nothing` is raised where no element is folded and
+    no dim was named, by a reduction whose identity is no result.
     """
 
     name: str
@@ -129,6 +158,33 @@ class Reduce:
     params: tuple[str, ...] = ()
     beats: str = ""
     truth: bool = False
+    promote: Promote = Promote.SAME
+    kinds: str = "buif"
+    instead: Mapping[str, Reduce] = field(default_factory=dict)
+    beside: Promote | None = None
+    doc: str = ""
+    signature: str = ""
+    dims: Dims = Dims.SOME
+    converts: bool = False
+    nothing: type[Exception] | None = None
+    refusal: Callable[[str, object], Exception] = errors.not_implemented_for
+    refuses_first: bool = False  # a dtype, before it looks at the dims
+
+    @property
+    def arguments(self) -> str:
+        """The parameters of the function, as in its definition."""
+        if self.signature:
+            return self.signature[self.signature.index("(") + 1 : self.signature.rindex(")")]
+        converts = "dtype=None, " if self.converts else ""
+        return f"input, dim=None, keepdim=False, *, {converts}out=None"
+
+    def serves(self, kind: str) -> bool:
+        """Whether it, or another row in its place, has words for a kind of dtype."""
+        return kind in self.kinds or kind in self.instead
+
+    def results(self, of: dtype) -> tuple[dtype, ...]:
+        """The dtypes of all outputs where values have dtype `of`."""
+        return tuple(int64 if text.strip() == "i" else of for text in self.finish)
 
 
 def yields(promote: Promote, compute: dtype) -> str:

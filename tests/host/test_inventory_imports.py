@@ -14,7 +14,7 @@ from ftensor.toolchain.inventory.read import expand, parse
 ROWS = """
 import ftensor as ft
 from ftensor.ops.bind import add_rows, install
-from ftensor.rows.op import Op, Promote
+from ftensor.rows.op import Op, Promote, Reduce
 
 add_rows(
     [
@@ -24,7 +24,8 @@ add_rows(
             "K(0.5) * a * a",
             promote=Promote.INT_TO_FLOAT,
             doc="Half of the square.",
-        )
+        ),
+        Reduce("sum_of_squares", "a * a", "x + y", "K(0)", promote=Promote.INT_TO_LONG),
     ]
 )
 install(ft)
@@ -34,12 +35,16 @@ imports = ["own_rows"]
 [[kernel]]
 ops = ["halved_square"]
 layouts = ["linear"]
+[[kernel]]
+ops = ["sum_of_squares"]
+layouts = ["inner", "strided"]
 """
 PROGRAM = """
 import own_rows
 import ftensor as ft
 ft.set_fallback("error")
 print(ft.halved_square(ft.tensor([1.0, -3.0])).tolist())
+print(ft.sum_of_squares(ft.tensor([1.0, -3.0])).tolist())
 """
 
 
@@ -54,9 +59,9 @@ def test_a_row_of_ones_own_gets_into_an_image(tmp_path: Path) -> None:
     root = str(Path(__file__).resolve().parents[2])
     run = ["env", f"PYTHONPATH={root}", "FTENSOR_DEVICE=csim"]
     for command, said in (
-        (built, "1 entry,"),
+        (built, "4 entries,"),
         (traced, "has them all"),
-        (["env", "FTENSOR_IMAGE=image", sys.executable, "program.py"], "[0.5, 4.5]"),
+        (["env", "FTENSOR_IMAGE=image", sys.executable, "program.py"], "[0.5, 4.5]\n10.0\n"),
     ):
         done = subprocess.run(
             [*run, *command], cwd=tmp_path, capture_output=True, text=True, timeout=300

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator
+from functools import partial
 from math import inf, nan
 from typing import Any
 
@@ -16,6 +17,7 @@ torch = pytest.importorskip("torch", reason="torch is the oracle of these tests"
 
 import ftensor as ft  # noqa: E402
 from ftensor.rows.catalogue import ENTRIES, Entry  # noqa: E402
+from ftensor.rows.op import Dims, Op, Reduce  # noqa: E402
 
 NUMBERS = {
     "float32": [0.0, -0.0, 0.5, -1.0, 1.5, 2.0, -3.25, 1e-40, 1e30, -1e30, inf, -inf, nan],
@@ -33,7 +35,8 @@ NUMBERS |= {"int8": [0, 1, -1, 2, -7, 100, -128, 127], "int16": [0, 1, -1, 2, 30
 ALL = os.environ.get("FTENSOR_DEVICE", "intel") == "intel"
 DTYPES = tuple(NUMBERS) if ALL else ("float32", "int64", "bool", "complex64", "bfloat16")
 
-ROWS = {name: entry for name, entry in ENTRIES.items() if entry.row is not None}
+ROWS = {name: entry for name, entry in ENTRIES.items() if isinstance(entry.row, Op)}
+REDUCTIONS = {name: entry for name, entry in ENTRIES.items() if isinstance(entry.row, Reduce)}
 
 
 def torch_function(entry: Entry) -> Callable[..., Any]:
@@ -136,9 +139,48 @@ def parameters(entry: Entry) -> dict[str, Any]:
     return {p: known[p] for p in entry.row.params if f"{p}=" not in inside and p in known}
 
 
+def reductions_of(row: Reduce) -> Iterator[dict[str, Any]]:
+    """Arguments of a reduction in every spelling that its row says it has."""
+    yield {}
+    yield {"dim": 0}
+    yield {"axis": -1}
+    yield {"dim": 2}  # refused: there are two dims
+    if row.dims is not Dims.ONE:
+        yield from ({"dim": (0, 1)}, {"axis": [1]}, {"dim": ()}, {"dim": (1, 1)})
+    if "keepdim" in row.arguments:
+        yield from ({"dim": 0, "keepdim": True}, {"axis": 1, "keepdims": True})
+    if row.converts:
+        yield from ({"dtype": "float32"}, {"dim": 0, "dtype": "int64"}, {"dtype": "bool"})
+
+
+def in_library(lib: Any, given: dict[str, Any]) -> dict[str, Any]:
+    """Arguments with one library's dtypes in place of their names."""
+    return {k: getattr(lib, v) if k == "dtype" else v for k, v in given.items()}
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("name", REDUCTIONS)
+def test_reductions(name: str, dtype: str) -> None:
+    """Function, method and `out=` of each reduction in every spelling of its arguments."""
+    entry, theirs = REDUCTIONS[name], torch_function(REDUCTIONS[name])
+    a = (torch.arange(12) % 5 - 2).reshape(3, 4).to(getattr(torch, dtype))
+    served = entry.row.serves(getattr(ft, dtype).kind)
+    for given in reductions_of(entry.row):
+        for x in (a, a.t(), a[:, ::2], a[:0]) if served else (a,):
+            mine = partial(entry.call, to_ft(x), **in_library(ft, given))
+            if not agree(mine, partial(theirs, x, **in_library(torch, given))):
+                continue
+            expected = theirs(x, **in_library(torch, given))
+            close(getattr(to_ft(x), name)(**in_library(ft, given)), expected)
+            if "out" in entry.row.arguments:
+                out = ft.empty(0, dtype=getattr(ft, str(expected.dtype)[len("torch.") :]))
+                assert mine(out=out) is out
+                close(out, expected)
+
+
 def operator_cases() -> Iterator[Any]:
     for name, entry in ENTRIES.items():
-        rows = [r for r in (*entry.rows, entry.row) if r is not None]
+        rows = [r for r in (*entry.rows, entry.row) if isinstance(r, Op)]
         words = {w for r in rows for w in r.operators} | set(entry.operators)
         for word in sorted(words):
             yield pytest.param(word, id=f"{name}-{word}")

@@ -21,7 +21,7 @@ from ...iterator.stride import broadcast_strides, partial_overlap
 from ...ops.types import copy
 from ...rows.catalogue import enter
 from ...rows.copies import COPY
-from ...rows.op import Op, Reduce
+from ...rows.op import Op, Promote, Reduce
 
 # Matrix times vector: from this many terms on the lanes go along the sums.
 FOLD_TERMS = 1 << 12
@@ -29,12 +29,14 @@ FOLD_TERMS = 1 << 12
 DOT = Reduce(
     "dot", "a * b", "x + y", "K(0)",
     complex_=("ft_cmul(a, b)", "ft_cadd(x, y)", "FT_PAIR(FT_T, K(0), K(0))"),
+    kinds="uifc", promote=Promote.UNROUNDED, beside=Promote.SAME,
 )  # fmt: skip
 VDOT = Reduce(
     "vdot", "a * b", "x + y", "K(0)",
     complex_=(
         "ft_cmul(ft_cmake(a.re, -a.im), b)", "ft_cadd(x, y)", "FT_PAIR(FT_T, K(0), K(0))",
     ),
+    kinds="uifc", promote=Promote.UNROUNDED, beside=Promote.SAME,
 )  # fmt: skip
 SCALED = Op(
     "scaled", "scaled(product) -> Tensor", "a * alpha", complex_="ft_cmul(a, alpha)",

@@ -1,4 +1,4 @@
-"""Reading the arguments of reductions, and writing their results into `out=`."""
+"""Reading the arguments of reductions."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from typing import Any, TypeVar
 from ... import dtypes
 from ..._tensor import Tensor
 from ...errors import reduce as errors_reduce
-from ...execute import copy
 from ...iterator.shape import Ints, normalize_dims, numel
+from ...rows.op import Dims
 
 F = TypeVar("F", bound=Callable[..., Any])
 MOST_DIMS = 64  # that torch reduces
@@ -57,14 +57,14 @@ def one_dim(name: str, dim: Any) -> int:
     return int(dim.__index__())
 
 
-def some_dims(name: str, dim: Any, ndim: int, empty_is_all: bool = True) -> Ints:
-    """An int, several of them, or None (all), counted from the front."""
+def dims_of(name: str, dim: Any, ndim: int, rule: Dims = Dims.SOME) -> Ints:
+    """The dims that an argument names, counted from the front."""
     if dim is not None and not is_int(dim):
-        if not isinstance(dim, (tuple, list)):
+        if rule is Dims.ONE or not isinstance(dim, (tuple, list)):
             dim = one_dim(name, dim)
         else:
             dim = tuple([one_dim(name, d) for d in dim])
-            if not dim and empty_is_all:
+            if not dim and rule is Dims.SOME:
                 dim = None
     found = normalize_dims(dim, ndim)
     if ndim > MOST_DIMS:
@@ -77,11 +77,15 @@ def count(shape: Sequence[int], dims: Ints) -> int:
     return numel([shape[d] for d in dims])
 
 
-def into(name: str, made: Tensor, out: Tensor | None, exact: bool = False) -> Tensor:
-    """The result itself, or `out` with the result in it.
-
-    RuntimeError when `out` can't hold the result's dtype (with `exact`: has another one).
-    """
-    if exact and out is not None and out._dtype is not made._dtype:
-        raise errors_reduce.out_dtype(name, out._dtype, made._dtype)
-    return copy.into(name, out, made, cast=True)
+def check_not_empty(
+    name: str, input: Tensor, dims: Ints, dim: Any, kind: type[Exception] = RuntimeError
+) -> None:
+    """For reductions that have no result of nothing: `kind` where `dim` names no dim, IndexError
+    where it names one without elements."""
+    if 0 not in input._shape:
+        return
+    if dim is None or (isinstance(dim, (tuple, list)) and not dim):
+        raise errors_reduce.empty_input(name, input._shape, kind)
+    for d in dims:
+        if not input._shape[d]:
+            raise errors_reduce.empty_dim(name, input._shape, d)

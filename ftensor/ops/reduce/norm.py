@@ -10,14 +10,16 @@ from ... import dtypes, errors
 from ..._tensor import Tensor
 from ...dtypes import dtype
 from ...errors import reduce as errors_reduce
+from ...execute.copy import into
 from ...execute.memory import new_like
 from ...execute.pointwise import pointwise
 from ...execute.reduce import fold
 from ...iterator.shape import normalize_dim, numel
 from ...rows.catalogue import Entry, enter, op, register
-from ...rows.op import Op, Reduce
-from .arguments import checked, count, into, numpy_names, one_dim, some_dims
-from .fold import AMAX, fold_as
+from ...rows.op import Op, Promote, Reduce
+from .arguments import checked, count, dims_of, numpy_names, one_dim
+from .fold import AMAX
+from .reduction import reduced
 
 _ABS = "ft_cabs(a)"
 
@@ -25,8 +27,9 @@ _ABS = "ft_cabs(a)"
 def _norm(lift: str, complex_lift: str, combine: str, identity: str, finish: str) -> Reduce:
     complex_ = (complex_lift, combine, identity)
     return Reduce(
-        "norm", lift, combine, identity, (finish,), complex_=complex_, state_complex=False
-    )
+        "norm", lift, combine, identity, (finish,), complex_=complex_, state_complex=False,
+        kinds="fc", promote=Promote.COMPLEX_TO_REAL,
+    )  # fmt: skip
 
 
 NORM_0 = _norm("a != K(0) ? K(1) : K(0)", f"{_ABS} != K(0) ? K(1) : K(0)", "x + y", "K(0)", "x")
@@ -37,6 +40,7 @@ NORM_LOW = _norm("fabs(a)", _ABS, "ft_min(x, y)", "K(INFINITY)", "x")
 NORM_P = Reduce(
     "norm", "pow(fabs(a), p)", "x + y", "K(0)", ("pow(x, K(1) / p)",),
     complex_=("pow(ft_cabs(a), p)", "x + y", "K(0)"), state_complex=False, params=("p",),
+    kinds="fc", promote=Promote.COMPLEX_TO_REAL,
 )  # fmt: skip
 _ROWS = {0.0: NORM_0, 1.0: NORM_1, 2.0: NORM_2, math.inf: NORM_HIGH, -math.inf: NORM_LOW}
 DIFFERENCE = Op("dist", "dist(input, other) -> Tensor", "a - b", complex_="ft_csub(a, b)")
@@ -57,7 +61,7 @@ def _norm_of(
             raise errors_reduce.norm_dtype(wanted, "complex" if d.is_complex else "real")
         if dtypes.promote_types(d, wanted) is not wanted:
             raise errors_reduce.norm_narrows(d, wanted)
-    dims = some_dims(name, dim, input.ndim)
+    dims = dims_of(name, dim, input.ndim)
     if (order < 0 or order == math.inf) and 0 in input._shape:
         if not dim and dim != 0:
             raise errors_reduce.empty_norm(order, input._shape, None)
@@ -70,7 +74,7 @@ def _norm_of(
         red = NORM_HIGH  # of one element: its size, without a power that could leave the range
     params = (order,) if red is NORM_P else ()
     made = fold(red, (input,), dims, keepdim, of.compute, (of.to_real(),), params)[0]
-    return into(name, made, out, exact=True)
+    return into(name, out, made)
 
 
 def _order(order: Any) -> float:
@@ -121,13 +125,17 @@ def dist(input: Tensor, other: Tensor, p: Any = 2) -> Tensor:
 
 # An infinite largest element is left where it is: inf - inf would be NaN.
 _CENTER = "(fabs(b) == K(INFINITY) ? K(0) : b)"
-EXP_SUM = Reduce("logsumexp", f"exp(a - {_CENTER})", "x + y", "K(0)", ("log(x)",))
+EXP_SUM = Reduce(
+    "logsumexp", f"exp(a - {_CENTER})", "x + y", "K(0)", ("log(x)",), kinds="f",
+    promote=Promote.UNROUNDED, beside=Promote.UNROUNDED_REAL,
+)  # fmt: skip
 EXP_SUM_COMPLEX = Reduce(
     "logsumexp", "", "", "", ("ft_clog(x)",),
     complex_=(
         "ft_cexp(ft_cmake(a.re - (fabs(b.re) == K(INFINITY) ? K(0) : b.re), a.im))",
         "ft_cadd(x, y)", "ft_cmake(K(0), K(0))",
     ),
+    kinds="c", promote=Promote.UNROUNDED, beside=Promote.UNROUNDED_REAL,
 )  # fmt: skip
 UNCENTER = Op(
     "logsumexp", "logsumexp(input, largest) -> Tensor", f"a + {_CENTER}",
@@ -149,7 +157,7 @@ def logsumexp(
     if dim is None:
         raise errors_reduce.argument_type("logsumexp", "dim", "an int or a tuple of ints", dim)
     of = input._dtype if input._dtype.kind in "fc" else dtypes.get_default_dtype()
-    dims = some_dims("logsumexp", dim, input.ndim)
+    dims = dims_of("logsumexp", dim, input.ndim)
     compute, real = of.compute, of.compute.to_real()
     largest = new_like(input, tuple([1] * input.ndim), real)
     parts = input
@@ -158,7 +166,7 @@ def logsumexp(
 
         parts = view_as_real(input).select(-1, 0)
     if 0 not in input._shape:
-        largest = fold_as(AMAX, parts, dims, True, real)
+        largest = reduced(AMAX, parts, dims, True, real)
     else:
         largest.zero_()
     red = EXP_SUM_COMPLEX if of.is_complex else EXP_SUM
@@ -170,11 +178,17 @@ def logsumexp(
     made = pointwise(UNCENTER, (total, largest), (), total, True)
     if of is not compute and out is None:
         made = made.to(of)
-    return into("logsumexp", made, out)
+    return into("logsumexp", out, made, cast=True)
 
 
-SHIFTED_EXP = Reduce("softmax", "exp(a - b)", "x + y", "K(0)")
-LOG_EXP = Reduce("log_softmax", "exp(a - b)", "x + y", "K(0)", ("log(x)",))
+SHIFTED_EXP = Reduce(
+    "softmax", "exp(a - b)", "x + y", "K(0)", kinds="f",
+    promote=Promote.UNROUNDED, beside=Promote.UNROUNDED,
+)  # fmt: skip
+LOG_EXP = Reduce(
+    "log_softmax", "exp(a - b)", "x + y", "K(0)", ("log(x)",), kinds="f",
+    promote=Promote.UNROUNDED, beside=Promote.UNROUNDED,
+)  # fmt: skip
 LOG = Op("log_softmax", "log(input) -> Tensor", "log(a)", float_only=True)
 SOFTMAX = Op(
     "softmax", "softmax(input, largest, total) -> Tensor", "exp(a - b) / c", float_only=True
@@ -199,7 +213,7 @@ def _softmax(row: Op, input: Any, dim: Any, of: dtype | None, out: Tensor | None
     if numel(input._shape):
         dims = (dim,) if input.ndim else ()
         source = input if input._dtype.kind == "f" else input.to(of)
-        largest = fold_as(AMAX, source, dims, True, of.compute)
+        largest = reduced(AMAX, source, dims, True, of.compute)
         # Along the last dim torch keeps a logarithm's argument and value in the narrow dtype.
         last = dim == input.ndim - 1
         narrow = row is LOG_SOFTMAX and last and input._dtype is of is not of.compute
@@ -209,7 +223,7 @@ def _softmax(row: Op, input: Any, dim: Any, of: dtype | None, out: Tensor | None
         if narrow:
             total = pointwise(LOG, (total,))
         pointwise(row, (source, largest, total), (), made)
-    return into(row.name, made, out)
+    return into(row.name, out, made)
 
 
 @op()

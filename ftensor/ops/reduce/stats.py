@@ -1,4 +1,4 @@
-"""Variance and standard deviation, with and without the mean: two passes over the elements."""
+"""Statistics: variance and standard deviation in two passes over the elements, counts."""
 
 from __future__ import annotations
 
@@ -8,13 +8,15 @@ from ... import errors
 from ..._tensor import Tensor
 from ...dtypes import can_cast, dtype
 from ...errors import reduce as errors_reduce
-from ...execute.copy import converted
+from ...execute.copy import converted, into
 from ...execute.reduce import fold
 from ...rows.catalogue import enter, op
-from ...rows.op import Reduce
+from ...rows.op import Promote, Reduce
 from ...rows.spelling import MISSING
-from .arguments import checked, count, into, numpy_names, some_dims
-from .fold import mean_of
+from ..bind import add_rows
+from .arguments import checked, count, dims_of, numpy_names
+from .fold import MEAN
+from .reduction import reduced
 
 _CSQUARE = (
     "(a.re - b.re) * (a.re - b.re) + (a.im - b.im) * (a.im - b.im)", "x + y", "K(0)",
@@ -24,7 +26,8 @@ _CSQUARE = (
 def _squares(name: str, finish: str) -> Reduce:
     return Reduce(
         name, "(a - b) * (a - b)", "x + y", "K(0)", (finish,),
-        complex_=_CSQUARE, state_complex=False, params=("n",),
+        complex_=_CSQUARE, state_complex=False, params=("n",), kinds="fc",
+        promote=Promote.COMPLEX_TO_REAL, beside=Promote.UNROUNDED,
     )  # fmt: skip
 
 
@@ -55,9 +58,9 @@ def _spread(
     d = input._dtype
     if d.kind not in "fc":
         raise errors_reduce.floating_only(name, d)
-    dims = some_dims(name, dim, input.ndim)
+    dims = dims_of(name, dim, input.ndim)
     compute, of = d.compute, want or d.to_real()
-    mean = mean_of(input, dims, True, compute)
+    mean = reduced(MEAN, input, dims, True, compute)
     n = max(0, count(input._shape, dims) - correction)
     made = fold(red, (input, mean), dims, keepdim, compute, (of,), (n,))[0]
     return made, mean
@@ -72,7 +75,7 @@ def _one(
         if not can_cast(input._dtype.to_real(), out._dtype):
             raise errors.cannot_cast_result(red.name, input._dtype, out._dtype)
     made, _ = _spread(red, red.name, input, dim, unbiased, keepdim, correction, want)
-    return into(red.name, made, out)
+    return into(red.name, out, made, cast=True)
 
 
 def _both(
@@ -124,3 +127,10 @@ def std_mean(
 ) -> tuple[Tensor, Tensor]:  # fmt: skip
     """`std` and `mean` over the same dims."""
     return _both(STD, input, dim, unbiased, keepdim, correction)
+
+
+COUNT = Reduce(
+    "count_nonzero", "a", "x + y", "K(0)", truth=True, promote=Promote.COUNT, kinds="buifc",
+    signature="count_nonzero(input, dim=None)", doc="How many elements over `dim` are not zero.",
+)  # fmt: skip
+add_rows([COUNT], __name__)

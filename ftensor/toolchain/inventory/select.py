@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ...dtypes import dtype, float32
+from ...dtypes import dtype
 from ...errors import inventory as errors
-from ...rows.op import Op, Reduce
+from ...rows.op import Op
 from ..group import Member
 from .members import COMPACT, GEMM, LOCATING, fold_keys, gemm_keys, located_keys, pointwise_keys
 from .rows import Row, named
-from .signatures import RULES, Signature, accepts, common_of, pointwise, reduction, spelled, takes
+from .signatures import Signature, accepts, common_of, pointwise, reduction, spelled, takes
 from .table import Kernels
 
 
@@ -59,7 +59,7 @@ def _of_row(table: Kernels, row: Row) -> Iterator[Member]:
                 yield from fold_keys(row, made, table.layouts, table.shape)
     for text in table.signatures:
         asked = _spelled(table, row, text)
-        if len(asked.ins) == _reads(row) and takes(row, asked):
+        if takes(row, asked):
             yield from fold_keys(row, asked, table.layouts, table.shape)
 
 
@@ -88,8 +88,3 @@ def _spelled(table: Kernels, row: Row, text: str) -> Signature:
             'dtypes, or signatures such as "bool(float32, number)"',
         )  # fmt: skip
     return made
-
-
-def _reads(row: Reduce) -> int:
-    """How many tensors a reduction folds."""
-    return len(RULES[row.name][1](float32).ins)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, cast
 
@@ -131,69 +130,14 @@ def common_of(signature: Signature) -> dtype:
     return next((d for d in known if d.compute is compute), compute)
 
 
-def _summed(d: dtype) -> Signature:
-    of = dtypes.int64 if d.kind in "bui" else d
-    return Signature(of.compute, (of,), (d,))
-
-
-def _kept(d: dtype) -> Signature:
-    return Signature(d.compute, (d,), (d,))
-
-
-def _truth(d: dtype) -> Signature:
-    return Signature(dtypes.bool, (d if d is dtypes.uint8 else dtypes.bool,), (d,))
-
-
-def _measured(d: dtype) -> Signature:
-    return Signature(d.compute, (d.to_real(),), (d,))
-
-
-def _squared(d: dtype) -> Signature:
-    return Signature(d.compute, (d.to_real(),), (d, d.compute))
-
-
-def _product(d: dtype) -> Signature:
-    return Signature(d.compute, (d.compute,), (d, d))
-
-
-def _centered(d: dtype) -> Signature:
-    return Signature(d.compute, (d.compute,), (d, d.compute.to_real()))
-
-
-# By a reduction's name: the kinds of dtypes that it takes, and what their signature is.
-RULES: dict[str, tuple[str, Callable[[dtype], Signature]]] = {
-    "sum": ("buifc", _summed),
-    "prod": ("buifc", _summed),
-    "nansum": ("f", _kept),
-    "mean": ("fc", _kept),
-    "amax": ("buif", _kept),
-    "amin": ("buif", _kept),
-    "any": ("buifc", _truth),
-    "all": ("buifc", _truth),
-    "argmax": ("uif", lambda d: Signature(d.compute, (dtypes.int64,), (d,))),
-    "argmin": ("uif", lambda d: Signature(d.compute, (dtypes.int64,), (d,))),
-    "max": ("buif", lambda d: Signature(d.compute, (d, dtypes.int64), (d,))),
-    "min": ("buif", lambda d: Signature(d.compute, (d, dtypes.int64), (d,))),
-    "count_nonzero": ("buifc", lambda d: Signature(dtypes.int64, (dtypes.int64,), (d,))),
-    "norm": ("fc", _measured),
-    "var": ("fc", _squared),
-    "std": ("fc", _squared),
-    "dot": ("uifc", _product),
-    "vdot": ("uifc", _product),
-    "logsumexp": ("fc", _centered),
-    "softmax": ("f", _centered),
-    "log_softmax": ("f", _centered),
-}
-
-
 def reduction(red: Reduce, of: dtype, to: dtype | None = None) -> Signature | None:
     """How a reduction takes a tensor of one dtype, returned as `to`; None where it refuses."""
-    kinds, rule = RULES[red.name]
-    if of.kind not in kinds:
+    if of.kind not in red.kinds:
         return None
-    made = rule(of)
-    if to is not None:
-        made = Signature(made.compute, (to, *made.outs[1:]), made.ins)
+    compute, result = dtypes_through(red.promote, of)
+    beside = () if red.beside is None else (dtypes_through(red.beside, of)[1],)
+    outs = red.results(result)
+    made = Signature(compute, outs if to is None else (to, *outs[1:]), (of, *beside))
     return made if takes(red, made) else None
 
 
@@ -201,12 +145,13 @@ def takes(red: Reduce, signature: Signature) -> bool:
     """Whether a reduction has words for what it is to compute in."""
     words = red.complex_ is not None if signature.compute.is_complex else bool(red.lift)
     # The words of a reduction that refuses integers are no expressions over integers.
-    words = words and signature.compute.kind in RULES[red.name][0]
-    return words and len(signature.outs) == len(red.finish)
+    words = words and signature.compute.kind in red.kinds
+    reads = 1 + (red.beside is not None)
+    return words and len(signature.outs) == len(red.finish) and len(signature.ins) == reads
 
 
 def _reduction_compute(red: Reduce, outs: tuple[dtype, ...], first: dtype) -> dtype:
-    if red.name in ("any", "all"):
+    if red.promote is Promote.TRUTH:
         return dtypes.bool
     if red.arg:
         return first.compute
