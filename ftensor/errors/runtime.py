@@ -3,10 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from ..kernels.wanted import Wanted
 
 
 class OutOfMemoryError(RuntimeError):
@@ -35,20 +31,24 @@ class KernelNotBuilt(RuntimeError):
         return made
 
 
-def kernel_not_built(wanted: Wanted, nearest: str | None, options: str) -> KernelNotBuilt:
-    """A launch asked for a kernel that no loaded image has; `nearest` is an entry that one has,
-    `options` are those of `ftensor build` that make images for the device."""
-    what = f"{wanted.op} of {wanted.signature}" if wanted.signature else wanted.op
-    where = f" in layout {wanted.layout!r}" if wanted.layout else ""
+def kernel_not_built(
+    op: str, dtypes: tuple[str, ...], signature: str, layout: str, entry: str,
+    lines: Sequence[str], nearest: str | None, options: str,
+) -> KernelNotBuilt:  # fmt: skip
+    """A launch asked for a kernel that no loaded image has: `lines` of an inventory ask for it,
+    `nearest` is an entry that one has, `options` are those of `ftensor build` that make images for
+    the device."""
+    what = f"{op} of {signature}" if signature else op
+    where = f" in layout {layout!r}" if layout else ""
     have = f"the nearest that it has is {nearest}" if nearest else "it has none of this op"
-    to_add = "".join(f"\n  {line}" for line in wanted.lines)
+    to_add = "".join(f"\n  {line}" for line in lines)
     error = KernelNotBuilt(
-        f"the device's image has no kernel for {what}{where} ({wanted.entry}); {have}. "
+        f"the device's image has no kernel for {what}{where} ({entry}); {have}. "
         f"To build an image with one, add{to_add}\n"
         f"to its inventory and run: ftensor build {options} --inventory INVENTORY.toml --out FOLDER"
     )
-    error.op, error.dtypes, error.signature = wanted.op, wanted.dtypes, wanted.signature
-    error.layout, error.entry, error.nearest = wanted.layout, wanted.entry, nearest
+    error.op, error.dtypes, error.signature = op, dtypes, signature
+    error.layout, error.entry, error.nearest = layout, entry, nearest
     return error
 
 

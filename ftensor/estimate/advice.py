@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from ..kernels.skeleton import skeleton_of
 from ..table import size
 from .bandwidth import launches
-from .describe import extent
 from .model import BOUNDS
 from .report import Report
 
@@ -26,8 +26,10 @@ def advice(r: Report) -> list[str]:
     out.append(f"Mostly bound by {BOUNDS[worst]}: {share:.0%} of the time with residency.")
     dearest = max(r.lines, key=lambda line: line.kernel)
     share, first = dearest.kernel / r.resident, dearest.each.launch
+    skeleton = skeleton_of(first.key)
     out.append(
-        f"Dearest kernel: {first.op} ({first.skeleton}, {extent(first)}), {share:.0%} of the "
+        f"Dearest kernel: {skeleton.title(first.key)} ({skeleton.name}, "
+        f"{skeleton.extent(first)}), {share:.0%} of the "
         f"time, bound by {BOUNDS[dearest.each.bound]}."
     )
     out.append(_ADVICE[worst](r))

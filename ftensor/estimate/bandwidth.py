@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ..toolchain.vitis.interface import (
+from ..kernels.ports import (
     BURST_BEATS,
     BURST_BYTES,
     LATENCY,

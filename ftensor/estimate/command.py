@@ -34,7 +34,6 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _report(arguments: argparse.Namespace) -> str:
-    from ..toolchain.group import entry
     from .bandwidth import Parameters
     from .model import Setup
     from .report import report
@@ -57,7 +56,7 @@ def _report(arguments: argparse.Namespace) -> str:
     most, held = 1, None
     if groups is not None:
         most = max((group.units for group in groups), default=1)
-        held = {entry(member) for group in groups for member in group.members}
+        held = {member.entry for group in groups for member in group.members}
     trace = run_program(
         Path(arguments.program),
         arguments.arguments,

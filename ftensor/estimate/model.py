@@ -5,16 +5,14 @@ Estimates, computed from the loops' trip counts and published figures; nothing i
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
-from ..kernels.gemm import GemmKey
+from ..kernels.operators import DEPTH, DIVIDE
+from ..kernels.skeleton import skeleton_of
+from ..kernels.work import Access, Launch, Loop
 from .bandwidth import DEFAULT, Parameters, bank_rate, cycles_of, port_share, transfer
 from .boards import Board
-from .launch import Launch
-from .loops import Loop, by_stage, loops
-from .operators import DEPTH, DIVIDE
-from .traffic import Access, accesses
 
 # What can bound a launch, in the words of the report.
 BOUNDS = {
@@ -79,11 +77,28 @@ class Estimate:
         return max(parts, key=lambda name: parts[name])
 
 
+def loops(launch: Launch, unit: int, widened: bool = False) -> tuple[Loop, ...]:
+    """The pipelined loops of one compute unit in a launch; those that never run are left out.
+
+    `widened` as in `Parameters`.
+    """
+    found = skeleton_of(launch.key).loops(launch, unit, widened)
+    return tuple(loop for loop in found if loop.trips)
+
+
+def by_stage(found: Iterable[Loop]) -> list[list[Loop]]:
+    """The loops of each stage."""
+    stages: dict[str, list[Loop]] = {}
+    for loop in found:
+        stages.setdefault(loop.stage, []).append(loop)
+    return list(stages.values())
+
+
 def estimate(launch: Launch, setup: Setup) -> Estimate:
     """The model's view of one launch."""
     clock = setup.clock
     widened = setup.parameters.widened
-    moves = accesses(launch, widened)
+    moves = skeleton_of(launch.key).traffic(launch, widened)
     units = [loops(launch, unit, widened) for unit in range(launch.units)]
     paces = [_pace(found, setup) for found in units]
     steady = [pace for pace, _ in paces]
@@ -128,16 +143,7 @@ def _beginning(launch: Launch, found: Sequence[Loop], setup: Setup) -> float:
     if launch.geometry:
         cycles += latency + len(launch.geometry)
     # Where a unit's work begins takes divisions, one dim after another.
-    if launch.skeleton == "rows":
-        cycles += (launch.geometry[0] + 2 * launch.wide_rows) * DIVIDE
-    elif launch.skeleton.startswith("reduce"):
-        kept, reduced, _, items = launch.geometry[:4]
-        cycles += -(-items // launch.units) * (kept + reduced) * DIVIDE
-    elif isinstance(launch.member, GemmKey):
-        dims = launch.geometry[5 if launch.skeleton == "gemm_pack" else 13]
-        # Those of packed products are divided while the one before is computed.
-        entries = 1 if launch.skeleton == "gemm" else sum(loop.entries for loop in found)
-        cycles += entries * dims * DIVIDE
+    cycles += skeleton_of(launch.key).divisions(launch, found) * DIVIDE
     return cycles + latency  # the last writes are answered
 
 

@@ -6,7 +6,8 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from ..toolchain.group import Group, entry
+from ..kernels.skeleton import skeleton_of
+from ..toolchain.group import Group
 from .bandwidth import launches, transfer
 from .model import Estimate, Setup, estimate
 from .trace import Trace
@@ -87,15 +88,15 @@ class Report:
 
 def report(trace: Trace, setup: Setup, in_flight: int, groups: Sequence[Group] | None) -> Report:
     """The model over a trace. With `groups`, each launch goes to the kernel that holds it."""
-    places = {entry(m): group for group in groups or () for m in group.members}
+    places = {m.entry: group for group in groups or () for m in group.members}
     lines, missing, fallback = [], Counter[str](), 0.0
     link = setup.board.link
     for launch, count in trace.launches.items():
         placed, where = launch, setup
         if groups is not None:
-            group = places.get(entry(launch.member))
+            group = places.get(launch.key.entry)
             if group is None:
-                missing[launch.op] += count
+                missing[skeleton_of(launch.key).title(launch.key)] += count
                 away = estimate(launch, setup)
                 fallback += count * sum(transfer(link, n, False) for n in away.to_board)
                 fallback += count * sum(transfer(link, n, True) for n in away.to_host)

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
+from ..kernels.skeleton import skeleton_of
+from ..kernels.work import Launch
 from ..table import counted, size, table
-from ..toolchain.group import entry
 from .advice import advice
-from .describe import extent, operands
 from .published import rows as published_rows
 from .report import Report
 
@@ -28,7 +28,7 @@ def text(r: Report, most: int = 24) -> str:
         resident = line.kernel + each * line.count
         bounds = {stays: _link(r, e.slowest(each, stays)) for stays in (True, False)}
         cells.append((
-            e.launch.op, e.launch.skeleton, operands(e.launch), extent(e.launch),
+            *in_words(e.launch),
             e.launch.units, line.count, round(e.cycles), size(e.moved), _fixed(e.kernel * 1e6),
             _fixed(e.moved / e.kernel / 1e9), _fixed(resident * 1e3), bounds[True],
             _fixed((resident + line.crossing) * 1e3), bounds[False],
@@ -59,6 +59,12 @@ def text(r: Report, most: int = 24) -> str:
         *advice(r),
     ]
     return "\n".join(out)
+
+
+def in_words(launch: Launch) -> tuple[str, str, str, str]:
+    """A launch's op, skeleton, operands and size."""
+    skeleton, key = skeleton_of(launch.key), launch.key
+    return skeleton.title(key), skeleton.name, skeleton.operands(key), skeleton.extent(launch)
 
 
 def _link(r: Report, bound: str) -> str:
@@ -132,12 +138,12 @@ def as_json(r: Report) -> dict[str, Any]:
         },
         "launches": [
             {
-                "op": e.launch.op,
-                "entry": entry(e.launch.member),
-                "skeleton": e.launch.skeleton,
-                "operands": operands(e.launch),
-                "size": extent(e.launch),
-                "lanes": e.launch.lanes,
+                "op": op,
+                "entry": e.launch.key.entry,
+                "skeleton": skeleton,
+                "operands": operands,
+                "size": extent,
+                "lanes": e.launch.key.lanes,
                 "units": e.launch.units,
                 "count": line.count,
                 "loops": [
@@ -157,6 +163,7 @@ def as_json(r: Report) -> dict[str, Any]:
             }
             for line in r.lines
             for e in (line.each,)
+            for op, skeleton, operands, extent in (in_words(e.launch),)
         ],
         "not_in_inventory": dict(r.missing),
         "copies": {"to_board": r.copied[0], "to_host": r.copied[1], "s": r.copies},

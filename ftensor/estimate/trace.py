@@ -14,7 +14,7 @@ import numpy as np
 from ..errors import estimate as errors
 from ..execute.observe import Observer, observed
 from ..kernels import program
-from .launch import Launch
+from ..kernels.work import Launch
 
 if TYPE_CHECKING:
     from .._tensor import Tensor

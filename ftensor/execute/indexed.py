@@ -17,8 +17,8 @@ from ..iterator.shape import Ints, numel
 from ..iterator.stride import contiguous_strides
 from ..kernels import select
 from ..kernels.key import LOCATED, STRIDED
-from ..kernels.program import built, kernel, obtain
-from ..kernels.source import fixed_program
+from ..kernels.program import built, kernel
+from ..kernels.skeletons.compact import CompactKey
 from ..rows.copies import COPY
 from ..rows.op import Op
 from . import memory
@@ -122,7 +122,7 @@ def _step(
     dtypes_ = tuple(o.tensor._dtype for o in operands)
     index_dtypes = tuple(i.tensor._dtype for i in indices)
     units = 1 if ordered else backend.units
-    geometry, units = rows_geometry(shape, steps, units, backend.target.grid)
+    geometry, units = select.rows_geometry(shape, steps, units, backend.target.grid)
     compute = dtypes_[0].compute
     if not op.expression(compute):
         raise op.refusal(op.name, dtypes_[0])
@@ -139,19 +139,6 @@ def _step(
         moved if any(moved) else None, after=(len(steps),), geometry=geometry,
         table=geometry_storage(backend, geometry),
     )  # fmt: skip
-
-
-def rows_geometry(shape: Ints, steps: Sequence[Ints], most: int, grid: str) -> tuple[Ints, int]:
-    """What the rows skeleton is told, and its compute units."""
-    inner, outer = shape[-1], shape[:-1]
-    rows = numel(outer)
-    units = select.units_for(numel(shape), most, grid, 1)
-    chunk = inner if rows >= 4 * units or inner <= select.ROW_CHUNK else select.ROW_CHUNK
-    chunks = -(-inner // chunk)
-    geometry = (len(outer), inner, chunk, chunks, rows * chunks, *outer)
-    for s in steps:
-        geometry += tuple(s[:-1])
-    return geometry + tuple(s[-1] for s in steps), min(units, rows * chunks)
 
 
 def _merged(shape: Ints, indices: Sequence[Index], like: Tensor, refusal: Refusal) -> Index:
@@ -197,18 +184,10 @@ def positions(mask: Tensor) -> Tensor:
 def _compact(backend: Backend, n: int) -> Launch:
     """The launch that counts the true elements of each compute unit's part, and then places them:
     written, mask and counts; the two numbers are n and which of the two it does."""
-    found = backend.kernels.get("ft_compact") or obtain(
-        backend,
-        "ft_compact",
-        ("*", "*", "*", "long", "long", "int", "int"),
-        lambda: fixed_program(
-            "ft_compact", "compact", backend.dialect, dtypes.uint8,
-            float64=backend.properties.has_float64,
-        ),
-    )  # fmt: skip
+    key = CompactKey()
     units = select.units_for(n, backend.units, "slab", 1)
-    step = Step("ft_compact", fitting(found, units, n), units, (1, 0, 2), (1, 0), geometry=(n,))
-    return Launch((step,), 3)
+    found = fitting(kernel(backend, key), units, n)
+    return Launch((Step(key, found, units, (1, 0, 2), (1, 0), geometry=(n,)),), 3)
 
 
 def contiguous_like(shape: Ints, of: dtype, like: Tensor) -> Operand:

@@ -10,9 +10,19 @@ from .. import errors
 from .._tensor import Tensor
 from ..iterator.shape import Ints, numel
 from ..iterator.stride import contiguous_strides
-from ..kernels import gemm as kernels
-from ..kernels.program import built
+from ..kernels.program import built, kernel
 from ..kernels.select import UNIT_ELEMENTS
+from ..kernels.skeletons.gemm import (
+    DirectGeometry,
+    GemmKey,
+    PackedGeometry,
+    PackGeometry,
+    PackSide,
+    ProductGeometry,
+    direct_key,
+    pack_key,
+    packed_key,
+)
 from .launch import Launch, Step, fitting, geometry_storage
 from .numbers import values_of
 from .run import run
@@ -160,7 +170,7 @@ def prepare(
     terms = numel(out._shape) * depth
     each = m * n * depth
     target = backend.target
-    packed = kernels.packed_key(of, target)
+    packed = packed_key(of, target)
     # An image without the kernel for large matrices has one that computes them where they lie.
     lie = not built(backend, packed)
     if each <= DIRECT_TERMS or lie:
@@ -168,7 +178,7 @@ def prepare(
         swap = (b._strides[-1] != 1 and a._strides[-2] == 1) or (n < m and n * 4 <= packed.columns)
         x, y = (_turned(b), _turned(a)) if swap else (a, b)
         if lie or y._strides[-1] == 1 or y._shape[-1] == 1 or each <= DIRECT_TERMS_GATHERED:
-            key = kernels.direct_key(of, target, _fused(out, a, b))
+            key = direct_key(of, target, _fused(out, a, b))
             return _direct(backend, key, swap, terms, x, y, *_results(swap, out, added), mode)
     # Results leave a board's kernel in rows: a few full tiles more cost less than single elements.
     in_rows = not target.unaligned and out._strides[-1] == 1
@@ -177,7 +187,7 @@ def prepare(
     return _packed(backend, packed, swap, terms, x, y, *_results(swap, out, added), mode)
 
 
-def _waste(key: kernels.GemmKey, m: int, n: int) -> int:
+def _waste(key: GemmKey, m: int, n: int) -> int:
     return -(-m // key.rows) * key.rows * (-(-n // key.columns) * key.columns)
 
 
@@ -206,7 +216,7 @@ def _fused(out: Tensor, a: Tensor, b: Tensor) -> bool:
 
 
 def _direct(
-    backend: Backend, key: kernels.GemmKey, swap: bool, terms: int, a: Tensor, b: Tensor,
+    backend: Backend, key: GemmKey, swap: bool, terms: int, a: Tensor, b: Tensor,
     out: Tensor, added: Tensor, mode: int,
 ) -> Launch:  # fmt: skip
     *batch, m, n = out._shape
@@ -214,20 +224,19 @@ def _direct(
     row_blocks, vectors = -(-m // key.rows), -(-n // key.lanes)
     kept, steps = _merged(shape, [_batch(t, shape) for t in (a, b, out, added)])
     items = numel(kept) * row_blocks * vectors
-    geometry = _head(items, row_blocks, vectors, 0, a, out, added, mode, len(kept))
-    geometry += [*a._strides[-2:], *b._strides[-2:]]
-    geometry.append(int(b._strides[-1] == 1 and _aligned(b, 0, b.ndim - 1)))
-    geometry += kept
-    for s in steps:
-        geometry += s
+    in_vectors = int(b._strides[-1] == 1 and _aligned(b, 0, b.ndim - 1))
+    product = _product(items, row_blocks, vectors, 0, a, out, added, mode)
+    geometry = DirectGeometry(
+        product, a._strides[-2:], b._strides[-2:], in_vectors, kept, tuple(steps)
+    ).pack()
     units = _units(backend, terms, items)
-    run = fitting(kernels.kernel(backend, key), units, terms // 16)
+    run = fitting(kernel(backend, key), units, terms // 16)
     pointers = (OUT, B, A, ADDED) if swap else (OUT, A, B, ADDED)
     return Launch((_step(backend, key, run, units, pointers, pointers, geometry),), OPERANDS)
 
 
 def _packed(
-    backend: Backend, key: kernels.GemmKey, swap: bool, terms: int, a: Tensor, b: Tensor,
+    backend: Backend, key: GemmKey, swap: bool, terms: int, a: Tensor, b: Tensor,
     out: Tensor, added: Tensor, mode: int,
 ) -> Launch:  # fmt: skip
     *batch, m, n = out._shape
@@ -244,25 +253,18 @@ def _packed(
     each = 4 if backend.target.unaligned else 1
     block = max(1, min(key.block, tiles // (each * units), row_panels))
     items = numel(kept) * -(-row_panels // block) * column_panels
-    geometry = _head(
-        items, row_panels, column_panels, block, a, out, added, mode, len(kept)
-    )  # fmt: skip
-    geometry += kept
-    for s in steps:
-        geometry += s
-    pack: list[int] = []
-    tails: list[int] = []
-    panels = []
+    product = _product(items, row_panels, column_panels, block, a, out, added, mode)
+    geometry = PackedGeometry(product, kept, tuple(steps)).pack()
+    sides, panels = [], []
     for t, (sizes, strides, _), across, along, width, count in (
         (a, parts[0], a._strides[-2], a._strides[-1], key.rows, row_panels),
         (b, parts[1], b._strides[-1], b._strides[-2], key.columns, column_panels),
     ):
         rows = m if t is a else n
         matrices = numel(sizes)
-        pack += [rows, count, depth, across, along, len(sizes), matrices]
-        tails += [*sizes, *strides]
+        sides.append(PackSide(rows, count, depth, across, along, matrices, sizes, strides))
         panels.append(matrices * count * width * depth * out._dtype.compute.itemsize)
-    packing = kernels.pack_key(key)
+    packing = pack_key(key)
     elements = numel(a._shape) + numel(b._shape)
     pack_units = (
         backend.units
@@ -271,24 +273,22 @@ def _packed(
     )
     left, right = (B, A) if swap else (A, B)
     first = _step(
-        backend, packing, kernels.kernel(backend, packing), pack_units,
-        (*PANELS, left, right), (left, right), pack + tails, numbers=False,
+        backend, packing, kernel(backend, packing), pack_units,
+        (*PANELS, left, right), (left, right), PackGeometry(*sides).pack(), numbers=False,
     )  # fmt: skip
     second = _step(
-        backend, key, kernels.kernel(backend, key), min(units, items),
+        backend, key, kernel(backend, key), min(units, items),
         (OUT, *PANELS, ADDED), (OUT, ADDED), geometry,
     )  # fmt: skip
     return Launch((first, second), OPERANDS, temporaries=tuple(panels))
 
 
 def _step(
-    backend: Backend, key: kernels.GemmKey, run: Kernel, units: int, pointers: Ints,
-    offsets: Ints, geometry: list[int], numbers: bool = True,
+    backend: Backend, key: GemmKey, run: Kernel, units: int, pointers: Ints,
+    offsets: Ints, geometry: Ints, numbers: bool = True,
 ) -> Step:  # fmt: skip
     table = geometry_storage(backend, geometry, np.int64)
-    return Step(
-        key, run, units, pointers, offsets, numbers=numbers, geometry=tuple(geometry), table=table
-    )
+    return Step(key, run, units, pointers, offsets, numbers=numbers, geometry=geometry, table=table)
 
 
 def _matrices(t: Tensor) -> tuple[Ints, Ints, Ints]:
@@ -299,15 +299,15 @@ def _matrices(t: Tensor) -> tuple[Ints, Ints, Ints]:
     return kept, merged, steps
 
 
-def _head(
+def _product(
     items: int, row_blocks: int, columns: int, block: int, a: Tensor, out: Tensor, added: Tensor,
-    mode: int, dims: int,
-) -> list[int]:  # fmt: skip
-    """The beginning that the geometries of both kernels share."""
+    mode: int,
+) -> ProductGeometry:  # fmt: skip
+    """What both kernels are told of a product."""
     assert items < 1 << 31, "more tiles than a launch can count"
     *_, m, n = out._shape
     whole = int(out._strides[-1] == 1 and _aligned(out, 0, out.ndim - 1))
-    return [
-        items, row_blocks, columns, block, m, n, a._shape[-1], mode, whole,
-        *out._strides[-2:], *added._strides[-2:], dims,
-    ]  # fmt: skip
+    return ProductGeometry(
+        items, row_blocks, columns, block, m, n, a._shape[-1], mode, whole, out._strides[-2:],
+        added._strides[-2:],
+    )  # fmt: skip

@@ -10,8 +10,6 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from ..errors.image import ImageError, bad_manifest, in_file, manifest_version
-from ..kernels.key import KernelKey
-from ..toolchain.group import Group, Member, arguments, call, entry
 
 FORMAT, VERSION = "ftensor-image", 1
 # What a field's annotation asks of a value that was read.
@@ -40,7 +38,7 @@ class MemberRecord:
     ins: tuple[str, ...]
     kinds: str
     compute: str
-    call: str  # see `group.call`
+    call: str  # see `toolchain.group.call`
 
 
 @dataclass(frozen=True)
@@ -141,35 +139,3 @@ def _kernel(raw: dict[str, Any]) -> KernelRecord:
         if len(m.call.split()) != tokens:
             raise ValueError(f"{m.entry} passes {m.call!r} to a kernel of {tokens} arguments")
     return made
-
-
-def record(group: Group, sha256: str, banks: Mapping[str, str] | None = None) -> KernelRecord:
-    """What a manifest says of a group; `banks` are the memories of its pointer arguments."""
-    where = banks or {}
-    return KernelRecord(
-        group.name,
-        group.skeleton,
-        group.structure,
-        group.lanes,
-        group.units,
-        sha256,
-        tuple(ArgumentRecord(a.name, a.what, a.c, where.get(a.name, "")) for a in arguments(group)),
-        tuple(_member(group, i, m) for i, m in enumerate(group.members)),
-    )
-
-
-def _member(group: Group, opcode: int, member: Member) -> MemberRecord:
-    how = call(group, opcode)
-    if isinstance(member, KernelKey):
-        ports = member.outs + member.ins
-        return MemberRecord(
-            entry(member), opcode, member.name,
-            tuple(p.dtype.name for p in member.outs),
-            tuple(p.dtype.name for p in member.ins),
-            "".join(p.kind for p in ports),
-            member.compute.name, how,
-        )  # fmt: skip
-    if isinstance(member, str):
-        return MemberRecord(member, opcode, member.removeprefix("ft_"), (), (), "", "uint8", how)
-    of = member.dtype.name
-    return MemberRecord(entry(member), opcode, member.skeleton, (of,), (of, of), "", of, how)

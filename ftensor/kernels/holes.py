@@ -5,7 +5,21 @@ from __future__ import annotations
 from ..dtypes import bool as bool_
 from ..dtypes import dtype, int32
 from . import ctype, reduction
-from .key import BY_VALUE, LINEAR, LOCATED, ROW, SINGLE, KernelKey, Port
+from .key import (
+    BY_VALUE,
+    COMPLEX,
+    INDEX,
+    LINEAR,
+    LOCATED,
+    MASK,
+    POSITION,
+    REAL,
+    ROW,
+    SINGLE,
+    TRUTH,
+    KernelKey,
+    Port,
+)
 
 NAMES = "abcdefgh"
 
@@ -37,19 +51,22 @@ def parameters(key: KernelKey) -> list[tuple[str, str, str]]:
 
 def indices(key: KernelKey) -> list[str]:
     """The names of the inputs that locate other operands."""
-    return [NAMES[k] for k, p in enumerate(key.ins) if p.sees == "J"]
+    return [NAMES[k] for k, p in enumerate(key.ins) if p.sees == INDEX]
 
 
 def _memory(p: Port) -> str:
     return ctype.MEMORY[p.dtype.name]
 
 
-def holes(key: KernelKey) -> dict[str, list[str]]:
-    """What the skeleton's words stand for: name, with its parameters -> lines."""
+def holes(key: KernelKey, rows: bool) -> dict[str, list[str]]:
+    """What the skeleton's words stand for: name, with its parameters -> lines.
+
+    `rows`: operands are walked by a geometry `g`, and lie at[operand] with inner strides
+    step[operand]; else each is one run, or one element.
+    """
     params = parameters(key)
     pointers = [name for what, _, name in params if what == "*" and name != "bad"]
     ports = dict(zip(pointers, list(key.outs) + [p for p in key.ins if p.kind != BY_VALUE]))
-    rows = key.skeleton != "map"
     ported = pointers + (["bad"] if indices(key) else []) + (["g"] if rows else [])
     common = {
         "FT_NAME": [key.entry],
@@ -224,14 +241,14 @@ def inputs(key: KernelKey) -> list[str]:
     value = "FT_C" if compute.is_complex else "FT_V"
     lines = []
     for k, p in enumerate(key.ins):
-        if p.sees == "J":
+        if p.sees == INDEX:
             continue
         text = _lane_value(key, k, p)
-        if p.sees == "M":
+        if p.sees == MASK:
             lines.append(f"const FT_M {NAMES[k]} = FT_VALUE_MASK({text});")
-        elif p.sees == "I":
+        elif p.sees == POSITION:
             lines.append(f"const FT_I {NAMES[k]} = {text};")
-        elif p.sees == "B":
+        elif p.sees == TRUTH:
             truth = f"r_{NAMES[k]}"
             lines += [
                 f"const {_register_type(p.dtype)} v_{NAMES[k]} = {text};",
@@ -274,14 +291,14 @@ def _register_type(d: dtype) -> str:
 def output(key: KernelKey, k: int, p: Port, text: str) -> list[str]:
     """Lines that turn the expression of output k into what is written."""
     compute = key.compute
-    if p.sees == "M":
+    if p.sees == MASK:
         value, source = f"FT_MASK_VALUE(uchar, {text})", bool_
         lines = [f"const FT_VEC(uchar) r_out{k} = {value};"]
-    elif p.sees == "I":
+    elif p.sees == POSITION:
         lines, source = [f"const FT_I r_out{k} = {text};"], int32
-    elif p.sees == "R":
+    elif p.sees == REAL:
         lines, source = [f"const FT_V r_out{k} = {text};"], compute.to_real()
-    elif p.sees == "C":
+    elif p.sees == COMPLEX:
         c = f"ft_c{ctype.scalar(compute)}"
         lines, source = [f"const {c} r_out{k} = {text};"], compute.to_complex()
     else:

@@ -1,9 +1,10 @@
-"""KernelKey: everything that tells one kernel from another, as a frozen value."""
+"""Keys: everything that tells one kernel from another, as a frozen value."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from hashlib import sha256
+from typing import Protocol
 
 from ..dtypes import dtype
 
@@ -14,22 +15,42 @@ LINEAR, SINGLE, STRIDED, BY_VALUE = "v", "s", "x", "k"
 ROW = "r"
 # An operand whose element is found by index tensors, on top of its own strides.
 LOCATED = "g"
+# What each kind is called in comments of generated sources.
+KIND_WORDS = {
+    LINEAR: "run", SINGLE: "single", STRIDED: "strided", BY_VALUE: "value", LOCATED: "located",
+    ROW: "row",
+}  # fmt: skip
+
+# How an expression sees an operand: as a value of the compute dtype, a mask, or 1 where it is not
+# zero (TRUTH). An output may be a REAL of a complex compute dtype, a COMPLEX of a real one, or a
+# POSITION. An INDEX takes no part in the expression: it says where LOCATED operands' elements lie.
+VALUE, MASK, TRUTH, REAL, COMPLEX, POSITION, INDEX = "V", "M", "B", "R", "C", "I", "J"
+
+
+class Key(Protocol):
+    """What every skeleton's key has: see `skeleton.py`. Equal keys mean the same kernel."""
+
+    @property
+    def skeleton(self) -> str:
+        """The skeleton's name."""
+
+    @property
+    def lanes(self) -> int:
+        """Elements of one vector access."""
+
+    @property
+    def entry(self) -> str:
+        """The kernel's name in the program and in images; different for every different text."""
 
 
 @dataclass(frozen=True)
 class Port:
-    """One operand of a kernel: its dtype in memory, its kind, and how the expression sees it.
-
-    `sees` is for an input "V" (the compute dtype), "M" (a mask) or "B" (1 where it is not zero, in
-    the compute dtype), for an output what its
-    expression yields: "V", "M", "R" (the real type of a complex compute dtype), "C" (a complex
-    number of a real compute dtype) or "I" (a position). An input that "J" sees is an index: it
-    takes no part in the expression, it says where the LOCATED operands' elements lie.
-    """
+    """One operand of a kernel: its dtype in memory, its kind, and how the expression sees it:
+    VALUE, MASK, TRUTH, REAL, COMPLEX, POSITION or INDEX."""
 
     dtype: dtype
     kind: str
-    sees: str = "V"
+    sees: str = VALUE
 
 
 @dataclass(frozen=True)
@@ -52,7 +73,8 @@ class Reduction:
 
 @dataclass(frozen=True)
 class KernelKey:
-    """One kernel. `body` has one expression for each output; `lets` are named lines before it."""
+    """A kernel of a skeleton that is filled with an op. `body` has one expression for each output;
+    `lets` are named lines before it."""
 
     name: str
     skeleton: str

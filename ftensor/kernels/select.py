@@ -9,18 +9,14 @@ from ..iterator.plan import Plan
 from ..iterator.reduce_plan import ReducePlan
 from ..iterator.shape import numel
 from .key import LINEAR, ROW, SINGLE, STRIDED
-
-Ints = tuple[int, ...]
+from .skeletons.reduce import INNER_VECTORS, OUTER_VECTORS, FoldGeometry
+from .skeletons.rows import RowsGeometry
+from .work import Ints
 
 # Fewer elements than this are not worth a second compute unit (about 2 us of work).
 UNIT_ELEMENTS = 16384
-# A row is cut into chunks of this many elements when there are few rows.
-ROW_CHUNK = 4096
 # Vectors folded into one partial result before it joins the next level of a reduction.
 FOLD_VECTORS = 64
-# States folded side by side: neighbouring outputs, or neighbouring vectors of a long row.
-OUTER_VECTORS = 8
-INNER_VECTORS = 4
 # Rows shorter than this many vectors are folded one per lane, though the lanes' loads then are
 # strided: folding the lanes of a vector at the end of every row would cost more.
 SHORT_ROW = 4
@@ -72,15 +68,15 @@ def in_rows(strided: Choice) -> Choice:
 
 
 def _rows(shape: Ints, strides: Sequence[Ints], units: int, kinds: tuple[str, ...]) -> Choice:
-    inner, outer = shape[-1], shape[:-1]
-    rows = numel(outer)
-    chunk = inner if rows >= 4 * units or inner <= ROW_CHUNK else ROW_CHUNK
-    chunks = -(-inner // chunk)
-    geometry: Ints = (len(outer), inner, chunk, chunks, rows * chunks, *outer)
-    for s in strides:
-        geometry += s[:-1]
-    geometry += tuple(s[-1] for s in strides)
-    return Choice("rows", kinds, min(units, rows * chunks), geometry=geometry)
+    geometry = RowsGeometry.of(shape, tuple(strides), units)
+    return Choice("rows", kinds, min(units, geometry.total), geometry=geometry.pack())
+
+
+def rows_geometry(shape: Ints, steps: Sequence[Ints], most: int, grid: str) -> tuple[Ints, int]:
+    """What the rows skeleton is told where operands are found by indices, and its units."""
+    units = units_for(numel(shape), most, grid, 1)
+    geometry = RowsGeometry.of(shape, tuple(steps), units)
+    return geometry.pack(), min(units, geometry.total)
 
 
 @dataclass(frozen=True)
@@ -146,27 +142,14 @@ def choose_fold(
     units = units_for(results * work_elements, most, grid, lanes)
     splits = max(1, min(units // max(base, 1), work)) if split else 1
     items = base * splits
-    geometry: Ints = (
-        len(kept_shape),
-        len(shape),
-        splits,
-        items,
-        inner,
-        chunk,
-        chunks,
-        work,
-        results,
-    )
-    geometry += kept_shape
-    for s in kept_strides:
-        geometry += s
     # Where there is nothing to reduce the loops make no turn, but they divide to find their start.
-    geometry += tuple(max(size, 1) for size in shape) + (0,) * (len(shape) * outputs)
-    for s in strides:
-        geometry += s
-    geometry += steps
+    geometry = FoldGeometry(
+        splits, items, inner, chunk, chunks, work, results, kept_shape, kept_strides,
+        tuple(max(size, 1) for size in shape), ((0,) * len(shape),) * outputs + tuple(strides),
+        steps,
+    )  # fmt: skip
     skeleton = "reduce_outer" if outer else "reduce_inner"
-    return FoldChoice(skeleton, kinds, max(1, min(units, items)), splits, geometry, vectors)
+    return FoldChoice(skeleton, kinds, max(1, min(units, items)), splits, geometry.pack(), vectors)
 
 
 def pieces_needed(plan: Plan, limit: int = 2**31 - 1) -> bool:

@@ -1,4 +1,4 @@
-"""A key and a dialect make a program text: the dialect's words, the helpers, a skeleton's holes."""
+"""What program texts are put together from: files of hls/, settings, the helpers they call."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ import re
 from functools import cache
 
 from ..dtypes import dtype
-from . import ctype, reduction
+from . import ctype
 from .hls_path import hls_root
-from .holes import holes, indices, parameters
+from .holes import indices
 from .key import KernelKey
 
 MAX_DIMS = 32
@@ -30,27 +30,12 @@ def kernel_file(name: str) -> str:
     )
 
 
-def kernel_types(key: KernelKey) -> tuple[str, ...]:
-    """What a backend is told of the whole parameter list, the skeleton's own included."""
-    return tuple(what for what, _, _ in parameters(key)) + (
-        ("int",) if key.skeleton == "map" else ("*",)
-    )
-
-
-def program(key: KernelKey, dialect: str, *, float64: bool, grid: str) -> str:
-    """The self-contained text of the kernel `key` in a dialect."""
-    head = "\n".join(settings(key.compute, key.lanes, float64, grid))
-    return "\n".join(
-        [
-            head,
-            kernel_file(f"dialect/{dialect}.h"),
-            kernel_file("math.h"),
-            _helpers(key),
-            reduction.state_words(key) if key.reduction is not None else "",
-            *(f"#define {name} {_joined(body)}" for name, body in holes(key).items()),
-            kernel_file(f"skeleton/{key.skeleton}.h"),
-        ]
-    )
+@cache
+def constant(name: str, word: str) -> int:
+    """The number that a file of hls/ gives a constant, so that nobody has to write it again."""
+    found = re.search(rf"^static const int {word} = (\d+);", (hls_root() / name).read_text(), re.M)
+    assert found is not None, f"hls/{name} has no constant {word}"
+    return int(found[1])
 
 
 def settings(compute: dtype, lanes: int, float64: bool, grid: str) -> list[str]:
@@ -72,18 +57,6 @@ def settings(compute: dtype, lanes: int, float64: bool, grid: str) -> list[str]:
     return lines + (["#define FT_COMPLEX 1"] if compute.is_complex else [])
 
 
-def fixed_program(entry: str, skeleton: str, dialect: str, compute: dtype, *, float64: bool) -> str:
-    """The text of a kernel that has no holes but its name."""
-    parts = settings(compute, 1, float64, "slab")
-    parts += [kernel_file(f"dialect/{dialect}.h"), f"#define FT_NAME {entry}"]
-    return "\n".join([*parts, kernel_file(f"skeleton/{skeleton}.h")])
-
-
-def _helpers(key: KernelKey) -> str:
-    out = [kernel_file(name) for name in helper_files(key)]
-    return "\n".join([*(f"#define FT_DROPPED_BITS {d}" for d in dropped_bits(key)), *out])
-
-
 def helper_files(key: KernelKey) -> list[str]:
     """The further helper files that the expressions call, by their prefixes."""
     text = _expressions(key)
@@ -94,7 +67,6 @@ def helper_files(key: KernelKey) -> list[str]:
         "locate.h": bool(indices(key)),
         "position.h": "FT_POSITION" in text,
     }
-    assert not asked["position.h"] or key.skeleton == "map", key
     return [name for name, wanted in asked.items() if wanted]
 
 
@@ -110,7 +82,3 @@ def _expressions(key: KernelKey) -> str:
     if key.reduction is not None:
         text += key.reduction.lift + key.reduction.combine
     return text
-
-
-def _joined(lines: list[str]) -> str:
-    return " \\\n    ".join(lines)

@@ -19,8 +19,6 @@ from ..table import counted, size, table
 from .backend import Backend, Kernel
 
 VARIABLE = "FTENSOR_IMAGE"
-# Kernels that must run with exactly the units that the launch says: they write a value for each.
-EXACT_UNITS = {"compact"}
 
 
 @dataclass(frozen=True)

@@ -6,6 +6,7 @@ import argparse
 import json
 import os
 import sys
+import textwrap
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -15,6 +16,7 @@ from ..dtypes import ALL
 from ..errors.estimate import EstimateError, no_program
 from ..errors.image import ImageError
 from ..errors.inventory import InventoryError, nothing_to_write, unreadable
+from ..kernels.skeleton import layouts, named
 from ..table import counted, table
 from .inventory.signatures import BY_NAME
 
@@ -22,15 +24,19 @@ if TYPE_CHECKING:
     from ..image.manifest import KernelRecord
     from .from_program import Need
 
-# A letter for each layout, in the order in which they are shown.
-LETTERS = {
-    "linear": "l", "rows": "r", "inner": "i", "outer": "o", "strided": "s", "gather": "g",
-    "scatter": "p", "number": "n", "other": "+",
-}  # fmt: skip
-LEGEND = (
-    "l linear  r rows of whole beats  i inner  o outer (columns)  s any strides  g gather\n"
-    "p put (scatter)  n also with numbers by value  + one more layout (--op says which)"
-)
+# Letters beside those of the layouts: also with numbers by value, and layouts that have no word.
+NUMBER, OTHER = "n", "+"
+
+
+def legend() -> str:
+    """What the letters mean."""
+    meanings = [f"{layout.letter} {layout.meaning}" for layout in layouts()]
+    told = [
+        *meanings, f"{NUMBER} also with numbers by value",
+        f"{OTHER} one more layout (--op says which)",
+    ]  # fmt: skip
+    whole = [text.replace(" ", "\N{NO-BREAK SPACE}") for text in told]
+    return textwrap.fill("  ".join(whole), 100).replace("\N{NO-BREAK SPACE}", " ")
 
 
 @dataclass(frozen=True)
@@ -59,7 +65,8 @@ class Served:
     @property
     def letters(self) -> str:
         """The layout's letter, and that of a number."""
-        return LETTERS.get(self.layout, "+") + ("n" if "number" in self.ins else "")
+        letters = {layout.word: layout.letter for layout in layouts()}
+        return letters.get(self.layout, OTHER) + (NUMBER if "number" in self.ins else "")
 
 
 def command(arguments: argparse.Namespace) -> int:
@@ -98,7 +105,7 @@ def _command(arguments: argparse.Namespace) -> int:
             f"\n{counted(len(served), 'kernel')} of ops in {counted(len(kernels), 'kernel')}, "
             f"{counted(units, 'compute unit')}"
         )
-        print(LEGEND)
+        print(legend())
     return 0
 
 
@@ -124,20 +131,18 @@ def records(source: str) -> tuple[KernelRecord, ...]:
         if locate(path).suffix == ".aocx":
             return records(str(beside))
         return read(path).manifest.kernels
-    from ..image.manifest import record
     from .inventory import read as inventory
+    from .record import record
 
     return tuple(record(group, "") for group in inventory.expand(inventory.read(source)))
 
 
 def members(kernel: KernelRecord) -> Iterable[Served]:
     """What each opcode of a kernel serves."""
+    skeleton = named(kernel.skeleton)
     for m in kernel.members:
         read = m.kinds[len(m.outs) :]
-        op = m.op
-        for stage in ("_whole", "_first", "_second"):
-            op = op.removesuffix(stage) if kernel.skeleton.startswith("reduce") else op
-        op = "matmul" if kernel.skeleton.startswith("gemm") else op
+        op = m.op if skeleton is None else skeleton.op(m.op)
         ins = tuple("number" if kind == "k" else d for d, kind in zip(m.ins, read)) or m.ins
         yield Served(
             op, m.outs, ins, m.compute, layout_of(kernel, m.kinds, len(m.outs)), kernel.lanes,
@@ -147,25 +152,10 @@ def members(kernel: KernelRecord) -> Iterable[Served]:
 
 def layout_of(kernel: KernelRecord, kinds: str, outs: int) -> str:
     """The word for a member's layout, or the layout in full where there is none."""
-    skeleton, memory = kernel.skeleton, kinds.replace("k", "")
-    read = kinds[outs:]
-    if not kinds:
-        return "linear"
-    if "g" in kinds:
-        return "scatter" if "g" in kinds[:outs] else "gather"
-    if skeleton == "map" and set(memory) <= {"v"}:
-        return "linear"
-    if skeleton == "rows" and memory[:1] == "v" and set(memory[1:]) <= {"r"}:
-        return "rows"
-    if skeleton == "rows" and set(memory) <= {"x"}:
-        return "strided"
-    if skeleton == "reduce_inner" and set(read) <= {"x"}:
-        return "strided"
-    if skeleton == "reduce_inner" and read == "v" + "s" * (len(read) - 1):
-        return "inner"
-    if skeleton == "reduce_outer" and set(kinds) <= {"v"}:
-        return "outer"
-    return f"{skeleton} {memory}"
+    skeleton = named(kernel.skeleton)
+    if skeleton is None:
+        return f"{kernel.skeleton} {kinds}"
+    return skeleton.layout(kinds, outs)
 
 
 def matrix(served: Sequence[Served]) -> str:
@@ -188,7 +178,8 @@ def column(one: Served) -> str:
 
 
 def _in_order(letters: str) -> str:
-    return "".join(letter for letter in LETTERS.values() if letter in letters)
+    known = [*(layout.letter for layout in layouts()), NUMBER, OTHER]
+    return "".join(letter for letter in known if letter in letters)
 
 
 def details(served: Sequence[Served]) -> str:
@@ -224,10 +215,10 @@ def _trace(arguments: argparse.Namespace, name: str, kernels: Sequence[KernelRec
     program, rest = _program(arguments)
     # The program's own words go where they don't mix with the table.
     found = trace.needs(Path(program), rest, held if name else None, units, sys.stderr)
-    missed = [need for need in found if need.wanted.entry not in held]
+    missed = [need for need in found if need.kernel.entry not in held]
     if arguments.write:
         path = Path(arguments.write)
-        text = trace.inventory_text([n.wanted for n in found], f"what {Path(program).name} needs")
+        text = trace.inventory_text([n.kernel for n in found], f"what {Path(program).name} needs")
         try:
             path.write_text(text)
         except OSError as error:
@@ -263,14 +254,14 @@ def _report(program: str, name: str, found: Sequence[Need], missed: Sequence[Nee
     launches = sum(need.launches for need in found)
     shown = missed if name else found
     head = ("op", "dtypes", "layout", "launches")
-    rows = [(n.wanted.op, n.wanted.signature, n.wanted.layout, n.launches) for n in shown]
+    rows = [(n.kernel.op, n.kernel.signature, n.kernel.layout, n.launches) for n in shown]
     said = f"{program} asks for {counted(len(found), 'kernel')} at {counted(launches, 'launch')}"
     if not name:
         return f"{said}\n\n{table([head, *rows])}"
     if not missed:
         return f"{said}; {name} has them all"
     count = sum(need.launches for need in missed)
-    lines = trace.inventory_text([n.wanted for n in missed], "").split("\n", 2)[2].strip()
+    lines = trace.inventory_text([n.kernel for n in missed], "").split("\n", 2)[2].strip()
     return (
         f"{said}; {name} lacks {len(missed)} of them, at {counted(count, 'launch')}\n\n"
         f"{table([head, *rows])}\n\nLines that add them to an inventory:\n\n{lines}"
@@ -280,9 +271,9 @@ def _report(program: str, name: str, found: Sequence[Need], missed: Sequence[Nee
 def _as_json(found: Sequence[Need], held: set[str]) -> list[dict[str, Any]]:
     return [
         {
-            "op": n.wanted.op, "dtypes": n.wanted.signature, "layout": n.wanted.layout,
-            "entry": n.wanted.entry, "launches": n.launches, "held": n.wanted.entry in held,
-            "lines": list(n.wanted.lines),
+            "op": n.kernel.op, "dtypes": n.kernel.signature, "layout": n.kernel.layout,
+            "entry": n.kernel.entry, "launches": n.launches, "held": n.kernel.entry in held,
+            "lines": list(n.kernel.lines),
         }
         for n in found
     ]  # fmt: skip

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from ..kernels.wanted import Wanted, wanted
-from .group import Member
+from ..kernels.key import Key
+from ..kernels.skeleton import InWords, skeleton_of
 
 _DTYPES = re.compile(r"dtypes = \[(.*)\]")
 
@@ -19,7 +19,7 @@ _DTYPES = re.compile(r"dtypes = \[(.*)\]")
 class Need:
     """A kernel that a program asked for, and at how many launches."""
 
-    wanted: Wanted
+    kernel: InWords
     launches: int
 
 
@@ -34,13 +34,13 @@ def needs(
     """
     from ..estimate.command import run_program
 
-    counts: Counter[Member] = Counter()
+    counts: Counter[Key] = Counter()
     for launch, times in run_program(program, arguments, units, held, stdout).launches.items():
-        counts[launch.member] += times
-    return [Need(wanted(member), times) for member, times in counts.most_common()]
+        counts[launch.key] += times
+    return [Need(skeleton_of(key).in_words(key), times) for key, times in counts.most_common()]
 
 
-def inventory_text(kernels: Iterable[Wanted], description: str) -> str:
+def inventory_text(kernels: Iterable[InWords], description: str) -> str:
     """An inventory of just these kernels, each in its layout or in the one that serves any."""
     # Tables that differ in their ops alone become one, then those that differ in dtypes alone.
     by_rest: dict[tuple[str, ...], list[str]] = {}

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
+from typing import Any, cast
 
-from ..kernels import ctype, gemm
-from ..kernels.gemm import GemmKey
+from ..kernels import ctype
 from ..kernels.holes import NAMES, indices, parameters
-from ..kernels.key import BY_VALUE, LINEAR, KernelKey, Port
-from ..kernels.wanted import PORT_BYTES
+from ..kernels.key import BY_VALUE, KernelKey, Key, Port
+from ..kernels.op_skeleton import op_skeleton
+from ..kernels.skeleton import Argument, Parameter, Skeleton, skeleton_of
 
 # XRT holds "kernel:instance" in 64 bytes, the last one zero.
 LONGEST_NAME = 29
@@ -19,49 +20,24 @@ BANKS = re.compile(
     r"((DDR|PLRAM|HOST|MC_NOC|LPDDR|HP|HPC|ACP)(\[\d+(:\d+)?\]|\d*)|HBM\[(\d+(:\d+)?|\*)\])?"
 )
 STRUCTURES = ("dataflow", "burst", "loop")
-# Kernels without holes, by their entry: (what, C type, name) of each parameter, as in `holes`.
-FIXED = {
-    "ft_compact": (
-        ("*", "const uchar *", "mask"),
-        ("*", "long *", "out"),
-        ("*", "const long *", "starts"),
-        ("long", "long ", "mask_offset"),
-        ("long", "long ", "first"),
-        ("int", "int ", "n"),
-        ("int", "int ", "count"),
-    )
-}
-# The port by which a matrix product writes results that do not lie on beats; `out` is the other.
-ELEMENTS = "out_elements"
 # How a scalar becomes the 64 bits of a `long` argument.
 BITS = {"float": "f", "double": "d"}
-
-Member = KernelKey | GemmKey | str
-
-
-@dataclass(frozen=True)
-class Argument:
-    """One argument of a kernel: `what` is "*" or the C name of a scalar, `c` its whole C type."""
-
-    name: str
-    what: str
-    c: str
 
 
 @dataclass(frozen=True)
 class Group:
     """One kernel of an image.
 
-    `members` are pointwise kernels or reductions of one skeleton and width, each an opcode by its
-    position; or a single one with a parameter list of its own (a matrix product, an entry of
-    FIXED). `structure` is how a map moves its data: "dataflow" (load, compute and store joined by
-    streams), "burst" (blocks in local arrays) or "loop". `units` are compute units. `banks` is
-    "" (the platform's choice), one memory such as "DDR[0]", a range such as "HBM[0:31]", or
-    "HBM[*]": each pointer argument its own.
+    `members` are keys of one skeleton and width whose kernels share ports, each an opcode by its
+    position; or a single key with a parameter list of its own (such as a matrix product).
+    `structure` is how a map moves its data: "dataflow" (load, compute and store joined by streams),
+    "burst" (blocks in local arrays) or "loop". `units` are compute units. `banks` is "" (the
+    platform's choice), one memory such as "DDR[0]", a range such as "HBM[0:31]", or "HBM[*]": each
+    pointer argument its own.
     """
 
     name: str
-    members: tuple[Member, ...]
+    members: tuple[Key, ...]
     structure: str = "dataflow"
     units: int = 1
     banks: str = ""
@@ -77,14 +53,19 @@ class Group:
             )
         if not self.members:
             raise ValueError(f"kernel {self.name} has no members")
-        shapes = {(m.skeleton, m.lanes) for m in self.members if isinstance(m, KernelKey)}
-        if len(shapes) > 1 or (len(self.members) > 1 and not shapes):
-            raise ValueError(f"kernel {self.name} mixes {sorted(shapes) or 'fixed kernels'}")
+        shapes = {(m.skeleton, m.lanes) for m in self.members}
+        if len(shapes) > 1 or (len(self.members) > 1 and not skeleton_of(self.members[0]).shares):
+            raise ValueError(f"kernel {self.name} mixes {sorted(shapes)}")
+
+    @cached_property
+    def kind(self) -> Skeleton[Any]:
+        """The skeleton that all members share."""
+        return skeleton_of(self.members[0])
 
     @cached_property
     def keys(self) -> tuple[KernelKey, ...]:
         """The members behind an opcode; empty for a single kernel with its own parameters."""
-        return tuple(m for m in self.members if isinstance(m, KernelKey))
+        return cast("tuple[KernelKey, ...]", self.members) if self.kind.shares else ()
 
     @cached_property
     def arguments(self) -> tuple[Argument, ...]:
@@ -93,30 +74,18 @@ class Group:
 
     @property
     def skeleton(self) -> str:
-        """The skeleton that all members share."""
-        first = self.members[0]
-        return first.removeprefix("ft_") if isinstance(first, str) else first.skeleton
+        """The skeleton's name."""
+        return self.kind.name
 
     @property
     def lanes(self) -> int:
         """Elements of one vector access."""
-        first = self.members[0]
-        return 1 if isinstance(first, str) else first.lanes
+        return self.members[0].lanes
 
 
-def entry(member: Member) -> str:
-    """The name under which a launch asks for a member."""
-    return member if isinstance(member, str) else member.entry
-
-
-def launch_parameters(member: Member) -> tuple[tuple[str, str, str], ...]:
-    """What a launch of the member passes: (what, C type, name) in order, without the units."""
-    if isinstance(member, str):
-        return FIXED[member]
-    if isinstance(member, GemmKey):
-        return gemm.named_parameters(member)
-    tail = ("int", "int ", "n") if member.skeleton == "map" else ("*", "const int *", "geometry")
-    return (*parameters(member), tail)
+def launch_parameters(key: Key) -> tuple[Parameter, ...]:
+    """What a launch passes: (what, C type, name) in order, without the compute unit's two."""
+    return skeleton_of(key).parameters(key)
 
 
 def slots(group: Group) -> list[tuple[str, list[tuple[KernelKey, Port]]]]:
@@ -171,7 +140,7 @@ def arguments(group: Group) -> tuple[Argument, ...]:
 def _arguments(group: Group) -> tuple[Argument, ...]:
     units = (Argument("ft_unit", "int", "int"), Argument("ft_units", "int", "int"))
     if not group.keys:
-        return (*_own_arguments(group.members[0]), *units)
+        return (*group.kind.arguments(group.members[0]), *units)
     found, offsets = [], []
     for name, users in slots(group):
         const = "" if name.startswith("out") else "const "
@@ -183,52 +152,17 @@ def _arguments(group: Group) -> tuple[Argument, ...]:
         found.append(Argument("bad", "*", "long *"))
     count = max(len(values(k)) for k in group.keys)
     scalars = [Argument(f"value{i}", "long", "long") for i in range(count)]
-    tail = (
-        Argument("n", "int", "int")
-        if group.skeleton == "map"
-        else Argument("geometry", "*", "const int *")
-    )
+    what, c, name = launch_parameters(group.members[0])[-1]
+    tail = Argument(name, what, c.strip())
     return (*found, *offsets, *scalars, Argument("opcode", "int", "int"), tail, *units)
 
 
-def _own_arguments(member: Member) -> list[Argument]:
-    """The arguments of a kernel without an opcode, those of the compute unit left out."""
-    own = [Argument(n, w, c.strip()) for w, c, n in launch_parameters(member)]
-    if not isinstance(member, GemmKey) or member.skeleton == "gemm_direct":
-        return own
-    # Panels and rows of results move in vectors; results that lie off a beat by another port.
-    parts = 2 if member.dtype.is_complex else 1
-    step = member.columns * parts
-    lanes = {
-        "out": member.lanes * parts,
-        "a_panels": member.rows * parts,
-        "b_panels": min(step, PORT_BYTES * parts // member.dtype.compute.itemsize),
-    }
-    found = []
-    for a in own:
-        of = a.c.removeprefix("const ").removesuffix(" *")
-        wide = a.c.replace(of, f"hls::vector<{of}, {lanes[a.name]}>") if a.name in lanes else a.c
-        found.append(replace(a, c=wide))
-    if member.skeleton == "gemm_pack":
-        return found
-    at = next(k for k, a in enumerate(found) if a.what != "*")
-    return [*found[:at], Argument(ELEMENTS, "*", own[0].c), *found[at:]]
-
-
 def is_wide(group: Group, name: str) -> bool:
-    """Whether the port of pointer `name` is a vector of `group.lanes` elements.
-
-    All are in maps and rows, and in reductions the inputs that every member reads in line: a
-    launch of more than one lane has its vectors there on 64 bytes. Results of reductions leave
-    one by one.
-    """
+    """Whether the port of pointer `name` is a vector of `group.lanes` elements."""
     if group.lanes == 1:
         return False
-    if group.skeleton in ("map", "rows"):
-        return True
-    if not group.skeleton.startswith("reduce") or not name.startswith("in_"):
-        return False
-    return all(port.kind == LINEAR for _, port in dict(slots(group))[name])
+    ports = [port for _, port in dict(slots(group))[name]]
+    return op_skeleton(group.keys[0]).in_beats(name, ports)
 
 
 def call(group: Group, opcode: int) -> str:
@@ -241,10 +175,9 @@ def call(group: Group, opcode: int) -> str:
     member = group.members[opcode]
     mine = launch_parameters(member)
     at = {name: i for i, (_, _, name) in enumerate(mine)}
-    if not isinstance(member, KernelKey):
-        at[ELEMENTS] = 0  # the output's other port
-        return " ".join(str(at[a.name]) for a in arguments(group)[:-2])
-    scalars = values(member)
+    if not group.keys:
+        return " ".join(str(at[a.of or a.name]) for a in arguments(group)[:-2])
+    scalars = values(group.keys[opcode])
     tokens = []
     for argument in arguments(group)[:-2]:
         name = argument.name

@@ -12,13 +12,14 @@ from pathlib import Path
 from .._version import __version__
 from ..errors.build import no_such_kernel
 from ..errors.image import ImageError
-from ..image.manifest import Manifest, record
+from ..image.manifest import Manifest
 from .group import Group
 from .jobs import run as jobs
 from .jobs.progress import Progress
 from .jobs.run import FAILED, Job, Outcome
 from .jobs.state import State, write_whole
 from .jobs.workspace import Workspace
+from .record import record
 from .target import Toolchain, workers
 
 

@@ -19,8 +19,8 @@ import numpy as np
 
 import ftensor as ft
 from ftensor.estimate import trace
-from ftensor.estimate.launch import Launch
-from ftensor.estimate.loops import loops
+from ftensor.estimate.model import loops
+from ftensor.kernels.work import Launch
 from ftensor.runtime.csim.backend import FLAGS
 from ftensor.runtime.targets import csim_compiler
 from ftensor.toolchain.group import STRUCTURES, Group, arguments, call
@@ -207,9 +207,9 @@ def main():
         def both(stream, units, /, *args):
             run(stream, units, *args)
             n, g = step.n or 0, step.geometry
-            if step.key == "ft_compact":
+            if step.n is None and step.table is None:
                 (n,), g = g, ()
-            skeleton = getattr(step.key, "skeleton", "compact")
+            skeleton = step.key.skeleton
             for structure in STRUCTURES if skeleton == "map" else ("loop",):
                 launch = Launch(step.key, units, n, g, structure)
                 made = counted(step.key, structure)
@@ -218,7 +218,7 @@ def main():
                     for loop in loops(launch, unit):
                         expected[loop.name] += loop.trips
                     found.append({
-                        "launch": f"{getattr(step.key, 'entry', step.key)} {structure} {n} {g}",
+                        "launch": f"{step.key.entry} {structure} {n} {g}",
                         "skeleton": skeleton,
                         "unit": f"{unit} of {units}",
                         "counted": made.run(args, unit, units),

@@ -17,12 +17,11 @@ import numpy as np
 from ftensor.dtypes import dtype
 from ftensor.execute.launch import Launch
 from ftensor.execute.observe import Observer
-from ftensor.kernels import gemm
-from ftensor.kernels.key import KernelKey, Port
-from ftensor.kernels.source import fixed_program, program
+from ftensor.kernels.key import Port
+from ftensor.kernels.skeleton import skeleton_of
 from ftensor.runtime.csim.backend import FLAGS
 from ftensor.runtime.targets import csim_compiler
-from ftensor.toolchain.group import Group, arguments, call, entry, launch_parameters
+from ftensor.toolchain.group import Group, arguments, call, launch_parameters
 from ftensor.toolchain.vitis.source import copy_headers, source, standins
 
 C_TYPES = {
@@ -77,32 +76,13 @@ def library(text: str, name: str) -> ctypes.CDLL:
 @cache
 def reference(member: Any) -> Any:
     """The member's kernel as the C simulation compiles it, on one compute unit."""
-    from types import SimpleNamespace
-
-    from ftensor import dtypes
-
-    name = entry(member)
-    if isinstance(member, str):
-        text = fixed_program(name, group_skeleton(member), "vitis", dtypes.uint8, float64=True)
-    elif isinstance(member, KernelKey):
-        text = program(member, "vitis", float64=True, grid="slab")
-    else:
-        backend: Any = SimpleNamespace(
-            properties=SimpleNamespace(has_float64=True),
-            target=SimpleNamespace(grid="slab"),
-            dialect="vitis",
-        )
-        text = gemm.program(backend, member)
+    name = member.entry
+    text = skeleton_of(member).program(member, "vitis", float64=True, grid="slab")
     function = getattr(plain_library(text, name), name)
     types = [what for what, _, _ in launch_parameters(member)]
     function.argtypes = [C_TYPES[t] for t in types] + [ctypes.c_int, ctypes.c_int]
     function.restype = None
     return function
-
-
-def group_skeleton(name: str) -> str:
-    """The skeleton of a kernel that has no holes."""
-    return name.removeprefix("ft_")
 
 
 @cache

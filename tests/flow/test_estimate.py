@@ -11,9 +11,8 @@ import pytest
 
 from ftensor.errors.estimate import EstimateError
 from ftensor.estimate import bandwidth, boards, published
-from ftensor.estimate.launch import Launch, members_in
-from ftensor.estimate.loops import loops
-from ftensor.estimate.model import Setup, estimate
+from ftensor.estimate.model import Setup, estimate, loops
+from ftensor.kernels.work import Launch, members_in
 from ftensor.toolchain.group import Group
 from ftensor.toolchain.vitis.source import source
 
@@ -167,7 +166,7 @@ def test_trip_counts_are_those_of_the_generated_loops(trips, skeleton):
 def product(shape, units=1, whole=1, mode=0):
     """A packed product's launch on one compute unit of a U200."""
     from ftensor import dtypes
-    from ftensor.kernels.gemm import GemmKey
+    from ftensor.kernels.skeletons.gemm import GemmKey
 
     m, k, n = shape
     panels, columns = -(-m // 8), -(-n // 32)

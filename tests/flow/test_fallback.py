@@ -19,8 +19,8 @@ torch = pytest.importorskip("torch", reason="torch is the oracle of these tests"
 
 import ftensor as ft  # noqa: E402
 from ftensor.errors import KernelNotBuilt  # noqa: E402
-from ftensor.execute import indexed as locate  # noqa: E402
-from ftensor.kernels import gemm, program  # noqa: E402
+from ftensor.kernels import program  # noqa: E402
+from ftensor.kernels.key import KernelKey  # noqa: E402
 from ftensor.runtime import discovery, fallback, targets  # noqa: E402
 from ftensor.runtime.csim.backend import CSimBackend  # noqa: E402
 
@@ -56,11 +56,10 @@ def use(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[..., Any]]:
 
     def told(backend: Any, key: Any, types: Any, text: Any) -> Any:
         if backend.images is not None:
-            backend.images.texts[key if isinstance(key, str) else key.entry] = text
+            backend.images.texts[key.entry] = text
         return obtain(backend, key, types, text)
 
-    for module in (program, gemm, locate):
-        monkeypatch.setattr(module, "obtain", told)
+    monkeypatch.setattr(program, "obtain", told)
     monkeypatch.setattr(fallback, "_host", None)
     monkeypatch.setattr(fallback, "_policy", "silent")
     monkeypatch.setattr(fallback, "_warned", set())
@@ -313,9 +312,8 @@ def test_tensors_of_two_devices_are_still_refused(use: Any) -> None:
 def test_the_lines_of_an_error_ask_for_the_kernel(
     use: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from ftensor.toolchain.group import entry
     from ftensor.toolchain.inventory import read as inventory
-    from ftensor.toolchain.inventory.members import generic
+    from ftensor.toolchain.inventory.keys import generic
 
     use("ft_")
     keys: dict[str, Any] = {}
@@ -324,11 +322,10 @@ def test_the_lines_of_an_error_ask_for_the_kernel(
     told = program.obtain
 
     def noted(backend: Any, key: Any, types: Any, text: Any) -> Any:
-        keys[key if isinstance(key, str) else key.entry] = key
+        keys[key.entry] = key
         return told(backend, key, types, text)
 
-    for module in (program, gemm, locate):
-        monkeypatch.setattr(module, "obtain", noted)
+    monkeypatch.setattr(program, "obtain", noted)
     for expression, _ in CASES.values():
         expression(ft)
     assert len({e.entry for e in raised}) > 40
@@ -336,9 +333,9 @@ def test_the_lines_of_an_error_ask_for_the_kernel(
         lines = re.search(r"add\n(.*)\nto its", str(error), re.S)
         assert lines is not None, error
         groups = inventory.expand(inventory.parse(lines[1].encode(), Path("x.toml")))
-        built = {entry(member) for group in groups for member in group.members}
+        built = {member.entry for group in groups for member in group.members}
         key = keys[error.entry]
         served = {error.entry}
-        if not isinstance(key, str) and hasattr(key, "ins") and generic(key) is not None:
+        if isinstance(key, KernelKey) and generic(key) is not None:
             served.add(generic(key).entry)
         assert served & built, (error, built)

@@ -10,8 +10,9 @@ from dataclasses import replace
 import pytest
 
 import ftensor as ft
-from ftensor.kernels.gemm import GemmKey
 from ftensor.kernels.hls_path import hls_root
+from ftensor.kernels.skeletons.compact import CompactKey
+from ftensor.kernels.skeletons.gemm import GemmKey
 from ftensor.runtime.targets import csim_compiler
 from ftensor.toolchain.group import Group, arguments
 from ftensor.toolchain.vitis.interface import width
@@ -59,7 +60,7 @@ FIXED = (
     GemmKey("gemm", ft.float32, 16, 8, 2, 16),
     GemmKey("gemm_pack", ft.float16, 1, 8, 32),
     GemmKey("gemm_direct", ft.complex64, 8, 4, 1),
-    "ft_compact",
+    CompactKey(),
 )
 
 

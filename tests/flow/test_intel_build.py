@@ -92,8 +92,8 @@ def test_rows_refuse_the_integers_that_their_expressions_are_not_for():
 @pytest.mark.parametrize("dialect", ["opencl", "intel"])
 def test_dialects_share_the_words_of_lanes(dialect):
     """What differs is who counts the units, and how wide an access of memory may be."""
-    key = next(g for g in groups() if g.skeleton == "map").keys[0]
-    text = kernel_text.program(key, dialect, float64=True, grid="slab")
+    group = next(g for g in groups() if g.skeleton == "map")
+    text = group.kind.program(group.keys[0], dialect, float64=True, grid="slab")
     lanes = kernel_text.kernel_file("dialect/opencl_lanes.h")
     assert lanes in text and '#include "' not in text
     assert ("get_global_id" in text) is (dialect == "opencl")

@@ -14,11 +14,12 @@ import pytest
 
 import ftensor as ft
 from ftensor.cli import main
-from ftensor.image.manifest import Manifest, record
-from ftensor.kernels.wanted import wanted
+from ftensor.image.manifest import Manifest
+from ftensor.kernels.skeleton import skeleton_of
 from ftensor.toolchain import coverage
 from ftensor.toolchain.from_program import inventory_text
 from ftensor.toolchain.inventory.read import expand, read
+from ftensor.toolchain.record import record
 
 INVENTORY = """
 description = "three ops"
@@ -249,11 +250,13 @@ def test_a_program_that_fails(tmp_path: Path) -> None:
 def test_every_member_can_be_asked_for_by_its_lines(name: str, tmp_path: Path) -> None:
     """What a message says adds a kernel does add it, or the one for any strides."""
     from ftensor.kernels.key import KernelKey
-    from ftensor.toolchain.inventory.members import generic
+    from ftensor.toolchain.inventory.keys import generic
 
     members = [m for g in expand(read(name)) for m in g.members]
     path = tmp_path / "mine.toml"
-    path.write_text(inventory_text([wanted(m) for m in members], 'what "it" needs'))
+    path.write_text(
+        inventory_text([skeleton_of(m).in_words(m) for m in members], 'what "it" needs')
+    )
     assert read(path).description == 'what "it" needs'
     held = {m for g in expand(read(path)) for m in g.members}
     lost = [

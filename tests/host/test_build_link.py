@@ -6,8 +6,8 @@ import pytest
 
 from ftensor import dtypes
 from ftensor.errors.build import BuildError
-from ftensor.kernels.gemm import GemmKey
 from ftensor.kernels.key import KernelKey, Port
+from ftensor.kernels.skeletons.gemm import GemmKey
 from ftensor.toolchain.group import Group
 from ftensor.toolchain.vitis import link
 from ftensor.toolchain.vitis.link import Stream

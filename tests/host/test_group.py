@@ -9,10 +9,11 @@ import pytest
 
 import ftensor as ft
 from ftensor.errors import image as errors_image
-from ftensor.image.manifest import Manifest, record
-from ftensor.kernels.gemm import GemmKey
+from ftensor.image.manifest import Manifest
 from ftensor.kernels.key import KernelKey, Port, Reduction
+from ftensor.kernels.skeletons.gemm import GemmKey
 from ftensor.toolchain.group import Group, arguments, call, launch_parameters
+from ftensor.toolchain.record import record
 
 
 def pointwise(

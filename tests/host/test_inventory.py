@@ -15,13 +15,13 @@ import ftensor.execute
 import ftensor.ops
 from ftensor._device import default_backend
 from ftensor.execute.observe import Observer, observed
-from ftensor.kernels.gemm import GemmKey
 from ftensor.kernels.key import BY_VALUE, KernelKey
+from ftensor.kernels.skeletons.gemm import GemmKey
 from ftensor.rows.catalogue import ENTRIES, ROWS
 from ftensor.rows.op import Op, Reduce
-from ftensor.toolchain.group import Group, arguments, call, entry
+from ftensor.toolchain.group import Group, arguments, call
 from ftensor.toolchain.grouping import MOST_UNITS, bundles
-from ftensor.toolchain.inventory.members import generic
+from ftensor.toolchain.inventory.keys import generic
 from ftensor.toolchain.inventory.read import Inventory, expand, known, parse, read
 from ftensor.toolchain.inventory.rows import categories, named, rows
 from ftensor.toolchain.inventory.signatures import pointwise, reduction, spelled, text_of
@@ -163,7 +163,7 @@ def test_known(name: str) -> None:
         for opcode in range(len(group.members)):
             assert len(call(group, opcode).split()) == len(arguments(group)) - 2
     if not read(name).repeat:
-        entries = [entry(m) for g in groups for m in g.members]
+        entries = [m.entry for g in groups for m in g.members]
         assert len(set(entries)) == len(entries)
 
 

@@ -11,8 +11,9 @@ from ...errors import image as errors
 from ...image.call_tokens import SCOPE, compiled, expressions
 from ...image.intel_stages import CHANNEL_DEPTH, stages, uses_channels
 from ...image.manifest import ArgumentRecord, KernelRecord
+from ...kernels.skeleton import exact_units
 from ..backend import Kernel
-from ..images import EXACT_UNITS, LoadedImage, Slot
+from ..images import LoadedImage, Slot
 from ..opencl.launch import TYPE_CHARS
 from ..stream import Stream
 
@@ -81,7 +82,7 @@ def make_launcher(images: IntelImages, image: LoadedImage, slot: Slot) -> Kernel
         copies = [_stages(images, image, record, copy) for copy in range(record.units)]
     except images.backend.cl.Error as e:
         raise errors.not_loaded(image.file.path, e) from None
-    most = 1 << 30 if record.skeleton in EXACT_UNITS else record.units
+    most = 1 << 30 if exact_units(record.skeleton) else record.units
     turn = images.turn(image, record.name)
     enqueue = _way(images, record, copies, turn)
 

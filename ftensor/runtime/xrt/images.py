@@ -12,8 +12,9 @@ from ...errors import OutOfMemoryError
 from ...errors import image as errors
 from ...image.call_tokens import SCOPE, compiled, expressions
 from ...image.file import ImageFile, check_device
+from ...kernels.skeleton import exact_units
 from ..backend import Kernel
-from ..images import EXACT_UNITS, Images, LoadedImage, Slot
+from ..images import Images, LoadedImage, Slot
 from ..opencl.launch import TYPE_CHARS
 from .banks import Port, place
 from .queue import COMMANDS_AHEAD
@@ -184,7 +185,7 @@ def make_launcher(backend: XrtBackend, image: LoadedImage, slot: Slot) -> Kernel
         ]
     if longs:
         lines.append(f"    set_longs(({', '.join(longs)}))")
-    if record.skeleton not in EXACT_UNITS:
+    if not exact_units(record.skeleton):
         lines.append(f"    if units > {record.units}: units = {record.units}")
     scalars.append(f"{count + 1}, b'i', units")
     lines += [

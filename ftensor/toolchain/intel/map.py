@@ -13,7 +13,7 @@ from .member import WORDS, beat, beat_function, function_name, head, inputs_of, 
 from .text import kernels, switch, widths_of
 
 
-def map_text(group: Group) -> str:
+def text(group: Group) -> str:
     """The functions and kernels of a map group."""
     widths = widths_of(group)
     parts = [head(group.lanes), *sections(group.keys, beat_function)]

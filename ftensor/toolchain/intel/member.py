@@ -9,7 +9,8 @@ from functools import cache
 
 from ...kernels import ctype, reduction, source
 from ...kernels.holes import NAMES, holes, parameters
-from ...kernels.key import BY_VALUE, LINEAR, KernelKey, Port
+from ...kernels.key import BY_VALUE, KIND_WORDS, LINEAR, KernelKey, Port
+from ...kernels.skeleton import skeleton_of
 from ..group import values
 
 # Settings of a whole file, and those of a compute type.
@@ -91,10 +92,8 @@ def _helpers(keys: Sequence[KernelKey]) -> list[str]:
 
 def title(opcode: int, key: KernelKey) -> str:
     """A member in words."""
-    kinds = {"v": "run", "s": "single", "x": "strided", "k": "value", "g": "located",
-             "r": "row"}  # fmt: skip
-    ins = ", ".join(f"{p.dtype.name} {kinds[p.kind]}" for p in key.ins)
-    outs = ", ".join(f"{p.dtype.name} {kinds[p.kind]}" for p in key.outs)
+    ins = ", ".join(f"{p.dtype.name} {KIND_WORDS[p.kind]}" for p in key.ins)
+    outs = ", ".join(f"{p.dtype.name} {KIND_WORDS[p.kind]}" for p in key.outs)
     return f"opcode {opcode}: {key.name} ({ins}) -> {outs}, computed in {key.compute.name}"
 
 
@@ -149,7 +148,7 @@ def beat_function(opcode: int, key: KernelKey) -> str:
         if p.kind != BY_VALUE:
             lines += _from_beat(f"in_{NAMES[k]}", p, lanes)
     opening, result = _to_beat(key.outs[0], lanes)
-    lines += [opening, *holes(flat)["FT_COMPUTE"], *result]
+    lines += [opening, *holes(flat, False)["FT_COMPUTE"], *result]
     of = beat(key.outs[0].dtype.itemsize, lanes)
     return "\n".join(
         [
@@ -200,10 +199,10 @@ def whole_function(opcode: int, key: KernelKey) -> str:
         stem = f"opcode_{opcode}"
         lines += [f"#define {word} {stem}_{word.removeprefix('ft_').lower()}" for word in STATE]
         lines.append(reduction.state_words(key))
-    for word, body in holes(key).items():
+    for word, body in holes(key, True).items():
         if word != "FT_NAME":
             lines.append(f"#define {word} " + " \\\n    ".join(body))
-    skeleton = source.kernel_file(f"skeleton/{key.skeleton}.h")
+    skeleton = skeleton_of(key).text()
     skeleton = "\n".join(line for line in skeleton.splitlines() if not line.startswith("// "))
     lines.append(skeleton.replace("FT_KERNEL void FT_NAME(", f"static void {name}("))
     text = "\n".join(lines)

@@ -10,10 +10,11 @@ from pathlib import Path
 
 from ...errors import inventory as errors
 from ...kernels.hls_path import hls_root
-from ...kernels.key import KernelKey
-from ..group import Group, Member
-from ..grouping import MOST_UNITS, bundles, free_name, member_suffix, suffix
-from .select import members_of
+from ...kernels.key import KernelKey, Key
+from ...kernels.skeleton import skeleton_of
+from ..group import Group
+from ..grouping import MOST_UNITS, bundles, free_name, suffix
+from .choose import chosen
 from .table import Form, Kernels, Table, parse_image, parse_kernels
 
 if sys.version_info >= (3, 11):
@@ -103,25 +104,21 @@ def expand(inventory: Inventory) -> tuple[Group, ...]:
 
     InventoryError for what can't be had, and for more compute units than XRT takes.
     """
-    taken: set[Member] = set()
-    shared: dict[tuple[str, bool, Form], dict[Member, None]] = {}
+    taken: set[Key] = set()
+    shared: dict[tuple[str, bool, Form], dict[Key, None]] = {}
     for table in inventory.kernels:
         mine = shared.setdefault((table.name, table.named, table.form), {})
-        for member in members_of(table):
-            if member not in (mine if inventory.repeat else taken):
-                taken.add(member)
-                mine[member] = None
+        for key in chosen(table):
+            if key not in (mine if inventory.repeat else taken):
+                taken.add(key)
+                mine[key] = None
     groups: list[Group] = []
     for (prefix, named, form), members in shared.items():
         parts = _parts(list(members), form.grouping)
         for part, together in parts:
             name = prefix if named and len(parts) == 1 else f"{prefix}_{part}"
             first = together[0]
-            structure = "loop"
-            if isinstance(first, KernelKey) and first.skeleton == "map":
-                structure = form.structure
-            elif isinstance(first, KernelKey) and first.skeleton == "rows" and first.lanes > 1:
-                structure = "dataflow"
+            structure = skeleton_of(first).structure(first.lanes, form.structure)
             name = free_name(name, [g.name for g in groups])
             groups.append(Group(name, together, structure, form.units, form.banks))
     units = sum(g.units for g in groups)
@@ -130,11 +127,13 @@ def expand(inventory: Inventory) -> tuple[Group, ...]:
     return tuple(groups)
 
 
-def _parts(members: list[Member], grouping: str) -> list[tuple[str, tuple[Member, ...]]]:
+def _parts(members: list[Key], grouping: str) -> list[tuple[str, tuple[Key, ...]]]:
     """The kernels of all tables of one name: what tells each from the others, and its members."""
-    shared = [m for m in members if isinstance(m, KernelKey)]
-    alone = [m for m in members if not isinstance(m, KernelKey)]
+    single: list[tuple[str, tuple[Key, ...]]] = [
+        (skeleton_of(key).suffix(key), (key,)) for key in members
+    ]
     if grouping == "single":
-        return [(member_suffix(m), (m,)) for m in members]
-    joined = [(suffix(b), tuple[Member, ...](b.members)) for b in bundles(shared)]
-    return joined + [(member_suffix(m), (m,)) for m in alone]
+        return single
+    shared = [key for key in members if isinstance(key, KernelKey)]
+    joined = [(suffix(b), tuple[Key, ...](b.members)) for b in bundles(shared)]
+    return joined + [part for part in single if not isinstance(part[1][0], KernelKey)]

@@ -10,8 +10,10 @@ from typing import Any
 
 from ...dtypes import ALL, dtype
 from ...errors import inventory as errors
+from ...kernels.skeleton import Option, options
+from ...kernels.skeleton import words as skeleton_words
 from ..group import BANKS, LONGEST_NAME, STRUCTURES
-from .members import COMPACT, GEMM, LAYOUTS, Shape, exact_layout
+from .keys import Shape, exact_layout, layout_words
 from .rows import categories, named, rows
 from .signatures import BY_NAME, NUMBER
 
@@ -21,10 +23,9 @@ IMAGE = (
 )  # fmt: skip
 KERNEL = (
     "name", "ops", "but", "dtypes", "to", "layouts", "lanes", "vectors", "split", "index",
-    "indices", "parts", "structure", "units", "banks", "grouping",
+    "indices", "structure", "units", "banks", "grouping",
 )  # fmt: skip
 GROUPINGS = ("shared", "single")
-PARTS = ("direct", "packed")
 KINDS = {
     "@all": "buifc", "@bool": "b", "@int": "ui", "@float": "f", "@complex": "c", "@real": "uif",
 }  # fmt: skip
@@ -132,9 +133,10 @@ class Form:
 class Kernels:
     """One [[kernel]] table.
 
-    `ops` are names of rows, "matmul" or "compact"; `chosen` tells which of them the table names
-    one by one, so that each must be served. `dtypes` are single ones, `signatures` spelled out;
-    `to` are the dtypes of results, None for that of the operands.
+    `ops` are names of rows, or words of skeletons such as "matmul"; `chosen` tells which of them
+    the table names one by one, so that each must be served. `dtypes` are single ones, `signatures`
+    spelled out; `to` are the dtypes of results, None for that of the operands. `options` are what
+    skeletons read, by name.
     """
 
     table: Table
@@ -147,7 +149,7 @@ class Kernels:
     to: tuple[dtype | None, ...]
     layouts: tuple[str, ...]
     shape: Shape
-    parts: tuple[str, ...]
+    options: Mapping[str, tuple[Any, ...]]
     form: Form
 
     @property
@@ -189,7 +191,8 @@ def is_memory(value: Any) -> bool:
 
 def parse_kernels(table: Table, image: Image) -> Kernels:
     """One [[kernel]] table, its words looked up."""
-    table.check_names(KERNEL)
+    known = options()
+    table.check_names((*KERNEL[:11], *known, *KERNEL[11:]))
     if "ops" not in table.raw:
         raise errors.missing(table.where(), "ops", 'ops = ["add", "@unary"]')
     ops, chosen = _ops(table, "ops")
@@ -202,8 +205,8 @@ def parse_kernels(table: Table, image: Image) -> Kernels:
     to = _results(table)
     layouts = table.words("layouts", ("linear",))
     for layout in layouts:
-        if layout not in LAYOUTS and exact_layout(layout) is None:
-            raise errors.unknown_layout(table.where("layouts"), layout, LAYOUTS)
+        if layout not in layout_words() and exact_layout(layout) is None:
+            raise errors.unknown_layout(table.where("layouts"), layout, layout_words())
     structure, units, banks = _form(table, image.structure, image.units, image.banks)
     split = table.get("split", units > 1, lambda v: type(v) is bool, "true or false")
     shape = Shape(
@@ -215,15 +218,25 @@ def parse_kernels(table: Table, image: Image) -> Kernels:
         table.numbers("indices", (1,), 1, 6),
         _dtypes(table, "index", ("int64",))[0],
     )
-    parts = table.words("parts", PARTS)
-    for part in parts:
-        if part not in PARTS:
-            raise errors.wrong_value(table.where("parts"), "parts", part, f"some of {PARTS}")
     grouping = table.get("grouping", "shared", GROUPINGS.__contains__, f"one of {GROUPINGS}")
     return Kernels(
         table, name, "name" in table.raw, ops, chosen, single, spelled, to, layouts, shape,
-        parts, Form(structure, units, banks, grouping),
+        {name: _option(table, option) for name, option in known.items()},
+        Form(structure, units, banks, grouping),
     )  # fmt: skip
+
+
+def _option(table: Table, option: Option) -> tuple[Any, ...]:
+    """A setting that a skeleton reads."""
+    if not option.words:
+        return table.numbers(option.name, option.default, option.low, option.high)
+    found = table.words(option.name, option.default)
+    for word in found:
+        if word not in option.words:
+            raise errors.wrong_value(
+                table.where(option.name), option.name, word, f"some of {option.words}"
+            )
+    return found
 
 
 def _ops(table: Table, key: str) -> tuple[tuple[str, ...], frozenset[str]]:
@@ -237,10 +250,10 @@ def _ops(table: Table, key: str) -> tuple[tuple[str, ...], frozenset[str]]:
             if category is None:
                 raise errors.unknown_category(table.where(key), word[1:], list(categories()))
             found = {row.name: False for row in category} | found
-        elif named(word) or word in (GEMM, COMPACT):
+        elif named(word) or word in skeleton_words():
             found[word] = True
         else:
-            raise errors.unknown_op(table.where(key), word, [*rows(), GEMM, COMPACT])
+            raise errors.unknown_op(table.where(key), word, [*rows(), *skeleton_words()])
     return tuple(found), frozenset(name for name, alone in found.items() if alone)
 
 

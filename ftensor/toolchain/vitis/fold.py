@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 
-from ...kernels import source
 from ...kernels.holes import NAMES
 from ...kernels.key import LINEAR
 from ..group import Group, is_wide, pointers, values
@@ -42,7 +41,7 @@ def operand_count(group: Group) -> str:
 
 def inner_loops(group: Group) -> list[str]:
     """The skeleton with its holes filled: its comment, and the function `run` over any fold."""
-    text = source.kernel_file(f"skeleton/{group.skeleton}.h")
+    text = group.kind.text()
     text = re.sub(r"#if FT_VECTORS > 1\n(.*?)#endif\n", _several(group), text, flags=re.S)
     text = text.replace("at[FT_OPERANDS]", "at[OPERANDS]")
     comment, body = text.split("FT_KERNEL", 1)

@@ -2,22 +2,19 @@
 
 from __future__ import annotations
 
-from ...kernels.key import KernelKey
+from ...kernels.ports import (
+    BURST_BEATS,
+    BURST_BYTES,
+    LATENCY,
+    OUTSTANDING,
+    OUTSTANDING_BYTES,
+)  # fmt: skip
 from ...table import counted
-from ..group import Group, arguments, entry
+from ..group import Group, arguments
 from .words import describe, element
 
-# A port has so many requests under way: enough to hide the memory's latency of some 64 cycles.
-LATENCY, OUTSTANDING = 64, 16
-# What may be under way is kept in block RAM, so wide ports ask for less: 512 beats of 512 bits, as
-# deep as a block RAM is, for eight of them.
-OUTSTANDING_BYTES = 32768
 # The few numbers of a geometry are read once: two bursts of 256 bytes.
 GEOMETRY_BURST, GEOMETRY_OUTSTANDING = 256, 2
-# Stages that run at the same time, whatever an inventory says of structure.
-STAGED = ("gemm", "gemm_pack", "reduce_outer")
-# AXI's limits for one burst.
-BURST_BYTES, BURST_BEATS = 4096, 256
 WIDTHS = {"uint8_t": 1, "uchar": 1, "char": 1, "uint16_t": 2, "ushort": 2, "short": 2, "int": 4,
           "float": 4, "uint32_t": 4, "long": 8, "double": 8, "uint64_t": 8, "ft_cfloat": 8,
           "ft_cdouble": 16, "ft_word128": 16}  # fmt: skip
@@ -34,21 +31,17 @@ def title(group: Group) -> list[str]:
         "// Made by `ftensor build` from the catalogue's expressions; v++ and g++ both compile it.",
         "//",
     ]
-    for opcode, member in enumerate(group.members):
-        if isinstance(member, KernelKey):
-            lines += [
-                f"// opcode {opcode}: {describe(member)}",
-                f"//   {'; '.join(member.body)}",
-            ]
-        lines.append(f"//   serves {entry(member)}")
-    return lines
+    for opcode, key in enumerate(group.keys):
+        lines += [f"// opcode {opcode}: {describe(key)}", f"//   {'; '.join(key.body)}"]
+        lines.append(f"//   serves {key.entry}")
+    return lines if group.keys else [*lines, f"//   serves {group.members[0].entry}"]
 
 
 def structure(group: Group) -> str:
-    """How the kernel moves data: maps as set, others in stages or in one loop."""
-    if group.skeleton in STAGED or (group.skeleton == "rows" and group.lanes > 1):
+    """How the kernel moves data: in stages where it must, else as its skeleton takes it."""
+    if group.kind.staged:
         return "dataflow"
-    return group.structure if group.skeleton == "map" else "loop"
+    return group.kind.structure(group.lanes, group.structure)
 
 
 def parameter_list(group: Group) -> str:

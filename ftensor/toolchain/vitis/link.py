@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from ...errors.build import bad_bank, feeds_itself, too_many_units
-from ..group import BANKS, ELEMENTS, Group, arguments
+from ..group import BANKS, Group, arguments
 
 MOST_UNITS_OF_A_KERNEL = 31
 MOST_UNITS = 128  # of an image, as XRT counts them
@@ -41,13 +41,13 @@ def banks(group: Group) -> dict[str, str]:
     """
     if not group.banks:
         return {}
-    pointers = [a.name for a in arguments(group) if a.what == "*"]
+    pointers = [a for a in arguments(group) if a.what == "*"]
     if group.banks == "HBM[*]":
-        found = {name: f"HBM[{k % HBM_BANKS}]" for k, name in enumerate(pointers)}
-        return found | {ELEMENTS: found["out"]} if ELEMENTS in found else found  # the same buffer
+        found = {a.name: f"HBM[{k % HBM_BANKS}]" for k, a in enumerate(pointers)}
+        return {a.name: found[a.of or a.name] for a in pointers}
     if not BANKS.fullmatch(group.banks):
         raise bad_bank(group.name, group.banks)
-    return dict.fromkeys(pointers, group.banks)
+    return dict.fromkeys((a.name for a in pointers), group.banks)
 
 
 def configuration(

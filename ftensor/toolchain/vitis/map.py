@@ -7,6 +7,7 @@ from functools import cached_property
 
 from ...kernels.holes import NAMES
 from ...kernels.key import BY_VALUE, SINGLE, KernelKey
+from ...kernels.ports import PORT_BYTES, block_beats
 from ..group import Group, is_wide, slots
 from .interface import interfaces, parameter_list, structure, title
 from .member import function_unit, sections, unit_parameters, units_of
@@ -15,18 +16,9 @@ from .words import element, port_words
 
 # Beats that a FIFO between two stages holds: enough for the stages' latencies to differ.
 FIFO_DEPTH = 32
-# Bytes of a port.
-WIDEST = 64
-# What one burst may carry, and so what a block holds: AXI's bursts end at every 4 KiB.
-BLOCK_BYTES = 4096
 
 
-def block_beats(widest: int, lanes: int) -> int:
-    """Beats of a block in local memory, where the widest element of a port has so many bytes."""
-    return BLOCK_BYTES // (widest * lanes)
-
-
-def map_source(group: Group) -> str:
+def source(group: Group) -> str:
     """The text of a map group's kernel. ValueError for a beat beyond a port's 512 bits."""
     kernel, values = beats_of(group)
     values |= {"headers": [], "tables": kernel.tables(), "inputs": kernel.masks_now()}
@@ -41,10 +33,10 @@ def beats_of(group: Group) -> tuple[Beats, dict[str, str | list[str]]]:
     """How a group's operands go in beats, and the places of templates that follow from it."""
     for name, users in slots(group):
         width = users[0][1].dtype.itemsize * group.lanes
-        if width > WIDEST:
+        if width > PORT_BYTES:
             raise ValueError(
                 f"kernel {group.name}: {group.lanes} lanes of {name} are {8 * width} bits, "
-                f"and a port is at most {8 * WIDEST} bits wide"
+                f"and a port is at most {8 * PORT_BYTES} bits wide"
             )
     units, ops = units_of(group)
     kernel = Beats(group, tuple(unit_parameters(group, units)))
@@ -97,11 +89,11 @@ class Beats:
             of = element(word)
             beat = f"hls::vector<{of}, LANES>" if is_wide(self.group, name) else of
             lines.append(f"typedef {beat} {name}_beat;")
-            names.append(f"sizeof({name}_beat) <= {WIDEST}")
+            names.append(f"sizeof({name}_beat) <= {PORT_BYTES}")
         power = "LANES > 0 && (LANES & (LANES - 1)) == 0"
         lines.append(f'static_assert({power}, "a power of two, so that an offset is a shift");')
         for asked in names:
-            lines.append(f'static_assert({asked}, "a port is at most {8 * WIDEST} bits wide");')
+            lines.append(f'static_assert({asked}, "a port is at most {8 * PORT_BYTES} bits wide");')
         return lines
 
     def masks(self) -> dict[str, list[int]]:

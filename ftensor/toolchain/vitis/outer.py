@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from ...kernels import source
 from ...kernels.holes import NAMES
 from ...kernels.key import LINEAR
 from ..group import Group, is_wide, pointers
@@ -16,7 +15,7 @@ def outer_loops(group: Group) -> list[str]:
     of, outs, ins, scalars = operands(group)
     r = group.keys[0].reduction
     assert r is not None
-    comment = source.kernel_file("skeleton/reduce_outer.h").split("FT_KERNEL", 1)[0]
+    comment = group.kind.text().split("FT_KERNEL", 1)[0]
     whole, told = signature(group)
 
     def listed(form: str, names: list[str]) -> str:

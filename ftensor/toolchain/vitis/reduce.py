@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from ...kernels import reduction, source
+from ...kernels import reduction
 from ...kernels.holes import NAMES, inputs, output, parameter_values
 from ...kernels.key import BY_VALUE, KernelKey
+from ...kernels.source import MAX_DIMS
 from ..group import Group, pointers
 from .fold import inner_loops, operands
 from .interface import interfaces, parameter_list, title
@@ -47,7 +48,7 @@ def state_name(key: KernelKey) -> str:
     return f"state_{of.removeprefix('ft_')}" + ("_at" if key.reduction.arg else "")
 
 
-def reduce_source(group: Group) -> str:
+def source(group: Group) -> str:
     """The text of a reduction group's kernel.
 
     Members that fold different types of state each have a loop of their own. ValueError where
@@ -78,7 +79,7 @@ def reduce_source(group: Group) -> str:
             "vectors": str(first.reduction.vectors),
             "outputs": str(len(first.outs)),
             "operands": str(len(of)),
-            "max_dims": str(source.MAX_DIMS),
+            "max_dims": str(MAX_DIMS),
             "tables": _tables(group),
             "states": [_state(key, name) for name, key in states.items()],
             "units": _sections(parts, keys),

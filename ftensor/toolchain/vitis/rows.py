@@ -16,7 +16,7 @@ IN_ORDER = ["// A step may read what the one before it has written, so they don'
             "#pragma HLS PIPELINE off"]  # fmt: skip
 
 
-def rows_source(group: Group) -> str:
+def source(group: Group) -> str:
     """The text of the kernel of a rows group of one lane: any strides, one element per step."""
     units, ops = units_of(group)
     passed = unit_parameters(group, units)

@@ -12,7 +12,7 @@ from .text import fill
 PARTS = ("map_head.cpp", "map_beat.cpp", "map_compute.cpp", "rows_wide.cpp")
 
 
-def rows_wide_source(group: Group) -> str:
+def source(group: Group) -> str:
     """The text of the kernel. ValueError for operands that do not come in beats."""
     for key in group.keys:
         kinds = {p.kind for p in key.ins} - {BY_VALUE}

@@ -3,15 +3,11 @@
 from __future__ import annotations
 
 import shutil
+from importlib import import_module
 from pathlib import Path
 
 from ...kernels.hls_path import hls_root
 from ..group import Group
-from .fixed import fixed_source
-from .map import map_source
-from .reduce import reduce_source
-from .rows import rows_source
-from .rows_wide import rows_wide_source
 
 # Files of hls/ that the sources include as "ftensor/...".
 HEADERS = (
@@ -38,13 +34,9 @@ def source(group: Group) -> str:
     ValueError for a group that cannot be one kernel: members whose ports differ in width, wider
     than 512 bits, strided in several lanes, or (reductions) fold different states.
     """
-    if group.skeleton == "map":
-        return map_source(group)
-    if group.skeleton == "rows":
-        return rows_source(group) if group.lanes == 1 else rows_wide_source(group)
-    if group.keys:
-        return reduce_source(group)
-    return fixed_source(group)
+    writer = import_module(f".{group.kind.vitis(group.lanes)}", __package__)
+    text: str = writer.source(group)
+    return text
 
 
 def copy_headers(folder: Path) -> None:

@@ -8,7 +8,7 @@ from dataclasses import replace
 from ...dtypes import dtype
 from ...kernels import ctype, source
 from ...kernels.holes import NAMES
-from ...kernels.key import BY_VALUE, LINEAR, KernelKey, Port
+from ...kernels.key import BY_VALUE, COMPLEX, KIND_WORDS, LINEAR, KernelKey, Port
 from ..group import Group, is_wide, slot_word, slots, values, word
 from .text import Word, identifiers
 
@@ -16,9 +16,6 @@ from .text import Word, identifiers
 STORED = {"half": "uint16_t", "ushort": "uint16_t", "uchar": "uint8_t"}
 # What the settings of `source.settings` mean for whole programs only.
 _NOT_OF_A_TYPE = ("FT_LANES", "FT_N", "FT_GRID_STRIDE", "FT_MAX_DIMS")
-# What a layout is called in comments.
-KIND_WORDS = {"v": "run", "s": "single", "x": "strided", "k": "value", "g": "located",
-              "r": "row"}  # fmt: skip
 
 
 def words(compute: dtype) -> dict[str, Word]:
@@ -100,7 +97,7 @@ def opening(space: str, keys: Sequence[KernelKey]) -> list[str]:
     lines = [f"// What is computed in {compute.name}.", *settings]
     helpers = ["vitis/compute", "math"]
     text = " ".join(text_of(key) for key in keys)
-    if compute.is_complex or "ft_c" in text or any(p.sees == "C" for k in keys for p in k.outs):
+    if compute.is_complex or "ft_c" in text or any(p.sees == COMPLEX for k in keys for p in k.outs):
         helpers.append("complex")
     if "ftb_" in text:
         lines.append(f"#define FT_DROPPED_BITS {max(dropped_bits(key) for key in keys)}")

@@ -1,4 +1,4 @@
-"""The members that one table of an inventory asks for."""
+"""The kernels that one table of an inventory asks for."""
 
 from __future__ import annotations
 
@@ -6,24 +6,26 @@ from collections.abc import Iterator
 
 from ...dtypes import dtype
 from ...errors import inventory as errors
+from ...kernels.key import Key
+from ...kernels.skeleton import Asked, keys_of, words
 from ...rows.op import Op
-from ..group import Member
-from .members import COMPACT, GEMM, LOCATING, fold_keys, gemm_keys, located_keys, pointwise_keys
+from ...runtime.targets import CSIM
+from .keys import LOCATING, fold_keys, located_keys, pointwise_keys
 from .rows import Row, named
 from .signatures import Signature, accepts, common_of, pointwise, reduction, spelled, takes
 from .table import Kernels
 
 
-def members_of(table: Kernels) -> Iterator[Member]:
+def chosen(table: Kernels) -> Iterator[Key]:
     """Every kernel that a table asks for, ops in its order.
 
     InventoryError for an op that it names though no kernel of it fits the dtypes and layouts.
     """
     for name in table.ops:
         found = False
-        for member in _of_name(table, name):
+        for key in _of_name(table, name):
             found = True
-            yield member
+            yield key
         if not found and name in table.chosen:
             asked = [d.name for d in table.dtypes] + list(table.signatures)
             raise errors.serves_nothing(
@@ -31,19 +33,15 @@ def members_of(table: Kernels) -> Iterator[Member]:
             )
 
 
-def _of_name(table: Kernels, name: str) -> Iterator[Member]:
-    if name == COMPACT:
-        yield "ft_compact"
-    elif name == GEMM:
-        for of in table.dtypes:
-            if of.kind != "b":
-                yield from gemm_keys(of, table.parts)
+def _of_name(table: Kernels, name: str) -> Iterator[Key]:
+    if name in words():
+        yield from keys_of(name, Asked(table.dtypes, table.options, CSIM))
     else:
         for row in named(name):
             yield from _of_row(table, row)
 
 
-def _of_row(table: Kernels, row: Row) -> Iterator[Member]:
+def _of_row(table: Kernels, row: Row) -> Iterator[Key]:
     if isinstance(row, Op):
         for signature in _pointwise(table, row):
             yield from pointwise_keys(row, signature, table.layouts, table.shape)

@@ -1,14 +1,9 @@
-"""HLS sources of kernels with a parameter list of their own: matrix products, and compaction."""
+"""HLS sources of kernels with a parameter list of their own: their skeleton's text, or template."""
 
 from __future__ import annotations
 
 import re
 
-from ...dtypes import uint8
-from ...estimate.operators import distance
-from ...kernels import gemm, source
-from ...kernels.gemm import GemmKey
-from ...kernels.key import KernelKey
 from ..group import Group
 from .interface import interfaces, parameter_list, title
 from .text import Word, expand, fill
@@ -31,36 +26,31 @@ _WORDS: dict[str, Word] = {
 }
 
 
-def fixed_source(group: Group) -> str:
+# Settings that mean something for whole programs only.
+_NOT_HERE = ("FT_NAME", "FT_N", "FT_GRID_STRIDE")
+
+
+def source(group: Group) -> str:
     """The text of a group with a single member that knows no opcode."""
-    member = group.members[0]
-    assert not isinstance(member, KernelKey)
-    if isinstance(member, GemmKey):
-        lines = gemm.settings(member, float64=True, grid="slab")
-        helpers = gemm.helpers(member)
-        skeleton = member.skeleton
-    else:
-        lines = source.settings(uint8, 1, True, "slab")
-        helpers, skeleton = [], group.skeleton
-    lines = [line for line in lines if line.split()[1] not in ("FT_NAME", "FT_N", "FT_GRID_STRIDE")]
-    lines = [re.sub(r"\bhalf\b", "uint16_t", line) for line in lines]
-    files = [f'#include "ftensor/{name}"' for name in ("dialect/vitis.h", *helpers)]
-    text = source.kernel_file(f"skeleton/{skeleton}.h")
-    head: dict[str, str | list[str]] = {"title": title(group), "settings": lines, "includes": files}
-    if not isinstance(member, GemmKey) or skeleton == "gemm_direct":
+    key, skeleton = group.members[0], group.kind
+    lines = skeleton.settings(key, float64=True, grid="slab")
+    lines = [line for line in lines if line.split()[1] not in _NOT_HERE]
+    helpers = ("dialect/vitis.h", *skeleton.helpers(key))
+    head: dict[str, str | list[str]] = {
+        "title": title(group),
+        "settings": [re.sub(r"\bhalf\b", "uint16_t", line) for line in lines],
+        "includes": [f'#include "ftensor/{name}"' for name in helpers],
+    }
+    text = skeleton.text()
+    if not skeleton.template:
         return fill("fixed.cpp", head | {"body": _body(group, text)})
-    parts = 2 if member.dtype.is_complex else 1
+    geometry = re.findall(r"// Geometry g.*\n(?://  .*\n)*", text)[0].rstrip()
     return fill(
-        f"{skeleton}.cpp",
+        skeleton.template,
         head
+        | skeleton.places(key)
         | {
-            "geometry": re.findall(r"// Geometry g.*\n(?://  .*\n)*", text)[0]
-            .rstrip()
-            .replace(" g", "", 1),
-            "distance": str(distance(member)),
-            "parts": str(parts),
-            "vectors": str(member.vectors),
-            "step": str(member.columns * parts),
+            "geometry": geometry.replace(" g", "", 1),
             "name": group.name,
             "parameters": parameter_list(group),
             "interfaces": interfaces(group),

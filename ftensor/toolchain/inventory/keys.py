@@ -12,23 +12,20 @@ from dataclasses import dataclass, replace
 
 from ...dtypes import dtype
 from ...execute.keys import fold_key, located_key, monoid, op_key, partials, results, second
-from ...kernels import gemm
-from ...kernels.gemm import GemmKey
-from ...kernels.key import BY_VALUE, LINEAR, LOCATED, ROW, SINGLE, STRIDED, KernelKey, lanes_for
-from ...kernels.select import INNER_VECTORS, OUTER_VECTORS
+from ...kernels.key import BY_VALUE, LINEAR, LOCATED, STRIDED, KernelKey, lanes_for
+from ...kernels.op_skeleton import OpSkeleton
+from ...kernels.skeleton import GATHER, SCATTER, layouts, named, skeletons
+from ...kernels.skeletons.map import positional
 from ...rows.op import Op, Reduce
-from ...runtime.targets import CSIM, Target
+from ...runtime.targets import CSIM
 from .signatures import Signature, with_numbers
 
-# By skeleton name as an inventory says it: matrix products, and the search for true elements.
-GEMM, COMPACT = "matmul", "compact"
-# Words for layouts: those of pointwise rows, of reductions, of rows that go through indices.
-POINTWISE = ("linear", "scalar", "rows", "strided")
-REDUCING = ("inner", "outer", "strided")
-LOCATING = ("gather", "scatter")
-LAYOUTS = (*POINTWISE, *REDUCING[:2], *LOCATING)
+# What a table of pointwise rows also serves: a Python number in the place of a tensor.
+SCALAR = "scalar"
+# Those of rows that go through indices.
+LOCATING = (GATHER.word, SCATTER.word)
 # A layout in full: a skeleton, then the kind of each operand in memory, outputs first.
-_EXACT = re.compile(r"(map|rows|reduce_inner|reduce_outer) ([vsrxgk]+)$")
+_EXACT = re.compile(r"(\w+) ([vsrxgk]+)$")
 
 
 @dataclass(frozen=True)
@@ -46,15 +43,32 @@ class Shape:
     index: tuple[dtype, ...] = ()
 
 
-def exact_layout(layout: str) -> tuple[str, str] | None:
+def layout_words() -> tuple[str, ...]:
+    """All words for layouts, in the order in which a message names them."""
+    found = [layout.word for layout in layouts()]
+    return (*found[:1], SCALAR, *found[1:])
+
+
+def exact_layout(layout: str) -> tuple[OpSkeleton, str] | None:
     """(skeleton, kinds) of a layout in full such as "map vvs"; None for a word."""
     found = _EXACT.match(layout)
-    return (found[1], found[2]) if found else None
+    skeleton = named(found[1]) if found else None
+    return (skeleton, found[2]) if found and isinstance(skeleton, OpSkeleton) else None
 
 
-def positional(row: Op) -> bool:
-    """Whether a row goes by where an element is, so that only whole runs of memory serve it."""
-    return any("FT_POSITION" in text for text in (row.body, *(t for _, t in row.lets)))
+def ways(layout: str, folds: bool, outs: int, ins: int) -> Iterator[tuple[OpSkeleton, str]]:
+    """The skeletons that a layout means for rows, or for reductions, with the operands' kinds."""
+    exact = exact_layout(layout)
+    if exact is not None:
+        skeleton, kinds = exact
+        if skeleton.folds == folds and len(kinds) == outs + ins:
+            yield exact
+        return
+    for found in skeletons():
+        if isinstance(found, OpSkeleton) and found.folds == folds:
+            meant = found.kinds(layout, outs, ins)
+            if meant is not None:
+                yield found, meant
 
 
 def pointwise_keys(
@@ -62,40 +76,33 @@ def pointwise_keys(
 ) -> Iterator[KernelKey]:
     """The kernels of a pointwise row with these dtypes."""
     forms = [signature]
-    if "scalar" in layouts:
+    if SCALAR in layouts:
         forms += with_numbers(op, signature)
     for layout in layouts:
-        exact = exact_layout(layout)
         for form in forms:
             tensors = [d for d in form.ins if d is not None]
-            if exact is not None:
-                skeleton, kinds = exact
-                if len(kinds) != 1 + len(tensors):
-                    continue
-            elif layout == "linear":
-                skeleton, kinds = "map", LINEAR * (1 + len(tensors))
-            elif layout == "rows" and not positional(op):
-                skeleton, kinds = "rows", LINEAR + ROW * len(tensors)
-            elif layout == "strided" and not positional(op):
-                skeleton, kinds = "rows", STRIDED * (1 + len(tensors))
-            else:
-                continue
-            lanes = shape.lanes or lanes_for(
+            full = shape.lanes or lanes_for(
                 [form.outs[0], *tensors], form.compute, CSIM.lanes_bytes
             )
-            if skeleton == "rows" and STRIDED in kinds:
-                lanes = 1
-            if skeleton in ("map", "rows"):
-                yield op_key(op, skeleton, form.compute, lanes, form.outs[0], form.ins, kinds)
+            for skeleton, kinds in ways(layout, False, 1, len(tensors)):
+                if skeleton.walks and by_position(op) and exact_layout(layout) is None:
+                    continue
+                lanes = skeleton.lanes(layout, kinds, full)
+                yield op_key(op, skeleton.name, form.compute, lanes, form.outs[0], form.ins, kinds)
+
+
+def by_position(row: Op) -> bool:
+    """Whether a row goes by where an element is, so that only whole runs of memory serve it."""
+    return any("FT_POSITION" in text for text in (row.body, *(t for _, t in row.lets)))
 
 
 def located_keys(op: Op, of: dtype, layouts: Sequence[str], shape: Shape) -> Iterator[KernelKey]:
     """The kernels of a row that reads or writes where index tensors lead."""
     for layout in layouts:
         joins = op.arity > 1
-        if layout not in LOCATING or (layout == "gather" and joins):
+        if layout not in LOCATING or (layout == GATHER.word and joins):
             continue
-        kinds = [LOCATED, STRIDED] if layout == "scatter" else [STRIDED, LOCATED]
+        kinds = [LOCATED, STRIDED] if layout == SCATTER.word else [STRIDED, LOCATED]
         kinds += [LOCATED] if joins else []
         for count in shape.indices:
             for index in shape.index:
@@ -136,33 +143,11 @@ def _folds(
     shape: Shape,
 ) -> Iterator[tuple[str, str, int, int]]:  # fmt: skip
     """(skeleton, kinds, lanes, vectors) of a layout for these operands."""
-    lanes = shape.lanes or lanes_for([*ins, *(d for d, _ in outs)], compute, CSIM.lanes_bytes)
-    written = LINEAR * len(outs)
-    exact = exact_layout(layout)
-    if exact is not None and exact[0].startswith("reduce"):
-        for vectors in shape.vectors or (1,):
-            yield exact[0], exact[1], lanes, vectors
-    elif layout == "inner":
-        # What belongs to a whole result, such as a mean, does not move along the row.
-        kinds = written + LINEAR + SINGLE * (len(ins) - 1)
-        for vectors in shape.vectors or (INNER_VECTORS, 1):
-            yield "reduce_inner", kinds, lanes, vectors
-    elif layout == "outer":
-        for vectors in shape.vectors or (OUTER_VECTORS, 1):
-            yield "reduce_outer", LINEAR * (len(outs) + len(ins)), lanes, vectors
-    elif layout == "strided":
-        yield "reduce_inner", written + STRIDED * len(ins), 1, 1
-
-
-def gemm_keys(of: dtype, parts: Sequence[str], target: Target = CSIM) -> tuple[GemmKey, ...]:
-    """The kernels of matrix products: "direct" for small ones, "packed" for large ones."""
-    found: list[GemmKey] = []
-    if "direct" in parts:
-        found += [gemm.direct_key(of, target, fused) for fused in (True, False)]
-    if "packed" in parts:
-        packed = gemm.packed_key(of, target)
-        found += [packed, gemm.pack_key(packed)]
-    return tuple(dict.fromkeys(found))
+    full = shape.lanes or lanes_for([*ins, *(d for d, _ in outs)], compute, CSIM.lanes_bytes)
+    for skeleton, kinds in ways(layout, True, len(outs), len(ins)):
+        lanes = skeleton.lanes(layout, kinds, full)
+        for vectors in skeleton.vectors(layout, shape.vectors):
+            yield skeleton.name, kinds, lanes, vectors
 
 
 def generic(key: KernelKey) -> KernelKey | None:
@@ -177,7 +162,7 @@ def generic(key: KernelKey) -> KernelKey | None:
             ins=tuple(replace(p, kind=STRIDED) for p in key.ins),
             reduction=replace(key.reduction, vectors=1),
         )  # fmt: skip
-    if any("FT_POSITION" in t for t in (*key.body, *(text for _, text in key.lets))):
+    if positional(key):
         return None
     stay = (BY_VALUE, LOCATED)
     return replace(

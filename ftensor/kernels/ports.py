@@ -1,0 +1,21 @@
+"""A board's ports to memory: what the kernels' pragmas ask for, and the model counts with."""
+
+from __future__ import annotations
+
+# The width of a port in bytes, which inventories fill unless told otherwise.
+PORT_BYTES = 64
+# A port has so many requests under way: enough to hide the memory's latency of some 64 cycles.
+LATENCY, OUTSTANDING = 64, 16
+# What may be under way is kept in block RAM, so wide ports ask for less: 512 beats of 512 bits, as
+# deep as a block RAM is, for eight of them.
+OUTSTANDING_BYTES = 32768
+# AXI's limits for one burst.
+BURST_BYTES, BURST_BEATS = 4096, 256
+
+
+def block_beats(widest: int, lanes: int) -> int:
+    """Beats of a block in local memory, where the widest element of a port has so many bytes.
+
+    A block holds what one burst may carry: AXI's bursts end at every 4 KiB.
+    """
+    return BURST_BYTES // (widest * lanes)

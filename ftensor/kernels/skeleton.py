@@ -1,0 +1,327 @@
+"""A skeleton: one way through memory, and all that anyone needs to know of it.
+
+Its text is a file of hls/skeleton/. What launches, images, their inventories and the performance
+model ask of it is asked of an object here, which its module registers. The built-in ones are in
+`skeletons/`; docs/add-a-skeleton.md shows one more.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Generic, Protocol, TypeVar
+
+from ..dtypes import dtype
+from . import source
+from .key import Key
+from .work import Access, Launch, Loop
+
+# (what, C type, name): what is "*", or the C name of a scalar; the C type ends where the name may
+# follow.
+Parameter = tuple[str, str, str]
+
+
+class Target(Protocol):
+    """What a key may depend on besides dtypes: of the device family, or of a board."""
+
+    @property
+    def grid(self) -> str:
+        """ "slab": each compute unit takes neighbours; "stride": the grid strides over all."""
+
+    @property
+    def lanes_bytes(self) -> int:
+        """Bytes of a vector."""
+
+
+@dataclass(frozen=True)
+class Argument:
+    """One argument of an image's kernel: `what` is "*" or the C name of a scalar, `c` its whole C
+    type, `of` the launch's parameter that goes there, where that has another name."""
+
+    name: str
+    what: str
+    c: str
+    of: str = ""
+
+
+@dataclass(frozen=True)
+class InWords:
+    """One kernel in an inventory's words. `dtypes` are the inputs', then the outputs'; `signature`
+    is both as an inventory spells them; `layout` is the skeleton and the kind of each operand in
+    memory, outputs first; `lines` are the table of an inventory that asks for the kernel, or for
+    the one in any layout that serves in its place."""
+
+    entry: str
+    op: str
+    dtypes: tuple[str, ...]
+    signature: str
+    layout: str
+    lines: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Record:
+    """What a manifest says of a kernel: op, dtypes, the kind of each operand, outputs first."""
+
+    op: str
+    outs: tuple[str, ...]
+    ins: tuple[str, ...]
+    kinds: str
+    compute: str
+
+
+@dataclass(frozen=True)
+class Option:
+    """A setting of inventories that a skeleton reads: a list of words, or of numbers between
+    `low` and `high` where there are no words. `default` holds where the setting is missing."""
+
+    name: str
+    default: tuple[Any, ...]
+    words: tuple[str, ...] = ()
+    low: int = 0
+    high: int = 0
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What an inventory's table asks a skeleton for: dtypes, and the values of its options."""
+
+    dtypes: tuple[dtype, ...]
+    options: Mapping[str, tuple[Any, ...]]
+    target: Target
+
+
+@dataclass(frozen=True)
+class Layout:
+    """A word of inventories for how operands lie, with its letter and meaning in tables."""
+
+    word: str
+    letter: str
+    meaning: str
+
+
+K = TypeVar("K", bound=Key)
+
+
+class Skeleton(ABC, Generic[K]):
+    """A skeleton with keys of type K, which may have any fields besides those of `Key`.
+
+    As it is written here, one kernel of an image computes one key, with the parameters of a
+    launch; `OpSkeleton` (op_skeleton.py) is for those whose kernels hold many ops.
+    """
+
+    name: str
+    # Whether the kernels of many keys become one kernel of an image, told apart by an opcode.
+    shares = False
+    # Whether a launch must run on exactly the units it says, since it writes a value for each.
+    exact_units = False
+    # Whether an image's kernel works in stages that run at the same time.
+    staged = False
+    # What an inventory's `ops` calls it where it isn't asked for by the rows of ops; "" otherwise.
+    word = ""
+    options: tuple[Option, ...] = ()
+    layouts: tuple[Layout, ...] = ()
+    # The folder of its text and of its template for Vitis, where these aren't in hls/.
+    folder: Path | None = None
+    # The file of hls/vitis/ that is its HLS C++, with places to fill; "" where that is its own
+    # text with the dialect's words replaced.
+    template = ""
+
+    # A launch
+
+    @abstractmethod
+    def parameters(self, key: K) -> tuple[Parameter, ...]:
+        """What a launch passes, in order: pointers, offsets, numbers, and at last n or a geometry
+        (a buffer of numbers). The compute unit's two follow by themselves."""
+
+    def compute(self, key: K) -> dtype:
+        """The dtype that FT_T stands for."""
+        of: dtype = key.dtype.compute  # type: ignore[attr-defined]
+        return of
+
+    def defines(self, key: K) -> dict[str, object]:
+        """Words of the text that the key gives a value."""
+        return {}
+
+    def helpers(self, key: K) -> list[str]:
+        """The files of hls/ that the text calls, besides the dialect."""
+        return []
+
+    def text(self) -> str:
+        """The file of hls/skeleton/ with its name, or the one in its folder."""
+        if self.folder is not None:
+            return (self.folder / f"{self.name}.h").read_text()
+        return source.kernel_file(f"skeleton/{self.name}.h")
+
+    def settings(self, key: K, *, float64: bool, grid: str) -> list[str]:
+        """What the dialect, the helpers and the text are told about a kernel."""
+        lines = source.settings(self.compute(key), key.lanes, float64, grid)
+        defines = {"FT_NAME": key.entry, **self.defines(key)}
+        return lines + [f"#define {name} {value}" for name, value in defines.items()]
+
+    def program(self, key: K, dialect: str, *, float64: bool, grid: str) -> str:
+        """The self-contained text of a kernel in a dialect."""
+        files = [f"dialect/{dialect}.h", *self.helpers(key)]
+        return "\n".join(
+            [
+                *self.settings(key, float64=float64, grid=grid),
+                *map(source.kernel_file, files),
+                self.text(),
+            ]
+        )
+
+    # Images
+
+    @abstractmethod
+    def record(self, key: K) -> Record:
+        """What a manifest says of it."""
+
+    def op(self, recorded: str) -> str:
+        """An inventory's word for a manifest's op."""
+        return self.word or recorded
+
+    def keys(self, asked: Asked) -> Iterator[K]:
+        """The kernels that an inventory means by `word`."""
+        return iter(())
+
+    def lines(self, key: K) -> tuple[str, ...]:
+        """The table of an inventory that asks for a kernel."""
+        return table_lines(self.word)
+
+    def in_words(self, key: K) -> InWords:
+        """The words for what a launch asks for."""
+        r = self.record(key)
+        signature = f"{', '.join(r.outs)}({', '.join(r.ins)})" if r.outs else ""
+        layout = self.name if r.outs else ""
+        dtypes = (*r.ins, *r.outs)
+        return InWords(key.entry, self.op(r.op), dtypes, signature, layout, self.lines(key))
+
+    def layout(self, kinds: str, outs: int) -> str:
+        """The word for a layout by its operands' kinds, outputs first."""
+        return LINEAR.word
+
+    def structure(self, lanes: int, asked: str) -> str:
+        """How an image's kernel moves its data, where the inventory asks for one way."""
+        return "loop"
+
+    def arguments(self, key: K) -> tuple[Argument, ...]:
+        """The arguments of an image's kernel of this key, those of the compute unit left out."""
+        return tuple(Argument(name, what, c.strip()) for what, c, name in self.parameters(key))
+
+    def suffix(self, key: K) -> str:
+        """The name of an image's kernel of this key within its table."""
+        return f"{self.name}_{self.record(key).compute}"
+
+    def vitis(self, lanes: int) -> str:
+        """The module of toolchain/vitis/ whose `source` writes the HLS C++ of a group."""
+        return "single"
+
+    def intel(self) -> str:
+        """The module of toolchain/intel/ whose `text` writes the OpenCL C of a group."""
+        return "single"
+
+    def places(self, key: K) -> dict[str, str]:
+        """What the places of `template` hold."""
+        return {}
+
+    # The performance model
+
+    @abstractmethod
+    def loops(self, launch: Launch, unit: int, widened: bool) -> list[Loop]:
+        """The pipelined loops of one compute unit; those that never run may be among them.
+
+        The counts are those of the kernels' own texts: a pipelined loop of the HLS C++ is a `Loop`
+        here, with the same name and exactly as many trips. `widened`: where a port is no vector
+        by its type, the compiler makes one access of neighbours.
+        """
+
+    @abstractmethod
+    def traffic(self, launch: Launch, widened: bool) -> list[Access]:
+        """The operands of a launch, in the order of the kernel's pointers."""
+
+    def divisions(self, launch: Launch, found: Sequence[Loop]) -> int:
+        """Divisions of indices, one after another, before the loops of a unit run."""
+        return 0
+
+    def extent(self, launch: Launch) -> str:
+        """The sizes of a launch in words."""
+        return str(launch.n)
+
+    def title(self, key: K) -> str:
+        """The op as a report calls it."""
+        return self.op(self.record(key).op)
+
+    def operands(self, key: K) -> str:
+        """The operands of a kernel in words."""
+        return self.record(key).compute
+
+
+# Words for layouts that come with ftensor, in the order in which they are shown.
+LINEAR = Layout("linear", "l", "linear")
+ROWS = Layout("rows", "r", "rows of whole beats")
+INNER = Layout("inner", "i", "inner")
+OUTER = Layout("outer", "o", "outer (columns)")
+ANY = Layout("strided", "s", "any strides")
+GATHER = Layout("gather", "g", "gather")
+SCATTER = Layout("scatter", "p", "put (scatter)")
+_LAYOUTS = (LINEAR, ROWS, INNER, OUTER, ANY, GATHER, SCATTER)
+
+
+_by_name: dict[str, Skeleton[Any]] = {}
+
+
+def register(skeleton: Skeleton[Any]) -> None:
+    """Make a skeleton known by its name; one of that name before it is forgotten."""
+    _by_name[skeleton.name] = skeleton
+
+
+def skeletons() -> Iterable[Skeleton[Any]]:
+    """All skeletons, in the order in which they were registered."""
+    return tuple(_by_name.values())
+
+
+def named(name: str) -> Skeleton[Any] | None:
+    """The skeleton of this name, or None: an image may hold one that nobody has registered."""
+    return _by_name.get(name)
+
+
+def skeleton_of(key: Key) -> Skeleton[Any]:
+    """The skeleton that a key belongs to."""
+    return _by_name[key.skeleton]
+
+
+def exact_units(name: str) -> bool:
+    """Whether a kernel of this skeleton must run with exactly the units that the launch says."""
+    skeleton = named(name)
+    return skeleton is not None and skeleton.exact_units
+
+
+def layouts() -> tuple[Layout, ...]:
+    """The words for layouts of all skeletons."""
+    found = {layout for skeleton in skeletons() for layout in skeleton.layouts}
+    more = [layout for s in skeletons() for layout in s.layouts if layout not in _LAYOUTS]
+    return (*(layout for layout in _LAYOUTS if layout in found), *dict.fromkeys(more))
+
+
+def options() -> dict[str, Option]:
+    """The settings of inventories that skeletons read, by name."""
+    return {option.name: option for skeleton in skeletons() for option in skeleton.options}
+
+
+def words() -> tuple[str, ...]:
+    """The words by which an inventory asks for skeletons whose kernels belong to no row."""
+    return tuple(dict.fromkeys(skeleton.word for skeleton in skeletons() if skeleton.word))
+
+
+def keys_of(word: str, asked: Asked) -> Iterator[Any]:
+    """The kernels that an inventory means by such a word."""
+    for skeleton in skeletons():
+        if skeleton.word == word:
+            yield from skeleton.keys(asked)
+
+
+def table_lines(op: str, *more: str) -> tuple[str, ...]:
+    """The lines of an inventory's table that asks for an op."""
+    return ("[[kernel]]", f'ops = ["{op}"]', *more)

@@ -1,0 +1,5 @@
+"""The skeletons that come with ftensor: a module for each, which registers it."""
+
+from . import compact, gemm, map, reduce, rows
+
+__all__ = ["compact", "gemm", "map", "reduce", "rows"]

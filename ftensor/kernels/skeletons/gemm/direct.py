@@ -1,0 +1,88 @@
+"""gemm_direct: products of small matrices, read where they lie (hls/skeleton/gemm_direct.h)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from ....dtypes import dtype
+from ...key import lanes_for
+from ...skeleton import Target, register
+from ...work import Access, Ints, Launch, Loop, members_in
+from .key import DIRECT, Gemm, GemmKey, ProductGeometry, element, recurrence
+
+
+def direct_key(of: dtype, target: Target, fused: bool) -> GemmKey:
+    """The kernel for small matrices."""
+    lanes = lanes_for([of], of.compute, target.lanes_bytes)
+    return GemmKey("gemm_direct", of, lanes, 4, 1, fused=fused or of.kind in "ui")
+
+
+@dataclass(frozen=True)
+class DirectGeometry:
+    """What a launch is told: of the product, of the operands, and the batch. Strides are in
+    elements, `a` (row, depth), `b` (depth, column); `steps` are per batch dim of a, b, out, added.
+    """
+
+    product: ProductGeometry
+    a: Ints
+    b: Ints
+    in_vectors: int  # whether b may be read so
+    batch: Ints
+    steps: tuple[Ints, ...]
+
+    def pack(self) -> Ints:
+        """The numbers that the kernel gets."""
+        head = self.product.head(len(self.batch))
+        steps = (n for s in self.steps for n in s)
+        return (*head, *self.a, *self.b, self.in_vectors, *self.batch, *steps)
+
+
+class Direct(Gemm):
+    """A tile of a few rows and one vector for each item."""
+
+    name = "gemm_direct"
+    part = DIRECT
+    operands_in_order = ("out", "a", "b", "added")
+    offsets = operands_in_order
+
+    def word_of(self, key: GemmKey, operand: str) -> str:
+        """All are elements."""
+        return element(key)
+
+    def loops(self, launch: Launch, unit: int, widened: bool) -> list[Loop]:
+        """One along the depth, one over results on their way out."""
+        key, g = launch.key, ProductGeometry.read(launch.geometry)
+        begin, end = launch.slab(g.items, unit)
+        items, period = end - begin, g.column_blocks * g.row_blocks
+        below = members_in(begin, end, period, period - g.column_blocks, period)
+        results = (items - below) * key.rows + below * (g.rows - (g.row_blocks - 1) * key.rows)
+        entries = items * -(-g.depth // key.depth)
+        return [
+            Loop("depth", items * g.depth, entries, recurrence(key)),
+            # Lane by lane where the port is not widened.
+            Loop("results", results, items, 1 if widened else key.lanes, False),
+        ]
+
+    def traffic(self, launch: Launch, widened: bool) -> list[Access]:
+        """Every tile reads its rows and columns anew."""
+        key, g = launch.key, ProductGeometry.read(launch.geometry)
+        size = key.dtype.itemsize
+        batch, steps = g.items // (g.row_blocks * g.column_blocks), g.items * g.depth
+        lanes = key.lanes if widened else 1
+        wide = key.lanes // lanes
+        results = batch * g.rows * g.columns * size
+        beats = batch * g.rows * -(-g.columns // lanes)
+        longest = max(1, g.columns // lanes)
+        found = [
+            Access("out", True, results, beats, longest, results),
+            Access("a", False, steps * key.rows * size, steps * key.rows, key.rows,
+                   batch * g.rows * g.depth * size),
+            Access("b", False, steps * key.columns * size, steps * wide, wide,
+                   batch * g.columns * g.depth * size),
+        ]  # fmt: skip
+        if g.mode == 2:
+            found.append(Access("added", False, results, beats, longest, results))
+        return found
+
+
+register(Direct())

@@ -1,0 +1,162 @@
+"""What the skeletons of matrix products have in common: the key, numbers, the words for them."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from ....dtypes import dtype
+from ... import ctype
+from ...operators import operator_cycles
+from ...skeleton import Option, Parameter, Record, Skeleton, table_lines
+from ...work import Ints, Launch, Loop
+
+DIRECT, PACKED = "direct", "packed"
+PARTS = Option("parts", (DIRECT, PACKED), words=(DIRECT, PACKED))
+
+
+@dataclass(frozen=True)
+class GemmKey:
+    """One kernel: its skeleton, the dtype in memory, and the shape of a tile in registers."""
+
+    skeleton: str
+    dtype: dtype
+    lanes: int
+    rows: int
+    vectors: int
+    block: int = 1  # row panels that share a column panel
+    depth: int = 256  # terms summed in registers before they join the totals
+    fused: bool = True  # products join the sum without being rounded first
+
+    @property
+    def columns(self) -> int:
+        """The width of a tile."""
+        return self.lanes * self.vectors
+
+    @property
+    def parts(self) -> int:
+        """Numbers that make an element: two of a complex one."""
+        return 2 if self.dtype.is_complex else 1
+
+    @property
+    def entry(self) -> str:
+        """The kernel's name in the program."""
+        tile = f"{self.rows}x{self.columns}"
+        kind = "fused" if self.fused else "rounded"
+        return f"ft_{self.skeleton}_{self.dtype.name}_{tile}_{self.block}_{self.depth}_{kind}"
+
+
+@dataclass(frozen=True)
+class ProductGeometry:
+    """What a launch of a product is told at first. `mode` says what alpha and beta do (see
+    hls/gemm.h), `whole` whether results may leave in vectors; strides are (row, column)."""
+
+    items: int
+    row_blocks: int
+    column_blocks: int
+    most: int  # row panels in a block
+    rows: int
+    columns: int
+    depth: int
+    mode: int
+    whole: int
+    out: Ints
+    added: Ints
+
+    def head(self, dims: int) -> Ints:
+        """Its numbers, with how many batch dims follow."""
+        return (
+            self.items, self.row_blocks, self.column_blocks, self.most, self.rows, self.columns,
+            self.depth, self.mode, self.whole, *self.out, *self.added, dims,
+        )  # fmt: skip
+
+    @classmethod
+    def read(cls, g: Ints) -> ProductGeometry:
+        """From the numbers that the kernel gets."""
+        items, row_blocks, column_blocks, most, rows, columns, depth, mode, whole = g[:9]
+        return cls(
+            items, row_blocks, column_blocks, most, rows, columns, depth, mode, whole, g[9:11],
+            g[11:13],
+        )  # fmt: skip
+
+
+class Gemm(Skeleton[GemmKey]):
+    """One of the skeletons of matrix products."""
+
+    word = "matmul"
+    options = (PARTS,)
+    part = PACKED
+    operands_in_order: tuple[str, ...]  # outputs first
+    written = 1
+    offsets: tuple[str, ...]
+    scaled = True  # whether alpha and beta are passed
+
+    @abstractmethod
+    def word_of(self, key: GemmKey, operand: str) -> str:
+        """The C type of an operand's element."""
+
+    def parameters(self, key: GemmKey) -> tuple[Parameter, ...]:
+        """Pointers, offsets, alpha and beta, the geometry."""
+        found = [
+            ("*", f"{'' if i < self.written else 'const '}{self.word_of(key, name)} *", name)
+            for i, name in enumerate(self.operands_in_order)
+        ]
+        found += [("long", "long ", f"{name}_offset") for name in self.offsets]
+        real = ctype.scalar(key.dtype)
+        ends = ("_re", "_im")[: key.parts]
+        if self.scaled:
+            found += [(real, f"{real} ", f"{n}{end}") for n in ("alpha", "beta") for end in ends]
+        return (*found, ("*", "const long *", "geometry"))
+
+    def defines(self, key: GemmKey) -> dict[str, object]:
+        """The element and the tile."""
+        return {
+            "FT_E": element(key),
+            "FT_E_HALF": int(key.dtype.name == "float16"),
+            "FT_E_BFLOAT16": int(key.dtype.name == "bfloat16"),
+            "FT_TILE_ROWS": key.rows,
+            "FT_TILE_VECTORS": key.vectors,
+            "FT_TILE_COLUMNS": key.columns,
+            "FT_BLOCK": key.block,
+            "FT_DEPTH": key.depth,
+            "FT_FUSED": int(key.fused),
+        }
+
+    def helpers(self, key: GemmKey) -> list[str]:
+        """Products of numbers, complex ones included."""
+        return ["math.h", *(["complex.h"] if key.dtype.is_complex else []), "gemm.h"]
+
+    def record(self, key: GemmKey) -> Record:
+        """Which of the kernels, and its dtype."""
+        of = key.dtype.name
+        return Record(self.name, (of,), (of, of), "", of)
+
+    def lines(self, key: GemmKey) -> tuple[str, ...]:
+        """The dtype, and which of the two ways."""
+        return table_lines(self.word, f'dtypes = ["{key.dtype.name}"]', f'parts = ["{self.part}"]')
+
+    def suffix(self, key: GemmKey) -> str:
+        """By its dtype, and how it rounds."""
+        return super().suffix(key) + ("" if key.fused else "_r")
+
+    def divisions(self, launch: Launch, found: Sequence[Loop]) -> int:
+        """The batch dims of each item."""
+        return sum(loop.entries for loop in found) * launch.geometry[13]
+
+    def extent(self, launch: Launch) -> str:
+        """Rows, columns, depth."""
+        g = ProductGeometry.read(launch.geometry)
+        return f"{g.rows}x{g.columns}x{g.depth}"
+
+
+def element(key: GemmKey) -> str:
+    """The C type of an element in memory."""
+    return ctype.MEMORY[key.dtype.name]
+
+
+def recurrence(key: GemmKey) -> int:
+    """Cycles until the next product can be added to the same sum."""
+    cycles = operator_cycles(key.dtype)
+    # Of complex numbers four products, two to each part, one behind the other.
+    return key.parts * (cycles["add"] + (cycles["mul"] if key.fused else 0))

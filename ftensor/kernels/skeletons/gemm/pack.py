@@ -1,0 +1,156 @@
+"""gemm_pack: the panels of two matrices, as gemm reads them (hls/skeleton/gemm_pack.h)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from ... import ctype
+from ...ports import PORT_BYTES
+from ...skeleton import Argument, register
+from ...source import constant
+from ...work import Access, Ints, Launch, Loop, members_in
+from .key import Gemm, GemmKey, element
+from .places import places, wide_arguments
+
+
+def pack_key(packed: GemmKey) -> GemmKey:
+    """The kernel that makes the panels which `packed` reads."""
+    return GemmKey("gemm_pack", packed.dtype, 1, packed.rows, packed.columns)
+
+
+@dataclass(frozen=True)
+class PackSide:
+    """What a launch is told of one of the matrices; `batch` and its `steps` come last."""
+
+    rows: int
+    panels: int
+    depth: int
+    across: int
+    along: int
+    matrices: int
+    batch: Ints = ()
+    steps: Ints = ()
+
+
+@dataclass(frozen=True)
+class PackGeometry:
+    """What a launch is told: of a, then the same of b."""
+
+    a: PackSide
+    b: PackSide
+
+    def pack(self) -> Ints:
+        """The numbers that the kernel gets."""
+        heads = (
+            (x.rows, x.panels, x.depth, x.across, x.along, len(x.batch), x.matrices)
+            for x in (self.a, self.b)
+        )
+        tails = ((*x.batch, *x.steps) for x in (self.a, self.b))
+        return tuple(n for part in (*heads, *tails) for n in part)
+
+    @classmethod
+    def read(cls, g: Ints) -> PackGeometry:
+        """From the numbers that the kernel gets."""
+        sides, at = [], 14
+        for head in (g[:7], g[7:14]):
+            rows, panels, depth, across, along, dims, matrices = head
+            tail = g[at : at + dims], g[at + dims : at + 2 * dims]
+            sides.append(PackSide(rows, panels, depth, across, along, matrices, *tail))
+            at += 2 * dims
+        return cls(*sides)
+
+
+class Pack(Gemm):
+    """For each step along the depth the elements of a panel's rows side by side."""
+
+    name = "gemm_pack"
+    staged = True
+    template = "gemm_pack.cpp"
+    operands_in_order = ("a_panels", "b_panels", "a", "b")
+    written = 2
+    offsets = ("a", "b")
+    scaled = False
+
+    def word_of(self, key: GemmKey, operand: str) -> str:
+        """Panels hold numbers as they are computed."""
+        return ctype.scalar(key.dtype) if operand.endswith("panels") else element(key)
+
+    def arguments(self, key: GemmKey) -> tuple[Argument, ...]:
+        """Panels leave in vectors."""
+        return wide_arguments(key, super().arguments(key))
+
+    def places(self, key: GemmKey) -> dict[str, str]:
+        """Those of both templates."""
+        return places(key)
+
+    def loops(self, launch: Launch, unit: int, widened: bool) -> list[Loop]:
+        """For each matrix those that read a panel, and the one that writes it."""
+        key, g = launch.key, PackGeometry.read(launch.geometry)
+        found, chunk = [], constant("vitis/gemm_pack.cpp", "CHUNK")
+        for stage, x, width in (("a", g.a, key.rows), ("b", g.b, key.columns)):
+            chunks = -(-x.depth // chunk)
+            begin, end = launch.slab(x.panels * x.matrices * chunks, unit)
+            beats = -(-width * key.dtype.compute.itemsize // PORT_BYTES)
+            # The last panel may have fewer rows, the last chunk of each fewer steps.
+            period, rows = x.panels * chunks, x.rows - (x.panels - 1) * width
+            steps = x.depth - (chunks - 1) * chunk
+            below = members_in(begin, end, period, period - chunks, period)
+            last = members_in(begin, end, chunks, chunks - 1, chunks)
+            corner = members_in(begin, end, period, period - 1, period)
+            for items, m, n in (
+                (end - begin - below - last + corner, width, chunk),
+                (below - corner, rows, chunk),
+                (last - corner, width, steps),
+                (corner, rows, steps),
+            ):
+                found += [
+                    Loop(name, items * trips, items, interval, True, False, stage)
+                    for name, trips, interval in _reading(x, width, m, n, key.parts)
+                ]
+                found.append(Loop("steps", items * n * beats, items, 1, False, False, stage))
+        return found
+
+    def traffic(self, launch: Launch, widened: bool) -> list[Access]:
+        """Every matrix once in, and its panels out."""
+        key, g = launch.key, PackGeometry.read(launch.geometry)
+        size, compute = key.dtype.itemsize, key.dtype.compute.itemsize
+        found = []
+        for name, x, width in (("a", g.a, key.rows), ("b", g.b, key.columns)):
+            steps, elements = x.matrices * x.panels * x.depth, x.matrices * x.rows * x.depth
+            step = width * compute
+            beats = steps * -(-step // PORT_BYTES)
+            found.append(Access(f"{name}_panels", True, steps * step, beats, 0, 0))
+            burst = _group() if x.along == 1 else width if x.across == 1 else 1
+            moved = elements * size
+            accesses, longest = elements * key.parts, burst * key.parts
+            found.append(Access(name, False, moved, accesses, longest, moved))
+        return found
+
+    def divisions(self, launch: Launch, found: Sequence[Loop]) -> int:
+        """The batch dims of each panel."""
+        dims = len(PackGeometry.read(launch.geometry).a.batch)
+        return sum(loop.entries for loop in found) * dims
+
+    def extent(self, launch: Launch) -> str:
+        """Rows and depth of a, columns and depth of b."""
+        g = PackGeometry.read(launch.geometry)
+        return f"{g.a.rows}x{g.a.depth} {g.b.rows}x{g.b.depth}"
+
+
+def _group() -> int:
+    """Elements of a row that are one burst."""
+    return constant("vitis/gemm_pack.cpp", "GROUP")
+
+
+def _reading(x: PackSide, width: int, m: int, n: int, parts: int) -> list[tuple[str, int, int]]:
+    """(name, trips, interval) of the loops that read m rows of n elements for a panel."""
+    if x.along == 1:
+        whole, rest = divmod(n, _group())
+        return [("rows_in_line", m * whole, _group() * parts), ("ends_of_rows", m * rest, parts)]
+    if x.across == 1 and m == width:
+        return [("columns_in_line", n, width * parts)]
+    return [("elements", m * n, parts)]
+
+
+register(Pack())

@@ -1,0 +1,210 @@
+"""gemm: products of packed matrices (hls/skeleton/gemm.h)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from ....dtypes import dtype
+from ... import ctype
+from ...key import lanes_for
+from ...operators import distance
+from ...ports import PORT_BYTES
+from ...skeleton import Argument, Asked, Target, register
+from ...source import constant
+from ...work import Access, Ints, Launch, Loop, members_in
+from .direct import direct_key
+from .key import DIRECT, PACKED, PARTS, Gemm, GemmKey, ProductGeometry, element, recurrence
+from .pack import pack_key
+from .places import places, wide_arguments
+
+
+def packed_key(of: dtype, target: Target) -> GemmKey:
+    """The kernel for matrices worth packing.
+
+    A CPU keeps 8 rows by 2 vectors in registers and a block's totals in its first cache; a GPU's
+    work-items have few registers each, and no cache of their own.
+    """
+    compute = of.compute
+    lanes = lanes_for([compute], compute, target.lanes_bytes)
+    if target.grid == "stride":
+        return GemmKey("gemm", of, lanes, 4, 1)
+    if compute.is_complex:
+        return GemmKey("gemm", of, lanes, 4, 2, 16)
+    return GemmKey("gemm", of, lanes, 8, 2, 16)
+
+
+@dataclass(frozen=True)
+class PackedGeometry:
+    """What a launch is told: of the product, and the batch. `steps` are per batch dim: in matrices
+    of a's panels and of b's, in elements of out and added."""
+
+    product: ProductGeometry
+    batch: Ints
+    steps: tuple[Ints, ...]
+
+    def pack(self) -> Ints:
+        """The numbers that the kernel gets."""
+        steps = (n for s in self.steps for n in s)
+        return (*self.product.head(len(self.batch)), *self.batch, *steps)
+
+
+@dataclass(frozen=True)
+class Block:
+    """Items of a packed product that are alike: how many, and of each its rows and columns.
+
+    `way` is how results leave: "vectors", "lines" or "elements", as in hls/vitis/gemm.cpp.
+    """
+
+    count: int
+    panels: int
+    rows: int
+    columns: int
+    way: str
+
+
+class Packed(Gemm):
+    """A block of row panels times a column panel for each item."""
+
+    name = "gemm"
+    staged = True
+    template = "gemm.cpp"
+    operands_in_order = ("out", "a_panels", "b_panels", "added")
+    offsets = ("out", "added")
+
+    def word_of(self, key: GemmKey, operand: str) -> str:
+        """Panels hold numbers as they are computed."""
+        return ctype.scalar(key.dtype) if operand.endswith("panels") else element(key)
+
+    def keys(self, asked: Asked) -> Iterator[GemmKey]:
+        """All kernels of products."""
+        parts = asked.options[PARTS.name]
+        for of in asked.dtypes:
+            found: list[GemmKey] = []
+            if of.kind == "b":
+                continue
+            if DIRECT in parts:
+                found += [direct_key(of, asked.target, fused) for fused in (True, False)]
+            if PACKED in parts:
+                packed = packed_key(of, asked.target)
+                found += [packed, pack_key(packed)]
+            yield from dict.fromkeys(found)
+
+    def arguments(self, key: GemmKey) -> tuple[Argument, ...]:
+        """Panels and results move in vectors; results off a beat leave by a port of their own."""
+        own = super().arguments(key)
+        found = wide_arguments(key, own)
+        at = next(k for k, a in enumerate(found) if a.what != "*")
+        return (*found[:at], Argument("out_elements", "*", own[0].c, "out"), *found[at:])
+
+    def places(self, key: GemmKey) -> dict[str, str]:
+        """Those of both templates."""
+        return places(key)
+
+    def loops(self, launch: Launch, unit: int, widened: bool) -> list[Loop]:
+        """Four stages: a's panels, b's, the sums, the results."""
+        key, g = launch.key, ProductGeometry.read(launch.geometry)
+        begin, end = launch.slab(g.items, unit)
+        group = _group()
+        groups, rest = divmod(g.depth, group)
+        sums, items = max(1, -(-g.depth // key.depth)), end - begin
+        beats = -(-key.columns * key.dtype.compute.itemsize // PORT_BYTES)
+        found = {
+            loop.name: loop
+            for loop in (
+                Loop("whole_groups", 0, 0, group, True, False, "a"),
+                Loop("last_group", 0, 0, 1, True, False, "a"),
+                Loop("columns", items * g.depth * beats, items, 1, True, False, "b"),
+                Loop("first_group", 0, 0, 1, False, False, "sums"),
+                Loop("depth", 0, 0, 1, False, True, "sums"),
+                Loop("join", 0, 0, 1, False, True, "sums"),
+                Loop("vectors", 0, 0, key.vectors, False, False, "store"),
+                Loop("lines", 0, 0, key.columns * key.parts, False, False, "store"),
+                Loop("elements", 0, 0, key.parts, False, False, "store"),
+            )
+        }
+        between = distance(recurrence(key))
+        for x in blocks(key, g, begin, end):
+            wide = x.columns if x.way == "elements" else 1
+            for name, trips, entries in (
+                ("whole_groups", groups * x.panels, 1),
+                ("last_group", rest * x.panels, 1),
+                ("first_group", min(g.depth, group) * x.panels, 1),
+                ("depth", g.depth * max(x.panels, between), sums),
+                ("join", sums * x.rows, sums),
+                (x.way, x.rows * wide, 1),
+            ):
+                found[name] = found[name].more(x.count * trips, x.count * entries)
+        return list(found.values())
+
+    def traffic(self, launch: Launch, widened: bool) -> list[Access]:
+        """Panels in vectors, results in the best way there is."""
+        key, g = launch.key, ProductGeometry.read(launch.geometry)
+        size, compute = key.dtype.itemsize, key.dtype.compute.itemsize
+        batch = g.items // (_blocks(g) * g.column_blocks)
+        tiles = batch * g.row_blocks * g.column_blocks
+        step, group = key.columns * compute, _group()
+        found = [
+            Access("a", False, tiles * g.depth * key.rows * compute, tiles * g.depth,
+                   group if g.depth >= group else 1, 0),
+            Access("b", False, g.items * g.depth * step,
+                   g.items * g.depth * -(-step // PORT_BYTES), 0, 0),
+        ]  # fmt: skip
+        all_blocks = blocks(key, g, 0, g.items)
+        for way, lanes, burst in (
+            ("vectors", key.lanes * key.parts, 1),
+            ("lines", 1, key.columns * key.parts),
+            ("elements", 1, key.parts),
+        ):
+            count = sum(x.count * x.rows * x.columns for x in all_blocks if x.way == way)
+            if count:
+                results = (count * size, count * key.parts // lanes, burst, count * size)
+                found.append(Access("out", True, *results))
+                if g.mode == 2:
+                    found.append(Access("added", False, *results))
+        return found
+
+    def divisions(self, launch: Launch, found: Sequence[Loop]) -> int:
+        """Those of the first item; the others' are divided while the one before is computed."""
+        return launch.geometry[13]
+
+
+def blocks(key: GemmKey, g: ProductGeometry, begin: int, end: int) -> list[Block]:
+    """The items [begin, end) of a packed product."""
+    across, period = g.column_blocks, g.column_blocks * _blocks(g)
+    # Items of the last block have fewer row panels, those of the last column panel fewer columns.
+    below = members_in(begin, end, period, period - across, period)
+    right = members_in(begin, end, across, across - 1, across)
+    corner = members_in(begin, end, period, period - 1, period)
+    rows = g.most * key.rows
+    tall = (g.most, rows)
+    last = (g.row_blocks - (_blocks(g) - 1) * g.most, g.rows - (_blocks(g) - 1) * rows)
+    narrow = g.columns - (across - 1) * key.columns
+    found = []
+    for count, (panels, height), width in (
+        (end - begin - below - right + corner, tall, key.columns),
+        (below - corner, last, key.columns),
+        (right - corner, tall, narrow),
+        (corner, last, narrow),
+    ):
+        way = "elements"
+        if g.whole and g.mode != 2 and width % key.lanes == 0:
+            way = "vectors"
+        elif g.out[1] == 1 and width == key.columns and (g.mode != 2 or g.added[1] == 1):
+            way = "lines"
+        if count:
+            found.append(Block(count, panels, height, width, way))
+    return found
+
+
+def _blocks(g: ProductGeometry) -> int:
+    """Blocks of row panels."""
+    return -(-g.row_blocks // g.most)
+
+
+def _group() -> int:
+    """Steps of a row panel that are one burst."""
+    return constant("vitis/gemm.cpp", "GROUP")
+
+
+register(Packed())

@@ -1,0 +1,38 @@
+"""What the HLS C++ of packed products and of their panels has in common."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from ...operators import distance
+from ...ports import PORT_BYTES
+from ...skeleton import Argument
+from .key import GemmKey, recurrence
+
+
+def places(key: GemmKey) -> dict[str, str]:
+    """What the places of the templates hold."""
+    return {
+        "distance": str(distance(recurrence(key))),
+        "parts": str(key.parts),
+        "vectors": str(key.vectors),
+        "step": str(key.columns * key.parts),
+    }
+
+
+def wide_arguments(key: GemmKey, own: Sequence[Argument]) -> tuple[Argument, ...]:
+    """The arguments with panels and rows of results as vectors."""
+    lanes = {
+        "out": key.lanes * key.parts,
+        "a_panels": key.rows * key.parts,
+        "b_panels": min(
+            key.columns * key.parts, PORT_BYTES * key.parts // key.dtype.compute.itemsize
+        ),
+    }
+    found = []
+    for a in own:
+        of = a.c.removeprefix("const ").removesuffix(" *")
+        wide = a.c.replace(of, f"hls::vector<{of}, {lanes[a.name]}>") if a.name in lanes else a.c
+        found.append(replace(a, c=wide))
+    return tuple(found)

@@ -1,0 +1,98 @@
+"""map: every operand is one contiguous run, or a single value (hls/skeleton/map.h)."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from ..key import BY_VALUE, LINEAR, SINGLE, KernelKey
+from ..op_skeleton import OpSkeleton, in_memory
+from ..ports import block_beats
+from ..skeleton import LINEAR as RUNS
+from ..skeleton import register
+from ..work import Access, Launch, Loop
+
+
+class Map(OpSkeleton):
+    """Runs of memory, in vectors; a launch is told the number of elements."""
+
+    name = "map"
+    walks = False
+    layouts = (RUNS,)
+
+    def kinds(self, word: str, outs: int, ins: int) -> str | None:
+        """ "linear" is all there is a word for."""
+        return LINEAR * (outs + ins) if word == RUNS.word else None
+
+    def serves(self, kinds: str, outs: int) -> str:
+        """A layout with single values is asked for in full."""
+        return self.layout(kinds, outs)
+
+    def asked_further(self, key: KernelKey, layout: str) -> list[str]:
+        """A row that goes by where an element is has no other layout."""
+        if positional(key):
+            return [f'layouts = ["{RUNS.word}"]', f"lanes = {key.lanes}"]
+        return super().asked_further(key, layout)
+
+    def structure(self, lanes: int, asked: str) -> str:
+        """As asked."""
+        return asked
+
+    def vitis(self, lanes: int) -> str:
+        """Whole beats, in one of three structures."""
+        return "map"
+
+    def intel(self) -> str:
+        """Whole beats in one loop, or in kernels joined by channels."""
+        return "map"
+
+    def loops(self, launch: Launch, unit: int, widened: bool) -> list[Loop]:
+        """One for each port, and the arithmetic; or one of all."""
+        key: KernelKey = launch.key
+        beats, rest = divmod(launch.n, key.lanes)
+        begin, end = launch.slab(beats, unit)
+        # The last unit's elements that fill no beat are read and computed as one more, and written
+        # one by one outside the loop.
+        count, part = end - begin, int(unit == launch.units - 1 and rest > 0)
+        if launch.structure == "loop":
+            return [Loop("each_beat", count, 1)]
+        total = count + part
+        blocks = -(-total // _block(key)) if launch.structure == "burst" else 1
+        names = {LINEAR: "read", SINGLE: "repeat"}
+        inputs = [p for p in key.ins if p.kind != BY_VALUE]
+        found = [Loop(names[p.kind], total, blocks, 1, True, False) for p in inputs]
+        found += [
+            Loop("compute", total, blocks, 1, False, True),
+            Loop("write", count, blocks, 1, False, False),
+        ]
+        if launch.structure == "dataflow":
+            found = [replace(loop, stage=f"{loop.name}{k}") for k, loop in enumerate(found)]
+        return found
+
+    def traffic(self, launch: Launch, widened: bool) -> list[Access]:
+        """Every operand once, in whole beats."""
+        key: KernelKey = launch.key
+        found = []
+        for name, p, write in in_memory(key):
+            size = p.dtype.itemsize
+            many = p.kind == LINEAR
+            n = launch.n if many else 1
+            beats = -(-n // key.lanes)
+            burst = min(_block(key), beats) if launch.structure == "burst" else 0
+            if launch.structure == "loop" and not many:
+                # Read again for every beat.
+                beats, burst = -(-launch.n // key.lanes), 1
+            found.append(Access(name, write, n * size, beats, burst if many else 1, n * size))
+        return found
+
+
+def positional(key: KernelKey) -> bool:
+    """Whether a kernel goes by where an element is, so that only whole runs of memory serve it."""
+    return any("FT_POSITION" in text for text in (*key.body, *(t for _, t in key.lets)))
+
+
+def _block(key: KernelKey) -> int:
+    """Beats of a block in local memory, as if the kernel had no other op."""
+    return block_beats(max(p.dtype.itemsize for _, p, _ in in_memory(key)), key.lanes)
+
+
+register(Map())

@@ -1,0 +1,268 @@
+"""reduce_inner and reduce_outer: folds along rows, and across them (hls/skeleton/reduce_*.h)."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from math import prod
+
+from ..key import LINEAR, SINGLE, STRIDED, KernelKey, Port, Reduction
+from ..op_skeleton import OpSkeleton, in_memory
+from ..operators import interval, operator_cycles
+from ..skeleton import ANY, INNER, OUTER, register
+from ..work import Access, Ints, Launch, Loop, cut, distinct, members_in, pieces
+
+# States folded side by side: neighbouring outputs, or neighbouring vectors of a long row.
+OUTER_VECTORS = 8
+INNER_VECTORS = 4
+_STAGE = re.compile("_(whole|first|second)$")
+
+
+@dataclass(frozen=True)
+class FoldGeometry:
+    """What a launch is told. Strides and `steps` are per operand, outputs first; `steps` are those
+    of the dim that the lanes lie along: reduced (reduce_inner) or kept (reduce_outer)."""
+
+    splits: int
+    items: int
+    inner: int
+    chunk: int
+    chunks: int
+    work: int
+    results: int
+    kept_shape: Ints
+    kept_strides: tuple[Ints, ...]
+    shape: Ints
+    strides: tuple[Ints, ...]
+    steps: Ints
+
+    def pack(self) -> Ints:
+        """The numbers that the kernel gets."""
+        return (
+            len(self.kept_shape), len(self.shape), self.splits, self.items, self.inner, self.chunk,
+            self.chunks, self.work, self.results, *self.kept_shape,
+            *(n for s in self.kept_strides for n in s), *self.shape,
+            *(n for s in self.strides for n in s), *self.steps,
+        )  # fmt: skip
+
+    @classmethod
+    def read(cls, g: Ints) -> FoldGeometry:
+        """From the numbers that the kernel gets."""
+        kept, reduced = g[0], g[1]
+        operands = (len(g) - 9 - kept - reduced) // (kept + reduced + 1)
+        at = 9 + kept
+        kept_strides = tuple(cut(g[at:], kept, operands))
+        at += kept * operands
+        shape = g[at : at + reduced]
+        at += reduced
+        strides = tuple(cut(g[at:], reduced, operands))
+        steps = g[at + reduced * operands :]
+        splits, items, inner, chunk, chunks, work, results = g[2:9]
+        return cls(
+            splits, items, inner, chunk, chunks, work, results, g[9 : 9 + kept], kept_strides,
+            shape, strides, steps,
+        )  # fmt: skip
+
+    def work_of(self, split: int) -> tuple[int, int]:
+        """The part of the work that a split folds."""
+        return self.work * split // self.splits, self.work * (split + 1) // self.splits
+
+
+class Reduce(OpSkeleton):
+    """What both ways of folding have in common."""
+
+    folds = True
+    across = False  # whether the lanes lie along what is kept
+
+    def op(self, recorded: str) -> str:
+        """Without the stage, which kernels have in their name."""
+        return _STAGE.sub("", recorded)
+
+    def asked_further(self, key: KernelKey, layout: str) -> list[str]:
+        """How many states side by side, and whether in two stages."""
+        more, r = super().asked_further(key, layout), _reduction(key)
+        if layout != ANY.word:
+            more.append(f"vectors = [{r.vectors}]")
+        return [*more, *(["split = true"] if r.stage != "whole" else [])]
+
+    def in_beats(self, name: str, ports: Sequence[Port]) -> bool:
+        """Of inputs, where every member reads in line. Results leave one by one."""
+        return name.startswith("in_") and all(port.kind == LINEAR for port in ports)
+
+    def family(self, key: KernelKey) -> tuple[object, ...]:
+        """States side by side, and the stage."""
+        return _reduction(key).vectors, _reduction(key).stage
+
+    def short(self, key: KernelKey) -> str:
+        """The way, the stage, states side by side, and whether it takes any strides."""
+        r = _reduction(key)
+        stage = {"whole": "", "first": "a", "second": "b"}[r.stage]
+        text = self.name.removeprefix("reduce_") + stage + (str(r.vectors) if r.vectors > 1 else "")
+        return text + ("s" if any(p.kind not in (LINEAR, SINGLE) for p in key.ins) else "")
+
+    def stem(self, key: KernelKey) -> str:
+        """Its name, without the stage where there is one alone."""
+        return key.name.removesuffix("_whole")
+
+    def mark(self, key: KernelKey) -> str:
+        """The way, and states side by side."""
+        vectors = _reduction(key).vectors
+        return self.name.removeprefix("reduce_")[0] + (str(vectors) if vectors > 1 else "")
+
+    def vitis(self, lanes: int) -> str:
+        """Loops over any fold, and each opcode's monoid."""
+        return "reduce"
+
+    def intel(self) -> str:
+        """A function for each op."""
+        return "walking"
+
+    def traffic(self, launch: Launch, widened: bool) -> list[Access]:
+        """Results one by one, inputs in beats where they lie in line."""
+        key, g = launch.key, FoldGeometry.read(launch.geometry)
+        r, outer = _reduction(key), self.across
+        kept, reduced = self.spaces(g)
+        results, elements = prod(kept) * g.splits, prod(kept) * prod(reduced)
+        found = []
+        for k, (name, p, write) in enumerate(in_memory(key)):
+            size = p.dtype.itemsize
+            if write:
+                # Results leave one by one, the lanes of a row's end among them.
+                crossing = 0 if r.stage == "first" else results * size
+                found.append(Access(name, True, results * size, results, 1, crossing))
+                continue
+            mine = (*g.kept_strides[k], g.steps[k]) if outer else g.kept_strides[k]
+            along = g.strides[k] if outer else (*g.strides[k], g.steps[k])
+            there = distinct((*kept, *reduced), (*mine, *along)) * size
+            crossing = 0 if r.stage == "second" else there
+            if p.kind == LINEAR:
+                # Rows end with a beat of their own.
+                lanes = key.lanes
+                rows = prod(kept[:-1]) * prod(reduced) if outer else elements // max(g.inner, 1)
+                beats = rows * -(-g.inner // lanes)
+                longest = r.vectors if outer else max(1, g.chunk // lanes)
+                found.append(Access(name, False, beats * lanes * size, beats, longest, crossing))
+            else:
+                beats = -(-elements // key.lanes) if p.kind == SINGLE else elements
+                found.append(Access(name, False, beats * size, beats, 1, crossing))
+        return found
+
+    def spaces(self, g: FoldGeometry) -> tuple[Ints, Ints]:
+        """The shapes of what is kept and of what is reduced."""
+        if self.across:
+            return (*g.kept_shape, g.inner), g.shape
+        return g.kept_shape, (*g.shape, g.inner)
+
+    def divisions(self, launch: Launch, found: object) -> int:
+        """Where each item's work begins."""
+        g = FoldGeometry.read(launch.geometry)
+        return -(-g.items // launch.units) * (len(g.kept_shape) + len(g.shape))
+
+    def extent(self, launch: Launch) -> str:
+        """What is kept of what is folded."""
+        kept, reduced = self.spaces(FoldGeometry.read(launch.geometry))
+        return f"{'x'.join(map(str, kept)) or '1'} of {'x'.join(map(str, reduced)) or '1'}"
+
+
+class ReduceInner(Reduce):
+    """Lanes along the innermost reduced dim, folded into one at the end of a row."""
+
+    name = "reduce_inner"
+    layouts = (INNER, ANY)
+
+    def kinds(self, word: str, outs: int, ins: int) -> str | None:
+        """What belongs to a whole result, such as a mean, does not move along the row."""
+        if word == INNER.word:
+            return LINEAR * outs + LINEAR + SINGLE * (ins - 1)
+        return LINEAR * outs + STRIDED * ins if word == ANY.word else None
+
+    def lanes(self, word: str, kinds: str, full: int) -> int:
+        """One where any strides are taken."""
+        return 1 if word == ANY.word else full
+
+    def vectors(self, word: str, asked: tuple[int, ...]) -> tuple[int, ...]:
+        """Several for long rows; one where any strides are taken."""
+        if word == ANY.word:
+            return (1,)
+        return asked or ((INNER_VECTORS, 1) if word == INNER.word else (1,))
+
+    def loops(self, launch: Launch, unit: int, widened: bool) -> list[Loop]:
+        """Vectors side by side, single ones, and the part of one at a row's end."""
+        key, g = launch.key, FoldGeometry.read(launch.geometry)
+        side = _reduction(key).vectors
+        wait = recurrence(key)
+        wide, narrow, part = (
+            Loop(name, 0, 0, wait) for name in ("side_by_side", "vectors", "part")
+        )
+        begin, end = launch.slab(g.items, unit)
+        for split in range(g.splits):
+            items = members_in(begin, end, g.splits, split, split + 1)
+            for count, length in pieces(g.inner, g.chunk, g.chunks, *g.work_of(split)):
+                vectors, rest = divmod(length, key.lanes)
+                many, few = divmod(vectors, side) if side > 1 else (0, vectors)
+                wide = wide.more(items * count * many, items * count * bool(many))
+                narrow = narrow.more(items * count * few, items * count * bool(few))
+                part = part.more(items * count * bool(rest), items * count * bool(rest))
+        return [wide, narrow, part]
+
+
+class ReduceOuter(Reduce):
+    """Lanes along the innermost kept dim: each folds an output of its own."""
+
+    name = "reduce_outer"
+    staged = True
+    across = True
+    layouts = (OUTER,)
+
+    def kinds(self, word: str, outs: int, ins: int) -> str | None:
+        """Rows in line."""
+        return LINEAR * (outs + ins) if word == OUTER.word else None
+
+    def vectors(self, word: str, asked: tuple[int, ...]) -> tuple[int, ...]:
+        """Several for long rows."""
+        return asked or ((OUTER_VECTORS, 1) if word == OUTER.word else (1,))
+
+    def loops(self, launch: Launch, unit: int, widened: bool) -> list[Loop]:
+        """Fetching rows, and folding them."""
+        key, g = launch.key, FoldGeometry.read(launch.geometry)
+        side, length, period = _reduction(key).vectors, g.shape[-1], g.splits * g.chunks
+        first, last = launch.slab(g.items, unit)
+        whole = Loop("whole_rows", 0, 0, side, computes=False, stage="fetch")
+        edge = replace(whole, name="edge_rows")
+        steps = Loop("rows", 0, 0, interval(recurrence(key), side), reads=False, stage="fold")
+        for split in range(g.splits):
+            begin, end = g.work_of(split)
+            items = members_in(first, last, g.splits, split, split + 1)
+            narrow = 0  # the block at a row's end
+            if g.inner % (side * key.lanes):
+                at = period - g.splits + split
+                narrow = members_in(first, last, period, at, at + 1)
+            # Rows in line along the innermost reduced dim are one run.
+            runs = (-(-end // length) - begin // length) * (end > begin)
+            whole = whole.more((items - narrow) * (end - begin), (items - narrow) * runs)
+            edge = edge.more(narrow * (end - begin), narrow * runs)
+            steps = steps.more(items * (end - begin) * side, items)
+        return [whole, edge, steps]
+
+
+def _reduction(key: KernelKey) -> Reduction:
+    assert key.reduction is not None, key
+    return key.reduction
+
+
+def recurrence(key: KernelKey) -> int:
+    """Cycles until the next element can be folded into the same state: the loop's least II."""
+    r, cycles = _reduction(key), operator_cycles(key.compute)
+    wait = cycles["compare"] if r.arg else 0
+    if "ft_cmul" in r.combine:
+        return wait + cycles["mul"] + cycles["add"]
+    if "*" in r.combine:
+        return wait + cycles["mul"]
+    if "+" in r.combine or "ft_cadd" in r.combine:
+        return wait + cycles["add"]
+    return max(1, wait + cycles["compare"])
+
+
+register(ReduceInner())
+register(ReduceOuter())

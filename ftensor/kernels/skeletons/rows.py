@@ -1,0 +1,256 @@
+"""rows: operands with strides, row by row, also those that indices find (hls/skeleton/rows.h)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import ceil, prod
+
+from ..key import INDEX, LINEAR, LOCATED, ROW, STRIDED, KernelKey
+from ..op_skeleton import OpSkeleton, in_memory
+from ..operators import DEPTH
+from ..ports import LATENCY
+from ..skeleton import ANY, GATHER, ROWS, SCATTER, register, table_lines
+from ..source import constant
+from ..work import Access, Ints, Launch, Loop, cut, distinct, members_in, pieces
+
+# A row is cut into chunks of this many elements when there are few rows.
+ROW_CHUNK = 4096
+
+
+@dataclass(frozen=True)
+class RowsGeometry:
+    """What a launch is told. `strides` and `steps` (in the inner dim) are per operand."""
+
+    inner: int
+    chunk: int
+    chunks: int
+    total: int  # rows * chunks
+    shape: Ints
+    strides: tuple[Ints, ...]
+    steps: Ints
+
+    @classmethod
+    def of(cls, shape: Ints, strides: tuple[Ints, ...], units: int) -> RowsGeometry:
+        """The walk over `shape`, whose rows are cut where there are too few for the units."""
+        inner, outer = shape[-1], shape[:-1]
+        rows = prod(outer)
+        chunk = inner if rows >= 4 * units or inner <= ROW_CHUNK else ROW_CHUNK
+        chunks = -(-inner // chunk)
+        outside, steps = tuple(s[:-1] for s in strides), tuple(s[-1] for s in strides)
+        return cls(inner, chunk, chunks, rows * chunks, outer, outside, steps)
+
+    def pack(self) -> Ints:
+        """The numbers that the kernel gets."""
+        head = (len(self.shape), self.inner, self.chunk, self.chunks, self.total)
+        return (*head, *self.shape, *(n for s in self.strides for n in s), *self.steps)
+
+    @classmethod
+    def read(cls, g: Ints) -> RowsGeometry:
+        """From the numbers that the kernel gets."""
+        dims, operands = g[0], (len(g) - 5 - g[0]) // (g[0] + 1)
+        at = 5 + dims
+        strides = tuple(cut(g[at:], dims, operands))
+        inner, chunk, chunks, total = g[1:5]
+        return cls(inner, chunk, chunks, total, g[5:at], strides, g[at + dims * operands :])
+
+    def beats(self, lanes: int) -> int:
+        """All beats, where rows are whole ones."""
+        return self.total // self.chunks * (self.inner // lanes)
+
+    def runs(self, k: int, lanes: int) -> Runs:
+        """How operand k is walked in beats."""
+        return Runs.join(self.shape, self.strides[k], self.steps[k], self.inner, lanes)
+
+
+@dataclass(frozen=True)
+class Runs:
+    """How a wide kernel of rows walks an operand: `ft_runs` in hls/vitis/runs.h, in beats."""
+
+    length: int
+    times: int
+    dims: int  # those that lead from run to run
+    stride: int  # from a run to the next, in elements
+    lanes: int
+
+    @classmethod
+    def join(cls, shape: Ints, strides: Ints, step: int, inner: int, lanes: int) -> Runs:
+        """As `ft_join_runs`."""
+        dims, length, times = len(shape), inner // lanes, 1
+        while dims and strides[dims - 1] == step * length * lanes:
+            dims -= 1
+            length *= shape[dims]
+        while dims and strides[dims - 1] == 0:
+            dims -= 1
+            times *= shape[dims]
+        return cls(length, times, dims, strides[dims - 1] if dims else 0, lanes)
+
+    def started(self, first: int, end: int) -> int:
+        """Runs that a unit meets in its beats [first, end)."""
+        return -(-end // self.length) - first // self.length if end > first else 0
+
+    def fetched(self, first: int, end: int) -> int:
+        """Beats that are read for single elements, which neighbouring runs may find in one."""
+        shared = min(abs(self.stride), self.lanes) / (self.lanes * self.times)
+        return min(1, end - first) if not self.dims else ceil(self.started(first, end) * shared)
+
+    def kept(self, first: int, end: int) -> tuple[int, int]:
+        """(how many, beats) of the runs in [first, end) that come out of local memory."""
+        most = constant("vitis/runs.h", "FT_KEPT")
+        if self.times == 1 or self.length > most or end <= first:
+            return 0, 0
+        run, part = divmod(first, self.length)
+        last, over = divmod(end, self.length)
+        # The first run is read, whichever turn it is, and again if it was not read whole.
+        begin = run + 1 + (part > 0 and (run + 1) % self.times > 0)
+        whole = members_in(begin, max(begin, last), self.times, 1, self.times)
+        rest = int(over > 0 and last >= begin and last % self.times > 0)
+        return whole + rest, whole * self.length + rest * over
+
+
+class Rows(OpSkeleton):
+    """Nested counters over the outer dims, vectors along the inner one.
+
+    An image's kernel of one lane takes any strides, and indices; one of more takes rows in whole
+    beats.
+    """
+
+    name = "rows"
+    layouts = (ROWS, ANY, GATHER, SCATTER)
+
+    def kinds(self, word: str, outs: int, ins: int) -> str | None:
+        """Those of "rows" and "strided"; what indices find may lie in many ways."""
+        if word == ROWS.word:
+            return LINEAR * outs + ROW * ins
+        return STRIDED * (outs + ins) if word == ANY.word else None
+
+    def layout(self, kinds: str, outs: int) -> str:
+        """ "gather" and "scatter" where indices find an operand."""
+        if LOCATED in kinds:
+            return (SCATTER if LOCATED in kinds[:outs] else GATHER).word
+        return super().layout(kinds, outs)
+
+    def serves(self, kinds: str, outs: int) -> str:
+        """Rows in whole beats also serve single values."""
+        return ANY.word if STRIDED in kinds else ROWS.word
+
+    def lanes(self, word: str, kinds: str, full: int) -> int:
+        """One where any strides are taken."""
+        return 1 if STRIDED in kinds else full
+
+    def lines(self, key: KernelKey) -> tuple[str, ...]:
+        """With indices: the dtype of what is moved, and those of the indices."""
+        indices = [p for p in key.ins if p.sees == INDEX]
+        if not indices:
+            return super().lines(key)
+        layout = SCATTER if key.outs[0].kind == LOCATED else GATHER
+        return table_lines(
+            key.name,
+            f'dtypes = ["{key.outs[0].dtype.name}"]',
+            f'layouts = ["{layout.word}"]',
+            f'index = ["{indices[0].dtype.name}"]',
+            f"indices = [{len(indices)}]",
+        )
+
+    def family(self, key: KernelKey) -> tuple[object, ...]:
+        """Writes that join what is there go in order, one after another; plain ones needn't."""
+        located = any(p.sees == INDEX for p in key.ins)
+        return located, located and _joins(key)
+
+    def short(self, key: KernelKey) -> str:
+        """By what it can do."""
+        if any(p.sees == INDEX for p in key.ins):
+            return "join" if _joins(key) else "move"
+        return "wide" if key.lanes > 1 else "rows"
+
+    def mark(self, key: KernelKey) -> str:
+        """Strides, or whole beats."""
+        return "x" if key.lanes == 1 else "w"
+
+    def structure(self, lanes: int, asked: str) -> str:
+        """Whole beats go in stages."""
+        return "dataflow" if lanes > 1 else "loop"
+
+    def vitis(self, lanes: int) -> str:
+        """One element a step, or whole beats."""
+        return "rows" if lanes == 1 else "rows_wide"
+
+    def intel(self) -> str:
+        """A function for each op."""
+        return "walking"
+
+    def loops(self, launch: Launch, unit: int, widened: bool) -> list[Loop]:
+        """One loop over all elements, or a stage for each operand."""
+        key, g = launch.key, RowsGeometry.read(launch.geometry)
+        if key.lanes > 1:
+            return _stages(g, *launch.slab(g.beats(key.lanes), unit), key.lanes)
+        begin, end = launch.slab(g.total, unit)
+        found = pieces(g.inner, g.chunk, g.chunks, begin, end)
+        elements = sum(count * length for count, length in found)
+        # What is found by an index and written to what an index finds may be the same place.
+        ordered = key.outs[0].kind == LOCATED and any(p.kind == LOCATED for p in key.ins)
+        interval = 2 * LATENCY + DEPTH if ordered else 1
+        return [Loop("elements", elements, end - begin, interval)]
+
+    def traffic(self, launch: Launch, widened: bool) -> list[Access]:
+        """Single elements, or runs of beats."""
+        key, g = launch.key, RowsGeometry.read(launch.geometry)
+        elements = prod(g.shape) * g.inner
+        found = []
+        slabs = [launch.slab(g.beats(key.lanes), unit) for unit in range(launch.units)]
+        for k, (name, p, write) in enumerate(in_memory(key)):
+            size, step = p.dtype.itemsize, g.steps[k]
+            # One element a step, at an address that no compiler can foresee: nothing bursts. Of
+            # what indices lead to, which may be anywhere, no more crosses than the elements found.
+            there = distinct((*g.shape, g.inner), (*g.strides[k], step))
+            crossing = elements if p.kind == LOCATED else there
+            if key.lanes > 1:
+                runs = g.runs(k, key.lanes)
+                if step == 0:
+                    beats, burst = sum(runs.fetched(*slab) for slab in slabs), 1
+                else:
+                    beats = sum(end - first - runs.kept(first, end)[1] for first, end in slabs)
+                    burst = runs.length
+                moved = beats * key.lanes * size
+                found.append(Access(name, write, moved, beats, burst, crossing * size))
+                continue
+            found.append(Access(name, write, elements * size, elements, 1, crossing * size))
+        return found
+
+    def divisions(self, launch: Launch, found: object) -> int:
+        """Where a unit's work begins, dim by dim."""
+        return launch.geometry[0] + 2 * (launch.key.lanes > 1)
+
+    def extent(self, launch: Launch) -> str:
+        """The shape that is walked."""
+        g = RowsGeometry.read(launch.geometry)
+        return "x".join(map(str, (*g.shape, g.inner)))
+
+
+def _joins(key: KernelKey) -> bool:
+    """Whether the expression takes more than what is moved."""
+    return sum(p.sees != INDEX for p in key.ins) > 1
+
+
+def _stages(g: RowsGeometry, first: int, end: int, lanes: int) -> list[Loop]:
+    """The stages of a kernel of rows in whole beats; each operand has runs of its own."""
+    beats, found = end - first, []
+    for k, step in enumerate(g.steps[1:], 1):
+        runs, stage = g.runs(k, lanes), f"read{k}"
+        if step == 0:
+            fetched = runs.fetched(first, end)
+            found.append(Loop("repeat", beats, fetched, 1, True, False, stage))
+            continue
+        again, held = runs.kept(first, end)
+        read = runs.started(first, end) - again
+        found.append(Loop("read", beats - held, read, 1, True, False, stage))
+        found.append(Loop("again", held, again, 1, False, False, stage))
+    # A burst that writes is answered before the next run begins.
+    written = g.runs(0, lanes).started(first, end)
+    return [
+        *found,
+        Loop("compute", beats, min(beats, 1), 1, False, True, "compute"),
+        Loop("write", beats, written, 1, True, False, "write"),
+    ]
+
+
+register(Rows())

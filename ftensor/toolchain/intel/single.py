@@ -1,0 +1,17 @@
+"""A kernel with a parameter list of its own: as it is compiled at run time, under its name here."""
+
+from __future__ import annotations
+
+from ..group import Group, launch_parameters
+from .text import kernels
+
+
+def text(group: Group) -> str:
+    """The program of the only member, as a function, and the kernels that call it."""
+    key = group.members[0]
+    program = group.kind.program(key, "intel", float64=True, grid="slab")
+    body = f"{group.name}_body"
+    program = program.replace(f"#define FT_NAME {key.entry}", f"#define FT_NAME {body}")
+    program = program.replace("FT_KERNEL void FT_NAME(", "static void FT_NAME(")
+    passed = ", ".join([*(n for _, _, n in launch_parameters(key)), "ft_unit", "ft_units"])
+    return f"{program}\n\n{kernels(group, lambda copy: [f'{body}({passed});'])}"

@@ -1,0 +1,15 @@
+"""Members that walk memory by a geometry: a function each, and a switch."""
+
+from __future__ import annotations
+
+from ..group import Group
+from .member import head, sections, whole_call, whole_function
+from .text import kernels, switch
+
+
+def text(group: Group) -> str:
+    """The functions and kernels of such a group."""
+    keys = group.keys
+    calls = [whole_call(opcode, key) for opcode, key in enumerate(keys)]
+    parts = [head(group.lanes), *sections(keys, whole_function)]
+    return "\n\n".join([*parts, kernels(group, lambda copy: [switch(calls)])])
