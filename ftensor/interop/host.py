@@ -18,7 +18,6 @@ from .._tensor import Tensor
 from ..dtypes import dtype
 from ..iterator.shape import Ints, numel
 from ..iterator.stride import contiguous_strides, extent
-from ..runtime.pool import VECTOR
 
 if TYPE_CHECKING:
     from ..runtime.backend import Backend
@@ -86,22 +85,17 @@ def adopt(
     itemsize: int,
     owner: object,
     readonly: bool = False,
-) -> tuple[Storage, int] | None:
-    """A storage over foreign host memory and the offset (in elements) at which it starts there.
+) -> Storage | None:
+    """A storage over foreign host memory: just these bytes, from the first one on.
 
     None where that needs a copy: a device with its own memory, or an address that is no whole
-    number of elements from where a buffer may start. Buffers start on 64-byte boundaries, so that
-    an offset alone says how a tensor is aligned: the start is rounded down, and nothing before
-    `address` is touched, since no tensor has an element there.
+    number of elements.
     """
-    if not backend.host_shared:
+    if not backend.host_shared or address % max(itemsize, backend.adopt_alignment):
         return None
-    skew = address % max(VECTOR, backend.adopt_alignment)
-    if skew % itemsize:
-        return None
-    storage = backend.adopt(address - skew, nbytes + skew, owner, readonly)
+    storage = backend.adopt(address, nbytes, owner, readonly)
     storage.device = where
-    return storage, skew // itemsize
+    return storage
 
 
 # Storages made from others' memory, so that the same memory imported twice is one storage here,
@@ -111,7 +105,7 @@ _adopted: WeakValueDictionary[tuple[int, int, device], Storage] = WeakValueDicti
 
 def adopt_whole(
     backend: Backend, where: device, address: int, nbytes: int, itemsize: int, owner: object
-) -> tuple[Storage, int] | None:
+) -> Storage | None:
     """As `adopt`, but the storage of an earlier import while that is alive.
 
     `owner` is the object that stands for this memory. Memory at a known address that belongs
@@ -120,13 +114,11 @@ def adopt_whole(
     key = (address, nbytes, where)
     storage = _adopted.get(key)
     if storage is not None and storage.owner is owner and storage.backend is backend:
-        assert storage.ptr is not None
-        offset, odd = divmod(address - storage.ptr, itemsize)
-        return None if odd else (storage, offset)
-    found = adopt(backend, where, address, nbytes, itemsize, owner)
-    if found is not None:
-        _adopted[key] = found[0]
-    return found
+        return None if address % itemsize else storage
+    storage = adopt(backend, where, address, nbytes, itemsize, owner)
+    if storage is not None:
+        _adopted[key] = storage
+    return storage
 
 
 def copied(
@@ -189,9 +181,9 @@ def imported(
         low, high = extent(shape, strides)
         if low == 0:
             size = of.itemsize
-            found = adopt(backend, where, address, (high + 1) * size, size, owner, readonly)
-            if found is not None:
-                return Tensor._make(found[0], of, shape, strides, found[1])
+            storage = adopt(backend, where, address, (high + 1) * size, size, owner, readonly)
+            if storage is not None:
+                return Tensor._make(storage, of, shape, strides)
         if copy is False:
             raise errors.import_needs_copy(where, strides)
     return copied(backend, where, address, of, shape, strides, owner)

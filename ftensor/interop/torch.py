@@ -55,12 +55,12 @@ def from_torch(tensor: torch.Tensor, *, device: DeviceLike | None = None) -> Ten
     if 0 in shape:
         return host.empty(backend, where, of, shape, strides)
     memory = tensor.untyped_storage()
-    found = host.adopt_whole(
+    storage = host.adopt_whole(
         backend, where, memory.data_ptr(), memory.nbytes(), of.itemsize, memory
     )
-    if found is None:
+    if storage is None:
         return host.copied(backend, where, tensor.data_ptr(), of, shape, strides, memory)
-    return Tensor._make(found[0], of, shape, strides, found[1] + tensor.storage_offset())
+    return Tensor._make(storage, of, shape, strides, tensor.storage_offset())
 
 
 def to_torch(tensor: Tensor) -> torch.Tensor:
