@@ -110,6 +110,14 @@ def torch_device_not_supported(device: object) -> TypeError:
     return TypeError(f"from_torch() reads torch's CPU tensors, not {device}; call .cpu() first")
 
 
+def torch_kind_not_supported(kind: str) -> TypeError:
+    """A torch tensor whose values do not lie in memory as its strides say."""
+    return TypeError(
+        f"a torch tensor {kind} has no values in host memory that could be read; make a plain "
+        "tensor of it first"
+    )
+
+
 def torch_layout_not_supported(layout: object) -> TypeError:
     """A sparse or otherwise special torch tensor."""
     return TypeError(f"from_torch() needs a strided tensor, not {layout}; call .to_dense() first")

@@ -10,6 +10,7 @@ capsules from before DLPack 1.0.
 from __future__ import annotations
 
 import ctypes as c
+import sys
 from typing import Any
 
 import numpy as np
@@ -18,6 +19,7 @@ from .. import dtypes, errors
 from .._device import DeviceLike, resolve
 from .._tensor import Tensor
 from . import host
+from .torch import plain
 
 CPU = (1, 0)
 _HOST_MEMORY = (1, 3, 11)  # kDLCPU, and host memory pinned for CUDA or ROCm
@@ -169,6 +171,8 @@ def from_dlpack(
         and (device is None or resolve(device) == ext_tensor.device)
     ):
         return ext_tensor._view(ext_tensor._shape, ext_tensor._strides, ext_tensor._offset)
+    if (torch := sys.modules.get("torch")) and isinstance(ext_tensor, torch.Tensor):
+        ext_tensor = plain(ext_tensor)  # torch itself exports a negated tensor as it lies
     capsule = ext_tensor
     if type(ext_tensor).__name__ != "PyCapsule":
         capsule = _request(ext_tensor, copy)

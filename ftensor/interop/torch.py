@@ -21,6 +21,32 @@ def _from_torch_dtypes() -> dict[Any, dtypes.dtype]:
     return {getattr(torch, d.name): d for d in dtypes.ALL}
 
 
+def plain(tensor: torch.Tensor) -> torch.Tensor:
+    """The tensor if its values lie in host memory as its strides say, or what has them so.
+
+    A lazy conjugate, negation or zero is worked out. TypeError for all other kinds: those of
+    another layout or device, nested, quantized and fake ones, and those that stand for values
+    within a transform of torch.func or a subclass's own dispatch.
+    """
+    import torch
+
+    # First what is no memory at all: asking it for anything else may fail.
+    if torch._C._functorch.is_functorch_wrapped_tensor(tensor):
+        raise errors.torch_kind_not_supported("inside a transform of torch.func")
+    if type(tensor).__torch_dispatch__ is not torch.Tensor.__torch_dispatch__:
+        raise errors.torch_kind_not_supported(f"of the kind {type(tensor).__name__}")
+    if tensor.is_nested or tensor.is_quantized:
+        kind = "nested" if tensor.is_nested else "quantized"
+        raise errors.torch_kind_not_supported(f"that is {kind}")
+    if not tensor.is_cpu:
+        raise errors.torch_device_not_supported(tensor.device)
+    if tensor.layout is not torch.strided:
+        raise errors.torch_layout_not_supported(tensor.layout)
+    if tensor._is_zerotensor():
+        return torch.zeros(tensor.shape, dtype=tensor.dtype)
+    return tensor.resolve_conj().resolve_neg()
+
+
 def from_torch(tensor: torch.Tensor, *, device: DeviceLike | None = None) -> Tensor:
     """The torch tensor's elements, with its strides, as a tensor on the current (or given) device.
 
@@ -31,24 +57,19 @@ def from_torch(tensor: torch.Tensor, *, device: DeviceLike | None = None) -> Ten
     conjugate or negation, which is worked out; and memory that starts between two elements.
 
     RuntimeError for a tensor that requires grad: ftensor records no gradients, so say
-    `.detach()`. TypeError for another device than torch's CPU, another layout than strided, and
-    dtypes ftensor lacks.
+    `.detach()`. TypeError for another device than torch's CPU, for what is not strided memory
+    (sparse, nested, quantized, fake tensors, those inside vmap), and for dtypes ftensor lacks.
     """
     import torch
 
     if not isinstance(tensor, torch.Tensor):
         raise errors.not_a_torch_tensor(tensor)
+    tensor = plain(tensor)
     of = _from_torch_dtypes().get(tensor.dtype)
     if of is None:
         raise errors.torch_dtype_not_supported(tensor.dtype)
-    if not tensor.is_cpu:
-        raise errors.torch_device_not_supported(tensor.device)
-    if tensor.layout is not torch.strided:
-        raise errors.torch_layout_not_supported(tensor.layout)
     if tensor.requires_grad:
         raise errors.requires_grad()
-    if tensor.is_conj() or tensor.is_neg():
-        tensor = tensor.resolve_conj().resolve_neg()
     where = resolve(device)
     backend = backend_of(where)
     shape, strides = tuple(tensor.shape), tensor.stride()

@@ -256,3 +256,47 @@ def test_threads_exchange_at_once() -> None:
     for thread in threads:
         thread.join()
     assert not failures
+
+
+def odd_tensors() -> dict[str, Any]:
+    """Tensors of torch that are no strided host memory, or not as it lies there."""
+    from torch._subclasses.fake_tensor import FakeTensorMode
+    from torch.testing._internal.two_tensor import TwoTensor
+
+    with FakeTensorMode():
+        fake = torch.ones(3)
+    ones = torch.ones(3, 3)
+    return {
+        "fake": fake,
+        "meta": torch.ones(3, device="meta"),
+        "sparse": ones.to_sparse(),
+        "csr": ones.to_sparse_csr(),
+        "nested": torch.nested.nested_tensor([ones, ones[:2]]),
+        "jagged": torch.nested.nested_tensor([ones, ones[:2]], layout=torch.jagged),
+        "quantized": torch.quantize_per_tensor(ones, 0.1, 0, torch.quint8),
+        "mkldnn": ones.to_mkldnn(),
+        "subclass": TwoTensor(ones, ones),
+    }
+
+
+TAKE = (ft.from_torch, ft.from_dlpack, ft.tensor, ft.asarray, ft.as_tensor)
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("take", TAKE, ids=lambda f: f.__name__)
+def test_what_is_no_memory_is_refused(take: Any) -> None:
+    for name, t in odd_tensors().items():
+        with pytest.raises(TypeError):
+            pytest.fail(f"{name} gave {take(t)}")
+    for transform in (torch.func.vmap, torch.func.grad, torch.func.functionalize):
+        with pytest.raises(TypeError, match="transform of torch"):
+            transform(lambda t: take(t).to_torch().sum())(torch.ones(3))
+
+
+@pytest.mark.parametrize("take", TAKE, ids=lambda f: f.__name__)
+def test_what_torch_left_for_later_is_worked_out(take: Any) -> None:
+    z = torch.tensor([1 + 2j, 3 - 4j])
+    assert take(z.conj().imag).tolist() == [-2.0, 4.0]
+    assert take(z.conj()).tolist() == [1 - 2j, 3 + 4j]
+    assert take(z.conj()[1:].imag).tolist() == [4.0]
+    assert take(torch._efficientzerotensor(2)).tolist() == [0.0, 0.0]
