@@ -107,6 +107,7 @@ class _Table:
     """What the device names stand for, from the first need to the next set_device_mapping."""
 
     def __init__(self, mapping: str) -> None:
+        fallback.get_fallback()  # refuses an environment that makes no sense
         found = find()
         self.mapping = mapping
         # The host needs no device that fits the mapping.

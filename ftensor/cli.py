@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import argparse
 import os
+import re
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from importlib import import_module
 from pathlib import Path
+from typing import NoReturn
 
 from ._version import __version__
 from .estimate import options as estimate_options
+from .table import guess
 from .toolchain import kernels_options, options
 
 
@@ -30,8 +33,28 @@ def _emulate(arguments: argparse.Namespace) -> int:
     return _lazy(module, "command")(arguments)
 
 
+class _Parser(argparse.ArgumentParser):
+    """A parser that says which word was probably meant. Its subparsers are of this kind, too."""
+
+    def error(self, message: str) -> NoReturn:
+        if found := re.search(r"invalid choice: '(.*?)' \(choose from (.*)\)", message):
+            message += guess(found[1], re.findall(r"[\w.-]+", found[2]))
+        elif found := re.search(r"unrecognized arguments: (--[\w-]+)", message):
+            message += guess(found[1], _options(self))
+        super().error(message)
+
+
+def _options(parser: argparse.ArgumentParser) -> Iterator[str]:
+    """The options of a command and of those below it."""
+    for action in parser._actions:
+        yield from action.option_strings
+        if isinstance(action, argparse._SubParsersAction):
+            for command in action.choices.values():
+                yield from _options(command)
+
+
 def _add(
-    commands: argparse._SubParsersAction[argparse.ArgumentParser],
+    commands: argparse._SubParsersAction[_Parser],
     name: str,
     run: Callable[[argparse.Namespace], int],
     summary: str,
@@ -43,7 +66,7 @@ def _add(
 
 def parser() -> argparse.ArgumentParser:
     """The command line's grammar."""
-    top = argparse.ArgumentParser(
+    top = _Parser(
         prog="ftensor", description="Tensors that behave like torch's and compute on FPGAs."
     )
     top.add_argument("--version", action="version", version=f"ftensor {__version__}")

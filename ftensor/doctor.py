@@ -8,17 +8,25 @@ import platform
 import shutil
 import subprocess
 import sys
-from collections.abc import Iterator
+import tempfile
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
 from ._device import found_of, fpga_devices, get_device_mapping, resolve
 from ._version import __version__
-from .runtime import cache, icd, mapping, targets
+from .image import file as image_file
+from .runtime import cache, fallback, icd, mapping, targets
 from .runtime.discovery import Report, report
-from .table import counted, size, table
+from .table import counted, guess, size, table
 
 CHECK_SECONDS = 120
+PREFIX = "FTENSOR_"
+# As docs/settings.md lists them.
+SETTINGS = (
+    "FTENSOR_CACHE_DIR", "FTENSOR_DEVICE", "FTENSOR_FALLBACK", "FTENSOR_IMAGE",
+    "FTENSOR_INTEL_FPGA_EMULATOR", "FTENSOR_MEMORY_LIMIT",
+)  # fmt: skip
 NEEDED = ("numpy", "pyopencl", "cffi", "platformdirs")
 OPTIONAL = ("torch", "intel-opencl-rt", "intel-cmplr-lib-rt")
 PCI_FOLDER = Path("/sys/bus/pci/devices")
@@ -127,11 +135,15 @@ def device_rows(seen: Report) -> list[tuple[object, ...]]:
 
 
 def devices(arguments: object = None) -> int:
-    """Print the devices; 1 where there is no OpenCL device, or none that fits the mapping."""
+    """Print the devices; 1 where none fits the mapping, or a setting makes no sense."""
+    wrong = _set_aside()
     seen = report()
     if seen.found:
         print(table(device_rows(seen), indent=""))
-    return _verdict(seen)
+    if wrong:
+        print("\nSettings that make no sense:")
+        print(table(wrong))
+    return _verdict(seen) or int(bool(wrong))
 
 
 def _verdict(seen: Report) -> int:
@@ -139,12 +151,14 @@ def _verdict(seen: Report) -> int:
         print(f"\nnote: {note}")
     opencl = any(found.target.kind != "csim" for found in seen.found)
     if not opencl:
-        print("\nThere is no OpenCL device here. What would help:")
+        stands_in = "; the C simulation stands in: right, but slow" if seen.found else ""
+        print(f"\nThere is no OpenCL device here{stands_in}. What would help:")
         print(table([(lack.what, lack.remedy) for lack in missing(seen) if lack.needed]))
-        return 1
+        if not seen.found:
+            return 1
     try:
         resolve("fpga")
-    except RuntimeError as problem:  # the mapping fits none of the devices above
+    except (RuntimeError, ValueError) as problem:  # the mapping fits none of the devices above
         print(f"\n{problem}")
         return 1
     return 0
@@ -152,6 +166,7 @@ def _verdict(seen: Report) -> int:
 
 def doctor(arguments: object = None) -> int:
     """Print all there is to know about this machine; 0 if the mapping's first device works."""
+    wrong = _set_aside()
     seen = report()
     _section("Versions")
     versions = [("ftensor", __version__), ("Python", _python()), ("system", platform.platform())]
@@ -170,6 +185,9 @@ def doctor(arguments: object = None) -> int:
     works = _section_checks(seen)
     _section("Kernel cache")
     print(table(list(cache_rows())))
+    if wrong:
+        _section("Settings that make no sense")
+        print(table(wrong))
     _section("What is missing")
     lacks = missing(seen)
     print(
@@ -178,8 +196,8 @@ def doctor(arguments: object = None) -> int:
         else "  nothing"
     )
     status = _verdict(seen)
-    if status:
-        return status
+    if status or wrong:
+        return 1
     first = found_of(resolve("fpga"))
     well = works[id(first)]
     print(f"\nfpga:0 is {first.name} ({first.target.name}), and it {'works' if well else 'fails'}.")
@@ -266,9 +284,46 @@ def cache_rows() -> Iterator[tuple[str, str]]:
     files = [file for file in folder.rglob("*") if file.is_file()] if folder.is_dir() else []
     yield "folder", str(folder)
     yield "content", f"{counted(len(files), 'file')}, {size(sum(map(_size, files)))}"
-    nearest = next(parent for parent in (folder, *folder.parents) if parent.exists())
-    writable = os.access(nearest, os.W_OK | os.X_OK)
-    yield "writable", "yes" if writable else "no; set FTENSOR_CACHE_DIR to a folder that is"
+    yield (
+        "writable",
+        "yes" if _writable(folder) else "no; set FTENSOR_CACHE_DIR to a folder that is",
+    )
+
+
+def _writable(folder: Path) -> bool:
+    """Whether a file can be written there; the folder is made, as the first kernel would do."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryFile(dir=folder) as file:
+            file.write(b"ftensor")
+    except OSError:
+        return False
+    return True
+
+
+def _set_aside() -> list[tuple[str, str]]:
+    """The settings that make no sense; the rest is looked at without them."""
+    wrong = list(wrong_settings())
+    for name, _ in wrong:
+        del os.environ[name]
+    return wrong
+
+
+def wrong_settings() -> Iterator[tuple[str, str]]:
+    """Variables of the environment that ftensor can't follow, and why."""
+    checks: dict[str, Callable[[], object]] = {
+        "FTENSOR_FALLBACK": fallback.get_fallback,
+        "FTENSOR_IMAGE": lambda: [image_file.read(path) for path in image_file.from_environment()],
+    }
+    for name, check in checks.items():
+        try:
+            check()
+        except ValueError as problem:
+            yield name, str(problem)
+    known = [name.removeprefix(PREFIX) for name in SETTINGS]
+    for name in sorted(set(os.environ) - set(SETTINGS)):
+        if name.startswith(PREFIX) and (near := guess(name.removeprefix(PREFIX), known)):
+            yield name, f"is not known{near}"
 
 
 def _size(file: Path) -> int:

@@ -1,8 +1,9 @@
-"""Words for a terminal: tables with columns aligned by spaces, sizes, counts."""
+"""Words for a terminal: tables with columns aligned by spaces, sizes, counts, near words."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from difflib import get_close_matches
 
 
 def table(rows: Sequence[Sequence[object]], indent: str = "  ") -> str:
@@ -36,3 +37,9 @@ def size(nbytes: int) -> str:
             return f"{value:.0f} B" if unit == "B" else f"{value:.1f} {unit}"
         value /= 1024
     return f"{value:.1f} TiB"
+
+
+def guess(word: str, known: Iterable[str]) -> str:
+    """What somebody who wrote `word` may have meant, to end a message with; "" for no idea."""
+    near = get_close_matches(word, list(known), 3)
+    return f"; did you mean {' or '.join(map(repr, near))}?" if near else ""

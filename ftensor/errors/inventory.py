@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from difflib import get_close_matches
 from pathlib import Path
+
+from ..table import guess
 
 
 class InventoryError(ValueError):
@@ -15,16 +16,11 @@ def _listed(words: Iterable[str]) -> str:
     return ", ".join(words)
 
 
-def _guess(word: str, known: Iterable[str]) -> str:
-    near = get_close_matches(word, list(known), 3)
-    return f"; did you mean {' or '.join(map(repr, near))}?" if near else ""
-
-
 def not_found(name: str, known: Sequence[str]) -> InventoryError:
     """No file of that name, nor an inventory that comes with ftensor."""
     return InventoryError(
         f"there is no inventory {name!r}: give a file, or one of those that come with ftensor "
-        f"({_listed(known)}){_guess(name, known)}"
+        f"({_listed(known)}){guess(name, known)}"
     )
 
 
@@ -36,7 +32,7 @@ def unreadable(path: Path, reason: object) -> InventoryError:
 def unknown_setting(where: str, name: str, known: Sequence[str]) -> InventoryError:
     """A key that no inventory has."""
     return InventoryError(
-        f"{where}: there is no setting {name!r}{_guess(name, known)} "
+        f"{where}: there is no setting {name!r}{guess(name, known)} "
         f"(the settings are {_listed(known)})"
     )
 
@@ -59,7 +55,7 @@ def nothing_to_write() -> InventoryError:
 def unknown_op(where: str, name: str, names: Iterable[str]) -> InventoryError:
     """No row of that name."""
     return InventoryError(
-        f"{where}: there is no op {name!r} with a kernel{_guess(name, names)} "
+        f"{where}: there is no op {name!r} with a kernel{guess(name, names)} "
         "(ftensor kernels full lists them; for a row of yours, imports = [...] names its module)"
     )
 
@@ -82,7 +78,7 @@ def unknown_category(where: str, name: str, names: Sequence[str]) -> InventoryEr
 def unknown_dtype(where: str, name: str, names: Sequence[str]) -> InventoryError:
     """No dtype of that name, alone or in a signature."""
     return InventoryError(
-        f"{where}: there is no dtype {name!r}{_guess(name, names)} (there are {_listed(names)}; "
+        f"{where}: there is no dtype {name!r}{guess(name, names)} (there are {_listed(names)}; "
         'kinds such as "@float"; signatures such as "bool(float32, number)")'
     )
 
@@ -90,7 +86,7 @@ def unknown_dtype(where: str, name: str, names: Sequence[str]) -> InventoryError
 def unknown_layout(where: str, name: str, names: Sequence[str]) -> InventoryError:
     """No layout of that name."""
     return InventoryError(
-        f"{where}: there is no layout {name!r}{_guess(name, names)} (there are {_listed(names)}, "
+        f"{where}: there is no layout {name!r}{guess(name, names)} (there are {_listed(names)}, "
         'and layouts in full such as "map vvs")'
     )
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+
+from ..table import guess
 
 
 class OutOfMemoryError(RuntimeError):
@@ -64,7 +66,8 @@ def falls_back(missing: KernelNotBuilt) -> str:
 
 def bad_fallback(policy: object, policies: Sequence[str]) -> ValueError:
     """A fallback policy that does not exist."""
-    return ValueError(f"{policy!r} is no fallback policy; there are {', '.join(policies)}")
+    near = guess(str(policy), policies)
+    return ValueError(f"{policy!r} is no fallback policy; there are {', '.join(policies)}{near}")
 
 
 def bad_device(value: object) -> RuntimeError:
@@ -107,12 +110,15 @@ def not_an_fpga(function: str, value: object) -> ValueError:
     return ValueError(f"fpga.{function}() is about 'fpga' devices, not {value!r}")
 
 
-def no_device(mapping: str, present: Sequence[str], steps: Sequence[str]) -> RuntimeError:
-    """No device that fits the mapping; `steps` are ways to get one."""
+def no_device(
+    mapping: str, present: Sequence[str], steps: Sequence[str], known: Iterable[str]
+) -> RuntimeError:
+    """No device that fits the mapping; `steps` are ways to get one, `known` words for mappings."""
     have = f"the devices found are: {', '.join(present)}" if present else "no device was found"
     lines = "".join(f"\n  - {step}" for step in steps)
     return RuntimeError(
-        f"no device for the mapping {mapping!r}; {have}. What may help:{lines}\n"
+        f"no device for the mapping {mapping!r}; {have}{guess(mapping, known) or '.'} "
+        f"What may help:{lines}\n"
         f"`ftensor doctor` looks closer"
     )
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -16,6 +17,8 @@ from .sections import ImageInfo, parse, require_kernels
 from .xclbin import Kind, Mode
 
 MANIFEST = "manifest.json"
+# Names images, separated as in PATH.
+VARIABLE = "FTENSOR_IMAGE"
 # The bytes of a scalar argument, by the C name that a manifest uses.
 SIZES = {
     "char": 1, "uchar": 1, "short": 2, "ushort": 2, "int": 4, "uint": 4, "long": 8, "ulong": 8,
@@ -184,6 +187,7 @@ def _board(platform: str) -> Sequence[str]:
     return words[:2] if len(words) >= 2 else ()
 
 
-def environment_paths(text: str, separator: str) -> list[str]:
-    """The paths in FTENSOR_IMAGE."""
-    return [part for part in (p.strip() for p in text.split(separator)) if part]
+def from_environment() -> list[str]:
+    """The paths in FTENSOR_IMAGE, the images that a program begins with."""
+    given = os.environ.get(VARIABLE, "").split(os.pathsep)
+    return [part for part in map(str.strip, given) if part]

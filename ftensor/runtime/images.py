@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import difflib
-import os
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager
@@ -18,7 +17,6 @@ from ..image.manifest import KernelRecord, MemberRecord
 from ..table import counted, size, table
 from .backend import Backend, Kernel
 
-VARIABLE = "FTENSOR_IMAGE"
 
 
 @dataclass(frozen=True)
@@ -121,9 +119,8 @@ class Images(ABC):
 
     def load_from_environment(self) -> None:
         """Add the images that FTENSOR_IMAGE names; the first of them becomes the active one."""
-        text = os.environ.get(VARIABLE, "")
         try:
-            for path in image_file.environment_paths(text, os.pathsep):
+            for path in image_file.from_environment():
                 file = image_file.read(path)
                 self.check(file)
                 if self._known(file) is None:
@@ -132,7 +129,7 @@ class Images(ABC):
                 self.activate(self.loaded[0])
                 self.changed()
         except errors.ImageError as problem:
-            raise errors.named_in(VARIABLE, problem) from None
+            raise errors.named_in(image_file.VARIABLE, problem) from None
 
     def _known(self, file: ImageFile) -> LoadedImage | None:
         for image in self.loaded:

@@ -99,5 +99,5 @@ def require(mapping: str, found: Sequence[Found]) -> list[Found]:
     chosen = select(mapping, found)
     if not chosen:
         present = [f"{selector(d, found)} ({d.name})" for d in found]
-        raise errors.no_device(mapping, present, advice(mapping))
+        raise errors.no_device(mapping, present, advice(mapping), [*POLICIES, *targets.BY_NAME])
     return chosen

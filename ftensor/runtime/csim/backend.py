@@ -16,9 +16,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ... import errors
+from ...image.file import VARIABLE
 from .. import cache
 from ..backend import Backend, DeviceProperties, Kernel, host_bytes, host_memory
-from ..images import VARIABLE
 from ..targets import csim_compiler
 from .images import CSimImages
 

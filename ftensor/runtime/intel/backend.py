@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ...errors import image as image_errors
+from ...image.file import VARIABLE
 from ..backend import Kernel
-from ..images import VARIABLE
 from ..opencl.backend import OpenCLBackend
 from .images import IntelImages
 
