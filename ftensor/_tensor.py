@@ -87,6 +87,10 @@ class Tensor:
         """The same storage through other glasses."""
         return Tensor._make(self._storage, self._dtype, tuple(shape), tuple(strides), offset)
 
+    def _place(self) -> int:
+        """Bytes between a boundary that vectors may lie on and the first element."""
+        return (self._storage.skew + self._offset * self._dtype.itemsize) % 64
+
     def _become(self, other: Tensor) -> Tensor:
         """Take over another tensor's storage and geometry (resize_, in-place transposes)."""
         for name in ("_storage", "_dtype", "_shape", "_strides", "_offset", "_key"):

@@ -66,7 +66,7 @@ def gemm(
         added = out
     operands = (out, a, b, added)
     if not backend.target.unaligned:
-        key += tuple([x._offset * x._dtype.itemsize % 64 == 0 for x in operands])
+        key += tuple([not x._place() for x in operands])
     given = added if mode == 2 else None
     if key not in backend.launches and _in_pieces(out, a, b, given, alpha, beta):
         return out
@@ -144,7 +144,7 @@ def _aligned(t: Tensor, dims: int, whole_dim: int) -> bool:
     if t._storage.backend.target.unaligned:
         return True
     rest = [s for d, (n, s) in enumerate(zip(t._shape, t._strides)) if n > 1 and d != whole_dim]
-    return not any(x * size % 64 for x in (t._offset, *rest))
+    return not (t._place() or any(s * size % 64 for s in rest))
 
 
 def _units(backend: Backend, terms: int, items: int) -> int:

@@ -81,7 +81,7 @@ def _first(op: Op, inputs: tuple[Any, ...], out: Tensor | None) -> Tensor:
 
 def _alignments(inputs: tuple[Any, ...], out: Tensor | None) -> tuple[bool, ...]:
     tensors = [x for x in (*inputs, out) if type(x) is Tensor]
-    aligned = [x._offset * x._dtype.itemsize % 64 == 0 for x in tensors]
+    aligned = [not x._place() for x in tensors]
     return (*aligned, out is not None and in_order(inputs, out))
 
 

@@ -171,12 +171,13 @@ def _in_beats(
     """
     if len(shape) > 1 and not _whole_rows(inputs, out, shape, lanes):
         return False
-    offsets = [0 if out is None else out._offset] + [x._offset for x in inputs if type(x) is Tensor]
-    for k, (d, offset) in enumerate(zip(dtypes, offsets)):
+    tensors = [x for x in inputs if type(x) is Tensor]
+    places = [0 if out is None else out._place()] + [x._place() for x in tensors]
+    for k, (d, place) in enumerate(zip(dtypes, places)):
         *outer, inner = strides[k]
         if inner == 0:
             continue
-        start = offset + (steps[k] if steps else 0)
-        if inner != 1 or start * d.itemsize % 64 or any(s % lanes for s in outer):
+        start = place + (steps[k] * d.itemsize if steps else 0)
+        if inner != 1 or start % 64 or any(s % lanes for s in outer):
             return False
     return True

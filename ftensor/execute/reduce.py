@@ -58,7 +58,7 @@ def fold(
             raise errors.different_devices(red.name, [y.device for y in inputs])
         key += (x._key,)
         if not backend.target.unaligned:
-            key += (x._offset * x._dtype.itemsize % 64 == 0,)
+            key += (not x._place(),)
     args = (red, inputs, dims, keepdim, compute, outs, params)
     if key not in backend.launches and _too_large(inputs):
         made = in_pieces(fold, *args, LIMIT)
@@ -118,7 +118,7 @@ def prepare(
     words, state = monoid(red, compute)
     final = results(red, compute, state, outs)
     dtypes = [x._dtype for x in inputs]
-    stage = _Stage(red, backend, compute, words, [x._offset for x in inputs])
+    stage = _Stage(red, backend, compute, words, [x._place() for x in inputs])
     out_strides = (plan.kept_strides[0],) * len(outs)
     with_outs = replace(plan, kept_strides=out_strides + plan.kept_strides[1:])
     splits = stage.splits(with_outs, dtypes, final)
@@ -155,10 +155,10 @@ class _Stage:
     """Builds the launch of one stage."""
 
     def __init__(
-        self, red: Reduce, backend: Backend, compute: dtype, words: Reduction, offsets: list[int]
+        self, red: Reduce, backend: Backend, compute: dtype, words: Reduction, places: list[int]
     ) -> None:
         self.red, self.backend, self.compute, self.words = red, backend, compute, words
-        self.offsets = offsets
+        self.places = places
 
     def _choose(self, plan: ReducePlan, dtypes: list[dtype], outs: Any, may_split: bool) -> Any:
         target = self.backend.target
@@ -180,7 +180,7 @@ class _Stage:
                 continue
             steps = [s for s, size in zip(plan.kept_strides[n + k], kept) if size > 1]
             steps += [s for s, size in zip(plan.reduced_strides[k], reduced) if size > 1]
-            if any(step * d.itemsize % 64 for step in (self.offsets[k], *steps)):
+            if self.places[k] or any(step * d.itemsize % 64 for step in steps):
                 return False
         return True
 

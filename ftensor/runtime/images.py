@@ -18,7 +18,6 @@ from ..table import counted, size, table
 from .backend import Backend, Kernel
 
 
-
 @dataclass(frozen=True)
 class ImageRow:
     """One image in a report."""

@@ -70,6 +70,11 @@ class Storage:
         else:
             block.pool.give_back(self)
 
+    @property
+    def skew(self) -> int:
+        """Bytes between a boundary of 64 and the first byte; 0 unless the memory is imported."""
+        return 0 if self.owner is None or self.ptr is None else self.ptr % 64
+
     def synchronize(self) -> None:
         """Wait until no command that was enqueued so far can still touch these bytes."""
         self.stream.synchronize()
