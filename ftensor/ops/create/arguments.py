@@ -6,18 +6,14 @@ import math
 from typing import TYPE_CHECKING, Any
 
 from ... import dtypes
-from ..._device import resolve
-from ..._tensor import Tensor
 from ...dtypes import dtype
 from ...errors import creation as errors_creation
-from ...execute.memory import new
-from ...formats import contiguous_format, memory_format, preserve_format, strided
-from ...ops.types.copy import resize_
-from ..scalars import as_dtype, number
+from ...formats import contiguous_format, memory_format, preserve_format
+from ..scalars import number
 from ..view.arguments import ints
 
 if TYPE_CHECKING:
-    from ..._device import DeviceLike, device
+    pass
 
 Ints = tuple[int, ...]
 
@@ -40,27 +36,6 @@ def checked_shape(shape: Ints) -> Ints:
     return shape
 
 
-def options(
-    function: str,
-    given_dtype: Any,
-    given_device: DeviceLike | None,
-    layout: Any = None,
-    pin_memory: bool | None = False,
-    requires_grad: bool = False,
-    default: device | None = None,
-) -> tuple[dtype | None, device]:
-    """The dtype (None where not given) and the device; the other options are refused or void."""
-    if layout is not None and layout is not strided:
-        raise errors_creation.not_a_layout(function, layout)
-    if requires_grad:
-        raise errors_creation.no_autograd(function)
-    of = as_dtype(function, given_dtype)
-    where = default if given_device is None and default is not None else resolve(given_device)
-    if pin_memory and where.type != "cpu":
-        raise errors_creation.pinned_memory(function, where)
-    return of, where
-
-
 def checked_format(function: str, given: Any) -> memory_format:
     """A memory format; None is torch's way to leave it open."""
     if given is None:
@@ -70,35 +45,6 @@ def checked_format(function: str, given: Any) -> memory_format:
     if given is preserve_format:
         raise errors_creation.memory_format_unsupported(function, given)
     return given
-
-
-def destination(
-    function: str,
-    shape: Ints,
-    of: dtype | None,
-    where: device,
-    out: Tensor | None,
-    fallback: dtype | None = None,
-    given_device: DeviceLike | None = None,
-) -> Tensor:
-    """The tensor that a creation op fills: a fresh one, or `out` brought to the shape.
-
-    A fresh one has the dtype `of`, or else `fallback`, or else the default dtype.
-    """
-    if out is None:
-        return new(shape, of or fallback or dtypes.get_default_dtype(), where)
-    check_out(function, out, of, given_device)
-    return resize_(out, shape)
-
-
-def check_out(
-    function: str, out: Tensor, of: dtype | None, given_device: DeviceLike | None
-) -> None:
-    """RuntimeError where `dtype` or `device` says something else than `out`."""
-    if of is not None and of is not out._dtype:
-        raise errors_creation.out_dtype(function, of, out._dtype)
-    if given_device is not None and resolve(given_device) is not out._storage.device:
-        raise errors_creation.out_device(function, given_device, out._storage.device)
 
 
 def given_number(function: str, argument: str, value: Any) -> Any:

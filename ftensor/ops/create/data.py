@@ -15,7 +15,7 @@ from ...execute.copy import converted
 from ...execute.index_check import know_bounds_of
 from ...execute.memory import new
 from ...rows.catalogue import op
-from .arguments import options
+from .factory import Told, factory
 from .nested import described, flattened
 
 if TYPE_CHECKING:
@@ -123,40 +123,18 @@ def made_of(data: Any, of: dtype | None, where: device) -> Tensor:
     return uploaded(stored(values, of).reshape(shape), of, where)
 
 
-@op(method=False)
-def tensor(
-    data: Any,
-    *,
-    dtype: dtype | None = None,
-    device: DeviceLike | None = None,
-    requires_grad: bool = False,
-    pin_memory: bool = False,
-) -> Tensor:
+@factory(method=False, without=("layout",))
+def tensor(told: Told, data: Any) -> Tensor:
     """A tensor with the values of numbers, nested sequences or an array, which are copied. Without
     `dtype` an array keeps its own; Python's bools, ints, floats and complex numbers become bool,
     int64, the default dtype and its complex counterpart. ValueError for sequences of unequal
     length, RuntimeError for numbers that the dtype can't hold.
     """
+    where = told.device
     if isinstance(data, Tensor):
         errors_creation.warn_copied_tensor("tensor")
-        return new_like_data(data, data, dtype, device, pin_memory, requires_grad, "tensor")
-    of, where = options("tensor", dtype, device, None, pin_memory, requires_grad)
-    return made_of(data, of, where)
-
-
-def new_like_data(
-    like: Tensor,
-    data: Any,
-    dtype: Any,
-    device: DeviceLike | None,
-    pin_memory: bool,
-    requires_grad: bool,
-    function: str,
-) -> Tensor:
-    """A copy of the data; where nothing else is said, on `like`'s device."""
-    own = like._storage.device
-    of, where = options(function, dtype, device, None, pin_memory, requires_grad, own)
-    return made_of(data, of, where)
+        where = data._storage.device if told.given_device is None else where
+    return made_of(data, told.dtype, where)
 
 
 @op(method=False)
@@ -165,9 +143,10 @@ def as_tensor(data: Any, dtype: dtype | None = None, device: DeviceLike | None =
     array's memory is shared where the device computes in host memory and the dtype stays.
     """
     if isinstance(data, Tensor):
-        of, where = options("as_tensor", dtype, device, default=data._storage.device)
-        return converted(data, of or data._dtype, where)
-    of, where = options("as_tensor", dtype, device)
+        told = Told("as_tensor", dtype, device=device, default=data._storage.device)
+        return converted(data, told.dtype or data._dtype, told.device)
+    told = Told("as_tensor", dtype, device=device)
+    of, where = told.dtype, told.device
     if isinstance(data, np.ndarray) and of in (None, dtypes.from_numpy_dtype(data.dtype)):
         from ...interop.numpy import from_numpy
 
@@ -189,7 +168,8 @@ def asarray(
     copy. A buffer of bytes is read as elements of `dtype`.
     """
     own = obj._storage.device if isinstance(obj, Tensor) else None
-    of, where = options("asarray", dtype, device, requires_grad=requires_grad, default=own)
+    told = Told("asarray", dtype, device=device, requires_grad=requires_grad, default=own)
+    of, where = told.dtype, told.device
     shared: Tensor | None = None
     if isinstance(obj, Tensor):
         shared = obj
@@ -226,7 +206,8 @@ def frombuffer(
     """A 1-d tensor over the memory of a Python buffer, from byte `offset` on; shared where the
     device computes in host memory. ValueError where the buffer does not hold whole elements.
     """
-    of, where = options("frombuffer", dtype, device, requires_grad=requires_grad)
+    told = Told("frombuffer", dtype, device=device, requires_grad=requires_grad)
+    of, where = told.dtype, told.device
     if of is None:
         raise errors_creation.missing_argument("frombuffer", "dtype")
     view = memoryview(buffer).cast("B")

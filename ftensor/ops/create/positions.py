@@ -6,20 +6,19 @@ from typing import TYPE_CHECKING, Any
 
 from ... import dtypes, errors
 from ..._tensor import Tensor
-from ...dtypes import dtype
 from ...errors import creation as errors_creation
 from ...execute.memory import new
 from ...execute.pointwise import pointwise
 from ...ops.types.copy import fill_, zero_
-from ...rows.catalogue import enter, op
+from ...rows.catalogue import enter
 from ...rows.copies import COPY
 from ...rows.op import Op
 from ..view.arguments import as_int
-from .arguments import destination, options
+from .factory import Told, factory
 from .ranges import filled
 
 if TYPE_CHECKING:
-    from ..._device import DeviceLike, device
+    pass
 
 CATEGORY = "ranges"
 # `count` elements come first, their rows; the same number of columns follow. `flip` turns a lower
@@ -41,75 +40,43 @@ TRIANGLE = Op(
 enter(__name__, TRIANGLE)
 
 
-@op(method=False)
-def eye(
-    n: int,
-    m: int | None = None,
-    *,
-    out: Tensor | None = None,
-    dtype: dtype | None = None,
-    layout: Any = None,
-    device: DeviceLike | None = None,
-    pin_memory: bool = False,
-    requires_grad: bool = False,
-) -> Tensor:
+@factory(method=False)
+def eye(told: Told, n: int, m: int | None = None, *, out: Tensor | None = None) -> Tensor:
     """Ones on the diagonal, else zeros."""
-    of, where = options("eye", dtype, device, layout, pin_memory, requires_grad)
     rows = as_int(n, "eye", "n")
     cols = rows if m is None else as_int(m, "eye", "m")
     for name, value in (("n", rows), ("m", cols)):
         if value < 0:
             raise errors_creation.negative_count("eye", name, value)
-    made = zero_(destination("eye", (rows, cols), of, where, out, given_device=device))
+    made = zero_(told.destination((rows, cols), out))
     diagonal = (min(rows, cols),), (sum(made._strides),), made._offset
     fill_(made._view(*diagonal), 1)
     return made
 
 
-@op(method=False)
-def tril_indices(
-    row: int,
-    col: int,
-    offset: int = 0,
-    *,
-    dtype: dtype | None = None,
-    layout: Any = None,
-    device: DeviceLike | None = None,
-    pin_memory: bool = False,
-) -> Tensor:
+@factory(method=False, without=("requires_grad",))
+def tril_indices(told: Told, row: int, col: int, offset: int = 0) -> Tensor:
     """The rows (first) and columns (second) of the elements of a lower triangle, in row-major
     order.
     """
-    of, where = options("tril_indices", dtype, device, layout, pin_memory)
-    return _triangle("tril_indices", row, col, offset, of, where, flip=False)
+    return _triangle(told, row, col, offset, flip=False)
 
 
-@op(method=False)
-def triu_indices(
-    row: int,
-    col: int,
-    offset: int = 0,
-    *,
-    dtype: dtype | None = None,
-    layout: Any = None,
-    device: DeviceLike | None = None,
-    pin_memory: bool = False,
-) -> Tensor:
+@factory(method=False, without=("requires_grad",))
+def triu_indices(told: Told, row: int, col: int, offset: int = 0) -> Tensor:
     """The rows (first) and columns (second) of the elements of an upper triangle, in row-major
     order.
     """
-    of, where = options("triu_indices", dtype, device, layout, pin_memory)
-    return _triangle("triu_indices", row, col, offset, of, where, flip=True)
+    return _triangle(told, row, col, offset, flip=True)
 
 
-def _triangle(
-    function: str, row: Any, col: Any, offset: Any, of: dtype | None, where: device, flip: bool
-) -> Tensor:
+def _triangle(told: Told, row: Any, col: Any, offset: Any, flip: bool) -> Tensor:
+    function = told.function
     rows, cols = as_int(row, function, "row"), as_int(col, function, "col")
     for name, value in (("row", rows), ("col", cols)):
         if value < 0:
             raise errors_creation.negative_count(function, name, value)
-    of = of or dtypes.int64
+    of = told.dtype or dtypes.int64
     if of not in (dtypes.int32, dtypes.int64):
         raise errors.not_implemented_for(function, of)
     shift = as_int(offset, function, "offset")
@@ -120,9 +87,9 @@ def _triangle(
     full = min(max(first, cols - shift - 1), rows)  # the first row with all columns
     grown = full - first
     count = grown * least + grown * (grown - 1) // 2 + (rows - full) * cols if cols else 0
-    made = new((2, count), dtypes.int64, where)
+    made = new((2, count), dtypes.int64, told.device)
     if count:
         filled(TRIANGLE, (count, first, full, least, rows, cols, int(flip)), made)
     if of is dtypes.int64:
         return made
-    return pointwise(COPY, (made,), (), new((2, count), of, where), True)
+    return pointwise(COPY, (made,), (), told.new((2, count)), True)

@@ -19,15 +19,16 @@ from ...execute.numbers import rounded
 from ...execute.output import sized
 from ...execute.pointwise import pointwise
 from ...ops.types.copy import fill_
-from ...rows.catalogue import enter, op
+from ...rows.catalogue import enter
 from ...rows.copies import COPY
 from ...rows.op import Op, Promote
 from ..scalars import storable
 from ..view.arguments import as_int
-from .arguments import check_out, destination, given_number, options, rounded_up
+from .arguments import given_number, rounded_up
+from .factory import Told, factory
 
 if TYPE_CHECKING:
-    from ..._device import DeviceLike, device
+    pass
 
 _PLACE = (("place", "FT_CONVERT(FT_T, FT_POSITION)"),)
 # Rounded once, as torch's own are: for integers, that decides which one a result is cut to.
@@ -82,28 +83,24 @@ def filled(row: Op, values: tuple[Any, ...], out: Tensor) -> Tensor:
     return out if plain else pointwise(COPY, (made,), (), out, True)
 
 
-@op(method=False)
+@factory(method=False, ways=("end", "start, end, step=1"))
 def arange(
+    told: Told,
     *args: Any,
     start: Any = None,
     end: Any = None,
     step: Any = None,
     out: Tensor | None = None,
-    dtype: dtype | None = None,
-    layout: Any = None,
-    device: DeviceLike | None = None,
-    pin_memory: bool = False,
-    requires_grad: bool = False,
 ) -> Tensor:
     """The numbers from `start` in steps of `step` up to, but without, `end`. Without `dtype` int64
     if all three are integers, else the default dtype. RuntimeError for a step of zero or one that
     leads away from `end`.
     """
-    of, where = options("arange", dtype, device, layout, pin_memory, requires_grad)
+    of = told.dtype
     low, high, by = _range_bounds(args, start, end, step)
     if out is not None:
-        check_out("arange", out, of, device)
-        of, where = out._dtype, out._storage.device
+        told.check_out(out)
+        of = out._dtype
     elif of is None:
         whole = not any(isinstance(v, float) for v in (low, high, by))
         of = dtypes.int64 if whole else dtypes.get_default_dtype()
@@ -112,7 +109,7 @@ def arange(
     count = _range_length(low, high, by, of)
     fresh = out is None
     if out is None:
-        out = new((count,), of, where)
+        out = told.new((count,), fallback=of)
     elif out.numel() != count:
         sized(out, (count,))
     if of.kind == "f":
@@ -169,16 +166,10 @@ def _steps(function: str, steps: Any) -> int:
 
 
 def _space(
-    function: str,
-    start: Any,
-    end: Any,
-    steps: Any,
-    of: dtype | None,
-    where: device,
-    out: Tensor | None,
-    given_device: DeviceLike | None,
+    told: Told, start: Any, end: Any, steps: Any, out: Tensor | None
 ) -> tuple[Any, Any, Tensor]:
     """The bounds as the dtype takes them, and the tensor to fill, of linspace and logspace."""
+    function, of = told.function, told.dtype
     for name, bound in (("start", start), ("end", end)):
         if isinstance(bound, Tensor) and bound._shape:
             raise errors_creation.bounds_dims(function, name, bound._shape)
@@ -192,7 +183,7 @@ def _space(
     kind = of or (out._dtype if out is not None else inferred)
     if kind.kind == "b":
         raise errors.not_implemented_for(function, kind)
-    made = destination(function, (count,), of, where, out, kind, given_device)
+    made = told.destination((count,), out, kind)
     return _as_stored(function, low, kind), _as_stored(function, high, kind), made
 
 
@@ -223,47 +214,24 @@ def _power(base: float, exponent: Any) -> Any:
         return np.power(base, exponent).item()
 
 
-@op(method=False)
-def linspace(
-    start: Any,
-    end: Any,
-    steps: int,
-    *,
-    out: Tensor | None = None,
-    dtype: dtype | None = None,
-    layout: Any = None,
-    device: DeviceLike | None = None,
-    pin_memory: bool = False,
-    requires_grad: bool = False,
-) -> Tensor:
+@factory(method=False)
+def linspace(told: Told, start: Any, end: Any, steps: int, *, out: Tensor | None = None) -> Tensor:
     """`steps` evenly spaced numbers from `start` to `end`, both included; numbers or 0-d tensors.
     The dtype is the default one, or its complex counterpart for complex bounds, unless given.
     """
-    of, where = options("linspace", dtype, device, layout, pin_memory, requires_grad)
-    low, high, made = _space("linspace", start, end, steps, of, where, out, device)
+    low, high, made = _space(told, start, end, steps, out)
     count = made.numel()
     if count == 1:
         return fill_(made, low)
     return filled(LINSPACE, _line(low, high, made._dtype, count), made) if count else made
 
 
-@op(method=False)
+@factory(method=False)
 def logspace(
-    start: Any,
-    end: Any,
-    steps: int,
-    base: float = 10.0,
-    *,
-    out: Tensor | None = None,
-    dtype: dtype | None = None,
-    layout: Any = None,
-    device: DeviceLike | None = None,
-    pin_memory: bool = False,
-    requires_grad: bool = False,
+    told: Told, start: Any, end: Any, steps: int, base: float = 10.0, *, out: Tensor | None = None
 ) -> Tensor:
     """`base` to the power of `steps` evenly spaced numbers from `start` to `end`, both included."""
-    of, where = options("logspace", dtype, device, layout, pin_memory, requires_grad)
-    low, high, made = _space("logspace", start, end, steps, of, where, out, device)
+    low, high, made = _space(told, start, end, steps, out)
     number = float(given_number("logspace", "base", base))
     count = made.numel()
     if not count:

@@ -1,0 +1,148 @@
+"""The options that all factories share, stated once."""
+
+from __future__ import annotations
+
+import inspect
+import re
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from ... import dtypes
+from ..._device import resolve
+from ..._tensor import Tensor
+from ...dtypes import dtype
+from ...errors import creation as errors_creation
+from ...execute.memory import new
+from ...formats import strided
+from ...rows.catalogue import op
+from ..scalars import as_dtype
+from ..types.copy import resize_
+from ..view.arguments import layout as checked_layout
+
+if TYPE_CHECKING:
+    from ..._device import DeviceLike, device
+
+Ints = tuple[int, ...]
+
+# Their types and defaults, in the order in which help shows them.
+OPTIONS: dict[str, tuple[str, Any]] = {
+    "dtype": ("dtype | None", None),
+    "layout": ("Any", None),
+    "device": ("DeviceLike | None", None),
+    "pin_memory": ("bool | None", False),
+    "requires_grad": ("bool", False),
+}
+
+
+class Told:
+    """What the options of one call say: `dtype` (None where nothing does) and `device`."""
+
+    __slots__ = ("function", "dtype", "device", "given_device")
+
+    def __init__(
+        self, function: str, dtype: Any = None, layout: Any = None,
+        device: DeviceLike | None = None, pin_memory: bool | None = False,
+        requires_grad: bool = False, default: device | None = None,
+    ) -> None:  # fmt: skip
+        """`default` is the device where none is given, else that of new tensors.
+
+        TypeError and RuntimeError for what is no dtype, device or layout, and for options that
+        cannot be honoured.
+        """
+        if layout is not None and layout is not strided:
+            raise errors_creation.not_a_layout(function, layout)
+        if requires_grad:
+            raise errors_creation.no_autograd(function)
+        self.function = function
+        self.dtype = as_dtype(function, dtype)
+        self.given_device = device
+        self.device = default if device is None and default is not None else resolve(device)
+        if pin_memory and self.device.type != "cpu":
+            raise errors_creation.pinned_memory(function, self.device)
+
+    def new(
+        self, shape: Ints, strides: Ints | None = None, fallback: dtype | None = None
+    ) -> Tensor:
+        """A fresh tensor of the dtype that was told, or else `fallback`, or else the default."""
+        of = self.dtype or fallback or dtypes.get_default_dtype()
+        return new(shape, of, self.device, strides)
+
+    def destination(self, shape: Ints, out: Tensor | None, fallback: dtype | None = None) -> Tensor:
+        """The tensor that a factory fills: a fresh one, or `out` brought to the shape."""
+        if out is None:
+            return self.new(shape, None, fallback)
+        self.check_out(out)
+        return resize_(out, shape)
+
+    def check_out(self, out: Tensor) -> None:
+        """RuntimeError where `dtype` or `device` says something else than `out`."""
+        if self.dtype is not None and self.dtype is not out._dtype:
+            raise errors_creation.out_dtype(self.function, self.dtype, out._dtype)
+        given = self.given_device
+        if given is not None and resolve(given) is not out._storage.device:
+            raise errors_creation.out_device(self.function, given, out._storage.device)
+
+
+def _told_like(
+    function: str, input: Any, dtype: Any, layout: Any, device: DeviceLike | None,
+    pin_memory: bool | None, requires_grad: bool,
+) -> Told:  # fmt: skip
+    """The options of a factory whose defaults are a tensor's dtype and device."""
+    checked_layout(input, function)  # refuses what is no tensor
+    where = input._storage.device
+    told = Told(function, dtype, layout, device, pin_memory, requires_grad, where)
+    told.dtype = told.dtype or input._dtype
+    return told
+
+
+def factory(
+    *, without: tuple[str, ...] = (), ways: tuple[str, ...] = (), **entry: Any
+) -> Callable[[Callable[..., Tensor]], Callable[..., Tensor]]:
+    """Put a function that makes tensors into the catalogue, with the options of all factories.
+
+    The function takes what was `told` first, and its own arguments after it. Where one of these is
+    `input`, it says what is not told. `without` names options that torch does not give it;
+    `ways` are its positional arguments where help says more than the parameters do; `entry` is
+    what `op` takes.
+    """
+
+    def add(call: Callable[..., Tensor]) -> Callable[..., Tensor]:
+        made = _with_options(call, [word for word in OPTIONS if word not in without])
+        said = set(re.findall(r"\w+", " ".join(ways)))
+        words = [f"{k}={v!r}" for k, v in (made.__kwdefaults__ or {}).items() if k not in said]
+        stars = ["" if way.startswith("*") else "*, " for way in ways]
+        name, options = call.__name__, ", ".join(words)
+        forms = [f"{name}({way}, {star}{options}) -> Tensor" for way, star in zip(ways, stars)]
+        return op(forms=tuple(forms), **entry)(made)
+
+    return add
+
+
+def _with_options(call: Callable[..., Tensor], options: list[str]) -> Callable[..., Tensor]:
+    """A function of `call`'s own parameters and the options, which `call` is told in one."""
+    name = call.__name__
+    own = list(inspect.signature(call).parameters.values())[1:]
+    names = {kind: [p.name for p in own if p.kind is kind] for kind in inspect._ParameterKind}
+    stars = [f"*{n}" for n in names[inspect.Parameter.VAR_POSITIONAL]]
+    keywords = names[inspect.Parameter.KEYWORD_ONLY]
+    ordered = names[inspect.Parameter.POSITIONAL_OR_KEYWORD]
+    defaults = {p.name: p.default for p in own if p.default is not p.empty}
+    defaults |= {word: OPTIONS[word][1] for word in options}
+
+    def words(some: list[str]) -> list[str]:
+        return [f"{n}=defaults[{n!r}]" if n in defaults else n for n in some]
+
+    taken = ", ".join([*words(ordered), *(stars or ["*"]), *words(keywords), *words(options)])
+    told = ["input"] * ("input" in ordered)
+    told += [word if word in options else repr(default) for word, (_, default) in OPTIONS.items()]
+    handed = ", ".join([*ordered, *stars, *(f"{n}={n}" for n in keywords)])
+    source = f"def {name}({taken}):\n    return call(told({name!r}, {', '.join(told)}), {handed})\n"
+    scope: dict[str, Any] = {
+        "call": call, "told": _told_like if "input" in ordered else Told, "defaults": defaults
+    }  # fmt: skip
+    exec(compile(source, "<ftensor factory>", "exec"), scope)
+    made: Callable[..., Tensor] = scope[name]
+    made.__doc__, made.__module__ = call.__doc__, "ftensor"
+    made.__annotations__ = {k: v for k, v in call.__annotations__.items() if k != "told"}
+    made.__annotations__ |= {word: OPTIONS[word][0] for word in options}
+    return made
