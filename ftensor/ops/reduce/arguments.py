@@ -14,6 +14,7 @@ from ...rows.op import Dims
 
 F = TypeVar("F", bound=Callable[..., Any])
 MOST_DIMS = 64  # that torch reduces
+_SOME, _ONE = Dims.SOME, Dims.ONE
 _NUMPY_NAMES = {"axis": "dim", "keepdims": "keepdim"}
 
 
@@ -57,14 +58,14 @@ def one_dim(name: str, dim: Any) -> int:
     return int(dim.__index__())
 
 
-def dims_of(name: str, dim: Any, ndim: int, rule: Dims = Dims.SOME) -> Ints:
+def dims_of(name: str, dim: Any, ndim: int, rule: Dims = _SOME) -> Ints:
     """The dims that an argument names, counted from the front."""
     if dim is not None and not is_int(dim):
-        if rule is Dims.ONE or not isinstance(dim, (tuple, list)):
+        if rule is _ONE or not isinstance(dim, (tuple, list)):
             dim = one_dim(name, dim)
         else:
             dim = tuple([one_dim(name, d) for d in dim])
-            if not dim and rule is Dims.SOME:
+            if not dim and rule is _SOME:
                 dim = None
     found = normalize_dims(dim, ndim)
     if ndim > MOST_DIMS:

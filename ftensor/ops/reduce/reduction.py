@@ -2,16 +2,35 @@
 
 from __future__ import annotations
 
+from functools import cache
 from typing import Any
 
 from ... import dtypes
 from ..._tensor import Tensor
-from ...dtypes import dtype
+from ...dtypes import dtype, get_default_dtype
 from ...errors import reduce as errors_reduce
 from ...execute.reduce import fold
 from ...iterator.shape import Ints
 from ...rows.op import Promote, Reduce, dtypes_through
 from .arguments import check_not_empty, checked, count, dims_of
+
+
+@cache
+def _taken(
+    row: Reduce, own: dtype, of: dtype | None, default: dtype
+) -> tuple[Reduce, dtype, tuple[dtype, ...]]:
+    """(the row that computes, what it computes in, the dtypes of its outputs).
+
+    `default` is the default dtype, on which promotion depends.
+    """
+    compute, result = dtypes_through(row.promote, own) if of is None else (of.compute, of)
+    return row.instead.get(result.kind, row), compute, row.results(result)
+
+
+@cache
+def _refused(row: Reduce, own: dtype, of: dtype | None) -> bool:
+    """Whether a row has no words for a tensor's dtype, or for the one it is to be taken as."""
+    return not row.serves((of or own).kind) or (own.is_complex and not row.serves("c"))
 
 
 def reduced(
@@ -23,38 +42,31 @@ def reduced(
     `of` is the dtype of the computation and the result in place of the one that the row promotes
     to; `out` may have any that can hold it.
     """
-    if of is None:
-        compute, result = dtypes_through(row.promote, input._dtype)
-    else:
-        compute, result = of.compute, of
-    row = row.instead.get(result.kind, row)
+    runs, compute, results = _taken(row, input._dtype, of, get_default_dtype())
     numbers = (count(input._shape, dims),) if row.params else ()
-    return fold(row, (input,), dims, keepdim, compute, row.results(result), numbers, (out,))[0]
+    into = None if out is None else (out,)
+    return fold(runs, (input,), dims, keepdim, compute, results, numbers, into)[0]
 
 
-def called(
-    row: Reduce, input: Any, dim: Any, keepdim: Any, of: Any, out: Any
-) -> Tensor:  # fmt: skip
+def called(row: Reduce, input: Any, dim: Any, keepdim: Any, of: Any, out: Any) -> Tensor:
     """A row's reduction as a user calls it, `of` being the argument `dtype`.
 
     TypeError for arguments of the wrong type, IndexError for dims that are not there, the row's
     exceptions for dtypes and for no elements, RuntimeError for an `out` of another dtype.
     """
     checked(row.name, input, keepdim, of, out)
-    own: dtype = input._dtype
-    taken = of or own
-    refused = not row.serves(taken.kind) or (own.is_complex and not row.serves("c"))
+    refused = _refused(row, input._dtype, of)
     if refused and row.refuses_first:
-        raise row.refusal(row.name, taken)
-    dims = dims_of(row.name, dim, input.ndim, row.dims)
+        raise row.refusal(row.name, of or input._dtype)
+    dims = dims_of(row.name, dim, len(input._shape), row.dims)
     if row.nothing is not None:
         check_not_empty(row.name, input, dims, dim, row.nothing)
     if refused:
-        raise row.refusal(row.name, taken)
+        raise row.refusal(row.name, of or input._dtype)
     if out is not None:
         if of is None and row.converts and row.serves(out._dtype.kind):
             of = out._dtype
-        _check_out(row, own, of, out._dtype)
+        _check_out(row, input._dtype, of, out._dtype)
     return reduced(row, input, dims, keepdim, of, out)
 
 
@@ -63,6 +75,6 @@ def _check_out(row: Reduce, own: dtype, of: dtype | None, given: dtype) -> None:
         if given not in (dtypes.bool, dtypes.uint8):
             raise errors_reduce.out_not_bool(row.name, given)
         return
-    (needed,) = row.results(of or dtypes_through(row.promote, own)[1])
+    _, _, (needed,) = _taken(row, own, of, get_default_dtype())
     if given is not needed:
         raise errors_reduce.out_dtype(row.name, given, needed)
