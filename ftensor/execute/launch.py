@@ -91,12 +91,14 @@ class Launch:
     plan: Any = None
     numbers: tuple[dtype, ...] = ()
     temporaries: Ints = ()
-    # Where a call gives one fresh tensor: which of its arguments are tensors, the others numbers.
+    # What a call passes, where `call` is to serve it: whether its outputs are fresh tensors, and
+    # then for each of its arguments whether that is a tensor (else a number).
     form: tuple[bool, ...] | None = None
     enqueue: Callable[..., None] = field(init=False)
-    # With `form`, the whole call `call(arguments, further numbers)`; None from it where somebody
-    # stands at the door, or the arguments are not on one device.
-    call: Callable[..., Tensor | None] | None = field(init=False, default=None)
+    # With `form`, the whole of `call(arguments, further numbers, out)`, which gives the outputs. It
+    # gives None, and has done nothing, where there is something to look at first: somebody at the
+    # door, memory that may not be written or that an argument shares, several devices.
+    call: Callable[..., Any] | None = field(init=False, default=None)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "enqueue", _enqueuer(self))
@@ -247,35 +249,44 @@ def _enqueuer(launch: Launch) -> Callable[..., None]:
     return written(parameters, lines if launch.steps else (), bound(launch))
 
 
-def _caller(launch: Launch, form: tuple[bool, ...]) -> Callable[..., Tensor | None]:
-    """The function that makes a fresh result and puts a launch's steps on the current stream."""
-    operands = range(1, launch.operands)
-    left = iter(operands)
-    names = [f"x{next(left)}" if tensor else f"n{i}" for i, tensor in enumerate(form)]
+def _caller(launch: Launch, form: tuple[bool, ...]) -> Callable[..., Any]:
+    """The function that checks and does a call, written for its form."""
+    fresh, *arguments = form
+    operands, count = range(launch.operands), len(launch.outputs)
+    results, inputs = operands[:count], operands[count:]
+    given = inputs if fresh else operands
+    left = iter(inputs)
+    names = [f"x{next(left)}" if tensor else f"n{i}" for i, tensor in enumerate(arguments)]
     numbers = [name for name in names if name[0] == "n"]
     params = [f"p{i}" for i in range(len(launch.numbers) - len(numbers))]
-    lines = [f"{', '.join(names)}, = inputs"]
-    if params:
-        lines.append(f"{', '.join(params)}, = params")
-    lines += [f"s{k} = x{k}._storage" for k in operands]
-    lines.append("device = s1.device")
-    elsewhere = [f"s{k}.device is not device" for k in operands[1:]]
-    lines.append(f"if {' or '.join([*elsewhere, 's1.backend.executor is not None'])}: return None")
-    lines += [
-        "stream = s1.backend._current.stream",
-        "s0 = s1.backend.pool.take(nbytes, stream)",
-        "s0.device = device",
-        "x0 = new(Tensor)",
-        "x0._storage, x0._dtype, x0._offset = s0, dtype, 0",
-        "x0._shape, x0._strides, x0._key = shape, strides, key",
-    ]
-    if launch.numbers:
-        given = enumerate([*numbers, *params])
-        lines.append(f"numbers = {' + '.join(f'values_of({n}, d{i})' for i, n in given)}")
-    lines += [*steps_text(launch, operands), "return x0"]
-    (out,) = launch.outputs
+    lines = [f"{', '.join(names)}, = inputs"] if names else []
+    lines += [f"{', '.join(params)}, = params"] if params else []
+    lines += [f"s{k} = x{k}._storage" for k in given]
+    lines.append(f"device, backend = s{given[0]}.device, s{given[0]}.backend")
+    looks = [f"s{k}.device is not device" for k in given[1:]]
+    looks += ["backend.executor is not None"]
+    if not fresh:
+        looks += ["s0.readonly", *[f"s{k} is s0 and x{k} is not x0" for k in inputs]]
+    lines += [f"if {' or '.join(looks)}: return None", "stream = backend._current.stream"]
     scope = bound(launch) | {f"d{i}": d for i, d in enumerate(launch.numbers)}
     scope |= {"new": object.__new__, "Tensor": Tensor, "values_of": values_of}
-    scope |= {"nbytes": out.nbytes, "dtype": out.dtype, "key": out.key}
-    scope |= {"shape": out.shape, "strides": out.strides}
-    return written("inputs, params", lines, scope)
+    if not fresh:
+        lines.append("s0.bounds = None")
+    for k, out in zip(results if fresh else (), launch.outputs):
+        lines += [
+            f"s{k} = backend.pool.take(nbytes{k}, stream)",
+            f"s{k}.device = device",
+            f"x{k} = new(Tensor)",
+            f"x{k}._storage, x{k}._dtype, x{k}._offset = s{k}, dtype{k}, 0",
+            f"x{k}._shape, x{k}._strides, x{k}._key = shape{k}, strides{k}, key{k}",
+        ]
+        scope |= {f"nbytes{k}": out.nbytes, f"dtype{k}": out.dtype, f"key{k}": out.key}
+        scope |= {f"shape{k}": out.shape, f"strides{k}": out.strides}
+    if launch.numbers:
+        rounded = enumerate([*numbers, *params])
+        lines.append(f"numbers = {' + '.join(f'values_of({n}, d{i})' for i, n in rounded)}")
+    elif any(step.numbers for step in launch.steps):
+        lines.append("numbers = params")
+    lines += steps_text(launch, given)
+    lines.append(f"return {', '.join(f'x{k}' for k in results)},")
+    return written("inputs, params, x0", lines, scope)

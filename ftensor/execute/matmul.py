@@ -23,8 +23,7 @@ from ..kernels.skeletons.gemm import (
     pack_key,
     packed_key,
 )
-from .launch import Launch, Step, fitting, geometry_storage
-from .numbers import values_of
+from .launch import Launch, Output, Step, fitting, geometry_storage
 from .run import run
 
 if TYPE_CHECKING:
@@ -32,7 +31,6 @@ if TYPE_CHECKING:
 
 # A launch's operands, and the panels that are made of a and b, or, turned around, of b and a.
 OUT, A, B, ADDED, *PANELS = range(6)
-OPERANDS = 4
 
 # Products of fewer terms than this are computed where they lie, larger ones from packed panels.
 DIRECT_TERMS = 96**3
@@ -67,13 +65,12 @@ def gemm(
     operands = (out, a, b, added)
     if not backend.target.unaligned:
         key += tuple([not x._place() for x in operands])
-    given = added if mode == 2 else None
-    if key not in backend.launches and _in_pieces(out, a, b, given, alpha, beta):
-        return out
-    compute = out._dtype.compute
-    numbers = values_of(alpha, compute) + values_of(beta, compute)
-    args = (out, a, b, given, alpha, beta)
-    run(backend, key, prepare, gemm, args, (out,), (a, b, added), numbers, out)
+    launch = backend.launches.get(key)
+    if launch is None or launch.call((a, b, added), (alpha, beta), out) is None:
+        given = added if mode == 2 else None
+        if launch is not None or not _in_pieces(out, a, b, given, alpha, beta):
+            args = (out, a, b, given, alpha, beta)
+            run(backend, key, prepare, gemm, args, (out,), (a, b, added), (alpha, beta), out)
     return out
 
 
@@ -158,11 +155,20 @@ def prepare(
     out: Tensor, a: Tensor, b: Tensor, added: Tensor | None, alpha: Any, beta: Any
 ) -> Launch:
     """The launch of a product: one step, or two where its operands are packed before."""
-    if not numel(out._shape):
-        return Launch((), OPERANDS)
-    backend, of = out._storage.backend, out._dtype
     mode = _mode(added, alpha)
     added = out if added is None else added
+    steps, panels = _steps(out, a, b, added, mode) if numel(out._shape) else ((), ())
+    plan = tuple([(x._shape, x._strides) for x in (out, a, b, added)])
+    outputs = (Output(out._dtype, out._shape, out._strides),)
+    factors = (out._dtype.compute,) * 2
+    return Launch(steps, len(plan), outputs, plan, factors, panels, (False, True, True, True))
+
+
+def _steps(
+    out: Tensor, a: Tensor, b: Tensor, added: Tensor, mode: int
+) -> tuple[tuple[Step, ...], Ints]:
+    """The kernels, and the bytes of the panels between them."""
+    backend, of = out._storage.backend, out._dtype
     if of.name in ("float64", "complex128") and not backend.properties.has_float64:
         raise errors.no_float64(of, backend.properties.name)
     m, n = out._shape[-2:]
@@ -218,7 +224,7 @@ def _fused(out: Tensor, a: Tensor, b: Tensor) -> bool:
 def _direct(
     backend: Backend, key: GemmKey, swap: bool, terms: int, a: Tensor, b: Tensor,
     out: Tensor, added: Tensor, mode: int,
-) -> Launch:  # fmt: skip
+) -> tuple[tuple[Step, ...], Ints]:  # fmt: skip
     *batch, m, n = out._shape
     shape = tuple(batch)
     row_blocks, vectors = -(-m // key.rows), -(-n // key.lanes)
@@ -232,13 +238,13 @@ def _direct(
     units = _units(backend, terms, items)
     run = fitting(kernel(backend, key), units, terms // 16)
     pointers = (OUT, B, A, ADDED) if swap else (OUT, A, B, ADDED)
-    return Launch((_step(backend, key, run, units, pointers, pointers, geometry),), OPERANDS)
+    return (_step(backend, key, run, units, pointers, pointers, geometry),), ()
 
 
 def _packed(
     backend: Backend, key: GemmKey, swap: bool, terms: int, a: Tensor, b: Tensor,
     out: Tensor, added: Tensor, mode: int,
-) -> Launch:  # fmt: skip
+) -> tuple[tuple[Step, ...], Ints]:  # fmt: skip
     *batch, m, n = out._shape
     shape = tuple(batch)
     depth = a._shape[-1]
@@ -280,7 +286,7 @@ def _packed(
         backend, key, kernel(backend, key), min(units, items),
         (OUT, *PANELS, ADDED), (OUT, ADDED), geometry,
     )  # fmt: skip
-    return Launch((first, second), OPERANDS, temporaries=tuple(panels))
+    return (first, second), tuple(panels)
 
 
 def _step(

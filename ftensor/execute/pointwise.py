@@ -44,10 +44,10 @@ def pointwise(
     if not backend.target.unaligned:
         key += _alignments(inputs, out)
     launch = backend.launches.get(key)
-    if launch is not None and launch.call is not None:
-        made: Tensor | None = launch.call(inputs, params)
+    if launch is not None:
+        made: tuple[Tensor] | None = launch.call(inputs, params, out)
         if made is not None:
-            return made
+            return made[0]
     device = storage.device
     tensors = [x for x in inputs if type(x) is Tensor]
     for x in tensors:

@@ -59,7 +59,7 @@ def prepare(
         (Output(written, plan.out_shape, plan.out_strides),),
         plan,
         rounded,
-        form=None if out is not None else tuple([type(x) is Tensor for x in inputs]),
+        form=(out is None, *[type(x) is Tensor for x in inputs]),
     )
 
 

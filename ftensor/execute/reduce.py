@@ -20,7 +20,6 @@ from .copy import into as copied
 from .index_check import know_bounds
 from .keys import fold_key, monoid, partials, results, second
 from .launch import Launch, Output, Step, fitting, geometry_storage
-from .numbers import values_of
 from .output import check_dtype, check_place, sized
 from .reduce_pieces import in_pieces
 from .run import run
@@ -59,16 +58,20 @@ def fold(
         key += (x._key,)
         if not backend.target.unaligned:
             key += (not x._place(),)
-    args = (red, inputs, dims, keepdim, compute, outs, params)
-    if key not in backend.launches and _too_large(inputs):
-        made = in_pieces(fold, *args, LIMIT)
-    else:
-        numbers = [v for p in params for v in values_of(p, compute.to_real())]
-        targets = [
-            None if out is None else _straight(red, out, of, inputs, dims, keepdim)
-            for out, of in zip(given, outs, strict=True)
-        ]
-        made = run(backend, key, prepare, fold, args, targets, inputs, numbers)
+    launch = backend.launches.get(key)
+    made: tuple[Tensor, ...] | None = None
+    if launch is not None and into is None:
+        made = launch.call(inputs, params, None)
+    if made is None:
+        args = (red, inputs, dims, keepdim, compute, outs, params)
+        if launch is None and _too_large(inputs):
+            made = in_pieces(fold, *args, LIMIT)
+        else:
+            targets = [
+                None if out is None else _straight(red, out, of, inputs, dims, keepdim)
+                for out, of in zip(given, outs, strict=True)
+            ]
+            made = run(backend, key, prepare, fold, args, targets, inputs, params)
     if red.arg and made[0].numel():  # where it is, in the elements folded into one
         folded = max(x.numel() for x in inputs) // made[0].numel()
         for t, out, text in zip(made, given, red.finish):
@@ -76,8 +79,7 @@ def fold(
                 know_bounds(t, 0, folded - 1)
     if into is None:
         return made
-    moved = [x if x is out else copied(red.name, out, x, True) for x, out in zip(made, given)]
-    return tuple(moved)
+    return tuple([x if x is out else copied(red.name, out, x, True) for x, out in zip(made, given)])
 
 
 def _straight(
@@ -109,9 +111,11 @@ def prepare(
     strides = [broadcast_strides(x._shape, x._strides, shape) for x in inputs]
     plan = plan_reduce(shape, strides, dims, keepdim, reorder=not red.arg)
     operands = len(outs) + len(inputs)
+    numbers = (compute.to_real(),) * len(params)
+    form = (True,) * (1 + len(inputs))
     outputs = tuple([Output(of, plan.out_shape, plan.out_strides) for of in outs])
     if not numel(plan.out_shape):
-        return Launch((), operands, outputs, plan)
+        return Launch((), operands, outputs, plan, numbers, form=form)
     for d in (compute, *outs):
         if d.name in ("float64", "complex128") and not backend.properties.has_float64:
             raise errors.no_float64(d, backend.properties.name)
@@ -126,7 +130,7 @@ def prepare(
     written, read = tuple(range(len(outs))), tuple(range(len(outs), operands))
     if splits == 1 or not stage.splittable(with_outs, dtypes, fields):
         step = stage.build(with_outs, dtypes, final, red.finish, "whole", written, read)
-        return Launch((step,), operands, outputs, plan)
+        return Launch((step,), operands, outputs, plan, numbers, form=form)
     count = numel(plan.kept)
     between = tuple(range(operands, operands + len(fields)))
     to_states = replace(
@@ -148,7 +152,7 @@ def prepare(
     states = [d for d, _ in fields]
     last = stage.build(from_states, states, final, red.finish, "second", written, between)
     temporaries = tuple([d.itemsize * splits * count for d in states])
-    return Launch((first, last), operands, outputs, plan, temporaries=temporaries)
+    return Launch((first, last), operands, outputs, plan, numbers, temporaries, form)
 
 
 class _Stage:

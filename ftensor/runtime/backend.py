@@ -101,6 +101,8 @@ class Backend(ABC):
     # The alignment, in bytes, that foreign memory needs to be adopted without a copy; an
     # element's own alignment is always needed.
     adopt_alignment: int = 1
+    # Whether small launches may run in the calling thread, beside a stream that has nothing to do.
+    inline: bool = False
 
     def __init__(self, target: Target, properties: DeviceProperties, host_shared: bool) -> None:
         self.target = target

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from collections import deque
 from typing import TYPE_CHECKING, Any, Protocol
 
 from .. import errors
@@ -33,9 +34,14 @@ class Stream:
         self.launched = 0
         self.finished = 0
         self._kept: list[Any] = []
+        # Where launches may run beside the queue (`Backend.inline`): events of the commands in it,
+        # the oldest first, how many were dropped since they are done, and whose turn that is.
+        self.flying: deque[Any] = deque()
+        self._landed = 0
+        self._landing = threading.Lock()
         # Launches that may have met an error, by what tells them apart; asked at the next wait.
         self.doubts: dict[Any, Doubt] = {}
-        self._checkpoint: tuple[int, Any] | None = None
+        self._checkpoint: tuple[int, Any, int] | None = None
         self._probe: tuple[int, Any] | None = None
         for other in backend.all_streams():
             # Launches that were prepared there serve here too; their geometry may be on its way.
@@ -65,12 +71,50 @@ class Stream:
 
     def finish(self) -> None:
         """Wait for everything enqueued so far, and raise nothing: for what is no user's wait."""
-        seen = self.launched
+        seen, flying = self.launched, self._landed + len(self.flying)
         if self.finished != seen:
             kept, self._kept = self._kept, []
             self.backend.finish(self.queue)
             self.finished = max(self.finished, seen)
             kept.clear()
+            self._land(flying)
+
+    def through(self) -> bool:
+        """Whether everything enqueued so far is done, as its events say; where these are kept."""
+        seen = self.launched
+        if not self._landing.acquire(blocking=False):
+            return False  # another thread is asking, or this one, in what a signal interrupted
+        try:
+            while self.flying:
+                if self.flying[0].command_execution_status:  # 0 is CL_COMPLETE
+                    return False
+                self.flying.popleft()
+                self._landed += 1
+        finally:
+            self._landing.release()
+        self.finished = max(self.finished, seen)
+        return True
+
+    def _land(self, count: int) -> None:
+        """Drop the events of the first `count` commands of all, which are done."""
+        if self._landing.acquire(blocking=False):
+            try:
+                while self._landed < count:
+                    self.flying.popleft()
+                    self._landed += 1
+            finally:
+                self._landing.release()
+
+    def note(self, event: Any = None) -> None:
+        """Count a command that is no launch; `event` is its own, if it has one."""
+        if self.backend.inline:
+            self.flying.append(event or self.marker())
+        self.launched += 1
+
+    def lose_sight(self) -> None:
+        """A launch was interrupted, perhaps after it was enqueued: only waiting tells its end."""
+        self.flying.append(_Unseen)
+        self.launched += 1
 
     def keep(self, guard: Any) -> None:
         """Hold what a command in flight needs, until the stream is waited for or it is many."""
@@ -84,10 +128,12 @@ class Stream:
         A runtime keeps every command it has not run, so a host that is faster than the device
         would otherwise fill the memory with commands.
         """
-        before, self._checkpoint = self._checkpoint, (self.launched, self.marker())
+        flying = self._landed + len(self.flying)
+        before, self._checkpoint = self._checkpoint, (self.launched, self.marker(), flying)
         if before is not None:
             self.backend.finish_marker(before[1])
             self.finished = max(self.finished, before[0])
+            self._land(before[2])
 
     def marker(self) -> Any:
         """The device's own event behind everything enqueued so far."""
@@ -117,14 +163,14 @@ class Stream:
         """Let what is enqueued here from now on wait for the event; the host does not wait."""
         if event.marker is not None and event.stream is not self:
             self.backend.wait_marker(self.queue, event.marker, event.backend)
-            self.launched += 1
+            self.note()
 
     def wait_stream(self, stream: Stream) -> None:
         """Let what is enqueued here from now on wait for the other stream's work so far."""
         if stream is self or stream.idle():
             return
         self.backend.wait_marker(self.queue, stream.marker(), stream.backend)
-        self.launched += 1
+        self.note()
 
     def use(self, storage: Storage) -> None:
         """Say that a storage of another stream is used here, so that its memory stays safe.
@@ -146,6 +192,12 @@ class Stream:
 
     def __repr__(self) -> str:
         return f"Stream(device={self.backend.properties.name!r}, priority={self.priority})"
+
+
+class _Unseen:
+    """Stands for the event of a command that nobody has: it never says that it is done."""
+
+    command_execution_status = 1
 
 
 class ClosedStream(Stream):

@@ -27,6 +27,10 @@ SMALL_UPLOAD = 64 * 1024
 LAST_CACHE = Path("/sys/devices/system/cpu/cpu0/cache/index3/size")
 
 
+# Intel's: CL_QUEUE_THREAD_LOCAL_EXEC_ENABLE_INTEL.
+INLINE_EXTENSION, INLINE = "cl_intel_exec_by_local_thread", 1 << 31
+
+
 class OpenCLBackend(Backend):
     """One OpenCL device in a context of its own."""
 
@@ -44,6 +48,8 @@ class OpenCLBackend(Backend):
             host_shared = bool(cl_device.type & cl.device_type.CPU)
         self._local_size = (1,) if target.grid == "slab" else None
         super().__init__(target, device_properties(cl_platform, cl_device), host_shared)
+        self._inline_queue = self._queue_in_thread()
+        self.inline = self._inline_queue is not None
         self._options = build_options(target, cl_device)
 
     def build(
@@ -74,7 +80,14 @@ class OpenCLBackend(Backend):
                     ) from error
                 cache.put(key, self._binary(program))
             kernel = self.cl.Kernel(program, entry)
-        return make_launcher(kernel, params, self._local_size, self.dialect == "intel")
+        tasks = self.dialect == "intel"
+        return make_launcher(kernel, params, self._local_size, tasks, self._inline_queue)
+
+    def _queue_in_thread(self) -> Any | None:
+        """A queue whose commands run in the thread that enqueues them, where there is one."""
+        if self.target.kind != "cpu" or INLINE_EXTENSION not in self.cl_device.extensions.split():
+            return None
+        return self.cl.CommandQueue(self.context, self.cl_device, properties=INLINE)
 
     def forked(self) -> None:
         """In a forked child: every use fails with advice, instead of waiting for ever."""
@@ -172,7 +185,7 @@ class OpenCLBackend(Backend):
             dst_offset=byte_offset,
             is_blocking=not small,
         )
-        stream.launched += 1
+        stream.note(event)
         if small:
             # pyopencl waits for an event that is dropped early, since it guards the array.
             stream.keep(event)

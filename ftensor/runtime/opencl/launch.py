@@ -25,12 +25,18 @@ TYPE_CHARS = {
 
 
 def make_launcher(
-    kernel: Any, params: Sequence[str], local_size: tuple[int] | None, tasks: bool = False
+    kernel: Any,
+    params: Sequence[str],
+    local_size: tuple[int] | None,
+    tasks: bool = False,
+    inline_queue: Any = None,
 ) -> Kernel:
     """A function `launch(stream, units, *args)` written for one kernel's parameters.
 
     A unit is a work-item; with `tasks` it is a launch of its own of a single work-item, which is
-    told its number and the number of units by two ints behind `params`.
+    told its number and the number of units by two ints behind `params`. Where the device has an
+    `inline_queue`, which runs commands in the calling thread, the function has another one,
+    `inline`, that runs its kernel there if the stream has nothing left to do.
 
     Setting all pointers in one call and all scalars in another, through the two methods that
     pyopencl's own generated code uses, leaves 0.5 us of Python around the enqueue itself.
@@ -44,14 +50,15 @@ def make_launcher(
             other.append(f"{i}, pack({TYPE_CHARS[param]!r}, {name})")
         else:
             packed.append(f"{i}, {TYPE_CHARS[param].encode()!r}, {name}")
-    lines = [f"def launch({', '.join(['stream', 'units', *names])}, /):"]
+    head = f"def launch({', '.join(['stream', 'units', *names])}, /):"
     # Read before the lock: in a forked child this raises, and the lock may be held for ever.
-    lines.append("    queue = stream.queue")
+    queue = "    queue = stream.queue"
     # A kernel object holds its arguments, so setting and enqueueing belong together.
-    lines.append("    with lock:")
+    lines = ["    with lock:"]
     for method, parts in (("handles", handles), ("packed", packed), ("other", other)):
         if parts:
             lines.append(f"        set_{method}(({', '.join(parts)},))")
+    enqueue = "enqueue(queue, kernel, (units,), local_size, None, None, False, False)"
     if tasks:
         n = len(params)
         lines += [
@@ -59,11 +66,9 @@ def make_launcher(
             f"            set_packed(({n}, b'i', unit, {n + 1}, b'i', units))",
             "            enqueue(queue, kernel, (1,), (1,), None, None, False, False)",
         ]
-    else:
-        lines.append(
-            "        enqueue(queue, kernel, (units,), local_size, None, None, False, False)"
-        )
-    lines += [
+    elif inline_queue is None:
+        lines.append(f"        {enqueue}")
+    count = [
         "    launched = stream.launched = stream.launched + 1",
         "    if not launched & 1023:",
         "        stream.throttle()",
@@ -80,6 +85,34 @@ def make_launcher(
         "lock": threading.Lock(),
         "pack": struct.pack,
     }
-    exec(compile("\n".join(lines), f"<launch {kernel.function_name}>", "exec"), scope)
-    launch: Kernel = scope["launch"]
+    name = kernel.function_name
+    if inline_queue is None:
+        return _compiled(name, [head, queue, *lines, *count], scope)
+    # Whether a stream is through is asked of its commands' events, and one that Ctrl-C lost between
+    # these two lines is not waited for by what runs beside the queue: so nothing does then.
+    noted = [
+        "        try:",
+        f"            stream.flying.append({enqueue})",
+        "        except BaseException:",
+        "            stream.lose_sight()",
+        "            raise",
+    ]
+    launch = _compiled(name, [head, queue, *lines, *noted, *count], scope)
+    scope |= {"queued": launch, "inline_queue": inline_queue}
+    beside = [
+        queue,
+        "    if stream.finished != stream.launched and not stream.through():",
+        f"        return queued({', '.join(['stream', 'units', *names])})",
+        "    queue = inline_queue",
+        *lines,
+        f"        {enqueue}",
+    ]
+    launch.inline = _compiled(name, [head, *beside], scope)  # type: ignore[attr-defined]
+    return launch
+
+
+def _compiled(name: str, lines: Sequence[str], scope: dict[str, Any]) -> Kernel:
+    found = dict(scope)
+    exec(compile("\n".join(lines), f"<launch {name}>", "exec"), found)
+    launch: Kernel = found["launch"]
     return launch
