@@ -204,7 +204,7 @@ class _Mirror:
     def _spread(self, out: Tensor) -> bool:
         """Bring a strided result back in one piece; False where the copy kernel is missing too."""
         packed = new(out._shape, out._dtype, self.where)
-        key = ("spread", packed._key, out._key, out._offset * out._dtype.itemsize % VECTOR)
+        key = ("spread", packed._key, out._key, out._place())
         launch = look_up(self.backend, key, prepare, (COPY, (packed,), (), out, True))
         if isinstance(launch, Missing):
             return False
