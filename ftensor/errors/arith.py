@@ -59,22 +59,12 @@ def needs_real_floats(op: str, dtypes: Sequence[object]) -> RuntimeError:
     return RuntimeError(f"{op}(): expected float32 or float64 tensors, but got {given}")
 
 
-def out_dtype(op: str, needed: object, given: object) -> RuntimeError:
-    """An `out=` (or an in-place tensor) that must have exactly the result's dtype."""
-    return RuntimeError(f"{op}(): the output must be {needed}, the result's dtype, not {given}")
-
-
 def not_a_condition(dtype: object) -> RuntimeError:
     """`where` by something that is no mask."""
     return RuntimeError(
         f"where() expected the condition to be a bool tensor, but it is {dtype}; "
         "compare it with something, or convert it with .bool()"
     )
-
-
-def not_a_tensor(op: str, argument: str, value: object) -> TypeError:
-    """A number, or anything else, where a tensor is needed."""
-    return TypeError(f"{op}(): argument '{argument}' must be a Tensor, not {type(value).__name__}")
 
 
 def where_arguments() -> TypeError:

@@ -51,11 +51,6 @@ def needs_a_tensor(op: str, inputs: Sequence[object]) -> TypeError:
     return TypeError(f"{op}(): at least one argument must be a Tensor, but got {kinds}")
 
 
-def out_not_a_tensor(op: str, out: object) -> TypeError:
-    """An `out=` that nothing can be written to."""
-    return TypeError(f"{op}(): argument 'out' must be a Tensor, not {type(out).__name__}")
-
-
 def not_a_tensor_or_number(op: str, value: object) -> TypeError:
     """An op's operand that is neither a tensor nor a number."""
     return TypeError(
@@ -64,12 +59,27 @@ def not_a_tensor_or_number(op: str, value: object) -> TypeError:
     )
 
 
-def not_a_tensor(op: str, position: int, value: object) -> TypeError:
-    """A number for an operand of which torch wants a tensor."""
+def argument_type(op: str, argument: str, wanted: str, value: object) -> TypeError:
+    """An argument of a type that an op does not take."""
+    return TypeError(f"{op}(): `{argument}` must be {wanted}, not {value!r}")
+
+
+def not_a_tensor(op: str, argument: str | int, value: object) -> TypeError:
+    """Something else where a tensor is wanted; the argument by its name, or its place from 1 on."""
     return TypeError(
-        f"{op}(): argument {position} must be a Tensor, not {type(value).__name__} {value!r}; "
+        f"{op}(): argument {argument!r} must be a Tensor, not {type(value).__name__} {value!r}; "
         "ft.tensor(x) makes one of a number"
     )
+
+
+def missing_argument(op: str, argument: str) -> TypeError:
+    """A call without an argument that it cannot do without."""
+    return TypeError(f"{op}() needs the argument `{argument}`")
+
+
+def out_dtype(op: str, needed: object, given: object) -> RuntimeError:
+    """An `out=` (or an in-place tensor) that must have exactly the result's dtype."""
+    return RuntimeError(f"{op}(): expected out to have dtype {needed}, but got {given}")
 
 
 def different_devices(op: str, devices: Sequence[object]) -> RuntimeError:

@@ -8,11 +8,6 @@ from collections.abc import Sequence
 # --- arguments ---
 
 
-def missing_argument(function: str, argument: str) -> TypeError:
-    """A call without an argument it cannot do without."""
-    return TypeError(f"{function}() needs `{argument}`")
-
-
 def surplus_arguments(function: str, most: int, given: int) -> TypeError:
     """More positional arguments than there are places."""
     return TypeError(f"{function}() takes {most} positional argument(s), but {given} were given")
@@ -21,14 +16,6 @@ def surplus_arguments(function: str, most: int, given: int) -> TypeError:
 def given_twice(function: str, argument: str) -> TypeError:
     """An argument given by position and by name."""
     return TypeError(f"{function}() was given `{argument}` twice")
-
-
-def not_a_dtype(function: str, value: object) -> TypeError:
-    """Something else where a dtype is wanted."""
-    return TypeError(
-        f"{function}() needs an ftensor.dtype, such as ftensor.float32, as `dtype`, "
-        f"not {value!r} ({type(value).__name__})"
-    )
 
 
 def not_a_layout(function: str, value: object) -> TypeError:
@@ -91,12 +78,12 @@ def bad_physical_layout(size: Sequence[int], layout: Sequence[int]) -> RuntimeEr
     )
 
 
-def out_dtype(function: str, dtype: object, out: object) -> RuntimeError:
+def dtype_against_out(function: str, dtype: object, out: object) -> RuntimeError:
     """`dtype` and `out` that contradict each other."""
     return RuntimeError(f"{function}(): dtype {dtype} is not the dtype of `out`, {out}")
 
 
-def out_device(function: str, device: object, out: object) -> RuntimeError:
+def device_against_out(function: str, device: object, out: object) -> RuntimeError:
     """`device` and `out` that contradict each other."""
     return RuntimeError(f"{function}(): device {device} is not the device of `out`, {out}")
 

@@ -96,11 +96,6 @@ def put_dtypes(dtype: object, values: object) -> RuntimeError:
     )
 
 
-def out_dtype(name: str, wanted: object, given: object) -> RuntimeError:
-    """An `out=` that must have the result's dtype and does not."""
-    return RuntimeError(f"{name}(): expected out to have dtype {wanted}, but got {given}")
-
-
 def mask_dtype(name: str, given: object) -> RuntimeError:
     """A mask that is no bool tensor."""
     return RuntimeError(f"{name}(): expected the mask to be a bool Tensor, but got {given}")
@@ -112,12 +107,6 @@ def fill_dims(name: str, shape: Sequence[int]) -> RuntimeError:
         f"{name}(): the value to fill with must be a number or a 0-d tensor, but its shape "
         f"is {tuple(shape)}"
     )
-
-
-def not_a_tensor(name: str, argument: str, value: object) -> TypeError:
-    """An argument that must be a Tensor."""
-    given = type(value).__name__
-    return TypeError(f"{name}(): argument '{argument}' must be a Tensor, not {given}")
 
 
 def put_indices(indices: object) -> TypeError:

@@ -38,11 +38,6 @@ def mixed_dtypes(op: str, dtypes: Sequence[object]) -> RuntimeError:
     )
 
 
-def out_dtype(op: str, wanted: object, given: object) -> RuntimeError:
-    """An output of another dtype than the operands."""
-    return RuntimeError(f"{op}(): expected out to have dtype {wanted}, but got {given}")
-
-
 def added_shape(op: str, given: Sequence[int], wanted: Sequence[int]) -> RuntimeError:
     """A summand that doesn't expand to the product's shape."""
     return RuntimeError(

@@ -5,16 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 
-def argument_type(name: str, argument: str, wanted: str, value: object) -> TypeError:
-    """An argument of a type that an op does not take."""
-    return TypeError(f"{name}(): `{argument}` must be {wanted}, not {value!r}")
-
-
-def argument_missing(name: str, argument: str) -> TypeError:
-    """A call that leaves out what it needs."""
-    return TypeError(f"{name}() needs the argument `{argument}`")
-
-
 def argument_unexpected(name: str, argument: str, why: str) -> TypeError:
     """An argument that makes no sense beside the others."""
     return TypeError(f"{name}(): `{argument}` can't be given {why}")
@@ -32,11 +22,6 @@ def floating_only(name: str, dtype: object) -> RuntimeError:
     return RuntimeError(
         f"{name}() takes floating point or complex tensors, not {dtype}; convert with .float()"
     )
-
-
-def not_for(name: str, dtype: object) -> RuntimeError:
-    """A dtype that an op has no meaning for."""
-    return RuntimeError(f"{name}() does not take {dtype} tensors")
 
 
 def nothing_to_reduce(name: str, shape: Sequence[int], dim: int | None) -> str:
@@ -57,11 +42,6 @@ def empty_dim(name: str, shape: Sequence[int], dim: int) -> IndexError:
 def empty_norm(order: object, shape: Sequence[int], dim: int | None) -> RuntimeError:
     """A norm without an identity over no elements."""
     return RuntimeError(nothing_to_reduce(f"norm of order {order}", shape, dim))
-
-
-def out_dtype(name: str, got: object, wanted: object) -> RuntimeError:
-    """An `out=` that must have exactly the result's dtype."""
-    return RuntimeError(f"{name}(): out must have dtype {wanted}, not {got}")
 
 
 def out_not_bool(name: str, got: object) -> RuntimeError:

@@ -82,11 +82,6 @@ def meshgrid_dtypes(first: object, other: object) -> RuntimeError:
     return RuntimeError(f"meshgrid(): all tensors must have one dtype, but got {first} and {other}")
 
 
-def missing_argument(name: str, argument: str) -> TypeError:
-    """A call without what it needs."""
-    return TypeError(f"{name}() needs the argument '{argument}', and no others than its own")
-
-
 def needs_dims(name: str, need: int, ndim: int) -> RuntimeError:
     """A tensor with too few dims."""
     return RuntimeError(f"{name}(): the input must have at least {need} dims, but it has {ndim}")

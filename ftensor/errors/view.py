@@ -12,14 +12,6 @@ def _ints(values: Sequence[int]) -> str:
 # --- arguments ---
 
 
-def not_a_tensor(function: str, argument: str, value: object) -> TypeError:
-    """Something else where a tensor is wanted."""
-    return TypeError(
-        f"{function}() needs a Tensor as `{argument}`, not {value!r} ({type(value).__name__}); "
-        f"ftensor.tensor() makes one"
-    )
-
-
 def not_an_int(function: str, argument: str, value: object) -> TypeError:
     """A dim, size or index that is no integer; bools don't count as integers here."""
     return TypeError(

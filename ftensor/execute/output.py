@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 from .. import errors
 from .._tensor import Tensor
 from ..dtypes import can_cast, dtype
-from ..errors import index as errors_index
 from ..iterator.shape import Ints
 from ..iterator.stride import full_overlap, has_internal_overlap, partial_overlap
 from .memory import new, resize
@@ -27,7 +26,7 @@ def check_dtype(op: str, out: Tensor, of: dtype, cast: bool = False) -> None:
     if cast and not can_cast(of, out._dtype):
         raise errors.cannot_cast_result(op, of, out._dtype)
     if not cast and out._dtype is not of:
-        raise errors_index.out_dtype(op, of, out._dtype)
+        raise errors.out_dtype(op, of, out._dtype)
 
 
 def check_place(op: str, out: Tensor, where: device) -> None:
@@ -89,7 +88,7 @@ def out_or_new(
     if out is None:
         return new(shape, of, like._storage.device, strides)
     if not isinstance(out, Tensor):
-        raise errors.out_not_a_tensor(op, out)
+        raise errors.not_a_tensor(op, "out", out)
     check_dtype(op, out, of)
     check_place(op, out, like._storage.device)
     check_overlap(op, out, read)

@@ -29,7 +29,7 @@ def pointwise(
     the op has no expression for.
     """
     if out is not None and type(out) is not Tensor:
-        raise errors.out_not_a_tensor(op.name, out)
+        raise errors.not_a_tensor(op.name, "out", out)
     first = inputs[0] if inputs else out
     if type(first) is not Tensor:
         first = _first(op, inputs, out)

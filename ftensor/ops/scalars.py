@@ -7,10 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from .. import dtypes
+from .. import dtypes, errors
 from .._tensor import Tensor
 from ..dtypes import dtype
-from ..errors import creation as errors_creation
 from ..execute.numbers import check_fits
 
 _PYTHON_TYPES: dict[Any, dtype] = {
@@ -27,7 +26,7 @@ def as_dtype(function: str, given: Any) -> dtype | None:
         return given
     found = _PYTHON_TYPES.get(given) if isinstance(given, type) else None
     if found is None:
-        raise errors_creation.not_a_dtype(function, given)
+        raise errors.not_a_dtype(function, "dtype", given)
     return found
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any
 
-from ... import dtypes
+from ... import dtypes, errors
 from ...dtypes import dtype
 from ...errors import creation as errors_creation
 from ...formats import contiguous_format, memory_format, preserve_format
@@ -23,7 +23,7 @@ def sizes(function: str, given: tuple[Any, ...], size: Any = None) -> Ints:
     if size is not None:
         given += (size,)
     if not given:
-        raise errors_creation.missing_argument(function, "size")
+        raise errors.missing_argument(function, "size")
     if len(given) > 1 and isinstance(given[0], (tuple, list)):
         raise errors_creation.surplus_arguments(function, 1, len(given))
     return checked_shape(ints(given[0], given[1:], function, "size"))

@@ -209,7 +209,7 @@ def frombuffer(
     told = Told("frombuffer", dtype, device=device, requires_grad=requires_grad)
     of, where = told.dtype, told.device
     if of is None:
-        raise errors_creation.missing_argument("frombuffer", "dtype")
+        raise errors.missing_argument("frombuffer", "dtype")
     view = memoryview(buffer).cast("B")
     if not view.nbytes or not count:
         raise errors_creation.buffer_length("the buffer and the count must not be empty")

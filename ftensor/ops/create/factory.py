@@ -77,10 +77,10 @@ class Told:
     def check_out(self, out: Tensor) -> None:
         """RuntimeError where `dtype` or `device` says something else than `out`."""
         if self.dtype is not None and self.dtype is not out._dtype:
-            raise errors_creation.out_dtype(self.function, self.dtype, out._dtype)
+            raise errors_creation.dtype_against_out(self.function, self.dtype, out._dtype)
         given = self.given_device
         if given is not None and resolve(given) is not out._storage.device:
-            raise errors_creation.out_device(self.function, given, out._storage.device)
+            raise errors_creation.device_against_out(self.function, given, out._storage.device)
 
 
 def _told_like(

@@ -133,9 +133,9 @@ def _range_bounds(args: tuple[Any, ...], *named: Any) -> tuple[Any, Any, Any]:
                 raise errors_creation.surplus_arguments("arange", 3, len(args) + 1)
             given[name] = value
     if "end" not in given:
-        raise errors_creation.missing_argument("arange", "end")
+        raise errors.missing_argument("arange", "end")
     if "step" in given and "start" not in given:
-        raise errors_creation.missing_argument("arange", "start")
+        raise errors.missing_argument("arange", "start")
     values = [given_number("arange", name, given.get(name, name == "step")) for name in names]
     for value in values:
         if isinstance(value, complex):

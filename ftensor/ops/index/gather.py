@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ... import dtypes
+from ... import dtypes, errors
 from ..._tensor import Tensor
 from ...errors import index as errors_index
 from ...execute import memory
@@ -37,7 +37,7 @@ def check_tensors(name: str, **tensors: Any) -> None:
     """TypeError for an argument that is no Tensor."""
     for argument, value in tensors.items():
         if not isinstance(value, Tensor):
-            raise errors_index.not_a_tensor(name, argument, value)
+            raise errors.not_a_tensor(name, argument, value)
 
 
 def put_at(values: tuple[int, ...], dim: int, value: int) -> tuple[int, ...]:

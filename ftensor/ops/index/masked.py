@@ -84,9 +84,9 @@ def nonzero_static(
 
 def _mask(input: Any, mask: Any, name: str) -> Tensor:
     if not isinstance(input, Tensor):
-        raise errors_index.not_a_tensor(name, "input", input)
+        raise errors.not_a_tensor(name, "input", input)
     if not isinstance(mask, Tensor):
-        raise errors_index.not_a_tensor(name, "mask", mask)
+        raise errors.not_a_tensor(name, "mask", mask)
     if mask._dtype is not dtypes.bool:
         raise errors_index.mask_dtype(name, mask._dtype)
     return mask
@@ -135,7 +135,7 @@ def masked_select(input: Tensor, mask: Tensor, *, out: Tensor | None = None) -> 
     """
     mask = _mask(input, mask, "masked_select")
     if out is not None and out._dtype is not input._dtype:
-        raise errors_index.out_dtype("masked_select", input._dtype, out._dtype)
+        raise errors.out_dtype("masked_select", input._dtype, out._dtype)
     mask, source = _broadcast(mask, input), _broadcast(input, mask)
     if not mask._shape:
         mask, source = mask.reshape(1), source.reshape(1)
@@ -153,7 +153,7 @@ def masked_scatter_(input: Tensor, mask: Tensor, source: Tensor) -> Tensor:
     name = "masked_scatter_"
     mask = _mask(input, mask, name)
     if not isinstance(source, Tensor):
-        raise errors_index.not_a_tensor(name, "source", source)
+        raise errors.not_a_tensor(name, "source", source)
     if source._dtype is not input._dtype:
         raise errors_index.same_dtypes(name, input._dtype, source._dtype)
     if broadcast_shapes(input._shape, mask._shape) != input._shape:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from ... import errors
 from ..._tensor import Tensor
-from ...errors import arith as errors_arith
 from ...errors import matmul as errors_matmul
 from ...execute import memory
 from ...execute.numbers import rounded
@@ -127,7 +127,7 @@ def outer(input: Tensor, vec2: Tensor, *, out: Tensor | None = None) -> Tensor:
     """The products of every element of a vector with every one of another; dtypes are promoted."""
     for arg, x in (("input", input), ("vec2", vec2)):
         if type(x) is not Tensor:
-            raise errors_arith.not_a_tensor("outer", arg, x)
+            raise errors.not_a_tensor("outer", arg, x)
     need_ndim("outer", 1, input=input, vec2=vec2)
     made: Tensor = ENTRIES["mul"].call(column(input), vec2, out=out)
     return made
@@ -156,7 +156,7 @@ def addr(
     """
     for arg, x in (("input", input), ("vec1", vec1), ("vec2", vec2)):
         if type(x) is not Tensor:
-            raise errors_arith.not_a_tensor("addr", arg, x)
+            raise errors.not_a_tensor("addr", arg, x)
     need_ndim("addr", 1, vec1=vec1, vec2=vec2)
     shape = (*vec1._shape, *vec2._shape)
     whole = input if out is input and input._shape == shape else added_to("addr", input, shape)
@@ -180,7 +180,7 @@ def linear(
     """`input @ weight.T + bias`; the dims of `input` before the last are kept."""
     for arg, x in (("input", input), ("weight", weight)):
         if type(x) is not Tensor:
-            raise errors_arith.not_a_tensor("linear", arg, x)
+            raise errors.not_a_tensor("linear", arg, x)
     weights = turned(weight) if len(weight._shape) < 3 else weight
     if bias is None:
         return matmul(input, weights, out=out)

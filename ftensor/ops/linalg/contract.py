@@ -9,7 +9,6 @@ from typing import Any
 from ... import errors
 from ..._tensor import Tensor
 from ...dtypes import can_cast
-from ...errors import arith as errors_arith
 from ...errors import matmul as errors_matmul
 from ...execute import memory
 from ...execute.pointwise import pointwise
@@ -26,7 +25,7 @@ from .product import check, finish, output, product
 def _tensors(name: str, **given: Any) -> None:
     for arg, x in given.items():
         if type(x) is not Tensor:
-            raise errors_arith.not_a_tensor(name, arg, x)
+            raise errors.not_a_tensor(name, arg, x)
 
 
 def _permuted(t: Tensor, order: Sequence[int]) -> Tensor:

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from ... import errors
 from ..._tensor import Tensor
 from ...dtypes import promote_types
-from ...errors import arith as errors_arith
 from ...errors import matmul as errors_matmul
 from ...iterator.shape import Ints, numel
 from ...iterator.stride import contiguous_strides
@@ -30,7 +30,7 @@ def einsum(*args: Any) -> Tensor:
     equation, operands = _arguments(args)
     for k, x in enumerate(operands):
         if type(x) is not Tensor:
-            raise errors_arith.not_a_tensor("einsum", f"operand {k}", x)
+            raise errors.not_a_tensor("einsum", f"operand {k}", x)
     left, arrow, right = equation.replace(" ", "").partition("->")
     terms = left.split(",")
     if len(terms) != len(operands):

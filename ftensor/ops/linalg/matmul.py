@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from ... import errors
 from ..._tensor import Tensor
-from ...errors import arith as errors_arith
 from ...errors import matmul as errors_matmul
 from ...iterator.shape import Ints, broadcast_shapes, numel
 from ...iterator.stride import contiguous_strides, view_strides
@@ -115,7 +115,7 @@ def matmul(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor
     """
     for arg, x in (("input", input), ("other", other)):
         if type(x) is not Tensor:
-            raise errors_arith.not_a_tensor("matmul", arg, x)
+            raise errors.not_a_tensor("matmul", arg, x)
     first, second = len(input._shape), len(other._shape)
     if first == 2 and second == 2:
         return mm(input, other, out=out)

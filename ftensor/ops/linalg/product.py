@@ -8,7 +8,6 @@ from typing import Any
 from ... import errors
 from ..._tensor import Tensor
 from ...dtypes import dtype
-from ...errors import arith as errors_arith
 from ...errors import matmul as errors_matmul
 from ...execute import memory
 from ...execute.matmul import gemm
@@ -59,7 +58,7 @@ def check(op: str, dispatch: str = "", /, **tensors: Any) -> dtype:
     """
     for arg, x in tensors.items():
         if type(x) is not Tensor:
-            raise errors_arith.not_a_tensor(op, arg, x)
+            raise errors.not_a_tensor(op, arg, x)
     all_ = list(tensors.values())
     first = all_[0]
     for x in all_:
@@ -111,7 +110,7 @@ def output(
     if out is None:
         return memory.new(shape, like._dtype, like._storage.device), False
     if type(out) is not Tensor:
-        raise errors.out_not_a_tensor(op, out)
+        raise errors.not_a_tensor(op, "out", out)
     check_dtype(op, out, like._dtype)
     check_place(op, out, like._storage.device)
     check_overlap(op, sized(out, shape, fixed=inplace), ())

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ... import dtypes
+from ... import dtypes, errors
 from ..._tensor import Tensor
 from ...errors import arith as errors_arith
 from ...execute.numbers import check_fits
@@ -68,7 +68,7 @@ def float_power(input: Any, exponent: Any, *, out: Tensor | None = None) -> Tens
     wide = any(x._dtype.is_complex if type(x) is Tensor else isinstance(x, complex) for x in both)
     needed = dtypes.complex128 if wide else dtypes.float64
     if out is not None and out._dtype is not needed:
-        raise errors_arith.out_dtype("float_power", needed, out._dtype)
+        raise errors.out_dtype("float_power", needed, out._dtype)
     base, power = (_widened(x, needed) for x in both)
     return pow(base, power, out=out)
 

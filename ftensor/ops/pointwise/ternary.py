@@ -208,7 +208,7 @@ def _from_parts(row: Op, parts: tuple[Any, Any], out: Any) -> Tensor:
         if type(x) is not Tensor:
             raise errors.not_a_tensor(row.name, k + 1, x)
     if out is not None and out._dtype is not parts[0]._dtype.to_complex():
-        raise errors_arith.out_dtype(row.name, parts[0]._dtype.to_complex(), out._dtype)
+        raise errors.out_dtype(row.name, parts[0]._dtype.to_complex(), out._dtype)
     return pointwise(row, parts, (), out)
 
 

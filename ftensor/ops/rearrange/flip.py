@@ -5,6 +5,7 @@ from __future__ import annotations
 from itertools import product
 from typing import Any
 
+from ... import errors
 from ..._tensor import Tensor
 from ...errors import shape as errors_shape
 from ...execute import memory
@@ -39,7 +40,7 @@ def flip(input: Tensor, *dims: Any, **named: Any) -> Tensor:
     check_tensors("flip", input=input)
     given = named.pop("dims", None)
     if named or (given is None and not dims):
-        raise errors_shape.missing_argument("flip", "dims")
+        raise errors.missing_argument("flip", "dims")
     if given is None:
         given = dims[0] if len(dims) == 1 else dims
     return _flipped(input, ints(given, (), "flip", "dims"))
@@ -70,7 +71,7 @@ def roll(input: Tensor, shifts: Any = None, dims: Any = ()) -> Tensor:
     """
     check_tensors("roll", input=input)
     if shifts is None:
-        raise errors_shape.missing_argument("roll", "shifts")
+        raise errors.missing_argument("roll", "shifts")
     steps = ints(shifts, (), "roll", "shifts")
     axes = () if dims is None else ints(dims, (), "roll", "dims")
     if not steps:

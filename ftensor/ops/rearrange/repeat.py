@@ -26,7 +26,7 @@ def repeat(input: Tensor, *repeats: Any, **named: Any) -> Tensor:
     """
     given = named.pop("repeats", None)
     if named or (given is None and not repeats):
-        raise errors_shape.missing_argument("repeat", "repeats")
+        raise errors.missing_argument("repeat", "repeats")
     if given is None:
         given = repeats[0] if len(repeats) == 1 else repeats
     counts = ints(given, (), "repeat", "repeats")
@@ -59,7 +59,7 @@ def tile(input: Tensor, *dims: Any, **named: Any) -> Tensor:
     check_tensors("tile", input=input)
     given = named.pop("dims", None)
     if named or (given is None and not dims):
-        raise errors_shape.missing_argument("tile", "dims")
+        raise errors.missing_argument("tile", "dims")
     if given is None:
         given = dims[0] if len(dims) == 1 else dims
     counts = ints(given, (), "tile", "dims")

@@ -28,12 +28,12 @@ _PLACE = (
 )
 ARGMAX = Reduce(
     "argmax", "a", _SAME, "FT_LOWEST", ("i",), arg=True, beats=MAX.beats, kinds="uif",
-    dims=Dims.ONE, nothing=IndexError, refusal=errors_reduce.not_for, refuses_first=True,
+    dims=Dims.ONE, nothing=IndexError, refusal=errors.dtype_not_supported, refuses_first=True,
     doc=_PLACE.format("largest", "largest"),
 )  # fmt: skip
 ARGMIN = Reduce(
     "argmin", "a", _SAME, "FT_HIGHEST", ("i",), arg=True, beats=MIN.beats, kinds="uif",
-    dims=Dims.ONE, nothing=IndexError, refusal=errors_reduce.not_for, refuses_first=True,
+    dims=Dims.ONE, nothing=IndexError, refusal=errors.dtype_not_supported, refuses_first=True,
     doc=_PLACE.format("smallest", "smallest"),
 )  # fmt: skip
 
@@ -52,11 +52,11 @@ def _extreme(
             raise errors_reduce.argument_unexpected(name, "dim", "beside another tensor")
         checked(name, input)
         if not isinstance(other, Tensor):
-            raise errors_reduce.argument_type(name, "other", "a Tensor", other)
+            raise errors.not_a_tensor(name, "other", other)
         return ENTRIES[name + "imum"].call(input, other, out=out)
     if dim is MISSING:
         if keepdim is not MISSING:
-            raise errors_reduce.argument_missing(name, "dim")
+            raise errors.missing_argument(name, "dim")
         checked(name, input, False, None, out)
         dims = dims_of(name, None, input.ndim)
         check_not_empty(name, input, dims, None)
@@ -64,19 +64,19 @@ def _extreme(
             raise errors.not_implemented_for(name, input._dtype)
         return into(name, out, reduced(of_all, input, dims), cast=True)
     if not is_int(dim):
-        raise errors_reduce.argument_type(name, "dim", "an int", dim)
+        raise errors.argument_type(name, "dim", "an int", dim)
     keepdim = False if keepdim is MISSING else keepdim
     checked(name, input, keepdim)
     dims = dims_of(name, dim, input.ndim)
     check_not_empty(name, input, dims, dim)
     own = input._dtype
     if own.is_complex:
-        raise errors_reduce.not_for(name, own)
+        raise errors.dtype_not_supported(name, own)
     pair = fold(along, (input,), dims, keepdim, own.compute, along.results(own))
     if out is None:
         return getattr(return_types, name)(pair)
     if not isinstance(out, (tuple, list)) or len(out) != 2:
-        raise errors_reduce.argument_type(name, "out", "a pair of Tensors", out)
+        raise errors.argument_type(name, "out", "a pair of Tensors", out)
     written = [into(name, o, m) for m, o in zip(pair, out, strict=True)]
     return getattr(return_types, name + "_out")(written)
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from functools import wraps
 from typing import Any, TypeVar
 
-from ... import dtypes
+from ... import dtypes, errors
 from ..._tensor import Tensor
 from ...errors import reduce as errors_reduce
 from ...iterator.shape import Ints, normalize_dims, numel
@@ -35,13 +35,13 @@ def checked(
 ) -> None:
     """TypeError for arguments of the wrong type."""
     if not isinstance(input, Tensor):
-        raise errors_reduce.argument_type(name, "input", "a Tensor", input)
+        raise errors.not_a_tensor(name, "input", input)
     if keepdim is not False and keepdim is not True:
-        raise errors_reduce.argument_type(name, "keepdim", "a bool", keepdim)
+        raise errors.argument_type(name, "keepdim", "a bool", keepdim)
     if dtype is not None and not isinstance(dtype, dtypes.dtype):
-        raise errors_reduce.argument_type(name, "dtype", "an ftensor.dtype", dtype)
+        raise errors.argument_type(name, "dtype", "an ftensor.dtype", dtype)
     if out is not None and not isinstance(out, Tensor):
-        raise errors_reduce.argument_type(name, "out", "a Tensor", out)
+        raise errors.not_a_tensor(name, "out", out)
 
 
 def is_int(value: Any) -> bool:
@@ -54,7 +54,7 @@ def one_dim(name: str, dim: Any) -> int:
     if is_int(dim):
         return int(dim)
     if isinstance(dim, Tensor) or not hasattr(dim, "__index__") or isinstance(dim, bool):
-        raise errors_reduce.argument_type(name, "dim", "an int", dim)
+        raise errors.argument_type(name, "dim", "an int", dim)
     return int(dim.__index__())
 
 

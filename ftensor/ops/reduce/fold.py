@@ -32,7 +32,7 @@ SUM = Reduce(
 )  # fmt: skip
 NANSUM = Reduce(
     "nansum", "a != a ? K(0) : a", "x + y", "K(0)", kinds="f",
-    instead={"b": ANY, "u": SUM, "i": SUM}, refusal=errors_reduce.not_for,
+    instead={"b": ANY, "u": SUM, "i": SUM}, refusal=errors.dtype_not_supported,
     promote=Promote.INT_TO_LONG, converts=True, doc="The sum over `dim`, NaN counted as zero.",
 )  # fmt: skip
 PROD = Reduce(
@@ -79,7 +79,7 @@ def nanmean(
     if input._dtype.kind not in "fc":
         raise errors_reduce.floating_only("nanmean", input._dtype)
     if input._dtype.is_complex:
-        raise errors_reduce.not_for("nanmean", input._dtype)
+        raise errors.dtype_not_supported("nanmean", input._dtype)
     dims = dims_of("nanmean", dim, input.ndim)
     of = dtype or input._dtype
     if of.kind not in "fc":
@@ -113,7 +113,7 @@ def sum_to_size(input: Tensor, *size: Any) -> Tensor:
     RuntimeError when it does not broadcast to this tensor's shape.
     """
     if not size:
-        raise errors_reduce.argument_missing("sum_to_size", "size")
+        raise errors.missing_argument("sum_to_size", "size")
     wanted = ints(size[0], size[1:], "sum_to_size", "size")
     shape, lead = input._shape, input.ndim - len(wanted)
     if lead < 0 or [n for n, have in zip(wanted, shape[lead:]) if n not in (1, have)]:

@@ -83,7 +83,7 @@ def _order(order: Any) -> float:
     if isinstance(order, complex):
         raise errors_reduce.norm_order(order)
     if not isinstance(order, (int, float)):
-        raise errors_reduce.argument_type("linalg.vector_norm", "ord", "a number", order)
+        raise errors.argument_type("linalg.vector_norm", "ord", "a number", order)
     return float(order)
 
 
@@ -119,7 +119,7 @@ def dist(input: Tensor, other: Tensor, p: Any = 2) -> Tensor:
     """The norm of order `p` of all differences."""
     checked("dist", input)
     if not isinstance(other, Tensor):
-        raise errors_reduce.argument_type("dist", "other", "a Tensor", other)
+        raise errors.not_a_tensor("dist", "other", other)
     return _norm_of(pointwise(DIFFERENCE, (input, other)), _order(p), None, False, None, None)
 
 
@@ -155,7 +155,7 @@ def logsumexp(
     if out is not None and out._dtype.kind not in "fc":
         raise errors_reduce.out_not_floating("logsumexp", out._dtype)
     if dim is None:
-        raise errors_reduce.argument_type("logsumexp", "dim", "an int or a tuple of ints", dim)
+        raise errors.argument_type("logsumexp", "dim", "an int or a tuple of ints", dim)
     of = input._dtype if input._dtype.kind in "fc" else dtypes.get_default_dtype()
     dims = dims_of("logsumexp", dim, input.ndim)
     compute, real = of.compute, of.compute.to_real()
@@ -208,7 +208,7 @@ def _softmax(row: Op, input: Any, dim: Any, of: dtype | None, out: Tensor | None
     if of.kind != "f":
         raise errors.not_implemented_for(row.name, of)
     if out is not None and out._dtype is not of:
-        raise errors_reduce.out_dtype(row.name, out._dtype, of)
+        raise errors.out_dtype(row.name, of, out._dtype)
     made = new_like(input, input._shape, of)
     if numel(input._shape):
         dims = (dim,) if input.ndim else ()

@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import cache
 from typing import Any
 
-from ... import dtypes
+from ... import dtypes, errors
 from ..._tensor import Tensor
 from ...dtypes import dtype, get_default_dtype
 from ...errors import reduce as errors_reduce
@@ -77,4 +77,4 @@ def _check_out(row: Reduce, own: dtype, of: dtype | None, given: dtype) -> None:
         return
     _, _, (needed,) = _taken(row, own, of, get_default_dtype())
     if given is not needed:
-        raise errors_reduce.out_dtype(row.name, given, needed)
+        raise errors.out_dtype(row.name, needed, given)

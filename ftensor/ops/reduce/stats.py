@@ -49,12 +49,12 @@ def _spread(
         if correction is not MISSING:
             raise errors_reduce.argument_unexpected(name, "correction", "beside `unbiased`")
         if not isinstance(unbiased, bool):
-            raise errors_reduce.argument_type(name, "unbiased", "a bool", unbiased)
+            raise errors.argument_type(name, "unbiased", "a bool", unbiased)
         correction = int(unbiased)
     elif correction is MISSING or correction is None:
         correction = 1
     elif not isinstance(correction, (int, float)):
-        raise errors_reduce.argument_type(name, "correction", "a number", correction)
+        raise errors.argument_type(name, "correction", "a number", correction)
     d = input._dtype
     if d.kind not in "fc":
         raise errors_reduce.floating_only(name, d)

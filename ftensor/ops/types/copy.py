@@ -90,7 +90,7 @@ def resize_(input: Tensor, *size: Any, memory_format: memory_format = contiguous
     """
     shape = ints(size[0], size[1:], "resize_", "size") if size else None
     if shape is None:
-        raise errors_creation.missing_argument("resize_", "size")
+        raise errors.missing_argument("resize_", "size")
     if any(n < 0 for n in shape):
         raise errors_creation.negative_dimension(shape)
     if memory_format is preserve_format:

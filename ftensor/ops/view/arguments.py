@@ -5,6 +5,7 @@ from __future__ import annotations
 import operator
 from typing import Any
 
+from ... import errors
 from ..._tensor import Tensor
 from ...errors import view as errors_view
 from .layout import Ints, Layout
@@ -15,7 +16,7 @@ def layout(tensor: Tensor, function: str, argument: str = "input") -> Layout:
     try:
         return tensor._shape, tensor._strides, tensor._offset
     except AttributeError:
-        raise errors_view.not_a_tensor(function, argument, tensor) from None
+        raise errors.not_a_tensor(function, argument, tensor) from None
 
 
 def as_int(value: Any, function: str, argument: str) -> int:
