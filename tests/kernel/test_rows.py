@@ -1,0 +1,114 @@
+"""What each row of the catalogue computes, against torch: values of every dtype, every layout.
+
+The cases are made from the rows. How they are spelled is tested in tests/spelling.
+"""
+
+from __future__ import annotations
+
+from functools import partial
+
+import pytest
+
+import ftensor as ft
+
+from ..oracle import agree, agree_on, ours, same, torch
+from ..row_cases import (
+    DTYPES,
+    REDUCTIONS,
+    ROWS,
+    computed,
+    few,
+    inputs_of,
+    operands,
+    parameters,
+    theirs,
+)
+from ..targets import pairs
+
+LAYOUTS = ("transposed", "broadcast", "sliced", "expanded", "zero-dim")
+
+
+@pytest.mark.parametrize(("name", "dtype"), pairs(list(ROWS), DTYPES, computed))
+def test_values(name: str, dtype: str) -> None:
+    """Every pair of special numbers."""
+    entry, inputs = ROWS[name], inputs_of(name, dtype)
+    own, params = ours(inputs), parameters(entry)
+    assert agree(lambda: entry.call(*own, **params), lambda: theirs(entry)(*inputs, **params))
+
+
+def served(name: str, dtype: str) -> bool:
+    """Whether a reduction is computed for a dtype."""
+    return bool(REDUCTIONS[name].row.serves(getattr(ft, dtype).kind))
+
+
+@pytest.mark.parametrize(("name", "dtype"), pairs(list(REDUCTIONS), DTYPES, served))
+def test_reductions(name: str, dtype: str) -> None:
+    """Along rows and across them."""
+    entry = REDUCTIONS[name]
+    for t in (few(dtype), few(dtype).t()):
+        for dims in ((), (0,)):
+            mine = partial(entry.call, same_memory(t), *dims)
+            assert agree(mine, partial(theirs(entry), t, *dims))
+
+
+def laid_out(layout: str, dtype: str) -> list[torch.Tensor]:
+    """Two operands that don't lie in memory as the result does."""
+    a, b = operands(2, dtype)
+    if layout == "transposed":
+        return [a.t(), b]
+    if layout == "broadcast":
+        return [a, b[0]]
+    if layout == "sliced":
+        return [a[::2, 1::3], b[::2, ::3][:, : a[0, 1::3].numel()]]
+    if layout == "expanded":
+        return [a[:, :1].expand_as(a), b[:1].expand_as(a)]
+    return [a, b[0, -1]]
+
+
+def same_memory(t: torch.Tensor) -> ft.Tensor:
+    """A view of an equal layout."""
+    base = t.as_strided((t.untyped_storage().nbytes() // t.itemsize,), (1,), 0)
+    return ft.from_torch(base.clone()).as_strided(tuple(t.shape), t.stride(), t.storage_offset())
+
+
+def check(name: str, layout: str, dtype: str) -> None:
+    """Values, and strides of the result."""
+    entry, inputs = ROWS[name], laid_out(layout, dtype)
+    own = [same_memory(t) for t in inputs]
+    assert agree(lambda: entry.call(*own), lambda: theirs(entry)(*inputs))
+
+
+@pytest.mark.parametrize(("dtype", "layout"), pairs(DTYPES, LAYOUTS))
+def test_layouts_of_every_dtype(layout: str, dtype: str) -> None:
+    """The skeleton's kernels for every size of element."""
+    check("mul", layout, dtype)
+
+
+TWO = [name for name, entry in ROWS.items() if entry.row.arity == 2]
+
+
+@pytest.mark.parametrize("k", range(len(TWO)), ids=TWO)
+def test_layouts_of_every_row(k: int) -> None:
+    """The skeleton treats all expressions alike, so the layouts take turns."""
+    check(TWO[k], LAYOUTS[k % len(LAYOUTS)], next(d for d in DTYPES if computed(TWO[k], d)))
+
+
+@pytest.mark.filterwarnings("ignore:.*imaginary part")
+@pytest.mark.parametrize(("source", "target"), pairs(DTYPES, DTYPES))
+def test_conversions(source: str, target: str) -> None:
+    """From each dtype to each other, of numbers that both have."""
+    t = operands(1, source)[0]
+    size = t.to(torch.complex128).real
+    t = t[(size >= 0) & (size < 120)]
+    same(ours(t).to(getattr(ft, target)), t.to(getattr(torch, target)))
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_made(dtype: str) -> None:
+    """Kernels that fill memory: one value, and values of positions."""
+    of = getattr(torch, dtype)
+    agree_on("full", (3, 37), 1, dtype=of)
+    agree_on("eye", 5, 7, dtype=of)
+    if dtype != "bool":
+        agree_on("arange", 1, 100, 3, dtype=of)
+        agree_on("linspace", 0, 9, 37, dtype=of)

@@ -1,0 +1,120 @@
+"""Comparisons with torch, the oracle: the same call to both libraries, and what must be equal."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import pytest
+
+torch = pytest.importorskip("torch", reason="torch is the oracle of these tests")
+
+import ftensor as ft  # noqa: E402
+
+REFUSALS = (RuntimeError, TypeError, ValueError, IndexError, OverflowError, AttributeError)
+
+
+def ours(value: Any) -> Any:
+    """torch's tensors (and those in lists), dtypes and functions' names as ftensor's."""
+    if isinstance(value, torch.Tensor):
+        return ft.from_torch(value.detach().clone(memory_format=torch.preserve_format))
+    if isinstance(value, (torch.dtype, torch.memory_format, torch.layout)):
+        return getattr(ft, str(value).rpartition(".")[2])
+    if isinstance(value, torch.device):
+        return ft.zeros(1).device
+    if type(value) in (list, tuple):
+        return type(value)(ours(v) for v in value)
+    return value
+
+
+def found(module: Any, name: str) -> Any:
+    """The function under a dotted name."""
+    for part in name.split("."):
+        module = getattr(module, part)
+    return module
+
+
+def outcome(call: Callable[[], Any], errors: tuple[type[Exception], ...] = REFUSALS) -> Any:
+    """What a call gives, or the exception it raises; warnings are tested elsewhere."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        try:
+            return call()
+        except errors as error:
+            return error
+
+
+def same(
+    mine: Any, theirs: Any, *, strides: bool = True, exact: bool = False, **tolerance: float
+) -> None:
+    """Results agree: tensors in dtype, shape, strides and values, others by `==`, parts by part.
+
+    Strides of dims of one element, and of tensors of none, say nothing of where elements lie and
+    are not compared. NaN equals NaN; `exact` asks for the same values, signs of zeros included.
+    """
+    if isinstance(theirs, torch.Tensor):
+        assert isinstance(mine, ft.Tensor), mine
+        made = mine.to_torch()
+        assert (made.dtype, tuple(mine.shape)) == (theirs.dtype, tuple(theirs.shape))
+        if strides:
+            assert steps(mine) == steps(theirs)
+        if exact:
+            tolerance = {"rtol": 0, "atol": 0}
+            if theirs.is_floating_point():
+                zero = theirs == 0
+                assert torch.equal(made.signbit() & zero, theirs.signbit() & zero), "a zero's sign"
+        torch.testing.assert_close(made, theirs, equal_nan=True, **tolerance)
+    elif isinstance(theirs, (tuple, list)) and not isinstance(theirs, torch.Size):
+        assert fields(mine) == fields(theirs)
+        for one, other in zip(mine, theirs, strict=True):
+            same(one, other, strides=strides, exact=exact, **tolerance)
+    elif isinstance(theirs, torch.dtype):
+        assert str(mine).rpartition(".")[2] == str(theirs).rpartition(".")[2]
+    elif isinstance(theirs, torch.Size):
+        assert tuple(mine) == tuple(theirs)
+    else:
+        assert mine == theirs or (mine != mine and theirs != theirs), (mine, theirs)
+
+
+def steps(t: Any) -> list[int]:
+    """The strides that tell where elements lie."""
+    return [s for s, n in zip(t.stride(), t.shape) if n > 1] if t.numel() else []
+
+
+def fields(results: Any) -> list[str]:
+    """The type of several results and the names they have."""
+    names = [n for n in ("values", "indices", "min", "max") if hasattr(type(results), n)]
+    return [type(results).__name__, *names]
+
+
+def agree(mine: Callable[[], Any], theirs: Callable[[], Any], **how: Any) -> bool:
+    """Both give the `same` result: True. Both refuse by an exception of one class: False."""
+    expected, got = outcome(theirs), outcome(mine)
+    if isinstance(expected, Exception):
+        assert type(got) is type(expected), f"torch raises {expected!r}, ftensor: {got!r}"
+        assert str(got)
+        return False
+    if isinstance(got, Exception):
+        raise got
+    if expected is NotImplemented:
+        assert got is NotImplemented
+        return False
+    same(got, expected, **how)
+    return True
+
+
+def agree_on(name: str, *args: Any, how: dict[str, Any] | None = None, **kwargs: Any) -> bool:
+    """Both libraries agree on a function of torch's tensors."""
+    given, options = ours(args), {k: ours(v) for k, v in kwargs.items()}
+    return agree(
+        lambda: found(ft, name)(*given, **options),
+        lambda: found(torch, name)(*args, **kwargs),
+        **(how or {}),
+    )
+
+
+def every_line_is_judged(refused: Sequence[str], cases: Sequence[str]) -> None:
+    """The cases that both refuse are listed once, and are cases."""
+    assert len(set(refused)) == len(refused)
+    assert set(refused) <= set(cases)

@@ -1,0 +1,137 @@
+"""Every row of the catalogue in every spelling it has, against torch.
+
+The cases are made from the rows, so an op that is added is tested without a line here. Values are
+computed for one dtype of each row, the others are of no elements: what they compute is tested in
+tests/kernel/test_rows.py, on every target.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import partial
+from typing import Any
+
+import pytest
+
+import ftensor as ft
+from ftensor.rows.catalogue import ENTRIES
+from ftensor.rows.op import Op
+
+from ..oracle import agree, ours, same, torch
+from ..row_cases import (
+    DTYPES,
+    REDUCTIONS,
+    REFUSED,
+    ROWS,
+    computed,
+    few,
+    inputs_of,
+    operands,
+    parameters,
+    reductions_of,
+    theirs,
+)
+
+
+def test_what_is_refused_are_rows() -> None:
+    """The list of dtypes that both refuse names no other rows, and leaves each one to compute."""
+    assert set(REFUSED) <= set(ROWS)
+    assert all(any(computed(name, dtype) for dtype in DTYPES) for name in ROWS)
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("name", ROWS)
+def test_spellings(name: str, dtype: str) -> None:
+    """Function, method, `out=`, in-place, and with a Python number: all as torch's."""
+    entry = ROWS[name]
+    op = entry.row
+    function, mine = theirs(entry), entry.call
+    inputs = inputs_of(name, dtype)
+    if dtype != next(d for d in DTYPES if computed(name, d)):
+        inputs = [t[:0] for t in inputs]
+    params = parameters(entry)
+    own = ours(inputs)
+    both = agree(lambda: mine(*own, **params), lambda: function(*inputs, **params))
+    assert both == computed(name, dtype), "computed" if both else "refused by both libraries"
+    if not both:
+        return
+    expected = function(*inputs, **params)
+    out = ours(torch.zeros_like(expected))
+    assert mine(*own, **params, out=out) is out
+    same(out, expected)
+    if entry.method and not entry.namespace:
+        method = getattr(own[0], entry.name)
+        same(method(*own[1:], **params), getattr(inputs[0], entry.name)(*inputs[1:], **params))
+    if op.inplace and not entry.namespace and hasattr(torch.Tensor, entry.name + "_"):
+        a, b = ours(inputs[0]), inputs[0].clone()
+        agree(
+            lambda: getattr(a, entry.name + "_")(*own[1:], **params),
+            lambda: getattr(b, entry.name + "_")(*inputs[1:], **params),
+        )
+        same(a, b)
+    if op.arity == 2:
+        number = 2.5 if dtype.startswith(("float", "bfloat")) else 2
+        agree(lambda: mine(own[0], number, **params), lambda: function(inputs[0], number, **params))
+
+
+# The matrix has two dims, and each can be named once.
+REFUSED_DIMS = ({"dim": 2}, {"dim": (1, 1)})
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("name", REDUCTIONS)
+def test_reductions(name: str, dtype: str) -> None:
+    """Function, method and `out=` of each reduction in every spelling of its arguments."""
+    entry = REDUCTIONS[name]
+    served = entry.row.serves(getattr(ft, dtype).kind)
+    whole = (entry.row.serves("f") and dtype == "float32") or dtype == "int64"
+    x = few(dtype) if whole or not served else few(dtype)[:0]
+    for given in reductions_of(entry.row):
+        mine = partial(entry.call, ours(x), **{k: ours(v) for k, v in given.items()})
+        both = agree(mine, partial(theirs(entry), x, **given))
+        wrong = not served or given in REFUSED_DIMS
+        assert both != wrong or "dtype" in given or not x.numel(), (given, both)
+        if not both:
+            continue
+        expected = theirs(entry)(x, **given)
+        same(getattr(ours(x), name)(**mine.keywords), expected)
+        if "out" in entry.row.arguments:
+            out = ours(torch.empty(0, dtype=expected.dtype))
+            assert mine(out=out) is out
+            same(out, expected)
+
+
+def operator_cases() -> Iterator[Any]:
+    for name, entry in ENTRIES.items():
+        rows = [r for r in (*entry.rows, entry.row) if isinstance(r, Op)]
+        words = {w for r in rows for w in r.operators} | set(entry.operators)
+        for word in sorted(words):
+            yield pytest.param(word, id=f"{name}-{word}")
+
+
+# What both refuse: whole numbers' operators of floats, and quotients written into whole numbers.
+BITS = ("and", "or", "xor", "lshift", "rshift")
+REFUSED_OPERATORS = {
+    "float32": {f"__{k}{word}__" for k in ("", "i", "r") for word in BITS} | {"__invert__"},
+    "int64": {"__idiv__", "__itruediv__"},
+}
+ONE_OPERAND = ("__neg__", "__abs__", "__invert__", "__pos__")
+
+
+@pytest.mark.parametrize("word", list(operator_cases()))
+@pytest.mark.parametrize("dtype", ["float32", "int64"])
+def test_operators(word: str, dtype: str) -> None:
+    """Operators, reflected and in-place ones included, with tensors and numbers."""
+    a, b = operands(2, dtype)
+    if "shift" in word:
+        b = b % 8
+    if "mod" in word or "div" in word:  # torch refuses 0 and has NaN for some quotients
+        a, b = (torch.where(t.abs() > 1e-30, t, 1) for t in (a, b))
+    mine = ours(a)
+    if word in ONE_OPERAND:
+        both = agree(lambda: getattr(mine, word)(), lambda: getattr(a, word)())
+    else:
+        both = agree(lambda: getattr(mine, word)(ours(b)), lambda: getattr(a.clone(), word)(b))
+        agree(lambda: getattr(ours(a), word)(3), lambda: getattr(a.clone(), word)(3))
+        assert getattr(mine, word)(object()) is NotImplemented
+    assert both == (word not in REFUSED_OPERATORS[dtype])
