@@ -102,7 +102,7 @@ def report(trace: Trace, setup: Setup, in_flight: int, groups: Sequence[Group] |
                 fallback += count * sum(transfer(link, n, True) for n in away.to_host)
                 continue
             units = min(launch.units, group.units)
-            placed = replace(launch, units=units, structure=group.structure)
+            placed = launch._replace(units=units, structure=group.structure)
             where = replace(setup, banks=group.banks)
         lines.append(Line(count, estimate(placed, where)))
     lines.sort(key=lambda line: -(line.kernel + line.crossing))

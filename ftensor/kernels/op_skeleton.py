@@ -9,7 +9,8 @@ from . import reduction, source
 from .holes import NAMES, holes, parameters
 from .key import BY_VALUE, KernelKey, Port, lanes_for
 from .ports import PORT_BYTES
-from .skeleton import ANY, InWords, Parameter, Record, Skeleton, skeleton_of, table_lines
+from .skeleton import Parameter, Skeleton, skeleton_of
+from .words import ANY, InWords, Record, table_lines
 
 
 class OpSkeleton(Skeleton[KernelKey]):

@@ -50,7 +50,7 @@ def obtain(backend: Backend, key: Key, types: Sequence[str], text: Callable[[], 
             images = backend.images
             words = skeleton_of(key).in_words(key)
             raise errors.kernel_not_built(
-                **vars(words), nearest=images.nearest(name), options=images.build_options
+                **words._asdict(), nearest=images.nearest(name), options=images.build_options
             )
         found = looked_up
     backend.kernels[key] = found

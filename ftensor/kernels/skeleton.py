@@ -8,98 +8,19 @@ model ask of it is asked of an object here, which its module registers. The buil
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import Any, Generic, Protocol, TypeVar
+from typing import Any, Generic, TypeVar
 
 from ..dtypes import dtype
 from . import source
 from .key import Key
+from .words import LAYOUTS, LINEAR, Argument, Asked, InWords, Layout, Option, Record, table_lines
 from .work import Access, Launch, Loop
 
 # (what, C type, name): what is "*", or the C name of a scalar; the C type ends where the name may
 # follow.
 Parameter = tuple[str, str, str]
-
-
-class Target(Protocol):
-    """What a key may depend on besides dtypes: of the device family, or of a board."""
-
-    @property
-    def grid(self) -> str:
-        """ "slab": each compute unit takes neighbours; "stride": the grid strides over all."""
-
-    @property
-    def lanes_bytes(self) -> int:
-        """Bytes of a vector."""
-
-
-@dataclass(frozen=True)
-class Argument:
-    """One argument of an image's kernel: `what` is "*" or the C name of a scalar, `c` its whole C
-    type, `of` the launch's parameter that goes there, where that has another name."""
-
-    name: str
-    what: str
-    c: str
-    of: str = ""
-
-
-@dataclass(frozen=True)
-class InWords:
-    """One kernel in an inventory's words. `dtypes` are the inputs', then the outputs'; `signature`
-    is both as an inventory spells them; `layout` is the skeleton and the kind of each operand in
-    memory, outputs first; `lines` are the table of an inventory that asks for the kernel, or for
-    the one in any layout that serves in its place."""
-
-    entry: str
-    op: str
-    dtypes: tuple[str, ...]
-    signature: str
-    layout: str
-    lines: tuple[str, ...]
-
-
-@dataclass(frozen=True)
-class Record:
-    """What a manifest says of a kernel: op, dtypes, the kind of each operand, outputs first."""
-
-    op: str
-    outs: tuple[str, ...]
-    ins: tuple[str, ...]
-    kinds: str
-    compute: str
-
-
-@dataclass(frozen=True)
-class Option:
-    """A setting of inventories that a skeleton reads: a list of words, or of numbers between
-    `low` and `high` where there are no words. `default` holds where the setting is missing."""
-
-    name: str
-    default: tuple[Any, ...]
-    words: tuple[str, ...] = ()
-    low: int = 0
-    high: int = 0
-
-
-@dataclass(frozen=True)
-class Asked:
-    """What an inventory's table asks a skeleton for: dtypes, and the values of its options."""
-
-    dtypes: tuple[dtype, ...]
-    options: Mapping[str, tuple[Any, ...]]
-    target: Target
-
-
-@dataclass(frozen=True)
-class Layout:
-    """A word of inventories for how operands lie, with its letter and meaning in tables."""
-
-    word: str
-    letter: str
-    meaning: str
 
 
 K = TypeVar("K", bound=Key)
@@ -258,17 +179,6 @@ class Skeleton(ABC, Generic[K]):
         return self.record(key).compute
 
 
-# Words for layouts that come with ftensor, in the order in which they are shown.
-LINEAR = Layout("linear", "l", "linear")
-ROWS = Layout("rows", "r", "rows of whole beats")
-INNER = Layout("inner", "i", "inner")
-OUTER = Layout("outer", "o", "outer (columns)")
-ANY = Layout("strided", "s", "any strides")
-GATHER = Layout("gather", "g", "gather")
-SCATTER = Layout("scatter", "p", "put (scatter)")
-_LAYOUTS = (LINEAR, ROWS, INNER, OUTER, ANY, GATHER, SCATTER)
-
-
 _by_name: dict[str, Skeleton[Any]] = {}
 
 
@@ -301,8 +211,8 @@ def exact_units(name: str) -> bool:
 def layouts() -> tuple[Layout, ...]:
     """The words for layouts of all skeletons."""
     found = {layout for skeleton in skeletons() for layout in skeleton.layouts}
-    more = [layout for s in skeletons() for layout in s.layouts if layout not in _LAYOUTS]
-    return (*(layout for layout in _LAYOUTS if layout in found), *dict.fromkeys(more))
+    more = [layout for s in skeletons() for layout in s.layouts if layout not in LAYOUTS]
+    return (*(layout for layout in LAYOUTS if layout in found), *dict.fromkeys(more))
 
 
 def options() -> dict[str, Option]:
@@ -320,8 +230,3 @@ def keys_of(word: str, asked: Asked) -> Iterator[Any]:
     for skeleton in skeletons():
         if skeleton.word == word:
             yield from skeleton.keys(asked)
-
-
-def table_lines(op: str, *more: str) -> tuple[str, ...]:
-    """The lines of an inventory's table that asks for an op."""
-    return ("[[kernel]]", f'ops = ["{op}"]', *more)

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
 from math import prod
-from typing import Any
+from typing import Any, NamedTuple
 
 Ints = tuple[int, ...]
 
 
-@dataclass(frozen=True)
-class Launch:
+class Launch(NamedTuple):
     """One launch: the key of its kernel, and over how many compute units it goes.
 
     `n` is the size where the skeleton takes no more than that; the others have a geometry.
@@ -29,8 +27,7 @@ class Launch:
         return size * unit // self.units, size * (unit + 1) // self.units
 
 
-@dataclass(frozen=True)
-class Loop:
+class Loop(NamedTuple):
     """A pipelined loop in one compute unit, by its label.
 
     `trips` iterations in all, started from an empty pipeline `entries` times; between two
@@ -55,11 +52,10 @@ class Loop:
 
     def more(self, trips: int, entries: int) -> Loop:
         """The same loop with these added."""
-        return replace(self, trips=self.trips + trips, entries=self.entries + entries)
+        return self._replace(trips=self.trips + trips, entries=self.entries + entries)
 
 
-@dataclass(frozen=True)
-class Access:
+class Access(NamedTuple):
     """One operand in one launch, all compute units together.
 
     `beats` is how often its port is used, `burst` how many beats one request brings at most

@@ -10,7 +10,8 @@ from pathlib import Path
 from typing import Any
 
 from ..kernels.key import Key
-from ..kernels.skeleton import InWords, skeleton_of
+from ..kernels.skeleton import skeleton_of
+from ..kernels.words import InWords
 
 _DTYPES = re.compile(r"dtypes = \[(.*)\]")
 

@@ -11,7 +11,8 @@ from ..kernels import ctype
 from ..kernels.holes import NAMES, indices, parameters
 from ..kernels.key import BY_VALUE, KernelKey, Key, Port
 from ..kernels.op_skeleton import op_skeleton
-from ..kernels.skeleton import Argument, Parameter, Skeleton, skeleton_of
+from ..kernels.skeleton import Parameter, Skeleton, skeleton_of
+from ..kernels.words import Argument
 
 # XRT holds "kernel:instance" in 64 bytes, the last one zero.
 LONGEST_NAME = 29

@@ -6,7 +6,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from ...dtypes import dtype, uint8
-from ..skeleton import Asked, Parameter, Record, Skeleton, register
+from ..skeleton import Parameter, Skeleton, register
+from ..words import Asked, Record
 from ..work import Access, Launch, Loop
 
 

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from ..key import BY_VALUE, LINEAR, SINGLE, KernelKey
 from ..op_skeleton import OpSkeleton, in_memory
 from ..ports import block_beats
-from ..skeleton import LINEAR as RUNS
 from ..skeleton import register
+from ..words import LINEAR as RUNS
 from ..work import Access, Launch, Loop
 
 
@@ -65,7 +63,7 @@ class Map(OpSkeleton):
             Loop("write", count, blocks, 1, False, False),
         ]
         if launch.structure == "dataflow":
-            found = [replace(loop, stage=f"{loop.name}{k}") for k, loop in enumerate(found)]
+            found = [loop._replace(stage=f"{loop.name}{k}") for k, loop in enumerate(found)]
         return found
 
     def traffic(self, launch: Launch, widened: bool) -> list[Access]:

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
 from math import prod
+from typing import NamedTuple
 
 from ..key import LINEAR, SINGLE, STRIDED, KernelKey, Port, Reduction
 from ..op_skeleton import OpSkeleton, in_memory
 from ..operators import interval, operator_cycles
-from ..skeleton import ANY, INNER, OUTER, register
+from ..skeleton import register
+from ..words import ANY, INNER, OUTER
 from ..work import Access, Ints, Launch, Loop, cut, distinct, members_in, pieces
 
 # States folded side by side: neighbouring outputs, or neighbouring vectors of a long row.
@@ -19,8 +20,7 @@ INNER_VECTORS = 4
 _STAGE = re.compile("_(whole|first|second)$")
 
 
-@dataclass(frozen=True)
-class FoldGeometry:
+class FoldGeometry(NamedTuple):
     """What a launch is told. Strides and `steps` are per operand, outputs first; `steps` are those
     of the dim that the lanes lie along: reduced (reduce_inner) or kept (reduce_outer)."""
 
@@ -229,7 +229,7 @@ class ReduceOuter(Reduce):
         side, length, period = _reduction(key).vectors, g.shape[-1], g.splits * g.chunks
         first, last = launch.slab(g.items, unit)
         whole = Loop("whole_rows", 0, 0, side, computes=False, stage="fetch")
-        edge = replace(whole, name="edge_rows")
+        edge = whole._replace(name="edge_rows")
         steps = Loop("rows", 0, 0, interval(recurrence(key), side), reads=False, stage="fold")
         for split in range(g.splits):
             begin, end = g.work_of(split)

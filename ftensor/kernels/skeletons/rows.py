@@ -2,23 +2,23 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from math import ceil, prod
+from typing import NamedTuple
 
 from ..key import INDEX, LINEAR, LOCATED, ROW, STRIDED, KernelKey
 from ..op_skeleton import OpSkeleton, in_memory
 from ..operators import DEPTH
 from ..ports import LATENCY
-from ..skeleton import ANY, GATHER, ROWS, SCATTER, register, table_lines
+from ..skeleton import register
 from ..source import constant
+from ..words import ANY, GATHER, ROWS, SCATTER, table_lines
 from ..work import Access, Ints, Launch, Loop, cut, distinct, members_in, pieces
 
 # A row is cut into chunks of this many elements when there are few rows.
 ROW_CHUNK = 4096
 
 
-@dataclass(frozen=True)
-class RowsGeometry:
+class RowsGeometry(NamedTuple):
     """What a launch is told. `strides` and `steps` (in the inner dim) are per operand."""
 
     inner: int
@@ -62,8 +62,7 @@ class RowsGeometry:
         return Runs.join(self.shape, self.strides[k], self.steps[k], self.inner, lanes)
 
 
-@dataclass(frozen=True)
-class Runs:
+class Runs(NamedTuple):
     """How a wide kernel of rows walks an operand: `ft_runs` in hls/vitis/runs.h, in beats."""
 
     length: int

@@ -7,7 +7,8 @@ from collections.abc import Iterator
 from ...dtypes import dtype
 from ...errors import inventory as errors
 from ...kernels.key import Key
-from ...kernels.skeleton import Asked, keys_of, words
+from ...kernels.skeleton import keys_of, words
+from ...kernels.words import Asked
 from ...rows.op import Op
 from ...runtime.targets import CSIM
 from .keys import LOCATING, fold_keys, located_keys, pointwise_keys

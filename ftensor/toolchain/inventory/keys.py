@@ -14,8 +14,9 @@ from ...dtypes import dtype
 from ...execute.keys import fold_key, located_key, monoid, op_key, partials, results, second
 from ...kernels.key import BY_VALUE, LINEAR, LOCATED, STRIDED, KernelKey, lanes_for
 from ...kernels.op_skeleton import OpSkeleton
-from ...kernels.skeleton import GATHER, SCATTER, layouts, named, skeletons
+from ...kernels.skeleton import layouts, named, skeletons
 from ...kernels.skeletons.map import positional
+from ...kernels.words import GATHER, SCATTER
 from ...rows.op import Op, Reduce
 from ...runtime.targets import CSIM
 from .signatures import Signature, with_numbers

@@ -10,8 +10,9 @@ from typing import Any
 
 from ...dtypes import ALL, dtype
 from ...errors import inventory as errors
-from ...kernels.skeleton import Option, options
+from ...kernels.skeleton import options
 from ...kernels.skeleton import words as skeleton_words
+from ...kernels.words import Option
 from ..group import BANKS, LONGEST_NAME, STRUCTURES
 from .keys import Shape, exact_layout, layout_words
 from .rows import categories, named, rows

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from ....dtypes import dtype
 from ...key import lanes_for
-from ...skeleton import Target, register
+from ...skeleton import register
+from ...words import Target
 from ...work import Access, Ints, Launch, Loop, members_in
 from .key import DIRECT, Gemm, GemmKey, ProductGeometry, element, recurrence
 
@@ -17,8 +18,7 @@ def direct_key(of: dtype, target: Target, fused: bool) -> GemmKey:
     return GemmKey("gemm_direct", of, lanes, 4, 1, fused=fused or of.kind in "ui")
 
 
-@dataclass(frozen=True)
-class DirectGeometry:
+class DirectGeometry(NamedTuple):
     """What a launch is told: of the product, of the operands, and the batch. Strides are in
     elements, `a` (row, depth), `b` (depth, column); `steps` are per batch dim of a, b, out, added.
     """

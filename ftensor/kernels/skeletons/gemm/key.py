@@ -5,11 +5,13 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from ....dtypes import dtype
 from ... import ctype
 from ...operators import operator_cycles
-from ...skeleton import Option, Parameter, Record, Skeleton, table_lines
+from ...skeleton import Parameter, Skeleton
+from ...words import Option, Record, table_lines
 from ...work import Ints, Launch, Loop
 
 DIRECT, PACKED = "direct", "packed"
@@ -47,8 +49,7 @@ class GemmKey:
         return f"ft_{self.skeleton}_{self.dtype.name}_{tile}_{self.block}_{self.depth}_{kind}"
 
 
-@dataclass(frozen=True)
-class ProductGeometry:
+class ProductGeometry(NamedTuple):
     """What a launch of a product is told at first. `mode` says what alpha and beta do (see
     hls/gemm.h), `whole` whether results may leave in vectors; strides are (row, column)."""
 

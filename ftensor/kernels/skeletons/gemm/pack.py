@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from ... import ctype
 from ...ports import PORT_BYTES
-from ...skeleton import Argument, register
+from ...skeleton import register
 from ...source import constant
+from ...words import Argument
 from ...work import Access, Ints, Launch, Loop, members_in
 from .key import Gemm, GemmKey, element
 from .places import places, wide_arguments
@@ -19,8 +20,7 @@ def pack_key(packed: GemmKey) -> GemmKey:
     return GemmKey("gemm_pack", packed.dtype, 1, packed.rows, packed.columns)
 
 
-@dataclass(frozen=True)
-class PackSide:
+class PackSide(NamedTuple):
     """What a launch is told of one of the matrices; `batch` and its `steps` come last."""
 
     rows: int
@@ -33,8 +33,7 @@ class PackSide:
     steps: Ints = ()
 
 
-@dataclass(frozen=True)
-class PackGeometry:
+class PackGeometry(NamedTuple):
     """What a launch is told: of a, then the same of b."""
 
     a: PackSide

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from ....dtypes import dtype
 from ... import ctype
 from ...key import lanes_for
 from ...operators import distance
 from ...ports import PORT_BYTES
-from ...skeleton import Argument, Asked, Target, register
+from ...skeleton import register
 from ...source import constant
+from ...words import Argument, Asked, Target
 from ...work import Access, Ints, Launch, Loop, members_in
 from .direct import direct_key
 from .key import DIRECT, PACKED, PARTS, Gemm, GemmKey, ProductGeometry, element, recurrence
@@ -34,8 +35,7 @@ def packed_key(of: dtype, target: Target) -> GemmKey:
     return GemmKey("gemm", of, lanes, 8, 2, 16)
 
 
-@dataclass(frozen=True)
-class PackedGeometry:
+class PackedGeometry(NamedTuple):
     """What a launch is told: of the product, and the batch. `steps` are per batch dim: in matrices
     of a's panels and of b's, in elements of out and added."""
 
@@ -49,14 +49,13 @@ class PackedGeometry:
         return (*self.product.head(len(self.batch)), *self.batch, *steps)
 
 
-@dataclass(frozen=True)
-class Block:
+class Block(NamedTuple):
     """Items of a packed product that are alike: how many, and of each its rows and columns.
 
     `way` is how results leave: "vectors", "lines" or "elements", as in hls/vitis/gemm.cpp.
     """
 
-    count: int
+    items: int
     panels: int
     rows: int
     columns: int
@@ -134,7 +133,7 @@ class Packed(Gemm):
                 ("join", sums * x.rows, sums),
                 (x.way, x.rows * wide, 1),
             ):
-                found[name] = found[name].more(x.count * trips, x.count * entries)
+                found[name] = found[name].more(x.items * trips, x.items * entries)
         return list(found.values())
 
     def traffic(self, launch: Launch, widened: bool) -> list[Access]:
@@ -156,7 +155,7 @@ class Packed(Gemm):
             ("lines", 1, key.columns * key.parts),
             ("elements", 1, key.parts),
         ):
-            count = sum(x.count * x.rows * x.columns for x in all_blocks if x.way == way)
+            count = sum(x.items * x.rows * x.columns for x in all_blocks if x.way == way)
             if count:
                 results = (count * size, count * key.parts // lanes, burst, count * size)
                 found.append(Access("out", True, *results))

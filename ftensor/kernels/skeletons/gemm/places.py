@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 
 from ...operators import distance
 from ...ports import PORT_BYTES
-from ...skeleton import Argument
+from ...words import Argument
 from .key import GemmKey, recurrence
 
 
@@ -34,5 +33,5 @@ def wide_arguments(key: GemmKey, own: Sequence[Argument]) -> tuple[Argument, ...
     for a in own:
         of = a.c.removeprefix("const ").removesuffix(" *")
         wide = a.c.replace(of, f"hls::vector<{of}, {lanes[a.name]}>") if a.name in lanes else a.c
-        found.append(replace(a, c=wide))
+        found.append(a._replace(c=wide))
     return tuple(found)
