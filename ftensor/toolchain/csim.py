@@ -33,11 +33,9 @@ def write_sources(
     groups: Sequence[Group], folders: Workspace, include: Sequence[Path]
 ) -> list[Source]:
     """The C++ of the kernels and the headers beside it, for v++ and for g++ alike."""
-    from ..kernels.hls_path import hls_root
-    from .vitis.source import HEADERS, source
+    from .vitis.source import headers, source
 
-    headers = {f"ftensor/{name}": hls_root() / name for name in HEADERS}
-    return lay_out(groups, folders.sources, source, headers, ".cpp", include)
+    return lay_out(groups, folders.sources, source, headers(), ".cpp", include)
 
 
 class CSim:

@@ -1,5 +1,7 @@
-"""The skeletons that come with ftensor: a module for each, which registers it."""
+"""The skeletons that come with ftensor: a module for each, which registers what it defines."""
 
-from . import compact, gemm, map, reduce, rows
+from importlib import import_module
+from pkgutil import iter_modules
 
-__all__ = ["compact", "gemm", "map", "reduce", "rows"]
+for _module in iter_modules(__path__):
+    import_module(f"{__name__}.{_module.name}")

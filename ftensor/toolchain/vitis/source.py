@@ -9,23 +9,12 @@ from pathlib import Path
 from ...kernels.hls_path import hls_root
 from ..group import Group
 
-# Files of hls/ that the sources include as "ftensor/...".
-HEADERS = (
-    "vitis/words.h",
-    "vitis/stages.h",
-    "vitis/runs.h",
-    "vitis/lanes.h",
-    "vitis/compute.h",
-    "vitis/end_compute.h",
-    "math.h",
-    "complex.h",
-    "binary.h",
-    "special.h",
-    "position.h",
-    "locate.h",
-    "gemm.h",
-    "dialect/vitis.h",
-)
+
+def headers() -> dict[str, Path]:
+    """The files that sources include, by the names under which they do."""
+    places = ("*.h", "vitis/*.h", "dialect/vitis.h")
+    found = sorted(path for place in places for path in hls_root().glob(place))
+    return {f"ftensor/{path.relative_to(hls_root()).as_posix()}": path for path in found}
 
 
 def source(group: Group) -> str:
@@ -41,10 +30,10 @@ def source(group: Group) -> str:
 
 def copy_headers(folder: Path) -> None:
     """Put what the sources include into `folder`/ftensor, which `-I folder` then finds."""
-    for name in HEADERS:
-        target = folder / "ftensor" / name
+    for name, path in headers().items():
+        target = folder / name
         target.parent.mkdir(parents=True, exist_ok=True)
-        shutil.copyfile(hls_root() / name, target)
+        shutil.copyfile(path, target)
 
 
 def standins() -> Path:
