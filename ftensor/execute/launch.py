@@ -216,10 +216,13 @@ def steps_text(launch: Launch, given: Sequence[int]) -> list[str]:
         f"s{k} = stream.backend.allocate(bytes{k}, stream)"
         for k in range(launch.operands, launch.operands + len(launch.temporaries))
     ]
-    return lines + [
+    lines += [
         f"k{i}(stream, k{i}_units, {arguments(f'k{i}', step)})"
         for i, step in enumerate(launch.steps)
     ]
+    # What others see is written, and what others may write is read, when the call returns.
+    seen = " or ".join(f"s{k}.visible" for k in given)
+    return [*lines, f"if {seen}: stream.finish()"]
 
 
 def written(parameters: str, lines: Sequence[str], scope: dict[str, Any]) -> Callable[..., Any]:

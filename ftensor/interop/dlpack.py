@@ -154,8 +154,9 @@ def to_dlpack_capsule(
 
 
 def from_dlpack(
-    ext_tensor: Any, *, device: DeviceLike | None = None, copy: bool | None = None
-) -> Tensor:
+    ext_tensor: Any, *, device: DeviceLike | None = None, copy: bool | None = None,
+    non_blocking: bool = False,
+) -> Tensor:  # fmt: skip
     """A tensor on the memory of another library's array (`__dlpack__`) or of a DLPack capsule.
 
     It lives on `device`, by default the current one, and shares the memory where that device
@@ -196,7 +197,10 @@ def from_dlpack(
     _rename(capsule, _USED[name])
     owner = _Taken(managed)
     where = resolve(device)
-    return host.imported(where, address, of, shape, strides, owner, readonly=readonly, copy=copy)
+    return host.imported(
+        where, address, of, shape, strides, owner, readonly=readonly, copy=copy,
+        non_blocking=non_blocking,
+    )  # fmt: skip
 
 
 def _request(producer: Any, copy: bool | None) -> object:

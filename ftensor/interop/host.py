@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 
 class _Memory:
-    """What an exported array has as its `base`: keeps the storage, names its address to NumPy."""
+    """What an array over others' memory has as its `base`: keeps its owner, names its address."""
 
     __slots__ = ("__array_interface__", "owner")
 
@@ -34,9 +34,24 @@ class _Memory:
         self.__array_interface__ = interface
 
 
+class _Alias(_Memory):
+    """An exported array's `base`: while it lives, the host sees what ops do with the storage."""
+
+    __slots__ = ()
+    owner: Storage
+
+    def __init__(self, owner: Storage, interface: dict[str, Any]) -> None:
+        super().__init__(owner, interface)
+        owner.show(id(self))
+
+    def __del__(self) -> None:
+        self.owner.hide(id(self))
+
+
 def array_at(
-    address: int, of: dtype, shape: Ints, strides: Ints, owner: object, readonly: bool = False
-) -> np.ndarray[Any, Any]:
+    address: int, of: dtype, shape: Ints, strides: Ints, owner: Any, readonly: bool = False,
+    base: type[_Memory] = _Memory,
+) -> np.ndarray[Any, Any]:  # fmt: skip
     """An array over memory that `owner` keeps alive; `strides` in elements, bfloat16 as uint16."""
     size = of.itemsize
     interface = {
@@ -46,14 +61,17 @@ def array_at(
         "strides": tuple([s * size for s in strides]),
         "data": (address, readonly),
     }
-    return np.asarray(_Memory(owner, interface))
+    return np.asarray(base(owner, interface))
 
 
-def export(tensor: Tensor, copy: bool | None = None) -> tuple[np.ndarray[Any, Any], bool]:
+def export(
+    tensor: Tensor, copy: bool | None = None, non_blocking: bool = False
+) -> tuple[np.ndarray[Any, Any], bool]:
     """The tensor's elements in host memory, and whether they are a copy; waits for the device.
 
-    Shared where the device computes in host memory, unless `copy` is True. A copy keeps the
-    strides when the elements lie without gaps. bfloat16 comes as uint16.
+    Shared where the device computes in host memory, unless `copy` is True; then ops on the memory
+    are waited for as long as the array lives, unless `non_blocking`. A copy keeps the strides
+    when the elements lie without gaps. bfloat16 comes as uint16.
     """
     storage = tensor._storage
     of, shape, strides = tensor._dtype, tensor._shape, tensor._strides
@@ -63,7 +81,8 @@ def export(tensor: Tensor, copy: bool | None = None) -> tuple[np.ndarray[Any, An
         assert storage.ptr is not None
         storage.bounds = None  # whoever holds the memory may write there
         address = storage.ptr + tensor._offset * of.itemsize
-        array = array_at(address, of, shape, strides, storage, storage.readonly)
+        base = _Memory if copy or non_blocking else _Alias
+        array = array_at(address, of, shape, strides, storage, storage.readonly, base)
         return (array.copy(order="K"), True) if copy else (array, False)
     low, high = extent(shape, strides)
     if high - low >= numel(shape):  # gaps: close them on the device rather than fetch them
@@ -85,6 +104,7 @@ def adopt(
     itemsize: int,
     owner: object,
     readonly: bool = False,
+    non_blocking: bool = False,
 ) -> Storage | None:
     """A storage over foreign host memory: just these bytes, from the first one on.
 
@@ -95,6 +115,13 @@ def adopt(
         return None
     storage = backend.adopt(address, nbytes, owner, readonly)
     storage.device = where
+    return seen(storage, non_blocking)
+
+
+def seen(storage: Storage, non_blocking: bool) -> Storage:
+    """Imported memory, whose ops are waited for: nobody can know when its owner lets go of it."""
+    if not (non_blocking or storage.visible):
+        storage.show(0)  # no object's id
     return storage
 
 
@@ -104,8 +131,9 @@ _adopted: WeakValueDictionary[tuple[int, int, device], Storage] = WeakValueDicti
 
 
 def adopt_whole(
-    backend: Backend, where: device, address: int, nbytes: int, itemsize: int, owner: object
-) -> Storage | None:
+    backend: Backend, where: device, address: int, nbytes: int, itemsize: int, owner: object,
+    non_blocking: bool,
+) -> Storage | None:  # fmt: skip
     """As `adopt`, but the storage of an earlier import while that is alive.
 
     `owner` is the object that stands for this memory. Memory at a known address that belongs
@@ -114,8 +142,8 @@ def adopt_whole(
     key = (address, nbytes, where)
     storage = _adopted.get(key)
     if storage is not None and storage.owner is owner and storage.backend is backend:
-        return None if address % itemsize else storage
-    storage = adopt(backend, where, address, nbytes, itemsize, owner)
+        return None if address % itemsize else seen(storage, non_blocking)
+    storage = adopt(backend, where, address, nbytes, itemsize, owner, False, non_blocking)
     if storage is not None:
         _adopted[key] = storage
     return storage
@@ -164,6 +192,7 @@ def imported(
     *,
     readonly: bool = False,
     copy: bool | None = None,
+    non_blocking: bool = False,
 ) -> Tensor:
     """A tensor over the elements at `address`: shared if possible, else, or if `copy`, a copy.
 
@@ -181,7 +210,8 @@ def imported(
         low, high = extent(shape, strides)
         if low == 0:
             size = of.itemsize
-            storage = adopt(backend, where, address, (high + 1) * size, size, owner, readonly)
+            nbytes = (high + 1) * size
+            storage = adopt(backend, where, address, nbytes, size, owner, readonly, non_blocking)
             if storage is not None:
                 return Tensor._make(storage, of, shape, strides)
         if copy is False:

@@ -13,9 +13,9 @@ from .torch import to_torch as _to_torch
 
 
 @method("numpy")
-def numpy(self: Tensor, *, force: bool = False) -> np.ndarray[Any, Any]:
+def numpy(self: Tensor, *, force: bool = False, non_blocking: bool = False) -> np.ndarray[Any, Any]:
     """A NumPy array of the elements; see `interop.numpy.to_numpy` for when memory is shared."""
-    return to_numpy(self, force=force)
+    return to_numpy(self, force=force, non_blocking=non_blocking)
 
 
 @method("__array__")
@@ -24,9 +24,9 @@ def array(self: Tensor, dtype: Any = None, copy: bool | None = None) -> np.ndarr
 
 
 @method("to_torch")
-def to_torch(self: Tensor) -> Any:
+def to_torch(self: Tensor, *, non_blocking: bool = False) -> Any:
     """A torch tensor of the elements; see `interop.torch.to_torch`."""
-    return _to_torch(self)
+    return _to_torch(self, non_blocking=non_blocking)
 
 
 @method("__dlpack__")

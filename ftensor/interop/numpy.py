@@ -13,13 +13,18 @@ from ..dtypes import bfloat16, from_numpy_dtype
 from . import host
 
 
-def from_numpy(ndarray: np.ndarray[Any, Any], *, device: DeviceLike | None = None) -> Tensor:
+def from_numpy(
+    ndarray: np.ndarray[Any, Any],
+    *,
+    device: DeviceLike | None = None,
+    non_blocking: bool = False,
+) -> Tensor:
     """A tensor on the array's own memory: a write to either shows in the other.
 
     The strides are the array's. On a device with memory of its own the elements are copied, and
     so they are when the array does not start at a multiple of its itemsize. A read-only array
-    gives a tensor that in-place ops refuse. Wait (`ft.synchronize()`) before NumPy reads what an
-    op of ftensor writes, and don't write from NumPy while an op may still be reading.
+    gives a tensor that in-place ops refuse. An op on shared memory is done when its call returns;
+    with `non_blocking`, say `ft.synchronize()` before NumPy reads or writes there.
 
     TypeError for a value that is no array or a dtype ftensor lacks; ValueError for negative
     strides, for strides that are no multiple of the itemsize and for foreign byte order.
@@ -42,14 +47,18 @@ def from_numpy(ndarray: np.ndarray[Any, Any], *, device: DeviceLike | None = Non
         tuple([s // size for s in steps]),
         ndarray,
         readonly=not ndarray.flags.writeable,
+        non_blocking=non_blocking,
     )
 
 
-def to_numpy(tensor: Tensor, *, force: bool = False) -> np.ndarray[Any, Any]:
+def to_numpy(
+    tensor: Tensor, *, force: bool = False, non_blocking: bool = False
+) -> np.ndarray[Any, Any]:
     """The tensor as an array; waits for the ops that write it.
 
-    Shares memory on a device that computes in host memory, with the tensor's strides; there a
-    later in-place op of ftensor is seen after `ft.synchronize()`. Elsewhere the array is a copy.
+    Shares memory on a device that computes in host memory, with the tensor's strides; as long as
+    the array lives, ops on that memory are done when their calls return (with `non_blocking`:
+    after `ft.synchronize()`). Elsewhere the array is a copy.
     The array of a read-only tensor is read-only. `force` is torch's and changes nothing here: an
     ftensor tensor needs no gradient, and its conjugates are always worked out.
 
@@ -57,7 +66,7 @@ def to_numpy(tensor: Tensor, *, force: bool = False) -> np.ndarray[Any, Any]:
     """
     if tensor._dtype is bfloat16:
         raise errors.no_numpy_dtype(bfloat16)
-    return host.export(tensor)[0]
+    return host.export(tensor, non_blocking=non_blocking)[0]
 
 
 def to_array(tensor: Tensor, dtype: Any = None, copy: bool | None = None) -> np.ndarray[Any, Any]:

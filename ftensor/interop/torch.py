@@ -47,12 +47,15 @@ def plain(tensor: torch.Tensor) -> torch.Tensor:
     return tensor.resolve_conj().resolve_neg()
 
 
-def from_torch(tensor: torch.Tensor, *, device: DeviceLike | None = None) -> Tensor:
+def from_torch(
+    tensor: torch.Tensor, *, device: DeviceLike | None = None, non_blocking: bool = False
+) -> Tensor:
     """The torch tensor's elements, with its strides, as a tensor on the current (or given) device.
 
     Shares memory where the device computes in host memory: a write to either shows in the other,
-    and tensors that share a torch storage share one here. Wait (`ft.synchronize()`) before torch
-    reads what an op of ftensor writes. Copied are: everything on a device with memory of its own
+    and tensors that share a torch storage share one here. An op on shared
+    memory is done when its call returns; with `non_blocking`, say `ft.synchronize()` before torch
+    reads or writes there. Copied are: everything on a device with memory of its own
     (there an expanded tensor stays expanded, and gaps between elements are closed); a lazy
     conjugate or negation, which is worked out; and memory that starts between two elements.
 
@@ -77,22 +80,22 @@ def from_torch(tensor: torch.Tensor, *, device: DeviceLike | None = None) -> Ten
         return host.empty(backend, where, of, shape, strides)
     memory = tensor.untyped_storage()
     storage = host.adopt_whole(
-        backend, where, memory.data_ptr(), memory.nbytes(), of.itemsize, memory
+        backend, where, memory.data_ptr(), memory.nbytes(), of.itemsize, memory, non_blocking
     )
     if storage is None:
         return host.copied(backend, where, tensor.data_ptr(), of, shape, strides, memory)
     return Tensor._make(storage, of, shape, strides, tensor.storage_offset())
 
 
-def to_torch(tensor: Tensor) -> torch.Tensor:
+def to_torch(tensor: Tensor, *, non_blocking: bool = False) -> torch.Tensor:
     """The tensor as a torch CPU tensor with the same strides; waits for the ops that write it.
 
-    Shares memory on a device that computes in host memory; there a later in-place op of ftensor
-    is seen after `ft.synchronize()`. A copy on other devices, and for a read-only tensor, since
-    torch knows no read-only memory.
+    Shares memory on a device that computes in host memory; as long as torch holds it, ops on it are
+    done when their calls return (with `non_blocking`: after `ft.synchronize()`). A copy on other
+    devices, and for a read-only tensor, since torch knows no read-only memory.
     """
     import torch
 
-    array = host.export(tensor, tensor._storage.readonly or None)[0]
+    array = host.export(tensor, tensor._storage.readonly or None, non_blocking)[0]
     result = torch.from_numpy(array)
     return result.view(torch.bfloat16) if tensor._dtype is dtypes.bfloat16 else result

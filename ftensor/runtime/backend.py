@@ -208,6 +208,8 @@ class Backend(ABC):
             storage.bounds = None
             take = self._upload if self.executor is None else self.executor.upload
             take(storage, byte_offset, array)
+            if storage.visible:
+                self._current.stream.finish()
 
     def download(self, storage: Storage, byte_offset: int, array: np.ndarray) -> None:
         """Fill a C-contiguous array from a storage, after the work that is enqueued on it."""

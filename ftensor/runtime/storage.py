@@ -2,12 +2,28 @@
 
 from __future__ import annotations
 
+import os
+import threading
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from .backend import Backend
     from .pool import Block
     from .stream import Stream
+
+
+_NOBODY: list[int] = []
+_showing = threading.Lock()
+
+
+def _new_lock() -> None:
+    # A fork while another thread held the lock would leave it locked for ever in the child.
+    global _showing
+    _showing = threading.Lock()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_new_lock)
 
 
 class Storage:
@@ -33,6 +49,7 @@ class Storage:
         "readonly",
         "stream",
         "users",
+        "visible",
     )
 
     def __init__(
@@ -56,6 +73,8 @@ class Storage:
         self.device: Any = None
         # (dtype, least, greatest) of whatever elements are read, where the host knows them.
         self.bounds: tuple[Any, int, int] | None = None
+        # Who else sees the memory while it is written: a launch that uses it is waited for then.
+        self.visible = _NOBODY
 
     def __del__(self) -> None:
         # The common case must stay this short: every temporary tensor passes here. Appending to
@@ -69,6 +88,16 @@ class Storage:
             self.stream.free[block.size].append(block)
         else:
             block.pool.give_back(self)
+
+    def show(self, alias: int) -> None:
+        """Note that the host sees this memory by way of the object of this id, until `hide`."""
+        with _showing:
+            self.visible = self.visible or []
+            self.visible.append(alias)
+
+    def hide(self, alias: int) -> None:
+        """The host has let go of it. Without a lock: collections come here."""
+        self.visible.remove(alias)
 
     @property
     def skew(self) -> int:
