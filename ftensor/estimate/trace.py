@@ -90,11 +90,11 @@ class _Recorder(Observer):
 @contextmanager
 def _address(storage: Storage) -> Iterator[None]:
     """The device's own copies know where its memory is."""
-    storage.ptr = storage.block.ptr
+    hidden, storage.ptr = storage.ptr, storage.block.ptr
     try:
         yield
     finally:
-        storage.ptr = None
+        storage.ptr = hidden
 
 
 @contextmanager

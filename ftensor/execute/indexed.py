@@ -187,7 +187,7 @@ def _compact(backend: Backend, n: int) -> Launch:
     key = CompactKey()
     units = select.units_for(n, backend.units, "slab", 1)
     found = fitting(kernel(backend, key), units, n)
-    return Launch((Step(key, found, units, (1, 0, 2), (1, 0), geometry=(n,)),), 3)
+    return Launch((Step(key, found, units, (1, 0, 2), (1, 0), geometry=(n,)),), 3, plan=(n,))
 
 
 def contiguous_like(shape: Ints, of: dtype, like: Tensor) -> Operand:

@@ -22,7 +22,12 @@ def region(x: Tensor) -> tuple[int, Ints, Ints, int]:
 
 
 def check_dtype(op: str, out: Tensor, of: dtype, cast: bool = False) -> None:
-    """RuntimeError for an output of another dtype; with `cast`, for one that can't hold `of`."""
+    """RuntimeError for an output of another dtype; with `cast`, for one that can't hold `of`.
+
+    TypeError for what is no tensor.
+    """
+    if type(out) is not Tensor:
+        raise errors.not_a_tensor(op, "out", out)
     if cast and not can_cast(of, out._dtype):
         raise errors.cannot_cast_result(op, of, out._dtype)
     if not cast and out._dtype is not of:
@@ -87,8 +92,6 @@ def out_or_new(
     """
     if out is None:
         return new(shape, of, like._storage.device, strides)
-    if not isinstance(out, Tensor):
-        raise errors.not_a_tensor(op, "out", out)
     check_dtype(op, out, of)
     check_place(op, out, like._storage.device)
     check_overlap(op, out, read)

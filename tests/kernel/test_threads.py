@@ -185,3 +185,63 @@ def test_threads_write_through_indices() -> None:
                 x[ft.tensor([100 + k])]
 
     together(work)
+
+
+# Small launches may run beside a stream's queue, in the calling thread: never before their turn.
+
+
+@pytest.mark.parametrize("streams", [1, 2])
+def test_small_launches_keep_their_place(streams: int) -> None:
+    """Among large ones in the queue, uploads, waits for another stream, and reads."""
+    rng, side = np.random.default_rng(streams), ft.fpga.Stream()
+    default, made = ft.fpga.default_stream(), values(300_000)
+    x, expected = ft.from_numpy(made.copy()), made.copy()
+    for turn in range(300):
+        here = side if streams == 2 and turn % 3 == 0 else default
+        here.wait_stream(default if here is side else side)
+        with ft.fpga.stream(here):
+            match int(rng.integers(5)):
+                case 0:
+                    x.mul_(-1)
+                    expected *= -1
+                case 1:
+                    x[:100].add_(1)
+                    expected[:100] += 1
+                case 2:
+                    x[50:5000:3].neg_()
+                    expected[50:5000:3] *= -1
+                case 3:
+                    x[1000:1016].copy_(x[:16] * 1)
+                    expected[1000:1016] = expected[:16]
+                case _:
+                    x[7:9].copy_(ft.tensor([float(turn), 0.5]))
+                    expected[7:9] = turn, 0.5
+            if turn % 7 == 0:
+                assert x[7].item() == expected[7]
+    ft.synchronize()
+    np.testing.assert_array_equal(x.numpy(), expected)
+
+
+def test_a_command_out_of_sight_is_waited_for() -> None:
+    """Ctrl-C may strike between the enqueue of a command and the note of its event."""
+    x = ft.zeros(16)
+    ft.synchronize()
+    stream = x._storage.backend.current_stream()
+    if not stream.backend.inline:
+        pytest.skip("the device has no queue that runs in the calling thread")
+    assert stream.through()
+    stream.lose_sight()
+    assert not stream.through() and not stream.idle()
+    x.add_(1)  # goes behind it
+    assert not stream.through()
+    assert x.tolist() == [1.0] * 16
+    assert stream.through() and stream.idle()
+
+
+def test_events_of_commands_do_not_pile_up() -> None:
+    x = ft.zeros(200_000)
+    stream = x._storage.backend.current_stream()
+    for _ in range(5000):
+        x.add_(1)
+    assert len(stream.flying) <= 3 * 1024
+    assert x[0].item() == 5000 and not stream.flying

@@ -11,7 +11,7 @@ from ...execute import memory
 from ...execute.copy import into
 from ...execute.index_check import know_bounds
 from ...execute.indexed import Index, Operand, locate, positions
-from ...execute.output import check_written
+from ...execute.output import check_dtype, check_written
 from ...execute.pointwise import pointwise
 from ...iterator.shape import broadcast_shapes, numel
 from ...iterator.stride import broadcast_strides, contiguous_strides
@@ -134,8 +134,8 @@ def masked_select(input: Tensor, mask: Tensor, *, out: Tensor | None = None) -> 
     Shapes are broadcast together. Waits for the mask.
     """
     mask = _mask(input, mask, "masked_select")
-    if out is not None and out._dtype is not input._dtype:
-        raise errors.out_dtype("masked_select", input._dtype, out._dtype)
+    if out is not None:
+        check_dtype("masked_select", out, input._dtype)
     mask, source = _broadcast(mask, input), _broadcast(input, mask)
     if not mask._shape:
         mask, source = mask.reshape(1), source.reshape(1)

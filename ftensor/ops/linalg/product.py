@@ -109,8 +109,6 @@ def output(
     """
     if out is None:
         return memory.new(shape, like._dtype, like._storage.device), False
-    if type(out) is not Tensor:
-        raise errors.not_a_tensor(op, "out", out)
     check_dtype(op, out, like._dtype)
     check_place(op, out, like._storage.device)
     check_overlap(op, sized(out, shape, fixed=inplace), ())

@@ -1,0 +1,251 @@
+"""Launches as data: every call passes one door, where it can be seen, or done otherwise."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+
+import ftensor as ft
+from ftensor._device import default_backend
+from ftensor.execute.launch import Launch
+from ftensor.execute.observe import Observer, observed
+
+pytestmark = pytest.mark.core
+THREE_BY_FOUR = np.arange(12, dtype=np.float32).reshape(3, 4)
+
+
+class Seen(Observer):
+    """Notes what passes, in order."""
+
+    def __init__(self) -> None:
+        self.launches: list[tuple[Launch, list[ft.Tensor], list[Any]]] = []
+        self.passed: list[str] = []
+
+    def launch(self, launch: Launch, stream: Any, tensors: Any, numbers: Any) -> None:
+        self.launches.append((launch, list(tensors), list(numbers)))
+        self.passed += [getattr(step.key, "entry", step.key) for step in launch.steps]
+        super().launch(launch, stream, tensors, numbers)
+
+    def upload(self, storage: Any, byte_offset: int, array: np.ndarray) -> None:
+        self.passed.append(f"upload {array.nbytes}")
+        super().upload(storage, byte_offset, array)
+
+    def download(self, storage: Any, byte_offset: int, array: np.ndarray) -> None:
+        self.passed.append(f"download {array.nbytes}")
+        super().download(storage, byte_offset, array)
+
+    @property
+    def kernels(self) -> list[str]:
+        """The kernels that ran, by the beginning of their entries."""
+        return [p for p in self.passed if not p.startswith(("upload", "download"))]
+
+
+@pytest.fixture
+def seen() -> Iterator[Seen]:
+    """What passes the default device's door."""
+    seen = Seen()
+    with observed(default_backend(), seen):
+        yield seen
+
+
+def image() -> ft.Tensor:
+    return ft.tensor(THREE_BY_FOUR)
+
+
+def product(m: int, k: int, n: int) -> Callable[[], Any]:
+    return lambda: ft.ones(m, k) @ ft.ones(k, n)
+
+
+# A call, the beginnings of its kernels' entries, and whether the launch has a plan.
+ENTRIES: dict[str, tuple[Callable[[], Any], list[str]]] = {
+    "pointwise": (lambda: image() + 1, ["ft_add_"]),
+    "of a transposed": (lambda: image().t() * image().reshape(4, 3), ["ft_mul_"]),
+    "in place": (lambda: image().neg_(), ["ft_neg_"]),
+    "out=": (lambda: ft.exp(image(), out=ft.empty(3, 4)), ["ft_exp_"]),
+    "fill": (lambda: ft.full((3,), 2.5), ["ft_fill_"]),
+    "copy": (lambda: image().clone(), ["ft_copy_"]),
+    "converted": (lambda: image().double(), ["ft_copy_"]),
+    "reduction": (lambda: image().sum(1), ["ft_sum_whole_"]),
+    "with places": (lambda: image().max(1), ["ft_max_whole_"]),
+    "direct product": (product(3, 4, 5), ["ft_fill_", "ft_fill_", "ft_gemm_direct_"]),
+    "packed product": (
+        product(150, 140, 130), ["ft_fill_", "ft_fill_", "ft_gemm_pack_", "ft_gemm_"],
+    ),
+    "gather": (lambda: image().gather(1, ft.tensor([[0], [1], [3]])), ["ft_copy_"]),
+    "nonzero": (
+        lambda: (image() > 5).nonzero(),
+        ["ft_gt_", "ft_compact", "ft_compact", *["ft_coordinate"] * 2, *["ft_copy_"] * 2],
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", ENTRIES)
+@pytest.mark.parametrize("again", [False, True])
+def test_every_entry_passes(name: str, again: bool, seen: Seen) -> None:
+    """Prepared there and then, or before: what runs is seen with its kernels and its plan."""
+    call, kernels = ENTRIES[name]
+    if again:
+        call()
+        seen.launches.clear()
+        seen.passed.clear()
+    call()
+    found = seen.kernels
+    assert len(found) == len(kernels), found
+    for entry, start in zip(found, kernels):
+        assert entry.startswith(start), (found, kernels)
+    for launch, tensors, numbers in seen.launches:
+        assert len(tensors) == launch.operands
+        assert launch.plan is not None
+        for step in launch.steps:
+            assert step.units >= 1
+            assert step.n is not None or step.geometry
+            assert len(launch.numbers) <= len(numbers)
+
+
+def test_two_stages_are_one_launch() -> None:
+    backend, seen = default_backend(), Seen()
+    with backend.preparing_for(backend.target, 4, backend.host_shared), observed(backend, seen):
+        total = ft.ones(300_000).sum()
+    *_, (launch, tensors, _) = seen.launches
+    if len(launch.steps) == 1:
+        pytest.skip("the device folds this in one stage")
+    first, second = launch.steps
+    assert [s.key.reduction.stage for s in launch.steps] == ["first", "second"]
+    between = range(launch.operands, launch.operands + len(launch.temporaries))
+    assert first.pointers[0] in between and second.pointers[1] in between
+    assert tensors[0] is total and total.item() == 300_000
+
+
+def test_copies_of_the_host_pass(seen: Seen) -> None:
+    t = ft.tensor([1.0, 2.0, 3.0])
+    assert seen.passed == ["upload 12"]
+    t._storage.backend.download(t._storage, 4, found := np.empty(2, np.float32))
+    assert seen.passed == ["upload 12", "download 8"] and found.tolist() == [2.0, 3.0]
+
+
+def test_the_operands_are_those_of_the_call(seen: Seen) -> None:
+    a, b = ft.tensor([1.0, 2.0]), ft.tensor([3.0, 4.0])
+    made = ft.add(a, b, alpha=2)
+    launch, tensors, numbers = seen.launches[-1]
+    assert tensors[0] is made and tensors[1] is a and tensors[2] is b and numbers == [2.0]
+    assert launch.outputs[0].shape == made.shape and launch.outputs[0].dtype is made.dtype
+
+
+def test_another_executor_takes_over() -> None:
+    """A launch with other kernels is another launch of the same data."""
+
+    class Nothing(Observer):
+        def launch(self, launch: Launch, stream: Any, tensors: Any, numbers: Any) -> None:
+            steps = [replace(s, kernel=lambda *args: ran.append(args)) for s in launch.steps]
+            replace(launch, steps=tuple(steps)).enqueue(stream, numbers, *tensors)
+
+    ran: list[Any] = []
+    t = ft.zeros(5)
+    with observed(default_backend(), Nothing()):
+        t.add_(7)
+    assert t.tolist() == [0.0] * 5
+    ((stream, units, *arguments),) = ran
+    assert stream is default_backend().current_stream() and units == 1
+    assert arguments[:2] == [t._storage.handle] * 2 and 7.0 in arguments
+    t.add_(7)
+    assert t.tolist() == [7.0] * 5
+
+
+def test_observers_stand_behind_each_other() -> None:
+    outer, inner = Seen(), Seen()
+    with observed(default_backend(), outer):
+        with observed(default_backend(), inner):
+            ft.ones(3)
+        ft.ones(3)
+    assert len(inner.launches) == 1 and len(outer.launches) == 2
+    assert default_backend().executor is None
+
+
+def test_a_reduction_writes_straight_into_its_output(seen: Seen) -> None:
+    x, out = image(), ft.empty(4)
+    assert ft.sum(x, 0, out=out) is out
+    assert len(seen.launches) == 1 and seen.launches[0][1][0] is out
+    np.testing.assert_array_equal(out.numpy(), THREE_BY_FOUR.sum(0))
+
+
+@pytest.mark.parametrize("way", ["gaps", "dtype", "itself"])
+def test_a_reduction_is_copied_where_it_cannot_be_written_straight(way: str, seen: Seen) -> None:
+    x = image()
+    out = {
+        "gaps": lambda: ft.zeros(8)[::2],
+        "dtype": lambda: ft.zeros(4, dtype=ft.float64),
+        "itself": lambda: x[0],
+    }[way]()
+    ft.amax(x, 0, out=out) if way != "dtype" else ft.sum(x, 0, dtype=None, out=out)
+    expected = THREE_BY_FOUR.sum(0) if way == "dtype" else THREE_BY_FOUR.max(0)
+    np.testing.assert_array_equal(out.numpy(), expected)
+
+
+def test_a_resized_output_is_written() -> None:
+    out = ft.empty(0)
+    ft.sum(image(), 1, out=out)
+    assert out.tolist() == THREE_BY_FOUR.sum(1).tolist()
+    with pytest.warns(UserWarning, match="resized"):
+        ft.sum(image(), 0, out=out)
+    assert out.tolist() == THREE_BY_FOUR.sum(0).tolist()
+
+
+# --- Which tensors take a result.
+
+
+def expanded() -> ft.Tensor:
+    return ft.zeros(1).expand(4)
+
+
+def readonly() -> ft.Tensor:
+    array = np.zeros(4, np.float32)
+    array.flags.writeable = False
+    return ft.from_numpy(array)
+
+
+VECTOR = ft.tensor([3.0, 1.0, 2.0, 0.0])
+INDEX = ft.tensor([0, 1, 2, 3]) + 0
+WRITERS: dict[str, Callable[[ft.Tensor], Any]] = {
+    "pointwise": lambda out: ft.exp(VECTOR, out=out),
+    "reduction": lambda out: ft.amax(VECTOR.reshape(2, 2, 1).expand(2, 2, 4), (0, 1), out=out),
+    "product": lambda out: ft.mv(ft.ones(4, 4), VECTOR, out=out),
+    "gather": lambda out: ft.gather(VECTOR, 0, INDEX, out=out),
+    "nonzero": lambda out: ft.masked_select(VECTOR, INDEX >= 0, out=out),
+}
+REFUSED: dict[str, tuple[Callable[[], Any], type[Exception], str]] = {
+    "no tensor": (lambda: [0.0] * 4, TypeError, "must be a Tensor"),
+    "read-only": (readonly, RuntimeError, "read-only"),
+    "overlapping itself": (expanded, RuntimeError, "(?i)more than one element|overlap|same memory"),
+    "integers": (lambda: ft.zeros(4, dtype=ft.int32), RuntimeError, "(?i)dtype|cast"),
+}
+
+
+@pytest.mark.parametrize("case", REFUSED)
+@pytest.mark.parametrize("name", WRITERS)
+def test_outputs_that_no_op_takes(name: str, case: str) -> None:
+    make, error, message = REFUSED[case]
+    with pytest.raises(error, match=message):
+        WRITERS[name](make())
+
+
+@pytest.mark.parametrize("name", WRITERS)
+def test_outputs_of_another_shape_are_resized(name: str) -> None:
+    expected = ft.empty(4)
+    WRITERS[name](expected)
+    empty, full = ft.empty(0), ft.zeros(2, 3)
+    WRITERS[name](empty)
+    with pytest.warns(UserWarning, match="resized"):
+        WRITERS[name](full)
+    assert empty.tolist() == full.tolist() == expected.tolist()
+
+
+@pytest.mark.parametrize("name", WRITERS)
+def test_outputs_with_gaps_are_written_between_their_neighbours(name: str) -> None:
+    expected, wide = ft.empty(4), ft.full((8,), -1.0)
+    WRITERS[name](expected)
+    WRITERS[name](wide[::2])
+    assert wide[::2].tolist() == expected.tolist() and wide[1::2].tolist() == [-1.0] * 4
