@@ -47,8 +47,7 @@ def inputs_of(name: str, dtype: str) -> list[torch.Tensor]:
     """What a row is given: of the dtype, but bool where it sees a mask."""
     op = ROWS[name].row
     inputs = operands(op.arity, dtype)
-    if op.sees:
-        inputs = [t.bool() if s == "M" else t for t, s in zip(inputs, op.sees)]
+    inputs = [t.bool() if k in op.masks else t for k, t in enumerate(inputs)]
     if name == "lcm" and dtype.startswith("int"):  # torch's traps the process at the least integer
         inputs = [t.clamp(min=torch.iinfo(t.dtype).min + 1) for t in inputs]
     return inputs

@@ -11,7 +11,7 @@ from dataclasses import replace
 
 from .. import errors
 from ..dtypes import dtype, int32
-from ..kernels.key import BY_VALUE, KernelKey, Port, Reduction
+from ..kernels.key import BY_VALUE, INDEX, POSITION, REAL, TRUTH, VALUE, KernelKey, Port, Reduction
 from ..rows.op import Op, Reduce, yields
 
 # (dtype, how the expression sees it) of each output or state field of a reduction.
@@ -30,7 +30,7 @@ def op_key(
     left = iter(kinds[1:])
     ports = tuple(
         Port(compute, BY_VALUE, s) if d is None else Port(d, next(left), s)
-        for d, s in zip(inputs, op.sees or "V" * len(inputs))
+        for d, s in zip(inputs, op.sees)
     )
     outs = (Port(written, kinds[0], yields(op.promote, compute)),)
     return KernelKey(
@@ -45,7 +45,7 @@ def located_key(
 ) -> KernelKey:  # fmt: skip
     """The kernel of an op whose operands of kind LOCATED are found by indices; outputs first."""
     ports = [Port(d, kind) for d, kind in zip(operands, kinds)]
-    ports += [Port(d, kind, "J") for d, kind in zip(indices, index_kinds)]
+    ports += [Port(d, kind, INDEX) for d, kind in zip(indices, index_kinds)]
     compute = operands[0].compute
     return KernelKey(
         op.name, "rows", compute, 1, (ports[0],), tuple(ports[1:]), (op.expression(compute),)
@@ -70,21 +70,22 @@ def monoid(red: Reduce, compute: dtype) -> tuple[Reduction, dtype]:
 
 def results(red: Reduce, compute: dtype, state: dtype, outs: Sequence[dtype]) -> Fields:
     """The outputs of a reduction as its expressions make them."""
-    sees = "V" if state is compute else "R"
+    sees = VALUE if state is compute else REAL
     return tuple(
-        (d, "I" if red.arg and text.strip() == "i" else sees) for d, text in zip(outs, red.finish)
+        (d, POSITION if red.arg and text.strip() == "i" else sees)
+        for d, text in zip(outs, red.finish)
     )
 
 
 def partials(red: Reduce, compute: dtype, state: dtype) -> Fields:
     """The fields of a state, as the first of two stages writes them and the second reads them."""
-    fields: Fields = ((state, "V" if state is compute else "R"),)
-    return fields + (((int32, "I"),) if red.arg else ())
+    fields: Fields = ((state, VALUE if state is compute else REAL),)
+    return fields + (((int32, POSITION),) if red.arg else ())
 
 
 def second(words: Reduction, outs: Fields) -> tuple[Reduction, Fields]:
     """The stage that folds partial results: they are its elements as they are."""
-    seen = tuple((d, "V" if s == "R" else s) for d, s in outs)
+    seen = tuple((d, VALUE if s == REAL else s) for d, s in outs)
     return replace(words, lift="a", stage="second"), seen
 
 
@@ -93,9 +94,9 @@ def fold_key(
     outs: Fields, body: Sequence[str], inputs: Sequence[dtype], kinds: Sequence[str], vectors: int,
 ) -> KernelKey:  # fmt: skip
     """The kernel of one stage of a reduction; `kinds` has the outputs' letters first."""
-    sees = ["B" if red.truth and stage != "second" else "V"] * len(inputs)
+    sees = [TRUTH if red.truth and stage != "second" else VALUE] * len(inputs)
     if stage == "second" and red.arg:
-        sees[1] = "I"
+        sees[1] = POSITION
     return KernelKey(
         f"{red.name}_{stage}", skeleton, compute, lanes,
         tuple(Port(d, kind, s) for (d, s), kind in zip(outs, kinds)),

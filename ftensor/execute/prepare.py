@@ -22,13 +22,12 @@ if TYPE_CHECKING:
 
 
 def common_dtype(op: Op, inputs: Sequence[Any]) -> dtype:
-    """The dtype that the inputs promote to; masks (`sees` M) don't take part."""
-    sees = op.sees or "V" * len(inputs)
+    """The dtype that the inputs promote to; masks don't take part."""
     return result_dtype(
         [
             (x._dtype, 0 if x._shape else 1) if type(x) is Tensor else (scalar_dtype(x), 2)
-            for x, s in zip(inputs, sees)
-            if s == "V"
+            for k, x in enumerate(inputs)
+            if k not in op.masks
         ]
     )
 
@@ -67,7 +66,7 @@ def through(
     op: Op, backend: Backend, inputs: Sequence[Any], params: Sequence[Any], out: Tensor | None
 ) -> tuple[dtype, dtype, dtype]:
     """(the inputs' common dtype, the compute dtype, the result's), if all is as the op wants it."""
-    if any(s == "V" for s in op.sees or "V" * len(inputs)):
+    if len(inputs) > len(op.masks):
         common = common_dtype(op, inputs)
     else:
         assert out is not None

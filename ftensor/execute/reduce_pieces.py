@@ -24,7 +24,7 @@ Fold = Callable[..., tuple[Tensor, ...]]
 
 SHIFT = Op("shift", "shift(input) -> Tensor", "a + by", params=("by",), only=("int64",))
 CHOOSE = Op(
-    "choose", "choose(mask, input, other) -> Tensor", "a ? b : c", bool_="a ? b : c", sees="MVV"
+    "choose", "choose(mask, input, other) -> Tensor", "a ? b : c", bool_="a ? b : c", masks=(0,)
 )
 enter(__name__, SHIFT, CHOOSE)
 

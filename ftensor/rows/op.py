@@ -10,6 +10,7 @@ from typing import Any
 from .. import errors
 from ..dtypes import bool as bool_
 from ..dtypes import dtype, float32, float64, get_default_dtype, int64, uint8
+from ..kernels.key import COMPLEX, MASK, REAL, VALUE
 
 
 class Promote(Enum):
@@ -64,7 +65,7 @@ class Op:
     `body` is a lane-generic expression over the inputs a, b, c, ... and `params`, for real dtypes;
     `int_`, `bool_`, `complex_` replace it for those kinds. An empty string says that the op
     refuses the kind; None that `body` serves it (for complex: that the op refuses it).
-    `sees` has a letter for each input: V a value, M a mask (a bool tensor outside promotion).
+    `masks` are the positions of inputs that are masks: bool tensors, outside promotion.
     `only` names the dtypes, or their kinds, that it is run with where its words would serve more.
     `check(op, inputs, params, common dtype)` raises for what the op refuses; it is asked once for
     each combination of dtypes and geometries, so it may look at types but not at values.
@@ -79,7 +80,7 @@ class Op:
     bool_: str | None = None
     complex_: str | None = None
     float_only: bool = False
-    sees: str = ""
+    masks: tuple[int, ...] = ()
     params: tuple[str, ...] = ()
     lets: tuple[tuple[str, str], ...] = ()
     operators: tuple[str, ...] = ()
@@ -100,11 +101,14 @@ class Op:
     @property
     def arity(self) -> int:
         """How many tensors the expression takes."""
-        if self.sees:
-            return len(self.sees)
         words = self.signature.partition("(")[2].partition(")")[0].partition("*")[0].split(",")
         names = [word.partition("=")[0].strip() for word in words]
         return len([name for name in names if name and name not in self.params])
+
+    @property
+    def sees(self) -> tuple[str, ...]:
+        """How the expression sees each input: VALUE or MASK."""
+        return tuple(MASK if k in self.masks else VALUE for k in range(self.arity))
 
     def expression(self, compute: dtype) -> str:
         """The expression for a compute dtype; empty when the op refuses it."""
@@ -188,11 +192,11 @@ class Reduce:
 
 
 def yields(promote: Promote, compute: dtype) -> str:
-    """What the expression yields, as `kernels.key.Port.sees` names it."""
+    """What the expression yields, as a kernel's `Port` names it."""
     if promote is Promote.ALWAYS_BOOL:
-        return "M"
+        return MASK
     if promote in (Promote.COMPLEX_TO_REAL, Promote.FLOAT_REAL) and compute.is_complex:
-        return "R"
+        return REAL
     if promote is Promote.REAL_TO_COMPLEX and not compute.is_complex:
-        return "C"
-    return "V"
+        return COMPLEX
+    return VALUE

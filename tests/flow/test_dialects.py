@@ -181,8 +181,8 @@ def compute(backend: Backend, name: str, of: str, layout: str) -> list[np.ndarra
     if isinstance(row, Reduce):
         return reduced(backend, row, of, strided)
     inputs = tuple(
-        place(backend, input_values("bool" if s == "M" else of, k), strided and k == 0)
-        for k, s in enumerate(row.sees or "V" * inputs_of(row))
+        place(backend, input_values("bool" if k in row.masks else of, k), strided and k == 0)
+        for k in range(inputs_of(row))
     )
     out = None if inputs else place(backend, input_values(of, 0), strided)
     return [read(pointwise(row, inputs, numbers(row, of), out, out is not None))]

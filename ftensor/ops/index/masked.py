@@ -23,7 +23,7 @@ from .index import getitem
 from .selection import nonzero_tuple
 
 MERGE = Op("merge", "merge(input, mask, value) -> Tensor", "b ? c : a", bool_="b ? c : a",
-           complex_="ftb_cwhere(b, c, a)", sees="VMV", any_out=True)  # fmt: skip
+           complex_="ftb_cwhere(b, c, a)", masks=(1,), any_out=True)  # fmt: skip
 enter(__name__, MERGE)
 
 

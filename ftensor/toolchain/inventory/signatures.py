@@ -63,7 +63,7 @@ def default_compute(
     first = tensors[0] if tensors else outs[0]
     if isinstance(row, Reduce):
         return _reduction_compute(row, outs, first)
-    values = [d for d, s in zip(ins, row.sees or "V" * len(ins)) if d is not None and s == "V"]
+    values = [d for k, d in enumerate(ins) if d is not None and k not in row.masks]
     common = values[0] if values else outs[0]
     for d in values[1:]:
         common = dtypes.promote_types(common, d)
@@ -78,7 +78,7 @@ def pointwise(op: Op, of: dtype, to: dtype | None = None) -> Signature | None:
         return None
     if op.only and of.name not in op.only and of.kind not in op.only:
         return None
-    ins = tuple(dtypes.bool if s == "M" else of for s in op.sees or "V" * op.arity)
+    ins = tuple(dtypes.bool if k in op.masks else of for k in range(op.arity))
     compute, result = dtypes_through(op.promote, of)
     made = Signature(compute, (to or result,), ins)
     return made if accepts(op, made, of) else None
@@ -107,11 +107,8 @@ def accepts(op: Op, signature: Signature, common: dtype) -> bool:
 
 def with_numbers(op: Op, signature: Signature) -> list[Signature]:
     """The same with numbers in place of some tensors, wherever the row takes them."""
-    sees = op.sees or "V" * len(signature.ins)
-    free = [
-        k for k, s in enumerate(sees)
-        if s == "V" and k not in op.tensors and signature.ins[k] is not None
-    ]  # fmt: skip
+    stay = (*op.masks, *op.tensors)
+    free = [k for k, d in enumerate(signature.ins) if d is not None and k not in stay]
     found = []
     for mask in range(1, 1 << len(free)):
         gone = {k for bit, k in enumerate(free) if mask >> bit & 1}

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 from ...kernels import ctype
 from ...kernels.holes import NAMES, inputs, output
-from ...kernels.key import BY_VALUE, KernelKey
+from ...kernels.key import BY_VALUE, COMPLEX, INDEX, MASK, POSITION, REAL, KernelKey
 from ..group import Group, slots, values
 from .text import expand, function, identifiers, tidy
 from .words import (
@@ -47,7 +47,7 @@ class Unit:
 def result_type(key: KernelKey, k: int) -> str:
     """The C type of what expression k yields."""
     c = ctype.scalar(key.compute)
-    kinds = {"M": "bool", "I": "int", "R": c, "C": f"ft_c{c}"}
+    kinds = {MASK: "bool", POSITION: "int", REAL: c, COMPLEX: f"ft_c{c}"}
     return kinds.get(key.outs[k].sees, f"ft_c{c}" if key.compute.is_complex else c)
 
 
@@ -55,8 +55,8 @@ def _operand_types(key: KernelKey) -> list[tuple[str, str]]:
     """(C type, name) of what the expression takes: inputs, then parameters."""
     c = ctype.scalar(key.compute)
     value = f"ft_c{c}" if key.compute.is_complex else c
-    kinds = {"M": "bool", "I": "int"}
-    takes = [(kinds.get(p.sees, value), NAMES[k]) for k, p in enumerate(key.ins) if p.sees != "J"]
+    kinds = {MASK: "bool", POSITION: "int"}
+    takes = [(kinds.get(p.sees, value), NAMES[k]) for k, p in enumerate(key.ins) if p.sees != INDEX]
     return takes + [(value, name) for name in key.params]
 
 
@@ -89,7 +89,7 @@ def pointwise_unit(group: Group, opcode: int, op_name: str, of: Mapping[str, str
     body = [*named, *(expand(line, told) for line in raw)]
     body.append(f"return {stored(value, key.outs[0], of['out0'])};")
     taken = [
-        f"in_{NAMES[k]}" for k, p in enumerate(key.ins) if p.kind != BY_VALUE and p.sees != "J"
+        f"in_{NAMES[k]}" for k, p in enumerate(key.ins) if p.kind != BY_VALUE and p.sees != INDEX
     ]
     takes = [(element(of[name]), name) for name in taken]
     takes += [("long", name) for name in value_slots]
