@@ -6,7 +6,6 @@ import copy
 import pickle
 import subprocess
 import sys
-import warnings
 from typing import Any
 
 import numpy as np
@@ -17,33 +16,20 @@ from hypothesis import strategies as st
 
 import ftensor as ft
 
-from .creation_cases import CASES
-
-CLOSE = {"rtol": 1e-6, "atol": 1e-6}
-
-
-def found(case: str, lib: Any) -> Any:
-    """What a case gives in one library: a result, or the class of the exception."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        try:
-            return eval(case, {"lib": lib, "np": np, "nan": float("nan"), "inf": float("inf")})
-        except Exception as error:  # noqa: BLE001
-            assert str(error)
-            return type(error)
+from ..oracle import agree, cases
+from .creation_cases import LINES
 
 
-@pytest.mark.parametrize("case", CASES)
-def test_as_torch(case: str) -> None:
-    ours, theirs = found(case, ft), found(case, torch)
-    if not isinstance(theirs, torch.Tensor):
-        assert ours == theirs
-        return
-    assert isinstance(ours, ft.Tensor), ours
-    assert ours.stride() == theirs.stride()
-    made = ours.to_torch()
-    assert (made.dtype, made.shape) == (theirs.dtype, theirs.shape)
-    torch.testing.assert_close(made, theirs, equal_nan=True, **CLOSE)
+def names(lib: Any) -> dict[str, Any]:
+    """What a case may use."""
+    return {"lib": lib, "np": np, "nan": float("nan"), "inf": float("inf")}
+
+
+@pytest.mark.parametrize(("case", "computed"), cases(LINES))
+def test_as_torch(case: str, computed: bool) -> None:
+    mine, theirs = names(ft), names(torch)
+    both = agree(lambda: eval(case, mine), lambda: eval(case, theirs), rtol=1e-6, atol=1e-6)
+    assert both == computed
 
 
 bounds = st.integers(-100, 100)
