@@ -14,7 +14,8 @@ MODULES = (
     "ops.pointwise.bitwise", "ops.pointwise.ternary", "ops.index.index", "ops.index.masked",
     "ops.index.gather", "ops.index.scatter", "ops.index.write", "ops.rearrange.cat",
     "ops.rearrange.flip", "ops.rearrange.repeat", "ops.rearrange.triangle", "ops.rearrange.pad",
-    "ops.reduce.fold", "ops.reduce.arg", "ops.reduce.norm", "ops.reduce.stats",
+    "ops.reduce.fold", "ops.reduce.arg", "ops.reduce.norm", "ops.reduce.softmax",
+    "ops.reduce.stats",
     "ops.linalg.matmul", "ops.linalg.addmm", "ops.linalg.contract",
     "ops.linalg.einsum",
 )  # fmt: skip

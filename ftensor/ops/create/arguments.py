@@ -9,7 +9,7 @@ from ... import dtypes, errors
 from ...dtypes import dtype
 from ...errors import creation as errors_creation
 from ...formats import contiguous_format, memory_format, preserve_format
-from ..scalars import number
+from ..user_values import number
 from ..view.arguments import ints
 
 if TYPE_CHECKING:

@@ -15,8 +15,8 @@ from ...errors import creation as errors_creation
 from ...execute.memory import new
 from ...formats import strided
 from ...rows.catalogue import op
-from ..scalars import as_dtype
 from ..types.copy import resize_
+from ..user_values import as_dtype
 from ..view.arguments import layout as checked_layout
 
 if TYPE_CHECKING:

@@ -22,7 +22,7 @@ from ...ops.types.copy import fill_
 from ...rows.catalogue import enter
 from ...rows.copies import COPY
 from ...rows.op import Op, Promote
-from ..scalars import storable
+from ..user_values import storable
 from ..view.arguments import as_int
 from .arguments import given_number, rounded_up
 from .factory import Told, factory

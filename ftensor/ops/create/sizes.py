@@ -12,7 +12,7 @@ from ...execute.memory import format_strides, new
 from ...formats import Size, contiguous_format
 from ...iterator.stride import strides_in_order
 from ...ops.types.copy import fill_, resize_, zero_
-from ..scalars import number, storable
+from ..user_values import number, storable
 from ..view.arguments import int_list
 from . import data as creation_data
 from .arguments import (

@@ -8,6 +8,7 @@ from ... import errors, return_types
 from ..._tensor import Tensor
 from ...errors import reduce as errors_reduce
 from ...execute.copy import into
+from ...execute.output import check_dtype
 from ...execute.reduce import fold
 from ...rows.catalogue import ENTRIES, op
 from ...rows.op import Dims, Reduce
@@ -72,13 +73,14 @@ def _extreme(
     own = input._dtype
     if own.is_complex:
         raise errors.dtype_not_supported(name, own)
-    pair = fold(along, (input,), dims, keepdim, own.compute, along.results(own))
-    if out is None:
-        return getattr(return_types, name)(pair)
-    if not isinstance(out, (tuple, list)) or len(out) != 2:
-        raise errors.argument_type(name, "out", "a pair of Tensors", out)
-    written = [into(name, o, m) for m, o in zip(pair, out, strict=True)]
-    return getattr(return_types, name + "_out")(written)
+    results = along.results(own)
+    if out is not None:
+        if not isinstance(out, (tuple, list)) or len(out) != 2:
+            raise errors.argument_type(name, "out", "a pair of Tensors", out)
+        for one, of in zip(out, results):
+            check_dtype(name, one, of)
+    pair = fold(along, (input,), dims, keepdim, own.compute, results, (), out)
+    return getattr(return_types, name if out is None else name + "_out")(pair)
 
 
 @op(

@@ -8,7 +8,7 @@ from ... import errors, return_types
 from ..._tensor import Tensor
 from ...dtypes import dtype
 from ...errors import reduce as errors_reduce
-from ...execute.copy import into
+from ...execute.output import check_dtype
 from ...execute.pointwise import pointwise
 from ...rows.catalogue import enter, op
 from ...rows.op import Dims, Op, Promote, Reduce
@@ -100,11 +100,11 @@ def aminmax(
     check_not_empty("aminmax", input, dims, dim)
     if input._dtype.is_complex:
         raise errors.not_implemented_for("aminmax", input._dtype)
-    made = [reduced(row, input, dims, keepdim) for row in (AMIN, AMAX)]
-    if out is None:
-        return return_types.aminmax(made)
-    pairs = zip(out, made, strict=True)
-    return return_types.aminmax_out([into("aminmax", o, m) for o, m in pairs])
+    for one in out or ():
+        check_dtype("aminmax", one, input._dtype)
+    pairs = zip((AMIN, AMAX), out or (None, None), strict=True)
+    made = [reduced(row, input, dims, keepdim, out=one) for row, one in pairs]
+    return return_types.aminmax(made) if out is None else return_types.aminmax_out(made)
 
 
 @op(function=False)

@@ -5,10 +5,11 @@ from __future__ import annotations
 from functools import cache
 from typing import Any
 
-from ... import dtypes, errors
+from ... import dtypes
 from ..._tensor import Tensor
 from ...dtypes import dtype, get_default_dtype
 from ...errors import reduce as errors_reduce
+from ...execute.output import check_dtype
 from ...execute.reduce import fold
 from ...iterator.shape import Ints
 from ...rows.op import Promote, Reduce, dtypes_through
@@ -66,15 +67,13 @@ def called(row: Reduce, input: Any, dim: Any, keepdim: Any, of: Any, out: Any) -
     if out is not None:
         if of is None and row.converts and row.serves(out._dtype.kind):
             of = out._dtype
-        _check_out(row, input._dtype, of, out._dtype)
+        _check_out(row, input._dtype, of, out)
     return reduced(row, input, dims, keepdim, of, out)
 
 
-def _check_out(row: Reduce, own: dtype, of: dtype | None, given: dtype) -> None:
+def _check_out(row: Reduce, own: dtype, of: dtype | None, out: Tensor) -> None:
     if row.promote is Promote.TRUTH:
-        if given not in (dtypes.bool, dtypes.uint8):
-            raise errors_reduce.out_not_bool(row.name, given)
+        if out._dtype not in (dtypes.bool, dtypes.uint8):
+            raise errors_reduce.out_not_bool(row.name, out._dtype)
         return
-    _, _, (needed,) = _taken(row, own, of, get_default_dtype())
-    if given is not needed:
-        raise errors.out_dtype(row.name, needed, given)
+    check_dtype(row.name, out, _taken(row, own, of, get_default_dtype())[2][0])

@@ -6,9 +6,9 @@ from typing import Any
 
 from ... import errors
 from ..._tensor import Tensor
-from ...dtypes import can_cast, dtype
+from ...dtypes import can_cast
 from ...errors import reduce as errors_reduce
-from ...execute.copy import converted, into
+from ...execute.copy import converted
 from ...execute.reduce import fold
 from ...rows.catalogue import enter, op
 from ...rows.op import Promote, Reduce
@@ -37,7 +37,7 @@ enter(__name__, VAR, STD)
 
 def _spread(
     red: Reduce, name: str, input: Tensor, dim: Any, unbiased: Any, keepdim: Any,
-    correction: Any, want: dtype | None = None,
+    correction: Any, out: Tensor | None = None,
 ) -> tuple[Tensor, Tensor]:  # fmt: skip
     """(variance or deviation, mean); the mean in the dtype that is computed in, dims kept."""
     if isinstance(dim, bool):  # the form with `unbiased` alone
@@ -59,10 +59,10 @@ def _spread(
     if d.kind not in "fc":
         raise errors_reduce.floating_only(name, d)
     dims = dims_of(name, dim, input.ndim)
-    compute, of = d.compute, want or d.to_real()
+    compute = d.compute
     mean = reduced(MEAN, input, dims, True, compute)
     n = max(0, count(input._shape, dims) - correction)
-    made = fold(red, (input, mean), dims, keepdim, compute, (of,), (n,))[0]
+    made = fold(red, (input, mean), dims, keepdim, compute, (d.to_real(),), (n,), (out,))[0]
     return made, mean
 
 
@@ -70,12 +70,10 @@ def _one(
     red: Reduce, input: Tensor, dim: Any, unbiased: Any, keepdim: Any, correction: Any, out: Any
 ) -> Tensor:
     checked(red.name, input, out=out)
-    want = None
     if out is not None and input._dtype.kind in "fc":
         if not can_cast(input._dtype.to_real(), out._dtype):
             raise errors.cannot_cast_result(red.name, input._dtype, out._dtype)
-    made, _ = _spread(red, red.name, input, dim, unbiased, keepdim, correction, want)
-    return into(red.name, out, made, cast=True)
+    return _spread(red, red.name, input, dim, unbiased, keepdim, correction, out)[0]
 
 
 def _both(

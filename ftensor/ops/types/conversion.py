@@ -12,7 +12,7 @@ from ...errors import creation as errors_creation
 from ...execute.copy import converted
 from ...formats import memory_format, preserve_format
 from ...rows.catalogue import op
-from ..scalars import as_dtype
+from ..user_values import as_dtype
 
 if TYPE_CHECKING:
     from ..._device import DeviceLike

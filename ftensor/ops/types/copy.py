@@ -14,7 +14,7 @@ from ...execute.memory import format_strides, layout_strides, new
 from ...formats import contiguous_format, memory_format, preserve_format
 from ...iterator.shape import numel
 from ...rows.catalogue import op
-from ..scalars import number, storable
+from ..user_values import number, storable
 from ..view.arguments import ints, layout
 
 

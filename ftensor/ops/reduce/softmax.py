@@ -1,0 +1,167 @@
+"""The exponential sums: logsumexp, softmax, log_softmax."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+from ... import dtypes, errors
+from ..._tensor import Tensor
+from ...dtypes import dtype
+from ...errors import reduce as errors_reduce
+from ...execute.copy import into
+from ...execute.memory import new_like
+from ...execute.pointwise import pointwise
+from ...execute.reduce import fold
+from ...iterator.shape import normalize_dim, numel
+from ...rows.catalogue import Entry, enter, op, register
+from ...rows.op import Op, Promote, Reduce
+from .arguments import checked, dims_of, numpy_names, one_dim
+from .fold import AMAX
+from .reduction import reduced
+
+# An infinite largest element is left where it is: inf - inf would be NaN.
+_CENTER = "(fabs(b) == K(INFINITY) ? K(0) : b)"
+EXP_SUM = Reduce(
+    "logsumexp", f"exp(a - {_CENTER})", "x + y", "K(0)", ("log(x)",), kinds="f",
+    promote=Promote.UNROUNDED, beside=Promote.UNROUNDED_REAL,
+)  # fmt: skip
+EXP_SUM_COMPLEX = Reduce(
+    "logsumexp", "", "", "", ("ft_clog(x)",),
+    complex_=(
+        "ft_cexp(ft_cmake(a.re - (fabs(b.re) == K(INFINITY) ? K(0) : b.re), a.im))",
+        "ft_cadd(x, y)", "ft_cmake(K(0), K(0))",
+    ),
+    kinds="c", promote=Promote.UNROUNDED, beside=Promote.UNROUNDED_REAL,
+)  # fmt: skip
+UNCENTER = Op(
+    "logsumexp", "logsumexp(input, largest) -> Tensor", f"a + {_CENTER}",
+    complex_="ft_cmake(a.re + (fabs(b.re) == K(INFINITY) ? K(0) : b.re), a.im)",
+    float_only=True,
+)  # fmt: skip
+enter(__name__, EXP_SUM, EXP_SUM_COMPLEX, UNCENTER)
+
+
+@op()
+@numpy_names
+def logsumexp(
+    input: Tensor, dim: Any, keepdim: bool = False, *, out: Tensor | None = None
+) -> Tensor:
+    """The logarithm of the sum of exponentials over `dim`, without overflow in between."""
+    checked("logsumexp", input, keepdim, None, out)
+    if out is not None and out._dtype.kind not in "fc":
+        raise errors_reduce.out_not_floating("logsumexp", out._dtype)
+    if dim is None:
+        raise errors.argument_type("logsumexp", "dim", "an int or a tuple of ints", dim)
+    of = input._dtype if input._dtype.kind in "fc" else dtypes.get_default_dtype()
+    dims = dims_of("logsumexp", dim, input.ndim)
+    compute, real = of.compute, of.compute.to_real()
+    largest = new_like(input, tuple([1] * input.ndim), real)
+    parts = input
+    if of.is_complex:
+        from ..view.complex import view_as_real
+
+        parts = view_as_real(input).select(-1, 0)
+    if 0 not in input._shape:
+        largest = reduced(AMAX, parts, dims, True, real)
+    else:
+        largest.zero_()
+    red = EXP_SUM_COMPLEX if of.is_complex else EXP_SUM
+    total = fold(red, (input, largest), dims, keepdim, compute, (compute,))[0]
+    if total.numel() == largest.numel():
+        largest = largest._view(total._shape, total._strides, 0)
+    else:
+        largest = largest._view((), (), 0)
+    made = pointwise(UNCENTER, (total, largest), (), total, True)
+    if of is not compute and out is None:
+        made = made.to(of)
+    return into("logsumexp", out, made, cast=True)
+
+
+SHIFTED_EXP = Reduce(
+    "softmax", "exp(a - b)", "x + y", "K(0)", kinds="f",
+    promote=Promote.UNROUNDED, beside=Promote.UNROUNDED,
+)  # fmt: skip
+LOG_EXP = Reduce(
+    "log_softmax", "exp(a - b)", "x + y", "K(0)", ("log(x)",), kinds="f",
+    promote=Promote.UNROUNDED, beside=Promote.UNROUNDED,
+)  # fmt: skip
+LOG = Op("log_softmax", "log(input) -> Tensor", "log(a)", float_only=True)
+SOFTMAX = Op(
+    "softmax", "softmax(input, largest, total) -> Tensor", "exp(a - b) / c", float_only=True
+)
+LOG_SOFTMAX = Op(
+    "log_softmax", "log_softmax(input, largest, log_total) -> Tensor", "(a - b) - c",
+    float_only=True,
+)  # fmt: skip
+enter(__name__, SHIFTED_EXP, LOG_EXP, LOG, SOFTMAX, LOG_SOFTMAX)
+
+
+def _softmax(row: Op, input: Any, dim: Any, of: dtype | None, out: Tensor | None) -> Tensor:
+    checked(row.name, input, False, of, out)
+    dim = one_dim(row.name, dim)
+    dim = normalize_dim(dim, input.ndim)
+    of = of or input._dtype
+    if of.kind != "f":
+        raise errors.not_implemented_for(row.name, of)
+    if out is not None and out._dtype is not of:
+        raise errors.out_dtype(row.name, of, out._dtype)
+    made = new_like(input, input._shape, of)
+    if numel(input._shape):
+        dims = (dim,) if input.ndim else ()
+        source = input if input._dtype.kind == "f" else input.to(of)
+        largest = reduced(AMAX, source, dims, True, of.compute)
+        # Along the last dim torch keeps a logarithm's argument and value in the narrow dtype.
+        last = dim == input.ndim - 1
+        narrow = row is LOG_SOFTMAX and last and input._dtype is of is not of.compute
+        red = SHIFTED_EXP if row is SOFTMAX or narrow else LOG_EXP
+        held = of if narrow else of.compute
+        total = fold(red, (source, largest), dims, True, of.compute, (held,))[0]
+        if narrow:
+            total = pointwise(LOG, (total,))
+        pointwise(row, (source, largest, total), (), made)
+    return into(row.name, out, made)
+
+
+@op()
+@numpy_names
+def softmax(
+    input: Tensor, dim: int, dtype: dtype | None = None, *, out: Tensor | None = None
+) -> Tensor:
+    """Exponentials along a dim, divided by their sum."""
+    return _softmax(SOFTMAX, input, dim, dtype, out)
+
+
+@op()
+@numpy_names
+def log_softmax(
+    input: Tensor, dim: int, dtype: dtype | None = None, *, out: Tensor | None = None
+) -> Tensor:
+    """The logarithm of `softmax`."""
+    return _softmax(LOG_SOFTMAX, input, dim, dtype, out)
+
+
+for _call in (logsumexp, softmax, log_softmax):
+    register(Entry(_call.__name__, _call, method=False, namespace="special"))
+
+
+def _layer(call: Any, name: str, doc: str) -> None:
+    """The nn.functional form, whose dim follows from the number of dims where it is left out."""
+
+    def layer(
+        input: Tensor, dim: Any = None, _stacklevel: int = 3, dtype: dtype | None = None
+    ) -> Tensor:
+        if dim is None:
+            checked(name, input)
+            warnings.warn(errors_reduce.implicit_dim(name), stacklevel=_stacklevel)
+            dim = 0 if input.ndim in (0, 1, 3) else 1
+        made: Tensor = call(input, dim, dtype)
+        return made
+
+    layer.__name__ = layer.__qualname__ = name
+    layer.__doc__ = doc
+    op(namespace="nn.functional")(layer)
+
+
+_layer(softmax, "softmax", "Exponentials along a dim, divided by their sum.")
+_layer(log_softmax, "log_softmax", "The logarithm of `softmax`.")
