@@ -99,10 +99,10 @@ def environment(target: str, folder: Path) -> dict[str, str] | None:
         return env
     env["FTENSOR_DEVICE"] = TARGETS[target] or target
     if target == "intel-fpga":
-        from ftensor.emulation import intel
+        from ftensor.runtime.intel import emulator
 
-        driver = intel.driver()
-        return intel.environment(driver, env, folder) if driver else None
+        driver = emulator.driver()
+        return emulator.environment(driver, env, folder) if driver else None
     if target == "oclgrind":
         driver = oclgrind_driver()
         if driver is None:

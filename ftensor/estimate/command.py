@@ -4,15 +4,10 @@ from __future__ import annotations
 
 import argparse
 import json
-import os
 import re
-import runpy
 import sys
-import traceback
-from collections.abc import Container, Sequence
-from contextlib import nullcontext, redirect_stdout
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from ..errors import estimate as errors
 from ..errors.inventory import InventoryError
@@ -20,7 +15,6 @@ from .boards import find
 
 if TYPE_CHECKING:
     from ..toolchain.group import Group
-    from .trace import Trace
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -34,6 +28,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _report(arguments: argparse.Namespace) -> str:
+    from ..toolchain.trace import run_program
     from .bandwidth import Parameters
     from .model import Setup
     from .report import report
@@ -80,41 +75,3 @@ def _inventory(name: str | None) -> tuple[tuple[Group, ...] | None, float]:
 
     inventory = read(name)
     return expand(inventory), inventory.clock_mhz
-
-
-def run_program(
-    path: Path, argv: Sequence[str], units: int, held: Container[str] | None = None,
-    stdout: Any = None,
-) -> Trace:  # fmt: skip
-    """The `trace.Trace` of a program that runs here as `python path argv...` would.
-
-    On the device of FTENSOR_DEVICE, by default the C simulation where there is a compiler for it.
-    What the program prints goes to `stdout`, by default where it goes anyway. EstimateError for a
-    program that can't be read or that fails.
-    """
-    if not path.is_file():
-        raise errors.no_program(path, "no such file")
-    from ..runtime.targets import csim_compiler
-
-    if not os.environ.get("FTENSOR_DEVICE") and csim_compiler() is not None:
-        os.environ["FTENSOR_DEVICE"] = "csim"
-    from .trace import recording
-
-    kept = sys.argv, sys.path[0]
-    sys.argv, sys.path[0] = [str(path), *argv], str(path.resolve().parent)
-    try:
-        with recording(units, held) as trace, redirect_stdout(stdout) if stdout else nullcontext():
-            try:
-                runpy.run_path(str(path), run_name="__main__")
-            except SystemExit as end:
-                if end.code:
-                    if isinstance(end.code, str):
-                        print(end.code, file=sys.stderr)
-                    raise errors.program_failed(str(path)) from None
-            except Exception as error:  # noqa: BLE001
-                # Whatever the program raises is its own, and shown as Python shows it.
-                traceback.print_exception(error)
-                raise errors.program_failed(str(path)) from None
-    finally:
-        sys.argv, sys.path[0] = kept
-    return trace

@@ -8,9 +8,9 @@ from dataclasses import dataclass, replace
 
 from ..kernels.skeleton import skeleton_of
 from ..toolchain.group import Group
+from ..toolchain.trace import Trace
 from .bandwidth import launches, transfer
 from .model import Estimate, Setup, estimate
-from .trace import Trace
 
 
 @dataclass(frozen=True)

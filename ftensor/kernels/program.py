@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from ..runtime.backend import Backend, Kernel
 
 
-# While an inventory stands for an image (ftensor/estimate/trace.py): whether it holds a key.
+# While an inventory stands for an image (ftensor/toolchain/trace.py): whether it holds a key.
 offered: Callable[[Key], bool] | None = None
 
 

@@ -33,7 +33,7 @@ def needs(
     With `held`, the entries of an image, it takes the layouts that the image has where it can.
     EstimateError for a program that can't be read or that fails.
     """
-    from ..estimate.command import run_program
+    from .trace import run_program
 
     counts: Counter[Key] = Counter()
     for launch, times in run_program(program, arguments, units, held, stdout).launches.items():

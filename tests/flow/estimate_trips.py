@@ -18,11 +18,11 @@ from pathlib import Path
 import numpy as np
 
 import ftensor as ft
-from ftensor.estimate import trace
 from ftensor.estimate.model import loops
 from ftensor.kernels.work import Launch
 from ftensor.runtime.csim.backend import FLAGS
 from ftensor.runtime.targets import csim_compiler
+from ftensor.toolchain import trace
 from ftensor.toolchain.group import STRUCTURES, Group, arguments, call
 from ftensor.toolchain.vitis import source as hls_source
 

@@ -191,7 +191,7 @@ def test_recording_leaves_the_device_as_it_was():
     script = (
         "import numpy as np, ftensor as ft\n"
         "from ftensor._device import default_backend\n"
-        "from ftensor.estimate.trace import recording\n"
+        "from ftensor.toolchain.trace import recording\n"
         "b = default_backend()\n"
         "before = b.target, b.units, b.host_shared, dict(vars(b))\n"
         "x = ft.ones(10) + 1\n"

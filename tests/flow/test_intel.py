@@ -15,8 +15,8 @@ import numpy as np
 import pytest
 
 import ftensor
-from ftensor.emulation import intel
 from ftensor.image.manifest import Manifest
+from ftensor.runtime.intel import emulator as installed
 
 ROOT = Path(ftensor.__file__).parent.parent
 HERE = Path(__file__).parent
@@ -26,9 +26,9 @@ SHORT = "import ftensor as ft; x = ft.arange(40, dtype=ft.float32); "
 @pytest.fixture(scope="module", autouse=True)
 def emulator() -> Path:
     """The emulator's library; without it these tests have nothing to run on."""
-    found = intel.driver()
+    found = installed.driver()
     if found is None:
-        told = f"Intel's FPGA emulator is not in {intel.default_folder()}"
+        told = f"Intel's FPGA emulator is not in {installed.default_folder()}"
         if os.environ.get("FTENSOR_REQUIRE_TARGETS") == "1":
             pytest.fail(f"{told}, and it is required")
         pytest.skip(told)

@@ -13,6 +13,8 @@ from ...errors import emulation_intel as errors
 from ...errors.build import no_aoc, no_board
 from ...image.intel_file import image_uuid
 from ...image.manifest import Manifest
+from ...runtime import cache
+from ...runtime.intel import emulator
 from ..group import Group
 from ..jobs.run import Job, content_key
 from ..jobs.workspace import Source, Workspace, lay_out
@@ -102,19 +104,15 @@ class Emulator(_Intel):
 
     def __init__(self, platform: str = "") -> None:
         """BuildError when the emulator is not installed."""
-        from ...emulation import intel
-
-        library = intel.driver()
+        library = emulator.driver()
         if library is None:
-            raise errors.no_emulator_to_build(intel.default_folder())
+            raise errors.no_emulator_to_build(emulator.default_folder())
         self.library = library
         self.platform = platform or "Intel FPGA emulator"
 
     @cached_property
     def _version(self) -> str:
-        from ...emulation import intel
-
-        return intel.version(self.library)
+        return emulator.version(self.library)
 
     def tools(self) -> Mapping[str, str]:
         """The emulator's version."""
@@ -123,14 +121,11 @@ class Emulator(_Intel):
     @cached_property
     def _environment(self) -> tuple[tuple[str, str], ...]:
         """What the compiling processes see besides our own environment."""
-        from ...emulation import intel
-        from ...runtime import cache
-
-        env = intel.environment(self.library, os.environ, cache.directory())
+        env = emulator.environment(self.library, os.environ, cache.directory())
         # The package itself, wherever it was imported from.
-        places = [str(Path(__file__).resolve().parents[2]), os.environ.get("PYTHONPATH", "")]
+        places = [str(Path(__file__).resolve().parents[3]), os.environ.get("PYTHONPATH", "")]
         env["PYTHONPATH"] = os.pathsep.join(filter(None, places))
-        changed = {k: v for k, v in env.items() if os.environ.get(k) != v or k in intel.SETTINGS}
+        changed = {k: v for k, v in env.items() if os.environ.get(k) != v or k in emulator.SETTINGS}
         return tuple(sorted(changed.items()))
 
     def _job(self, name: str, output: Path, log: Path, key: str, weight: float,

@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import os
+import runpy
+import sys
+import traceback
 from collections import Counter
 from collections.abc import Container, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext, redirect_stdout
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from weakref import WeakSet
 
@@ -15,6 +20,7 @@ from ..errors import estimate as errors
 from ..execute.observe import Observer, observed
 from ..kernels import program
 from ..kernels.work import Launch
+from ..runtime.targets import csim_compiler
 
 if TYPE_CHECKING:
     from .._tensor import Tensor
@@ -127,3 +133,37 @@ def recording(units: int, held: Container[str] | None = None) -> Iterator[Trace]
     finally:
         program.offered = before
         recorder.finish()
+
+
+def run_program(
+    path: Path, argv: Sequence[str], units: int, held: Container[str] | None = None,
+    stdout: Any = None,
+) -> Trace:  # fmt: skip
+    """The `Trace` of a program that runs here as `python path argv...` would.
+
+    On the device of FTENSOR_DEVICE, by default the C simulation where there is a compiler for it.
+    What the program prints goes to `stdout`, by default where it goes anyway. EstimateError for a
+    program that can't be read or that fails.
+    """
+    if not path.is_file():
+        raise errors.no_program(path, "no such file")
+    if not os.environ.get("FTENSOR_DEVICE") and csim_compiler() is not None:
+        os.environ["FTENSOR_DEVICE"] = "csim"
+    kept = sys.argv, sys.path[0]
+    sys.argv, sys.path[0] = [str(path), *argv], str(path.resolve().parent)
+    try:
+        with recording(units, held) as trace, redirect_stdout(stdout) if stdout else nullcontext():
+            try:
+                runpy.run_path(str(path), run_name="__main__")
+            except SystemExit as end:
+                if end.code:
+                    if isinstance(end.code, str):
+                        print(end.code, file=sys.stderr)
+                    raise errors.program_failed(str(path)) from None
+            except Exception as error:  # noqa: BLE001
+                # Whatever the program raises is its own, and shown as Python shows it.
+                traceback.print_exception(error)
+                raise errors.program_failed(str(path)) from None
+    finally:
+        sys.argv, sys.path[0] = kept
+    return trace

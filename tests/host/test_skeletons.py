@@ -1,0 +1,145 @@
+"""Skeletons: what each says of itself agrees, and geometries are read as they are packed."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import ftensor as ft
+from ftensor.iterator.plan import Plan
+from ftensor.iterator.reduce_plan import plan_reduce
+from ftensor.iterator.stride import contiguous_strides
+from ftensor.kernels import select, source
+from ftensor.kernels.op_skeleton import OpSkeleton
+from ftensor.kernels.skeleton import layouts, named, options, skeletons, words
+from ftensor.kernels.skeletons.gemm import (
+    DirectGeometry,
+    PackedGeometry,
+    PackGeometry,
+    PackSide,
+    ProductGeometry,
+)
+from ftensor.kernels.skeletons.reduce import FoldGeometry
+from ftensor.kernels.skeletons.rows import RowsGeometry
+from ftensor.kernels.words import Asked, Option
+from ftensor.runtime.targets import CSIM
+from ftensor.toolchain.group import Group, arguments, call
+from ftensor.toolchain.intel.source import source as intel_source
+from ftensor.toolchain.inventory.read import expand, read
+from ftensor.toolchain.vitis.source import source as vitis_source
+
+SIZES = st.lists(st.integers(1, 5), max_size=4).map(tuple)
+NUMBERS = st.integers(-(2**40), 2**40)
+
+
+def lists(count: int) -> Any:
+    return st.lists(NUMBERS, min_size=count, max_size=count).map(tuple)
+
+
+@given(st.data(), st.integers(1, 4), SIZES)
+def test_rows_are_read_as_they_are_packed(data: Any, operands: int, outer: tuple[int, ...]) -> None:
+    strides = tuple(data.draw(lists(len(outer) + 1)) for _ in range(operands))
+    shape = (*outer, data.draw(st.integers(1, 3 * 4096)))
+    made = RowsGeometry.of(shape, strides, data.draw(st.integers(1, 9)))
+    assert RowsGeometry.read(made.pack()) == made
+    assert made.pack()[:5] == (len(outer), *made[:4])
+
+
+@given(st.data(), st.integers(1, 3), SIZES, SIZES)
+def test_folds_are_read_as_they_are_packed(
+    data: Any, operands: int, kept: tuple[int, ...], shape: tuple[int, ...]
+) -> None:
+    walks = [tuple(data.draw(lists(len(s))) for _ in range(operands)) for s in (kept, shape)]
+    made = FoldGeometry(
+        *data.draw(lists(7)), kept, walks[0], shape, walks[1], data.draw(lists(operands))
+    )
+    assert FoldGeometry.read(made.pack()) == made
+
+
+@given(st.data(), SIZES, SIZES)
+def test_products_are_read_as_they_are_packed(
+    data: Any, batch: tuple[int, ...], other: tuple[int, ...]
+) -> None:
+    product = ProductGeometry(*data.draw(lists(9)), data.draw(lists(2)), data.draw(lists(2)))
+    steps = tuple(data.draw(lists(len(batch))) for _ in range(4))
+    direct = DirectGeometry(product, (1, 2), (3, 4), 1, batch, steps).pack()
+    packed = PackedGeometry(product, batch, steps).pack()
+    assert ProductGeometry.read(direct) == ProductGeometry.read(packed) == product
+    tail = (*batch, *(n for s in steps for n in s))
+    assert direct[14:] == (1, 2, 3, 4, 1, *tail) and packed[14:] == tail
+    assert direct[13] == packed[13] == len(batch)
+    sides = [PackSide(*data.draw(lists(6)), s, data.draw(lists(len(s)))) for s in (batch, other)]
+    both = PackGeometry(*sides)
+    assert PackGeometry.read(both.pack()) == both
+
+
+def test_launches_pack_what_the_model_reads() -> None:
+    """The sizes of a plan come out of the numbers that its kernel is told."""
+    plan = Plan((6, 70000), ((70000, 1), (1, 6)), (6, 70000), (70000, 1))
+    rows = RowsGeometry.read(
+        select.choose_map(plan.shape, plan.strides, 4, "slab", 16).geometry or ()
+    )
+    assert (rows.shape, rows.inner, rows.steps) == ((6,), 70000, (1, 6))
+    strides = contiguous_strides((3, 5, 7))
+    reduced = plan_reduce((3, 5, 7), [strides], (1,), False)
+    fold = FoldGeometry.read(select.choose_fold(reduced, 1, 1, "slab", 16, False).geometry)
+    assert fold.results == 21 and fold.work * fold.inner >= 5
+
+
+@pytest.mark.parametrize("skeleton", skeletons(), ids=lambda s: s.name)
+def test_a_skeleton_has_its_text_and_its_words(skeleton: Any) -> None:
+    assert named(skeleton.name) is skeleton
+    assert skeleton.text() == source.kernel_file(f"skeleton/{skeleton.name}.h")
+    assert "FT_KERNEL void FT_NAME(" in skeleton.text()
+    if not isinstance(skeleton, OpSkeleton):
+        assert skeleton.word in words()
+        return
+    known = [layout.word for layout in layouts()]
+    for layout in skeleton.layouts:
+        assert layout.word in known
+        kinds = skeleton.kinds(layout.word, 1, 2)
+        if kinds is not None:
+            assert skeleton.layout(kinds, 1) == layout.word
+            assert skeleton.serves(kinds, 1) == layout.word
+    assert skeleton.layout("vxs", 1) == f"{skeleton.name} vxs"
+
+
+def test_letters_tell_layouts_apart() -> None:
+    found = [layout.letter for layout in layouts()]
+    assert len(set(found)) == len(found) and not set(found) & {"n", "+"}
+
+
+def test_every_kernel_of_its_own_has_sources_for_both_vendors() -> None:
+    asked = Asked(
+        (ft.float32, ft.complex64, ft.float16), {n: o.default for n, o in options().items()}, CSIM
+    )
+    for skeleton in [s for s in skeletons() if not s.shares]:
+        for key in skeleton.keys(asked):
+            group = Group("one", (key,))
+            names = [p[2] for p in group.kind.parameters(key)]
+            passed = [names[int(token)] for token in call(group, 0).split()]
+            assert passed == [a.of or a.name for a in arguments(group)[:-2]]
+            for text in (vitis_source(group), intel_source(group)):
+                assert key.entry in text and "one(" in text
+
+
+def test_members_of_kernels_share_a_skeleton_that_lets_them() -> None:
+    key = next(m for g in expand(read("dsp")) for m in g.members if not g.keys)
+    with pytest.raises(ValueError, match="mixes"):
+        Group("two", (key, replace(key)))
+
+
+def test_a_constant_that_no_kernel_has_is_told() -> None:
+    assert source.constant("vitis/gemm.cpp", "GROUP") > 1
+    with pytest.raises(AssertionError, match="no constant"):
+        source.constant("vitis/gemm.cpp", "FT_NONE")
+
+
+def test_an_option_says_what_it_takes() -> None:
+    for name, option in options().items():
+        assert isinstance(option, Option) and option.name == name and option.default
+        assert set(option.default) <= set(option.words) or option.low <= min(option.default)
