@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import threading
 from typing import TYPE_CHECKING, Any
+from weakref import WeakSet
 
 if TYPE_CHECKING:
     from .backend import Backend
@@ -69,7 +70,7 @@ class Storage:
         self.nbytes = nbytes
         self.owner = owner
         self.readonly = readonly
-        self.users: set[Stream] | None = None
+        self.users: WeakSet[Stream] | None = None
         self.device: Any = None
         # (dtype, least, greatest) of whatever elements are read, where the host knows them.
         self.bounds: tuple[Any, int, int] | None = None

@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 from collections import deque
 from typing import TYPE_CHECKING, Any, Protocol
+from weakref import WeakSet
 
 from .. import errors
 from .pool import FreeLists, wait_unless_exiting
@@ -179,9 +180,10 @@ class Stream:
         release is done. Ordering the uses themselves is the caller's: `wait_stream`.
         """
         if storage.stream is not self:
+            # Weakly: a stream that nobody holds any more waits for its work before it goes.
             if storage.users is None:
-                storage.users = {self}
-            else:
+                storage.users = WeakSet((self,))
+            elif self not in storage.users:
                 storage.users.add(self)
 
     def __del__(self) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import time
+import weakref
 
 import numpy as np
 import pytest
@@ -138,3 +139,19 @@ def test_a_dropped_stream_finishes_its_work(backend: Backend) -> None:
     del temporary, side
     gc.collect()
     assert (download(backend, out, 16) == 2).all()
+
+
+def test_a_long_lived_storage_keeps_no_stream(backend: Backend) -> None:
+    add, x, out = add_kernel(backend), backend.allocate(64), backend.allocate(64)
+    seen = []
+    for _ in range(20):
+        stream = Stream(backend)
+        for storage in (x, out):
+            stream.use(storage)
+        add(stream, 1, x.handle, x.handle, out.handle, 16)
+        seen.append(weakref.ref(stream))
+    del stream
+    gc.collect()
+    assert [ref for ref in seen if ref() is not None] == []
+    x.synchronize()  # of streams that are gone nothing is left to wait for
+    assert not x.users
