@@ -232,6 +232,8 @@ def _lane_value(key: KernelKey, k: int, p: Port) -> str:
         text = f"(FT_VEC({_wide(p)}))({wide})"
     if p.dtype.name == "bfloat16":
         text = f"ft_from_bfloat16({text})"
+    if p.dtype.name == "bool":  # any other byte than 0 is true, whoever wrote it
+        text = f"FT_MASK_VALUE(uchar, {text} != (FT_VEC(uchar))(0))"
     return text
 
 
