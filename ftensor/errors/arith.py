@@ -47,12 +47,6 @@ def negative_integer_power(exponent: object) -> RuntimeError:
     )
 
 
-def dtypes_differ(op: str, dtypes: Sequence[object]) -> RuntimeError:
-    """Operands that are not promoted and must have one dtype."""
-    given = " and ".join(str(d) for d in dtypes)
-    return RuntimeError(f"{op}(): the operands must have the same dtype, but have {given}")
-
-
 def needs_real_floats(op: str, dtypes: Sequence[object]) -> RuntimeError:
     """Parts of a complex number that are no real floating-point numbers."""
     given = " and ".join(str(d) for d in dtypes)

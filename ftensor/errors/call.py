@@ -101,6 +101,22 @@ def dtype_not_supported(op: str, dtype: object) -> RuntimeError:
     return RuntimeError(f"{op}() does not support {dtype} tensors; convert with .to(dtype)")
 
 
+def floating_only(op: str, dtype: object) -> RuntimeError:
+    """Integers where floating point or complex numbers are needed."""
+    return RuntimeError(
+        f"{op}() takes floating point or complex tensors, not {dtype}; convert with .float()"
+    )
+
+
+def dtypes_differ(op: str, dtypes: Sequence[object]) -> RuntimeError:
+    """Operands that are not promoted and must have one dtype."""
+    given = " and ".join(str(d) for d in dtypes)
+    return RuntimeError(
+        f"{op}(): expected all operands to have the same dtype, but got {given}; "
+        "convert them with .to(dtype)"
+    )
+
+
 def cannot_cast_result(op: str, result: object, out: object) -> RuntimeError:
     """A result whose category the given output cannot hold."""
     return RuntimeError(

@@ -56,3 +56,8 @@ def output_shape(out_shape: Sequence[int], shape: Sequence[int]) -> RuntimeError
     return RuntimeError(
         f"the output has shape {tuple(out_shape)}, but the operands broadcast to {tuple(shape)}"
     )
+
+
+def too_few_dims(op: str, need: int, ndim: int) -> RuntimeError:
+    """A tensor with fewer dims than an op needs."""
+    return RuntimeError(f"{op}(): the input must have at least {need} dims, but it has {ndim}")

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 
 def out_of_bounds(index: int, dim: int, size: int) -> IndexError:
-    """An index tensor's element beyond its dim."""
+    """An index beyond its dim."""
     return IndexError(f"index {index} is out of bounds for dimension {dim} with size {size}")
 
 
@@ -58,11 +58,6 @@ def bad_index_type(item: object) -> TypeError:
 def index_of_scalar() -> IndexError:
     """An int or slice for a tensor without dims."""
     return IndexError("a 0-d tensor can't be indexed; t.item() gives its value as a Python number")
-
-
-def too_many(count: int, ndim: int) -> IndexError:
-    """More indices than dims."""
-    return IndexError(f"too many indices: {count} for a tensor of {ndim} dims")
 
 
 def warn_list_as_tuple() -> None:

@@ -29,15 +29,6 @@ def shapes_differ(op: str, first: Sequence[int], second: Sequence[int]) -> Runti
     )
 
 
-def mixed_dtypes(op: str, dtypes: Sequence[object]) -> RuntimeError:
-    """Operands of several dtypes."""
-    given = ", ".join(str(d) for d in dtypes)
-    return RuntimeError(
-        f"{op}(): expected all operands to have the same dtype, but got {given}; "
-        "convert them with .to(dtype)"
-    )
-
-
 def added_shape(op: str, given: Sequence[int], wanted: Sequence[int]) -> RuntimeError:
     """A summand that doesn't expand to the product's shape."""
     return RuntimeError(
@@ -83,11 +74,6 @@ def chain_ndim(op: str, index: int, shape: Sequence[int]) -> RuntimeError:
 def not_square(op: str, shape: Sequence[int]) -> RuntimeError:
     """A matrix that is not square."""
     return RuntimeError(f"{op}(): needs square matrices, but the shape is {tuple(shape)}")
-
-
-def needs_floats(op: str, dtype: object) -> RuntimeError:
-    """Integers where floating-point numbers are needed."""
-    return RuntimeError(f"{op}(): expected a floating point or complex tensor, but got {dtype}")
 
 
 def no_inverse(power: int) -> NotImplementedError:

@@ -17,13 +17,6 @@ def no_fractions(name: str, dtype: object) -> RuntimeError:
     )
 
 
-def floating_only(name: str, dtype: object) -> RuntimeError:
-    """An op on integers that needs floating point or complex numbers."""
-    return RuntimeError(
-        f"{name}() takes floating point or complex tensors, not {dtype}; convert with .float()"
-    )
-
-
 def nothing_to_reduce(name: str, shape: Sequence[int], dim: int | None) -> str:
     where = f"dim {dim} of shape {tuple(shape)}" if dim is not None else f"shape {tuple(shape)}"
     return f"{name}(): {where} has no elements, and {name} of none has no value"

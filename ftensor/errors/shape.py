@@ -82,11 +82,6 @@ def meshgrid_dtypes(first: object, other: object) -> RuntimeError:
     return RuntimeError(f"meshgrid(): all tensors must have one dtype, but got {first} and {other}")
 
 
-def needs_dims(name: str, need: int, ndim: int) -> RuntimeError:
-    """A tensor with too few dims."""
-    return RuntimeError(f"{name}(): the input must have at least {need} dims, but it has {ndim}")
-
-
 def shifts_required() -> RuntimeError:
     """A roll by nothing."""
     return RuntimeError("roll(): at least one shift is required")

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from .index import out_of_bounds
+
 
 def _ints(values: Sequence[int]) -> str:
     return str(tuple(values))
@@ -248,11 +250,6 @@ def split_tensor(dtype: object, ndim: int) -> RuntimeError:
     )
 
 
-def split_ndim(function: str, need: int, ndim: int) -> RuntimeError:
-    """hsplit(), vsplit() or dsplit() of a tensor with too few dims."""
-    return RuntimeError(f"{function}() needs at least {need} dims, but the tensor has {ndim}")
-
-
 def split_uneven(function: str, sections: int, dim: int, size: int) -> RuntimeError:
     """hsplit(), vsplit() or dsplit() into parts that would differ."""
     return RuntimeError(
@@ -295,7 +292,7 @@ def index_out_of_bounds(index: int, dim: int, size: int) -> IndexError | ValueEr
     """An int index that the dim does not have; ValueError beyond 64 bits, as torch has it."""
     if not -(2**63) <= index < 2**63:
         return ValueError(f"index {index} does not fit in 64 bits")
-    return IndexError(f"index {index} is out of bounds for dim {dim} of size {size}")
+    return out_of_bounds(index, dim, size)
 
 
 def index_after_ellipsis(ndim: int) -> IndexError:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator
 from importlib import import_module
 from pathlib import Path
@@ -276,6 +277,12 @@ def test_every_row_is_found() -> None:
     assert {row.name for row in categories()["copies"]} == {"copy", "fill"}
     assert sum(map(len, rows().values())) == len(listed)
     assert named("add()") != named("add") and not named("nothing")
+
+
+def test_the_page_names_the_categories() -> None:
+    page = (Path(__file__).parents[2] / "docs" / "inventory.md").read_text()
+    listed = set(re.findall(r"@(\w+)", page.partition("\nCategories: ")[2].partition("\n\n")[0]))
+    assert listed - {"own"} == set(categories()) - {"reduce_pieces"}
 
 
 @pytest.mark.parametrize("of", ["bool", "int32", "float16", "float32", "complex64"])

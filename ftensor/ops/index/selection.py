@@ -11,6 +11,7 @@ import numpy as np
 from ... import dtypes
 from ..._tensor import Tensor
 from ...errors import index as errors_index
+from ...errors import view as errors_view
 from ...execute.index_check import know_bounds
 from ...execute.indexed import Index, host_tensor, positions
 from ...execute.pointwise import pointwise
@@ -55,7 +56,7 @@ def select(t: Tensor, index: Any) -> Selection:
     if used > t.ndim:
         if not t.ndim and len(items) == 1 and _is_plain(items[0]):
             raise errors_index.index_of_scalar()
-        raise errors_index.too_many(used, t.ndim)
+        raise errors_view.too_many_indices(used, t.ndim)
     at = 0  # the dim of t that the next item is about
     for item in items:
         if item is Ellipsis:

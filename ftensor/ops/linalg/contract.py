@@ -239,7 +239,7 @@ def _power(input: Tensor, n: int, out: Tensor | None) -> Tensor:
     if n < 0:
         inverse = ENTRIES.get("linalg.inv")
         if input._dtype.kind not in "fc":
-            raise errors_matmul.needs_floats(name, input._dtype)
+            raise errors.floating_only(name, input._dtype)
         if inverse is None:
             raise errors_matmul.no_inverse(n)
         return _power(inverse.call(input), -n, out)

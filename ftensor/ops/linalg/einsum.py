@@ -38,7 +38,7 @@ def einsum(*args: Any) -> Tensor:
         raise errors_matmul.einsum(f"{more} operands were given than the equation has terms")
     for d in [x._dtype for x in operands]:
         if d is not operands[0]._dtype:
-            raise errors_matmul.mixed_dtypes("einsum", [x._dtype for x in operands])
+            raise errors.dtypes_differ("einsum", [x._dtype for x in operands])
     parsed = [_labels(t, f"operand {k}") for k, t in enumerate(terms)]
     wide = max((_covered(x, p, k) for k, (x, p) in enumerate(zip(operands, parsed))), default=0)
     dots = [f".{k}" for k in range(wide)]

@@ -181,7 +181,7 @@ def vecdot(x: Tensor, y: Tensor, *, dim: int = -1, out: Tensor | None = None) ->
     """`vdot` along a dim, of tensors that broadcast."""
     for t in (x, y):
         if type(t) is Tensor and t._dtype.kind not in "fc":
-            raise errors_matmul.needs_floats("linalg.vecdot", t._dtype)
+            raise errors.floating_only("linalg.vecdot", t._dtype)
     of = check("linalg.vecdot", x=x, y=y)
     if of.itemsize == 2:  # torch rounds the products to the 16-bit type
         rounded_sum: Tensor = ENTRIES["sum"].call(ENTRIES["mul"].call(x, y), dim, out=out)

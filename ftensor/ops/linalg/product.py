@@ -63,7 +63,7 @@ def check(op: str, dispatch: str = "", /, **tensors: Any) -> dtype:
     first = all_[0]
     for x in all_:
         if x._dtype is not first._dtype:
-            raise errors_matmul.mixed_dtypes(op, [y._dtype for y in all_])
+            raise errors.dtypes_differ(op, [y._dtype for y in all_])
         if x._storage.device is not first._storage.device:
             raise errors.different_devices(op, [y.device for y in all_])
     found: dtype = first._dtype

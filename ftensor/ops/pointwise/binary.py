@@ -44,7 +44,7 @@ def _check_same(op: Op, inputs: Any, params: Any, common: dtypes.dtype) -> None:
     if common.is_complex:
         raise errors.dtype_not_supported(op.name, common)
     if found[0] is not found[1]:
-        raise errors_arith.dtypes_differ(op.name, found)
+        raise errors.dtypes_differ(op.name, found)
 
 
 ADD = Op(

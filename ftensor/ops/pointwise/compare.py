@@ -93,7 +93,7 @@ def isclose(
         if type(x) is not Tensor:
             raise errors.not_a_tensor("isclose", k + 1, x)
     if input._dtype is not other._dtype:
-        raise errors_arith.dtypes_differ("isclose", (input._dtype, other._dtype))
+        raise errors.dtypes_differ("isclose", (input._dtype, other._dtype))
     for name, value in (("rtol", rtol), ("atol", atol)):
         if value < 0:
             raise errors_arith.negative_tolerance(name, value)

@@ -106,7 +106,7 @@ def _check_lerp(row: Op, inputs: Any, params: Any, common: dtypes.dtype) -> None
         raise errors.not_implemented_for("lerp", first)
     for x in inputs[1:]:
         if type(x) is Tensor and x._dtype is not first:
-            raise errors_arith.dtypes_differ("lerp", (first, x._dtype))
+            raise errors.dtypes_differ("lerp", (first, x._dtype))
 
 
 LERP = Op(
@@ -190,7 +190,7 @@ def _check_parts(row: Op, inputs: Any, params: Any, common: dtypes.dtype) -> Non
     if first.kind != "f" or second.kind != "f" or {first.itemsize, second.itemsize} - {4, 8}:
         raise errors_arith.needs_real_floats(row.name, (first, second))
     if first is not second:
-        raise errors_arith.dtypes_differ(row.name, (first, second))
+        raise errors.dtypes_differ(row.name, (first, second))
 
 
 COMPLEX = Op(

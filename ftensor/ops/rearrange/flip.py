@@ -51,7 +51,7 @@ def fliplr(input: Tensor) -> Tensor:
     """A copy with the columns (dim 1) reversed."""
     check_tensors("fliplr", input=input)
     if input.ndim < 2:
-        raise errors_shape.needs_dims("fliplr", 2, input.ndim)
+        raise errors.too_few_dims("fliplr", 2, input.ndim)
     return _flipped(input, (1,))
 
 
@@ -60,7 +60,7 @@ def flipud(input: Tensor) -> Tensor:
     """A copy with the rows (dim 0) reversed."""
     check_tensors("flipud", input=input)
     if input.ndim < 1:
-        raise errors_shape.needs_dims("flipud", 1, input.ndim)
+        raise errors.too_few_dims("flipud", 1, input.ndim)
     return _flipped(input, (0,))
 
 
@@ -123,7 +123,7 @@ def rot90(input: Tensor, k: int = 1, dims: Any = (0, 1)) -> Tensor:
     if len(axes) != 2:
         raise errors_shape.rotation_dims(axes)
     if input.ndim < 2:
-        raise errors_shape.needs_dims("rot90", 2, input.ndim)
+        raise errors.too_few_dims("rot90", 2, input.ndim)
     if axes[0] == axes[1] or abs(axes[0] - axes[1]) == input.ndim:
         raise errors_shape.rotation_dims(axes)
     for dim in axes:

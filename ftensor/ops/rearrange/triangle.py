@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ... import dtypes
+from ... import dtypes, errors
 from ..._tensor import Tensor
 from ...errors import shape as errors_shape
 from ...errors import view as errors_view
@@ -46,7 +46,7 @@ def _triangle(input: Tensor, diagonal: int, lower: bool) -> Tensor:
 def _kept(name: str, input: Tensor, diagonal: Any, lower: bool, out: Tensor | None) -> Tensor:
     check_tensors(name, input=input)
     if input.ndim < 2:
-        raise errors_shape.needs_dims(name, 2, input.ndim)
+        raise errors.too_few_dims(name, 2, input.ndim)
     diagonal = as_int(diagonal, name, "diagonal")
     if out is input:
         check_written(name, input, ())

@@ -77,7 +77,7 @@ def nanmean(
     """The mean of the elements that are not NaN. RuntimeError for integers and complex tensors."""
     checked("nanmean", input, keepdim, dtype, out)
     if input._dtype.kind not in "fc":
-        raise errors_reduce.floating_only("nanmean", input._dtype)
+        raise errors.floating_only("nanmean", input._dtype)
     if input._dtype.is_complex:
         raise errors.dtype_not_supported("nanmean", input._dtype)
     dims = dims_of("nanmean", dim, input.ndim)

@@ -48,7 +48,7 @@ def _norm_of(
     name = "linalg.vector_norm"
     d = input._dtype
     if d.kind not in "fc":
-        raise errors_reduce.floating_only(name, d)
+        raise errors.floating_only(name, d)
     if wanted is not None:
         if wanted.kind not in "fc":
             raise errors_reduce.norm_dtype(wanted, "floating point or complex")

@@ -57,7 +57,7 @@ def _spread(
         raise errors.argument_type(name, "correction", "a number", correction)
     d = input._dtype
     if d.kind not in "fc":
-        raise errors_reduce.floating_only(name, d)
+        raise errors.floating_only(name, d)
     dims = dims_of(name, dim, input.ndim)
     compute = d.compute
     mean = reduced(MEAN, input, dims, True, compute)

@@ -115,7 +115,7 @@ def _stacked_split(
     """hsplit, vsplit, dsplit: indices as tensor_split takes them, or equal sections."""
     shape, _, _ = layout(input, function)
     if len(shape) < need:
-        raise errors_view.split_ndim(function, need, len(shape))
+        raise errors.too_few_dims(function, need, len(shape))
     if more or isinstance(where, (tuple, list)):
         indices = ints(where, more, function, "indices")
         return _pieces(input, dim, split_math.between(shape[dim], indices))
