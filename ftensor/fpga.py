@@ -222,11 +222,15 @@ def stream(stream: _Stream | None) -> StreamContext:
 
 
 def memory_stats(device: DeviceLike | None = None) -> dict[str, int]:
-    """The pool's counters under torch's names, and those that only ftensor has."""
+    """The pool's counters under torch's names, and those that only ftensor has.
+
+    `kernels` is how many compiled kernels the device holds at the moment.
+    """
     found = _found("memory_stats", device)
     if not found.opened:
         return {}
-    stats = found.open().pool.stats()
+    backend = found.open()
+    stats = backend.pool.stats() | {"kernels": len(backend.kernels)}
     return {_TORCH_NAMES.get(name, name): value for name, value in stats.items()}
 
 

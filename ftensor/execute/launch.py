@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass, field
 from functools import cache
@@ -26,7 +25,6 @@ if TYPE_CHECKING:
 INLINE_ELEMENTS = 1 << 16
 # Prepared launches a backend keeps; beyond that all are dropped and made again when needed.
 MOST_LAUNCHES = 1 << 14
-_lock = threading.RLock()
 
 
 @dataclass(frozen=True)
@@ -133,22 +131,17 @@ def _prepared(
         if not backend.images.has(known.error.entry):
             missing: Missing = known
             return missing
-    try:
-        with _lock:
-            launch = prepare(*args)
-    except KernelNotBuilt as error:
-        missing = Missing(error.again())
-        _keep(backend, missed, missing)
-        return missing
-    _keep(backend, key, launch)
-    return launch
-
-
-def _keep(backend: Backend, key: Hashable, launch: Launch | Missing) -> None:
-    """Remember a prepared launch; a full table starts again."""
     if len(backend.launches) >= MOST_LAUNCHES:
         backend.forget_launches()
-    backend.launches[key] = launch
+    try:
+        launch = prepare(*args)
+    except KernelNotBuilt as error:
+        missing = backend.launches[missed] = Missing(error.again())
+        return missing
+    # Another thread may have prepared it meanwhile, and one serves all: what is thrown away here
+    # was never launched.
+    one: Launch = backend.launches.setdefault(key, launch)
+    return one
 
 
 def enqueue(launch: Launch, tensors: Sequence[Tensor], numbers: Sequence[Any] = ()) -> None:

@@ -41,9 +41,16 @@ def obtain(backend: Backend, key: Key, types: Sequence[str], text: Callable[[], 
 
     `types` are its parameters as `Backend.build` wants to know them, `text()` is its program.
     """
+    with backend.making.one(key):
+        found: Kernel | None = backend.kernels.get(key)
+        return found or _make(backend, key, types, text)
+
+
+def _make(backend: Backend, key: Key, types: Sequence[str], text: Callable[[], str]) -> Kernel:
     name = key.entry
     if backend.images is None:
-        found = backend.build(text(), name, types)
+        make = backend.build if backend.noted is None else backend.note
+        found = make(text(), name, types)
     else:
         looked_up = backend.images.kernel(name, types)
         if looked_up is None:

@@ -15,10 +15,11 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from traceback import walk_stack
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 import numpy as np
 
+from .kernel_table import KernelTable, Makers
 from .pool import Block, LostPool, Pool, wait_unless_exiting
 from .storage import Storage
 from .stream import CurrentStream, Stream
@@ -69,6 +70,14 @@ class Executor(Protocol):
         ...
 
 
+class Program(NamedTuple):
+    """What `Backend.build` wants to know: a text, the kernel in it, and what that takes."""
+
+    source: str
+    entry: str
+    params: tuple[str, ...]
+
+
 class Prebuilt(Protocol):
     """Kernels that were built ahead: the images of a device that cannot compile."""
 
@@ -96,6 +105,8 @@ class Backend(ABC):
     target: Target
     # Where kernels come from; None where they are compiled when they are needed.
     images: Prebuilt | None = None
+    # While programs are only wanted (ftensor/warm): they are noted here, and no kernel computes.
+    noted: list[Program] | None = None
     properties: DeviceProperties
     host_shared: bool
     # The alignment, in bytes, that foreign memory needs to be adopted without a copy; an
@@ -112,7 +123,8 @@ class Backend(ABC):
         self.units: int = max(1, target.units_per_cu * properties.multi_processor_count)
         # Two tables for the layers above: launches by geometry, kernels by key.
         self.launches: dict[Any, Any] = {}
-        self.kernels: dict[Any, Any] = {}
+        self.kernels: dict[Any, Any] = KernelTable(self.forget_launches)
+        self.making = Makers()
         self.executor: Executor | None = None  # who stands at the door, if anybody does
         self.lock = threading.RLock()
         self.streams: weakref.WeakSet[Stream] = weakref.WeakSet()
@@ -125,6 +137,7 @@ class Backend(ABC):
         """In a forked child: a device that is no more than calls goes on, others override this."""
         self.lock = threading.RLock()
         self.pool.lock = threading.RLock()
+        self.making = Makers()
 
     def close(self) -> None:
         """The interpreter exits: threads other than this one wait for its end from now on."""
@@ -237,6 +250,21 @@ class Backend(ABC):
         scalar: char uchar short ushort int uint long ulong float double.
         """
 
+    def note(self, source: str, entry: str, params: Sequence[str]) -> Kernel:
+        """What `build` is while programs are only noted."""
+        assert self.noted is not None
+        self.noted.append(Program(source, entry, tuple(params)))
+        return _nothing
+
+    def has_built(self, program: Program) -> bool:
+        """Whether the disk cache holds a program."""
+        return False
+
+    def build_together(self, source: str, programs: Sequence[Program]) -> None:
+        """Fill the disk cache with programs; `source` is the text of all of them in one."""
+        for program in programs:
+            self.build(*program)
+
     @abstractmethod
     def _make_memory(self, nbytes: int) -> tuple[Any, int | None, object] | None:
         """(handle, host address, what keeps it) of fresh memory, or None where there is none."""
@@ -282,6 +310,10 @@ class Backend(ABC):
     @abstractmethod
     def timing_ns(self, timing: Any) -> int:
         """The time in nanoseconds at which the marker was reached, once it was."""
+
+
+def _nothing(stream: Any, units: int, /, *args: Any) -> None:
+    """Stands for a kernel that was only noted."""
 
 
 def host_memory(nbytes: int) -> tuple[int, np.ndarray]:

@@ -5,12 +5,14 @@ from __future__ import annotations
 import gc
 import sys
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 
 import numpy as np
 import pytest
 
 import ftensor as ft
+from ftensor._device import default_backend
+from ftensor.runtime.backend import Kernel
 
 THREADS = 6
 
@@ -245,3 +247,24 @@ def test_events_of_commands_do_not_pile_up() -> None:
         x.add_(1)
     assert len(stream.flying) <= 3 * 1024
     assert x[0].item() == 5000 and not stream.flying
+
+
+def test_kernels_are_compiled_side_by_side_and_each_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    backend = default_backend()
+    if backend.images is not None:
+        pytest.skip("the device takes images")
+    backend.synchronize()
+    monkeypatch.setattr(backend, "kernels", {})
+    monkeypatch.setattr(backend, "launches", {})
+    built: list[str] = []
+    build, both = backend.build, threading.Barrier(2)
+
+    def waiting(source: str, entry: str, params: Sequence[str]) -> Kernel:
+        built.append(entry)
+        both.wait()  # for the other kernel's compiler
+        return build(source, entry, params)
+
+    x = ft.from_numpy(values(64))
+    monkeypatch.setattr(backend, "build", waiting)
+    together(lambda k: (x + x if k % 2 else x * x).tolist(), 4)
+    assert sorted(entry[:6] for entry in built) == ["ft_add", "ft_mul"]

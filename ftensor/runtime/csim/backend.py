@@ -196,7 +196,7 @@ def _make_launcher(library: Any, entry: str, count: int) -> Kernel:
     ]
     scope = {"call": getattr(library, entry), "library": library}
     exec(compile("\n".join(lines), f"<launch {entry}>", "exec"), scope)
-    launch: Kernel = scope["launch"]
+    launch: Kernel = scope.pop("launch")  # or it would hold itself, until a garbage collection
     return launch
 
 

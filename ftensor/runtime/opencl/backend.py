@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import sys
-import warnings
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -13,7 +12,7 @@ import numpy as np
 
 from ... import errors
 from .. import cache
-from ..backend import Backend, DeviceProperties, Kernel, host_bytes, host_memory
+from ..backend import Backend, DeviceProperties, Kernel, Program, host_bytes, host_memory
 from ..pool import LostPool, leak
 from ..stream import LostStream
 from .launch import make_launcher
@@ -24,6 +23,9 @@ if TYPE_CHECKING:
 
 # A small array is copied and written by the queue instead of waiting for the queue.
 SMALL_UPLOAD = 64 * 1024
+# What the cache holds for a kernel that was compiled together with others: where they are.
+JOINT = b"ftensor: compiled together, in "
+MOST_JOINT = 16  # of these programs are kept at hand for their other kernels
 LAST_CACHE = Path("/sys/devices/system/cpu/cpu0/cache/index3/size")
 
 
@@ -51,35 +53,23 @@ class OpenCLBackend(Backend):
         self._inline_queue = self._queue_in_thread()
         self.inline = self._inline_queue is not None
         self._options = build_options(target, cl_device)
+        self._joint: dict[str, Any] = {}
 
     def build(
         self, source: str, entry: str, params: Sequence[str], options: tuple[str, ...] = ()
     ) -> Kernel:
         """Compile, or load from the disk cache, one kernel."""
-        from pyopencl import _cl
-
         self._refuse_if_lost()
-        all_options = " ".join((*self._options, *options)).encode()
-        key = cache.key(
-            "opencl",
-            source,
-            all_options.decode(),
-            self.properties.platform,
-            self.properties.name,
-            self.properties.driver,
-        )
-        with self.lock:
-            program = self._program_from_cache(key, all_options)
-            if program is None:
-                program = _cl._Program(self.context, source)
-                try:
-                    self._build_quietly(program, all_options)
-                except self.cl.Error as error:
-                    raise errors.kernel_build_failed(
-                        entry, self.properties.name, str(error), source
-                    ) from error
-                cache.put(key, self._binary(program))
-            kernel = self.cl.Kernel(program, entry)
+        all_options = self._all_options(options)
+        key = self._cache_key(source, all_options)
+        program = self._program_from_cache(key, all_options)
+        if program is None:
+            program = self._compiled(source, entry, all_options)
+            binary = self._binary(program)
+            cache.put(key, binary)
+            # What was compiled here holds more than four times as much memory (Intel's runtime).
+            program = self._loaded(binary, all_options) or program
+        kernel = self.cl.Kernel(program, entry)
         tasks = self.dialect == "intel"
         return make_launcher(kernel, params, self._local_size, tasks, self._inline_queue)
 
@@ -88,6 +78,28 @@ class OpenCLBackend(Backend):
         if self.target.kind != "cpu" or INLINE_EXTENSION not in self.cl_device.extensions.split():
             return None
         return self.cl.CommandQueue(self.context, self.cl_device, properties=INLINE)
+
+    def _all_options(self, options: tuple[str, ...]) -> bytes:
+        return " ".join((*self._options, *options)).encode()
+
+    def _cache_key(self, source: str, options: bytes) -> str:
+        p = self.properties
+        return cache.key("opencl", source, options.decode(), p.platform, p.name, p.driver)
+
+    def _compiled(self, source: str, entry: str, options: bytes) -> Any:
+        from pyopencl import _cl
+
+        program = _cl._Program(self.context, source)
+        try:
+            # Not `build`: it warns of a compiler's remarks, which are no news to an op's user, and
+            # warnings can't be silenced for one thread.
+            program._build(options, [self.cl_device])
+        except self.cl.Error as error:
+            log = "\n".join(text for _, text in program._get_build_logs())
+            raise errors.kernel_build_failed(
+                entry, self.properties.name, f"{error}\n{log}", source
+            ) from error
+        return program
 
     def forked(self) -> None:
         """In a forked child: every use fails with advice, instead of waiting for ever."""
@@ -104,12 +116,6 @@ class OpenCLBackend(Backend):
         if isinstance(self.pool, LostPool):
             raise errors.used_after_fork(self.properties.name)
 
-    def _build_quietly(self, program: Any, options: bytes) -> None:
-        with warnings.catch_warnings():
-            # A compiler that remarks on vectorization is no news to the user of an op.
-            warnings.simplefilter("ignore", self.cl.CompilerWarning)
-            program.build(options, [self.cl_device])
-
     def _binary(self, program: Any) -> bytes:
         binaries: list[bytes] = program.get_info(self.cl.program_info.BINARIES)
         return binaries[0]
@@ -119,18 +125,47 @@ class OpenCLBackend(Backend):
         from pyopencl import _cl
 
         program = _cl._Program(self.context, [self.cl_device], [binary])
-        self._build_quietly(program, options)
+        program._build(options, [self.cl_device])
         return program
+
+    def has_built(self, program: Program) -> bool:
+        """Whether the disk cache holds a program."""
+        return cache.path(self._cache_key(program.source, self._all_options(()))).exists()
+
+    def build_together(self, source: str, programs: Sequence[Program]) -> None:
+        """Fill the disk cache with programs; `source` is the text of all of them in one."""
+        if len(programs) == 1:
+            self.build(*programs[0])
+            return
+        options = self._all_options(())
+        joint = self._cache_key(source, options)
+        compiled = self._compiled(source, programs[0].entry, options)
+        if cache.put(joint, self._binary(compiled)) is not None:
+            for program in programs:
+                cache.put(self._cache_key(program.source, options), JOINT + joint.encode())
 
     def _program_from_cache(self, key: str, options: bytes) -> Any | None:
         binary = cache.get(key)
         if binary is None:
             return None
+        if binary.startswith(JOINT):
+            joint = binary.removeprefix(JOINT).decode()
+            program = self._joint.get(joint) or self._program_from_cache(joint, options)
+            if program is None:
+                cache.drop(key)
+            else:
+                self._joint = dict([*self._joint.items(), (joint, program)][-MOST_JOINT:])
+            return program
+        program = self._loaded(binary, options)
+        if program is None:
+            cache.drop(key)  # no loss: the caller compiles again
+        return program
+
+    def _loaded(self, binary: bytes, options: bytes) -> Any | None:
+        """A program, or None where the driver doesn't take the binary."""
         try:
             return self.load_program(binary, options)
         except self.cl.Error:
-            # A binary that the driver no longer takes is no loss: the caller compiles again.
-            cache.drop(key)
             return None
 
     def _make_memory(self, nbytes: int) -> tuple[Any, int | None, object] | None:

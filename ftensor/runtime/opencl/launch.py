@@ -5,6 +5,7 @@ from __future__ import annotations
 import struct
 import threading
 from collections.abc import Sequence
+from types import FunctionType
 from typing import Any
 
 from ..backend import Kernel
@@ -98,7 +99,9 @@ def make_launcher(
         "            raise",
     ]
     launch = _compiled(name, [head, queue, *lines, *noted, *count], scope)
-    scope |= {"queued": launch, "inline_queue": inline_queue}
+    # A second function of the same code: `launch` holds `inline`, which must not hold `launch`.
+    queued = FunctionType(launch.__code__, launch.__globals__)  # type: ignore[attr-defined]
+    scope |= {"queued": queued, "inline_queue": inline_queue}
     beside = [
         queue,
         "    if stream.finished != stream.launched and not stream.through():",
@@ -114,5 +117,5 @@ def make_launcher(
 def _compiled(name: str, lines: Sequence[str], scope: dict[str, Any]) -> Kernel:
     found = dict(scope)
     exec(compile("\n".join(lines), f"<launch {name}>", "exec"), found)
-    launch: Kernel = found["launch"]
+    launch: Kernel = found.pop("launch")  # or it would hold itself, until a garbage collection
     return launch

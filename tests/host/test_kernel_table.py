@@ -1,0 +1,75 @@
+"""The table of kernels stays small, keeps what is in use, and has each kernel made once."""
+
+from __future__ import annotations
+
+import threading
+
+from ftensor.runtime.kernel_table import KernelTable, Makers
+
+
+def test_what_was_used_last_stays() -> None:
+    table = KernelTable(lambda: None, most=8)
+    for k in range(8):
+        table[k] = f"kernel {k}"
+    assert table.get(0) == "kernel 0"
+    assert table.get("none") is None
+    table[8] = "kernel 8"
+    assert list(table) == [3, 4, 5, 6, 7, 0, 8]
+
+
+def test_never_more_than_allowed() -> None:
+    table = KernelTable(lambda: None, most=5)
+    for k in range(100):
+        table[k] = k
+        assert len(table) <= 5 and table.get(k) == k
+
+
+def test_launches_are_forgotten_before_and_when_kernels_go() -> None:
+    """What launches use is looked up again in time, and no launch holds what was dropped."""
+    table = KernelTable(lambda: forgotten.append(list(table)), most=8)
+    forgotten: list[list[object]] = []
+    for k in range(9):
+        table[k] = k
+    assert forgotten == [[0, 1, 2, 3, 4, 5, 6], [2, 3, 4, 5, 6, 7, 8]]
+    table[9] = 9
+    assert len(forgotten) == 3  # the table is nearly full again
+
+
+def test_one_thread_makes_a_thing_and_others_other_things() -> None:
+    makers = Makers()
+    made: list[str] = []
+    inside, go_on = threading.Event(), threading.Event()
+
+    def slow() -> None:
+        with makers.one("a"):
+            inside.set()
+            go_on.wait()
+            made.append("slow")
+
+    def second() -> None:
+        with makers.one("a"):
+            made.append("second")
+
+    threads = [threading.Thread(target=slow)]
+    threads[0].start()
+    inside.wait()
+    with makers.one("b"):  # would wait for ever behind "a"
+        made.append("other")
+    threads.append(threading.Thread(target=second))
+    threads[1].start()
+    go_on.set()
+    for thread in threads:
+        thread.join()
+    assert made == ["other", "slow", "second"]
+    assert not makers._making
+
+
+def test_a_lock_is_given_back_when_making_fails() -> None:
+    makers = Makers()
+    for _ in range(2):
+        try:
+            with makers.one("a"):
+                raise ValueError
+        except ValueError:
+            pass
+    assert not makers._making
