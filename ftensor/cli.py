@@ -15,6 +15,7 @@ from ._version import __version__
 from .estimate import options as estimate_options
 from .table import guess
 from .toolchain import kernels_options, options
+from .warm import options as warm_options
 
 
 def _lazy(module: str, function: str) -> Callable[[argparse.Namespace], int]:
@@ -100,6 +101,11 @@ def parser() -> argparse.ArgumentParser:
         "Run a program here and estimate what it would take on a board (a model, no measurement).",
     )  # fmt: skip
     estimate_options.add_arguments(estimate)
+    warm = _add(
+        commands, "warm", _lazy("warm.command", "run"),
+        "Compile kernels ahead, into the cache on disk: of ops, or of all that a program runs.",
+    )  # fmt: skip
+    warm_options.add_arguments(warm)
     image = commands.add_parser("image", help="Look into an image file, or make one.")
     actions = image.add_subparsers(dest="action", metavar="ACTION", required=True)
     info = _add(

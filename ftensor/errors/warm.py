@@ -1,0 +1,29 @@
+"""Messages of `ftensor warm`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+
+class WarmError(ValueError):
+    """What was asked for can't be compiled."""
+
+
+def nothing_asked() -> WarmError:
+    """Neither ops nor a program, or both."""
+    return WarmError("say what to compile: --ops add,sum or --all or a program")
+
+
+def no_such_op(name: str) -> WarmError:
+    """A name that is neither a function nor a method."""
+    return WarmError(f"there is no op {name!r}; names are ftensor's, as in --ops add,sum,matmul")
+
+
+def no_such_dtype(name: str, names: Iterable[str]) -> WarmError:
+    """A name that is no dtype's."""
+    return WarmError(f"there is no dtype {name!r}; there are {', '.join(names)}")
+
+
+def takes_images(device: str) -> WarmError:
+    """Nothing is compiled for a device whose kernels were built ahead."""
+    return WarmError(f"{device} takes its kernels from images: `ftensor build` makes one")

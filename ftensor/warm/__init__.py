@@ -1,0 +1,1 @@
+"""`ftensor warm`: compiles kernels before they are needed."""

@@ -1,0 +1,71 @@
+"""Which kernels ops ask for: their calls on operands as programs have them, without computing."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+from ..dtypes import dtype
+from ..errors import warm as errors
+
+if TYPE_CHECKING:
+    from ..runtime.backend import Backend, Program
+
+SIDE = 256  # of a matrix: long enough for all units, and for vectors side by side
+# What a call says that is none: an op on other operands, or one that reads a result.
+NO_CALL = (TypeError, ValueError, IndexError, RuntimeError, NotImplementedError, MemoryError)
+
+
+@contextmanager
+def noting(backend: Backend) -> Iterator[list[Program]]:
+    """Inside the block kernels are noted; nothing is compiled, and no op computes."""
+    kept = backend.kernels, backend.launches
+    backend.kernels, backend.launches, backend.noted = {}, {}, []
+    try:
+        yield backend.noted
+    finally:
+        backend.synchronize()
+        backend.noted = None
+        backend.kernels, backend.launches = kept
+
+
+def wanted(backend: Backend, names: Sequence[str], dtypes: Sequence[dtype]) -> list[Program]:
+    """The programs that these ops ask for, each once; WarmError for an op that is not there."""
+    import ftensor as ft
+
+    functions = [_function(ft, name) for name in names]
+    with noting(backend) as noted:
+        for of in dtypes:
+            operands = _operands(ft, of)
+            for function in functions:
+                for arguments in operands:
+                    try:
+                        function(*arguments)
+                    except NO_CALL:
+                        continue
+    return list({program.source: program for program in noted}.values())
+
+
+def _function(ft: Any, name: str) -> Any:
+    found = ft
+    for part in name.split("."):
+        found = getattr(found, part, None) or getattr(ft.Tensor, part, None)
+        if found is None:
+            raise errors.no_such_op(name)
+    return found
+
+
+def _operands(ft: Any, of: dtype) -> list[tuple[Any, ...]]:
+    """Arguments of calls: whole, transposed, broadcast and sliced matrices, numbers, dims."""
+    x, y, z = (ft.empty(SIDE, SIDE, dtype=of) for _ in range(3))
+    row, column = x[0], y[:, :1]
+    small, index = z[:8, :8].contiguous(), ft.zeros(SIDE, dtype=ft.int64)
+    others = [ft.float32, ft.int64, ft.bool]
+    return [
+        (x,), (x.t(),), (x[:, 1:],), (row,), (x, y), (x, y.t()), (x, row), (x, column),
+        (x, row[:1]), (x, 2), (x, 0), (x, 1), (2, x), (x, 0.5), (x, y, z), (x, 0, 1),
+        (x > y, x, y), (x, x > y), (x, 0, index), (x, 0, index.expand(SIDE, SIDE)),
+        (small, small), (x, row, 1), (x, (0, 1)), ([x, y],), ([x, y], 1),
+        *((x, other) for other in others),
+    ]  # fmt: skip

@@ -1,0 +1,132 @@
+"""`ftensor warm`: fill the cache of compiled kernels before a program needs them."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Sequence
+from concurrent.futures import FIRST_COMPLETED, ProcessPoolExecutor, wait
+from multiprocessing import get_context
+from typing import TYPE_CHECKING
+
+from ..errors import warm as errors
+from ..kernels.together import groups, joined
+from ..runtime import cache
+from ..table import counted
+from ..toolchain.jobs.progress import Progress, clock, reporter
+
+if TYPE_CHECKING:
+    from ..dtypes import dtype
+    from ..runtime.backend import Backend, Program
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """The command; the exit status: 0, 1 for what can't be compiled, or the program's own."""
+    program = [word for word in arguments.program if word != "--"]
+    try:
+        if bool(program) + bool(arguments.ops) + arguments.all != 1:
+            raise errors.nothing_asked()
+        return _run_program(program) if program else _compile_ops(arguments)
+    except errors.WarmError as error:
+        print(f"ftensor warm: {error}", file=sys.stderr)
+        return 1
+
+
+def _compile_ops(arguments: argparse.Namespace) -> int:
+    from .._device import default_backend
+
+    backend = default_backend()
+    if backend.images is not None:
+        raise errors.takes_images(backend.properties.name)
+    programs = _wanted(backend, arguments)
+    new = [program for program in programs if not backend.has_built(program)]
+    began = time.monotonic()
+    failed = compile_all(new, arguments.jobs or processors(), reporter())
+    print(
+        f"{counted(len(programs), 'kernel')} for {backend.properties.name}: "
+        f"{len(programs) - len(new)} were there, {len(new) - failed} compiled in "
+        f"{clock(time.monotonic() - began)}" + (f", {failed} failed" if failed else "")
+    )
+    return 1 if failed else 0
+
+
+def processors() -> int:
+    """How many processors this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def _wanted(backend: Backend, arguments: argparse.Namespace) -> list[Program]:
+    from ..rows.catalogue import ENTRIES
+    from .calls import wanted
+
+    if arguments.all:
+        names = [name for name, entry in ENTRIES.items() if not entry.prop]
+    else:
+        names = [name.strip() for name in arguments.ops.split(",")]
+    return wanted(backend, names, [_dtype(name.strip()) for name in arguments.dtypes.split(",")])
+
+
+def _dtype(name: str) -> dtype:
+    from ..dtypes import ALL
+
+    by_name = {d.name: d for d in ALL}
+    if name not in by_name:
+        raise errors.no_such_dtype(name, by_name)
+    return by_name[name]
+
+
+def _run_program(program: Sequence[str]) -> int:
+    """Run a program as it is: nobody else knows what it asks for."""
+    before = _entries()
+    status = subprocess.run([sys.executable, *program]).returncode
+    made = _entries() - before
+    print(f"{counted(made, 'kernel')} compiled, into {cache.directory()}", file=sys.stderr)
+    return status
+
+
+def _entries() -> int:
+    return sum(1 for file in cache.directory().glob("??/*") if not file.name.startswith("."))
+
+
+def compile_all(programs: Sequence[Program], jobs: int, progress: Progress) -> int:
+    """Compile programs into the cache, in processes side by side; how many failed."""
+    waiting = sorted(groups(programs), key=len, reverse=True)
+    progress.start(len(programs), 0)
+    if not waiting:
+        return 0
+    began, done, failed = time.monotonic(), 0, 0
+    # Fresh processes: a runtime that a parent has opened is of no use in a forked child.
+    with ProcessPoolExecutor(min(jobs, len(waiting)), get_context("spawn")) as pool:
+        running = {pool.submit(_compile, group): group for group in waiting}
+        while running:
+            ended, _ = wait(running, timeout=0.1, return_when=FIRST_COMPLETED)
+            for future in ended:
+                group, lost = running.pop(future), future.result()
+                done, failed = done + len(group), failed + len(lost)
+                for program in group:
+                    result = "failed" if program.entry in lost else "compiled"
+                    progress.ended(program.entry, result, 0.0)
+            elapsed = time.monotonic() - began
+            progress.show((), elapsed / done * (len(programs) - done) if done else None)
+    progress.close()
+    return failed
+
+
+def _compile(group: list[Program]) -> list[str]:
+    """In a worker: compile a group, or one by one where that fails; the entries that failed."""
+    from .._device import default_backend
+
+    backend, failed = default_backend(), []
+    try:
+        backend.build_together(joined(group), group)
+    except RuntimeError:
+        for program in group:
+            try:
+                backend.build(*program)
+            except RuntimeError as error:
+                print(str(error).partition("--- source ---")[0], file=sys.stderr)
+                failed.append(program.entry)
+    return failed

@@ -1,0 +1,130 @@
+"""`ftensor warm`: what it fills the cache with is what programs then find."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import ftensor as ft
+from ftensor._device import default_backend
+from ftensor.cli import main
+from ftensor.dtypes import float32
+from ftensor.kernels.together import MOST_TOGETHER, groups, joined
+from ftensor.runtime import cache
+from ftensor.runtime.backend import Backend, Kernel, Program
+from ftensor.runtime.kernel_table import KernelTable
+from ftensor.runtime.opencl.backend import JOINT, OpenCLBackend
+from ftensor.toolchain.jobs.progress import Quiet
+from ftensor.warm.calls import wanted
+from ftensor.warm.command import compile_all
+
+OPS = ("add", "sub", "sum", "matmul")
+
+
+@pytest.fixture
+def backend(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Backend:
+    """The default device with an empty cache, and no kernel at hand."""
+    found = default_backend()
+    if found.images is not None:
+        pytest.skip("the device takes images")
+    found.synchronize()
+    monkeypatch.setenv("FTENSOR_CACHE_DIR", str(tmp_path / "kernels"))
+    monkeypatch.setattr(found, "kernels", KernelTable(found.forget_launches))
+    monkeypatch.setattr(found, "launches", {})
+    return found
+
+
+def test_asking_compiles_nothing_and_names_each_kernel_once(
+    backend: Backend, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(*_: object) -> Kernel:
+        raise AssertionError("compiled")
+
+    monkeypatch.setattr(backend, "build", refuse)
+    programs = wanted(backend, OPS, [float32])
+    entries = [program.entry for program in programs]
+    assert len(set(entries)) == len(entries) > 15
+    for word in ("ft_add_map", "ft_sub_rows", "ft_sum_whole", "reduce_outer", "gemm"):
+        assert any(word in entry for entry in entries), word
+    assert backend.noted is None and len(backend.kernels) == 0
+
+
+def test_a_warm_cache_leaves_nothing_to_compile(
+    backend: Backend, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Kernels compiled together, in other processes, are loaded by each program's own name."""
+    programs = wanted(backend, ("add", "sub", "sum"), [float32])
+    assert not any(backend.has_built(program) for program in programs)
+    assert compile_all(programs, 2, Quiet()) == 0
+    if isinstance(backend, OpenCLBackend):
+        assert all(backend.has_built(program) for program in programs)
+
+        def refuse(*_: object) -> None:
+            raise AssertionError("compiled again")
+
+        monkeypatch.setattr(backend, "_compiled", refuse)
+    a = np.arange(256 * 256, dtype=np.float32).reshape(256, 256) % 7
+    x, y = ft.from_numpy(a), ft.from_numpy(a[:, ::-1].copy())
+    assert ((x + y).numpy() == a + a[:, ::-1]).all()
+    assert ((x - y.t()).numpy() == a - a[:, ::-1].T).all()
+    assert ((x + 2).numpy() == a + 2).all()
+    assert (x.sum(0).numpy() == a.sum(0)).all() and x.sum().item() == a.sum()
+
+
+def test_a_lost_joint_program_is_compiled_again(backend: Backend) -> None:
+    if not isinstance(backend, OpenCLBackend):
+        pytest.skip("only OpenCL programs hold several kernels")
+    programs = [p for p in wanted(backend, ("add", "sub"), [float32]) if "_map_" in p.entry]
+    (group,) = [g for g in groups(programs) if len(g) > 1]
+    backend.build_together(joined(group), group)
+    options = backend._all_options(())
+    held = cache.get(backend._cache_key(group[0].source, options))
+    assert held is not None and held.startswith(JOINT)
+    cache.drop(held.removeprefix(JOINT).decode())
+    backend._joint.clear()
+    backend.build(*group[0])
+    held = cache.get(backend._cache_key(group[0].source, options))
+    assert held is not None and not held.startswith(JOINT)
+
+
+def test_what_is_alike_is_compiled_together() -> None:
+    def program(entry: str, head: str = "#define FT_KERNEL k\n") -> Program:
+        return Program(f"{head}\n#define FT_NAME {entry}\n#define FT_READ(i) {entry}", entry, ())
+
+    alike = [program(f"k{i}") for i in range(MOST_TOGETHER + 1)]
+    other, whole = program("other", "#define FT_KERNEL x\n"), program("whole", "")
+    found = groups([*alike, other, whole, program("whole2", "")])
+    assert [len(group) for group in found] == [MOST_TOGETHER, 1, 1, 1, 1]
+    text = joined(alike[:2])
+    assert text.count("FT_KERNEL") == 1 and text.count("#undef FT_READ") == 2
+    assert text.index("#undef FT_NAME") < text.index("#define FT_NAME k1")
+    assert joined([other]) == other.source
+
+
+def test_mistakes_are_said(capsys: pytest.CaptureFixture[str]) -> None:
+    for words, message in (
+        (["--ops", "ad"], "there is no op 'ad'"),
+        (["--ops", "add", "--dtypes", "float31"], "there is no dtype 'float31'"),
+        ([], "say what to compile"),
+        (["--all", "program.py"], "say what to compile"),
+    ):
+        assert main(["warm", *words]) == 1
+        assert message in capsys.readouterr().err
+
+
+def test_a_program_is_run(backend: Backend, tmp_path: Path) -> None:
+    program = tmp_path / "program.py"
+    program.write_text("import sys, ftensor as ft\nprint((ft.ones(3) * 5).sum().item(), sys.argv)")
+    made = []
+    for _ in range(2):
+        done = subprocess.run(
+            [sys.executable, "-m", "ftensor", "warm", str(program), "--all"],
+            capture_output=True, text=True, check=True,
+        )  # fmt: skip
+        assert done.stdout.startswith("15.0 ") and "'--all'" in done.stdout
+        made.append(int(done.stderr.split()[-5]))
+    assert made[0] >= 3 and made[1] == 0
