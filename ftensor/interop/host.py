@@ -16,6 +16,8 @@ from .. import errors
 from .._device import backend_of, device
 from .._tensor import Tensor
 from ..dtypes import dtype
+from ..execute.copy import clone
+from ..formats import contiguous_format
 from ..iterator.shape import Ints, numel
 from ..iterator.stride import contiguous_strides, extent
 
@@ -86,9 +88,7 @@ def export(
         return (array.copy(order="K"), True) if copy else (array, False)
     low, high = extent(shape, strides)
     if high - low >= numel(shape):  # gaps: close them on the device rather than fetch them
-        from ..ops.types.copy import contiguous
-
-        return export(contiguous(tensor), copy)
+        return export(clone(tensor, contiguous_format), copy)
     block = np.empty(high - low + 1, of.numpy)
     if block.size:
         storage.backend.download(storage, (tensor._offset + low) * of.itemsize, block)
