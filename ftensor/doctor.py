@@ -312,6 +312,7 @@ def _set_aside() -> list[tuple[str, str]]:
 def wrong_settings() -> Iterator[tuple[str, str]]:
     """Variables of the environment that ftensor can't follow, and why."""
     checks: dict[str, Callable[[], object]] = {
+        "FTENSOR_CACHE_DIR": cache.directory,
         "FTENSOR_FALLBACK": fallback.get_fallback,
         "FTENSOR_IMAGE": lambda: [image_file.read(path) for path in image_file.from_environment()],
     }

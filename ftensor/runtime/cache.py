@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import hashlib
 import os
+import stat
 import tempfile
 import time
 import warnings
 from pathlib import Path
+
+from .. import errors
 
 DIGEST = hashlib.sha256().digest_size
 _STALE_SECONDS = 3600
@@ -17,7 +20,11 @@ def directory() -> Path:
     """Where compiled kernels are kept: FTENSOR_CACHE_DIR, else the user's cache directory."""
     chosen = os.environ.get("FTENSOR_CACHE_DIR")
     if chosen:
-        return Path(chosen).expanduser()
+        try:
+            return Path(chosen).expanduser()
+        except RuntimeError:
+            wanted = "a folder: there is no such user"
+            raise errors.environment_value("FTENSOR_CACHE_DIR", chosen, wanted) from None
     import platformdirs
 
     return Path(platformdirs.user_cache_dir("ftensor"))
@@ -39,14 +46,45 @@ def path(name: str) -> Path:
     return directory() / name[:2] / name
 
 
+def _sealed(name: str, payload: bytes) -> bytes:
+    """A digest of the bytes and of what they are, so that no entry stands for another."""
+    return hashlib.sha256(name.encode() + payload).digest()
+
+
+def others_write(place: Path) -> bool:
+    """Whether other users than this one and root may change what lies at a path."""
+    if not hasattr(os, "geteuid"):  # a system without owners of this kind
+        return False
+    status = place.stat()
+    return status.st_uid not in (os.geteuid(), 0) or bool(status.st_mode & 0o022)
+
+
+def _trusted(file: Path) -> bool:
+    """Whether an entry's file, and each folder of the cache it lies in, is this user's alone.
+
+    What is run from here is run as this user. A folder like /tmp, where nobody may touch what is
+    others', may hold the folders of entries.
+    """
+    top = directory()
+    sticky = bool(top.stat().st_mode & stat.S_ISVTX)
+    for place in (*([] if sticky else [top]), file.parent, file):
+        if place.exists() and others_write(place):
+            _warn_once(place, f"{place} can be written by others; chmod go-w {top}, or chown it")
+            return False
+    return True
+
+
 def get(name: str) -> bytes | None:
     """The bytes of an entry; None if there is none, or if it is not what was written."""
+    file = path(name)
     try:
-        data = path(name).read_bytes()
+        data = file.read_bytes()
+        if not _trusted(file):
+            return None
     except OSError:
         return None
     payload, digest = data[:-DIGEST], data[-DIGEST:]
-    if hashlib.sha256(payload).digest() == digest:
+    if _sealed(name, payload) == digest:
         return payload
     drop(name)
     return None
@@ -62,12 +100,15 @@ def put(name: str, payload: bytes) -> Path | None:
     target = path(name)
     temporary = None
     try:
-        target.parent.mkdir(parents=True, exist_ok=True)
+        for folder in (directory(), target.parent):
+            folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        if not _trusted(target):
+            return None
         _sweep(target.parent)
         handle, temporary = tempfile.mkstemp(dir=target.parent, prefix=".new-")
         with os.fdopen(handle, "wb") as file:
             file.write(payload)
-            file.write(hashlib.sha256(payload).digest())
+            file.write(_sealed(name, payload))
         os.replace(temporary, target)
     except OSError as error:
         if temporary is not None and os.path.exists(temporary):
@@ -99,12 +140,12 @@ def _sweep(folder: Path) -> None:
 _warned: set[Path] = set()
 
 
-def _warn_once(folder: Path, error: OSError) -> None:
+def _warn_once(folder: Path, error: object) -> None:
     if folder not in _warned:
         _warned.add(folder)
         warnings.warn(
             f"compiled kernels can't be kept in {folder} ({error}); every process will compile "
-            "them again. Set FTENSOR_CACHE_DIR to a folder that can be written.",
+            "them again. Set FTENSOR_CACHE_DIR to a folder that you alone can write.",
             RuntimeWarning,
             stacklevel=2,
         )

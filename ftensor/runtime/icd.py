@@ -13,7 +13,6 @@ import ctypes
 import hashlib
 import importlib.util
 import os
-import stat
 import sys
 import tempfile
 from collections.abc import Iterator
@@ -137,8 +136,7 @@ def write_folder(entries: dict[str, str], parent: Path) -> Path:
     text = "\n".join(f"{name}\t{library}" for name, library in sorted(entries.items()))
     folder = parent / f"icd-{hashlib.sha256(text.encode()).hexdigest()[:16]}"
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-    status = folder.stat()
-    if status.st_uid != os.geteuid() or stat.S_IMODE(status.st_mode) & 0o022:
+    if cache.others_write(folder):
         raise PermissionError(f"{folder} can be written by other users")
     for stray in set(os.listdir(folder)) - set(entries):
         if stray.endswith(".icd"):

@@ -142,3 +142,53 @@ def test_what_killed_writers_leave_is_removed_in_time(folder: Path) -> None:
     cache.put(name, b"2")
     assert not old.exists() and fresh.exists()
     assert cache.get(name) == b"2"
+
+
+def test_an_entry_under_another_name_is_no_entry() -> None:
+    one, other = cache.key("one"), cache.key("other")
+    written = cache.put(one, b"program one")
+    assert written is not None
+    cache.path(other).parent.mkdir(exist_ok=True)
+    cache.path(other).write_bytes(written.read_bytes())
+    assert cache.get(other) is None and not cache.path(other).exists()
+    assert cache.get(one) == b"program one"
+
+
+@pytest.mark.parametrize("which", ["file", "folder", "cache"])
+@pytest.mark.parametrize("mode", [0o020, 0o002])
+def test_what_others_can_write_is_not_run(folder: Path, which: str, mode: int) -> None:
+    name = cache.key("planted")
+    file = cache.put(name, b"program")
+    assert file is not None
+    place = {"file": file, "folder": file.parent, "cache": folder}[which]
+    place.chmod(place.stat().st_mode | mode)
+    with pytest.warns(RuntimeWarning, match=f"{place} can be written by others; chmod go-w"):
+        assert cache.get(name) is None
+    assert cache.put(name, b"mine") is None
+    place.chmod(place.stat().st_mode & ~0o022)
+    assert cache.get(name) == b"program"
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="needs root, to give a file to somebody else")
+def test_what_others_own_is_not_run(folder: Path) -> None:
+    name = cache.key("planted")
+    file = cache.put(name, b"program")
+    assert file is not None
+    os.chown(file, 4321, 4321)
+    with pytest.warns(RuntimeWarning, match="can be written by others"):
+        assert cache.get(name) is None
+
+
+def test_a_sticky_folder_may_hold_the_cache(folder: Path) -> None:
+    folder.mkdir()
+    folder.chmod(0o1777)
+    name = cache.key("source")
+    assert cache.put(name, b"program") is not None
+    assert cache.get(name) == b"program"
+    assert cache.path(name).parent.stat().st_mode & 0o077 == 0
+
+
+def test_a_folder_of_nobody_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("FTENSOR_CACHE_DIR", "~no-such-user/kernels")
+    with pytest.raises(ValueError, match="no such user"):
+        cache.directory()
