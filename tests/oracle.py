@@ -44,12 +44,19 @@ def outcome(call: Callable[[], Any]) -> Any:
 
 
 def same(
-    mine: Any, theirs: Any, *, strides: bool = True, exact: bool = False, **tolerance: float
+    mine: Any,
+    theirs: Any,
+    *,
+    strides: bool = True,
+    exact: bool = False,
+    zeros: bool = False,
+    **tolerance: float,
 ) -> None:
     """Results agree: tensors in dtype, shape, strides and values, others by `==`, parts by part.
 
     Strides of dims of one element, and of tensors of none, say nothing of where elements lie and
-    are not compared. NaN equals NaN; `exact` asks for the same values, signs of zeros included.
+    are not compared. NaN equals NaN; `zeros` asks for the same signs of zeros, `exact` for the same
+    values, too.
     """
     if isinstance(theirs, torch.Tensor):
         assert isinstance(mine, ft.Tensor), mine
@@ -59,14 +66,14 @@ def same(
             assert steps(mine) == steps(theirs)
         if exact:
             tolerance = {"rtol": 0, "atol": 0}
-            if theirs.is_floating_point():
-                zero = theirs == 0
-                assert torch.equal(made.signbit() & zero, theirs.signbit() & zero), "a zero's sign"
+        if (exact or zeros) and not theirs.is_complex():
+            zero = theirs == 0
+            assert torch.equal(made.signbit() & zero, theirs.signbit() & zero), "a zero's sign"
         torch.testing.assert_close(made, theirs, equal_nan=True, **tolerance)
     elif isinstance(theirs, (tuple, list)) and not isinstance(theirs, torch.Size):
         assert fields(mine) == fields(theirs)
         for one, other in zip(mine, theirs, strict=True):
-            same(one, other, strides=strides, exact=exact, **tolerance)
+            same(one, other, strides=strides, exact=exact, zeros=zeros, **tolerance)
     elif isinstance(theirs, torch.dtype):
         assert str(mine).rpartition(".")[2] == str(theirs).rpartition(".")[2]
     elif isinstance(theirs, torch.Size):
@@ -113,6 +120,6 @@ def agree_on(name: str, *args: Any, how: dict[str, Any] | None = None, **kwargs:
 
 
 def cases(text: str) -> list[Any]:
-    """(case, whether both compute it) for each line of a text; what both refuse begins with "! "."""
+    """(case, whether both compute it) for each line; what both refuse begins with "! "."""
     lines = [line.strip() for line in text.splitlines() if line.strip()]
     return [pytest.param(x.removeprefix("! "), not x.startswith("! "), id=x) for x in lines]
