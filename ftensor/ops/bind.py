@@ -24,11 +24,13 @@ _PROMOTION_DOC = {
     Promote.FLOAT_REAL: "Integer inputs become the default dtype; complex ones give a real result.",
     Promote.REAL_TO_COMPLEX: "Real inputs give a complex result.",
 }
-_REDUCED_DOC = {
-    Promote.SAME: "The result has the input's dtype",
-    Promote.INT_TO_LONG: "Bool and integers are computed as int64",
-    Promote.TRUTH: "uint8 tensors give uint8, all others bool",
-    Promote.COUNT: "The result is int64",
+_REDUCED_DOC = _PROMOTION_DOC | {
+    Promote.SAME: "The result has the input's dtype.",
+    Promote.INT_TO_LONG: "Bool and integers are computed as int64.",
+    Promote.TRUTH: "uint8 tensors give uint8, all others bool.",
+    Promote.COUNT: "The result is int64.",
+    Promote.UNROUNDED: "The result keeps the precision that is computed in.",
+    Promote.UNROUNDED_REAL: "The result is real, in the precision that is computed in.",
 }
 _KIND_DOC = {"b": "bool", "i": "integer", "f": "floating point", "c": "complex"}
 
@@ -76,12 +78,12 @@ def _parts(op: Op) -> tuple[list[str], str, str]:
 def _reduction_docstring(row: Reduce) -> str:
     """A reduction's docstring: what it computes, dims, dtypes, errors."""
     refused = [word for kind, word in _KIND_DOC.items() if not row.serves(kind)]
-    result = _REDUCED_DOC[row.promote] if "x" in row.finish else "The result is int64"
     lines = [
         row.doc or f"The elements over `dim` folded by `{row.combine}`.",
         "",
         f"`dim` is {row.dims.value}; IndexError for one that is not there.",
-        result + (" unless `dtype` says otherwise." if row.converts else "."),
+        _REDUCED_DOC[row.promote if "x" in row.finish else Promote.COUNT]
+        + (" `dtype` names another." if row.converts else ""),
     ]
     if refused:
         kind = type(row.refusal(row.name, "")).__name__

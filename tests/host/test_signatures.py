@@ -6,7 +6,9 @@ import inspect
 
 import pytest
 
+from ftensor.ops.bind import make_reduction
 from ftensor.rows.catalogue import ENTRIES, Entry
+from ftensor.rows.op import Promote, Reduce
 from ftensor.rows.spelling import signature_text
 
 CALLED = {name: entry for name, entry in ENTRIES.items() if not entry.prop}
@@ -45,3 +47,10 @@ def test_signatures_are_what_python_sees() -> None:
 def test_what_an_op_gives_is_said() -> None:
     silent = [n for n, e in CALLED.items() if not all(" -> " in form for form in e.forms)]
     assert set(silent) <= {"__setitem__"}
+
+
+@pytest.mark.parametrize("promote", [p for p in Promote if p is not Promote.WIDE])
+def test_a_reduction_of_every_promotion_has_help(promote: Promote) -> None:
+    """`WIDE` is for rows that fill memory."""
+    made = make_reduction(Reduce("own", "a", "x + y", "K(0)", promote=promote))
+    assert made.__doc__ and "`dim` is an int" in made.__doc__

@@ -4,25 +4,29 @@ from __future__ import annotations
 
 from typing import Any
 
-from ... import errors, return_types
+from ... import errors
 from ..._tensor import Tensor
 from ...errors import reduce as errors_reduce
 from ...execute.copy import into
-from ...execute.output import check_dtype
-from ...execute.reduce import fold
 from ...rows.catalogue import ENTRIES, op
 from ...rows.op import Dims, Reduce
 from ...rows.spelling import MISSING
 from ..bind import add_rows
 from .arguments import check_not_empty, checked, dims_of, is_int, numpy_names
 from .fold import AMAX, AMIN
-from .reduction import reduced
+from .reduction import called, reduced
 
 # NaN wins over every number; among equals, the first one.
 _SAME = "y == x || (y != y && x != x)"
 _WINS = "y {} x || (y != y && x == x)"
-MAX = Reduce("max", "a", _SAME, "FT_LOWEST", ("x", "i"), arg=True, beats=_WINS.format(">"))
-MIN = Reduce("min", "a", _SAME, "FT_HIGHEST", ("x", "i"), arg=True, beats=_WINS.format("<"))
+MAX = Reduce(
+    "max", "a", _SAME, "FT_LOWEST", ("x", "i"), arg=True, beats=_WINS.format(">"),
+    dims=Dims.ONE, nothing=RuntimeError, refusal=errors.dtype_not_supported,
+)  # fmt: skip
+MIN = Reduce(
+    "min", "a", _SAME, "FT_HIGHEST", ("x", "i"), arg=True, beats=_WINS.format("<"),
+    dims=Dims.ONE, nothing=RuntimeError, refusal=errors.dtype_not_supported,
+)  # fmt: skip
 _PLACE = (
     "The index of the {} element over `dim`, or of all in row-major order; of the first one where\n"
     "there are several. NaN counts as the {}."
@@ -66,21 +70,7 @@ def _extreme(
         return into(name, out, reduced(of_all, input, dims), cast=True)
     if not is_int(dim):
         raise errors.argument_type(name, "dim", "an int", dim)
-    keepdim = False if keepdim is MISSING else keepdim
-    checked(name, input, keepdim)
-    dims = dims_of(name, dim, input.ndim)
-    check_not_empty(name, input, dims, dim)
-    own = input._dtype
-    if own.is_complex:
-        raise errors.dtype_not_supported(name, own)
-    results = along.results(own)
-    if out is not None:
-        if not isinstance(out, (tuple, list)) or len(out) != 2:
-            raise errors.argument_type(name, "out", "a pair of Tensors", out)
-        for one, of in zip(out, results):
-            check_dtype(name, one, of)
-    pair = fold(along, (input,), dims, keepdim, own.compute, results, (), out)
-    return getattr(return_types, name if out is None else name + "_out")(pair)
+    return called(along, input, dim, keepdim is not MISSING and keepdim, None, out)
 
 
 @op(

@@ -44,6 +44,13 @@ def checked(
         raise errors.not_a_tensor(name, "out", out)
 
 
+def several(name: str, out: Any, count: int) -> Sequence[Tensor]:
+    """The tensors of `out` of an op with as many outputs; TypeError for anything else."""
+    if not isinstance(out, (tuple, list)) or len(out) != count:
+        raise errors.argument_type(name, "out", f"a tuple of {count} Tensors", out)
+    return out
+
+
 def is_int(value: Any) -> bool:
     """Whether a value can name a dim."""
     return isinstance(value, int) and not isinstance(value, bool)

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import cache
 from typing import Any
 
-from ... import dtypes
+from ... import dtypes, return_types
 from ..._tensor import Tensor
 from ...dtypes import dtype, get_default_dtype
 from ...errors import reduce as errors_reduce
@@ -13,7 +14,7 @@ from ...execute.output import check_dtype
 from ...execute.reduce import fold
 from ...iterator.shape import Ints
 from ...rows.op import Promote, Reduce, dtypes_through
-from .arguments import check_not_empty, checked, count, dims_of
+from .arguments import check_not_empty, checked, count, dims_of, several
 
 
 @cache
@@ -34,28 +35,37 @@ def _refused(row: Reduce, own: dtype, of: dtype | None) -> bool:
     return not row.serves((of or own).kind) or (own.is_complex and not row.serves("c"))
 
 
+def outputs(
+    row: Reduce, input: Tensor, dims: Ints, keepdim: bool = False, of: dtype | None = None,
+    into: Sequence[Tensor] | None = None,
+) -> tuple[Tensor, ...]:  # fmt: skip
+    """A row's reduction over `dims`, counted from the front; no argument is read or checked here.
+
+    `of` is the dtype of the computation and the result in place of the one that the row promotes
+    to; `into` has a tensor for each output, of any dtype that can hold it.
+    """
+    runs, compute, results = _taken(row, input._dtype, of, get_default_dtype())
+    numbers = (count(input._shape, dims),) if row.params else ()
+    return fold(runs, (input,), dims, keepdim, compute, results, numbers, into)
+
+
 def reduced(
     row: Reduce, input: Tensor, dims: Ints, keepdim: bool = False, of: dtype | None = None,
     out: Tensor | None = None,
 ) -> Tensor:  # fmt: skip
-    """A row's reduction over `dims`, counted from the front; no argument is read or checked here.
-
-    `of` is the dtype of the computation and the result in place of the one that the row promotes
-    to; `out` may have any that can hold it.
-    """
-    runs, compute, results = _taken(row, input._dtype, of, get_default_dtype())
-    numbers = (count(input._shape, dims),) if row.params else ()
-    into = None if out is None else (out,)
-    return fold(runs, (input,), dims, keepdim, compute, results, numbers, into)[0]
+    """As `outputs`, of a row with one."""
+    return outputs(row, input, dims, keepdim, of, None if out is None else (out,))[0]
 
 
-def called(row: Reduce, input: Any, dim: Any, keepdim: Any, of: Any, out: Any) -> Tensor:
+def called(row: Reduce, input: Any, dim: Any, keepdim: Any, of: Any, out: Any) -> Any:
     """A row's reduction as a user calls it, `of` being the argument `dtype`.
 
     TypeError for arguments of the wrong type, IndexError for dims that are not there, the row's
-    exceptions for dtypes and for no elements, RuntimeError for an `out` of another dtype.
+    exceptions for dtypes and for no elements, RuntimeError for an `out` of another dtype. Several
+    outputs are a named tuple, and so are the tensors of `out`.
     """
-    checked(row.name, input, keepdim, of, out)
+    single = len(row.finish) == 1
+    checked(row.name, input, keepdim, of, out if single else None)
     refused = _refused(row, input._dtype, of)
     if refused and row.refuses_first:
         raise row.refusal(row.name, of or input._dtype)
@@ -64,16 +74,23 @@ def called(row: Reduce, input: Any, dim: Any, keepdim: Any, of: Any, out: Any) -
         check_not_empty(row.name, input, dims, dim, row.nothing)
     if refused:
         raise row.refusal(row.name, of or input._dtype)
-    if out is not None:
-        if of is None and row.converts and row.serves(out._dtype.kind):
-            of = out._dtype
-        _check_out(row, input._dtype, of, out)
-    return reduced(row, input, dims, keepdim, of, out)
+    if out is None:
+        made = outputs(row, input, dims, keepdim, of)
+    else:
+        into = (out,) if single else several(row.name, out, len(row.finish))
+        if of is None and row.converts and row.serves(into[0]._dtype.kind):
+            of = into[0]._dtype
+        _check_out(row, input._dtype, of, into)
+        made = outputs(row, input, dims, keepdim, of, into)
+    if single:
+        return made[0]
+    return getattr(return_types, row.name if out is None else row.name + "_out", tuple)(made)
 
 
-def _check_out(row: Reduce, own: dtype, of: dtype | None, out: Tensor) -> None:
+def _check_out(row: Reduce, own: dtype, of: dtype | None, into: Sequence[Tensor]) -> None:
     if row.promote is Promote.TRUTH:
-        if out._dtype not in (dtypes.bool, dtypes.uint8):
-            raise errors_reduce.out_not_bool(row.name, out._dtype)
+        if into[0]._dtype not in (dtypes.bool, dtypes.uint8):
+            raise errors_reduce.out_not_bool(row.name, into[0]._dtype)
         return
-    check_dtype(row.name, out, _taken(row, own, of, get_default_dtype())[2][0])
+    for one, needed in zip(into, _taken(row, own, of, get_default_dtype())[2]):
+        check_dtype(row.name, one, needed)
