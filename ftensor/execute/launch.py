@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass, field
-from functools import cache
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -13,10 +13,11 @@ from .._tensor import Tensor, geometry_key
 from ..dtypes import dtype
 from ..errors import KernelNotBuilt
 from ..iterator.shape import Ints, numel
-from .numbers import values_of
+from .written import Form, StepForm, caller, enqueuer
 
 if TYPE_CHECKING:
     from .._device import device
+    from ..kernels.key import Key
     from ..runtime.backend import Backend, Kernel
     from ..runtime.storage import Storage
 
@@ -61,7 +62,7 @@ class Step:
     `after` them; and last `n`, or the device's copy of `geometry`, if it is told either.
     """
 
-    key: Any  # a KernelKey, a GemmKey, or the entry of a kernel that has no key
+    key: Key
     kernel: Kernel
     units: int
     pointers: Ints
@@ -80,7 +81,7 @@ class Launch:
 
     `plan` is what its steps were made from, `numbers` the dtypes that Python numbers are rounded
     to (none: they are taken as they are), `temporaries` the bytes of each memory that the steps
-    share. `enqueue(stream, numbers, *tensors)` puts the steps on a stream.
+    share.
     """
 
     steps: tuple[Step, ...]
@@ -92,16 +93,46 @@ class Launch:
     # What a call passes, where `call` is to serve it: whether its outputs are fresh tensors, and
     # then for each of its arguments whether that is a tensor (else a number).
     form: tuple[bool, ...] | None = None
-    enqueue: Callable[..., None] = field(init=False)
-    # With `form`, the whole of `call(arguments, further numbers, out)`, which gives the outputs. It
-    # gives None, and has done nothing, where there is something to look at first: somebody at the
-    # door, memory that may not be written or that an argument shares, several devices.
-    call: Callable[..., Any] | None = field(init=False, default=None)
 
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "enqueue", _enqueuer(self))
-        if self.form is not None:
-            object.__setattr__(self, "call", _caller(self, self.form))
+    @cached_property
+    def enqueue(self) -> Callable[..., None]:
+        """`enqueue(stream, numbers, *tensors)` puts the steps on a stream."""
+        return enqueuer(self._form)(*self._values)
+
+    @cached_property
+    def call(self) -> Callable[..., tuple[Tensor, ...] | None] | None:
+        """With `form`, the whole of `call(arguments, further numbers, out)`, giving the outputs.
+
+        It gives None, and has done nothing, where there is something to look at first: somebody at
+        the door, memory that may not be written or that an argument shares, several devices.
+        """
+        if self.form is None:
+            return None
+        values = [*self._values, *self.numbers]
+        for out in self.outputs:
+            values += [out.nbytes, out.dtype, out.shape, out.strides, out.key]
+        return caller(self._form)(*values)
+
+    @property
+    def _form(self) -> Form:
+        steps = [
+            StepForm(
+                s.pointers, s.offsets, s.moved is not None, s.numbers, s.after,
+                s.n is not None or s.table is not None,
+            )
+            for s in self.steps
+        ]  # fmt: skip
+        return Form(
+            tuple(steps), self.operands, len(self.outputs), len(self.temporaries),
+            len(self.numbers), self.form,
+        )  # fmt: skip
+
+    @property
+    def _values(self) -> list[Any]:
+        values: list[Any] = []
+        for s in self.steps:
+            values += [s.kernel, s.units, s.moved, s.n if s.table is None else s.table.handle]
+        return values + list(self.temporaries)
 
 
 class Missing:
@@ -165,7 +196,7 @@ def geometry_storage(backend: Backend, geometry: Sequence[int], of: Any = np.int
     if len(backend.streams) > 1:
         # The prepared launch is everybody's, and the upload may still be queued behind this
         # stream's work when another stream launches it.
-        storage.synchronize()
+        storage.stream.finish()
     return storage
 
 
@@ -174,115 +205,3 @@ def fitting(kernel: Kernel, units: int, elements: int) -> Kernel:
     if units == 1 and elements <= INLINE_ELEMENTS:
         return getattr(kernel, "inline", kernel)
     return kernel
-
-
-def arguments(step: str, of: Step) -> str:
-    """The arguments of a step as Python text: x0, s0 are an operand's tensor and storage."""
-    words = [f"s{k}.handle" for k in of.pointers]
-    for i, k in enumerate(of.offsets):
-        start = "0" if k is None else f"x{k}._offset"
-        words.append(start if of.moved is None else f"{start} + {step}_moved[{i}]")
-    if of.numbers:
-        words.append("*numbers")
-    words += [f"s{k}.handle" for k in of.after]
-    if of.n is not None or of.table is not None:
-        words.append(f"{step}_last")
-    return ", ".join(words)
-
-
-def bound(launch: Launch) -> dict[str, Any]:
-    """The values of the names that `arguments` and the text around it mean."""
-    scope: dict[str, Any] = {}
-    for i, step in enumerate(launch.steps):
-        scope[f"k{i}"], scope[f"k{i}_units"] = step.kernel, step.units
-        scope[f"k{i}_moved"] = step.moved
-        scope[f"k{i}_last"] = step.n if step.table is None else step.table.handle
-    for k, nbytes in enumerate(launch.temporaries, launch.operands):
-        scope[f"bytes{k}"] = nbytes
-    return scope
-
-
-def steps_text(launch: Launch, given: Sequence[int]) -> list[str]:
-    """Lines that note the use of the storages `given` on the stream, and call every kernel."""
-    lines = [f"if s{k}.stream is not stream: stream.use(s{k})" for k in given]
-    lines += [
-        f"s{k} = stream.backend.allocate(bytes{k}, stream)"
-        for k in range(launch.operands, launch.operands + len(launch.temporaries))
-    ]
-    lines += [
-        f"k{i}(stream, k{i}_units, {arguments(f'k{i}', step)})"
-        for i, step in enumerate(launch.steps)
-    ]
-    # What others see is written, and what others may write is read, when the call returns.
-    seen = " or ".join(f"s{k}.visible" for k in given)
-    return [*lines, f"if {seen}: stream.finish()"]
-
-
-def written(parameters: str, lines: Sequence[str], scope: dict[str, Any]) -> Callable[..., Any]:
-    """A function of these parameters and lines, in which the names of `scope` have their values."""
-    maker = _maker(parameters, tuple(lines), tuple(scope))
-    made: Callable[..., Any] = maker(*scope.values())
-    return made
-
-
-@cache
-def _maker(parameters: str, lines: tuple[str, ...], names: tuple[str, ...]) -> Callable[..., Any]:
-    """What binds the names; one compilation serves all launches of a form."""
-    text = [f"def bind({', '.join(names)}):", f"    def launch({parameters}, /):"]
-    text += [f"        {line}" for line in lines or ("pass",)]
-    text.append("    return launch")
-    scope: dict[str, Any] = {}
-    exec(compile("\n".join(text), "<ftensor launch>", "exec"), scope)
-    made: Callable[..., Any] = scope["bind"]
-    return made
-
-
-def _enqueuer(launch: Launch) -> Callable[..., None]:
-    """The function that puts a launch's steps on a stream, written for its form."""
-    operands = range(launch.operands)
-    lines = [f"s{k} = x{k}._storage" for k in operands] + steps_text(launch, operands)
-    parameters = ", ".join(["stream", "numbers", *[f"x{k}" for k in operands]])
-    return written(parameters, lines if launch.steps else (), bound(launch))
-
-
-def _caller(launch: Launch, form: tuple[bool, ...]) -> Callable[..., Any]:
-    """The function that checks and does a call, written for its form."""
-    fresh, *arguments = form
-    operands, count = range(launch.operands), len(launch.outputs)
-    results, inputs = operands[:count], operands[count:]
-    given = inputs if fresh else operands
-    left = iter(inputs)
-    names = [f"x{next(left)}" if tensor else f"n{i}" for i, tensor in enumerate(arguments)]
-    numbers = [name for name in names if name[0] == "n"]
-    params = [f"p{i}" for i in range(len(launch.numbers) - len(numbers))]
-    lines = [f"{', '.join(names)}, = inputs"] if names else []
-    lines += [f"{', '.join(params)}, = params"] if params else []
-    lines += [f"s{k} = x{k}._storage" for k in given]
-    lines.append(f"device, backend = s{given[0]}.device, s{given[0]}.backend")
-    looks = [f"s{k}.device is not device" for k in given[1:]]
-    looks += ["backend.executor is not None"]
-    if not fresh:
-        looks += ["s0.readonly", *[f"s{k} is s0 and x{k} is not x0" for k in inputs]]
-    lines += [f"if {' or '.join(looks)}: return None", "stream = backend._current.stream"]
-    scope = bound(launch) | {f"d{i}": d for i, d in enumerate(launch.numbers)}
-    scope |= {"new": object.__new__, "Tensor": Tensor, "values_of": values_of}
-    if not fresh:
-        lines.append("s0.bounds = None")
-    for k, out in zip(results if fresh else (), launch.outputs):
-        lines += [
-            f"s{k} = backend.pool.take(nbytes{k}, stream)",
-            f"s{k}.device = device",
-            f"x{k} = new(Tensor)",
-            f"x{k}._storage, x{k}._dtype, x{k}._offset = s{k}, dtype{k}, 0",
-            f"x{k}._shape, x{k}._strides, x{k}._key = shape{k}, strides{k}, key{k}",
-        ]
-        scope |= {f"nbytes{k}": out.nbytes, f"dtype{k}": out.dtype, f"key{k}": out.key}
-        scope |= {f"shape{k}": out.shape, f"strides{k}": out.strides}
-    if launch.numbers:
-        rounded = enumerate([*numbers, *params])
-        lines.append(f"numbers = {' + '.join(f'values_of({n}, d{i})' for i, n in rounded)}")
-    elif any(step.numbers for step in launch.steps):
-        lines.append("numbers = params")
-    lines += steps_text(launch, given)
-    lines.append(f"return {', '.join(f'x{k}' for k in results)},")
-    return written("inputs, params, x0", lines, scope)
