@@ -17,10 +17,10 @@ from ..iterator.shape import Ints, numel
 from ..iterator.stride import contiguous_strides
 from ..kernels import select
 from ..kernels.key import LOCATED, STRIDED
-from ..kernels.program import built, kernel
 from ..kernels.skeletons.compact import CompactKey
 from ..rows.copies import COPY
 from ..rows.op import Op
+from ..runtime.program import built, kernel
 from . import memory
 from .copy import fill
 from .fallback import on_host

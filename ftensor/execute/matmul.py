@@ -10,7 +10,6 @@ from .. import errors
 from .._tensor import Tensor
 from ..iterator.shape import Ints, numel
 from ..iterator.stride import contiguous_strides
-from ..kernels.program import built, kernel
 from ..kernels.select import UNIT_ELEMENTS
 from ..kernels.skeletons.gemm import (
     DirectGeometry,
@@ -23,6 +22,7 @@ from ..kernels.skeletons.gemm import (
     pack_key,
     packed_key,
 )
+from ..runtime.program import built, kernel
 from .launch import Launch, Output, Step, fitting, geometry_storage
 from .run import run
 

@@ -12,8 +12,8 @@ from ..iterator.plan import Plan, plan_map, split
 from ..iterator.shape import Ints, numel
 from ..kernels import select
 from ..kernels.key import lanes_for
-from ..kernels.program import built, kernel
 from ..rows.op import Op, dtypes_through
+from ..runtime.program import built, kernel
 from .keys import op_key
 from .launch import Launch, Output, Step, fitting, geometry_storage
 

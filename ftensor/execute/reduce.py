@@ -13,9 +13,9 @@ from ..iterator.reduce_plan import ReducePlan, plan_reduce, reduced_shape
 from ..iterator.shape import Ints, broadcast_shapes, normalize_dims, numel
 from ..iterator.stride import broadcast_strides, contiguous_strides, extent
 from ..kernels.key import LINEAR, KernelKey, Reduction, lanes_for
-from ..kernels.program import built, kernel
 from ..kernels.select import FoldChoice, choose_fold
 from ..rows.op import Reduce
+from ..runtime.program import built, kernel
 from .copy import into as copied
 from .index_check import know_bounds
 from .keys import fold_key, monoid, partials, results, second

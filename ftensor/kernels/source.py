@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import posixpath
 import re
+from collections.abc import Sequence
 from functools import cache
 
 from ..dtypes import dtype
@@ -55,6 +56,11 @@ def settings(compute: dtype, lanes: int, float64: bool, grid: str) -> list[str]:
         f"#define FT_MAX_DIMS {MAX_DIMS}",
     ]
     return lines + (["#define FT_COMPLEX 1"] if compute.is_complex else [])
+
+
+def positional(body: Sequence[str], lets: Sequence[tuple[str, str]]) -> bool:
+    """Whether an op goes by where an element is, so that only whole runs of memory serve it."""
+    return any("FT_POSITION" in text for text in (*body, *(text for _, text in lets)))
 
 
 def helper_files(key: KernelKey) -> list[str]:

@@ -18,8 +18,8 @@ import numpy as np
 
 from ..errors import estimate as errors
 from ..execute.observe import Observer, observed
-from ..kernels import program
 from ..kernels.work import Launch
+from ..runtime import program
 from ..runtime.targets import csim_compiler
 
 if TYPE_CHECKING:

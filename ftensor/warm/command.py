@@ -13,8 +13,8 @@ from multiprocessing import get_context
 from typing import TYPE_CHECKING
 
 from ..errors import warm as errors
-from ..kernels.together import groups, joined
 from ..runtime import cache
+from ..runtime.together import groups, joined
 from ..table import counted
 from ..toolchain.jobs.progress import Progress, clock, reporter
 

@@ -19,9 +19,13 @@ torch = pytest.importorskip("torch", reason="torch is the oracle of these tests"
 
 import ftensor as ft  # noqa: E402
 from ftensor.errors import KernelNotBuilt  # noqa: E402
-from ftensor.kernels import program  # noqa: E402
 from ftensor.kernels.key import KernelKey  # noqa: E402
-from ftensor.runtime import discovery, fallback, targets  # noqa: E402
+from ftensor.runtime import (  # noqa: E402
+    discovery,
+    fallback,
+    program,
+    targets,
+)
 from ftensor.runtime.csim.backend import CSimBackend  # noqa: E402
 
 from .fallback_cases import CASES, arange, same  # noqa: E402

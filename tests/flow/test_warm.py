@@ -13,11 +13,11 @@ import ftensor as ft
 from ftensor._device import default_backend
 from ftensor.cli import main
 from ftensor.dtypes import float32
-from ftensor.kernels.together import MOST_TOGETHER, groups, joined
 from ftensor.runtime import cache
 from ftensor.runtime.backend import Backend, Kernel, Program
 from ftensor.runtime.kernel_table import KernelTable
 from ftensor.runtime.opencl.backend import JOINT, OpenCLBackend
+from ftensor.runtime.together import MOST_TOGETHER, groups, joined
 from ftensor.toolchain.jobs.progress import Quiet
 from ftensor.warm.calls import wanted
 from ftensor.warm.command import compile_all

@@ -11,8 +11,8 @@ import torch
 import ftensor as ft
 from ftensor._device import default_backend
 from ftensor.iterator.shape import numel
-from ftensor.kernels import program
 from ftensor.kernels.key import BY_VALUE, KernelKey
+from ftensor.runtime import program
 from ftensor.runtime.backend import Backend, Kernel
 
 

@@ -6,6 +6,7 @@ from ..key import BY_VALUE, LINEAR, SINGLE, KernelKey
 from ..op_skeleton import OpSkeleton, in_memory
 from ..ports import block_beats
 from ..skeleton import register
+from ..source import positional
 from ..words import LINEAR as RUNS
 from ..work import Access, Launch, Loop
 
@@ -27,7 +28,7 @@ class Map(OpSkeleton):
 
     def asked_further(self, key: KernelKey, layout: str) -> list[str]:
         """A row that goes by where an element is has no other layout."""
-        if positional(key):
+        if positional(key.body, key.lets):
             return [f'layouts = ["{RUNS.word}"]', f"lanes = {key.lanes}"]
         return super().asked_further(key, layout)
 
@@ -81,11 +82,6 @@ class Map(OpSkeleton):
                 beats, burst = -(-launch.n // key.lanes), 1
             found.append(Access(name, write, n * size, beats, burst if many else 1, n * size))
         return found
-
-
-def positional(key: KernelKey) -> bool:
-    """Whether a kernel goes by where an element is, so that only whole runs of memory serve it."""
-    return any("FT_POSITION" in text for text in (*key.body, *(t for _, t in key.lets)))
 
 
 def _block(key: KernelKey) -> int:

@@ -15,7 +15,7 @@ from ...execute.keys import fold_key, located_key, monoid, op_key, partials, res
 from ...kernels.key import BY_VALUE, LINEAR, LOCATED, STRIDED, KernelKey, lanes_for
 from ...kernels.op_skeleton import OpSkeleton
 from ...kernels.skeleton import layouts, named, skeletons
-from ...kernels.skeletons.map import positional
+from ...kernels.source import positional
 from ...kernels.words import GATHER, SCATTER
 from ...rows.op import Op, Reduce
 from ...runtime.targets import CSIM
@@ -79,6 +79,7 @@ def pointwise_keys(
     forms = [signature]
     if SCALAR in layouts:
         forms += with_numbers(op, signature)
+    placed = positional((op.body,), op.lets)
     for layout in layouts:
         for form in forms:
             tensors = [d for d in form.ins if d is not None]
@@ -86,15 +87,10 @@ def pointwise_keys(
                 [form.outs[0], *tensors], form.compute, CSIM.lanes_bytes
             )
             for skeleton, kinds in ways(layout, False, 1, len(tensors)):
-                if skeleton.walks and by_position(op) and exact_layout(layout) is None:
+                if placed and skeleton.walks and exact_layout(layout) is None:
                     continue
                 lanes = skeleton.lanes(layout, kinds, full)
                 yield op_key(op, skeleton.name, form.compute, lanes, form.outs[0], form.ins, kinds)
-
-
-def by_position(row: Op) -> bool:
-    """Whether a row goes by where an element is, so that only whole runs of memory serve it."""
-    return any("FT_POSITION" in text for text in (row.body, *(t for _, t in row.lets)))
 
 
 def located_keys(op: Op, of: dtype, layouts: Sequence[str], shape: Shape) -> Iterator[KernelKey]:
@@ -163,7 +159,7 @@ def generic(key: KernelKey) -> KernelKey | None:
             ins=tuple(replace(p, kind=STRIDED) for p in key.ins),
             reduction=replace(key.reduction, vectors=1),
         )  # fmt: skip
-    if positional(key):
+    if positional(key.body, key.lets):
         return None
     stay = (BY_VALUE, LOCATED)
     return replace(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from pathlib import Path
 
 from ..group import Group
 from .interface import interfaces, parameter_list, title
@@ -46,7 +47,7 @@ def source(group: Group) -> str:
         return fill("fixed.cpp", head | {"body": _body(group, text)})
     geometry = re.findall(r"// Geometry g.*\n(?://  .*\n)*", text)[0].rstrip()
     return fill(
-        skeleton.template,
+        str((skeleton.folder or Path()) / skeleton.template),
         head
         | skeleton.places(key)
         | {

@@ -6,11 +6,11 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 from .. import errors
-from .key import Key
-from .skeleton import skeleton_of
+from ..kernels.key import Key
+from ..kernels.skeleton import skeleton_of
 
 if TYPE_CHECKING:
-    from ..runtime.backend import Backend, Kernel
+    from .backend import Backend, Kernel
 
 
 # While an inventory stands for an image (ftensor/toolchain/trace.py): whether it holds a key.
