@@ -10,13 +10,14 @@ PIP_ZIPAPP ?= https://bootstrap.pypa.io/pip/pip.pyz
 
 BIN := $(VENV)/bin
 
-.PHONY: help demo test test-all emulator lint format bench clean
+.PHONY: help demo test test-all fuzz emulator lint format bench clean
 .DEFAULT_GOAL := help
 
 help:
 	@echo "make demo      digits and a photograph on this machine's device; pictures go to $(OUT)/"
 	@echo "make test      all tests on the default device, the core of them on each other one here"
 	@echo "make test-all  those, and all tests of kernels on every target that is here"
+	@echo "make fuzz      random programs against torch for a minute; ARGS=\"--seconds 3600 --seed 7\""
 	@echo "make emulator  installs Intel's FPGA emulator, about 1 GB, which the tests then use too"
 	@echo "make lint      ruff and mypy"
 	@echo "make format    ruff's formatting, written into the files"
@@ -32,6 +33,9 @@ test: $(VENV)/installed-test
 
 test-all: $(VENV)/installed-test
 	@$(BIN)/python tests/run.py --all $(ARGS)
+
+fuzz: $(VENV)/installed-test
+	@PYTHONPATH=. $(BIN)/python tests/fuzz.py $(ARGS)
 
 emulator: $(VENV)/installed-test
 	@$(BIN)/ftensor emulate --intel --install
