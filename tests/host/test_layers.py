@@ -1,0 +1,74 @@
+"""Folders import one way, the one that docs/architecture.md states."""
+
+from __future__ import annotations
+
+import ast
+import re
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2] / "ftensor"
+PAGE = ROOT.parent / "docs" / "architecture.md"
+# The rows of its table of layers, from the highest to the lowest: what each consists of.
+ROWS = re.findall(r"^\|[^|]+\| (`[^|]+) \|[^|]+\|$", PAGE.read_text().partition("## ")[0], re.M)
+HEIGHT = {
+    name: -row
+    for row, files in enumerate(ROWS)
+    for name in re.findall(r"`ftensor/(\w+)(?:/|\.py)`", files)
+}
+
+
+def imported(path: Path, root: Path = ROOT) -> set[str]:
+    """The folders and modules beside them that a file imports, wherever in it that stands."""
+    package = [root.name, *path.relative_to(root).parts[:-1]]
+    found = set()
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.ImportFrom):
+            base = package[: len(package) - node.level + 1] if node.level else []
+            base = base + (node.module or "").split(".") if node.module else base
+            names = [[*base, alias.name] for alias in node.names]
+        elif isinstance(node, ast.Import):
+            names = [alias.name.split(".") for alias in node.names]
+        else:
+            continue
+        found |= {(*name, "__init__")[1] for name in names if name[0] == root.name}
+    return found
+
+
+def breaches(root: Path = ROOT) -> list[str]:
+    """Imports that lead upwards."""
+    found = []
+    for path in sorted(root.rglob("*.py")):
+        place = path.relative_to(root)
+        mine = place.parts[0].removesuffix(".py")
+        for other in sorted(imported(path, root)):
+            height = HEIGHT.get(other, HEIGHT["__init__"])  # the public names
+            if other != mine and height > HEIGHT[mine]:
+                found.append(f"{place} imports {other}")
+    return found
+
+
+def test_every_folder_has_its_height() -> None:
+    beside = {p.stem for p in ROOT.glob("*.py")} | {
+        p.parent.name for p in ROOT.glob("*/__init__.py")
+    }
+    assert beside == set(HEIGHT)
+
+
+def test_imports_lead_down() -> None:
+    assert breaches() == []
+
+
+def test_a_breach_is_found(tmp_path: Path) -> None:
+    root = tmp_path / "ftensor"
+    (root / "kernels").mkdir(parents=True)
+    (root / "kernels" / "key.py").write_text(
+        "from ..dtypes import dtype\n"
+        "if TYPE_CHECKING:\n    from ..ops import view\n"
+        "def late():\n    import ftensor.execute.reduce\n    from .. import cli, ones\n"
+    )
+    assert breaches(root) == [
+        "kernels/key.py imports cli",
+        "kernels/key.py imports execute",
+        "kernels/key.py imports ones",
+        "kernels/key.py imports ops",
+    ]
