@@ -26,7 +26,7 @@ from ftensor.execute.reduce import fold
 from ftensor.iterator.stride import contiguous_strides
 from ftensor.kernels.hls_path import hls_root
 from ftensor.rows.catalogue import ROWS, Row
-from ftensor.rows.op import Op, Reduce
+from ftensor.rows.op import Op, Promote, Reduce
 from ftensor.runtime import discovery, targets
 from ftensor.runtime.backend import Backend
 
@@ -36,8 +36,6 @@ ULPS = 32
 # 1 + tanh(x) cancels where gelu is small.
 CANCELLING = {"gelu": 256}
 PARAMETERS = {"eps": 0.25, "scale": 10, "rtol": 0.25, "atol": 0.125, "nan": 7, "n": 36, "p": 3}
-# Rows that fold truth values.
-TRUTH = ("any", "all")
 SPECIAL = {
     "float32": [
         0.0, -0.0, 0.5, -0.5, 1.0, -1.0, 1.5, -2.5, 2.0, 0.25, 3.0, -7.25, 1e-3, 20.0, -90.0, 1e30,
@@ -65,7 +63,7 @@ def rows() -> dict[str, Row]:
 def serves(row: Op | Reduce, d: dtype) -> bool:
     """Whether a row has an expression for a compute dtype."""
     if isinstance(row, Reduce):
-        if row.name in TRUTH:
+        if row.promote is Promote.TRUTH:
             return d.kind == "b"
         return row.complex_ is not None if d.is_complex else bool(row.lift) and d.kind == "f"
     return bool(row.expression(d)) and d.name not in row.refuses
