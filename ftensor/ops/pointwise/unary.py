@@ -8,7 +8,7 @@ from ... import dtypes, errors
 from ..._tensor import Tensor
 from ...execute.memory import new_like
 from ...execute.pointwise import pointwise
-from ...rows.catalogue import enter, op
+from ...rows.catalogue import Entry, enter, op, register
 from ...rows.op import Op, Promote
 from ..bind import add_rows
 
@@ -213,7 +213,7 @@ def positive(input: Tensor) -> Tensor:
     return input
 
 
-op(name="__pos__", function=False)(positive)
+register(Entry("__pos__", positive, function=False))
 
 
 @op()
