@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -94,24 +93,21 @@ class Launch:
     # then for each of its arguments whether that is a tensor (else a number).
     form: tuple[bool, ...] | None = None
 
-    @cached_property
-    def enqueue(self) -> Callable[..., None]:
-        """`enqueue(stream, numbers, *tensors)` puts the steps on a stream."""
-        return enqueuer(self._form)(*self._values)
+    # Puts the steps on a stream: `enqueue(stream, numbers, *tensors)`.
+    enqueue: Callable[..., None] = field(init=False)
+    # With `form`, the whole of `call(arguments, further numbers, out)`, which gives the outputs. It
+    # gives None, and has done nothing, where there is something to look at first: somebody at the
+    # door, memory that may not be written or that an argument shares, several devices.
+    call: Callable[..., tuple[Tensor, ...] | None] | None = field(init=False, default=None)
 
-    @cached_property
-    def call(self) -> Callable[..., tuple[Tensor, ...] | None] | None:
-        """With `form`, the whole of `call(arguments, further numbers, out)`, giving the outputs.
-
-        It gives None, and has done nothing, where there is something to look at first: somebody at
-        the door, memory that may not be written or that an argument shares, several devices.
-        """
-        if self.form is None:
-            return None
-        values = [*self._values, *self.numbers]
-        for out in self.outputs:
-            values += [out.nbytes, out.dtype, out.shape, out.strides, out.key]
-        return caller(self._form)(*values)
+    def __post_init__(self) -> None:
+        form, values = self._form, self._values
+        object.__setattr__(self, "enqueue", enqueuer(form)(*values))
+        if self.form is not None:
+            values += self.numbers
+            for out in self.outputs:
+                values += [out.nbytes, out.dtype, out.shape, out.strides, out.key]
+            object.__setattr__(self, "call", caller(form)(*values))
 
     @property
     def _form(self) -> Form:
