@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+import warnings
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any
 
 from ..dtypes import dtype
 from ..errors import warm as errors
+from ..rows.catalogue import ENTRIES
 
 if TYPE_CHECKING:
     from ..runtime.backend import Backend, Program
 
 SIDE = 256  # of a matrix: long enough for all units, and for vectors side by side
-# What a call says that is none: an op on other operands, or one that reads a result.
-NO_CALL = (TypeError, ValueError, IndexError, RuntimeError, NotImplementedError, MemoryError)
 
 
 @contextmanager
@@ -30,25 +30,33 @@ def noting(backend: Backend) -> Iterator[list[Program]]:
         backend.kernels, backend.launches = kept
 
 
-def wanted(backend: Backend, names: Sequence[str], dtypes: Sequence[dtype]) -> list[Program]:
-    """The programs that these ops ask for, each once; WarmError for an op that is not there."""
+def wanted(
+    backend: Backend, ops: Sequence[Callable[..., Any]], dtypes: Sequence[dtype]
+) -> list[Program]:
+    """The programs that these ops ask for, each once."""
     import ftensor as ft
 
-    functions = [_function(ft, name) for name in names]
-    with noting(backend) as noted:
+    with noting(backend) as noted, warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of calls that nobody made
         for of in dtypes:
-            operands = _operands(ft, of)
-            for function in functions:
-                for arguments in operands:
-                    try:
-                        function(*arguments)
-                    except NO_CALL:
-                        continue
+            for op in ops:
+                for arguments in _operands(ft, of):  # fresh ones: an op may change its operands
+                    # A guess that is no call of this op, or whose results would have to be read.
+                    with suppress(Exception):
+                        op(*arguments)
     return list({program.source: program for program in noted}.values())
 
 
-def _function(ft: Any, name: str) -> Any:
-    found = ft
+def everything() -> list[Callable[..., Any]]:
+    """All ops of the catalogue."""
+    return [entry.call for entry in ENTRIES.values() if not entry.prop]
+
+
+def named(name: str) -> Callable[..., Any]:
+    """The function or the method of this name; WarmError where there is none."""
+    import ftensor as ft
+
+    found: Any = ft
     for part in name.split("."):
         found = getattr(found, part, None) or getattr(ft.Tensor, part, None)
         if found is None:

@@ -59,14 +59,12 @@ def processors() -> int:
 
 
 def _wanted(backend: Backend, arguments: argparse.Namespace) -> list[Program]:
-    from ..rows.catalogue import ENTRIES
-    from .calls import wanted
+    from .calls import everything, named, wanted
 
+    dtypes = [_dtype(name.strip()) for name in arguments.dtypes.split(",")]
     if arguments.all:
-        names = [name for name, entry in ENTRIES.items() if not entry.prop]
-    else:
-        names = [name.strip() for name in arguments.ops.split(",")]
-    return wanted(backend, names, [_dtype(name.strip()) for name in arguments.dtypes.split(",")])
+        return wanted(backend, everything(), dtypes)
+    return wanted(backend, [named(name.strip()) for name in arguments.ops.split(",")], dtypes)
 
 
 def _dtype(name: str) -> dtype:

@@ -19,10 +19,10 @@ from ftensor.runtime.kernel_table import KernelTable
 from ftensor.runtime.opencl.backend import JOINT, OpenCLBackend
 from ftensor.runtime.together import MOST_TOGETHER, groups, joined
 from ftensor.toolchain.jobs.progress import Quiet
-from ftensor.warm.calls import wanted
+from ftensor.warm.calls import everything, named, wanted
 from ftensor.warm.command import compile_all
 
-OPS = ("add", "sub", "sum", "matmul")
+OPS = [named(name) for name in ("add", "sub", "sum", "matmul")]
 
 
 @pytest.fixture
@@ -57,7 +57,7 @@ def test_a_warm_cache_leaves_nothing_to_compile(
     backend: Backend, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Kernels compiled together, in other processes, are loaded by each program's own name."""
-    programs = wanted(backend, ("add", "sub", "sum"), [float32])
+    programs = wanted(backend, OPS[:3], [float32])
     assert not any(backend.has_built(program) for program in programs)
     assert compile_all(programs, 2, Quiet()) == 0
     if isinstance(backend, OpenCLBackend):
@@ -78,7 +78,7 @@ def test_a_warm_cache_leaves_nothing_to_compile(
 def test_a_lost_joint_program_is_compiled_again(backend: Backend) -> None:
     if not isinstance(backend, OpenCLBackend):
         pytest.skip("only OpenCL programs hold several kernels")
-    programs = [p for p in wanted(backend, ("add", "sub"), [float32]) if "_map_" in p.entry]
+    programs = [p for p in wanted(backend, OPS[:2], [float32]) if "_map_" in p.entry]
     (group,) = [g for g in groups(programs) if len(g) > 1]
     backend.build_together(joined(group), group)
     options = backend._all_options(())
@@ -89,6 +89,16 @@ def test_a_lost_joint_program_is_compiled_again(backend: Backend) -> None:
     backend.build(*group[0])
     held = cache.get(backend._cache_key(group[0].source, options))
     assert held is not None and not held.startswith(JOINT)
+
+
+def test_all_ops_are_asked(backend: Backend) -> None:
+    """Also those that change their operands, read results, or take no such arguments."""
+    programs = wanted(backend, everything(), [float32])
+    entries = {program.entry for program in programs}
+    assert len(entries) == len(programs) > 300
+    for word in ("ft_add_map_", "ft_exp_", "ft_argmax_whole", "gemm", "ft_where_", "ft_fill_"):
+        assert any(word in entry for entry in entries), word
+    assert backend.noted is None
 
 
 def test_what_is_alike_is_compiled_together() -> None:
