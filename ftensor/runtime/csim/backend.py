@@ -18,7 +18,7 @@ import numpy as np
 from ... import errors
 from ...image.file import VARIABLE
 from .. import cache
-from ..backend import Backend, DeviceProperties, Kernel, host_bytes, host_memory
+from ..backend import Backend, DeviceProperties, Kernel, Program, host_bytes, host_memory
 from ..targets import csim_compiler
 from .images import CSimImages
 
@@ -98,9 +98,8 @@ class CSimBackend(Backend):
         """
         import cffi
 
-        flags = (*FLAGS, *self.target.build_options, *options)
-        # -march=native makes code for the CPU at hand, and a home directory may be shared.
-        key = cache.key("csim", source, " ".join(flags), self.properties.driver, cpu_name())
+        flags = self._flags(options)
+        key = self._cache_key(source, flags)
         ffi = cffi.FFI()
         arguments = ", ".join([*(C_TYPES[p] for p in params), "int", "int"])
         ffi.cdef(f"void {entry}({arguments});")
@@ -112,6 +111,17 @@ class CSimBackend(Backend):
             cache.drop(key)
             library = ffi.dlopen(str(self._library(key, source, entry, flags)))
         return _make_launcher(library, entry, len(params))
+
+    def has_built(self, program: Program) -> bool:
+        """Whether the disk cache holds a program."""
+        return cache.path(self._cache_key(program.source, self._flags(()))).exists()
+
+    def _flags(self, options: tuple[str, ...]) -> tuple[str, ...]:
+        return (*FLAGS, *self.target.build_options, *options)
+
+    def _cache_key(self, source: str, flags: tuple[str, ...]) -> str:
+        # -march=native makes code for the CPU at hand, and a home directory may be shared.
+        return cache.key("csim", source, " ".join(flags), self.properties.driver, cpu_name())
 
     def _library(self, key: str, source: str, entry: str, flags: tuple[str, ...]) -> Path:
         if cache.get(key) is not None:
