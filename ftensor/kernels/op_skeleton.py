@@ -92,19 +92,15 @@ class OpSkeleton(Skeleton[KernelKey]):
 
     def in_words(self, key: KernelKey) -> InWords:
         """The words for what a launch asks for; numbers are called so."""
-        op = self.op(key.name)
-        outs = [p.dtype.name for p in key.outs]
-        ins = ["number" if p.kind == BY_VALUE else p.dtype.name for p in key.ins]
-        signature = f"{', '.join(outs)}({', '.join(ins)})"
         dtypes = tuple(p.dtype.name for p in key.ins + key.outs)
         layout = f"{self.name} {memory_kinds(key)}"
-        return InWords(key.entry, op, dtypes, signature, layout, self.lines(key))
+        op = self.op(key.name)
+        return InWords(key.entry, op, dtypes, signature(key), layout, self.lines(key))
 
     def lines(self, key: KernelKey) -> tuple[str, ...]:
         """Its dtypes and the layout that serves it."""
         tensors = [p.dtype for p in key.ins if p.kind != BY_VALUE]
-        ins = ["number" if p.kind == BY_VALUE else p.dtype.name for p in key.ins]
-        text = f"{', '.join(p.dtype.name for p in key.outs)}({', '.join(ins)})"
+        text = signature(key)
         if key.compute is not (tensors or [key.outs[0].dtype])[0]:
             text += f" in {key.compute.name}"
         full = lanes_for([*(p.dtype for p in key.outs), *tensors], key.compute, PORT_BYTES)
@@ -161,6 +157,12 @@ def op_skeleton(key: KernelKey) -> OpSkeleton:
     found = skeleton_of(key)
     assert isinstance(found, OpSkeleton), key
     return found
+
+
+def signature(key: KernelKey) -> str:
+    """The dtypes as inventories spell them."""
+    ins = ["number" if p.kind == BY_VALUE else p.dtype.name for p in key.ins]
+    return f"{', '.join(p.dtype.name for p in key.outs)}({', '.join(ins)})"
 
 
 def memory_kinds(key: KernelKey) -> str:
