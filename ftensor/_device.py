@@ -124,13 +124,13 @@ class _Table:
 
 _thread = _Thread()
 _table: _Table | None = None
-_lock = threading.Lock()
+_lock = threading.RLock()
 
 
 def _new_lock() -> None:
     # A fork while another thread held the lock would leave it locked for ever in the child.
     global _lock
-    _lock = threading.Lock()
+    _lock = threading.RLock()
 
 
 if hasattr(os, "register_at_fork"):

@@ -46,7 +46,7 @@ class Found:
     cl_device: Any = None
     lost: bool = False  # found by the parent of this process, whose threads are not here
     _backend: Backend | None = None
-    _lock: threading.Lock = field(default_factory=threading.Lock, repr=False)
+    _lock: Any = field(default_factory=threading.RLock, repr=False)
 
     @property
     def opened(self) -> bool:
@@ -97,16 +97,16 @@ class Report:
 
 
 _report: Report | None = None
-_lock = threading.Lock()
+_lock = threading.RLock()
 
 
 def _after_fork() -> None:
     # A fork while another thread held a lock would leave it locked for ever in the child. Some
     # platforms start threads when they are asked for devices, which don't exist in the child.
     global _lock
-    _lock = threading.Lock()
+    _lock = threading.RLock()
     for found in _report.found if _report else ():
-        found._lock = threading.Lock()
+        found._lock = threading.RLock()
         found.lost = found.cl_device is not None
 
 

@@ -68,8 +68,8 @@ class FallbackReport(tuple[FallbackRow, ...]):
     __repr__ = __str__
 
 
-_lock = threading.Lock()
-_host_lock = threading.Lock()  # of its own: devices are opened under it
+_lock = threading.RLock()
+_host_lock = threading.RLock()  # of its own: devices are opened under it
 _policy: str | None = None
 _rows: dict[tuple[str, str, str], FallbackRow] = {}
 _warned: set[tuple[str, str]] = set()
@@ -79,7 +79,7 @@ _host: Found | None = None
 def _new_locks() -> None:
     # A fork while another thread held a lock would leave it locked for ever in the child.
     global _lock, _host_lock
-    _lock, _host_lock = threading.Lock(), threading.Lock()
+    _lock, _host_lock = threading.RLock(), threading.RLock()
 
 
 if hasattr(os, "register_at_fork"):
@@ -193,4 +193,4 @@ def _chosen(preferred: Found | None, found: Sequence[Found]) -> Found:
     # One that compiles, beside the one that may have been opened with images.
     backend: Backend = CSimBackend(csim.target)
     backend.images = None
-    return replace(csim, _backend=backend, _lock=threading.Lock())
+    return replace(csim, _backend=backend, _lock=threading.RLock())

@@ -44,17 +44,20 @@ class KernelTable(OrderedDict[Hashable, Any]):
 
 
 class Makers:
-    """A lock for each thing that is being made: by one thread, and other things meanwhile."""
+    """A lock for each thing that is being made: by one thread, and other things meanwhile.
+
+    A signal's handler that needs what its own thread is making makes it, too.
+    """
 
     def __init__(self) -> None:
-        self._lock = threading.Lock()
-        self._making: dict[Any, tuple[threading.Lock, list[int]]] = {}
+        self._lock = threading.RLock()
+        self._making: dict[Any, tuple[Any, list[int]]] = {}
 
     @contextmanager
     def one(self, thing: Any) -> Iterator[None]:
         """Inside the block no other thread makes this thing."""
         with self._lock:
-            lock, threads = self._making.setdefault(thing, (threading.Lock(), [0]))
+            lock, threads = self._making.setdefault(thing, (threading.RLock(), [0]))
             threads[0] += 1
         try:
             with lock:

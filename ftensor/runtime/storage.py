@@ -14,13 +14,13 @@ if TYPE_CHECKING:
 
 
 _NOBODY: list[int] = []
-_showing = threading.Lock()
+_showing = threading.RLock()
 
 
 def _new_lock() -> None:
     # A fork while another thread held the lock would leave it locked for ever in the child.
     global _showing
-    _showing = threading.Lock()
+    _showing = threading.RLock()
 
 
 if hasattr(os, "register_at_fork"):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -69,9 +70,9 @@ class OpenCLBackend(Backend):
             cache.put(key, binary)
             # What was compiled here holds more than four times as much memory (Intel's runtime).
             program = self._loaded(binary, all_options) or program
-        kernel = self.cl.Kernel(program, entry)
+        make = partial(self.cl.Kernel, program, entry)
         tasks = self.dialect == "intel"
-        return make_launcher(kernel, params, self._local_size, tasks, self._inline_queue)
+        return make_launcher(make, params, self._local_size, tasks, self._inline_queue)
 
     def _queue_in_thread(self) -> Any | None:
         """A queue whose commands run in the thread that enqueues them, where there is one."""

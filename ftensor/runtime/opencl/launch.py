@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import struct
-import threading
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from types import FunctionType
 from typing import Any
 
@@ -26,7 +25,7 @@ TYPE_CHARS = {
 
 
 def make_launcher(
-    kernel: Any,
+    make: Callable[[], Any],
     params: Sequence[str],
     local_size: tuple[int] | None,
     tasks: bool = False,
@@ -41,6 +40,10 @@ def make_launcher(
 
     Setting all pointers in one call and all scalars in another, through the two methods that
     pyopencl's own generated code uses, leaves 0.5 us of Python around the enqueue itself.
+
+    A kernel object holds its arguments until it is enqueued, so each is in one launch at a time:
+    it is taken from those that are free, or `make` makes another one. No lock: a signal's handler
+    or a finalizer may launch what it has just interrupted, and threads need not wait.
     """
     names = [f"a{i}" for i in range(len(params))]
     handles, packed, other = [], [], []
@@ -52,51 +55,60 @@ def make_launcher(
         else:
             packed.append(f"{i}, {TYPE_CHARS[param].encode()!r}, {name}")
     head = f"def launch({', '.join(['stream', 'units', *names])}, /):"
-    # Read before the lock: in a forked child this raises, and the lock may be held for ever.
-    queue = "    queue = stream.queue"
-    # A kernel object holds its arguments, so setting and enqueueing belong together.
-    lines = ["    with lock:"]
+    queue = "    queue = stream.queue"  # in a forked child this raises
+    lines = [
+        "    try:",
+        "        taken = free.pop()",
+        "    except IndexError:",
+        "        taken = another()",
+        "    kernel, set_handles, set_packed, set_other = taken",
+    ]
     for method, parts in (("handles", handles), ("packed", packed), ("other", other)):
         if parts:
-            lines.append(f"        set_{method}(({', '.join(parts)},))")
+            lines.append(f"    set_{method}(({', '.join(parts)},))")
     enqueue = "enqueue(queue, kernel, (units,), local_size, None, None, False, False)"
     if tasks:
         n = len(params)
         lines += [
-            "        for unit in range(units):",
-            f"            set_packed(({n}, b'i', unit, {n + 1}, b'i', units))",
-            "            enqueue(queue, kernel, (1,), (1,), None, None, False, False)",
+            "    for unit in range(units):",
+            f"        set_packed(({n}, b'i', unit, {n + 1}, b'i', units))",
+            "        enqueue(queue, kernel, (1,), (1,), None, None, False, False)",
         ]
     elif inline_queue is None:
-        lines.append(f"        {enqueue}")
+        lines.append(f"    {enqueue}")
+    given_back = "    free.append(taken)"
     count = [
+        given_back,
         "    launched = stream.launched = stream.launched + 1",
         "    if not launched & 1023:",
         "        stream.throttle()",
     ]
     from pyopencl import _cl
 
+    def another() -> tuple[Any, ...]:
+        made = make()
+        setters = made._set_arg_multi, made._set_arg_buf_pack_multi, made._set_arg_buf_multi
+        return (made, *setters)
+
+    first = another()
     scope = {
-        "set_handles": kernel._set_arg_multi,
-        "set_packed": kernel._set_arg_buf_pack_multi,
-        "set_other": kernel._set_arg_buf_multi,
+        "free": [first],
+        "another": another,
         "enqueue": _cl.enqueue_nd_range_kernel,
-        "kernel": kernel,
         "local_size": local_size,
-        "lock": threading.Lock(),
         "pack": struct.pack,
     }
-    name = kernel.function_name
+    name = first[0].function_name
     if inline_queue is None:
         return _compiled(name, [head, queue, *lines, *count], scope)
     # Whether a stream is through is asked of its commands' events, and one that Ctrl-C lost between
     # these two lines is not waited for by what runs beside the queue: so nothing does then.
     noted = [
-        "        try:",
-        f"            stream.flying.append({enqueue})",
-        "        except BaseException:",
-        "            stream.lose_sight()",
-        "            raise",
+        "    try:",
+        f"        stream.flying.append({enqueue})",
+        "    except BaseException:",
+        "        stream.lose_sight()",
+        "        raise",
     ]
     launch = _compiled(name, [head, queue, *lines, *noted, *count], scope)
     # A second function of the same code: `launch` holds `inline`, which must not hold `launch`.
@@ -108,7 +120,8 @@ def make_launcher(
         f"        return queued({', '.join(['stream', 'units', *names])})",
         "    queue = inline_queue",
         *lines,
-        f"        {enqueue}",
+        f"    {enqueue}",
+        given_back,
     ]
     launch.inline = _compiled(name, [head, *beside], scope)  # type: ignore[attr-defined]
     return launch
