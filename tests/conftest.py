@@ -12,6 +12,10 @@ import pytest
 from .progress import Progress
 
 HERE = Path(__file__).parent
+# A shell's job in the background ignores Ctrl-C, and so would the programs that tests interrupt.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+
 OCLGRIND_LOG = os.environ.get("OCLGRIND_LOG")
 HANG = 1200  # seconds after which a test is taken to hang, on the slowest machine
 
