@@ -41,17 +41,17 @@ class _Parser(argparse.ArgumentParser):
         if found := re.search(r"invalid choice: '(.*?)' \(choose from (.*)\)", message):
             message += guess(found[1], re.findall(r"[\w.-]+", found[2]))
         elif found := re.search(r"unrecognized arguments: (--[\w-]+)", message):
-            message += guess(found[1], _options(self))
+            message += guess(found[1], options_of(self))
         super().error(message)
 
 
-def _options(parser: argparse.ArgumentParser) -> Iterator[str]:
+def options_of(parser: argparse.ArgumentParser) -> Iterator[str]:
     """The options of a command and of those below it."""
     for action in parser._actions:
         yield from action.option_strings
         if isinstance(action, argparse._SubParsersAction):
             for command in action.choices.values():
-                yield from _options(command)
+                yield from options_of(command)
 
 
 def _add(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from .. import dtypes
-from ..runtime.backend import opened
+from ..runtime.lifetime import opened
 
 
 def set_default_dtype(d: dtypes.dtype, /) -> None:

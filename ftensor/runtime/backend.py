@@ -2,29 +2,26 @@
 
 from __future__ import annotations
 
-import atexit
 import ctypes
-import os
-import sys
 import threading
-import time
 import weakref
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from pathlib import Path
-from traceback import walk_stack
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 import numpy as np
 
+from . import lifetime
 from .kernel_table import KernelTable, Makers
-from .pool import Block, LostPool, Pool, wait_unless_exiting
+from .pool import Block, Pool
 from .storage import Storage
 from .stream import CurrentStream, Stream
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from ..image.file import ImageFile
     from .targets import Target
 
@@ -131,7 +128,7 @@ class Backend(ABC):
         self.pool = Pool(self, properties.total_memory, self._make_memory)
         self.default_stream = Stream(self)
         self._current = CurrentStream(self.default_stream)
-        _opened.append(self)
+        lifetime.begin(self)
 
     def forked(self) -> None:
         """In a forked child: a device that is no more than calls goes on, others override this."""
@@ -327,58 +324,3 @@ def host_memory(nbytes: int) -> tuple[int, np.ndarray]:
 def host_bytes(ptr: int, nbytes: int) -> np.ndarray:
     """The bytes at a host address as an array that does not own them."""
     return np.frombuffer(memoryview((ctypes.c_ubyte * nbytes).from_address(ptr)), np.uint8)
-
-
-EXIT_PATIENCE = 10.0  # seconds in which other threads come back from a runtime
-# The files of ftensor's code, and of the functions that it writes.
-_OURS = (os.path.join(Path(__file__).parents[1], ""), "<launch ", "<ftensor ")
-
-# Every opened device, for the two moments when all of them matter: exit and fork.
-_opened: list[Backend] = []
-
-
-def opened() -> tuple[Backend, ...]:
-    """The devices opened so far."""
-    return tuple(_opened)
-
-
-@atexit.register
-def _finish_all() -> None:
-    # A daemon thread that comes back from a runtime's C++ code after the interpreter is gone takes
-    # the process down with it. So other threads stop at the next launch, before they enter any.
-    for backend in _opened:
-        backend.close()
-    # Work in flight writes into memory that the exiting interpreter is about to free.
-    for backend in _opened:
-        backend.synchronize()
-    deadline = time.monotonic() + EXIT_PATIENCE
-    while _threads_inside() and time.monotonic() < deadline:
-        time.sleep(0.001)
-
-
-def _threads_inside() -> bool:
-    """Whether another thread is within a call of ours, and not stopped by `close`."""
-    for thread, frame in sys._current_frames().items():
-        stack = [] if thread == threading.get_ident() else [f.f_code for f, _ in walk_stack(frame)]
-        if wait_unless_exiting.__code__ not in stack:
-            if any(code.co_filename.startswith(_OURS) for code in stack):
-                return True
-    return False
-
-
-def _before_fork() -> None:
-    # A runtime waits for its work when the process exits, also in a child, where no thread is
-    # left to do it (Intel's, which then never returns). So nothing is in flight when forking.
-    for backend in _opened:
-        backend.synchronize()
-
-
-def _after_fork() -> None:
-    # Nothing may run here that could wait for a lock another thread of the parent held.
-    for backend in _opened:
-        backend.forked()
-    _opened[:] = [backend for backend in _opened if not isinstance(backend.pool, LostPool)]
-
-
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(before=_before_fork, after_in_child=_after_fork)

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import argparse
 import re
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 import ftensor as ft
-from ftensor.cli import parser
+from ftensor.cli import options_of, parser
 
 from ..docs_pages import PAGES, README, ROOT, blocks, commands, inline, title
 
@@ -85,17 +83,9 @@ def test_every_package_has_its_place() -> None:
     assert [module.name for module in modules if f"`ftensor/{module.name}`" not in text] == []
 
 
-def options(of: argparse.ArgumentParser) -> Iterator[str]:
-    for action in of._actions:
-        yield from action.option_strings
-        if isinstance(action, argparse._SubParsersAction):
-            for command in action.choices.values():
-                yield from options(command)
-
-
 def test_options_exist() -> None:
     named = {o for page in PAGES for o in re.findall(r"(?<![\w-])--[a-z][\w-]*", code(page))}
-    assert named - set(options(parser())) == FOREIGN
+    assert named - set(options_of(parser())) == FOREIGN
 
 
 def test_variables_exist() -> None:

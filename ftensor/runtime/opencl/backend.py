@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-import os
-import sys
 from collections.abc import Sequence
 from functools import partial
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ... import errors
 from .. import cache
-from ..backend import Backend, DeviceProperties, Kernel, Program, host_bytes, host_memory
+from ..backend import Backend, Kernel, Program, host_bytes, host_memory
 from ..pool import LostPool, leak
 from ..stream import LostStream
+from .device import build_options, device_properties, prepare_pyopencl
 from .launch import make_launcher
 
 if TYPE_CHECKING:
@@ -27,7 +25,6 @@ SMALL_UPLOAD = 64 * 1024
 # What the cache holds for a kernel that was compiled together with others: where they are.
 JOINT = b"ftensor: compiled together, in "
 MOST_JOINT = 16  # of these programs are kept at hand for their other kernels
-LAST_CACHE = Path("/sys/devices/system/cpu/cpu0/cache/index3/size")
 
 
 # Intel's: CL_QUEUE_THREAD_LOCAL_EXEC_ENABLE_INTEL.
@@ -42,7 +39,7 @@ class OpenCLBackend(Backend):
     ) -> None:
         import pyopencl as cl
 
-        _prepare_pyopencl()
+        prepare_pyopencl()
         self.cl = cl
         self.cl_device = cl_device
         self.context = cl.Context([cl_device])
@@ -290,66 +287,3 @@ class OpenCLBackend(Backend):
         """The device's clock when the marker was reached; waits for it."""
         timing.wait()
         return int(timing.profile.end)
-
-
-def device_properties(platform: Any, device: Any) -> DeviceProperties:
-    """What an OpenCL device says about itself."""
-    return DeviceProperties(
-        name=device.name.strip(),
-        platform=platform.name.strip(),
-        version=device.version.strip(),
-        driver=f"{platform.version.strip()} {device.driver_version.strip()}",
-        total_memory=int(device.global_mem_size),
-        max_allocation=int(device.max_mem_alloc_size),
-        multi_processor_count=int(device.max_compute_units),
-        has_float64=bool(device.double_fp_config),
-        has_float16="cl_khr_fp16" in device.extensions.split(),
-    )
-
-
-def build_options(target: Target, device: Any) -> tuple[str, ...]:
-    """The options every program of a device is built with."""
-    options = tuple(target.build_options)
-    if not any(option.startswith("-cl-std") for option in options):
-        options = ("-cl-std=CL1.2", *options)
-    # torch divides as IEEE 754 says; OpenCL promises 2.5 ulp unless asked.
-    if device.single_fp_config & (1 << 7):
-        options = (*options, "-cl-fp32-correctly-rounded-divide-sqrt")
-    if target.kind == "cpu":
-        options = (*options, f"-DFT_STREAMED_BYTES={streamed_bytes()}")
-    return options
-
-
-def streamed_bytes(cache: Path = LAST_CACHE) -> int:
-    """The size from which on a result passes by the CPU's caches (see hls/dialect/opencl.h).
-
-    A sixteenth of the last one: an op has two or three operands of that size, and others use the
-    cache, too. Where that is 480 MB, adding is 1.4 times faster with results of 64 MB, no faster
-    with 16 MB, and the op that reads them 1.2 times slower.
-    """
-    try:
-        size = int(cache.read_text().strip().removesuffix("K")) << 10
-    except (OSError, ValueError):
-        size = 0  # another system, or a CPU without a third cache
-    return max(4 << 20, size // 16)
-
-
-def _prepare_pyopencl() -> None:
-    """Let pyopencl do without its cache of generated code where that cache can't be written.
-
-    Its module for kernels can't even be imported then, for instance in a container whose user
-    has no home.
-    """
-    import platformdirs
-    import pyopencl as cl
-
-    if "pyopencl.invoker" in sys.modules:
-        return
-    folder = Path(platformdirs.user_cache_dir("pytools", "pytools"))
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        writable = os.access(folder, os.W_OK)
-    except OSError:
-        writable = False
-    if not writable:
-        cl._PYOPENCL_NO_CACHE = True
