@@ -53,9 +53,14 @@ def needs_a_tensor(op: str, inputs: Sequence[object]) -> TypeError:
 
 def not_a_tensor_or_number(op: str, value: object) -> TypeError:
     """An op's operand that is neither a tensor nor a number."""
+    kind = type(value)
+    makers = {"numpy": "from_numpy", "torch": "from_torch"}
+    maker = makers.get(kind.__module__.partition(".")[0], "as_tensor")
+    if maker == "as_tensor" and hasattr(value, "__dlpack__"):
+        maker = "from_dlpack"
     return TypeError(
-        f"{op}(): arguments must be Tensors or Python numbers, not {type(value).__name__}; "
-        "ft.as_tensor(x) makes a Tensor of lists and arrays"
+        f"{op}(): arguments must be ftensor's Tensors or Python numbers, not "
+        f"{kind.__module__}.{kind.__qualname__}; ft.{maker}(x) makes a Tensor of it"
     )
 
 

@@ -12,7 +12,7 @@ from .._tensor import Tensor, geometry_key
 from ..dtypes import dtype
 from ..errors import KernelNotBuilt
 from ..iterator.shape import Ints, numel
-from .written import Form, StepForm, caller, enqueuer
+from .generated import Form, StepForm, caller, enqueuer
 
 if TYPE_CHECKING:
     from .._device import device

@@ -189,3 +189,16 @@ def test_named_results() -> None:
     assert repr(found).startswith("ftensor.return_types.max(\nvalues=tensor([3., 2.]),\nindices=")
     values, indices = found
     assert values is found[0] and indices is found.indices
+
+
+@pytest.mark.parametrize("name", ["softmax", "log_softmax"])
+@pytest.mark.parametrize(
+    ("to", "rel"), [("float64", 1e-9), ("float32", 1e-5), ("float16", 1e-2), ("bfloat16", 2e-2)]
+)
+def test_softmax_rounds_to_its_dtype_first(name: str, to: str, rel: float) -> None:
+    for of, values in (("float64", [1e8 + 3, 0.0, 1e8]), ("float32", [2051.0, 2048.0, 1.0])):
+        made = []
+        for lib in (ft, torch):
+            x = lib.tensor(values, dtype=getattr(lib, of))
+            made.append(getattr(x, name)(0, dtype=getattr(lib, to)).to(lib.float64).tolist())
+        assert made[0] == pytest.approx(made[1], rel=rel, nan_ok=True)

@@ -12,6 +12,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 torch = pytest.importorskip("torch", reason="torch is the oracle of these tests")
@@ -264,3 +265,21 @@ def test_no_device_at_all_gives_the_steps(tmp_path: Path) -> None:
         assert "no device was found" in line
         assert 'pip install "ftensor[cpu]"' in line and "apt-get install g++" in line
         assert "ftensor doctor" in line
+
+
+@pytest.mark.parametrize(
+    ("other", "said"),
+    [
+        (np.ones(2), r"not numpy\.ndarray; ft\.from_numpy\(x\)"),
+        (torch.ones(2), r"not torch\.Tensor; ft\.from_torch\(x\)"),
+        (memoryview(b"ab"), r"not builtins\.memoryview; ft\.as_tensor\(x\)"),
+    ],
+)
+def test_an_operand_of_another_library_is_told_how_to_come_in(other: object, said: str) -> None:
+    x = ft.ones(2)
+    for call in (lambda: ft.add(x, other), lambda: ft.mul(other, x)):
+        with pytest.raises(TypeError, match=said):
+            call()
+    if not isinstance(other, memoryview):
+        with pytest.raises(TypeError, match=said):
+            x + other

@@ -109,11 +109,13 @@ def _softmax(row: Op, input: Any, dim: Any, of: dtype | None, out: Tensor | None
     made = new_like(input, input._shape, of)
     if numel(input._shape):
         dims = (dim,) if input.ndim else ()
-        source = input if input._dtype.kind == "f" else input.to(of)
+        # A narrower dtype is what the elements are rounded to first, as torch has it.
+        fits = input._dtype.kind == "f" and dtypes.promote_types(input._dtype, of) is of
+        source = input if fits else input.to(of)
         largest = reduced(AMAX, source, dims, True, of.compute)
         # Along the last dim torch keeps a logarithm's argument and value in the narrow dtype.
         last = dim == input.ndim - 1
-        narrow = row is LOG_SOFTMAX and last and input._dtype is of is not of.compute
+        narrow = row is LOG_SOFTMAX and last and source._dtype is of is not of.compute
         red = SHIFTED_EXP if row is SOFTMAX or narrow else LOG_EXP
         held = of if narrow else of.compute
         total = fold(red, (source, largest), dims, True, of.compute, (held,))[0]
