@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from ..table import guess
+
 
 class WarmError(ValueError):
     """What was asked for can't be compiled."""
@@ -14,14 +16,18 @@ def nothing_asked() -> WarmError:
     return WarmError("say what to compile: --ops add,sum or --all or a program")
 
 
-def no_such_op(name: str) -> WarmError:
+def no_such_op(name: str, names: Iterable[str]) -> WarmError:
     """A name that is neither a function nor a method."""
-    return WarmError(f"there is no op {name!r}; names are ftensor's, as in --ops add,sum,matmul")
+    meant = guess(name, names) or "; names are ftensor's, as in --ops add,sum,matmul"
+    return WarmError(f"there is no op {name!r}{meant}")
 
 
 def no_such_dtype(name: str, names: Iterable[str]) -> WarmError:
     """A name that is no dtype's."""
-    return WarmError(f"there is no dtype {name!r}; there are {', '.join(names)}")
+    known = list(names)
+    return WarmError(
+        f"there is no dtype {name!r}; there are {', '.join(known)}{guess(name, known)}"
+    )
 
 
 def takes_images(device: str) -> WarmError:

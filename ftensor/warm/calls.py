@@ -60,7 +60,7 @@ def named(name: str) -> Callable[..., Any]:
     for part in name.split("."):
         found = getattr(found, part, None) or getattr(ft.Tensor, part, None)
         if found is None:
-            raise errors.no_such_op(name)
+            raise errors.no_such_op(name, ENTRIES)
     return found
 
 
