@@ -30,6 +30,12 @@ class Target:
     build_options: tuple[str, ...] = ()
     emulates: str = ""  # the hardware this row stands in for; never faster than the host's own CPU
 
+    @property
+    def spares_double(self) -> bool:
+        """Whether sums may be taken in float64 for the range alone: on CPUs and GPUs, not on
+        boards and what stands for one, whose images have a kernel for each dtype."""
+        return self.kind in ("cpu", "gpu") and not self.emulates
+
     def matches(self, kinds: frozenset[str], platform: str, version: str) -> bool:
         """True when a device of these kinds, on this platform, belongs to the row."""
         text = f"{platform} | {version}"

@@ -120,13 +120,14 @@ def recording(units: int, held: Container[str] | None = None) -> Iterator[Trace]
     target = backend.target
     if target.grid != "slab" or target.lanes_bytes != 64:
         raise errors.not_sliced(backend.properties.name)
+    board = replace(target, unaligned=False, emulates="a board")
     recorder = _Recorder()
     before = program.offered
     if held is not None:
         program.offered = lambda key: key.entry in held
     try:
         with (
-            backend.preparing_for(replace(target, unaligned=False), units, host_shared=False),
+            backend.preparing_for(board, units, host_shared=False),
             observed(backend, recorder),
         ):
             yield recorder.trace

@@ -6,7 +6,7 @@ from typing import Any
 
 from ... import errors
 from ..._tensor import Tensor
-from ...dtypes import can_cast
+from ...dtypes import can_cast, dtype, float64
 from ...errors import reduce as errors_reduce
 from ...execute.copy import converted
 from ...execute.reduce import fold
@@ -35,6 +35,14 @@ VAR, STD = _squares("var", "x / n"), _squares("std", "sqrt(x / n)")
 enter(__name__, VAR, STD)
 
 
+def _summed_in(input: Tensor) -> dtype:
+    """float64 for real numbers where the device has it to spare, as torch does: squares leave
+    float32's range."""
+    backend, d = input._storage.backend, input._dtype
+    wide = backend.properties.has_float64 and backend.target.spares_double
+    return float64 if wide and not d.is_complex else d.compute
+
+
 def _spread(
     red: Reduce, name: str, input: Tensor, dim: Any, unbiased: Any, keepdim: Any,
     correction: Any, out: Tensor | None = None,
@@ -59,7 +67,7 @@ def _spread(
     if d.kind not in "fc":
         raise errors.floating_only(name, d)
     dims = dims_of(name, dim, input.ndim)
-    compute = d.compute
+    compute = _summed_in(input)
     mean = reduced(MEAN, input, dims, True, compute)
     n = max(0, count(input._shape, dims) - correction)
     made = fold(red, (input, mean), dims, keepdim, compute, (d.to_real(),), (n,), (out,))[0]
