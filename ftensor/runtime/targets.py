@@ -6,7 +6,7 @@ import os
 import re
 import shlex
 import shutil
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 
 @dataclass(frozen=True)
@@ -35,6 +35,10 @@ class Target:
         """Whether sums may be taken in float64 for the range alone: on CPUs and GPUs, not on
         boards and what stands for one, whose images have a kernel for each dtype."""
         return self.kind in ("cpu", "gpu") and not self.emulates
+
+    def as_board(self) -> Target:
+        """The family as it is when its launches stand for a board's."""
+        return replace(self, unaligned=False, emulates="a board")
 
     def matches(self, kinds: frozenset[str], platform: str, version: str) -> bool:
         """True when a device of these kinds, on this platform, belongs to the row."""

@@ -9,7 +9,7 @@ import traceback
 from collections import Counter
 from collections.abc import Container, Iterator, Sequence
 from contextlib import contextmanager, nullcontext, redirect_stdout
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from weakref import WeakSet
@@ -120,14 +120,13 @@ def recording(units: int, held: Container[str] | None = None) -> Iterator[Trace]
     target = backend.target
     if target.grid != "slab" or target.lanes_bytes != 64:
         raise errors.not_sliced(backend.properties.name)
-    board = replace(target, unaligned=False, emulates="a board")
     recorder = _Recorder()
     before = program.offered
     if held is not None:
         program.offered = lambda key: key.entry in held
     try:
         with (
-            backend.preparing_for(board, units, host_shared=False),
+            backend.preparing_for(target.as_board(), units, host_shared=False),
             observed(backend, recorder),
         ):
             yield recorder.trace

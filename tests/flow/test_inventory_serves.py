@@ -1,0 +1,117 @@
+"""What launches ask for on a board is what inventories have."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+import ftensor as ft
+from ftensor._device import default_backend
+from ftensor.execute.observe import Observer, observed
+from ftensor.kernels.key import KernelKey
+from ftensor.kernels.skeletons.gemm import GemmKey
+from ftensor.toolchain.inventory.keys import generic
+from ftensor.toolchain.inventory.read import expand, read
+
+from ..host.test_inventory import keys
+
+
+@pytest.fixture
+def asked(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[KernelKey | GemmKey | str]]:
+    """The keys that launches ask for on a target whose vectors keep to their alignment."""
+    backend = default_backend()
+    if backend.target.grid != "slab" or backend.target.lanes_bytes != 64:
+        pytest.skip("the device's launches are cut for a GPU, not for compute units")
+    if backend.images is not None:
+        pytest.skip("the device's kernels come from an image, which decides what is asked for")
+    noted: list[Any] = []
+
+    class Asked(Observer):
+        def launch(self, launch: Any, stream: Any, tensors: Any, numbers: Any) -> None:
+            noted.extend(s.key for s in launch.steps if s.key not in noted)
+            super().launch(launch, stream, tensors, numbers)
+
+    with (
+        backend.preparing_for(backend.target.as_board(), 1, backend.host_shared),
+        observed(backend, Asked()),
+    ):
+        yield noted
+
+
+FULL: dict[str, Any] = {}
+
+
+def full() -> set[Any]:
+    """The members of `full`."""
+    if not FULL:
+        FULL["members"] = {m for g in expand(read("full")) for m in g.members}
+    members: set[Any] = FULL["members"]
+    return members
+
+
+def served(keys: list[Any], held: set[Any]) -> list[Any]:
+    """Those keys that neither their own layout nor the one for any strides serves."""
+    return [
+        key for key in keys
+        if key not in held and not (isinstance(key, KernelKey) and generic(key) in held)
+    ]  # fmt: skip
+
+
+def arange(n: int, of: Any = None) -> Any:
+    return ft.arange(n, dtype=of or ft.float32)
+
+
+CALLS: dict[str, Any] = {
+    "add": lambda: arange(64) + arange(64),
+    "number": lambda: 2 - arange(64) * 0.5,
+    "lifted": lambda: ft.arange(64) * 0.5,
+    "int to float": lambda: ft.exp(ft.arange(64)),
+    "compare": lambda: arange(64) < 3,
+    "in place": lambda: arange(64).lt_(3),
+    "convert": lambda: arange(64).to(ft.bfloat16).to(ft.float64).to(ft.uint8),
+    "strided": lambda: arange(64).reshape(8, 8).t() + arange(8),
+    "where": lambda: ft.where(arange(64) < 3, arange(64), 0.0),
+    "ranges": lambda: (ft.linspace(0, 1, 5), ft.ones(3), ft.zeros(3, dtype=ft.bool)),
+    "sum": lambda: (arange(4096).sum(), arange(4096).reshape(4, 1024).sum(0), ft.arange(9).sum()),
+    "mean": lambda: (arange(64).mean(), arange(64).std(), arange(64).reshape(8, 8).var(0)),
+    "extremes": lambda: (arange(64).max(), arange(64).argmax(), arange(64).reshape(8, 8).min(1)),
+    "truth": lambda: ((arange(64) > 3).any(), arange(64).all(), arange(64).count_nonzero()),
+    "norm": lambda: ft.linalg.vector_norm(arange(64)) + arange(64).norm(3),
+    "softmax": lambda: ft.softmax(arange(64).reshape(8, 8), 1).logsumexp(0),
+    "complex": lambda: (arange(64).to(ft.complex64) * 1j).exp().abs().sum(),
+    "dot": lambda: (arange(64).dot(arange(64)), ft.arange(64).dot(ft.arange(64))),
+    "matmul": lambda: (arange(64).reshape(8, 8) @ arange(8), ft.ones(99, 99) @ ft.ones(99, 99)),
+    "batched": lambda: ft.ones(3, 4, 5) @ ft.ones(3, 5, 6),
+    "gather": lambda: arange(64)[ft.tensor([3, 1])],
+    "scatter": lambda: ft.zeros(8).index_add_(0, ft.tensor([3, 1]), ft.ones(2)),
+    "mask": lambda: (arange(64)[arange(64) > 60], (arange(64) > 60).nonzero()),
+    "activation": lambda: ft.nn.functional.gelu(arange(64)) + ft.nn.functional.relu(arange(64)),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", CALLS)
+def test_full_serves(asked: list[Any], name: str) -> None:
+    CALLS[name]()
+    assert asked
+    assert served(asked, full()) == []
+
+
+def test_exact_keys(asked: list[Any]) -> None:
+    arange(64).add(arange(64)).sum()
+    arange(64).reshape(8, 8) @ arange(64).reshape(8, 8)
+    own = expand(read("minimal"))
+    assert not served(asked[1:], {m for g in own for m in g.members})  # the first one is arange
+    exact = {m for g in own for m in g.members} & set(asked)
+    assert {type(m) for m in exact} == {KernelKey, GemmKey}
+
+
+def test_two_stages(asked: list[Any]) -> None:
+    backend = default_backend()
+    backend.units = 2
+    ft.ones(1 << 16).sum()
+    stages = [k for k in asked if isinstance(k, KernelKey) and k.reduction]
+    assert [k.reduction.stage for k in stages if k.reduction] == ["first", "second"]
+    text = 'ops = ["sum"]\nlayouts = ["inner", "strided"]\nunits = 2'
+    assert served(stages, set(keys(text))) == []

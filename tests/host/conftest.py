@@ -1,0 +1,15 @@
+"""Tests of this folder ask for no device."""
+
+from __future__ import annotations
+
+import pytest
+
+from ftensor import _device
+
+
+@pytest.fixture(autouse=True)
+def no_device(monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse() -> None:
+        pytest.fail("a test that asks for a device lies in tests/host")
+
+    monkeypatch.setattr(_device, "_current_table", refuse)
