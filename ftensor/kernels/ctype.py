@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from ..dtypes import dtype
 
-# In memory; complex numbers are pairs of the named type.
+# In memory; complex numbers are pairs of the named type. float16 is `half` in OpenCL C and 16 bits
+# in HLS C++, whose own headers have a class `half`.
 MEMORY = {
     "bool": "uchar",
     "uint8": "uchar",
@@ -12,7 +13,7 @@ MEMORY = {
     "int16": "short",
     "int32": "int",
     "int64": "long",
-    "float16": "half",
+    "float16": "ft_half",
     "bfloat16": "ushort",
     "float32": "float",
     "float64": "double",

@@ -20,6 +20,8 @@
 
 #define FT_GLOBAL __global
 
+typedef half ft_half;  // float16 in memory
+
 // One pass computes every lane.
 #define FT_EACH_LANE
 #define FT_LANE(v) v

@@ -3,7 +3,7 @@
 // Set before this file: FT_LANES, FT_T (compute type), FT_MT.
 #include "../vitis/words.h"
 
-typedef uint16_t half;  // in memory only; kernels compute in float
+typedef uint16_t ft_half;  // float16 in memory; kernels compute in float
 #define FT_KERNEL extern "C"
 #define FT_UNIT_PARAMS , int ft_unit, int ft_units
 #define FT_UNIT ft_unit
@@ -52,25 +52,25 @@ template <typename T> static inline void ft_put(const ft_vec<T> &v, T *p, int st
     FT_EACH_LANE if (ft_lane < m) p[ft_lane * stride] = v[ft_lane];
 }
 
-static inline ft_vec<float> ft_load_half(const half *p)
+static inline ft_vec<float> ft_load_half(const ft_half *p)
 {
     ft_vec<float> v;
     FT_EACH_LANE v[ft_lane] = ft_from_half(p[ft_lane]);
     return v;
 }
-static inline void ft_store_half(const ft_vec<float> &v, half *p)
+static inline void ft_store_half(const ft_vec<float> &v, ft_half *p)
 {
     FT_EACH_LANE p[ft_lane] = ft_to_half(v[ft_lane]);
 }
 #define FT_HALF_LOAD(p) ft_load_half(p)
 #define FT_HALF_STORE(v, p) ft_store_half(v, p)
-static inline ft_vec<float> ft_pick_half(const half *p, int stride, int m)
+static inline ft_vec<float> ft_pick_half(const ft_half *p, int stride, int m)
 {
     ft_vec<float> v;
     FT_EACH_LANE v[ft_lane] = ft_lane < m ? ft_from_half(p[ft_lane * stride]) : 0.0f;
     return v;
 }
-static inline void ft_put_half(const ft_vec<float> &v, half *p, int stride, int m)
+static inline void ft_put_half(const ft_vec<float> &v, ft_half *p, int stride, int m)
 {
     FT_EACH_LANE if (ft_lane < m) p[ft_lane * stride] = ft_to_half(v[ft_lane]);
 }

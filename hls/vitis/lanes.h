@@ -5,9 +5,10 @@
 
 #include "words.h"
 
-// The first m lanes of one beat; the others are zero.
+// The first m lanes of one beat; the others are zero. The beat comes by value: through a reference to the
+// port each lane would be an access of its own, and one that hangs on a condition.
 template <typename T, size_t LANES>
-static inline void ft_unpack_lanes(T (&w)[LANES], const hls::vector<T, LANES> &beat, int m)
+static inline void ft_unpack_lanes(T (&w)[LANES], hls::vector<T, LANES> beat, int m)
 {
 #pragma HLS INLINE
 unpack_lanes:
@@ -17,33 +18,27 @@ unpack_lanes:
     }
 }
 
-// The first m lanes from `from`, `stride` elements apart; the others are zero.
+// The first m lanes from `from`, `stride` elements apart; the others are zero. Lanes beyond them read the
+// first element again, so that no access hangs on a condition; m is 1 at least.
 template <typename T, int LANES> static inline void ft_read_lanes(T (&w)[LANES], const T *from, int stride, int m)
 {
 read_lanes:
     for (int l = 0; l < LANES; l++) {
 #pragma HLS UNROLL
-        w[l] = l < m ? from[l * stride] : T();
+        const T one = from[(l < m ? l : 0) * stride];
+        w[l] = l < m ? one : T();
     }
 }
-template <typename T, int LANES> static inline void ft_write_lanes(const T (&w)[LANES], T *to, int stride, int m)
-{
-write_lanes:
-    for (int l = 0; l < LANES; l++) {
-#pragma HLS UNROLL
-        if (l < m) to[l * stride] = w[l];
-    }
-}
-// The same as one beat, for a FIFO.
-template <int LANES, typename T> static inline hls::vector<T, LANES> ft_gather(const T *from, int stride, int m)
+// Elements `first` and those behind it of a row of `width` as one beat, for a FIFO; beyond the row it is the
+// row's first element.
+template <int LANES, typename T>
+static inline hls::vector<T, LANES> ft_gather(const T *row, int first, int stride, int width)
 {
 #pragma HLS INLINE
-    T w[LANES];
-    ft_read_lanes(w, from, stride, m);
     hls::vector<T, LANES> beat;
     for (int l = 0; l < LANES; l++) {
 #pragma HLS UNROLL
-        beat[l] = w[l];
+        beat[l] = row[(first + l < width ? first + l : 0) * stride];
     }
     return beat;
 }

@@ -137,16 +137,16 @@ items:
             for (int lane = 0; lane < LANES; lane++) {
 #pragma HLS UNROLL
                 const state lifted = $lift;
-                const state one = fold::combine(opcode, row % 16 ? sum[v][lane] : nothing, lifted);
+                const state one = fold::combine(opcode, ft_either(row % 16 != 0, sum[v][lane], nothing), lifted);
                 sum[v][lane] = one;
                 if (row % 16 != 15) continue;
-                const state some = fold::combine(opcode, row % 256 < 16 ? nothing : middle[v][lane], one);
+                const state some = fold::combine(opcode, ft_either(row % 256 < 16, nothing, middle[v][lane]), one);
                 middle[v][lane] = some;
                 if (row % 256 != 255) continue;
-                const state many = fold::combine(opcode, row % 4096 < 256 ? nothing : top[v][lane], some);
+                const state many = fold::combine(opcode, ft_either(row % 4096 < 256, nothing, top[v][lane]), some);
                 top[v][lane] = many;
                 if (row % 4096 != 4095) continue;
-                high[v][lane] = fold::combine(opcode, row < 4096 ? nothing : high[v][lane], many);
+                high[v][lane] = fold::combine(opcode, ft_either(row < 4096, nothing, high[v][lane]), many);
             }
         }
         int at[OUTPUTS], rest = p.place;
@@ -156,21 +156,20 @@ items:
             for (int k = 0; k < OUTPUTS; k++) at[k] += rest % kept_shape[d] * kept_strides[k * kept + d];
             rest /= kept_shape[d];
         }
+    // One by one, as they leave: there is one of each operator.
     results:
-        for (int v = 0; v < VECTORS; v++) {
-            const int i = p.first + v * LANES, left = p.width - v * LANES, m = left < LANES ? left : LANES;
+        for (int i = 0; i < p.width; i++) {
+#pragma HLS PIPELINE II=1
+#pragma HLS LOOP_TRIPCOUNT min=1 max=128
+            const int v = i / LANES, lane = i % LANES;
+            const state one = ft_either(rows % 16 != 0, sum[v][lane], nothing);
+            const state some = ft_either(rows % 256 < 16, nothing, middle[v][lane]);
+            const state many = ft_either(rows % 4096 < 256, nothing, top[v][lane]);
+            const state most = ft_either(rows < 4096, nothing, high[v][lane]);
+            const state all = fold::combine(opcode, most, fold::combine(opcode, many, fold::combine(opcode, some, one)));
             $result
-            for (int lane = 0; lane < LANES; lane++) {
-                const state one = rows % 16 ? sum[v][lane] : nothing;
-                const state some = rows % 256 < 16 ? nothing : middle[v][lane];
-                const state many = rows % 4096 < 256 ? nothing : top[v][lane];
-                const state most = rows < 4096 ? nothing : high[v][lane];
-                const state all = fold::combine(opcode, most, fold::combine(opcode, many, fold::combine(opcode, some, one)));
-                $finish
-            }
-            if (m > 0) {
-                $write
-            }
+            $finish
+            $write
         }
     }
 }

@@ -11,8 +11,8 @@
 template <typename T, size_t N> static inline T ft_lane(const hls::vector<T, N> &v, int l) { return v[l]; }
 template <typename T> static inline T ft_lane(const T &v, int) { return v; }
 
-// A beat that repeats one element.
-template <typename T, size_t N> static inline void ft_fill(hls::vector<T, N> &v, const hls::vector<T, N> &from, int l)
+// A beat that repeats one element of another, which comes by value: a port is read in whole beats.
+template <typename T, size_t N> static inline void ft_fill(hls::vector<T, N> &v, hls::vector<T, N> from, int l)
 {
     const T one = from[l];
 fill_lanes:

@@ -84,5 +84,14 @@ static inline ushort ft_to_bfloat16(float v)
 typedef struct { float re, im; } ft_cfloat;
 typedef struct { double re, im; } ft_cdouble;
 
+// One of two values, both of them read. `c ? a : b` on two objects of a class is one of two places in memory,
+// and a pointer that leads to either of two memories is nothing that becomes hardware.
+template <typename T> static inline T ft_either(bool first, T a, T b)
+{
+#pragma HLS INLINE
+    if (first) return a;
+    return b;
+}
+
 // The vectors (or rows) of [0, n) that this compute unit takes.
 static inline int ft_slab(int n, int unit, int units) { return (int)((long)n * unit / units); }

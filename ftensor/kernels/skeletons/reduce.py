@@ -231,19 +231,20 @@ class ReduceOuter(Reduce):
         whole = Loop("whole_rows", 0, 0, side, computes=False, stage="fetch")
         edge = whole._replace(name="edge_rows")
         steps = Loop("rows", 0, 0, interval(recurrence(key), side), reads=False, stage="fold")
+        leave = Loop("results", 0, 0, reads=False, stage="fold")
         for split in range(g.splits):
             begin, end = g.work_of(split)
             items = members_in(first, last, g.splits, split, split + 1)
-            narrow = 0  # the block at a row's end
-            if g.inner % (side * key.lanes):
-                at = period - g.splits + split
-                narrow = members_in(first, last, period, at, at + 1)
+            # The block at a row's end, where that fills none.
+            over, at = g.inner % (side * key.lanes), period - g.splits + split
+            narrow = members_in(first, last, period, at, at + 1) if over else 0
             # Rows in line along the innermost reduced dim are one run.
             runs = (-(-end // length) - begin // length) * (end > begin)
             whole = whole.more((items - narrow) * (end - begin), (items - narrow) * runs)
             edge = edge.more(narrow * (end - begin), narrow * runs)
             steps = steps.more(items * (end - begin) * side, items)
-        return [whole, edge, steps]
+            leave = leave.more((items - narrow) * side * key.lanes + narrow * over, items)
+        return [whole, edge, steps, leave]
 
 
 def _reduction(key: KernelKey) -> Reduction:

@@ -169,7 +169,7 @@ def _from_beat(name: str, p: Port, lanes: int) -> list[str]:
             f"const {pairs} p_{name} = as_{pairs}({name});",
             f"const ft_c{memory} w_{name} = FT_PAIR({memory}, p_{name}.even, p_{name}.odd);",
         ]
-    if memory == "half":
+    if memory == "ft_half":
         return [f"const {vector('float', lanes)} w_{name} = ft_from_halves({name});"]
     of = vector(memory, lanes)
     return [f"const {of} w_{name} = as_{of}({name});"]
@@ -186,7 +186,7 @@ def _to_beat(p: Port, lanes: int) -> tuple[str, list[str]]:
             "p_out0.odd = w_out0.im;",
             f"return {bits}(p_out0);",
         ]
-    if memory == "half":
+    if memory == "ft_half":
         return f"{vector('float', lanes)} w_out0;", ["return ft_to_halves(w_out0);"]
     return f"{vector(memory, lanes)} w_out0;", [f"return {bits}(w_out0);"]
 

@@ -98,13 +98,10 @@ def _beats(group: Group, index: str) -> str:
     return "\n".join(lines)
 
 
-def _write(group: Group, index: str, lanes: str) -> str:
-    """Lines that write `lanes` lanes of every output."""
-    at = "" if index == "0" else f" + {index} * step[@]"
-    return "\n".join(
-        f"ft_write_lanes(w_{n}, {n} + at[{k}]{at.replace('@', str(k))}, step[{k}], {lanes});"
-        for k, n in enumerate(operands(group)[1])
-    )
+def _write(group: Group) -> str:
+    """Lines that write the result of every output, which the first lane has."""
+    outs = operands(group)[1]
+    return "\n".join(f"{n}[at[{k}]] = w_{n}[0];" for k, n in enumerate(outs))
 
 
 def _skeleton_words(group: Group) -> dict[str, Word]:
@@ -160,7 +157,7 @@ def _skeleton_words(group: Group) -> dict[str, Word]:
         "FT_LIFT": lambda p: f"const FT_S lifted = fold::lift(opcode{lifted}, {p}{passed});",
         "FT_RESULT": "\n".join(f"{of[n]} w_{n}[LANES];" for n in outs),
         "FT_FINISH": lambda s: f"fold::finish(opcode, {s}{finished}{passed});",
-        "FT_WRITE": lambda i, m: _write(group, i, m),
+        "FT_WRITE": lambda i, m: _write(group),
         "FT_FOR_SLAB": lambda i, n: (
             f"const int {i}_end = ft_slab({n}, ft_unit + 1, ft_units);\n{i}s:\n"
             f"for (int {i} = ft_slab({n}, ft_unit, ft_units); {i} < {i}_end; {i}++)"

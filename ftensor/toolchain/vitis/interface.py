@@ -48,7 +48,7 @@ def parameter_list(group: Group) -> str:
     """The kernel's parameters, a line for each kind of them."""
     lines: list[tuple[str, list[str]]] = []
     for a in arguments(group):
-        c = a.c.replace("half", "uint16_t").replace("<ft_cfloat,", "<uint64_t,")
+        c = a.c.replace("ft_half", "uint16_t").replace("<ft_cfloat,", "<uint64_t,")
         kind = "pointer" if a.what == "*" else a.name.rstrip("0123456789").split("_")[-1]
         if not lines or lines[-1][0] != kind:
             lines.append((kind, []))

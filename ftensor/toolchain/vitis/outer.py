@@ -48,10 +48,10 @@ def outer_loops(group: Group) -> list[str]:
         "read_edge": [_read(group, n, "m") for n in ins],
         "receive": [line for n in ins for line in _receive(group, n)],
         "lift": f"fold::lift(opcode{''.join(f', {n}[lane]' for n in ins)}, p.begin + row{passed})",
-        "result": [f"{of[n]} w_{n}[LANES];" for n in outs],
-        "finish": f"fold::finish(opcode, all{''.join(f', w_{n}[lane]' for n in outs)}{passed});",
+        "result": [f"{of[n]} result_{n};" for n in outs],
+        "finish": f"fold::finish(opcode, all{''.join(f', result_{n}' for n in outs)}{passed});",
         "write": [
-            f"ft_write_lanes(w_{n}, {n} + {n}_offset + at[{k}] + i * step[{k}], step[{k}], m);"
+            f"{n}[{n}_offset + at[{k}] + (p.first + i) * step[{k}]] = result_{n};"
             for k, n in enumerate(outs)
         ],
         "fifos": [
@@ -93,8 +93,9 @@ def _read(group: Group, name: str, lanes: str) -> str:
         users = [key for key in group.keys if name in pointers(key)]
         run = all(key.ins[NAMES.index(name[3:])].kind == LINEAR for key in users)
         stride = "1" if run else f"step[{k}]"
-        at = f"{name}_offset + at[{k}] + (p.first + v * LANES) * {stride}".replace(" * 1", "")
-        text = f"ft_gather<LANES>({name} + {at}, {stride}, {lanes})"
+        at = f"{name}_offset + at[{k}] + p.first * {stride}".replace(" * 1", "")
+        width = "VECTORS * LANES" if lanes == "LANES" else "p.width"
+        text = f"ft_gather<LANES>({name} + {at}, v * LANES, {stride}, {width})"
     line = f"{name}_to.write({text});"
     return line if _everyone(group, name) else f"if ({k} < operands) {line}"
 

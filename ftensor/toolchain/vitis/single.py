@@ -39,7 +39,7 @@ def source(group: Group) -> str:
     helpers = ("dialect/vitis.h", *skeleton.helpers(key))
     head: dict[str, str | list[str]] = {
         "title": title(group),
-        "settings": [re.sub(r"\bhalf\b", "uint16_t", line) for line in lines],
+        "settings": [re.sub(r"\bft_half\b", "uint16_t", line) for line in lines],
         "includes": [f'#include "ftensor/{name}"' for name in helpers],
     }
     text = skeleton.text()

@@ -13,7 +13,7 @@ from ..group import Group, is_wide, slot_word, slots, values, word
 from .text import Word, identifiers
 
 # In memory float16 and bfloat16 are 16 bits, whatever a compiler may call them.
-STORED = {"half": "uint16_t", "ushort": "uint16_t", "uchar": "uint8_t"}
+STORED = {"ft_half": "uint16_t", "ushort": "uint16_t", "uchar": "uint8_t"}
 # What the settings of `source.settings` mean for whole programs only.
 _NOT_OF_A_TYPE = ("FT_LANES", "FT_N", "FT_GRID_STRIDE", "FT_MAX_DIMS")
 
@@ -43,7 +43,7 @@ def words(compute: dtype) -> dict[str, Word]:
 
 def element(c: str) -> str:
     """The C type of a port's element as the sources write it."""
-    return "uint16_t" if c == "half" else c
+    return "uint16_t" if c == "ft_half" else c
 
 
 def loaded(text: str, port: Port, of: str) -> str:
