@@ -10,7 +10,7 @@ PIP_ZIPAPP ?= https://bootstrap.pypa.io/pip/pip.pyz
 
 BIN := $(VENV)/bin
 
-.PHONY: help demo test test-all fuzz emulator lint format bench clean
+.PHONY: help demo test test-all fuzz stubs emulator lint format bench clean
 .DEFAULT_GOAL := help
 
 help:
@@ -19,6 +19,7 @@ help:
 	@echo "make test-all  those, and all tests of kernels on every target that is here"
 	@echo "make fuzz      random programs against torch for a minute; ARGS=\"--seconds 3600 --seed 7\""
 	@echo "make emulator  installs Intel's FPGA emulator, about 1 GB, which the tests then use too"
+	@echo "make stubs     writes the types that editors read again, after a new op"
 	@echo "make lint      ruff and mypy"
 	@echo "make format    ruff's formatting, written into the files"
 	@echo "make bench     figures against torch and NumPy"
@@ -39,6 +40,9 @@ fuzz: $(VENV)/installed-test
 
 emulator: $(VENV)/installed-test
 	@$(BIN)/ftensor emulate --intel --install
+
+stubs: $(VENV)/installed-test
+	@PYTHONPATH=. $(BIN)/python tests/stubs.py
 
 lint: $(VENV)/installed-lint
 	$(BIN)/ruff check .

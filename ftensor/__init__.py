@@ -1,11 +1,9 @@
 """ftensor: torch's tensors on FPGAs and any OpenCL device."""
 
-from __future__ import annotations
+import sys as _sys
+from types import ModuleType as _ModuleType
 
-import sys
-from typing import TYPE_CHECKING, Any
-
-from . import fpga
+from . import fpga, return_types
 from ._device import (
     device,
     get_default_device,
@@ -63,14 +61,30 @@ from .interop import methods as _methods
 from .interop.dlpack import from_dlpack
 from .interop.numpy import from_numpy
 from .interop.torch import from_torch
-from .ops import bind, load
+from .ops import bind as _bind
+from .ops import load as _load
+from .rows.spelling import show_types_in as _show_types_in
 from .runtime.fallback import FallbackWarning, fallback_report, get_fallback, set_fallback
 
-load()
-bind.install(sys.modules[__name__])
+_load()
+_bind.install(_sys.modules[__name__])
 
 from math import e, inf, nan, pi  # noqa: E402
 
-if TYPE_CHECKING:
-    # Functions come from the catalogue's rows (ops/bind.py).
-    def __getattr__(name: str) -> Any: ...
+
+def __dir__() -> list[str]:
+    """The public names. Modules that are none can be imported, too, but are nobody's to see."""
+    return sorted(
+        name
+        for name, value in globals().items()
+        if name == "__version__" or (name[0] != "_" and not _is_hidden(value))
+    )
+
+
+def _is_hidden(value: object) -> bool:
+    shown = isinstance(value, _bind.Namespace) or value in (fpga, return_types)
+    return isinstance(value, _ModuleType) and not shown
+
+
+__all__ = __dir__()
+_show_types_in(_sys.modules[__name__], fpga)

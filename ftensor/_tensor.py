@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from itertools import count
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar, overload
 
 import numpy as np
 
@@ -24,7 +24,10 @@ from .iterator.stride import channels_last_strides, extent, is_contiguous
 
 if TYPE_CHECKING:
     from ._device import device
+    from ._methods import Methods
     from .runtime.storage import Storage
+else:
+    Methods = object  # most come from the catalogue (ops/bind.py), others by `method` below
 
 Ints = tuple[int, ...]
 
@@ -46,7 +49,7 @@ def geometry_key(shape: Ints, strides: Ints, d: dtype) -> int:
     return key
 
 
-class Tensor:
+class Tensor(Methods):
     """An n-dimensional array in a device buffer, with torch's semantics.
 
     Made by `ft.tensor`, `ft.zeros`, `ft.from_torch` and the like, not by calling the class.
@@ -62,12 +65,6 @@ class Tensor:
 
     # NumPy leaves mixed operators to us.
     __array_priority__ = 1000
-
-    if TYPE_CHECKING:
-        # Most methods come from the catalogue's rows (ops/bind.py), others by `method` below.
-        def __getattr__(self, name: str) -> Any: ...
-        def __getitem__(self, index: Any) -> Tensor: ...
-        def __iter__(self) -> Iterator[Tensor]: ...
 
     @classmethod
     def _make(
@@ -102,6 +99,10 @@ class Tensor:
         """The size of each dim."""
         return Size(self._shape)
 
+    @overload
+    def size(self, dim: None = None) -> Size: ...
+    @overload
+    def size(self, dim: int) -> int: ...
     def size(self, dim: int | None = None) -> Any:
         """The shape, or the size of one dim."""
         return Size(self._shape) if dim is None else self._shape[normalize_dim(dim, self.ndim)]
@@ -111,6 +112,10 @@ class Tensor:
         """Elements to step over, for each dim."""
         return self._strides
 
+    @overload
+    def stride(self, dim: None = None) -> Ints: ...
+    @overload
+    def stride(self, dim: int) -> int: ...
     def stride(self, dim: int | None = None) -> Any:
         """The strides in elements, or that of one dim."""
         return self._strides if dim is None else self._strides[normalize_dim(dim, self.ndim)]

@@ -45,6 +45,10 @@ __all__ = [
 ]
 
 
+def __dir__() -> list[str]:
+    return __all__
+
+
 def _found(function: str, which: DeviceLike | None) -> Found:
     if which is None:
         return found_of(_device("fpga"))

@@ -40,3 +40,7 @@ max_out = named("max_out", "values", "indices")
 min_out = named("min_out", "values", "indices")
 aminmax = named("aminmax", "min", "max")
 aminmax_out = named("aminmax_out", "min", "max")
+
+
+def __dir__() -> list[str]:
+    return sorted(name for name, value in globals().items() if hasattr(value, "n_fields"))

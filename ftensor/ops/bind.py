@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Sequence
 from functools import cache
-from types import ModuleType, SimpleNamespace
+from inspect import unwrap
+from types import ModuleType
 from typing import Any
 
 from .._tensor import Tensor
@@ -32,6 +34,10 @@ _REDUCED_DOC = _PROMOTION_DOC | {
     Promote.UNROUNDED: "The result keeps the precision that is computed in.",
     Promote.UNROUNDED_REAL: "The result is real, in the precision that is computed in.",
 }
+_TYPES = {
+    "dim": "int | Sequence[int] | None", "keepdim": "bool", "dtype": "dtype | None",
+    "out": "Tensor | None",
+}  # fmt: skip
 _KIND_DOC = {"b": "bool", "i": "integer", "f": "floating point", "c": "complex"}
 
 
@@ -98,7 +104,7 @@ def make_function(op: Op) -> Callable[..., Any]:
     tensors, params, values = _parts(op)
     star = ", out=None" if "*" in params else ", *, out=None"
     made = _maker(params + star, f"({', '.join(tensors)},), {values}, out")(op, pointwise)
-    return _public(made, op.name, docstring(op))
+    return _public(_typed(made, tensors), op.name, docstring(op))
 
 
 def make_reduction(row: Reduce) -> Callable[..., Any]:
@@ -106,7 +112,7 @@ def make_reduction(row: Reduce) -> Callable[..., Any]:
     named = [w.partition("=")[0].strip() for w in row.arguments.split(",")]
     others = {"dim": "None", "keepdim": "False", "dtype": "None", "out": "None"}
     values = [name if name in named else value for name, value in others.items()]
-    made = _maker(row.arguments, f"input, {', '.join(values)}")(row, called)
+    made = _typed(_maker(row.arguments, f"input, {', '.join(values)}")(row, called))
     return numpy_names(_public(made, row.name, _reduction_docstring(row)))
 
 
@@ -114,7 +120,15 @@ def _public(made: Callable[..., Any], name: str, doc: str) -> Callable[..., Any]
     made.__name__ = made.__qualname__ = name
     made.__doc__ = doc
     made.__module__ = "ftensor"
-    made.__annotations__ = {"return": "Tensor"}
+    return made
+
+
+def _typed(made: Callable[..., Any], tensors: Sequence[str] = ("input",)) -> Callable[..., Any]:
+    """State a row's types: all tensors but the first may be numbers, as all other words are."""
+    code = made.__code__
+    types = dict.fromkeys(tensors[1:], "Tensor | Number") | {tensors[0]: "Tensor"} | _TYPES
+    names = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
+    made.__annotations__ = {n: types.get(n, "Number") for n in names} | {"return": "Tensor"}
     return made
 
 
@@ -122,8 +136,7 @@ def make_inplace(op: Op) -> Callable[..., Any]:
     """The method with the trailing underscore, which writes into its first tensor."""
     tensors, params, values = _parts(op)
     made = _maker(params, f"({', '.join(tensors)},), {values}, {tensors[0]}, True")(op, pointwise)
-    made.__annotations__ = {"return": "Tensor"}
-    return _inplace(made, op.name, made)
+    return _inplace(_typed(made, tensors), op.name, made)
 
 
 def add_rows(rows: Sequence[Row], module: str = "own") -> None:
@@ -148,6 +161,7 @@ def inplace_of(call: Callable[..., Any], name: str) -> Callable[..., Any]:
             raise errors_arith.inplace_out(name)
         return call(input, *args, out=input, **kwargs)
 
+    inplace.__annotations__ |= unwrap(call).__annotations__
     return _inplace(inplace, call.__name__, call)
 
 
@@ -229,14 +243,28 @@ def _named(made: Callable[..., Any], name: str) -> Callable[..., Any]:
     return made
 
 
+class Namespace(ModuleType):
+    """A module of the catalogue's functions, such as `ftensor.linalg`."""
+
+    def __dir__(self) -> list[str]:
+        return sorted(name for name in vars(self) if not name.startswith("_"))
+
+
+def _namespace(module: ModuleType, name: str) -> ModuleType:
+    """The namespace within a module, which can be imported; made where it is not there yet."""
+    path = f"{module.__name__}.{name}"
+    if path not in sys.modules:
+        sys.modules[path] = Namespace(path, f"The functions of {path}, torch's.")
+        setattr(module, name, sys.modules[path])
+    return sys.modules[path]
+
+
 def install(module: ModuleType) -> None:
     """Give the public module its functions and the Tensor class its methods and operators."""
     for entry in list(ENTRIES.values()):
         target: Any = module
         for part in filter(None, entry.namespace.split(".")):
-            if not hasattr(target, part):
-                setattr(target, part, SimpleNamespace())
-            target = getattr(target, part)
+            target = _namespace(target, part)
         for name in (entry.name, *entry.aliases):
             if entry.function:
                 setattr(target, name, entry.call)

@@ -97,6 +97,8 @@ def op(
             inplace=inplace, operators=operators, rows=rows,
         )  # fmt: skip
         describe(call, register(entry).forms)
+        if callable(method):
+            describe(method, (signature_text(entry.name, method, method=True),))
         enter(call.__module__, *rows)
         return call
 

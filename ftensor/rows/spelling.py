@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from inspect import CO_VARARGS, CO_VARKEYWORDS, cleandoc, unwrap
+from inspect import CO_VARARGS, CO_VARKEYWORDS, cleandoc, isclass, isfunction, unwrap
 from typing import Any
 
 
@@ -46,7 +46,32 @@ def signature_text(
     return f"{name}({inside})" + (f" -> {returned}" if returned != "Any" else "")
 
 
+class _Type(str):
+    """A type in a signature, which is shown as it is written, without quotes."""
+
+    __slots__ = ()
+    __repr__ = str.__str__
+
+
+def show_types(call: Callable[..., Any]) -> None:
+    """Let `inspect.signature` and help show a function's types as they are written."""
+    function: Any = unwrap(call)
+    function.__annotations__ = {k: _Type(v) for k, v in function.__annotations__.items()}
+
+
+def show_types_in(*owners: Any) -> None:
+    """`show_types` of all public functions and classes of modules."""
+    for owner in owners:
+        shown = set(dir(owner))
+        for name, value in vars(owner).items():
+            if isfunction(value):
+                show_types(value)
+            elif isclass(value) and not isclass(owner) and name in shown:
+                show_types_in(value)
+
+
 def describe(call: Callable[..., Any], forms: tuple[str, ...]) -> None:
     """Begin a function's docstring with the forms in which it is called, one in a line."""
     text = cleandoc(call.__doc__ or "")
     call.__doc__ = "\n".join([*forms, "", text]) if forms else text
+    show_types(call)

@@ -15,6 +15,7 @@ from ftensor import __version__
 from ftensor.kernels.hls_path import hls_root
 
 ROOT = Path(__file__).resolve().parents[2]
+PACKAGE = ROOT / "ftensor"
 
 
 def run(*command: object, cwd: Path) -> str:
@@ -58,7 +59,8 @@ def test_wheel_holds_the_kernels(wheel: Path) -> None:
         for file in files:
             name = "ftensor/" + file.relative_to(ROOT).as_posix()
             assert archive.read(name) == file.read_bytes(), name
-        assert "ftensor/py.typed" in archive.namelist()
+        stubs = {f"ftensor/{p.relative_to(PACKAGE)}" for p in PACKAGE.rglob("*.pyi")}
+        assert {"ftensor/py.typed", "ftensor/nn/functional.pyi", *stubs} <= {*archive.namelist()}
         stray = [name for name in archive.namelist() if not name.startswith("ftensor")]
     assert stray == []
 

@@ -39,7 +39,7 @@ CLAMP_MAX = Op(
 
 
 def _where_method(input: Any, condition: Any, other: Any) -> Tensor:
-    """where(condition, other) -> Tensor: the tensor where the condition holds, else `other`."""
+    """The tensor where the condition holds, else `other`."""
     return where(condition, input, other)
 
 

@@ -1,0 +1,1429 @@
+"""ftensor: torch's tensors on FPGAs and any OpenCL device.
+
+Written from the catalogue by `make stubs`.
+"""
+
+from builtins import bool as _bool, complex as _complex, float as _float, int as _int, type as _type
+from collections.abc import Iterator, Sequence
+from typing import Any, Literal, overload
+
+import numpy as np
+
+from ._device import DeviceLike, device as _device
+from ._tensor import Tensor as _Tensor
+from .dtypes import dtype as _dtype
+from .formats import Size as _Size, layout as _layout, memory_format as _memory_format
+from . import return_types as _return_types
+
+_Number = _complex | np.generic
+
+from . import fpga as fpga
+from . import return_types as return_types
+from ._device import device as device
+from ._device import get_default_device as get_default_device
+from ._device import get_device_mapping as get_device_mapping
+from ._device import set_default_device as set_default_device
+from ._device import set_device_mapping as set_device_mapping
+from ._printing import get_printoptions as get_printoptions
+from ._printing import printoptions as printoptions
+from ._printing import set_printoptions as set_printoptions
+from ._tensor import Tensor as Tensor
+from ._version import __version__ as __version__
+from .dtypes import bfloat16 as bfloat16
+from .dtypes import bool as bool
+from .dtypes import can_cast as can_cast
+from .dtypes import cdouble as cdouble
+from .dtypes import cfloat as cfloat
+from .dtypes import complex64 as complex64
+from .dtypes import complex128 as complex128
+from .dtypes import double as double
+from .dtypes import dtype as dtype
+from .dtypes import finfo as finfo
+from .dtypes import float as float
+from .dtypes import float16 as float16
+from .dtypes import float32 as float32
+from .dtypes import float64 as float64
+from .dtypes import get_default_dtype as get_default_dtype
+from .dtypes import half as half
+from .dtypes import iinfo as iinfo
+from .dtypes import int as int
+from .dtypes import int8 as int8
+from .dtypes import int16 as int16
+from .dtypes import int32 as int32
+from .dtypes import int64 as int64
+from .dtypes import long as long
+from .dtypes import promote_types as promote_types
+from .dtypes import result_type as result_type
+from .dtypes import short as short
+from .dtypes import uint8 as uint8
+from .errors import KernelNotBuilt as KernelNotBuilt
+from .errors import OutOfMemoryError as OutOfMemoryError
+from .execute.index_check import get_index_check as get_index_check
+from .execute.index_check import set_index_check as set_index_check
+from .execute.settings import set_default_dtype as set_default_dtype
+from .formats import Size as Size
+from .formats import channels_last as channels_last
+from .formats import channels_last_3d as channels_last_3d
+from .formats import contiguous_format as contiguous_format
+from .formats import layout as layout
+from .formats import memory_format as memory_format
+from .formats import preserve_format as preserve_format
+from .formats import strided as strided
+from .fpga import load_image as load_image
+from .fpga import synchronize as synchronize
+from .interop.dlpack import from_dlpack as from_dlpack
+from .interop.numpy import from_numpy as from_numpy
+from .interop.torch import from_torch as from_torch
+from .runtime.fallback import FallbackWarning as FallbackWarning
+from .runtime.fallback import fallback_report as fallback_report
+from .runtime.fallback import get_fallback as get_fallback
+from .runtime.fallback import set_fallback as set_fallback
+from math import e as e
+from math import inf as inf
+from math import nan as nan
+from math import pi as pi
+from . import linalg as linalg
+from . import nn as nn
+from . import special as special
+def abs(input: _Tensor, *, out: _Tensor | None=None) -> _Tensor:
+    """The absolute value; of a complex number, its distance from 0.
+
+    A complex input gives a real result.
+    `out` takes the result where its dtype can hold it, else RuntimeError.
+    """
+def absolute(input: _Tensor, *, out: _Tensor | None=None) -> _Tensor:
+    """The absolute value; of a complex number, its distance from 0.
+
+    A complex input gives a real result.
+    `out` takes the result where its dtype can hold it, else RuntimeError.
+    """
+def acos(input: _Tensor, *, out: _Tensor | None=None) -> _Tensor:
+    """The arc cosine.
+
+    Integer and bool inputs are computed in the default dtype.
+    `out` takes the result where its dtype can hold it, else RuntimeError.
+    """
+def acosh(input: _Tensor, *, out: _Tensor | None=None) -> _Tensor:
+    """The inverse hyperbolic cosine.
+
+    Integer and bool inputs are computed in the default dtype.
+    `out` takes the result where its dtype can hold it, else RuntimeError.
+    """
+def add(input: _Tensor, other: _Tensor | _Number, *, alpha: Any=1, out: _Tensor | None=None) -> _Tensor:
+    """The sum of `input` and `alpha` times `other`, in the dtype that the inputs promote to.
+    RuntimeError for an `alpha` of a higher category than the inputs.
+    """
+def addbmm(input: _Tensor, batch1: _Tensor, batch2: _Tensor, *, beta: Any=1, alpha: Any=1, out: _Tensor | None=None) -> _Tensor:
+    """`beta * input + alpha` times the sum of all products of the two batches' matrices."""
+def addcdiv(input: _Tensor, tensor1: _Tensor, tensor2: _Tensor, *, value: Any=1, out: _Tensor | None=None) -> _Tensor:
+    """`input + value * (tensor1 / tensor2)`. RuntimeError where both divided tensors are
+    integers.
+    """
+def addcmul(input: _Tensor, tensor1: _Tensor, tensor2: _Tensor, *, value: Any=1, out: _Tensor | None=None) -> _Tensor:
+    """`input + value * tensor1 * tensor2`. `value` is converted to the dtype of the result."""
+def addmm(input: _Tensor, mat1: _Tensor, mat2: _Tensor, *, beta: Any=1, alpha: Any=1, out: _Tensor | None=None) -> _Tensor:
+    """`beta * input + alpha * (mat1 @ mat2)`; with `beta` 0, `input` is not read. RuntimeError for
+    matrices that don't fit, an `input` that doesn't expand to the product, or different dtypes.
+    """
+def addmv(input: _Tensor, mat: _Tensor, vec: _Tensor, *, beta: Any=1, alpha: Any=1, out: _Tensor | None=None) -> _Tensor:
+    """`beta * input + alpha * (mat @ vec)`; with `beta` 0, `input` is not read. Errors as
+    `addmm`.
+    """
+def addr(input: _Tensor, vec1: _Tensor, vec2: _Tensor, *, beta: Any=1, alpha: Any=1, out: _Tensor | None=None) -> _Tensor:
+    """`beta * input + alpha * outer(vec1, vec2)`; dtypes are promoted. With `beta` 0, `input` is
+    not read.
+    """
+def adjoint(input: _Tensor) -> _Tensor:
+    """The last two dims exchanged, conjugated when complex."""
+@overload
+def all(input: _Tensor, dim: _int | Sequence[_int] | None=None, keepdim: _bool=False, *, out: _Tensor | None=None) -> _Tensor:
+    """Whether all elements over `dim` are not zero.
+
+    `dim` is an int, several (of () none), or None for all; IndexError for one that is not there.
+    uint8 tensors give uint8, all others bool.
+    """
+@overload
+def all(input: _Tensor, *, axis: _int | Sequence[_int], keepdims: _bool=False, out: _Tensor | None=None) -> _Tensor: ...
+def allclose(input: _Tensor, other: _Tensor, rtol: _float=1e-05, atol: _float=1e-08, equal_nan: _bool=False) -> _bool:
+    """Whether `isclose` holds for every element."""
+@overload
+def amax(input: _Tensor, dim: _int | Sequence[_int] | None=(), keepdim: _bool=False, *, out: _Tensor | None=None) -> _Tensor:
+    """The largest element over `dim`; NaN where there is one.
+
+    `dim` is an int, several, or None or () for all; IndexError for one that is not there.
+    The result has the input's dtype.
+    NotImplementedError for complex tensors.
+    RuntimeError for a tensor without elements.
+    """
+@overload
+def amax(input: _Tensor, *, axis: _int | Sequence[_int], keepdims: _bool=False, out: _Tensor | None=None) -> _Tensor: ...
+@overload
+def amin(input: _Tensor, dim: _int | Sequence[_int] | None=(), keepdim: _bool=False, *, out: _Tensor | None=None) -> _Tensor:
+    """The smallest element over `dim`; NaN where there is one.
+
+    `dim` is an int, several, or None or () for all; IndexError for one that is not there.
+    The result has the input's dtype.
+    NotImplementedError for complex tensors.
+    RuntimeError for a tensor without elements.
+    """
+@overload
+def amin(input: _Tensor, *, axis: _int | Sequence[_int], keepdims: _bool=False, out: _Tensor | None=None) -> _Tensor: ...
+@overload
+def aminmax(input: _Tensor, *, dim: _int | None=None, keepdim: _bool=False, out: _Tensor | None=None) -> _return_types.aminmax:
+    """The smallest and the largest element, of all or along one dim."""
+@overload
+def aminmax(input: _Tensor, *, axis: _int | Sequence[_int], keepdims: _bool=False, out: _Tensor | None=None) -> _return_types.aminmax: ...
+def angle(input: _Tensor, *, out: _Tensor | None=None) -> _Tensor:
+    """The angle to the positive real axis, in radians: of a real number 0 or pi. The angles of
+    complex numbers come in contiguous memory.
+    """
+@overload
+def any(input: _Tensor, dim: _int | Sequence[_int] | None=None, keepdim: _bool=False, *, out: _Tensor | None=None) -> _Tensor:
+    """Whether any element over `dim` is not zero.
+
+    `dim` is an int, several (of () none), or None for all; IndexError for one that is not there.
+    uint8 tensors give uint8, all others bool.
+    """
+@overload
+def any(input: _Tensor, *, axis: _int | Sequence[_int], keepdims: _bool=False, out: _Tensor | None=None) -> _Tensor: ...
+@overload
+def arange(end: Any, *, out: _Tensor | None=None, dtype: _dtype | None=None, layout: Any=None, device: DeviceLike | None=None, pin_memory: _bool | None=False, requires_grad: _bool=False) -> _Tensor:
+    """The numbers from `start` in steps of `step` up to, but without, `end`. Without `dtype` int64
+    if all three are integers, else the default dtype. RuntimeError for a step of zero or one that
+    leads away from `end`.
+    """
+@overload
+def arange(start: Any, end: Any, step: Any=1, *, out: _Tensor | None=None, dtype: _dtype | None=None, layout: Any=None, device: DeviceLike | None=None, pin_memory: _bool | None=False, requires_grad: _bool=False) -> _Tensor: ...
+def arccos(input: _Tensor, *, out: _Tensor | None=None) -> _Tensor:
+    """The arc cosine.
+
+    Integer and bool inputs are computed in the default dtype.
+    `out` takes the result where its dtype can hold it, else RuntimeError.
+    """
+def arccosh(input: _Tensor, *, out: _Tensor | None=None) -> _Tensor:
+    """The inverse hyperbolic cosine.
+
+    Integer and bool inputs are computed in the default dtype.
+    `out` takes the result where its dtype can hold it, else RuntimeError.
+    """
+def arcsin(input: _Tensor, *, out: _Tensor | None=None) -> _Tensor:
+    """The arc sine.
+
+    Integer and bool inputs are computed in the default dtype.
+    `out` takes the result where its dtype can hold it, else RuntimeError.
+    """
+def arcsinh(input: _Tensor, *, out: _Tensor | None=None) -> _Tensor:
+    """The inverse hyperbolic sine.
+
+    Integer and bool inputs are computed in the default dtype.
+    `out` takes the result where its dtype can hold it, else RuntimeError.
+    """
+def arctan(input: _Tensor, *, out: _Tensor | None=None) -> _Tensor:
+    """The arc tangent.
+
+    Integer and bool inputs are computed in the default dtype.
+    `out` takes the result where its dtype can hold it, else RuntimeError.
+    """
+def arctan2(input: _Tensor, other: _Tensor | _Number, *, out: _Tensor | None=None) -> _Tensor:
+    """The angle of the point (`other`, `input`), from -pi to pi.
+
+    Integer and bool inputs are computed in the default dtype.
+    Shapes are broadcast together; RuntimeError when they don't fit.
+    `out` takes the result where its dtype can hold it, else RuntimeError.
+    """
+def arctanh(input: _Tensor, *, out: _Tensor | None=None) -> _Tensor:
+    """The inverse hyperbolic tangent.
+
+    Integer and bool inputs are computed in the default dtype.
+    `out` takes the result where its dtype can hold it, else RuntimeError.
+    """
+@overload
+def argmax(input: _Tensor, dim: _int | Sequence[_int] | None=None, keepdim: _bool=False, *, out: _Tensor | None=None) -> _Tensor:
+    """The index of the largest element over `dim`, or of all in row-major order; of the first one where
+    there are several. NaN counts as the largest.
+
+    `dim` is an int, or None for all; IndexError for one that is not there.
+    The result is int64.
+    RuntimeError for bool or complex tensors.
+    IndexError for a tensor without elements.
+    """
+@overload
+def argmax(input: _Tensor, *, axis: _int | Sequence[_int], keepdims: _bool=False, out: _Tensor | None=None) -> _Tensor: ...
+@overload
+def argmin(input: _Tensor, dim: _int | Sequence[_int] | None=None, keepdim: _bool=False, *, out: _Tensor | None=None) -> _Tensor:
+    """The index of the smallest element over `dim`, or of all in row-major order; of the first one where
+    there are several. NaN counts as the smallest.
+
+    `dim` is an int, or None for all; IndexError for one that is not there.
+    The result is int64.
+    RuntimeError for bool or complex tensors.
+    IndexError for a tensor without elements.
+    """
+@overload
+def argmin(input: _Tensor, *, axis: _int | Sequence[_int], keepdims: _bool=False, out: _Tensor | None=None) -> _Tensor: ...
+def argwhere(input: _Tensor) -> _Tensor:
+    """As `nonzero`, one row for each element that is not zero."""
+def as_strided(input: _Tensor, size: _int | Sequence[_int], stride: Any, storage_offset: _int | None=None) -> _Tensor:
+    """A view with this layout over the tensor's whole storage, counted in elements; the offset is
+    the tensor's own when None. RuntimeError beyond the storage's end.
+    """
+def as_strided_(input: _Tensor, size: _int | Sequence[_int], stride: Any, storage_offset: _int | None=None) -> _Tensor:
+    """`as_strided` in place."""
+def as_strided_scatter(input: _Tensor, src: _Tensor, size: _int | Sequence[_int], stride: Any, storage_offset: _int | None=None) -> _Tensor:
+    """A copy of the input with the elements of an `as_strided` view replaced."""
+def as_tensor(data: Any, dtype: _dtype | None=None, device: DeviceLike | None=None) -> _Tensor:
+    """As `tensor`, but a tensor that has the dtype and device already is returned itself, and an
+    array's memory is shared where the device computes in host memory and the dtype stays.
+    """
+def asarray(obj: Any, *, dtype: _dtype | None=None, device: DeviceLike | None=None, copy: _bool | None=None, requires_grad: _bool=False) -> _Tensor:
+    """A tensor of a tensor, an array, a DLPack producer, a buffer, or numbers and sequences. `copy`
+    is None to share memory where possible, True to copy, False to raise ValueError rather than
+    copy. A buffer of bytes is read as elements of `dtype`.
+    """
+def asin(input: _Tensor, *, out: _Tensor | None=None) -> _Tensor:
+    """The arc sine.
+
+    Integer and bool inputs are computed in the default dtype.
+    `out` takes the result where its dtype can hold it, else RuntimeError.
+    """
+def asinh(input: _Tensor, *, out: _Tensor | None=None) -> _Tensor:
+    """The inverse hyperbolic sine.
+
+    Integer and bool inputs are computed in the default dtype.
+    `out` takes the result where its dtype can hold it, else RuntimeError.
+    """
+def atan(input: _Tensor, *, out: _Tensor | None=None) -> _Tensor:
+    """The arc tangent.
+
+    Integer and bool inputs are computed in the default dtype.
+    `out` takes the result where its dtype can hold it, else RuntimeError.
+    """
+def atan2(input: _Tensor, other: _Tensor | _Number, *, out: _Tensor | None=None) -> _Tensor:
+    """The angle of the point (`other`, `input`), from -pi to pi.
+
+    Integer and bool inputs are computed in the default dtype.
+    Shapes are broadcast together; RuntimeError when they don't fit.
+    `out` takes the result where its dtype can hold it, else RuntimeError.
+    """
+def atanh(input: _Tensor, *, out: _Tensor | None=None) -> _Tensor:
+    """The inverse hyperbolic tangent.
+
+    Integer and bool inputs are computed in the default dtype.
+    `out` takes the result where its dtype can hold it, else RuntimeError.
+    """
+def atleast_1d(*tensors: Any) -> _Tensor | tuple[_Tensor, ...]:
+    """A 0-d tensor gets one dim."""
+def atleast_2d(*tensors: Any) -> _Tensor | tuple[_Tensor, ...]:
+    """Missing dims of size 1 in front."""
+def atleast_3d(*tensors: Any) -> _Tensor | tuple[_Tensor, ...]:
+    """0-d and 1-d tensors become (1, n, 1), matrices (n, m, 1)."""
+def baddbmm(input: _Tensor, batch1: _Tensor, batch2: _Tensor, *, beta: Any=1, alpha: Any=1, out: _Tensor | None=None) -> _Tensor:
+    """`addmm` for each pair of two batches of matrices."""
+def bitwise_and(input: _Tensor, other: _Tensor | _Number, *, out: _Tensor | None=None) -> _Tensor:
+    """The bits set in both.
+
+    The inputs are promoted to a common dtype, which the result has.
+    Shapes are broadcast together; RuntimeError when they don't fit.
+    `out` takes the result where its dtype can hold it, else RuntimeError.
+    """
+def bitwise_left_shift(input: _Tensor, other: _Tensor | _Number, *, out: _Tensor | None=None) -> _Tensor:
+    """`input` shifted left by `other` bits; 0 for a negative or too large number.
+
+    The inputs are promoted to a common dtype, which the result has.
+    Shapes are broadcast together; RuntimeError when they don't fit.
+    `out` takes the result where its dtype can hold it, else RuntimeError.
+    """
+def bitwise_not(input: _Tensor, *, out: _Tensor | None=None) -> _Tensor:
+    """Every bit turned; for bool, logical not.
+
+    The inputs are promoted to a common dtype, which the result has.
+    `out` takes the result where its dtype can hold it, else RuntimeError.
+    """
+def bitwise_or(input: _Tensor, other: _Tensor | _Number, *, out: _Tensor | None=None) -> _Tensor:
+    """The bits set in one or both.
+
+    The inputs are promoted to a common dtype, which the result has.
+    Shapes are broadcast together; RuntimeError when they don't fit.
+    `out` takes the result where its dtype can hold it, else RuntimeError.
+    """
+def bitwise_right_shift(input: _Tensor, other: _Tensor | _Number, *, out: _Tensor | None=None) -> _Tensor:
+    """`input` shifted right by `other` bits, keeping its sign; 0 (or -1) for a negative or too large number.
+
+    The inputs are promoted to a common dtype, which the result has.
+    Shapes are broadcast together; RuntimeError when they don't fit.
+    `out` takes the result where its dtype can hold it, else RuntimeError.
+    """
+def bitwise_xor(input: _Tensor, other: _Tensor | _Number, *, out: _Tensor | None=None) -> _Tensor:
+    """The bits set in just one.
+
+    The inputs are promoted to a common dtype, which the result has.
+    Shapes are broadcast together; RuntimeError when they don't fit.
+    `out` takes the result where its dtype can hold it, else RuntimeError.
+    """
+def block_diag(*tensors: _Tensor) -> _Tensor:
+    """Matrices along the diagonal of a matrix of zeros."""
+def bmm(input: _Tensor, mat2: _Tensor, *, out: _Tensor | None=None) -> _Tensor:
+    """The products of two batches of matrices, pair by pair. Errors as for `mm`."""
+def broadcast_shapes(*shapes: Any) -> _Size:
+    """The shape that tensors of these shapes (tuples, lists or single ints) broadcast to.
+    ValueError for a negative size, RuntimeError when they do not broadcast.
+    """
+def broadcast_tensors(*tensors: _Tensor) -> tuple[_Tensor, ...]:
+    """The tensors expanded to their common shape."""
+def broadcast_to(input: _Tensor, size: _int | Sequence[_int], *more: _int) -> _Tensor:
+    """The same as `input.expand(size)`."""
+def cat(tensors: Sequence[_Tensor], dim: _int=0, *, axis: _int | None=None, out: _Tensor | None=None) -> _Tensor:
+    """Tensors one after another along a dim.
+
+    Their dtypes are promoted to a common one, and the other dims must have equal sizes; an empty
+    1-d tensor fits anywhere. RuntimeError for shapes that don't fit.
+    """
+def ceil(input: _Tensor, *, out: _Tensor | None=None) -> _Tensor:
+    """The smallest whole number not below the value.
+
+    The inputs are promoted to a common dtype, which the result has.
+    `out` takes the result where its dtype can hold it, else RuntimeError.
+    """
+def celu(input: _Tensor, alpha: _float=1.0, inplace: _bool=False) -> _Tensor:
+    """The value; for negative ones alpha * expm1(value / alpha). RuntimeError for alpha 0."""
+def celu_(input: _Tensor, alpha: Any=1.0) -> _Tensor:
+    """In-place form of `celu`."""
+def chain_matmul(*matrices: Any, out: _Tensor | None=None) -> _Tensor:
+    """See `linalg.multi_dot`; matrices only."""
+def chunk(input: _Tensor, chunks: _int, dim: _int=0) -> tuple[_Tensor, ...]:
+    """At most `chunks` views of a dim, equal but for the last; `tensor_split` gives exactly as
+    many.
+    """
+def clamp(input: _Tensor, min: Any=None, max: Any=None, *, out: _Tensor | None=None) -> _Tensor:
+    """The elements, moved up to `min` and down to `max` (which wins where they cross). Limits are
+    numbers or tensors and take part in promotion; NaN in any of them gives NaN.
+    """
+def clamp_max(input: _Tensor, max: Any, *, out: _Tensor | None=None) -> _Tensor:
+    """The elements, at most `max`."""
+def clamp_min(input: _Tensor, min: Any, *, out: _Tensor | None=None) -> _Tensor:
+    """The elements, at least `min`."""
+def clip(input: _Tensor, min: Any=None, max: Any=None, *, out: _Tensor | None=None) -> _Tensor:
+    """The elements, moved up to `min` and down to `max` (which wins where they cross). Limits are
+    numbers or tensors and take part in promotion; NaN in any of them gives NaN.
+    """
+def clone(input: _Tensor, *, memory_format: _memory_format=...) -> _Tensor:
+    """A copy in memory of its own."""
+def column_stack(tensors: Sequence[_Tensor], *, out: _Tensor | None=None) -> _Tensor:
+    """`hstack`, with 1-d tensors as columns."""
+def complex(real: _Tensor, imag: _Tensor, *, out: _Tensor | None=None) -> _Tensor:
+    """Complex numbers from their parts, which must both be float32 or both float64."""
+def concat(tensors: Sequence[_Tensor], dim: _int=0, *, axis: _int | None=None, out: _Tensor | None=None) -> _Tensor:
+    """Tensors one after another along a dim.
+
+    Their dtypes are promoted to a common one, and the other dims must have equal sizes; an empty
+    1-d tensor fits anywhere. RuntimeError for shapes that don't fit.
+    """
+def concatenate(tensors: Sequence[_Tensor], dim: _int=0, *, axis: _int | None=None, out: _Tensor | None=None) -> _Tensor:
+    """Tensors one after another along a dim.
+
+    Their dtypes are promoted to a common one, and the other dims must have equal sizes; an empty
+    1-d tensor fits anywhere. RuntimeError for shapes that don't fit.
+    """
+def conj(input: _Tensor) -> _Tensor:
+    """The complex conjugate; a real tensor is returned itself."""
+def conj_physical(input: _Tensor, *, out: _Tensor | None=None) -> _Tensor:
+    """The complex conjugate; a real tensor is returned itself."""
+def constant_pad_nd(input: _Tensor, pad: Any, value: Any=0) -> _Tensor:
+    """A copy with `value` before and after: pairs of counts, for the last dim first. Negative ones
+    cut off.
+    """
+def copysign(input: _Tensor, other: _Tensor | _Number, *, out: _Tensor | None=None) -> _Tensor:
+    """The size of `input` with the sign of `other` (that of a zero included).
+
+    Integer and bool inputs are computed in the default dtype.
+    Shapes are broadcast together; RuntimeError when they don't fit.
+    `out` takes the result where its dtype can hold it, else RuntimeError.
+    """
+def cos(input: _Tensor, *, out: _Tensor | None=None) -> _Tensor:
+    """The cosine.
+
+    Integer and bool inputs are computed in the default dtype.
+    `out` takes the result where its dtype can hold it, else RuntimeError.
+    """
+def cosh(input: _Tensor, *, out: _Tensor | None=None) -> _Tensor:
+    """The hyperbolic cosine.
+
+    Integer and bool inputs are computed in the default dtype.
+    `out` takes the result where its dtype can hold it, else RuntimeError.
+    """
+@overload
+def count_nonzero(input: _Tensor, dim: _int | Sequence[_int] | None=None) -> _Tensor:
+    """How many elements over `dim` are not zero.
+
+    `dim` is an int, several, or None or () for all; IndexError for one that is not there.
+    The result is int64.
+    """
+@overload
+def count_nonzero(input: _Tensor, *, axis: _int | Sequence[_int]) -> _Tensor: ...
+def deg2rad(input: _Tensor, *, out: _Tensor | None=None) -> _Tensor:
+    """Degrees as radians.
+
+    Integer and bool inputs are computed in the default dtype.
+    `out` takes the result where its dtype can hold it, else RuntimeError.
+    """
+def detach(input: _Tensor) -> _Tensor:
+    """A new tensor over the same memory."""
+def detach_(input: _Tensor) -> _Tensor:
+    """The tensor itself; ftensor records no gradients."""
+def diag(input: _Tensor, diagonal: _int=0, *, out: _Tensor | None=None) -> _Tensor:
+    """A copy of a matrix's diagonal, or a matrix of zeros with a 1-d tensor on its diagonal."""
+def diag_embed(input: _Tensor, offset: _int=0, dim1: _int=-2, dim2: _int=-1) -> _Tensor:
+    """Matrices of zeros over dim1 and dim2 with the last dim's entries on a diagonal."""
+def diagflat(input: _Tensor, offset: _int=0) -> _Tensor:
+    """A matrix with the flattened input on a diagonal."""
+def diagonal(input: _Tensor, offset: _int=0, dim1: _int=0, dim2: _int=1) -> _Tensor:
+    """A view of the diagonal of two dims as a new last dim; offset > 0 lies above it, < 0 below."""
+def diagonal_scatter(input: _Tensor, src: _Tensor, offset: _int=0, dim1: _int=0, dim2: _int=1) -> _Tensor:
+    """A copy of the input with a diagonal replaced."""
+def digamma(input: _Tensor, *, out: _Tensor | None=None) -> _Tensor:
+    """The logarithmic derivative of the gamma function.
+
+    Integer and bool inputs are computed in the default dtype.
+    `out` takes the result where its dtype can hold it, else RuntimeError.
+    """
+def dist(input: _Tensor, other: _Tensor, p: Any=2) -> _Tensor:
+    """The norm of order `p` of all differences."""
+def div(input: _Tensor, other: _Tensor | _Number, *, rounding_mode: str | None=None, out: _Tensor | None=None) -> _Tensor:
+    """The quotient: true (integers become the default dtype), or with `rounding_mode` \"trunc\"
+    (towards zero) or \"floor\" (down) in the dtype that the inputs promote to. Integers divided by
+    the number 0 raise RuntimeError; by a tensor's zeros they give -1 (all bits set).
+    """
+def divide(input: _Tensor, other: _Tensor | _Number, *, rounding_mode: str | None=None, out: _Tensor | None=None) -> _Tensor:
+    """The quotient: true (integers become the default dtype), or with `rounding_mode` \"trunc\"
+    (towards zero) or \"floor\" (down) in the dtype that the inputs promote to. Integers divided by
+    the number 0 raise RuntimeError; by a tensor's zeros they give -1 (all bits set).
+    """
+def dot(input: _Tensor, tensor: _Tensor, *, out: _Tensor | None=None) -> _Tensor:
+    """The sum of two vectors' products."""
+@overload
+def dsplit(input: _Tensor, sections: _int | _Tensor) -> tuple[_Tensor, ...]:
+    """As hsplit, along dim 2."""
+@overload
+def dsplit(input: _Tensor, indices: Sequence[_int] | _Tensor) -> tuple[_Tensor, ...]: ...
+def dstack(tensors: Sequence[_Tensor], *, out: _Tensor | None=None) -> _Tensor:
+    """`cat` along dim 2, of tensors made 3-d."""
+def einsum(equation: Any, *operands: Any) -> _Tensor:
+    """Sums of products named by subscripts: `\"ij,jk->ik\"` is the matrix product. A letter in
+    several operands is one dim of all of them; one that is not behind the arrow is summed; without
+    an arrow, the letters that appear once are kept, in alphabetical order. `...` stands for dims
+    that broadcast. Operands may instead be followed each by a list of numbers below 52, and then by
+    the output's. RuntimeError for sizes or subscripts that don't fit.
+    """
+def empty(*size: _int | Sequence[_int], out: _Tensor | None=None, memory_format: Any=..., dtype: _dtype | None=None, layout: Any=None, device: DeviceLike | None=None, pin_memory: _bool | None=False, requires_grad: _bool=False) -> _Tensor:
+    """A tensor whose values are whatever lies in its memory."""
+def empty_like(input: _Tensor, *, memory_format: Any=..., dtype: _dtype | None=None, layout: Any=None, device: DeviceLike | None=None, pin_memory: _bool | None=False, requires_grad: _bool=False) -> _Tensor:
+    """A tensor of `input`'s shape, dtype, device and memory order with whatever lies in its
+    memory.
+    """
+def empty_permuted(size: _int | Sequence[_int], physical_layout: Any, *, dtype: _dtype | None=None, layout: Any=None, device: DeviceLike | None=None, pin_memory: _bool | None=False, requires_grad: _bool=False) -> _Tensor:
+    """A tensor without gaps whose dims lie in memory in the order `physical_layout`, outermost
+    first. RuntimeError if that does not name each dim once.
+    """
+def empty_strided(size: _int | Sequence[_int], stride: Any, *, dtype: _dtype | None=None, layout: Any=None, device: DeviceLike | None=None, pin_memory: _bool | None=False, requires_grad: _bool=False) -> _Tensor:
+    """A tensor of given sizes and strides (in elements) with whatever values lie in its memory.
+    RuntimeError for negative ones, or where they are not equally many.
+    """
+def eq(input: _Tensor, other: _Tensor | _Number, *, out: _Tensor | None=None) -> _Tensor:
+    """Whether the elements are equal; NaN equals nothing.
+
+    The inputs are promoted to a common dtype; the result is bool.
+    Shapes are broadcast together; RuntimeError when they don't fit.
+    `out` takes the result where its dtype can hold it, else RuntimeError.
+    """
+def equal(input: _Tensor, other: _Tensor) -> _bool:
+    """Whether shapes and all elements are equal."""
+def erf(input: _Tensor, *, out: _Tensor | None=None) -> _Tensor:
+    """The error function.
+
+    Integer and bool inputs are computed in the default dtype.
+    `out` takes the result where its dtype can hold it, else RuntimeError.
+    """
+def erfc(input: _Tensor, *, out: _Tensor | None=None) -> _Tensor:
+    """1 - erf(input), accurate where that is small.
+
+    Integer and bool inputs are computed in the default dtype.
+    `out` takes the result where its dtype can hold it, else RuntimeError.
+    """
+def erfinv(input: _Tensor, *, out: _Tensor | None=None) -> _Tensor:
+    """The inverse of erf on [-1, 1].
+
+    Integer and bool inputs are computed in the default dtype.
+    `out` takes the result where its dtype can hold it, else RuntimeError.
+    """
+def exp(input: _Tensor, *, out: _Tensor | None=None) -> _Tensor:
+    """e to the power of the value.
+
+    Integer and bool inputs are computed in the default dtype.
+    `out` takes the result where its dtype can hold it, else RuntimeError.
+    """
+def exp2(input: _Tensor, *, out: _Tensor | None=None) -> _Tensor:
+    """2 to the power of the value.
+
+    Integer and bool inputs are computed in the default dtype.
+    `out` takes the result where its dtype can hold it, else RuntimeError.
+    """
+def expm1(input: _Tensor, *, out: _Tensor | None=None) -> _Tensor:
+    """exp(input) - 1, accurate near 0.
+
+    Integer and bool inputs are computed in the default dtype.
+    `out` takes the result where its dtype can hold it, else RuntimeError.
+    """
+def eye(n: _int, m: _int | None=None, *, out: _Tensor | None=None, dtype: _dtype | None=None, layout: Any=None, device: DeviceLike | None=None, pin_memory: _bool | None=False, requires_grad: _bool=False) -> _Tensor:
+    """Ones on the diagonal, else zeros."""
+def fill(input: _Tensor, value: Any) -> _Tensor:
+    """A tensor like `input` with every element `value`."""
+def fix(input: _Tensor, *, out: _Tensor | None=None) -> _Tensor:
+    """The whole part of the value.
+
+    The inputs are promoted to a common dtype, which the result has.
+    `out` takes the result where its dtype can hold it, else RuntimeError.
+    """
+def flatten(input: _Tensor, start_dim: _int=0, end_dim: _int=-1) -> _Tensor:
+    """Dims `start_dim` to `end_dim` joined into one: a view where strides allow it, else a copy,
+    and the tensor itself when there is nothing to join.
+    """
+def flip(input: _Tensor, *dims: Any, **named: Any) -> _Tensor:
+    """A copy with the order along these dims reversed."""
+def fliplr(input: _Tensor) -> _Tensor:
+    """A copy with the columns (dim 1) reversed."""
+def flipud(input: _Tensor) -> _Tensor:
+    """A copy with the rows (dim 0) reversed."""
+def float_power(input: _Tensor, exponent: Any, *, out: _Tensor | None=None) -> _Tensor:
+    """`pow` in double precision: the result is float64, or complex128 where an input is complex.
+    `out` must have just that dtype.
+    """
+def floor(input: _Tensor, *, out: _Tensor | None=None) -> _Tensor:
+    """The largest whole number not above the value.
+
+    The inputs are promoted to a common dtype, which the result has.
+    `out` takes the result where its dtype can hold it, else RuntimeError.
+    """
+def floor_divide(input: _Tensor, other: _Tensor | _Number, *, out: _Tensor | None=None) -> _Tensor:
+    """`div` with rounding_mode=\"floor\"."""
+def fmax(input: _Tensor, other: _Tensor | _Number, *, out: _Tensor | None=None) -> _Tensor:
+    """The larger one of each pair; a NaN gives way to a number.
+
+    The inputs are promoted to a common dtype, which the result has.
+    Shapes are broadcast together; RuntimeError when they don't fit.
+    `out` takes the result where its dtype can hold it, else RuntimeError.
+    """
+def fmin(input: _Tensor, other: _Tensor | _Number, *, out: _Tensor | None=None) -> _Tensor:
+    """The smaller one of each pair; a NaN gives way to a number.
+
+    The inputs are promoted to a common dtype, which the result has.
+    Shapes are broadcast together; RuntimeError when they don't fit.
+    `out` takes the result where its dtype can hold it, else RuntimeError.
+    """
+def fmod(input: _Tensor, other: _Tensor | _Number, *, out: _Tensor | None=None) -> _Tensor:
+    """What division towards zero leaves, with the sign of `input`, as C's fmod. Integers by the
+    number 0 raise RuntimeError; by a tensor's zeros they stay as they are.
+    """
+def frac(input: _Tensor, *, out: _Tensor | None=None) -> _Tensor:
+    """What trunc takes away.
+
+    The inputs are promoted to a common dtype, which the result has.
+    `out` takes the result where its dtype can hold it, else RuntimeError.
+    """
+def frombuffer(buffer: Any, *, dtype: _dtype, count: _int=-1, offset: _int=0, device: DeviceLike | None=None, requires_grad: _bool=False) -> _Tensor:
+    """A 1-d tensor over the memory of a Python buffer, from byte `offset` on; shared where the
+    device computes in host memory. ValueError where the buffer does not hold whole elements.
+    """
+def full(size: _int | Sequence[_int], fill_value: Any, *, out: _Tensor | None=None, dtype: _dtype | None=None, layout: Any=None, device: DeviceLike | None=None, pin_memory: _bool | None=False, requires_grad: _bool=False) -> _Tensor:
+    """A tensor of one value, a number or a 0-d tensor. Without `dtype` it has the value's: bool,
+    int64, the default dtype or its complex counterpart. RuntimeError where the dtype can't hold it.
+    """
+def full_like(input: _Tensor, fill_value: Any, *, memory_format: Any=..., dtype: _dtype | None=None, layout: Any=None, device: DeviceLike | None=None, pin_memory: _bool | None=False, requires_grad: _bool=False) -> _Tensor:
+    """One value in `input`'s shape, dtype, device and memory order. RuntimeError where the dtype
+    can't hold it.
+    """
+def gather(input: _Tensor, dim: _int, index: _Tensor, *, sparse_grad: _bool=False, out: _Tensor | None=None) -> _Tensor:
+    """The element `input[i][index[i][j]]` (for dim 1 of a matrix) for every place of `index`, which
+    has as many dims as the input and is no larger in the others. RuntimeError for an index out of
+    range; negative ones are.
+    """
+def gcd(input: _Tensor, other: _Tensor | _Number, *, out: _Tensor | None=None) -> _Tensor:
+    """The greatest common divisor of integers, not negative.
+
+    The inputs are promoted to a common dtype, which the result has.
+    Shapes are broadcast together; RuntimeError when they don't fit.
+    `out` takes the result where its dtype can hold it, else RuntimeError.
+    """
+def ge(input: _Tensor, other: _Tensor | _Number, *, out: _Tensor | None=None) -> _Tensor:
+    """Whether `input` is at least `other`.
+
+    The inputs are promoted to a common dtype; the result is bool.
+    Shapes are broadcast together; RuntimeError when they don't fit.
+    `out` takes the result where its dtype can hold it, else RuntimeError.
+    """
+def ger(input: _Tensor, vec2: _Tensor, *, out: _Tensor | None=None) -> _Tensor:
+    """The products of every element of a vector with every one of another; dtypes are promoted."""
+def greater(input: _Tensor, other: _Tensor | _Number, *, out: _Tensor | None=None) -> _Tensor:
+    """Whether `input` is greater than `other`.
+
+    The inputs are promoted to a common dtype; the result is bool.
+    Shapes are broadcast together; RuntimeError when they don't fit.
+    `out` takes the result where its dtype can hold it, else RuntimeError.
+    """
+def greater_equal(input: _Tensor, other: _Tensor | _Number, *, out: _Tensor | None=None) -> _Tensor:
+    """Whether `input` is at least `other`.
+
+    The inputs are promoted to a common dtype; the result is bool.
+    Shapes are broadcast together; RuntimeError when they don't fit.
+    `out` takes the result where its dtype can hold it, else RuntimeError.
+    """
+def gt(input: _Tensor, other: _Tensor | _Number, *, out: _Tensor | None=None) -> _Tensor:
+    """Whether `input` is greater than `other`.
+
+    The inputs are promoted to a common dtype; the result is bool.
+    Shapes are broadcast together; RuntimeError when they don't fit.
+    `out` takes the result where its dtype can hold it, else RuntimeError.
+    """
+def hardshrink(input: _Tensor, lambd: _float=0.5, *, out: _Tensor | None=None) -> _Tensor:
+    """0 within [-lambd, lambd]."""
+def heaviside(input: _Tensor, values: _Tensor | _Number, *, out: _Tensor | None=None) -> _Tensor:
+    """0 below zero, 1 above it, and at zero `values`, which must have the same dtype.
+
+    The inputs are promoted to a common dtype, which the result has.
+    Shapes are broadcast together; RuntimeError when they don't fit.
+    `out` takes the result where its dtype can hold it, else RuntimeError.
+    """
+@overload
+def hsplit(input: _Tensor, sections: _int | _Tensor) -> tuple[_Tensor, ...]:
+    """Views of the columns (dim 1; dim 0 of a 1-d tensor): so many equal ones, or those between
+    the indices.
+    """
+@overload
+def hsplit(input: _Tensor, indices: Sequence[_int] | _Tensor) -> tuple[_Tensor, ...]: ...
+def hstack(tensors: Sequence[_Tensor], *, out: _Tensor | None=None) -> _Tensor:
+    """`cat` along the columns (dim 1; dim 0 if 1-d)."""
+def hypot(input: _Tensor, other: _Tensor | _Number, *, out: _Tensor | None=None) -> _Tensor:
+    """The length of the hypotenuse, computed without overflow on the way.
+
+    The inputs are promoted to a common dtype, which the result has.
+    Shapes are broadcast together; RuntimeError when they don't fit.
+    `out` takes the result where its dtype can hold it, else RuntimeError.
+    """
+def i0(input: _Tensor, *, out: _Tensor | None=None) -> _Tensor:
+    """The modified Bessel function of order 0.
+
+    Integer and bool inputs are computed in the default dtype.
+    `out` takes the result where its dtype can hold it, else RuntimeError.
+    """
+def imag(input: _Tensor) -> _Tensor:
+    """A view of the imaginary parts; RuntimeError for a real tensor."""
+def index_add(input: _Tensor, dim: _int, index: _Tensor, source: _Tensor, *, alpha: Any=1, out: _Tensor | None=None) -> _Tensor:
+    """A copy of the input with `alpha * source` added, entry by entry of a dim, to the entries
+    listed in `index`. RuntimeError for an index out of range; negative ones are.
+    """
+def index_copy(input: _Tensor, dim: _int, index: _Tensor, source: _Tensor, *, out: _Tensor | None=None) -> _Tensor:
+    """A copy of the input with the entries of `source` written over those that `index` (int64)
+    lists. IndexError for an index out of range; negative ones are.
+    """
+def index_fill(input: _Tensor, dim: _int, index: _Tensor, value: Any) -> _Tensor:
+    """A copy with the listed entries filled."""
+def index_put(input: _Tensor, indices: Sequence[Any], values: _Tensor, accumulate: _bool=False) -> _Tensor:
+    """A copy, put into."""
+def index_reduce(input: _Tensor, dim: _int, index: _Tensor, source: _Tensor, reduce: str, *, include_self: _bool=True, out: _Tensor | None=None) -> _Tensor:
+    """As `index_add`, with \"prod\", \"mean\", \"amax\" or \"amin\" of the entries that meet; of these and
+    what lay there, unless `include_self` is False.
+    """
+def index_select(input: _Tensor, dim: _int, index: _Tensor, *, out: _Tensor | None=None) -> _Tensor:
+    """The entries of a dim that are listed.
+
+    `index` has one dim (or none) and holds int32 or int64; IndexError for one out of range.
+    """
+def inner(input: _Tensor, other: _Tensor, *, out: _Tensor | None=None) -> _Tensor:
+    """The sums of products along the last dims; with a 0-d operand, the products."""
+def is_complex(input: _Tensor) -> _bool:
+    """Whether the dtype is complex."""
+def is_conj(input: _Tensor) -> _bool:
+    """False, since ftensor's conj computes at once."""
+def is_floating_point(input: _Tensor) -> _bool:
+    """Whether the dtype is a real floating point one."""
+def is_neg(input: _Tensor) -> _bool:
+    """False, since ftensor's negations are computed at once."""
+def is_nonzero(input: _Tensor) -> _bool:
+    """Whether the one element is not zero; RuntimeError for several."""
+def is_signed(input: _Tensor) -> _bool:
+    """Whether the dtype has negative numbers."""
+def is_tensor(obj: Any) -> _bool:
+    """Whether it is a Tensor."""
+def isclose(input: _Tensor, other: _Tensor, rtol: _float=1e-05, atol: _float=1e-08, equal_nan: _bool=False) -> _Tensor:
+    """Whether elements are equal, or both finite and no further apart than
+    `atol + rtol * abs(other)`. Both tensors must have one dtype.
+    """
+def isfinite(input: _Tensor) -> _Tensor:
+    """Whether the value is neither infinite nor NaN."""
+def isin(elements: Any, test_elements: Any, *, assume_unique: _bool=False, invert: _bool=False, out: _Tensor | None=None) -> _Tensor:
+    """Whether each element is among `test_elements` (with `invert`: is not). One of the two may be
+    a number. Every pair is compared, so the work and memory are the product of both sizes.
+    """
+def isinf(input: _Tensor) -> _Tensor:
+    """Whether the value is infinite."""
+def isnan(input: _Tensor) -> _Tensor:
+    """Whether the value is not a number."""
+def isneginf(input: _Tensor, *, out: _Tensor | None=None) -> _Tensor:
+    """Whether the value is minus infinity.
+
+    The inputs are promoted to a common dtype; the result is bool.
+    `out` takes the result where its dtype can hold it, else RuntimeError.
+    """
+def isposinf(input: _Tensor, *, out: _Tensor | None=None) -> _Tensor:
+    """Whether the value is infinity.
+
+    The inputs are promoted to a common dtype; the result is bool.
+    `out` takes the result where its dtype can hold it, else RuntimeError.
+    """
+def isreal(input: _Tensor) -> _Tensor:
+    """Whether the imaginary part is 0."""
+def kron(input: _Tensor, other: _Tensor, *, out: _Tensor | None=None) -> _Tensor:
+    """The Kronecker product: each element of `input` times all of `other`. Dtypes are promoted."""
+def lcm(input: _Tensor, other: _Tensor | _Number, *, out: _Tensor | None=None) -> _Tensor:
+    """The least common multiple of integers, not negative; 0 with a zero.
+
+    The inputs are promoted to a common dtype, which the result has.
+    Shapes are broadcast together; RuntimeError when they don't fit.
+    `out` takes the result where its dtype can hold it, else RuntimeError.
+    """
+def ldexp(input: _Tensor, other: _Tensor, *, out: _Tensor | None=None) -> _Tensor:
+    """`input` times 2 to the power of `other`.
+
+    With floating-point `input` and integer `other`, only the exponent changes.
+    """
+def le(input: _Tensor, other: _Tensor | _Number, *, out: _Tensor | None=None) -> _Tensor:
+    """Whether `input` is at most `other`.
+
+    The inputs are promoted to a common dtype; the result is bool.
+    Shapes are broadcast together; RuntimeError when they don't fit.
+    `out` takes the result where its dtype can hold it, else RuntimeError.
+    """
+def lerp(input: _Tensor, end: _Tensor, weight: Any, *, out: _Tensor | None=None) -> _Tensor:
+    """From `input` (weight 0) to `end` (weight 1) in a straight line. The tensors must have one
+    dtype; a 0-d weight may have another.
+    """
+def less(input: _Tensor, other: _Tensor | _Number, *, out: _Tensor | None=None) -> _Tensor:
+    """Whether `input` is less than `other`.
+
+    The inputs are promoted to a common dtype; the result is bool.
+    Shapes are broadcast together; RuntimeError when they don't fit.
+    `out` takes the result where its dtype can hold it, else RuntimeError.
+    """
+def less_equal(input: _Tensor, other: _Tensor | _Number, *, out: _Tensor | None=None) -> _Tensor:
+    """Whether `input` is at most `other`.
+
+    The inputs are promoted to a common dtype; the result is bool.
+    Shapes are broadcast together; RuntimeError when they don't fit.
+    `out` takes the result where its dtype can hold it, else RuntimeError.
+    """
+def lgamma(input: _Tensor, *, out: _Tensor | None=None) -> _Tensor:
+    """The logarithm of the gamma function's magnitude.
+
+    Integer and bool inputs are computed in the default dtype.
+    `out` takes the result where its dtype can hold it, else RuntimeError.
+    """
+def linspace(start: Any, end: Any, steps: _int, *, out: _Tensor | None=None, dtype: _dtype | None=None, layout: Any=None, device: DeviceLike | None=None, pin_memory: _bool | None=False, requires_grad: _bool=False) -> _Tensor:
+    """`steps` evenly spaced numbers from `start` to `end`, both included; numbers or 0-d tensors.
+    The dtype is the default one, or its complex counterpart for complex bounds, unless given.
+    """
+def log(input: _Tensor, *, out: _Tensor | None=None) -> _Tensor:
+    """The natural logarithm.
+
+    Integer and bool inputs are computed in the default dtype.
+    `out` takes the result where its dtype can hold it, else RuntimeError.
+    """
+def log10(input: _Tensor, *, out: _Tensor | None=None) -> _Tensor:
+    """The logarithm to base 10.
+
+    Integer and bool inputs are computed in the default dtype.
+    `out` takes the result where its dtype can hold it, else RuntimeError.
+    """
+def log1p(input: _Tensor, *, out: _Tensor | None=None) -> _Tensor:
+    """log(1 + input), accurate near 0.
+
+    Integer and bool inputs are computed in the default dtype.
+    `out` takes the result where its dtype can hold it, else RuntimeError.
+    """
+def log2(input: _Tensor, *, out: _Tensor | None=None) -> _Tensor:
+    """The logarithm to base 2.
+
+    Integer and bool inputs are computed in the default dtype.
+    `out` takes the result where its dtype can hold it, else RuntimeError.
+    """
+@overload
+def log_softmax(input: _Tensor, dim: _int, dtype: _dtype | None=None, *, out: _Tensor | None=None) -> _Tensor:
+    """The logarithm of `softmax`."""
+@overload
+def log_softmax(input: _Tensor, *, axis: _int | Sequence[_int], dtype: _dtype | None=None, out: _Tensor | None=None) -> _Tensor: ...
+def logaddexp(input: _Tensor, other: _Tensor | _Number, *, out: _Tensor | None=None) -> _Tensor:
+    """The logarithm of the sum of the exponentials, for numbers of any size.
+
+    The inputs are promoted to a common dtype, which the result has.
+    Shapes are broadcast together; RuntimeError when they don't fit.
+    `out` takes the result where its dtype can hold it, else RuntimeError.
+    """
+def logaddexp2(input: _Tensor, other: _Tensor | _Number, *, out: _Tensor | None=None) -> _Tensor:
+    """`logaddexp` in base 2.
+
+    The inputs are promoted to a common dtype, which the result has.
+    Shapes are broadcast together; RuntimeError when they don't fit.
+    `out` takes the result where its dtype can hold it, else RuntimeError.
+    """
+def logical_and(input: _Tensor, other: _Tensor | _Number, *, out: _Tensor | None=None) -> _Tensor:
+    """Whether neither is zero.
+
+    The inputs are promoted to a common dtype; the result is bool.
+    Shapes are broadcast together; RuntimeError when they don't fit.
+    `out` takes the result where its dtype can hold it, else RuntimeError.
+    """
+def logical_not(input: _Tensor, *, out: _Tensor | None=None) -> _Tensor:
+    """Whether the value is 0.
+
+    The inputs are promoted to a common dtype; the result is bool.
+    `out` takes the result where its dtype can hold it, else RuntimeError.
+    """
+def logical_or(input: _Tensor, other: _Tensor | _Number, *, out: _Tensor | None=None) -> _Tensor:
+    """Whether one is not zero.
+
+    The inputs are promoted to a common dtype; the result is bool.
+    Shapes are broadcast together; RuntimeError when they don't fit.
+    `out` takes the result where its dtype can hold it, else RuntimeError.
+    """
+def logical_xor(input: _Tensor, other: _Tensor | _Number, *, out: _Tensor | None=None) -> _Tensor:
+    """Whether just one is not zero.
+
+    The inputs are promoted to a common dtype; the result is bool.
+    Shapes are broadcast together; RuntimeError when they don't fit.
+    `out` takes the result where its dtype can hold it, else RuntimeError.
+    """
+def logit(input: _Tensor, eps: _float | None=None, *, out: _Tensor | None=None) -> _Tensor:
+    """Log(x / (1 - x)); with `eps`, x is first brought into [eps, 1 - eps]."""
+def logspace(start: Any, end: Any, steps: _int, base: _float=10.0, *, out: _Tensor | None=None, dtype: _dtype | None=None, layout: Any=None, device: DeviceLike | None=None, pin_memory: _bool | None=False, requires_grad: _bool=False) -> _Tensor:
+    """`base` to the power of `steps` evenly spaced numbers from `start` to `end`, both included."""
+@overload
+def logsumexp(input: _Tensor, dim: _int, keepdim: _bool=False, *, out: _Tensor | None=None) -> _Tensor:
+    """The logarithm of the sum of exponentials over `dim`, without overflow in between."""
+@overload
+def logsumexp(input: _Tensor, *, axis: _int | Sequence[_int], keepdims: _bool=False, out: _Tensor | None=None) -> _Tensor: ...
+def lt(input: _Tensor, other: _Tensor | _Number, *, out: _Tensor | None=None) -> _Tensor:
+    """Whether `input` is less than `other`.
+
+    The inputs are promoted to a common dtype; the result is bool.
+    Shapes are broadcast together; RuntimeError when they don't fit.
+    `out` takes the result where its dtype can hold it, else RuntimeError.
+    """
+def masked_fill(input: _Tensor, mask: _Tensor, value: Any) -> _Tensor:
+    """`value` where the mask is True, else the input."""
+def masked_scatter(input: _Tensor, mask: _Tensor, source: _Tensor) -> _Tensor:
+    """A copy, scattered into."""
+def masked_select(input: _Tensor, mask: _Tensor, *, out: _Tensor | None=None) -> _Tensor:
+    """The elements where the mask is True, 1-d.
+
+    Shapes are broadcast together. Waits for the mask.
+    """
+def matmul(input: _Tensor, other: _Tensor, *, out: _Tensor | None=None) -> _Tensor:
+    """The matrix product. A vector on the left is a row, one on the right a column, and that dim is
+    left out of the result; all dims before the last two are batches, which broadcast.
+    RuntimeError for 0-d operands, sizes that don't fit, or different dtypes.
+    """
+def matrix_power(input: _Tensor, n: _int, *, out: _Tensor | None=None) -> _Tensor:
+    """See `linalg.matrix_power`."""
+@overload
+def max(input: _Tensor, *, out: _Tensor | None=None) -> _Tensor:
+    """The largest element of all; the largest along a dim, with the first index it is found at; or
+    the larger of two tensors' elements, as `maximum`. A NaN is the largest.
+    """
+@overload
+def max(input: _Tensor, dim: _int, keepdim: _bool=False, *, out: _Tensor | None=None) -> _return_types.max: ...
+@overload
+def max(input: _Tensor, other: _Tensor | _Number, *, out: _Tensor | None=None) -> _Tensor: ...
+@overload
+def max(input: _Tensor, *, axis: _int | Sequence[_int], keepdims: _bool=False, out: _Tensor | None=None) -> _return_types.max: ...
+def maximum(input: _Tensor, other: _Tensor | _Number, *, out: _Tensor | None=None) -> _Tensor:
+    """The larger one of each pair; NaN where either is NaN.
+
+    The inputs are promoted to a common dtype, which the result has.
+    Shapes are broadcast together; RuntimeError when they don't fit.
+    `out` takes the result where its dtype can hold it, else RuntimeError.
+    """
+@overload
+def mean(input: _Tensor, dim: _int | Sequence[_int] | None=None, keepdim: _bool=False, *, dtype: _dtype | None=None, out: _Tensor | None=None) -> _Tensor:
+    """The mean over `dim`; NaN where there is nothing.
+
+    `dim` is an int, several, or None or () for all; IndexError for one that is not there.
+    The result is int64. `dtype` names another.
+    RuntimeError for bool or integer tensors.
+    """
+@overload
+def mean(input: _Tensor, *, axis: _int | Sequence[_int], keepdims: _bool=False, dtype: _dtype | None=None, out: _Tensor | None=None) -> _Tensor: ...
+def meshgrid(*tensors: Any, indexing: str | None=None) -> tuple[_Tensor, ...]:
+    """Views of 1-d tensors expanded to a common grid, with one dim for each; with \"xy\" the first
+    two dims are swapped.
+    """
+@overload
+def min(input: _Tensor, *, out: _Tensor | None=None) -> _Tensor:
+    """The smallest element of all; the smallest along a dim, with the first index it is found at;
+    or the smaller of two tensors' elements, as `minimum`. A NaN is the smallest.
+    """
+@overload
+def min(input: _Tensor, dim: _int, keepdim: _bool=False, *, out: _Tensor | None=None) -> _return_types.min: ...
+@overload
+def min(input: _Tensor, other: _Tensor | _Number, *, out: _Tensor | None=None) -> _Tensor: ...
+@overload
+def min(input: _Tensor, *, axis: _int | Sequence[_int], keepdims: _bool=False, out: _Tensor | None=None) -> _return_types.min: ...
+def minimum(input: _Tensor, other: _Tensor | _Number, *, out: _Tensor | None=None) -> _Tensor:
+    """The smaller one of each pair; NaN where either is NaN.
+
+    The inputs are promoted to a common dtype, which the result has.
+    Shapes are broadcast together; RuntimeError when they don't fit.
+    `out` takes the result where its dtype can hold it, else RuntimeError.
+    """
+def mm(input: _Tensor, mat2: _Tensor, *, out: _Tensor | None=None) -> _Tensor:
+    """The product of two matrices of one dtype. float16 and bfloat16 are summed in float32,
+    integers wrap. RuntimeError for other numbers of dims, sizes that don't fit, or different
+    dtypes.
+    """
+def moveaxis(input: _Tensor, source: Any, destination: Any) -> _Tensor:
+    """A view with the `source` dims (an int or a tuple) at the `destination` positions and the
+    other dims in their order.
+    """
+def movedim(input: _Tensor, source: Any, destination: Any) -> _Tensor:
+    """A view with the `source` dims (an int or a tuple) at the `destination` positions and the
+    other dims in their order.
+    """
+def mul(input: _Tensor, other: _Tensor | _Number, *, out: _Tensor | None=None) -> _Tensor:
+    """The product.
+
+    The inputs are promoted to a common dtype, which the result has.
+    Shapes are broadcast together; RuntimeError when they don't fit.
+    `out` takes the result where its dtype can hold it, else RuntimeError.
+    """
+def multiply(input: _Tensor, other: _Tensor | _Number, *, out: _Tensor | None=None) -> _Tensor:
+    """The product.
+
+    The inputs are promoted to a common dtype, which the result has.
+    Shapes are broadcast together; RuntimeError when they don't fit.
+    `out` takes the result where its dtype can hold it, else RuntimeError.
+    """
+def mv(input: _Tensor, vec: _Tensor, *, out: _Tensor | None=None) -> _Tensor:
+    """The product of a matrix and a vector. Errors as for `mm`."""
+def nan_to_num(input: _Tensor, nan: _float | None=None, posinf: _float | None=None, neginf: _float | None=None, *, out: _Tensor | None=None) -> _Tensor:
+    """NaN and the infinities replaced, by 0 and the dtype's largest and smallest number unless
+    told otherwise.
+    """
+@overload
+def nanmean(input: _Tensor, dim: _int | None=None, keepdim: _bool=False, *, dtype: _dtype | None=None, out: _Tensor | None=None) -> _Tensor:
+    """The mean of the elements that are not NaN. RuntimeError for integers and complex tensors."""
+@overload
+def nanmean(input: _Tensor, *, axis: _int | Sequence[_int], keepdims: _bool=False, dtype: _dtype | None=None, out: _Tensor | None=None) -> _Tensor: ...
+@overload
+def nansum(input: _Tensor, dim: _int | Sequence[_int] | None=None, keepdim: _bool=False, *, dtype: _dtype | None=None, out: _Tensor | None=None) -> _Tensor:
+    """The sum over `dim`, NaN counted as zero.
+
+    `dim` is an int, several, or None or () for all; IndexError for one that is not there.
+    Bool and integers are computed as int64. `dtype` names another.
+    RuntimeError for complex tensors.
+    """
+@overload
+def nansum(input: _Tensor, *, axis: _int | Sequence[_int], keepdims: _bool=False, dtype: _dtype | None=None, out: _Tensor | None=None) -> _Tensor: ...
+def narrow(input: _Tensor, dim: _int, start: Any, length: _int) -> _Tensor:
+    """A view of `length` entries of a dim from `start` on (an int or a 0-d integer tensor;
+    negative from the end).
+    """
+def ne(input: _Tensor, other: _Tensor | _Number, *, out: _Tensor | None=None) -> _Tensor:
+    """Whether the elements differ; NaN differs from everything.
+
+    The inputs are promoted to a common dtype; the result is bool.
+    Shapes are broadcast together; RuntimeError when they don't fit.
+    `out` takes the result where its dtype can hold it, else RuntimeError.
+    """
+def neg(input: _Tensor, *, out: _Tensor | None=None) -> _Tensor:
+    """The value with its sign turned.
+
+    The inputs are promoted to a common dtype, which the result has.
+    `out` takes the result where its dtype can hold it, else RuntimeError.
+    """
+def negative(input: _Tensor, *, out: _Tensor | None=None) -> _Tensor:
+    """The value with its sign turned.
+
+    The inputs are promoted to a common dtype, which the result has.
+    `out` takes the result where its dtype can hold it, else RuntimeError.
+    """
+def nextafter(input: _Tensor, other: _Tensor, *, out: _Tensor | None=None) -> _Tensor:
+    """The number after `input` in the direction of `other`, in the dtype that both promote to."""
+@overload
+def nonzero(input: _Tensor, *, out: _Tensor | None=None) -> _Tensor:
+    """The indices of the elements that are not zero: int64, one row for each, in order; or one
+    tensor for each dim. Waits for the input.
+    """
+@overload
+def nonzero(input: _Tensor, *, as_tuple: _bool=True) -> tuple[_Tensor, ...]: ...
+def nonzero_static(input: _Tensor, *, size: _int, fill_value: _int=-1, out: _Tensor | None=None) -> _Tensor:
+    """As `nonzero` with exactly `size` rows: the first ones found, the rest filled."""
+@overload
+def norm(input: _Tensor, p: Any='fro', dim: _int | None=None, keepdim: _bool=False, dtype: _dtype | None=None, *, out: _Tensor | None=None) -> _Tensor:
+    """The vector norm of order `p` of all elements or over `dim`; \"fro\" is the 2-norm."""
+@overload
+def norm(input: _Tensor, p: Any='fro', *, axis: _int | Sequence[_int], keepdims: _bool=False, dtype: _dtype | None=None, out: _Tensor | None=None) -> _Tensor: ...
+def not_equal(input: _Tensor, other: _Tensor | _Number, *, out: _Tensor | None=None) -> _Tensor:
+    """Whether the elements differ; NaN differs from everything.
+
+    The inputs are promoted to a common dtype; the result is bool.
+    Shapes are broadcast together; RuntimeError when they don't fit.
+    `out` takes the result where its dtype can hold it, else RuntimeError.
+    """
+def numel(input: _Tensor) -> _int:
+    """The number of elements."""
+def ones(*size: _int | Sequence[_int], out: _Tensor | None=None, dtype: _dtype | None=None, layout: Any=None, device: DeviceLike | None=None, pin_memory: _bool | None=False, requires_grad: _bool=False) -> _Tensor:
+    """A tensor of ones. The dtype is the default one unless given; RuntimeError for
+    negative sizes.
+    """
+def ones_like(input: _Tensor, *, memory_format: Any=..., dtype: _dtype | None=None, layout: Any=None, device: DeviceLike | None=None, pin_memory: _bool | None=False, requires_grad: _bool=False) -> _Tensor:
+    """Ones of `input`'s shape, dtype, device and memory order."""
+def outer(input: _Tensor, vec2: _Tensor, *, out: _Tensor | None=None) -> _Tensor:
+    """The products of every element of a vector with every one of another; dtypes are promoted."""
+def permute(input: _Tensor, dims: Any, *more: _int) -> _Tensor:
+    """A view with all dims in the order given."""
+def polar(abs: _Tensor, angle: _Tensor, *, out: _Tensor | None=None) -> _Tensor:
+    """Complex numbers from their sizes and angles, which must both be float32 or both float64."""
+def positive(input: _Tensor) -> _Tensor:
+    """The tensor itself; RuntimeError for bool."""
+def pow(input: _Tensor, exponent: Any, *, out: _Tensor | None=None) -> _Tensor:
+    """`input` to the power of `exponent`; one of them may be a number. Integers stay integers and
+    wrap: to a negative number as exponent they raise RuntimeError, to a tensor's negative
+    elements they give 0 (1 and -1 excepted).
+    """
+@overload
+def prod(input: _Tensor, dim: _int | Sequence[_int] | None=None, keepdim: _bool=False, *, dtype: _dtype | None=None, out: _Tensor | None=None) -> _Tensor:
+    """The product over `dim`.
+
+    `dim` is an int, or None for all; IndexError for one that is not there.
+    Bool and integers are computed as int64. `dtype` names another.
+    """
+@overload
+def prod(input: _Tensor, *, axis: _int | Sequence[_int], keepdims: _bool=False, dtype: _dtype | None=None, out: _Tensor | None=None) -> _Tensor: ...
+def put(input: _Tensor, index: _Tensor, source: _Tensor, accumulate: _bool=False) -> _Tensor:
+    """A copy, put into."""
+def rad2deg(input: _Tensor, *, out: _Tensor | None=None) -> _Tensor:
+    """Radians as degrees.
+
+    Integer and bool inputs are computed in the default dtype.
+    `out` takes the result where its dtype can hold it, else RuntimeError.
+    """
+def ravel(input: _Tensor) -> _Tensor:
+    """All elements in one dim, copied unless they lie contiguously."""
+def real(input: _Tensor) -> _Tensor:
+    """A view of the real parts; a real tensor is returned itself."""
+def reciprocal(input: _Tensor, *, out: _Tensor | None=None) -> _Tensor:
+    """1 divided by the value.
+
+    Integer and bool inputs are computed in the default dtype.
+    `out` takes the result where its dtype can hold it, else RuntimeError.
+    """
+def relu(input: _Tensor, inplace: _bool=False) -> _Tensor:
+    """The value, and 0 for negative ones."""
+def relu_(input: _Tensor) -> _Tensor:
+    """In-place form of `relu`."""
+def remainder(input: _Tensor, other: _Tensor | _Number, *, out: _Tensor | None=None) -> _Tensor:
+    """What floor division leaves, with the sign of `other`, as Python's `%`. Integers by the number
+    0 raise RuntimeError; by a tensor's zeros they stay as they are.
+    """
+def repeat_interleave(input: _Tensor, repeats: _int | Sequence[_int] | _Tensor | None=None, dim: _int | None=None, *, output_size: _int | None=None) -> _Tensor:
+    """Each entry of a dim so many times, one after the other: as often as `repeats` says for all,
+    or for each (a 1-d integer tensor, for which the call waits). Without `dim` the input is
+    flattened. `repeat_interleave(repeats)` gives the indices that this would take.
+    """
+def reshape(input: _Tensor, shape: _int | Sequence[_int], *more: _int) -> _Tensor:
+    """The elements in row-major order under another shape, one size of which may be -1: a view
+    where strides allow it, else a copy. RuntimeError when the shape does not fit.
+    """
+def resize_as_(input: _Tensor, the_template: _Tensor, *, memory_format: _memory_format=...) -> _Tensor:
+    """`resize_` to another tensor's shape; with `preserve_format` channels-last where that
+    one is.
+    """
+def resolve_conj(input: _Tensor) -> _Tensor:
+    """The tensor itself, since `conj` computes at once."""
+def resolve_neg(input: _Tensor) -> _Tensor:
+    """The tensor itself, since no view is negated lazily."""
+def roll(input: _Tensor, shifts: Any=None, dims: Any=()) -> _Tensor:
+    """A copy with elements moved along dims; what leaves at the end comes back at the start.
+    Without dims the tensor is rolled as if flattened.
+    """
+def rot90(input: _Tensor, k: _int=1, dims: Any=(0, 1)) -> _Tensor:
+    """A copy turned k times from dims[0] to dims[1]."""
+def round(input: _Tensor, *, decimals: _int=0, out: _Tensor | None=None) -> _Tensor:
+    """The nearest number with so many decimals (negative: so many zeros before the point); of two,
+    the one with the even last digit.
+    """
+def row_stack(tensors: Sequence[_Tensor], *, out: _Tensor | None=None) -> _Tensor:
+    """`cat` along the rows, of tensors made 2-d."""
+def rsqrt(input: _Tensor, *, out: _Tensor | None=None) -> _Tensor:
+    """1 divided by the square root.
+
+    Integer and bool inputs are computed in the default dtype.
+    `out` takes the result where its dtype can hold it, else RuntimeError.
+    """
+def rsub(input: _Tensor, other: _Tensor | _Number, *, alpha: Any=1) -> _Tensor:
+    """`other` less `alpha` times `input`."""
+def scalar_tensor(s: Any, *, dtype: _dtype | None=None, layout: Any=None, device: DeviceLike | None=None, pin_memory: _bool | None=False, requires_grad: _bool=False) -> _Tensor:
+    """A 0-d tensor, of the default dtype unless another is given."""
+def scatter(input: _Tensor, dim: _int, index: _Tensor, src: Any=None, *, value: Any=None, reduce: str | None=None, out: _Tensor | None=None) -> _Tensor:
+    """A copy of the input with the elements of `src`, or a number, at the places that `index` leads
+    to along a dim; the last one stays where several meet. `reduce` \"add\" or \"multiply\" joins them
+    with what lies there. RuntimeError for an index out of range.
+    """
+def scatter_add(input: _Tensor, dim: _int, index: _Tensor, src: _Tensor, *, out: _Tensor | None=None) -> _Tensor:
+    """A copy of the input with the elements of `src` added where `index` leads to along a dim, in
+    order. RuntimeError for an index out of range.
+    """
+def scatter_reduce(input: _Tensor, dim: _int, index: _Tensor, src: _Tensor, reduce: str, *, include_self: _bool=True, out: _Tensor | None=None) -> _Tensor:
+    """As `scatter_add`, with \"sum\", \"prod\", \"mean\", \"amax\" or \"amin\" of the elements that meet; of
+    these and what lay there, unless `include_self` is False.
+    """
+def select(input: _Tensor, dim: _int, index: _int) -> _Tensor:
+    """A view of one entry of a dim, without that dim."""
+def select_scatter(input: _Tensor, src: _Tensor, dim: _int, index: _int) -> _Tensor:
+    """A copy with one entry of a dim replaced."""
+def selu(input: _Tensor, inplace: _bool=False) -> _Tensor:
+    """A scaled elu that keeps mean and variance."""
+def selu_(input: _Tensor) -> _Tensor:
+    """In-place form of `selu`."""
+def sgn(input: _Tensor, *, out: _Tensor | None=None) -> _Tensor:
+    """The sign; of a complex number, the number of magnitude 1 in its direction.
+
+    The inputs are promoted to a common dtype, which the result has.
+    `out` takes the result where its dtype can hold it, else RuntimeError.
+    """
+def sigmoid(input: _Tensor, *, out: _Tensor | None=None) -> _Tensor:
+    """1 / (1 + exp(-input)).
+
+    Integer and bool inputs are computed in the default dtype.
+    `out` takes the result where its dtype can hold it, else RuntimeError.
+    """
+def sign(input: _Tensor, *, out: _Tensor | None=None) -> _Tensor:
+    """1, 0 or -1, as the value is above, at or below 0.
+
+    The inputs are promoted to a common dtype, which the result has.
+    `out` takes the result where its dtype can hold it, else RuntimeError.
+    """
+def signbit(input: _Tensor, *, out: _Tensor | None=None) -> _Tensor:
+    """Whether the sign bit is set, as it is for -0.
+
+    The inputs are promoted to a common dtype; the result is bool.
+    `out` takes the result where its dtype can hold it, else RuntimeError.
+    """
+def sin(input: _Tensor, *, out: _Tensor | None=None) -> _Tensor:
+    """The sine.
+
+    Integer and bool inputs are computed in the default dtype.
+    `out` takes the result where its dtype can hold it, else RuntimeError.
+    """
+def sinc(input: _Tensor, *, out: _Tensor | None=None) -> _Tensor:
+    """sin(pi * input) / (pi * input), and 1 at 0.
+
+    Integer and bool inputs are computed in the default dtype.
+    `out` takes the result where its dtype can hold it, else RuntimeError.
+    """
+def sinh(input: _Tensor, *, out: _Tensor | None=None) -> _Tensor:
+    """The hyperbolic sine.
+
+    Integer and bool inputs are computed in the default dtype.
+    `out` takes the result where its dtype can hold it, else RuntimeError.
+    """
+def slice_scatter(input: _Tensor, src: _Tensor, dim: _int=0, start: _int | None=None, end: _int | None=None, step: _int=1, *, out: _Tensor | None=None) -> _Tensor:
+    """A copy of the input with a slice of a dim replaced."""
+@overload
+def softmax(input: _Tensor, dim: _int, dtype: _dtype | None=None, *, out: _Tensor | None=None) -> _Tensor:
+    """Exponentials along a dim, divided by their sum."""
+@overload
+def softmax(input: _Tensor, *, axis: _int | Sequence[_int], dtype: _dtype | None=None, out: _Tensor | None=None) -> _Tensor: ...
+def split(tensor: _Tensor, split_size_or_sections: Any=None, dim: _int=0, *, split_size: Any=None) -> tuple[_Tensor, ...]:
+    """Views of `split_size` entries of a dim each (the last may have less), or of the sizes in a
+    list, which must add up to the dim's.
+    """
+def split_with_sizes(input: _Tensor, split_sizes: Any, dim: _int=0) -> tuple[_Tensor, ...]:
+    """Views of these sizes."""
+def sqrt(input: _Tensor, *, out: _Tensor | None=None) -> _Tensor:
+    """The square root.
+
+    Integer and bool inputs are computed in the default dtype.
+    `out` takes the result where its dtype can hold it, else RuntimeError.
+    """
+def square(input: _Tensor, *, out: _Tensor | None=None) -> _Tensor:
+    """The value times itself. A bool input gives int64."""
+def squeeze(input: _Tensor, dim: _int | None=None, *more: _int) -> _Tensor:
+    """A view without the dims of size 1, or without those of them named by `dim` (int or tuple)."""
+def stack(tensors: Sequence[_Tensor], dim: _int=0, *, out: _Tensor | None=None) -> _Tensor:
+    """Tensors of one shape, along a new dim."""
+@overload
+def std(input: _Tensor, dim: _int | None=None, unbiased: Any=..., keepdim: _bool=False, *, correction: Any=..., out: _Tensor | None=None) -> _Tensor:
+    """The standard deviation over `dim`: the square root of `var`."""
+@overload
+def std(input: _Tensor, *, axis: _int | Sequence[_int], unbiased: Any=..., keepdims: _bool=False, correction: Any=..., out: _Tensor | None=None) -> _Tensor: ...
+@overload
+def std_mean(input: _Tensor, dim: _int | None=None, unbiased: Any=..., keepdim: _bool=False, *, correction: Any=...) -> tuple[_Tensor, _Tensor]:
+    """`std` and `mean` over the same dims."""
+@overload
+def std_mean(input: _Tensor, *, axis: _int | Sequence[_int], unbiased: Any=..., keepdims: _bool=False, correction: Any=...) -> tuple[_Tensor, _Tensor]: ...
+def sub(input: _Tensor, other: _Tensor | _Number, *, alpha: Any=1, out: _Tensor | None=None) -> _Tensor:
+    """`input` less `alpha` times `other`. RuntimeError for bool operands, for which `^` and `~`
+    are meant, and for an `alpha` of a higher category than the inputs.
+    """
+def subtract(input: _Tensor, other: _Tensor | _Number, *, alpha: Any=1, out: _Tensor | None=None) -> _Tensor:
+    """`input` less `alpha` times `other`. RuntimeError for bool operands, for which `^` and `~`
+    are meant, and for an `alpha` of a higher category than the inputs.
+    """
+@overload
+def sum(input: _Tensor, dim: _int | Sequence[_int] | None=None, keepdim: _bool=False, *, dtype: _dtype | None=None, out: _Tensor | None=None) -> _Tensor:
+    """The sum over `dim`.
+
+    `dim` is an int, several, or None or () for all; IndexError for one that is not there.
+    Bool and integers are computed as int64. `dtype` names another.
+    """
+@overload
+def sum(input: _Tensor, *, axis: _int | Sequence[_int], keepdims: _bool=False, dtype: _dtype | None=None, out: _Tensor | None=None) -> _Tensor: ...
+def swapaxes(input: _Tensor, axis0: _int, axis1: _int) -> _Tensor:
+    """`transpose` under NumPy's name."""
+def swapdims(input: _Tensor, dim0: _int, dim1: _int) -> _Tensor:
+    """A view with two dims exchanged."""
+def t(input: _Tensor) -> _Tensor:
+    """A matrix transposed, as a view; RuntimeError beyond 2 dims."""
+def take(input: _Tensor, index: _Tensor, *, out: _Tensor | None=None) -> _Tensor:
+    """Elements by their place in the flattened input.
+
+    The result has the index's shape. IndexError for an index out of range.
+    """
+def take_along_dim(input: _Tensor, indices: _Tensor, dim: _int | None=None, *, out: _Tensor | None=None) -> _Tensor:
+    """As `gather`, with input and indices broadcast together in the other dims, and with negative
+    indices counting from the end; without `dim`, both are flattened and negative ones refused.
+    """
+def tan(input: _Tensor, *, out: _Tensor | None=None) -> _Tensor:
+    """The tangent.
+
+    Integer and bool inputs are computed in the default dtype.
+    `out` takes the result where its dtype can hold it, else RuntimeError.
+    """
+def tanh(input: _Tensor, *, out: _Tensor | None=None) -> _Tensor:
+    """The hyperbolic tangent.
+
+    Integer and bool inputs are computed in the default dtype.
+    `out` takes the result where its dtype can hold it, else RuntimeError.
+    """
+def tensor(data: Any, *, dtype: _dtype | None=None, device: DeviceLike | None=None, pin_memory: _bool | None=False, requires_grad: _bool=False) -> _Tensor:
+    """A tensor with the values of numbers, nested sequences or an array, which are copied. Without
+    `dtype` an array keeps its own; Python's bools, ints, floats and complex numbers become bool,
+    int64, the default dtype and its complex counterpart. ValueError for sequences of unequal
+    length, RuntimeError for numbers that the dtype can't hold.
+    """
+def tensor_split(input: _Tensor, indices_or_sections: Any=None, dim: _int=0, *, sections: _int | _Tensor | None=None, indices: Sequence[_int] | _Tensor | None=None, tensor_indices_or_sections: _Tensor | None=None) -> tuple[_Tensor, ...]:
+    """That many views of a dim, with sizes that differ by at most 1, or the views between the
+    indices in a tuple. An int64 tensor of 0 or 1 dims stands for the one or the other.
+    """
+def tensordot(a: _Tensor, b: _Tensor, dims: Any=2, out: _Tensor | None=None) -> _Tensor:
+    """The products of two tensors summed over dims: the last `dims` of `a` with the first of `b`,
+    or the dims in two lists. RuntimeError for dims of different sizes or operands of different
+    dtypes.
+    """
+def threshold(input: _Tensor, threshold: _float, value: _float, inplace: _bool=False) -> _Tensor:
+    """`value` wherever the input is not above `threshold`."""
+def threshold_(input: _Tensor, threshold: Any, value: Any) -> _Tensor:
+    """In-place form of `threshold`."""
+def tile(input: _Tensor, *dims: Any, **named: Any) -> _Tensor:
+    """As `repeat`; fewer counts than dims are for the last ones."""
+def transpose(input: _Tensor, dim0: _int, dim1: _int) -> _Tensor:
+    """A view with two dims exchanged."""
+def tril(input: _Tensor, diagonal: _int=0, *, out: _Tensor | None=None) -> _Tensor:
+    """The lower triangle of each matrix, up to the diagonal with this number; zeros elsewhere."""
+def tril_indices(row: _int, col: _int, offset: _int=0, *, dtype: _dtype | None=None, layout: Any=None, device: DeviceLike | None=None, pin_memory: _bool | None=False) -> _Tensor:
+    """The rows (first) and columns (second) of the elements of a lower triangle, in row-major
+    order.
+    """
+def triu(input: _Tensor, diagonal: _int=0, *, out: _Tensor | None=None) -> _Tensor:
+    """The upper triangle of each matrix, from the diagonal with this number on; zeros elsewhere."""
+def triu_indices(row: _int, col: _int, offset: _int=0, *, dtype: _dtype | None=None, layout: Any=None, device: DeviceLike | None=None, pin_memory: _bool | None=False) -> _Tensor:
+    """The rows (first) and columns (second) of the elements of an upper triangle, in row-major
+    order.
+    """
+def true_divide(input: _Tensor, other: _Tensor | _Number, *, out: _Tensor | None=None) -> _Tensor:
+    """`div` without rounding."""
+def trunc(input: _Tensor, *, out: _Tensor | None=None) -> _Tensor:
+    """The whole part of the value.
+
+    The inputs are promoted to a common dtype, which the result has.
+    `out` takes the result where its dtype can hold it, else RuntimeError.
+    """
+def unbind(input: _Tensor, dim: _int=0) -> tuple[_Tensor, ...]:
+    """A view of every entry of a dim."""
+def unflatten(input: _Tensor, dim: _int, sizes: _int | Sequence[_int]) -> _Tensor:
+    """A view with one dim split into `sizes`, one of which may be -1. RuntimeError when they do
+    not multiply to the dim's size.
+    """
+def unravel_index(indices: _Tensor, shape: _int | Sequence[_int]) -> tuple[_Tensor, ...]:
+    """The coordinates of places in a shape, as int64; places beyond it, or negative, wrap
+    around.
+    """
+def unsafe_chunk(input: _Tensor, chunks: _int, dim: _int=0) -> tuple[_Tensor, ...]:
+    """At most `chunks` views of a dim, equal but for the last; `tensor_split` gives exactly as
+    many.
+    """
+def unsafe_split(tensor: _Tensor, split_size_or_sections: Any=None, dim: _int=0, *, split_size: Any=None) -> tuple[_Tensor, ...]:
+    """Views of `split_size` entries of a dim each (the last may have less), or of the sizes in a
+    list, which must add up to the dim's.
+    """
+def unsafe_split_with_sizes(input: _Tensor, split_sizes: Any, dim: _int=0) -> tuple[_Tensor, ...]:
+    """Views of these sizes."""
+def unsqueeze(input: _Tensor, dim: _int) -> _Tensor:
+    """A view with a new dim of size 1 at `dim`."""
+@overload
+def var(input: _Tensor, dim: _int | None=None, unbiased: Any=..., keepdim: _bool=False, *, correction: Any=..., out: _Tensor | None=None) -> _Tensor:
+    """The variance over `dim`: the mean square distance from the mean, divided by n - correction
+    (`unbiased=False` is `correction=0`). A complex tensor's is real. RuntimeError for integers.
+    """
+@overload
+def var(input: _Tensor, *, axis: _int | Sequence[_int], unbiased: Any=..., keepdims: _bool=False, correction: Any=..., out: _Tensor | None=None) -> _Tensor: ...
+@overload
+def var_mean(input: _Tensor, dim: _int | None=None, unbiased: Any=..., keepdim: _bool=False, *, correction: Any=...) -> tuple[_Tensor, _Tensor]:
+    """`var` and `mean` over the same dims."""
+@overload
+def var_mean(input: _Tensor, *, axis: _int | Sequence[_int], unbiased: Any=..., keepdims: _bool=False, correction: Any=...) -> tuple[_Tensor, _Tensor]: ...
+def vdot(input: _Tensor, other: _Tensor, *, out: _Tensor | None=None) -> _Tensor:
+    """`dot` with the conjugate of `input`."""
+def view_as_complex(input: _Tensor) -> _Tensor:
+    """A complex view of a float32 or float64 tensor whose last dim holds (real, imag), with
+    stride 1; all other strides and the offset must be even.
+    """
+def view_as_real(input: _Tensor) -> _Tensor:
+    """A view of a complex tensor with (real, imag) in a new last dim of size 2."""
+@overload
+def vsplit(input: _Tensor, sections: _int | _Tensor) -> tuple[_Tensor, ...]:
+    """As hsplit, along the rows (dim 0)."""
+@overload
+def vsplit(input: _Tensor, indices: Sequence[_int] | _Tensor) -> tuple[_Tensor, ...]: ...
+def vstack(tensors: Sequence[_Tensor], *, out: _Tensor | None=None) -> _Tensor:
+    """`cat` along the rows, of tensors made 2-d."""
+@overload
+def where(condition: Any, input: _Tensor, other: _Tensor | _Number, *, out: _Tensor | None=None) -> _Tensor:
+    """`input` where the condition holds, else `other`; both may be numbers. With the condition
+    alone: the indices of its elements that are not zero, a tuple with one tensor for each dim.
+    """
+@overload
+def where(condition: Any) -> tuple[_Tensor, ...]: ...
+def xlogy(input: _Tensor, other: _Tensor | _Number, *, out: _Tensor | None=None) -> _Tensor:
+    """`input * log(other)`; 0 where `input` is 0, unless `other` is NaN.
+
+    Integer and bool inputs are computed in the default dtype.
+    Shapes are broadcast together; RuntimeError when they don't fit.
+    `out` takes the result where its dtype can hold it, else RuntimeError.
+    """
+def zero_(input: _Tensor) -> _Tensor:
+    """Write zeros."""
+def zeros(*size: _int | Sequence[_int], out: _Tensor | None=None, dtype: _dtype | None=None, layout: Any=None, device: DeviceLike | None=None, pin_memory: _bool | None=False, requires_grad: _bool=False) -> _Tensor:
+    """A tensor of zeros. The dtype is the default one unless given; RuntimeError for negative
+    sizes.
+    """
+def zeros_like(input: _Tensor, *, memory_format: Any=..., dtype: _dtype | None=None, layout: Any=None, device: DeviceLike | None=None, pin_memory: _bool | None=False, requires_grad: _bool=False) -> _Tensor:
+    """Zeros of `input`'s shape, dtype, device and memory order."""

@@ -1,0 +1,1190 @@
+"""The methods of Tensor that are ops.
+
+Written from the catalogue by `make stubs`.
+"""
+
+from builtins import bool as _bool, complex as _complex, float as _float, int as _int, type as _type
+from collections.abc import Iterator, Sequence
+from typing import Any, Literal, overload
+
+import numpy as np
+
+from ._device import DeviceLike, device as _device
+from ._tensor import Tensor as _Tensor
+from .dtypes import dtype as _dtype
+from .formats import Size as _Size, layout as _layout, memory_format as _memory_format
+from . import return_types as _return_types
+
+_Number = _complex | np.generic
+
+class Methods:
+    @property
+    def H(self: Any) -> _Tensor:
+        """A matrix transposed, and conjugated when complex (then a copy)."""
+    @property
+    def T(self: Any) -> _Tensor:
+        """A view with all dims in reverse order; meant for matrices."""
+    def __abs__(self) -> _Tensor: ...
+    def __add__(self, other: _Tensor | _Number) -> _Tensor: ...
+    def __and__(self, other: _Tensor | _Number) -> _Tensor: ...
+    def __array__(self, dtype: _dtype | None=None, copy: _bool | None=None) -> np.ndarray[Any, Any]: ...
+    def __div__(self, other: _Tensor | _Number) -> _Tensor: ...
+    def __dlpack__(self, *, stream: _int | None=None, max_version: tuple[_int, _int] | None=None, dl_device: tuple[_int, _int] | None=None, copy: _bool | None=None) -> Any: ...
+    def __dlpack_device__(self) -> tuple[_int, _int]: ...
+    def __eq__(self, other: _Tensor | _Number) -> _Tensor: ...  # type: ignore[override]
+    def __floordiv__(self, other: _Tensor | _Number) -> _Tensor: ...
+    def __ge__(self, other: _Tensor | _Number) -> _Tensor: ...
+    def __getitem__(self, index: Any) -> _Tensor:
+        """A view for ints, slices, None and Ellipsis; a copy with masks and integer tensors, lists and
+        arrays. IndexError for what is out of range or does not fit.
+        """
+    def __gt__(self, other: _Tensor | _Number) -> _Tensor: ...
+    def __iadd__(self, other: _Tensor | _Number) -> _Tensor: ...
+    def __iand__(self, other: _Tensor | _Number) -> _Tensor: ...
+    def __idiv__(self, other: _Tensor | _Number) -> _Tensor: ...
+    def __ifloordiv__(self, other: _Tensor | _Number) -> _Tensor: ...
+    def __ilshift__(self, other: _Tensor | _Number) -> _Tensor: ...
+    def __imod__(self, other: _Tensor | _Number) -> _Tensor: ...
+    def __imul__(self, other: _Tensor | _Number) -> _Tensor: ...
+    def __invert__(self) -> _Tensor: ...
+    def __ior__(self, other: _Tensor | _Number) -> _Tensor: ...
+    def __ipow__(self, other: _Tensor | _Number) -> _Tensor: ...
+    def __irshift__(self, other: _Tensor | _Number) -> _Tensor: ...
+    def __isub__(self, other: _Tensor | _Number) -> _Tensor: ...
+    def __iter__(self) -> Iterator[_Tensor]: ...
+    def __itruediv__(self, other: _Tensor | _Number) -> _Tensor: ...
+    def __ixor__(self, other: _Tensor | _Number) -> _Tensor: ...
+    def __le__(self, other: _Tensor | _Number) -> _Tensor: ...
+    def __lshift__(self, other: _Tensor | _Number) -> _Tensor: ...
+    def __lt__(self, other: _Tensor | _Number) -> _Tensor: ...
+    def __matmul__(self, other: _Tensor | _Number) -> _Tensor: ...
+    def __mod__(self, other: _Tensor | _Number) -> _Tensor: ...
+    def __mul__(self, other: _Tensor | _Number) -> _Tensor: ...
+    def __ne__(self, other: _Tensor | _Number) -> _Tensor: ...  # type: ignore[override]
+    def __neg__(self) -> _Tensor: ...
+    def __new__(self, *args: Any, **kwargs: Any) -> _Tensor: ...
+    def __or__(self, other: _Tensor | _Number) -> _Tensor: ...
+    def __pos__(self) -> _Tensor:
+        """The tensor itself; RuntimeError for bool."""
+    def __pow__(self, other: _Tensor | _Number) -> _Tensor: ...
+    def __radd__(self, other: _Tensor | _Number) -> _Tensor: ...
+    def __rand__(self, other: _Tensor | _Number) -> _Tensor: ...
+    def __rdiv__(self, other: _Tensor | _Number) -> _Tensor: ...
+    def __rfloordiv__(self, other: _Tensor | _Number) -> _Tensor: ...
+    def __rlshift__(self, other: _Tensor | _Number) -> _Tensor: ...
+    def __rmatmul__(self, other: _Tensor | _Number) -> _Tensor: ...
+    def __rmod__(self, other: _Tensor | _Number) -> _Tensor: ...
+    def __rmul__(self, other: _Tensor | _Number) -> _Tensor: ...
+    def __ror__(self, other: _Tensor | _Number) -> _Tensor: ...
+    def __rpow__(self, other: _Tensor | _Number) -> _Tensor: ...
+    def __rrshift__(self, other: _Tensor | _Number) -> _Tensor: ...
+    def __rshift__(self, other: _Tensor | _Number) -> _Tensor: ...
+    def __rsub__(self, other: _Tensor | _Number) -> _Tensor: ...
+    def __rtruediv__(self, other: _Tensor | _Number) -> _Tensor: ...
+    def __rxor__(self, other: _Tensor | _Number) -> _Tensor: ...
+    def __setitem__(self, index: Any, value: Any) -> None:
+        """Write a number, or a tensor broadcast to what the index selects."""
+    def __sub__(self, other: _Tensor | _Number) -> _Tensor: ...
+    def __truediv__(self, other: _Tensor | _Number) -> _Tensor: ...
+    def __xor__(self, other: _Tensor | _Number) -> _Tensor: ...
+    def abs(self, *, out: _Tensor | None=None) -> _Tensor:
+        """The absolute value; of a complex number, its distance from 0."""
+    def abs_(self) -> _Tensor:
+        """In-place form of `abs`; RuntimeError for complex tensors, whose result is real."""
+    def absolute(self, *, out: _Tensor | None=None) -> _Tensor:
+        """The absolute value; of a complex number, its distance from 0."""
+    def absolute_(self) -> _Tensor:
+        """In-place form of `abs`; RuntimeError for complex tensors, whose result is real."""
+    def acos(self, *, out: _Tensor | None=None) -> _Tensor:
+        """The arc cosine."""
+    def acos_(self) -> _Tensor:
+        """In-place form of `acos`: the result's shape and dtype must fit the tensor."""
+    def acosh(self, *, out: _Tensor | None=None) -> _Tensor:
+        """The inverse hyperbolic cosine."""
+    def acosh_(self) -> _Tensor:
+        """In-place form of `acosh`: the result's shape and dtype must fit the tensor."""
+    def add(self, other: _Tensor | _Number, *, alpha: Any=1, out: _Tensor | None=None) -> _Tensor:
+        """The sum of `input` and `alpha` times `other`, in the dtype that the inputs promote to.
+        RuntimeError for an `alpha` of a higher category than the inputs.
+        """
+    def add_(self, other: _Tensor | _Number, *, alpha: Any=1) -> _Tensor:
+        """In-place form of `add`: the result's shape and dtype must fit the tensor."""
+    def addbmm(self, batch1: _Tensor, batch2: _Tensor, *, beta: Any=1, alpha: Any=1, out: _Tensor | None=None) -> _Tensor:
+        """`beta * input + alpha` times the sum of all products of the two batches' matrices."""
+    def addbmm_(self, batch1: _Tensor, batch2: _Tensor, *, beta: Any=1, alpha: Any=1) -> _Tensor:
+        """In-place form of `addbmm`: the result's shape and dtype must fit the tensor."""
+    def addcdiv(self, tensor1: _Tensor, tensor2: _Tensor, *, value: Any=1, out: _Tensor | None=None) -> _Tensor:
+        """`input + value * (tensor1 / tensor2)`. RuntimeError where both divided tensors are
+        integers.
+        """
+    def addcdiv_(self, tensor1: _Tensor, tensor2: _Tensor, *, value: Any=1) -> _Tensor:
+        """In-place form of `addcdiv`: the result's shape and dtype must fit the tensor."""
+    def addcmul(self, tensor1: _Tensor, tensor2: _Tensor, *, value: Any=1, out: _Tensor | None=None) -> _Tensor:
+        """`input + value * tensor1 * tensor2`. `value` is converted to the dtype of the result."""
+    def addcmul_(self, tensor1: _Tensor, tensor2: _Tensor, *, value: Any=1) -> _Tensor:
+        """In-place form of `addcmul`: the result's shape and dtype must fit the tensor."""
+    def addmm(self, mat1: _Tensor, mat2: _Tensor, *, beta: Any=1, alpha: Any=1, out: _Tensor | None=None) -> _Tensor:
+        """`beta * input + alpha * (mat1 @ mat2)`; with `beta` 0, `input` is not read. RuntimeError for
+        matrices that don't fit, an `input` that doesn't expand to the product, or different dtypes.
+        """
+    def addmm_(self, mat1: _Tensor, mat2: _Tensor, *, beta: Any=1, alpha: Any=1) -> _Tensor:
+        """In-place form of `addmm`: the result's shape and dtype must fit the tensor."""
+    def addmv(self, mat: _Tensor, vec: _Tensor, *, beta: Any=1, alpha: Any=1, out: _Tensor | None=None) -> _Tensor:
+        """`beta * input + alpha * (mat @ vec)`; with `beta` 0, `input` is not read. Errors as
+        `addmm`.
+        """
+    def addmv_(self, mat: _Tensor, vec: _Tensor, *, beta: Any=1, alpha: Any=1) -> _Tensor:
+        """In-place form of `addmv`: the result's shape and dtype must fit the tensor."""
+    def addr(self, vec1: _Tensor, vec2: _Tensor, *, beta: Any=1, alpha: Any=1, out: _Tensor | None=None) -> _Tensor:
+        """`beta * input + alpha * outer(vec1, vec2)`; dtypes are promoted. With `beta` 0, `input` is
+        not read.
+        """
+    def addr_(self, vec1: _Tensor, vec2: _Tensor, *, beta: Any=1, alpha: Any=1) -> _Tensor:
+        """In-place form of `addr`: the result's shape and dtype must fit the tensor."""
+    def adjoint(self) -> _Tensor:
+        """The last two dims exchanged, conjugated when complex."""
+    @overload
+    def all(self, dim: _int | Sequence[_int] | None=None, keepdim: _bool=False, *, out: _Tensor | None=None) -> _Tensor:
+        """Whether all elements over `dim` are not zero."""
+    @overload
+    def all(self, *, axis: _int | Sequence[_int], keepdims: _bool=False, out: _Tensor | None=None) -> _Tensor: ...
+    def allclose(self, other: _Tensor, rtol: _float=1e-05, atol: _float=1e-08, equal_nan: _bool=False) -> _bool:
+        """Whether `isclose` holds for every element."""
+    @overload
+    def amax(self, dim: _int | Sequence[_int] | None=(), keepdim: _bool=False, *, out: _Tensor | None=None) -> _Tensor:
+        """The largest element over `dim`; NaN where there is one."""
+    @overload
+    def amax(self, *, axis: _int | Sequence[_int], keepdims: _bool=False, out: _Tensor | None=None) -> _Tensor: ...
+    @overload
+    def amin(self, dim: _int | Sequence[_int] | None=(), keepdim: _bool=False, *, out: _Tensor | None=None) -> _Tensor:
+        """The smallest element over `dim`; NaN where there is one."""
+    @overload
+    def amin(self, *, axis: _int | Sequence[_int], keepdims: _bool=False, out: _Tensor | None=None) -> _Tensor: ...
+    @overload
+    def aminmax(self, *, dim: _int | None=None, keepdim: _bool=False, out: _Tensor | None=None) -> _return_types.aminmax:
+        """The smallest and the largest element, of all or along one dim."""
+    @overload
+    def aminmax(self, *, axis: _int | Sequence[_int], keepdims: _bool=False, out: _Tensor | None=None) -> _return_types.aminmax: ...
+    def angle(self, *, out: _Tensor | None=None) -> _Tensor:
+        """The angle to the positive real axis, in radians: of a real number 0 or pi. The angles of
+        complex numbers come in contiguous memory.
+        """
+    @overload
+    def any(self, dim: _int | Sequence[_int] | None=None, keepdim: _bool=False, *, out: _Tensor | None=None) -> _Tensor:
+        """Whether any element over `dim` is not zero."""
+    @overload
+    def any(self, *, axis: _int | Sequence[_int], keepdims: _bool=False, out: _Tensor | None=None) -> _Tensor: ...
+    def arccos(self, *, out: _Tensor | None=None) -> _Tensor:
+        """The arc cosine."""
+    def arccos_(self) -> _Tensor:
+        """In-place form of `acos`: the result's shape and dtype must fit the tensor."""
+    def arccosh(self, *, out: _Tensor | None=None) -> _Tensor:
+        """The inverse hyperbolic cosine."""
+    def arccosh_(self) -> _Tensor:
+        """In-place form of `acosh`: the result's shape and dtype must fit the tensor."""
+    def arcsin(self, *, out: _Tensor | None=None) -> _Tensor:
+        """The arc sine."""
+    def arcsin_(self) -> _Tensor:
+        """In-place form of `asin`: the result's shape and dtype must fit the tensor."""
+    def arcsinh(self, *, out: _Tensor | None=None) -> _Tensor:
+        """The inverse hyperbolic sine."""
+    def arcsinh_(self) -> _Tensor:
+        """In-place form of `asinh`: the result's shape and dtype must fit the tensor."""
+    def arctan(self, *, out: _Tensor | None=None) -> _Tensor:
+        """The arc tangent."""
+    def arctan2(self, other: _Tensor | _Number, *, out: _Tensor | None=None) -> _Tensor:
+        """The angle of the point (`other`, `input`), from -pi to pi."""
+    def arctan2_(self, other: _Tensor | _Number) -> _Tensor:
+        """In-place form of `atan2`: the result's shape and dtype must fit the tensor."""
+    def arctan_(self) -> _Tensor:
+        """In-place form of `atan`: the result's shape and dtype must fit the tensor."""
+    def arctanh(self, *, out: _Tensor | None=None) -> _Tensor:
+        """The inverse hyperbolic tangent."""
+    def arctanh_(self) -> _Tensor:
+        """In-place form of `atanh`: the result's shape and dtype must fit the tensor."""
+    @overload
+    def argmax(self, dim: _int | Sequence[_int] | None=None, keepdim: _bool=False, *, out: _Tensor | None=None) -> _Tensor:
+        """The index of the largest element over `dim`, or of all in row-major order; of the first one where
+        there are several. NaN counts as the largest.
+        """
+    @overload
+    def argmax(self, *, axis: _int | Sequence[_int], keepdims: _bool=False, out: _Tensor | None=None) -> _Tensor: ...
+    @overload
+    def argmin(self, dim: _int | Sequence[_int] | None=None, keepdim: _bool=False, *, out: _Tensor | None=None) -> _Tensor:
+        """The index of the smallest element over `dim`, or of all in row-major order; of the first one where
+        there are several. NaN counts as the smallest.
+        """
+    @overload
+    def argmin(self, *, axis: _int | Sequence[_int], keepdims: _bool=False, out: _Tensor | None=None) -> _Tensor: ...
+    def argwhere(self) -> _Tensor:
+        """As `nonzero`, one row for each element that is not zero."""
+    def as_strided(self, size: _int | Sequence[_int], stride: Any, storage_offset: _int | None=None) -> _Tensor:
+        """A view with this layout over the tensor's whole storage, counted in elements; the offset is
+        the tensor's own when None. RuntimeError beyond the storage's end.
+        """
+    def as_strided_(self, size: _int | Sequence[_int], stride: Any, storage_offset: _int | None=None) -> _Tensor:
+        """`as_strided` in place."""
+    def as_strided_scatter(self, src: _Tensor, size: _int | Sequence[_int], stride: Any, storage_offset: _int | None=None) -> _Tensor:
+        """A copy of the input with the elements of an `as_strided` view replaced."""
+    def asin(self, *, out: _Tensor | None=None) -> _Tensor:
+        """The arc sine."""
+    def asin_(self) -> _Tensor:
+        """In-place form of `asin`: the result's shape and dtype must fit the tensor."""
+    def asinh(self, *, out: _Tensor | None=None) -> _Tensor:
+        """The inverse hyperbolic sine."""
+    def asinh_(self) -> _Tensor:
+        """In-place form of `asinh`: the result's shape and dtype must fit the tensor."""
+    def atan(self, *, out: _Tensor | None=None) -> _Tensor:
+        """The arc tangent."""
+    def atan2(self, other: _Tensor | _Number, *, out: _Tensor | None=None) -> _Tensor:
+        """The angle of the point (`other`, `input`), from -pi to pi."""
+    def atan2_(self, other: _Tensor | _Number) -> _Tensor:
+        """In-place form of `atan2`: the result's shape and dtype must fit the tensor."""
+    def atan_(self) -> _Tensor:
+        """In-place form of `atan`: the result's shape and dtype must fit the tensor."""
+    def atanh(self, *, out: _Tensor | None=None) -> _Tensor:
+        """The inverse hyperbolic tangent."""
+    def atanh_(self) -> _Tensor:
+        """In-place form of `atanh`: the result's shape and dtype must fit the tensor."""
+    def baddbmm(self, batch1: _Tensor, batch2: _Tensor, *, beta: Any=1, alpha: Any=1, out: _Tensor | None=None) -> _Tensor:
+        """`addmm` for each pair of two batches of matrices."""
+    def baddbmm_(self, batch1: _Tensor, batch2: _Tensor, *, beta: Any=1, alpha: Any=1) -> _Tensor:
+        """In-place form of `baddbmm`: the result's shape and dtype must fit the tensor."""
+    def bfloat16(self, memory_format: _memory_format=...) -> _Tensor:
+        """The same as `to(ftensor.bfloat16)`."""
+    def bitwise_and(self, other: _Tensor | _Number, *, out: _Tensor | None=None) -> _Tensor:
+        """The bits set in both."""
+    def bitwise_and_(self, other: _Tensor | _Number) -> _Tensor:
+        """In-place form of `bitwise_and`: the result's shape and dtype must fit the tensor."""
+    def bitwise_left_shift(self, other: _Tensor | _Number, *, out: _Tensor | None=None) -> _Tensor:
+        """`input` shifted left by `other` bits; 0 for a negative or too large number."""
+    def bitwise_left_shift_(self, other: _Tensor | _Number) -> _Tensor:
+        """In-place form of `bitwise_left_shift`: the result's shape and dtype must fit the tensor."""
+    def bitwise_not(self, *, out: _Tensor | None=None) -> _Tensor:
+        """Every bit turned; for bool, logical not."""
+    def bitwise_not_(self) -> _Tensor:
+        """In-place form of `bitwise_not`: the result's shape and dtype must fit the tensor."""
+    def bitwise_or(self, other: _Tensor | _Number, *, out: _Tensor | None=None) -> _Tensor:
+        """The bits set in one or both."""
+    def bitwise_or_(self, other: _Tensor | _Number) -> _Tensor:
+        """In-place form of `bitwise_or`: the result's shape and dtype must fit the tensor."""
+    def bitwise_right_shift(self, other: _Tensor | _Number, *, out: _Tensor | None=None) -> _Tensor:
+        """`input` shifted right by `other` bits, keeping its sign; 0 (or -1) for a negative or too large number."""
+    def bitwise_right_shift_(self, other: _Tensor | _Number) -> _Tensor:
+        """In-place form of `bitwise_right_shift`: the result's shape and dtype must fit the tensor."""
+    def bitwise_xor(self, other: _Tensor | _Number, *, out: _Tensor | None=None) -> _Tensor:
+        """The bits set in just one."""
+    def bitwise_xor_(self, other: _Tensor | _Number) -> _Tensor:
+        """In-place form of `bitwise_xor`: the result's shape and dtype must fit the tensor."""
+    def bmm(self, mat2: _Tensor, *, out: _Tensor | None=None) -> _Tensor:
+        """The products of two batches of matrices, pair by pair. Errors as for `mm`."""
+    def bool(self, memory_format: _memory_format=...) -> _Tensor:
+        """The same as `to(ftensor.bool)`."""
+    def broadcast_to(self, size: _int | Sequence[_int], *more: _int) -> _Tensor:
+        """The same as `input.expand(size)`."""
+    def byte(self, memory_format: _memory_format=...) -> _Tensor:
+        """The same as `to(ftensor.uint8)`."""
+    def cdouble(self, memory_format: _memory_format=...) -> _Tensor:
+        """The same as `to(ftensor.complex128)`."""
+    def ceil(self, *, out: _Tensor | None=None) -> _Tensor:
+        """The smallest whole number not below the value."""
+    def ceil_(self) -> _Tensor:
+        """In-place form of `ceil`: the result's shape and dtype must fit the tensor."""
+    def cfloat(self, memory_format: _memory_format=...) -> _Tensor:
+        """The same as `to(ftensor.complex64)`."""
+    def chalf(self, memory_format: _memory_format=...) -> _Tensor:
+        """NotImplementedError, since there is no complex dtype of float16 pairs."""
+    def char(self, memory_format: _memory_format=...) -> _Tensor:
+        """The same as `to(ftensor.int8)`."""
+    def chunk(self, chunks: _int, dim: _int=0) -> tuple[_Tensor, ...]:
+        """At most `chunks` views of a dim, equal but for the last; `tensor_split` gives exactly as
+        many.
+        """
+    def clamp(self, min: Any=None, max: Any=None, *, out: _Tensor | None=None) -> _Tensor:
+        """The elements, moved up to `min` and down to `max` (which wins where they cross). Limits are
+        numbers or tensors and take part in promotion; NaN in any of them gives NaN.
+        """
+    def clamp_(self, min: Any=None, max: Any=None) -> _Tensor:
+        """In-place form of `clamp`: the result's shape and dtype must fit the tensor."""
+    def clamp_max(self, max: Any, *, out: _Tensor | None=None) -> _Tensor:
+        """The elements, at most `max`."""
+    def clamp_max_(self, max: Any) -> _Tensor:
+        """In-place form of `clamp_max`: the result's shape and dtype must fit the tensor."""
+    def clamp_min(self, min: Any, *, out: _Tensor | None=None) -> _Tensor:
+        """The elements, at least `min`."""
+    def clamp_min_(self, min: Any) -> _Tensor:
+        """In-place form of `clamp_min`: the result's shape and dtype must fit the tensor."""
+    def clip(self, min: Any=None, max: Any=None, *, out: _Tensor | None=None) -> _Tensor:
+        """The elements, moved up to `min` and down to `max` (which wins where they cross). Limits are
+        numbers or tensors and take part in promotion; NaN in any of them gives NaN.
+        """
+    def clip_(self, min: Any=None, max: Any=None) -> _Tensor:
+        """In-place form of `clamp`: the result's shape and dtype must fit the tensor."""
+    def clone(self, *, memory_format: _memory_format=...) -> _Tensor:
+        """A copy in memory of its own."""
+    def conj(self) -> _Tensor:
+        """The complex conjugate; a real tensor is returned itself."""
+    def conj_physical(self, *, out: _Tensor | None=None) -> _Tensor:
+        """The complex conjugate; a real tensor is returned itself."""
+    def conj_physical_(self) -> _Tensor:
+        """In-place form of `conj_physical`."""
+    def contiguous(self, memory_format: _memory_format=...) -> _Tensor:
+        """Itself if it is, else a copy."""
+    def copy_(self, src: Any, non_blocking: _bool=False) -> _Tensor:
+        """Write `src`, broadcast to this tensor's shape and converted to its dtype, into this
+        tensor.
+        """
+    def copysign(self, other: _Tensor | _Number, *, out: _Tensor | None=None) -> _Tensor:
+        """The size of `input` with the sign of `other` (that of a zero included)."""
+    def copysign_(self, other: _Tensor | _Number) -> _Tensor:
+        """In-place form of `copysign`: the result's shape and dtype must fit the tensor."""
+    def cos(self, *, out: _Tensor | None=None) -> _Tensor:
+        """The cosine."""
+    def cos_(self) -> _Tensor:
+        """In-place form of `cos`: the result's shape and dtype must fit the tensor."""
+    def cosh(self, *, out: _Tensor | None=None) -> _Tensor:
+        """The hyperbolic cosine."""
+    def cosh_(self) -> _Tensor:
+        """In-place form of `cosh`: the result's shape and dtype must fit the tensor."""
+    @overload
+    def count_nonzero(self, dim: _int | Sequence[_int] | None=None) -> _Tensor:
+        """How many elements over `dim` are not zero."""
+    @overload
+    def count_nonzero(self, *, axis: _int | Sequence[_int]) -> _Tensor: ...
+    def cpu(self, memory_format: _memory_format=...) -> _Tensor:
+        """The tensor on the host; itself if it is."""
+    @property
+    def data(self: Any) -> _Tensor:
+        """The same elements in another Tensor, as `detach()`."""
+    def deg2rad(self, *, out: _Tensor | None=None) -> _Tensor:
+        """Degrees as radians."""
+    def deg2rad_(self) -> _Tensor:
+        """In-place form of `deg2rad`: the result's shape and dtype must fit the tensor."""
+    def detach(self) -> _Tensor:
+        """A new tensor over the same memory."""
+    def detach_(self) -> _Tensor:
+        """The tensor itself; ftensor records no gradients."""
+    def diag(self, diagonal: _int=0, *, out: _Tensor | None=None) -> _Tensor:
+        """A copy of a matrix's diagonal, or a matrix of zeros with a 1-d tensor on its diagonal."""
+    def diag_embed(self, offset: _int=0, dim1: _int=-2, dim2: _int=-1) -> _Tensor:
+        """Matrices of zeros over dim1 and dim2 with the last dim's entries on a diagonal."""
+    def diagflat(self, offset: _int=0) -> _Tensor:
+        """A matrix with the flattened input on a diagonal."""
+    def diagonal(self, offset: _int=0, dim1: _int=0, dim2: _int=1) -> _Tensor:
+        """A view of the diagonal of two dims as a new last dim; offset > 0 lies above it, < 0 below."""
+    def diagonal_scatter(self, src: _Tensor, offset: _int=0, dim1: _int=0, dim2: _int=1) -> _Tensor:
+        """A copy of the input with a diagonal replaced."""
+    def digamma(self, *, out: _Tensor | None=None) -> _Tensor:
+        """The logarithmic derivative of the gamma function."""
+    def digamma_(self) -> _Tensor:
+        """In-place form of `digamma`: the result's shape and dtype must fit the tensor."""
+    def dist(self, other: _Tensor, p: Any=2) -> _Tensor:
+        """The norm of order `p` of all differences."""
+    def div(self, other: _Tensor | _Number, *, rounding_mode: str | None=None, out: _Tensor | None=None) -> _Tensor:
+        """The quotient: true (integers become the default dtype), or with `rounding_mode` \"trunc\"
+        (towards zero) or \"floor\" (down) in the dtype that the inputs promote to. Integers divided by
+        the number 0 raise RuntimeError; by a tensor's zeros they give -1 (all bits set).
+        """
+    def div_(self, other: _Tensor | _Number, *, rounding_mode: str | None=None) -> _Tensor:
+        """In-place form of `div`: the result's shape and dtype must fit the tensor."""
+    def divide(self, other: _Tensor | _Number, *, rounding_mode: str | None=None, out: _Tensor | None=None) -> _Tensor:
+        """The quotient: true (integers become the default dtype), or with `rounding_mode` \"trunc\"
+        (towards zero) or \"floor\" (down) in the dtype that the inputs promote to. Integers divided by
+        the number 0 raise RuntimeError; by a tensor's zeros they give -1 (all bits set).
+        """
+    def divide_(self, other: _Tensor | _Number, *, rounding_mode: str | None=None) -> _Tensor:
+        """In-place form of `div`: the result's shape and dtype must fit the tensor."""
+    def dot(self, tensor: _Tensor, *, out: _Tensor | None=None) -> _Tensor:
+        """The sum of two vectors' products."""
+    def double(self, memory_format: _memory_format=...) -> _Tensor:
+        """The same as `to(ftensor.float64)`."""
+    @overload
+    def dsplit(self, sections: _int | _Tensor) -> tuple[_Tensor, ...]:
+        """As hsplit, along dim 2."""
+    @overload
+    def dsplit(self, indices: Sequence[_int] | _Tensor) -> tuple[_Tensor, ...]: ...
+    def eq(self, other: _Tensor | _Number, *, out: _Tensor | None=None) -> _Tensor:
+        """Whether the elements are equal; NaN equals nothing."""
+    def eq_(self, other: _Tensor | _Number) -> _Tensor:
+        """In-place form of `eq`: the result's shape and dtype must fit the tensor."""
+    def equal(self, other: _Tensor) -> _bool:
+        """Whether shapes and all elements are equal."""
+    def erf(self, *, out: _Tensor | None=None) -> _Tensor:
+        """The error function."""
+    def erf_(self) -> _Tensor:
+        """In-place form of `erf`: the result's shape and dtype must fit the tensor."""
+    def erfc(self, *, out: _Tensor | None=None) -> _Tensor:
+        """1 - erf(input), accurate where that is small."""
+    def erfc_(self) -> _Tensor:
+        """In-place form of `erfc`: the result's shape and dtype must fit the tensor."""
+    def erfinv(self, *, out: _Tensor | None=None) -> _Tensor:
+        """The inverse of erf on [-1, 1]."""
+    def erfinv_(self) -> _Tensor:
+        """In-place form of `erfinv`: the result's shape and dtype must fit the tensor."""
+    def exp(self, *, out: _Tensor | None=None) -> _Tensor:
+        """e to the power of the value."""
+    def exp2(self, *, out: _Tensor | None=None) -> _Tensor:
+        """2 to the power of the value."""
+    def exp2_(self) -> _Tensor:
+        """In-place form of `exp2`: the result's shape and dtype must fit the tensor."""
+    def exp_(self) -> _Tensor:
+        """In-place form of `exp`: the result's shape and dtype must fit the tensor."""
+    def expand(self, size: _int | Sequence[_int], *more: _int, implicit: _bool=False) -> _Tensor:
+        """A view with dims of size 1 repeated (by stride 0) and new dims in front; -1 keeps a size.
+        RuntimeError when another dim would have to change.
+        """
+    def expand_as(self, other: _Tensor) -> _Tensor:
+        """The tensor expanded to `other`'s shape."""
+    def expm1(self, *, out: _Tensor | None=None) -> _Tensor:
+        """exp(input) - 1, accurate near 0."""
+    def expm1_(self) -> _Tensor:
+        """In-place form of `expm1`: the result's shape and dtype must fit the tensor."""
+    def fill(self, value: Any) -> _Tensor:
+        """A tensor like `input` with every element `value`."""
+    def fill_(self, value: Any) -> _Tensor:
+        """Write a number (or a 0-d tensor's value) into every element."""
+    def fix(self, *, out: _Tensor | None=None) -> _Tensor:
+        """The whole part of the value."""
+    def fix_(self) -> _Tensor:
+        """In-place form of `trunc`: the result's shape and dtype must fit the tensor."""
+    def flatten(self, start_dim: _int=0, end_dim: _int=-1) -> _Tensor:
+        """Dims `start_dim` to `end_dim` joined into one: a view where strides allow it, else a copy,
+        and the tensor itself when there is nothing to join.
+        """
+    def flip(self, *dims: Any, **named: Any) -> _Tensor:
+        """A copy with the order along these dims reversed."""
+    def fliplr(self) -> _Tensor:
+        """A copy with the columns (dim 1) reversed."""
+    def flipud(self) -> _Tensor:
+        """A copy with the rows (dim 0) reversed."""
+    def float(self, memory_format: _memory_format=...) -> _Tensor:
+        """The same as `to(ftensor.float32)`."""
+    def float_power(self, exponent: Any, *, out: _Tensor | None=None) -> _Tensor:
+        """`pow` in double precision: the result is float64, or complex128 where an input is complex.
+        `out` must have just that dtype.
+        """
+    def float_power_(self, exponent: Any) -> _Tensor:
+        """In-place form of `float_power`: the result's shape and dtype must fit the tensor."""
+    def floor(self, *, out: _Tensor | None=None) -> _Tensor:
+        """The largest whole number not above the value."""
+    def floor_(self) -> _Tensor:
+        """In-place form of `floor`: the result's shape and dtype must fit the tensor."""
+    def floor_divide(self, other: _Tensor | _Number, *, out: _Tensor | None=None) -> _Tensor:
+        """`div` with rounding_mode=\"floor\"."""
+    def floor_divide_(self, other: _Tensor | _Number) -> _Tensor:
+        """In-place form of `floor_divide`: the result's shape and dtype must fit the tensor."""
+    def fmax(self, other: _Tensor | _Number, *, out: _Tensor | None=None) -> _Tensor:
+        """The larger one of each pair; a NaN gives way to a number."""
+    def fmin(self, other: _Tensor | _Number, *, out: _Tensor | None=None) -> _Tensor:
+        """The smaller one of each pair; a NaN gives way to a number."""
+    def fmod(self, other: _Tensor | _Number, *, out: _Tensor | None=None) -> _Tensor:
+        """What division towards zero leaves, with the sign of `input`, as C's fmod. Integers by the
+        number 0 raise RuntimeError; by a tensor's zeros they stay as they are.
+        """
+    def fmod_(self, other: _Tensor | _Number) -> _Tensor:
+        """In-place form of `fmod`: the result's shape and dtype must fit the tensor."""
+    def fpga(self, device: DeviceLike | None=None, non_blocking: _bool=False, memory_format: _memory_format=...) -> _Tensor:
+        """The tensor on an fpga, the current one unless said otherwise."""
+    def frac(self, *, out: _Tensor | None=None) -> _Tensor:
+        """What trunc takes away."""
+    def frac_(self) -> _Tensor:
+        """In-place form of `frac`: the result's shape and dtype must fit the tensor."""
+    def gather(self, dim: _int, index: _Tensor, *, sparse_grad: _bool=False, out: _Tensor | None=None) -> _Tensor:
+        """The element `input[i][index[i][j]]` (for dim 1 of a matrix) for every place of `index`, which
+        has as many dims as the input and is no larger in the others. RuntimeError for an index out of
+        range; negative ones are.
+        """
+    def gcd(self, other: _Tensor | _Number, *, out: _Tensor | None=None) -> _Tensor:
+        """The greatest common divisor of integers, not negative."""
+    def gcd_(self, other: _Tensor | _Number) -> _Tensor:
+        """In-place form of `gcd`: the result's shape and dtype must fit the tensor."""
+    def ge(self, other: _Tensor | _Number, *, out: _Tensor | None=None) -> _Tensor:
+        """Whether `input` is at least `other`."""
+    def ge_(self, other: _Tensor | _Number) -> _Tensor:
+        """In-place form of `ge`: the result's shape and dtype must fit the tensor."""
+    def ger(self, vec2: _Tensor, *, out: _Tensor | None=None) -> _Tensor:
+        """The products of every element of a vector with every one of another; dtypes are promoted."""
+    @property
+    def grad(self: Any) -> None:
+        """None: ftensor records no gradients."""
+    def greater(self, other: _Tensor | _Number, *, out: _Tensor | None=None) -> _Tensor:
+        """Whether `input` is greater than `other`."""
+    def greater_(self, other: _Tensor | _Number) -> _Tensor:
+        """In-place form of `gt`: the result's shape and dtype must fit the tensor."""
+    def greater_equal(self, other: _Tensor | _Number, *, out: _Tensor | None=None) -> _Tensor:
+        """Whether `input` is at least `other`."""
+    def greater_equal_(self, other: _Tensor | _Number) -> _Tensor:
+        """In-place form of `ge`: the result's shape and dtype must fit the tensor."""
+    def gt(self, other: _Tensor | _Number, *, out: _Tensor | None=None) -> _Tensor:
+        """Whether `input` is greater than `other`."""
+    def gt_(self, other: _Tensor | _Number) -> _Tensor:
+        """In-place form of `gt`: the result's shape and dtype must fit the tensor."""
+    def half(self, memory_format: _memory_format=...) -> _Tensor:
+        """The same as `to(ftensor.float16)`."""
+    def hardshrink(self, lambd: _float=0.5, *, out: _Tensor | None=None) -> _Tensor:
+        """0 within [-lambd, lambd]."""
+    def heaviside(self, values: _Tensor | _Number, *, out: _Tensor | None=None) -> _Tensor:
+        """0 below zero, 1 above it, and at zero `values`, which must have the same dtype."""
+    def heaviside_(self, values: _Tensor | _Number) -> _Tensor:
+        """In-place form of `heaviside`: the result's shape and dtype must fit the tensor."""
+    @overload
+    def hsplit(self, sections: _int | _Tensor) -> tuple[_Tensor, ...]:
+        """Views of the columns (dim 1; dim 0 of a 1-d tensor): so many equal ones, or those between
+        the indices.
+        """
+    @overload
+    def hsplit(self, indices: Sequence[_int] | _Tensor) -> tuple[_Tensor, ...]: ...
+    def hypot(self, other: _Tensor | _Number, *, out: _Tensor | None=None) -> _Tensor:
+        """The length of the hypotenuse, computed without overflow on the way."""
+    def hypot_(self, other: _Tensor | _Number) -> _Tensor:
+        """In-place form of `hypot`: the result's shape and dtype must fit the tensor."""
+    def i0(self, *, out: _Tensor | None=None) -> _Tensor:
+        """The modified Bessel function of order 0."""
+    def i0_(self) -> _Tensor:
+        """In-place form of `i0`: the result's shape and dtype must fit the tensor."""
+    @property
+    def imag(self: Any) -> _Tensor:
+        """A view of the imaginary parts; RuntimeError for a real tensor."""
+    def index_add(self, dim: _int, index: _Tensor, source: _Tensor, *, alpha: Any=1, out: _Tensor | None=None) -> _Tensor:
+        """A copy of the input with `alpha * source` added, entry by entry of a dim, to the entries
+        listed in `index`. RuntimeError for an index out of range; negative ones are.
+        """
+    def index_add_(self, dim: _int, index: _Tensor, source: _Tensor, *, alpha: Any=1) -> _Tensor:
+        """In-place form of `index_add`."""
+    def index_copy(self, dim: _int, index: _Tensor, source: _Tensor, *, out: _Tensor | None=None) -> _Tensor:
+        """A copy of the input with the entries of `source` written over those that `index` (int64)
+        lists. IndexError for an index out of range; negative ones are.
+        """
+    def index_copy_(self, dim: _int, index: _Tensor, source: _Tensor) -> _Tensor:
+        """In-place form of `index_copy`."""
+    def index_fill(self, dim: _int, index: _Tensor, value: Any) -> _Tensor:
+        """A copy with the listed entries filled."""
+    def index_fill_(self, dim: _int, index: _Tensor, value: Any) -> _Tensor:
+        """Write a number (or a 0-d tensor's value) into the entries of a dim that `index` (int64)
+        lists. IndexError for an index out of range.
+        """
+    def index_put(self, indices: Sequence[Any], values: _Tensor, accumulate: _bool=False) -> _Tensor:
+        """A copy, put into."""
+    def index_put_(self, indices: Sequence[Any], values: _Tensor, accumulate: _bool=False) -> _Tensor:
+        """`input[indices] = values`; with `accumulate`, values that meet the same element are
+        summed.
+        """
+    def index_reduce(self, dim: _int, index: _Tensor, source: _Tensor, reduce: str, *, include_self: _bool=True, out: _Tensor | None=None) -> _Tensor:
+        """As `index_add`, with \"prod\", \"mean\", \"amax\" or \"amin\" of the entries that meet; of these and
+        what lay there, unless `include_self` is False.
+        """
+    def index_reduce_(self, dim: _int, index: _Tensor, source: _Tensor, reduce: str, *, include_self: _bool=True) -> _Tensor:
+        """In-place form of `index_reduce`."""
+    def index_select(self, dim: _int, index: _Tensor, *, out: _Tensor | None=None) -> _Tensor:
+        """The entries of a dim that are listed."""
+    def inner(self, other: _Tensor, *, out: _Tensor | None=None) -> _Tensor:
+        """The sums of products along the last dims; with a 0-d operand, the products."""
+    def int(self, memory_format: _memory_format=...) -> _Tensor:
+        """The same as `to(ftensor.int32)`."""
+    @property
+    def is_cpu(self: Any) -> _bool:
+        """Whether the tensor is on the host."""
+    @property
+    def is_cuda(self: Any) -> _bool:
+        """False: tensors are strided and on `fpga` or `cpu`."""
+    @property
+    def is_fpga(self: Any) -> _bool:
+        """Whether the tensor is on an `fpga` device."""
+    @property
+    def is_leaf(self: Any) -> _bool:
+        """True: ftensor records no gradients, so no tensor is the result of a recorded op."""
+    @property
+    def is_meta(self: Any) -> _bool:
+        """False: tensors are strided and on `fpga` or `cpu`."""
+    @property
+    def is_mkldnn(self: Any) -> _bool:
+        """False: tensors are strided and on `fpga` or `cpu`."""
+    @property
+    def is_mps(self: Any) -> _bool:
+        """False: tensors are strided and on `fpga` or `cpu`."""
+    @property
+    def is_nested(self: Any) -> _bool:
+        """False: tensors are strided and on `fpga` or `cpu`."""
+    def is_nonzero(self) -> _bool:
+        """Whether the one element is not zero; RuntimeError for several."""
+    def is_pinned(self, device: DeviceLike | None=None) -> _bool:
+        """False, memory is not pinned."""
+    @property
+    def is_quantized(self: Any) -> _bool:
+        """False: tensors are strided and on `fpga` or `cpu`."""
+    @property
+    def is_sparse(self: Any) -> _bool:
+        """False: tensors are strided and on `fpga` or `cpu`."""
+    @property
+    def is_xpu(self: Any) -> _bool:
+        """False: tensors are strided and on `fpga` or `cpu`."""
+    def isclose(self, other: _Tensor, rtol: _float=1e-05, atol: _float=1e-08, equal_nan: _bool=False) -> _Tensor:
+        """Whether elements are equal, or both finite and no further apart than
+        `atol + rtol * abs(other)`. Both tensors must have one dtype.
+        """
+    def isfinite(self) -> _Tensor:
+        """Whether the value is neither infinite nor NaN."""
+    def isinf(self) -> _Tensor:
+        """Whether the value is infinite."""
+    def isnan(self) -> _Tensor:
+        """Whether the value is not a number."""
+    def isneginf(self, *, out: _Tensor | None=None) -> _Tensor:
+        """Whether the value is minus infinity."""
+    def isposinf(self, *, out: _Tensor | None=None) -> _Tensor:
+        """Whether the value is infinity."""
+    def isreal(self) -> _Tensor:
+        """Whether the imaginary part is 0."""
+    def kron(self, other: _Tensor, *, out: _Tensor | None=None) -> _Tensor:
+        """The Kronecker product: each element of `input` times all of `other`. Dtypes are promoted."""
+    def lcm(self, other: _Tensor | _Number, *, out: _Tensor | None=None) -> _Tensor:
+        """The least common multiple of integers, not negative; 0 with a zero."""
+    def lcm_(self, other: _Tensor | _Number) -> _Tensor:
+        """In-place form of `lcm`: the result's shape and dtype must fit the tensor."""
+    def ldexp(self, other: _Tensor, *, out: _Tensor | None=None) -> _Tensor:
+        """`input` times 2 to the power of `other`."""
+    def ldexp_(self, other: _Tensor) -> _Tensor:
+        """In-place form of `ldexp`: the result's shape and dtype must fit the tensor."""
+    def le(self, other: _Tensor | _Number, *, out: _Tensor | None=None) -> _Tensor:
+        """Whether `input` is at most `other`."""
+    def le_(self, other: _Tensor | _Number) -> _Tensor:
+        """In-place form of `le`: the result's shape and dtype must fit the tensor."""
+    def lerp(self, end: _Tensor, weight: Any, *, out: _Tensor | None=None) -> _Tensor:
+        """From `input` (weight 0) to `end` (weight 1) in a straight line. The tensors must have one
+        dtype; a 0-d weight may have another.
+        """
+    def lerp_(self, end: _Tensor, weight: Any) -> _Tensor:
+        """In-place form of `lerp`: the result's shape and dtype must fit the tensor."""
+    def less(self, other: _Tensor | _Number, *, out: _Tensor | None=None) -> _Tensor:
+        """Whether `input` is less than `other`."""
+    def less_(self, other: _Tensor | _Number) -> _Tensor:
+        """In-place form of `lt`: the result's shape and dtype must fit the tensor."""
+    def less_equal(self, other: _Tensor | _Number, *, out: _Tensor | None=None) -> _Tensor:
+        """Whether `input` is at most `other`."""
+    def less_equal_(self, other: _Tensor | _Number) -> _Tensor:
+        """In-place form of `le`: the result's shape and dtype must fit the tensor."""
+    def lgamma(self, *, out: _Tensor | None=None) -> _Tensor:
+        """The logarithm of the gamma function's magnitude."""
+    def lgamma_(self) -> _Tensor:
+        """In-place form of `lgamma`: the result's shape and dtype must fit the tensor."""
+    def log(self, *, out: _Tensor | None=None) -> _Tensor:
+        """The natural logarithm."""
+    def log10(self, *, out: _Tensor | None=None) -> _Tensor:
+        """The logarithm to base 10."""
+    def log10_(self) -> _Tensor:
+        """In-place form of `log10`: the result's shape and dtype must fit the tensor."""
+    def log1p(self, *, out: _Tensor | None=None) -> _Tensor:
+        """log(1 + input), accurate near 0."""
+    def log1p_(self) -> _Tensor:
+        """In-place form of `log1p`: the result's shape and dtype must fit the tensor."""
+    def log2(self, *, out: _Tensor | None=None) -> _Tensor:
+        """The logarithm to base 2."""
+    def log2_(self) -> _Tensor:
+        """In-place form of `log2`: the result's shape and dtype must fit the tensor."""
+    def log_(self) -> _Tensor:
+        """In-place form of `log`: the result's shape and dtype must fit the tensor."""
+    @overload
+    def log_softmax(self, dim: _int, dtype: _dtype | None=None, *, out: _Tensor | None=None) -> _Tensor:
+        """The logarithm of `softmax`."""
+    @overload
+    def log_softmax(self, *, axis: _int | Sequence[_int], dtype: _dtype | None=None, out: _Tensor | None=None) -> _Tensor: ...
+    def logaddexp(self, other: _Tensor | _Number, *, out: _Tensor | None=None) -> _Tensor:
+        """The logarithm of the sum of the exponentials, for numbers of any size."""
+    def logaddexp2(self, other: _Tensor | _Number, *, out: _Tensor | None=None) -> _Tensor:
+        """`logaddexp` in base 2."""
+    def logical_and(self, other: _Tensor | _Number, *, out: _Tensor | None=None) -> _Tensor:
+        """Whether neither is zero."""
+    def logical_and_(self, other: _Tensor | _Number) -> _Tensor:
+        """In-place form of `logical_and`: the result's shape and dtype must fit the tensor."""
+    def logical_not(self, *, out: _Tensor | None=None) -> _Tensor:
+        """Whether the value is 0."""
+    def logical_not_(self) -> _Tensor:
+        """In-place form of `logical_not`: the result's shape and dtype must fit the tensor."""
+    def logical_or(self, other: _Tensor | _Number, *, out: _Tensor | None=None) -> _Tensor:
+        """Whether one is not zero."""
+    def logical_or_(self, other: _Tensor | _Number) -> _Tensor:
+        """In-place form of `logical_or`: the result's shape and dtype must fit the tensor."""
+    def logical_xor(self, other: _Tensor | _Number, *, out: _Tensor | None=None) -> _Tensor:
+        """Whether just one is not zero."""
+    def logical_xor_(self, other: _Tensor | _Number) -> _Tensor:
+        """In-place form of `logical_xor`: the result's shape and dtype must fit the tensor."""
+    def logit(self, eps: _float | None=None, *, out: _Tensor | None=None) -> _Tensor:
+        """Log(x / (1 - x)); with `eps`, x is first brought into [eps, 1 - eps]."""
+    def logit_(self, eps: _float | None=None) -> _Tensor:
+        """In-place form of `logit`: the result's shape and dtype must fit the tensor."""
+    @overload
+    def logsumexp(self, dim: _int, keepdim: _bool=False, *, out: _Tensor | None=None) -> _Tensor:
+        """The logarithm of the sum of exponentials over `dim`, without overflow in between."""
+    @overload
+    def logsumexp(self, *, axis: _int | Sequence[_int], keepdims: _bool=False, out: _Tensor | None=None) -> _Tensor: ...
+    def long(self, memory_format: _memory_format=...) -> _Tensor:
+        """The same as `to(ftensor.int64)`."""
+    def lt(self, other: _Tensor | _Number, *, out: _Tensor | None=None) -> _Tensor:
+        """Whether `input` is less than `other`."""
+    def lt_(self, other: _Tensor | _Number) -> _Tensor:
+        """In-place form of `lt`: the result's shape and dtype must fit the tensor."""
+    @property
+    def mH(self: Any) -> _Tensor:
+        """mT, conjugated when complex (then a copy; torch returns a lazy view)."""
+    @property
+    def mT(self: Any) -> _Tensor:
+        """A view with the last two dims exchanged, for a matrix or a batch of matrices."""
+    def masked_fill(self, mask: _Tensor, value: Any) -> _Tensor:
+        """`value` where the mask is True, else the input."""
+    def masked_fill_(self, mask: _Tensor, value: Any) -> _Tensor:
+        """Write a number where the (broadcast) mask is True."""
+    def masked_scatter(self, mask: _Tensor, source: _Tensor) -> _Tensor:
+        """A copy, scattered into."""
+    def masked_scatter_(self, mask: _Tensor, source: _Tensor) -> _Tensor:
+        """Write the elements of `source`, one after another, where the (broadcast) mask is True. Waits
+        for the mask.
+        """
+    def masked_select(self, mask: _Tensor, *, out: _Tensor | None=None) -> _Tensor:
+        """The elements where the mask is True, 1-d."""
+    def matmul(self, other: _Tensor, *, out: _Tensor | None=None) -> _Tensor:
+        """The matrix product. A vector on the left is a row, one on the right a column, and that dim is
+        left out of the result; all dims before the last two are batches, which broadcast.
+        RuntimeError for 0-d operands, sizes that don't fit, or different dtypes.
+        """
+    def matrix_power(self, n: _int, *, out: _Tensor | None=None) -> _Tensor:
+        """See `linalg.matrix_power`."""
+    @overload
+    def max(self, *, out: _Tensor | None=None) -> _Tensor:
+        """The largest element of all; the largest along a dim, with the first index it is found at; or
+        the larger of two tensors' elements, as `maximum`. A NaN is the largest.
+        """
+    @overload
+    def max(self, dim: _int, keepdim: _bool=False, *, out: _Tensor | None=None) -> _return_types.max: ...
+    @overload
+    def max(self, other: _Tensor | _Number, *, out: _Tensor | None=None) -> _Tensor: ...
+    @overload
+    def max(self, *, axis: _int | Sequence[_int], keepdims: _bool=False, out: _Tensor | None=None) -> _return_types.max: ...
+    def maximum(self, other: _Tensor | _Number, *, out: _Tensor | None=None) -> _Tensor:
+        """The larger one of each pair; NaN where either is NaN."""
+    @overload
+    def mean(self, dim: _int | Sequence[_int] | None=None, keepdim: _bool=False, *, dtype: _dtype | None=None, out: _Tensor | None=None) -> _Tensor:
+        """The mean over `dim`; NaN where there is nothing."""
+    @overload
+    def mean(self, *, axis: _int | Sequence[_int], keepdims: _bool=False, dtype: _dtype | None=None, out: _Tensor | None=None) -> _Tensor: ...
+    @overload
+    def min(self, *, out: _Tensor | None=None) -> _Tensor:
+        """The smallest element of all; the smallest along a dim, with the first index it is found at;
+        or the smaller of two tensors' elements, as `minimum`. A NaN is the smallest.
+        """
+    @overload
+    def min(self, dim: _int, keepdim: _bool=False, *, out: _Tensor | None=None) -> _return_types.min: ...
+    @overload
+    def min(self, other: _Tensor | _Number, *, out: _Tensor | None=None) -> _Tensor: ...
+    @overload
+    def min(self, *, axis: _int | Sequence[_int], keepdims: _bool=False, out: _Tensor | None=None) -> _return_types.min: ...
+    def minimum(self, other: _Tensor | _Number, *, out: _Tensor | None=None) -> _Tensor:
+        """The smaller one of each pair; NaN where either is NaN."""
+    def mm(self, mat2: _Tensor, *, out: _Tensor | None=None) -> _Tensor:
+        """The product of two matrices of one dtype. float16 and bfloat16 are summed in float32,
+        integers wrap. RuntimeError for other numbers of dims, sizes that don't fit, or different
+        dtypes.
+        """
+    def moveaxis(self, source: Any, destination: Any) -> _Tensor:
+        """A view with the `source` dims (an int or a tuple) at the `destination` positions and the
+        other dims in their order.
+        """
+    def movedim(self, source: Any, destination: Any) -> _Tensor:
+        """A view with the `source` dims (an int or a tuple) at the `destination` positions and the
+        other dims in their order.
+        """
+    def mul(self, other: _Tensor | _Number, *, out: _Tensor | None=None) -> _Tensor:
+        """The product."""
+    def mul_(self, other: _Tensor | _Number) -> _Tensor:
+        """In-place form of `mul`: the result's shape and dtype must fit the tensor."""
+    def multiply(self, other: _Tensor | _Number, *, out: _Tensor | None=None) -> _Tensor:
+        """The product."""
+    def multiply_(self, other: _Tensor | _Number) -> _Tensor:
+        """In-place form of `mul`: the result's shape and dtype must fit the tensor."""
+    def mv(self, vec: _Tensor, *, out: _Tensor | None=None) -> _Tensor:
+        """The product of a matrix and a vector. Errors as for `mm`."""
+    def nan_to_num(self, nan: _float | None=None, posinf: _float | None=None, neginf: _float | None=None, *, out: _Tensor | None=None) -> _Tensor:
+        """NaN and the infinities replaced, by 0 and the dtype's largest and smallest number unless
+        told otherwise.
+        """
+    def nan_to_num_(self, nan: _float | None=None, posinf: _float | None=None, neginf: _float | None=None) -> _Tensor:
+        """In-place form of `nan_to_num`: the result's shape and dtype must fit the tensor."""
+    @overload
+    def nanmean(self, dim: _int | None=None, keepdim: _bool=False, *, dtype: _dtype | None=None, out: _Tensor | None=None) -> _Tensor:
+        """The mean of the elements that are not NaN. RuntimeError for integers and complex tensors."""
+    @overload
+    def nanmean(self, *, axis: _int | Sequence[_int], keepdims: _bool=False, dtype: _dtype | None=None, out: _Tensor | None=None) -> _Tensor: ...
+    @overload
+    def nansum(self, dim: _int | Sequence[_int] | None=None, keepdim: _bool=False, *, dtype: _dtype | None=None, out: _Tensor | None=None) -> _Tensor:
+        """The sum over `dim`, NaN counted as zero."""
+    @overload
+    def nansum(self, *, axis: _int | Sequence[_int], keepdims: _bool=False, dtype: _dtype | None=None, out: _Tensor | None=None) -> _Tensor: ...
+    def narrow(self, dim: _int, start: Any, length: _int) -> _Tensor:
+        """A view of `length` entries of a dim from `start` on (an int or a 0-d integer tensor;
+        negative from the end).
+        """
+    def ne(self, other: _Tensor | _Number, *, out: _Tensor | None=None) -> _Tensor:
+        """Whether the elements differ; NaN differs from everything."""
+    def ne_(self, other: _Tensor | _Number) -> _Tensor:
+        """In-place form of `ne`: the result's shape and dtype must fit the tensor."""
+    def neg(self, *, out: _Tensor | None=None) -> _Tensor:
+        """The value with its sign turned."""
+    def neg_(self) -> _Tensor:
+        """In-place form of `neg`: the result's shape and dtype must fit the tensor."""
+    def negative(self, *, out: _Tensor | None=None) -> _Tensor:
+        """The value with its sign turned."""
+    def negative_(self) -> _Tensor:
+        """In-place form of `neg`: the result's shape and dtype must fit the tensor."""
+    @overload
+    def new(self, *sizes: _int | Sequence[_int]) -> _Tensor:
+        """Torch's old way to make a tensor of this one's dtype and device."""
+    @overload
+    def new(self, data: Any) -> _Tensor: ...
+    def new_empty(self, *size: _int | Sequence[_int], dtype: _dtype | None=None, layout: Any=None, device: DeviceLike | None=None, pin_memory: _bool | None=False, requires_grad: _bool=False) -> _Tensor:
+        """`empty` with this tensor's dtype and device, unless others are given."""
+    def new_empty_strided(self, size: _int | Sequence[_int], stride: Any, *, dtype: _dtype | None=None, layout: Any=None, device: DeviceLike | None=None, pin_memory: _bool | None=False, requires_grad: _bool=False) -> _Tensor:
+        """`empty_strided` with this tensor's dtype and device, unless others are given."""
+    def new_full(self, size: _int | Sequence[_int], fill_value: Any, *, dtype: _dtype | None=None, layout: Any=None, device: DeviceLike | None=None, pin_memory: _bool | None=False, requires_grad: _bool=False) -> _Tensor:
+        """`full` with this tensor's dtype (not the value's) and device, unless others are given."""
+    def new_ones(self, *size: _int | Sequence[_int], dtype: _dtype | None=None, layout: Any=None, device: DeviceLike | None=None, pin_memory: _bool | None=False, requires_grad: _bool=False) -> _Tensor:
+        """`ones` with this tensor's dtype and device, unless others are given."""
+    def new_tensor(self, data: Any, *, dtype: _dtype | None=None, layout: Any=None, device: DeviceLike | None=None, pin_memory: _bool | None=False, requires_grad: _bool=False) -> _Tensor:
+        """`tensor(data)` with this tensor's dtype and device, unless others are given."""
+    def new_zeros(self, *size: _int | Sequence[_int], dtype: _dtype | None=None, layout: Any=None, device: DeviceLike | None=None, pin_memory: _bool | None=False, requires_grad: _bool=False) -> _Tensor:
+        """`zeros` with this tensor's dtype and device, unless others are given."""
+    def nextafter(self, other: _Tensor, *, out: _Tensor | None=None) -> _Tensor:
+        """The number after `input` in the direction of `other`, in the dtype that both promote to."""
+    def nextafter_(self, other: _Tensor) -> _Tensor:
+        """In-place form of `nextafter`: the result's shape and dtype must fit the tensor."""
+    @overload
+    def nonzero(self, *, out: _Tensor | None=None) -> _Tensor:
+        """The indices of the elements that are not zero: int64, one row for each, in order; or one
+        tensor for each dim. Waits for the input.
+        """
+    @overload
+    def nonzero(self, *, as_tuple: _bool=True) -> tuple[_Tensor, ...]: ...
+    def nonzero_static(self, *, size: _int, fill_value: _int=-1, out: _Tensor | None=None) -> _Tensor:
+        """As `nonzero` with exactly `size` rows: the first ones found, the rest filled."""
+    @overload
+    def norm(self, p: Any='fro', dim: _int | None=None, keepdim: _bool=False, dtype: _dtype | None=None, *, out: _Tensor | None=None) -> _Tensor:
+        """The vector norm of order `p` of all elements or over `dim`; \"fro\" is the 2-norm."""
+    @overload
+    def norm(self, p: Any='fro', *, axis: _int | Sequence[_int], keepdims: _bool=False, dtype: _dtype | None=None, out: _Tensor | None=None) -> _Tensor: ...
+    def not_equal(self, other: _Tensor | _Number, *, out: _Tensor | None=None) -> _Tensor:
+        """Whether the elements differ; NaN differs from everything."""
+    def not_equal_(self, other: _Tensor | _Number) -> _Tensor:
+        """In-place form of `ne`: the result's shape and dtype must fit the tensor."""
+    def numpy(self, *, force: _bool=False, non_blocking: _bool=False) -> np.ndarray[Any, Any]:
+        """A NumPy array of the elements; see `interop.numpy.to_numpy` for when memory is shared."""
+    def outer(self, vec2: _Tensor, *, out: _Tensor | None=None) -> _Tensor:
+        """The products of every element of a vector with every one of another; dtypes are promoted."""
+    def permute(self, dims: Any, *more: _int) -> _Tensor:
+        """A view with all dims in the order given."""
+    def positive(self) -> _Tensor:
+        """The tensor itself; RuntimeError for bool."""
+    def pow(self, exponent: Any, *, out: _Tensor | None=None) -> _Tensor:
+        """`input` to the power of `exponent`; one of them may be a number. Integers stay integers and
+        wrap: to a negative number as exponent they raise RuntimeError, to a tensor's negative
+        elements they give 0 (1 and -1 excepted).
+        """
+    def pow_(self, exponent: Any) -> _Tensor:
+        """In-place form of `pow`: the result's shape and dtype must fit the tensor."""
+    @overload
+    def prod(self, dim: _int | Sequence[_int] | None=None, keepdim: _bool=False, *, dtype: _dtype | None=None, out: _Tensor | None=None) -> _Tensor:
+        """The product over `dim`."""
+    @overload
+    def prod(self, *, axis: _int | Sequence[_int], keepdims: _bool=False, dtype: _dtype | None=None, out: _Tensor | None=None) -> _Tensor: ...
+    def put(self, index: _Tensor, source: _Tensor, accumulate: _bool=False) -> _Tensor:
+        """A copy, put into."""
+    def put_(self, index: _Tensor, source: _Tensor, accumulate: _bool=False) -> _Tensor:
+        """Write the elements of `source` to places of the flattened tensor, in order; with `accumulate`
+        add them. IndexError for an index out of range.
+        """
+    def rad2deg(self, *, out: _Tensor | None=None) -> _Tensor:
+        """Radians as degrees."""
+    def rad2deg_(self) -> _Tensor:
+        """In-place form of `rad2deg`: the result's shape and dtype must fit the tensor."""
+    def ravel(self) -> _Tensor:
+        """All elements in one dim, copied unless they lie contiguously."""
+    @property
+    def real(self: Any) -> _Tensor:
+        """A view of the real parts; a real tensor is returned itself."""
+    def reciprocal(self, *, out: _Tensor | None=None) -> _Tensor:
+        """1 divided by the value."""
+    def reciprocal_(self) -> _Tensor:
+        """In-place form of `reciprocal`: the result's shape and dtype must fit the tensor."""
+    def relu(self, inplace: _bool=False) -> _Tensor:
+        """The value, and 0 for negative ones."""
+    def relu_(self) -> _Tensor:
+        """In-place form of `relu`."""
+    def remainder(self, other: _Tensor | _Number, *, out: _Tensor | None=None) -> _Tensor:
+        """What floor division leaves, with the sign of `other`, as Python's `%`. Integers by the number
+        0 raise RuntimeError; by a tensor's zeros they stay as they are.
+        """
+    def remainder_(self, other: _Tensor | _Number) -> _Tensor:
+        """In-place form of `remainder`: the result's shape and dtype must fit the tensor."""
+    def repeat(self, *repeats: _int | Sequence[_int] | _Tensor, **named: Any) -> _Tensor:
+        """A copy that holds the tensor so many times along each dim."""
+    def repeat_interleave(self, repeats: _int | Sequence[_int] | _Tensor | None=None, dim: _int | None=None, *, output_size: _int | None=None) -> _Tensor:
+        """Each entry of a dim so many times, one after the other: as often as `repeats` says for all,
+        or for each (a 1-d integer tensor, for which the call waits). Without `dim` the input is
+        flattened. `repeat_interleave(repeats)` gives the indices that this would take.
+        """
+    def requires_grad_(self, requires_grad: _bool=True) -> _Tensor:
+        """Itself; RuntimeError for True, which can't be honoured."""
+    def reshape(self, shape: _int | Sequence[_int], *more: _int) -> _Tensor:
+        """The elements in row-major order under another shape, one size of which may be -1: a view
+        where strides allow it, else a copy. RuntimeError when the shape does not fit.
+        """
+    def reshape_as(self, other: _Tensor) -> _Tensor:
+        """The tensor reshaped to `other`'s shape."""
+    def resize_(self, *size: _int | Sequence[_int], memory_format: _memory_format=...) -> _Tensor:
+        """Change the shape in place; elements keep their place in memory."""
+    def resize_as_(self, the_template: _Tensor, *, memory_format: _memory_format=...) -> _Tensor:
+        """`resize_` to another tensor's shape; with `preserve_format` channels-last where that
+        one is.
+        """
+    def resolve_conj(self) -> _Tensor:
+        """The tensor itself, since `conj` computes at once."""
+    def resolve_neg(self) -> _Tensor:
+        """The tensor itself, since no view is negated lazily."""
+    def roll(self, shifts: Any=None, dims: Any=()) -> _Tensor:
+        """A copy with elements moved along dims; what leaves at the end comes back at the start.
+        Without dims the tensor is rolled as if flattened.
+        """
+    def rot90(self, k: _int=1, dims: Any=(0, 1)) -> _Tensor:
+        """A copy turned k times from dims[0] to dims[1]."""
+    def round(self, *, decimals: _int=0, out: _Tensor | None=None) -> _Tensor:
+        """The nearest number with so many decimals (negative: so many zeros before the point); of two,
+        the one with the even last digit.
+        """
+    def round_(self, *, decimals: _int=0) -> _Tensor:
+        """In-place form of `round`: the result's shape and dtype must fit the tensor."""
+    def rsqrt(self, *, out: _Tensor | None=None) -> _Tensor:
+        """1 divided by the square root."""
+    def rsqrt_(self) -> _Tensor:
+        """In-place form of `rsqrt`: the result's shape and dtype must fit the tensor."""
+    def scatter(self, dim: _int, index: _Tensor, src: Any=None, *, value: Any=None, reduce: str | None=None, out: _Tensor | None=None) -> _Tensor:
+        """A copy of the input with the elements of `src`, or a number, at the places that `index` leads
+        to along a dim; the last one stays where several meet. `reduce` \"add\" or \"multiply\" joins them
+        with what lies there. RuntimeError for an index out of range.
+        """
+    def scatter_(self, dim: _int, index: _Tensor, src: Any=None, *, value: Any=None, reduce: str | None=None) -> _Tensor:
+        """In-place form of `scatter`."""
+    def scatter_add(self, dim: _int, index: _Tensor, src: _Tensor, *, out: _Tensor | None=None) -> _Tensor:
+        """A copy of the input with the elements of `src` added where `index` leads to along a dim, in
+        order. RuntimeError for an index out of range.
+        """
+    def scatter_add_(self, dim: _int, index: _Tensor, src: _Tensor) -> _Tensor:
+        """In-place form of `scatter_add`."""
+    def scatter_reduce(self, dim: _int, index: _Tensor, src: _Tensor, reduce: str, *, include_self: _bool=True, out: _Tensor | None=None) -> _Tensor:
+        """As `scatter_add`, with \"sum\", \"prod\", \"mean\", \"amax\" or \"amin\" of the elements that meet; of
+        these and what lay there, unless `include_self` is False.
+        """
+    def scatter_reduce_(self, dim: _int, index: _Tensor, src: _Tensor, reduce: str, *, include_self: _bool=True) -> _Tensor:
+        """In-place form of `scatter_reduce`."""
+    def select(self, dim: _int, index: _int) -> _Tensor:
+        """A view of one entry of a dim, without that dim."""
+    def select_scatter(self, src: _Tensor, dim: _int, index: _int) -> _Tensor:
+        """A copy with one entry of a dim replaced."""
+    def sgn(self, *, out: _Tensor | None=None) -> _Tensor:
+        """The sign; of a complex number, the number of magnitude 1 in its direction."""
+    def sgn_(self) -> _Tensor:
+        """In-place form of `sgn`: the result's shape and dtype must fit the tensor."""
+    def short(self, memory_format: _memory_format=...) -> _Tensor:
+        """The same as `to(ftensor.int16)`."""
+    def sigmoid(self, *, out: _Tensor | None=None) -> _Tensor:
+        """1 / (1 + exp(-input))."""
+    def sigmoid_(self) -> _Tensor:
+        """In-place form of `sigmoid`: the result's shape and dtype must fit the tensor."""
+    def sign(self, *, out: _Tensor | None=None) -> _Tensor:
+        """1, 0 or -1, as the value is above, at or below 0."""
+    def sign_(self) -> _Tensor:
+        """In-place form of `sign`: the result's shape and dtype must fit the tensor."""
+    def signbit(self, *, out: _Tensor | None=None) -> _Tensor:
+        """Whether the sign bit is set, as it is for -0."""
+    def sin(self, *, out: _Tensor | None=None) -> _Tensor:
+        """The sine."""
+    def sin_(self) -> _Tensor:
+        """In-place form of `sin`: the result's shape and dtype must fit the tensor."""
+    def sinc(self, *, out: _Tensor | None=None) -> _Tensor:
+        """sin(pi * input) / (pi * input), and 1 at 0."""
+    def sinc_(self) -> _Tensor:
+        """In-place form of `sinc`: the result's shape and dtype must fit the tensor."""
+    def sinh(self, *, out: _Tensor | None=None) -> _Tensor:
+        """The hyperbolic sine."""
+    def sinh_(self) -> _Tensor:
+        """In-place form of `sinh`: the result's shape and dtype must fit the tensor."""
+    def slice_scatter(self, src: _Tensor, dim: _int=0, start: _int | None=None, end: _int | None=None, step: _int=1, *, out: _Tensor | None=None) -> _Tensor:
+        """A copy of the input with a slice of a dim replaced."""
+    @overload
+    def softmax(self, dim: _int, dtype: _dtype | None=None, *, out: _Tensor | None=None) -> _Tensor:
+        """Exponentials along a dim, divided by their sum."""
+    @overload
+    def softmax(self, *, axis: _int | Sequence[_int], dtype: _dtype | None=None, out: _Tensor | None=None) -> _Tensor: ...
+    def split(self, split_size_or_sections: Any=None, dim: _int=0, *, split_size: Any=None) -> tuple[_Tensor, ...]:
+        """Views of `split_size` entries of a dim each (the last may have less), or of the sizes in a
+        list, which must add up to the dim's.
+        """
+    def split_with_sizes(self, split_sizes: Any, dim: _int=0) -> tuple[_Tensor, ...]:
+        """Views of these sizes."""
+    def sqrt(self, *, out: _Tensor | None=None) -> _Tensor:
+        """The square root."""
+    def sqrt_(self) -> _Tensor:
+        """In-place form of `sqrt`: the result's shape and dtype must fit the tensor."""
+    def square(self, *, out: _Tensor | None=None) -> _Tensor:
+        """The value times itself. A bool input gives int64."""
+    def square_(self) -> _Tensor:
+        """In-place form of `square`: the result's shape and dtype must fit the tensor."""
+    def squeeze(self, dim: _int | None=None, *more: _int) -> _Tensor:
+        """A view without the dims of size 1, or without those of them named by `dim` (int or tuple)."""
+    def squeeze_(self, dim: _int | None=None, *more: _int) -> _Tensor:
+        """`squeeze` in place."""
+    @overload
+    def std(self, dim: _int | None=None, unbiased: Any=..., keepdim: _bool=False, *, correction: Any=..., out: _Tensor | None=None) -> _Tensor:
+        """The standard deviation over `dim`: the square root of `var`."""
+    @overload
+    def std(self, *, axis: _int | Sequence[_int], unbiased: Any=..., keepdims: _bool=False, correction: Any=..., out: _Tensor | None=None) -> _Tensor: ...
+    def sub(self, other: _Tensor | _Number, *, alpha: Any=1, out: _Tensor | None=None) -> _Tensor:
+        """`input` less `alpha` times `other`. RuntimeError for bool operands, for which `^` and `~`
+        are meant, and for an `alpha` of a higher category than the inputs.
+        """
+    def sub_(self, other: _Tensor | _Number, *, alpha: Any=1) -> _Tensor:
+        """In-place form of `sub`: the result's shape and dtype must fit the tensor."""
+    def subtract(self, other: _Tensor | _Number, *, alpha: Any=1, out: _Tensor | None=None) -> _Tensor:
+        """`input` less `alpha` times `other`. RuntimeError for bool operands, for which `^` and `~`
+        are meant, and for an `alpha` of a higher category than the inputs.
+        """
+    def subtract_(self, other: _Tensor | _Number, *, alpha: Any=1) -> _Tensor:
+        """In-place form of `sub`: the result's shape and dtype must fit the tensor."""
+    @overload
+    def sum(self, dim: _int | Sequence[_int] | None=None, keepdim: _bool=False, *, dtype: _dtype | None=None, out: _Tensor | None=None) -> _Tensor:
+        """The sum over `dim`."""
+    @overload
+    def sum(self, *, axis: _int | Sequence[_int], keepdims: _bool=False, dtype: _dtype | None=None, out: _Tensor | None=None) -> _Tensor: ...
+    def sum_to_size(self, *size: _int | Sequence[_int]) -> _Tensor:
+        """The sum over the dims that broadcasting a tensor of this size would have made or stretched.
+        RuntimeError when it does not broadcast to this tensor's shape.
+        """
+    def swapaxes(self, axis0: _int, axis1: _int) -> _Tensor:
+        """`transpose` under NumPy's name."""
+    def swapaxes_(self, axis0: _int, axis1: _int) -> _Tensor:
+        """`swapaxes` in place."""
+    def swapdims(self, dim0: _int, dim1: _int) -> _Tensor:
+        """A view with two dims exchanged."""
+    def swapdims_(self, dim0: _int, dim1: _int) -> _Tensor:
+        """`transpose` in place."""
+    def t(self) -> _Tensor:
+        """A matrix transposed, as a view; RuntimeError beyond 2 dims."""
+    def t_(self) -> _Tensor:
+        """`t` in place."""
+    def take(self, index: _Tensor, *, out: _Tensor | None=None) -> _Tensor:
+        """Elements by their place in the flattened input."""
+    def take_along_dim(self, indices: _Tensor, dim: _int | None=None, *, out: _Tensor | None=None) -> _Tensor:
+        """As `gather`, with input and indices broadcast together in the other dims, and with negative
+        indices counting from the end; without `dim`, both are flattened and negative ones refused.
+        """
+    def tan(self, *, out: _Tensor | None=None) -> _Tensor:
+        """The tangent."""
+    def tan_(self) -> _Tensor:
+        """In-place form of `tan`: the result's shape and dtype must fit the tensor."""
+    def tanh(self, *, out: _Tensor | None=None) -> _Tensor:
+        """The hyperbolic tangent."""
+    def tanh_(self) -> _Tensor:
+        """In-place form of `tanh`: the result's shape and dtype must fit the tensor."""
+    def tensor_split(self, indices_or_sections: Any=None, dim: _int=0, *, sections: _int | _Tensor | None=None, indices: Sequence[_int] | _Tensor | None=None, tensor_indices_or_sections: _Tensor | None=None) -> tuple[_Tensor, ...]:
+        """That many views of a dim, with sizes that differ by at most 1, or the views between the
+        indices in a tuple. An int64 tensor of 0 or 1 dims stands for the one or the other.
+        """
+    def tile(self, *dims: Any, **named: Any) -> _Tensor:
+        """As `repeat`; fewer counts than dims are for the last ones."""
+    @overload
+    def to(self, dtype: _dtype | None, non_blocking: _bool=False, copy: _bool=False, *, memory_format: _memory_format | None=None) -> _Tensor:
+        """The tensor in another dtype or on another device."""
+    @overload
+    def to(self, device: DeviceLike | None, dtype: _dtype | None=None, non_blocking: _bool=False, copy: _bool=False, *, memory_format: _memory_format | None=None) -> _Tensor: ...
+    @overload
+    def to(self, other: _Tensor | _Number, non_blocking: _bool=False, copy: _bool=False, *, memory_format: _memory_format | None=None) -> _Tensor: ...
+    def to_torch(self, *, non_blocking: _bool=False) -> Any:
+        """A torch tensor of the elements; see `interop.torch.to_torch`."""
+    def transpose(self, dim0: _int, dim1: _int) -> _Tensor:
+        """A view with two dims exchanged."""
+    def transpose_(self, dim0: _int, dim1: _int) -> _Tensor:
+        """`transpose` in place."""
+    def tril(self, diagonal: _int=0, *, out: _Tensor | None=None) -> _Tensor:
+        """The lower triangle of each matrix, up to the diagonal with this number; zeros elsewhere."""
+    def tril_(self, diagonal: _int=0) -> _Tensor:
+        """In-place form of `tril`: the result's shape and dtype must fit the tensor."""
+    def triu(self, diagonal: _int=0, *, out: _Tensor | None=None) -> _Tensor:
+        """The upper triangle of each matrix, from the diagonal with this number on; zeros elsewhere."""
+    def triu_(self, diagonal: _int=0) -> _Tensor:
+        """In-place form of `triu`: the result's shape and dtype must fit the tensor."""
+    def true_divide(self, other: _Tensor | _Number, *, out: _Tensor | None=None) -> _Tensor:
+        """`div` without rounding."""
+    def true_divide_(self, other: _Tensor | _Number) -> _Tensor:
+        """In-place form of `true_divide`: the result's shape and dtype must fit the tensor."""
+    def trunc(self, *, out: _Tensor | None=None) -> _Tensor:
+        """The whole part of the value."""
+    def trunc_(self) -> _Tensor:
+        """In-place form of `trunc`: the result's shape and dtype must fit the tensor."""
+    def type(self, dtype: _dtype | None=None, non_blocking: _bool=False) -> str | _Tensor:
+        """Without a dtype the name of the tensor's type, such as \"ftensor.FloatTensor\" (on an fpga
+        \"ftensor.fpga.FloatTensor\"), else the tensor converted to a dtype or to such a name.
+        """
+    def type_as(self, other: _Tensor) -> _Tensor:
+        """The tensor in `other`'s dtype, on its device."""
+    def unbind(self, dim: _int=0) -> tuple[_Tensor, ...]:
+        """A view of every entry of a dim."""
+    def unflatten(self, dim: _int, sizes: _int | Sequence[_int]) -> _Tensor:
+        """A view with one dim split into `sizes`, one of which may be -1. RuntimeError when they do
+        not multiply to the dim's size.
+        """
+    def unfold(self, dimension: _int, size: _int, step: _int) -> _Tensor:
+        """A view of all windows of `size` entries of a dim, one every `step`, as a new last dim."""
+    def unravel_index(self, shape: _int | Sequence[_int]) -> tuple[_Tensor, ...]:
+        """The coordinates of places in a shape, as int64; places beyond it, or negative, wrap
+        around.
+        """
+    def unsafe_chunk(self, chunks: _int, dim: _int=0) -> tuple[_Tensor, ...]:
+        """At most `chunks` views of a dim, equal but for the last; `tensor_split` gives exactly as
+        many.
+        """
+    def unsafe_split(self, split_size_or_sections: Any=None, dim: _int=0, *, split_size: Any=None) -> tuple[_Tensor, ...]:
+        """Views of `split_size` entries of a dim each (the last may have less), or of the sizes in a
+        list, which must add up to the dim's.
+        """
+    def unsafe_split_with_sizes(self, split_sizes: Any, dim: _int=0) -> tuple[_Tensor, ...]:
+        """Views of these sizes."""
+    def unsqueeze(self, dim: _int) -> _Tensor:
+        """A view with a new dim of size 1 at `dim`."""
+    def unsqueeze_(self, dim: _int) -> _Tensor:
+        """`unsqueeze` in place."""
+    @overload
+    def var(self, dim: _int | None=None, unbiased: Any=..., keepdim: _bool=False, *, correction: Any=..., out: _Tensor | None=None) -> _Tensor:
+        """The variance over `dim`: the mean square distance from the mean, divided by n - correction
+        (`unbiased=False` is `correction=0`). A complex tensor's is real. RuntimeError for integers.
+        """
+    @overload
+    def var(self, *, axis: _int | Sequence[_int], unbiased: Any=..., keepdims: _bool=False, correction: Any=..., out: _Tensor | None=None) -> _Tensor: ...
+    def vdot(self, other: _Tensor, *, out: _Tensor | None=None) -> _Tensor:
+        """`dot` with the conjugate of `input`."""
+    @overload
+    def view(self, *shape: _int | Sequence[_int]) -> _Tensor:
+        """The same memory under another shape (one size may be -1), or its bytes as another dtype.
+        RuntimeError when strides or sizes would need a copy; `reshape` makes one.
+        """
+    @overload
+    def view(self, dtype: _dtype) -> _Tensor: ...
+    def view_as(self, other: _Tensor) -> _Tensor:
+        """The tensor viewed with `other`'s shape."""
+    @overload
+    def vsplit(self, sections: _int | _Tensor) -> tuple[_Tensor, ...]:
+        """As hsplit, along the rows (dim 0)."""
+    @overload
+    def vsplit(self, indices: Sequence[_int] | _Tensor) -> tuple[_Tensor, ...]: ...
+    def where(self, condition: Any, other: _Tensor | _Number) -> _Tensor:
+        """The tensor where the condition holds, else `other`."""
+    def xlogy(self, other: _Tensor | _Number, *, out: _Tensor | None=None) -> _Tensor:
+        """`input * log(other)`; 0 where `input` is 0, unless `other` is NaN."""
+    def xlogy_(self, other: _Tensor | _Number) -> _Tensor:
+        """In-place form of `xlogy`: the result's shape and dtype must fit the tensor."""
+    def zero_(self) -> _Tensor:
+        """Write zeros."""

@@ -1,0 +1,39 @@
+"""The functions of ftensor.linalg, torch's.
+
+Written from the catalogue by `make stubs`.
+"""
+
+from builtins import bool as _bool, complex as _complex, float as _float, int as _int, type as _type
+from collections.abc import Iterator, Sequence
+from typing import Any, Literal, overload
+
+import numpy as np
+
+from ._device import DeviceLike, device as _device
+from ._tensor import Tensor as _Tensor
+from .dtypes import dtype as _dtype
+from .formats import Size as _Size, layout as _layout, memory_format as _memory_format
+from . import return_types as _return_types
+
+_Number = _complex | np.generic
+
+def matmul(input: _Tensor, other: _Tensor, *, out: _Tensor | None=None) -> _Tensor:
+    """The matrix product. A vector on the left is a row, one on the right a column, and that dim is
+    left out of the result; all dims before the last two are batches, which broadcast.
+    RuntimeError for 0-d operands, sizes that don't fit, or different dtypes.
+    """
+def matrix_power(input: _Tensor, n: _int, *, out: _Tensor | None=None) -> _Tensor:
+    """Square matrices to an integer power, by repeated squaring; power 0 is the identity."""
+def multi_dot(tensors: Sequence[_Tensor], *, out: _Tensor | None=None) -> _Tensor:
+    """The product of a chain of matrices in the order that takes the fewest multiplications. The
+    first may be a vector (a row), and so may the last (a column).
+    """
+def vecdot(x: _Tensor, y: _Tensor, *, dim: _int=-1, out: _Tensor | None=None) -> _Tensor:
+    """`vdot` along a dim, of tensors that broadcast."""
+@overload
+def vector_norm(input: _Tensor, ord: Any=2, dim: _int | None=None, keepdim: _bool=False, *, dtype: _dtype | None=None, out: _Tensor | None=None) -> _Tensor:
+    """The norm of order `ord` (any number, inf or -inf; 0 counts what is not zero) of all elements
+    or over `dim`. RuntimeError for integers.
+    """
+@overload
+def vector_norm(input: _Tensor, ord: Any=2, *, axis: _int | Sequence[_int], keepdims: _bool=False, dtype: _dtype | None=None, out: _Tensor | None=None) -> _Tensor: ...

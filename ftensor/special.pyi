@@ -1,0 +1,174 @@
+"""The functions of ftensor.special, torch's.
+
+Written from the catalogue by `make stubs`.
+"""
+
+from builtins import bool as _bool, complex as _complex, float as _float, int as _int, type as _type
+from collections.abc import Iterator, Sequence
+from typing import Any, Literal, overload
+
+import numpy as np
+
+from ._device import DeviceLike, device as _device
+from ._tensor import Tensor as _Tensor
+from .dtypes import dtype as _dtype
+from .formats import Size as _Size, layout as _layout, memory_format as _memory_format
+from . import return_types as _return_types
+
+_Number = _complex | np.generic
+
+def digamma(input: _Tensor, *, out: _Tensor | None=None) -> _Tensor:
+    """The logarithmic derivative of the gamma function.
+
+    Integer and bool inputs are computed in the default dtype.
+    `out` takes the result where its dtype can hold it, else RuntimeError.
+    """
+def entr(input: _Tensor, *, out: _Tensor | None=None) -> _Tensor:
+    """-input * log(input), the summand of entropy.
+
+    Integer and bool inputs are computed in the default dtype.
+    `out` takes the result where its dtype can hold it, else RuntimeError.
+    """
+def erf(input: _Tensor, *, out: _Tensor | None=None) -> _Tensor:
+    """The error function.
+
+    Integer and bool inputs are computed in the default dtype.
+    `out` takes the result where its dtype can hold it, else RuntimeError.
+    """
+def erfc(input: _Tensor, *, out: _Tensor | None=None) -> _Tensor:
+    """1 - erf(input), accurate where that is small.
+
+    Integer and bool inputs are computed in the default dtype.
+    `out` takes the result where its dtype can hold it, else RuntimeError.
+    """
+def erfcx(input: _Tensor, *, out: _Tensor | None=None) -> _Tensor:
+    """exp(input * input) * erfc(input).
+
+    Integer and bool inputs are computed in the default dtype.
+    `out` takes the result where its dtype can hold it, else RuntimeError.
+    """
+def erfinv(input: _Tensor, *, out: _Tensor | None=None) -> _Tensor:
+    """The inverse of erf on [-1, 1].
+
+    Integer and bool inputs are computed in the default dtype.
+    `out` takes the result where its dtype can hold it, else RuntimeError.
+    """
+def exp2(input: _Tensor, *, out: _Tensor | None=None) -> _Tensor:
+    """2 to the power of the value.
+
+    Integer and bool inputs are computed in the default dtype.
+    `out` takes the result where its dtype can hold it, else RuntimeError.
+    """
+def expit(input: _Tensor, *, out: _Tensor | None=None) -> _Tensor:
+    """1 / (1 + exp(-input)).
+
+    Integer and bool inputs are computed in the default dtype.
+    `out` takes the result where its dtype can hold it, else RuntimeError.
+    """
+def expm1(input: _Tensor, *, out: _Tensor | None=None) -> _Tensor:
+    """exp(input) - 1, accurate near 0.
+
+    Integer and bool inputs are computed in the default dtype.
+    `out` takes the result where its dtype can hold it, else RuntimeError.
+    """
+def gammaln(input: _Tensor, *, out: _Tensor | None=None) -> _Tensor:
+    """The logarithm of the gamma function's magnitude.
+
+    Integer and bool inputs are computed in the default dtype.
+    `out` takes the result where its dtype can hold it, else RuntimeError.
+    """
+def i0(input: _Tensor, *, out: _Tensor | None=None) -> _Tensor:
+    """The modified Bessel function of order 0.
+
+    Integer and bool inputs are computed in the default dtype.
+    `out` takes the result where its dtype can hold it, else RuntimeError.
+    """
+def i0e(input: _Tensor, *, out: _Tensor | None=None) -> _Tensor:
+    """exp(-|input|) * i0(input).
+
+    Integer and bool inputs are computed in the default dtype.
+    `out` takes the result where its dtype can hold it, else RuntimeError.
+    """
+def i1(input: _Tensor, *, out: _Tensor | None=None) -> _Tensor:
+    """The modified Bessel function of order 1.
+
+    Integer and bool inputs are computed in the default dtype.
+    `out` takes the result where its dtype can hold it, else RuntimeError.
+    """
+def i1e(input: _Tensor, *, out: _Tensor | None=None) -> _Tensor:
+    """exp(-|input|) * i1(input).
+
+    Integer and bool inputs are computed in the default dtype.
+    `out` takes the result where its dtype can hold it, else RuntimeError.
+    """
+def log1p(input: _Tensor, *, out: _Tensor | None=None) -> _Tensor:
+    """log(1 + input), accurate near 0.
+
+    Integer and bool inputs are computed in the default dtype.
+    `out` takes the result where its dtype can hold it, else RuntimeError.
+    """
+def log_ndtr(input: _Tensor, *, out: _Tensor | None=None) -> _Tensor:
+    """log(ndtr(input)).
+
+    Integer and bool inputs are computed in the default dtype.
+    `out` takes the result where its dtype can hold it, else RuntimeError.
+    """
+@overload
+def log_softmax(input: _Tensor, dim: _int, dtype: _dtype | None=None, *, out: _Tensor | None=None) -> _Tensor:
+    """The logarithm of `softmax`."""
+@overload
+def log_softmax(input: _Tensor, *, axis: _int | Sequence[_int], dtype: _dtype | None=None, out: _Tensor | None=None) -> _Tensor: ...
+def logit(input: _Tensor, eps: _float | None=None, *, out: _Tensor | None=None) -> _Tensor:
+    """Log(x / (1 - x)); with `eps`, x is first brought into [eps, 1 - eps]."""
+@overload
+def logsumexp(input: _Tensor, dim: _int, keepdim: _bool=False, *, out: _Tensor | None=None) -> _Tensor:
+    """The logarithm of the sum of exponentials over `dim`, without overflow in between."""
+@overload
+def logsumexp(input: _Tensor, *, axis: _int | Sequence[_int], keepdims: _bool=False, out: _Tensor | None=None) -> _Tensor: ...
+def ndtr(input: _Tensor, *, out: _Tensor | None=None) -> _Tensor:
+    """The normal distribution function.
+
+    Integer and bool inputs are computed in the default dtype.
+    `out` takes the result where its dtype can hold it, else RuntimeError.
+    """
+def ndtri(input: _Tensor, *, out: _Tensor | None=None) -> _Tensor:
+    """The inverse of ndtr.
+
+    Integer and bool inputs are computed in the default dtype.
+    `out` takes the result where its dtype can hold it, else RuntimeError.
+    """
+def psi(input: _Tensor, *, out: _Tensor | None=None) -> _Tensor:
+    """The logarithmic derivative of the gamma function.
+
+    Integer and bool inputs are computed in the default dtype.
+    `out` takes the result where its dtype can hold it, else RuntimeError.
+    """
+def round(input: _Tensor, *, decimals: _int=0, out: _Tensor | None=None) -> _Tensor:
+    """The nearest number with so many decimals (negative: so many zeros before the point); of two,
+    the one with the even last digit.
+    """
+def sinc(input: _Tensor, *, out: _Tensor | None=None) -> _Tensor:
+    """sin(pi * input) / (pi * input), and 1 at 0.
+
+    Integer and bool inputs are computed in the default dtype.
+    `out` takes the result where its dtype can hold it, else RuntimeError.
+    """
+@overload
+def softmax(input: _Tensor, dim: _int, dtype: _dtype | None=None, *, out: _Tensor | None=None) -> _Tensor:
+    """Exponentials along a dim, divided by their sum."""
+@overload
+def softmax(input: _Tensor, *, axis: _int | Sequence[_int], dtype: _dtype | None=None, out: _Tensor | None=None) -> _Tensor: ...
+def xlog1py(input: _Tensor, other: _Tensor | _Number, *, out: _Tensor | None=None) -> _Tensor:
+    """`input * log1p(other)`; 0 where `input` is 0, unless `other` is NaN.
+
+    Integer and bool inputs are computed in the default dtype.
+    Shapes are broadcast together; RuntimeError when they don't fit.
+    `out` takes the result where its dtype can hold it, else RuntimeError.
+    """
+def xlogy(input: _Tensor, other: _Tensor | _Number, *, out: _Tensor | None=None) -> _Tensor:
+    """`input * log(other)`; 0 where `input` is 0, unless `other` is NaN.
+
+    Integer and bool inputs are computed in the default dtype.
+    Shapes are broadcast together; RuntimeError when they don't fit.
+    `out` takes the result where its dtype can hold it, else RuntimeError.
+    """

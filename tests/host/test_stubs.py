@@ -1,0 +1,127 @@
+"""What editors and type checkers read is what a user calls."""
+
+from __future__ import annotations
+
+import inspect
+import subprocess
+import sys
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+
+import ftensor as ft
+from ftensor.ops.bind import Namespace
+from ftensor.rows.catalogue import ENTRIES
+
+from ..stubs import ROOT, stubs
+
+PACKAGE = ROOT / "ftensor"
+# A line that ends in "# no" is a mistake; the others give what stands behind the "#".
+PROGRAM = """\
+import ftensor as ft
+import ftensor.nn.functional as F
+from ftensor.linalg import vector_norm
+x = ft.tensor([1])
+reveal_type(ft.tensor([1]).mul(2))  # Tensor
+reveal_type((1 - x @ x) == 2)  # Tensor
+reveal_type(x.sum(axis=0, keepdims=True))  # Tensor
+reveal_type(ft.sum(x, (0, 1), dtype=ft.float))  # Tensor
+reveal_type(x.max(0).indices)  # Tensor
+reveal_type(x.max())  # Tensor
+reveal_type(x.to(ft.int8, copy=True))  # Tensor
+reveal_type(x.split(2))  # tuple[Tensor, ...]
+reveal_type(x.nonzero(as_tuple=True))  # tuple[Tensor, ...]
+reveal_type(ft.zeros(2, 3, dtype=ft.int32).size(0))  # int
+reveal_type(x.T.dtype)  # dtype
+reveal_type(F.relu(vector_norm(x)))  # Tensor
+reveal_type(ft.nn.functional.gelu(x))  # Tensor
+reveal_type(ft.Tensor(2, 3)[None, 1:])  # Tensor
+reveal_type(ft.e)  # float
+reveal_type(ft.fpga.Stream())  # Stream
+x.sum(dimm=0)  # no
+ft.sum(x, dimm=0)  # no
+x.mull(2)  # no
+ft.mull(x, 2)  # no
+ft.estimate  # no
+x.add("1")  # no
+"""
+
+
+def test_stubs_are_those_of_the_catalogue() -> None:
+    there = {str(p.relative_to(PACKAGE)): p.read_text() for p in PACKAGE.rglob("*.pyi")}
+    written = stubs()
+    assert there.keys() == written.keys()
+    wrong = [path for path, text in written.items() if there[path] != text]
+    assert not wrong, f"{', '.join(wrong)}: write them again by `make stubs`"
+
+
+def test_every_op_has_its_type() -> None:
+    texts = stubs()
+    for entry in ENTRIES.values():
+        path = entry.namespace.replace(".", "/") + ".pyi" if entry.namespace else "__init__.pyi"
+        for name in (entry.name, *entry.aliases):
+            if entry.function:
+                assert f"\ndef {name}(" in texts[path], name
+            if hasattr(ft.Tensor, name) and (entry.prop or (entry.method and not entry.namespace)):
+                assert f"\n    def {name}(self" in texts["_methods.pyi"], name
+
+
+def test_a_type_checker_understands_calls(tmp_path: Path) -> None:
+    (tmp_path / "program.py").write_text(PROGRAM)
+    mypy = (sys.executable, "-m", "mypy", "--cache-dir", str(ROOT / ".mypy_cache"))
+    quiet = ("--follow-imports", "silent", "--no-error-summary", "--config-file", "")
+    environment = {"MYPYPATH": str(ROOT), "PATH": ""}
+    done = subprocess.run(
+        [*mypy, *quiet, "program.py"], cwd=tmp_path, env=environment, capture_output=True, text=True
+    )
+    assert not done.stderr
+    said = {}
+    for line in done.stdout.splitlines():
+        _, number, kind, text = line.split(":", 3)
+        if "note" in kind and "Revealed" not in text:
+            continue  # the overloads of a call that has been refused
+        found = text.partition('type is "')[2].rstrip('"') if "note" in kind else "no"
+        for module in ("ftensor._tensor.", "ftensor._device.", "ftensor.dtypes.", "ftensor.fpga."):
+            found = found.replace(module, "")
+        said[int(number)] = found
+    lines = enumerate(PROGRAM.splitlines(), 1)
+    assert said == {number: line.partition("# ")[2] for number, line in lines if "#" in line}
+
+
+SPACES = [module for module in sys.modules.values() if isinstance(module, Namespace)]
+
+
+@pytest.mark.parametrize("module", [ft, ft.fpga, *SPACES], ids=lambda module: module.__name__)
+def test_what_dir_shows_is_what_a_user_calls(module: ModuleType) -> None:
+    names = dir(module)
+    assert names == sorted(names)
+    modules = [v for n in names if isinstance(v := getattr(module, n), ModuleType)]
+    assert all(v in (ft.fpga, ft.return_types) or v in SPACES for v in modules)
+    assert not {"Any", "TYPE_CHECKING", "annotations", "Path"} & set(names)
+
+
+def test_modules_can_be_imported_though_dir_leaves_them_out() -> None:
+    import ftensor.errors
+    from ftensor.nn.functional import relu
+
+    assert ftensor.errors is ft.errors and "errors" not in dir(ft)
+    assert relu is ft.nn.functional.relu
+    assert "__version__" in dir(ft)
+    files = {p.stem for p in PACKAGE.glob("*.py")} | {
+        p.name for p in PACKAGE.iterdir() if p.is_dir()
+    }
+    assert files & set(dir(ft)) == {"fpga", "nn", "return_types"}  # no module hides a function
+
+
+def test_signatures_show_types_without_quotes() -> None:
+    assert str(inspect.signature(ft.mul)) == (
+        "(input: Tensor, other: Tensor | Number, *, out: Tensor | None = None) -> Tensor"
+    )
+    assert str(inspect.signature(ft.fpga.set_device)) == "(which: DeviceLike) -> None"
+    for owner in (ft, ft.Tensor, ft.fpga, ft.device, ft.linalg):
+        for name in dir(owner):
+            value = getattr(owner, name)
+            if inspect.isfunction(value) and not name.startswith("_"):
+                text = str(inspect.signature(value))
+                assert ": '" not in text and "-> '" not in text, name

@@ -1,0 +1,228 @@
+"""The types of what a user calls, written from the catalogue: `make stubs`.
+
+Functions and methods are made when ftensor is imported, so type checkers and editors can't read
+them. They read the stubs that this writes: `ftensor/__init__.pyi`, one file for each namespace,
+`_methods.pyi` with the methods of Tensor that `_tensor.py` does not have, and `return_types.pyi`.
+Conflicts in them are solved by writing them again.
+"""
+
+from __future__ import annotations
+
+import ast
+import inspect
+import re
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import ftensor as ft
+from ftensor.ops.bind import Namespace
+from ftensor.rows.catalogue import ENTRIES
+from ftensor.rows.spelling import signature_text
+
+ROOT = Path(__file__).resolve().parents[1]
+# Names of types that are also names of dtypes, functions or methods, which would hide them.
+HIDDEN = "bool|int|float|complex|type|dtype|device|layout|memory_format|Number|Tensor|Size"
+HEAD = '''\
+"""{doc}
+
+Written from the catalogue by `make stubs`.
+"""
+
+from builtins import bool as _bool, complex as _complex, float as _float, int as _int, type as _type
+from collections.abc import Iterator, Sequence
+from typing import Any, Literal, overload
+
+import numpy as np
+
+from {dots}_device import DeviceLike, device as _device
+from {dots}_tensor import Tensor as _Tensor
+from {dots}dtypes import dtype as _dtype
+from {dots}formats import Size as _Size, layout as _layout, memory_format as _memory_format
+from {dots} import return_types as _return_types
+
+_Number = _complex | np.generic
+'''
+# What a parameter of this name is, where its function does not say it.
+TYPES = {
+    "input": "Tensor",
+    "other": "Tensor | Number",
+    "dim": "int",
+    "keepdim": "bool",
+    "axis": "int | Sequence[int]",
+    "keepdims": "bool",
+    "out": "Tensor | None",
+    "dtype": "dtype",
+    "device": "DeviceLike",
+    "size": "int | Sequence[int]",
+    "sizes": "int | Sequence[int]",
+    "shape": "int | Sequence[int]",
+    "repeats": "int | Sequence[int] | Tensor",
+    "sections": "int | Tensor",
+    "indices": "Sequence[int] | Tensor",
+    "as_tuple": "Literal[True]",
+}
+
+
+def forms_of(name: str, call: Callable[..., Any], method: bool) -> list[str]:
+    """The signatures with which help begins, else the one that Python sees."""
+    heads = (call.__doc__ or "").partition("\n\n")[0].split("\n")
+    if not all(re.match(r"[\w.]+\(.*\)", head) for head in heads):
+        return [signature_text(name, call, method)]
+    if not method:
+        return heads
+    # A method's form may be the function's, whose first argument is the tensor.
+    first = next(iter(inspect.signature(call).parameters), "self")
+    return [re.sub(rf"\({first}(, |(?=\)))", "(", head, count=1) for head in heads]
+
+
+def numpy_form(form: str) -> str:
+    """A reduction's signature with NumPy's names of `dim` and `keepdim` (`numpy_names`)."""
+    form = re.sub(r"\bdim(=None|=\(\)|(?=,))", "*, axis", form.replace("*, ", "", 1))
+    return form.replace("keepdim", "keepdims")
+
+
+def typed(form: str, name: str, call: Callable[..., Any], method: bool) -> str:
+    """A form as a statement with types, such as "def add(input: Tensor, ...) -> Tensor"."""
+    inside, _, returned = form[form.index("(") :].rpartition(" -> ")
+    if not inside:
+        inside, returned = returned, "Any"
+    if returned == "Any" and name.startswith("__") and "dlpack" not in name:
+        returned = "Tensor"  # an operator, which may leave the work to the other operand
+    named = returned == "tuple[Tensor, Tensor]" and hasattr(ft.return_types, name)
+    if named or "(" in returned:
+        returned = f"_return_types.{name}"
+    node = ast.parse(f"def f{inside.replace('ftensor.', '')}: ...").body[0]
+    assert isinstance(node, ast.FunctionDef)
+    words, said = node.args, inspect.unwrap(call).__annotations__
+    given = [*[None] * (len(words.args) - len(words.defaults)), *words.defaults, *words.kw_defaults]
+    for word, default in zip([*words.args, *words.kwonlyargs], given):
+        known = TYPES.get(word.arg, "Any")
+        kind = str(said.get(word.arg, "Any")).replace("dtypes.", "")
+        kind = known if kind == "Any" else kind
+        if isinstance(default, ast.Constant) and default.value is None and kind != "Any":
+            kind += "" if "None" in kind else " | None"
+        word.annotation = ast.Name(kind)
+    for star in filter(None, (words.vararg, words.kwarg)):
+        kind = str(said.get(star.arg, "Any"))
+        star.annotation = ast.Name(TYPES.get(star.arg, "Any") if kind == "Any" else kind)
+    words.defaults = [plain(default) for default in words.defaults]
+    words.kw_defaults = [default and plain(default) for default in words.kw_defaults]
+    if method:
+        words.args.insert(0, ast.arg("self"))
+    node.name, node.returns = name, ast.Name(returned)
+    for word in ast.walk(node):
+        if isinstance(word, ast.Name):
+            word.id = re.sub(rf"(?<![\w.])({HIDDEN})\b(?!\.)", r"_\1", word.id)
+    return ast.unparse(node).partition(":\n")[0]
+
+
+def plain(default: ast.expr) -> ast.expr:
+    """A default as it is, or "..." for one that is no literal."""
+    return ast.Constant(...) if isinstance(default, ast.Name | ast.Attribute) else default
+
+
+def stub(name: str, value: Any, method: bool = False) -> Iterator[str]:
+    """A function's or property's lines; a method's docstring is its first sentence."""
+    call = value.fget if isinstance(value, property) else value
+    doc = inspect.cleandoc(call.__doc__ or "")
+    if isinstance(value, property):
+        form = f"(self) -> {call.__annotations__.get('return', 'Any')}"
+        yield "@property"
+        statements = [typed(form, name, call, False)]
+    else:
+        forms = forms_of(name, call, method)
+        doc = doc.partition("\n\n")[2] if doc.startswith(forms[0].partition("(")[0] + "(") else doc
+        if hasattr(call, "__wrapped__"):
+            forms += [numpy_form(form) for form in forms if re.search(r"\bdim\b", form)]
+        statements = [typed(form, name, call, method) for form in forms]
+    if method or isinstance(value, property):
+        doc = doc.partition("\n\n")[0]
+    text = doc.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\n    ")
+    text = re.sub(r"\n +\n", "\n\n", text + "\n    " if "\n" in text else text)
+    for statement in statements:
+        if len(statements) > 1:
+            yield "@overload"
+        # object's are wider: a comparison of tensors is a tensor.
+        odd = "  # type: ignore[override]" if name in ("__eq__", "__ne__") else ""
+        yield f"{statement}:" + (f'{odd}\n    """{text}"""' if text else f" ...{odd}")
+        text = ""
+
+
+def functions(module: ModuleType) -> Iterator[str]:
+    """The functions of the catalogue that a module has, by name."""
+    prefix = module.__name__.partition(".")[2]
+    names = {
+        name for e in ENTRIES.values() if e.namespace == prefix and e.function
+        for name in (e.name, *e.aliases)
+    }  # fmt: skip
+    for name in sorted(names):
+        yield from stub(name, getattr(module, name))
+
+
+def package() -> Iterator[str]:
+    """What `ftensor/__init__.py` imports, which is public."""
+    tree = ast.parse((ROOT / "ftensor" / "__init__.py").read_text())
+    for node in tree.body:
+        if isinstance(node, ast.ImportFrom):
+            public = [a.name for a in node.names if not (a.asname or a.name).startswith("_")]
+            if public or node.module == "_version":
+                place = "." * node.level + (node.module or "")
+                for name in public or ["__version__"]:
+                    yield f"from {place} import {name} as {name}"
+
+
+def methods() -> Iterator[str]:
+    """The methods and properties of Tensor that come from the catalogue."""
+    yield "class Methods:"
+    for name, value in sorted(vars(ft.Tensor).items()):
+        call = value.fget if isinstance(value, property) else value
+        own = not inspect.isfunction(call) or call.__code__.co_filename.endswith("_tensor.py")
+        if own or name in ("__reduce__", "__repr__", "__str__"):
+            continue
+        for line in stub(name, value, method=not isinstance(value, property)):
+            yield "    " + line.replace("\n", "\n    ").replace("\n    \n", "\n\n")
+
+
+def returned() -> Iterator[str]:
+    for name in dir(ft.return_types):
+        fields = getattr(ft.return_types, name)._fields
+        yield f"class {name}(tuple[{', '.join(['_Tensor'] * len(fields))}]):"
+        for field in fields:
+            yield f"    @property\n    def {field}(self) -> _Tensor: ..."
+
+
+def stubs() -> dict[str, str]:
+    """Each file's text by its path in the package."""
+    texts = {}
+
+    def write(path: str, doc: str | None, *parts: Iterator[str]) -> None:
+        head = HEAD.format(doc=doc, dots="." * (path.count("/") + 1))
+        texts[path] = "\n".join([head, *(line for part in parts for line in part), ""])
+
+    def space(module: ModuleType, *more: Iterator[str]) -> None:
+        inner = [n for n in dir(module) if isinstance(getattr(module, n), Namespace)]
+        path = "/".join(module.__name__.split(".")[1:] + ["__init__"] * bool(inner))
+        imports = (f"from . import {name} as {name}" for name in inner)
+        write(f"{path}.pyi", module.__doc__, *more, imports, functions(module))
+        for name in inner:
+            space(getattr(module, name))
+
+    space(ft, package())
+    write("_methods.pyi", "The methods of Tensor that are ops.", methods())
+    write("return_types.pyi", ft.return_types.__doc__, returned())
+    return texts
+
+
+def main() -> int:
+    for path, text in stubs().items():
+        file = ROOT / "ftensor" / path
+        file.parent.mkdir(exist_ok=True)
+        file.write_text(text)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
