@@ -37,14 +37,16 @@ def scalar(d: dtype) -> str:
 def real_cast(text: str, source: str, target: str) -> str:
     """`text`, a lane vector of C type `source`, as lanes of `target`.
 
-    A float reaches a narrow integer by way of int (uchar: long), as C's conversion does where
-    the value is in range, and wraps like torch's where it is not.
+    A fraction is cut off by `hls/convert.h`, which says what numbers become that no integer holds.
+    int8, int16 and uint8 are the low bits of an int32, as in torch (uint8 of float64: an int64).
     """
     if source == target:
         return text
-    if source in ("float", "double") and target in ("uchar", "char", "short"):
-        wide = "long" if source == "double" else "int"
-        return f"FT_CONVERT({target}, FT_CONVERT({wide}, {text}))"
+    if source in ("float", "double") and target in INTEGERS:
+        wide = "long" if target == "long" or (source, target) == ("double", "uchar") else "int"
+        text = f"ft_to_{wide}({text})"
+        if wide == target:
+            return text
     return f"FT_CONVERT({target}, {text})"
 
 

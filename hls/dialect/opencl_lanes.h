@@ -125,6 +125,12 @@ FT_FN_ONCE FT_VEC(ushort) ft_to_bfloat16(FT_VEC(float) v)
     return FT_CONVERT(ushort, (v != v) ? ((u >> 16) | 0x40u) : r);
 }
 
+#include "../convert.h"
+FT_TO_INTEGERS(float)
+#if FT_FP64
+FT_TO_INTEGERS(double)
+#endif
+
 // Complex numbers in memory are interleaved pairs; in a kernel a pair of lane vectors.
 typedef struct { FT_VEC(float) re, im; } ft_cfloat;
 #if FT_FP64

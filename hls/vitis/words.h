@@ -55,6 +55,10 @@ template <typename To, typename From> static inline To ft_bits(From v)
 #define FT_INDEX_MASK(m) (m)
 #define FT_MASK_INDEX(m) (m)
 
+#include "../convert.h"
+FT_TO_INTEGERS(float)
+FT_TO_INTEGERS(double)
+
 // float16 by its bits: subnormals are scaled by 2^112 (the difference of the exponent biases).
 static inline float ft_from_half(uint16_t h)
 {

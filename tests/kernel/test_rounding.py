@@ -8,7 +8,27 @@ torch = pytest.importorskip("torch", reason="torch is the oracle of these tests"
 
 import ftensor as ft  # noqa: E402
 
+from ..targets import EVERY_CASE, TURN  # noqa: E402
+
 REALS = ("float64", "float32", "float16", "bfloat16")
+INTEGERS = ("uint8", "int8", "int16", "int32", "int64", "bool")
+# Around the ends of each integer dtype, and far beyond.
+ENDS = [
+    s * (2.0**k + d) for k in (7, 8, 15, 16, 31, 32, 63, 64) for d in (-1, 0, 1) for s in (1, -1)
+]
+OUTSIDE = [
+    *ENDS,
+    torch.inf,
+    -torch.inf,
+    torch.nan,
+    1e30,
+    -1e30,
+    3e9 + 5,
+    -3e9 - 5,
+    -0.5,
+    -1.5,
+    300.9,
+]
 
 
 def every_kind(of: torch.dtype) -> torch.Tensor:
@@ -29,3 +49,18 @@ def test_floats_are_rounded_to_nearest_even(source: str, target: str) -> None:
     x = every_kind(getattr(torch, source))
     got = ft.from_torch(x).to(getattr(ft, target)).to_torch()
     torch.testing.assert_close(got, x.to(getattr(torch, target)), rtol=0, atol=0, equal_nan=True)
+
+
+@pytest.mark.core
+@pytest.mark.parametrize("source", REALS)
+def test_what_no_integer_holds_is_the_same_on_every_device(source: str) -> None:
+    """C leaves it undefined; torch on x86 gives what its instructions do, and so does every device.
+
+    In runs, which go through whole vectors, and in columns.
+    """
+    x = torch.tensor(OUTSIDE, dtype=torch.float64).to(getattr(torch, source))
+    mine = ft.from_torch(x)
+    for target in INTEGERS if EVERY_CASE else INTEGERS[TURN % 2 :: 2]:
+        into, of = getattr(ft, target), getattr(torch, target)
+        assert mine.to(into).tolist() == x.to(of).tolist(), target
+    assert mine[::3].to(ft.int16).tolist() == x[::3].to(torch.int16).tolist()

@@ -1,0 +1,14 @@
+// From numbers with a fraction to whole ones. What C leaves undefined is defined here, the same for every
+// compiler: what lies outside the integers of a type, NaN too, becomes the lowest of them, as x86's
+// instructions have it. Such a value is replaced before it is converted, so that no compiler ever sees one.
+#define FT_TO_INTEGERS(T) \
+    FT_FN FT_VEC(int) ft_to_int(FT_VEC(T) x) \
+    { \
+        const FT_VEC(T) lowest = (FT_VEC(T))(-0x1p31f); \
+        return FT_CONVERT(int, fabs(x) < -lowest ? x : lowest); \
+    } \
+    FT_FN FT_VEC(long) ft_to_long(FT_VEC(T) x) \
+    { \
+        const FT_VEC(T) lowest = (FT_VEC(T))(-0x1p63f); \
+        return FT_CONVERT(long, fabs(x) < -lowest ? x : lowest); \
+    }
