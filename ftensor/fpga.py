@@ -228,13 +228,15 @@ def stream(stream: _Stream | None) -> StreamContext:
 def memory_stats(device: DeviceLike | None = None) -> dict[str, int]:
     """The pool's counters under torch's names, and those that only ftensor has.
 
-    `kernels` is how many compiled kernels the device holds at the moment.
+    `kernels` is how many compiled kernels the device holds at the moment, `streams` how many
+    streams somebody holds, the default one included.
     """
     found = _found("memory_stats", device)
     if not found.opened:
         return {}
     backend = found.open()
-    stats = backend.pool.stats() | {"kernels": len(backend.kernels)}
+    held = {"kernels": len(backend.kernels), "streams": len(backend.all_streams())}
+    stats = backend.pool.stats() | held
     return {_TORCH_NAMES.get(name, name): value for name, value in stats.items()}
 
 

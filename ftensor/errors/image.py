@@ -171,6 +171,14 @@ def not_loaded(path: object, why: object) -> ImageError:
     )
 
 
+def launch_interrupted(kernel: str) -> RuntimeError:
+    """A signal's handler, or a finalizer, launches what its own thread is about to launch."""
+    return RuntimeError(
+        f"{kernel} is being launched by what this signal's handler or finalizer interrupts, and "
+        f"its channels serve one launch at a time; note what happened there, and compute later"
+    )
+
+
 def no_image(device: str) -> ImageError:
     """A board without an image was asked to compute."""
     return ImageError(

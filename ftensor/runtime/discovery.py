@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from .. import errors
-from . import targets
+from . import lifetime, targets
 from .targets import Target
 
 if TYPE_CHECKING:
@@ -56,7 +56,7 @@ class Found:
     def open(self) -> Backend:
         """The device, opened: the same backend at each call."""
         if self._backend is None:
-            with self._lock:
+            with lifetime.gate.inside(), self._lock:
                 if self._backend is None:
                     if self.lost:
                         raise errors.used_after_fork(self.name)
@@ -118,7 +118,7 @@ def report() -> Report:
     """All that discovery has to say; the search runs once per process."""
     global _report
     if _report is None:
-        with _lock:
+        with lifetime.gate.inside(), _lock:
             if _report is None:
                 _report = _search()
     return _report

@@ -3,10 +3,17 @@
 from __future__ import annotations
 
 import atexit
+
+# Its hooks hold its lock from the start of a fork on: hooks that are registered later come before,
+# and so can wait for threads that want to log. pyopencl would import it, perhaps amid a fork.
+import logging  # noqa: F401
 import os
 import sys
 import threading
 import time
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from traceback import walk_stack
 from typing import TYPE_CHECKING
@@ -17,6 +24,7 @@ if TYPE_CHECKING:
     from .backend import Backend
 
 EXIT_PATIENCE = 10.0  # seconds in which other threads come back from a runtime
+FORK_PATIENCE = 60.0  # seconds in which other threads finish what a child could not
 # The files of ftensor's code, and of the functions that it writes.
 _OURS = (os.path.join(Path(__file__).parents[1], ""), "<launch ", "<ftensor ")
 
@@ -57,7 +65,59 @@ def _threads_inside() -> bool:
     return False
 
 
+class Gate:
+    """What no fork may see half done: a search for devices, an opening, the making of a kernel.
+
+    Modules are imported there, and a child in which another thread's import never ends waits for
+    it for ever, as for locks in foreign code. So a fork waits for the threads that are inside,
+    and others wait at the gate for its end. Whoever is inside may enter again and may fork: a
+    signal's handler does.
+    """
+
+    def __init__(self) -> None:
+        self._changed = threading.Condition(threading.RLock())
+        self._inside: Counter[int] = Counter()
+        self._forking: Counter[int] = Counter()
+
+    def _others(self, threads: Counter[int]) -> bool:
+        me = threading.get_ident()
+        return any(count > 0 for thread, count in threads.items() if thread != me)
+
+    @contextmanager
+    def inside(self) -> Iterator[None]:
+        """Around what is done as a whole."""
+        me, changed = threading.get_ident(), self._changed
+        with changed:
+            while self._others(self._forking) and not self._inside[me]:
+                changed.wait()
+            self._inside[me] += 1
+        try:
+            yield
+        finally:
+            changed = self._changed  # another one in a forked child
+            with changed:
+                self._inside[me] -= 1
+                changed.notify_all()
+
+    def close(self) -> None:
+        """A fork begins."""
+        with self._changed:
+            self._forking[threading.get_ident()] += 1
+            # Not for ever: what is inside may itself need something that this thread holds.
+            self._changed.wait_for(lambda: not self._others(self._inside), FORK_PATIENCE)
+
+    def open(self) -> None:
+        """The fork is over, in the parent."""
+        with self._changed:
+            self._forking[threading.get_ident()] -= 1
+            self._changed.notify_all()
+
+
+gate = Gate()
+
+
 def _before_fork() -> None:
+    gate.close()
     # A runtime waits for its work when the process exits, also in a child, where no thread is
     # left to do it (Intel's, which then never returns). So nothing is in flight when forking.
     for backend in _opened:
@@ -66,10 +126,11 @@ def _before_fork() -> None:
 
 def _after_fork() -> None:
     # Nothing may run here that could wait for a lock another thread of the parent held.
+    gate.__init__()  # type: ignore[misc]
     for backend in _opened:
         backend.forked()
     _opened[:] = [backend for backend in _opened if not isinstance(backend.pool, LostPool)]
 
 
 if hasattr(os, "register_at_fork"):
-    os.register_at_fork(before=_before_fork, after_in_child=_after_fork)
+    os.register_at_fork(before=_before_fork, after_in_parent=gate.open, after_in_child=_after_fork)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from .. import errors
 from ..kernels.key import Key
 from ..kernels.skeleton import skeleton_of
+from . import lifetime
 
 if TYPE_CHECKING:
     from .backend import Backend, Kernel
@@ -41,7 +42,7 @@ def obtain(backend: Backend, key: Key, types: Sequence[str], text: Callable[[], 
 
     `types` are its parameters as `Backend.build` wants to know them, `text()` is its program.
     """
-    with backend.making.one(key):
+    with lifetime.gate.inside(), backend.making.one(key):
         found: Kernel | None = backend.kernels.get(key)
         return found or _make(backend, key, types, text)
 

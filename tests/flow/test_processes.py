@@ -6,12 +6,13 @@ import os
 import signal
 import subprocess
 import sys
+import threading
 import time
 from pathlib import Path
 
 import pytest
 
-from ftensor.runtime import discovery
+from ftensor.runtime import discovery, lifetime
 
 from .build_flow import wait_for
 
@@ -105,6 +106,77 @@ if child:
 print(values)
 """
     assert output(start(code, device)) == "[0, 2, 4, 6, 8]\n0\n[0, 2, 4, 6, 8]\n"
+
+
+FIRST_ELSEWHERE = """
+import threading, time
+started = threading.Event()
+def work():
+    started.set()
+    (ft.ones(3) + 1).tolist()
+thread = threading.Thread(target=work)
+thread.start()
+started.wait()
+time.sleep(float(sys.argv[1]))
+child = os.fork()
+if child == 0:
+    signal.alarm(60)  # a lock that nobody opens any more ends it
+    try:
+        print((ft.ones(3) * 2).tolist(), flush=True)
+    except RuntimeError as error:
+        print("refused" if "spawn" in str(error) else error, flush=True)
+    os._exit(0)
+print(os.waitpid(child, 0)[1])
+thread.join()
+"""
+
+
+@on_each_device
+@pytest.mark.parametrize("wait", [0, 0.04, 0.08, 0.16])
+def test_a_fork_amid_another_threads_first_op_leaves_a_child_that_ends(
+    device: str, wait: float, tmp_path: Path
+) -> None:
+    """While pyopencl is imported, a device opened, a kernel compiled, whichever it strikes."""
+    out = output(start("import signal\n" + FIRST_ELSEWHERE, device, tmp_path, str(wait)))
+    child, status = out.splitlines()
+    assert status == "0" and child == ("[2.0, 2.0, 2.0]" if device == "csim" else "refused")
+
+
+def test_a_fork_waits_for_threads_at_the_gate() -> None:
+    """Not for itself, and nobody enters before it is over."""
+    gate, order = lifetime.Gate(), []
+    inside, leave, closed, over = (threading.Event() for _ in range(4))
+
+    def first() -> None:
+        with gate.inside(), gate.inside():
+            inside.set()
+            leave.wait()
+            order.append("left")
+
+    def fork() -> None:
+        with gate.inside():
+            gate.close()
+            order.append("forked")
+            closed.set()
+            over.wait()
+            order.append("over")
+            gate.open()
+
+    def second() -> None:
+        with gate.inside():
+            order.append("entered")
+
+    threads = [threading.Thread(target=target) for target in (first, fork, second)]
+    threads[0].start()
+    inside.wait()
+    threads[1].start()
+    leave.set()
+    closed.wait()
+    threads[2].start()
+    over.set()
+    for thread in threads:
+        thread.join()
+    assert order == ["left", "forked", "over", "entered"]
 
 
 @on_each_device

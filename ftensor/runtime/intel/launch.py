@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import struct
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from ...errors import image as errors
@@ -58,9 +59,22 @@ class Turn:
     """Whose turn it is at one kernel of an image: its channels serve one launch at a time."""
 
     def __init__(self) -> None:
-        self.lock = threading.Lock()
+        self.lock = threading.RLock()
+        self.busy = False
         self.stream: Stream | None = None
         self.done: list[Any] = []
+
+    @contextmanager
+    def whole(self, name: str) -> Iterator[None]:
+        """One launch at a time, which a signal's handler or a finalizer cannot halve."""
+        with self.lock:
+            if self.busy:  # in what this thread has interrupted, which cannot go on meanwhile
+                raise errors.launch_interrupted(name)
+            self.busy = True
+            try:
+                yield
+            finally:
+                self.busy = False
 
     def take(self, cl: Any, stream: Stream) -> None:
         """Let a stream's next command wait for a launch on another stream."""
@@ -78,19 +92,21 @@ def make_launcher(images: IntelImages, image: LoadedImage, slot: Slot) -> Kernel
     passed = expressions(image.file.path, record, member, slot.params)
     lines = [f"def launch({names}/):", f"    return ({''.join(f'{e}, ' for e in passed)})"]
     values: Callable[..., tuple[Any, ...]] = compiled(slot.entry, lines, dict(SCOPE))
+
+    def made() -> list[list[Stage]]:
+        return [_stages(images, image, record, copy) for copy in range(record.units)]
+
     try:
-        copies = [_stages(images, image, record, copy) for copy in range(record.units)]
+        copies = made()
     except images.backend.cl.Error as e:
         raise errors.not_loaded(image.file.path, e) from None
     most = 1 << 30 if exact_units(record.skeleton) else record.units
     turn = images.turn(image, record.name)
-    enqueue = _way(images, record, copies, turn)
+    enqueue = _way(images, record, copies, turn, made)
 
     def launch(stream: Any, units: int, /, *args: Any) -> None:
-        _ = stream.queue  # before the lock: in a forked child this raises
-        taken = values(*args)
-        with turn.lock:
-            enqueue(stream, taken, min(units, most))
+        _ = stream.queue  # before all else: in a forked child this raises
+        enqueue(stream, values(*args), min(units, most))
         launched = stream.launched = stream.launched + 1
         if not launched & 1023:
             stream.throttle()
@@ -112,9 +128,13 @@ def _stages(
 
 
 def _way(
-    images: IntelImages, record: KernelRecord, copies: list[list[Stage]], turn: Turn
+    images: IntelImages,
+    record: KernelRecord,
+    copies: list[list[Stage]],
+    turn: Turn,
+    made: Callable[[], list[list[Stage]]],
 ) -> Callable[[Any, tuple[Any, ...], int], None]:
-    """How a launch of the kernel is enqueued; called by one thread at a time."""
+    """How a launch of the kernel is enqueued."""
     from pyopencl import _cl
 
     cl = images.backend.cl
@@ -124,10 +144,19 @@ def _way(
     place = [a.name for a in record.arguments].index("n") if counts[0] > 1 else 0
 
     def in_order(stream: Any, taken: tuple[Any, ...], units: int) -> None:
-        """One kernel, on the stream's own queue."""
+        """One kernel, on the stream's own queue.
+
+        A kernel object holds one launch's arguments, so one that is free is taken, or made. No
+        lock: a signal's handler or a finalizer may launch what it has just interrupted.
+        """
+        try:
+            stage = free.pop()
+        except IndexError:
+            stage = made()[0][0]
         for unit in range(units):
-            copies[0][0].bind(taken, unit, units)
-            enqueue(stream.queue, copies[0][0].kernel, ONE, ONE, None, None, False, False)
+            stage.bind(taken, unit, units)
+            enqueue(stream.queue, stage.kernel, ONE, ONE, None, None, False, False)
+        free.append(stage)
 
     def in_pieces(stream: Any, taken: tuple[Any, ...], units: int) -> None:
         """Stage by stage, in slabs that a channel holds as a whole, so that no stage waits."""
@@ -160,6 +189,13 @@ def _way(
         turn.done = done
 
     if len(copies) == 1 and counts[0] == 1:
+        free = [copies[0][0]]
         return in_order
     channels = uses_channels(record.skeleton, record.structure)
-    return side_by_side if images.side_by_side or not channels else in_pieces
+    way = side_by_side if images.side_by_side or not channels else in_pieces
+
+    def in_turn(stream: Any, taken: tuple[Any, ...], units: int) -> None:
+        with turn.whole(record.name):
+            way(stream, taken, units)
+
+    return in_turn
