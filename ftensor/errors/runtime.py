@@ -54,6 +54,14 @@ def kernel_not_built(
     return error
 
 
+def never_built(op: str, dtypes: tuple[str, ...]) -> KernelNotBuilt:
+    """An op that NumPy computes on every device, where the host may not compute."""
+    error = KernelNotBuilt(f"no image has a kernel for {op}: NumPy computes it on the host")
+    error.op, error.dtypes, error.signature = op, dtypes, ", ".join(dtypes)
+    error.layout = "host"
+    return error
+
+
 def falls_back(missing: KernelNotBuilt) -> str:
     """The warning at the first call of an op and dtype that runs on the host."""
     first = missing.dtypes[0] if missing.dtypes else "any dtype"

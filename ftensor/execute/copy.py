@@ -83,10 +83,13 @@ def clone(t: Tensor, wanted: memory_format = preserve_format) -> Tensor:
     return pointwise(COPY, (t,), (), made, True)
 
 
-def into(op: str, out: Tensor | None, made: Tensor, cast: bool = False) -> Tensor:
-    """A result, or `out` with the result in it; with `cast`, of any dtype that can hold it."""
+def into(
+    op: str, out: Tensor | None, made: Tensor, cast: bool = False, fixed: bool = False
+) -> Tensor:
+    """A result, or `out` with the result in it; with `cast`, of any dtype that can hold it, and
+    where it is `fixed`, only of the result's shape."""
     if out is None:
         return made
     check_dtype(op, out, made._dtype, cast)
     check_place(op, out, made._storage.device)
-    return pointwise(COPY, (made,), (), sized(out, made._shape), True)
+    return pointwise(COPY, (made,), (), sized(out, made._shape, fixed), True)

@@ -53,7 +53,14 @@ def on_host(
             mirror.store(out)
         return mirror.brought_back(result)
     finally:
-        fallback.count(missing, mirror.copies, mirror.to_host, mirror.back)
+        fallback.count(
+            missing.op,
+            missing.signature,
+            missing.layout,
+            mirror.copies,
+            mirror.to_host,
+            mirror.back,
+        )
 
 
 def _tensors(x: Any) -> Iterator[Tensor]:

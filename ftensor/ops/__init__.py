@@ -17,7 +17,7 @@ MODULES = (
     "ops.reduce.fold", "ops.reduce.arg", "ops.reduce.norm", "ops.reduce.softmax",
     "ops.reduce.stats",
     "ops.linalg.matmul", "ops.linalg.addmm", "ops.linalg.contract",
-    "ops.linalg.einsum",
+    "ops.linalg.einsum", "ops.nn.loss", "ops.nn.class_loss", "ops.nn.distance", "ops.nn.norm",
 )  # fmt: skip
 
 

@@ -139,9 +139,9 @@ def admit(missing: KernelNotBuilt) -> None:
             warnings.warn(text, FallbackWarning, stacklevel=levels_to_user())
 
 
-def count(missing: KernelNotBuilt, copies: int, to_host: int, back: int) -> None:
-    """Note a call that fell back."""
-    key = (missing.op, missing.signature, missing.layout)
+def count(op: str, dtypes: str, layout: str, copies: int, to_host: int, back: int) -> None:
+    """Note a call that the host computed."""
+    key = (op, dtypes, layout)
     with _lock:
         row = _rows.get(key) or FallbackRow(*key)
         _rows[key] = replace(

@@ -1,0 +1,196 @@
+"""Mistakes with neural ops: losses, norms, attention."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Sequence
+
+
+def reduction(op: str, given: object) -> ValueError:
+    """A way to reduce a loss that there is not."""
+    return ValueError(f"{op}(): reduction={given!r} is none of 'mean', 'sum' and 'none'")
+
+
+def warn_target_size(op: str, input: Sequence[int], target: Sequence[int]) -> None:
+    """Input and target of a loss that have to be broadcast."""
+    warnings.warn(
+        f"{op}(): the target's shape {tuple(target)} is not the input's, {tuple(input)}; they are "
+        "broadcast, which is seldom meant",
+        stacklevel=4,
+    )
+
+
+def target_shape(op: str, input: Sequence[int], target: Sequence[int]) -> ValueError:
+    """A target that must have the input's shape."""
+    return ValueError(
+        f"{op}(): the target's shape {tuple(target)} must be the input's, {tuple(input)}"
+    )
+
+
+def negative(op: str, name: str, value: object) -> RuntimeError:
+    """A number that must not be negative."""
+    return RuntimeError(f"{op}(): {name} must not be negative, but is {value}")
+
+
+def not_positive(op: str, name: str, value: object) -> RuntimeError:
+    """A number that must be positive."""
+    return RuntimeError(f"{op}(): {name} must be positive, but is {value}")
+
+
+def no_probability(op: str) -> RuntimeError:
+    """Inputs of a cross entropy outside [0, 1]."""
+    return RuntimeError(
+        f"{op}(): all elements of input must be between 0 and 1; "
+        f"{op}_with_logits() takes what comes before a sigmoid"
+    )
+
+
+def variance_shape(input: Sequence[int], var: Sequence[int]) -> ValueError:
+    """Variances that belong to no element of the input."""
+    return ValueError(
+        f"gaussian_nll_loss(): var of shape {tuple(var)} fits no input of shape {tuple(input)}: "
+        "it has that shape, or one without, or with 1 for, the last dim"
+    )
+
+
+def negative_variance() -> ValueError:
+    """A variance below 0."""
+    return ValueError("gaussian_nll_loss(): var has negative elements")
+
+
+def class_dims(op: str, shape: Sequence[int]) -> ValueError:
+    """Log-probabilities without a dim of classes."""
+    return ValueError(f"{op}(): input of shape {tuple(shape)} has no dim of classes")
+
+
+def class_dtype(op: str, given: object) -> RuntimeError:
+    """Classes that are no int64."""
+    return RuntimeError(f"{op}(): the target's classes must be int64, not {given}")
+
+
+def class_shape(
+    op: str, input: Sequence[int], target: Sequence[int], batches: bool
+) -> RuntimeError | ValueError:
+    """Targets that are not one for each position of the input."""
+    kind = ValueError if batches else RuntimeError
+    return kind(f"{op}(): a target of shape {tuple(target)} does not fit input {tuple(input)}")
+
+
+def class_weights(op: str, classes: int, given: Sequence[int]) -> RuntimeError:
+    """Weights that are not one for each class."""
+    return RuntimeError(
+        f"{op}(): weight must have shape ({classes},), one for each class, not {tuple(given)}"
+    )
+
+
+def label_smoothing(value: float) -> RuntimeError:
+    """A share of smoothing that is none."""
+    return RuntimeError(f"cross_entropy(): label_smoothing must be in [0, 1], but is {value}")
+
+
+def same_dims(op: str, *shapes: Sequence[int]) -> RuntimeError:
+    """Inputs that must have equally many dims."""
+    listed = ", ".join(str(tuple(shape)) for shape in shapes)
+    return RuntimeError(f"{op}(): all inputs must have the same number of dims, but are {listed}")
+
+
+def margin_input(op: str, shape: Sequence[int]) -> RuntimeError:
+    """Scores that are neither a vector nor a matrix."""
+    return RuntimeError(
+        f"{op}(): input must have shape (classes,) or (batch, classes), not {tuple(shape)}"
+    )
+
+
+def margin_target(op: str, needed: Sequence[int], given: Sequence[int]) -> RuntimeError:
+    """Targets that don't fit the scores."""
+    return RuntimeError(f"{op}(): target must have shape {tuple(needed)}, not {tuple(given)}")
+
+
+def power(op: str, p: object) -> RuntimeError:
+    """A power other than 1 and 2."""
+    return RuntimeError(f"{op}(): p must be 1 or 2, but is {p}")
+
+
+def cosine_dims(target: Sequence[int], *inputs: Sequence[int]) -> RuntimeError:
+    """Vectors and targets that don't belong together."""
+    listed = " and ".join(str(tuple(shape)) for shape in inputs)
+    return RuntimeError(
+        f"cosine_embedding_loss(): a target of shape () goes with vectors, one of (n,) with "
+        f"matrices of n rows; given were {tuple(target)} and {listed}"
+    )
+
+
+def margin(op: str, value: object) -> ValueError:
+    """A margin that is not positive."""
+    return ValueError(f"{op}(): margin must be positive, but is {value}")
+
+
+def floating_inputs(op: str, given: object) -> RuntimeError:
+    """Inputs that must be of floating point."""
+    return RuntimeError(f"{op}(): the inputs must be of a floating-point dtype, not {given}")
+
+
+def cdist_dims(x1: Sequence[int], x2: Sequence[int]) -> RuntimeError:
+    """Rows that are no matrices."""
+    return RuntimeError(
+        f"cdist(): both inputs need at least 2 dims, but have {tuple(x1)} and {tuple(x2)}"
+    )
+
+
+def cdist_columns(x1: Sequence[int], x2: Sequence[int]) -> RuntimeError:
+    """Rows of different lengths."""
+    return RuntimeError(
+        f"cdist(): the rows must be of one length, but the shapes are {tuple(x1)} and {tuple(x2)}"
+    )
+
+
+def compute_mode(given: object, known: Sequence[str]) -> RuntimeError:
+    """A way to compute distances that there is not."""
+    return RuntimeError(f"cdist(): {given!r} is no compute_mode; there are {', '.join(known)}")
+
+
+def matrix_needed(op: str, shape: Sequence[int]) -> RuntimeError:
+    """A tensor that must be a matrix."""
+    return RuntimeError(f"{op}(): input must have 2 dims, not shape {tuple(shape)}")
+
+
+def no_normalized_shape(op: str) -> RuntimeError:
+    """Nothing to normalize over."""
+    return RuntimeError(f"{op}(): normalized_shape must name one size at least, but is empty")
+
+
+def normalized_shape(op: str, shape: Sequence[int], input: Sequence[int]) -> RuntimeError:
+    """An input that does not end with the dims to normalize over."""
+    return RuntimeError(f"{op}(): input of shape {tuple(input)} does not end with {tuple(shape)}")
+
+
+def factor_shape(op: str, name: str, needed: Sequence[int], given: Sequence[int]) -> RuntimeError:
+    """A weight, bias or statistic of another shape than what is normalized."""
+    return RuntimeError(f"{op}(): {name} must have shape {tuple(needed)}, not {tuple(given)}")
+
+
+def groups(op: str, channels: int, group: int) -> RuntimeError:
+    """Channels that don't fall into groups of one size."""
+    return RuntimeError(f"{op}(): {channels} channels don't fall into {group} groups of one size")
+
+
+def few_dims(op: str, needed: int, shape: Sequence[int]) -> RuntimeError:
+    """An input with too few dims."""
+    return RuntimeError(f"{op}(): input needs at least {needed} dims, but has shape {tuple(shape)}")
+
+
+def channels_needed(op: str, shape: Sequence[int]) -> ValueError:
+    """An input without batch, channels and one dim more."""
+    return ValueError(f"{op}(): input needs at least 3 dims, but has shape {tuple(shape)}")
+
+
+def one_value(op: str, shape: Sequence[int]) -> ValueError:
+    """Statistics over a single value."""
+    return ValueError(
+        f"{op}(): statistics need more than one value a channel, but the shape is {tuple(shape)}"
+    )
+
+
+def no_statistics(op: str) -> RuntimeError:
+    """Neither a batch's statistics nor running ones."""
+    return RuntimeError(f"{op}(): without training, running_mean and running_var are needed")

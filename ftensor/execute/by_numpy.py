@@ -1,0 +1,48 @@
+"""Ops that NumPy computes on every device, since no kernel does; what travels is counted."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from .. import errors
+from .._device import backend_of
+from .._tensor import Tensor
+from ..dtypes import from_numpy_dtype
+from ..runtime import fallback
+from .memory import new
+
+
+def by_numpy(
+    op: str, function: Callable[..., Any], inputs: Sequence[Tensor], *args: Any
+) -> tuple[Tensor, ...]:
+    """The arrays that `function(*arrays, *args)` gives, as tensors on the inputs' device.
+
+    Where that is a device without a compiler the call is one that falls back: it obeys
+    `set_fallback`. On each device with memory of its own it is in `fallback_report`. RuntimeError
+    for inputs of several devices; errors of `function` are its caller's affair.
+    """
+    where, backend = inputs[0]._storage.device, inputs[0]._storage.backend
+    if any(t._storage.device is not where for t in inputs):
+        raise errors.different_devices(op, [t.device for t in inputs])
+    names = tuple(t._dtype.name for t in inputs)
+    if backend.images is not None:
+        fallback.admit(errors.never_built(op, names))
+    given = function(*[t._host_values() for t in inputs], *args)
+    made = [np.asarray(a) for a in (given if isinstance(given, tuple) else (given,))]
+    results = tuple([_uploaded(a, where) for a in made])
+    if backend.images is not None or not backend.host_shared:
+        sent, back = sum(t.nbytes for t in inputs), sum(a.nbytes for a in made)
+        copies = len(inputs) + len(made)
+        fallback.count(op, ", ".join(names), "host", copies, sent, back)
+    return results
+
+
+def _uploaded(array: np.ndarray[Any, Any], where: Any) -> Tensor:
+    """A contiguous tensor of an array's values."""
+    made = new(array.shape, from_numpy_dtype(array.dtype), where)
+    if array.size:
+        backend_of(where).upload(made._storage, 0, np.ascontiguousarray(array))
+    return made

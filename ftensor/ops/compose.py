@@ -1,0 +1,87 @@
+"""Ops that are made of other ops: their functions, and `out=` and in-place forms around them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import wraps
+from inspect import Parameter, signature
+from typing import Any, TypeVar
+
+from ..execute.copy import into
+from ..rows.catalogue import ENTRIES, op
+from ..rows.spelling import signature_text
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+class Functions:
+    """The catalogue's functions by name, for ops made of them: `f.cat(parts)`,
+    `f["linalg.vector_norm"](x)`. Methods and operators of tensors serve as well."""
+
+    def __getattr__(self, name: str) -> Callable[..., Any]:
+        return self[name]
+
+    def __getitem__(self, name: str) -> Callable[..., Any]:
+        # Looked up at the first call, when all modules are in the catalogue, and kept.
+        found = ENTRIES[name].call
+        self.__dict__[name] = found
+        return found
+
+
+f = Functions()
+
+
+def deliver(name: str, made: Any, out: Any, exact: bool = False, fixed: bool = False) -> Any:
+    """Results brought into `out`: a tensor, or a tuple of as many as there are results.
+
+    RuntimeError for an `out` of another device, one whose elements share memory, and one whose
+    dtype cannot hold the result (`exact`: is not the result's) or whose shape, where that is
+    `fixed`, is another.
+    """
+    if not isinstance(made, tuple):
+        return into(name, out, made, not exact, fixed)
+    given = [into(name, to, one, not exact, fixed) for one, to in zip(made, out)]
+    return type(made)(*given) if hasattr(made, "_fields") else tuple(given)
+
+
+def with_out(name: str, call: F, exact: bool = False) -> F:
+    """`call` with `out=`, which takes its finished result."""
+
+    @wraps(call)
+    def run(*args: Any, out: Any = None, **kwargs: Any) -> Any:
+        made = call(*args, **kwargs)
+        if out is None:
+            return made
+        return deliver(name, made, out, exact, fixed=bool(args) and out is args[0])
+
+    plain = signature(call)
+    extra = Parameter("out", Parameter.KEYWORD_ONLY, default=None, annotation="Tensor | None")
+    listed = [*plain.parameters.values(), extra]
+    run.__signature__ = plain.replace(parameters=listed)  # type: ignore[attr-defined]
+    return run  # type: ignore[return-value]
+
+
+def composed(*, exact: bool = False, **spelling: Any) -> Callable[[F], F]:
+    """`@op()` for a function made of other ops, written without `out`: this adds it.
+
+    `exact`: an `out` must have the result's dtype, where torch asks for that; else one that can
+    hold it will do. In place (`inplace=True`), the tensor takes the result as an `out` does.
+    """
+
+    def add(call: F) -> F:
+        name = ".".join(filter(None, (spelling.get("namespace"), spelling.get("name"))))
+        made = with_out(name or call.__name__, call, exact)
+        forms = spelling.pop("forms", ()) or (_form(spelling, call),)
+        return op(forms=forms, **spelling)(made)
+
+    return add
+
+
+def _form(spelling: dict[str, Any], call: Callable[..., Any]) -> str:
+    """The signature of `call` as text, with `out`."""
+    name = spelling.get("name") or call.__name__
+    space = spelling.get("namespace", "")
+    text = signature_text(f"{space}.{name}" if space else name, call)
+    inside, bracket, rest = text.rpartition(")")
+    star = "out=None" if "*, " in inside or "*" in inside.partition("(")[2] else "*, out=None"
+    return f"{inside}{'' if inside.endswith('(') else ', '}{star}{bracket}{rest}"

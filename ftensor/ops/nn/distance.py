@@ -1,0 +1,103 @@
+"""Distances and similarities of vectors."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ... import errors
+from ..._tensor import Tensor
+from ...dtypes import result_type
+from ...errors import nn as errors_nn
+from ...iterator.shape import normalize_dim
+from ...rows.catalogue import Entry, op, register
+from ..compose import composed, f
+from .activation import SPACE
+
+
+@op(method=False)
+def pairwise_distance(
+    x1: Tensor, x2: Tensor, p: float = 2.0, eps: float = 1e-6, keepdim: bool = False
+) -> Tensor:
+    """The p-norm of x1 - x2 + eps along the last dim."""
+    for name, x in (("x1", x1), ("x2", x2)):
+        if not isinstance(x, Tensor):
+            raise errors.not_a_tensor("pairwise_distance", name, x)
+    made: Tensor = f.norm(x1 - x2 + eps, p, max(x1.ndim, x2.ndim) - 1, keepdim)
+    return made
+
+
+@op(method=False)
+def cosine_similarity(x1: Tensor, x2: Tensor, dim: int = 1, eps: float = 1e-8) -> Tensor:
+    """x1 . x2 / (max(|x1|, eps) * max(|x2|, eps)) along `dim`. RuntimeError for integers."""
+    of = result_type(x1, x2)
+    if not of.is_floating_point:
+        raise errors_nn.floating_inputs("cosine_similarity", of)
+    x1, x2 = f.broadcast_tensors(x1.to(of), x2.to(of))
+    dim = normalize_dim(dim, x1.ndim)
+    first = f["linalg.vector_norm"](x1, 2, dim, True).clamp(min=eps)
+    second = f["linalg.vector_norm"](x2, 2, dim, True).clamp(min=eps)
+    made: Tensor = ((x1 / first) * (x2 / second)).sum(dim)
+    return made
+
+
+@composed(namespace=SPACE)
+def normalize(input: Tensor, p: float = 2.0, dim: int = 1, eps: float = 1e-12) -> Tensor:
+    """The input over its p-norm along `dim`, which counts as `eps` at least."""
+    return input / input.norm(p, dim, True).clamp(min=eps)
+
+
+@op(method=False)
+def cdist(
+    x1: Tensor, x2: Tensor, p: float = 2.0,
+    compute_mode: Any = "use_mm_for_euclid_dist_if_necessary",
+) -> Tensor:  # fmt: skip
+    """The p-norm distances of all pairs of rows: (..., m, k) and (..., n, k) give (..., m, n).
+    RuntimeError for shapes that don't fit and a negative `p`.
+    """
+    if x1.ndim < 2 or x2.ndim < 2:
+        raise errors_nn.cdist_dims(x1._shape, x2._shape)
+    if x1._shape[-1] != x2._shape[-1]:
+        raise errors_nn.cdist_columns(x1._shape, x2._shape)
+    for x in (x1, x2):
+        if not x._dtype.is_floating_point:
+            raise errors_nn.floating_inputs("cdist", x._dtype)
+    if not p >= 0:
+        raise errors_nn.negative("cdist", "p", p)
+    if compute_mode not in _MODES:
+        raise errors_nn.compute_mode(compute_mode, tuple(_MODES))
+    difference = x1.unsqueeze(-2) - x2.unsqueeze(-3)
+    if not x1._shape[-1]:
+        return f.zeros(difference._shape[:-1], dtype=x1._dtype, device=x1.device)
+    made: Tensor = f["linalg.vector_norm"](difference, p, -1)
+    return made
+
+
+# torch's ways to compute the Euclidean distance; here it is always the sum of squares.
+_MODES = (
+    "use_mm_for_euclid_dist_if_necessary", "use_mm_for_euclid_dist",
+    "donot_use_mm_for_euclid_dist",
+)  # fmt: skip
+
+
+@op(method=False, namespace=SPACE)
+def pdist(input: Tensor, p: float = 2) -> Tensor:
+    """The p-norm distances of all pairs of rows of a matrix, each pair once. RuntimeError for other
+    numbers of dims and a negative `p`.
+    """
+    if input.ndim != 2:
+        raise errors_nn.matrix_needed("pdist", input._shape)
+    if not input._dtype.is_floating_point:
+        raise errors_nn.floating_inputs("pdist", input._dtype)
+    if not p >= 0:
+        raise errors_nn.negative("pdist", "p", p)
+    n = input._shape[0]
+    if n < 2:
+        return f.empty(0, dtype=input._dtype, device=input.device)
+    i, j = f.triu_indices(n, n, 1, device=input.device)
+    made: Tensor = f["linalg.vector_norm"](input[i] - input[j], p, -1)
+    return made
+
+
+register(Entry("pdist", pdist, method=False))
+for _call in (pairwise_distance, cosine_similarity):
+    register(Entry(_call.__name__, _call, method=False, namespace=SPACE))

@@ -1,0 +1,267 @@
+"""Normalizing layers: over the last dims, over groups of channels, over a batch."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from ..._tensor import Tensor
+from ...dtypes import finfo
+from ...errors import nn as errors_nn
+from ...execute.pointwise import pointwise
+from ...iterator.shape import numel
+from ...rows.catalogue import Entry, enter, op, register
+from ...rows.op import Op
+from ..compose import f
+from .activation import SPACE
+
+
+def _row(body: str, *more: str) -> Op:
+    signature = f"layer_norm({', '.join(('input', 'mean', 'rstd', *more))}) -> Tensor"
+    return Op("layer_norm", signature, body, float_only=True)
+
+
+CENTERED = _row("(a - b) * c")
+SCALED = _row("(a - b) * c * d", "weight")
+SHIFTED = _row("(a - b) * c * d + e", "weight", "bias")
+enter(__name__, CENTERED, SCALED, SHIFTED)
+
+
+def _shape(name: str, input: Tensor, normalized_shape: Any, **factors: Tensor | None) -> int:
+    """How many last dims are normalized. RuntimeError where they or the factors don't fit."""
+    shape = tuple(normalized_shape)
+    if not shape:
+        raise errors_nn.no_normalized_shape(name)
+    for word, factor in factors.items():
+        if factor is not None and factor._shape != shape:
+            raise errors_nn.factor_shape(name, word, shape, factor._shape)
+    if input._shape[-len(shape) :] != shape:
+        raise errors_nn.normalized_shape(name, shape, input._shape)
+    return len(shape)
+
+
+def _statistics(input: Tensor, dims: Sequence[int], eps: float) -> tuple[Tensor, Tensor]:
+    """(mean, 1 / deviation) over dims, which are kept, in the dtype that is computed in."""
+    x = input.to(input._dtype.compute)
+    if not numel(input._shape):
+        mean = x.mean(dims, keepdim=True)
+        return mean, mean
+    var, mean = f.var_mean(x, dims, correction=0, keepdim=True)
+    return mean, (var + eps).rsqrt()
+
+
+def _normalized(
+    input: Tensor, mean: Tensor, rstd: Tensor, weight: Tensor | None, bias: Tensor | None
+) -> Tensor:
+    """(input - mean) * rstd * weight + bias, as one factor and one summand for each element."""
+    mean, rstd = mean.to(input._dtype.compute), rstd.to(input._dtype.compute)
+    factor = rstd if weight is None else rstd * weight
+    summand = -mean * factor if bias is None else bias - mean * factor
+    made: Tensor = f.addcmul(summand, input.to(mean._dtype), factor)
+    return made.to(input._dtype)
+
+
+def _saved(statistic: Tensor, input: Tensor, weight: Tensor | None) -> Tensor:
+    """A statistic in the dtype that torch keeps it in: the factors', where they have another."""
+    return statistic.to(input._dtype if weight is None else weight._dtype)
+
+
+@op(method=False)
+def native_layer_norm(
+    input: Tensor, normalized_shape: Sequence[int], weight: Tensor | None, bias: Tensor | None,
+    eps: float,
+) -> tuple[Tensor, Tensor, Tensor]:  # fmt: skip
+    """(layer_norm, mean, 1 / deviation); the last two in the dtype that is computed in."""
+    ndim = _shape("layer_norm", input, normalized_shape, weight=weight, bias=bias)
+    dims = tuple(range(input.ndim - ndim, input.ndim))
+    mean, rstd = _statistics(input, dims, eps)
+    if weight is None:
+        made = pointwise(CENTERED, (input, mean, rstd))
+        made = made if bias is None else made + bias
+    elif bias is None:
+        made = pointwise(SCALED, (input, mean, rstd, weight))
+    else:
+        made = pointwise(SHIFTED, (input, mean, rstd, weight, bias))
+    made = made.to(input._dtype).contiguous()
+    return made, _saved(mean, input, weight), _saved(rstd, input, weight)
+
+
+@op(namespace=SPACE)
+def layer_norm(
+    input: Tensor, normalized_shape: Sequence[int], weight: Tensor | None = None,
+    bias: Tensor | None = None, eps: float = 1e-5,
+) -> Tensor:  # fmt: skip
+    """(x - mean) / sqrt(var + eps) * weight + bias over the last dims, whose sizes, and those of
+    `weight` and `bias`, are `normalized_shape`. RuntimeError where they are not.
+    """
+    return native_layer_norm(input, normalized_shape, weight, bias, eps)[0]
+
+
+@op(namespace=SPACE)
+def rms_norm(
+    input: Tensor, normalized_shape: Sequence[int], weight: Tensor | None = None,
+    eps: float | None = None,
+) -> Tensor:  # fmt: skip
+    """x / sqrt(mean(x * x) + eps) * weight over the last dims; `eps` is the dtype's where it is not
+    given. RuntimeError where shapes don't fit.
+    """
+    ndim = _shape("rms_norm", input, normalized_shape, weight=weight)
+    x = input.to(input._dtype.compute)
+    dims = tuple(range(input.ndim - ndim, input.ndim))
+    small = finfo(x._dtype.to_real()).eps if eps is None else eps
+    made = x * ((x * x).mean(dims, keepdim=True) + small).rsqrt()
+    return (made if weight is None else made * weight).to(input._dtype)
+
+
+@op(method=False)
+def native_group_norm(
+    input: Tensor, weight: Tensor | None, bias: Tensor | None, N: int, C: int, HxW: int,
+    group: int, eps: float,
+) -> tuple[Tensor, Tensor, Tensor]:  # fmt: skip
+    """(group_norm, mean, 1 / deviation), for an input of N * C * HxW elements."""
+    name = "group_norm"
+    if group < 1:
+        raise errors_nn.not_positive(name, "num_groups", group)
+    if C % group:
+        raise errors_nn.groups(name, C, group)
+    for word, factor in (("weight", weight), ("bias", bias)):
+        if factor is not None and factor._shape != (C,):
+            raise errors_nn.factor_shape(name, word, (C,), factor._shape)
+    grouped = input.reshape(N, group, C // group * HxW)
+    mean, rstd = _statistics(grouped, (2,), eps)
+    factors = [None if x is None else x.reshape(1, group, -1, 1) for x in (weight, bias)]
+    apart = grouped.reshape(N, group, C // group, HxW)
+    made = _normalized(apart, mean.unsqueeze(-1), rstd.unsqueeze(-1), factors[0], factors[1])
+    saved = [_saved(x, input, weight).reshape(N, group) for x in (mean, rstd)]
+    return made.reshape(input._shape), saved[0], saved[1]
+
+
+@op(namespace=SPACE)
+def group_norm(
+    input: Tensor, num_groups: int, weight: Tensor | None = None, bias: Tensor | None = None,
+    eps: float = 1e-5,
+) -> Tensor:  # fmt: skip
+    """Channels (dim 1) in `num_groups` groups, each with mean 0 and variance 1; then `weight` and
+    `bias` of each channel. RuntimeError where the channels don't fall into groups.
+    """
+    if input.ndim < 2:
+        raise errors_nn.few_dims("group_norm", 2, input._shape)
+    n, channels, *rest = input._shape
+    if num_groups > 0 and n * (channels // num_groups) * numel(tuple(rest)) == 1:
+        raise errors_nn.one_value("group_norm", input._shape)
+    return native_group_norm(input, weight, bias, n, channels, numel(tuple(rest)), num_groups, eps)[
+        0
+    ]
+
+
+@op(method=False)
+def native_batch_norm(
+    input: Tensor, weight: Tensor | None, bias: Tensor | None, running_mean: Tensor | None,
+    running_var: Tensor | None, training: bool, momentum: float, eps: float,
+) -> tuple[Tensor, Tensor, Tensor]:  # fmt: skip
+    """(batch_norm, mean, 1 / deviation); the last two are empty unless `training`."""
+    name = "batch_norm"
+    if input.ndim < 2 and input.numel():
+        raise errors_nn.few_dims(name, 2, input._shape)
+    channels = input._shape[min(1, input.ndim - 1)]
+    statistics = {"running_mean": running_mean, "running_var": running_var}
+    for word, factor in {**statistics, "weight": weight, "bias": bias}.items():
+        if factor is not None and factor._shape != (channels,):
+            raise errors_nn.factor_shape(name, word, (channels,), factor._shape)
+    across = ([1, channels] + [1] * (input.ndim - 2))[-input.ndim :]
+    if training:
+        dims = (0, *range(2, input.ndim))
+        mean, rstd = (_saved(x, input, weight) for x in _statistics(input, dims, eps))
+        _update(input, dims, running_mean, running_var, momentum)
+        saved = [x.reshape(-1) for x in (mean, rstd)]
+    else:
+        if running_mean is None or running_var is None:
+            raise errors_nn.no_statistics(name)
+        mean = running_mean.reshape(across)
+        rstd = (running_var.to(running_var._dtype.compute) + eps).rsqrt().reshape(across)
+        saved = [_saved(f.empty(0, device=input.device), input, weight) for _ in range(2)]
+    factors = [None if x is None else x.reshape(across) for x in (weight, bias)]
+    made = _normalized(input, mean, rstd, factors[0], factors[1])
+    return made, saved[0], saved[1]
+
+
+def _update(
+    input: Tensor, dims: Sequence[int], running_mean: Tensor | None, running_var: Tensor | None,
+    momentum: float,
+) -> None:  # fmt: skip
+    """The running statistics brought nearer to those of this batch; their variance is unbiased."""
+    if running_mean is None and running_var is None:
+        return
+    var, mean = f.var_mean(input.to(input._dtype.compute), dims)
+    for running, now in ((running_mean, mean), (running_var, var)):
+        if running is not None:
+            running.copy_((1 - momentum) * running + momentum * now)
+
+
+@op(namespace=SPACE)
+def batch_norm(
+    input: Tensor, running_mean: Tensor | None, running_var: Tensor | None,
+    weight: Tensor | None = None, bias: Tensor | None = None, training: bool = False,
+    momentum: float = 0.1, eps: float = 1e-5,
+) -> Tensor:  # fmt: skip
+    """Each channel (dim 1) with mean 0 and variance 1: those of the batch in `training`, which also
+    move the running ones by `momentum`, else the running ones. ValueError for a batch of one value
+    a channel, RuntimeError for shapes that don't fit.
+    """
+    if training and input.ndim > 1 and input.numel() == input._shape[1]:
+        raise errors_nn.one_value("batch_norm", input._shape)
+    return native_batch_norm(
+        input, weight, bias, running_mean, running_var, training, momentum, eps
+    )[0]
+
+
+@op(namespace=SPACE)
+def instance_norm(
+    input: Tensor, running_mean: Tensor | None = None, running_var: Tensor | None = None,
+    weight: Tensor | None = None, bias: Tensor | None = None, use_input_stats: bool = True,
+    momentum: float = 0.1, eps: float = 1e-5,
+) -> Tensor:  # fmt: skip
+    """`batch_norm` of each sample by itself; running statistics are moved by the samples' mean."""
+    if use_input_stats and numel(input._shape[2:]) == 1:
+        raise errors_nn.one_value("instance_norm", input._shape)
+    n, channels, *rest = input._shape
+    if not use_input_stats:
+        return batch_norm(input, running_mean, running_var, weight, bias, False, momentum, eps)
+    repeated = [
+        None if x is None else x.repeat(n) for x in (running_mean, running_var, weight, bias)
+    ]
+    flat = input.reshape(1, n * channels, *rest)
+    means, variances, weights, biases = repeated
+    made = batch_norm(flat, means, variances, weights, biases, True, momentum, eps)
+    for running, many in ((running_mean, means), (running_var, variances)):
+        if running is not None and many is not None:
+            running.copy_(many.reshape(n, channels).mean(0))
+    return made.reshape(input._shape)
+
+
+@op(namespace=SPACE)
+def local_response_norm(
+    input: Tensor, size: int, alpha: float = 1e-4, beta: float = 0.75, k: float = 1.0
+) -> Tensor:
+    """input / (k + alpha * mean of squares over `size` neighbouring channels) ** beta. ValueError
+    for fewer than 3 dims.
+    """
+    if input.ndim < 3:
+        raise errors_nn.channels_needed("local_response_norm", input._shape)
+    if not input.numel():
+        return input
+    # Sums of a window as differences of running sums would lose digits; size is small.
+    square = input * input
+    low, high = size // 2, (size - 1) // 2
+    channels = input._shape[1]
+    padded = f["nn.functional.pad"](square.movedim(1, -1), (low, high)).movedim(-1, 1)
+    total = padded.narrow(1, 0, channels)
+    for i in range(1, size):
+        total = total + padded.narrow(1, i, channels)
+    whole = not input._dtype.is_floating_point and not input._dtype.is_complex
+    mean = total // size if whole else total / size
+    return input / (mean * alpha + k) ** beta
+
+
+for _call in (layer_norm, rms_norm, group_norm):
+    register(Entry(_call.__name__, _call, method=False))
