@@ -194,3 +194,127 @@ def one_value(op: str, shape: Sequence[int]) -> ValueError:
 def no_statistics(op: str) -> RuntimeError:
     """Neither a batch's statistics nor running ones."""
     return RuntimeError(f"{op}(): without training, running_mean and running_var are needed")
+
+
+def attention_dtypes(*given: object) -> RuntimeError:
+    """Query, key and value of several dtypes."""
+    listed = ", ".join(str(d) for d in given)
+    return RuntimeError(
+        f"scaled_dot_product_attention(): query, key and value must have one dtype, not {listed}"
+    )
+
+
+def attention_dims(*shapes: Sequence[int]) -> RuntimeError:
+    """Query, key or value without positions and features."""
+    listed = ", ".join(str(tuple(shape)) for shape in shapes)
+    return RuntimeError(
+        f"scaled_dot_product_attention(): query, key and value need 2 dims at least, not {listed}"
+    )
+
+
+def two_masks(op: str) -> RuntimeError:
+    """A mask and the causal one."""
+    return RuntimeError(f"{op}(): is_causal makes the mask, so attn_mask must be None")
+
+
+def attention_mask(given: object, query: object) -> RuntimeError:
+    """A mask that is neither bool nor of the query's dtype."""
+    return RuntimeError(
+        f"scaled_dot_product_attention(): attn_mask must be bool or {query}, as query, not {given}"
+    )
+
+
+def bilinear_shapes(*shapes: Sequence[int]) -> RuntimeError:
+    """Operands of a bilinear form that don't fit."""
+    first, second, weight = (tuple(shape) for shape in shapes)
+    return RuntimeError(
+        f"bilinear(): (..., m), (..., n) and weight (k, m, n) are needed, not {first}, {second} "
+        f"and {weight}"
+    )
+
+
+def odd_size(op: str, dim: int, size: int) -> RuntimeError:
+    """A dim that has no halves."""
+    return RuntimeError(f"{op}(): dim {dim} must have an even size, but has {size}")
+
+
+def prelu_weight_dims(shape: Sequence[int]) -> RuntimeError:
+    """Slopes that are neither one number nor a vector."""
+    return RuntimeError(
+        f"prelu(): weight must be a scalar or a vector, not of shape {tuple(shape)}"
+    )
+
+
+def prelu_weights(channels: int, given: int) -> RuntimeError:
+    """Slopes that are not one for each channel."""
+    return RuntimeError(f"prelu(): {channels} channels need 1 or {channels} weights, not {given}")
+
+
+def same_dtype(op: str, name: str, needed: object, given: object) -> RuntimeError:
+    """An argument that must have the input's dtype."""
+    return RuntimeError(f"{op}(): {name} must have the input's dtype {needed}, not {given}")
+
+
+def index_dtype(op: str, given: object) -> RuntimeError:
+    """Indices that are no integers."""
+    return RuntimeError(f"{op}(): indices must be int64 or int32, not {given}")
+
+
+def table_dims(op: str, shape: Sequence[int]) -> RuntimeError:
+    """A table that is no matrix."""
+    return RuntimeError(f"{op}(): weight must have 2 dims, not shape {tuple(shape)}")
+
+
+def padding_index(op: str, given: int, rows: int) -> AssertionError:
+    """A row that pads and is not there."""
+    return AssertionError(f"{op}(): padding_idx {given} is not within the {rows} rows of weight")
+
+
+def bag_mode(mode: object) -> ValueError:
+    """A way to fold a bag that there is not."""
+    return ValueError(f"embedding_bag(): mode={mode!r} is none of 'sum', 'mean' and 'max'")
+
+
+def bag_weights(input: Sequence[int], given: Sequence[int]) -> ValueError:
+    """Weights that are not one for each index."""
+    return ValueError(
+        f"embedding_bag(): per_sample_weights must have the input's shape {tuple(input)}, "
+        f"not {tuple(given)}"
+    )
+
+
+def bag_weights_mode(mode: str) -> NotImplementedError:
+    """Weights where rows are not summed up."""
+    return NotImplementedError(
+        f"embedding_bag(): per_sample_weights go with mode='sum', not {mode!r}"
+    )
+
+
+def bag_offsets(why: str) -> ValueError:
+    """Offsets that make no bags."""
+    return ValueError(f"embedding_bag(): {why}")
+
+
+def bag_input(shape: Sequence[int]) -> ValueError:
+    """Indices that are neither a vector nor a matrix."""
+    return ValueError(f"embedding_bag(): input must have 1 or 2 dims, not shape {tuple(shape)}")
+
+
+def no_classes() -> RuntimeError:
+    """The number of classes of an empty tensor."""
+    return RuntimeError("one_hot(): an empty tensor needs a positive num_classes")
+
+
+def negative_class(low: int) -> RuntimeError:
+    """A class below 0."""
+    return RuntimeError(f"one_hot(): classes must not be negative, but one is {low}")
+
+
+def class_beyond(high: int, classes: int) -> RuntimeError:
+    """A class beyond the last."""
+    return RuntimeError(f"one_hot(): class {high} is not below num_classes {classes}")
+
+
+def not_divisible(op: str, name: str, size: int, by: int) -> RuntimeError:
+    """A size that must be a multiple."""
+    return RuntimeError(f"{op}(): {name} must be divisible by {by}, but is {size}")

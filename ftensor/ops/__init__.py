@@ -17,7 +17,9 @@ MODULES = (
     "ops.reduce.fold", "ops.reduce.arg", "ops.reduce.norm", "ops.reduce.softmax",
     "ops.reduce.stats",
     "ops.linalg.matmul", "ops.linalg.addmm", "ops.linalg.contract",
-    "ops.linalg.einsum", "ops.nn.loss", "ops.nn.class_loss", "ops.nn.distance", "ops.nn.norm",
+    "ops.linalg.einsum",
+    "ops.nn.loss", "ops.nn.class_loss", "ops.nn.distance", "ops.nn.norm", "ops.nn.attention",
+    "ops.nn.embedding", "ops.nn.shuffle",
 )  # fmt: skip
 
 

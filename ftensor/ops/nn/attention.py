@@ -1,0 +1,129 @@
+"""Attention, and the layers around it: linear forms, gated units."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from ..._tensor import Tensor
+from ...dtypes import bool as bool_
+from ...errors import nn as errors_nn
+from ...execute.pointwise import pointwise
+from ...rows.catalogue import Entry, op, register
+from ...rows.op import Op
+from ..compose import composed, f
+from .activation import SPACE
+
+PRELU = Op("prelu", "prelu(input, weight) -> Tensor", "a > K(0) ? a : a * b", float_only=True)
+
+
+@op(namespace=SPACE)
+def scaled_dot_product_attention(
+    query: Tensor, key: Tensor, value: Tensor, attn_mask: Tensor | None = None,
+    dropout_p: float = 0.0, is_causal: bool = False, *, scale: float | None = None,
+    enable_gqa: bool = False,
+) -> Tensor:  # fmt: skip
+    """softmax(query @ key^T * scale + mask) @ value, for (..., L, E), (..., S, E), (..., S, V).
+
+    `scale` is 1 / sqrt(E) where it is not given. A bool mask says what is attended, another is
+    added; `is_causal` attends to positions up to the query's. With `enable_gqa`, heads of key and
+    value (dim -3) serve several of the query's. RuntimeError for shapes that don't fit and for a
+    mask beside `is_causal`.
+    """
+    name = "scaled_dot_product_attention"
+    if not query._dtype is key._dtype is value._dtype:
+        raise errors_nn.attention_dtypes(query._dtype, key._dtype, value._dtype)
+    if min(query.ndim, key.ndim, value.ndim) < 2:
+        raise errors_nn.attention_dims(query._shape, key._shape, value._shape)
+    if is_causal and attn_mask is not None:
+        raise errors_nn.two_masks(name)
+    if enable_gqa:
+        key = key.repeat_interleave(query._shape[-3] // key._shape[-3], -3)
+        value = value.repeat_interleave(query._shape[-3] // value._shape[-3], -3)
+    if attn_mask is not None and attn_mask._dtype not in (bool_, query._dtype):
+        raise errors_nn.attention_mask(attn_mask._dtype, query._dtype)
+    given, compute = query._dtype, query._dtype.compute
+    query, key, value = query.to(compute), key.to(compute), value.to(compute)
+    # Each side takes a root of the scale, so that products stay in range.
+    factor = 1 / math.sqrt(query._shape[-1]) if scale is None else scale
+    root = math.sqrt(abs(factor))
+    scores = (query * root) @ (key * math.copysign(root, factor)).transpose(-2, -1)
+    if is_causal:
+        attn_mask = f.ones(scores._shape[-2:], dtype=bool_, device=query.device).tril()
+    if attn_mask is not None:
+        if attn_mask._dtype is bool_:
+            scores = scores.masked_fill(~attn_mask, -math.inf)
+        else:
+            scores = scores + attn_mask
+    weights = f["nn.functional.softmax"](scores, -1)
+    if attn_mask is not None and attn_mask._dtype is bool_:
+        # A query that attends to nothing gets zeros and no NaN.
+        weights = weights.masked_fill(~attn_mask.any(-1, keepdim=True), 0.0)
+    if dropout_p > 0:
+        weights = f["nn.functional.dropout"](weights, dropout_p)
+    made: Tensor = (weights @ value).to(given)
+    return made
+
+
+@op(namespace=SPACE)
+def bilinear(input1: Tensor, input2: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
+    """input1^T @ weight[k] @ input2 + bias[k] for each k: (..., m), (..., n), (k, m, n) give
+    (..., k). RuntimeError for shapes that don't fit.
+    """
+    k, m, n = weight._shape if weight.ndim == 3 else (0, -1, -1)
+    if input1._shape[:-1] != input2._shape[:-1] or (input1._shape[-1], input2._shape[-1]) != (m, n):
+        raise errors_nn.bilinear_shapes(input1._shape, input2._shape, weight._shape)
+    if bias is not None and bias._shape != (k,):
+        raise errors_nn.factor_shape("bilinear", "bias", (k,), bias._shape)
+    first, second = input1.reshape(-1, m), input2.reshape(-1, n)
+    left = (first @ weight.transpose(0, 1).reshape(m, k * n)).reshape(-1, k, n)
+    made = (left @ second.unsqueeze(-1)).reshape(*input1._shape[:-1], k)
+    return made if bias is None else made + bias
+
+
+@composed(namespace=SPACE)
+def glu(input: Tensor, dim: int = -1) -> Tensor:
+    """The first half along `dim` times sigmoid of the second. RuntimeError for an odd size."""
+    if not input.ndim:
+        raise errors_nn.few_dims("glu", 1, input._shape)
+    size = input._shape[dim] if -input.ndim <= dim < input.ndim else 0
+    if size % 2:
+        raise errors_nn.odd_size("glu", dim, size)
+    first, second = input.chunk(2, dim) if size else (input, input)
+    if not size:
+        input.size(dim)  # IndexError for a dim that is not there
+    return first * second.sigmoid()
+
+
+@op(rows=(PRELU,))
+def prelu(input: Tensor, weight: Tensor) -> Tensor:
+    """The value, negative ones times `weight`, which holds one number or one for each channel
+    (dim 1). RuntimeError for another size or dtype.
+    """
+    if weight.ndim > 1:
+        raise errors_nn.prelu_weight_dims(weight._shape)
+    if weight._dtype is not input._dtype:
+        raise errors_nn.same_dtype("prelu", "weight", input._dtype, weight._dtype)
+    channels = input._shape[1] if input.ndim > 1 else 1
+    if weight.numel() != 1:
+        if not input.ndim:
+            raise errors_nn.few_dims("prelu", 1, input._shape)
+        if weight.numel() != channels:
+            raise errors_nn.prelu_weights(channels, weight.numel())
+        weight = weight.reshape([-1 if d == 1 else 1 for d in range(max(2, input.ndim))])
+        weight = weight if input.ndim > 1 else weight.reshape(-1)
+    else:
+        weight = weight.reshape([1] * input.ndim)
+    return pointwise(PRELU, (input, weight))
+
+
+@op(namespace=SPACE)
+def softmin(
+    input: Tensor, dim: int | None = None, _stacklevel: int = 3, dtype: Any = None
+) -> Tensor:
+    """`softmax` of the negative input."""
+    return f["nn.functional.softmax"](-input, dim, _stacklevel, dtype)
+
+
+register(Entry("prelu", prelu, method=False, namespace=SPACE))
+register(Entry("bilinear", bilinear, method=False))

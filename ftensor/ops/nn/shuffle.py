@@ -1,0 +1,64 @@
+"""Channels and positions that change places: pixel_shuffle and its kin."""
+
+from __future__ import annotations
+
+from ..._tensor import Tensor
+from ...errors import nn as errors_nn
+from ...rows.catalogue import Entry, op, register
+from .activation import SPACE
+
+
+@op(method=False)
+def pixel_shuffle(input: Tensor, upscale_factor: int) -> Tensor:
+    """(*, C * r * r, H, W) to (*, C, H * r, W * r). RuntimeError for channels that don't divide."""
+    name, r = "pixel_shuffle", upscale_factor
+    if input.ndim < 3:
+        raise errors_nn.few_dims(name, 3, input._shape)
+    if r <= 0:
+        raise errors_nn.not_positive(name, "upscale_factor", r)
+    *batch, channels, height, width = input._shape
+    if channels % (r * r):
+        raise errors_nn.not_divisible(name, "channels", channels, r * r)
+    apart = input.reshape(*batch, channels // (r * r), r, r, height, width)
+    n = len(batch)
+    order = (*range(n), n, n + 3, n + 1, n + 4, n + 2)
+    return apart.permute(order).reshape(*batch, channels // (r * r), height * r, width * r)
+
+
+@op(method=False)
+def pixel_unshuffle(input: Tensor, downscale_factor: int) -> Tensor:
+    """(*, C, H * r, W * r) to (*, C * r * r, H, W). RuntimeError for sizes that don't divide."""
+    name, r = "pixel_unshuffle", downscale_factor
+    if input.ndim < 3:
+        raise errors_nn.few_dims(name, 3, input._shape)
+    if r <= 0:
+        raise errors_nn.not_positive(name, "downscale_factor", r)
+    *batch, channels, height, width = input._shape
+    for word, size in (("height", height), ("width", width)):
+        if size % r:
+            raise errors_nn.not_divisible(name, word, size, r)
+    apart = input.reshape(*batch, channels, height // r, r, width // r, r)
+    n = len(batch)
+    order = (*range(n), n, n + 2, n + 4, n + 1, n + 3)
+    return apart.permute(order).reshape(*batch, channels * r * r, height // r, width // r)
+
+
+@op(method=False)
+def channel_shuffle(input: Tensor, groups: int) -> Tensor:
+    """The channels (dim 1) of `groups` groups, taken from each in turn. RuntimeError for fewer than
+    3 dims and channels that don't divide.
+    """
+    name = "channel_shuffle"
+    if input.ndim < 3:
+        raise errors_nn.few_dims(name, 3, input._shape)
+    if groups <= 0:
+        raise errors_nn.not_positive(name, "groups", groups)
+    n, channels, *rest = input._shape
+    if channels % groups:
+        raise errors_nn.not_divisible(name, "channels", channels, groups)
+    apart = input.reshape(n, groups, channels // groups, *rest)
+    return apart.transpose(1, 2).reshape(input._shape)
+
+
+for _call in (pixel_shuffle, pixel_unshuffle, channel_shuffle):
+    register(Entry(_call.__name__, _call, method=False, namespace=SPACE))
