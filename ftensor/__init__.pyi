@@ -4,7 +4,7 @@ Written from the catalogue by `make stubs`.
 """
 
 from builtins import bool as _bool, complex as _complex, float as _float, int as _int, type as _type
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, Literal, overload
 
 import numpy as np
@@ -319,6 +319,10 @@ def atleast_3d(*tensors: Any) -> _Tensor | tuple[_Tensor, ...]:
     """0-d and 1-d tensors become (1, n, 1), matrices (n, m, 1)."""
 def baddbmm(input: _Tensor, batch1: _Tensor, batch2: _Tensor, *, beta: Any=1, alpha: Any=1, out: _Tensor | None=None) -> _Tensor:
     """`addmm` for each pair of two batches of matrices."""
+def bilinear(input1: _Tensor, input2: _Tensor, weight: _Tensor, bias: _Tensor | None=None) -> _Tensor:
+    """input1^T @ weight[k] @ input2 + bias[k] for each k: (..., m), (..., n), (k, m, n) give
+    (..., k). RuntimeError for shapes that don't fit.
+    """
 def bitwise_and(input: _Tensor, other: _Tensor | _Number, *, out: _Tensor | None=None) -> _Tensor:
     """The bits set in both.
 
@@ -378,6 +382,10 @@ def cat(tensors: Sequence[_Tensor], dim: _int=0, *, axis: _int | None=None, out:
     Their dtypes are promoted to a common one, and the other dims must have equal sizes; an empty
     1-d tensor fits anywhere. RuntimeError for shapes that don't fit.
     """
+def cdist(x1: _Tensor, x2: _Tensor, p: _float=2.0, compute_mode: Any='use_mm_for_euclid_dist_if_necessary') -> _Tensor:
+    """The p-norm distances of all pairs of rows: (..., m, k) and (..., n, k) give (..., m, n).
+    RuntimeError for shapes that don't fit and a negative `p`.
+    """
 def ceil(input: _Tensor, *, out: _Tensor | None=None) -> _Tensor:
     """The smallest whole number not below the value.
 
@@ -390,6 +398,10 @@ def celu_(input: _Tensor, alpha: Any=1.0) -> _Tensor:
     """In-place form of `celu`."""
 def chain_matmul(*matrices: Any, out: _Tensor | None=None) -> _Tensor:
     """See `linalg.multi_dot`; matrices only."""
+def channel_shuffle(input: _Tensor, groups: _int) -> _Tensor:
+    """The channels (dim 1) of `groups` groups, taken from each in turn. RuntimeError for fewer than
+    3 dims and channels that don't divide.
+    """
 def chunk(input: _Tensor, chunks: _int, dim: _int=0) -> tuple[_Tensor, ...]:
     """At most `chunks` views of a dim, equal but for the last; `tensor_split` gives exactly as
     many.
@@ -451,6 +463,8 @@ def cosh(input: _Tensor, *, out: _Tensor | None=None) -> _Tensor:
     Integer and bool inputs are computed in the default dtype.
     `out` takes the result where its dtype can hold it, else RuntimeError.
     """
+def cosine_similarity(x1: _Tensor, x2: _Tensor, dim: _int=1, eps: _float=1e-08) -> _Tensor:
+    """x1 . x2 / (max(|x1|, eps) * max(|x2|, eps)) along `dim`. RuntimeError for integers."""
 @overload
 def count_nonzero(input: _Tensor, dim: _int | Sequence[_int] | None=None) -> _Tensor:
     """How many elements over `dim` are not zero.
@@ -676,6 +690,10 @@ def greater_equal(input: _Tensor, other: _Tensor | _Number, *, out: _Tensor | No
     Shapes are broadcast together; RuntimeError when they don't fit.
     `out` takes the result where its dtype can hold it, else RuntimeError.
     """
+def group_norm(input: _Tensor, num_groups: _int, weight: _Tensor | None=None, bias: _Tensor | None=None, eps: _float=1e-05) -> _Tensor:
+    """Channels (dim 1) in `num_groups` groups, each with mean 0 and variance 1; then `weight` and
+    `bias` of each channel. RuntimeError where the channels don't fall into groups.
+    """
 def gt(input: _Tensor, other: _Tensor | _Number, *, out: _Tensor | None=None) -> _Tensor:
     """Whether `input` is greater than `other`.
 
@@ -783,6 +801,10 @@ def isreal(input: _Tensor) -> _Tensor:
     """Whether the imaginary part is 0."""
 def kron(input: _Tensor, other: _Tensor, *, out: _Tensor | None=None) -> _Tensor:
     """The Kronecker product: each element of `input` times all of `other`. Dtypes are promoted."""
+def layer_norm(input: _Tensor, normalized_shape: Sequence[_int], weight: _Tensor | None=None, bias: _Tensor | None=None, eps: _float=1e-05) -> _Tensor:
+    """(x - mean) / sqrt(var + eps) * weight + bias over the last dims, whose sizes, and those of
+    `weight` and `bias`, are `normalized_shape`. RuntimeError where they are not.
+    """
 def lcm(input: _Tensor, other: _Tensor | _Number, *, out: _Tensor | None=None) -> _Tensor:
     """The least common multiple of integers, not negative; 0 with a zero.
 
@@ -1034,6 +1056,12 @@ def narrow(input: _Tensor, dim: _int, start: Any, length: _int) -> _Tensor:
     """A view of `length` entries of a dim from `start` on (an int or a 0-d integer tensor;
     negative from the end).
     """
+def native_batch_norm(input: _Tensor, weight: _Tensor | None, bias: _Tensor | None, running_mean: _Tensor | None, running_var: _Tensor | None, training: _bool, momentum: _float, eps: _float) -> tuple[_Tensor, _Tensor, _Tensor]:
+    """(batch_norm, mean, 1 / deviation); the last two are empty unless `training`."""
+def native_group_norm(input: _Tensor, weight: _Tensor | None, bias: _Tensor | None, N: _int, C: _int, HxW: _int, group: _int, eps: _float) -> tuple[_Tensor, _Tensor, _Tensor]:
+    """(group_norm, mean, 1 / deviation), for an input of N * C * HxW elements."""
+def native_layer_norm(input: _Tensor, normalized_shape: Sequence[_int], weight: _Tensor | None, bias: _Tensor | None, eps: _float) -> tuple[_Tensor, _Tensor, _Tensor]:
+    """(layer_norm, mean, 1 / deviation); the last two in the dtype that is computed in."""
 def ne(input: _Tensor, other: _Tensor | _Number, *, out: _Tensor | None=None) -> _Tensor:
     """Whether the elements differ; NaN differs from everything.
 
@@ -1086,8 +1114,18 @@ def ones_like(input: _Tensor, *, memory_format: Any=..., dtype: _dtype | None=No
     """Ones of `input`'s shape, dtype, device and memory order."""
 def outer(input: _Tensor, vec2: _Tensor, *, out: _Tensor | None=None) -> _Tensor:
     """The products of every element of a vector with every one of another; dtypes are promoted."""
+def pairwise_distance(x1: _Tensor, x2: _Tensor, p: _float=2.0, eps: _float=1e-06, keepdim: _bool=False) -> _Tensor:
+    """The p-norm of x1 - x2 + eps along the last dim."""
+def pdist(input: _Tensor, p: _float=2) -> _Tensor:
+    """The p-norm distances of all pairs of rows of a matrix, each pair once. RuntimeError for other
+    numbers of dims and a negative `p`.
+    """
 def permute(input: _Tensor, dims: Any, *more: _int) -> _Tensor:
     """A view with all dims in the order given."""
+def pixel_shuffle(input: _Tensor, upscale_factor: _int) -> _Tensor:
+    """(*, C * r * r, H, W) to (*, C, H * r, W * r). RuntimeError for channels that don't divide."""
+def pixel_unshuffle(input: _Tensor, downscale_factor: _int) -> _Tensor:
+    """(*, C, H * r, W * r) to (*, C * r * r, H, W). RuntimeError for sizes that don't divide."""
 def polar(abs: _Tensor, angle: _Tensor, *, out: _Tensor | None=None) -> _Tensor:
     """Complex numbers from their sizes and angles, which must both be float32 or both float64."""
 def positive(input: _Tensor) -> _Tensor:
@@ -1096,6 +1134,10 @@ def pow(input: _Tensor, exponent: Any, *, out: _Tensor | None=None) -> _Tensor:
     """`input` to the power of `exponent`; one of them may be a number. Integers stay integers and
     wrap: to a negative number as exponent they raise RuntimeError, to a tensor's negative
     elements they give 0 (1 and -1 excepted).
+    """
+def prelu(input: _Tensor, weight: _Tensor) -> _Tensor:
+    """The value, negative ones times `weight`, which holds one number or one for each channel
+    (dim 1). RuntimeError for another size or dtype.
     """
 @overload
 def prod(input: _Tensor, dim: _int | Sequence[_int] | None=None, keepdim: _bool=False, *, dtype: _dtype | None=None, out: _Tensor | None=None) -> _Tensor:
@@ -1149,6 +1191,10 @@ def resolve_conj(input: _Tensor) -> _Tensor:
     """The tensor itself, since `conj` computes at once."""
 def resolve_neg(input: _Tensor) -> _Tensor:
     """The tensor itself, since no view is negated lazily."""
+def rms_norm(input: _Tensor, normalized_shape: Sequence[_int], weight: _Tensor | None=None, eps: _float | None=None) -> _Tensor:
+    """x / sqrt(mean(x * x) + eps) * weight over the last dims; `eps` is the dtype's where it is not
+    given. RuntimeError where shapes don't fit.
+    """
 def roll(input: _Tensor, shifts: Any=None, dims: Any=()) -> _Tensor:
     """A copy with elements moved along dims; what leaves at the end comes back at the start.
     Without dims the tensor is rolled as if flattened.

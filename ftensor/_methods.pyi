@@ -4,7 +4,7 @@ Written from the catalogue by `make stubs`.
 """
 
 from builtins import bool as _bool, complex as _complex, float as _float, int as _int, type as _type
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, Literal, overload
 
 import numpy as np
@@ -887,6 +887,10 @@ class Methods:
         """
     def pow_(self, exponent: Any) -> _Tensor:
         """In-place form of `pow`: the result's shape and dtype must fit the tensor."""
+    def prelu(self, weight: _Tensor) -> _Tensor:
+        """The value, negative ones times `weight`, which holds one number or one for each channel
+        (dim 1). RuntimeError for another size or dtype.
+        """
     @overload
     def prod(self, dim: _int | Sequence[_int] | None=None, keepdim: _bool=False, *, dtype: _dtype | None=None, out: _Tensor | None=None) -> _Tensor:
         """The product over `dim`."""

@@ -4,7 +4,7 @@ Written from the catalogue by `make stubs`.
 """
 
 from builtins import bool as _bool, complex as _complex, float as _float, int as _int, type as _type
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, Literal, overload
 
 import numpy as np

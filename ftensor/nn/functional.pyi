@@ -4,7 +4,7 @@ Written from the catalogue by `make stubs`.
 """
 
 from builtins import bool as _bool, complex as _complex, float as _float, int as _int, type as _type
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, Literal, overload
 
 import numpy as np
@@ -17,16 +17,73 @@ from .. import return_types as _return_types
 
 _Number = _complex | np.generic
 
+def batch_norm(input: _Tensor, running_mean: _Tensor | None, running_var: _Tensor | None, weight: _Tensor | None=None, bias: _Tensor | None=None, training: _bool=False, momentum: _float=0.1, eps: _float=1e-05) -> _Tensor:
+    """Each channel (dim 1) with mean 0 and variance 1: those of the batch in `training`, which also
+    move the running ones by `momentum`, else the running ones. ValueError for a batch of one value
+    a channel, RuntimeError for shapes that don't fit.
+    """
+def bilinear(input1: _Tensor, input2: _Tensor, weight: _Tensor, bias: _Tensor | None=None) -> _Tensor:
+    """input1^T @ weight[k] @ input2 + bias[k] for each k: (..., m), (..., n), (k, m, n) give
+    (..., k). RuntimeError for shapes that don't fit.
+    """
+def binary_cross_entropy(input: _Tensor, target: _Tensor, weight: _Tensor | None=None, size_average: Any=None, reduce: Any=None, reduction: str='mean') -> _Tensor:
+    """-(target * log(input) + (1 - target) * log(1 - input)), no logarithm below -100. ValueError
+    for other shapes, RuntimeError for an input outside [0, 1].
+    """
+def binary_cross_entropy_with_logits(input: _Tensor, target: _Tensor, weight: _Tensor | None=None, size_average: Any=None, reduce: Any=None, reduction: str='mean', pos_weight: _Tensor | None=None) -> _Tensor:
+    """`binary_cross_entropy` of sigmoid(input), without overflow; `pos_weight` multiplies what true
+    targets cost. ValueError for other shapes.
+    """
 def celu(input: _Tensor, alpha: _float=1.0, inplace: _bool=False) -> _Tensor:
     """The value; for negative ones alpha * expm1(value / alpha). RuntimeError for alpha 0."""
 def celu_(input: _Tensor, alpha: Any=1.0) -> _Tensor:
     """In-place form of `celu`."""
+def channel_shuffle(input: _Tensor, groups: _int) -> _Tensor:
+    """The channels (dim 1) of `groups` groups, taken from each in turn. RuntimeError for fewer than
+    3 dims and channels that don't divide.
+    """
+def cosine_embedding_loss(input1: _Tensor, input2: _Tensor, target: _Tensor, margin: _float=0, size_average: Any=None, reduce: Any=None, reduction: str='mean') -> _Tensor:
+    """1 - cos(input1, input2) for a target 1, max(0, cos - margin) for -1; vectors lie in the last
+    dim. RuntimeError for shapes that don't fit.
+    """
+def cosine_similarity(x1: _Tensor, x2: _Tensor, dim: _int=1, eps: _float=1e-08) -> _Tensor:
+    """x1 . x2 / (max(|x1|, eps) * max(|x2|, eps)) along `dim`. RuntimeError for integers."""
+def cross_entropy(input: _Tensor, target: _Tensor, weight: _Tensor | None=None, size_average: Any=None, ignore_index: _int=-100, reduce: Any=None, reduction: str='mean', label_smoothing: _float=0.0) -> _Tensor:
+    """`nll_loss` of log_softmax(input); a floating-point target of the input's shape holds
+    probabilities of all classes. RuntimeError for a `label_smoothing` outside [0, 1].
+    """
 def elu(input: _Tensor, alpha: _float=1.0, inplace: _bool=False) -> _Tensor:
     """The value; for negative ones alpha * expm1(value)."""
 def elu_(input: _Tensor, alpha: Any=1.0) -> _Tensor:
     """In-place form of `elu`."""
+def embedding(input: _Tensor, weight: _Tensor, padding_idx: _int | None=None, max_norm: _float | None=None, norm_type: _float=2.0, scale_grad_by_freq: _bool=False, sparse: _bool=False) -> _Tensor:
+    """The rows of `weight` that `input` names, (*) and (n, d) to (*, d). With `max_norm`, the rows
+    that are used are first shortened in place. The other arguments are about gradients.
+
+    RuntimeError for indices that are no integers, IndexError for a row that is not there.
+    """
+def embedding_bag(input: _Tensor, weight: _Tensor, offsets: _Tensor | None=None, max_norm: _float | None=None, norm_type: _float=2, scale_grad_by_freq: _bool=False, mode: str='mean', sparse: _bool=False, per_sample_weights: _Tensor | None=None, include_last_offset: _bool=False, padding_idx: _int | None=None) -> _Tensor:
+    """Sums, means or the largest of rows of `weight`, bag by bag: the rows of a 2-d `input` are
+    bags; a 1-d one is cut where `offsets` say. Rows `padding_idx` don't count; empty bags give
+    zeros.
+
+    ValueError for shapes and modes that there are not.
+    """
+def gaussian_nll_loss(input: _Tensor, target: _Tensor, var: Any, full: _bool=False, eps: _float=1e-06, reduction: str='mean') -> _Tensor:
+    """(log(var) + (input - target)^2 / var) / 2 with `var` at least `eps`; `full` adds
+    log(2 pi) / 2. ValueError for a `var` of another shape or with negative elements.
+    """
 def gelu(input: _Tensor, *, approximate: str='none', out: _Tensor | None=None) -> _Tensor:
     """The value times the normal distribution function, or its approximation by \"tanh\"."""
+@overload
+def glu(input: _Tensor, dim: _int=-1, *, out: _Tensor | None=None) -> _Tensor:
+    """The first half along `dim` times sigmoid of the second. RuntimeError for an odd size."""
+@overload
+def glu(input: _Tensor, dim: _int=-1, out: _Tensor | None=None) -> _Tensor: ...
+def group_norm(input: _Tensor, num_groups: _int, weight: _Tensor | None=None, bias: _Tensor | None=None, eps: _float=1e-05) -> _Tensor:
+    """Channels (dim 1) in `num_groups` groups, each with mean 0 and variance 1; then `weight` and
+    `bias` of each channel. RuntimeError where the channels don't fall into groups.
+    """
 def hardshrink(input: _Tensor, lambd: _float=0.5, *, out: _Tensor | None=None) -> _Tensor:
     """0 within [-lambd, lambd]."""
 def hardsigmoid(input: _Tensor, inplace: _bool=False) -> _Tensor:
@@ -39,26 +96,106 @@ def hardtanh(input: _Tensor, min_val: _float=-1.0, max_val: _float=1.0, inplace:
     """
 def hardtanh_(input: _Tensor, min_val: Any=-1.0, max_val: Any=1.0) -> _Tensor:
     """In-place form of `hardtanh`."""
+def hinge_embedding_loss(input: _Tensor, target: _Tensor, margin: _float=1.0, size_average: Any=None, reduce: Any=None, reduction: str='mean') -> _Tensor:
+    """The input where the target is 1, and max(0, margin - input) where it is -1."""
+def huber_loss(input: _Tensor, target: _Tensor, reduction: str='mean', delta: _float=1.0, weight: _Tensor | None=None) -> _Tensor:
+    """Half the square up to a distance of `delta`, then the line that touches it. RuntimeError
+    unless `delta` is positive.
+    """
+def instance_norm(input: _Tensor, running_mean: _Tensor | None=None, running_var: _Tensor | None=None, weight: _Tensor | None=None, bias: _Tensor | None=None, use_input_stats: _bool=True, momentum: _float=0.1, eps: _float=1e-05) -> _Tensor:
+    """`batch_norm` of each sample by itself; running statistics are moved by the samples' mean."""
+def kl_div(input: _Tensor, target: _Tensor, size_average: Any=None, reduce: Any=None, reduction: str='mean', log_target: _bool=False) -> _Tensor:
+    """target * (log(target) - input), the Kullback-Leibler divergence of a distribution whose
+    logarithm is `input`; \"batchmean\" divides the sum by the first dim.
+    """
+def l1_loss(input: _Tensor, target: _Tensor, size_average: Any=None, reduce: Any=None, reduction: str='mean', weight: _Tensor | None=None) -> _Tensor:
+    """The distance of each element from its target; their mean, \"sum\", or \"none\" of both."""
+def layer_norm(input: _Tensor, normalized_shape: Sequence[_int], weight: _Tensor | None=None, bias: _Tensor | None=None, eps: _float=1e-05) -> _Tensor:
+    """(x - mean) / sqrt(var + eps) * weight + bias over the last dims, whose sizes, and those of
+    `weight` and `bias`, are `normalized_shape`. RuntimeError where they are not.
+    """
 def leaky_relu(input: _Tensor, negative_slope: _float=0.01, inplace: _bool=False) -> _Tensor:
     """The value, negative ones times `negative_slope`."""
 def leaky_relu_(input: _Tensor, negative_slope: Any=0.01) -> _Tensor:
     """In-place form of `leaky_relu`."""
 def linear(input: _Tensor, weight: _Tensor, bias: _Tensor | None=None, *, out: _Tensor | None=None) -> _Tensor:
     """`input @ weight.T + bias`; the dims of `input` before the last are kept."""
+def local_response_norm(input: _Tensor, size: _int, alpha: _float=0.0001, beta: _float=0.75, k: _float=1.0) -> _Tensor:
+    """input / (k + alpha * mean of squares over `size` neighbouring channels) ** beta. ValueError
+    for fewer than 3 dims.
+    """
 def log_softmax(input: _Tensor, dim: _int | None=None, _stacklevel: _int=3, dtype: _dtype | None=None) -> _Tensor:
     """The logarithm of `softmax`."""
 def logsigmoid(input: _Tensor, *, out: _Tensor | None=None) -> _Tensor:
     """Log(sigmoid(input)), in contiguous memory."""
+def margin_ranking_loss(input1: _Tensor, input2: _Tensor, target: _Tensor, margin: _float=0, size_average: Any=None, reduce: Any=None, reduction: str='mean') -> _Tensor:
+    """max(0, margin - target * (input1 - input2)). RuntimeError for different numbers of dims."""
 def mish(input: _Tensor, inplace: _bool=False) -> _Tensor:
     """Input * tanh(softplus(input))."""
+def mse_loss(input: _Tensor, target: _Tensor, size_average: Any=None, reduce: Any=None, reduction: str='mean', weight: _Tensor | None=None) -> _Tensor:
+    """The square of each distance from the target; their mean, \"sum\", or \"none\" of both."""
+def multi_margin_loss(input: _Tensor, target: _Tensor, p: _int=1, margin: _float=1.0, weight: _Tensor | None=None, size_average: Any=None, reduce: Any=None, reduction: str='mean') -> _Tensor:
+    """The mean over the wrong classes of max(0, margin - input[target] + input[class]) ** p, with
+    `p` 1 or 2 and inputs of shape (classes,) or (batch, classes).
+    """
+def multilabel_margin_loss(input: _Tensor, target: _Tensor, size_average: Any=None, reduce: Any=None, reduction: str='mean') -> _Tensor:
+    """max(0, 1 - input[right] + input[wrong]) over all pairs of right and wrong classes, divided by
+    the number of classes; the right ones stand in `target` before its first -1.
+    """
+def multilabel_soft_margin_loss(input: _Tensor, target: _Tensor, weight: _Tensor | None=None, size_average: Any=None, reduce: Any=None, reduction: str='mean') -> _Tensor:
+    """The mean over classes (the last dim) of binary cross entropy with logits."""
+def nll_loss(input: _Tensor, target: _Tensor, weight: _Tensor | None=None, size_average: Any=None, ignore_index: _int=-100, reduce: Any=None, reduction: str='mean') -> _Tensor:
+    """-weight[target] * input[target]: what the right class costs, of log-probabilities in dim 1
+    (dim 0 of a 1-d input). The mean is over the weights; targets `ignore_index` count nothing.
+    IndexError for a class that is not there, RuntimeError and ValueError for shapes that don't fit.
+    """
+@overload
+def normalize(input: _Tensor, p: _float=2.0, dim: _int=1, eps: _float=1e-12, *, out: _Tensor | None=None) -> _Tensor:
+    """The input over its p-norm along `dim`, which counts as `eps` at least."""
+@overload
+def normalize(input: _Tensor, p: _float=2.0, dim: _int=1, eps: _float=1e-12, out: _Tensor | None=None) -> _Tensor: ...
+def one_hot(tensor: _Tensor, num_classes: _int=-1) -> _Tensor:
+    """int64 of shape (*, num_classes), 1 at each element's class; -1 stands for the largest + 1.
+    RuntimeError for negative classes, those beyond `num_classes`, and other dtypes.
+    """
 def pad(input: _Tensor, pad: Any, mode: str='constant', value: _float | None=None) -> _Tensor:
     """A copy with `value` (0) before and after: pairs of counts, for the last dim first."""
+def pairwise_distance(x1: _Tensor, x2: _Tensor, p: _float=2.0, eps: _float=1e-06, keepdim: _bool=False) -> _Tensor:
+    """The p-norm of x1 - x2 + eps along the last dim."""
+def pdist(input: _Tensor, p: _float=2) -> _Tensor:
+    """The p-norm distances of all pairs of rows of a matrix, each pair once. RuntimeError for other
+    numbers of dims and a negative `p`.
+    """
+def pixel_shuffle(input: _Tensor, upscale_factor: _int) -> _Tensor:
+    """(*, C * r * r, H, W) to (*, C, H * r, W * r). RuntimeError for channels that don't divide."""
+def pixel_unshuffle(input: _Tensor, downscale_factor: _int) -> _Tensor:
+    """(*, C, H * r, W * r) to (*, C * r * r, H, W). RuntimeError for sizes that don't divide."""
+def poisson_nll_loss(input: _Tensor, target: _Tensor, log_input: _bool=True, full: _bool=False, size_average: Any=None, eps: _float=1e-08, reduce: Any=None, reduction: str='mean') -> _Tensor:
+    """exp(input) - target * input, or input - target * log(input + eps) unless `log_input`; `full`
+    adds Stirling's approximation of log(target!).
+    """
+def prelu(input: _Tensor, weight: _Tensor) -> _Tensor:
+    """The value, negative ones times `weight`, which holds one number or one for each channel
+    (dim 1). RuntimeError for another size or dtype.
+    """
 def relu(input: _Tensor, inplace: _bool=False) -> _Tensor:
     """The value, and 0 for negative ones."""
 def relu6(input: _Tensor, inplace: _bool=False) -> _Tensor:
     """The value brought into [0, 6]."""
 def relu_(input: _Tensor) -> _Tensor:
     """In-place form of `relu`."""
+def rms_norm(input: _Tensor, normalized_shape: Sequence[_int], weight: _Tensor | None=None, eps: _float | None=None) -> _Tensor:
+    """x / sqrt(mean(x * x) + eps) * weight over the last dims; `eps` is the dtype's where it is not
+    given. RuntimeError where shapes don't fit.
+    """
+def scaled_dot_product_attention(query: _Tensor, key: _Tensor, value: _Tensor, attn_mask: _Tensor | None=None, dropout_p: _float=0.0, is_causal: _bool=False, *, scale: _float | None=None, enable_gqa: _bool=False) -> _Tensor:
+    """softmax(query @ key^T * scale + mask) @ value, for (..., L, E), (..., S, E), (..., S, V).
+
+    `scale` is 1 / sqrt(E) where it is not given. A bool mask says what is attended, another is
+    added; `is_causal` attends to positions up to the query's. With `enable_gqa`, heads of key and
+    value (dim -3) serve several of the query's. RuntimeError for shapes that don't fit and for a
+    mask beside `is_causal`.
+    """
 def selu(input: _Tensor, inplace: _bool=False) -> _Tensor:
     """A scaled elu that keeps mean and variance."""
 def selu_(input: _Tensor) -> _Tensor:
@@ -71,8 +208,16 @@ def sigmoid(input: _Tensor, *, out: _Tensor | None=None) -> _Tensor:
     """
 def silu(input: _Tensor, inplace: _bool=False) -> _Tensor:
     """Input * sigmoid(input)."""
+def smooth_l1_loss(input: _Tensor, target: _Tensor, size_average: Any=None, reduce: Any=None, reduction: str='mean', beta: _float=1.0) -> _Tensor:
+    """Half the square over `beta` where a distance is below `beta`, else the distance - beta / 2.
+    RuntimeError for a negative `beta`.
+    """
+def soft_margin_loss(input: _Tensor, target: _Tensor, size_average: Any=None, reduce: Any=None, reduction: str='mean') -> _Tensor:
+    """Log(1 + exp(-target * input)) for targets 1 and -1."""
 def softmax(input: _Tensor, dim: _int | None=None, _stacklevel: _int=3, dtype: _dtype | None=None) -> _Tensor:
     """Exponentials along a dim, divided by their sum."""
+def softmin(input: _Tensor, dim: _int | None=None, _stacklevel: _int=3, dtype: _dtype | None=None) -> _Tensor:
+    """`softmax` of the negative input."""
 def softplus(input: _Tensor, beta: _float=1, threshold: _float=20, *, out: _Tensor | None=None) -> _Tensor:
     """Log(1 + exp(beta * input)) / beta, and the value itself where beta * input > threshold."""
 def softshrink(input: _Tensor, lambd: _float=0.5, *, out: _Tensor | None=None) -> _Tensor:
@@ -91,3 +236,9 @@ def threshold(input: _Tensor, threshold: _float, value: _float, inplace: _bool=F
     """`value` wherever the input is not above `threshold`."""
 def threshold_(input: _Tensor, threshold: Any, value: Any) -> _Tensor:
     """In-place form of `threshold`."""
+def triplet_margin_loss(anchor: _Tensor, positive: _Tensor, negative: _Tensor, margin: _float=1.0, p: _float=2, eps: _float=1e-06, swap: _bool=False, size_average: Any=None, reduce: Any=None, reduction: str='mean') -> _Tensor:
+    """max(0, margin + |anchor - positive| - |anchor - negative|) by `pairwise_distance`; with
+    `swap`, the smaller of the negative's distances to the other two counts.
+    """
+def triplet_margin_with_distance_loss(anchor: _Tensor, positive: _Tensor, negative: _Tensor, *, distance_function: Callable[[_Tensor, _Tensor], _Tensor] | None=None, margin: _float=1.0, swap: _bool=False, reduction: str='mean') -> _Tensor:
+    """`triplet_margin_loss` with a distance of one's own."""

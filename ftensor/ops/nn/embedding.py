@@ -68,7 +68,8 @@ def embedding_bag(
     include_last_offset: bool = False, padding_idx: int | None = None,
 ) -> Tensor:  # fmt: skip
     """Sums, means or the largest of rows of `weight`, bag by bag: the rows of a 2-d `input` are
-    bags; a 1-d one is cut where `offsets` say. Rows `padding_idx` don't count; empty bags give zeros.
+    bags; a 1-d one is cut where `offsets` say. Rows `padding_idx` don't count; empty bags give
+    zeros.
 
     ValueError for shapes and modes that there are not.
     """
