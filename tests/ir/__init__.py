@@ -1,0 +1,1 @@
+"""What the kernels' sources come to as LLVM IR, and what v++ would make no hardware of."""

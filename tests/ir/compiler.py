@@ -1,0 +1,73 @@
+"""The IR of a kernel's source, by clang: inlined and simplified as v++'s own clang does it first."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+
+from ftensor.toolchain.vitis.source import standins
+
+from .module import STANDINS
+
+# Loops keep their shape: none is unrolled, turned into vectors, or into a call of memcpy. Lines are
+# kept, so that a loop finds its pragmas and a finding its place.
+FLAGS = (
+    "-std=gnu++14 -O1 -finline-hint-functions -fno-unroll-loops -fno-vectorize -fno-slp-vectorize "
+    "-fno-builtin -ffp-contract=off -fwrapv -fno-exceptions -fno-rtti -g1 -w -S -emit-llvm "
+    "-D__SYNTHESIS__"
+).split()
+# Behind the source: for each parameter of the kernel the bytes of a beat where it is a port of
+# vectors, 1 where it is one of elements, else -1.
+BEATS = """
+#include <hls_vector.h>
+namespace ft_beats {
+template <typename T> struct of { static constexpr long bytes = -1; };
+template <typename T> struct of<T *> { static constexpr long bytes = 1; };
+template <typename T, size_t N> struct of<hls::vector<T, N> *> {
+    static constexpr long bytes = sizeof(T) * N;
+};
+template <typename T, size_t N> struct of<const hls::vector<T, N> *> : of<hls::vector<T, N> *> {};
+template <int N> struct list { long bytes[N]; };
+template <typename... A> constexpr list<sizeof...(A)> ports(void (*)(A...))
+{
+    return {{of<A>::bytes...}};
+}
+extern constexpr auto ft_port_beats __asm__("ft_port_beats") = ports(%s);
+}
+"""
+
+
+def clang() -> str:
+    """The compiler; skips where there is none, and fails under FTENSOR_REQUIRE_TARGETS=1."""
+    found = shutil.which("clang++") or shutil.which("clang++-14")
+    if found is None:
+        lacking = "the check of the kernels' IR needs clang: apt-get install clang"
+        if os.environ.get("FTENSOR_REQUIRE_TARGETS") == "1":
+            pytest.fail(lacking)
+        pytest.skip(lacking)
+    return found
+
+
+def compiled(source: Path, kernel: str, flags: Sequence[str] = ()) -> str:
+    """The IR of the source file of `kernel`, whose folder has the headers, too."""
+    places = [STANDINS, source.parent, standins()]
+    text = f'#include "{source.name}"\n' + BEATS % kernel
+    command = [
+        clang(),
+        *FLAGS,
+        *flags,
+        *(f"-I{place}" for place in places),
+        "-x",
+        "c++",
+        "-",
+        "-o",
+        "-",
+    ]
+    done = subprocess.run(command, input=text, capture_output=True, text=True, cwd=source.parent)
+    assert done.returncode == 0, f"{source}:\n{done.stderr}"
+    return done.stdout

@@ -1,0 +1,250 @@
+"""What v++ would refuse in a kernel, or make slow hardware of, found in the kernel's IR."""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from functools import cache
+from pathlib import Path
+
+from ftensor.toolchain.vitis.source import standins
+
+from .compiler import compiled
+from .loops import Flow, Loop, incoming
+from .module import (
+    Function,
+    Instruction,
+    Module,
+    bytes_of,
+    call_arguments,
+    callee,
+    is_pointer,
+    parse,
+    value,
+)
+
+# A memory as a function sees it: a parameter ("arg", "%2"), "alloca", "global", "loaded", "made".
+Memory = tuple[str, str]
+
+
+def findings(source: Path, kernel: str, flags: Sequence[str] = ()) -> list[str]:
+    """A line for each defect of a kernel's source file, which includes from its own folder."""
+    module = parse(compiled(source, kernel, flags))
+    return sorted(set(Check(module, kernel, source.parent).all()))
+
+
+@cache
+def mathematics() -> frozenset[str]:
+    """The C library's names of what hls_math.h has: a function of doubles, and one of floats."""
+    names = re.findall(r"using std::(\w+);", (standins() / "hls_math.h").read_text())
+    return frozenset(name + end for name in names for end in ("", "f"))
+
+
+@cache
+def pragmas(path: Path) -> dict[int, frozenset[str]]:
+    """For each line with a `for` or `while` which of PIPELINE and UNROLL its pragmas name."""
+    found: dict[int, set[str]] = defaultdict(set)
+    loop = 0
+    for number, line in enumerate(path.read_text().splitlines(), 1):
+        if re.search(r"\b(for|while) \(", line):
+            loop = number
+        if name := re.search(r"HLS (PIPELINE|UNROLL)\b(?!.*\boff\b)", line):
+            found[loop].add(name[1])
+    return {line: frozenset(names) for line, names in found.items()}
+
+
+class Check:
+    """The rules, for one module."""
+
+    def __init__(self, module: Module, kernel: str, folder: Path) -> None:
+        self.module, self.kernel, self.folder = module, kernel, folder
+        self.functions = module.functions
+        self.flows = {name: Flow(function) for name, function in module.functions.items()}
+        self.beats = self._beats()
+
+    def all(self) -> Iterator[str]:
+        """What every rule finds."""
+        yield from self.of_the_module()
+        for name, function in self.functions.items():
+            if name in self._reached(name):
+                yield f"{name} calls itself"
+            yield from self.calls(function)
+            yield from self.choices(function)
+            yield from self.elements(function)
+            yield from self.loops(self.flows[name])
+
+    def of_the_module(self) -> Iterator[str]:
+        """Nothing runs before the kernel, and nothing is called that has no hardware."""
+        for name in ("llvm.global_ctors", "llvm.global_dtors"):
+            if name in self.module.globals:
+                yield f"{name}: something is computed before the kernel begins"
+        for name in self.module.declared:
+            known = name in mathematics() or name in ("ft_fifo_read", "ft_fifo_write")
+            if not known and (not name.startswith("llvm.") or name == "llvm.stacksave"):
+                yield f"{name} is called, and is no function of hls_math.h"
+
+    def calls(self, function: Function) -> Iterator[str]:
+        """What is called is known."""
+        for one in function:
+            if one.op == "call" and not callee(one).startswith("@"):
+                yield self._said(one, "a call of what a pointer leads to")
+
+    def choices(self, function: Function) -> Iterator[str]:
+        """A pointer leads into one memory, whatever way control came."""
+        for one in function:
+            if one.op not in ("select", "phi") or not _gives_pointer(one):
+                continue
+            found = self.memories(function, one.result)
+            if len(found) > 1:
+                yield self._said(one, f"a choice between {len(found)} memories by a pointer")
+
+    def elements(self, function: Function) -> Iterator[str]:
+        """A port of vectors is read and written in whole beats."""
+        for one in function:
+            if one.op not in ("load", "store"):
+                continue
+            parts = one.parts
+            of = parts[0].split(" ", 1)[1] if parts[0].startswith("volatile ") else parts[0]
+            width = bytes_of(of if one.op == "load" else of.rpartition(" ")[0])
+            beat = max(self._beat(function, memory) for memory in self._accessed(function, one))
+            if width is not None and width < beat:
+                yield self._said(one, f"{width} bytes of a port whose beats are {beat}")
+
+    def loops(self, flow: Flow) -> Iterator[str]:
+        """What is in a pipelined loop can be unrolled, and unrolled lanes touch ports alike."""
+        for loop in flow.loops:
+            if "PIPELINE" in self._pragmas(loop):
+                yield from self._all_constant(flow, loop, self._said_loop(loop))
+            if flow.constant(loop) and self._unrolled(loop):
+                for one in self._of(flow, loop):
+                    sometimes = not flow.always(one.block.name, loop)
+                    if self._touches(flow.function, one, sometimes):
+                        what = "a port is accessed on a condition in each lane of an unrolled loop"
+                        yield self._said(one, what)
+
+    def _all_constant(self, flow: Flow, loop: Loop, where: str) -> Iterator[str]:
+        for inner in loop.inside:
+            if not flow.constant(inner):
+                yield f"{self._said_loop(inner)}: a loop of variable length in the pipeline {where}"
+            yield from self._all_constant(flow, inner, where)
+        for one in self._of(flow, loop):
+            name = callee(one)[1:] if one.op == "call" else ""
+            if name in self.functions and name not in self._reached(name):
+                inside = self.flows[name]
+                whole = Loop("", [], set(self.functions[name].blocks), None)
+                whole.inside = [inner for inner in inside.loops if inner.outside is None]
+                yield from self._all_constant(inside, whole, where)
+
+    def _unrolled(self, loop: Loop) -> bool:
+        """By its own pragma, or as all loops in a pipelined one are."""
+        outer = loop.outside
+        while outer is not None:
+            if "PIPELINE" in self._pragmas(outer):
+                return True
+            outer = outer.outside
+        return "UNROLL" in self._pragmas(loop)
+
+    def _touches(self, function: Function, one: Instruction, sometimes: bool) -> bool:
+        """Whether an instruction accesses a port, and (here or in what it calls) not always."""
+        if one.op in ("load", "store"):
+            memories = self._accessed(function, one)
+            return sometimes and any(self._beat(function, memory) == 1 for memory in memories)
+        called = callee(one)[1:] if one.op == "call" else ""
+        if called not in self.functions or called in self._reached(called):
+            return False
+        flow = self.flows[called]
+        return any(
+            self._touches(
+                flow.function, inner, sometimes or not flow.always(inner.block.name, None)
+            )
+            for inner in flow.function
+        )
+
+    def _of(self, flow: Flow, loop: Loop) -> Iterator[Instruction]:
+        """The instructions of a loop that stand in none of its inner ones."""
+        for name in loop.blocks:
+            if loop.header == "" or flow.innermost.get(name) is loop:
+                yield from flow.function.blocks[name].instructions
+
+    def memories(self, function: Function, name: str) -> set[Memory]:
+        """The memories that a pointer may lead into."""
+        found: set[Memory] = set()
+        seen, todo = set(), [name]
+        while todo:
+            at = todo.pop()
+            if at in seen or at in ("null", "undef", "poison", ""):
+                continue
+            seen.add(at)
+            made = function.values.get(at)
+            if made is None:
+                found.add(("global" if at.startswith("@") else "arg", at))
+            elif made.op == "getelementptr":
+                todo.append(value(made.parts[1]))
+            elif made.op in ("bitcast", "addrspacecast"):
+                todo.append(value(made.text.rpartition(" to ")[0]))
+            elif made.op == "select":
+                todo += [value(part) for part in made.parts[1:]]
+            elif made.op == "phi":
+                todo += [start for start, _ in incoming(made)]
+            else:
+                found.add(({"alloca": "alloca", "load": "loaded"}.get(made.op, "made"), at))
+        return found
+
+    def _accessed(self, function: Function, one: Instruction) -> set[Memory]:
+        return self.memories(function, value(one.parts[1]))
+
+    def _beat(self, function: Function, memory: Memory) -> int:
+        """The bytes of a beat of the port that a memory is; 1 for one of elements, 0 for none."""
+        return self.beats.get((function.name, memory[1]), 0) if memory[0] == "arg" else 0
+
+    def _beats(self) -> dict[tuple[str, str], int]:
+        """The parameters that ports are passed as, from the kernel on."""
+        beats = re.findall(r"i64 (-?\d+)", self.module.globals["ft_port_beats"])
+        kernel = self.functions[self.kernel]
+        found = {(kernel.name, p): int(b) for p, b in zip(kernel.parameters, beats) if b != "-1"}
+        todo = [kernel.name]
+        while todo:
+            function = self.functions[todo.pop()]
+            for call, name in function.calls():
+                inner = self.functions.get(name[1:])
+                for k, part in enumerate(call_arguments(call) if inner else ()):
+                    if not is_pointer(part.split(" ")[0]):
+                        continue
+                    for kind, at in self.memories(function, value(part)):
+                        width = found.get((function.name, at), 0) if kind == "arg" else 0
+                        to = (inner.name, inner.parameters[k])
+                        if width > found.get(to, 0):
+                            found[to] = width
+                            todo.append(inner.name)
+        return found
+
+    @cache  # noqa: B019 (a check lives for a moment)
+    def _reached(self, name: str) -> frozenset[str]:
+        """The functions that are called below one."""
+        found: set[str] = set()
+        todo = [name]
+        while todo:
+            for _, called in self.functions[todo.pop()].calls():
+                if called[1:] in self.functions and called[1:] not in found:
+                    found.add(called[1:])
+                    todo.append(called[1:])
+        return frozenset(found)
+
+    def _pragmas(self, loop: Loop) -> frozenset[str]:
+        file, line = self.module.loop_place(loop.number)
+        return pragmas(self.folder / file).get(line, frozenset()) if file else frozenset()
+
+    def _said(self, one: Instruction, what: str) -> str:
+        file, line = self.module.place(one.line)
+        return f"{file.removeprefix('./')}:{line}: {what}"
+
+    def _said_loop(self, loop: Loop) -> str:
+        file, line = self.module.loop_place(loop.number)
+        return f"{file.removeprefix('./')}:{line}"
+
+
+def _gives_pointer(one: Instruction) -> bool:
+    """Of a select or a phi."""
+    kind = one.parts[1] if one.op == "select" else one.text.partition(" [")[0]
+    return is_pointer(kind.rpartition(" ")[0] if one.op == "select" else kind)

@@ -1,0 +1,165 @@
+"""Dominators and natural loops of a function's IR, and which loops have a constant length."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+
+from .module import Function, Instruction, split, value
+
+_INCOMING = re.compile(r"\[ (.+?), (%\S+) \]")
+
+
+@dataclass(eq=False)
+class Loop:
+    """A natural loop: its blocks, and those that branch back to its header."""
+
+    header: str
+    latches: list[str]
+    blocks: set[str]
+    number: int | None  # of the metadata that says where it stands
+    inside: list[Loop] = field(default_factory=list)
+    outside: Loop | None = None
+
+
+class Flow:
+    """How control goes through a function."""
+
+    def __init__(self, function: Function) -> None:
+        self.function = function
+        self.before: dict[str, list[str]] = {name: [] for name in function.blocks}
+        for name, block in function.blocks.items():
+            for after in block.successors:
+                self.before[after].append(name)
+        self._order = self._reverse_postorder()
+        self._dominator = self._dominators()
+        self.loops = self._loops()
+        self.innermost: dict[str, Loop] = {}
+        for loop in sorted(self.loops, key=lambda one: -len(one.blocks)):
+            loop.outside = self.innermost.get(loop.header)
+            if loop.outside:
+                loop.outside.inside.append(loop)
+            self.innermost.update(dict.fromkeys(loop.blocks, loop))
+
+    def always(self, block: str, loop: Loop | None) -> bool:
+        """Whether every turn of a loop (None: every call of the function) comes through a block."""
+        blocks = self.function.blocks
+        ends = loop.latches if loop else [n for n in self._order if not blocks[n].successors]
+        return all(self._dominates(block, end) for end in ends)
+
+    def _reverse_postorder(self) -> list[str]:
+        blocks = self.function.blocks
+        first = next(iter(blocks))
+        seen, order = {first}, []
+        stack = [(first, iter(blocks[first].successors))]
+        while stack:
+            following = next((n for n in stack[-1][1] if n not in seen), None)
+            if following is None:
+                order.append(stack.pop()[0])
+            else:
+                seen.add(following)
+                stack.append((following, iter(blocks[following].successors)))
+        return order[::-1]
+
+    def _dominators(self) -> dict[str, str]:
+        """Each block's immediate dominator, by Cooper, Harvey and Kennedy's iteration."""
+        rank = {name: k for k, name in enumerate(self._order)}
+        found = {self._order[0]: self._order[0]}
+
+        def common(a: str, b: str) -> str:
+            while a != b:
+                while rank[a] > rank[b]:
+                    a = found[a]
+                while rank[b] > rank[a]:
+                    b = found[b]
+            return a
+
+        changed = True
+        while changed:
+            changed = False
+            for name in self._order[1:]:
+                known = [p for p in self.before[name] if p in found]
+                one = known[0]
+                for other in known[1:]:
+                    one = common(one, other)
+                if found.get(name) != one:
+                    found[name], changed = one, True
+        return found
+
+    def _dominates(self, a: str, b: str) -> bool:
+        while b != a and self._dominator[b] != b:
+            b = self._dominator[b]
+        return a == b
+
+    def _loops(self) -> list[Loop]:
+        made: dict[str, Loop] = {}
+        for name in self._order:
+            block = self.function.blocks[name]
+            for header in block.successors:
+                if self._dominates(header, name):
+                    number = block.instructions[-1].loop
+                    loop = made.setdefault(header, Loop(header, [], {header}, number))
+                    loop.latches.append(name)
+                    todo = [name]
+                    while todo:
+                        inner = todo.pop()
+                        if inner not in loop.blocks:
+                            loop.blocks.add(inner)
+                            todo += self.before[inner]
+        return list(made.values())
+
+    def constant(self, loop: Loop) -> bool:
+        """Whether a loop counts from a constant to a constant, so that it can be unrolled."""
+        for name in loop.blocks:
+            last = self.function.blocks[name].instructions[-1]
+            leaves = any(after not in loop.blocks for after in last.block.successors)
+            if last.op == "br" and leaves and self._counted(value(last.parts[0]), loop):
+                return True
+        return False
+
+    def _counted(self, condition: str, loop: Loop) -> bool:
+        """Whether a comparison is one of a counter with a constant."""
+        made = self.function.values.get(condition)
+        if made is None:
+            return False
+        if made.op in ("and", "or", "select"):
+            return any(self._counted(value(part), loop) for part in made.parts)
+        if made.op != "icmp":
+            return False
+        a, b = (value(part) for part in made.parts)
+        return any(_number(end) and self._counter(count, loop) for count, end in ((a, b), (b, a)))
+
+    def _counter(self, name: str, loop: Loop) -> bool:
+        """Whether a value is a constant at first and a constant more in each turn."""
+        made = self.function.values.get(name)
+        while made is not None and made.op in ("add", "sub", "trunc", "zext", "sext", "shl"):
+            parts = made.parts
+            if len(parts) == 2 and not _number(value(parts[1])):
+                return False
+            name = value(re.sub(r" to \S+$", "", parts[0]))
+            made = self.function.values.get(name)
+        if made is None or made.op != "phi" or made.block.name != loop.header:
+            return False
+        for start, come in incoming(made):
+            if come not in loop.blocks and not _number(start):
+                return False
+            if come in loop.blocks and not self._step(start, made.result):
+                return False
+        return True
+
+    def _step(self, name: str, counter: str) -> bool:
+        made = self.function.values.get(name)
+        if made is None or made.op not in ("add", "sub"):
+            return False
+        a, b = (value(part) for part in made.parts)
+        return a == counter and _number(b)
+
+
+def incoming(phi: Instruction) -> list[tuple[str, str]]:
+    """What a phi takes, and from which block."""
+    pairs = [_INCOMING.search(part) for part in split(phi.text)]
+    return [(value(found[1]), found[2]) for found in pairs if found]
+
+
+def _number(text: str) -> bool:
+    return bool(re.fullmatch(r"-?\d+", text))

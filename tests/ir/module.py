@@ -1,0 +1,218 @@
+"""LLVM IR read from its text: functions, blocks, instructions and their places in the source."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+
+STANDINS = str(Path(__file__).parent / "include")
+_NAME = r'(?:"[^"]*"|[-\w.$]+)'
+_DEFINE = re.compile(rf"define .*?@({_NAME})\((.*)\)[^()]*\{{$")
+_LABEL = re.compile(rf"({_NAME}):")
+_RESULT = re.compile(rf"  (%{_NAME}) = ")
+_CALLEE = re.compile(rf"([@%]{_NAME})\(")
+_LOCAL = re.compile(rf"%{_NAME}")
+_GLOBAL = re.compile(rf"@({_NAME})")
+_METADATA = re.compile(r", !(dbg|llvm\.loop) !(\d+)")
+_ENDS = re.compile(r", !\w|, align \d+(?:, !|$)| #\d+(?:, !|$)")
+_BITS = re.compile(r"i(\d+)$")
+_MANY = re.compile(r"[<\[](\d+) x (.*)[>\]]$")
+_FLOATS = {"half": 2, "bfloat": 2, "float": 4, "double": 8, "ptr": 8}
+
+
+@dataclass(slots=True)
+class Instruction:
+    """One instruction: `text` is what follows the opcode, without its metadata."""
+
+    result: str  # %7, or "" for one that gives nothing
+    op: str
+    text: str
+    block: Block
+    line: int | None  # the number of its DILocation
+    loop: int | None  # of the loop that a branch closes
+
+    @property
+    def parts(self) -> list[str]:
+        """The operands, each with its type."""
+        return split(self.text)
+
+
+@dataclass(slots=True)
+class Block:
+    """Instructions that are carried out one after another."""
+
+    name: str
+    instructions: list[Instruction] = field(default_factory=list)
+
+    @property
+    def successors(self) -> list[str]:
+        """The blocks that may follow."""
+        last = self.instructions[-1]
+        return re.findall(rf"label (%{_NAME})", last.text)
+
+
+@dataclass
+class Function:
+    """A function that has a body."""
+
+    name: str
+    parameters: list[str]
+    blocks: dict[str, Block] = field(default_factory=dict)
+
+    def __iter__(self) -> Iterator[Instruction]:
+        return (one for block in self.blocks.values() for one in block.instructions)
+
+    @cached_property
+    def values(self) -> dict[str, Instruction]:
+        """The instructions by their results."""
+        return {one.result: one for one in self if one.result}
+
+    def calls(self) -> Iterator[tuple[Instruction, str]]:
+        """Each call with what it calls: @name, %register, or "" for assembler."""
+        for one in self:
+            if one.op == "call":
+                yield one, callee(one)
+
+
+@dataclass
+class Module:
+    """A whole file."""
+
+    functions: dict[str, Function] = field(default_factory=dict)
+    declared: list[str] = field(default_factory=list)
+    globals: dict[str, str] = field(default_factory=dict)  # name -> the rest of the line
+    metadata: dict[int, str] = field(default_factory=dict)
+
+    def place(self, number: int | None) -> tuple[str, int]:
+        """File and line of a DILocation, of a stand-in's where it is used; ("", 0) without one."""
+        text = self.metadata.get(-1 if number is None else number, "")
+        found = dict(re.findall(r"(line|scope|inlinedAt): !?(\d+)", text))
+        if "line" not in found or "scope" not in found:
+            return "", 0
+        file = self._file(int(found["scope"]))
+        if file.startswith(STANDINS) and "inlinedAt" in found:
+            return self.place(int(found["inlinedAt"]))
+        return file, int(found["line"])
+
+    def _file(self, scope: int) -> str:
+        found = re.search(r"file: !(\d+)", self.metadata[scope])
+        assert found is not None, self.metadata[scope]
+        name = re.search(r'filename: "([^"]*)"', self.metadata[int(found[1])])
+        assert name is not None
+        return name[1]
+
+    def loop_place(self, number: int | None) -> tuple[str, int]:
+        """File and line of the `for` behind a branch's !llvm.loop."""
+        parts = re.findall(r"!(\d+)", self.metadata.get(-1 if number is None else number, ""))
+        found = (int(part) for part in parts[1:])
+        return next((self.place(n) for n in found if "DILocation" in self.metadata[n]), ("", 0))
+
+
+def parse(text: str) -> Module:
+    """The module of a file in text form."""
+    module = Module()
+    function: Function | None = None
+    block = Block("")
+    for line in text.splitlines():
+        if function is not None:
+            if line.startswith("  "):
+                if line.startswith("   "):  # a switch goes on, line by line
+                    block.instructions[-1].text += line
+                    continue
+                if line == "  ]":
+                    continue
+                block.instructions.append(_instruction(line, block))
+            elif line == "}":
+                function = None
+            elif found := _LABEL.match(line):
+                block = function.blocks[f"%{found[1]}"] = Block(f"%{found[1]}")
+        elif line.startswith("define "):
+            found = _DEFINE.match(line.partition(" !dbg ")[0].rstrip(" {") + " {")
+            assert found is not None, line
+            names = [part.split()[-1] for part in split(found[2]) if part != "..."]
+            function = module.functions[found[1]] = Function(found[1], names)
+            # Without a name the first block is numbered behind the parameters.
+            block = Block(f"%{len(names)}")
+            function.blocks[block.name] = block
+        elif line.startswith("declare "):
+            module.declared += _GLOBAL.findall(line)[:1]
+        elif line.startswith("@"):
+            name, _, rest = line[1:].partition(" = ")
+            module.globals[name] = rest
+        elif line.startswith("!") and line[1:2].isdigit():
+            number, _, rest = line[1:].partition(" = ")
+            module.metadata[int(number)] = rest
+    return module
+
+
+def _instruction(line: str, block: Block) -> Instruction:
+    found = dict(_METADATA.findall(line))
+    result = _RESULT.match(line)
+    text = line[result.end() if result else 2 :]
+    ends = _ENDS.search(text)
+    op, _, rest = (text[: ends.start()] if ends else text).partition(" ")
+    if op in ("tail", "musttail", "notail"):
+        op, _, rest = rest.partition(" ")
+    where, loop = (int(found[k]) if k in found else None for k in ("dbg", "llvm.loop"))
+    return Instruction(result[1] if result else "", op, rest, block, where, loop)
+
+
+def split(text: str) -> list[str]:
+    """The parts between the commas that stand in no brackets."""
+    parts, depth, start, quoted = [], 0, 0, False
+    for k, c in enumerate(text):
+        if c == '"':
+            quoted = not quoted
+        elif quoted:
+            continue
+        elif c in "([{<":
+            depth += 1
+        elif c in ")]}>":
+            depth -= 1
+        elif c == "," and not depth:
+            parts.append(text[start:k].strip())
+            start = k + 1
+    return [*parts, text[start:].strip()] if text[start:].strip() else parts
+
+
+def callee(call: Instruction) -> str:
+    """What is called: @name, %register, or "" for assembler."""
+    found = _CALLEE.search(call.text)
+    return found[1] if found else ""
+
+
+def call_arguments(call: Instruction) -> list[str]:
+    """What a call passes, each with its type."""
+    found = _CALLEE.search(call.text)
+    if found is None:
+        return []
+    return split(call.text[found.end() : call.text.rindex(")")])
+
+
+def value(part: str) -> str:
+    """What a part of an instruction names, without its type: %7, @table, 16, or "" for else."""
+    word = part.split()[-1] if part else ""
+    if word.endswith(")"):  # a constant expression: the global in it
+        found = _GLOBAL.search(part)
+        return f"@{found[1]}" if found else ""
+    return word
+
+
+def is_pointer(kind: str) -> bool:
+    """Whether a type is a pointer's."""
+    return kind.endswith("*") or kind == "ptr" or kind.startswith("ptr ")
+
+
+def bytes_of(kind: str) -> int | None:
+    """How many bytes a type has; None for a struct."""
+    if is_pointer(kind):
+        return 8
+    if found := _BITS.match(kind):
+        return (int(found[1]) + 7) // 8
+    if found := _MANY.match(kind):
+        one = bytes_of(found[2])
+        return None if one is None else int(found[1]) * one
+    return _FLOATS.get(kind)
