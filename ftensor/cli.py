@@ -9,11 +9,12 @@ import sys
 from collections.abc import Callable, Iterator, Sequence
 from importlib import import_module
 from pathlib import Path
-from typing import NoReturn
+from typing import Any, NoReturn
 
+from . import pages
 from ._version import __version__
 from .estimate import options as estimate_options
-from .table import guess
+from .table import complain, guess
 from .toolchain import kernels_options, options
 from .warm import options as warm_options
 
@@ -37,12 +38,28 @@ def _emulate(arguments: argparse.Namespace) -> int:
 class _Parser(argparse.ArgumentParser):
     """A parser that says which word was probably meant. Its subparsers are of this kind, too."""
 
+    words: Sequence[str] = ()
+
+    def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
+        """A command refuses what it does not know itself, so that its own options are guessed."""
+        self.words = sys.argv[1:] if args is None else args
+        found, rest = super().parse_known_args(args, namespace)
+        if rest:
+            self.error(f"unrecognized arguments: {' '.join(rest)}")
+        return found, rest
+
     def error(self, message: str) -> NoReturn:
+        known = list(options_of(self))
+        if "arguments are required" in message:  # a mistyped one may be why
+            mistyped = [w for w in self.words if w[:2] == "--" and w.partition("=")[0] not in known]
+            message += f"; unrecognized: {' '.join(mistyped)}" if mistyped else ""
         if found := re.search(r"invalid choice: '(.*?)' \(choose from (.*)\)", message):
             message += guess(found[1], re.findall(r"[\w.-]+", found[2]))
-        elif found := re.search(r"unrecognized arguments: (--[\w-]+)", message):
-            message += guess(found[1], options_of(self))
-        super().error(message)
+        elif found := re.search(r"unrecognized(?: arguments)?: (--[\w-]+)", message):
+            message += guess(found[1], known)
+        self.print_usage(sys.stderr)
+        complain(f"{self.prog}: error", message)
+        self.exit(2)
 
 
 def options_of(parser: argparse.ArgumentParser) -> Iterator[str]:
@@ -84,6 +101,8 @@ def parser() -> argparse.ArgumentParser:
         _lazy("doctor", "doctor"),
         "Look at drivers, devices and versions; say what to install.",
     )
+    docs = _add(commands, "docs", pages.command, "Print a page of the documentation, or list them.")
+    pages.add_arguments(docs)
     build = _add(
         commands,
         "build",

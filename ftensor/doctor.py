@@ -18,7 +18,7 @@ from ._version import __version__
 from .image import file as image_file
 from .runtime import cache, fallback, icd, mapping, targets
 from .runtime.discovery import Report, report
-from .table import counted, guess, size, table
+from .table import counted, guess, painted, size, table
 
 CHECK_SECONDS = 120
 PREFIX = "FTENSOR_"
@@ -90,7 +90,7 @@ def missing(seen: Report) -> list[Missing]:
         lacks.append(Missing(what, "unset OCL_ICD_VENDORS"))
     if pip_runtime_fits() and icd.pip_runtime() is None and "oclgrind" not in names:
         what = "Intel's CPU runtime, the default without hardware"
-        lacks.append(Missing(what, 'pip install "ftensor[cpu]"', needed=not cpu_runtime))
+        lacks.append(Missing(what, targets.CPU_RUNTIME, needed=not cpu_runtime))
     if not cpu_runtime:
         what = "PoCL, the open CPU runtime"
         if "pocl-rc" in names:
@@ -101,7 +101,7 @@ def missing(seen: Report) -> list[Missing]:
         what = "a C++ compiler, for the C simulation"
         lacks.append(Missing(what, "apt-get install g++", needed=not names))
     for what, there, remedy in (
-        ("torch, to exchange tensors with it", _version("torch"), 'pip install "ftensor[torch]"'),
+        ("torch, to exchange tensors with it", _version("torch"), "pip install torch"),
         ("Oclgrind, to check kernels", shutil.which("oclgrind"), "apt-get install oclgrind"),
     ):
         if not there:
@@ -139,7 +139,8 @@ def devices(arguments: object = None) -> int:
     wrong = _set_aside()
     seen = report()
     if seen.found:
-        print(table(device_rows(seen), indent=""))
+        head, _, rows = table(device_rows(seen), indent="").partition("\n")
+        print(f"{painted(head, 'bold')}\n{rows}")
     if wrong:
         print("\nSettings that make no sense:")
         print(table(wrong))
@@ -205,7 +206,7 @@ def doctor(arguments: object = None) -> int:
 
 
 def _section(title: str) -> None:
-    print(f"\n{title}")
+    print("\n" + painted(title, "bold"))
 
 
 def _python() -> str:
@@ -222,7 +223,8 @@ def _section_checks(seen: Report) -> dict[int, bool]:
         selector = mapping.selector(found, seen.found)
         problem = try_device(selector)
         works[id(found)] = not problem
-        print(f"  {selector}: {problem or 'works'}", flush=True)
+        told = painted(problem, "red") if problem else painted("works", "green")
+        print(f"  {selector}: {told}", flush=True)
     return works
 
 

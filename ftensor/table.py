@@ -1,9 +1,14 @@
-"""Words for a terminal: tables with columns aligned by spaces, sizes, counts, near words."""
+"""Words for a terminal: tables aligned by spaces, sizes, counts, near words, colours."""
 
 from __future__ import annotations
 
+import os
+import sys
 from collections.abc import Iterable, Sequence
 from difflib import get_close_matches
+from typing import TextIO
+
+COLOURS = {"bold": 1, "red": 31, "green": 32}
 
 
 def table(rows: Sequence[Sequence[object]], indent: str = "  ") -> str:
@@ -37,6 +42,20 @@ def size(nbytes: int) -> str:
             return f"{value:.0f} B" if unit == "B" else f"{value:.1f} {unit}"
         value /= 1024
     return f"{value:.1f} TiB"
+
+
+def painted(text: str, colour: str, stream: TextIO | None = None) -> str:
+    """A text in a colour where `stream` (standard output, if not given) is a terminal and the
+    variable NO_COLOR is not set."""
+    plain = os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb"
+    if plain or not (stream or sys.stdout).isatty():
+        return text
+    return f"\x1b[{COLOURS[colour]}m{text}\x1b[0m"
+
+
+def complain(command: str, problem: object) -> None:
+    """What went wrong, on standard error, behind the name of the command."""
+    print(f"{painted(f'{command}:', 'red', sys.stderr)} {problem}", file=sys.stderr)
 
 
 def guess(word: str, known: Iterable[str]) -> str:

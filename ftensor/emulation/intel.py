@@ -13,6 +13,7 @@ from pathlib import Path
 from ..errors import emulation_intel as errors
 from ..runtime import cache
 from ..runtime.intel.emulator import default_folder, driver, environment
+from ..table import complain
 
 PACKAGES = ("intel-opencl-rt==2023.2.4", "intel-cmplr-lib-rt==2023.2.4")
 
@@ -90,5 +91,5 @@ def command(arguments: argparse.Namespace) -> int:
 
 
 def _complain(problem: Exception) -> int:
-    print(f"ftensor: {problem}", file=sys.stderr)
+    complain("ftensor", problem)
     return 2

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
+from ..table import guess
+
 
 class EstimateError(RuntimeError):
     """An estimate that cannot be made as asked."""
@@ -14,7 +16,7 @@ def no_board(name: str, known: Sequence[str]) -> EstimateError:
     """A board that the model has no row for."""
     return EstimateError(
         f"the performance model has no board {name!r}; it knows {', '.join(known)} "
-        "(another one is a row in ftensor/estimate/boards.py)"
+        f"(another one is a row in ftensor/estimate/boards.py){guess(name, known)}"
     )
 
 

@@ -52,6 +52,11 @@ def nothing_to_write() -> InventoryError:
     return InventoryError("--write needs --trace PROGRAM, whose kernels it writes")
 
 
+def no_kernel_of(name: str, names: Iterable[str]) -> InventoryError:
+    """An op that an image or an inventory does not serve."""
+    return InventoryError(f"no kernel of {name!r}{guess(name, names)}")
+
+
 def unknown_op(where: str, name: str, names: Iterable[str]) -> InventoryError:
     """No row of that name."""
     return InventoryError(

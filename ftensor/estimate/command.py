@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from ..errors import estimate as errors
 from ..errors.inventory import InventoryError
+from ..table import complain
 from .boards import find
 
 if TYPE_CHECKING:
@@ -22,7 +23,7 @@ def run(arguments: argparse.Namespace) -> int:
     try:
         print(_report(arguments))
     except (errors.EstimateError, InventoryError) as error:
-        print(f"ftensor estimate: {error}", file=sys.stderr)
+        complain("ftensor estimate", error)
         return 1
     return 0
 

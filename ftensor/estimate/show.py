@@ -108,7 +108,7 @@ def _assumptions(r: Report) -> list[str]:
         "between queued ones. Products of matrices where they lie (gemm_direct) read "
         + ("whole vectors." if p.widened else "one element at a time (see --widened)."),
         f"Against {len(checks)} published measurements the bandwidth model is off by "
-        f"{middle:.0%} (median), {max(checks):.0%} at worst: docs/performance-model.md.",
+        f"{middle:.0%} (median), {max(checks):.0%} at worst (ftensor docs performance-model).",
     ]
 
 

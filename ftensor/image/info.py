@@ -9,6 +9,7 @@ from datetime import datetime, timezone
 from pathlib import Path
 
 from ..errors.image import ImageError, unreadable
+from .. import table as words
 from ..table import counted, size, table
 from . import xclbin
 from .intel_file import SUFFIX
@@ -103,7 +104,7 @@ def _bank_row(place: int, bank: Bank) -> tuple[object, ...]:
 def complain(message: str) -> int:
     """Print one line about what went wrong; the exit status."""
     line = " ".join(str(_shown(message)).split())
-    print(f"ftensor: {line}", file=sys.stderr)
+    words.complain("ftensor", line)
     return 1
 
 

@@ -39,6 +39,7 @@ class MemberRecord:
     kinds: str
     compute: str
     call: str  # see `toolchain.group.call`
+    params: tuple[str, ...] = ()  # the op's numbers, such as "alpha"
 
 
 @dataclass(frozen=True)
@@ -128,7 +129,7 @@ def _checked(made: Record) -> Record:
 def _kernel(raw: dict[str, Any]) -> KernelRecord:
     arguments_ = tuple(_checked(ArgumentRecord(**a)) for a in raw.pop("arguments"))
     members = tuple(
-        _checked(MemberRecord(**{**m, "outs": tuple(m["outs"]), "ins": tuple(m["ins"])}))
+        _checked(MemberRecord(**m | {k: tuple(m.get(k, ())) for k in ("outs", "ins", "params")}))
         for m in raw.pop("members")
     )
     made = _checked(KernelRecord(arguments=arguments_, members=members, **raw))

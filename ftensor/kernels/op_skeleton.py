@@ -88,7 +88,8 @@ class OpSkeleton(Skeleton[KernelKey]):
         """The op and its operands."""
         ports = key.outs + key.ins
         outs, ins = (tuple(p.dtype.name for p in side) for side in (key.outs, key.ins))
-        return Record(key.name, outs, ins, "".join(p.kind for p in ports), key.compute.name)
+        kinds = "".join(p.kind for p in ports)
+        return Record(key.name, outs, ins, kinds, key.compute.name, key.params)
 
     def in_words(self, key: KernelKey) -> InWords:
         """The words for what a launch asks for; numbers are called so."""

@@ -45,13 +45,15 @@ class InWords(NamedTuple):
 
 
 class Record(NamedTuple):
-    """What a manifest says of a kernel: op, dtypes, the kind of each operand, outputs first."""
+    """What a manifest says of a kernel: op, dtypes, the kind of each operand, outputs first, and
+    the names of the op's numbers."""
 
     op: str
     outs: tuple[str, ...]
     ins: tuple[str, ...]
     kinds: str
     compute: str
+    params: tuple[str, ...] = ()
 
 
 class Option(NamedTuple):

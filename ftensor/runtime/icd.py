@@ -20,7 +20,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from . import cache
-from .targets import INTEL_CPU_LIBRARY
+from .targets import CPU_RUNTIME, INTEL_CPU_LIBRARY
 
 SYSTEM_FOLDER = Path("/etc/OpenCL/vendors")
 # In the order of their dependence on each other.
@@ -193,7 +193,7 @@ def offered(notes: list[str]) -> Iterator[dict[str, str]]:
         notes.append(
             f"Intel's CPU runtime {runtime.version} is installed by pip, but not whole: "
             f"{', '.join(runtime.missing)} missing; "
-            f'repair it: pip install --force-reinstall "ftensor[cpu]"'
+            f"repair it: {CPU_RUNTIME} --force-reinstall"
         )
     if runtime is not None and runtime.library is not None:
         ours = {name for name, lib in entries.items() if _same_file(lib, runtime.library)}

@@ -8,6 +8,9 @@ import shlex
 import shutil
 from dataclasses import dataclass, replace
 
+# What the extra `cpu` holds: a command that is right in a checkout and for a wheel alike.
+CPU_RUNTIME = "pip install intel-opencl-rt intel-cmplr-lib-rt"
+
 
 @dataclass(frozen=True)
 class Target:
@@ -78,7 +81,7 @@ TARGETS: tuple[Target, ...] = (
            GPU_ADVICE.format(package="mesa-opencl-icd"),
            units_per_cu=1024, grid="stride", lanes_bytes=16),
     Target("intel-cpu", "cpu", r"^Intel\(R\) (CPU Runtime for )?OpenCL", "opencl",
-           'the default without hardware, on x86-64 Linux: pip install "ftensor[cpu]"'),
+           "the default without hardware, on x86-64 Linux: " + CPU_RUNTIME),
     # The wheel of 3.0-rc2 cannot compile on CPUs newer than itself, so any other PoCL goes first.
     Target("pocl", "cpu", r"^Portable Computing Language(?!.*3\.0-rc)", "opencl", POCL_ADVICE),
     Target("pocl-rc", "cpu", r"^Portable Computing Language", "opencl",

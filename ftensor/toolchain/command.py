@@ -12,7 +12,7 @@ from types import FrameType
 from ..errors.build import BuildError, not_a_clock, not_a_memory
 from ..errors.image import ImageError
 from ..errors.inventory import InventoryError
-from ..table import counted
+from ..table import complain, counted
 from .target import Toolchain
 
 HIGHEST_CLOCK = 2000.0  # MHz
@@ -25,10 +25,10 @@ def command(arguments: argparse.Namespace) -> int:
         return _command(arguments)
     except OSError as problem:
         named = f"{problem.filename}: " if problem.filename else ""
-        print(f"ftensor build: {named}{problem.strerror or problem}", file=sys.stderr)
+        complain("ftensor build", f"{named}{problem.strerror or problem}")
         return 1
     except (BuildError, ImageError, InventoryError) as problem:
-        print(f"ftensor build: {problem}", file=sys.stderr)
+        complain("ftensor build", problem)
         return 1
     except KeyboardInterrupt:
         print("\nftensor build: interrupted; the same command goes on from here", file=sys.stderr)

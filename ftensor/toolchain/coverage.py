@@ -15,9 +15,9 @@ from typing import TYPE_CHECKING, Any
 from ..dtypes import ALL
 from ..errors.estimate import EstimateError, no_program
 from ..errors.image import ImageError
-from ..errors.inventory import InventoryError, nothing_to_write, unreadable
+from ..errors.inventory import InventoryError, no_kernel_of, nothing_to_write, unreadable
 from ..kernels.skeleton import layouts, named
-from ..table import counted, table
+from ..table import complain, counted, table
 from .inventory.signatures import BY_NAME
 
 if TYPE_CHECKING:
@@ -53,6 +53,12 @@ class Served:
     opcode: int
     units: int
     entry: str
+    params: tuple[str, ...]
+
+    @property
+    def spelled(self) -> str:
+        """The op as inventories spell it, with its numbers: "add", "add(alpha)"."""
+        return f"{self.op}({', '.join(self.params)})" if self.params else self.op
 
     @property
     def signature(self) -> str:
@@ -74,7 +80,7 @@ def command(arguments: argparse.Namespace) -> int:
     try:
         return _command(arguments)
     except (ImageError, InventoryError, EstimateError) as problem:
-        print(f"ftensor kernels: {problem}", file=sys.stderr)
+        complain("ftensor kernels", problem)
         return 1
     except BrokenPipeError:  # the reader, such as `head`, has seen enough
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
@@ -93,11 +99,14 @@ def _command(arguments: argparse.Namespace) -> int:
         return _trace(arguments, " + ".join(map(str, sources)), kernels)
     served = [one for kernel in kernels for one in members(kernel)]
     if arguments.op:
-        served = [one for one in served if one.op == arguments.op]
+        ops = {one.op for one in served}
+        served = [one for one in served if arguments.op in (one.op, one.spelled)]
+        if not served:
+            raise no_kernel_of(arguments.op, ops)
     if arguments.json:
         print(json.dumps([asdict(one) for one in served], indent=1))
     elif arguments.op:
-        print(details(served) if served else f"no kernel of {arguments.op!r}")
+        print(details(served))
     else:
         print(matrix(served))
         units = sum(kernel.units for kernel in kernels)
@@ -146,7 +155,7 @@ def members(kernel: KernelRecord) -> Iterable[Served]:
         ins = tuple("number" if kind == "k" else d for d, kind in zip(m.ins, read)) or m.ins
         yield Served(
             op, m.outs, ins, m.compute, layout_of(kernel, m.kinds, len(m.outs)), kernel.lanes,
-            kernel.name, m.opcode, kernel.units, m.entry,
+            kernel.name, m.opcode, kernel.units, m.entry, m.params,
         )  # fmt: skip
 
 
@@ -185,7 +194,9 @@ def _in_order(letters: str) -> str:
 def details(served: Sequence[Served]) -> str:
     """A line for each member."""
     head = ("op", "dtypes", "layout", "lanes", "kernel", "opcode", "units")
-    lines = [(m.op, m.signature, m.layout, m.lanes, m.kernel, m.opcode, m.units) for m in served]
+    lines = [
+        (m.spelled, m.signature, m.layout, m.lanes, m.kernel, m.opcode, m.units) for m in served
+    ]
     return table([head, *lines], indent="")
 
 

@@ -26,4 +26,4 @@ def record(group: Group, sha256: str, banks: Mapping[str, str] | None = None) ->
 def _member(group: Group, opcode: int) -> MemberRecord:
     key = group.members[opcode]
     r, how = group.kind.record(key), call(group, opcode)
-    return MemberRecord(key.entry, opcode, r.op, r.outs, r.ins, r.kinds, r.compute, how)
+    return MemberRecord(key.entry, opcode, r.op, r.outs, r.ins, r.kinds, r.compute, how, r.params)

@@ -14,8 +14,9 @@ from typing import TYPE_CHECKING
 
 from ..errors import warm as errors
 from ..runtime import cache
+from ..runtime.cold import notice
 from ..runtime.together import groups, joined
-from ..table import counted
+from ..table import complain, counted
 from ..toolchain.jobs.progress import Progress, clock, reporter
 
 if TYPE_CHECKING:
@@ -31,7 +32,7 @@ def run(arguments: argparse.Namespace) -> int:
             raise errors.nothing_asked()
         return _run_program(program) if program else _compile_ops(arguments)
     except errors.WarmError as error:
-        print(f"ftensor warm: {error}", file=sys.stderr)
+        complain("ftensor warm", error)
         return 1
 
 
@@ -117,6 +118,7 @@ def _compile(group: list[Program]) -> list[str]:
     """In a worker: compile a group, or one by one where that fails; the entries that failed."""
     from .._device import default_backend
 
+    notice.said = True  # the progress above says it
     backend, failed = default_backend(), []
     try:
         backend.build_together(joined(group), group)

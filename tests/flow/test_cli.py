@@ -193,6 +193,8 @@ def test_the_settings_are_those_of_the_page():
         (["bild"], "'build'"),
         (["build", "--inventory", "minimal", "--out", "x", "--platfrom", "u55c"], "'--platform'"),
         (["image", "inof"], "'info'"),
+        (["build", "--inventori", "nn"], "'--inventory'"),
+        (["kernels", "nn", "--ops", "add"], "'--op'"),
     ],
 )
 def test_a_mistyped_word_is_guessed(words, meant, capsys):

@@ -113,8 +113,19 @@ def test_one_op(few: Path, capsys: pytest.CaptureFixture[str]) -> None:
         name, opcode, units = line[-3:]
         assert (name, units) == (group.name, "1")
         assert group.keys[int(opcode)].name == "mul"
-    assert main(["kernels", str(few), "--op", "exp"]) == 0
-    assert "no kernel of 'exp'" in capsys.readouterr().out
+    assert main(["kernels", str(few), "--op", "muul"]) == 1
+    assert "no kernel of 'muul'; did you mean 'mul'" in capsys.readouterr().err
+
+
+def test_an_op_with_a_number_is_told_from_the_one_without(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    def ops(word: str) -> set[str]:
+        assert main(["kernels", "minimal", "--op", word]) == 0
+        return {line.split("  ")[0] for line in capsys.readouterr().out.splitlines()[1:]}
+
+    assert ops("add") == {"add", "add(alpha)"}
+    assert ops("add(alpha)") == {"add(alpha)"}
 
 
 def test_json(few: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -65,6 +65,13 @@ def test_wheel_holds_the_kernels(wheel: Path) -> None:
     assert stray == []
 
 
+def test_wheel_holds_the_pages(python: Path, tmp_path: Path) -> None:
+    """What a message names can be read where only the wheel is."""
+    page = (ROOT / "docs" / "performance-model.md").read_text()
+    assert run(python, "-m", "ftensor", "docs", "performance-model", cwd=tmp_path) == page
+    assert run(python, "-m", "ftensor", "docs", "docs/performance-model.md", cwd=tmp_path) == page
+
+
 def test_wheel_has_the_version(wheel: Path) -> None:
     """The number comes from ftensor/_version.py."""
     assert wheel.name == f"ftensor-{__version__}-py3-none-any.whl"

@@ -19,6 +19,7 @@ from ... import errors
 from ...image.file import VARIABLE
 from .. import cache
 from ..backend import Backend, DeviceProperties, Kernel, Program, host_bytes, host_memory
+from ..cold import notice
 from ..targets import csim_compiler
 from .images import CSimImages
 
@@ -129,7 +130,8 @@ class CSimBackend(Backend):
         with tempfile.TemporaryDirectory(prefix="ftensor-") as folder:
             made = Path(folder) / "kernel.so"
             command = [*_compiler(), *flags, "-x", "c++", "-", "-o", str(made)]
-            done = subprocess.run(command, input=source, capture_output=True, text=True)
+            with notice.compiling(self.properties.name):
+                done = subprocess.run(command, input=source, capture_output=True, text=True)
             if done.returncode != 0:
                 raise errors.kernel_build_failed(entry, self.properties.name, done.stderr, source)
             kept = cache.put(key, made.read_bytes())

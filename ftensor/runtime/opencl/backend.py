@@ -11,6 +11,7 @@ import numpy as np
 from ... import errors
 from .. import cache
 from ..backend import Backend, Kernel, Program, host_bytes, host_memory
+from ..cold import notice
 from ..pool import LostPool, leak
 from ..stream import LostStream
 from .device import build_options, device_properties, prepare_pyopencl
@@ -91,7 +92,8 @@ class OpenCLBackend(Backend):
         try:
             # Not `build`: it warns of a compiler's remarks, which are no news to an op's user, and
             # warnings can't be silenced for one thread.
-            program._build(options, [self.cl_device])
+            with notice.compiling(self.properties.name):
+                program._build(options, [self.cl_device])
         except self.cl.Error as error:
             log = "\n".join(text for _, text in program._get_build_logs())
             raise errors.kernel_build_failed(

@@ -1,0 +1,44 @@
+"""`ftensor docs`: the pages of the documentation, which travel with the package."""
+
+from __future__ import annotations
+
+import argparse
+from functools import cache
+from pathlib import Path
+
+from .table import complain, guess, table
+
+
+@cache
+def folder() -> Path:
+    """Where the pages lie: in the package when installed, beside it in a checkout."""
+    package = Path(__file__).resolve().parent
+    inside = package / "docs"
+    return inside if inside.is_dir() else package.parent / "docs"
+
+
+def pages() -> dict[str, Path]:
+    """Each page by its name: "boards", "adr/0002-geometry-in-a-buffer"."""
+    found = sorted(folder().rglob("*.md"), key=lambda page: (page.parent != folder(), page))
+    return {str(page.relative_to(folder()).with_suffix("")): page for page in found}
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """The command's arguments."""
+    parser.add_argument("page", nargs="?", metavar="PAGE", help="its name, or docs/PAGE.md")
+
+
+def command(arguments: argparse.Namespace) -> int:
+    """Print a page, or what pages there are; 1 where there is none of that name."""
+    known = pages()
+    if arguments.page is None:
+        titles = [(name, page.open().readline().strip("# \n")) for name, page in known.items()]
+        print(table(titles, indent=""))
+        return 0
+    name = arguments.page.removeprefix("docs/").removesuffix(".md")
+    if name not in known:
+        near = guess(name, known) or "; `ftensor docs` lists them"
+        complain("ftensor docs", f"there is no page {name!r}{near}")
+        return 1
+    print(known[name].read_text(), end="")
+    return 0
