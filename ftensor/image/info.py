@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import argparse
-import sys
 from collections.abc import Sequence
 from datetime import datetime, timezone
 from pathlib import Path
 
-from ..errors.image import ImageError, unreadable
 from .. import table as words
+from ..errors.image import ImageError, unreadable
 from ..table import counted, size, table
 from . import xclbin
 from .intel_file import SUFFIX

@@ -121,7 +121,7 @@ def test_an_op_with_a_number_is_told_from_the_one_without(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     def ops(word: str) -> set[str]:
-        assert main(["kernels", "minimal", "--op", word]) == 0
+        assert main(["kernels", "nn", "--op", word]) == 0
         return {line.split("  ")[0] for line in capsys.readouterr().out.splitlines()[1:]}
 
     assert ops("add") == {"add", "add(alpha)"}
