@@ -63,6 +63,7 @@ from .interop.numpy import from_numpy
 from .interop.torch import from_torch
 from .ops import bind as _bind
 from .ops import load as _load
+from .ops.absent import of_module as _of_module
 from .rows.spelling import show_types_in as _show_types_in
 from .runtime.fallback import FallbackWarning, fallback_report, get_fallback, set_fallback
 
@@ -84,6 +85,10 @@ def __dir__() -> list[str]:
 def _is_hidden(value: object) -> bool:
     shown = isinstance(value, _bind.Namespace) or value in (fpga, return_types)
     return isinstance(value, _ModuleType) and not shown
+
+
+def __getattr__(name: str) -> object:
+    raise _of_module(_sys.modules[__name__], name)
 
 
 __all__ = __dir__()

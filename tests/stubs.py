@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import ast
 import inspect
+import operator
 import re
 import sys
 from collections.abc import Callable, Iterator
@@ -180,7 +181,7 @@ def methods() -> Iterator[str]:
     for name, value in sorted(vars(ft.Tensor).items()):
         call = value.fget if isinstance(value, property) else value
         own = not inspect.isfunction(call) or call.__code__.co_filename.endswith("_tensor.py")
-        if own or name in ("__reduce__", "__repr__", "__str__"):
+        if own or name in ("__getattr__", "__reduce__", "__repr__", "__str__"):
             continue
         for line in stub(name, value, method=not isinstance(value, property)):
             yield "    " + line.replace("\n", "\n    ").replace("\n    \n", "\n\n")
@@ -216,11 +217,34 @@ def stubs() -> dict[str, str]:
     return texts
 
 
+def torch_names() -> str:
+    """torch's public functions, classes, dtypes and modules, for `ftensor/errors/absent.py`."""
+    import torch
+
+    # Not every build of torch has what calls a vendor's library.
+    foreign = re.compile(r"_|.*(cudnn|miopen|mkldnn|fbgemm|mps|cuda|vulkan|hip)")
+    names = set()
+    for path in ("", "Tensor", "fft", "linalg", "nn", "nn.functional", "signal.windows", "special"):
+        owner = operator.attrgetter(path)(torch) if path else torch
+        for name in dir(owner):
+            value = getattr(owner, name)
+            place = getattr(value, "__module__", None) or "torch"
+            own = isinstance(value, torch.dtype) or place.partition(".")[0] == "torch"
+            calls = callable(value) and not inspect.isclass(value)
+            stated = calls or path or name in torch.__all__ or isinstance(value, torch.dtype)
+            if own and stated and not foreign.match(name):
+                names.add(f"{path}{'.' * bool(path)}{name}{'()' * calls}")
+    return (
+        "\n".join(sorted(names | {"fft", "signal", "autograd", "optim", "random", "cuda"})) + "\n"
+    )
+
+
 def main() -> int:
     for path, text in stubs().items():
         file = ROOT / "ftensor" / path
         file.parent.mkdir(exist_ok=True)
         file.write_text(text)
+    (ROOT / "ftensor" / "errors" / "torch_names.txt").write_text(torch_names())
     return 0
 
 

@@ -15,6 +15,7 @@ from ..execute.pointwise import pointwise
 from ..rows.catalogue import ENTRIES, Entry, Row, enter, register
 from ..rows.op import Op, Promote, Reduce
 from ..rows.spelling import describe, signature_text
+from . import absent
 from .reduce.arguments import numpy_names
 from .reduce.reduction import called
 
@@ -248,6 +249,9 @@ class Namespace(ModuleType):
 
     def __dir__(self) -> list[str]:
         return sorted(name for name in vars(self) if not name.startswith("_"))
+
+    def __getattr__(self, name: str) -> Any:
+        raise absent.of_module(self, name)
 
 
 def _namespace(module: ModuleType, name: str) -> ModuleType:

@@ -14,7 +14,7 @@ import ftensor as ft
 from ftensor.ops.bind import Namespace
 from ftensor.rows.catalogue import ENTRIES
 
-from ..stubs import ROOT, stubs
+from ..stubs import ROOT, stubs, torch_names
 
 PACKAGE = ROOT / "ftensor"
 # A line that ends in "# no" is a mistake; the others give what stands behind the "#".
@@ -125,3 +125,28 @@ def test_signatures_show_types_without_quotes() -> None:
             if inspect.isfunction(value) and not name.startswith("_"):
                 text = str(inspect.signature(value))
                 assert ": '" not in text and "-> '" not in text, name
+
+
+def test_torch_names_are_those_of_torch() -> None:
+    assert (PACKAGE / "errors" / "torch_names.txt").read_text() == torch_names()
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        ("ft.nothing_like_it", "module 'ftensor' has no attribute 'nothing_like_it'$"),
+        ("ft.svd", r"torch has it, and ft\.from_torch\(torch\.svd\(x\.to_torch\(\), \.\.\.\)\)"),
+        ("ft.linalg.svd", r"'ftensor\.linalg' has .* ft\.from_torch\(torch\.linalg\.svd\("),
+        ("ft.nn.Linear", r"'ftensor\.nn' .* torch has it, ftensor does not \(ftensor docs diff"),
+        ("x.svd", r"Tensor .*ft\.from_torch\(x\.to_torch\(\)\.svd\(\.\.\.\)\)"),
+        ("x.cat", r"ft\.cat\(x, \.\.\.\) is the nearest way"),
+        ("x.isnan_", r"x\.copy_\(x\.isnan\(\.\.\.\)\) is the nearest way"),
+        ("x.backward", "gradients are torch's alone"),
+        ("x._nothing", "Tensor has no attribute '_nothing'$"),
+    ],
+)
+def test_a_name_that_is_not_there_is_told_with_the_nearest_way(words: str, told: str) -> None:
+    x = object.__new__(ft.Tensor)  # needs no device
+    with pytest.raises(AttributeError, match=told):
+        eval(words, {"ft": ft, "x": x})
+    assert not hasattr(ft.Tensor, "svd") and not hasattr(x, "svd")

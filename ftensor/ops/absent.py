@@ -1,0 +1,28 @@
+"""Names that are not there: which of them are torch's, and what comes nearest."""
+
+from __future__ import annotations
+
+from types import ModuleType
+from typing import Any
+
+from .._tensor import Tensor, method
+from ..errors.absent import no_attribute
+from ..rows.catalogue import ENTRIES
+
+
+def of_module(module: ModuleType, name: str) -> AttributeError:
+    """The error for a name that a public module does not have."""
+    path = module.__name__.partition(".")[2]
+    way = f"x.{name}(...)" if not path and name in vars(Tensor) else ""
+    return no_attribute(module, path, name, way)
+
+
+@method("__getattr__")
+def of_tensor(self: Tensor, name: str) -> Any:
+    """Refuse a name that tensors do not have."""
+    way = ""
+    if name in ENTRIES:
+        way = f"ft.{name}(x, ...)"
+    elif name.endswith("_") and name[:-1] in vars(Tensor):
+        way = f"x.copy_(x.{name[:-1]}(...))"
+    raise no_attribute(self, "Tensor", name, way)
