@@ -89,7 +89,7 @@ class Flag:
     @classmethod
     def fresh(cls, backend: Backend) -> Flag:
         """A flag that is not set."""
-        flag = cls(Tensor._make(backend.allocate(32), int64, (4,), (1,)))
+        flag = cls(Tensor._make(backend.allocate_lasting(32), int64, (4,), (1,)))
         flag._clear()
         return flag
 

@@ -187,12 +187,12 @@ def enqueue(launch: Launch, tensors: Sequence[Tensor], numbers: Sequence[Any] = 
 def geometry_storage(backend: Backend, geometry: Sequence[int], of: Any = np.int32) -> Storage:
     """A small device buffer with a launch's loop sizes and strides."""
     array = np.array(geometry, of)
-    storage = backend.allocate(array.nbytes)
+    storage = backend.allocate_lasting(array.nbytes)
     backend.upload(storage, 0, array)
     if len(backend.streams) > 1:
         # The prepared launch is everybody's, and the upload may still be queued behind this
         # stream's work when another stream launches it.
-        storage.stream.finish()
+        backend.current_stream().finish()
     return storage
 
 

@@ -202,6 +202,12 @@ class Backend(ABC):
             self.executor.allocated(storage)
         return storage
 
+    def allocate_lasting(self, nbytes: int) -> Storage:
+        """Memory that outlives the current stream, for what serves all: the default one's."""
+        # Whose work may still be using the block.
+        self._current.stream.wait_stream(self.default_stream)
+        return self.allocate(nbytes, self.default_stream)
+
     def adopt(self, ptr: int, nbytes: int, owner: object, readonly: bool = False) -> Storage:
         """A storage on host memory of others, without a copy; `owner` keeps that memory alive."""
         assert self.host_shared, f"{self.properties.name} does not share host memory"

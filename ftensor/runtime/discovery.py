@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from .. import errors
-from . import lifetime, targets
+from . import lifetime, signals, targets
 from .targets import Target
 
 if TYPE_CHECKING:
@@ -151,7 +151,8 @@ def _search() -> Report:
 
 def _import_pyopencl(notes: list[str]) -> Any:
     try:
-        return importlib.import_module("pyopencl")
+        with signals.deferred():
+            return importlib.import_module("pyopencl")
     except ImportError as failure:  # absent, or its compiled part does not load here
         notes.append(f"pyopencl cannot be imported: {failure}")
         return None

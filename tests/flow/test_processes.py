@@ -268,6 +268,32 @@ while True:
     assert errors.read_text().rstrip().endswith("KeyboardInterrupt")
 
 
+COMPILING = """
+import itertools, signal, threading
+interrupted = 0
+threading.Timer(float(sys.argv[1]), os.kill, (os.getpid(), signal.SIGINT)).start()
+try:
+    for shape in itertools.count(2):
+        x = ft.ones(shape, 3)
+        for y in (x, x.double(), x.int(), x > 2):
+            for op in (ft.add, ft.mul, ft.maximum, ft.lt, ft.eq):
+                op(y.t(), y.t()).sum(0).tolist()
+            ft.neg(y.float()).exp().amax().item()
+except KeyboardInterrupt:
+    interrupted += 1
+print(interrupted, (ft.ones(3) * 2).sum().item())
+"""
+
+
+@on_each_device
+@pytest.mark.parametrize("wait", [0.05, 0.3, 0.9])
+def test_an_interrupt_amid_first_compiles_leaves_a_device_that_works(
+    device: str, wait: float, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("POCL_CACHE_DIR", str(tmp_path / "pocl"))
+    assert output(start(COMPILING, device, tmp_path, str(wait))) == "1 6.0\n"
+
+
 FILLING = """
 x = ft.arange(50).float()
 if sys.argv[1:]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -10,7 +11,7 @@ from pathlib import Path
 import pytest
 
 import ftensor as ft
-from ftensor.runtime import discovery
+from ftensor.runtime import discovery, signals
 
 # Every launch is of the kernel that the handler launches, too, with other arguments.
 PROGRAM = """
@@ -78,3 +79,25 @@ def test_a_handler_comes_while_kernels_are_compiled(target: str, tmp_path: Path)
 @pytest.mark.parametrize("target", TARGETS)
 def test_a_finalizer_runs_ops(target: str) -> None:
     run(FINALIZERS, target)
+
+
+def test_handlers_wait_for_foreign_code() -> None:
+    """Their own come back, and run once for each signal, also where one raises."""
+    order: list[str] = []
+
+    def handler(number: int, frame: object) -> None:
+        order.append(signal.Signals(number).name)
+        if number == signal.SIGINT:
+            raise KeyboardInterrupt
+
+    before = {number: signal.signal(number, handler) for number in (signal.SIGINT, signal.SIGUSR1)}
+    try:
+        with pytest.raises(KeyboardInterrupt), signals.deferred():
+            signal.raise_signal(signal.SIGINT)
+            signal.raise_signal(signal.SIGUSR1)
+            order.append("foreign code")
+        assert order == ["foreign code", "SIGINT", "SIGUSR1"]
+        assert signal.getsignal(signal.SIGINT) is handler
+    finally:
+        for number, theirs in before.items():
+            signal.signal(number, theirs)
