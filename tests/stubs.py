@@ -1,4 +1,4 @@
-"""The types of what a user calls, written from the catalogue: `make stubs`.
+"""The types of what a user calls, from the catalogue, and torch's names: `make stubs` writes both.
 
 Functions and methods are made when ftensor is imported, so type checkers and editors can't read
 them. They read the stubs that this writes: `ftensor/__init__.pyi`, one file for each namespace,

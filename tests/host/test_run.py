@@ -1,0 +1,51 @@
+"""`make test ARGS=...` runs what its arguments name, and no more."""
+
+from __future__ import annotations
+
+import sys
+
+import pytest
+
+from .. import run
+
+
+def asked(monkeypatch: pytest.MonkeyPatch, *words: str, failing: bool = False) -> list[str]:
+    """The targets that are got ready by tests/run.py with these words, and the passes it makes."""
+    done = []
+
+    def place(target: str, folder: object) -> run.Place:
+        done.append(f"ready {target}")
+        return run.Place(target, {}, [], target, "a device")
+
+    def run_pass(one: run.Pass, at: run.Place, arguments: list[str]) -> None:
+        done.append(f"{one.name}: {' '.join(arguments)}")
+        one.failed = failing
+
+    monkeypatch.delenv("FTENSOR_CI_TARGETS", raising=False)
+    monkeypatch.delenv("FTENSOR_TESTS_DONE", raising=False)
+    monkeypatch.setattr(run, "place", place)
+    monkeypatch.setattr(run, "run_pass", run_pass)
+    monkeypatch.setattr(sys, "argv", ["run.py", *words])
+    assert run.main() == int(failing)
+    return done
+
+
+def test_a_file_runs_on_the_default_device_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    """No image is built for it, which readying XRT would do."""
+    assert asked(monkeypatch, "tests/kernel/test_reduce.py") == [
+        "ready default", "tests on default: tests/kernel/test_reduce.py",
+    ]  # fmt: skip
+
+
+def test_the_first_failure_ends_all(monkeypatch: pytest.MonkeyPatch) -> None:
+    words = ("--all", "-x", "tests/kernel")
+    assert asked(monkeypatch, *words, failing=True) == [
+        "ready default", "tests on default: -x tests/kernel",
+    ]  # fmt: skip
+    assert len(asked(monkeypatch, *words)) > 4
+
+
+def test_without_arguments_every_group_runs_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    done = asked(monkeypatch)
+    assert {f"{group} on default: " for group in run.GROUPS} <= set(done)
+    assert "core on csim: " in done and not any("xrt" in word for word in done)
