@@ -135,6 +135,8 @@ def addr(input: _Tensor, vec1: _Tensor, vec2: _Tensor, *, beta: Any=1, alpha: An
     """
 def adjoint(input: _Tensor) -> _Tensor:
     """The last two dims exchanged, conjugated when complex."""
+def alias_copy() -> _Tensor:
+    """`alias`, copied into memory of its own or into `out`."""
 @overload
 def all(input: _Tensor, dim: _int | Sequence[_int] | None=None, keepdim: _bool=False, *, out: _Tensor | None=None) -> _Tensor:
     """Whether all elements over `dim` are not zero.
@@ -269,6 +271,8 @@ def as_strided(input: _Tensor, size: _int | Sequence[_int], stride: Any, storage
     """
 def as_strided_(input: _Tensor, size: _int | Sequence[_int], stride: Any, storage_offset: _int | None=None) -> _Tensor:
     """`as_strided` in place."""
+def as_strided_copy(input: _Tensor, size: _int | Sequence[_int], stride: Any, storage_offset: Any=None) -> _Tensor:
+    """`as_strided`, copied into memory of its own or into `out`."""
 def as_strided_scatter(input: _Tensor, src: _Tensor, size: _int | Sequence[_int], stride: Any, storage_offset: _int | None=None) -> _Tensor:
     """A copy of the input with the elements of an `as_strided` view replaced."""
 def as_tensor(data: Any, dtype: _dtype | None=None, device: DeviceLike | None=None) -> _Tensor:
@@ -376,6 +380,10 @@ def broadcast_tensors(*tensors: _Tensor) -> tuple[_Tensor, ...]:
     """The tensors expanded to their common shape."""
 def broadcast_to(input: _Tensor, size: _int | Sequence[_int], *more: _int) -> _Tensor:
     """The same as `input.expand(size)`."""
+def cartesian_prod(*tensors: Any) -> _Tensor:
+    """All rows with one element of each vector, the last changing first. RuntimeError for tensors
+    that are no vectors.
+    """
 def cat(tensors: Sequence[_Tensor], dim: _int=0, *, axis: _int | None=None, out: _Tensor | None=None) -> _Tensor:
     """Tensors one after another along a dim.
 
@@ -422,6 +430,10 @@ def clone(input: _Tensor, *, memory_format: _memory_format=...) -> _Tensor:
     """A copy in memory of its own."""
 def column_stack(tensors: Sequence[_Tensor], *, out: _Tensor | None=None) -> _Tensor:
     """`hstack`, with 1-d tensors as columns."""
+def combinations(input: _Tensor, r: _int=2, with_replacement: _bool=False) -> _Tensor:
+    """All choices of `r` elements of a vector in their order, one in a row. RuntimeError for other
+    numbers of dims and a negative `r`.
+    """
 def complex(real: _Tensor, imag: _Tensor, *, out: _Tensor | None=None) -> _Tensor:
     """Complex numbers from their parts, which must both be float32 or both float64."""
 def concat(tensors: Sequence[_Tensor], dim: _int=0, *, axis: _int | None=None, out: _Tensor | None=None) -> _Tensor:
@@ -451,6 +463,8 @@ def copysign(input: _Tensor, other: _Tensor | _Number, *, out: _Tensor | None=No
     Shapes are broadcast together; RuntimeError when they don't fit.
     `out` takes the result where its dtype can hold it, else RuntimeError.
     """
+def corrcoef(input: _Tensor) -> _Tensor:
+    """The correlation of variables (rows): their covariances over their deviations, in [-1, 1]."""
 def cos(input: _Tensor, *, out: _Tensor | None=None) -> _Tensor:
     """The cosine.
 
@@ -474,6 +488,18 @@ def count_nonzero(input: _Tensor, dim: _int | Sequence[_int] | None=None) -> _Te
     """
 @overload
 def count_nonzero(input: _Tensor, *, axis: _int | Sequence[_int]) -> _Tensor: ...
+def cov(input: _Tensor, *, correction: _int=1, fweights: _Tensor | None=None, aweights: _Tensor | None=None) -> _Tensor:
+    """The covariance matrix of variables (rows) observed together (columns). `fweights` says how
+    often each observation was made, `aweights` how much it counts. RuntimeError for more than 2
+    dims, bool, and weights that don't fit.
+    """
+@overload
+def cross(input: _Tensor, other: _Tensor, dim: _int | None=None, *, out: _Tensor | None=None) -> _Tensor:
+    """`linalg.cross` along `dim`, or along the first dim of size 3. RuntimeError where there is
+    none.
+    """
+@overload
+def cross(input: _Tensor, other: _Tensor, *, axis: _int | Sequence[_int], out: _Tensor | None=None) -> _Tensor: ...
 def deg2rad(input: _Tensor, *, out: _Tensor | None=None) -> _Tensor:
     """Degrees as radians.
 
@@ -484,6 +510,8 @@ def detach(input: _Tensor) -> _Tensor:
     """A new tensor over the same memory."""
 def detach_(input: _Tensor) -> _Tensor:
     """The tensor itself; ftensor records no gradients."""
+def detach_copy(input: _Tensor) -> _Tensor:
+    """`detach`, copied into memory of its own or into `out`."""
 def diag(input: _Tensor, diagonal: _int=0, *, out: _Tensor | None=None) -> _Tensor:
     """A copy of a matrix's diagonal, or a matrix of zeros with a 1-d tensor on its diagonal."""
 def diag_embed(input: _Tensor, offset: _int=0, dim1: _int=-2, dim2: _int=-1) -> _Tensor:
@@ -492,8 +520,18 @@ def diagflat(input: _Tensor, offset: _int=0) -> _Tensor:
     """A matrix with the flattened input on a diagonal."""
 def diagonal(input: _Tensor, offset: _int=0, dim1: _int=0, dim2: _int=1) -> _Tensor:
     """A view of the diagonal of two dims as a new last dim; offset > 0 lies above it, < 0 below."""
+def diagonal_copy(input: _Tensor, offset: Any=0, dim1: Any=0, dim2: Any=1) -> _Tensor:
+    """`diagonal`, copied into memory of its own or into `out`."""
 def diagonal_scatter(input: _Tensor, src: _Tensor, offset: _int=0, dim1: _int=0, dim2: _int=1) -> _Tensor:
     """A copy of the input with a diagonal replaced."""
+@overload
+def diff(input: _Tensor, n: _int=1, dim: _int=-1, prepend: _Tensor | None=None, append: _Tensor | None=None, *, out: _Tensor | None=None) -> _Tensor:
+    """Differences of neighbours along `dim`, taken `n` times, after `prepend` and `append` were put
+    at the ends; `!=` for bool. RuntimeError for a negative `n`, 0-d inputs and shapes that don't
+    fit, IndexError for a dim that is not there.
+    """
+@overload
+def diff(input: _Tensor, n: _int=1, dim: _int=-1, prepend: _Tensor | None=None, append: _Tensor | None=None, out: _Tensor | None=None) -> _Tensor: ...
 def digamma(input: _Tensor, *, out: _Tensor | None=None) -> _Tensor:
     """The logarithmic derivative of the gamma function.
 
@@ -581,6 +619,8 @@ def exp2(input: _Tensor, *, out: _Tensor | None=None) -> _Tensor:
     Integer and bool inputs are computed in the default dtype.
     `out` takes the result where its dtype can hold it, else RuntimeError.
     """
+def expand_copy(size: _int | Sequence[_int], *more: Any, implicit: Any=False) -> _Tensor:
+    """`expand`, copied into memory of its own or into `out`."""
 def expm1(input: _Tensor, *, out: _Tensor | None=None) -> _Tensor:
     """exp(input) - 1, accurate near 0.
 
@@ -676,6 +716,13 @@ def ge(input: _Tensor, other: _Tensor | _Number, *, out: _Tensor | None=None) ->
     """
 def ger(input: _Tensor, vec2: _Tensor, *, out: _Tensor | None=None) -> _Tensor:
     """The products of every element of a vector with every one of another; dtypes are promoted."""
+def gradient(input: _Tensor, *, spacing: Any=1, dim: _int | None=None, edge_order: _int=1) -> tuple[_Tensor, ...]:
+    """The derivative along each dim, or those in `dim`: central differences of second order inside,
+    one-sided ones of `edge_order` (1 or 2) at the ends.
+
+    `spacing` is the distance of the samples (one for all dims, or a list) or a list of tensors with
+    their places. RuntimeError for sizes that are too small and lists that don't fit.
+    """
 def greater(input: _Tensor, other: _Tensor | _Number, *, out: _Tensor | None=None) -> _Tensor:
     """Whether `input` is greater than `other`.
 
@@ -1033,6 +1080,10 @@ def multiply(input: _Tensor, other: _Tensor | _Number, *, out: _Tensor | None=No
     """
 def mv(input: _Tensor, vec: _Tensor, *, out: _Tensor | None=None) -> _Tensor:
     """The product of a matrix and a vector. Errors as for `mm`."""
+def mvlgamma(input: _Tensor, p: _int, *, out: _Tensor | None=None) -> _Tensor:
+    """The logarithm of the multivariate gamma function of dimension `p`: lgamma(input - i / 2) for
+    i below p, summed up, and p * (p - 1) / 4 * log(pi). RuntimeError for a `p` below 1.
+    """
 def nan_to_num(input: _Tensor, nan: _float | None=None, posinf: _float | None=None, neginf: _float | None=None, *, out: _Tensor | None=None) -> _Tensor:
     """NaN and the infinities replaced, by 0 and the dtype's largest and smallest number unless
     told otherwise.
@@ -1056,6 +1107,8 @@ def narrow(input: _Tensor, dim: _int, start: Any, length: _int) -> _Tensor:
     """A view of `length` entries of a dim from `start` on (an int or a 0-d integer tensor;
     negative from the end).
     """
+def narrow_copy(input: _Tensor, dim: _int, start: Any, length: Any) -> _Tensor:
+    """`narrow`, copied into memory of its own or into `out`."""
 def native_batch_norm(input: _Tensor, weight: _Tensor | None, bias: _Tensor | None, running_mean: _Tensor | None, running_var: _Tensor | None, training: _bool, momentum: _float, eps: _float) -> tuple[_Tensor, _Tensor, _Tensor]:
     """(batch_norm, mean, 1 / deviation); the last two are empty unless `training`."""
 def native_group_norm(input: _Tensor, weight: _Tensor | None, bias: _Tensor | None, N: _int, C: _int, HxW: _int, group: _int, eps: _float) -> tuple[_Tensor, _Tensor, _Tensor]:
@@ -1122,6 +1175,8 @@ def pdist(input: _Tensor, p: _float=2) -> _Tensor:
     """
 def permute(input: _Tensor, dims: Any, *more: _int) -> _Tensor:
     """A view with all dims in the order given."""
+def permute_copy(input: _Tensor, dims: Any, *more: Any) -> _Tensor:
+    """`permute`, copied into memory of its own or into `out`."""
 def pixel_shuffle(input: _Tensor, upscale_factor: _int) -> _Tensor:
     """(*, C * r * r, H, W) to (*, C, H * r, W * r). RuntimeError for channels that don't divide."""
 def pixel_unshuffle(input: _Tensor, downscale_factor: _int) -> _Tensor:
@@ -1174,6 +1229,13 @@ def remainder(input: _Tensor, other: _Tensor | _Number, *, out: _Tensor | None=N
     """What floor division leaves, with the sign of `other`, as Python's `%`. Integers by the number
     0 raise RuntimeError; by a tensor's zeros they stay as they are.
     """
+@overload
+def renorm(input: _Tensor, p: Any, dim: _int, maxnorm: Any, *, out: _Tensor | None=None) -> _Tensor:
+    """Each slice along `dim` brought to a p-norm of at most `maxnorm`. RuntimeError for one dim, a
+    `p` that is not positive, and a negative `maxnorm`.
+    """
+@overload
+def renorm(input: _Tensor, p: Any, *, axis: _int | Sequence[_int], maxnorm: Any, out: _Tensor | None=None) -> _Tensor: ...
 def repeat_interleave(input: _Tensor, repeats: _int | Sequence[_int] | _Tensor | None=None, dim: _int | None=None, *, output_size: _int | None=None) -> _Tensor:
     """Each entry of a dim so many times, one after the other: as often as `repeats` says for all,
     or for each (a 1-d integer tensor, for which the call waits). Without `dim` the input is
@@ -1232,6 +1294,8 @@ def scatter_reduce(input: _Tensor, dim: _int, index: _Tensor, src: _Tensor, redu
     """
 def select(input: _Tensor, dim: _int, index: _int) -> _Tensor:
     """A view of one entry of a dim, without that dim."""
+def select_copy(input: _Tensor, dim: _int, index: Any) -> _Tensor:
+    """`select`, copied into memory of its own or into `out`."""
 def select_scatter(input: _Tensor, src: _Tensor, dim: _int, index: _int) -> _Tensor:
     """A copy with one entry of a dim replaced."""
 def selu(input: _Tensor, inplace: _bool=False) -> _Tensor:
@@ -1291,8 +1355,12 @@ def split(tensor: _Tensor, split_size_or_sections: Any=None, dim: _int=0, *, spl
     """Views of `split_size` entries of a dim each (the last may have less), or of the sizes in a
     list, which must add up to the dim's.
     """
+def split_copy(tensor: Any, split_size_or_sections: Any=None, dim: _int=0, *, split_size: Any=None) -> tuple[_Tensor, ...]:
+    """`split`, copied into memory of its own or into `out`."""
 def split_with_sizes(input: _Tensor, split_sizes: Any, dim: _int=0) -> tuple[_Tensor, ...]:
     """Views of these sizes."""
+def split_with_sizes_copy(input: _Tensor, split_sizes: Any, dim: _int=0) -> tuple[_Tensor, ...]:
+    """`split_with_sizes`, copied into memory of its own or into `out`."""
 def sqrt(input: _Tensor, *, out: _Tensor | None=None) -> _Tensor:
     """The square root.
 
@@ -1303,6 +1371,8 @@ def square(input: _Tensor, *, out: _Tensor | None=None) -> _Tensor:
     """The value times itself. A bool input gives int64."""
 def squeeze(input: _Tensor, dim: _int | None=None, *more: _int) -> _Tensor:
     """A view without the dims of size 1, or without those of them named by `dim` (int or tuple)."""
+def squeeze_copy(input: _Tensor, dim: _int | None=None, *more: Any) -> _Tensor:
+    """`squeeze`, copied into memory of its own or into `out`."""
 def stack(tensors: Sequence[_Tensor], dim: _int=0, *, out: _Tensor | None=None) -> _Tensor:
     """Tensors of one shape, along a new dim."""
 @overload
@@ -1338,6 +1408,8 @@ def swapdims(input: _Tensor, dim0: _int, dim1: _int) -> _Tensor:
     """A view with two dims exchanged."""
 def t(input: _Tensor) -> _Tensor:
     """A matrix transposed, as a view; RuntimeError beyond 2 dims."""
+def t_copy(input: _Tensor) -> _Tensor:
+    """`t`, copied into memory of its own or into `out`."""
 def take(input: _Tensor, index: _Tensor, *, out: _Tensor | None=None) -> _Tensor:
     """Elements by their place in the flattened input.
 
@@ -1380,8 +1452,20 @@ def threshold_(input: _Tensor, threshold: Any, value: Any) -> _Tensor:
     """In-place form of `threshold`."""
 def tile(input: _Tensor, *dims: Any, **named: Any) -> _Tensor:
     """As `repeat`; fewer counts than dims are for the last ones."""
+def trace(input: _Tensor, *, out: _Tensor | None=None) -> _Tensor:
+    """The sum of a matrix's diagonal. RuntimeError for other numbers of dims."""
 def transpose(input: _Tensor, dim0: _int, dim1: _int) -> _Tensor:
     """A view with two dims exchanged."""
+def transpose_copy(input: _Tensor, dim0: Any, dim1: Any) -> _Tensor:
+    """`transpose`, copied into memory of its own or into `out`."""
+def trapezoid(y: _Tensor, x: Any=None, *, dx: Any=None, dim: _int=-1) -> _Tensor:
+    """The integral of samples along `dim` by trapezoids, at points `x`, or `dx` apart (1 where
+    neither is given). RuntimeError for bool, for both, and for shapes that don't fit.
+    """
+def trapz(y: _Tensor, x: Any=None, *, dx: Any=None, dim: _int=-1) -> _Tensor:
+    """The integral of samples along `dim` by trapezoids, at points `x`, or `dx` apart (1 where
+    neither is given). RuntimeError for bool, for both, and for shapes that don't fit.
+    """
 def tril(input: _Tensor, diagonal: _int=0, *, out: _Tensor | None=None) -> _Tensor:
     """The lower triangle of each matrix, up to the diagonal with this number; zeros elsewhere."""
 def tril_indices(row: _int, col: _int, offset: _int=0, *, dtype: _dtype | None=None, layout: Any=None, device: DeviceLike | None=None, pin_memory: _bool | None=False) -> _Tensor:
@@ -1404,10 +1488,14 @@ def trunc(input: _Tensor, *, out: _Tensor | None=None) -> _Tensor:
     """
 def unbind(input: _Tensor, dim: _int=0) -> tuple[_Tensor, ...]:
     """A view of every entry of a dim."""
+def unbind_copy(input: _Tensor, dim: _int=0) -> tuple[_Tensor, ...]:
+    """`unbind`, copied into memory of its own or into `out`."""
 def unflatten(input: _Tensor, dim: _int, sizes: _int | Sequence[_int]) -> _Tensor:
     """A view with one dim split into `sizes`, one of which may be -1. RuntimeError when they do
     not multiply to the dim's size.
     """
+def unfold_copy(dimension: Any, size: _int | Sequence[_int], step: Any) -> _Tensor:
+    """`unfold`, copied into memory of its own or into `out`."""
 def unravel_index(indices: _Tensor, shape: _int | Sequence[_int]) -> tuple[_Tensor, ...]:
     """The coordinates of places in a shape, as int64; places beyond it, or negative, wrap
     around.
@@ -1424,6 +1512,8 @@ def unsafe_split_with_sizes(input: _Tensor, split_sizes: Any, dim: _int=0) -> tu
     """Views of these sizes."""
 def unsqueeze(input: _Tensor, dim: _int) -> _Tensor:
     """A view with a new dim of size 1 at `dim`."""
+def unsqueeze_copy(input: _Tensor, dim: _int) -> _Tensor:
+    """`unsqueeze`, copied into memory of its own or into `out`."""
 @overload
 def var(input: _Tensor, dim: _int | None=None, unbiased: Any=..., keepdim: _bool=False, *, correction: Any=..., out: _Tensor | None=None) -> _Tensor:
     """The variance over `dim`: the mean square distance from the mean, divided by n - correction
@@ -1442,8 +1532,17 @@ def view_as_complex(input: _Tensor) -> _Tensor:
     """A complex view of a float32 or float64 tensor whose last dim holds (real, imag), with
     stride 1; all other strides and the offset must be even.
     """
+def view_as_complex_copy(input: _Tensor) -> _Tensor:
+    """`view_as_complex`, copied into memory of its own or into `out`."""
 def view_as_real(input: _Tensor) -> _Tensor:
     """A view of a complex tensor with (real, imag) in a new last dim of size 2."""
+def view_as_real_copy(input: _Tensor) -> _Tensor:
+    """`view_as_real`, copied into memory of its own or into `out`."""
+@overload
+def view_copy(*shape: _int | Sequence[_int]) -> _Tensor:
+    """`view`, copied into memory of its own or into `out`."""
+@overload
+def view_copy(dtype: _dtype) -> _Tensor: ...
 @overload
 def vsplit(input: _Tensor, sections: _int | _Tensor) -> tuple[_Tensor, ...]:
     """As hsplit, along the rows (dim 0)."""

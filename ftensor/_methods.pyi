@@ -322,6 +322,10 @@ class Methods:
         """In-place form of `clamp`: the result's shape and dtype must fit the tensor."""
     def clone(self, *, memory_format: _memory_format=...) -> _Tensor:
         """A copy in memory of its own."""
+    def combinations(self, r: _int=2, with_replacement: _bool=False) -> _Tensor:
+        """All choices of `r` elements of a vector in their order, one in a row. RuntimeError for other
+        numbers of dims and a negative `r`.
+        """
     def conj(self) -> _Tensor:
         """The complex conjugate; a real tensor is returned itself."""
     def conj_physical(self, *, out: _Tensor | None=None) -> _Tensor:
@@ -338,6 +342,8 @@ class Methods:
         """The size of `input` with the sign of `other` (that of a zero included)."""
     def copysign_(self, other: _Tensor | _Number) -> _Tensor:
         """In-place form of `copysign`: the result's shape and dtype must fit the tensor."""
+    def corrcoef(self) -> _Tensor:
+        """The correlation of variables (rows): their covariances over their deviations, in [-1, 1]."""
     def cos(self, *, out: _Tensor | None=None) -> _Tensor:
         """The cosine."""
     def cos_(self) -> _Tensor:
@@ -351,8 +357,20 @@ class Methods:
         """How many elements over `dim` are not zero."""
     @overload
     def count_nonzero(self, *, axis: _int | Sequence[_int]) -> _Tensor: ...
+    def cov(self, *, correction: _int=1, fweights: _Tensor | None=None, aweights: _Tensor | None=None) -> _Tensor:
+        """The covariance matrix of variables (rows) observed together (columns). `fweights` says how
+        often each observation was made, `aweights` how much it counts. RuntimeError for more than 2
+        dims, bool, and weights that don't fit.
+        """
     def cpu(self, memory_format: _memory_format=...) -> _Tensor:
         """The tensor on the host; itself if it is."""
+    @overload
+    def cross(self, other: _Tensor, dim: _int | None=None, *, out: _Tensor | None=None) -> _Tensor:
+        """`linalg.cross` along `dim`, or along the first dim of size 3. RuntimeError where there is
+        none.
+        """
+    @overload
+    def cross(self, other: _Tensor, *, axis: _int | Sequence[_int], out: _Tensor | None=None) -> _Tensor: ...
     @property
     def data(self: Any) -> _Tensor:
         """The same elements in another Tensor, as `detach()`."""
@@ -374,6 +392,14 @@ class Methods:
         """A view of the diagonal of two dims as a new last dim; offset > 0 lies above it, < 0 below."""
     def diagonal_scatter(self, src: _Tensor, offset: _int=0, dim1: _int=0, dim2: _int=1) -> _Tensor:
         """A copy of the input with a diagonal replaced."""
+    @overload
+    def diff(self, n: _int=1, dim: _int=-1, prepend: _Tensor | None=None, append: _Tensor | None=None, *, out: _Tensor | None=None) -> _Tensor:
+        """Differences of neighbours along `dim`, taken `n` times, after `prepend` and `append` were put
+        at the ends; `!=` for bool. RuntimeError for a negative `n`, 0-d inputs and shapes that don't
+        fit, IndexError for a dim that is not there.
+        """
+    @overload
+    def diff(self, n: _int=1, dim: _int=-1, prepend: _Tensor | None=None, append: _Tensor | None=None, out: _Tensor | None=None) -> _Tensor: ...
     def digamma(self, *, out: _Tensor | None=None) -> _Tensor:
         """The logarithmic derivative of the gamma function."""
     def digamma_(self) -> _Tensor:
@@ -801,6 +827,12 @@ class Methods:
         """In-place form of `mul`: the result's shape and dtype must fit the tensor."""
     def mv(self, vec: _Tensor, *, out: _Tensor | None=None) -> _Tensor:
         """The product of a matrix and a vector. Errors as for `mm`."""
+    def mvlgamma(self, p: _int, *, out: _Tensor | None=None) -> _Tensor:
+        """The logarithm of the multivariate gamma function of dimension `p`: lgamma(input - i / 2) for
+        i below p, summed up, and p * (p - 1) / 4 * log(pi). RuntimeError for a `p` below 1.
+        """
+    def mvlgamma_(self, p: _int) -> _Tensor:
+        """In-place form of `mvlgamma`: the result's shape and dtype must fit the tensor."""
     def nan_to_num(self, nan: _float | None=None, posinf: _float | None=None, neginf: _float | None=None, *, out: _Tensor | None=None) -> _Tensor:
         """NaN and the infinities replaced, by 0 and the dtype's largest and smallest number unless
         told otherwise.
@@ -925,6 +957,15 @@ class Methods:
         """
     def remainder_(self, other: _Tensor | _Number) -> _Tensor:
         """In-place form of `remainder`: the result's shape and dtype must fit the tensor."""
+    @overload
+    def renorm(self, p: Any, dim: _int, maxnorm: Any, *, out: _Tensor | None=None) -> _Tensor:
+        """Each slice along `dim` brought to a p-norm of at most `maxnorm`. RuntimeError for one dim, a
+        `p` that is not positive, and a negative `maxnorm`.
+        """
+    @overload
+    def renorm(self, p: Any, *, axis: _int | Sequence[_int], maxnorm: Any, out: _Tensor | None=None) -> _Tensor: ...
+    def renorm_(self, p: Any, dim: _int, maxnorm: Any) -> _Tensor:
+        """In-place form of `renorm`: the result's shape and dtype must fit the tensor."""
     def repeat(self, *repeats: _int | Sequence[_int] | _Tensor, **named: Any) -> _Tensor:
         """A copy that holds the tensor so many times along each dim."""
     def repeat_interleave(self, repeats: _int | Sequence[_int] | _Tensor | None=None, dim: _int | None=None, *, output_size: _int | None=None) -> _Tensor:
@@ -1109,6 +1150,8 @@ class Methods:
     def to(self, other: _Tensor | _Number, non_blocking: _bool=False, copy: _bool=False, *, memory_format: _memory_format | None=None) -> _Tensor: ...
     def to_torch(self, *, non_blocking: _bool=False) -> Any:
         """A torch tensor of the elements; see `interop.torch.to_torch`."""
+    def trace(self, *, out: _Tensor | None=None) -> _Tensor:
+        """The sum of a matrix's diagonal. RuntimeError for other numbers of dims."""
     def transpose(self, dim0: _int, dim1: _int) -> _Tensor:
         """A view with two dims exchanged."""
     def transpose_(self, dim0: _int, dim1: _int) -> _Tensor:

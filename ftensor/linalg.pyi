@@ -17,6 +17,15 @@ from . import return_types as _return_types
 
 _Number = _complex | np.generic
 
+@overload
+def cross(input: _Tensor, other: _Tensor, *, dim: _int=-1, out: _Tensor | None=None) -> _Tensor:
+    """The cross products along `dim`, which has size 3; the other dims are broadcast. RuntimeError
+    for other sizes and different numbers of dims.
+    """
+@overload
+def cross(input: _Tensor, other: _Tensor, dim: _int=-1, out: _Tensor | None=None) -> _Tensor: ...
+def diagonal(input: _Tensor, offset: _int=0, dim1: _int=0, dim2: _int=1) -> _Tensor:
+    """A view of the diagonal of two dims as a new last dim; offset > 0 lies above it, < 0 below."""
 def matmul(input: _Tensor, other: _Tensor, *, out: _Tensor | None=None) -> _Tensor:
     """The matrix product. A vector on the left is a row, one on the right a column, and that dim is
     left out of the result; all dims before the last two are batches, which broadcast.

@@ -125,6 +125,10 @@ def logsumexp(input: _Tensor, dim: _int, keepdim: _bool=False, *, out: _Tensor |
     """The logarithm of the sum of exponentials over `dim`, without overflow in between."""
 @overload
 def logsumexp(input: _Tensor, *, axis: _int | Sequence[_int], keepdims: _bool=False, out: _Tensor | None=None) -> _Tensor: ...
+def multigammaln(input: _Tensor, p: _int, *, out: _Tensor | None=None) -> _Tensor:
+    """The logarithm of the multivariate gamma function of dimension `p`: lgamma(input - i / 2) for
+    i below p, summed up, and p * (p - 1) / 4 * log(pi). RuntimeError for a `p` below 1.
+    """
 def ndtr(input: _Tensor, *, out: _Tensor | None=None) -> _Tensor:
     """The normal distribution function.
 

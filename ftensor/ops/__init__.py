@@ -18,6 +18,7 @@ MODULES = (
     "ops.reduce.stats",
     "ops.linalg.matmul", "ops.linalg.addmm", "ops.linalg.contract",
     "ops.linalg.einsum",
+    "ops.view.copies", "ops.reduce.calculus", "ops.linalg.vectors", "ops.linalg.combine",
     "ops.nn.loss", "ops.nn.class_loss", "ops.nn.distance", "ops.nn.norm", "ops.nn.attention",
     "ops.nn.embedding", "ops.nn.shuffle",
 )  # fmt: skip

@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 
 from ..execute.copy import into
 from ..rows.catalogue import ENTRIES, op
-from ..rows.spelling import signature_text
+from ..rows.spelling import Shown, show_types
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -54,8 +54,10 @@ def with_out(name: str, call: F, exact: bool = False) -> F:
             return made
         return deliver(name, made, out, exact, fixed=bool(args) and out is args[0])
 
+    show_types(call)
     plain = signature(call)
-    extra = Parameter("out", Parameter.KEYWORD_ONLY, default=None, annotation="Tensor | None")
+    kind = Shown("Tensor | None")
+    extra = Parameter("out", Parameter.KEYWORD_ONLY, default=None, annotation=kind)
     listed = [*plain.parameters.values(), extra]
     run.__signature__ = plain.replace(parameters=listed)  # type: ignore[attr-defined]
     return run  # type: ignore[return-value]
@@ -70,18 +72,6 @@ def composed(*, exact: bool = False, **spelling: Any) -> Callable[[F], F]:
 
     def add(call: F) -> F:
         name = ".".join(filter(None, (spelling.get("namespace"), spelling.get("name"))))
-        made = with_out(name or call.__name__, call, exact)
-        forms = spelling.pop("forms", ()) or (_form(spelling, call),)
-        return op(forms=forms, **spelling)(made)
+        return op(**spelling)(with_out(name or call.__name__, call, exact))
 
     return add
-
-
-def _form(spelling: dict[str, Any], call: Callable[..., Any]) -> str:
-    """The signature of `call` as text, with `out`."""
-    name = spelling.get("name") or call.__name__
-    space = spelling.get("namespace", "")
-    text = signature_text(f"{space}.{name}" if space else name, call)
-    inside, bracket, rest = text.rpartition(")")
-    star = "out=None" if "*, " in inside or "*" in inside.partition("(")[2] else "*, out=None"
-    return f"{inside}{'' if inside.endswith('(') else ', '}{star}{bracket}{rest}"

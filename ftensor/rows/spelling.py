@@ -3,7 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from inspect import CO_VARARGS, CO_VARKEYWORDS, cleandoc, isclass, isfunction, unwrap
+from inspect import (
+    CO_VARARGS,
+    CO_VARKEYWORDS,
+    Parameter,
+    Signature,
+    cleandoc,
+    isclass,
+    isfunction,
+    unwrap,
+)
 from typing import Any
 
 
@@ -26,6 +35,8 @@ def signature_text(
     that it gives itself. This reads what `inspect.signature` does in a tenth of the time, since
     all ops are described when ftensor is imported.
     """
+    if "__signature__" in vars(call):  # of a wrapper that adds parameters
+        return _said_by(call.__signature__, name, method, without)  # type: ignore[attr-defined]
     function: Any = unwrap(call)
     code = function.__code__
     count, total = code.co_argcount, code.co_argcount + code.co_kwonlyargcount
@@ -46,7 +57,16 @@ def signature_text(
     return f"{name}({inside})" + (f" -> {returned}" if returned != "Any" else "")
 
 
-class _Type(str):
+def _said_by(told: Signature, name: str, method: bool, without: str) -> str:
+    """`signature_text` of a function that says its signature itself."""
+    empty = Parameter.empty
+    shown = [p.replace(annotation=empty) for p in told.parameters.values() if p.name != without]
+    returned = told.return_annotation
+    text = f"{name}{Signature(shown[method:])}"
+    return text + (f" -> {returned}" if returned not in ("Any", Signature.empty) else "")
+
+
+class Shown(str):
     """A type in a signature, which is shown as it is written, without quotes."""
 
     __slots__ = ()
@@ -56,7 +76,7 @@ class _Type(str):
 def show_types(call: Callable[..., Any]) -> None:
     """Let `inspect.signature` and help show a function's types as they are written."""
     function: Any = unwrap(call)
-    function.__annotations__ = {k: _Type(v) for k, v in function.__annotations__.items()}
+    function.__annotations__ = {k: Shown(v) for k, v in function.__annotations__.items()}
 
 
 def show_types_in(*owners: Any) -> None:

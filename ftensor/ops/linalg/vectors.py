@@ -1,0 +1,149 @@
+"""Cross products, powers as columns, statistics between rows, norms that are bounded."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ... import errors
+from ..._tensor import Tensor
+from ...dtypes import result_type
+from ...errors import linalg as errors_linalg
+from ...iterator.shape import broadcast_shapes, normalize_dim
+from ...rows.catalogue import ENTRIES, Entry, op, register
+from ..compose import composed, f
+
+
+def _crossed(input: Tensor, other: Tensor, dim: int) -> Tensor:
+    """The products of three components along a dim."""
+    a, b = input.unbind(dim), other.unbind(dim)
+    parts = [a[i - 2] * b[i - 1] - a[i - 1] * b[i - 2] for i in range(3)]
+    made: Tensor = f.stack(parts, dim)
+    return made
+
+
+@composed(namespace="linalg", name="cross", method=False)
+def linalg_cross(input: Tensor, other: Tensor, *, dim: int = -1) -> Tensor:
+    """The cross products along `dim`, which has size 3; the other dims are broadcast. RuntimeError
+    for other sizes and different numbers of dims.
+    """
+    name = "linalg.cross"
+    for word, x in (("input", input), ("other", other)):
+        if not isinstance(x, Tensor):
+            raise errors.not_a_tensor(name, word, x)
+    if input.ndim != other.ndim:
+        raise errors_linalg.same_dims(name, input._shape, other._shape)
+    dim = normalize_dim(dim, input.ndim)
+    if input._shape[dim] != 3 or other._shape[dim] != 3:
+        raise errors_linalg.three(name, dim, input._shape[dim], other._shape[dim])
+    shape = broadcast_shapes(input._shape, other._shape)
+    return _crossed(input.expand(shape), other.expand(shape), dim)
+
+
+@composed()
+def cross(input: Tensor, other: Tensor, dim: int | None = None) -> Tensor:
+    """`linalg.cross` along `dim`, or along the first dim of size 3. RuntimeError where there is
+    none.
+    """
+    if dim is None:
+        if 3 not in input._shape:
+            raise errors_linalg.no_three(input._shape)
+        dim = input._shape.index(3)
+    return linalg_cross(input, other, dim=dim)
+
+
+@op()
+def cov(
+    input: Tensor, *, correction: int = 1, fweights: Tensor | None = None,
+    aweights: Tensor | None = None,
+) -> Tensor:  # fmt: skip
+    """The covariance matrix of variables (rows) observed together (columns). `fweights` says how
+    often each observation was made, `aweights` how much it counts. RuntimeError for more than 2
+    dims, bool, and weights that don't fit.
+    """
+    if input.ndim > 2:
+        raise errors_linalg.at_most_two("cov", input._shape)
+    if input._dtype.kind == "b":
+        raise errors_linalg.no_bool("cov")
+    x = input if input.ndim == 2 else input.reshape(1, -1)
+    observed = x._shape[1]
+    for name, w, whole in (("fweights", fweights, True), ("aweights", aweights, False)):
+        if w is None:
+            continue
+        if w.ndim > 1 or w.numel() != observed:
+            raise errors_linalg.weights(name, observed, w._shape)
+        if (w._dtype.kind in "iu") != whole:
+            raise errors_linalg.weights_dtype(name, w._dtype, whole)
+        if observed and float(w.min()) < 0:
+            raise errors_linalg.negative_weights(name)
+    w = None
+    if fweights is not None or aweights is not None:
+        w = aweights if fweights is None else fweights if aweights is None else fweights * aweights
+    total = x.numel() // x._shape[0] if w is None else w.sum()
+    of = input._dtype if input._dtype.kind in "fc" else f.zeros(0)._dtype
+    x = x.to(of)
+    mean = ((x if w is None else x * w).sum(1) / total).to(of)
+    if w is None:
+        norm: Any = observed - correction
+    elif aweights is None or not correction:
+        norm = total - correction
+    else:
+        norm = total - correction * (w * aweights).sum() / total
+    norm = norm.clamp(min=0) if isinstance(norm, Tensor) else max(0, norm)
+    centred = x - mean.unsqueeze(1)
+    weighted = centred if w is None else (centred * w).to(of)
+    made = (weighted @ centred.conj().transpose(0, 1)) / norm
+    return made.squeeze() if input.ndim < 2 or x._shape[0] == 1 else made
+
+
+@op()
+def corrcoef(input: Tensor) -> Tensor:
+    """The correlation of variables (rows): their covariances over their deviations, in [-1, 1]."""
+    if input.ndim > 2:
+        raise errors_linalg.at_most_two("corrcoef", input._shape)
+    c = cov(input)
+    if not c.ndim:
+        return c / c
+    d = c.diagonal()
+    deviation = (d.real if d._dtype.is_complex else d).sqrt()
+    made = c / deviation.unsqueeze(1) / deviation.unsqueeze(0)
+    if made._dtype.is_complex:
+        return f.complex(made.real.clamp(-1, 1), made.imag.clamp(-1, 1))
+    return made.clamp(-1, 1)
+
+
+@composed(inplace=True)
+def renorm(input: Tensor, p: Any, dim: int, maxnorm: Any) -> Tensor:
+    """Each slice along `dim` brought to a p-norm of at most `maxnorm`. RuntimeError for one dim, a
+    `p` that is not positive, and a negative `maxnorm`.
+    """
+    if not p > 0:
+        raise errors_linalg.positive("renorm", "p", p)
+    if maxnorm < 0:
+        raise errors_linalg.not_negative("renorm", "maxnorm", maxnorm)
+    if input.ndim < 2:
+        raise errors_linalg.two_dims("renorm", input._shape)
+    dim = normalize_dim(dim, input.ndim)
+    others = tuple(d for d in range(input.ndim) if d != dim)
+    wide = input._dtype.compute
+    norms = f["linalg.vector_norm"](input.to(wide), p, others, True)
+    scale = f.where(norms > maxnorm, maxnorm / (norms + 1e-7), 1.0)
+    return input * scale.to(input._dtype.to_real())
+
+
+@composed(inplace=True)
+def mvlgamma(input: Tensor, p: int) -> Tensor:
+    """The logarithm of the multivariate gamma function of dimension `p`: lgamma(input - i / 2) for
+    i below p, summed up, and p * (p - 1) / 4 * log(pi). RuntimeError for a `p` below 1.
+    """
+    if p < 1:
+        raise errors_linalg.positive("mvlgamma", "p", p)
+    if input._dtype.kind == "b":
+        raise errors_linalg.no_bool("mvlgamma")
+    of = result_type(input, 0.5)
+    steps = f.arange(0.5 * (1 - p), 0.25, 0.5, dtype=of, device=input.device)
+    made: Tensor = (input.unsqueeze(-1) + steps).lgamma().sum(-1)
+    return made + 0.25 * p * (p - 1) * 1.1447298858494002
+
+
+register(Entry("multigammaln", mvlgamma, method=False, namespace="special"))
+register(Entry("diagonal", ENTRIES["diagonal"].call, method=False, namespace="linalg"))

@@ -1,0 +1,187 @@
+"""Differences and integrals of sampled functions."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from ... import errors
+from ..._tensor import Tensor
+from ...errors import calculus as errors_calculus
+from ...iterator.shape import normalize_dim
+from ...rows.catalogue import Entry, op, register
+from ..compose import composed, f
+
+
+@composed()
+def diff(
+    input: Tensor, n: int = 1, dim: int = -1, prepend: Tensor | None = None,
+    append: Tensor | None = None,
+) -> Tensor:  # fmt: skip
+    """Differences of neighbours along `dim`, taken `n` times, after `prepend` and `append` were put
+    at the ends; `!=` for bool. RuntimeError for a negative `n`, 0-d inputs and shapes that don't
+    fit, IndexError for a dim that is not there.
+    """
+    if not input.ndim:
+        raise errors_calculus.one_dim("diff")
+    dim = normalize_dim(dim, input.ndim)
+    if n < 0:
+        raise errors_calculus.order(n)
+    ends = [x for x in (prepend, append) if x is not None]
+    for x in ends:
+        if x.ndim != input.ndim:
+            raise errors_calculus.ends(input._shape, x._shape)
+        for d, (a, b) in enumerate(zip(input._shape, x._shape)):
+            if d != dim and a != b:
+                raise errors_calculus.ends(input._shape, x._shape)
+    if ends and n:
+        parts = [x for x in (prepend, input, append) if x is not None]
+        input = f.cat(parts, dim)
+    made = input
+    if not n:
+        return input.clone()
+    if n >= input._shape[dim]:
+        return input.narrow(dim, 0, 0).clone()
+    for _ in range(n):
+        size = made._shape[dim] - 1
+        after, before = made.narrow(dim, 1, size), made.narrow(dim, 0, size)
+        made = f.logical_xor(after, before) if made._dtype.kind == "b" else after - before
+    return made
+
+
+def _widths(name: str, y: Tensor, x: Tensor, dim: int) -> Tensor:
+    """The distances of the points, to be multiplied with sums of neighbours along `dim`."""
+    if not x.ndim:
+        raise errors_calculus.scalar_points(name)
+    if x.ndim == 1:
+        if x._shape[0] != y._shape[dim]:
+            raise errors_calculus.points(name, y._shape[dim], x._shape[0])
+        widths = x.narrow(0, 1, x._shape[0] - 1) - x.narrow(0, 0, x._shape[0] - 1)
+        return widths.reshape([-1 if d == dim else 1 for d in range(y.ndim)])
+    if x.ndim < y.ndim:
+        x = x.reshape([1] * (y.ndim - x.ndim) + list(x._shape))
+    size = x._shape[dim]
+    if not size:
+        raise errors_calculus.points(name, y._shape[dim], size)
+    return x.narrow(dim, 1, size - 1) - x.narrow(dim, 0, size - 1)
+
+
+def _trapezoids(name: str, y: Tensor, x: Any, dx: Any, dim: int) -> Tensor:
+    """The area of each trapezoid between neighbours along `dim`."""
+    if x is not None and dx is not None:
+        raise errors_calculus.two_widths(name)
+    if not isinstance(y, Tensor):
+        raise errors.not_a_tensor(name, "y", y)
+    if x is not None and not isinstance(x, Tensor):
+        x, dx = None, x  # torch's form (y, dx)
+    if y._dtype.kind == "b" or (x is not None and x._dtype.kind == "b"):
+        raise errors_calculus.no_bool(name)
+    if not y.ndim:
+        raise errors_calculus.one_dim(name)
+    dim = normalize_dim(dim, y.ndim)
+    size = y._shape[dim]
+    widths: Any = 1 if dx is None else dx
+    if x is not None:
+        widths = _widths(name, y, x, dim) if size or not x.ndim else 1
+    elif isinstance(dx, complex) or (dx is not None and not isinstance(dx, (int, float))):
+        raise errors_calculus.width(name, dx)
+    if not size:
+        return y if y._dtype.kind in "fc" else y.to(f.zeros(0)._dtype)
+    sums = y.narrow(dim, 0, size - 1) + y.narrow(dim, 1, size - 1)
+    return sums * widths / 2
+
+
+@op(method=False)
+def trapezoid(y: Tensor, x: Any = None, *, dx: Any = None, dim: int = -1) -> Tensor:
+    """The integral of samples along `dim` by trapezoids, at points `x`, or `dx` apart (1 where
+    neither is given). RuntimeError for bool, for both, and for shapes that don't fit.
+    """
+    return _trapezoids("trapezoid", y, x, dx, dim).sum(dim)
+
+
+@op(method=False)
+def gradient(
+    input: Tensor, *, spacing: Any = 1, dim: Any = None, edge_order: int = 1
+) -> tuple[Tensor, ...]:
+    """The derivative along each dim, or those in `dim`: central differences of second order inside,
+    one-sided ones of `edge_order` (1 or 2) at the ends.
+
+    `spacing` is the distance of the samples (one for all dims, or a list) or a list of tensors with
+    their places. RuntimeError for sizes that are too small and lists that don't fit.
+    """
+    if edge_order not in (1, 2):
+        raise errors_calculus.edge_order(edge_order)
+    if input._dtype.kind in "bu":
+        raise errors_calculus.no_bool("gradient")
+    if dim is None:
+        dims = tuple(range(input.ndim))
+    else:
+        dims = tuple(
+            normalize_dim(d, input.ndim) for d in ((dim,) if isinstance(dim, int) else dim)
+        )
+    if len(set(dims)) != len(dims):
+        raise errors_calculus.repeated(dims)
+    spacing = 1 if spacing is None else spacing
+    if isinstance(spacing, (tuple, list)):
+        if len(spacing) != len(dims):
+            raise errors_calculus.spacings(len(spacing), len(dims))
+        steps: Sequence[Any] = spacing
+    elif isinstance(spacing, Tensor):
+        if len(dims) != 1 and spacing.ndim:
+            raise errors_calculus.spacings(1, len(dims))
+        steps = [spacing] * len(dims)
+    else:
+        steps = [spacing] * len(dims)
+    for d in dims:
+        if input._shape[d] < edge_order + 1:
+            raise errors_calculus.too_few(input._shape[d], edge_order)
+    return tuple(_derivative(input, d, step, edge_order) for d, step in zip(dims, steps))
+
+
+def _derivative(y: Tensor, dim: int, step: Any, edge_order: int) -> Tensor:
+    """The derivative along one dim, by the formulas that numpy.gradient's page derives."""
+    n = y._shape[dim]
+
+    def at(start: int, count: int) -> Tensor:
+        return y.narrow(dim, start, count)
+
+    if isinstance(step, Tensor):
+        if step._shape != (n,):
+            raise errors_calculus.points("gradient", n, step.numel())
+        h = step.narrow(0, 1, n - 1) - step.narrow(0, 0, n - 1)
+    else:
+        h = None
+    if h is None:
+        inside = (at(2, n - 2) - at(0, n - 2)) / (2 * step)
+        if edge_order == 1:
+            first, last = (at(1, 1) - at(0, 1)) / step, (at(n - 1, 1) - at(n - 2, 1)) / step
+        else:
+            first = (-1.5 * at(0, 1) + 2 * at(1, 1) - 0.5 * at(2, 1)) / step
+            last = (0.5 * at(n - 3, 1) - 2 * at(n - 2, 1) + 1.5 * at(n - 1, 1)) / step
+        return f.cat([first, inside, last], dim)
+    along = [-1 if d == dim else 1 for d in range(y.ndim)]
+    before, after = h[:-1].reshape(along), h[1:].reshape(along)
+    inside = (
+        at(0, n - 2) * (-after / (before * (before + after)))
+        + at(1, n - 2) * ((after - before) / (before * after))
+        + at(2, n - 2) * (before / (after * (before + after)))
+    )
+    if edge_order == 1:
+        first, last = (at(1, 1) - at(0, 1)) / h[0], (at(n - 1, 1) - at(n - 2, 1)) / h[-1]
+    else:
+        first, last = _one_sided(at, 0, h[0], h[1]), _one_sided(at, n - 1, -h[-1], -h[-2])
+    return f.cat([first, inside, last], dim)
+
+
+def _one_sided(at: Any, end: int, p: Tensor, q: Tensor) -> Tensor:
+    """The derivative at an end from three samples, the steps away from it being p and q."""
+    way = 1 if end == 0 else -1
+    made: Tensor = (
+        at(end, 1) * (-(2 * p + q) / (p * (p + q)))
+        + at(end + way, 1) * ((p + q) / (p * q))
+        + at(end + 2 * way, 1) * (-p / (q * (p + q)))
+    )
+    return made
+
+
+register(Entry("trapz", trapezoid, method=False))

@@ -1,0 +1,51 @@
+"""The forms of views that copy: `transpose_copy` and its kin."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from inspect import Parameter, signature
+from typing import Any
+
+from ..._tensor import Tensor
+from ...execute.copy import clone, into
+from ...formats import contiguous_format
+from ...rows.catalogue import ENTRIES, Entry, register
+from ...rows.spelling import describe
+
+VIEWS = (
+    "alias as_strided detach diagonal expand narrow permute select slice split split_with_sizes "
+    "squeeze t transpose unbind unfold unsqueeze view view_as_complex view_as_real"
+)
+
+
+def copying(name: str, view: Callable[..., Any]) -> Callable[..., Any]:
+    """A function that gives copies of what a view shows, or writes them to `out`."""
+
+    def copied(*args: Any, out: Any = None, **kwargs: Any) -> Any:
+        seen = view(*args, **kwargs)
+        if isinstance(seen, Tensor):
+            return clone(seen, contiguous_format) if out is None else into(name, out, seen)
+        if out is None:
+            return tuple(clone(t, contiguous_format) for t in seen)
+        for to, t in zip(out, seen):
+            into(name, to, t)
+        return None
+
+    copied.__name__ = copied.__qualname__ = name
+    return copied
+
+
+for _view in VIEWS.split():
+    _entry = ENTRIES.get(_view)
+    if _entry is None:
+        continue
+    _name = _view + "_copy"
+    _call = copying(_name, _entry.call)
+    _out = Parameter("out", Parameter.KEYWORD_ONLY, default=None)
+    _shown = signature(_entry.call)
+    _listed = list(_shown.parameters.values())
+    _call.__signature__ = _shown.replace(parameters=[*_listed, _out])  # type: ignore[attr-defined]
+    _call.__doc__ = f"`{_view}`, copied into memory of its own or into `out`."
+    _forms = tuple(form.replace(_view, _name, 1) for form in _entry.forms)
+    register(Entry(_name, _call, method=False, forms=_forms))
+    describe(_call, _forms)
