@@ -19,7 +19,9 @@ def numpy(self: Tensor, *, force: bool = False, non_blocking: bool = False) -> n
 
 
 @method("__array__")
-def array(self: Tensor, dtype: Any = None, copy: bool | None = None) -> np.ndarray[Any, Any]:
+def array(
+    self: Tensor, dtype: np.dtype[Any] | type | str | None = None, copy: bool | None = None
+) -> np.ndarray[Any, Any]:
     return to_array(self, dtype, copy)
 
 

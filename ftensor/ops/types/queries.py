@@ -156,8 +156,10 @@ def fpga(
     return converted(input, input._dtype, where, False, memory_format)
 
 
-@op(function=False)
-def type(input: Tensor, dtype: Any = None, non_blocking: bool = False) -> str | Tensor:
+@op(function=False, forms=("type() -> str", "type(dtype, non_blocking=False) -> Tensor"))
+def type(
+    input: Tensor, dtype: dtypes.dtype | str | None = None, non_blocking: bool = False
+) -> str | Tensor:
     """Without a dtype the name of the tensor's type, such as "ftensor.FloatTensor" (on an fpga
     "ftensor.fpga.FloatTensor"), else the tensor converted to a dtype or to such a name.
     """
@@ -167,13 +169,14 @@ def type(input: Tensor, dtype: Any = None, non_blocking: bool = False) -> str | 
         return f"ftensor.{place}{_NAMES[input._dtype]}Tensor"
     if isinstance(dtype, dtypes.dtype):
         return converted(input, dtype, where)
-    if isinstance(dtype, builtins.type):
-        raise errors_creation.bad_type_name(dtype)
-    if not isinstance(dtype, str):
-        raise errors_creation.bad_type(dtype)
-    package, _, name = dtype.rpartition(".")
+    word: Any = dtype
+    if isinstance(word, builtins.type):
+        raise errors_creation.bad_type_name(word)
+    if not isinstance(word, str):
+        raise errors_creation.bad_type(word)
+    package, _, name = word.rpartition(".")
     if package not in ("ftensor", "ftensor.fpga") or name not in _DTYPES:
-        raise errors_creation.bad_type_name(dtype)
+        raise errors_creation.bad_type_name(word)
     if (package == "ftensor") != (where.type == "cpu"):
         where = CPU if package == "ftensor" else resolve("fpga")
     return converted(input, _DTYPES[name], where)
