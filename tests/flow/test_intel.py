@@ -227,3 +227,39 @@ def test_files_that_do_not_fit_each_other_are_refused(image, tmp_path):
     (other / "manifest.json").write_text(text.replace('"intel-emulator"', '"intel"'))
     _, problems = python(SHORT, "--image", str(other), status=1)
     assert "built with --target intel;" in problems
+
+
+HANDLER = """
+import signal
+import numpy as np
+import ftensor as ft
+
+ft.set_fallback("error")
+x, ran, refused = ft.from_numpy(np.arange(1, 41, dtype=np.float32)), [], 0
+before = {op}.tolist()
+
+def handler(number, frame):
+    global refused
+    try:
+        ran.append({op}.tolist())
+    except RuntimeError as error:
+        assert "one launch at a time" in str(error), error
+        refused += 1
+
+signal.signal(signal.SIGALRM, handler)
+rounds = 0
+while len(ran) < 100:
+    rounds += 1
+    signal.setitimer(signal.ITIMER_REAL, 1e-5 + rounds % 97 * 2e-6)
+    assert {op}.tolist() == before
+signal.setitimer(signal.ITIMER_REAL, 0)
+assert all(values == before for values in ran)
+print("done")
+"""
+
+
+@pytest.mark.parametrize("op", ["x.remainder(x)", "(x + x)"])
+def test_a_handler_launches_a_kernel_of_an_image(image: Path, op: str) -> None:
+    """One by a single command, and one by channels, which may refuse but never hang or mix."""
+    out, _ = python(HANDLER.replace("{op}", op), FTENSOR_IMAGE=str(image))
+    assert out == "done\n"

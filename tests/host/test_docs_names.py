@@ -111,3 +111,17 @@ def test_make_has_the_targets() -> None:
     named = set(re.findall(r"\bmake ([a-z]+)\b", code(README)))
     assert len(named) >= 3
     assert named <= set(re.findall(r"^([a-z]+):", (ROOT / "Makefile").read_text(), re.M))
+
+
+def test_promises_name_tests_that_exist() -> None:
+    """docs/reliability.md names `file::test`, or `::test` of the file before it."""
+    rows = [row for row in (ROOT / "docs/reliability.md").read_text().splitlines() if "`" in row]
+    rows = [row for row in rows if row.startswith("|")]
+    assert rows
+    for row in rows:
+        file = Path()
+        named = re.findall(r"`(tests/[\w/]+\.py)?::(test_\w+)`", row)
+        assert named, row
+        for given, test in named:
+            file = ROOT / given if given else file
+            assert f"\ndef {test}(" in file.read_text(), (file, test)
