@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import ctypes
 import random
 
 import pytest
 
 import ftensor as ft
+from ftensor.runtime.pool import Pool
 
 from .. import fuzz
 
@@ -46,3 +48,26 @@ def test_a_refusal_of_one_side_is_found(monkeypatch: pytest.MonkeyPatch) -> None
 
     monkeypatch.setattr(ft.Tensor, "neg_", refused)
     assert fuzz.disagreement(LINES) == "t2.neg_(): torch computes, ftensor raises TypeError"
+
+
+def test_a_byte_written_beside_a_buffer_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    backend = ft.empty(1)._storage.backend
+    if not backend.host_shared:
+        pytest.skip("the device has memory of its own, whose surroundings nobody sees")
+    guards = fuzz.Guards()
+    monkeypatch.setattr(Pool, "take", Pool.take)  # what is put in its place goes with the test
+    for module in (fuzz.opencl, fuzz.csim):
+        monkeypatch.setattr(module, "host_memory", module.host_memory)
+    guards.install()
+    x = ft.zeros(7)
+    y = ft.zeros(77_777)  # a block that is made for it, most likely
+    assert (x + 1).sum().item() == 7 and not y.any().item() and not guards.broken()
+    ptr = x._storage.ptr
+    assert ptr is not None
+    ctypes.memset(ptr + 64, 0, 1)
+    assert guards.broken() == "bytes outside of 1 buffers were written"
+    assert not guards.broken()
+    made, start, end = guards.around[-1]
+    for at in (start - 1, end):
+        made[at] = 0
+        assert "1 buffers" in guards.broken()
