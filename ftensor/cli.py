@@ -31,7 +31,7 @@ def _lazy(module: str, function: str) -> Callable[[argparse.Namespace], int]:
 
 def _emulate(arguments: argparse.Namespace) -> int:
     intel = arguments.intel or arguments.install or arguments.folder
-    module = "emulation.intel" if intel else "emulation.command"
+    module = "emulation.intel" if intel else "toolchain.emulate"
     return _lazy(module, "command")(arguments)
 
 
@@ -151,8 +151,11 @@ def parser() -> argparse.ArgumentParser:
     emulate.add_argument(
         "--image", action="append", metavar="FILE",
         help="an image, or a build's folder, that ftensor shall use in the program; may be given "
-        "several times",
+        "several times (default: kernels are built when the program asks for them, and kept)",
     )  # fmt: skip
+    emulate.add_argument(
+        "--no-build", action="store_true", help="build no kernels where no image is named"
+    )
     emulate.add_argument(
         "--keep", action="store_true", help="keep the scratch folder, and say where it is"
     )

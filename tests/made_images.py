@@ -178,7 +178,7 @@ def require_xrt() -> None:
 
 def on_xrt(program: str, *images: Path, **environment: str) -> subprocess.CompletedProcess[str]:
     """Run a Python program on the real XRT with the software device, in a session of its own."""
-    words = [word for image in images for word in ("--image", str(image))]
+    words = [word for image in images for word in ("--image", str(image))] or ["--no-build"]
     env = {**os.environ, "PYTHONPATH": str(ROOT), "FTENSOR_DEVICE": "xilinx", **environment}
     env.pop("FTENSOR_IMAGE", None)
     command = [

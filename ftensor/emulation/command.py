@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import contextlib
 import ctypes
 import itertools
 import os
@@ -10,7 +11,8 @@ import resource
 import signal
 import subprocess
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager
 from pathlib import Path
 from types import FrameType
 
@@ -27,8 +29,16 @@ _TO_GROUP = (signal.SIGINT, signal.SIGQUIT, signal.SIGHUP)
 _TO_PROGRAM = (signal.SIGTERM, signal.SIGUSR1, signal.SIGUSR2)
 
 
-def command(arguments: argparse.Namespace) -> int:
-    """The command; its exit status is the program's, 128 + n where signal n ended it."""
+# What goes on beside the program, given the folder of its run; it gives a function to be called
+# when the program has been started.
+Beside = Callable[[Path], AbstractContextManager[Callable[[], None]]]
+
+
+def command(arguments: argparse.Namespace, building: Beside | None = None) -> int:
+    """The command; its exit status is the program's, 128 + n where signal n ended it.
+
+    `building` has kernels built for ftensor's ops where no image is named.
+    """
     try:
         program = list(arguments.program)
         if program[:1] == ["--"]:
@@ -37,23 +47,27 @@ def command(arguments: argparse.Namespace) -> int:
             raise errors.nothing_to_run()
         images = [locate(image) for image in arguments.image or ()]
         with environment.scratch_folder(arguments.keep) as scratch:
-            return _emulate(scratch, program, images, arguments.keep)
+            return _emulate(scratch, program, images, building, arguments.keep)
     except (EmulationError, ImageError) as failure:
         _say(str(failure))
         return getattr(failure, "status", 2)
 
 
-def _emulate(scratch: Path, program: list[str], images: Sequence[Path], keep: bool) -> int:
+def _emulate(
+    scratch: Path, program: list[str], images: Sequence[Path], building: Beside | None, keep: bool
+) -> int:
     banks = [check_image(image) for image in images]
     # With several images, the board has the larger of what each says of a bank.
     sizes = [max(several) for several in itertools.zip_longest(*banks, fillvalue=0)]
     env, notes = environment.prepare(scratch, os.environ, sizes or [environment.BANK_BYTES])
     if images:
         env["FTENSOR_IMAGE"] = os.pathsep.join(str(image.resolve()) for image in images)
+    if images or building:
         env["FTENSOR_DEVICE"] = "xilinx"
     for note in notes:
         _say(note)
-    status = run(program, env)
+    with building(scratch) if building else contextlib.nullcontext() as started:
+        status = run(program, env, started)
     reports = environment.reports(scratch)
     for report in reports:
         _say("the device failed, and the program was ended with it:\n" + report)
@@ -92,8 +106,12 @@ def check_image(path: Path) -> list[int]:
     return [bank.size for bank in info.description.banks]
 
 
-def run(program: Sequence[str], env: dict[str, str]) -> int:
+def run(
+    program: Sequence[str], env: dict[str, str], started: Callable[[], None] | None = None
+) -> int:
     """Run a program in a session of its own until it ends; its exit status as a shell gives it.
+
+    `started()` is called when it runs.
 
     XRT may send signals to the whole process group of a host, so that is not ours. The program
     keeps our standard streams, a terminal among them.
@@ -134,6 +152,8 @@ def run(program: Sequence[str], env: dict[str, str]) -> int:
             start_new_session=True,
             preexec_fn=prepare,
         )
+        if started is not None:
+            started()
         status = child.wait()
     except OSError as failure:
         raise errors.cannot_start(program[0], failure) from failure

@@ -32,6 +32,19 @@ def no_cxx(command: str) -> BuildError:
     )
 
 
+def not_compiled(log: Sequence[str]) -> BuildError:
+    """A kernel that a program asked for, on which the compiler failed."""
+    return BuildError("\n".join(["the compiler failed", *log]))
+
+
+def not_a_request(problem: Exception) -> BuildError:
+    """A kernel of a skeleton that only the program knows."""
+    return BuildError(
+        f"its skeleton is the program's own ({problem}); name the module in `imports` of an "
+        "inventory, build that with --target csim, and give the image by --image"
+    )
+
+
 def no_vitis(target: str) -> BuildError:
     """No v++ on the PATH."""
     return BuildError(

@@ -187,6 +187,11 @@ def no_image(device: str) -> ImageError:
     )
 
 
+def not_built_on_request(entry: str, why: object) -> ImageError:
+    """`ftensor emulate` could not build a kernel."""
+    return ImageError(f"`ftensor emulate` could not build the kernel {entry}: {why}")
+
+
 def compiles_nothing(device: str, entry: str) -> ImageError:
     """A kernel's source for a board."""
     return ImageError(

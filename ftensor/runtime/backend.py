@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from ..image.file import ImageFile
+    from ..kernels.key import Key
     from .targets import Target
 
 
@@ -79,7 +80,11 @@ class Prebuilt(Protocol):
     """Kernels that were built ahead: the images of a device that cannot compile."""
 
     def has(self, entry: str) -> bool:
-        """Whether a kernel of this identity is in an image."""
+        """Whether a kernel of this identity is in an image, or will be when it is wanted."""
+        ...
+
+    def want(self, key: Key) -> None:
+        """Have a kernel built that is in no image, where someone builds."""
         ...
 
     def kernel(self, entry: str, params: Sequence[str]) -> Kernel | None:

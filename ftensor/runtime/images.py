@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import difflib
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,8 +14,11 @@ from ..errors import image as errors
 from ..image import file as image_file
 from ..image.file import ImageFile
 from ..image.manifest import KernelRecord, MemberRecord
+from ..kernels.key import Key
 from ..table import counted, size, table
 from .backend import Backend, Kernel
+
+ATTEMPTS = 3  # to get a kernel into an image that other processes change
 
 
 @dataclass(frozen=True)
@@ -94,6 +97,8 @@ class Images(ABC):
 
     def __init__(self, backend: Backend) -> None:
         self.backend = backend
+        # Has a kernel built that no image holds, and says in which file it is.
+        self.maker: Callable[[Key], str] | None = None
         self.loaded: list[LoadedImage] = []
         self.active: LoadedImage | None = None
         self.slots: dict[str, Slot] = {}
@@ -103,8 +108,29 @@ class Images(ABC):
     def load(self, path: str | Path) -> ImageFile:
         """Add an image, and make it the active one; an image given before is not added twice.
 
-        ImageError where it can't be used here.
+        From now on nothing is built on request. ImageError where it can't be used here.
         """
+        self.maker = None
+        return self._load_file(path).file
+
+    def want(self, key: Key) -> None:
+        """Have a kernel built that no image holds, and load it, where someone builds.
+
+        ImageError where that fails.
+        """
+        for _ in range(ATTEMPTS):
+            with self.lock:
+                if self.maker is None or self._held(key.entry):
+                    return
+                image = self._load_file(self.maker(key))
+                # It grew from the one before, which is needed no more.
+                there = set(image.file.manifest.entries)
+                self.loaded[:] = [
+                    i for i in self.loaded
+                    if i is image or not there.issuperset(i.file.manifest.entries)
+                ]  # fmt: skip
+
+    def _load_file(self, path: str | Path) -> LoadedImage:
         file = image_file.read(path)
         self.check(file)
         with self.lock:
@@ -114,7 +140,7 @@ class Images(ABC):
             if image not in self.loaded:
                 self.loaded.append(image)
             self.changed()
-        return image.file
+        return image
 
     def load_from_environment(self) -> None:
         """Add the images that FTENSOR_IMAGE names; the first of them becomes the active one."""
@@ -144,7 +170,10 @@ class Images(ABC):
                 yield image
 
     def has(self, entry: str) -> bool:
-        """Whether an image holds a kernel for an entry."""
+        """Whether a launch may ask for an entry: an image holds it, or it is built on request."""
+        return self.maker is not None or self._held(entry)
+
+    def _held(self, entry: str) -> bool:
         return next(self._holders(entry), None) is not None
 
     @property
@@ -159,7 +188,7 @@ class Images(ABC):
         """
         if not self.loaded:
             raise errors.no_image(self.device)
-        if not self.has(entry):
+        if not self._held(entry):
             return None
         with self.lock:
             slot = self.slots.setdefault(entry, Slot(entry, tuple(params)))

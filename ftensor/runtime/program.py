@@ -53,6 +53,7 @@ def _make(backend: Backend, key: Key, types: Sequence[str], text: Callable[[], s
         make = backend.build if backend.noted is None else backend.note
         found = make(text(), name, types)
     else:
+        backend.images.want(key)
         looked_up = backend.images.kernel(name, types)
         if looked_up is None:
             images = backend.images

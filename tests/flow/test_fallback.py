@@ -44,6 +44,9 @@ class Image:
     def has(self, entry: str) -> bool:
         return re.match(self.lacks, entry) is None
 
+    def want(self, key: Any) -> None:
+        """Nobody builds."""
+
     def kernel(self, entry: str, params: Any) -> Any:
         return self.backend.build(self.texts[entry](), entry, params) if self.has(entry) else None
 

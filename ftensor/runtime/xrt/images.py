@@ -17,6 +17,7 @@ from ..backend import Kernel
 from ..images import Images, LoadedImage, Slot
 from ..opencl.launch import TYPE_CHARS
 from .banks import Port, place
+from .maker import maker
 from .queue import COMMANDS_AHEAD
 
 if TYPE_CHECKING:
@@ -32,6 +33,7 @@ class XrtImages(Images):
 
     def __init__(self, backend: XrtBackend) -> None:
         super().__init__(backend)
+        self.maker = maker()
         self.several_banks = False  # whether the active image's kernels reach more than one
         self._ready_slots: list[Slot] = []  # those that hold kernel objects
 

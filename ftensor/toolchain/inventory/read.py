@@ -114,9 +114,9 @@ def expand(inventory: Inventory) -> tuple[Group, ...]:
                 mine[key] = None
     groups: list[Group] = []
     for (prefix, named, form), members in shared.items():
-        parts = _parts(list(members), form.grouping)
-        for part, together in parts:
-            name = prefix if named and len(parts) == 1 else f"{prefix}_{part}"
+        found = parts(list(members), form.grouping)
+        for part, together in found:
+            name = prefix if named and len(found) == 1 else f"{prefix}_{part}"
             first = together[0]
             structure = skeleton_of(first).structure(first.lanes, form.structure)
             name = free_name(name, [g.name for g in groups])
@@ -127,8 +127,8 @@ def expand(inventory: Inventory) -> tuple[Group, ...]:
     return tuple(groups)
 
 
-def _parts(members: list[Key], grouping: str) -> list[tuple[str, tuple[Key, ...]]]:
-    """The kernels of all tables of one name: what tells each from the others, and its members."""
+def parts(members: list[Key], grouping: str) -> list[tuple[str, tuple[Key, ...]]]:
+    """Members as kernels, "single" or "shared": what tells each apart, and its members."""
     single: list[tuple[str, tuple[Key, ...]]] = [
         (skeleton_of(key).suffix(key), (key,)) for key in members
     ]

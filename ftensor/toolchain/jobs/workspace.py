@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 
 from ...errors.build import no_source
@@ -135,6 +136,7 @@ def included(path: Path, folders: Sequence[Path]) -> list[str]:
     return list(found.values())
 
 
+@lru_cache(256)
 def without_comments(text: str) -> str:
     """C text with a blank for each comment, and no blanks at the ends of lines or empty lines."""
     bare = _COMMENT.sub(lambda m: " " if m[0].startswith("/") else m[0], text)
