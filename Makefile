@@ -14,7 +14,8 @@ BIN := $(VENV)/bin
 .DEFAULT_GOAL := help
 
 help:
-	@echo "make demo      digits and a photograph on this machine's device; pictures go to $(OUT)/"
+	@echo "make demo      digits and a photograph on this machine's device, the digits on Xilinx's runtime"
+	@echo "               and in a model of a card; pictures go to $(OUT)/"
 	@echo "make test      all tests on the default device, the core of them on each other one here"
 	@echo "make test-all  those, and all tests of kernels on every target that is here"
 	@echo "make fuzz      random programs against torch for a minute; ARGS=\"--seconds 3600 --seed 7\""
@@ -25,9 +26,13 @@ help:
 	@echo "make bench     figures against torch and NumPy"
 	@echo "make clean     removes what the others made, the virtual environment included"
 
+demo: export PYTHONUNBUFFERED = 1
 demo: $(VENV)/installed-demo
 	$(BIN)/python examples/digits.py --out $(OUT)
+	@echo
 	$(BIN)/python examples/photo.py --out $(OUT)
+	@echo
+	$(BIN)/python examples/board.py --out $(OUT)
 
 test: $(VENV)/installed-test
 	@$(BIN)/python tests/run.py $(ARGS)

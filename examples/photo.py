@@ -25,6 +25,9 @@ KEY = 0.36  # the brightness that the logarithmic mean is mapped to
 SMALLEST = 1e-4  # keeps the logarithm finite where a pixel is black
 WEIGHTS = (0.2126, 0.7152, 0.0722)  # of red, green and blue in brightness (ITU-R BT.709)
 
+EDGES = "white where brightness changes most, black where it does not"
+TONES = "shadows open up, highlights stay"
+
 
 # Below, `xp` is ftensor or numpy: both offer the same functions under the same names, and the
 # comparison is one of the same text.
@@ -109,7 +112,8 @@ def main() -> None:
     photo = np.array(load_sample_image(options.image))
     height, width = photo.shape[:2]
     print(f"photograph: {options.image}, {width} x {height} pixels")
-    print(f"device: {ft.fpga.get_device_name()}")
+    device = ft.fpga.get_device_name()
+    print(f"ftensor's device: {device} (kernels are made when first needed, and kept)")
     found, mapped = on_device(photo)
     # Devices round logarithms and powers differently in the last place: a level of 255 at most.
     references = by_numpy(photo)
@@ -117,12 +121,12 @@ def main() -> None:
         apart = np.abs(mine.astype(np.int16) - theirs.astype(np.int16)).max()
         if apart > 1:
             raise SystemExit(f"the device's picture is {apart} of 255 levels away from NumPy's")
-    print("both pictures are NumPy's, within one of 255 levels")
+    print("edges and tones: ftensor's are within one of 255 levels of NumPy's")
     print(compare("edges and tones", lambda: on_device(photo), lambda: by_numpy(photo)))
     outside = np.pad(found, 1)  # back to the photograph's size: the border has no neighbours
     for name, after, titles in (
-        ("edges", outside, ("photograph", "edges")),
-        ("tones", mapped, ("photograph", "tone mapped")),
+        ("edges", outside, (options.image, f"edges by ftensor on {device}: {EDGES}")),
+        ("tones", mapped, (options.image, f"tones by ftensor on {device}: {TONES}")),
     ):
         path = options.out / f"{name}.png"
         before_and_after(photo, after, titles).save(path)

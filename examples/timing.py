@@ -25,8 +25,8 @@ def compare(name: str, on_device: Work, by_numpy: Work, repeats: int = 5) -> str
         numpy_times.append(seconds(by_numpy))
     mine, theirs = statistics.median(device_times), statistics.median(numpy_times)
     return (
-        f"{name:<16} {mine * 1e3:8.1f} ms    NumPy {theirs * 1e3:8.1f} ms"
-        f"    {theirs / mine:5.2f} times NumPy's speed"
+        f"time of {name:<16} ftensor {mine * 1e3:7.1f} ms   NumPy {theirs * 1e3:7.1f} ms"
+        f"   ftensor has {theirs / mine:.2f} times NumPy's speed"
     )
 
 

@@ -1,0 +1,69 @@
+"""The example that goes on as on a board: XRT names the digits as this machine's device does."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from ..made_images import require_xrt
+
+pytest.importorskip("PIL.Image")
+pytest.importorskip("sklearn")
+ROOT = Path(__file__).parents[2]
+ESTIMATE = re.compile(r"^Board: Alveo U55C, (?:.*\n)*  total +[\d.]+ +[\d.]+$", re.M)
+
+
+def run(name: str, folder: Path, *words: str, **settings: str) -> subprocess.CompletedProcess[str]:
+    kept = {k: v for k, v in os.environ.items() if k not in ("FTENSOR_DEVICE", "FTENSOR_IMAGE")}
+    return subprocess.run(
+        [sys.executable, str(ROOT / "examples" / name), "--out", str(folder), *words],
+        env=kept | {"PYTHONPATH": str(ROOT), **settings}, cwd=folder, text=True,
+        capture_output=True, timeout=900, start_new_session=True,
+    )  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def digits(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """What digits.py leaves behind."""
+    folder = tmp_path_factory.mktemp("digits")
+    done = run("digits.py", folder, "--once")
+    assert done.returncode == 0, done.stderr
+    return folder
+
+
+def test_xrt_gives_the_same_names(digits: Path, tmp_path: Path) -> None:
+    require_xrt()
+    if shutil.which("g++") is None:
+        assert os.environ.get("FTENSOR_REQUIRE_TARGETS") != "1", "g++ is not here"
+        pytest.skip("needs g++")
+    shutil.copy(digits / "names.npy", tmp_path)
+    done = run("board.py", tmp_path)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "ftensor's device: ftensor_emulated_1 " in done.stdout
+    assert "XRT gives all 797 digits the names" in done.stdout
+    assert ESTIMATE.search(done.stdout)
+    # With one name changed, the comparison fails.
+    names = np.load(tmp_path / "names.npy")
+    names[5] += 1
+    np.save(tmp_path / "names.npy", names)
+    done = run("board.py", tmp_path)
+    assert done.returncode == 1 and "1 of 797 names differ" in done.stderr
+
+
+def test_without_a_compiler_the_command_is_named(digits: Path, tmp_path: Path) -> None:
+    """What is left can go on: the estimate takes the device that there is."""
+    shutil.copy(digits / "names.npy", tmp_path)
+    done = run("board.py", tmp_path, CXX="no-such-compiler")
+    assert done.returncode == 0, done.stderr
+    assert "apt-get install g++ libxrt1 libxrt-utils" in done.stdout
+    assert "ftensor emulate -- python" in done.stdout
+    assert ESTIMATE.search(done.stdout)
+    none = run("board.py", tmp_path / "..")
+    assert none.returncode == 1 and "holds no names yet" in none.stderr
