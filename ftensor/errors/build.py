@@ -54,6 +54,14 @@ def no_vitis(target: str) -> BuildError:
     )
 
 
+def no_vitis_headers(variable: str, folder: str, lacks: Sequence[str]) -> BuildError:
+    """A folder that is said to have Vitis' headers."""
+    return BuildError(
+        f"{variable}={folder}: there is no {', '.join(lacks)}; Vitis has them in "
+        "<folder of Vitis_HLS>/include; without the variable g++ takes ftensor's stand-ins"
+    )
+
+
 def no_platform(target: str) -> BuildError:
     """v++ without a platform."""
     return BuildError(

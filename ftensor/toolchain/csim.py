@@ -62,13 +62,13 @@ class CSim:
         return {Path(self.compiler[0]).name: self._version}
 
     def sources(self, groups: Sequence[Group], folders: Workspace) -> list[Source]:
-        """The C++ that v++ would get; its Vitis headers are thin stand-ins."""
+        """The C++ that v++ would get; its Vitis headers are thin stand-ins, if none are named."""
         return write_sources(groups, folders, self._include(folders))
 
     def _include(self, folders: Workspace) -> list[Path]:
-        from .vitis.source import standins
+        from .vitis.source import vitis_headers
 
-        return [folders.sources, standins()]
+        return [folders.sources, vitis_headers()]
 
     def compile(self, source: Source, folders: Workspace) -> Job:
         """One object file."""

@@ -1,16 +1,31 @@
 // Stand-in for Vitis' hls_math.h: the functions of the host's C library under their HLS names.
 // Vitis' own are correct to within an ulp or a few; + - * / sqrt and fma are equal to the bit.
+// As there each is a function of floats and one of doubles: a call with one of both is ambiguous.
 #pragma once
 #include <cmath>
 
+#include "hls_half.h"
+
+#ifdef __SYNTHESIS__  // names only, for what reads the code that a compiler makes of a kernel
+#define FT_HLS(f, T, parameters, passed) T f parameters noexcept __attribute__((const)) __asm__("hls_" #f "_" #T);
+#else
+#define FT_HLS(f, T, parameters, passed) \
+    static inline T f parameters { return std::f passed; }
+#endif
+#define FT_HLS_1(f) FT_HLS(f, float, (float x), (x)) FT_HLS(f, double, (double x), (x))
+#define FT_HLS_2(f) FT_HLS(f, float, (float x, float y), (x, y)) FT_HLS(f, double, (double x, double y), (x, y))
 namespace hls {
-using std::abs; using std::acos; using std::acosh; using std::asin; using std::asinh; using std::atan;
-using std::atan2; using std::atanh; using std::cbrt; using std::ceil; using std::copysign; using std::cos;
-using std::cosh; using std::erf; using std::erfc; using std::exp; using std::exp2; using std::expm1;
-using std::fabs; using std::floor; using std::fma; using std::fmax; using std::fmin; using std::fmod;
-using std::hypot; using std::isfinite; using std::isinf; using std::isnan; using std::ldexp;
-using std::lgamma; using std::log; using std::log10; using std::log1p; using std::log2;
-using std::nextafter; using std::pow; using std::remainder; using std::rint; using std::round;
-using std::signbit; using std::sin; using std::sinh; using std::sqrt; using std::tan; using std::tanh;
-using std::tgamma; using std::trunc;
+FT_HLS_1(abs) FT_HLS_1(acos) FT_HLS_1(acosh) FT_HLS_1(asin) FT_HLS_1(asinh) FT_HLS_1(atan) FT_HLS_1(atanh)
+FT_HLS_1(cbrt) FT_HLS_1(ceil) FT_HLS_1(cos) FT_HLS_1(cosh) FT_HLS_1(erf) FT_HLS_1(erfc) FT_HLS_1(exp)
+FT_HLS_1(exp2) FT_HLS_1(expm1) FT_HLS_1(fabs) FT_HLS_1(floor) FT_HLS_1(lgamma) FT_HLS_1(log) FT_HLS_1(log10)
+FT_HLS_1(log1p) FT_HLS_1(log2) FT_HLS_1(rint) FT_HLS_1(round) FT_HLS_1(sin) FT_HLS_1(sinh) FT_HLS_1(sqrt)
+FT_HLS_1(tan) FT_HLS_1(tanh) FT_HLS_1(tgamma) FT_HLS_1(trunc)
+FT_HLS_2(atan2) FT_HLS_2(copysign) FT_HLS_2(fmax) FT_HLS_2(fmin) FT_HLS_2(fmod) FT_HLS_2(hypot)
+FT_HLS_2(nextafter) FT_HLS_2(pow) FT_HLS_2(remainder)
+FT_HLS(fma, float, (float x, float y, float z), (x, y, z)) FT_HLS(fma, double, (double x, double y, double z), (x, y, z))
+FT_HLS(ldexp, float, (float x, int k), (x, k)) FT_HLS(ldexp, double, (double x, int k), (x, k))
+using std::isfinite; using std::isinf; using std::isnan; using std::signbit;
 }  // namespace hls
+#undef FT_HLS
+#undef FT_HLS_1
+#undef FT_HLS_2

@@ -28,7 +28,7 @@ template <typename T, std::size_t N> class alignas(details::power_of_two(sizeof(
         std::size_t k = 0;
         for (const T &x : list) data[k++] = x;
     }
-    static constexpr std::size_t size() { return N; }
+    std::size_t size() const { return N; }
     T &operator[](std::size_t k) { return data[k]; }
     const T &operator[](std::size_t k) const { return data[k]; }
 

@@ -22,7 +22,7 @@ from ftensor.kernels.skeleton import skeleton_of
 from ftensor.runtime.csim.backend import FLAGS
 from ftensor.runtime.targets import csim_compiler
 from ftensor.toolchain.group import Group, arguments, call, launch_parameters
-from ftensor.toolchain.vitis.source import copy_headers, source, standins
+from ftensor.toolchain.vitis.source import copy_headers, source, vitis_headers
 
 C_TYPES = {
     "*": ctypes.c_void_p,
@@ -64,7 +64,7 @@ def library(text: str, name: str) -> ctypes.CDLL:
         )
     ]
     command += ["-Wno-unused-parameter", "-Wno-unused-variable", "-Wno-unused-const-variable"]
-    command += [f"-I{place}", f"-I{standins()}"]
+    command += [f"-I{place}", "-isystem", str(vitis_headers())]
     made = stem.with_suffix(".so")
     done = subprocess.run(
         [*command, str(stem.with_suffix(".cpp")), "-o", str(made)], capture_output=True, text=True

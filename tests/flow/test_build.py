@@ -18,6 +18,7 @@ from ftensor.image import xclbin
 from ftensor.image.manifest import Manifest
 from ftensor.runtime.backend import host_bytes, host_memory
 from ftensor.toolchain.jobs import workspace
+from ftensor.toolchain.vitis.source import standins
 
 from .build_flow import Flow, wait_for
 
@@ -116,6 +117,24 @@ def test_an_interrupted_build_compiles_only_the_rest(flow, number):
     assert not list((flow.out / "objects").glob("part-*"))
 
 
+def test_vitis_own_headers_take_the_stand_ins_place(flow):
+    folder = flow.folder / "include"
+    shutil.copytree(standins(), folder)
+    with (folder / "hls_vector.h").open("a") as file:
+        file.write('static const char named[] __attribute__((used)) = "of another folder";\n')
+
+    def holds() -> bool:
+        return b"of another folder" in (flow.out / "three.xclbin").read_bytes()
+
+    flow.build(*CSIM, FTENSOR_VITIS_INCLUDE=str(folder))
+    assert holds() and flow.ran() == KERNELS
+    flow.build(*CSIM)
+    assert not holds() and flow.ran() == KERNELS
+    (folder / "hls_vector.h").write_text("#error no vectors\n")
+    flow.build(*CSIM, status=1, FTENSOR_VITIS_INCLUDE=str(folder))
+    assert "no vectors" in (flow.out / "logs" / f"{KERNELS[0]}.log").read_text()
+
+
 def test_a_dry_run_prints_commands_that_do_it(flow):
     done = flow.build(*CSIM, "--dry-run")
     assert flow.ran() == [] and flow.objects() == []
@@ -155,6 +174,11 @@ def test_a_kernel_that_fails_is_told_and_the_others_are_compiled(flow):
     "options, settings, message",
     [
         (CSIM, {"CXX": "no-such-compiler"}, "a C++ compiler, and 'no-such-compiler' is not there"),
+        (
+            CSIM,
+            {"FTENSOR_VITIS_INCLUDE": "/no"},
+            "/no: there is no ap_int.h, hls_half.h, hls_math.h",
+        ),
         ((*CSIM, "--clock", "fast"), {}, "--clock is a frequency in MHz"),
         ((*CSIM, "--clock", "-5"), {}, "above 0 and at most 2000, not '-5'"),
         ((*CSIM, "--inventory", "nothing"), {}, "there is no inventory 'nothing'"),

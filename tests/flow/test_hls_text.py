@@ -5,6 +5,7 @@ from __future__ import annotations
 import ctypes
 import posixpath
 import re
+import subprocess
 from dataclasses import replace
 
 import pytest
@@ -13,10 +14,11 @@ import ftensor as ft
 from ftensor.kernels.hls_path import hls_root
 from ftensor.kernels.skeletons.compact import CompactKey
 from ftensor.kernels.skeletons.gemm import GemmKey
+from ftensor.runtime.csim.backend import FLAGS
 from ftensor.runtime.targets import csim_compiler
 from ftensor.toolchain.group import Group, arguments
 from ftensor.toolchain.vitis.interface import width
-from ftensor.toolchain.vitis.source import headers, source
+from ftensor.toolchain.vitis.source import headers, source, standins
 
 from .hls_cases import (
     ARITHMETIC,
@@ -239,3 +241,51 @@ def test_standins() -> None:
     function = library(STANDINS, "standins").standins
     function.restype = ctypes.c_long
     assert function() == 0
+
+
+# What Vitis' own headers refuse, or give another value than the stand-ins would; and its repair.
+REFUSED = [
+    ("typedef unsigned short half;", "typedef unsigned short ft_half;"),
+    ("static int AP_SAT(int x) { return x; }", "static int saturated(int x) { return x; }"),
+    ("unsigned long either(bool c, ap_uint<3> x, ap_uint<4> y) { return c ? x : y; }",
+     "unsigned long either_(bool c, ap_uint<3> x, ap_uint<3> y) { return c ? x : y; }"),
+    ("long minus(ap_uint<3> x) { return -x; }", "long minus_(ap_uint<3> x) { return -(long)x; }"),
+    ("long not_(ap_int<3> x) { return ~x; }", "long not__(ap_int<3> x) { return ~(long)x; }"),
+    ("long up(ap_uint<3> x) { return x << 2; }", "long up_(ap_uint<3> x) { return (long)x << 2; }"),
+    ("bool less(ap_uint<3> x) { return x - 5 < 0; }", "bool less_(ap_uint<3> x) { return x < 5; }"),
+    ("float power(float x, double y) { return hls::pow(x, y); }",
+     "float power_(float x, double y) { return hls::pow(x, (float)y); }"),
+    ("static_assert(hls::vector<float, 4>::size() == 4, \"\");",
+     "unsigned long many(hls::vector<float, 4> v) { return v.size(); }"),
+    ("hls::vector<int, 4> whole(hls::vector<float, 4> v) { return v; }",
+     "hls::vector<int, 4> whole_(hls::vector<float, 4> v) { return (int)v[0]; }"),
+    ("int taken(hls::stream<int> &from) { hls::stream<int> own(from); return own.read(); }",
+     "int taken_(hls::stream<int> &from) { hls::stream<int> &own = from; return own.read(); }"),
+    ("int first(const hls::stream<int> &from) { return from.read(); }",
+     "bool none(const hls::stream<int> &from) { return from.empty(); }"),
+]  # fmt: skip
+
+
+@pytest.mark.skipif(csim_compiler() is None, reason="the C simulation needs a C++ compiler")
+def test_standins_refuse_what_vitis_headers_refuse() -> None:
+    """Each line is an error, its repair is none."""
+    names = ("ap_int.h", "hls_math.h", "hls_stream.h", "hls_vector.h")
+    head = [word for name in names for word in ("-include", name)]
+    flags = [
+        *FLAGS[:2],
+        "-pedantic-errors",
+        "-fsyntax-only",
+        f"-I{standins()}",
+        *head,
+        "-x",
+        "c++",
+        "-",
+    ]
+
+    def errors(lines: list[str]) -> set[int]:
+        command = [*(csim_compiler() or []), *flags, "-x", "c++", "-"]
+        done = subprocess.run(command, input="\n".join(lines), capture_output=True, text=True)
+        return {int(n) for n in re.findall(r"^<stdin>:(\d+):.* error: ", done.stderr, re.M)}
+
+    assert errors([bad for bad, _ in REFUSED]) == set(range(1, len(REFUSED) + 1))
+    assert not errors([good for _, good in REFUSED])

@@ -47,7 +47,8 @@ KERNEL = """
 struct state { float value; int index; };
 typedef hls::vector<float, 16> beat;
 %s
-extern "C" void kernel(float *out, const float *a, const float *b, const beat *wide, int opcode, int n)
+extern "C" void kernel(
+    float *out, const float *a, const float *b, const beat *wide, int opcode, int n)
 {
 %s
 }

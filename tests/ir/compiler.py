@@ -1,4 +1,4 @@
-"""The IR of a kernel's source, by clang: inlined and simplified as v++'s own clang does it first."""
+"""The IR of a kernel's source, by clang: inlined and simplified as v++'s own clang begins."""
 
 from __future__ import annotations
 
@@ -16,11 +16,13 @@ from .module import STANDINS
 
 # Loops keep their shape: none is unrolled, turned into vectors, or into a call of memcpy. Lines are
 # kept, so that a loop finds its pragmas and a finding its place.
+# fmt: off
 FLAGS = (
-    "-std=gnu++14 -O1 -finline-hint-functions -fno-unroll-loops -fno-vectorize -fno-slp-vectorize "
-    "-fno-builtin -ffp-contract=off -fwrapv -fno-exceptions -fno-rtti -g1 -w -S -emit-llvm "
-    "-D__SYNTHESIS__"
-).split()
+    "-std=gnu++14", "-O1", "-finline-hint-functions", "-fno-unroll-loops", "-fno-vectorize",
+    "-fno-slp-vectorize", "-fno-builtin", "-ffp-contract=off", "-fwrapv", "-fno-exceptions",
+    "-fno-rtti", "-g1", "-w", "-S", "-emit-llvm", "-D__SYNTHESIS__",
+)
+# fmt: on
 # Behind the source: for each parameter of the kernel the bytes of a beat where it is a port of
 # vectors, 1 where it is one of elements, else -1.
 BEATS = """

@@ -24,6 +24,13 @@ from .module import (
     value,
 )
 
+# What may be called: functions of hls_math.h and hls_stream.h, as their stand-ins name them, and
+# what clang makes of copies, of lifetimes, and of arithmetic.
+KNOWN = re.compile(
+    r"hls_\w+_(float|double)$|ft_fifo_(read|write)$"
+    r"|llvm\.(mem(cpy|set|move)|lifetime|invariant|experimental\.noalias|assume|[su](min|max)|abs|fsh[lr]"
+    r"|ct[lt]z|ctpop|fabs|floor|ceil|trunc|rint|sqrt|copysign|fma|maxnum|minnum)\."
+)
 # A memory as a function sees it: a parameter ("arg", "%2"), "alloca", "global", "loaded", "made".
 Memory = tuple[str, str]
 
@@ -37,7 +44,8 @@ def findings(source: Path, kernel: str, flags: Sequence[str] = ()) -> list[str]:
 @cache
 def mathematics() -> frozenset[str]:
     """The C library's names of what hls_math.h has: a function of doubles, and one of floats."""
-    names = re.findall(r"using std::(\w+);", (standins() / "hls_math.h").read_text())
+    text = (standins() / "hls_math.h").read_text()
+    names = re.findall(r"FT_HLS(?:_[12])?\((\w+)", text)
     return frozenset(name + end for name in names for end in ("", "f"))
 
 
@@ -80,8 +88,7 @@ class Check:
             if name in self.module.globals:
                 yield f"{name}: something is computed before the kernel begins"
         for name in self.module.declared:
-            known = name in mathematics() or name in ("ft_fifo_read", "ft_fifo_write")
-            if not known and (not name.startswith("llvm.") or name == "llvm.stacksave"):
+            if not KNOWN.match(name) and name not in mathematics():
                 yield f"{name} is called, and is no function of hls_math.h"
 
     def calls(self, function: Function) -> Iterator[str]:

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 from importlib import import_module
 from pathlib import Path
 
+from ...errors.build import no_vitis_headers
 from ...kernels.hls_path import hls_root
 from ..group import Group
+
+VITIS_INCLUDE = "FTENSOR_VITIS_INCLUDE"
 
 
 def headers() -> dict[str, Path]:
@@ -39,3 +43,18 @@ def copy_headers(folder: Path) -> None:
 def standins() -> Path:
     """The folder with g++'s stand-ins for Vitis' own headers."""
     return hls_root() / "standin"
+
+
+def vitis_headers() -> Path:
+    """The folder with Vitis' headers for g++: FTENSOR_VITIS_INCLUDE, or that of the stand-ins.
+
+    BuildError where the folder that it names lacks one of them.
+    """
+    named = os.environ.get(VITIS_INCLUDE)
+    if not named:
+        return standins()
+    folder = Path(named).expanduser().resolve()
+    lacks = [p.name for p in sorted(standins().iterdir()) if not (folder / p.name).is_file()]
+    if lacks:
+        raise no_vitis_headers(VITIS_INCLUDE, named, lacks)
+    return folder
