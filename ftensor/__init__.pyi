@@ -116,14 +116,15 @@ def add(input: _Tensor, other: _Tensor | _Number, *, alpha: Any=1, out: _Tensor 
 def addbmm(input: _Tensor, batch1: _Tensor, batch2: _Tensor, *, beta: Any=1, alpha: Any=1, out: _Tensor | None=None) -> _Tensor:
     """`beta * input + alpha` times the sum of all products of the two batches' matrices."""
 def addcdiv(input: _Tensor, tensor1: _Tensor, tensor2: _Tensor, *, value: Any=1, out: _Tensor | None=None) -> _Tensor:
-    """`input + value * (tensor1 / tensor2)`. RuntimeError where both divided tensors are
+    """`input + value * tensor1 / tensor2`. RuntimeError where both divided tensors are
     integers.
     """
 def addcmul(input: _Tensor, tensor1: _Tensor, tensor2: _Tensor, *, value: Any=1, out: _Tensor | None=None) -> _Tensor:
     """`input + value * tensor1 * tensor2`. `value` is converted to the dtype of the result."""
 def addmm(input: _Tensor, mat1: _Tensor, mat2: _Tensor, *, beta: Any=1, alpha: Any=1, out: _Tensor | None=None) -> _Tensor:
-    """`beta * input + alpha * (mat1 @ mat2)`; with `beta` 0, `input` is not read. RuntimeError for
-    matrices that don't fit, an `input` that doesn't expand to the product, or different dtypes.
+    """`beta * input + alpha * (mat1 @ mat2)`; with `beta` 0, `input` is not read, and with `alpha`
+    0, no matrix is. RuntimeError for matrices that don't fit, an `input` that doesn't expand to the
+    product, or different dtypes.
     """
 def addmv(input: _Tensor, mat: _Tensor, vec: _Tensor, *, beta: Any=1, alpha: Any=1, out: _Tensor | None=None) -> _Tensor:
     """`beta * input + alpha * (mat @ vec)`; with `beta` 0, `input` is not read. Errors as
@@ -1446,7 +1447,7 @@ def tensordot(a: _Tensor, b: _Tensor, dims: Any=2, out: _Tensor | None=None) -> 
     or the dims in two lists. RuntimeError for dims of different sizes or operands of different
     dtypes.
     """
-def threshold(input: _Tensor, threshold: _float, value: _float, inplace: _bool=False) -> _Tensor:
+def threshold(input: _Tensor, threshold: _float, value: _float, *, out: _Tensor | None=None) -> _Tensor:
     """`value` wherever the input is not above `threshold`."""
 def threshold_(input: _Tensor, threshold: Any, value: Any) -> _Tensor:
     """In-place form of `threshold`."""

@@ -114,7 +114,7 @@ class Methods:
     def addbmm_(self, batch1: _Tensor, batch2: _Tensor, *, beta: Any=1, alpha: Any=1) -> _Tensor:
         """In-place form of `addbmm`: the result's shape and dtype must fit the tensor."""
     def addcdiv(self, tensor1: _Tensor, tensor2: _Tensor, *, value: Any=1, out: _Tensor | None=None) -> _Tensor:
-        """`input + value * (tensor1 / tensor2)`. RuntimeError where both divided tensors are
+        """`input + value * tensor1 / tensor2`. RuntimeError where both divided tensors are
         integers.
         """
     def addcdiv_(self, tensor1: _Tensor, tensor2: _Tensor, *, value: Any=1) -> _Tensor:
@@ -124,8 +124,9 @@ class Methods:
     def addcmul_(self, tensor1: _Tensor, tensor2: _Tensor, *, value: Any=1) -> _Tensor:
         """In-place form of `addcmul`: the result's shape and dtype must fit the tensor."""
     def addmm(self, mat1: _Tensor, mat2: _Tensor, *, beta: Any=1, alpha: Any=1, out: _Tensor | None=None) -> _Tensor:
-        """`beta * input + alpha * (mat1 @ mat2)`; with `beta` 0, `input` is not read. RuntimeError for
-        matrices that don't fit, an `input` that doesn't expand to the product, or different dtypes.
+        """`beta * input + alpha * (mat1 @ mat2)`; with `beta` 0, `input` is not read, and with `alpha`
+        0, no matrix is. RuntimeError for matrices that don't fit, an `input` that doesn't expand to the
+        product, or different dtypes.
         """
     def addmm_(self, mat1: _Tensor, mat2: _Tensor, *, beta: Any=1, alpha: Any=1) -> _Tensor:
         """In-place form of `addmm`: the result's shape and dtype must fit the tensor."""

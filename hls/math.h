@@ -11,15 +11,75 @@ FT_FN_ONCE FT_V ft_within(FT_V x, FT_V low, FT_V high) { return x < low ? low : 
 #define ft_isfinite(x) (fabs(x) < K(INFINITY))
 // Not by signbit: g++ 12 fails on a vectorized one.
 #define ft_signbit(x) (copysign(K(1), x) < K(0))
-// torch's maximum and minimum let a NaN through; C's fmax and fmin drop it.
-FT_FN_ONCE FT_V ft_max(FT_V x, FT_V y) { return x != x ? x : (y != y ? y : (x > y ? x : y)); }
-FT_FN_ONCE FT_V ft_min(FT_V x, FT_V y) { return x != x ? x : (y != y ? y : (x < y ? x : y)); }
+// torch's maximum and minimum let a NaN through; C's fmax and fmin drop it. Of equals (0 and -0) the first stays.
+FT_FN_ONCE FT_V ft_max(FT_V x, FT_V y) { return x != x || x >= y ? x : y; }
+FT_FN_ONCE FT_V ft_min(FT_V x, FT_V y) { return x != x || x <= y ? x : y; }
+#if FT_OWN_ANGLES && !FT_DOUBLE
+// Sine and cosine to 0.8 ulp, the tangent to 1, where a runtime's own may be off by 2 and 3, for angles up to
+// FT_FAR, beyond which these are taken. x = n * pi / 2 + r + low: with pi / 2 in three parts (Cody and Waite), of which the
+// first step is exact, since both products are multiples of 2^-24, and the others leave their errors in `low`.
+#define FT_FAR K(2e5)
+FT_FN_ONCE FT_V ft_beyond_turns(FT_V x, FT_V n, FT_V *low)
+{
+    const FT_V t = fma(-n, K(1.57079637050628662109), x);
+    const FT_V p = n * K(-4.37113900018624283e-8), q = fma(n, K(-4.37113900018624283e-8), -p);
+    const FT_V s = t - p, b = t - s, e = (t - (s + b)) + (b - p);
+    const FT_V rest = fma(n, K(1.71512449441e-15), e - q), r = s + rest;
+    *low = rest - (r - s);
+    return r;
+}
+// Of r + low within a quarter turn, as a value and what its rounding lost.
+FT_FN_ONCE FT_V ft_sin_near(FT_V r, FT_V low, FT_V *lost)
+{
+    const FT_V z = r * r;
+    const FT_V p = fma(fma(fma(K(2.7181216275e-6), z, K(-1.9839334836e-4)), z, K(8.3333293855e-3)), z, K(-0.16666666640));
+    const FT_V t = fma(r * z, p, fma(low * z, K(-0.5), low)), v = r + t;
+    *lost = t - (v - r);
+    return v;
+}
+FT_FN_ONCE FT_V ft_cos_near(FT_V r, FT_V low, FT_V *lost)
+{
+    const FT_V z = r * r, w = fma(z, K(-0.5), K(1));
+    const FT_V p = fma(fma(K(2.4390448796e-5), z, K(-1.3886763775e-3)), z, K(4.1666645683e-2));
+    const FT_V z_lost = fma(r, K(2) * low, fma(r, r, -z));
+    const FT_V t = fma(z * z, p, fma(z_lost, K(-0.5), fma(z, K(-0.5), K(1) - w))), v = w + t;
+    *lost = t - (v - w);
+    return v;
+}
+#define FT_QUARTERS(x) rint(x * K(0.63661977236758134308))
+FT_FN_ONCE FT_V ft_wave(FT_V x, int shift)
+{
+    FT_V low, lost;
+    const FT_V n = FT_QUARTERS(x), r = ft_beyond_turns(x, n, &low);
+    const FT_I q = FT_CONVERT(int, n) + shift;
+    const FT_V v = (q & 1) != 0 ? ft_cos_near(r, low, &lost) : ft_sin_near(r, low, &lost);
+    return FT_BITS(float, FT_BITS(int, v) ^ ((q & 2) << 30));
+}
+FT_FN_ONCE FT_V ft_slope(FT_V x)
+{
+    FT_V low, s_lost, c_lost;
+    const FT_V n = FT_QUARTERS(x), r = ft_beyond_turns(x, n, &low);
+    const FT_V s = ft_sin_near(r, low, &s_lost), c = ft_cos_near(r, low, &c_lost);
+    const FT_M odd = (FT_CONVERT(int, n) & 1) != 0;
+    const FT_V a = odd ? -c : s, a_lost = odd ? -c_lost : s_lost, b = odd ? s : c, b_lost = odd ? s_lost : c_lost;
+    const FT_V by = K(1) / b, v = a * by;
+    return fma(fma(-v, b, a) + fma(-v, b_lost, a_lost), by, v);
+}
+#define FT_NEAR(own, far_)                              \
+    const FT_M far = !(fabs(x) <= FT_FAR);              \
+    const FT_V v = own;                                 \
+    return FT_ANY(far) ? (far ? far_ : v) : v;
+FT_FN_ONCE FT_V ft_sin(FT_V x) { FT_NEAR(x == K(0) ? x : ft_wave(x, 0), sin(x)) }
+FT_FN_ONCE FT_V ft_cos(FT_V x) { FT_NEAR(ft_wave(x, 1), cos(x)) }
+FT_FN_ONCE FT_V ft_tan(FT_V x) { FT_NEAR(x == K(0) ? x : ft_slope(x), tan(x)) }
+#else
 // Angles so small that the first term is the rounded result: a runtime's sine of a subnormal beside a huge
 // angle in the same vector may be wrong (PoCL 3.1 gives 0.0079 for 1e-40).
 #define FT_SMALL_ANGLE K(FT_DOUBLE ? 1e-8 : 1e-4)
 FT_FN_ONCE FT_V ft_sin(FT_V x) { return fabs(x) < FT_SMALL_ANGLE ? x : sin(x); }
 FT_FN_ONCE FT_V ft_cos(FT_V x) { return fabs(x) < FT_SMALL_ANGLE ? K(1) : cos(x); }
 FT_FN_ONCE FT_V ft_tan(FT_V x) { return fabs(x) < FT_SMALL_ANGLE ? x : tan(x); }
+#endif
 #else
 FT_FN_ONCE FT_V ft_max(FT_V x, FT_V y) { return x > y ? x : y; }
 FT_FN_ONCE FT_V ft_min(FT_V x, FT_V y) { return x < y ? x : y; }

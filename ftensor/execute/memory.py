@@ -74,12 +74,13 @@ def suggested_format(t: Tensor) -> memory_format:
     return contiguous_format
 
 
-def resize(t: Tensor, shape: Ints) -> Tensor:
-    """Give a tensor that is about to be written another shape, contiguous from where it begins.
+def resize(t: Tensor, shape: Ints, strides: Ints | None = None) -> Tensor:
+    """Give a tensor that is about to be written another shape, without gaps from where it begins:
+    row-major, unless `strides` name another order.
 
     Memory that is too small is replaced; the values are whatever lies there.
     """
-    strides, count = contiguous_strides(shape), numel(shape)
+    strides, count = contiguous_strides(shape) if strides is None else strides, numel(shape)
     storage, size = t._storage, t._dtype.itemsize
     if count and (t._offset + count) * size > storage.nbytes:
         storage = new((t._offset + count,), t._dtype, storage.device)._storage

@@ -60,9 +60,12 @@ def rounded(value: float, d: dtype) -> float:
 def check_fits(op: str, number: Any, d: dtype) -> None:
     """RuntimeError for a number that torch would not convert to `d`.
 
-    An unsigned type takes negative numbers of its width; a fraction is dropped.
+    An unsigned type takes negative numbers of its width; a fraction is dropped. OverflowError for
+    an integer beyond 64 bits.
     """
-    if d.is_complex:
+    if type(number) is int:
+        _check_width(number)
+    if d.kind in "bc":
         return
     if isinstance(number, complex):
         if number.imag:
@@ -71,8 +74,6 @@ def check_fits(op: str, number: Any, d: dtype) -> None:
     if d.kind == "f":
         limits = finfo(d)
         fits = abs(number) <= limits.max or number != number or abs(number) == float("inf")
-    elif d.kind == "b":
-        fits = True
     elif number != number:
         fits = False
     else:
@@ -82,6 +83,7 @@ def check_fits(op: str, number: Any, d: dtype) -> None:
         raise errors_arith.number_does_not_fit(op, number, d)
 
 
-def is_zero_of_integers(number: Any, tensor: Any) -> bool:
-    """Whether dividing `tensor` by `number` is an integer division by zero."""
-    return isinstance(number, int) and number == 0 and tensor._dtype.kind in "bui"
+def fitted(op: str, number: Any, d: dtype) -> Any:
+    """A factor or limit, checked against `d`; a complex one without imaginary part becomes real."""
+    check_fits(op, number, d)
+    return number.real if isinstance(number, complex) and not d.is_complex else number

@@ -68,9 +68,10 @@ def check_written(op: str, out: Tensor, read: Iterable[Any]) -> None:
     check_overlap(op, out, read)
 
 
-def sized(out: Tensor, shape: Ints, fixed: bool = False) -> Tensor:
+def sized(out: Tensor, shape: Ints, fixed: bool = False, strides: Ints | None = None) -> Tensor:
     """`out` in the result's shape, with torch's warning where it had elements to lose.
 
+    Another shape comes with `strides`, or row-major.
     RuntimeError where it is `fixed`: an op in place, or an output that is read.
     """
     if out._shape != shape:
@@ -78,7 +79,7 @@ def sized(out: Tensor, shape: Ints, fixed: bool = False) -> Tensor:
             raise errors.output_shape(out._shape, shape)
         if out.numel():
             errors.warn_resized(out._shape, shape)
-        resize(out, shape)
+        resize(out, shape, strides)
     return out
 
 

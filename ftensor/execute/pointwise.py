@@ -11,7 +11,7 @@ from .._tensor import Tensor
 from ..iterator.shape import broadcast_shapes
 from ..rows.op import Op
 from .output import check_overlap, check_place, sized
-from .prepare import in_order, prepare, through
+from .prepare import in_order, planned, prepare, through
 from .run import run
 
 
@@ -63,7 +63,8 @@ def pointwise(
         if launch is None and tensors and not inplace:
             shape = broadcast_shapes(*[x._shape for x in tensors])
             if out._shape != shape:  # what is read can't be resized
-                sized(out, shape, fixed=any(x is out for x in tensors))
+                fresh = planned(inputs).out_strides
+                sized(out, shape, fixed=any(x is out for x in tensors), strides=fresh)
                 return pointwise(op, inputs, params, out)
     numbers = [x for x in inputs if type(x) is not Tensor]
     numbers += params

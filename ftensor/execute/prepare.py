@@ -45,11 +45,7 @@ def prepare(
     common, compute, result = through(op, backend, inputs, params, out)
     written = result if out is None else out._dtype
     dtypes = [written] + [x._dtype for x in tensors]
-    shapes, strides = [x._shape for x in tensors], [x._strides for x in tensors]
-    if out is None:
-        plan = plan_map(shapes, strides, scalars=len(tensors) < len(inputs))
-    else:
-        plan = plan_map(shapes, strides, out=(out._shape, out._strides))
+    plan = planned(inputs, out)
     numbers = common if op.round_numbers and common.compute is compute else compute
     rounded = (numbers,) * (len(inputs) - len(tensors)) + (compute,) * len(params)
     return Launch(
@@ -60,6 +56,15 @@ def prepare(
         rounded,
         form=(out is None, *[type(x) is Tensor for x in inputs]),
     )
+
+
+def planned(inputs: Sequence[Any], out: Tensor | None = None) -> Plan:
+    """The loops over the inputs and the output, whose strides follow the inputs' without `out`."""
+    tensors = [x for x in inputs if type(x) is Tensor]
+    shapes, strides = [x._shape for x in tensors], [x._strides for x in tensors]
+    if out is not None:
+        return plan_map(shapes, strides, out=(out._shape, out._strides))
+    return plan_map(shapes, strides, scalars=len(tensors) < len(inputs))
 
 
 def through(
@@ -77,6 +82,8 @@ def through(
     if op.check is not None:
         op.check(op, inputs, params, common)
     compute, result = dtypes_through(op.promote, common, backend.properties.has_float64)
+    if out is not None and op.exact_out and out._dtype is not result:
+        raise errors.out_dtype(op.name, result, out._dtype)
     if not op.expression(compute) or common.name in op.refuses:
         raise op.refusal(op.name, common)
     if out is not None and not op.any_out and not can_cast(result, out._dtype):

@@ -90,6 +90,7 @@ class Op:
     function: bool = True
     inplace: bool = True
     any_out: bool = False  # writes to an output of any dtype (copies)
+    exact_out: bool = False  # to none of another dtype than the result's, as torch's simplest ops
     refuses: tuple[str, ...] = ()  # names of dtypes it refuses though `body` could serve them
     refusal: Callable[[str, object], Exception] = errors.not_implemented_for
     round_numbers: bool = True  # Python numbers take the precision of the operands' dtype

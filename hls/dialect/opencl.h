@@ -8,6 +8,8 @@
 #define FT_FILLED(T, t, m, value) \
     T t[FT_LANES] = {0};          \
     for (int l = 0; l < m; l++) t[l] = value;
+// Sines of float are computed by hls/math.h.
+#define FT_OWN_ANGLES 1
 #include "opencl_lanes.h"
 
 // A unit that walks a slab has vectors of its own. Intel's compiler would put 16 units side by side as

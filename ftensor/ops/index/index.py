@@ -13,6 +13,8 @@ from ...dtypes import bool as bool_
 from ...errors import index as errors_index
 from ...execute import memory
 from ...execute.indexed import ADD_AT, Operand, locate
+from ...execute.numbers import check_fits, values_of
+from ...execute.output import check_overlap
 from ...iterator.shape import Ints, broadcast_shapes
 from ...iterator.stride import broadcast_strides, output_strides
 from ...ops.types import copy
@@ -87,6 +89,10 @@ def setitem(input: Tensor, index: Any, value: Any) -> None:
         value = value.item()
     if not isinstance(value, (Tensor, *Number)):
         raise errors_index.assigned_type(value)
+    narrow = input._dtype.kind == "f" and input._dtype.itemsize == 2
+    if narrow and isinstance(value, (int, float)):  # stored as infinity where it is too large
+        check_fits("__setitem__", value, input._dtype.compute)
+        (value,) = values_of(value, input._dtype)
     if isinstance(index, Tensor) and index._dtype is bool_ and index._shape == input._shape:
         if input._shape and not isinstance(value, Tensor):
             input.masked_fill_(index, value)  # nobody has to wait for the mask's count
@@ -94,6 +100,7 @@ def setitem(input: Tensor, index: Any, value: Any) -> None:
     selection = select(input, index)
     if not isinstance(value, Tensor):
         if not selection.indices:
+            check_overlap("__setitem__", selection.view, ())
             selection.view.fill_(value)
             return
         number = memory.new((), input._dtype, input._storage.device)

@@ -98,9 +98,9 @@ def _fill_value(input: Tensor, value: Any, name: str) -> Tensor:
     if isinstance(value, Tensor):
         if value._shape:
             raise errors_index.fill_dims(name, value._shape)
-        if value._dtype.is_complex and not input._dtype.is_complex:
-            raise errors.complex_to_real_value(value.item(), input._dtype)
-        return value.to(where).to(input._dtype)
+        if value._dtype is input._dtype:
+            return value.to(where)
+        value = value.item()  # torch's rule: what the dtype can't hold is refused
     return copy.fill_(memory.new((), input._dtype, where), value)
 
 

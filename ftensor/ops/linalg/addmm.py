@@ -8,8 +8,9 @@ from ... import errors
 from ..._tensor import Tensor
 from ...errors import matmul as errors_matmul
 from ...execute import memory
-from ...execute.numbers import rounded
+from ...execute.numbers import fitted, rounded
 from ...execute.pointwise import pointwise
+from ...execute.prepare import common_dtype
 from ...iterator.shape import Ints, numel
 from ...iterator.stride import contiguous_strides, view_strides
 from ...ops.types import copy
@@ -25,15 +26,16 @@ def addmm(
     input: Tensor, mat1: Tensor, mat2: Tensor, *, beta: Any = 1, alpha: Any = 1,
     out: Tensor | None = None,
 ) -> Tensor:  # fmt: skip
-    """`beta * input + alpha * (mat1 @ mat2)`; with `beta` 0, `input` is not read. RuntimeError for
-    matrices that don't fit, an `input` that doesn't expand to the product, or different dtypes.
+    """`beta * input + alpha * (mat1 @ mat2)`; with `beta` 0, `input` is not read, and with `alpha`
+    0, no matrix is. RuntimeError for matrices that don't fit, an `input` that doesn't expand to the
+    product, or different dtypes.
     """
     if type(mat1) is Tensor and type(mat2) is Tensor:
         need_ndim("addmm", 2, mat1=mat1, mat2=mat2)
         if mat1._shape[1] != mat2._shape[0]:
             raise errors_matmul.shapes_differ("addmm", mat1._shape, mat2._shape)
     of = check("addmm", input=input, mat1=mat1, mat2=mat2)
-    factors("addmm", of, beta, alpha)
+    beta, alpha = factors("addmm", of, beta, alpha)
     return product("addmm", mat1, mat2, out, input, beta, alpha)
 
 
@@ -48,7 +50,7 @@ def addmv(
     if type(mat) is Tensor and type(vec) is Tensor:
         matrix_vector_fit("addmv", mat, vec)
     of = check("addmv", input=input, mat=mat, vec=vec)
-    factors("addmv", of, beta, alpha)
+    beta, alpha = factors("addmv", of, beta, alpha)
     return matrix_vector("addmv", mat, vec, out, input, beta, alpha)
 
 
@@ -61,7 +63,7 @@ def baddbmm(
     if type(batch1) is Tensor and type(batch2) is Tensor:
         batches_fit("baddbmm", batch1, batch2)
     of = check("baddbmm", input=input, batch1=batch1, batch2=batch2)
-    factors("baddbmm", of, beta, alpha)
+    beta, alpha = factors("baddbmm", of, beta, alpha)
     return product("baddbmm", batch1, batch2, out, input, beta, alpha)
 
 
@@ -78,7 +80,7 @@ def addbmm(
     if type(batch1) is Tensor and type(batch2) is Tensor:
         batches_fit("addbmm", batch1, batch2)
     of = check("addbmm", input=input, batch1=batch1, batch2=batch2)
-    factors("addbmm", of, beta, alpha)
+    beta, alpha = factors("addbmm", of, beta, alpha)
     batch, m, k = batch1._shape
     n = batch2._shape[2]
     if 0 < batch <= FEW_MATRICES:
@@ -158,6 +160,8 @@ def addr(
         if type(x) is not Tensor:
             raise errors.not_a_tensor("addr", arg, x)
     need_ndim("addr", 1, vec1=vec1, vec2=vec2)
+    common = common_dtype(ADDR, (input, vec1, vec2))
+    beta, alpha = fitted("addr", beta, common), fitted("addr", alpha, common)
     shape = (*vec1._shape, *vec2._shape)
     whole = input if out is input and input._shape == shape else added_to("addr", input, shape)
     if input._dtype.kind == "f" and input._dtype.itemsize == 2 and out is not input and beta != 0:

@@ -11,7 +11,7 @@ from ...dtypes import dtype
 from ...errors import matmul as errors_matmul
 from ...execute import memory
 from ...execute.matmul import gemm
-from ...execute.numbers import check_fits
+from ...execute.numbers import fitted
 from ...execute.output import check_dtype, check_overlap, check_place, region, sized
 from ...execute.pointwise import pointwise
 from ...execute.reduce import fold
@@ -79,13 +79,13 @@ def need_ndim(op: str, ndim: int, **tensors: Tensor) -> None:
             raise errors_matmul.needs_ndim(op, name, ndim, x._shape)
 
 
-def factors(op: str, of: dtype, beta: Any, alpha: Any) -> None:
-    """RuntimeError for factors that the dtype cannot hold."""
+def factors(op: str, of: dtype, beta: Any, alpha: Any) -> tuple[Any, Any]:
+    """(beta, alpha); RuntimeError for factors that the dtype computed in cannot hold."""
     for name, value in (("beta", beta), ("alpha", alpha)):
         if not isinstance(value, (bool, int, float, complex)):
             raise errors.not_a_tensor_or_number(name, value)
-        if type(value) is not int:
-            check_fits(op, value, of)
+    wide = of.compute if of.kind == "f" else of
+    return fitted(op, beta, wide), fitted(op, alpha, wide)
 
 
 def added_to(op: str, input: Tensor, shape: Ints) -> Tensor:
@@ -132,7 +132,8 @@ def product(
 ) -> Tensor:  # fmt: skip
     """`beta * added + alpha * a @ b` of matrices, or batches of them that broadcast.
 
-    The operands have been checked; their contracted dims fit. `beta` 0 leaves `added` unread.
+    The operands have been checked; their contracted dims fit. `beta` 0 leaves `added` unread,
+    and `alpha` 0 the product.
     """
     shape: Ints = (a._shape[-2], b._shape[-1])
     if len(a._shape) > 2 or len(b._shape) > 2:
@@ -146,7 +147,12 @@ def product(
     if added is not None and out is not None and partial_overlap(region(added), region(out)):
         read.append(added)
     target, copy = output(op, out, shape, a, read, inplace)
-    if 1 in shape[-2:] and numel(shape) * a._shape[-1] >= FOLD_TERMS:
+    if alpha == 0:  # as BLAS has it: no infinity or NaN of the factors shows
+        if added is None:
+            pointwise(COPY, (0,), (), target, True)
+        else:
+            pointwise(SCALED, (added,), (beta,), target, True)
+    elif 1 in shape[-2:] and numel(shape) * a._shape[-1] >= FOLD_TERMS:
         row = shape[-2] == 1
         made = folded(DOT, (_transposed(a), b) if row else (a, _transposed(b)), -2 if row else -1)
         combine(made._view(shape, memory.contiguous_strides(shape), 0), target, added, beta, alpha)

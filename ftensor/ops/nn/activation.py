@@ -10,10 +10,12 @@ from ..._tensor import Tensor
 from ...dtypes import bool as bool_
 from ...errors import unary as errors_unary
 from ...execute.memory import new_like
+from ...execute.numbers import fitted
 from ...execute.pointwise import pointwise
 from ...rows.catalogue import ENTRIES, Entry, op, register
 from ...rows.op import Op, Promote
 from ...rows.spelling import describe, signature_text
+from ..pointwise.unary import tensor_argument
 
 SPACE = "nn.functional"
 # The fixed numbers of selu, from its paper's equations (14).
@@ -63,6 +65,12 @@ def _run(row: Op, input: Tensor, params: tuple[float, ...], inplace: bool) -> Te
     return pointwise(row, (input,), params, input if inplace else None, inplace)
 
 
+def _held(name: str, input: Tensor, *numbers: float, computed: bool = False) -> tuple[float, ...]:
+    """The numbers; RuntimeError where the dtype (or the one `computed` in) can't hold them."""
+    d = tensor_argument(name, input)._dtype
+    return tuple([fitted(name, x, d.compute if computed and d.kind == "f" else d) for x in numbers])
+
+
 @op(namespace=SPACE, rows=(RELU,))
 def relu(input: Tensor, inplace: bool = False) -> Tensor:
     """The value, and 0 for negative ones."""
@@ -80,7 +88,7 @@ def hardtanh(
         raise errors_unary.limits_swapped("hardtanh", min_val, max_val)
     if input.dtype.kind == "u" and min_val < 0:
         raise errors_unary.negative_limit("hardtanh", min_val, input.dtype)
-    return _run(HARDTANH, input, (min_val, max_val), inplace)
+    return _run(HARDTANH, input, _held("hardtanh", input, min_val, max_val), inplace)
 
 
 @op(namespace=SPACE)
@@ -92,7 +100,8 @@ def relu6(input: Tensor, inplace: bool = False) -> Tensor:
 @op(namespace=SPACE, rows=(LEAKY_RELU,))
 def leaky_relu(input: Tensor, negative_slope: float = 0.01, inplace: bool = False) -> Tensor:
     """The value, negative ones times `negative_slope`."""
-    return _run(LEAKY_RELU, input, (negative_slope,), inplace)
+    slope = _held("leaky_relu", input, negative_slope, computed=True)
+    return _run(LEAKY_RELU, input, slope, inplace)
 
 
 @op(namespace=SPACE, rows=(SILU,))
@@ -116,6 +125,7 @@ def hardsigmoid(input: Tensor, inplace: bool = False) -> Tensor:
 @op(namespace=SPACE, rows=(ELU,))
 def elu(input: Tensor, alpha: float = 1.0, inplace: bool = False) -> Tensor:
     """The value; for negative ones alpha * expm1(value)."""
+    (alpha,) = _held("elu", input, alpha, computed=True)
     return _run(ELU, input, (alpha, 1.0, 1.0), inplace)
 
 
@@ -136,13 +146,27 @@ def celu(input: Tensor, alpha: float = 1.0, inplace: bool = False) -> Tensor:
     """The value; for negative ones alpha * expm1(value / alpha). RuntimeError for alpha 0."""
     if alpha == 0:
         raise errors_unary.zero_alpha("celu")
+    (alpha,) = _held("celu", input, alpha, computed=True)
     return _run(ELU, input, (alpha, 1.0, 1.0 / alpha), inplace)
 
 
 @op(namespace=SPACE, rows=(THRESHOLD,))
 def threshold(input: Tensor, threshold: float, value: float, inplace: bool = False) -> Tensor:
     """`value` wherever the input is not above `threshold`."""
-    return _run(THRESHOLD, input, (threshold, value), inplace)
+    return _run(THRESHOLD, input, _limit(input, threshold, value), inplace)
+
+
+def _limit(input: Tensor, threshold: float, value: float) -> tuple[float, ...]:
+    found = _held("threshold", input, threshold, computed=True)
+    return found + _held("threshold", input, value)
+
+
+@op(name="threshold", method=False)
+def _threshold(
+    input: Tensor, threshold: float, value: float, *, out: Tensor | None = None
+) -> Tensor:
+    """`value` wherever the input is not above `threshold`."""
+    return pointwise(THRESHOLD, (input,), _limit(input, threshold, value), out)
 
 
 @op(namespace=SPACE, rows=(GELU, GELU_TANH))
@@ -158,7 +182,8 @@ def softplus(
     input: Tensor, beta: float = 1, threshold: float = 20, *, out: Tensor | None = None
 ) -> Tensor:
     """Log(1 + exp(beta * input)) / beta, and the value itself where beta * input > threshold."""
-    return pointwise(SOFTPLUS, (input,), (beta, threshold), out)
+    numbers = _held("softplus", input, beta, threshold, computed=True)
+    return pointwise(SOFTPLUS, (input,), numbers, out)
 
 
 @op(namespace=SPACE, rows=(LOGSIGMOID,))
@@ -171,7 +196,7 @@ def logsigmoid(input: Tensor, *, out: Tensor | None = None) -> Tensor:
 @op(rows=(HARDSHRINK,))
 def hardshrink(input: Tensor, lambd: float = 0.5, *, out: Tensor | None = None) -> Tensor:
     """0 within [-lambd, lambd]."""
-    return pointwise(HARDSHRINK, (input,), (lambd,), out)
+    return pointwise(HARDSHRINK, (input,), _held("hardshrink", input, lambd), out)
 
 
 @op(namespace=SPACE, rows=(SOFTSHRINK,))
@@ -179,7 +204,7 @@ def softshrink(input: Tensor, lambd: float = 0.5, *, out: Tensor | None = None) 
     """The value moved towards 0 by `lambd`, at most to 0. RuntimeError for a negative `lambd`."""
     if not lambd >= 0:
         raise errors_unary.negative_lambda("softshrink", lambd)
-    return pointwise(SOFTSHRINK, (input,), (lambd,), out)
+    return pointwise(SOFTSHRINK, (input,), _held("softshrink", input, lambd), out)
 
 
 @op(namespace=SPACE, rows=(DIFFERENCE,))
@@ -219,5 +244,6 @@ for _call in (relu, hardtanh, leaky_relu, elu, selu, celu, threshold):
     register(Entry(_word, _form, method=False, forms=_forms, namespace=SPACE))
     describe(_form, _forms)
     if _call in (relu, selu, celu, threshold):
-        register(Entry(_call.__name__, _call, method=_call is relu))
+        if _call is not threshold:  # which takes `out` there
+            register(Entry(_call.__name__, _call, method=_call is relu))
         register(Entry(_word, _form, method=_call is relu, forms=_named(_call, _word)))

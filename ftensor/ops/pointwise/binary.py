@@ -71,6 +71,14 @@ SUB_SCALED = Op(
 )  # fmt: skip
 
 
+def _alpha(row: Op, input: Any, other: Any, alpha: Any) -> Any:
+    """The factor; RuntimeError where the dtype that both promote to can't hold it."""
+    if isinstance(alpha, (int, float)) and not -100 <= alpha <= 100:
+        if type(input) is Tensor or type(other) is Tensor:
+            check_fits(row.name, alpha, common_dtype(row, (input, other)))
+    return alpha
+
+
 @op(inplace=True, rows=(ADD, ADD_SCALED))
 def add(input: Any, other: Any, *, alpha: Any = 1, out: Tensor | None = None) -> Tensor:
     """The sum of `input` and `alpha` times `other`, in the dtype that the inputs promote to.
@@ -78,7 +86,7 @@ def add(input: Any, other: Any, *, alpha: Any = 1, out: Tensor | None = None) ->
     """
     if type(alpha) is int and alpha == 1:
         return pointwise(ADD, (input, other), (), out)
-    return pointwise(ADD_SCALED, (input, other), (alpha,), out)
+    return pointwise(ADD_SCALED, (input, other), (_alpha(ADD, input, other, alpha),), out)
 
 
 @op(inplace=True, aliases=("subtract",), rows=(SUB, SUB_SCALED))
@@ -88,7 +96,7 @@ def sub(input: Any, other: Any, *, alpha: Any = 1, out: Tensor | None = None) ->
     """
     if type(alpha) is int and alpha == 1:
         return pointwise(SUB, (input, other), (), out)
-    return pointwise(SUB_SCALED, (input, other), (alpha,), out)
+    return pointwise(SUB_SCALED, (input, other), (_alpha(SUB, input, other, alpha),), out)
 
 
 @op(method=False)

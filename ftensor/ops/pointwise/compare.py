@@ -95,7 +95,7 @@ def isclose(
     if input._dtype is not other._dtype:
         raise errors.dtypes_differ("isclose", (input._dtype, other._dtype))
     for name, value in (("rtol", rtol), ("atol", atol)):
-        if value < 0:
+        if not value >= 0:
             raise errors_arith.negative_tolerance(name, value)
     if input._dtype.kind in "bui":
         if rtol == 0 and atol == 0:

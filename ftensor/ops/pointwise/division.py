@@ -7,7 +7,9 @@ from typing import Any
 
 from ..._tensor import Tensor
 from ...errors import arith as errors_arith
+from ...execute.numbers import values_of
 from ...execute.pointwise import pointwise
+from ...execute.prepare import common_dtype
 from ...rows.catalogue import op
 from ...rows.op import Op, Promote
 
@@ -36,8 +38,8 @@ FMOD = Op(
 
 def _divided(row: Op, input: Any, other: Any, out: Tensor | None) -> Tensor:
     """A row that divides integers as integers, which the number 0 may not do."""
-    if isinstance(other, int) and other == 0 and type(input) is Tensor:
-        if input._dtype.kind in "bui":
+    if isinstance(other, int) and type(input) is Tensor and input._dtype.kind in "bui":
+        if other == 0 or not values_of(other, common_dtype(row, (input, other)))[0]:
             raise errors_arith.zero_division(row.name)
     return pointwise(row, (input, other), (), out)
 

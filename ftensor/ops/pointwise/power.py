@@ -7,6 +7,8 @@ from typing import Any
 from ... import dtypes, errors
 from ..._tensor import Tensor
 from ...errors import arith as errors_arith
+from ...execute.copy import into
+from ...execute.memory import new_like
 from ...execute.numbers import check_fits
 from ...execute.pointwise import pointwise
 from ...execute.prepare import common_dtype
@@ -45,6 +47,8 @@ def pow(input: Any, exponent: Any, *, out: Tensor | None = None) -> Tensor:
     wrap: to a negative number as exponent they raise RuntimeError, to a tensor's negative
     elements they give 0 (1 and -1 excepted).
     """
+    if type(exponent) is Tensor and type(input) is not Tensor:
+        return _of_number(input, exponent, out)
     if type(exponent) is Tensor or type(input) is not Tensor:
         return pointwise(POW, (input, exponent), (), out)
     if isinstance(exponent, int) and exponent < 0 and input._dtype.kind in "bui":
@@ -57,6 +61,15 @@ def pow(input: Any, exponent: Any, *, out: Tensor | None = None) -> Tensor:
             row = POW  # torch has no short cut by sqrt here, and -inf shows it
         return pointwise(row, (input, exponent), (), out)
     return pointwise(POW, (input, exponent), (), out)
+
+
+def _of_number(base: Any, exponent: Tensor, out: Tensor | None) -> Tensor:
+    """A number to the power of each element: row-major, whatever the layout of the exponents."""
+    both, shape = (base, exponent), exponent._shape
+    if exponent.is_contiguous() or (out is not None and out._shape == shape):
+        return pointwise(POW, both, (), out)
+    made = pointwise(POW, both, (), new_like(exponent, shape, common_dtype(POW, both)))
+    return into("pow", out, made, cast=True)
 
 
 @op(inplace=True)

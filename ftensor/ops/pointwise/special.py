@@ -29,11 +29,11 @@ LOGIT_EPS = Op(
 )  # fmt: skip
 ROUND_RIGHT = Op(
     "round", "round(input, scale, *, out=None) -> Tensor", "rint(a * scale) / scale",
-    float_only=True, params=("scale",), refuses=("float16",),
+    float_only=True, params=("scale",), exact_out=True,
 )  # fmt: skip
 ROUND_LEFT = Op(
     "round", "round(input, scale, *, out=None) -> Tensor", "rint(a / scale) * scale",
-    float_only=True, params=("scale",), refuses=("float16",),
+    float_only=True, params=("scale",), exact_out=True,
 )  # fmt: skip
 _NUMBER = "{0} != {0} ? {1} : ({0} == K(INFINITY) ? {2} : ({0} == K(-INFINITY) ? {3} : {0}))"
 NAN_TO_NUM = Op(
@@ -88,9 +88,8 @@ def round(input: Tensor, *, decimals: int = 0, out: Tensor | None = None) -> Ten
     """
     if decimals == 0:
         return pointwise(ROUND, (input,), (), out)
-    if decimals > 0:
-        return pointwise(ROUND_RIGHT, (input,), (10.0**decimals,), out)
-    return pointwise(ROUND_LEFT, (input,), (10.0**-decimals,), out)
+    scale = 10.0 ** abs(decimals) if abs(decimals) <= 308 else float("inf")
+    return pointwise(ROUND_RIGHT if decimals > 0 else ROUND_LEFT, (input,), (scale,), out)
 
 
 @op(inplace=True, rows=(NAN_TO_NUM,))

@@ -7,7 +7,7 @@ from typing import Any
 from ... import dtypes, errors
 from ..._tensor import Tensor
 from ...errors import arith as errors_arith
-from ...execute.numbers import check_fits
+from ...execute.numbers import check_fits, fitted
 from ...execute.pointwise import pointwise
 from ...execute.prepare import common_dtype
 from ...rows.catalogue import op
@@ -64,6 +64,11 @@ def where(condition: Any, input: Any = None, other: Any = None, *, out: Any = No
     kind = condition._dtype
     if kind is not dtypes.bool and kind is not dtypes.uint8:
         raise errors_arith.not_a_condition(kind)
+    common = None
+    for x in (input, other):
+        if isinstance(x, (int, float)) and not -100 <= x <= 100:
+            common = common or common_dtype(WHERE, (condition, input, other))
+            check_fits("where", x, common)
     return pointwise(WHERE, (condition, input, other), (), out)
 
 
@@ -125,9 +130,8 @@ def lerp(input: Tensor, end: Tensor, weight: Any, *, out: Tensor | None = None) 
         if type(x) is not Tensor:
             raise errors.not_a_tensor("lerp", k + 1, x)
     if type(weight) is not Tensor:
-        check_fits("lerp", weight, input._dtype)
-        if isinstance(weight, complex) and not input._dtype.is_complex:
-            weight = weight.real
+        if input._dtype.kind in "fc":
+            weight = fitted("lerp", weight, input._dtype.compute)
     elif not weight._shape and weight._dtype is not input._dtype:
         weight = weight.to(input._dtype)
     return pointwise(LERP, (input, end, weight), (), out)
@@ -147,8 +151,8 @@ ADDCMUL_SCALED = Op(
     bool_="", complex_="ft_cadd(a, ft_cmul(ft_cmul(value, b), c))", params=("value",),
 )  # fmt: skip
 ADDCDIV = Op(
-    "addcdiv", "addcdiv(input, tensor1, tensor2, *, value) -> Tensor", "a + value * (b / c)",
-    int_="", complex_="ft_cadd(a, ft_cmul(value, ftb_cdiv(b, c)))",
+    "addcdiv", "addcdiv(input, tensor1, tensor2, *, value) -> Tensor", "a + value * b / c",
+    int_="", complex_="ft_cadd(a, ftb_cdiv(ft_cmul(value, b), c))",
     params=("value",), check=_check_addcdiv,
 )  # fmt: skip
 
@@ -168,7 +172,7 @@ def addcmul(
 def addcdiv(
     input: Tensor, tensor1: Tensor, tensor2: Tensor, *, value: Any = 1, out: Tensor | None = None
 ) -> Tensor:
-    """`input + value * (tensor1 / tensor2)`. RuntimeError where both divided tensors are
+    """`input + value * tensor1 / tensor2`. RuntimeError where both divided tensors are
     integers.
     """
     inputs = (input, tensor1, tensor2)
@@ -176,13 +180,12 @@ def addcdiv(
 
 
 def _fitting(row: Op, inputs: tuple[Any, ...], value: Any) -> Any:
-    """`value`, checked against the common dtype of the inputs."""
+    """`value`, checked against the dtype that the inputs are computed in."""
     for k, x in enumerate(inputs):
         if type(x) is not Tensor:
             raise errors.not_a_tensor(row.name, k + 1, x)
     common = common_dtype(row, inputs)
-    check_fits(row.name, value, common)
-    return value.real if isinstance(value, complex) and not common.is_complex else value
+    return fitted(row.name, value, common.compute if common.kind == "f" else common)
 
 
 def _check_parts(row: Op, inputs: Any, params: Any, common: dtypes.dtype) -> None:

@@ -25,12 +25,12 @@ def floating(name: str, doc: str, body: str, complex_: str | None = None, **more
 
 def predicate(name: str, doc: str, body: str, **more: Any) -> Op:
     """A row that yields bool."""
-    return row(name, doc, body, promote=Promote.ALWAYS_BOOL, inplace=False, **more)
+    return row(name, doc, body, promote=Promote.ALWAYS_BOOL, inplace=False, exact_out=True, **more)
 
 
 def rounding(name: str, doc: str, body: str, **more: Any) -> Op:
     """A row that leaves integers as they are."""
-    return row(name, doc, body, int_="a", bool_="", **more)
+    return row(name, doc, body, int_="a", bool_="", exact_out=True, **more)
 
 
 _RUNTIME = errors.dtype_not_supported
@@ -38,26 +38,29 @@ _RUNTIME = errors.dtype_not_supported
 ABS = row(
     "abs", "The absolute value; of a complex number, its distance from 0.", "ft_abs(a)",
     int_="ft_abs(a)", bool_="", complex_="ft_cabs(a)", promote=Promote.COMPLEX_TO_REAL,
-    inplace=False, operators=("__abs__",), aliases=("absolute",),
+    exact_out=True, inplace=False, operators=("__abs__",), aliases=("absolute",),
 )  # fmt: skip
 NEG = row(
     "neg", "The value with its sign turned.", "-a", int_="-a", bool_="",
-    complex_="ft_cneg(a)", refusal=_RUNTIME, operators=("__neg__",), aliases=("negative",),
+    complex_="ft_cneg(a)", exact_out=True, refusal=_RUNTIME, operators=("__neg__",),
+    aliases=("negative",),
 )  # fmt: skip
 SIGN = row(
     "sign", "1, 0 or -1, as the value is above, at or below 0.",
-    "a > K(0) ? K(1) : (a < K(0) ? K(-1) : K(0))", bool_="a",
+    "a > K(0) ? K(1) : (a < K(0) ? K(-1) : K(0))", bool_="a", exact_out=True,
 )  # fmt: skip
 SGN = row(
     "sgn", "The sign; of a complex number, the number of magnitude 1 in its direction.",
-    SIGN.body, bool_="a", complex_="ft_csgn(a)",
+    SIGN.body, bool_="a", complex_="ft_csgn(a)", exact_out=True,
 )  # fmt: skip
 ANGLE = row(
     "angle", "The angle to the positive real axis, in radians.",
     "a < K(0) ? K(FT_PI) : (a != a ? a : K(0))", complex_="ft_carg(a)",
     promote=Promote.FLOAT_REAL, inplace=False,
 )  # fmt: skip
-CONJ = row("conj_physical", "The complex conjugate.", "a", complex_="ft_cmake(a.re, -a.im)")
+CONJ = row(
+    "conj_physical", "The complex conjugate.", "a", complex_="ft_cmake(a.re, -a.im)", exact_out=True
+)
 SQUARE = row("square", "The value times itself.", "a * a", complex_="ft_cmul(a, a)")
 
 ARITHMETIC = [
@@ -109,7 +112,7 @@ ROUNDING = [
     rounding("ceil", "The smallest whole number not below the value.", "ceil(a)"),
     rounding("floor", "The largest whole number not above the value.", "floor(a)"),
     rounding("trunc", "The whole part of the value.", "trunc(a)", aliases=("fix",)),
-    row("frac", "What trunc takes away.", "a - trunc(a)", float_only=True),
+    row("frac", "What trunc takes away.", "a - trunc(a)", float_only=True, exact_out=True),
 ]  # fmt: skip
 
 ISNAN = predicate("isnan", "Whether the value is not a number.", "a != a",
@@ -131,7 +134,7 @@ PREDICATES = [
     row("logical_not", "Whether the value is 0.", "a == K(0)",
         complex_="a.re == K(0) && a.im == K(0)", promote=Promote.ALWAYS_BOOL),
     row("bitwise_not", "Every bit turned; for bool, logical not.", "", int_="~a",
-        bool_="a ^ K(1)", operators=("__invert__",)),
+        bool_="a ^ K(1)", exact_out=True, operators=("__invert__",)),
 ]  # fmt: skip
 
 enter(__name__, ABS, NEG, SIGN, SGN, ANGLE, CONJ, SQUARE)

@@ -1,0 +1,87 @@
+"""Values at the edges: which of two zeros wins, the order of steps, where sums leave the range."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import ftensor as ft
+from ftensor._device import default_backend
+
+from ..oracle import agree, torch
+
+INF, NAN = float("inf"), float("nan")
+
+
+@pytest.mark.parametrize("of", ["float32", "float16", "bfloat16"])
+@pytest.mark.parametrize(
+    "call",
+    [
+        "clamp(a, 0., 1.)", "clamp(a, -0., 1.)", "clamp(a, min=0.)", "clamp(a, max=-0.)",
+        "clamp(a, -b, b)", "maximum(a, -a)", "minimum(a, -a)", "amax(L.stack([a, -a]), 0)",
+        "amin(L.stack([a, -a]), 0)",
+    ],
+)  # fmt: skip
+def test_the_first_of_two_zeros_stays(call: str, of: str) -> None:
+    def run(lib: object) -> object:
+        a = lib.tensor([0.0, -0.0], dtype=getattr(lib, of))  # type: ignore[attr-defined]
+        b = lib.tensor([0.0, 0.0], dtype=getattr(lib, of))  # type: ignore[attr-defined]
+        return eval(f"L.{call}", {"L": lib, "a": a, "b": b})
+
+    assert agree(lambda: run(ft), lambda: run(torch), exact=True)
+
+
+@pytest.mark.parametrize("big", [1e30, 1e-30])
+def test_addcdiv_multiplies_before_it_divides(big: float) -> None:
+    for name in ("addcdiv", "addcmul"):
+
+        def run(lib: object, name: str = name) -> object:
+            x = lib.tensor([1.0, 2.0])  # type: ignore[attr-defined]
+            b = lib.tensor([big, 3.0])  # type: ignore[attr-defined]
+            c = b if name == "addcdiv" else 1 / b
+            return getattr(lib, name)(x, b, c, value=big)
+
+        assert agree(lambda: run(ft), lambda: run(torch))
+
+
+@pytest.mark.parametrize("name", ["sin", "cos", "tan"])
+def test_angles_are_accurate(name: str) -> None:
+    rng = np.random.default_rng(3)
+    turns = np.pi / 2 * rng.integers(1, 100_000, 2000)
+    sizes = [np.exp2(rng.uniform(-140, 17, 4000)), rng.uniform(-10, 10, 4000), turns, -turns]
+    x = np.concatenate([*sizes, [0.0, -0.0]]).astype(np.float32)
+    exact = getattr(np, name)(x.astype(np.float64))
+    made = getattr(ft, name)(ft.tensor(x)).numpy()
+    ulp = np.spacing(np.maximum(np.abs(exact.astype(np.float32)), np.float32(2**-126)))
+    worst = float(np.max(np.abs(made - exact) / ulp))
+    own = default_backend().target.dialect != "intel"  # whose boards have sines of their own
+    assert worst < (1.2 if own else 4.1), worst
+    assert np.array_equal(np.signbit(made[-2:]), np.signbit(exact[-2:]))
+
+
+def test_angles_beyond_all_turns() -> None:
+    far = [INF, -INF, NAN, 3.4e38, 2e5, 3e5, 1e-40, -0.0]
+    for name in ("sin", "cos", "tan"):
+        x = torch.tensor(far * 8)
+        made = getattr(ft, name)(ft.from_torch(x)).to_torch()
+        torch.testing.assert_close(made, getattr(torch, name)(x), rtol=5e-7, atol=0, equal_nan=True)
+
+
+RANGES = {
+    "float32": ([1e30, 3e30], [3e38, 3e38], [1e-25, 3e-25], [1e-38] * 3, [1e20] * 5, [88.0, 90.0]),
+    "float16": ([6e4, 6e4], [6e4, 6e4, -6e4], [1e-7] * 4, [2048.0] + [1.0] * 8, [11.0, 11.2]),
+    "bfloat16": ([3e38, 3e38], [1e-38] * 4, [256.0] + [1.0] * 8, [89.0, 88.0]),
+}
+FOLDS = "sum() mean() prod() norm() norm(1) norm(3) logsumexp(0) nansum() softmax(0)"
+
+
+@pytest.mark.parametrize("of", RANGES)
+@pytest.mark.parametrize("call", FOLDS.split())
+def test_sums_leave_the_range_where_those_of_torch_do(call: str, of: str) -> None:
+    for values in RANGES[of]:
+
+        def run(lib: object, values: list[float] = values) -> object:
+            x = lib.tensor(values, dtype=getattr(lib, of))  # type: ignore[attr-defined]
+            return eval(f"x.{call}", {"x": x})
+
+        assert agree(lambda: run(ft), lambda: run(torch))
