@@ -213,3 +213,14 @@ def test_what_can_not_be_assigned(index: Any, value: Any) -> None:
     expected = outcome(lambda: t.__setitem__(index, value))
     assert isinstance(expected, type)
     assert outcome(lambda: a.__setitem__(index, value)) is expected
+
+
+@pytest.mark.parametrize("at", [slice(3, 4), 6])
+def test_one_element_is_read_before_it_is_written(at: Any) -> None:
+    """torch fills with it, though it may be among the elements that are written."""
+    ours, theirs = ft.arange(7), torch.arange(7)
+    for t in (ours, theirs):
+        t[1:] = t[at]
+    assert ours.tolist() == theirs.tolist()
+    with pytest.raises(RuntimeError):
+        ours[:2] = ours[1:3]

@@ -112,7 +112,10 @@ def setitem(input: Tensor, index: Any, value: Any) -> None:
     if selection.indices:
         write(selection, value)
     else:
-        copy.copy_(selection.view, _without_leading_ones(value, selection.view.ndim))
+        value = _without_leading_ones(value, selection.view.ndim)
+        if value.numel() == 1 and value._storage is input._storage:
+            value = copy.clone(value)  # one element, which may be among those that it is written to
+        copy.copy_(selection.view, value)
 
 
 @op(function=False)
