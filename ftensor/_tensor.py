@@ -203,7 +203,7 @@ class Tensor(Methods):
         return self._dtype.is_signed
 
     def is_conj(self) -> bool:
-        """False: ftensor's conj computes at once (see docs/differences.md)."""
+        """False: ftensor's conj computes at once (ftensor docs differences)."""
         return False
 
     is_neg = is_inference = is_conj
