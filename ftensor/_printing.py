@@ -125,7 +125,8 @@ def tensor_str(
 ) -> str:
     """The repr of a tensor of these values.
 
-    `array` holds all values, or only the summary of a tensor of `shape` (see `summary_blocks`);
+    `array` holds all values, or only the summary of a tensor of `shape` (see `summary_blocks`),
+    perhaps without the dims of one element, of which NumPy can have fewer than a tensor;
     those of a bfloat16 tensor come as float32. `device` is named where it is given, `name` is
     the class in front.
     """
@@ -190,27 +191,34 @@ def _values(
 ) -> str:
     number_format = _complex_format if array.dtype.kind == "c" else _real_format
     cell, width = number_format(array, options)
-    elided = [size > shown for size, shown in zip(shape, array.shape, strict=True)]
+    sizes = list(array.shape)
+    if len(sizes) < len(shape):
+        left = iter(array.shape)
+        sizes = [1 if size == 1 else next(left) for size in shape]
+    elided = [size > shown for size, shown in zip(shape, sizes, strict=True)]
 
-    def nested(part: np.ndarray[Any, Any], indent: int) -> str:
-        if part.ndim == 0:
-            return cell(part.item())
-        if part.ndim == 1:
-            items = [cell(value) for value in part.tolist()]
+    def nested(values: list[Any], dim: int, indent: int) -> str:
+        rest = len(sizes) - dim
+        if rest == 0:
+            return cell(values[0])
+        if rest == 1:
+            items = [cell(value) for value in values]
             dots = " ..." if options.edgeitems else "..."
             per_line = max(1, math.floor((options.linewidth - indent) / (width + 2)))
         else:
-            items = [nested(item, indent + 1) for item in part]
+            each = len(values) // sizes[dim] if sizes[dim] else 0
+            parts = [values[k * each : (k + 1) * each] for k in range(sizes[dim])]
+            items = [nested(part, dim + 1, indent + 1) for part in parts]
             dots = "..."
             per_line = 1
-        if elided[-part.ndim]:
+        if elided[dim]:
             items.insert(options.edgeitems, dots)
         lines = [", ".join(items[i : i + per_line]) for i in range(0, len(items), per_line)]
         # One empty line more for each dimension that ends.
-        newline = "," + "\n" * max(1, part.ndim - 1) + " " * (indent + 1)
+        newline = "," + "\n" * max(1, rest - 1) + " " * (indent + 1)
         return "[" + newline.join(lines) + "]"
 
-    return nested(array, indent)
+    return nested(array.ravel().tolist(), 0, indent)
 
 
 def _real_format(

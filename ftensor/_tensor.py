@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from itertools import count
+from numbers import Number
 from typing import TYPE_CHECKING, Any, TypeVar, overload
 
 import numpy as np
@@ -36,6 +37,8 @@ Ints = tuple[int, ...]
 # few ints. Numbers are never given twice; the table is dropped when a program meets very many.
 _GEOMETRIES: dict[tuple[Ints, Ints, dtype], int] = {}
 _MOST_GEOMETRIES = 1 << 16
+# NumPy 1 had 32; beyond them a tensor is read without its dims of one element.
+MOST_NUMPY_DIMS = 32
 _next_key = count(1).__next__
 
 
@@ -218,12 +221,13 @@ class Tensor(Methods):
     def _host(self) -> np.ndarray[Any, Any]:
         """The elements as a NumPy array of the storage's numpy dtype; waits for the device.
 
-        A view of device memory where the host shares it, else a copy. For reading at once: the
-        array does not keep the storage alive.
+        It is flat where there are no elements; where there are more dims than NumPy has, those of
+        one element are left out. A view of device memory where the host shares it, else a copy. For
+        reading at once: the array does not keep the storage alive.
         """
         d, storage = self._dtype, self._storage
         if not self.numel():
-            return np.empty(self._shape, d.numpy)
+            return np.empty(0, d.numpy)
         low, high = extent(self._shape, self._strides)
         first = (self._offset + low) * d.itemsize
         nbytes = (high - low + 1) * d.itemsize
@@ -237,7 +241,11 @@ class Tensor(Methods):
 
             flat = host_bytes(storage.ptr + first, nbytes).view(d.numpy)
         strides = tuple(s * d.itemsize for s in self._strides)
-        return np.lib.stride_tricks.as_strided(flat[-low:], self._shape, strides, writeable=False)
+        shape = self._shape
+        if len(shape) > MOST_NUMPY_DIMS:
+            told = [(n, s) for n, s in zip(shape, strides) if n > 1]
+            shape, strides = tuple([n for n, _ in told]), tuple([s for _, s in told])
+        return np.lib.stride_tricks.as_strided(flat[-low:], shape, strides, writeable=False)
 
     def _host_values(self) -> np.ndarray[Any, Any]:
         """As `_host`, with bfloat16 widened to float32."""
@@ -254,7 +262,10 @@ class Tensor(Methods):
 
     def tolist(self) -> Any:
         """The elements as nested lists of Python numbers (one number for a 0-d tensor)."""
-        return self._host_values().tolist()
+        values = self._host_values()
+        if values.shape == self._shape:
+            return values.tolist()
+        return _nested(values.ravel().tolist(), self._shape)
 
     def __bool__(self) -> bool:
         if self.numel() != 1:
@@ -299,7 +310,9 @@ class Tensor(Methods):
         return id(self)
 
     def __contains__(self, element: Any) -> bool:
-        return bool((self == element).any().item())
+        if not isinstance(element, (Tensor, Number)):
+            raise errors.contains_no_such(element)
+        return bool(self.eq(element).any().item())
 
     def __format__(self, spec: str) -> str:
         return object.__format__(self, spec) if self._shape else format(self.item(), spec)
@@ -308,6 +321,16 @@ class Tensor(Methods):
         found: Tensor = self.clone()
         memo[id(self)] = found
         return found
+
+
+def _nested(values: list[Any], shape: Ints) -> Any:
+    """Numbers in row-major order as nested lists of a shape; of no numbers, the lists alone."""
+    if 0 in shape:
+        shape = shape[: shape.index(0)]
+        values = [[] for _ in range(numel(shape))]
+    for size in reversed(shape):
+        values = [values[k : k + size] for k in range(0, len(values), size)]
+    return values[0]
 
 
 F = TypeVar("F", bound=Callable[..., Any])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import builtins
+import contextlib
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -86,6 +87,7 @@ ALL: tuple[dtype, ...] = (
     float16, bfloat16, float32, float64, complex64, complex128,
 )  # fmt: skip
 
+_NAMED = {d.name: d for d in ALL} | {"float": float, "double": double, "half": half, "int": int}
 _REAL = {complex64: float32, complex128: float64}
 # bfloat16 is left out: its storage type, uint16, is not a type that users have.
 _OF_NUMPY = {(d.numpy.kind, d.itemsize): d for d in ALL if d is not bfloat16}
@@ -128,7 +130,7 @@ def promote_types(type1: dtype, type2: dtype) -> dtype:
     promoted = _PROMOTED.get((type1, type2))
     if promoted is None:
         name, wrong = ("type2", type2) if isinstance(type1, dtype) else ("type1", type1)
-        raise errors.not_a_dtype("promote_types", name, wrong)
+        raise errors.not_a_dtype("promote_types", name, wrong, meant_by(wrong))
     return promoted
 
 
@@ -140,7 +142,7 @@ def can_cast(from_: dtype, to: dtype) -> builtins.bool:
     """
     for name, given in (("from_", from_), ("to", to)):
         if not isinstance(given, dtype):
-            raise errors.not_a_dtype("can_cast", name, given)
+            raise errors.not_a_dtype("can_cast", name, given, meant_by(given))
     return _RANK[from_.kind] <= _RANK[to.kind]
 
 
@@ -182,6 +184,22 @@ def from_numpy_dtype(given: Any) -> dtype:
         raise errors.numpy_dtype_not_supported(numpy_dtype, supported)
     if not numpy_dtype.isnative:
         raise errors.numpy_byte_order(numpy_dtype)
+    return found
+
+
+def meant_by(given: Any) -> dtype | None:
+    """The dtype that text ("float32", "f4") or another library's dtype spells, if one is meant.
+
+    For messages: none of these is taken for a dtype.
+    """
+    if not isinstance(given, (str, np.dtype)) and type(given).__name__ != "dtype":
+        if not (isinstance(given, type) and issubclass(given, np.generic)):
+            return None
+        given = np.dtype(given)
+    found = _NAMED.get(str(given).rpartition(".")[2])
+    if found is None and isinstance(given, str):
+        with contextlib.suppress(TypeError):
+            found = _NAMED.get(np.dtype(given).name)
     return found
 
 
@@ -233,7 +251,7 @@ class iinfo:
 
     def __init__(self, type: dtype) -> None:
         if not isinstance(type, dtype):
-            raise errors.not_a_dtype("iinfo", "type", type)
+            raise errors.not_a_dtype("iinfo", "type", type, meant_by(type))
         if type.kind not in "ui":
             raise errors.no_integer_limits(type)
         self.dtype: str = type.name
@@ -262,7 +280,7 @@ class finfo:
     def __init__(self, type: dtype | None = None) -> None:
         type = _default if type is None else type
         if not isinstance(type, dtype):
-            raise errors.not_a_dtype("finfo", "type", type)
+            raise errors.not_a_dtype("finfo", "type", type, meant_by(type))
         if type.kind not in "fc":
             raise errors.no_floating_limits(type)
         real = type.to_real()

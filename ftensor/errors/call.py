@@ -187,3 +187,11 @@ def read_only(op: str) -> RuntimeError:
         f"{op}: the output's memory is read-only (it was imported from a read-only array); "
         f"write to a clone() instead"
     )
+
+
+def contains_no_such(element: object) -> RuntimeError:
+    """`x in tensor` of something that no element can equal."""
+    return RuntimeError(
+        f"`in` asks a tensor for a number or a tensor, not for {element!r} "
+        f"({type(element).__name__})"
+    )

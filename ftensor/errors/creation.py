@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import warnings
 from collections.abc import Sequence
 
@@ -106,6 +107,42 @@ def ragged(expected: int, found: int, dim: int) -> ValueError:
     return ValueError(
         f"expected a sequence of length {expected} at dim {dim}, but one has {found} elements"
     )
+
+
+def too_deep(value: object, most: int) -> ValueError:
+    """More levels of nesting than there can be dims, as in a list that holds itself."""
+    return ValueError(
+        f"the data is nested deeper than {most} levels, where a {type(value).__name__} still holds "
+        "others; does a sequence hold itself?"
+    )
+
+
+def table_in_data(value: object) -> ValueError:
+    """A data frame, whose sequence is one of columns' names."""
+    return ValueError(
+        f"a {type(value).__name__} is no sequence of numbers; give its values: x.to_numpy()"
+    )
+
+
+def lying_length(
+    value: object, said: int, held: int, kind: type[Exception] = IndexError
+) -> Exception:
+    """A sequence whose length is not the number of what it holds."""
+    found = f"{held}" if held < said else "more"
+    return kind(f"a {type(value).__name__} says that it has {said} elements, but gives {found}")
+
+
+def holds_itself(value: object, most: int) -> TypeError:
+    """A sequence with no end below one of its later elements."""
+    return TypeError(
+        f"a {type(value).__name__} in the data goes deeper than {most} levels; does it hold itself?"
+    )
+
+
+def too_many_numbers(shape: Sequence[int]) -> ValueError:
+    """Nested sequences that are short to write, and hold each other many times."""
+    count = math.prod(n for n in shape if n)
+    return ValueError(f"the data would hold {count} numbers or more, beyond any memory")
 
 
 def number_in_place_of_sequence(value: object, dim: int) -> TypeError:

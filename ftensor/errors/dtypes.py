@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 
-def not_a_dtype(function: str, argument: str, value: object) -> TypeError:
-    """Something else where a dtype is wanted."""
-    return TypeError(
-        f"{function}() needs an ftensor.dtype as `{argument}`, such as ftensor.float32, "
-        f"but was given {value!r} ({type(value).__name__})"
-    )
+def not_a_dtype(function: str, argument: str, value: object, meant: object = None) -> TypeError:
+    """Something else where a dtype is wanted; `meant` is the dtype that it spells, if any."""
+    how = f"such as ftensor.float32, but was given {value!r} ({type(value).__name__})"
+    if meant is not None:
+        how = f"not {value!r} ({type(value).__name__}): write {meant}"
+    return TypeError(f"{function}() needs an ftensor.dtype as `{argument}`, {how}")
 
 
 def no_complex_dtype(dtype: object) -> RuntimeError:

@@ -47,6 +47,14 @@ def bad_manifest(what: str) -> ImageError:
     return ImageError(f"its manifest can't be used: {what}; copy or build the image again")
 
 
+def changed_manifest() -> ImageError:
+    """A manifest that says something else than when it was written."""
+    return ImageError(
+        "its manifest was changed since it was written: what it says has another digest than the "
+        "one it names; build the image again (ftensor build with the same --out links anew)"
+    )
+
+
 def manifest_version(found: object, known: int) -> ImageError:
     """A manifest that another ftensor wrote."""
     return ImageError(

@@ -39,7 +39,10 @@ def unknown_setting(where: str, name: str, known: Sequence[str]) -> InventoryErr
 
 def wrong_value(where: str, name: str, value: object, wanted: str) -> InventoryError:
     """A setting of another type, or out of its range."""
-    return InventoryError(f"{where}: {name} = {value!r}; it must be {wanted}")
+    # Python writes no numbers of thousands of digits.
+    huge = isinstance(value, int) and value.bit_length() > 256
+    shown = f"a number of {value.bit_length()} bits" if huge else repr(value)  # type: ignore[attr-defined]
+    return InventoryError(f"{where}: {name} = {shown}; it must be {wanted}")
 
 
 def missing(where: str, name: str, example: str) -> InventoryError:

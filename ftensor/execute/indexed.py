@@ -37,6 +37,10 @@ if TYPE_CHECKING:
 # A kernel names its inputs a to h.
 MOST_INPUTS = 8
 
+# The elements that one search for true ones counts.
+MOST_AT_ONCE = 2**31 - 1
+SHIFTED = Op("shifted", "shifted(position) -> Tensor", "a + by", params=("by",), only=("int64",))
+
 ADD_AT = Op("add_at", "add_at(values, self) -> Tensor", "b + a", bool_="a | b",
             complex_="ft_cadd(b, a)", located=True)  # fmt: skip
 
@@ -158,10 +162,14 @@ def _merged(shape: Ints, indices: Sequence[Index], like: Tensor, refusal: Refusa
 
 
 def positions(mask: Tensor) -> Tensor:
-    """The linear positions (int64, ascending) of a bool tensor's true elements; waits for it."""
-    mask = mask.contiguous()
+    """The linear positions (int64, ascending) of a bool tensor's true elements; waits for it.
+
+    A mask beyond 32-bit indexing is halved until its parts are not.
+    """
     n = mask.numel()
-    assert n < 2**31, "a mask beyond 32-bit indexing"
+    if n > MOST_AT_ONCE:
+        return _of_halves(mask)
+    mask = mask.contiguous()
     backend = mask._storage.backend
     launch = look_up(backend, ("compact", n), _compact, (backend, n))
     if isinstance(launch, Missing):
@@ -179,6 +187,23 @@ def positions(mask: Tensor) -> Tensor:
     if result.numel():
         enqueue(launch, (result, mask, counts), (n, 0))
     return result
+
+
+def _of_halves(mask: Tensor) -> Tensor:
+    """`positions` of a mask's first and second half, as one tensor."""
+    dim = next(d for d, size in enumerate(mask._shape) if size > 1)
+    size, step = mask._shape[dim], mask._strides[dim]
+    found = []
+    for begin, end in ((0, size // 2), (size // 2, size)):
+        shape = (*mask._shape[:dim], end - begin, *mask._shape[dim + 1 :])
+        part = positions(mask._view(shape, mask._strides, mask._offset + begin * step))
+        before = begin * numel(mask._shape[dim + 1 :])
+        found.append(pointwise(SHIFTED, (part,), (before,)) if before else part)
+    first, second = [f._shape[0] for f in found]
+    result = memory.new_like(mask, (first + second,), dtypes.int64)
+    pointwise(COPY, (found[0],), (), result._view((first,), (1,), 0), True)
+    pointwise(COPY, (found[1],), (), result._view((second,), (1,), first), True)
+    return know_bounds(result, 0, mask.numel() - 1)
 
 
 def _compact(backend: Backend, n: int) -> Launch:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, fields
@@ -9,9 +10,15 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, TypeVar
 
-from ..errors.image import ImageError, bad_manifest, in_file, manifest_version
+from ..errors.image import (
+    ImageError,
+    bad_manifest,
+    changed_manifest,
+    in_file,
+    manifest_version,
+)
 
-FORMAT, VERSION = "ftensor-image", 1
+FORMAT, VERSION = "ftensor-image", 2
 # What a field's annotation asks of a value that was read.
 _TYPES: dict[Any, Any] = {"str": str, "int": int, "float": (int, float)}
 Record = TypeVar("Record")
@@ -85,8 +92,10 @@ class Manifest:
         return tuple(self._entries)
 
     def to_json(self) -> str:
-        """The manifest's text."""
-        return json.dumps({"format": FORMAT, "version": VERSION, **asdict(self)}, indent=1) + "\n"
+        """The manifest's text, with a digest of all that it says."""
+        said = asdict(self)
+        head = {"format": FORMAT, "version": VERSION, "digest": manifest_digest(said)}
+        return json.dumps({**head, **said}, indent=1) + "\n"
 
     @classmethod
     def read(cls, path: Path) -> Manifest:
@@ -110,11 +119,22 @@ class Manifest:
         version = raw.pop("version", None)
         if version != VERSION:
             raise manifest_version(version, VERSION)
+        if raw.pop("digest", None) != manifest_digest(raw):
+            raise changed_manifest()
         try:
             kernels = tuple(_kernel(k) for k in raw.pop("kernels"))
             return _checked(cls(kernels=kernels, **raw))
         except (KeyError, TypeError, ValueError, AttributeError) as error:
             raise bad_manifest(f"a field is missing, wrong or one too many: {error}") from error
+
+
+def manifest_digest(said: Mapping[str, Any]) -> str:
+    """The SHA-256 of what a manifest says, however its text is laid out.
+
+    What a kernel computes is known by its opcode alone: one that was changed gives wrong results.
+    """
+    text = json.dumps(said, sort_keys=True, separators=(",", ":"))
+    return hashlib.sha256(text.encode()).hexdigest()
 
 
 def _checked(made: Record) -> Record:

@@ -26,7 +26,7 @@ def as_dtype(function: str, given: Any) -> dtype | None:
         return given
     found = _PYTHON_TYPES.get(given) if isinstance(given, type) else None
     if found is None:
-        raise errors.not_a_dtype(function, "dtype", given)
+        raise errors.not_a_dtype(function, "dtype", given, dtypes.meant_by(given))
     return found
 
 

@@ -16,7 +16,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add("--target", choices=TARGETS, default="hw",
         help="csim: g++, no licence; hw, hw_emu: Vitis; intel: aoc; "
         "intel-emulator: Intel's FPGA emulator")  # fmt: skip
-    add("--out", required=True, type=Path, metavar="DIR", help="the folder for all that is made")
+    add("--out", required=True, type=_folder, metavar="DIR", help="the folder for all that is made")
     add(
         "--platform",
         default="",
@@ -35,6 +35,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="compile this kernel alone and link nothing; may be repeated")  # fmt: skip
     add("--dry-run", action="store_true",
         help="write the sources and print the commands, but run none")  # fmt: skip
+
+
+def _folder(text: str) -> Path:
+    """A folder's path. An empty one, as of a variable that is not set, would be where one is."""
+    if not text.strip():
+        raise argparse.ArgumentTypeError("the name is empty ('.' is the working folder)")
+    return Path(text)
 
 
 def _count(text: str) -> int:

@@ -192,6 +192,12 @@ def test_mistakes_are_one_message(flow, options, settings, message):
     assert done.stderr.count("\n") == 1
 
 
+def test_an_empty_folder_is_not_the_working_folder(flow):
+    """As of a variable that is not set."""
+    done = flow.build(*CSIM, "--out", "", status=2)
+    assert "argument --out: the name is empty" in done.stderr
+
+
 def test_the_key_of_a_source_covers_every_header_below_it(tmp_path):
     def digest() -> str:
         (source,) = workspace.lay_out(

@@ -68,6 +68,17 @@ def test_jobs_run_once_largest_first_and_are_then_reused(here):
     assert sorted(p.name for p in (here / "objects").iterdir()) == [f"{n}-0123.o" for n in "abcd"]
 
 
+@pytest.mark.parametrize("damage", [b"", b"half", b"half b, changed"])
+def test_an_output_that_was_damaged_is_made_again(here, damage):
+    """A truncated object would fail every link from then on."""
+    todo = [job(here, "a"), job(here, "b")]
+    jobs.run(todo, State(here / "state.json"), 1)
+    todo[1].output.write_bytes(damage)
+    again = jobs.run(todo, State(here / "state.json"), 1)
+    assert [o.result for o in again] == [REUSED, COMPILED]
+    assert todo[1].output.read_text() == "half b"
+
+
 def test_a_failure_does_not_keep_the_others_from_being_done(here):
     todo = [job(here, "good"), job(here, "bad", status=3, weight=9), job(here, "fine")]
     outcomes = jobs.run(todo, State(here / "state.json"), 2)

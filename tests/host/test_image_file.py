@@ -15,7 +15,7 @@ from ftensor.errors.image import ImageError
 from ftensor.image import file as image_file
 from ftensor.image import xclbin
 from ftensor.image.contents import KernelDescription
-from ftensor.image.manifest import Manifest
+from ftensor.image.manifest import Manifest, manifest_digest
 from ftensor.image.pack import content_uuid, pack
 from ftensor.image.xclbin import Kind, Mode, Section
 from ftensor.runtime import targets
@@ -55,6 +55,12 @@ def argument_of(manifest: Manifest, k: int, **changes: Any) -> Manifest:
     arguments = list(manifest.kernels[0].arguments)
     arguments[k] = replace(arguments[k], **changes)
     return kernel_of(manifest, arguments=tuple(arguments))
+
+
+def signed(raw: dict[str, Any]) -> str:
+    """A manifest of nonsense that says so itself: its digest is right."""
+    said = {k: v for k, v in raw.items() if k not in ("format", "version", "digest")}
+    return json.dumps({**raw, "digest": manifest_digest(said)})
 
 
 def versioned(manifest: Manifest, version: int) -> str:
@@ -98,10 +104,28 @@ def test_a_kernel_of_nonsense(folder: Path, changed: dict[str, Any], says: str) 
     def change(d: Any, m: Manifest, x: Any) -> Any:
         raw = json.loads(m.to_json())
         raw["kernels"][0].update(changed)
-        return d, json.dumps(raw), x
+        return d, signed(raw), x
 
     with pytest.raises(ImageError, match=says):
         image_file.read(written(folder, change))
+
+
+def test_a_changed_manifest_is_refused(folder: Path) -> None:
+    """An opcode that another op has would compute that op's results."""
+
+    def change(d: Any, m: Manifest, x: Any) -> Any:
+        raw = json.loads(m.to_json())
+        raw["kernels"][0]["members"][0]["opcode"] += 1
+        return d, json.dumps(raw), x
+
+    def bare(d: Any, m: Manifest, x: Any) -> Any:
+        raw = json.loads(m.to_json())
+        del raw["digest"]
+        return d, json.dumps(raw), x
+
+    for one in (change, bare):
+        with pytest.raises(ImageError, match=r"checked\.xclbin: .*changed.*ftensor build"):
+            image_file.read(written(folder, one))
 
 
 def test_a_whole_image_passes(folder: Path) -> None:

@@ -64,6 +64,11 @@ def test_mistakes_name_their_place(text: str, line: int, said: str) -> None:
         (b"kernel = 3", "kernel = 3; it must be tables"),
         (b"[[kernel]\n", "line 1"),
         (b"\xff\xfe", "utf-8"),
+        (b"x = " + b"[" * 3000 + b"]" * 3000, r"here\.toml: .*nested too deeply"),
+        (b"x = " + b"{a=" * 3000 + b"1" + b"}" * 3000, r"here\.toml: .*nested too deeply"),
+        (b"clock_mhz = " + b"9" * 5000, r"here\.toml: .*digits"),
+        (b"clock_mhz = 0x" + b"f" * 5000, r"here\.toml:1: clock_mhz = a number of 20000 bits"),
+        (b'[[kernel]]\nops = ["add"]\nunits = 0x' + b"f" * 5000, "units = a number of 20000 bits"),
         (b'[[kernel]]\nops = ["*"]\ndtypes = ["@all"]\ngrouping = "single"', "compute units"),
     ],
 )

@@ -14,6 +14,7 @@ from ...errors import creation as errors_creation
 from ...execute.copy import converted
 from ...execute.index_check import know_bounds_of
 from ...execute.memory import new
+from ...iterator.stride import contiguous_strides
 from ...rows.catalogue import op
 from .factory import Told, factory
 from .nested import described, flattened
@@ -120,7 +121,8 @@ def made_of(data: Any, of: dtype | None, where: device) -> Tensor:
     of = of or inferred
     if not values:
         return new(shape, of, where)
-    return uploaded(stored(values, of).reshape(shape), of, where)
+    made = uploaded(stored(values, of), of, where)
+    return made._view(shape, contiguous_strides(shape), 0)
 
 
 @factory(method=False, without=("layout",))

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from itertools import chain
+from collections.abc import Sequence
+from itertools import chain, islice
 from typing import Any
 
 import numpy as np
@@ -17,6 +18,10 @@ Found = tuple[tuple[int, ...], list[Any], dtype]
 
 _NUMBERS = {bool, int, float, complex}
 _SEQUENCES = {list, tuple}
+# Deeper than this torch reads no data; a list that holds itself has no end.
+MOST_DIMS = 128
+# More numbers than any host could hold: a list that holds another one many times says so quickly.
+MOST_NUMBERS = 2**36
 
 
 def flattened(data: Any) -> Found | None:
@@ -24,21 +29,41 @@ def flattened(data: Any) -> Found | None:
 
     Works on whole levels of nesting at once, so that long lists pass at the speed of C.
     """
-    shape: tuple[int, ...] = ()
+    shape = _first_shape(data)
     level: list[Any] = [data]
-    while True:
+    for size in (*shape, None):
         types = set(map(type, level))
         if types <= _NUMBERS:
             return (shape, level, _dtype_of(types)) if level else None
         if not types <= _SEQUENCES:
             return None
         lengths = set(map(len, level))
-        if len(lengths) > 1:
+        if lengths != {size}:
             return None
-        shape += (lengths.pop(),)
-        if not shape[-1]:
+        if not size:
             return shape, [], dtypes.get_default_dtype()
         level = list(chain.from_iterable(level))
+    return None
+
+
+def _first_shape(data: Any) -> tuple[int, ...]:
+    """The shape that the first elements tell; ValueError for one that no data can have."""
+    shape: list[int] = []
+    while type(data) in _SEQUENCES:
+        shape.append(len(data))
+        _check_shape(shape, data)
+        if not shape[-1]:
+            break
+        data = data[0]
+    return tuple(shape)
+
+
+def _check_shape(shape: Sequence[int], data: Any) -> None:
+    """ValueError for more dims or more numbers than there can be."""
+    if len(shape) > MOST_DIMS:
+        raise errors_creation.too_deep(data, MOST_DIMS)
+    if numel([n for n in shape if n]) > MOST_NUMBERS:
+        raise errors_creation.too_many_numbers(shape)
 
 
 def _dtype_of(types: set[type]) -> dtype:
@@ -74,15 +99,26 @@ def _shape(data: Any) -> tuple[int, ...]:
     nested = False
     while _is_sequence(data):
         shape += (len(data),)
+        _check_shape(shape, data)
+        if hasattr(type(data), "to_numpy") and hasattr(data, "columns"):
+            raise errors_creation.table_in_data(data)
         if not shape[-1]:
             break
-        data, nested = data[0], True
+        data, nested = _first(data), True
     if isinstance(data, (str, bytes)):
         raise errors_creation.text_in_data(data, nested)
     return shape
 
 
-def _inferred(data: Any) -> dtype:
+def _first(data: Any) -> Any:
+    """The first of a sequence that says it holds some; ValueError where it gives none."""
+    try:
+        return data[0]
+    except (IndexError, KeyError) as error:
+        raise errors_creation.lying_length(data, len(data), 0, ValueError) from error
+
+
+def _inferred(data: Any, depth: int = 0) -> dtype:
     if isinstance(data, (str, bytes)):
         raise errors_creation.text_in_data(data, False)
     if isinstance(data, Tensor):
@@ -95,12 +131,24 @@ def _inferred(data: Any) -> dtype:
         raise errors_creation.no_dtype_for(data)
     if not len(data):
         return dtypes.get_default_dtype()
+    if depth >= MOST_DIMS:
+        raise errors_creation.holds_itself(data, MOST_DIMS)
     found: dtype | None = None
-    for item in data:
-        mine = _inferred(item)
+    for item in items(data):
+        mine = _inferred(item, depth + 1)
         found = mine if found is None else promote_types(found, mine)
     assert found is not None
     return found
+
+
+def items(data: Any) -> Sequence[Any]:
+    """What a sequence holds: as many as it says, for some say one thing and go on for ever."""
+    if type(data) in _SEQUENCES:
+        return data
+    held = list(islice(data, len(data) + 1))
+    if len(held) != len(data):
+        raise errors_creation.lying_length(data, len(data), len(held))
+    return held
 
 
 def _collect(data: Any, shape: tuple[int, ...], dim: int, values: list[Any]) -> None:
@@ -111,7 +159,7 @@ def _collect(data: Any, shape: tuple[int, ...], dim: int, values: list[Any]) -> 
         raise errors_creation.number_in_place_of_sequence(data, dim)
     if len(data) != shape[dim]:
         raise errors_creation.ragged(shape[dim], len(data), dim)
-    for item in data.tolist() if isinstance(data, np.ndarray) else data:
+    for item in data.tolist() if isinstance(data, np.ndarray) else items(data):
         _collect(item, shape, dim + 1, values)
 
 

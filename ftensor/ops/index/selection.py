@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -19,6 +20,7 @@ from ...iterator.shape import Ints, broadcast_shapes, numel
 from ...iterator.stride import broadcast_strides, contiguous_strides, view_strides
 from ...rows.catalogue import enter
 from ...rows.op import Op
+from ..create.nested import items
 from ..view.basic_index import basic_index
 
 _INTS = (dtypes.int64, dtypes.int32)
@@ -133,12 +135,15 @@ def _made_tensor(item: Any, t: Tensor) -> Tensor:
     """A bool, a sequence or an array as a tensor; numbers that are no ints are cut, as in torch."""
     if isinstance(item, (str, bytes)):
         raise errors_index.bad_index_type(item)
-    if not isinstance(item, (bool, np.ndarray, np.generic)) and not (
+    if not isinstance(item, (bool, np.ndarray)) and not (
         hasattr(item, "__len__") and hasattr(item, "__getitem__") and not isinstance(item, dict)
     ):
-        if not hasattr(item, "__index__"):
-            raise errors_index.bad_index(item)
-        item = item.__index__()
+        try:
+            item = operator.index(item)
+        except Exception as error:  # its own __index__ may raise anything: it is no index then
+            raise errors_index.bad_index(item) from error
+    elif not isinstance(item, (bool, np.ndarray)):
+        item = items(item)
     array = np.asarray(item)
     if array.dtype.kind not in "biuf":
         raise errors_index.bad_index_type(item)

@@ -39,7 +39,7 @@ def checked(
     if keepdim is not False and keepdim is not True:
         raise errors.argument_type(name, "keepdim", "a bool", keepdim)
     if dtype is not None and not isinstance(dtype, dtypes.dtype):
-        raise errors.argument_type(name, "dtype", "an ftensor.dtype", dtype)
+        raise errors.not_a_dtype(name, "dtype", dtype, dtypes.meant_by(dtype))
     if out is not None and not isinstance(out, Tensor):
         raise errors.not_a_tensor(name, "out", out)
 
@@ -75,7 +75,7 @@ def dims_of(name: str, dim: Any, ndim: int, rule: Dims = _SOME) -> Ints:
             if not dim and rule is _SOME:
                 dim = None
     found = normalize_dims(dim, ndim)
-    if ndim > MOST_DIMS:
+    if ndim > MOST_DIMS and dim is not None:
         raise errors_reduce.too_many_dims(name, ndim, MOST_DIMS)
     return found if ndim else ()
 

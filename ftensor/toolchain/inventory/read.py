@@ -67,7 +67,9 @@ def parse(data: bytes, path: Path) -> Inventory:
     try:
         text = data.decode()
         raw = tomllib.loads(text)
-    except (UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+    except RecursionError as error:
+        raise errors.unreadable(path, "its values are nested too deeply to be read") from error
+    except ValueError as error:  # what is no text, no TOML, or a number too long for an int
         raise errors.unreadable(path, error) from error
     table = Table.top(path, text, raw)
     image = parse_image(table)

@@ -1,8 +1,9 @@
 """Run compilers side by side: largest first, each once, and an interrupted run goes on.
 
-A job is done when its output exists under its final name. A compiler writes into a folder of
-its own, and what it wrote is renamed when it has ended well, so that no half-written file is ever
-taken for an output. The output's name holds a hash of all that went into it.
+A job is done when its output exists under its final name, and is what the compiler wrote, as far as
+the folder's state knows. A compiler writes into a folder of its own, and what it wrote is renamed
+when it has ended well, so that no half-written file is ever taken for an output. The output's name
+holds a hash of all that went into it.
 """
 
 from __future__ import annotations
@@ -145,7 +146,7 @@ def run(
     outcomes: dict[str, Outcome] = {}
     waiting = []
     for job in jobs:
-        if job.output.is_file():
+        if job.output.is_file() and state.whole(job):
             outcomes[job.name] = Outcome(job, REUSED)
         else:
             waiting.append(job)

@@ -1,7 +1,8 @@
-"""What a build folder remembers: how long each job took. Never half-written."""
+"""What a build folder remembers: how long each job took, and what it made. Never half-written."""
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 from collections.abc import Iterable
@@ -29,29 +30,37 @@ def write_whole(path: Path, content: str | bytes) -> None:
 
 
 class State:
-    """The durations of earlier jobs, in seconds, by the jobs' names."""
+    """The durations of earlier jobs, in seconds, and their outputs' digests, by the jobs' names."""
 
     def __init__(self, path: Path) -> None:
-        """Read what is there; a damaged file is as good as none: it only holds durations."""
+        """Read what is there; a damaged file is as good as none: everything is guessed."""
         self.path = path
         self.jobs: dict[str, dict[str, Any]] = {}
         try:
             found = json.loads(path.read_text())
-        except (OSError, ValueError):
+        except (OSError, ValueError, RecursionError):
             return
         jobs = found.get("jobs") if isinstance(found, dict) else None
         if isinstance(jobs, dict) and found.get("version") == VERSION:
             self.jobs = {name: job for name, job in jobs.items() if _well_formed(job)}
 
     def record(self, job: Job, seconds: float) -> None:
-        """Keep the duration of a job that ended well."""
+        """Keep the duration and the output's digest of a job that ended well."""
         self.jobs[job.name] = {
             "key": job.key,
             "seconds": round(seconds, 3),
             "weight": job.weight,
+            "sha256": _digest(job.output),
         }
         text = json.dumps({"version": VERSION, "jobs": self.jobs}, indent=1, sort_keys=True)
         write_whole(self.path, text + "\n")
+
+    def whole(self, job: Job) -> bool:
+        """Whether an output is still what its compiler wrote; True where nobody knows."""
+        earlier = self.jobs.get(job.name)
+        if earlier is None or earlier.get("key") != job.key or "sha256" not in earlier:
+            return True
+        return bool(earlier["sha256"] == _digest(job.output))
 
     def expected(self, jobs: Iterable[Job]) -> dict[str, float | None]:
         """Seconds that each job will take: as last time, or by its weight; None when unknown."""
@@ -64,6 +73,14 @@ class State:
             by_weight = None if rate is None else rate * job.weight
             times[job.name] = earlier["seconds"] if earlier is not None else by_weight
         return times
+
+
+def _digest(file: Path) -> str:
+    digest = hashlib.sha256()
+    with file.open("rb") as opened:
+        while part := opened.read(1 << 20):
+            digest.update(part)
+    return digest.hexdigest()
 
 
 def _well_formed(job: object) -> bool:
