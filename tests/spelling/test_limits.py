@@ -89,7 +89,7 @@ LATER: list[Any] = [1]
 LATER.append(LATER)
 
 DATA: dict[str, Callable[[], Any]] = {
-    "a list that holds itself": lambda: Says(3, lambda i: i),
+    "a list that holds itself": lambda: ITSELF,
     "a list that holds itself later": lambda: LATER,
     "3000 levels": lambda: nested(3000, []),
     "129 levels": lambda: nested(129, []),
@@ -228,7 +228,7 @@ def test_in(element: Any, n: int) -> None:
     [np.float64(1), np.float32(1), 1.0, np.bool_(True), np.array(1), np.array([0.5]), np.int8(1),
      np.uint8(1), np.str_("a"), np.datetime64("2020"), np.complex64(1), Index(1), "a", b"a", {1},
      Index(ValueError("no")), object(), int, 1j, 2**70, -(2**70), slice(2**70), slice(1.0),
-     slice("a"), slice(np.int64(1)), slice(np.float64(1)), [[0, 1]], [None], ["a"], ITSELF,
+     slice("a"), slice(np.int64(1)), slice(np.float64(1)), [[0, 1]], [None], ["a"],
      range(2), ..., (..., ...), (), [], True, False, (0, 0), np.array(["a"]), np.array([None])],
 )  # fmt: skip
 def test_odd_indices(index: Any) -> None:
