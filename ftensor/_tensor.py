@@ -312,7 +312,8 @@ class Tensor(Methods):
     def __contains__(self, element: Any) -> bool:
         if not isinstance(element, (Tensor, Number)):
             raise errors.contains_no_such(element)
-        return bool(self.eq(element).any().item())
+        equal: Any = self == element
+        return bool(equal.any().item())
 
     def __format__(self, spec: str) -> str:
         return object.__format__(self, spec) if self._shape else format(self.item(), spec)
