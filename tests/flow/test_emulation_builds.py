@@ -8,7 +8,6 @@ import shutil
 import signal
 import subprocess
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -46,12 +45,11 @@ print(found["sqrt"], found["neg"], len(found))
 
 
 @pytest.fixture(autouse=True)
-def needs(nothing_left: None) -> Iterator[None]:
+def needs() -> None:
     require_xrt()
     if shutil.which("g++") is None:
         assert os.environ.get("FTENSOR_REQUIRE_TARGETS") != "1", "g++ is not here"
         pytest.skip("needs g++")
-    yield
 
 
 def run(
@@ -163,7 +161,7 @@ def test_a_folder_that_others_write_is_not_used(tmp_path: Path) -> None:
     assert not list((tmp_path / "emulate").glob("*/*"))
 
 
-def test_interrupted_while_a_compiler_runs(tmp_path: Path) -> None:
+def test_interrupted_while_a_compiler_runs(tmp_path: Path, nothing_left: None) -> None:
     """Ctrl-C reaches the program and the compiler at once, and neither is waited for."""
     script, begun = tmp_path / "cxx", tmp_path / "begun"
     os.mkfifo(begun)
@@ -171,7 +169,9 @@ def test_interrupted_while_a_compiler_runs(tmp_path: Path) -> None:
         f'#!/bin/sh\n[ "$1" = --version ] && exec g++ "$@"\necho >{begun}\nexec sleep {HANG}\n'
     )
     script.chmod(0o700)
-    command = [sys.executable, "-m", "ftensor", "emulate", "--", sys.executable, "-c", PROGRAM]
+    # Whoever started the tests may have SIGINT ignored, which programs inherit.
+    text = "import signal; signal.signal(signal.SIGINT, signal.default_int_handler)" + PROGRAM
+    command = [sys.executable, "-m", "ftensor", "emulate", "--", sys.executable, "-c", text]
     with subprocess.Popen(
         command, text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE, stdin=subprocess.PIPE,
         start_new_session=True, env=environment(tmp_path / "cache", CXX=str(script)),
