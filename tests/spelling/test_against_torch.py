@@ -180,3 +180,11 @@ def test_threshold_takes_an_output() -> None:
     both("o = L.empty(0); L.threshold(L.arange(4.), 1, 7, out=o)", True)
     with pytest.raises(TypeError):
         ft.nn.functional.threshold(ft.ones(2), 1, 7, out=ft.empty(0))  # torch's has `inplace`
+
+
+@pytest.mark.parametrize("to", ["float32", "float64", "int32", "complex64"])
+def test_a_choice_goes_to_an_output_of_its_own_dtype(to: str) -> None:
+    both(
+        f"L.where(L.ones(3) > 0, L.ones(3), L.zeros(3), out=L.empty(3, dtype=L.{to}))",
+        to == "float32",
+    )

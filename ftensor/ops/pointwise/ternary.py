@@ -22,7 +22,7 @@ def _check_clamp(row: Op, inputs: Any, params: Any, common: dtypes.dtype) -> Non
 
 WHERE = Op(
     "where", "where(condition, input, other) -> Tensor", "a ? b : c",
-    complex_="ftb_cwhere(a, b, c)", masks=(0,),
+    complex_="ftb_cwhere(a, b, c)", masks=(0,), exact_out=True,
 )  # fmt: skip
 CLAMP = Op(
     "clamp", "clamp(input, min, max) -> Tensor", "ft_min(ft_max(a, b), c)",
