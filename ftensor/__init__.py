@@ -58,8 +58,10 @@ from .formats import (
 )
 from .fpga import load_image, synchronize
 from .interop import methods as _methods
+from .interop import pickling as _pickling
 from .interop.dlpack import from_dlpack
 from .interop.numpy import from_numpy
+from .interop.state import load, save
 from .interop.torch import from_torch
 from .ops import bind as _bind
 from .ops import load as _load

@@ -73,6 +73,8 @@ from .fpga import load_image as load_image
 from .fpga import synchronize as synchronize
 from .interop.dlpack import from_dlpack as from_dlpack
 from .interop.numpy import from_numpy as from_numpy
+from .interop.state import load as load
+from .interop.state import save as save
 from .interop.torch import from_torch as from_torch
 from .runtime.fallback import FallbackWarning as FallbackWarning
 from .runtime.fallback import fallback_report as fallback_report

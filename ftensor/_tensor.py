@@ -318,11 +318,6 @@ class Tensor(Methods):
     def __format__(self, spec: str) -> str:
         return object.__format__(self, spec) if self._shape else format(self.item(), spec)
 
-    def __deepcopy__(self, memo: dict[int, Any]) -> Tensor:
-        found: Tensor = self.clone()
-        memo[id(self)] = found
-        return found
-
 
 def _nested(values: list[Any], shape: Ints) -> Any:
     """Numbers in row-major order as nested lists of a shape; of no numbers, the lists alone."""

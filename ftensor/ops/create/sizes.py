@@ -25,8 +25,6 @@ from .arguments import (
 from .factory import Told, factory
 
 if TYPE_CHECKING:
-    import numpy as np
-
     from ..._device import DeviceLike
 
 Ints = tuple[int, ...]
@@ -142,16 +140,6 @@ def legacy_constructor(
     return creation_data.made_of(first, of, where)
 
 
-def rebuild(array: np.ndarray[Any, Any], of: dtype) -> Tensor:
-    """A pickled tensor, on the device of new tensors; bfloat16 comes as float32."""
-    return creation_data.made_of(array, of, Told("tensor").device)
-
-
 @method("__new__")
 def called(cls: type[Tensor], *args: Any, **kwargs: Any) -> Tensor:
     return legacy_constructor(*args, **kwargs)
-
-
-@method("__reduce__")
-def reduced(self: Tensor) -> Any:
-    return rebuild, (self._host_values().copy(order="K"), self._dtype)

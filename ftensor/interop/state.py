@@ -1,0 +1,178 @@
+"""Tensors in files: `save` and `load`, by the safetensors format, which runs no code at loading."""
+
+from __future__ import annotations
+
+import json
+import os
+from contextlib import suppress
+from pathlib import Path
+from typing import Any, BinaryIO
+
+import numpy as np
+
+from .. import dtypes
+from .._device import DeviceLike, backend_of, resolve
+from .._tensor import Tensor
+from ..errors import state as errors_state
+from ..execute.memory import new
+from ..iterator.stride import contiguous_strides
+from . import safetensors
+from .torch import from_torch
+
+# Where the file's text tells how tensors were put together, unless they were a plain dict.
+NOTE = "ftensor"
+_DTYPES = {d.name: d for d in vars(dtypes).values() if isinstance(d, dtypes.dtype)}
+_SIZES = {name: d.itemsize for name, d in _DTYPES.items() if name in safetensors.WORDS}
+ZIP = b"PK\x03\x04"
+
+
+def save(obj: Any, f: str | os.PathLike[str] | BinaryIO) -> None:
+    """Write tensors to a file (a path, or an object with `write`) in the safetensors format.
+
+    `obj` is a tensor, or lists, tuples and dicts of tensors, numbers, strings and None. A dict of
+    tensors is what other readers of the format see as such. Every tensor is written whole and
+    contiguous: views that share memory are apart when they are loaded. A path is replaced only when
+    everything is written. TypeError for anything else.
+    """
+    tensors: dict[str, Tensor] = {}
+    plain = isinstance(obj, dict) and all(
+        isinstance(k, str) and isinstance(v, Tensor) and k != "__metadata__"
+        and v._dtype.name in _SIZES for k, v in obj.items()
+    )  # fmt: skip
+    if plain:
+        tensors, notes = obj, {}
+    else:
+        try:
+            notes = {NOTE: json.dumps(_tree(obj, tensors, ""))}
+        except RecursionError:
+            raise errors_state.too_deep() from None
+    content = {name: _bytes_of(t) for name, t in tensors.items()}
+    if not isinstance(f, (str, os.PathLike)):
+        safetensors.write(f, content, notes)
+        return
+    path = Path(f)
+    part = path.with_name(f"{path.name}.{os.getpid()}.part")
+    try:
+        with part.open("wb") as file:
+            safetensors.write(file, content, notes)
+        part.replace(path)
+    finally:
+        with suppress(FileNotFoundError):
+            part.unlink()
+
+
+def _bytes_of(t: Tensor) -> tuple[str, tuple[int, ...], Any]:
+    data = np.ascontiguousarray(t._host()).reshape(-1).view(np.uint8).data
+    if t._dtype.name in _SIZES:
+        return t._dtype.name, t._shape, data
+    return t._dtype.to_real().name, (*t._shape, 2), data  # the format lacks this complex dtype
+
+
+def _as_complex(pairs: Tensor) -> Tensor:
+    """Pairs of numbers, just loaded, as what they are the parts of."""
+    shape = pairs._shape[:-1]
+    strides = contiguous_strides(shape)
+    return Tensor._make(pairs._storage, pairs._dtype.to_complex(), shape, strides)
+
+
+def _tree(value: Any, tensors: dict[str, Tensor], where: str) -> Any:
+    """What `_value` makes the same value of; tensors are collected under the names of their
+    places."""
+    if isinstance(value, Tensor):
+        name = where or "tensor"
+        while name in tensors:  # {"a": {"b": x}, "a.b": y}
+            name += "_"
+        tensors[name] = value
+        return {"tensor" if value._dtype.name in _SIZES else "complex": name}
+    if value is None or isinstance(value, (bool, str)) or type(value) in (int, float):
+        return value
+    if isinstance(value, dict):
+        pairs = []
+        for key, part in value.items():
+            if type(key) not in (str, int):
+                raise errors_state.not_savable(key, f"a key of {where or 'the dict'}")
+            pairs.append([key, _tree(part, tensors, f"{where}.{key}" if where else str(key))])
+        return {"dict": pairs}
+    if type(value) in (list, tuple):
+        parts = [
+            _tree(part, tensors, f"{where}.{i}" if where else str(i))
+            for i, part in enumerate(value)
+        ]
+        return {type(value).__name__: parts}
+    raise errors_state.not_savable(value, where)
+
+
+def load(f: str | os.PathLike[str] | BinaryIO, *, map_location: DeviceLike | None = None) -> Any:
+    """What `save` wrote, or the dict of tensors of any safetensors file, on `map_location` (the
+    device of new tensors unless it is given). No code of the file is run.
+
+    A file of `torch.save` is read by torch's weights-only loader, where torch is installed.
+    ValueError for a file that is not whole or of another kind.
+    """
+    if isinstance(f, (str, os.PathLike)):
+        data = Path(f).read_bytes()
+    else:
+        data = f.read()
+    path = f if isinstance(f, (str, os.PathLike)) else getattr(f, "name", "the file")
+    where = resolve(map_location)
+    if data[:4] == ZIP:
+        return _of_torch(data, path, where)
+    if data[8:9] != b"{":
+        raise errors_state.unreadable(path, data[:8])
+    view = memoryview(data)
+    held, notes, begin = safetensors.read_header(view, _SIZES, path)
+    tensors = {}
+    for t in held:
+        made = new(t.shape, _DTYPES[t.dtype], where)
+        content = np.frombuffer(view[begin + t.start : begin + t.end], np.uint8)
+        if content.size:
+            backend_of(where).upload(made._storage, 0, content.view(made._dtype.numpy))
+        tensors[t.name] = made
+    if NOTE not in notes:
+        return tensors
+    try:
+        return _value(json.loads(notes[NOTE]), tensors)
+    except (KeyError, TypeError, ValueError, IndexError, RecursionError):
+        raise errors_state.bad_tree(path) from None
+
+
+def _value(tree: Any, tensors: dict[str, Tensor]) -> Any:
+    """The value that a tree tells of."""
+    if not isinstance(tree, dict):
+        return tree
+    ((kind, content),) = tree.items()
+    if kind == "tensor":
+        return tensors[content]
+    if kind == "complex":
+        return _as_complex(tensors[content])
+    if kind == "dict":
+        return {key: _value(part, tensors) for key, part in content}
+    parts = [_value(part, tensors) for part in content]
+    return tuple(parts) if kind == "tuple" else parts
+
+
+def _of_torch(data: bytes, path: object, where: Any) -> Any:
+    """The tensors in a file of `torch.save`, nested as they are there."""
+    import io
+    import pickle
+
+    try:
+        import torch
+    except ImportError:
+        raise errors_state.needs_torch(path) from None
+    try:
+        found = torch.load(io.BytesIO(data), map_location="cpu", weights_only=True)
+    except (pickle.UnpicklingError, RuntimeError) as error:
+        why = str(error).partition("\n")[0]
+        raise errors_state.torch_refuses(path, why) from None
+    return _from_torch(found, where)
+
+
+def _from_torch(value: Any, where: Any) -> Any:
+    if type(value).__module__.partition(".")[0] == "torch" and hasattr(value, "detach"):
+        return from_torch(value.detach()).to(where)
+    if isinstance(value, dict):
+        return {key: _from_torch(part, where) for key, part in value.items()}
+    if type(value) in (list, tuple):
+        return type(value)(_from_torch(part, where) for part in value)
+    return value

@@ -1,0 +1,148 @@
+"""Tensors in files, in pickles and in deep copies."""
+
+from __future__ import annotations
+
+import copy
+import io
+import json
+import pickle
+import random
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import ftensor as ft
+
+from ..oracle import torch
+
+ALL = [getattr(ft, name) for name in (
+    "bool", "uint8", "int8", "int16", "int32", "int64", "float16", "bfloat16", "float32", "float64",
+    "complex64", "complex128",
+)]  # fmt: skip
+
+
+def written(value: Any) -> bytes:
+    file = io.BytesIO()
+    ft.save(value, file)
+    return file.getvalue()
+
+
+def read(data: bytes) -> Any:
+    return ft.load(io.BytesIO(data))
+
+
+@pytest.mark.parametrize("of", ALL, ids=str)
+def test_a_tensor_of_each_dtype_comes_back(of: ft.dtype, tmp_path: Path) -> None:
+    t = ft.arange(6).reshape(2, 3).to(of).t()
+    ft.save([t, t[:0], t[0, 0]], tmp_path / "t.safetensors")
+    whole, empty, one = ft.load(tmp_path / "t.safetensors")
+    assert whole.dtype is of and ft.equal(whole, t) and whole.is_contiguous()
+    assert empty.shape == (0, 2) and one.shape == () and one.dtype is of
+    assert list(tmp_path.iterdir()) == [tmp_path / "t.safetensors"]
+
+
+def test_values_keep_their_form() -> None:
+    t = ft.arange(3)
+    value = {"a": {"b": t}, "a.b": t + 1, 3: [None, True, 1, 2.5, "x", (t,)]}
+    found = read(written(value))
+    assert list(found) == ["a", "a.b", 3]
+    assert found[3][:5] == [None, True, 1, 2.5, "x"] and type(found[3][5]) is tuple
+    assert ft.equal(found["a"]["b"], t) and ft.equal(found["a.b"], t + 1)
+
+
+def test_other_programs_read_and_write_it() -> None:
+    other = pytest.importorskip("safetensors.torch", reason="the format's own library")
+    t = {"x": torch.arange(6.0).reshape(2, 3), "y": torch.tensor([1, 2]).bfloat16()}
+    mine = {name: ft.from_torch(x) for name, x in t.items()}
+    theirs = other.load(written(mine))
+    assert all(torch.equal(theirs[name], t[name]) for name in t)
+    back = read(other.save(t))
+    assert all(torch.equal(back[name].to_torch(), t[name]) for name in t)
+
+
+def test_torchs_files_are_read(tmp_path: Path) -> None:
+    path = tmp_path / "model.pt"
+    weight = torch.arange(6.0).reshape(2, 3).requires_grad_()
+    torch.save({"weight": torch.nn.Parameter(weight), "step": 3}, path)
+    found = ft.load(path)
+    assert found["step"] == 3 and torch.equal(found["weight"].to_torch(), weight.detach())
+
+
+def test_no_code_of_a_file_is_run(tmp_path: Path) -> None:
+    class Trap:
+        def __reduce__(self) -> Any:
+            return Path.touch, (tmp_path / "trap",)
+
+    torch.save(Trap(), tmp_path / "bad.pt")
+    with pytest.raises(ValueError, match="weights-only"):
+        ft.load(tmp_path / "bad.pt")
+    (tmp_path / "bad.pickle").write_bytes(pickle.dumps(Trap()))
+    with pytest.raises(ValueError, match="neither"):
+        ft.load(tmp_path / "bad.pickle")
+    assert not (tmp_path / "trap").exists()
+
+
+def test_what_cannot_be_saved_is_named(tmp_path: Path) -> None:
+    with pytest.raises(TypeError, match=r"layers\.1 is a set"):
+        ft.save({"layers": [1, {2}]}, tmp_path / "t")
+    endless: list[Any] = []
+    endless.append(endless)
+    with pytest.raises(ValueError, match="contains itself"):
+        ft.save(endless, tmp_path / "t")
+    assert not list(tmp_path.iterdir())
+
+
+def test_damaged_files_are_refused() -> None:
+    """Cut, changed and invented ones: a ValueError, or a file that still says something whole."""
+    whole = written({"a": ft.arange(4), "b": [ft.ones(2, 3)]})
+    for end in range(0, len(whole), 7):
+        with pytest.raises(ValueError, match="file"):
+            read(whole[:end])
+    chance = random.Random(1)
+    for _ in range(300):
+        data = bytearray(whole)
+        for _ in range(chance.randint(1, 4)):
+            data[chance.randrange(len(data))] = chance.randrange(256)
+        try:
+            read(bytes(data))
+        except ValueError:
+            continue
+
+
+@pytest.mark.parametrize("entry", [
+    {"dtype": "F32", "shape": [2**62, 8], "data_offsets": [0, 8]},
+    {"dtype": "F32", "shape": [-1], "data_offsets": [0, 8]},
+    {"dtype": "F32", "shape": [3], "data_offsets": [0, 8]},
+    {"dtype": "F32", "shape": [2], "data_offsets": [4, 12]},
+    {"dtype": "F4", "shape": [2], "data_offsets": [0, 8]},
+    {"dtype": "F32", "shape": [2.0], "data_offsets": [0, 8]},
+    {"dtype": "F32", "shape": [2]}, [], "F32",
+])  # fmt: skip
+def test_headers_that_lie_are_refused(entry: Any) -> None:
+    text = json.dumps({"a": entry}).encode()
+    with pytest.raises(ValueError, match="the file"):
+        read(len(text).to_bytes(8, "little") + text + bytes(8))
+
+
+@pytest.mark.parametrize("again", [copy.deepcopy, lambda x: pickle.loads(pickle.dumps(x))])
+def test_shared_memory_stays_shared(again: Any) -> None:
+    base = ft.arange(12.0).reshape(3, 4)
+    row, turned = base[1], base.t()
+    copied, its_row, its_turn = again((base, row, turned))
+    its_row.zero_()
+    assert copied.tolist()[1] == [0.0] * 4 and its_turn.stride() == (1, 4)
+    assert its_turn[0, 1].item() == 0.0 and base[1, 0].item() == 4.0
+
+
+def test_copies_keep_dtypes_and_own_their_memory() -> None:
+    array = np.arange(4.0)
+    given = ft.from_numpy(array)
+    for made in (copy.deepcopy(given), pickle.loads(pickle.dumps(given))):
+        array[0] = 7.0
+        assert made.tolist() == [0.0, 1.0, 2.0, 3.0]
+        array[0] = 0.0
+    for of in ALL:
+        t = pickle.loads(pickle.dumps(ft.ones(2, dtype=of)[1:]))
+        assert t.dtype is of and t.tolist() == ft.ones(1, dtype=of).tolist()
