@@ -9,6 +9,7 @@ import warnings
 from typing import TYPE_CHECKING, Any
 
 from . import errors
+from .dtypes import meant_by
 from .runtime import fallback
 from .runtime import mapping as policy
 from .runtime.discovery import Found, find
@@ -39,7 +40,7 @@ class device:
         elif isinstance(type, str):
             match = _FORM.fullmatch(type)
             if match is None or match[1] not in TYPES:
-                raise errors.bad_device(type)
+                raise errors.bad_device(type, meant_by(type))
             kind, given = match[1], None if match[2] is None else int(match[2])
         else:
             raise errors.bad_device_type(type)

@@ -8,7 +8,6 @@ import re
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from importlib import import_module
-from pathlib import Path
 from typing import Any, NoReturn
 
 from . import pages
@@ -166,7 +165,7 @@ def parser() -> argparse.ArgumentParser:
         "--install", action="store_true", help="with --intel: install the emulator first"
     )
     emulate.add_argument(
-        "--folder", type=Path, metavar="DIR", help="with --intel: where the emulator is"
+        "--folder", type=options.folder, metavar="DIR", help="with --intel: where the emulator is"
     )
     emulate.add_argument("program", nargs=argparse.REMAINDER, help="the program and its arguments")
     return top

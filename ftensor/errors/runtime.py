@@ -78,8 +78,11 @@ def bad_fallback(policy: object, policies: Sequence[str]) -> ValueError:
     return ValueError(f"{policy!r} is no fallback policy; there are {', '.join(policies)}{near}")
 
 
-def bad_device(value: object) -> RuntimeError:
-    """A device string that names no kind of device ftensor has, or not in its form."""
+def bad_device(value: object, meant: object = None) -> RuntimeError:
+    """A device string that names no kind of device ftensor has, or not in its form; `meant` is the
+    dtype that it names instead."""
+    if meant is not None:
+        return RuntimeError(f"{value!r} names no device; for the dtype write {meant}")
     return RuntimeError(
         f"{value!r} names no device; devices are 'fpga', 'fpga:N' and 'cpu' "
         f"(set_device_mapping or FTENSOR_DEVICE says what hardware 'fpga' stands for)"

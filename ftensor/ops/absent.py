@@ -20,7 +20,7 @@ def of_module(module: ModuleType, name: str) -> AttributeError:
 @method("__getattr__")
 def of_tensor(self: Tensor, name: str) -> Any:
     """Refuse a name that tensors do not have."""
-    way = ""
+    way = "x.to(dtype)" if name == "astype" else ""
     if name in ENTRIES:
         way = f"ft.{name}(x, ...)"
     elif name.endswith("_") and name[:-1] in vars(Tensor):

@@ -16,7 +16,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add("--target", choices=TARGETS, default="hw",
         help="csim: g++, no licence; hw, hw_emu: Vitis; intel: aoc; "
         "intel-emulator: Intel's FPGA emulator")  # fmt: skip
-    add("--out", required=True, type=_folder, metavar="DIR", help="the folder for all that is made")
+    add("--out", required=True, type=folder, metavar="DIR", help="the folder for all that is made")
     add(
         "--platform",
         default="",
@@ -37,7 +37,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="write the sources and print the commands, but run none")  # fmt: skip
 
 
-def _folder(text: str) -> Path:
+def folder(text: str) -> Path:
     """A folder's path. An empty one, as of a variable that is not set, would be where one is."""
     if not text.strip():
         raise argparse.ArgumentTypeError("the name is empty ('.' is the working folder)")

@@ -286,3 +286,9 @@ def test_masks_beyond_what_one_search_counts(
         assert ft.from_torch(values)[a].tolist() == values[b].tolist()
     some, all_ = ft.tensor([True]), torch.tensor([True])
     assert some.expand(9).nonzero().tolist() == all_.expand(9).nonzero().tolist()
+
+
+@pytest.mark.parametrize("given", ["float32", np.float32, np.dtype("float32")], ids=repr)
+def test_to_says_how_a_dtype_is_written(given: Any) -> None:
+    with pytest.raises((RuntimeError, TypeError), match=r"write ftensor\.float32"):
+        ft.ones(2).to(given)

@@ -45,7 +45,7 @@ def to(
         first = given.pop(0)
         if isinstance(first, Tensor):
             found: tuple[Any, Any] = (first._dtype, first._storage.device)
-        elif isinstance(first, (dtypes.dtype, type)):
+        elif isinstance(first, (dtypes.dtype, type, np.dtype)):
             found = (first, None)
         elif first is None or _names_device(first):
             found = (_dtype_in(given), first)
