@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from ... import dtypes, errors
 from ..._device import device as Device
 from ..._device import resolve
