@@ -1,5 +1,7 @@
 // Matrix elements: as they lie in memory (FT_E), and as values to compute with (FT_X).
-// Set before this file: FT_E; FT_E_HALF, FT_E_BFLOAT16 or FT_COMPLEX where that is what it holds.
+// Set before this file: FT_E; FT_E_HALF, FT_E_BFLOAT16 or FT_COMPLEX where that is what it holds; FT_APART in
+// HLS sources: `fma` is one instruction of a CPU, but no core of Vitis' library. Its logic takes as much as several
+// adders and is twice as long as one; a product in a core of its own is outside of what the sum waits for.
 #if FT_COMPLEX
 #define FT_PARTS 2
 typedef FT_C FT_X;
@@ -10,6 +12,9 @@ typedef FT_C FT_X;
 #define FT_PANEL_LOAD(p) ft_load_pair(p)
 FT_FN_ONCE FT_X ft_xadd(FT_X x, FT_X y) { return ft_cadd(x, y); }
 FT_FN_ONCE FT_X ft_xmul(FT_X x, FT_X y) { return ft_cmul(x, y); }
+#if FT_APART
+FT_FN_ONCE FT_X ft_xfma(FT_X x, FT_X y, FT_X sum) { return ft_xadd(sum, ft_xmul(x, y)); }
+#else
 FT_FN_ONCE FT_X ft_xfma(FT_X x, FT_X y, FT_X sum)
 {
     sum.re = fma(x.re, y.re, sum.re);
@@ -18,6 +23,7 @@ FT_FN_ONCE FT_X ft_xfma(FT_X x, FT_X y, FT_X sum)
     sum.im = fma(x.im, y.re, sum.im);
     return sum;
 }
+#endif
 #else
 #define FT_PARTS 1
 typedef FT_V FT_X;
@@ -28,7 +34,7 @@ typedef FT_V FT_X;
 #define FT_PANEL_LOAD(p) FT_VLOAD(p)
 FT_FN_ONCE FT_X ft_xadd(FT_X x, FT_X y) { return x + y; }
 FT_FN_ONCE FT_X ft_xmul(FT_X x, FT_X y) { return x * y; }
-#if FT_FLOATING
+#if FT_FLOATING && !FT_APART
 FT_FN_ONCE FT_X ft_xfma(FT_X x, FT_X y, FT_X sum) { return fma(x, y, sum); }
 #else
 FT_FN_ONCE FT_X ft_xfma(FT_X x, FT_X y, FT_X sum) { return x * y + sum; }

@@ -93,6 +93,14 @@ def not_a_memory(value: str, wanted: str) -> BuildError:
     return BuildError(f"--banks {value!r} must be {wanted}")
 
 
+def flushed_elsewhere(target: str) -> BuildError:
+    """--subnormals flush where no host computes."""
+    return BuildError(
+        f"--subnormals flush is for --target csim, whose processor is told so; {target} computes "
+        "with operators that know no subnormals, or as its emulator's host does"
+    )
+
+
 def linked_image_unusable(path: Path, problem: Exception) -> BuildError:
     """v++ gave something that is no xclbin."""
     return BuildError(f"the linker's {path} cannot be taken as an image: {problem}")

@@ -151,9 +151,12 @@ def _port_cycles(a: Access, launch: Launch, setup: Setup) -> float:
     """Cycles that an operand needs on its port, in each compute unit."""
     p = setup.parameters
     width = a.nbytes / max(a.beats, 1)
-    longest = max(1, min(p.burst_beats, int(p.burst_bytes / max(width, 1))))
+    most, under_way = p.burst_beats, p.outstanding
+    if a.single:
+        most, under_way = p.single_beats, p.singles_outstanding
+    longest = max(1, min(most, int(p.burst_bytes / max(width, 1))))
     burst = min(a.burst or longest, longest)
-    bursts = min(p.outstanding, int(p.outstanding_bytes / max(longest * width, 1)))
+    bursts = min(under_way, int(p.outstanding_bytes / max(longest * width, 1)))
     share = port_share(burst, bursts, setup.clock, a.write, p)
     # A beat wider than the way to the memory takes several cycles there.
     narrow = max(1.0, 8 * width / setup.board.port.value)

@@ -9,6 +9,9 @@ LATENCY, OUTSTANDING = 64, 16
 # What may be under way is kept in block RAM, so wide ports ask for less: 512 beats of 512 bits, as
 # deep as a block RAM is, for eight of them.
 OUTSTANDING_BYTES = 32768
+# Where elements come one by one, from addresses that no compiler foresees, nothing bursts: short
+# bursts and as many requests as the latency has cycles, in a quarter of the memory at 32 bits.
+SINGLE_BEATS, SINGLES_OUTSTANDING = 16, 64
 # AXI's limits for one burst.
 BURST_BYTES, BURST_BEATS = 4096, 256
 

@@ -40,6 +40,8 @@ class Skeleton(ABC, Generic[K]):
     exact_units = False
     # Whether an image's kernel works in stages that run at the same time.
     staged = False
+    # Whether ports that are no vectors give and take single elements, at addresses of any kind.
+    singles = False
     # What an inventory's `ops` calls it where it isn't asked for by the rows of ops; "" otherwise.
     word = ""
     options: tuple[Option, ...] = ()

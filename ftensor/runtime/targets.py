@@ -39,6 +39,12 @@ class Target:
         boards and what stands for one, whose images have a kernel for each dtype."""
         return self.kind in ("cpu", "gpu") and not self.emulates
 
+    @property
+    def fuses(self) -> bool:
+        """Whether products may join their sums without being rounded first: `fma` is an instruction
+        of CPUs and GPUs, and images for Vitis multiply and add apart (hls/gemm.h)."""
+        return self.kind != "board" or self.dialect != "vitis"
+
     def as_board(self) -> Target:
         """The family as it is when its launches stand for a board's."""
         return replace(self, unaligned=False, emulates="a board")

@@ -9,7 +9,7 @@ import time
 from dataclasses import replace
 from types import FrameType
 
-from ..errors.build import BuildError, not_a_clock, not_a_memory
+from ..errors.build import BuildError, flushed_elsewhere, not_a_clock, not_a_memory
 from ..errors.image import ImageError
 from ..errors.inventory import InventoryError
 from ..table import complain, counted
@@ -56,6 +56,7 @@ def _command(arguments: argparse.Namespace) -> int:
         arguments.platform or wanted.platform,
         _clock(arguments.clock) or wanted.clock_mhz or None,
         arguments.dry_run,
+        arguments.subnormals == "flush",
     )
     groups = inventory.expand(wanted)
     if arguments.banks is not None:
@@ -84,12 +85,17 @@ def _command(arguments: argparse.Namespace) -> int:
     return 1 if built.failures else 0
 
 
-def toolchain(target: str, platform: str, clock_mhz: float | None, dry: bool) -> Toolchain:
-    """The compilers of a target; BuildError when they are not there."""
+def toolchain(
+    target: str, platform: str, clock_mhz: float | None, dry: bool, flush: bool = False
+) -> Toolchain:
+    """The compilers of a target; BuildError when they are not there, or asked for what only the
+    C simulation can do (`flush`: subnormal numbers are zeros)."""
     if target == "csim":
         from .csim import CSim
 
-        return CSim(platform, clock_mhz)
+        return CSim(platform, clock_mhz, flush)
+    if flush:
+        raise flushed_elsewhere(target)
     if target == "intel":
         from .intel.target import Aoc
 

@@ -30,12 +30,14 @@ BANK_SIZES = {"DDR": 16 * GIB, "HBM": GIB // 2, "PLRAM": GIB // 8192, "HOST": 16
 
 
 def write_sources(
-    groups: Sequence[Group], folders: Workspace, include: Sequence[Path]
+    groups: Sequence[Group], folders: Workspace, include: Sequence[Path], flush: bool = False
 ) -> list[Source]:
-    """The C++ of the kernels and the headers beside it, for v++ and for g++ alike."""
-    from .vitis.source import headers, source
+    """The C++ of the kernels and the headers beside it, for v++ and for g++ alike; but with
+    `flush`, which is g++'s alone, kernels begin by telling the processor to."""
+    from .vitis.source import flushing, headers, source
 
-    return lay_out(groups, folders.sources, source, headers(), ".cpp", include)
+    text = flushing if flush else source
+    return lay_out(groups, folders.sources, text, headers(), ".cpp", include)
 
 
 class CSim:
@@ -45,9 +47,12 @@ class CSim:
     suffix = ".xclbin"
     memory = 1 << 30
 
-    def __init__(self, platform: str = "", clock_mhz: float | None = None) -> None:
-        """BuildError when there is no C++ compiler."""
-        self.platform, self.clock_mhz = platform, clock_mhz
+    def __init__(
+        self, platform: str = "", clock_mhz: float | None = None, flush: bool = False
+    ) -> None:
+        """`flush`: subnormal numbers are zeros while a kernel runs. BuildError when there is no C++
+        compiler."""
+        self.platform, self.clock_mhz, self.flush = platform, clock_mhz, flush
         compiler = csim_compiler()
         if compiler is None:
             raise no_cxx(os.environ.get("CXX") or "g++")
@@ -58,12 +63,13 @@ class CSim:
         return version_text(self.compiler).splitlines()[0]
 
     def tools(self) -> Mapping[str, str]:
-        """The compiler's version."""
-        return {Path(self.compiler[0]).name: self._version}
+        """The compiler's version, and whether subnormal numbers are flushed."""
+        own = {Path(self.compiler[0]).name: self._version}
+        return own | ({"subnormals": "flushed to zero"} if self.flush else {})
 
     def sources(self, groups: Sequence[Group], folders: Workspace) -> list[Source]:
         """The C++ that v++ would get; its Vitis headers are thin stand-ins, if none are named."""
-        return write_sources(groups, folders, self._include(folders))
+        return write_sources(groups, folders, self._include(folders), self.flush)
 
     def _include(self, folders: Workspace) -> list[Path]:
         from .vitis.source import vitis_headers

@@ -29,6 +29,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     add("--banks", metavar="BANKS",
         help="all kernels' memories, such as 'HBM[0:31]' (default: the inventory's)")  # fmt: skip
+    add("--subnormals", choices=("keep", "flush"), default="keep",
+        help="flush: subnormal numbers are zeros in computing, as in an FPGA's operators; "
+        "csim only (default: %(default)s, as the host computes)")  # fmt: skip
     add("--jobs", type=_count, metavar="N",
         help="compilers at once (default: by processors and memory)")  # fmt: skip
     add("--only", action="append", default=[], metavar="KERNEL",

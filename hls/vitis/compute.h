@@ -3,3 +3,6 @@
 typedef FT_T FT_V;
 typedef bool FT_M;
 typedef int FT_I;
+#ifdef __SYNTHESIS__
+#include "functions.h"
+#endif

@@ -12,7 +12,7 @@ $includes
 $geometry
 static const int GROUP = 16;  // steps of a panel that are one burst, and lie ready for `multiply`
 static const int BEAT = 64;   // bytes of the widest port
-// So many steps later a sum is met again: a product and a sum take one less.
+// So many steps later a sum is met again: more than an addition takes, the products are made beside it.
 static const int DISTANCE = $distance;
 static const int SLOTS = FT_BLOCK > DISTANCE ? FT_BLOCK : DISTANCE;
 static const int STEP = FT_TILE_COLUMNS * FT_PARTS;  // numbers of one step of a column panel

@@ -29,6 +29,15 @@ read_lanes:
         w[l] = l < m ? one : T();
     }
 }
+// One element for all lanes.
+template <typename T, int LANES> static inline void ft_same_lanes(T (&w)[LANES], T one)
+{
+same_lanes:
+    for (int l = 0; l < LANES; l++) {
+#pragma HLS UNROLL
+        w[l] = one;
+    }
+}
 // Elements `first` and those behind it of a row of `width` as one beat, for a FIFO; beyond the row it is the
 // row's first element.
 template <int LANES, typename T>

@@ -8,6 +8,7 @@ $includes
 
 static const int OPERANDS = $operands;  // pointers, outputs first
 static const int MAX_DIMS = $max_dims;
+static const int MAX_GEOMETRY = 5 + MAX_DIMS * (1 + OPERANDS) + OPERANDS;
 static_assert(OPERANDS <= 16, "as many as a mask of operands has bits");
 
 // Which operands each opcode has ($operand_names): its geometry lists these and no others.
@@ -25,28 +26,42 @@ extern "C" void $name(
 {
     $interfaces
     const ap_uint<OPERANDS> uses = USES[opcode];
-    const int dims = geometry[0], inner = geometry[1], chunk = geometry[2];
-    const int chunks = geometry[3], total = geometry[4];
+    // The geometry in one burst, and from then on where it is at hand.
+    int g[MAX_GEOMETRY], used = 0;
+count_operands:
+    for (int k = 0; k < OPERANDS; k++) {
+#pragma HLS UNROLL
+        used += uses[k];
+    }
+    const int size = 5 + geometry[0] * (1 + used) + used;
+read_geometry:
+    for (int k = 0; k < size; k++) {
+#pragma HLS LOOP_TRIPCOUNT min=6 max=32
+        g[k] = geometry[k];
+    }
+    const int dims = g[0], inner = g[1], chunk = g[2], chunks = g[3], total = g[4];
     int shape[MAX_DIMS], counter[MAX_DIMS], strides[OPERANDS][MAX_DIMS], step[OPERANDS], at[OPERANDS];
 #pragma HLS ARRAY_PARTITION variable=strides dim=1 complete
 #pragma HLS ARRAY_PARTITION variable=step complete
 #pragma HLS ARRAY_PARTITION variable=at complete
     int next = 5;
-read_shape:
+shape_of_rows:
     for (int d = 0; d < dims; d++) {
 #pragma HLS LOOP_TRIPCOUNT min=0 max=4
-        shape[d] = geometry[next++];
+        shape[d] = g[next++];
     }
-read_strides:
+strides_of_operands:
     for (int k = 0; k < OPERANDS; k++) {
+#pragma HLS UNROLL
         for (int d = 0; d < dims; d++) {
 #pragma HLS LOOP_TRIPCOUNT min=0 max=4
-            strides[k][d] = uses[k] ? geometry[next++] : 0;
+            strides[k][d] = uses[k] ? g[next++] : 0;
         }
     }
-read_steps:
+steps_of_operands:
     for (int k = 0; k < OPERANDS; k++) {
-        step[k] = uses[k] ? geometry[next++] : 0;
+#pragma HLS UNROLL
+        step[k] = uses[k] ? g[next++] : 0;
         at[k] = 0;
     }
     const int begin = ft_slab(total, ft_unit, ft_units), end = ft_slab(total, ft_unit + 1, ft_units);

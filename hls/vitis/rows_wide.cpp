@@ -1,5 +1,6 @@
 static const int OPERANDS = $operands;  // pointers, the output first
 static const int MAX_DIMS = $max_dims;
+static const int MAX_GEOMETRY = 5 + MAX_DIMS * (1 + OPERANDS) + OPERANDS;
 
 // Which operands each opcode has ($operand_names): its geometry lists these and no others.
 $uses
@@ -27,30 +28,36 @@ extern "C" void $name(
 {
     $interfaces
     const ap_uint<OPERANDS> uses = USES[opcode];
-    const int dims = geometry[0], row = geometry[1] / LANES, rows = geometry[4] / geometry[3];
+    // The geometry in one burst, and from then on where it is at hand.
+    int g[MAX_GEOMETRY], used = 0;
+count_operands:
+    for (int k = 0; k < OPERANDS; k++) {
+#pragma HLS UNROLL
+        used += uses[k];
+    }
+    const int size = 5 + geometry[0] * (1 + used) + used;
+read_geometry:
+    for (int k = 0; k < size; k++) {
+#pragma HLS LOOP_TRIPCOUNT min=6 max=32
+        g[k] = geometry[k];
+    }
+    const int dims = g[0], row = g[1] / LANES, rows = g[4] / g[3];
+    // Each operand's runs are registers of their own: what is done to them is unrolled and in line, so that
+    // none is reached by a number that only the running kernel knows.
     ft_runs<MAX_DIMS> runs[OPERANDS];
 #pragma HLS ARRAY_PARTITION variable=runs complete
-    int next = 5;
-read_shape:
-    for (int d = 0; d < dims; d++) {
-#pragma HLS LOOP_TRIPCOUNT min=0 max=4
-        const int size = geometry[next++];
-        for (int k = 0; k < OPERANDS; k++) {
-#pragma HLS UNROLL
-            runs[k].shape[d] = size;
-        }
-    }
-read_strides:
+    int at = 5 + dims, steps = at + used * dims;
+    unsigned singles = 0;
+read_runs:
     for (int k = 0; k < OPERANDS; k++) {
+#pragma HLS UNROLL
+        const int step = uses[k] ? g[steps++] : 0;
         for (int d = 0; d < dims; d++) {
 #pragma HLS LOOP_TRIPCOUNT min=0 max=4
-            runs[k].stride[d] = uses[k] ? geometry[next++] : 0;
+            runs[k].shape[d] = g[5 + d];
+            runs[k].stride[d] = uses[k] ? g[at + d] : 0;
         }
-    }
-    unsigned singles = 0;
-read_steps:
-    for (int k = 0; k < OPERANDS; k++) {
-        const int step = uses[k] ? geometry[next++] : 0;
+        at += uses[k] ? dims : 0;
         singles |= (unsigned)(step == 0) << k;
         ft_join_runs<LANES>(runs[k], dims, row, step);
     }

@@ -18,6 +18,7 @@ template <int MAX_DIMS> struct ft_runs {
 // longer run; the dims that remain inside and have stride 0 repeat it.
 template <int LANES, int MAX_DIMS> static void ft_join_runs(ft_runs<MAX_DIMS> &runs, int dims, int beats, int step)
 {
+#pragma HLS INLINE
     int length = beats, times = 1;
 join_rows:
     for (; dims > 0 && runs.stride[dims - 1] == step * length * LANES; dims--) {

@@ -6,13 +6,15 @@
 #include <cstdint>
 #include <limits>
 
-using std::acos; using std::acosh; using std::asin; using std::asinh; using std::atan; using std::atan2;
-using std::atanh; using std::cbrt; using std::ceil; using std::copysign; using std::cos; using std::cosh;
-using std::erf; using std::erfc; using std::exp; using std::exp2; using std::expm1; using std::fabs;
-using std::floor; using std::fma; using std::fmax; using std::fmin; using std::fmod; using std::hypot;
-using std::ldexp; using std::lgamma; using std::log; using std::log10; using std::log1p; using std::log2;
-using std::nextafter; using std::pow; using std::rint; using std::sin; using std::sinh; using std::sqrt;
-using std::tan; using std::tanh; using std::tgamma; using std::trunc; using std::remainder;
+// v++ synthesizes the functions of its own library: those of <cmath> it takes for what a CPU does. A using
+// declaration of these would meet C's own of the same name here, so it stands within a namespace (compute.h).
+#ifdef __SYNTHESIS__
+#include <hls_math.h>
+#define FT_MATH hls
+#else
+#define FT_MATH std
+#include "functions.h"
+#endif
 
 typedef unsigned char uchar;
 typedef unsigned short ushort;
@@ -59,12 +61,17 @@ template <typename To, typename From> static inline To ft_bits(From v)
 FT_TO_INTEGERS(float)
 FT_TO_INTEGERS(double)
 
-// float16 by its bits: subnormals are scaled by 2^112 (the difference of the exponent biases).
+// float16 by its bits. A subnormal is a whole number of 2^-24 and becomes a float as one: as the bits of a
+// subnormal float32, scaled, it would be zero where the operators take these for zero, as those of an FPGA do.
 static inline float ft_from_half(uint16_t h)
 {
     const uint sign = (uint)(h & 0x8000) << 16, rest = (uint)(h & 0x7fff) << 13;
-    if ((h & 0x7c00) == 0x7c00) return ft_bits<float>(sign | 0x7f800000u | rest);
-    return ft_bits<float>(sign | ft_bits<uint>(ft_bits<float>(rest) * 0x1p112f));
+    const float part = (float)(int)(h & 0x3ff);
+    uint bits = ft_bits<uint>(part) - (24u << 23);
+    if (part == 0.0f) bits = 0;
+    if (rest >= 0x00800000u) bits = rest + 0x38000000u;
+    if (rest >= 0x0f800000u) bits = rest + 0x70000000u;  // infinity, NaN
+    return ft_bits<float>(sign | bits);
 }
 // Round to nearest, ties to even.
 static inline uint16_t ft_to_half(float f)

@@ -75,9 +75,11 @@ def library(text: str, name: str) -> ctypes.CDLL:
 
 @cache
 def reference(member: Any) -> Any:
-    """The member's kernel as the C simulation compiles it, on one compute unit."""
+    """The member's kernel as the C simulation compiles it, on one compute unit; but products are
+    rounded before they are added, as in hardware."""
     name = member.entry
     text = skeleton_of(member).program(member, "vitis", float64=True, grid="slab")
+    text = f"#define FT_APART 1\n{text}"
     function = getattr(plain_library(text, name), name)
     types = [what for what, _, _ in launch_parameters(member)]
     function.argtypes = [C_TYPES[t] for t in types] + [ctypes.c_int, ctypes.c_int]

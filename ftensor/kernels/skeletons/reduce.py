@@ -73,6 +73,7 @@ class Reduce(OpSkeleton):
     """What both ways of folding have in common."""
 
     folds = True
+    singles = True
     across = False  # whether the lanes lie along what is kept
 
     def op(self, recorded: str) -> str:
@@ -130,7 +131,7 @@ class Reduce(OpSkeleton):
             if write:
                 # Results leave one by one, the lanes of a row's end among them.
                 crossing = 0 if r.stage == "first" else results * size
-                found.append(Access(name, True, results * size, results, 1, crossing))
+                found.append(Access(name, True, results * size, results, 1, crossing, True))
                 continue
             mine = (*g.kept_strides[k], g.steps[k]) if outer else g.kept_strides[k]
             along = g.strides[k] if outer else (*g.strides[k], g.steps[k])
@@ -142,10 +143,11 @@ class Reduce(OpSkeleton):
                 rows = prod(kept[:-1]) * prod(reduced) if outer else elements // max(g.inner, 1)
                 beats = rows * -(-g.inner // lanes)
                 longest = r.vectors if outer else max(1, g.chunk // lanes)
-                found.append(Access(name, False, beats * lanes * size, beats, longest, crossing))
+                moved = (beats * lanes * size, beats, longest, crossing, lanes == 1)
             else:
                 beats = -(-elements // key.lanes) if p.kind == SINGLE else elements
-                found.append(Access(name, False, beats * size, beats, 1, crossing))
+                moved = (beats * size, beats, 1, crossing, True)
+            found.append(Access(name, False, *moved))
         return found
 
     def spaces(self, g: FoldGeometry) -> tuple[Ints, Ints]:

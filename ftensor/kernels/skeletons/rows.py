@@ -114,6 +114,7 @@ class Rows(OpSkeleton):
     """
 
     name = "rows"
+    singles = True
     layouts = (ROWS, ANY, GATHER, SCATTER)
 
     def kinds(self, word: str, outs: int, ins: int) -> str | None:
@@ -212,7 +213,8 @@ class Rows(OpSkeleton):
                 moved = beats * key.lanes * size
                 found.append(Access(name, write, moved, beats, burst, crossing * size))
                 continue
-            found.append(Access(name, write, elements * size, elements, 1, crossing * size))
+            single = (elements * size, elements, 1, crossing * size, True)
+            found.append(Access(name, write, *single))
         return found
 
     def divisions(self, launch: Launch, found: object) -> int:

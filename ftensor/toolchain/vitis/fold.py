@@ -5,10 +5,13 @@ from __future__ import annotations
 import re
 
 from ...kernels.holes import NAMES
-from ...kernels.key import LINEAR
+from ...kernels.key import LINEAR, SINGLE
 from ..group import Group, is_wide, pointers, values
 from .text import Word, expand, fill
 from .words import element, port_words
+
+# A loop over what lies side by side; its body begins in the same line or in the next.
+_SIDE_BY_SIDE = re.compile(r"( *)(for \(int (?:v|lane|l|half) = [^;]+; [^;]+; [^)]+\)) ?(.*)")
 
 
 def operands(group: Group) -> tuple[dict[str, str], list[str], list[str], list[str]]:
@@ -60,9 +63,29 @@ def inner_loops(group: Group) -> list[str]:
         "comment": expand(comment, told).rstrip(),
         "pointers": ", ".join(pointers_),
         "scalars": ", ".join(scalars),
-        "body": lines,
+        "body": unrolled(lines),
     }
     return fill("reduce_inner.cpp", values_).splitlines()
+
+
+def unrolled(lines: list[str]) -> list[str]:
+    """The lines with every loop over lanes and vectors in braces and told to be unrolled: what is
+    folded side by side is not left to what a compiler infers."""
+    found: list[str] = []
+    waiting = iter(lines)
+    for line in waiting:
+        loop = _SIDE_BY_SIDE.fullmatch(line)
+        if loop is None:
+            found.append(line)
+            continue
+        indent, head, body = loop.groups()
+        found += [f"{indent}{head} {{", "#pragma HLS UNROLL"]
+        if not body:
+            body = next(waiting).strip()
+        if body != "{":
+            inner = f"{indent}    {body.removeprefix('{ ').removesuffix(' }')}"
+            found += [*unrolled([inner]), indent + "}"]
+    return found
 
 
 def _read(group: Group, index: str, lanes: str) -> str:
@@ -78,7 +101,10 @@ def _read(group: Group, index: str, lanes: str) -> str:
         if is_wide(group, n):
             call = f"ft_unpack_lanes(w_{n}, {n}[{n}_beat++], {lanes});"
         everyone = len(users) == len(group.keys)
+        if all(key.ins[NAMES.index(n[3:])].kind == SINGLE for key in users):
+            call = f"ft_same_lanes(w_{n}, {n}[at[{k}]]);"
         lines.append(f"{of[n]} w_{n}[LANES]{'' if everyone else ' = {}'};")
+        lines.append(f"#pragma HLS ARRAY_PARTITION variable=w_{n} complete")
         lines.append(call if everyone else f"if ({k} < operands) {call}")
     return "\n".join(lines)
 
@@ -140,9 +166,13 @@ def _skeleton_words(group: Group) -> dict[str, Word]:
         "FT_LANE": lambda v: f"{v}[lane]",
         "FT_INDEX": lambda i: f"{i} + lane",
         "FT_LANES_BELOW": lambda m: f"lane < {m}",
-        "FT_STATE": lambda s: f"FT_S {s}[LANES];\n{each_lane} {s}[lane] = ft_identity();",
+        "FT_STATE": lambda s: (
+            f"FT_S {s}[LANES];\n#pragma HLS ARRAY_PARTITION variable={s} complete\n"
+            f"{each_lane} {s}[lane] = ft_identity();"
+        ),
         "FT_STATES": lambda s: (
-            f"FT_S {s}[VECTORS][LANES];\n{each_vector}\n{each_lane} {s}[v][lane] = ft_identity();"
+            f"FT_S {s}[VECTORS][LANES];\n#pragma HLS ARRAY_PARTITION variable={s} complete dim=0\n"
+            f"{each_vector}\n{each_lane} {s}[v][lane] = ft_identity();"
         ),
         "FT_ACROSS": lambda s: (
             "for (int half = LANES / 2; half > 0; half /= 2) {\n"
@@ -150,12 +180,15 @@ def _skeleton_words(group: Group) -> dict[str, Word]:
         ),
         "ft_identity": lambda _: "fold::identity(opcode)",
         "ft_combine": lambda p, q: f"fold::combine(opcode, {p}, {q})",
-        "ft_choose": lambda m, p, q: f"({m}) ? {p} : {q}",
+        "ft_choose": lambda m, p, q: f"ft_either({m}, {p}, {q})",
         "FT_BEATS": lambda i: _beats(group, i),
         "FT_READ": lambda i: _read(group, i, "LANES"),
         "FT_READ_PART": lambda i, m: _read(group, i, m),
         "FT_LIFT": lambda p: f"const FT_S lifted = fold::lift(opcode{lifted}, {p}{passed});",
-        "FT_RESULT": "\n".join(f"{of[n]} w_{n}[LANES];" for n in outs),
+        "FT_RESULT": "\n".join(
+            f"{of[n]} w_{n}[LANES];\n#pragma HLS ARRAY_PARTITION variable=w_{n} complete"
+            for n in outs
+        ),
         "FT_FINISH": lambda s: f"fold::finish(opcode, {s}{finished}{passed});",
         "FT_WRITE": lambda i, m: _write(group),
         "FT_FOR_SLAB": lambda i, n: (

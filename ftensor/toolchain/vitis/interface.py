@@ -8,6 +8,8 @@ from ...kernels.ports import (
     LATENCY,
     OUTSTANDING,
     OUTSTANDING_BYTES,
+    SINGLE_BEATS,
+    SINGLES_OUTSTANDING,
 )  # fmt: skip
 from ...table import counted
 from ..group import Group, arguments
@@ -74,6 +76,8 @@ def interfaces(group: Group) -> list[str]:
             continue
         if a.name == "geometry":
             beats, bursts = GEOMETRY_BURST // width(a.c), GEOMETRY_OUTSTANDING
+        elif group.kind.singles and "hls::vector" not in a.c:
+            beats, bursts = SINGLE_BEATS, SINGLES_OUTSTANDING
         else:
             beats = min(BURST_BYTES // width(a.c), BURST_BEATS)
             bursts = min(OUTSTANDING, OUTSTANDING_BYTES // (beats * width(a.c)))

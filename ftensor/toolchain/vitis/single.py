@@ -37,6 +37,8 @@ def source(group: Group) -> str:
     lines = skeleton.settings(key, float64=True, grid="slab")
     lines = [line for line in lines if line.split()[1] not in _NOT_HERE]
     helpers = ("dialect/vitis.h", *skeleton.helpers(key))
+    if "gemm.h" in helpers:
+        lines.append("#define FT_APART 1")
     head: dict[str, str | list[str]] = {
         "title": title(group),
         "settings": [re.sub(r"\bft_half\b", "uint16_t", line) for line in lines],

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from ...errors.build import no_vitis_headers
 from ...kernels.hls_path import hls_root
-from ..group import Group
+from ..group import Group, arguments
 
 VITIS_INCLUDE = "FTENSOR_VITIS_INCLUDE"
 
@@ -30,6 +30,26 @@ def source(group: Group) -> str:
     writer = import_module(f".{group.kind.vitis(group.lanes)}", __package__)
     text: str = writer.source(group)
     return text
+
+
+def flushing(group: Group) -> str:
+    """The text for a C simulation that takes subnormal numbers for zeros: the kernel is a function
+    of its own, which no compiler begins before the processor has been told so."""
+    head, kernel = source(group).split(f'extern "C" void {group.name}(', 1)
+    parameters = kernel[: kernel.index("\n{\n")]
+    passed = ", ".join(a.name for a in arguments(group))
+    return "\n".join(
+        [
+            f'{head}#include "ftensor/vitis/flush.h"',
+            "",
+            f"__attribute__((noinline)) static void {group.name}_kernel({kernel}",
+            f'extern "C" void {group.name}({parameters}',
+            "{",
+            "    const ft_flush flush;",
+            f"    {group.name}_kernel({passed});",
+            "}\n",
+        ]
+    )
 
 
 def copy_headers(folder: Path) -> None:

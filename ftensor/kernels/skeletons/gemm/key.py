@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from ....dtypes import dtype
 from ... import ctype
-from ...operators import operator_cycles
+from ...operators import distance, operator_cycles
 from ...skeleton import Parameter, Skeleton
 from ...words import Option, Record, table_lines
 from ...work import Ints, Launch, Loop
@@ -157,7 +157,13 @@ def element(key: GemmKey) -> str:
 
 
 def recurrence(key: GemmKey) -> int:
-    """Cycles until the next product can be added to the same sum."""
+    """Cycles until the next product can be added to the same sum: in hardware products are made
+    beside it, each rounded before it is added (FT_APART in hls/gemm.h)."""
+    return operator_cycles(key.dtype)["add"]
+
+
+def turns(key: GemmKey) -> int:
+    """Steps until a sum of the packed kernel is met again, at the least: as many as a product and
+    a sum take, so that the sum alone leaves some for the way into local memory and back."""
     cycles = operator_cycles(key.dtype)
-    # Of complex numbers four products, two to each part, one behind the other.
-    return key.parts * (cycles["add"] + (cycles["mul"] if key.fused else 0))
+    return distance(cycles["add"] + cycles["mul"])

@@ -8,14 +8,13 @@ from typing import NamedTuple
 from ....dtypes import dtype
 from ... import ctype
 from ...key import lanes_for
-from ...operators import distance
 from ...ports import PORT_BYTES
 from ...skeleton import register
 from ...source import constant
 from ...words import Argument, Asked, Target
 from ...work import Access, Ints, Launch, Loop, members_in
 from .direct import direct_key
-from .key import DIRECT, PACKED, PARTS, Gemm, GemmKey, ProductGeometry, element, recurrence
+from .key import DIRECT, PACKED, PARTS, Gemm, GemmKey, ProductGeometry, element, turns
 from .pack import pack_key
 from .places import places, wide_arguments
 
@@ -122,7 +121,7 @@ class Packed(Gemm):
                 Loop("elements", 0, 0, key.parts, False, False, "store"),
             )
         }
-        between = distance(recurrence(key))
+        between = turns(key)
         for x in blocks(key, g, begin, end):
             wide = x.columns if x.way == "elements" else 1
             for name, trips, entries in (

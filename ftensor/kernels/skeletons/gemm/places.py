@@ -4,16 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ...operators import distance
 from ...ports import PORT_BYTES
 from ...words import Argument
-from .key import GemmKey, recurrence
+from .key import GemmKey, turns
 
 
 def places(key: GemmKey) -> dict[str, str]:
     """What the places of the templates hold."""
     return {
-        "distance": str(distance(recurrence(key))),
+        "distance": str(turns(key)),
         "parts": str(key.parts),
         "vectors": str(key.vectors),
         "step": str(key.columns * key.parts),

@@ -1,0 +1,160 @@
+"""`ftensor build --subnormals flush`: the C simulation answers as a model of flushing does."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import ftensor
+from ftensor.runtime.targets import csim_compiler
+
+pytestmark = [
+    pytest.mark.skipif(csim_compiler() is None, reason="the C simulation needs a C++ compiler"),
+]
+INVENTORY = """
+[[kernel]]
+ops = ["add", "sub", "mul", "true_divide", "sqrt", "ceil", "neg", "copy"]
+dtypes = ["float32"]
+layouts = ["linear"]
+[[kernel]]
+ops = ["eq", "lt"]
+dtypes = ["float32"]
+layouts = ["linear"]
+[[kernel]]
+ops = ["sum"]
+dtypes = ["float32"]
+layouts = ["outer"]
+[[kernel]]
+ops = ["mul", "copy"]
+dtypes = ["float16"]
+layouts = ["linear"]
+[[kernel]]
+ops = ["copy"]
+dtypes = ["float16"]
+to = ["float32"]
+layouts = ["linear"]
+"""
+# What is computed, on tensors in the program below and on arrays in the model.
+CALLS = {
+    "a + b": lambda a, b: a + b,
+    "a - b": lambda a, b: a - b,
+    "a * b": lambda a, b: a * b,
+    "a / b": lambda a, b: a / b,
+    "(a * a).sqrt()": lambda a, b: np.sqrt(flushed(a * a)),
+    "a.ceil()": lambda a, b: np.ceil(a),
+    "a == b": lambda a, b: a == b,
+    "a < b": lambda a, b: a < b,
+    "a.reshape(8, -1).sum(0)": lambda a, b: running_sum(a.reshape(8, -1)),
+}
+PROGRAM = f"""
+import sys, numpy as np, ftensor as ft
+given = np.load(sys.argv[1])
+a, b, h = (ft.tensor(given[name]) for name in "abh")
+made = {{text: eval(text) for text in {list(CALLS)}}}
+made |= {{"-a": -a, "a.clone()": a.clone(), "h.float()": h.float(), "h * h": h * h}}
+np.savez(sys.argv[2], **{{text: t.numpy() for text, t in made.items()}})
+"""
+
+
+def flushed(x: np.ndarray) -> np.ndarray:
+    """Zeros in the place of subnormal numbers, with their signs."""
+    if x.dtype.kind != "f":
+        return x
+    small = np.abs(x) < np.finfo(x.dtype).tiny
+    return np.where(small, np.copysign(np.zeros_like(x), x), x)
+
+
+def running_sum(rows: np.ndarray) -> np.ndarray:
+    """Rows added one after another."""
+    total = np.zeros_like(rows[0])
+    for row in rows:
+        total = flushed(total + row)
+    return total
+
+
+def operands() -> dict[str, np.ndarray]:
+    """Numbers around the smallest normal one, ordinary and special ones, and every float16."""
+    rng = np.random.default_rng(5)
+    found = {}
+    for name in "ab":
+        small = rng.standard_normal(4096) * np.exp2(rng.integers(-140, -120, 4096))
+        large = rng.standard_normal(4096) * np.exp2(rng.integers(-70, 70, 4096))
+        special = rng.choice([0.0, -0.0, np.inf, 1e-45, -1e-45, 1e-38, 1.0], 4096)
+        which = rng.integers(0, 3, 4096)
+        found[name] = np.choose(which, [small, large, special]).astype(np.float32)
+    found["b"][::7] = found["a"][::7]
+    return found | {"h": np.arange(1 << 16, dtype=np.uint32).astype(np.uint16).view(np.float16)}
+
+
+def command(*words: str | Path, **settings: str) -> subprocess.CompletedProcess[str]:
+    """`python ...` with ftensor at hand."""
+    path = str(Path(ftensor.__file__).parent.parent)
+    return subprocess.run(
+        [sys.executable, *map(str, words)], text=True, capture_output=True, timeout=300,
+        env={**os.environ, "PYTHONPATH": path, **settings},
+    )  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def answers(tmp_path_factory: pytest.TempPathFactory) -> dict[str, dict[str, Any]]:
+    """What an image of each kind computes, "keep" and "flush"."""
+    folder = tmp_path_factory.mktemp("subnormals")
+    (folder / "ops.toml").write_text(INVENTORY)
+    (folder / "program.py").write_text(PROGRAM)
+    np.savez(folder / "given.npz", **operands())
+    found = {}
+    for way in ("keep", "flush"):
+        options = ("--inventory", folder / "ops.toml", "--target", "csim", "--subnormals", way)
+        made = command("-m", "ftensor", "build", *options, "--out", folder / way)
+        assert made.returncode == 0, made.stderr
+        out = folder / f"{way}.npz"
+        ran = command(
+            folder / "program.py", folder / "given.npz", out,
+            FTENSOR_DEVICE="csim", FTENSOR_IMAGE=str(folder / way), FTENSOR_FALLBACK="error",
+        )  # fmt: skip
+        assert ran.returncode == 0, ran.stderr
+        found[way] = dict(np.load(out))
+    return found
+
+
+@pytest.mark.parametrize("text", CALLS)
+def test_computing_agrees_with_the_model(answers: dict[str, Any], text: str) -> None:
+    """Operands are flushed, then results; and it matters, as the other image shows."""
+    given = operands()
+    with np.errstate(all="ignore"):
+        model = flushed(CALLS[text](flushed(given["a"]), flushed(given["b"])))
+    mine = answers["flush"][text]
+    np.testing.assert_array_equal(mine, model)
+    if mine.dtype.kind == "f":
+        np.testing.assert_array_equal(np.signbit(mine), np.signbit(model))
+    assert not np.array_equal(answers["keep"][text], model, equal_nan=mine.dtype.kind == "f")
+
+
+def test_bits_that_are_moved_stay(answers: dict[str, Any]) -> None:
+    """Copies and signs are no arithmetic."""
+    a = operands()["a"]
+    for text, wanted in (("-a", -a), ("a.clone()", a)):
+        assert np.array_equal(answers["flush"][text].view(np.uint32), wanted.view(np.uint32)), text
+
+
+@pytest.mark.parametrize("way", ["keep", "flush"])
+def test_float16_has_its_subnormals(answers: dict[str, Any], way: str) -> None:
+    """They are normal numbers of float32, in which kernels compute."""
+    h = operands()["h"]
+    with np.errstate(all="ignore"):
+        products = (h.astype(np.float32) * h.astype(np.float32)).astype(np.float16)
+    np.testing.assert_array_equal(answers[way]["h.float()"], h.astype(np.float32))
+    np.testing.assert_array_equal(answers[way]["h * h"], products)
+
+
+def test_flushing_is_for_the_c_simulation(tmp_path: Path) -> None:
+    """Another target is no processor that could be told so."""
+    options = ("--inventory", "minimal", "--target", "hw", "--subnormals", "flush")
+    made = command("-m", "ftensor", "build", *options, "--out", tmp_path, "--dry-run")
+    assert made.returncode == 1 and "--subnormals flush is for --target csim" in made.stderr
