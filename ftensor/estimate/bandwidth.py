@@ -14,8 +14,8 @@ from ..kernels.ports import (
     LATENCY,
     OUTSTANDING,
     OUTSTANDING_BYTES,
-    SINGLE_BEATS,
-    SINGLES_OUTSTANDING,
+    SHORT_BEATS,
+    SHORT_OUTSTANDING,
 )
 from .boards import Board, Link
 
@@ -39,9 +39,9 @@ class Parameters:
     burst_beats: int = BURST_BEATS
     outstanding: int = OUTSTANDING
     outstanding_bytes: int = OUTSTANDING_BYTES
-    # The same of ports for single elements.
-    single_beats: int = SINGLE_BEATS
-    singles_outstanding: int = SINGLES_OUTSTANDING
+    # The same of ports for single elements and short rows.
+    short_beats: int = SHORT_BEATS
+    short_outstanding: int = SHORT_OUTSTANDING
     # Whether neighbouring elements become one access where the port's type is no vector: of
     # products, whose addresses a compiler cannot prove to be aligned.
     widened: bool = False

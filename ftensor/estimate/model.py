@@ -152,8 +152,9 @@ def _port_cycles(a: Access, launch: Launch, setup: Setup) -> float:
     p = setup.parameters
     width = a.nbytes / max(a.beats, 1)
     most, under_way = p.burst_beats, p.outstanding
-    if a.single:
-        most, under_way = p.single_beats, p.singles_outstanding
+    if a.short:
+        most, under_way = p.short_beats, p.short_outstanding
+        most = min(most, int(p.outstanding_bytes / max(under_way * width, 1)))
     longest = max(1, min(most, int(p.burst_bytes / max(width, 1))))
     burst = min(a.burst or longest, longest)
     bursts = min(under_way, int(p.outstanding_bytes / max(longest * width, 1)))

@@ -118,10 +118,14 @@ def steps(
     pointers = tuple(range(len(dtypes)))
     for shape, moved in parts:
         n_lanes = lanes
+        pieces = False
         if not target.unaligned and not _in_beats(
             inputs, out, dtypes, shape, plan.strides, moved, lanes
         ):
-            n_lanes = 1  # a wide port would read the wrong data
+            # A wide port would read the wrong data, but where rows go through it in pieces.
+            pieces = target.realigns and lanes > 1
+            pieces &= _in_pieces(inputs, out, dtypes[0], shape, plan.strides, moved)
+            n_lanes = lanes if pieces else 1
         choice = select.choose_map(shape, plan.strides, backend.units, target.grid, n_lanes)
         key = op_key(op, choice.skeleton, compute, n_lanes, dtypes[0], operands, choice.kinds)
         narrow = n_lanes
@@ -133,7 +137,7 @@ def steps(
         if not built(backend, key):
             strided = select.choose_strided(shape, plan.strides, backend.units, target.grid)
             others = [(strided, 1)]
-            if n_lanes > 1 and _whole_rows(inputs, out, shape, n_lanes):
+            if n_lanes > 1 and (pieces or _whole_rows(inputs, out, shape, n_lanes)):
                 others.insert(0, (select.in_rows(strided), n_lanes))
             for held, width in others:
                 other = op_key(op, "rows", compute, width, dtypes[0], operands, held.kinds)
@@ -164,6 +168,22 @@ def in_order(inputs: Sequence[Any], out: Tensor) -> bool:
 def _whole_rows(inputs: Sequence[Any], out: Tensor | None, shape: Ints, lanes: int) -> bool:
     """Whether vectors may go row by row: rows are whole ones, and may be read ahead."""
     return shape[-1] % lanes == 0 and (out is None or not in_order(inputs, out))
+
+
+def _in_pieces(
+    inputs: Sequence[Any], out: Tensor | None, written: dtype, shape: Ints,
+    strides: Sequence[Ints], steps: Ints | None,
+) -> bool:  # fmt: skip
+    """Whether rows that begin anywhere may go through vectors in pieces (hls/vitis/pieces.h).
+
+    There are two dims, rows lie in line or repeat one element, and results lie in line as a whole,
+    from 64 bytes on.
+    """
+    if len(shape) != 2 or (out is not None and in_order(inputs, out)):
+        return False
+    start = (0 if out is None else out._place()) + (steps[0] * written.itemsize if steps else 0)
+    dense = strides[0] == (shape[1], 1) and start % 64 == 0
+    return dense and all(inner in (0, 1) for _, inner in strides[1:])
 
 
 def _in_beats(

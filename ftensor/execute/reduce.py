@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -13,7 +13,8 @@ from ..iterator.reduce_plan import ReducePlan, plan_reduce, reduced_shape
 from ..iterator.shape import Ints, broadcast_shapes, normalize_dims, numel
 from ..iterator.stride import broadcast_strides, contiguous_strides, extent
 from ..kernels.key import LINEAR, KernelKey, Reduction, lanes_for
-from ..kernels.select import FoldChoice, choose_fold
+from ..kernels.select import FoldChoice, choose_fold, takes_turns
+from ..kernels.skeletons.reduce import INNER_VECTORS
 from ..rows.op import Reduce
 from ..runtime.program import built, kernel
 from .copy import into as copied
@@ -226,10 +227,33 @@ class _Stage:
         key = self._fold_key(lanes, choice, dtypes, outs, body, stage)
         if built(self.backend, key):
             return key, choice
+        for width, held in self._wide(plan, dtypes, outs, lanes, choice, stage):
+            other = self._fold_key(width, held, dtypes, outs, body, stage)
+            if built(self.backend, other):
+                return other, held
         target, most = self.backend.target, self.backend.units
         strided = choose_fold(plan, len(outs), most, target.grid, 1, stage == "first", True)
         other = self._fold_key(1, strided, dtypes, outs, body, stage)
         return (other, strided) if built(self.backend, other) else (key, choice)
+
+    def _wide(
+        self, plan: ReducePlan, dtypes: list[dtype], outs: Any, lanes: int, choice: FoldChoice,
+        stage: str,
+    ) -> Iterator[tuple[int, FoldChoice]]:  # fmt: skip
+        """(lanes, choice) of other kernels along rows that serve the plan in vectors.
+
+        Short rows at one distance take turns, wherever they begin (hls/vitis/turns.h). Other rows
+        may have more or fewer states side by side than they deserve.
+        """
+        target, most = self.backend.target, self.backend.units
+        if target.realigns and not target.unaligned and stage == "whole":
+            full = lanes_for(dtypes + [d for d, _ in outs], self.compute, target.lanes_bytes)
+            rows = choose_fold(plan, len(outs), most, target.grid, full, False, row_wise=True)
+            if takes_turns(rows, len(outs), full, INNER_VECTORS):
+                yield full, replace(rows, vectors=INNER_VECTORS)
+                yield full, replace(rows, vectors=1)
+        if choice.skeleton == "reduce_inner":
+            yield lanes, replace(choice, vectors=1 if choice.vectors > 1 else INNER_VECTORS)
 
     def _fold_key(
         self,

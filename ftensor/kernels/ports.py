@@ -9,11 +9,20 @@ LATENCY, OUTSTANDING = 64, 16
 # What may be under way is kept in block RAM, so wide ports ask for less: 512 beats of 512 bits, as
 # deep as a block RAM is, for eight of them.
 OUTSTANDING_BYTES = 32768
-# Where elements come one by one, from addresses that no compiler foresees, nothing bursts: short
-# bursts and as many requests as the latency has cycles, in a quarter of the memory at 32 bits.
-SINGLE_BEATS, SINGLES_OUTSTANDING = 16, 64
 # AXI's limits for one burst.
 BURST_BYTES, BURST_BEATS = 4096, 256
+# Where elements or beats come one by one, from addresses that no compiler foresees, nothing bursts:
+# as many requests as the latency has cycles, of short bursts, for no more memory.
+SHORT_BEATS, SHORT_OUTSTANDING = 16, 64
+
+
+def requests(width: int, short: bool) -> tuple[int, int]:
+    """(beats of the longest burst, bursts under way) on a port of `width` bytes."""
+    if short:
+        beats = OUTSTANDING_BYTES // (SHORT_OUTSTANDING * width)
+        return min(SHORT_BEATS, beats), SHORT_OUTSTANDING
+    beats = min(BURST_BYTES // width, BURST_BEATS)
+    return beats, min(OUTSTANDING, OUTSTANDING_BYTES // (beats * width))
 
 
 def block_beats(widest: int, lanes: int) -> int:

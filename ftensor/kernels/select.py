@@ -99,17 +99,19 @@ def choose_fold(
     lanes: int,
     split: bool,
     strided: bool = False,
+    row_wise: bool = False,
 ) -> FoldChoice:
     """The launch of a reduction. `plan.kept_strides` holds `outputs` outputs, then the inputs.
 
-    `strided` asks for the kernel that takes any layout; `lanes` is 1 then.
+    `strided` asks for the kernel that takes any layout; `lanes` is 1 then. `row_wise`: along
+    rows, however short they are.
     """
     kept, reduced = plan.kept, plan.reduced
     first = plan.kept_strides[outputs] if len(plan.kept_strides) > outputs else (0,)
     results, work_elements = numel(kept), numel(reduced)
     along = abs(plan.reduced_strides[0][-1]) if plan.reduced_strides else 1
     across = abs(first[-1])
-    outer = not strided and (
+    outer = not (strided or row_wise) and (
         kept[-1] >= lanes and across != 0 and (across < along or reduced[-1] < SHORT_ROW * lanes)
     )
     if outer:
@@ -150,6 +152,18 @@ def choose_fold(
     )  # fmt: skip
     skeleton = "reduce_outer" if outer else "reduce_inner"
     return FoldChoice(skeleton, kinds, max(1, min(units, items)), splits, geometry.pack(), vectors)
+
+
+def takes_turns(choice: FoldChoice, outputs: int, lanes: int, vectors: int) -> bool:
+    """Whether a kernel of several lanes for `vectors` states side by side folds the rows in turns.
+
+    Then they need not begin on beats.
+    """
+    if choice.skeleton != "reduce_inner":
+        return False
+    first, *others = choice.kinds[outputs:]
+    in_vectors = first == LINEAR and all(kind == SINGLE for kind in others)
+    return in_vectors and FoldGeometry.read(choice.geometry).turns(lanes, vectors)
 
 
 def pieces_needed(plan: Plan, limit: int = 2**31 - 1) -> bool:

@@ -40,8 +40,6 @@ class Skeleton(ABC, Generic[K]):
     exact_units = False
     # Whether an image's kernel works in stages that run at the same time.
     staged = False
-    # Whether ports that are no vectors give and take single elements, at addresses of any kind.
-    singles = False
     # What an inventory's `ops` calls it where it isn't asked for by the rows of ops; "" otherwise.
     word = ""
     options: tuple[Option, ...] = ()
@@ -128,6 +126,10 @@ class Skeleton(ABC, Generic[K]):
     def structure(self, lanes: int, asked: str) -> str:
         """How an image's kernel moves its data, where the inventory asks for one way."""
         return "loop"
+
+    def short_bursts(self, vector: bool, written: bool) -> bool:
+        """Whether a port, of vectors or of elements, is used for one or few of them at a time."""
+        return False
 
     def arguments(self, key: K) -> tuple[Argument, ...]:
         """The arguments of an image's kernel of this key, those of the compute unit left out."""

@@ -60,8 +60,8 @@ class Access(NamedTuple):
 
     `beats` is how often its port is used, `burst` how many beats one request brings at most
     (0: as many as the port's setting says), `nbytes` what is wanted of the bank, `crossing` the
-    bytes that cross the link when the operand does not live on the board. `single`: the port is
-    made for single elements (SINGLE_BEATS in ports.py).
+    bytes that cross the link when the operand does not live on the board. `short`: the port
+    is made for few elements at a time (`requests` in ports.py).
     """
 
     name: str
@@ -70,7 +70,7 @@ class Access(NamedTuple):
     beats: int
     burst: int
     crossing: int
-    single: bool = False
+    short: bool = False
 
 
 def cut(numbers: Ints, size: int, count: int) -> Iterator[Ints]:

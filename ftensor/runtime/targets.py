@@ -45,6 +45,12 @@ class Target:
         of CPUs and GPUs, and images for Vitis multiply and add apart (hls/gemm.h)."""
         return self.kind != "board" or self.dialect != "vitis"
 
+    @property
+    def realigns(self) -> bool:
+        """Whether wide kernels of rows take rows that begin anywhere: those of images for Vitis do
+        (hls/vitis/pieces.h), and CPUs' vectors begin anywhere, whatever they stand for."""
+        return self.dialect != "intel"
+
     def as_board(self) -> Target:
         """The family as it is when its launches stand for a board's."""
         return replace(self, unaligned=False, emulates="a board")

@@ -17,6 +17,9 @@
 #undef ft_isfinite
 #undef ft_signbit
 #undef FT_SMALL_ANGLE
+#undef FT_FAR
+#undef FT_QUARTERS
+#undef FT_NEAR
 #undef FT_LOWEST
 #undef FT_HIGHEST
 #undef FT_CHUGE

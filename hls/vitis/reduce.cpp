@@ -5,6 +5,7 @@ $streams
 
 #include "ftensor/vitis/lanes.h"
 #include "ftensor/vitis/words.h"
+$turns
 
 static const int LANES = $lanes;
 static const int VECTORS = $vectors;  // states that are folded side by side

@@ -14,13 +14,15 @@ static void run(
 {
 #pragma HLS DATAFLOW
     $streams
+    $beats
     $reads
     compute($compute_arguments);
     $writes
 }
 
-// Rows of whole beats: in the inner dim each operand lies in line and begins on a beat, or is one
-// element that all lanes repeat. The work is cut into beats, so a unit may begin within a row.
+// In the inner dim each operand lies in line, or is one element that all lanes repeat. Rows of whole beats, each of
+// which begins on one, are walked in runs; others, of two dims alone, go through in pieces (pieces.h), and then
+// the results lie in line as a whole. The work is cut into beats of results, so a unit may begin within a row.
 // Geometry: dims, inner, chunk, chunks, total (rows * chunks), outer shape[dims], then for each
 // operand of the opcode its outer strides[dims], then for each its inner stride; all in elements.
 extern "C" void $name(
@@ -41,28 +43,37 @@ read_geometry:
 #pragma HLS LOOP_TRIPCOUNT min=6 max=32
         g[k] = geometry[k];
     }
-    const int dims = g[0], row = g[1] / LANES, rows = g[4] / g[3];
+    const int dims = g[0], length = g[1];
+    const long elements = (long)(g[4] / g[3]) * length, offsets[OPERANDS] = {$offsets};
     // Each operand's runs are registers of their own: what is done to them is unrolled and in line, so that
     // none is reached by a number that only the running kernel knows.
     ft_runs<MAX_DIMS> runs[OPERANDS];
 #pragma HLS ARRAY_PARTITION variable=runs complete
     int at = 5 + dims, steps = at + used * dims;
     unsigned singles = 0;
+    bool pieces = length % LANES != 0;
 read_runs:
     for (int k = 0; k < OPERANDS; k++) {
 #pragma HLS UNROLL
         const int step = uses[k] ? g[steps++] : 0;
+        pieces = pieces || (step != 0 && offsets[k] % LANES != 0);
+        runs[k].stride[0] = 0;
         for (int d = 0; d < dims; d++) {
 #pragma HLS LOOP_TRIPCOUNT min=0 max=4
+            const int stride = uses[k] ? g[at + d] : 0;
             runs[k].shape[d] = g[5 + d];
-            runs[k].stride[d] = uses[k] ? g[at + d] : 0;
+            runs[k].stride[d] = stride;
+            pieces = pieces || (step != 0 && stride % LANES != 0);
         }
         at += uses[k] ? dims : 0;
         singles |= (unsigned)(step == 0) << k;
-        ft_join_runs<LANES>(runs[k], dims, row, step);
+        ft_join_runs<LANES>(runs[k], dims, length / LANES, step);
     }
-    const int first = ft_slab(rows * row, ft_unit, ft_units);
-    const int count = ft_slab(rows * row, ft_unit + 1, ft_units) - first;
+    const int beats = (int)(elements / LANES), first = ft_slab(beats, ft_unit, ft_units);
+    const int count = ft_slab(beats, ft_unit + 1, ft_units) - first;
+    // The last compute unit also takes the elements that fill no beat.
+    const long rest = ft_unit == ft_units - 1 ? elements % LANES : 0;
+    const ft_rows rows = {pieces, length, (long)first * LANES, (long)count * LANES + rest};
     $inputs
     run($run_arguments);
 }

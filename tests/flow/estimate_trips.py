@@ -144,7 +144,8 @@ def programs():
     yield make(40000) + make(1)
     yield make(300, 200).t() + make(200, 300)
     yield make(64, 2000)[:, ::3].exp()
-    yield make(1, 20000)[:, 1:] + make(3, 1)
+    # From a beat's beginning: the model does not know where else a tensor begins.
+    yield make(1, 20000)[:, 16:19999] + make(3, 1)
     yield make(3, 70000)[:, ::2] * 2.0
     # Rows of whole beats: repeated rows that are kept and too long to be, single elements,
     # slices; whatever is cut into units, within runs and within their turns.
@@ -155,6 +156,12 @@ def programs():
     yield make(7, 90, 160) + make(7, 1, 160)[:, :, 32:48].sum(2, keepdim=True)
     yield make(6, 9, 30, 96)[1:, ::2, 3:, 16:64] + make(5, 1, 27, 48)
     yield make(5, 11, 13, 16).permute(1, 2, 0, 3) * make(5, 16)
+    # Rows that are no whole beats: in line, at a distance, one element each, the same ones again.
+    yield make(3000, 10) - make(3000, 1)
+    yield make(700, 24)[:, :8] + make(700, 40)[:, :8] * make(8)
+    yield make(50, 1003) + make(1003)
+    yield make(9, 333)[:, 16:215] * make(9, 1)
+    yield make(4000, 3) + make(4000, 7)[:, :3]
     b = make(90, 640)
     b[:, 64:320] = make(256)
     b[3:, 320:400].mul_(2.0)
@@ -167,6 +174,11 @@ def programs():
     ):  # fmt: skip
         yield make(*shape).sum(dims)
     yield make(6, 3, 50, 336).sum((0, 2))
+    yield make(3, 5, 1024)[:, :, :1003].sum((0, 2))
+    # Short rows, which take turns: whole beats or not, in line or at a distance.
+    for rows in (make(1001, 64), make(203, 100), make(77, 96)[:, :64], make(5, 70)):
+        yield rows.sum(1)
+    yield make(20, 80).amax(1, out=ft.zeros(40)[::2])
     yield make(100, 300).argmax(1)
     yield make(30, 40) @ make(40, 50)
     yield make(150, 130) @ make(130, 170)

@@ -35,6 +35,12 @@ dtypes = ["float32"]
 layouts = ["linear", "scalar", "rows", "strided"]
 
 [[kernel]]
+ops = ["sum", "amax", "norm"]
+dtypes = ["float32"]
+layouts = ["inner"]
+vectors = [4]
+
+[[kernel]]
 ops = ["add"]
 dtypes = ["float64", "complex64", "bfloat16"]
 layouts = ["linear", "rows", "strided"]
@@ -93,12 +99,23 @@ def grow(target: Any, value: Any) -> None:
     target += value
 
 
+def where(mask: Any, a: Any, b: Any) -> Any:
+    """Both libraries' own."""
+    return (np if isinstance(mask, np.ndarray) else ft).where(mask, a, b)
+
+
+def copied(part: Any) -> Any:
+    """Its elements in a row."""
+    return part.copy() if isinstance(part, np.ndarray) else part.contiguous()
+
+
 def put(target: Any, value: Any) -> None:
     target[...] = value
 
 
 A, B, C, D, E = numbers(6, 64), numbers(32), numbers(6, 1), numbers(4, 3, 32), numbers(6, 7)
 LONG, WIDE = numbers(3, 1200), numbers(1120)
+TEN, COLUMN, QKV = numbers(300, 10), numbers(300, 1), numbers(90, 24)
 # What is computed, on which operands, and in how many lanes.
 CASES: dict[str, tuple[Callable[..., Any], tuple[np.ndarray, ...], int]] = {
     "a bias": (lambda a, b: a[:, 16:48] + b, (A, B), 16),
@@ -120,11 +137,24 @@ CASES: dict[str, tuple[Callable[..., Any], tuple[np.ndarray, ...], int]] = {
     "compare": (lambda a, b: a[:, 16:48] == b, (A, B), 16),
     "float64": (lambda a, b: a[:, 8:40] + b, (A.astype("f8"), B.astype("f8")), 8),
     "complex64": (lambda a, b: a[:, 8:40] + b, (A.astype("c8"), B.astype("c8")), 8),
-    "an element off": (lambda a, b: a[:, 1:33] + b, (A, B), 1),
-    "a bias that is an element off": (lambda a, b: a[:, :16] + b[3:19], (A, B), 1),
+    "an element off": (lambda a, b: a[:, 1:33] + b, (A, B), 16),
+    "a bias that is an element off": (lambda a, b: a[:, :16] + b[3:19], (A, B), 16),
+    "rows of ten": (lambda t, c: t + c, (TEN, COLUMN), 16),
+    "a bias of ten": (lambda t, b: t + b[5:15], (TEN, B), 16),
+    "neighbours in rows of 24": (lambda q: q[:, :8] + q[:, 8:16], (QKV,), 16),
+    "rows of three": (lambda q, c: q[:, 20:23] + c[:90], (QKV, COLUMN), 16),
+    "a slice that is copied": (lambda q: copied(q[:, 3:22]), (QKV,), 16),
+    "long rows, none of them whole": (lambda c, w: c[:7] + w[:1003], (COLUMN, WIDE), 16),
+    "off by more in each row": (lambda w, c: w[:, 1:90] + c[:7], (numbers(7, 117), COLUMN), 16),
+    "compare rows of ten": (lambda t, c: t == c, (TEN, COLUMN), 16),
+    "chosen in rows of ten": (lambda t, c: where(t[:, :1] > 9, t, c), (TEN, COLUMN), 16),
+    "rows of ten, float64": (lambda t, c: t + c, (TEN.astype("f8"), COLUMN.astype("f8")), 8),
+    "rows of ten in place": (lambda c, t: grow(t, c), (COLUMN, TEN), 16),
+    "three dims, none of them whole": (lambda d, b: d[:, :2, 1:30] + b[:29], (D, B), 1),
     "no whole beats in a row": (lambda b, a: grow(a[:, :24], b[:24]), (B, A), 1),
-    "rows off their beats": (lambda a, b: a[:, 16:48] + b, (numbers(6, 72), B), 1),
-    "transposed": (lambda a, b: a.swapaxes(0, 1)[:6] + b[:6], (A, B), 1),
+    "rows off their beats": (lambda a, b: a[:, 16:48] + b, (numbers(6, 72), B), 16),
+    "transposed": (lambda a: a.swapaxes(0, 1)[:6] + a[:, :6], (A,), 1),
+    "transposed all of it": (lambda a, b: a.swapaxes(0, 1)[:6] + b[:6], (A, B), 16),
     "every second element": (lambda a, b: a[:, ::2] + b, (A, B), 1),
     "out off its beats": (lambda a, b, t: written(t[:, 8:40], a[:, 32:], b), (A, B, A), 1),
     "off in place": (lambda b, a: grow(a[:, 31:63], b), (B, A), 1),
@@ -151,6 +181,42 @@ def test_an_input_within_the_output_is_read_in_order(used: list[KernelKey]) -> N
             expected[1 + k, :32] += expected[read, :32][k % (read.stop - read.start)]
         assert np.array_equal(a.numpy(), expected)
         assert [k.lanes for k in used] == [1]
+
+
+SHORT = {
+    "rows of ten": lambda: numbers(300, 10),
+    "rows of four beats": lambda: numbers(300, 64),
+    "a slice in one beat": lambda: numbers(90, 24)[:, :8],
+    "a slice in two": lambda: numbers(90, 24)[:, 9:24],
+    "two beats and a part": lambda: numbers(101, 33),
+    "parts at a distance": lambda: numbers(70, 90)[:, 3:53],
+    "few rows": lambda: numbers(5, 3),
+    "the same row": lambda: np.broadcast_to(numbers(1, 10), (40, 10)),
+}
+
+
+@pytest.mark.parametrize("name", list(SHORT))
+@pytest.mark.parametrize("op", ["sum", "amax"])
+def test_short_rows_take_turns(used: list[KernelKey], name: str, op: str) -> None:
+    """NumPy's sums and maxima of rows that begin anywhere, in vectors; results anywhere, too."""
+    rows = SHORT[name]()
+    base = rows if rows.base is None else rows.base
+    t = ft.tensor(base)
+    t = t.expand(*rows.shape) if rows.strides[0] == 0 else t[_cut(rows, base)]
+    expected = {"sum": np.sum, "amax": np.max}[op](rows, axis=1)
+    del used[:]
+    assert np.array_equal(getattr(t, op)(1).numpy(), expected)
+    target = ft.zeros(2 * len(rows))
+    getattr(ft, op)(t, 1, out=target[1::2])
+    assert np.array_equal(target.numpy()[1::2], expected) and not target.numpy()[::2].any()
+    folds = [(k.skeleton, k.lanes) for k in used if k.reduction is not None]
+    assert folds == [("reduce_inner", 16)] * 2
+
+
+def _cut(part: np.ndarray, whole: np.ndarray) -> tuple[slice, slice]:
+    """Where a slice of columns lies in its matrix."""
+    begin = (part.ctypes.data - whole.ctypes.data) // whole.itemsize
+    return slice(None), slice(begin, begin + part.shape[1])
 
 
 def test_where(used: list[KernelKey]) -> None:

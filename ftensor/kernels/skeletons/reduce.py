@@ -10,7 +10,9 @@ from typing import NamedTuple
 from ..key import LINEAR, SINGLE, STRIDED, KernelKey, Port, Reduction
 from ..op_skeleton import OpSkeleton, in_memory
 from ..operators import interval, operator_cycles
+from ..pieces import Turns
 from ..skeleton import register
+from ..source import constant
 from ..words import ANY, INNER, OUTER
 from ..work import Access, Ints, Launch, Loop, cut, distinct, members_in, pieces
 
@@ -64,6 +66,13 @@ class FoldGeometry(NamedTuple):
             shape, strides, steps,
         )  # fmt: skip
 
+    def turns(self, lanes: int, vectors: int) -> bool:
+        """Whether rows are short and lie at one distance from each other, so that a kernel along
+        rows takes one piece of each in turn (hls/vitis/turns.h)."""
+        limit = vectors * lanes if vectors > 1 else self.chunk
+        plain = len(self.kept_shape) == 1 and not self.shape and self.splits == self.chunks == 1
+        return plain and lanes > 1 and 0 < self.inner <= limit
+
     def work_of(self, split: int) -> tuple[int, int]:
         """The part of the work that a split folds."""
         return self.work * split // self.splits, self.work * (split + 1) // self.splits
@@ -73,7 +82,6 @@ class Reduce(OpSkeleton):
     """What both ways of folding have in common."""
 
     folds = True
-    singles = True
     across = False  # whether the lanes lie along what is kept
 
     def op(self, recorded: str) -> str:
@@ -110,6 +118,10 @@ class Reduce(OpSkeleton):
         """The way, and states side by side."""
         vectors = _reduction(key).vectors
         return self.name.removeprefix("reduce_")[0] + (str(vectors) if vectors > 1 else "")
+
+    def short_bursts(self, vector: bool, written: bool) -> bool:
+        """Results, and inputs of any strides."""
+        return not vector
 
     def vitis(self, lanes: int) -> str:
         """Loops over any fold, and each opcode's monoid."""
@@ -190,9 +202,11 @@ class ReduceInner(Reduce):
         return asked or ((INNER_VECTORS, 1) if word == INNER.word else (1,))
 
     def loops(self, launch: Launch, unit: int, widened: bool) -> list[Loop]:
-        """Vectors side by side, single ones, and the part of one at a row's end."""
+        """Vectors side by side, single ones, and the part of one at a row's end; or turns."""
         key, g = launch.key, FoldGeometry.read(launch.geometry)
         side = _reduction(key).vectors
+        if self._in_turns(key, g):
+            return _turns(key, g, *launch.slab(g.items, unit))
         wait = recurrence(key)
         wide, narrow, part = (
             Loop(name, 0, 0, wait) for name in ("side_by_side", "vectors", "part")
@@ -207,6 +221,62 @@ class ReduceInner(Reduce):
                 narrow = narrow.more(items * count * few, items * count * bool(few))
                 part = part.more(items * count * bool(rest), items * count * bool(rest))
         return [wide, narrow, part]
+
+    def traffic(self, launch: Launch, widened: bool) -> list[Access]:
+        """Where rows take turns, results and single elements follow each other."""
+        found = super().traffic(launch, widened)
+        key, g = launch.key, FoldGeometry.read(launch.geometry)
+        if not self._in_turns(key, g):
+            return found
+        outs, lanes = len(key.outs), key.lanes
+        for k, a in enumerate(found):
+            size = (*key.outs, *key.ins)[k].dtype.itemsize
+            if k == outs:
+                slabs = [launch.slab(g.items, unit) for unit in range(launch.units)]
+                beats = sum(Turns.of(g, k, *slab, lanes).reads() for slab in slabs)
+                burst = 0 if Turns.of(g, k, *slabs[0], lanes).in_line else 1
+                moved = beats * lanes * size
+                found[k] = a._replace(nbytes=moved, beats=beats, burst=burst, short=True)
+            else:
+                burst = 0 if g.kept_strides[k][0] == 1 else 1
+                found[k] = a._replace(nbytes=g.items * size, beats=g.items, burst=burst)
+        return found
+
+    def divisions(self, launch: Launch, found: object) -> int:
+        """None in turns, which are counted."""
+        in_turns = self._in_turns(launch.key, FoldGeometry.read(launch.geometry))
+        return 0 if in_turns else super().divisions(launch, found)
+
+    def short_bursts(self, vector: bool, written: bool) -> bool:
+        """All: rows in turns are read a beat at a time."""
+        return True
+
+    def _in_turns(self, key: KernelKey, g: FoldGeometry) -> bool:
+        first, *others = key.ins
+        in_vectors = first.kind == LINEAR and all(p.kind == SINGLE for p in others)
+        return in_vectors and g.turns(key.lanes, _reduction(key).vectors)
+
+
+def _turns(key: KernelKey, g: FoldGeometry, begin: int, end: int) -> list[Loop]:
+    """The stages where rows take turns."""
+    outs, rows = len(key.outs), end - begin
+    part = Turns.of(g, outs, begin, end, key.lanes)
+    once, steps, among = min(rows, 1), part.steps(), constant("vitis/turns.h", "FT_TURNS")
+    read = Loop("look_up", steps, once, 1, True, False, "read")
+    if part.in_line:
+        read = read._replace(name="line", trips=part.reads())
+    pieces = -(-g.inner // key.lanes)
+    found = [
+        read,
+        Loop("align", steps, once, 1, False, False, "align"),
+        Loop("turns", -(-rows // among) * among * pieces, once, 1, False, True, "turns"),
+    ]
+    for k in range(len(key.ins) - 1):
+        found.append(Loop("each", rows, once, 1, True, False, f"each{k}"))
+    for k in range(outs):
+        name = "in_line" if g.kept_strides[k][0] == 1 else "leave"
+        found.append(Loop(name, rows, once, 1, True, False, f"leave{k}"))
+    return found
 
 
 class ReduceOuter(Reduce):

@@ -8,6 +8,7 @@ from typing import NamedTuple
 from ..key import INDEX, LINEAR, LOCATED, ROW, STRIDED, KernelKey
 from ..op_skeleton import OpSkeleton, in_memory
 from ..operators import DEPTH
+from ..pieces import Pieces
 from ..ports import LATENCY
 from ..skeleton import register
 from ..source import constant
@@ -54,8 +55,21 @@ class RowsGeometry(NamedTuple):
         return cls(inner, chunk, chunks, total, g[5:at], strides, g[at + dims * operands :])
 
     def beats(self, lanes: int) -> int:
-        """All beats, where rows are whole ones."""
-        return self.total // self.chunks * (self.inner // lanes)
+        """All whole beats of results."""
+        return self.total // self.chunks * self.inner // lanes
+
+    def pieces(self, lanes: int) -> bool:
+        """Whether rows are cut into pieces: no whole beats, or strides that lead off them. (Rows
+        that begin off a beat by their offset alone are pieces, too, and not known here.)"""
+        moving = [s for s, step in zip(self.strides, self.steps) if step]
+        return self.inner % lanes > 0 or any(n % lanes for s in moving for n in s)
+
+    def part(self, first: int, end: int, lanes: int) -> Pieces:
+        """The pieces of a unit that makes the beats [first, end) of results."""
+        elements = self.total // self.chunks * self.inner
+        last = end == elements // lanes
+        count = (end - first) * lanes + (elements % lanes if last else 0)
+        return Pieces(first * lanes, count, self.inner, lanes)
 
     def runs(self, k: int, lanes: int) -> Runs:
         """How operand k is walked in beats."""
@@ -114,7 +128,6 @@ class Rows(OpSkeleton):
     """
 
     name = "rows"
-    singles = True
     layouts = (ROWS, ANY, GATHER, SCATTER)
 
     def kinds(self, word: str, outs: int, ins: int) -> str | None:
@@ -170,6 +183,10 @@ class Rows(OpSkeleton):
         """Whole beats go in stages."""
         return "dataflow" if lanes > 1 else "loop"
 
+    def short_bursts(self, vector: bool, written: bool) -> bool:
+        """Single elements; and where wide rows come in, they are short ones often enough."""
+        return not (vector and written)
+
     def vitis(self, lanes: int) -> str:
         """One element a step, or whole beats."""
         return "rows" if lanes == 1 else "rows_wide"
@@ -203,6 +220,15 @@ class Rows(OpSkeleton):
             # what indices lead to, which may be anywhere, no more crosses than the elements found.
             there = distinct((*g.shape, g.inner), (*g.strides[k], step))
             crossing = elements if p.kind == LOCATED else there
+            if key.lanes > 1 and g.pieces(key.lanes):
+                stride, parts = g.strides[k][0], [g.part(*slab, key.lanes) for slab in slabs]
+                in_line = write or parts[0].in_line(stride, step)
+                beats = -(-elements // key.lanes)
+                if not in_line:
+                    beats = sum(part.steps(stride, step)[1] for part in parts)
+                moved = (beats * key.lanes * size, beats, 0 if in_line else 1, crossing * size)
+                found.append(Access(name, write, *moved, not write))
+                continue
             if key.lanes > 1:
                 runs = g.runs(k, key.lanes)
                 if step == 0:
@@ -210,8 +236,8 @@ class Rows(OpSkeleton):
                 else:
                     beats = sum(end - first - runs.kept(first, end)[1] for first, end in slabs)
                     burst = runs.length
-                moved = beats * key.lanes * size
-                found.append(Access(name, write, moved, beats, burst, crossing * size))
+                moved = (beats * key.lanes * size, beats, burst, crossing * size)
+                found.append(Access(name, write, *moved, not write))
                 continue
             single = (elements * size, elements, 1, crossing * size, True)
             found.append(Access(name, write, *single))
@@ -233,10 +259,13 @@ def _joins(key: KernelKey) -> bool:
 
 
 def _stages(g: RowsGeometry, first: int, end: int, lanes: int) -> list[Loop]:
-    """The stages of a kernel of rows in whole beats; each operand has runs of its own."""
+    """The stages of a wide kernel; each operand has runs of its own, or pieces."""
+    if g.pieces(lanes):
+        return _in_pieces(g, first, end, lanes)
     beats, found = end - first, []
     for k, step in enumerate(g.steps[1:], 1):
         runs, stage = g.runs(k, lanes), f"read{k}"
+        found.append(Loop("pass", beats, min(beats, 1), 1, False, False, f"align{k}"))
         if step == 0:
             fetched = runs.fetched(first, end)
             found.append(Loop("repeat", beats, fetched, 1, True, False, stage))
@@ -250,7 +279,29 @@ def _stages(g: RowsGeometry, first: int, end: int, lanes: int) -> list[Loop]:
     return [
         *found,
         Loop("compute", beats, min(beats, 1), 1, False, True, "compute"),
+        Loop("pass", beats, min(beats, 1), 1, False, False, "pack"),
         Loop("write", beats, written, 1, True, False, "write"),
+    ]
+
+
+def _in_pieces(g: RowsGeometry, first: int, end: int, lanes: int) -> list[Loop]:
+    """The stages where rows are no whole beats."""
+    part, found = g.part(first, end, lanes), []
+    count = len(part.where()[0])  # as `ft_pieces`
+    once = min(count, 1)
+    for k, step in enumerate(g.steps[1:], 1):
+        stride = g.strides[k][0]
+        steps = part.steps(stride, step)[0]
+        read = Loop("look_up", steps, once, 1, True, False, f"read{k}")
+        if part.in_line(stride, step):
+            beats = -(-(part.first + part.elements) // lanes) - part.first // lanes
+            read = read._replace(name="line", trips=beats)
+        found += [read, Loop("align", steps, once, 1, False, False, f"align{k}")]
+    return [
+        *found,
+        Loop("compute", count, once, 1, False, True, "compute"),
+        Loop("pack", count, once, 1, False, False, "pack"),
+        Loop("write", end - first, once, 1, True, False, "write"),
     ]
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 
 from ...kernels.holes import NAMES
 from ...kernels.key import LINEAR, SINGLE
@@ -42,13 +43,16 @@ def operand_count(group: Group) -> str:
     return "OPERANDS" if everyone else "HAS[opcode]"
 
 
-def inner_loops(group: Group) -> list[str]:
-    """The skeleton with its holes filled: its comment, and the function `run` over any fold."""
+def inner_loops(group: Group, turned: Sequence[str] = ()) -> list[str]:
+    """The skeleton with its holes filled: its comment, and the function `run` over any fold.
+
+    `turned`: lines behind those that read the geometry, `g`.
+    """
     text = group.kind.text()
     text = re.sub(r"#if FT_VECTORS > 1\n(.*?)#endif\n", _several(group), text, flags=re.S)
     text = text.replace("at[FT_OPERANDS]", "at[OPERANDS]")
     comment, body = text.split("FT_KERNEL", 1)
-    told = _skeleton_words(group)
+    told = _skeleton_words(group, turned)
     lines = []
     for line in body[body.index("{") :].splitlines():
         inner = line.lstrip()
@@ -130,7 +134,7 @@ def _write(group: Group) -> str:
     return "\n".join(f"{n}[at[{k}]] = w_{n}[0];" for k, n in enumerate(outs))
 
 
-def _skeleton_words(group: Group) -> dict[str, Word]:
+def _skeleton_words(group: Group, turned: Sequence[str]) -> dict[str, Word]:
     """What the skeleton's words stand for in HLS C++, its holes included."""
     of, outs, ins, scalars = operands(group)
     passed = "".join(f", {v}" for v in scalars)
@@ -145,6 +149,7 @@ def _skeleton_words(group: Group) -> dict[str, Word]:
         "#pragma HLS LOOP_TRIPCOUNT min=11 max=64",
         "    g[k] = geometry[k];",
         "}",
+        *turned,
     ]
     each_lane = "for (int lane = 0; lane < LANES; lane++)"
     each_vector = "for (int v = 0; v < VECTORS; v++)"

@@ -2,15 +2,7 @@
 
 from __future__ import annotations
 
-from ...kernels.ports import (
-    BURST_BEATS,
-    BURST_BYTES,
-    LATENCY,
-    OUTSTANDING,
-    OUTSTANDING_BYTES,
-    SINGLE_BEATS,
-    SINGLES_OUTSTANDING,
-)  # fmt: skip
+from ...kernels.ports import LATENCY, requests
 from ...table import counted
 from ..group import Group, arguments
 from .words import describe, element
@@ -76,11 +68,9 @@ def interfaces(group: Group) -> list[str]:
             continue
         if a.name == "geometry":
             beats, bursts = GEOMETRY_BURST // width(a.c), GEOMETRY_OUTSTANDING
-        elif group.kind.singles and "hls::vector" not in a.c:
-            beats, bursts = SINGLE_BEATS, SINGLES_OUTSTANDING
         else:
-            beats = min(BURST_BYTES // width(a.c), BURST_BEATS)
-            bursts = min(OUTSTANDING, OUTSTANDING_BYTES // (beats * width(a.c)))
+            short = group.kind.short_bursts("hls::vector" in a.c, not a.c.startswith("const "))
+            beats, bursts = requests(width(a.c), short)
         reads = f"max_read_burst_length={beats} num_read_outstanding={bursts}"
         writes = f"max_write_burst_length={beats} num_write_outstanding={bursts}"
         both = reads if a.c.startswith("const ") else f"{reads} {writes}"

@@ -14,6 +14,7 @@ from .fold import inner_loops, operands
 from .interface import interfaces, parameter_list, title
 from .outer import outer_loops
 from .text import expand, fill, function, indented, table, tidy
+from .turns import short_rows, takes_turns, turned
 from .words import (
     describe,
     element,
@@ -84,14 +85,22 @@ def source(group: Group) -> str:
             "states": [_state(key, name) for name, key in states.items()],
             "units": _sections(parts, keys),
             "folds": [line for name in states for line in _fold(group, name, parts)],
-            "loops": outer_loops(group) if outer else inner_loops(group),
-            "streams": "#include <hls_stream.h>" if outer else "",
+            "loops": outer_loops(group) if outer else _inner(group),
+            "streams": "#include <hls_stream.h>" if outer or takes_turns(group) else "",
+            "turns": [] if outer or not takes_turns(group) else '#include "ftensor/vitis/turns.h"',
             "name": group.name,
             "parameters": parameter_list(group),
             "interfaces": interfaces(group),
             "dispatch": _dispatch(group, list(states)),
         },
     )
+
+
+def _inner(group: Group) -> list[str]:
+    """Loops along rows, and stages for short ones."""
+    if not takes_turns(group):
+        return inner_loops(group)
+    return [*short_rows(group), "", *inner_loops(group, turned(group))]
 
 
 def _tables(group: Group) -> list[str]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from ...kernels.key import BY_VALUE, LINEAR, ROW, SINGLE
 from ...kernels.source import MAX_DIMS
 from ..group import Group
-from .map import beats_of
+from .map import FIFO_DEPTH, beats_of
 from .rows import uses
 from .text import fill
 
@@ -25,23 +25,48 @@ def source(group: Group) -> str:
     names = ["out0", *kernel.beats]
     values |= kernel.dataflow()
     values |= {
-        "headers": '#include "ftensor/vitis/runs.h"',
+        "headers": '#include "ftensor/vitis/pieces.h"',
         "tables": [],
         "operands": str(len(names)),
         "max_dims": str(MAX_DIMS),
         "operand_names": ", ".join(f"bit {k}: {n}" for k, n in enumerate(names)),
         "uses": uses(group, names),
         "inputs": [f"const {text} = {{uses >> 1, singles >> 1}};" for text in kernel.inputs],
-        "run_runs": ", ".join(f"const ft_runs<MAX_DIMS> &{n}_runs" for n in names),
-        "run_scalars": ", ".join([*kernel.compute_parameters, "int first, int total"]),
+        "run_runs": ", ".join(
+            [f"const ft_runs<MAX_DIMS> &{n}_runs" for n in names]
+            + [f"int {n}_stride" for n in kernel.beats]
+        ),
+        "run_scalars": ", ".join(
+            [*kernel.compute_parameters, "ft_rows rows, int first, int count, int total"]
+        ),
         "run_arguments": ", ".join(
             [*names, *(f"{n}_offset" for n in names), *(f"runs[{k}]" for k in range(len(names)))]
-            + ["opcode", *kernel.scalars, *["inputs"] * bool(kernel.beats), "first", "count"]
+            + [f"runs[{k}].stride[0]" for k in range(1, len(names))]
+            + ["opcode", *kernel.scalars, *["inputs"] * bool(kernel.beats)]
+            + ["rows, first, count", "rows.pieces ? ft_pieces<LANES>(rows) : count"]
         ),
-        "reads": [
-            f"ft_read_runs<LANES, {k}>({n}, {n}_fifo, inputs, {n}_offset, {n}_runs, first, total);"
-            for k, n in enumerate(kernel.beats)
+        "offsets": ", ".join(f"{n}_offset" for n in names),
+        "beats": [
+            line
+            for n in names
+            for line in (
+                f'hls::stream<{n}_beat> {n}_beats("{n}_beats");',
+                f"#pragma HLS STREAM variable={n}_beats depth={FIFO_DEPTH}",
+            )
         ],
-        "writes": ["ft_write_runs<LANES>(out0, out0_fifo, out0_offset, out0_runs, first, total);"],
+        "reads": [
+            line
+            for k, n in enumerate(kernel.beats)
+            for line in (
+                f"ft_fetch<LANES, {k}>({n}, {n}_beats, inputs, {n}_offset, {n}_runs, rows, first,"
+                " count);",
+                f"ft_align<LANES, {k}>({n}_beats, {n}_fifo, inputs, {n}_offset, {n}_stride, rows,"
+                " count);",
+            )
+        ],
+        "writes": [
+            "ft_pack<LANES>(out0_fifo, out0_beats, rows, count);",
+            "ft_leave<LANES>(out0, out0_beats, out0_offset, out0_runs, rows, first, count);",
+        ],
     }
     return "\n".join(fill(part, values) for part in PARTS)

@@ -1,0 +1,60 @@
+// Short rows at one distance from each other, each of which folds into one result, in stages: `turns` takes a piece
+// of a row in every cycle, of another row than in the $turns cycles before.
+template <typename fold>
+static void turns(
+    $streams,
+    $scalars, int operands, int length, int rows)
+{
+    typedef typename fold::state state;
+    state sum[FT_TURNS][LANES];
+#pragma HLS ARRAY_PARTITION variable=sum dim=2 complete
+    $kept
+    const state nothing = fold::identity(opcode);
+    const int pieces = (length + LANES - 1) / LANES, blocks = (rows + FT_TURNS - 1) / FT_TURNS;
+    ft_turn at = {0, 0, 0};
+turns:
+    for (long i = 0; i < (long)blocks * pieces * FT_TURNS; i++) {
+#pragma HLS PIPELINE II=1
+#pragma HLS LOOP_TRIPCOUNT min=8 max=65536
+// A step reads what the step FT_TURNS before it has written, none in between.
+#pragma HLS DEPENDENCE variable=sum inter RAW distance=8 true
+        const bool here = at.block + at.turn < rows;
+        const int left = length - at.piece * LANES;
+        $receive
+        state one[LANES];
+#pragma HLS ARRAY_PARTITION variable=one complete
+        for (int lane = 0; lane < LANES; lane++) {
+#pragma HLS UNROLL
+            const state lifted = $lift;
+            const state before = ft_either(at.piece == 0, nothing, sum[at.turn][lane]);
+            one[lane] = fold::combine(opcode, before, ft_either(lane < left, lifted, nothing));
+            sum[at.turn][lane] = one[lane];
+        }
+        for (int level = 0; level < 6; level++) {  // a beat has 64 lanes at most
+#pragma HLS UNROLL
+            for (int l = 0; l < LANES; l++) {
+#pragma HLS UNROLL
+                const int half = LANES >> (level + 1);
+                if (l < half) one[l] = fold::combine(opcode, one[l], one[l + half]);
+            }
+        }
+        if (here && at.piece == pieces - 1) {
+            $results
+            fold::finish(opcode, one[0]$finished);
+            $send
+        }
+        ft_next_turn(at, FT_TURNS, pieces);
+    }
+}
+
+template <typename fold>
+static void run_rows(
+    $pointers,
+    $numbers, $scalars, int operands, int length, int rows)
+{
+#pragma HLS DATAFLOW
+    $fifos
+    $fetch
+    turns<fold>($passed, operands, length, rows);
+    $leave
+}
