@@ -147,10 +147,10 @@ template <typename V, typename T, int LANES> static inline V ft_shifted(const V 
     for (int bit = 0; bit < 6; bit++) {  // a beat has 64 lanes at most
 #pragma HLS UNROLL
         const int step = 1 << bit;
+        if (step >= LANES || !(by & step)) continue;
         for (int l = 0; l < 2 * LANES; l++) {
 #pragma HLS UNROLL
-            const T other = window[l + step < 2 * LANES ? l + step : l];
-            if (step < LANES && (by & step)) window[l] = other;
+            window[l] = window[l + step < 2 * LANES ? l + step : l];
         }
     }
     V moved;

@@ -30,15 +30,15 @@ turns:
             one[lane] = fold::combine(opcode, before, ft_either(lane < left, lifted, nothing));
             sum[at.turn][lane] = one[lane];
         }
-        for (int level = 0; level < 6; level++) {  // a beat has 64 lanes at most
-#pragma HLS UNROLL
-            for (int l = 0; l < LANES; l++) {
+        if (here && at.piece == pieces - 1) {
+            for (int level = 0; level < 6; level++) {  // a beat has 64 lanes at most
 #pragma HLS UNROLL
                 const int half = LANES >> (level + 1);
-                if (l < half) one[l] = fold::combine(opcode, one[l], one[l + half]);
+                for (int l = 0; l < LANES; l++) {
+#pragma HLS UNROLL
+                    if (l < half) one[l] = fold::combine(opcode, one[l], one[l + half]);
+                }
             }
-        }
-        if (here && at.piece == pieces - 1) {
             $results
             fold::finish(opcode, one[0]$finished);
             $send
