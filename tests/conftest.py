@@ -1,4 +1,4 @@
-"""What every test gets: where Oclgrind is the device, its findings are failures."""
+"""What every test gets: where Oclgrind or g++'s sanitizers look on, their findings are failures."""
 
 from __future__ import annotations
 
@@ -17,6 +17,7 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
 OCLGRIND_LOG = os.environ.get("OCLGRIND_LOG")
+SANITIZER_LOG = os.environ.get("SANITIZER_LOG")  # what it is called before a process' number
 HANG = 1200  # seconds after which a test is taken to hang, on the slowest machine
 
 
@@ -51,15 +52,17 @@ def pytest_runtest_protocol(item: pytest.Item) -> Generator[None, bool, bool]:
         signal.alarm(0)
 
 
-@pytest.fixture(autouse=OCLGRIND_LOG is not None)
-def oclgrind_findings() -> Iterator[None]:
-    """Fails the test during which Oclgrind saw a bad access, a data race or a wrong API call."""
+@pytest.fixture(autouse=bool(OCLGRIND_LOG or SANITIZER_LOG))
+def findings() -> Iterator[None]:
+    """Fails the test during which a bad access, a data race, a wrong API call, or what C++ leaves
+    undefined was seen.
+    """
     import ftensor as ft
 
-    log = Path(OCLGRIND_LOG or os.devnull)
+    log = Path(OCLGRIND_LOG or f"{SANITIZER_LOG}.{os.getpid()}")
     before = log.stat().st_size if log.is_file() else 0
     yield
     ft.synchronize()
-    findings = log.read_bytes()[before:].decode(errors="replace") if log.is_file() else ""
-    if findings.strip():
-        pytest.fail(f"Oclgrind reports:\n{findings[:4000]}", pytrace=False)
+    seen = log.read_bytes()[before:].decode(errors="replace") if log.is_file() else ""
+    if seen.strip():
+        pytest.fail(f"{log.stem} reports:\n{seen[:4000]}", pytrace=False)

@@ -38,7 +38,12 @@ TARGETS = {
     "oclgrind": "oclgrind",
     "xrt": "xilinx",
     "intel-fpga": "intel-fpga-emulator",
+    "asan": "csim",
+    "ubsan": "csim",
 }
+# The C simulation under g++'s sanitizers, which look for bad accesses, and for what C++ leaves
+# undefined. Both at once do not keep one log.
+SANITIZERS = {"asan": "address", "ubsan": "undefined,float-cast-overflow"}
 # The kernels of the software device, built once and again where a kernel changed.
 IMAGE = ROOT / "build" / "full"
 # Run in the very environment the tests get, so that what is announced is what is tested.
@@ -103,6 +108,17 @@ def environment(target: str, folder: Path) -> dict[str, str] | None:
 
         driver = emulator.driver()
         return emulator.environment(driver, env, folder) if driver else None
+    if target in SANITIZERS:
+        libraries = sanitizer_libraries(target)
+        if libraries is None:
+            return None
+        # Kernels are loaded into Python, and bad accesses are seen by who allocates memory.
+        env["LD_PRELOAD"] = " ".join(libraries)
+        env["CXX"] = f"g++ -g1 -fsanitize={SANITIZERS[target]} -fsanitize-recover=all"
+        env["FTENSOR_CACHE_DIR"] = str(folder)
+        env["SANITIZER_LOG"] = str(folder / target)  # tests/conftest.py reads it
+        log = f"halt_on_error=0:log_path={env['SANITIZER_LOG']}"
+        env["ASAN_OPTIONS"], env["UBSAN_OPTIONS"] = f"detect_leaks=0:{log}", log
     if target == "oclgrind":
         driver = oclgrind_driver()
         if driver is None:
@@ -133,6 +149,19 @@ def launcher(target: str) -> list[str] | None:
     print(f"\n## {target}: the image full is built into {IMAGE}", flush=True)
     subprocess.run([*ftensor, *build], cwd=ROOT, check=True)
     return [*ftensor, "emulate", "--image", str(IMAGE / "full.xclbin"), "--"]
+
+
+def sanitizer_libraries(target: str) -> list[str] | None:
+    """What a program loads first under a sanitizer; None where g++ or its library is not there."""
+    if shutil.which("g++") is None:
+        return None
+    found = {}
+    for name in (f"lib{target}.so", "libstdc++.so"):
+        command = ["g++", f"-print-file-name={name}"]
+        found[name] = subprocess.run(command, capture_output=True, text=True).stdout.strip()
+    if not all(Path(path).is_absolute() for path in found.values()):
+        return None
+    return list(found.values()) if target == "asan" else []
 
 
 def oclgrind_driver() -> Path | None:
@@ -170,7 +199,9 @@ def place(target: str, folder: Path) -> Place | None:
         return None
     if TARGETS[target] not in (None, answer["row"]):
         sys.exit(f"FTENSOR_DEVICE={target} gives {answer['row']}, {answer['device']}")
-    return Place(target, env, under, str(answer["row"]), str(answer["device"]))
+    # Its kernels are those of csim, and run all the same.
+    row = target if target in SANITIZERS else str(answer["row"])
+    return Place(target, env, under, row, str(answer["device"]))
 
 
 def run_pass(one: Pass, at: Place, arguments: list[str]) -> None:
@@ -228,7 +259,8 @@ def plan(targets: list[str], everything: bool, arguments: list[str]) -> list[Pas
     # XRT's kernels come from the image full, which takes minutes to build.
     passes += [Pass(t, "core") for t in others if t != "xrt"]
     if everything:  # Oclgrind is some 1000 times slower than the others
-        passes += [Pass(t, "kernel and not core") for t in others if t not in ("xrt", "oclgrind")]
+        few = ("xrt", "oclgrind", *SANITIZERS)
+        passes += [Pass(t, "kernel and not core") for t in others if t not in few]
         passes += [Pass(t, "kernel") for t in others if t == "xrt"]
     return passes
 
