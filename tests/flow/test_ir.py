@@ -102,7 +102,7 @@ POINTED = """
 WALKED = """
     const float *from = a;
     for (int k = 0; k < n; k++) { out[k] = *from; from += opcode ? 1 : 2; }"""
-POWER = "static float power(float x, int n) { return n ? std::floor(x * power(x, n - 1)) : 1.0f; }"
+POWER = "static float power(float x, int n) { return n ? hls::floor(x * power(x, n - 1)) : 1.0f; }"
 TWO = """
 static float one(float x) { return x + 1; }
 static float two(float x) { return x * 2; }
@@ -129,13 +129,23 @@ DEFECTS = {
     ),
     "a constructor": (
         "before the kernel begins",
-        (TABLE.replace("LAST", "std::exp(3.0f)"), EACH + "values[k & 3];"),
+        (TABLE.replace("LAST", "hls::exp(3.0f)"), EACH + "values[k & 3];"),
         (TABLE.replace("LAST", "20.0f"), EACH + "values[k & 3];"),
     ),
     "a function of the host": (
         "rand is called",
         ("", EACH + "a[k] + rand();"),
-        ("", EACH + "a[k] + std::sin(a[k]);"),
+        ("", EACH + "a[k] + opcode;"),
+    ),
+    "mathematics of the C library": (
+        "sinf is called",
+        ("", EACH + "std::sin(a[k]);"),
+        ("", EACH + "hls::sin(a[k]);"),
+    ),
+    "an intrinsic of clang's": (
+        "llvm.floor.f32 is called",
+        ("", EACH + "std::floor(a[k]);"),
+        ("", EACH + "hls::floor(a[k]);"),
     ),
     "a variable loop in a pipeline": (
         "a loop of variable length",

@@ -8,8 +8,6 @@ from collections.abc import Iterator, Sequence
 from functools import cache
 from pathlib import Path
 
-from ftensor.toolchain.vitis.source import standins
-
 from .compiler import compiled
 from .loops import Flow, Loop, incoming
 from .module import (
@@ -25,11 +23,11 @@ from .module import (
 )
 
 # What may be called: functions of hls_math.h and hls_stream.h, as their stand-ins name them, and
-# what clang makes of copies, of lifetimes, and of arithmetic.
+# what clang makes of copies, of lifetimes, and of arithmetic on integers.
 KNOWN = re.compile(
     r"hls_\w+_(float|double)$|ft_fifo_(read|write)$"
     r"|llvm\.(mem(cpy|set|move)|lifetime|invariant|experimental\.noalias|assume|[su](min|max)|abs|fsh[lr]"
-    r"|ct[lt]z|ctpop|fabs|floor|ceil|trunc|rint|sqrt|copysign|fma|maxnum|minnum)\."
+    r"|ct[lt]z|ctpop)\."
 )
 # A memory as a function sees it: a parameter ("arg", "%2"), "alloca", "global", "loaded", "made".
 Memory = tuple[str, str]
@@ -39,14 +37,6 @@ def findings(source: Path, kernel: str, flags: Sequence[str] = ()) -> list[str]:
     """A line for each defect of a kernel's source file, which includes from its own folder."""
     module = parse(compiled(source, kernel, flags))
     return sorted(set(Check(module, kernel, source.parent).all()))
-
-
-@cache
-def mathematics() -> frozenset[str]:
-    """The C library's names of what hls_math.h has: a function of doubles, and one of floats."""
-    text = (standins() / "hls_math.h").read_text()
-    names = re.findall(r"FT_HLS(?:_[12])?\((\w+)", text)
-    return frozenset(name + end for name in names for end in ("", "f"))
 
 
 @cache
@@ -88,7 +78,7 @@ class Check:
             if name in self.module.globals:
                 yield f"{name}: something is computed before the kernel begins"
         for name in self.module.declared:
-            if not KNOWN.match(name) and name not in mathematics():
+            if not KNOWN.match(name):
                 yield f"{name} is called, and is no function of hls_math.h"
 
     def calls(self, function: Function) -> Iterator[str]:
