@@ -686,6 +686,10 @@ def frac(input: _Tensor, *, out: _Tensor | None=None) -> _Tensor:
     The inputs are promoted to a common dtype, which the result has.
     `out` takes the result where its dtype can hold it, else RuntimeError.
     """
+def frexp(input: _Tensor, *, out: _Tensor | None=None) -> _return_types.frexp:
+    """(mantissa, exponent): mantissa * 2 ** exponent is the input, the mantissa's size in [0.5, 1),
+    the exponent int32; 0 and what is not finite have the exponent 0. RuntimeError for integers.
+    """
 def frombuffer(buffer: Any, *, dtype: _dtype, count: _int=-1, offset: _int=0, device: DeviceLike | None=None, requires_grad: _bool=False) -> _Tensor:
     """A 1-d tensor over the memory of a Python buffer, from byte `offset` on; shared where the
     device computes in host memory. ValueError where the buffer does not hold whole elements.
@@ -1186,6 +1190,10 @@ def pixel_unshuffle(input: _Tensor, downscale_factor: _int) -> _Tensor:
     """(*, C, H * r, W * r) to (*, C * r * r, H, W). RuntimeError for sizes that don't divide."""
 def polar(abs: _Tensor, angle: _Tensor, *, out: _Tensor | None=None) -> _Tensor:
     """Complex numbers from their sizes and angles, which must both be float32 or both float64."""
+def polygamma(n: _int, input: _Tensor, *, out: _Tensor | None=None) -> _Tensor:
+    """The derivative of order n of digamma: (-1) ** (n + 1) * n! * zeta(n + 1, input) for n > 0.
+    RuntimeError for a negative n.
+    """
 def positive(input: _Tensor) -> _Tensor:
     """The tensor itself; RuntimeError for bool."""
 def pow(input: _Tensor, exponent: Any, *, out: _Tensor | None=None) -> _Tensor:

@@ -517,6 +517,10 @@ class Methods:
         """What trunc takes away."""
     def frac_(self) -> _Tensor:
         """In-place form of `frac`: the result's shape and dtype must fit the tensor."""
+    def frexp(self, *, out: _Tensor | None=None) -> _return_types.frexp:
+        """(mantissa, exponent): mantissa * 2 ** exponent is the input, the mantissa's size in [0.5, 1),
+        the exponent int32; 0 and what is not finite have the exponent 0. RuntimeError for integers.
+        """
     def gather(self, dim: _int, index: _Tensor, *, sparse_grad: _bool=False, out: _Tensor | None=None) -> _Tensor:
         """The element `input[i][index[i][j]]` (for dim 1 of a matrix) for every place of `index`, which
         has as many dims as the input and is no larger in the others. RuntimeError for an index out of
@@ -912,6 +916,9 @@ class Methods:
         """The products of every element of a vector with every one of another; dtypes are promoted."""
     def permute(self, dims: Any, *more: _int) -> _Tensor:
         """A view with all dims in the order given."""
+    def polygamma(self, n: _int) -> _Tensor: ...
+    def polygamma_(self, n: _int) -> _Tensor:
+        """In-place form of `polygamma`."""
     def positive(self) -> _Tensor:
         """The tensor itself; RuntimeError for bool."""
     def pow(self, exponent: Any, *, out: _Tensor | None=None) -> _Tensor:

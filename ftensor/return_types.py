@@ -40,6 +40,7 @@ max_out = named("max_out", "values", "indices")
 min_out = named("min_out", "values", "indices")
 aminmax = named("aminmax", "min", "max")
 aminmax_out = named("aminmax_out", "min", "max")
+frexp = named("frexp", "mantissa", "exponent")
 
 
 def __dir__() -> list[str]:

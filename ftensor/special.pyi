@@ -17,6 +17,30 @@ from . import return_types as _return_types
 
 _Number = _complex | np.generic
 
+def bessel_j0(input: _Tensor, *, out: _Tensor | None=None) -> _Tensor:
+    """The Bessel function of the first kind of order 0.
+
+    Integer and bool inputs are computed in the default dtype.
+    `out` takes the result where its dtype can hold it, else RuntimeError.
+    """
+def bessel_j1(input: _Tensor, *, out: _Tensor | None=None) -> _Tensor:
+    """The Bessel function of the first kind of order 1.
+
+    Integer and bool inputs are computed in the default dtype.
+    `out` takes the result where its dtype can hold it, else RuntimeError.
+    """
+def bessel_y0(input: _Tensor, *, out: _Tensor | None=None) -> _Tensor:
+    """The Bessel function of the second kind of order 0.
+
+    Integer and bool inputs are computed in the default dtype.
+    `out` takes the result where its dtype can hold it, else RuntimeError.
+    """
+def bessel_y1(input: _Tensor, *, out: _Tensor | None=None) -> _Tensor:
+    """The Bessel function of the second kind of order 1.
+
+    Integer and bool inputs are computed in the default dtype.
+    `out` takes the result where its dtype can hold it, else RuntimeError.
+    """
 def digamma(input: _Tensor, *, out: _Tensor | None=None) -> _Tensor:
     """The logarithmic derivative of the gamma function.
 
@@ -125,6 +149,30 @@ def logsumexp(input: _Tensor, dim: _int, keepdim: _bool=False, *, out: _Tensor |
     """The logarithm of the sum of exponentials over `dim`, without overflow in between."""
 @overload
 def logsumexp(input: _Tensor, *, axis: _int | Sequence[_int], keepdims: _bool=False, out: _Tensor | None=None) -> _Tensor: ...
+def modified_bessel_i0(input: _Tensor, *, out: _Tensor | None=None) -> _Tensor:
+    """The modified Bessel function of order 0.
+
+    Integer and bool inputs are computed in the default dtype.
+    `out` takes the result where its dtype can hold it, else RuntimeError.
+    """
+def modified_bessel_i1(input: _Tensor, *, out: _Tensor | None=None) -> _Tensor:
+    """The modified Bessel function of order 1.
+
+    Integer and bool inputs are computed in the default dtype.
+    `out` takes the result where its dtype can hold it, else RuntimeError.
+    """
+def modified_bessel_k0(input: _Tensor, *, out: _Tensor | None=None) -> _Tensor:
+    """The modified Bessel function of the second kind of order 0.
+
+    Integer and bool inputs are computed in the default dtype.
+    `out` takes the result where its dtype can hold it, else RuntimeError.
+    """
+def modified_bessel_k1(input: _Tensor, *, out: _Tensor | None=None) -> _Tensor:
+    """The modified Bessel function of the second kind of order 1.
+
+    Integer and bool inputs are computed in the default dtype.
+    `out` takes the result where its dtype can hold it, else RuntimeError.
+    """
 def multigammaln(input: _Tensor, p: _int, *, out: _Tensor | None=None) -> _Tensor:
     """The logarithm of the multivariate gamma function of dimension `p`: lgamma(input - i / 2) for
     i below p, summed up, and p * (p - 1) / 4 * log(pi). RuntimeError for a `p` below 1.
@@ -141,6 +189,10 @@ def ndtri(input: _Tensor, *, out: _Tensor | None=None) -> _Tensor:
     Integer and bool inputs are computed in the default dtype.
     `out` takes the result where its dtype can hold it, else RuntimeError.
     """
+def polygamma(n: _int, input: _Tensor, *, out: _Tensor | None=None) -> _Tensor:
+    """The derivative of order n of digamma: (-1) ** (n + 1) * n! * zeta(n + 1, input) for n > 0.
+    RuntimeError for a negative n.
+    """
 def psi(input: _Tensor, *, out: _Tensor | None=None) -> _Tensor:
     """The logarithmic derivative of the gamma function.
 
@@ -150,6 +202,18 @@ def psi(input: _Tensor, *, out: _Tensor | None=None) -> _Tensor:
 def round(input: _Tensor, *, decimals: _int=0, out: _Tensor | None=None) -> _Tensor:
     """The nearest number with so many decimals (negative: so many zeros before the point); of two,
     the one with the even last digit.
+    """
+def scaled_modified_bessel_k0(input: _Tensor, *, out: _Tensor | None=None) -> _Tensor:
+    """exp(input) * modified_bessel_k0(input).
+
+    Integer and bool inputs are computed in the default dtype.
+    `out` takes the result where its dtype can hold it, else RuntimeError.
+    """
+def scaled_modified_bessel_k1(input: _Tensor, *, out: _Tensor | None=None) -> _Tensor:
+    """exp(input) * modified_bessel_k1(input).
+
+    Integer and bool inputs are computed in the default dtype.
+    `out` takes the result where its dtype can hold it, else RuntimeError.
     """
 def sinc(input: _Tensor, *, out: _Tensor | None=None) -> _Tensor:
     """sin(pi * input) / (pi * input), and 1 at 0.
@@ -162,6 +226,12 @@ def softmax(input: _Tensor, dim: _int, dtype: _dtype | None=None, *, out: _Tenso
     """Exponentials along a dim, divided by their sum."""
 @overload
 def softmax(input: _Tensor, *, axis: _int | Sequence[_int], dtype: _dtype | None=None, out: _Tensor | None=None) -> _Tensor: ...
+def spherical_bessel_j0(input: _Tensor, *, out: _Tensor | None=None) -> _Tensor:
+    """The spherical Bessel function of order 0: sin(input) / input.
+
+    Integer and bool inputs are computed in the default dtype.
+    `out` takes the result where its dtype can hold it, else RuntimeError.
+    """
 def xlog1py(input: _Tensor, other: _Tensor | _Number, *, out: _Tensor | None=None) -> _Tensor:
     """`input * log1p(other)`; 0 where `input` is 0, unless `other` is NaN.
 
@@ -171,6 +241,13 @@ def xlog1py(input: _Tensor, other: _Tensor | _Number, *, out: _Tensor | None=Non
     """
 def xlogy(input: _Tensor, other: _Tensor | _Number, *, out: _Tensor | None=None) -> _Tensor:
     """`input * log(other)`; 0 where `input` is 0, unless `other` is NaN.
+
+    Integer and bool inputs are computed in the default dtype.
+    Shapes are broadcast together; RuntimeError when they don't fit.
+    `out` takes the result where its dtype can hold it, else RuntimeError.
+    """
+def zeta(input: _Tensor, other: _Tensor | _Number, *, out: _Tensor | None=None) -> _Tensor:
+    """Hurwitz' zeta function: the sum of (other + k) ** -input over all k from 0.
 
     Integer and bool inputs are computed in the default dtype.
     Shapes are broadcast together; RuntimeError when they don't fit.

@@ -104,3 +104,63 @@ FTX_BESSEL(ftx_i0e, 0, 0)
 FTX_BESSEL(ftx_i1e, 1, 1)
 FT_FN_ONCE FT_V ftx_i0(FT_V x) { return ftx_i0e(x) * exp(fabs(x)); }
 FT_FN_ONCE FT_V ftx_i1(FT_V x) { return ftx_i1e(x) * exp(fabs(x)); }
+
+// Hurwitz' zeta function for q > 0: ten terms of its sum, then Euler and Maclaurin's formula (DLMF 25.11.5).
+FT_FN_ONCE FT_V ftx_zeta_right(FT_V x, FT_V q)
+{
+    FT_V sum = K(0);
+    FT_UNROLL
+    for (int k = 0; k < 10; k++) sum += pow(q + K(k), -x);
+    const FT_V end = q + K(10), last = pow(end, -x), r = K(1) / (end * end);
+    // Each summand has B_2j / (2j)! and two factors (x + 2j - 3)(x + 2j - 2) / end^2 more than the one before.
+#define FTX_NEXT(j, share) (x + K(2 * j - 3)) * (x + K(2 * j - 2)) * r * (K(share)
+    const FT_V tail = x / end * (K(1.0 / 12) + FTX_NEXT(2, -1.0 / 720) + FTX_NEXT(3, 1.0 / 30240)
+        + FTX_NEXT(4, -1.0 / 1209600) + FTX_NEXT(5, 1.0 / 47900160) + FTX_NEXT(6, -691.0 / 1307674368000.0)
+        + FTX_NEXT(7, 1.0 / 74724249600.0) + FTX_NEXT(8, -3617.0 / 10670622842880000.0)))))))));
+#undef FTX_NEXT
+    return sum + last * (end / (x - K(1)) + K(0.5) + tail);
+}
+
+// zeta(x, q). For q < 0 the sum over all of q's neighbours, less what lies beyond them: both of positive ones.
+FT_FN_ONCE FT_V ftx_zeta(FT_V x, FT_V q)
+{
+    const FT_M left = q < K(0);
+    const FT_V down = floor(q), part = left ? q - down : q;
+    const FT_V right = ftx_zeta_right(x, part);
+    const FT_V odd = x - K(2) * floor(K(0.5) * x);
+    const FT_V sign = odd == K(0) ? K(1) : K(-1);
+    const FT_V beyond = ftx_zeta_right(x, K(1) - part) - ftx_zeta_right(x, K(1) - q);
+    const FT_V whole = left ? right + sign * beyond : right;
+    const FT_V pole = q <= K(0) && q == down ? K(INFINITY) : (left && x != floor(x) ? K(NAN) : whole);
+    return x == K(1) ? K(INFINITY) : (x < K(1) || x != x || q != q ? K(NAN) : pole);
+}
+
+// The second logarithmic derivative of gamma: reflected to x > 0.5, carried up, then Stirling's series.
+FT_FN_ONCE FT_V ftx_trigamma(FT_V a)
+{
+    const FT_M left = a < K(0.5);
+    FT_V x = left ? K(1) - a : a, sum = K(0);
+    FT_UNROLL
+    for (int k = 0; k < (FT_DOUBLE ? 12 : 6); k++) {
+        sum += K(1) / (x * x);
+        x = x + K(1);
+    }
+    const FT_V r = K(1) / x, s = r * r, turn = sin(K(FT_PI) * a);
+    sum += r * (K(1) + K(0.5) * r + s * (K(1.0 / 6) - s * (K(1.0 / 30) - s * (K(1.0 / 42)
+        - s * (K(1.0 / 30) - s * K(5.0 / 66))))));
+    return left ? K(FT_PI) * K(FT_PI) / (turn * turn) - sum : sum;
+}
+
+// A number as mantissa * 2^exponent, the mantissa's size in [0.5, 1); what is not finite is its own mantissa.
+FT_FN_ONCE FT_V ftx_mantissa(FT_V x)
+{
+    FT_I exponent;
+    const FT_V m = frexp(x, &exponent);
+    return ft_isfinite(x) ? m : x;
+}
+FT_FN_ONCE FT_V ftx_exponent(FT_V x)
+{
+    FT_I exponent;
+    const FT_V m = frexp(x, &exponent);
+    return ft_isfinite(x) ? FT_CONVERT(FT_T, exponent) + K(0) * m : K(0);
+}

@@ -32,3 +32,8 @@ def gelu_approximation(name: object) -> RuntimeError:
 def negative_lambda(op: str, value: float) -> RuntimeError:
     """softshrink that would move values away from 0."""
     return RuntimeError(f"{op}(): lambd must be 0 or more, not {value}")
+
+
+def negative_order(op: str, n: int) -> RuntimeError:
+    """A derivative of a negative order."""
+    return RuntimeError(f"{op}(): the order n must not be negative, but is {n}")

@@ -70,6 +70,7 @@ def helper_files(key: KernelKey) -> list[str]:
         "complex.h": key.compute.is_complex or "ft_c" in text,
         "binary.h": "ftb_" in text,
         "special.h": "ftx_" in text,
+        "bessel.h": "ftk_" in text,
         "locate.h": bool(indices(key)),
         "position.h": "FT_POSITION" in text,
     }
