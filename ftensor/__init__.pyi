@@ -324,6 +324,11 @@ def atleast_2d(*tensors: Any) -> _Tensor | tuple[_Tensor, ...]:
     """Missing dims of size 1 in front."""
 def atleast_3d(*tensors: Any) -> _Tensor | tuple[_Tensor, ...]:
     """0-d and 1-d tensors become (1, n, 1), matrices (n, m, 1)."""
+def avg_pool1d(input: _Tensor, kernel_size: Any, stride: Any=None, padding: Any=0, ceil_mode: _bool=False, count_include_pad: _bool=True) -> _Tensor:
+    """The mean of each window of an input (N, C, L) or (C, L). Windows lie `stride` apart
+    (`kernel_size` where it is not given); the zeros of `padding` count unless
+    `count_include_pad=False`. RuntimeError for sizes that make no windows.
+    """
 def baddbmm(input: _Tensor, batch1: _Tensor, batch2: _Tensor, *, beta: Any=1, alpha: Any=1, out: _Tensor | None=None) -> _Tensor:
     """`addmm` for each pair of two batches of matrices."""
 def bilinear(input1: _Tensor, input2: _Tensor, weight: _Tensor, bias: _Tensor | None=None) -> _Tensor:
@@ -458,6 +463,45 @@ def conj_physical(input: _Tensor, *, out: _Tensor | None=None) -> _Tensor:
 def constant_pad_nd(input: _Tensor, pad: Any, value: Any=0) -> _Tensor:
     """A copy with `value` before and after: pairs of counts, for the last dim first. Negative ones
     cut off.
+    """
+def conv1d(input: _Tensor, weight: _Tensor, bias: _Tensor | None=None, stride: Any=1, padding: Any=0, dilation: Any=1, groups: _int=1) -> _Tensor:
+    """The cross-correlation of an input (N, C, length) or (C, length) with
+    filters (O, C / groups, *kernel), and `bias` (O,): each size becomes
+    (size + 2 padding - dilation (kernel - 1) - 1) // stride + 1. `padding` is a number of zeros, one
+    for each dim, 'valid' (0) or 'same' (the result has the input's size). float16 and bfloat16 are
+    summed in float32. RuntimeError for sizes or dtypes that don't fit.
+    """
+def conv2d(input: _Tensor, weight: _Tensor, bias: _Tensor | None=None, stride: Any=1, padding: Any=0, dilation: Any=1, groups: _int=1) -> _Tensor:
+    """The cross-correlation of an input (N, C, height, width) or (C, height, width) with
+    filters (O, C / groups, *kernel), and `bias` (O,): each size becomes
+    (size + 2 padding - dilation (kernel - 1) - 1) // stride + 1. `padding` is a number of zeros, one
+    for each dim, 'valid' (0) or 'same' (the result has the input's size). float16 and bfloat16 are
+    summed in float32. RuntimeError for sizes or dtypes that don't fit.
+    """
+def conv3d(input: _Tensor, weight: _Tensor, bias: _Tensor | None=None, stride: Any=1, padding: Any=0, dilation: Any=1, groups: _int=1) -> _Tensor:
+    """The cross-correlation of an input (N, C, depth, height, width) or (C, depth, height, width) with
+    filters (O, C / groups, *kernel), and `bias` (O,): each size becomes
+    (size + 2 padding - dilation (kernel - 1) - 1) // stride + 1. `padding` is a number of zeros, one
+    for each dim, 'valid' (0) or 'same' (the result has the input's size). float16 and bfloat16 are
+    summed in float32. RuntimeError for sizes or dtypes that don't fit.
+    """
+def conv_transpose1d(input: _Tensor, weight: _Tensor, bias: _Tensor | None=None, stride: Any=1, padding: Any=0, output_padding: Any=0, groups: _int=1, dilation: Any=1) -> _Tensor:
+    """What spreads each element of an input (N, C, length) or
+    (C, length) over the result by a weight (C, O / groups, *kernel): each size becomes
+    (size - 1) stride - 2 padding + dilation (kernel - 1) + output_padding + 1. float16 and bfloat16 are
+    summed in float32. RuntimeError for sizes or dtypes that don't fit.
+    """
+def conv_transpose2d(input: _Tensor, weight: _Tensor, bias: _Tensor | None=None, stride: Any=1, padding: Any=0, output_padding: Any=0, groups: _int=1, dilation: Any=1) -> _Tensor:
+    """What spreads each element of an input (N, C, height, width) or
+    (C, height, width) over the result by a weight (C, O / groups, *kernel): each size becomes
+    (size - 1) stride - 2 padding + dilation (kernel - 1) + output_padding + 1. float16 and bfloat16 are
+    summed in float32. RuntimeError for sizes or dtypes that don't fit.
+    """
+def conv_transpose3d(input: _Tensor, weight: _Tensor, bias: _Tensor | None=None, stride: Any=1, padding: Any=0, output_padding: Any=0, groups: _int=1, dilation: Any=1) -> _Tensor:
+    """What spreads each element of an input (N, C, depth, height, width) or
+    (C, depth, height, width) over the result by a weight (C, O / groups, *kernel): each size becomes
+    (size - 1) stride - 2 padding + dilation (kernel - 1) + output_padding + 1. float16 and bfloat16 are
+    summed in float32. RuntimeError for sizes or dtypes that don't fit.
     """
 def copysign(input: _Tensor, other: _Tensor | _Number, *, out: _Tensor | None=None) -> _Tensor:
     """The size of `input` with the sign of `other` (that of a zero included).
@@ -1019,6 +1063,34 @@ def max(input: _Tensor, dim: _int, keepdim: _bool=False, *, out: _Tensor | None=
 def max(input: _Tensor, other: _Tensor | _Number, *, out: _Tensor | None=None) -> _Tensor: ...
 @overload
 def max(input: _Tensor, *, axis: _int | Sequence[_int], keepdims: _bool=False, out: _Tensor | None=None) -> _return_types.max: ...
+def max_pool1d(input: _Tensor, kernel_size: Any, stride: Any=None, padding: Any=0, dilation: Any=1, ceil_mode: _bool=False, return_indices: _bool=False) -> _Tensor | tuple[_Tensor, _Tensor]:
+    """The largest element of each window of an input (N, C, L) or (C, L); a NaN is the largest.
+    Windows lie `stride` apart (`kernel_size` where it is not given), their elements `dilation`; at most
+    half of one is `padding`, which no maximum takes. `ceil_mode` also takes a last window that ends
+    beyond the input. With `return_indices` also their positions
+    in the last 1 dims, flattened. RuntimeError for sizes that make no windows.
+    """
+def max_pool1d_with_indices(input: _Tensor, kernel_size: Any, stride: Any=None, padding: Any=0, dilation: Any=1, ceil_mode: _bool=False, return_indices: _bool=False) -> tuple[_Tensor, _Tensor]:
+    """The largest element of each window of an input (N, C, L) or (C, L); a NaN is the largest.
+    Windows lie `stride` apart (`kernel_size` where it is not given), their elements `dilation`; at most
+    half of one is `padding`, which no maximum takes. `ceil_mode` also takes a last window that ends
+    beyond the input. A pair: they, and their
+    positions in the last 1 dims, flattened. RuntimeError for sizes that make no windows.
+    """
+def max_pool2d(input: _Tensor, kernel_size: Any, stride: Any=None, padding: Any=0, dilation: Any=1, ceil_mode: _bool=False, return_indices: _bool=False) -> _Tensor | tuple[_Tensor, _Tensor]:
+    """The largest element of each window of an input (N, C, H, W) or (C, H, W); a NaN is the largest.
+    Windows lie `stride` apart (`kernel_size` where it is not given), their elements `dilation`; at most
+    half of one is `padding`, which no maximum takes. `ceil_mode` also takes a last window that ends
+    beyond the input. With `return_indices` also their positions
+    in the last 2 dims, flattened. RuntimeError for sizes that make no windows.
+    """
+def max_pool3d(input: _Tensor, kernel_size: Any, stride: Any=None, padding: Any=0, dilation: Any=1, ceil_mode: _bool=False, return_indices: _bool=False) -> _Tensor | tuple[_Tensor, _Tensor]:
+    """The largest element of each window of an input (N, C, D, H, W) or (C, D, H, W); a NaN is the largest.
+    Windows lie `stride` apart (`kernel_size` where it is not given), their elements `dilation`; at most
+    half of one is `padding`, which no maximum takes. `ceil_mode` also takes a last window that ends
+    beyond the input. With `return_indices` also their positions
+    in the last 3 dims, flattened. RuntimeError for sizes that make no windows.
+    """
 def maximum(input: _Tensor, other: _Tensor | _Number, *, out: _Tensor | None=None) -> _Tensor:
     """The larger one of each pair; NaN where either is NaN.
 

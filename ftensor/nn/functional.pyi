@@ -17,6 +17,23 @@ from .. import return_types as _return_types
 
 _Number = _complex | np.generic
 
+def avg_pool1d(input: _Tensor, kernel_size: Any, stride: Any=None, padding: Any=0, ceil_mode: _bool=False, count_include_pad: _bool=True) -> _Tensor:
+    """The mean of each window of an input (N, C, L) or (C, L). Windows lie `stride` apart
+    (`kernel_size` where it is not given); the zeros of `padding` count unless
+    `count_include_pad=False`. RuntimeError for sizes that make no windows.
+    """
+def avg_pool2d(input: _Tensor, kernel_size: Any, stride: Any=None, padding: Any=0, ceil_mode: _bool=False, count_include_pad: _bool=True, divisor_override: Any=None, *, out: _Tensor | None=None) -> _Tensor:
+    """The mean of each window of an input (N, C, H, W) or
+    (C, H, W). Windows lie `stride` apart (`kernel_size` where it is not given); the zeros of
+    `padding` count unless `count_include_pad=False`; `divisor_override` divides the sums in place of
+    the number of elements. RuntimeError for sizes that make no windows.
+    """
+def avg_pool3d(input: _Tensor, kernel_size: Any, stride: Any=None, padding: Any=0, ceil_mode: _bool=False, count_include_pad: _bool=True, divisor_override: Any=None, *, out: _Tensor | None=None) -> _Tensor:
+    """The mean of each window of an input (N, C, D, H, W) or
+    (C, D, H, W). Windows lie `stride` apart (`kernel_size` where it is not given); the zeros of
+    `padding` count unless `count_include_pad=False`; `divisor_override` divides the sums in place of
+    the number of elements. RuntimeError for sizes that make no windows.
+    """
 def batch_norm(input: _Tensor, running_mean: _Tensor | None, running_var: _Tensor | None, weight: _Tensor | None=None, bias: _Tensor | None=None, training: _bool=False, momentum: _float=0.1, eps: _float=1e-05) -> _Tensor:
     """Each channel (dim 1) with mean 0 and variance 1: those of the batch in `training`, which also
     move the running ones by `momentum`, else the running ones. ValueError for a batch of one value
@@ -41,6 +58,45 @@ def celu_(input: _Tensor, alpha: Any=1.0) -> _Tensor:
 def channel_shuffle(input: _Tensor, groups: _int) -> _Tensor:
     """The channels (dim 1) of `groups` groups, taken from each in turn. RuntimeError for fewer than
     3 dims and channels that don't divide.
+    """
+def conv1d(input: _Tensor, weight: _Tensor, bias: _Tensor | None=None, stride: Any=1, padding: Any=0, dilation: Any=1, groups: _int=1) -> _Tensor:
+    """The cross-correlation of an input (N, C, length) or (C, length) with
+    filters (O, C / groups, *kernel), and `bias` (O,): each size becomes
+    (size + 2 padding - dilation (kernel - 1) - 1) // stride + 1. `padding` is a number of zeros, one
+    for each dim, 'valid' (0) or 'same' (the result has the input's size). float16 and bfloat16 are
+    summed in float32. RuntimeError for sizes or dtypes that don't fit.
+    """
+def conv2d(input: _Tensor, weight: _Tensor, bias: _Tensor | None=None, stride: Any=1, padding: Any=0, dilation: Any=1, groups: _int=1) -> _Tensor:
+    """The cross-correlation of an input (N, C, height, width) or (C, height, width) with
+    filters (O, C / groups, *kernel), and `bias` (O,): each size becomes
+    (size + 2 padding - dilation (kernel - 1) - 1) // stride + 1. `padding` is a number of zeros, one
+    for each dim, 'valid' (0) or 'same' (the result has the input's size). float16 and bfloat16 are
+    summed in float32. RuntimeError for sizes or dtypes that don't fit.
+    """
+def conv3d(input: _Tensor, weight: _Tensor, bias: _Tensor | None=None, stride: Any=1, padding: Any=0, dilation: Any=1, groups: _int=1) -> _Tensor:
+    """The cross-correlation of an input (N, C, depth, height, width) or (C, depth, height, width) with
+    filters (O, C / groups, *kernel), and `bias` (O,): each size becomes
+    (size + 2 padding - dilation (kernel - 1) - 1) // stride + 1. `padding` is a number of zeros, one
+    for each dim, 'valid' (0) or 'same' (the result has the input's size). float16 and bfloat16 are
+    summed in float32. RuntimeError for sizes or dtypes that don't fit.
+    """
+def conv_transpose1d(input: _Tensor, weight: _Tensor, bias: _Tensor | None=None, stride: Any=1, padding: Any=0, output_padding: Any=0, groups: _int=1, dilation: Any=1) -> _Tensor:
+    """What spreads each element of an input (N, C, length) or
+    (C, length) over the result by a weight (C, O / groups, *kernel): each size becomes
+    (size - 1) stride - 2 padding + dilation (kernel - 1) + output_padding + 1. float16 and bfloat16 are
+    summed in float32. RuntimeError for sizes or dtypes that don't fit.
+    """
+def conv_transpose2d(input: _Tensor, weight: _Tensor, bias: _Tensor | None=None, stride: Any=1, padding: Any=0, output_padding: Any=0, groups: _int=1, dilation: Any=1) -> _Tensor:
+    """What spreads each element of an input (N, C, height, width) or
+    (C, height, width) over the result by a weight (C, O / groups, *kernel): each size becomes
+    (size - 1) stride - 2 padding + dilation (kernel - 1) + output_padding + 1. float16 and bfloat16 are
+    summed in float32. RuntimeError for sizes or dtypes that don't fit.
+    """
+def conv_transpose3d(input: _Tensor, weight: _Tensor, bias: _Tensor | None=None, stride: Any=1, padding: Any=0, output_padding: Any=0, groups: _int=1, dilation: Any=1) -> _Tensor:
+    """What spreads each element of an input (N, C, depth, height, width) or
+    (C, depth, height, width) over the result by a weight (C, O / groups, *kernel): each size becomes
+    (size - 1) stride - 2 padding + dilation (kernel - 1) + output_padding + 1. float16 and bfloat16 are
+    summed in float32. RuntimeError for sizes or dtypes that don't fit.
     """
 def cosine_embedding_loss(input1: _Tensor, input2: _Tensor, target: _Tensor, margin: _float=0, size_average: Any=None, reduce: Any=None, reduction: str='mean') -> _Tensor:
     """1 - cos(input1, input2) for a target 1, max(0, cos - margin) for -1; vectors lie in the last
@@ -128,8 +184,65 @@ def log_softmax(input: _Tensor, dim: _int | None=None, _stacklevel: _int=3, dtyp
     """The logarithm of `softmax`."""
 def logsigmoid(input: _Tensor, *, out: _Tensor | None=None) -> _Tensor:
     """Log(sigmoid(input)), in contiguous memory."""
+def lp_pool1d(input: _Tensor, norm_type: _float, kernel_size: Any, stride: Any=None, ceil_mode: _bool=False) -> _Tensor:
+    """The p-norm, p being `norm_type`, of each window of an input
+    (N, C, L) or (C, L). Windows lie `stride` apart (`kernel_size` where it is not given). RuntimeError for sizes
+    that make no windows.
+    """
+def lp_pool2d(input: _Tensor, norm_type: _float, kernel_size: Any, stride: Any=None, ceil_mode: _bool=False) -> _Tensor:
+    """The p-norm, p being `norm_type`, of each window of an input
+    (N, C, H, W) or (C, H, W). Windows lie `stride` apart (`kernel_size` where it is not given). RuntimeError for sizes
+    that make no windows.
+    """
+def lp_pool3d(input: _Tensor, norm_type: _float, kernel_size: Any, stride: Any=None, ceil_mode: _bool=False) -> _Tensor:
+    """The p-norm, p being `norm_type`, of each window of an input
+    (N, C, D, H, W) or (C, D, H, W). Windows lie `stride` apart (`kernel_size` where it is not given). RuntimeError for sizes
+    that make no windows.
+    """
 def margin_ranking_loss(input1: _Tensor, input2: _Tensor, target: _Tensor, margin: _float=0, size_average: Any=None, reduce: Any=None, reduction: str='mean') -> _Tensor:
     """max(0, margin - target * (input1 - input2)). RuntimeError for different numbers of dims."""
+def max_pool1d(input: _Tensor, kernel_size: Any, stride: Any=None, padding: Any=0, dilation: Any=1, ceil_mode: _bool=False, return_indices: _bool=False) -> _Tensor | tuple[_Tensor, _Tensor]:
+    """The largest element of each window of an input (N, C, L) or (C, L); a NaN is the largest.
+    Windows lie `stride` apart (`kernel_size` where it is not given), their elements `dilation`; at most
+    half of one is `padding`, which no maximum takes. `ceil_mode` also takes a last window that ends
+    beyond the input. With `return_indices` also their positions
+    in the last 1 dims, flattened. RuntimeError for sizes that make no windows.
+    """
+def max_pool1d_with_indices(input: _Tensor, kernel_size: Any, stride: Any=None, padding: Any=0, dilation: Any=1, ceil_mode: _bool=False, return_indices: _bool=False) -> tuple[_Tensor, _Tensor]:
+    """The largest element of each window of an input (N, C, L) or (C, L); a NaN is the largest.
+    Windows lie `stride` apart (`kernel_size` where it is not given), their elements `dilation`; at most
+    half of one is `padding`, which no maximum takes. `ceil_mode` also takes a last window that ends
+    beyond the input. A pair: they, and their
+    positions in the last 1 dims, flattened. RuntimeError for sizes that make no windows.
+    """
+def max_pool2d(input: _Tensor, kernel_size: Any, stride: Any=None, padding: Any=0, dilation: Any=1, ceil_mode: _bool=False, return_indices: _bool=False) -> _Tensor | tuple[_Tensor, _Tensor]:
+    """The largest element of each window of an input (N, C, H, W) or (C, H, W); a NaN is the largest.
+    Windows lie `stride` apart (`kernel_size` where it is not given), their elements `dilation`; at most
+    half of one is `padding`, which no maximum takes. `ceil_mode` also takes a last window that ends
+    beyond the input. With `return_indices` also their positions
+    in the last 2 dims, flattened. RuntimeError for sizes that make no windows.
+    """
+def max_pool2d_with_indices(input: _Tensor, kernel_size: Any, stride: Any=None, padding: Any=0, dilation: Any=1, ceil_mode: _bool=False, return_indices: _bool=False) -> tuple[_Tensor, _Tensor]:
+    """The largest element of each window of an input (N, C, H, W) or (C, H, W); a NaN is the largest.
+    Windows lie `stride` apart (`kernel_size` where it is not given), their elements `dilation`; at most
+    half of one is `padding`, which no maximum takes. `ceil_mode` also takes a last window that ends
+    beyond the input. A pair: they, and their
+    positions in the last 2 dims, flattened. RuntimeError for sizes that make no windows.
+    """
+def max_pool3d(input: _Tensor, kernel_size: Any, stride: Any=None, padding: Any=0, dilation: Any=1, ceil_mode: _bool=False, return_indices: _bool=False) -> _Tensor | tuple[_Tensor, _Tensor]:
+    """The largest element of each window of an input (N, C, D, H, W) or (C, D, H, W); a NaN is the largest.
+    Windows lie `stride` apart (`kernel_size` where it is not given), their elements `dilation`; at most
+    half of one is `padding`, which no maximum takes. `ceil_mode` also takes a last window that ends
+    beyond the input. With `return_indices` also their positions
+    in the last 3 dims, flattened. RuntimeError for sizes that make no windows.
+    """
+def max_pool3d_with_indices(input: _Tensor, kernel_size: Any, stride: Any=None, padding: Any=0, dilation: Any=1, ceil_mode: _bool=False, return_indices: _bool=False) -> tuple[_Tensor, _Tensor]:
+    """The largest element of each window of an input (N, C, D, H, W) or (C, D, H, W); a NaN is the largest.
+    Windows lie `stride` apart (`kernel_size` where it is not given), their elements `dilation`; at most
+    half of one is `padding`, which no maximum takes. `ceil_mode` also takes a last window that ends
+    beyond the input. A pair: they, and their
+    positions in the last 3 dims, flattened. RuntimeError for sizes that make no windows.
+    """
 def mish(input: _Tensor, inplace: _bool=False) -> _Tensor:
     """Input * tanh(softplus(input))."""
 def mse_loss(input: _Tensor, target: _Tensor, size_average: Any=None, reduce: Any=None, reduction: str='mean', weight: _Tensor | None=None) -> _Tensor:

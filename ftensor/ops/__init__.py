@@ -21,7 +21,7 @@ MODULES = (
     "ops.linalg.einsum",
     "ops.view.copies", "ops.reduce.calculus", "ops.linalg.vectors", "ops.linalg.combine",
     "ops.nn.loss", "ops.nn.class_loss", "ops.nn.distance", "ops.nn.norm", "ops.nn.attention",
-    "ops.nn.embedding", "ops.nn.shuffle",
+    "ops.nn.embedding", "ops.nn.shuffle", "ops.nn.conv", "ops.nn.pool",
 )  # fmt: skip
 
 

@@ -1,0 +1,204 @@
+"""Convolutions and transposed convolutions over one, two and three dims.
+
+Both are sums of products over windows of a padded input; the windows are views, never copies. A
+transposed one is the convolution of the input, `stride - 1` zeros between its elements, with the
+weight turned around.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from ..._tensor import Tensor
+from ...dtypes import int64
+from ...errors import not_implemented_for
+from ...errors import spatial as errors
+from ...execute import memory
+from ...execute.reduce import fold
+from ...iterator.shape import Ints, numel
+from ...rows.catalogue import Entry, op, register
+from ..compose import f
+from ..linalg.product import DOT, check
+from .activation import SPACE
+from .windows import covered, each, laid_out, padded, windows
+
+
+def _checked(
+    name: str, n: int, input: Tensor, weight: Tensor, bias: Tensor | None, groups: int,
+    sizes: dict[str, Ints], transposed: bool,
+) -> None:  # fmt: skip
+    """RuntimeError where dtypes, shapes or numbers don't belong together."""
+    tensors = {"input": input, "weight": weight}
+    check(name, **tensors if bias is None else {**tensors, "bias": bias})
+    if transposed and input._dtype.kind in "ui" and input._dtype is not int64:
+        raise not_implemented_for(name, input._dtype)
+    if groups < 1:
+        raise errors.not_positive(name, "groups", (groups,))
+    for word, given in sizes.items():
+        if word in ("stride", "dilation") and min(given) < 1:
+            raise errors.not_positive(name, word, given)
+        if word in ("padding", "output_padding") and min(given) < 0:
+            raise errors.negative(name, word, given)
+    if weight.ndim != n + 2:
+        raise errors.weight_dims(name, n, weight._shape)
+    if input.ndim not in (n + 1, n + 2):
+        raise errors.input_dims(name, n, input._shape)
+    first, second = weight._shape[:2]
+    if first < groups or first % groups:
+        raise errors.filters(name, first, groups)
+    channels = input._shape[-n - 1]
+    wanted = first if transposed else second * groups
+    if channels != wanted:
+        raise errors.channels(name, wanted, channels, groups)
+    filters = second * groups if transposed else first
+    if bias is not None and bias._shape != (filters,):
+        raise errors.bias_shape(name, filters, bias._shape)
+
+
+def _contracted(
+    x: Tensor, weight: Tensor, bias: Tensor | None, stride: Ints, dilation: Ints
+) -> Tensor:
+    """The convolution (N, groups * O, *sizes) of a padded input (N, groups * C, *sizes) with a
+    weight (groups, O, C, *kernel), in the input's dtype; sums are rounded once.
+    """
+    groups, filters, channels, *kernel = weight._shape
+    n, size = len(kernel), x._shape[2:]
+    counts = [(m - c) // s + 1 for m, c, s in zip(size, covered(kernel, dilation), stride)]
+    shape = (x._shape[0], groups * filters, *counts)
+    if not numel(shape):
+        return memory.new(shape, x._dtype, x._storage.device)
+    seen = windows(x, counts, kernel, stride, dilation)
+    batch, channel, *rest = seen._strides
+    # (N, groups, O, *counts, C, *kernel), one filter for all windows, one window for all filters.
+    apart = seen._view(
+        (x._shape[0], groups, 1, *counts, channels, *kernel),
+        (batch, channel * channels, 0, *rest[:n], channel, *rest[n:]),
+        seen._offset,
+    )
+    own = weight._strides
+    filled = weight._view(
+        (1, groups, filters, *(1,) * n, channels, *kernel),
+        (0, own[0], own[1], *(0,) * n, *own[2:]),
+        weight._offset,
+    )
+    compute = x._dtype.compute
+    dims = tuple(range(3 + n, 4 + 2 * n))
+    (made,) = fold(DOT, (apart, filled), dims, False, compute, (compute,))
+    made = made.reshape(shape)
+    if bias is not None:
+        made = made + bias.reshape(-1, *(1,) * n)
+    return made.to(x._dtype)
+
+
+def _convolution(
+    name: str, n: int, input: Tensor, weight: Tensor, bias: Tensor | None, stride: Any,
+    padding: Any, dilation: Any, groups: int,
+) -> Tensor:  # fmt: skip
+    stride, dilation = each(name, "stride", stride, n), each(name, "dilation", dilation, n)
+    sizes = {"stride": stride, "dilation": dilation}
+    word = padding if isinstance(padding, str) else ""
+    if not word:
+        padding = sizes["padding"] = each(name, "padding", padding, n)
+    elif word not in ("same", "valid"):
+        raise errors.padding_word(name, word)
+    _checked(name, n, input, weight, bias, groups, sizes, False)
+    cover = covered(weight._shape[2:], dilation)
+    before = after = padding if not word else (0,) * n
+    if word == "same":
+        if max(stride) > 1:
+            raise errors.same_strided(name, stride)
+        before = tuple([(c - 1) // 2 for c in cover])
+        after = tuple([c - 1 - b for c, b in zip(cover, before)])
+    room = tuple([m + b + a for m, b, a in zip(input._shape[-n:], before, after)])
+    if any(c > m for c, m in zip(cover, room)):
+        raise errors.kernel_too_large(name, room, cover)
+    batched = input if input.ndim == n + 2 else input.unsqueeze(0)
+    x = padded(batched, before, after)
+    grouped = weight._view(
+        (groups, weight._shape[0] // groups, *weight._shape[1:]),
+        (weight._strides[0] * (weight._shape[0] // groups), *weight._strides),
+        weight._offset,
+    )
+    made = laid_out(_contracted(x, grouped, bias, stride, dilation), batched)
+    return made if batched is input else made.squeeze(0)
+
+
+def _transposed(
+    name: str, n: int, input: Tensor, weight: Tensor, bias: Tensor | None, stride: Any,
+    padding: Any, output_padding: Any, groups: int, dilation: Any,
+) -> Tensor:  # fmt: skip
+    stride, dilation = each(name, "stride", stride, n), each(name, "dilation", dilation, n)
+    padding = each(name, "padding", padding, n)
+    more = each(name, "output_padding", output_padding, n)
+    sizes = {
+        "stride": stride, "dilation": dilation, "padding": padding, "output_padding": more,
+    }  # fmt: skip
+    _checked(name, n, input, weight, bias, groups, sizes, True)
+    limits = tuple([max(s, d) for s, d in zip(stride, dilation)])
+    if any(m >= limit for m, limit in zip(more, limits)):
+        raise errors.output_padding(name, more, limits)
+    cover = covered(weight._shape[2:], dilation)
+    before = tuple([c - 1 - p for c, p in zip(cover, padding)])
+    after = tuple([b + m for b, m in zip(before, more)])
+    results = tuple(
+        [(m - 1) * s + b + a - c + 2 for m, s, b, a, c in
+         zip(input._shape[-n:], stride, before, after, cover)]
+    )  # fmt: skip
+    if min(results) < 1:
+        raise errors.empty_result(name, results)
+    batched = input if input.ndim == n + 2 else input.unsqueeze(0)
+    x = padded(batched, before, after, steps=stride)
+    turned = f.flip(weight, tuple(range(2, n + 2)))
+    own, channels = turned._strides, weight._shape[0] // groups
+    grouped = turned._view(
+        (groups, weight._shape[1], channels, *weight._shape[2:]),
+        (own[0] * channels, own[1], own[0], *own[2:]),
+        turned._offset,
+    )
+    made = laid_out(_contracted(x, grouped, bias, (1,) * n, dilation), batched)
+    return made if batched is input else made.squeeze(0)
+
+
+def _add(call: Callable[..., Tensor], name: str, doc: str) -> None:
+    """Enter a function as `ft.name` and as `ft.nn.functional.name`."""
+    call.__name__ = call.__qualname__ = name
+    call.__doc__ = doc
+    op(method=False)(call)
+    register(Entry(name, call, method=False, namespace=SPACE))
+
+
+def _make(n: int) -> None:
+    """Both forms for n dims."""
+
+    def conv(
+        input: Tensor, weight: Tensor, bias: Tensor | None = None, stride: Any = 1,
+        padding: Any = 0, dilation: Any = 1, groups: int = 1,
+    ) -> Tensor:  # fmt: skip
+        return _convolution(name, n, input, weight, bias, stride, padding, dilation, groups)
+
+    def conv_transpose(
+        input: Tensor, weight: Tensor, bias: Tensor | None = None, stride: Any = 1,
+        padding: Any = 0, output_padding: Any = 0, groups: int = 1, dilation: Any = 1,
+    ) -> Tensor:  # fmt: skip
+        return _transposed(
+            turned, n, input, weight, bias, stride, padding, output_padding, groups, dilation
+        )
+
+    name, turned = f"conv{n}d", f"conv_transpose{n}d"
+    sizes = ", ".join(("depth", "height", "width")[-n:]) if n > 1 else "length"
+    _add(conv, name, f"""The cross-correlation of an input (N, C, {sizes}) or (C, {sizes}) with
+filters (O, C / groups, *kernel), and `bias` (O,): each size becomes
+(size + 2 padding - dilation (kernel - 1) - 1) // stride + 1. `padding` is a number of zeros, one
+for each dim, 'valid' (0) or 'same' (the result has the input's size). float16 and bfloat16 are
+summed in float32. RuntimeError for sizes or dtypes that don't fit.
+""")  # fmt: skip
+    _add(conv_transpose, turned, f"""What spreads each element of an input (N, C, {sizes}) or
+(C, {sizes}) over the result by a weight (C, O / groups, *kernel): each size becomes
+(size - 1) stride - 2 padding + dilation (kernel - 1) + output_padding + 1. float16 and bfloat16 are
+summed in float32. RuntimeError for sizes or dtypes that don't fit.
+""")  # fmt: skip
+
+
+for _n in (1, 2, 3):
+    _make(_n)

@@ -1,0 +1,283 @@
+"""Pooling: maxima, means and p-norms of the windows of one, two or three last dims."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from ... import errors
+from ..._tensor import Tensor
+from ...dtypes import dtype, iinfo, int64
+from ...errors import spatial as errors_spatial
+from ...execute.memory import new
+from ...execute.reduce import fold
+from ...iterator.shape import Ints, numel
+from ...rows.catalogue import Entry, op, register
+from ..compose import composed, f
+from ..reduce.arg import MAX
+from ..reduce.fold import AMAX, SUM
+from .activation import SPACE
+from .windows import covered, each, laid_out, padded, windows
+
+
+class Pool:
+    """The windows of a call: sizes of each dim, checked, and how many windows there are."""
+
+    def __init__(
+        self, name: str, n: int, input: Tensor, kernel_size: Any, stride: Any, padding: Any,
+        dilation: Any, ceil_mode: bool,
+    ) -> None:  # fmt: skip
+        """RuntimeError for sizes that make no windows, or windows of padding alone."""
+        self.n = n
+        self.kernel = each(name, "kernel_size", kernel_size, n)
+        given = self.kernel if stride is None or stride in ((), []) else stride
+        self.stride = each(name, "stride", given, n)
+        self.padding = each(name, "padding", padding, n)
+        self.dilation = each(name, "dilation", dilation, n)
+        for word in ("kernel", "stride", "dilation"):
+            if min(getattr(self, word)) < 1:
+                raise errors_spatial.not_positive(name, word, getattr(self, word))
+        if min(self.padding) < 0:
+            raise errors_spatial.negative(name, "padding", self.padding)
+        cover = covered(self.kernel, self.dilation)
+        if any(2 * p > c for p, c in zip(self.padding, cover)):
+            raise errors_spatial.pool_padding(name, self.padding, cover)
+        if input.ndim not in (n + 1, n + 2) or 0 in input._shape[input.ndim - n - 1 :]:
+            raise errors_spatial.input_dims(name, n, input._shape)
+        self.sizes = input._shape[-n:]
+        counts = []
+        for m, c, s, p in zip(self.sizes, cover, self.stride, self.padding):
+            count = (m + 2 * p - c + (s - 1 if ceil_mode else 0)) // s + 1
+            # No window begins in the padding at the end.
+            counts.append(count - 1 if ceil_mode and (count - 1) * s >= m + p else count)
+        self.counts: Ints = tuple(counts)
+        if min(counts) < 1:
+            raise errors_spatial.empty_result(name, counts)
+        self.after = tuple(
+            [
+                max(0, (k - 1) * s + c - m - p)
+                for k, s, c, m, p in zip(counts, self.stride, cover, self.sizes, self.padding)
+            ]
+        )
+
+    @property
+    def dims(self) -> Ints:
+        """The dims of the elements of a window."""
+        return tuple(range(-self.n, 0))
+
+    def windows(self, input: Tensor, value: Any) -> Tensor:
+        """(*lead, *counts, *kernel), `value` where there is padding."""
+        x = padded(input, self.padding, self.after, value)
+        return windows(x, self.counts, self.kernel, self.stride, self.dilation)
+
+
+def lowest(of: dtype) -> float | int:
+    """What no maximum takes from a window that has elements."""
+    return iinfo(of).min if of.kind in "ui" else float("-inf")
+
+
+def maxima(seen: Tensor, n: int) -> Tensor:
+    """The largest of each window, whose elements are the last n dims."""
+    if not numel(seen._shape):
+        return new(seen._shape[:-n], seen._dtype, seen._storage.device)
+    of, dims = seen._dtype, tuple(range(seen.ndim - n, seen.ndim))
+    return fold(AMAX, (seen,), dims, False, of.compute, (of,))[0]
+
+
+def located(seen: Tensor, n: int) -> tuple[Tensor, Tensor]:
+    """(the largest of each window, its place in the window's elements in row-major order)."""
+    if not numel(seen._shape):
+        shape, where = seen._shape[:-n], seen._storage.device
+        return new(shape, seen._dtype, where), new(shape, int64, where)
+    of, dims = seen._dtype, tuple(range(seen.ndim - n, seen.ndim))
+    values, places = fold(MAX, (seen,), dims, False, of.compute, (of, int64))
+    return values, places
+
+
+def _places(pool: Pool, found: Tensor) -> Tensor:
+    """Places in windows as positions in the input's spatial dims, flattened."""
+    n, made = pool.n, None
+    for d in range(n):
+        step = numel(pool.kernel[d + 1 :])
+        inside = f.floor_divide(found, step) if step > 1 else found
+        if d:
+            inside = f.remainder(inside, pool.kernel[d])
+        starts = f.arange(pool.counts[d], device=found.device) * pool.stride[d] - pool.padding[d]
+        at = inside * pool.dilation[d] + starts.reshape(-1, *(1,) * (n - 1 - d))
+        if pool.padding[d]:  # a window of nothing above -inf: the first element that is there
+            at = f.where(at < 0, f.remainder(at, pool.dilation[d]), at)
+        made = at if made is None else made * pool.sizes[d] + at
+    assert made is not None
+    return made
+
+
+def _max_pool(
+    name: str, n: int, input: Tensor, kernel_size: Any, stride: Any, padding: Any, dilation: Any,
+    ceil_mode: bool, return_indices: bool,
+) -> Tensor | tuple[Tensor, Tensor]:  # fmt: skip
+    pool = Pool(name, n, input, kernel_size, stride, padding, dilation, ceil_mode)
+    if input._dtype.kind in "bc" or (n == 1 and input._dtype.kind != "f"):
+        raise errors.not_implemented_for(name, input._dtype)
+    seen = pool.windows(input, lowest(input._dtype))
+    if not return_indices:
+        return laid_out(maxima(seen, n), input)
+    values, places = located(seen, n)
+    return laid_out(values, input), laid_out(_places(pool, places), input)
+
+
+def _counted(pool: Pool, padded_too: bool, device: Any, of: dtype) -> Any:
+    """How many elements each window has: a number where all have as many, else a tensor."""
+    lists = []
+    for m, k, s, p, count in zip(pool.sizes, pool.kernel, pool.stride, pool.padding, pool.counts):
+        begins = [j * s - p for j in range(count)]
+        ends = [min(b + k, m + p) for b in begins]
+        if not padded_too:
+            begins, ends = [max(b, 0) for b in begins], [min(e, m) for e in ends]
+        lists.append([e - b for b, e in zip(begins, ends)])
+    if all(len(set(one)) == 1 for one in lists):
+        return numel(tuple(one[0] for one in lists))
+    made = None
+    for one in lists:
+        each_ = f.tensor(one, dtype=of, device=device)
+        made = each_ if made is None else made.unsqueeze(-1) * each_
+    return made
+
+
+def _avg_pool(
+    name: str, n: int, input: Tensor, kernel_size: Any, stride: Any, padding: Any,
+    ceil_mode: bool, count_include_pad: bool, divisor_override: Any,
+) -> Tensor:  # fmt: skip
+    pool = Pool(name, n, input, kernel_size, stride, padding, 1, ceil_mode)
+    if divisor_override == 0:
+        raise errors_spatial.divisor(name)
+    of = input._dtype
+    if of.kind != "f" and of is not int64:
+        raise errors.not_implemented_for(name, of)
+    if not numel(input._shape):
+        return new((*input._shape[:-n], *pool.counts), of, input._storage.device)
+    total = summed(pool.windows(input, 0), n)
+    if divisor_override is None:
+        divisor_override = _counted(pool, count_include_pad, input.device, total._dtype)
+    made = f.div(total, divisor_override, rounding_mode=None if of.kind == "f" else "trunc")
+    return laid_out(made.to(of), input)
+
+
+def summed(seen: Tensor, n: int) -> Tensor:
+    """The sum of each window, in the dtype that is computed in."""
+    compute, dims = seen._dtype.compute, tuple(range(seen.ndim - n, seen.ndim))
+    return fold(SUM, (seen,), dims, False, compute, (compute,))[0]
+
+
+def _lp_pool(
+    name: str, n: int, input: Tensor, norm_type: float, kernel_size: Any, stride: Any,
+    ceil_mode: bool,
+) -> Tensor:  # fmt: skip
+    kernel = each(name, "kernel_size", kernel_size, n)
+    powers = input.pow(norm_type)
+    means = _avg_pool(name, n, powers, kernel, stride, 0, ceil_mode, True, None)
+    made = (f.sign(means) * f["nn.functional.relu"](f.abs(means))).mul(numel(kernel))
+    return made.pow(1.0 / norm_type)
+
+
+SIZES = ("L", "H, W", "D, H, W")
+
+
+def _enter(call: Callable[..., Any], name: str, doc: str, plain: bool = False) -> None:
+    """Enter a function as `ft.nn.functional.name`, and as `ft.name` where torch has that."""
+    call.__name__ = call.__qualname__ = name
+    call.__doc__ = doc
+    op(namespace=SPACE)(call)
+    if plain:
+        register(Entry(name, call, method=False))
+
+
+def _make(n: int) -> None:
+    """The functions for n dims."""
+
+    def max_pool(
+        input: Tensor, kernel_size: Any, stride: Any = None, padding: Any = 0, dilation: Any = 1,
+        ceil_mode: bool = False, return_indices: bool = False,
+    ) -> Tensor | tuple[Tensor, Tensor]:  # fmt: skip
+        return _max_pool(
+            f"max_pool{n}d", n, input, kernel_size, stride, padding, dilation, ceil_mode,
+            return_indices,
+        )  # fmt: skip
+
+    def max_pool_with_indices(
+        input: Tensor, kernel_size: Any, stride: Any = None, padding: Any = 0, dilation: Any = 1,
+        ceil_mode: bool = False, return_indices: bool = False,
+    ) -> tuple[Tensor, Tensor]:  # fmt: skip
+        made = _max_pool(
+            f"max_pool{n}d", n, input, kernel_size, stride, padding, dilation, ceil_mode, True
+        )
+        assert isinstance(made, tuple)
+        return made
+
+    def lp_pool(
+        input: Tensor, norm_type: float, kernel_size: Any, stride: Any = None,
+        ceil_mode: bool = False,
+    ) -> Tensor:  # fmt: skip
+        name = f"lp_pool{n}d"
+        return _lp_pool(name, n, input, norm_type, kernel_size, stride, ceil_mode)
+
+    sizes = f"(N, C, {SIZES[n - 1]}) or (C, {SIZES[n - 1]})"
+    largest = f"""The largest element of each window of an input {sizes}; a NaN is the largest.
+Windows lie `stride` apart (`kernel_size` where it is not given), their elements `dilation`; at most
+half of one is `padding`, which no maximum takes. `ceil_mode` also takes a last window that ends
+beyond the input. """
+    _enter(max_pool, f"max_pool{n}d", f"""{largest}With `return_indices` also their positions
+in the last {n} dims, flattened. RuntimeError for sizes that make no windows.
+""", plain=True)  # fmt: skip
+    _enter(max_pool_with_indices, f"max_pool{n}d_with_indices", f"""{largest}A pair: they, and their
+positions in the last {n} dims, flattened. RuntimeError for sizes that make no windows.
+""", plain=n == 1)  # fmt: skip
+    _enter(lp_pool, f"lp_pool{n}d", f"""The p-norm, p being `norm_type`, of each window of an input
+{sizes}. Windows lie `stride` apart (`kernel_size` where it is not given). RuntimeError for sizes
+that make no windows.
+""")  # fmt: skip
+
+
+for _n in (1, 2, 3):
+    _make(_n)
+
+
+@op(method=False)
+def avg_pool1d(
+    input: Tensor, kernel_size: Any, stride: Any = None, padding: Any = 0, ceil_mode: bool = False,
+    count_include_pad: bool = True,
+) -> Tensor:  # fmt: skip
+    """The mean of each window of an input (N, C, L) or (C, L). Windows lie `stride` apart
+    (`kernel_size` where it is not given); the zeros of `padding` count unless
+    `count_include_pad=False`. RuntimeError for sizes that make no windows.
+    """
+    return _avg_pool(
+        "avg_pool1d", 1, input, kernel_size, stride, padding, ceil_mode, count_include_pad, None
+    )
+
+
+register(Entry("avg_pool1d", avg_pool1d, method=False, namespace=SPACE))
+
+
+def _make_mean(n: int) -> None:
+    """The mean over n dims, which torch gives an `out`."""
+
+    def avg_pool(
+        input: Tensor, kernel_size: Any, stride: Any = None, padding: Any = 0,
+        ceil_mode: bool = False, count_include_pad: bool = True, divisor_override: Any = None,
+    ) -> Tensor:  # fmt: skip
+        return _avg_pool(
+            f"avg_pool{n}d", n, input, kernel_size, stride, padding, ceil_mode, count_include_pad,
+            divisor_override,
+        )  # fmt: skip
+
+    avg_pool.__name__ = avg_pool.__qualname__ = f"avg_pool{n}d"
+    avg_pool.__doc__ = f"""The mean of each window of an input (N, C, {SIZES[n - 1]}) or
+(C, {SIZES[n - 1]}). Windows lie `stride` apart (`kernel_size` where it is not given); the zeros of
+`padding` count unless `count_include_pad=False`; `divisor_override` divides the sums in place of
+the number of elements. RuntimeError for sizes that make no windows.
+"""
+    composed(namespace=SPACE, exact=True)(avg_pool)
+
+
+for _n in (2, 3):
+    _make_mean(_n)

@@ -1,0 +1,110 @@
+"""Windows over the last dims of a tensor: their sizes, and views and gathers that show them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from ..._tensor import Tensor
+from ...dtypes import int64
+from ...errors import spatial as errors
+from ...execute import memory
+from ...formats import contiguous_format
+from ...iterator.shape import Ints, numel
+from ..compose import f
+from ..types import copy
+
+
+def each(op: str, word: str, given: Any, n: int) -> Ints:
+    """One int for each of n dims. RuntimeError for another number of them, TypeError for others."""
+    if isinstance(given, int) and not isinstance(given, bool):
+        return (given,) * n
+    try:
+        found = tuple([x.__index__() for x in given])
+    except (TypeError, AttributeError):
+        raise errors.not_a_size(op, word, given) from None
+    if len(found) not in (1, n):
+        raise errors.count(op, word, n, given)
+    return found * n if len(found) < n else found
+
+
+def covered(kernel: Sequence[int], dilation: Sequence[int]) -> Ints:
+    """How many positions of each dim lie between the ends of a window, both counted."""
+    return tuple([d * (k - 1) + 1 for k, d in zip(kernel, dilation)])
+
+
+def padded(
+    x: Tensor, before: Sequence[int], after: Sequence[int], value: Any = 0,
+    steps: Sequence[int] = (),
+) -> Tensor:  # fmt: skip
+    """The last dims with `value` before and after them, and steps - 1 between elements; negative
+    counts cut off. The tensor itself where there is nothing to do.
+    """
+    n = len(before)
+    steps = tuple(steps) or (1,) * n
+    if not any(before) and not any(after) and max(steps, default=1) == 1:
+        return x
+    sizes = [max(0, (m - 1) * s + 1) for m, s in zip(x._shape[-n:], steps)]
+    shape = (*x._shape[:-n], *[m + b + a for m, b, a in zip(sizes, before, after)])
+    made = memory.new(shape, x._dtype, x._storage.device)
+    copy.fill_(made, value)
+    # What is cut off before the first element kept: whole steps, and where that one then lies.
+    skip = [-(min(b, 0) // s) for b, s in zip(before, steps)]
+    first = [b + k * s for b, k, s in zip(before, skip, steps)]
+    room = shape[-n:]
+    kept = [
+        max(0, min(m - k, -((at - r) // s)))
+        for m, k, at, r, s in zip(x._shape[-n:], skip, first, room, steps)
+    ]
+    if not all(kept) or not numel(shape):
+        return made
+    block = (*x._shape[:-n], *kept)
+    source = x._view(
+        block, x._strides, x._offset + sum(k * s for k, s in zip(skip, x._strides[-n:]))
+    )
+    own = made._strides[-n:]
+    target = made._view(
+        block,
+        (*made._strides[:-n], *[s * t for s, t in zip(own, steps)]),
+        sum(at * s for at, s in zip(first, own)),
+    )
+    copy.copy_(target, source)
+    return made
+
+
+def windows(
+    x: Tensor, counts: Sequence[int], kernel: Sequence[int], stride: Sequence[int],
+    dilation: Sequence[int],
+) -> Tensor:  # fmt: skip
+    """A view (*lead, *counts, *kernel) of the last dims, which hold all those windows."""
+    n = len(counts)
+    own = x._strides[-n:]
+    return x._view(
+        (*x._shape[:-n], *counts, *kernel),
+        (
+            *x._strides[:-n],
+            *[a * b for a, b in zip(own, stride)],
+            *[a * b for a, b in zip(own, dilation)],
+        ),
+        x._offset,
+    )
+
+
+def positions(x: Tensor, lists: Sequence[Sequence[int]]) -> Tensor:
+    """x at the listed positions of its last dims, each dim by itself; a copy."""
+    for k, listed in enumerate(lists):
+        dim = x.ndim - len(lists) + k
+        if list(listed) == list(range(x._shape[dim])):
+            continue
+        index = f.tensor(list(listed), dtype=int64, device=x.device)
+        x = f.index_select(x, dim, index)
+    return x
+
+
+def laid_out(made: Tensor, like: Tensor) -> Tensor:
+    """A result in the memory format of the input: channels last, where that one is."""
+    wanted = memory.suggested_format(like)
+    if wanted is contiguous_format or made.ndim != like.ndim:
+        result: Tensor = made.contiguous()
+        return result
+    return copy.contiguous(made, wanted)
