@@ -88,8 +88,7 @@ def empty_result(op: str, shape: Sequence[int]) -> RuntimeError:
 def pool_padding(op: str, padding: Sequence[int], kernel: Sequence[int]) -> RuntimeError:
     """Padding that would leave a window without elements."""
     return RuntimeError(
-        f"{op}(): padding {tuple(padding)} is more than half of what the kernel covers, "
-        f"{tuple(kernel)}"
+        f"{op}(): padding {tuple(padding)} is more than half of the kernel, {tuple(kernel)}"
     )
 
 

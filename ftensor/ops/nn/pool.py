@@ -40,8 +40,9 @@ class Pool:
         if min(self.padding) < 0:
             raise errors_spatial.negative(name, "padding", self.padding)
         cover = covered(self.kernel, self.dilation)
-        if any(2 * p > c for p, c in zip(self.padding, cover)):
-            raise errors_spatial.pool_padding(name, self.padding, cover)
+        limit = cover if n == 1 else self.kernel  # as torch has it
+        if any(2 * p > c for p, c in zip(self.padding, limit)):
+            raise errors_spatial.pool_padding(name, self.padding, limit)
         if input.ndim not in (n + 1, n + 2) or 0 in input._shape[input.ndim - n - 1 :]:
             raise errors_spatial.input_dims(name, n, input._shape)
         self.sizes = input._shape[-n:]

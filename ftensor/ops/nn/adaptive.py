@@ -1,0 +1,260 @@
+"""Adaptive and fractional pooling: windows whose beginnings follow from the output's size."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from ... import errors
+from ..._tensor import Tensor
+from ...dtypes import int64
+from ...errors import spatial as errors_spatial
+from ...execute.memory import new
+from ...iterator.shape import Ints, numel
+from ...rows.catalogue import Entry, op, register
+from ..compose import f
+from .activation import SPACE
+from .pool import located, lowest, maxima, summed
+from .windows import each, laid_out, padded, positions, windows
+
+
+def _sizes(name: str, n: int, input: Tensor, output_size: Any) -> Ints:
+    """The output's sizes; None is the input's. ValueError for an input with fewer dims."""
+    if output_size is None:
+        output_size = (None,) * n
+    if isinstance(output_size, (tuple, list)):
+        if input.ndim <= len(output_size):
+            raise errors_spatial.adaptive_dims(name, len(output_size) + 1, input._shape)
+        if len(output_size) != n:
+            raise errors_spatial.count(name, "output_size", n, output_size)
+        given = zip(output_size, input._shape[-n:])
+        output_size = [m if size is None else size for size, m in given]
+    sizes = each(name, "output_size", output_size, n)
+    if min(sizes) < 0:
+        raise errors_spatial.negative(name, "output_size", sizes)
+    if input.ndim not in (n + 1, n + 2) or 0 in input._shape[input.ndim - n - (n > 1) :]:
+        raise errors_spatial.input_dims(name, n, input._shape)
+    if input._dtype.kind != "f":
+        raise errors.not_implemented_for(name, input._dtype)
+    return sizes
+
+
+def _intervals(size: int, count: int) -> list[tuple[int, int]]:
+    """(first, one after last) of each of `count` windows, which may overlap by one."""
+    return [(j * size // count, -(-(j + 1) * size // count)) for j in range(count)]
+
+
+def _seen(input: Tensor, sizes: Ints, value: Any) -> tuple[Tensor, list[list[tuple[int, int]]]]:
+    """(the windows (*lead, *counts, *kernel) with `value` behind shorter ones, their intervals)."""
+    n = len(sizes)
+    spans = [_intervals(m, k) for m, k in zip(input._shape[-n:], sizes)]
+    kernel = tuple([max((e - b for b, e in one), default=1) for one in spans])
+    if all(e - b == k for one, k in zip(spans, kernel) for b, e in one):
+        steps = [one[1][0] - one[0][0] if len(one) > 1 else 1 for one in spans]
+        if all(b == j * s for one, s in zip(spans, steps) for j, (b, _) in enumerate(one)):
+            return windows(input, sizes, kernel, steps, (1,) * n), spans
+    # One more element, for the places that shorter windows leave empty.
+    x = padded(input, (0,) * n, (1,) * n, value)
+    lists = [
+        [b + j if b + j < e else m for b, e in one for j in range(k)]
+        for one, k, m in zip(spans, kernel, input._shape[-n:])
+    ]
+    apart = positions(x, lists)
+    return windows(apart, sizes, kernel, kernel, (1,) * n), spans
+
+
+def _adaptive_avg_pool(name: str, n: int, input: Tensor, output_size: Any) -> Tensor:
+    sizes = _sizes(name, n, input, output_size)
+    shape = (*input._shape[:-n], *sizes)
+    if not numel(shape) or not numel(input._shape):
+        return new(shape, input._dtype, input._storage.device)
+    seen, spans = _seen(input, sizes, 0)
+    made = summed(seen, n)
+    counts: Any = None
+    if all(len({e - b for b, e in one}) == 1 for one in spans):
+        counts = numel(tuple([one[0][1] - one[0][0] for one in spans]))
+    else:
+        for one in spans:
+            along = f.tensor([e - b for b, e in one], dtype=made._dtype, device=made.device)
+            counts = along if counts is None else counts.unsqueeze(-1) * along
+    return laid_out((made / counts).to(input._dtype), input)
+
+
+def _positions(found: Tensor, begins: Sequence[Any], kernel: Ints, sizes: Ints) -> Tensor:
+    """Places in windows that begin at `begins` (a tensor for each dim, which broadcasts) as
+    positions in the spatial dims, flattened.
+    """
+    made: Any = None
+    for d, begin in enumerate(begins):
+        step = numel(kernel[d + 1 :])
+        inside = f.floor_divide(found, step) if step > 1 else found
+        at = begin + (f.remainder(inside, kernel[d]) if d else inside)
+        made = at if made is None else made * sizes[d] + at
+    result: Tensor = made
+    return result
+
+
+def _adaptive_max_pool(name: str, n: int, input: Tensor, output_size: Any, indices: bool) -> Any:
+    sizes = _sizes(name, n, input, output_size)
+    seen, spans = _seen(input, sizes, lowest(input._dtype))
+    if not indices:
+        return laid_out(maxima(seen, n), input)
+    values, found = located(seen, n)
+    begins = [
+        f.tensor([b for b, _ in one], dtype=found._dtype, device=found.device).reshape(
+            -1, *(1,) * (n - 1 - d)
+        )
+        for d, one in enumerate(spans)
+    ]
+    places = _positions(found, begins, seen._shape[-n:], input._shape[-n:])
+    return laid_out(values, input), laid_out(places, input)
+
+
+def _starts(samples: Tensor, size: int, kernel: int, count: int) -> Tensor:
+    """Where the windows of each channel begin: (N, C, count) int64 from samples (N, C) in [0, 1).
+
+    Steps of (size - kernel) / (count - 1), rounded down with the sample as their common fraction;
+    the last window ends where the input does (Graham, Fractional Max-Pooling, section 2).
+    """
+    x = samples.to(samples._dtype.compute).unsqueeze(-1)
+    last = f.full((*samples._shape, 1), size - kernel, dtype=int64, device=x.device)
+    if count == 1:
+        result: Tensor = last
+        return result
+    alpha = (size - kernel) / (count - 1)
+    steps = f.arange(count - 1, device=x.device).to(x._dtype)
+    floors = f.trunc((x + steps) * alpha) - f.trunc(x * alpha)
+    made: Tensor = f.cat([floors.to(int64), last], -1)
+    return made
+
+
+def _fractional(
+    name: str, n: int, input: Tensor, kernel_size: Any, output_size: Any, output_ratio: Any,
+    samples: Any,
+) -> tuple[Tensor, Tensor]:  # fmt: skip
+    if output_size is None and output_ratio is None:
+        raise errors_spatial.one_of_two(name, "output_size", "output_ratio")
+    kernel = each(name, "kernel_size", kernel_size, n)
+    if min(kernel) < 1:
+        raise errors_spatial.not_positive(name, "kernel_size", kernel)
+    if input.ndim not in (n + 1, n + 2) or 0 in input._shape[input.ndim - n - 1 :]:
+        raise errors_spatial.input_dims(name, n, input._shape)
+    size = input._shape[-n:]
+    if output_size is None:
+        ratios = output_ratio if isinstance(output_ratio, (tuple, list)) else (output_ratio,) * n
+        output_size = tuple([int(m * r) for m, r in zip(size, ratios, strict=True)])
+    counts = each(name, "output_size", output_size, n)
+    if min(counts) < 1:
+        raise errors_spatial.not_positive(name, "output_size", counts)
+    if any(c + k - 1 > m for c, k, m in zip(counts, kernel, size)):
+        raise errors_spatial.fractional_size(name, size, kernel)
+    if input._dtype.kind != "f":
+        raise errors.not_implemented_for(name, input._dtype)
+    x = input if input.ndim == n + 2 else input.unsqueeze(0)
+    if samples is None:
+        samples = f.rand(*x._shape[:2], n, dtype=input._dtype, device=input.device)
+    if samples.ndim != 3 or samples._shape[0] < x._shape[0] or samples._shape[1:] != (
+        x._shape[1], n,
+    ):  # fmt: skip
+        raise errors_spatial.grid(name, f"_random_samples of shape {tuple(samples._shape)}")
+    # torch's samples are for the last dim first.
+    begins = []
+    at = x
+    for d in range(n):
+        start = _starts(samples[: x._shape[0], :, n - 1 - d], size[d], kernel[d], counts[d])
+        begins.append(start.reshape(*start._shape[:2], *(1,) * d, -1, *(1,) * (n - 1 - d)))
+        index = (start.unsqueeze(-1) + f.arange(kernel[d], device=x.device)).flatten(2)
+        index = index.reshape(*index._shape[:2], *(1,) * d, -1, *(1,) * (n - 1 - d))
+        at = f.gather(at, 2 + d, index.expand(*at._shape[: 2 + d], -1, *at._shape[3 + d :]))
+    seen = windows(at, counts, kernel, kernel, (1,) * n)
+    values, found = located(seen, n)
+    places = _positions(found, begins, kernel, size)
+    if x is not input:
+        values, places = values.squeeze(0), places.squeeze(0)
+    return values, places
+
+
+def _enter(call: Callable[..., Any], name: str, doc: str, plain: bool = False) -> None:
+    """Enter a function as `ft.nn.functional.name`, and as `ft.name` where torch has that."""
+    call.__name__ = call.__qualname__ = name
+    call.__doc__ = doc
+    op(namespace=SPACE)(call)
+    if plain:
+        register(Entry(name, call, method=False))
+
+
+def _make(n: int) -> None:
+    """The functions for n dims."""
+
+    def adaptive_avg_pool(input: Tensor, output_size: Any) -> Tensor:
+        return _adaptive_avg_pool(f"adaptive_avg_pool{n}d", n, input, output_size)
+
+    def adaptive_max_pool(
+        input: Tensor, output_size: Any, return_indices: bool = False
+    ) -> Tensor | tuple[Tensor, Tensor]:
+        name = f"adaptive_max_pool{n}d"
+        made: Tensor = _adaptive_max_pool(name, n, input, output_size, return_indices)
+        return made
+
+    def adaptive_max_pool_with_indices(
+        input: Tensor, output_size: Any, return_indices: bool = False
+    ) -> tuple[Tensor, Tensor]:
+        values, places = _adaptive_max_pool(f"adaptive_max_pool{n}d", n, input, output_size, True)
+        return values, places
+
+    sizes = f"""windows that divide the last {n} dims into as many as `output_size` says (an int, or
+{n}, None being the input's). Those of one dim overlap by one where it does not divide. ValueError
+for too few dims, RuntimeError for other sizes.
+"""
+    _enter(adaptive_avg_pool, f"adaptive_avg_pool{n}d", f"The means of {sizes}", plain=n == 1)
+    _enter(adaptive_max_pool, f"adaptive_max_pool{n}d",
+           f"The maxima, with `return_indices` also their positions, of {sizes}")  # fmt: skip
+    _enter(adaptive_max_pool_with_indices, f"adaptive_max_pool{n}d_with_indices",
+           f"The maxima, and their positions, of {sizes}")  # fmt: skip
+
+
+for _n in (1, 2, 3):
+    _make(_n)
+
+
+@op(method=False)
+def adaptive_max_pool1d(input: Tensor, output_size: Any) -> tuple[Tensor, Tensor]:
+    """The maxima, and their positions, of windows that divide the last dim into as many as
+    `output_size` says. RuntimeError for sizes that cannot be.
+    """
+    values, places = _adaptive_max_pool("adaptive_max_pool1d", 1, input, output_size, True)
+    return values, places
+
+
+def _make_fractional(n: int) -> None:
+    """The functions for n dims."""
+    name = f"fractional_max_pool{n}d"
+
+    def pool(
+        input: Tensor, kernel_size: Any, output_size: Any = None, output_ratio: Any = None,
+        return_indices: bool = False, _random_samples: Tensor | None = None,
+    ) -> Tensor | tuple[Tensor, Tensor]:  # fmt: skip
+        made = _fractional(
+            name, n, input, kernel_size, output_size, output_ratio, _random_samples
+        )  # fmt: skip
+        return made if return_indices else made[0]
+
+    def with_indices(
+        input: Tensor, kernel_size: Any, output_size: Any = None, output_ratio: Any = None,
+        return_indices: bool = False, _random_samples: Tensor | None = None,
+    ) -> tuple[Tensor, Tensor]:  # fmt: skip
+        return _fractional(
+            name, n, input, kernel_size, output_size, output_ratio, _random_samples
+        )  # fmt: skip
+
+    windows_ = f"""windows of `kernel_size` whose steps, by random fractions, add up to the
+sizes of the last {n} dims (Graham, Fractional Max-Pooling). The result has `output_size`, or
+`output_ratio` times the input's. `_random_samples` (N, C, {n}) in [0, 1) makes the result certain.
+ValueError where neither size nor ratio is given, RuntimeError for sizes that don't fit.
+"""
+    _enter(pool, name, f"The maxima, with `return_indices` also their positions, of {windows_}")
+    _enter(with_indices, name + "_with_indices", f"The maxima, and their positions, of {windows_}")
+
+
+for _n in (2, 3):
+    _make_fractional(_n)

@@ -1,0 +1,87 @@
+"""Ops over space that torch's database has no samples of, and what is refused, against torch."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+torch = pytest.importorskip("torch", reason="torch is the oracle of these tests")
+
+from ..oracle import agree_on  # noqa: E402
+
+SIZES = (9, 7, 6)
+LOOSE = {"rtol": 2e-5, "atol": 2e-5}
+
+
+def image(n: int, channels: int = 4, dtype: torch.dtype = torch.float32) -> Any:
+    """A batch of two, with n spatial dims."""
+    torch.manual_seed(n)
+    return torch.randn(2, channels, *SIZES[:n]).to(dtype)
+
+
+@pytest.mark.parametrize("n", [1, 2, 3])
+@pytest.mark.parametrize("prefix", ["", "nn.functional."])
+def test_convolutions_under_both_names(n: int, prefix: str) -> None:
+    x, bias = image(n), torch.randn(6)
+    weight = torch.randn(6, 2, *(3, 2, 2)[:n])
+    how = LOOSE
+    agree_on(f"{prefix}conv{n}d", x, weight, bias, 2, "valid", 2, 2, how=how)
+    agree_on(f"{prefix}conv{n}d", x[0], weight, padding="same", groups=2, how=how)
+    weight = torch.randn(4, 3, *(3, 2, 2)[:n])
+    agree_on(f"{prefix}conv_transpose{n}d", x, weight, bias, 3, 2, 1, 2, 2, how=how)
+
+
+@pytest.mark.parametrize("n", [1, 2, 3])
+def test_maxima_with_their_positions(n: int) -> None:
+    x = image(n)
+    for name in (f"max_pool{n}d_with_indices", f"max_pool{n}d"):
+        more = {} if name.endswith("indices") else {"return_indices": True}
+        agree_on(f"nn.functional.{name}", x, 3, 2, 1, 2, True, **more)
+        agree_on(f"nn.functional.{name}", x[0], 2, **more)
+    agree_on(f"max_pool{n}d", x, 3, 2, 1)
+
+
+def test_windows_without_a_number_above_minus_infinity() -> None:
+    x = torch.full((1, 4, 5), float("-inf"))
+    assert agree_on("nn.functional.max_pool2d", x, 3, 1, 1, return_indices=True)
+    assert agree_on("nn.functional.max_pool2d", x, 3, 2, 1, 2, return_indices=True)
+    assert not agree_on("nn.functional.max_pool2d", x, 3, 2, 2, 2)
+    assert agree_on("nn.functional.max_pool1d", x[0], 3, 2, 2, 2)
+
+
+@pytest.mark.parametrize("n", [1, 2, 3])
+@pytest.mark.parametrize("p", [1, 2, 3.0])
+def test_norms_of_windows(n: int, p: float) -> None:
+    agree_on(f"nn.functional.lp_pool{n}d", image(n), p, 3, 2, how=LOOSE)
+    agree_on(f"nn.functional.lp_pool{n}d", image(n), p, 2, ceil_mode=True, how=LOOSE)
+
+
+def test_means_under_their_other_name() -> None:
+    agree_on("avg_pool1d", image(1), 3, 2, 1, True, False)
+
+
+ODD = [
+    ("conv2d", {"padding": "all"}),
+    ("conv2d", {"padding": "same", "stride": 2}),
+    ("conv2d", {"stride": (1, 2, 3)}),
+    ("conv2d", {"stride": "a"}),
+    ("conv2d", {"dilation": 9}),
+    ("conv2d", {"groups": 3}),
+    ("conv2d", {"bias": torch.ones(3)}),
+    ("conv_transpose2d", {"output_padding": 2}),
+    ("conv_transpose2d", {"padding": 9}),
+    ("conv_transpose2d", {"groups": 3}),
+]
+
+
+@pytest.mark.parametrize(("name", "odd"), ODD)
+def test_convolutions_that_are_refused(name: str, odd: dict[str, Any]) -> None:
+    assert not agree_on(name, image(2), torch.randn(4, 4, 3, 2), **odd)
+
+
+@pytest.mark.parametrize("dtype", [torch.bool, torch.int32, torch.uint8])
+def test_dtypes_of_convolutions(dtype: torch.dtype) -> None:
+    weight = torch.ones(4, 4, 2, 2).to(dtype)
+    agree_on("conv2d", image(2, dtype=dtype), weight)
+    agree_on("conv_transpose2d", image(2, dtype=dtype), weight)
