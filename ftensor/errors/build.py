@@ -143,3 +143,37 @@ def no_board() -> BuildError:
     return BuildError(
         "the target intel needs the board: --platform NAME (aoc -list-boards shows those installed)"
     )
+
+
+def crowded(name: str, board: str, problems: Sequence[str], spread: str) -> BuildError:
+    """Memories that are named for more ports than they take, though others have room."""
+    return BuildError(
+        f"{name} cannot be linked for the {board}: {'; '.join(problems)}. Without --banks (and "
+        f"without banks in the inventory) the ports are spread, which fits: {spread}"
+    )
+
+
+def _some(names: Sequence[str], most: int = 12) -> str:
+    more = f" and {len(names) - most} more" if len(names) > most else ""
+    return ", ".join(names[:most]) + more
+
+
+def does_not_fit(
+    name: str,
+    board: str,
+    problems: Sequence[str],
+    left_out: Sequence[str],
+    kept: Sequence[str],
+    shares: str,
+) -> BuildError:
+    """An image that a board cannot hold."""
+    rest = (
+        f"This fits: {_some(kept)} ({shares}). --fit builds it, without {_some(left_out)}; "
+        if kept
+        else "None of its kernels fits alone; "
+    )
+    return BuildError(
+        f"{name} does not fit the {board}: {'; '.join(problems)}. {rest}"
+        "or leave ops out of the inventory and lower lanes, the dearest first (`ftensor kernels "
+        "--trace program.py --write mine.toml` writes one for a program)"
+    )

@@ -16,7 +16,7 @@ def no_board(name: str, known: Sequence[str]) -> EstimateError:
     """A board that the model has no row for."""
     return EstimateError(
         f"the performance model has no board {name!r}; it knows {', '.join(known)} "
-        f"(another one is a row in ftensor/estimate/boards.py){guess(name, known)}"
+        f"(another one is a row in ftensor/boards.py){guess(name, known)}"
     )
 
 

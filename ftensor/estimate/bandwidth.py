@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from ..boards import Board, Link
 from ..kernels.ports import (
     BURST_BEATS,
     BURST_BYTES,
@@ -17,7 +18,6 @@ from ..kernels.ports import (
     SHORT_BEATS,
     SHORT_OUTSTANDING,
 )
-from .boards import Board, Link
 
 
 @dataclass(frozen=True)

@@ -9,10 +9,10 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from ..boards import find
 from ..errors import estimate as errors
 from ..errors.inventory import InventoryError
 from ..table import complain
-from .boards import find
 
 if TYPE_CHECKING:
     from ..toolchain.group import Group

@@ -8,11 +8,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
+from ..boards import Board
 from ..kernels.operators import DEPTH, DIVIDE
 from ..kernels.skeleton import skeleton_of
 from ..kernels.work import Access, Launch, Loop
 from .bandwidth import DEFAULT, Parameters, bank_rate, cycles_of, port_share, transfer
-from .boards import Board
 
 # What can bound a launch, in the words of the report.
 BOUNDS = {

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from collections.abc import Sequence
 
-from .boards import BOARDS
+from ..boards import BOARDS
 
 
 def behind(words: Sequence[str], parser: argparse.ArgumentParser) -> str | None:

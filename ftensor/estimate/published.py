@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from ..boards import find
 from .bandwidth import DEFAULT, Parameters, bank_rate, launches, port_rate, transfer
-from .boards import find
 
 # The logs of axi_burst_performance divide by 1024^3 and print GB/sec.
 GIB = 1024**3 / 1e9

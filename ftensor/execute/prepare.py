@@ -138,7 +138,9 @@ def steps(
             strided = select.choose_strided(shape, plan.strides, backend.units, target.grid)
             others = [(strided, 1)]
             if n_lanes > 1 and (pieces or _whole_rows(inputs, out, shape, n_lanes)):
-                others.insert(0, (select.in_rows(strided), n_lanes))
+                rows = select.in_rows(strided)
+                widths = [n_lanes >> k for k in range(1 if pieces else n_lanes.bit_length() - 1)]
+                others = [*((rows, width) for width in widths), *others]
             for held, width in others:
                 other = op_key(op, "rows", compute, width, dtypes[0], operands, held.kinds)
                 if built(backend, other):

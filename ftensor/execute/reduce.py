@@ -232,6 +232,11 @@ class _Stage:
             if built(self.backend, other):
                 return other, held
         target, most = self.backend.target, self.backend.units
+        while (lanes := lanes // 2) > 1:  # an image may have narrower ports than a launch fills
+            fewer = choose_fold(plan, len(outs), most, target.grid, lanes, stage == "first")
+            narrow = self._fold_key(lanes, fewer, dtypes, outs, body, stage)
+            if built(self.backend, narrow):
+                return narrow, fewer
         strided = choose_fold(plan, len(outs), most, target.grid, 1, stage == "first", True)
         other = self._fold_key(1, strided, dtypes, outs, body, stage)
         return (other, strided) if built(self.backend, other) else (key, choice)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from ..dtypes import dtype
 from . import reduction, source
@@ -114,6 +114,24 @@ class OpSkeleton(Skeleton[KernelKey]):
     def asked_further(self, key: KernelKey, layout: str) -> list[str]:
         """The lines of a table after its dtypes."""
         return [f'layouts = ["{layout}"]']
+
+    def copies(self, key: KernelKey) -> Mapping[str, int]:
+        """How often each of the op's functions stands in a kernel: "body" of an element's, and
+        "lift", "combine", "finish" of a reduction's."""
+        return {"body": key.lanes}
+
+    def operators(self, key: KernelKey) -> Mapping[tuple[str, str], int]:
+        """Where each operand's element lies, in kernels that walk."""
+        if not self.walks:
+            return {("add", "int32"): 4}
+        operands = len(key.outs) + len(key.ins)
+        step = {("mul", "int32"): operands} if key.lanes == 1 else {}
+        return {
+            **step,
+            ("add", "int64"): 3 * operands,
+            ("add", "int32"): 12,
+            ("compare", "int32"): 8,
+        }
 
     def in_beats(self, name: str, ports: Sequence[Port]) -> bool:
         """Whether a pointer's port, which these operands share, is a vector as wide as the lanes.

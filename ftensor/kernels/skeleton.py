@@ -8,7 +8,7 @@ model ask of it is asked of an object here, which its module registers. The buil
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Generic, TypeVar
 
@@ -16,7 +16,7 @@ from ..dtypes import dtype
 from . import source
 from .key import Key
 from .words import LAYOUTS, LINEAR, Argument, Asked, InWords, Layout, Option, Record, table_lines
-from .work import Access, Launch, Loop
+from .work import Access, Launch, Loop, Memory
 
 # (what, C type, name): what is "*", or the C name of a scalar; the C type ends where the name may
 # follow.
@@ -173,6 +173,18 @@ class Skeleton(ABC, Generic[K]):
     def extent(self, launch: Launch) -> str:
         """The sizes of a launch in words."""
         return str(launch.n)
+
+    # The area model
+
+    def operators(self, key: K) -> Mapping[tuple[str, str], int]:
+        """The operators of its own text that stand side by side, such as ("mul", "float")."""
+        return {}
+
+    def memories(self, key: K, structure: str) -> list[Memory]:
+        """The local memories of a kernel that moves data in this way."""
+        return []
+
+    # In words
 
     def title(self, key: K) -> str:
         """The op as a report calls it."""

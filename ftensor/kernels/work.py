@@ -55,6 +55,14 @@ class Loop(NamedTuple):
         return self._replace(trips=self.trips + trips, entries=self.entries + entries)
 
 
+class Memory(NamedTuple):
+    """Local memory of a kernel: words of so many bits, and how many such there are."""
+
+    words: int
+    bits: int
+    copies: int = 1
+
+
 class Access(NamedTuple):
     """One operand in one launch, all compute units together.
 

@@ -9,6 +9,7 @@ import time
 from dataclasses import replace
 from types import FrameType
 
+from ..boards import of_platform
 from ..errors.build import BuildError, flushed_elsewhere, not_a_clock, not_a_memory
 from ..errors.image import ImageError
 from ..errors.inventory import InventoryError
@@ -63,6 +64,14 @@ def _command(arguments: argparse.Namespace) -> int:
         if not is_memory(arguments.banks):
             raise not_a_memory(arguments.banks, MEMORIES)
         groups = tuple(replace(group, banks=arguments.banks) for group in groups)
+    board = of_platform(chain.platform) if chain.target in ("hw", "hw_emu") else None
+    told: list[str] = []
+    if board is not None:
+        from .area import fit
+
+        if arguments.fit:
+            groups = fit.reduced(groups, board).groups
+        told = fit.lines(fit.check(wanted.name, groups, board))
     request = make.Request(
         wanted.name,
         groups,
@@ -72,8 +81,9 @@ def _command(arguments: argparse.Namespace) -> int:
         tuple(arguments.only),
     )
     if arguments.dry_run:
-        print("\n".join(make.commands(request, chain)))
+        print("\n".join([*(f"# {line}" for line in told), *make.commands(request, chain)]))
         return 0
+    print("\n".join([*told, ""]) if told else "", end="", flush=True)
     began = time.monotonic()
     members = sum(len(group.members) for group in request.groups)
     what = f"{counted(len(request.groups), 'kernel')} with {counted(members, 'member')}"

@@ -98,9 +98,9 @@ class CSim:
         weight = 0.02 * sum(job.weight for job in objects)
         return Job(f"link of {name}", command, output, folders.logs / "link.log", key, weight)
 
-    def banks(self, group: Group) -> Mapping[str, str]:
+    def banks(self, groups: Sequence[Group]) -> Mapping[str, Mapping[str, str]]:
         """As a board would have them, so that the runtime meets the same choices."""
-        return link.banks(group)
+        return link.banks(groups)
 
     def image(
         self, linked: Path, groups: Sequence[Group], manifest: Manifest
@@ -119,8 +119,9 @@ def describe(groups: Sequence[Group], name: str, platform: str, clock_mhz: float
     from ..image.contents import ArgumentDescription, ComputeUnit, Description, KernelDescription
 
     kernels, names = [], dict[str, None]()
+    placed = link.banks(groups)
     for group in groups:
-        where = {a: _each(bank) for a, bank in link.banks(group).items()}
+        where = {a: _each(bank) for a, bank in placed[group.name].items()}
         names.update(dict.fromkeys(bank for banks in where.values() for bank in banks))
         rows = tuple(
             ArgumentDescription(a.name, a.c, banks=where.get(a.name, ())) for a in arguments(group)

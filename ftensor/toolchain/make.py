@@ -125,6 +125,7 @@ def _finish(
     """The image and its manifest, each whole or not at all."""
     file = folders.out / f"{request.name}{toolchain.suffix}"
     keys = {outcome.job.name: outcome.job.key for outcome in built.outcomes}
+    banks = toolchain.banks(built.groups)
     manifest = Manifest(
         name=request.name,
         target=toolchain.target,
@@ -132,7 +133,7 @@ def _finish(
         uuid="",
         file=file.name,
         kernels=tuple(
-            record(g, hashlib.sha256(keys[g.name].encode()).hexdigest(), toolchain.banks(g))
+            record(g, hashlib.sha256(keys[g.name].encode()).hexdigest(), banks.get(g.name))
             for g in built.groups
         ),
         tools={"ftensor": __version__, **toolchain.tools()},

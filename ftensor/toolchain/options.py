@@ -12,7 +12,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The options of `ftensor build`."""
     add = parser.add_argument
     add("--inventory", required=True, metavar="NAME|FILE",
-        help="minimal, dsp, nn, full, steps, or a TOML file")  # fmt: skip
+        help="first, minimal, dsp, nn, steps, full (for emulation), or a TOML file")  # fmt: skip
     add("--target", choices=TARGETS, default="hw",
         help="csim: g++, no licence; hw, hw_emu: Vitis; intel: aoc; "
         "intel-emulator: Intel's FPGA emulator")  # fmt: skip
@@ -29,6 +29,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     add("--banks", metavar="BANKS",
         help="all kernels' memories, such as 'HBM[0:31]' (default: the inventory's)")  # fmt: skip
+    add("--fit", action="store_true",
+        help="leave out the kernels that the board has no room for, the dearest first")  # fmt: skip
     add("--subnormals", choices=("keep", "flush"), default="keep",
         help="flush: subnormal numbers are zeros in computing, as in an FPGA's operators; "
         "csim only (default: %(default)s, as the host computes)")  # fmt: skip

@@ -38,8 +38,8 @@ class Toolchain(Protocol):
              folders: Workspace) -> Job:  # fmt: skip
         """The job that makes one file of all compiled kernels."""
 
-    def banks(self, group: Group) -> Mapping[str, str]:
-        """The memory of each pointer argument, where it is laid down."""
+    def banks(self, groups: Sequence[Group]) -> Mapping[str, Mapping[str, str]]:
+        """The memory of each kernel's pointer arguments, where it is laid down."""
 
     def image(
         self, linked: Path, groups: Sequence[Group], manifest: Manifest

@@ -9,8 +9,9 @@ from pathlib import Path
 
 import pytest
 
+from ftensor import boards
 from ftensor.errors.estimate import EstimateError
-from ftensor.estimate import bandwidth, boards, published
+from ftensor.estimate import bandwidth, published
 from ftensor.estimate.model import Setup, estimate, loops
 from ftensor.kernels.work import Launch, members_in
 from ftensor.toolchain.group import Group

@@ -140,7 +140,7 @@ def test_known_ones_are_listed(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["kernels"]) == 0
     lines = capsys.readouterr().out.splitlines()
     names = [line.split()[0] for line in lines if line and not line.startswith("ftensor")]
-    assert names == ["inventory", "dsp", "full", "minimal", "nn", "steps"]
+    assert names == ["inventory", "dsp", "first", "full", "minimal", "nn", "steps"]
 
 
 def _manifest(folder: Path, few: Path) -> Path:

@@ -22,6 +22,10 @@ def group(name: str, units: int = 1, banks: str = "") -> Group:
     return Group(name, (ADD,), units=units, banks=banks)
 
 
+def banks(one: Group) -> dict[str, str]:
+    return link.banks([one])[one.name]
+
+
 def rows(text: str) -> list[str]:
     return [line for line in text.splitlines() if line and not line.startswith("#")]
 
@@ -38,19 +42,19 @@ def test_every_unit_of_a_kernel_reaches_the_same_memories():
     text = link.configuration([group("k", 2, "DDR[1]"), group("m", 1, "HBM[0:31]")], (2022, 2))
     assert [r for r in rows(text) if r.startswith("sp=")] == [
         *(f"sp=k_{u}.{a}:DDR[1]" for u in (1, 2) for a in ("out0", "in_a", "in_b")),
-        *(f"sp=m_1.{a}:HBM[0:31]" for a in ("out0", "in_a", "in_b")),
+        *(f"sp=m_1.{a}:HBM[0:31].{k}" for k, a in enumerate(("out0", "in_a", "in_b"))),
     ]
 
 
 def test_pointers_are_spread_over_hbm():
-    assert link.banks(group("k", 1, "HBM[*]")) == {
+    assert banks(group("k", 1, "HBM[*]")) == {
         "out0": "HBM[0]", "in_a": "HBM[1]", "in_b": "HBM[2]",
     }  # fmt: skip
     of = Group("g", (GemmKey("gemm", F, 16, 8, 2, 16),), banks="HBM[*]")
-    both = link.banks(of)
+    both = banks(of)
     assert both["out_elements"] == both["out"] != both["a_panels"]  # two ports to one buffer
-    assert link.banks(group("k")) == {}
-    assert link.banks(group("k", 1, "HP0"))["in_a"] == "HP0"
+    assert banks(group("k")) == {}
+    assert banks(group("k", 1, "HP0"))["in_a"] == "HP0"
 
 
 @pytest.mark.parametrize("bank", ["DDR[x]", "SSD[0]", "HBM[1:]", "DDR[0]\nnk=a:1", "HBM[*] "])

@@ -38,12 +38,12 @@ def test_an_image_lists_the_memories_that_its_kernels_name():
     made = complete(describe(groups, "some", "board", 300.0))
     assert [(b.name, b.type, b.size) for b in made.banks] == [
         ("DDR[1]", "DDR4", 16 * GIB),
-        *((f"HBM[{i}]", "HBM", GIB // 2) for i in range(3)),
+        *((f"HBM[{i}]", "HBM", GIB // 2) for i in range(5)),
     ]
     k, m, n = made.kernels
     assert [u.name for u in k.units] == ["k_1", "k_2"] and len(m.units) == 1
     assert [a.banks for a in k.arguments[:2]] == [("HBM[0]", "HBM[1]", "HBM[2]")] * 2
-    assert [a.banks for a in m.arguments[:2]] == [("HBM[0]",), ("HBM[1]",)]
+    assert [a.banks for a in m.arguments[:2]] == [("HBM[3]",), ("HBM[4]",)]  # k enters below
     assert [a.banks for a in n.arguments] == [("DDR[1]",)] * 2 + [()] * (len(n.arguments) - 2)
 
 

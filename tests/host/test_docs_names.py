@@ -20,7 +20,7 @@ FILES = {
 # What a reader writes, what a command makes, and two modules of a sketch that were not built.
 MADE = {"INVENTORY.toml", "steps/sources/vadd_dataflow.cpp", "dtype.py", "errors.py"}
 # Options of others' commands: pytest, pip, the vendors' tools.
-FOREIGN = {"--base", "--device", "--ignore-installed", "--list", "--prefix"}
+FOREIGN = {"--base", "--device", "--ignore-installed", "--list", "--prefix", "--report", "--user"}
 PATH = re.compile(r"(?<![\w./<-])(?:[\w*-]+/)*[\w*+-]+\.(?:py|h|cpp|toml|md)\b(?!/)")
 FOLDER = re.compile(rf"(?<![\w./-])(?:{'|'.join(FOLDERS)})/(?:\w+/)*(?=\W|$)")
 LINK = re.compile(r"\[[^\]]+\]\(([^)\s]+)\)")

@@ -8,7 +8,7 @@ from ..ports import block_beats
 from ..skeleton import register
 from ..source import positional
 from ..words import LINEAR as RUNS
-from ..work import Access, Launch, Loop
+from ..work import Access, Launch, Loop, Memory
 
 
 class Map(OpSkeleton):
@@ -82,6 +82,13 @@ class Map(OpSkeleton):
                 beats, burst = -(-launch.n // key.lanes), 1
             found.append(Access(name, write, n * size, beats, burst if many else 1, n * size))
         return found
+
+    def memories(self, key: KernelKey, structure: str) -> list[Memory]:
+        """A block of each operand, where blocks take turns."""
+        if structure != "burst":
+            return []
+        sizes = [p.dtype.itemsize for _, p, _ in in_memory(key)]
+        return [Memory(_block(key), 8 * size * key.lanes) for size in sizes]
 
 
 def _block(key: KernelKey) -> int:

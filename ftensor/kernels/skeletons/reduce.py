@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from math import prod
 from typing import NamedTuple
 
@@ -14,7 +14,7 @@ from ..pieces import Turns
 from ..skeleton import register
 from ..source import constant
 from ..words import ANY, INNER, OUTER
-from ..work import Access, Ints, Launch, Loop, cut, distinct, members_in, pieces
+from ..work import Access, Ints, Launch, Loop, Memory, cut, distinct, members_in, pieces
 
 # States folded side by side: neighbouring outputs, or neighbouring vectors of a long row.
 OUTER_VECTORS = 8
@@ -201,6 +201,13 @@ class ReduceInner(Reduce):
             return (1,)
         return asked or ((INNER_VECTORS, 1) if word == INNER.word else (1,))
 
+    def copies(self, key: KernelKey) -> Mapping[str, int]:
+        """Three loops lift and fold; steps wait for each other, and meanwhile share operators."""
+        side, wait = _reduction(key).vectors, recurrence(key)
+        loops = -(-side * key.lanes // wait) * (side > 1) + 2 * -(-key.lanes // wait)
+        # What rows, blocks of rows and lanes come to is folded outside of them.
+        return {"lift": loops, "combine": loops + 4, "finish": 1}
+
     def loops(self, launch: Launch, unit: int, widened: bool) -> list[Loop]:
         """Vectors side by side, single ones, and the part of one at a row's end; or turns."""
         key, g = launch.key, FoldGeometry.read(launch.geometry)
@@ -294,6 +301,15 @@ class ReduceOuter(Reduce):
     def vectors(self, word: str, asked: tuple[int, ...]) -> tuple[int, ...]:
         """Several for long rows."""
         return asked or ((OUTER_VECTORS, 1) if word == OUTER.word else (1,))
+
+    def copies(self, key: KernelKey) -> Mapping[str, int]:
+        """Every lane lifts, and folds its rows, 16, 256 and 4096 of them."""
+        return {"lift": key.lanes, "combine": 4 * key.lanes + 3, "finish": 1}
+
+    def memories(self, key: KernelKey, structure: str) -> list[Memory]:
+        """The four states of each lane."""
+        bits = 8 * key.compute.itemsize + 32 * _reduction(key).arg
+        return [Memory(_reduction(key).vectors, bits, 4 * key.lanes)]
 
     def loops(self, launch: Launch, unit: int, widened: bool) -> list[Loop]:
         """Fetching rows, and folding them."""

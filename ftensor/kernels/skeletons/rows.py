@@ -13,7 +13,7 @@ from ..ports import LATENCY
 from ..skeleton import register
 from ..source import constant
 from ..words import ANY, GATHER, ROWS, SCATTER, table_lines
-from ..work import Access, Ints, Launch, Loop, cut, distinct, members_in, pieces
+from ..work import Access, Ints, Launch, Loop, Memory, cut, distinct, members_in, pieces
 
 # A row is cut into chunks of this many elements when there are few rows.
 ROW_CHUNK = 4096
@@ -242,6 +242,14 @@ class Rows(OpSkeleton):
             single = (elements * size, elements, 1, crossing * size, True)
             found.append(Access(name, write, *single))
         return found
+
+    def memories(self, key: KernelKey, structure: str) -> list[Memory]:
+        """Runs that come again, of each input in whole beats."""
+        if key.lanes == 1:
+            return []
+        kept = constant("vitis/runs.h", "FT_KEPT")
+        inputs = [p.dtype.itemsize for _, p, write in in_memory(key) if not write]
+        return [Memory(kept, 8 * size * key.lanes) for size in inputs]
 
     def divisions(self, launch: Launch, found: object) -> int:
         """Where a unit's work begins, dim by dim."""

@@ -36,7 +36,7 @@ class _Intel:
 
         return lay_out(groups, folders.sources, source, {}, ".cl", ())
 
-    def banks(self, group: Group) -> Mapping[str, str]:
+    def banks(self, groups: Sequence[Group]) -> Mapping[str, Mapping[str, str]]:
         """None: the board's memory system interleaves its banks."""
         return {}
 

@@ -19,12 +19,15 @@ from ...kernels.source import positional
 from ...kernels.words import GATHER, SCATTER
 from ...rows.op import Op, Reduce
 from ...runtime.targets import CSIM
+from ..area.lanes import affordable
 from .signatures import Signature, with_numbers
 
 # What a table of pointwise rows also serves: a Python number in the place of a tensor.
 SCALAR = "scalar"
 # Those of rows that go through indices.
 LOCATING = (GATHER.word, SCATTER.word)
+# What `lanes` says where each op has as many as its cost allows.
+BY_COST = -1
 # A layout in full: a skeleton, then the kind of each operand in memory, outputs first.
 _EXACT = re.compile(r"(\w+) ([vsrxgk]+)$")
 
@@ -33,8 +36,9 @@ _EXACT = re.compile(r"(\w+) ([vsrxgk]+)$")
 class Shape:
     """What an inventory may say of a kernel's form besides its layout.
 
-    `lanes` 0 fills a port's width. `vectors` () takes a reduction's usual ones. `stages` of a
-    reduction: the whole, or the two that share it out among compute units.
+    `lanes` 0 fills a port's width; BY_COST fills it with cheap pointwise ops alone. `vectors` ()
+    takes a reduction's usual ones. `stages` of a reduction: the whole, or the two that share it out
+    among compute units.
     """
 
     lanes: int = 0
@@ -83,14 +87,22 @@ def pointwise_keys(
     for layout in layouts:
         for form in forms:
             tensors = [d for d in form.ins if d is not None]
-            full = shape.lanes or lanes_for(
+            full = max(shape.lanes, 0) or lanes_for(
                 [form.outs[0], *tensors], form.compute, CSIM.lanes_bytes
             )
             for skeleton, kinds in ways(layout, False, 1, len(tensors)):
                 if placed and skeleton.walks and exact_layout(layout) is None:
                     continue
                 lanes = skeleton.lanes(layout, kinds, full)
-                yield op_key(op, skeleton.name, form.compute, lanes, form.outs[0], form.ins, kinds)
+                key = op_key(op, skeleton.name, form.compute, lanes, form.outs[0], form.ins, kinds)
+                if shape.lanes == BY_COST and lanes > (most := affordable(key)):
+                    key = _narrower(key, most)
+                yield key
+
+
+def _narrower(key: KernelKey, lanes: int) -> KernelKey:
+    """The same kernel with fewer lanes; with one the kernel for any strides, which goes as fast."""
+    return (generic(key) if lanes == 1 else None) or replace(key, lanes=lanes)
 
 
 def located_keys(op: Op, of: dtype, layouts: Sequence[str], shape: Shape) -> Iterator[KernelKey]:
@@ -140,7 +152,9 @@ def _folds(
     shape: Shape,
 ) -> Iterator[tuple[str, str, int, int]]:  # fmt: skip
     """(skeleton, kinds, lanes, vectors) of a layout for these operands."""
-    full = shape.lanes or lanes_for([*ins, *(d for d, _ in outs)], compute, CSIM.lanes_bytes)
+    full = max(shape.lanes, 0) or lanes_for(
+        [*ins, *(d for d, _ in outs)], compute, CSIM.lanes_bytes
+    )
     for skeleton, kinds in ways(layout, True, len(outs), len(ins)):
         lanes = skeleton.lanes(layout, kinds, full)
         for vectors in skeleton.vectors(layout, shape.vectors):

@@ -14,13 +14,13 @@ from ...kernels.skeleton import options
 from ...kernels.skeleton import words as skeleton_words
 from ...kernels.words import Option
 from ..group import BANKS, LONGEST_NAME, STRUCTURES
-from .keys import Shape, exact_layout, layout_words
+from .keys import BY_COST, Shape, exact_layout, layout_words
 from .rows import categories, named, rows
 from .signatures import BY_NAME, NUMBER
 
 IMAGE = (
-    "description", "platform", "clock_mhz", "imports", "structure", "units", "banks", "repeat",
-    "kernel",
+    "description", "platform", "clock_mhz", "imports", "structure", "units", "banks", "lanes",
+    "repeat", "kernel",
 )  # fmt: skip
 KERNEL = (
     "name", "ops", "but", "dtypes", "to", "layouts", "lanes", "vectors", "split", "index",
@@ -31,6 +31,7 @@ KINDS = {
     "@all": "buifc", "@bool": "b", "@int": "ui", "@float": "f", "@complex": "c", "@real": "uif",
 }  # fmt: skip
 SAME = "@same"
+BY_COST_WORD = "by cost"
 MEMORIES = 'a memory such as "DDR[0]" or "HP0", a range such as "HBM[0:31]", or "HBM[*]"'
 _NAME = re.compile(r"[A-Za-z]\w*$")
 
@@ -117,6 +118,7 @@ class Image:
     structure: str
     units: int
     banks: str
+    lanes: int
     repeat: bool
 
 
@@ -170,6 +172,7 @@ def parse_image(table: Table) -> Image:
                   "a frequency in MHz"),
         table.words("imports"),
         *_form(table, "dataflow", 1, ""),
+        _lanes(table, 0),
         table.get("repeat", False, lambda v: type(v) is bool, "true or false"),
     )  # fmt: skip
 
@@ -180,6 +183,15 @@ def _form(table: Table, structure: str, units: int, banks: str) -> tuple[str, in
         table.get("units", units, lambda v: _int(v, 1, 31), "a number of compute units, 1 to 31"),
         table.get("banks", banks, is_memory, MEMORIES),
     )  # fmt: skip
+
+
+def _lanes(table: Table, default: int) -> int:
+    """As `Shape` has them."""
+    if "lanes" not in table.raw:
+        return default
+    fits = lambda v: v == BY_COST_WORD or (type(v) is int and v in (1, 2, 4, 8, 16))  # noqa: E731
+    value = table.get("lanes", 0, fits, f'1, 2, 4, 8 or 16, or "{BY_COST_WORD}"')
+    return BY_COST if value == BY_COST_WORD else int(value)
 
 
 def is_memory(value: Any) -> bool:
@@ -211,9 +223,7 @@ def parse_kernels(table: Table, image: Image) -> Kernels:
     structure, units, banks = _form(table, image.structure, image.units, image.banks)
     split = table.get("split", units > 1, lambda v: type(v) is bool, "true or false")
     shape = Shape(
-        table.get(
-            "lanes", 0, lambda v: type(v) is int and v in (1, 2, 4, 8, 16), "1, 2, 4, 8 or 16"
-        ),
+        _lanes(table, image.lanes),
         tuple(table.get("vectors", [], _are_vectors, "a list of 1, 2, 4 or 8")),
         ("whole", "first", "second") if split else ("whole",),
         table.numbers("indices", (1,), 1, 6),

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 from ...kernels.ports import LATENCY, requests
 from ...table import counted
 from ..group import Group, arguments
@@ -59,25 +61,55 @@ def width(c: str) -> int:
     return WIDTHS[element(of)]
 
 
-def interfaces(group: Group) -> list[str]:
-    """Pragmas: for each pointer a memory port with a bundle of its own, for the rest registers."""
-    lines, bundle = [], 0
-    own = arguments(group)
-    for a in own:
+class Bundle(NamedTuple):
+    """A port to memory, and the pointers that share it: its width in bits, and the beats of a burst
+    and the bursts under way, of reading and of writing (none where nothing is written)."""
+
+    name: str
+    pointers: tuple[str, ...]
+    bits: int
+    reads: tuple[int, int]
+    writes: tuple[int, int] = (0, 0)
+
+
+def bundles(group: Group) -> tuple[Bundle, ...]:
+    """The ports of a kernel, in the order of its pointers: each its own, so that all are read at
+    the same time.
+
+    A geometry joins the first operand of its width that is only read: it is read once, before the
+    loops begin. Not in kernels of stages, where a port has one process (UG1399, M_AXI Channels).
+    """
+    found: list[Bundle] = []
+    for a in arguments(group):
         if a.what != "*":
             continue
+        bits = 8 * width(a.c)
         if a.name == "geometry":
-            beats, bursts = GEOMETRY_BURST // width(a.c), GEOMETRY_OUTSTANDING
+            twin = next((b for b in found if b.bits == bits and not any(b.writes)), None)
+            if twin is not None and structure(group) != "dataflow":
+                found[found.index(twin)] = twin._replace(pointers=(*twin.pointers, a.name))
+                continue
+            under_way = (GEOMETRY_BURST // width(a.c), GEOMETRY_OUTSTANDING)
         else:
             short = group.kind.short_bursts("hls::vector" in a.c, not a.c.startswith("const "))
-            beats, bursts = requests(width(a.c), short)
-        reads = f"max_read_burst_length={beats} num_read_outstanding={bursts}"
-        writes = f"max_write_burst_length={beats} num_write_outstanding={bursts}"
-        both = reads if a.c.startswith("const ") else f"{reads} {writes}"
-        lines.append(
-            f"#pragma HLS INTERFACE m_axi port={a.name} bundle=gmem{bundle} offset=slave"
-            f" latency={LATENCY} {both} max_widen_bitwidth=512"
+            under_way = requests(width(a.c), short)
+        one = Bundle(f"gmem{len(found)}", (a.name,), bits, under_way)
+        found.append(one if a.c.startswith("const ") else one._replace(writes=under_way))
+    return tuple(found)
+
+
+def interfaces(group: Group) -> list[str]:
+    """Pragmas: for each pointer its memory port, for the rest registers."""
+    lines, of = [], {name: bundle for bundle in bundles(group) for name in bundle.pointers}
+    for name in [a.name for a in arguments(group) if a.what == "*"]:
+        told = " ".join(
+            f"max_{way}_burst_length={beats} num_{way}_outstanding={bursts}"
+            for way, (beats, bursts) in {"read": of[name].reads, "write": of[name].writes}.items()
+            if beats
         )
-        bundle += 1
-    lines += [f"#pragma HLS INTERFACE s_axilite port={a.name}" for a in own]
+        lines.append(
+            f"#pragma HLS INTERFACE m_axi port={name} bundle={of[name].name} offset=slave"
+            f" latency={LATENCY} {told} max_widen_bitwidth=512"
+        )
+    lines += [f"#pragma HLS INTERFACE s_axilite port={a.name}" for a in arguments(group)]
     return [*lines, "#pragma HLS INTERFACE s_axilite port=return"]

@@ -9,12 +9,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from ...errors.build import bad_bank, feeds_itself, too_many_units
-from ..group import BANKS, Group, arguments
+from ...boards import Board
+from ...errors.build import feeds_itself, too_many_units
+from ..group import Group
+from .interface import bundles
+from .placement import memories, place, unit_names
 
 MOST_UNITS_OF_A_KERNEL = 31
 MOST_UNITS = 128  # of an image, as XRT counts them
-HBM_BANKS = 32
 # Since this version the names of a kernel's compute units are separated by commas.
 COMMAS = (2022, 1)
 
@@ -28,26 +30,10 @@ class Stream:
     depth: int = 0
 
 
-def unit_names(group: Group) -> tuple[str, ...]:
-    """The names of a kernel's compute units, as v++ itself would choose them."""
-    return tuple(f"{group.name}_{k + 1}" for k in range(group.units))
-
-
-def banks(group: Group) -> dict[str, str]:
-    """The memory of each pointer argument, by the argument's name; empty: the platform's choice.
-
-    All compute units of a kernel work on parts of the same buffers, so they share the memories.
-    BuildError for a memory that does not exist in this form.
-    """
-    if not group.banks:
-        return {}
-    pointers = [a for a in arguments(group) if a.what == "*"]
-    if group.banks == "HBM[*]":
-        found = {a.name: f"HBM[{k % HBM_BANKS}]" for k, a in enumerate(pointers)}
-        return {a.name: found[a.of or a.name] for a in pointers}
-    if not BANKS.fullmatch(group.banks):
-        raise bad_bank(group.name, group.banks)
-    return dict.fromkeys((a.name for a in pointers), group.banks)
+def banks(groups: Sequence[Group], board: Board | None = None) -> dict[str, dict[str, str]]:
+    """The memory of each kernel's pointer arguments, by name; empty: the platform's choice."""
+    placement = place(groups, board)
+    return {group.name: memories(group, placement) for group in groups}
 
 
 def configuration(
@@ -55,10 +41,12 @@ def configuration(
     version: tuple[int, int],
     clock_mhz: float | None = None,
     streams: Sequence[Stream] = (),
+    board: Board | None = None,
 ) -> str:
     """The text of link.cfg; BuildError where v++ or XRT would refuse it.
 
-    `version` is v++'s (year, number). Without a clock the platform's default one is taken.
+    `version` is v++'s (year, number). Without a clock the platform's default one is taken, without
+    a board its choice of memories where kernels name none.
     """
     between = "," if version >= COMMAS else "."
     lines = ["# Written by ftensor build: changes are overwritten.", "[connectivity]"]
@@ -70,10 +58,12 @@ def configuration(
     total = sum(group.units for group in groups)
     if total > MOST_UNITS:
         raise too_many_units("the image", total, MOST_UNITS)
+    placement = place(groups, board)
     for group in groups:
-        where = banks(group)
         for unit in unit_names(group):
-            lines += [f"sp={unit}.{name}:{bank}" for name, bank in where.items()]
+            for port in bundles(group):
+                way = placement.get((unit, port.name))
+                lines += [f"sp={unit}.{name}:{way.words}" for name in port.pointers if way]
     kernel_of = {unit: group.name for group in groups for unit in unit_names(group)}
     for stream in streams:
         ends = [kernel_of.get(end.partition(".")[0], end) for end in (stream.source, stream.to)]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+import textwrap
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
@@ -9,7 +11,7 @@ from ...kernels import ctype
 from ...kernels.holes import NAMES, inputs, output
 from ...kernels.key import BY_VALUE, COMPLEX, INDEX, MASK, POSITION, REAL, KernelKey
 from ..group import Group, slots, values
-from .text import expand, function, identifiers, tidy
+from .text import arguments, expand, function, identifiers, substituted, tidy
 from .words import (
     describe,
     element,
@@ -36,12 +38,14 @@ class Unit:
     takes: list[str]  # its parameters by name: in_a, value0, position
     head: str  # the function: its parameters,
     lines: list[str]  # and the lines of its body
+    op: str = ""  # the op's own function, which it calls; of several ops none
     shared: bool = False  # an earlier opcode has brought the function
 
     @property
     def text(self) -> list[str]:
         """The whole function, with a comment."""
-        return [f"// {describe(self.key)}", *function(self.head, self.lines)]
+        told = describe(self.key) if self.op else "Operands, op and result, each by the opcode."
+        return [f"// {told}", *function(self.head, self.lines)]
 
 
 def result_type(key: KernelKey, k: int) -> str:
@@ -98,7 +102,7 @@ def pointwise_unit(group: Group, opcode: int, op_name: str, of: Mapping[str, str
     parameters = ", ".join(f"{t} {n}" for t, n in takes)
     head = f"static inline {element(of['out0'])} {name}({parameters})"
     lines_ = tidy(body, element(of["out0"]), takes)
-    return Unit(opcode, key, space_of(key), name, [n for _, n in takes], head, lines_)
+    return Unit(opcode, key, space_of(key), name, [n for _, n in takes], head, lines_, op_name)
 
 
 def sections(units: Sequence[Unit], ops: dict[str, dict[str, list[str]]]) -> list[str]:
@@ -129,11 +133,98 @@ def units_of(group: Group) -> tuple[list[Unit], dict[str, dict[str, list[str]]]]
             turn += 1
             name = f"{stem}_{turn}"
         unit = pointwise_unit(group, opcode, name, of)
-        same = (unit.space, unit.takes, unit.lines)
         same = (unit.space, unit.lines, unit.takes)
         twin = next((u for u in found if (u.space, u.lines, u.takes) == same), None)
         found.append(unit if twin is None else replace(unit, name=twin.name, shared=True))
-    return found, ops
+    return together(found, of), ops
+
+
+def together(units: Sequence[Unit], of: Mapping[str, str]) -> list[Unit]:
+    """The units, those of one compute type and result in one function of three steps: operands
+    become what is computed in, the op, the result becomes what is stored. Each conversion stands in
+    the hardware once, whatever ops need it, and each op once, whatever its operands come as."""
+    found = list(units)
+    alike: dict[tuple[str, str], list[int]] = {}
+    for k, u in enumerate(units):
+        if _steps(u) is not None:
+            alike.setdefault((u.space, result_type(u.key, 0)), []).append(k)
+    for (_, result), places in alike.items():
+        mine = [units[k] for k in places]
+        if len({u.name for u in mine}) > 1:
+            whole = _joined(mine, result, of)
+            for k in places:
+                one = replace(whole, opcode=units[k].opcode, key=units[k].key)
+                found[k] = replace(one, shared=k != places[0])
+    return found
+
+
+def _steps(unit: Unit) -> tuple[list[str], list[str]] | None:
+    """What a unit passes to its op, and what it does with the result, `r_out0`; None where the
+    op's call is no line of its own."""
+    for k, line in enumerate(unit.lines):
+        call = re.fullmatch(r"(return|const \w+ r_out0 =) (\w+)(\(.*\));", line)
+        if call is not None and call[2] == unit.op:
+            after = ["return r_out0;"] if call[1] == "return" else unit.lines[k + 1 :]
+            named: dict[str, str] = {}
+            for before in unit.lines[:k]:
+                one = re.fullmatch(r"const \w+ (\w+) = (.*);", before)
+                if one is None:
+                    return None
+                named[one[1]] = substituted(one[2], named)
+            return [substituted(text, named) for text in arguments(call[3], 0)[0]], after
+    return None
+
+
+def _joined(units: Sequence[Unit], result: str, of: Mapping[str, str]) -> Unit:
+    """One function for units of one compute type and result."""
+    operands: dict[tuple[str, str], dict[str, list[int]]] = {}
+    calls: dict[str, list[int]] = {}
+    ends: dict[str, list[int]] = {}
+    for u in units:
+        steps = _steps(u)
+        assert steps is not None, u.lines
+        given, after = steps
+        takes = _operand_types(u.key) + [("long", "position")]
+        for (c, name), text in zip(takes, given):
+            operands.setdefault((c, name), {}).setdefault(text, []).append(u.opcode)
+        passed = ", ".join(_slot(c, name) for (c, name), _ in zip(takes, given))
+        calls.setdefault(f"r_out0 = {u.op}({passed});", []).append(u.opcode)
+        ends.setdefault(" ".join(after), []).append(u.opcode)
+    lines = []
+    for (c, name), texts in operands.items():
+        slot = _slot(c, name)
+        if len(texts) == 1:
+            lines.append(f"const {c} {slot} = {next(iter(texts))};")
+        else:
+            lines += [f"{c} {slot};", *_switch({f"{slot} = {t};": k for t, k in texts.items()})]
+    lines += [f"{result} r_out0;", *_switch(calls), *_switch(ends)]
+    parameters = dict.fromkeys(n for u in units for n in u.takes)
+    types = {n: element(c) for n, c in of.items()}
+    head = ", ".join(["int opcode", *(f"{types.get(n, 'long')} {n}" for n in parameters)])
+    name, first = f"{result}_by_opcode", units[0]
+    return Unit(
+        first.opcode, first.key, first.space, name, ["opcode", *parameters],
+        f"static inline {element(of['out0'])} {name}({head})", lines,
+    )  # fmt: skip
+
+
+def _slot(c: str, name: str) -> str:
+    """An operand as what is computed in; masks and values of one name are two."""
+    return f"{c}_{name}"
+
+
+def _switch(texts: Mapping[str, Sequence[int]]) -> list[str]:
+    """The statements of the opcode at hand."""
+    *first, last = texts
+    if not first:
+        return [last]
+    lines = ["switch (opcode) {"]
+    for text in first:
+        cases = " ".join(f"case_{k}:" for k in texts[text])
+        whole = f"{cases} {text}" + ("" if "return " in text else " break;")
+        whole = textwrap.fill(whole, 94, subsequent_indent="    ", break_long_words=False)
+        lines += re.sub(r"\bcase_(?=\d+:)", "case ", whole).split("\n")
+    return [*lines, f"default: {last}", "}"]
 
 
 def function_unit(group: Group, units: Sequence[Unit]) -> list[str]:

@@ -69,7 +69,7 @@ def source(group: Group) -> str:
             raise ValueError(f"kernel {group.name}: {key.name} folds a value that is no tensor")
     states = {state_name(key): key for key in keys}
     of = port_words(group)
-    parts = [part for opcode in range(len(keys)) for part in _parts(group, opcode, of)]
+    parts = parts_of(group)
     assert first.reduction is not None
     outer = group.skeleton == "reduce_outer"
     return fill(
@@ -101,6 +101,17 @@ def _inner(group: Group) -> list[str]:
     if not takes_turns(group):
         return inner_loops(group)
     return [*short_rows(group), "", *inner_loops(group, turned(group))]
+
+
+def parts_of(group: Group) -> list[Part]:
+    """The functions of all members' monoids."""
+    of = port_words(group)
+    return [part for opcode in range(len(group.keys)) for part in _parts(group, opcode, of)]
+
+
+def struct_of(key: KernelKey) -> Mapping[str, str]:
+    """The fields of what a member folds: C types by name."""
+    return {n: str(expand(t, words(key.compute))) for t, n in reduction.fields(key)}
 
 
 def _tables(group: Group) -> list[str]:
@@ -161,12 +172,12 @@ def _parts(group: Group, opcode: int, of: Mapping[str, str]) -> list[Part]:
     return made
 
 
-def _function(part: Part) -> list[str]:
+def function_text(part: Part) -> list[str]:
     head = part.head.replace("@", part.name).replace("& ", "&")
     return function(head, part.lines)
 
 
-def _shared(parts: list[Part]) -> dict[Part, Part]:
+def shared(parts: list[Part]) -> dict[Part, Part]:
     """For each function the one that stands for it: the first of equal text."""
     firsts: dict[tuple[object, ...], Part] = {}
     return {p: firsts.setdefault((p.space, p.head, p.lines), p) for p in parts}
@@ -174,29 +185,29 @@ def _shared(parts: list[Part]) -> dict[Part, Part]:
 
 def _sections(parts: list[Part], keys: tuple[KernelKey, ...]) -> list[str]:
     lines: list[str] = []
-    shared = _shared(parts)
+    firsts = shared(parts)
     for space in dict.fromkeys(p.space for p in parts):
         mine = [key for key in keys if space_of(key) == space]
         lines += [*opening(space, mine), ""]
         told = None
         for p in parts:
-            if p.space != space or shared[p] is not p:
+            if p.space != space or firsts[p] is not p:
                 continue
             if p.opcode != told:
                 lines.append(f"// {describe(keys[p.opcode])}")
                 told = p.opcode
-            lines += [*_function(p), ""]
+            lines += [*function_text(p), ""]
         lines += ["}", '#include "ftensor/vitis/end_compute.h"', ""]
     return lines
 
 
 def _choice(parts: list[Part], what: str, head: str) -> list[str]:
     """The function that picks an opcode's own."""
-    shared = _shared(parts)
+    firsts = shared(parts)
     opcodes: dict[str, list[int]] = {}
     for p in parts:
         if p.what == what:
-            one = shared[p]
+            one = firsts[p]
             call = f"{one.space}::{one.name}({', '.join(one.takes)});"
             call = call if what == "finish" else f"return {call}"
             opcodes.setdefault(call, []).append(p.opcode)

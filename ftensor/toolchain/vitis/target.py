@@ -8,6 +8,7 @@ from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
 
+from ...boards import of_platform
 from ...errors.build import linked_image_unusable, no_platform, no_vitis
 from ...errors.image import ImageError
 from ...image import xclbin
@@ -36,6 +37,7 @@ class Vitis:
         BuildError without a platform, too.
         """
         self.target, self.platform, self.clock_mhz = target, platform, clock_mhz
+        self.board = of_platform(platform)
         if found("v++") is None and not dry:
             raise no_vitis(target)
         if not platform:
@@ -79,7 +81,7 @@ class Vitis:
         self, name: str, objects: Sequence[Job], groups: Sequence[Group], folders: Workspace
     ) -> Job:
         """`v++ --link` of all kernels; writes link.cfg."""
-        configuration = link.configuration(groups, self.version, self.clock_mhz)
+        configuration = link.configuration(groups, self.version, self.clock_mhz, board=self.board)
         write_whole(folders.link_configuration, configuration)
         flags = ["-l", "--platform", self.platform, "-t", self.target, "--save-temps"]
         key = content_key(configuration, *flags, self._version_text, *(job.key for job in objects))
@@ -98,9 +100,9 @@ class Vitis:
             "--log_dir", str(folders.logs / name),
         ]  # fmt: skip
 
-    def banks(self, group: Group) -> Mapping[str, str]:
+    def banks(self, groups: Sequence[Group]) -> Mapping[str, Mapping[str, str]]:
         """As link.cfg has them."""
-        return link.banks(group)
+        return link.banks(groups, self.board)
 
     def image(
         self, linked: Path, groups: Sequence[Group], manifest: Manifest

@@ -86,6 +86,11 @@ def identifiers(text: str) -> set[str]:
     return set(re.findall(r"[A-Za-z_]\w*", text))
 
 
+def substituted(text: str, named: Mapping[str, str]) -> str:
+    """The text with names replaced by what they stand for."""
+    return _IDENTIFIER.sub(lambda m: named.get(m[0], m[0]), text)
+
+
 _NAMED = re.compile(r"const (\w+) (\w+) = (.*);")
 
 

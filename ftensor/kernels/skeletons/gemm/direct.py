@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import NamedTuple
 
 from ....dtypes import dtype
@@ -9,7 +10,7 @@ from ...key import lanes_for
 from ...skeleton import register
 from ...words import Target
 from ...work import Access, Ints, Launch, Loop, members_in
-from .key import DIRECT, Gemm, GemmKey, ProductGeometry, element, recurrence
+from .key import DIRECT, Gemm, GemmKey, ProductGeometry, element, products, recurrence
 
 
 def direct_key(of: dtype, target: Target, fused: bool) -> GemmKey:
@@ -62,6 +63,11 @@ class Direct(Gemm):
             # Lane by lane where the port is not widened.
             Loop("results", results, items, 1 if widened else key.lanes, False),
         ]
+
+    def operators(self, key: GemmKey) -> Mapping[tuple[str, str], int]:
+        """Two loops over a tile; a step waits for the sum of the one before, so operators take
+        turns. Results are scaled lane by lane."""
+        return products(key, 2 * key.rows * key.lanes / recurrence(key) + 2)
 
     def traffic(self, launch: Launch, widened: bool) -> list[Access]:
         """Every tile reads its rows and columns anew."""

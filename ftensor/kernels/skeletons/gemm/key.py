@@ -5,6 +5,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
+from math import ceil
 from typing import NamedTuple
 
 from ....dtypes import dtype
@@ -167,3 +168,11 @@ def turns(key: GemmKey) -> int:
     a sum take, so that the sum alone leaves some for the way into local memory and back."""
     cycles = operator_cycles(key.dtype)
     return distance(cycles["add"] + cycles["mul"])
+
+
+def products(key: GemmKey, count: float) -> dict[tuple[str, str], int]:
+    """The operators of so many products, each with its sum; a complex one has four of both."""
+    real = key.dtype.compute.to_real() if key.dtype.is_complex else key.dtype.compute
+    of = {"float32": "float", "float64": "double"}.get(real.name, real.name.removeprefix("u"))
+    many = ceil(count * key.parts**2)
+    return {("mul", of): many, ("add", of): many}

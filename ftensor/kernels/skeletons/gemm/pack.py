@@ -10,7 +10,7 @@ from ...ports import PORT_BYTES
 from ...skeleton import register
 from ...source import constant
 from ...words import Argument
-from ...work import Access, Ints, Launch, Loop, members_in
+from ...work import Access, Ints, Launch, Loop, Memory, members_in
 from .key import Gemm, GemmKey, element
 from .places import places, wide_arguments
 
@@ -109,6 +109,11 @@ class Pack(Gemm):
                 ]
                 found.append(Loop("steps", items * n * beats, items, 1, False, False, stage))
         return found
+
+    def memories(self, key: GemmKey, structure: str) -> list[Memory]:
+        """A chunk of a row panel, and of a column panel."""
+        bits, chunk = 8 * key.dtype.compute.itemsize, constant("vitis/gemm_pack.cpp", "CHUNK")
+        return [Memory(chunk, bits, key.rows), Memory(chunk, bits, key.columns)]
 
     def traffic(self, launch: Launch, widened: bool) -> list[Access]:
         """Every matrix once in, and its panels out."""

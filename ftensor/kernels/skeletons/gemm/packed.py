@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from ....dtypes import dtype
@@ -12,9 +12,19 @@ from ...ports import PORT_BYTES
 from ...skeleton import register
 from ...source import constant
 from ...words import Argument, Asked, Target
-from ...work import Access, Ints, Launch, Loop, members_in
+from ...work import Access, Ints, Launch, Loop, Memory, members_in
 from .direct import direct_key
-from .key import DIRECT, PACKED, PARTS, Gemm, GemmKey, ProductGeometry, element, turns
+from .key import (
+    DIRECT,
+    PACKED,
+    PARTS,
+    Gemm,
+    GemmKey,
+    ProductGeometry,
+    element,
+    products,
+    turns,
+)
 from .pack import pack_key
 from .places import places, wide_arguments
 
@@ -134,6 +144,20 @@ class Packed(Gemm):
             ):
                 found[name] = found[name].more(x.items * trips, x.items * entries)
         return list(found.values())
+
+    def operators(self, key: GemmKey) -> Mapping[tuple[str, str], int]:
+        """A tile's products in every cycle, a row of sums that join, and half a row scaled."""
+        return products(key, key.rows * key.columns + 1.5 * key.columns)
+
+    def memories(self, key: GemmKey, structure: str) -> list[Memory]:
+        """Steps of row panels that wait, sums of a block, and what they join."""
+        bits, group = 8 * key.dtype.compute.itemsize, _group()
+        slots = max(key.block, turns(key))
+        return [
+            Memory(2 * key.block * group, bits * key.rows),
+            Memory(slots, bits, key.rows * key.columns),
+            Memory(key.block * key.rows, bits, key.columns),
+        ]
 
     def traffic(self, launch: Launch, widened: bool) -> list[Access]:
         """Panels in vectors, results in the best way there is."""

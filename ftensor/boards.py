@@ -1,10 +1,11 @@
-"""The boards that the performance model knows: one row each, every figure with its source."""
+"""The boards that the models know: one row each, every figure with its source."""
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 
-from ..errors import estimate as errors
+from .errors import estimate as errors
 
 
 @dataclass(frozen=True)
@@ -30,13 +31,27 @@ class Link:
 
 
 @dataclass(frozen=True)
+class Chip:
+    """What an FPGA has of logic: LUT, flip-flops, DSP blocks, block RAM of 36 Kb. `left` is the
+    share of it that the platform leaves to kernels."""
+
+    lut: float
+    ff: float
+    dsp: float
+    bram: float
+    left: Figure
+    source: str
+
+
+@dataclass(frozen=True)
 class Board:
-    """What the model needs to know of a board.
+    """What the models need to know of a board.
 
     `clock` is MHz, `banks` how many memories a port can be joined to, `bank_rate` the peak of one
     in GB/s, `bank_bytes` its size in GB, `access` the bytes of its shortest burst, `port` the
     width in bits of the widest path from a kernel to a memory. `launch` is microseconds from a
     launch to the host's knowing its end, `issue` those between two launches when many are queued.
+    `masters` is how many ports of kernels one memory takes.
     """
 
     name: str
@@ -51,6 +66,14 @@ class Board:
     link: Link
     launch: Figure
     issue: Figure
+    chip: Chip
+    masters: Figure
+
+    def memories(self) -> tuple[str, ...]:
+        """The names of the ways to memory that ports are joined to, as v++ takes them."""
+        if self.link is _SHARED:
+            return _HP
+        return tuple(f"{self.memory}[{k}]" for k in range(int(self.banks.value)))
 
     def figures(self) -> dict[str, Figure]:
         """Every figure by its name, the link's included."""
@@ -92,33 +115,45 @@ _SHARED = Link(
     Figure(1.0, "assumption: a copy by the processor from an uncached buffer"),
     Figure(5.0, "assumption: one call of the driver, without a DMA engine"),
 )
+# UG1085: four ports from the logic to the processor's one memory; a platform may offer fewer.
+_HP = ("HP0", "HP1", "HP2", "HP3")
+_MASTERS = Figure(15, "up to 15 kernel interfaces of one global memory (UG1393, UG1700)")
+_SHELL = Figure(0.85, "a platform's report leaves 979040 of 1182240 LUT, 5880 of 6840 DSP and 1860 "
+                "of 2160 BRAM (UG1702, Resource Availability)")  # fmt: skip
+_WHOLE = Figure(1.0, "a base platform of a Kria has next to no logic of its own")
 _LAUNCH = "the middle of 50 to 100 us on a U55C (Xilinx/XRT#8687){}"
 _ISSUE = "iops_test_xrt, log of a U250, one million launches{}"
 _LAUNCHES = (Figure(75, _LAUNCH.format("")), Figure(2.8, _ISSUE.format("")))
 _ASSUMED = "; assumed for this board's processor too, which is slower"
 
 
-def _ddr(name: str, title: str, banks: int, sheet: str, each: float) -> Board:
+def _ddr(name: str, title: str, banks: int, sheet: str, each: float, chip: Chip) -> Board:
     return Board(
         name, title, "DDR", _SHELL_CLOCK, Figure(banks, sheet), _DDR_RATE, Figure(each, sheet),
-        _DDR_ACCESS, _PORT, _PCIE, *_LAUNCHES,
+        _DDR_ACCESS, _PORT, _PCIE, *_LAUNCHES, chip, _MASTERS,
     )  # fmt: skip
 
 
-def _hbm(name: str, title: str, sheet: str, each: float) -> Board:
+def _hbm(name: str, title: str, sheet: str, each: float, chip: Chip) -> Board:
     channels = Figure(32, "32 pseudo channels (UG1393)")
     return Board(
         name, title, "HBM", _SHELL_CLOCK, channels, _HBM_RATE, Figure(each, sheet), _HBM_ACCESS,
-        _PORT, _PCIE, *_LAUNCHES,
+        _PORT, _PCIE, *_LAUNCHES, chip, _MASTERS,
     )  # fmt: skip
 
 
+_U50 = Chip(872e3, 1743e3, 5952, 1344, _SHELL, "DS965")
+_U280 = Chip(1304e3, 2607e3, 9024, 2016, _SHELL, "DS963; DS978 for the U55C, the same chip")
+_U200 = Chip(1182e3, 2364e3, 6840, 2160, _SHELL, "DS962")
+_U250 = Chip(1728e3, 3456e3, 12288, 2688, _SHELL, "DS962")
+_K26 = Chip(117120, 234240, 1248, 144, _WHOLE, "DS987")
+
 BOARDS: tuple[Board, ...] = (
-    _hbm("u50", "Alveo U50", "DS965: 8 GB in 32 pseudo channels", 0.256),
-    _hbm("u55c", "Alveo U55C", "DS978: 16 GB in 32 pseudo channels", 0.512),
-    _ddr("u200", "Alveo U200", 4, "DS962: 64 GB in four DIMMs", 16),
-    _ddr("u250", "Alveo U250", 4, "DS962: 64 GB in four DIMMs", 16),
-    _hbm("u280", "Alveo U280 (its HBM)", "DS963: 8 GB in 32 pseudo channels", 0.256),
+    _hbm("u50", "Alveo U50", "DS965: 8 GB in 32 pseudo channels", 0.256, _U50),
+    _hbm("u55c", "Alveo U55C", "DS978: 16 GB in 32 pseudo channels", 0.512, _U280),
+    _ddr("u200", "Alveo U200", 4, "DS962: 64 GB in four DIMMs", 16, _U200),
+    _ddr("u250", "Alveo U250", 4, "DS962: 64 GB in four DIMMs", 16, _U250),
+    _hbm("u280", "Alveo U280 (its HBM)", "DS963: 8 GB in 32 pseudo channels", 0.256, _U280),
     Board(
         "kv260", "Kria KV260", "DDR",
         Figure(300, "assumption: the fastest clock that the KV260's platforms offer by default"),
@@ -130,6 +165,8 @@ BOARDS: tuple[Board, ...] = (
         _SHARED,
         Figure(75, _LAUNCH.format(_ASSUMED)),
         Figure(2.8, _ISSUE.format(_ASSUMED)),
+        _K26,
+        _MASTERS,
     ),
 )  # fmt: skip
 
@@ -141,3 +178,9 @@ def find(name: str) -> Board:
         if board.name == word:
             return board
     raise errors.no_board(name, [board.name for board in BOARDS])
+
+
+def of_platform(platform: str) -> Board | None:
+    """The board that a platform's name, or its file's, speaks of; None where it names none."""
+    words = set(re.split(r"[^a-z0-9]+", platform.lower()))
+    return next((board for board in BOARDS if board.name in words), None)

@@ -1,0 +1,187 @@
+"""The table of operators: what each takes of an FPGA, pipelined for 300 MHz on UltraScale+.
+
+Three sources, worst last. *Seen*: a published table of the cores that the HLS tools made for a ZCU
+board (HardwareProfileParams.cpp, XilinxZCUHardwareProfile: adders, products, quotients, logic), or
+a report of synthesis that was published with a design. *Formula*: by the width of integers.
+*Assumed*: nobody's figure was at hand; rounded up from PG060's description of the core, or
+made of cores as AMD's own hls_math.h is. One row for an operator, whatever ops contain it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+
+SEEN, ASSUMED = "seen", "assumed"
+
+
+@dataclass(frozen=True)
+class Resources:
+    """LUT, flip-flops, DSP blocks, and block RAM of 36 Kb (halves are of 18 Kb)."""
+
+    lut: float = 0
+    ff: float = 0
+    dsp: float = 0
+    bram: float = 0
+
+    def __add__(self, other: Resources) -> Resources:
+        return Resources(*(x + y for x, y in zip(self.values(), other.values())))
+
+    def __mul__(self, times: float) -> Resources:
+        return Resources(*(x * times for x in self.values()))
+
+    def values(self) -> tuple[float, ...]:
+        """In the order of the names."""
+        return (self.lut, self.ff, self.dsp, self.bram)
+
+
+NAMES = tuple(field.name for field in fields(Resources))
+NONE = Resources()
+
+
+@dataclass(frozen=True)
+class Core:
+    """What one operator takes, and how it is known."""
+
+    takes: Resources
+    source: str
+
+
+def _core(lut: int, ff: int, dsp: int, source: str, bram: float = 0) -> Core:
+    return Core(Resources(lut, ff, dsp, bram), source)
+
+
+# By operator and type: "float" and "double"; integers by their width, below.
+FLOATS: Mapping[tuple[str, str], Core] = {
+    ("add", "float"): _core(238, 365, 2, SEEN),
+    ("mul", "float"): _core(146, 165, 3, SEEN),
+    ("div", "float"): _core(867, 1436, 0, SEEN),
+    ("compare", "float"): _core(70, 70, 0, ASSUMED),
+    ("sqrt", "float"): _core(480, 900, 0, ASSUMED),
+    ("exp", "float"): _core(920, 700, 7, SEEN),  # its DSP; the rest is assumed
+    ("log", "float"): _core(950, 800, 13, ASSUMED),
+    ("fma", "float"): _core(1650, 1200, 2, ASSUMED),  # no core: multiplied and added exactly
+    ("add", "double"): _core(740, 1050, 3, ASSUMED),
+    ("mul", "double"): _core(230, 520, 11, ASSUMED),
+    ("div", "double"): _core(3250, 5900, 0, ASSUMED),
+    ("compare", "double"): _core(130, 130, 0, ASSUMED),
+    ("sqrt", "double"): _core(1850, 3400, 0, ASSUMED),
+    ("exp", "double"): _core(2600, 1700, 26, ASSUMED),
+    ("log", "double"): _core(2900, 2200, 48, ASSUMED),
+    ("fma", "double"): _core(4200, 3200, 11, ASSUMED),
+    # Between integers and floats, and between floats.
+    ("to_float", "float"): _core(240, 260, 0, ASSUMED),
+    ("to_float", "double"): _core(420, 480, 0, ASSUMED),
+    ("to_int", "float"): _core(220, 230, 0, ASSUMED),
+    ("to_int", "double"): _core(480, 500, 0, ASSUMED),
+    ("resize", "float"): _core(100, 110, 0, ASSUMED),
+    ("resize", "double"): _core(60, 70, 0, ASSUMED),
+    # Signs and choices are wires and multiplexers.
+    ("sign", "float"): _core(2, 0, 0, ASSUMED),
+    ("sign", "double"): _core(2, 0, 0, ASSUMED),
+    ("choose", "float"): _core(16, 32, 0, ASSUMED),
+    ("choose", "double"): _core(32, 64, 0, ASSUMED),
+    ("round", "float"): _core(150, 110, 0, ASSUMED),
+    ("round", "double"): _core(330, 230, 0, ASSUMED),
+}  # fmt: skip
+
+
+def _integers(operator: str, bits: int) -> Core | None:
+    """By width: adders and logic as in the table of cores (39 LUT for 32 bits, 97 for a shift), a
+    pipelined divider by a row of subtractors for each bit."""
+    words = -(-bits // 32)
+    return {
+        "add": _core(round(39 * bits / 32), bits, 0, SEEN),
+        "mul": _core(40, 30, 0, SEEN) if bits <= 8 else _core(49 * words**2, 165 * words**2,
+                     1 if bits <= 16 else 4 * words**2, SEEN),
+        "div": _core(round(1.2 * bits**2), 3 * bits**2, 0, ASSUMED),
+        "compare": _core(round(0.6 * bits), 1, 0, SEEN),
+        "logic": _core(bits, 0, 0, SEEN),
+        "shift": _core(3 * bits, bits, 0, SEEN),
+        "choose": _core(bits // 2, bits, 0, ASSUMED),
+        "sign": _core(bits, bits, 0, ASSUMED),
+    }.get(operator)  # fmt: skip
+
+
+# Functions of hls_math.h that are no cores: made of these, as its text is, with tables of constants
+# in block RAM where it has them.
+LIBRARY: Mapping[str, tuple[Mapping[str, int], float]] = {
+    "sin": ({"mul": 5, "add": 4, "compare": 2, "choose": 6, "to_int": 1}, 2),
+    "cos": ({"mul": 5, "add": 4, "compare": 2, "choose": 6, "to_int": 1}, 2),
+    "tan": ({"mul": 10, "add": 8, "div": 1, "compare": 2, "choose": 12, "to_int": 1}, 4),
+    "asin": ({"mul": 7, "add": 7, "div": 1, "sqrt": 1, "compare": 3, "choose": 4}, 0),
+    "acos": ({"mul": 7, "add": 8, "div": 1, "sqrt": 1, "compare": 3, "choose": 4}, 0),
+    "atan": ({"mul": 8, "add": 9, "div": 1, "compare": 4, "choose": 5}, 0),
+    "atan2": ({"mul": 8, "add": 10, "div": 1, "compare": 6, "choose": 8}, 0),
+    "sinh": ({"exp": 1, "mul": 2, "add": 2, "div": 1, "compare": 3, "choose": 3}, 0),
+    "cosh": ({"exp": 1, "mul": 2, "add": 1, "div": 1, "compare": 2, "choose": 2}, 0),
+    "tanh": ({"exp": 1, "mul": 4, "add": 5, "div": 1, "compare": 3, "choose": 3}, 0),
+    "asinh": ({"log": 1, "mul": 3, "add": 4, "div": 1, "sqrt": 1, "compare": 3, "choose": 3}, 0),
+    "acosh": ({"log": 1, "mul": 2, "add": 3, "div": 1, "sqrt": 1, "compare": 3, "choose": 3}, 0),
+    "atanh": ({"log": 1, "mul": 1, "add": 3, "div": 1, "compare": 3, "choose": 2}, 0),
+    "exp2": ({"exp": 1, "mul": 1}, 0),
+    "expm1": ({"exp": 1, "mul": 5, "add": 6, "compare": 2, "choose": 2}, 0),
+    "log1p": ({"log": 1, "mul": 4, "add": 6, "div": 1, "compare": 2, "choose": 2}, 0),
+    "log2": ({"log": 1, "mul": 1}, 0),
+    "log10": ({"log": 1, "mul": 1}, 0),
+    "pow": ({"mul": 9, "add": 9, "compare": 8, "choose": 10, "round": 1, "to_int": 1}, 5),
+    "cbrt": ({"exp": 1, "log": 1, "mul": 3, "add": 1, "div": 1, "compare": 2}, 0),
+    "hypot": ({"mul": 3, "add": 1, "sqrt": 1, "compare": 3, "choose": 3}, 0),
+    "erf": ({"exp": 1, "mul": 22, "add": 22, "div": 1, "compare": 6, "choose": 8}, 0),
+    "erfc": ({"exp": 1, "mul": 24, "add": 24, "div": 2, "compare": 6, "choose": 8}, 0),
+    "lgamma": ({"log": 2, "mul": 40, "add": 40, "div": 2, "compare": 8, "choose": 10}, 2),
+    "tgamma": ({"exp": 1, "log": 2, "mul": 42, "add": 40, "div": 3, "compare": 8, "choose": 10}, 2),
+    "ldexp": ({"compare": 2, "choose": 2}, 0),
+    "nextafter": ({"compare": 3, "choose": 3}, 0),
+    "fmod": ({"div": 1, "mul": 1, "add": 2, "round": 1, "compare": 2, "choose": 2}, 0),
+    "remainder": ({"div": 1, "mul": 1, "add": 2, "round": 1, "compare": 2, "choose": 2}, 0),
+    "fmax": ({"compare": 3, "choose": 2}, 0),
+    "fmin": ({"compare": 3, "choose": 2}, 0),
+    "floor": ({"round": 1}, 0),
+    "ceil": ({"round": 1}, 0),
+    "trunc": ({"round": 1}, 0),
+    "rint": ({"round": 1}, 0),
+    "fabs": ({"sign": 1}, 0),
+    "copysign": ({"sign": 1}, 0),
+    "exp": ({"exp": 1}, 0),
+    "log": ({"log": 1}, 0),
+    "sqrt": ({"sqrt": 1}, 0),
+    "fma": ({"fma": 1}, 0),
+}
+
+BITS = {"bool": 1, "int8": 8, "int16": 16, "int32": 32, "int64": 64, "float": 32, "double": 64}
+
+
+def core(operator: str, of: str) -> Resources:
+    """What an operator of the model's words takes on values of a type, such as ("add", "int32").
+
+    KeyError for one that the tables lack.
+    """
+    if of in ("float", "double"):
+        return FLOATS[operator, of].takes
+    found = _integers(operator, BITS[of])
+    if found is None:
+        raise KeyError((operator, of))
+    return found.takes
+
+
+def library(name: str, of: str) -> Resources:
+    """What a function of hls_math.h takes; its tables are twice as large in double."""
+    parts, tables = LIBRARY[name]
+    found = Resources(bram=tables * (2 if of == "double" else 1))
+    for operator, times in parts.items():
+        found += core(operator, of) * times
+    return found
+
+
+# Ports, control and wires. An adapter of 32 bits takes some 880 FF and 1050 LUT in published
+# reports; wider ones more by the bit. Behind it the platform's interconnect joins it to a memory.
+PORT = Resources(950, 850)
+PORT_BIT = Resources(1.5, 3)
+PORT_JOINED = Resources(600, 800)
+PORT_JOINED_BIT = Resources(2.5, 4)
+# Of a kernel: its states and registers, and those of each argument (64 bits, written by the host).
+KERNEL = Resources(700, 900)
+ARGUMENT = Resources(60, 130)
+# What stands between the operators: pipelines' registers, multiplexers, handshakes.
+BETWEEN = Resources(1.25, 1.4, 1, 1)

@@ -1,0 +1,314 @@
+"""How many operators a function of C is made of, those of the functions that it calls included.
+
+A pipeline that takes an element in every cycle has each of them in hardware: loops are unrolled,
+calls inlined, both sides of a choice computed. So a count is what stands side by side.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from typing import NamedTuple
+
+from .cores import BITS, LIBRARY, Resources, core, library
+from .statements import Function
+from .text import TYPES, Tree
+
+# (operator or library function, type) -> how many.
+Counts = Counter[tuple[str, str]]
+_FLOATS = ("float", "double")
+_SIGNS = {"+": "add", "-": "add", "*": "mul", "/": "div", "%": "div", "&": "logic", "|": "logic",
+          "^": "logic", "<<": "shift", ">>": "shift"}  # fmt: skip
+_COMPARES = ("==", "!=", "<", ">", "<=", ">=")
+_NEVER_LESS = 4096  # turns of a loop, beyond which nobody unrolls
+
+
+class Value(NamedTuple):
+    """What an expression comes to: its type; whether it is a constant, and which, where that is
+    known; whether it is one of a few constants, which are chosen and not computed."""
+
+    of: str
+    constant: bool = False
+    known: float | None = None
+    few: bool = False
+
+
+def takes(counts: Mapping[tuple[str, str], int]) -> Resources:
+    """What counted operators take."""
+    found = Resources()
+    for (word, of), times in counts.items():
+        one = library(word, of) if word in LIBRARY else core(word, of)
+        found += one * times
+    return found
+
+
+class Counting:
+    """Counts operators of functions, where `functions` are those that a text may call, `structs`
+    the fields of its own types and `names` what its own constants are."""
+
+    def __init__(
+        self,
+        functions: Mapping[str, Function],
+        structs: Mapping[str, Mapping[str, str]] | None = None,
+        aliases: Mapping[str, str] | None = None,
+    ) -> None:
+        self.functions, self.structs, self.aliases = functions, structs or {}, aliases or {}
+        self.found: dict[str, Counts] = {}
+
+    def of(self, name: str) -> Counts:
+        """The operators of a function. ValueError for one that is not here."""
+        if name not in self.found:
+            one = self.functions.get(name)
+            if one is None:
+                raise ValueError(f"the area model knows no function {name}")
+            counts: Counts = Counter()
+            names = {n: Value(self.type(of)) for of, n in one.takes}
+            self._statements(one.body, names, counts, self.type(one.result))
+            self.found[name] = counts
+        return self.found[name]
+
+    def type(self, of: str) -> str:
+        """A type of C in the model's words."""
+        of = self.aliases.get(of, of)
+        return TYPES.get(of, of)
+
+    # Statements
+
+    def _statements(
+        self,
+        body: tuple[Tree, ...] | list[Tree],
+        names: dict[str, Value],
+        counts: Counts,
+        result: str,
+    ) -> None:
+        for tree in body:
+            self._statement(tree, names, counts, result)
+
+    def _statement(self, tree: Tree, names: dict[str, Value], counts: Counts, result: str) -> None:
+        kind = tree[0]
+        if kind == "declare":
+            _, of, name, value = tree
+            found = Value(self.type(of))
+            if value is not None:
+                found = self._cast(self._value(value, names, counts), found.of, counts)
+            names[name] = found
+        elif kind == "assign":
+            _, place, sign, value = tree
+            if sign:
+                value = ("binary", sign, place, value)
+            to = self._value(place, names, Counter())
+            self._cast(self._value(value, names, counts), to.of, counts)
+            if place[0] == "name":
+                names[place[1]] = Value(to.of)
+        elif kind == "return":
+            if tree[1] is not None and result != "void":
+                self._cast(self._value(tree[1], names, counts), result, counts)
+        elif kind == "if":
+            condition = self._value(tree[1], names, counts)
+            for known, body in ((0, tree[2]), (1, tree[3])):
+                if condition.known is None or bool(condition.known) != bool(known):
+                    self._statements(body, names, counts, result)
+            if condition.known is None and result in BITS:
+                counts["choose", result] += 1
+        elif kind == "switch":
+            self._switch(tree, names, counts, result)
+        elif kind == "for":
+            self._loop(tree, names, counts, result)
+        else:
+            self._value(tree[1], names, counts)
+
+    def _switch(self, tree: Tree, names: dict[str, Value], counts: Counts, result: str) -> None:
+        """All branches side by side; what several do alike is there once."""
+        seen: set[str] = set()
+        for k, branch in enumerate(tree[2]):
+            for one in branch:
+                if repr(one[-1]) not in seen:
+                    self._statement(one, names, counts, result)
+                seen.add(repr(one[-1]))
+                of = result if one[0] == "return" else ""
+                if one[0] == "assign":
+                    of = self._value(one[1], names, Counter()).of
+                if k and of.removeprefix("pair ") in BITS:
+                    counts["choose", of.removeprefix("pair ")] += 1 + of.startswith("pair ")
+
+    def _loop(self, tree: Tree, names: dict[str, Value], counts: Counts, result: str) -> None:
+        _, first, condition, step, body = tree
+        trips = self._trips(first, condition, step, names)
+        inner = dict(names) | {first[2]: Value("int32", True)}
+        once: Counts = Counter()
+        self._value(condition, inner, once)
+        self._statements(body, inner, once, result)
+        for word, times in once.items():
+            counts[word] += times * trips
+
+    def _trips(self, first: Tree, condition: Tree, step: Tree, names: dict[str, Value]) -> int:
+        """How often a loop's body stands there, unrolled."""
+        k = self._value(first[3], names, Counter()).known
+        by = {"++": 1, "--": -1}.get(step[1][1]) if step[0] == "do" else None
+        if k is None or by is None:
+            raise ValueError("the area model can't tell how often a loop turns")
+        while condition[0] == "binary" and condition[1] == "&&":
+            condition = condition[2]
+        trips = 0
+        while trips < _NEVER_LESS:
+            now = names | {first[2]: Value("int32", True, k)}
+            going = self._value(condition, now, Counter()).known
+            if going is None:
+                raise ValueError("the area model can't tell how often a loop turns")
+            if not going:
+                return trips
+            k, trips = k + by, trips + 1
+        raise ValueError("a loop turns too often to be unrolled")
+
+    # Expressions
+
+    def _value(self, tree: Tree, names: Mapping[str, Value], counts: Counts) -> Value:
+        kind = tree[0]
+        if kind == "number":
+            whole = tree[1] == tree[1] // 1
+            return Value("int32" if whole else "double", True, tree[1])
+        if kind == "name":
+            # What no declaration names is a constant of the headers, such as INFINITY.
+            return names.get(tree[1], Value("float", True))
+        if kind == "member":
+            return self._member(tree, names, counts)
+        if kind == "index":
+            return self._value(tree[1], names, counts)
+        if kind == "unary":
+            return self._unary(tree, names, counts)
+        if kind == "choose":
+            return self._choose(tree, names, counts)
+        if kind == "binary":
+            return self._binary(tree, names, counts)
+        return self._call(tree, names, counts)
+
+    def _member(self, tree: Tree, names: Mapping[str, Value], counts: Counts) -> Value:
+        of = self._value(tree[1], names, counts).of
+        if of.startswith("pair "):
+            return Value(of.removeprefix("pair "))
+        return Value(self.type(self.structs[of][tree[2]]))
+
+    def _unary(self, tree: Tree, names: Mapping[str, Value], counts: Counts) -> Value:
+        x = self._value(tree[2], names, counts)
+        if tree[1] == "!":
+            return Value("bool", x.constant, None if x.known is None else float(not x.known))
+        if x.constant or x.of not in BITS:
+            return x._replace(known=-x.known) if tree[1] == "-" and x.known is not None else x
+        if tree[1] == "-":
+            counts["sign", x.of] += 1
+        return Value(x.of)
+
+    def _choose(self, tree: Tree, names: Mapping[str, Value], counts: Counts) -> Value:
+        condition = self._value(tree[1], names, counts)
+        if condition.known is not None:
+            return self._value(tree[2] if condition.known else tree[3], names, counts)
+        x, y = (self._value(t, names, counts) for t in tree[2:])
+        of = _common(x, y)
+        if of not in BITS:
+            counts["choose", of.removeprefix("pair ")] += 2
+        elif not (x.constant and y.constant):
+            counts["choose", of] += 1
+        return Value(of, few=x.constant and y.constant)
+
+    def _binary(self, tree: Tree, names: Mapping[str, Value], counts: Counts) -> Value:
+        _, sign, left, right = tree
+        x, y = self._value(left, names, counts), self._value(right, names, counts)
+        of = _common(x, y)
+        if sign in ("&&", "||"):
+            known = x.known if x.known is not None else y.known
+            settled = known is not None and bool(known) == (sign == "||")
+            both = x.known is not None and y.known is not None
+            answer = float(bool(x.known and y.known) if sign == "&&" else bool(x.known or y.known))
+            if settled or both:
+                return Value("bool", True, float(sign == "||") if settled else answer)
+            return Value("bool", x.constant and y.constant)
+        if x.constant and y.constant:
+            known = None if x.known is None or y.known is None else _known(sign, x.known, y.known)
+            return Value("bool" if sign in _COMPARES else of, True, known)
+        if sign in _COMPARES:
+            counts["compare", of] += 1
+            return Value("bool")
+        if of == "bool":
+            of = "int32" if sign in "+-*/%" else of
+        if of not in _FLOATS and y.constant and sign in ("<<", ">>", "*", "/", "%"):
+            power = y.known is not None and y.known > 0 and float(y.known).hex().startswith("0x1.0")
+            if sign in ("<<", ">>") or power:
+                return Value(of)  # wires
+        counts[_SIGNS[sign], "int8" if of == "bool" else of] += 1
+        return Value(of)
+
+    def _call(self, tree: Tree, names: Mapping[str, Value], counts: Counts) -> Value:
+        _, name, given = tree
+        name = name.rpartition("::")[2]
+        values = [self._value(one, names, counts) for one in given]
+        of = self.type(name)
+        if name.startswith("ft_bits<"):
+            return Value(self.type(name[8:-1]), values[0].constant)
+        if of in BITS:
+            return self._cast(values[0], of, counts) if values else Value(of, True)
+        if of.startswith("pair ") or name == "":
+            return Value(of if name else "braces")
+        if name in self.functions:
+            for x, (want, _) in zip(values, self.functions[name].takes):
+                self._cast(x, self.type(want), counts)
+            counts.update(self.of(name))
+            return Value(self.type(self.functions[name].result))
+        if name not in LIBRARY:
+            raise ValueError(f"the area model knows no function {name}")
+        floats = [x.of for x in values if x.of in _FLOATS and not x.constant]
+        if not floats:
+            constant = bool(values) and all(x.constant for x in values)
+            if constant:
+                return Value("float", True)
+            floats = ["double"]
+        of = "double" if "double" in floats else "float"
+        counts[name, of] += 1
+        return Value(of)
+
+    def _cast(self, x: Value, to: str, counts: Counts) -> Value:
+        if to not in BITS or x.of not in BITS or x.constant or x.few or x.of == to:
+            return Value(to, x.constant, x.known) if to in BITS else Value(to)
+        if to in _FLOATS:
+            if x.of in _FLOATS:
+                counts["resize", to] += 1
+            elif x.of != "bool":
+                counts["to_float", to] += 1
+        elif x.of in _FLOATS:
+            counts["compare" if to == "bool" else "to_int", x.of] += 1
+        return Value(to)
+
+
+def constant(tree: Tree) -> float | None:
+    """What an expression of numbers comes to; None for any other."""
+    return Counting({})._value(tree, {}, Counter()).known
+
+
+def _common(x: Value, y: Value) -> str:
+    """The type that two operands meet in; constants take the other's."""
+    if x.constant != y.constant and not (x.of in BITS and y.of in BITS and _float_constant(x, y)):
+        return y.of if x.constant else x.of
+    if x.of not in BITS or y.of not in BITS:
+        return x.of if x.of not in BITS else y.of
+    rank = list(BITS)
+    return max(x.of, y.of, key=rank.index)
+
+
+def _float_constant(x: Value, y: Value) -> bool:
+    """Whether a constant with a fraction meets an integer."""
+    constant, other = (x, y) if x.constant else (y, x)
+    return constant.of in _FLOATS and other.of not in _FLOATS
+
+
+def _known(sign: str, x: float, y: float) -> float | None:
+    """What two known constants come to."""
+    if sign in ("/", "%") and y == 0:
+        return None
+    whole = x == int(x) and y == int(y)
+    return {
+        "+": lambda: x + y, "-": lambda: x - y, "*": lambda: x * y,
+        "/": lambda: float(int(x / y)) if whole else x / y, "%": lambda: x % y,
+        "==": lambda: x == y, "!=": lambda: x != y, "<": lambda: x < y, ">": lambda: x > y,
+        "<=": lambda: x <= y, ">=": lambda: x >= y, "<<": lambda: x * 2**y,
+        ">>": lambda: x // 2**y, "&": lambda: int(x) & int(y), "|": lambda: int(x) | int(y),
+        "^": lambda: int(x) ^ int(y),
+    }[sign]()  # fmt: skip

@@ -1,0 +1,99 @@
+"""The helper headers of hls/ as the area model reads them: preprocessed for one compute type."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+
+from ...dtypes import dtype
+from ...kernels.source import kernel_file, settings
+from ..vitis.text import Word, expand
+from ..vitis.words import words
+from .count import Counting, constant
+from .statements import Function, functions
+from .text import Reader, tokens
+
+# All that a function unit may call. Each knows by its #if what of it a compute type has.
+FILES = ("vitis/words.h", "math.h", "complex.h", "binary.h", "special.h", "position.h")
+_DEFINE = re.compile(r"#\s*define\s+(\w+)(\(([^)]*)\))?[ \t]*(.*)")
+
+
+@dataclass(frozen=True)
+class Helpers:
+    """What a text may call: functions, macros and words, and second names of types."""
+
+    functions: Mapping[str, Function]
+    words: Mapping[str, Word]
+    aliases: Mapping[str, str]
+
+    def counting(self, text: str, structs: Mapping[str, Mapping[str, str]]) -> Counting:
+        """What counts the operators of the functions in a text."""
+        own = functions(expand(text, self.words))
+        return Counting({**self.functions, **own}, structs, self.aliases)
+
+
+@cache
+def helpers(compute: dtype, dropped: int) -> Helpers:
+    """The helpers for what is computed in `compute`, where a narrow result lacks `dropped` bits."""
+    told: dict[str, Word] = {}
+    for line in [*settings(compute, 1, True, "slab"), f"#define FT_DROPPED_BITS {dropped}"]:
+        told[line.split()[1]] = " ".join(line.split()[2:])
+    kept = [line for name in FILES for line in _kept(_joined(kernel_file(name)), told)]
+    told |= words(compute)
+    text = expand("\n".join(kept), told)
+    aliases = {new: of for of, new in re.findall(r"typedef (\w+) (\w+);", text)}
+    return Helpers(functions(text), told, aliases)
+
+
+def _joined(text: str) -> list[str]:
+    """The lines without comments, those that go on joined."""
+    text = re.sub(r"/\*.*?\*/", "", text, flags=re.S)
+    text = re.sub(r"//[^\n]*", "", text)
+    return re.sub(r"[ \t]*\\\n[ \t]*", " ", text).split("\n")
+
+
+def _kept(lines: list[str], told: dict[str, Word]) -> list[str]:
+    """The lines that the conditions let through; definitions become words."""
+    kept: list[str] = []
+    open_: list[tuple[bool, bool]] = []  # whether this part holds, and whether one before it did
+    for line in lines:
+        inner = line.strip()
+        holds = all(now for now, _ in open_)
+        if found := re.match(r"#\s*(if|ifdef|ifndef)\b\s*(.*)", inner):
+            now = holds and _asked(found[1], found[2], told)
+            open_.append((now, now))
+        elif found := re.match(r"#\s*(elif|else)\b\s*(.*)", inner):
+            _, before = open_.pop()
+            now = not before and (found[1] == "else" or _asked("if", found[2], told))
+            open_.append((now, before or now))
+        elif re.match(r"#\s*endif", inner):
+            open_.pop()
+        elif not holds:
+            continue
+        elif found := _DEFINE.match(inner):
+            told[found[1]] = found[4] if found[2] is None else _macro(found[3], found[4])
+        elif not inner.startswith("#"):
+            kept.append(line)
+    return kept
+
+
+def _asked(word: str, condition: str, told: Mapping[str, Word]) -> bool:
+    if word != "if":
+        return (condition.split()[0] in told) == (word == "ifdef")
+    condition = re.sub(r"defined\s*\(?\s*(\w+)\s*\)?", lambda m: str(int(m[1] in told)), condition)
+    condition = re.sub(r"[A-Za-z_]\w*", "0", expand(condition, told))
+    return bool(constant(Reader(tokens(condition)).expression()))
+
+
+def _macro(takes: str, body: str) -> Word:
+    """A macro with parameters."""
+    names = [name.strip() for name in takes.split(",")]
+
+    def filled(*given: str) -> str:
+        values = dict(zip(names, given))
+        text = re.sub(r"[A-Za-z_]\w*", lambda m: values.get(m[0], m[0]), body)
+        return re.sub(r"\s*##\s*", "", text)
+
+    return filled

@@ -1,0 +1,143 @@
+"""C's expressions as trees: enough of the language for ops and their helpers (hls/*.h)."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+# A tree is a tuple: what it is, and its parts. ("number", 3.0), ("name", "a"), ("call", "f", [x]),
+# ("unary", "-", x), ("binary", "+", x, y), ("choose", c, x, y), ("member", x, "re"), ("index", x,
+# i).
+Tree = tuple[Any, ...]
+
+_TOKEN = re.compile(
+    r"\s*(?:(?P<number>0[xX][\da-fA-F.]+(?:[pP][+-]?\d+)?[fFuUlL]*"
+    r"|(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?[fFuUlL]*)"
+    r"|(?P<name>[A-Za-z_]\w*(?:::\w+)*(?:<\w+>(?=\())?)"
+    r"|(?P<sign><<=|>>=|\+\+|--|<<|>>|<=|>=|==|!=|&&|\|\||[-+*/%&|^]=|[-+*/%&|^!~?:;,.=<>(){}\[\]]))"
+)
+_LEVELS = (
+    ("||",), ("&&",), ("|",), ("^",), ("&",), ("==", "!="), ("<", ">", "<=", ">="), ("<<", ">>"),
+    ("+", "-"), ("*", "/", "%"),
+)  # fmt: skip
+TYPES = {
+    "float": "float", "double": "double", "bool": "bool", "char": "int8", "uchar": "int8",
+    "int8_t": "int8", "uint8_t": "int8", "short": "int16", "ushort": "int16", "int16_t": "int16",
+    "uint16_t": "int16", "int": "int32", "uint": "int32", "unsigned": "int32", "int32_t": "int32",
+    "uint32_t": "int32", "long": "int64", "ulong": "int64", "int64_t": "int64",
+    "uint64_t": "int64", "ft_cfloat": "pair float", "ft_cdouble": "pair double",
+}  # fmt: skip
+
+
+def tokens(text: str) -> list[str]:
+    """The words and signs of a text without comments. ValueError for a sign that C has not."""
+    found, at, text = [], 0, text.strip()
+    while at < len(text):
+        match = _TOKEN.match(text, at)
+        if match is None:
+            raise ValueError(f"no C that the area model reads: {text[at : at + 40]!r}")
+        found.append(match.group().strip())
+        at = match.end()
+    return found
+
+
+class Reader:
+    """A cursor over tokens."""
+
+    def __init__(self, found: list[str]) -> None:
+        self.tokens, self.at = found, 0
+
+    def peek(self, ahead: int = 0) -> str:
+        """The token at hand; "" at the end."""
+        k = self.at + ahead
+        return self.tokens[k] if k < len(self.tokens) else ""
+
+    def take(self, wanted: str = "") -> str:
+        """The token at hand, which is then passed. ValueError where another was wanted."""
+        found = self.peek()
+        if wanted and found != wanted:
+            raise ValueError(f"{wanted!r} expected, not {found!r}, in {self._near()}")
+        self.at += 1
+        return found
+
+    def _near(self) -> str:
+        return repr(" ".join(self.tokens[max(0, self.at - 5) :][:12]))
+
+    def passed(self, token: str) -> bool:
+        """Whether the token at hand is this one; then it is passed."""
+        if self.peek() == token:
+            self.at += 1
+            return True
+        return False
+
+    def expression(self) -> Tree:
+        """A whole expression, without assignments and commas."""
+        condition = self._level(0)
+        if not self.passed("?"):
+            return condition
+        yes = self.expression()
+        self.take(":")
+        return ("choose", condition, yes, self.expression())
+
+    def _level(self, k: int) -> Tree:
+        if k == len(_LEVELS):
+            return self._unary()
+        left = self._level(k + 1)
+        while self.peek() in _LEVELS[k]:
+            sign = self.take()
+            left = ("binary", sign, left, self._level(k + 1))
+        return left
+
+    def _unary(self) -> Tree:
+        if self.peek() in ("-", "!", "~", "+", "++", "--", "*", "&"):
+            return ("unary", self.take(), self._unary())
+        if self.peek() == "(" and self.peek(1) in TYPES and self.peek(2) == ")":
+            self.at += 3
+            return ("call", self.tokens[self.at - 2], [self._unary()])
+        return self._postfix(self._primary())
+
+    def _primary(self) -> Tree:
+        token = self.take()
+        if token == "(":
+            found = self.expression()
+            self.take(")")
+            return found
+        if token == "{":
+            return ("call", "", self.listed("}"))
+        if token[:1].isdigit() or token[:1] == ".":
+            return ("number", number(token))
+        if self.passed("(") or (token in TYPES and self.passed("{")):
+            closing = ")" if self.tokens[self.at - 1] == "(" else "}"
+            return ("call", token, self.listed(closing))
+        if re.match(r"\w", token):
+            return ("name", token)
+        raise ValueError(f"an expression expected in {self._near()}")
+
+    def _postfix(self, found: Tree) -> Tree:
+        while True:
+            if self.passed("."):
+                found = ("member", found, self.take())
+            elif self.passed("["):
+                found = ("index", found, self.expression())
+                self.take("]")
+            elif self.peek() in ("++", "--"):
+                found = ("unary", self.take(), found)
+            else:
+                return found
+
+    def listed(self, closing: str) -> list[Tree]:
+        """Expressions up to the closing bracket."""
+        found: list[Tree] = []
+        while not self.passed(closing):
+            found.append(self.expression())
+            self.passed(",")
+        return found
+
+
+def number(token: str) -> float:
+    """A number of C."""
+    text = token.lower()
+    if text.startswith("0x"):
+        text = re.sub(r"(?<=\d)f$" if "p" in text else r"[ul]+$", "", text)
+        return float.fromhex(text)
+    return float(text.rstrip("ful"))

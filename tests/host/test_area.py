@@ -1,0 +1,111 @@
+"""The area model: operators counted in what v++ gets, and what they take."""
+
+from __future__ import annotations
+
+import pytest
+
+from ftensor.dtypes import complex64, float32, int32
+from ftensor.toolchain.area.count import Counting, takes
+from ftensor.toolchain.area.helpers import helpers
+from ftensor.toolchain.area.kernel import area, blocks
+from ftensor.toolchain.area.statements import functions
+from ftensor.toolchain.group import Group
+from ftensor.toolchain.inventory.read import expand, read
+
+HEAD = "static inline float f(float a, float b, float c, int n)"
+
+
+def counted(body: str, of: object = float32) -> dict[tuple[str, str], int]:
+    return dict(helpers(of, 0).counting(f"{HEAD} {{ {body} }}", {}).of("f"))  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    "body, found",
+    [
+        ("return a + b * c;", {("add", "float"): 1, ("mul", "float"): 1}),
+        ("return a - 1.0f / (2 * 4);", {("add", "float"): 1}),  # constants are no hardware
+        ("return a < b ? a : -b;",
+         {("compare", "float"): 1, ("choose", "float"): 1, ("sign", "float"): 1}),
+        ("const float x = exp(a), y = x / b; return y;",
+         {("exp", "float"): 1, ("div", "float"): 1}),
+        ("return (float)n;", {("to_float", "float"): 1}),
+        ("return n * 8 + n / 3;",
+         {("div", "int32"): 1, ("add", "int32"): 1, ("to_float", "float"): 1}),
+        ("return a > b ? 1 : 0;", {("compare", "float"): 1}),  # one of two constants
+        ("return ft_bits<float>(ft_bits<int>(a) >> 3);", {}),  # wires
+        ("float s = a; for (int k = 0; k < 3; k++) s = s * b; return s;", {("mul", "float"): 3}),
+        ("for (int k = 14; k > 0; k--) a = a + K(0.5 * k) / b; return a;",
+         {("add", "float"): 14, ("div", "float"): 14}),
+        ("float r; switch (n) { case 0: case 2: r = a; break; default: r = b; } return r * r;",
+         {("choose", "float"): 1, ("mul", "float"): 1}),
+        ("return ft_isnan(a) ? b : a;", {("compare", "float"): 1, ("choose", "float"): 1}),
+        ("return FT_DOUBLE ? a / b : a;", {}),
+    ],
+)  # fmt: skip
+def test_operators_of_a_function(body: str, found: dict[tuple[str, str], int]) -> None:
+    assert counted(body) == found
+
+
+def test_a_compute_type_has_its_own_helpers() -> None:
+    text = "static inline int g(int a, int b) { return ftb_quotient(a, b); }"
+    found = helpers(int32, 0).counting(text, {}).of("g")
+    assert found["div", "int32"] == 1 and not any(of == "float" for _, of in found)
+    assert "ft_cexp" in helpers(complex64, 0).functions
+    product = "static inline ft_cfloat g(ft_cfloat a, ft_cfloat b) { return ft_cmul(a, b); }"
+    found = helpers(complex64, 0).counting(product, {}).of("g")
+    assert found == {("mul", "float"): 4, ("add", "float"): 2}
+
+
+@pytest.mark.parametrize("body", ["return nobody(a);", "while (a < b) a = a + b; return a;"])
+def test_what_the_model_cannot_read_is_no_zero(body: str) -> None:
+    with pytest.raises(ValueError, match=r"area model|expected"):
+        counted(body)
+
+
+def test_a_loop_without_an_end_is_refused() -> None:
+    with pytest.raises(ValueError, match="how often a loop turns"):
+        counted("for (int k = 0; k < n; k++) a = a + b; return a;")
+
+
+def test_counts_become_logic() -> None:
+    one = takes({("mul", "float"): 1, ("add", "float"): 1})
+    assert (one.dsp, one.lut) == (5, 384)
+    assert takes({("mul", "float"): 2, ("add", "float"): 2}) == one * 2
+
+
+def test_block_rams() -> None:
+    assert blocks(512, 512) == 7.5 and blocks(512, 32) == 0.5 and blocks(513, 36) == 1
+
+
+def kernels(name: str) -> dict[str, Group]:
+    return {group.name: group for group in expand(read(name))}
+
+
+def test_a_kernel_is_its_lanes_ports_and_buffers() -> None:
+    found = kernels("steps")
+    loop, wide = area(found["vadd_loop"]), area(found["vadd_vectorized"])
+    assert wide.ops[0][0] == "add" and wide.ops[0][1].dsp == 32 and loop.unit.dsp == 2
+    assert wide.ports.lut > loop.ports.lut and wide.ports.bram > 0
+    assert area(found["vadd_burst"]).memories.bram > loop.memories.bram == 0
+    units = area(found["vadd_units"])
+    assert units.whole == units.unit * 4
+
+
+def test_an_op_stands_once_whatever_its_operands_come_as() -> None:
+    """A sum of tensors, of a tensor and a number, and the reverse: one adder in each lane."""
+    found = kernels("nn")["nn_wide_4_4x4x4"]
+    members = tuple(key for key in found.keys if key.name == "add")
+    assert len(members) == 3
+    assert dict(area(Group("some", members)).ops)["add"].dsp == 16 * 2
+
+
+def test_every_kernel_of_every_inventory_but_full_can_be_counted() -> None:
+    for name in ("minimal", "steps", "nn", "dsp"):
+        for group in expand(read(name)):
+            assert area(group).unit.lut > 1000, group.name
+
+
+def test_functions_are_found_in_a_text() -> None:
+    found = functions("static inline int f(int a) { return a; } static int g() { return f(2); }")
+    assert list(found) == ["f", "g"] and found["f"].takes == (("int", "a"),)
+    assert Counting(found).of("g") == {}

@@ -1,0 +1,109 @@
+"""Ports by memory, shares of a board, and what is said where an image does not fit."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+
+import pytest
+
+from ftensor import dtypes
+from ftensor.boards import BOARDS, find, of_platform
+from ftensor.errors.build import BuildError
+from ftensor.kernels.key import KernelKey, Port
+from ftensor.toolchain.area import fit
+from ftensor.toolchain.group import Group
+from ftensor.toolchain.inventory.read import expand, known, read
+from ftensor.toolchain.vitis.interface import bundles
+from ftensor.toolchain.vitis.placement import masters, memories, place
+
+F = dtypes.float32
+ADD = KernelKey(
+    "add", "map", F, 16, (Port(F, "v"),), (Port(F, "v"), Port(F, "v")), ("(a + b)",)
+)  # fmt: skip
+NAMES = tuple(known())
+BOARD_NAMES = tuple(board.name for board in BOARDS)
+
+
+def many(count: int, banks: str = "", units: int = 1) -> list[Group]:
+    return [Group(f"k{i}", (ADD,), units=units, banks=banks) for i in range(count)]
+
+
+def test_a_range_of_hbm_is_one_memory_that_ports_enter_side_by_side() -> None:
+    placed = place(many(20, "HBM[0:31]"))
+    assert {way.memory for way in placed.values()} == {"HBM[0:31]"}
+    assert max(masters(placed).values()) == 2, "60 ports at 32 channels"
+    assert placed["k1_1", "gmem0"].words == "HBM[0:31].3", "not from the beginning for each kernel"
+
+
+def test_ports_of_their_own_do_not_begin_anew_for_each_kernel() -> None:
+    placed = place(many(2, "HBM[*]", units=2))
+    assert memories(many(2, "HBM[*]")[1], place(many(2, "HBM[*]")))["out0"] == "HBM[3]"
+    assert placed["k0_1", "gmem1"] == placed["k0_2", "gmem1"], "units work on the same buffers"
+
+
+def test_a_board_places_what_names_no_memory() -> None:
+    assert place(many(2)) == {}
+    hbm, ddr, kria = (place(many(8), find(name)) for name in ("u55c", "u200", "kv260"))
+    assert {way.memory for way in hbm.values()} == {"HBM[0:31]"}
+    assert [ddr[f"k{i}_1", "gmem0"].words for i in range(8)] == ["DDR[0]"] * 5 + ["DDR[1]"] * 3
+    assert all(len({ddr[f"k{i}_1", f"gmem{k}"] for k in range(3)}) == 1 for i in range(8))
+    assert masters(kria) == {"HP0": 6, "HP1": 6, "HP2": 6, "HP3": 6}
+
+
+@pytest.mark.parametrize("name", [n for n in NAMES if n != "full"])
+@pytest.mark.parametrize("board", ["u50", "u55c", "u280"])
+def test_no_channel_of_hbm_is_crowded(name: str, board: str) -> None:
+    groups = [replace(g, banks="") for g in expand(read(name))]
+    assert not fit.fit(groups, find(board)).crowded
+
+
+def test_a_crowded_memory_is_refused_with_a_placement_that_fits() -> None:
+    with pytest.raises(BuildError) as raised:
+        fit.check("six", many(6, "DDR[0]"), find("u200"))
+    assert "18 ports at DDR[0], of at most 15" in str(raised.value)
+    assert "Without --banks" in str(raised.value)
+    assert fit.check("six", many(6), find("u200")).fits
+
+
+def test_what_does_not_fit_is_refused_with_what_does() -> None:
+    groups, kria = expand(read("minimal")), find("kv260")
+    with pytest.raises(BuildError) as found:
+        fit.check("minimal", groups, kria)
+    text, rest = str(found.value), fit.reduced(groups, kria)
+    assert re.match(r"minimal does not fit the Kria KV260: LUT \d+%, FF", text.replace(";", ","))
+    assert rest.fits and 0 < len(rest.groups) < len(groups)
+    assert f"This fits: {rest.groups[0].name}" in text and "--fit" in text
+    assert "ft_add_float32 (add)" in text
+    fit.check("rest", rest.groups, kria)
+
+
+@pytest.mark.parametrize("name, boards", [
+    ("first", BOARD_NAMES),
+    ("minimal", ("u50", "u55c", "u280")),
+    ("nn", ("u55c", "u280")),
+    ("dsp", ("u55c", "u280")),
+])  # fmt: skip
+def test_the_boards_that_hold_an_inventory(name: str, boards: tuple[str, ...]) -> None:
+    groups = expand(read(name))
+    for board in boards:
+        assert fit.fit(groups, find(board)).fits, board
+
+
+def test_first_fits_the_memory_that_a_platform_chooses_by_itself() -> None:
+    groups = expand(read("first"))
+    assert sum(len(bundles(group)) for group in groups) <= 15
+    assert not fit.fit([replace(g, banks="HBM[0]") for g in groups], find("u55c")).crowded
+
+
+def test_the_table_has_a_row_for_each_kernel_and_warns() -> None:
+    told = fit.lines(fit.fit(expand(read("nn")), find("u55c")))
+    assert len(told) > 36 and "nn_gemm_float32" in told[2] and "Above 70% of LUT" in told[-1]
+    quiet = fit.lines(fit.fit(expand(read("first")), find("u55c")))
+    assert not any("Above" in line for line in quiet)
+
+
+def test_a_platform_names_its_board() -> None:
+    found = of_platform("/opt/xilinx/platforms/xilinx_u55c_gen3x16_xdma_3_202210_1.xpfm")
+    assert found is not None and found.name == "u55c"
+    assert of_platform("my_vck190") is None
