@@ -16,7 +16,10 @@ from .statements import Function, functions
 from .text import Reader, tokens
 
 # All that a function unit may call. Each knows by its #if what of it a compute type has.
-FILES = ("vitis/words.h", "math.h", "complex.h", "binary.h", "special.h", "position.h")
+FILES = (
+    "vitis/words.h", "convert.h", "math.h", "complex.h", "binary.h", "special.h", "bessel.h",
+    "position.h",
+)  # fmt: skip
 _DEFINE = re.compile(r"#\s*define\s+(\w+)(\(([^)]*)\))?[ \t]*(.*)")
 
 
