@@ -104,6 +104,8 @@ def opening(space: str, keys: Sequence[KernelKey]) -> list[str]:
         helpers.append("binary")
     if "ftx_" in text:
         helpers.append("special")
+    if "ftk_" in text:
+        helpers.append("bessel")
     if "FT_POSITION" in text:
         helpers.append("position")
     return [*lines, f"namespace {space} {{", *(f'#include "ftensor/{h}.h"' for h in helpers)]
