@@ -266,6 +266,11 @@ def argmin(input: _Tensor, dim: _int | Sequence[_int] | None=None, keepdim: _boo
     """
 @overload
 def argmin(input: _Tensor, *, axis: _int | Sequence[_int], keepdims: _bool=False, out: _Tensor | None=None) -> _Tensor: ...
+@overload
+def argsort(input: _Tensor, dim: _int=-1, descending: _bool=False, *, stable: _bool=False, out: _Tensor | None=None) -> _Tensor:
+    """The places that sorted elements come from, as `sort` gives them."""
+@overload
+def argsort(input: _Tensor, dim: _int=-1, descending: _bool=False, stable: _bool=False, out: _Tensor | None=None) -> _Tensor: ...
 def argwhere(input: _Tensor) -> _Tensor:
     """As `nonzero`, one row for each element that is not zero."""
 def as_strided(input: _Tensor, size: _int | Sequence[_int], stride: Any, storage_offset: _int | None=None) -> _Tensor:
@@ -335,6 +340,11 @@ def bilinear(input1: _Tensor, input2: _Tensor, weight: _Tensor, bias: _Tensor | 
     """input1^T @ weight[k] @ input2 + bias[k] for each k: (..., m), (..., n), (k, m, n) give
     (..., k). RuntimeError for shapes that don't fit.
     """
+def bincount(input: _Tensor, weights: _Tensor | None=None, minlength: _int=0, *, out: _Tensor | None=None) -> _Tensor:
+    """How often each number from 0 on is there, or the sums of its `weights`; at least `minlength`
+    counts. int64, float32 for weights of float32, float64 for others. RuntimeError for negative
+    numbers, others than whole ones, and other than one dim.
+    """
 def bitwise_and(input: _Tensor, other: _Tensor | _Number, *, out: _Tensor | None=None) -> _Tensor:
     """The bits set in both.
 
@@ -388,6 +398,8 @@ def broadcast_tensors(*tensors: _Tensor) -> tuple[_Tensor, ...]:
     """The tensors expanded to their common shape."""
 def broadcast_to(input: _Tensor, size: _int | Sequence[_int], *more: _int) -> _Tensor:
     """The same as `input.expand(size)`."""
+def bucketize(input: _Tensor, boundaries: _Tensor, *, out_int32: _bool=False, right: _bool=False, out: _Tensor | None=None) -> _Tensor:
+    """`searchsorted` in one row of boundaries."""
 def cartesian_prod(*tensors: Any) -> _Tensor:
     """All rows with one element of each vector, the last changing first. RuntimeError for tensors
     that are no vectors.
@@ -547,6 +559,24 @@ def cross(input: _Tensor, other: _Tensor, dim: _int | None=None, *, out: _Tensor
     """
 @overload
 def cross(input: _Tensor, other: _Tensor, *, axis: _int | Sequence[_int], out: _Tensor | None=None) -> _Tensor: ...
+def cummax(input: _Tensor, dim: _int, *, out: _Tensor | None=None) -> _return_types.cummax:
+    """The largest element up to each along `dim`, and the last place where it was found; NaN is
+    the largest. NotImplementedError for complex numbers.
+    """
+def cummin(input: _Tensor, dim: _int, *, out: _Tensor | None=None) -> _return_types.cummin:
+    """The smallest element up to each along `dim`, and the last place where it was found; NaN is
+    the smallest. NotImplementedError for complex numbers.
+    """
+def cumprod(input: _Tensor, dim: _int, *, dtype: _dtype | None=None, out: _Tensor | None=None) -> _Tensor:
+    """The products of the elements up to each along `dim`: whole numbers in int64. RuntimeError for
+    an `out` of another dtype than `dtype`, NotImplementedError for bool as that.
+    """
+def cumsum(input: _Tensor, dim: _int, *, dtype: _dtype | None=None, out: _Tensor | None=None) -> _Tensor:
+    """The sums of the elements up to each along `dim`: whole numbers in int64. RuntimeError for an
+    `out` of another dtype than `dtype`, NotImplementedError for bool as that.
+    """
+def cumulative_trapezoid(y: _Tensor, x: Any=None, *, dx: Any=None, dim: _int=-1) -> _Tensor:
+    """The running integral along `dim`: one element less than samples."""
 def deg2rad(input: _Tensor, *, out: _Tensor | None=None) -> _Tensor:
     """Degrees as radians.
 
@@ -808,6 +838,21 @@ def heaviside(input: _Tensor, values: _Tensor | _Number, *, out: _Tensor | None=
     Shapes are broadcast together; RuntimeError when they don't fit.
     `out` takes the result where its dtype can hold it, else RuntimeError.
     """
+def histc(input: _Tensor, bins: _int=100, min: Any=0, max: Any=0, *, out: _Tensor | None=None) -> _Tensor:
+    """How many elements fall into each of `bins` equal parts of [min, max], or of the elements' own
+    range where these are equal, in the input's dtype. What lies outside is left out. RuntimeError
+    for other dtypes than floating ones, no bins, and a range that is not finite.
+    """
+def histogram(input: _Tensor, bins: Any=100, *, range: Any=None, weight: _Tensor | None=None, density: _bool=False, out: _Tensor | None=None) -> _return_types.histogram:
+    """How many elements, or how much `weight`, fall into each bin, and the edges: `bins` equal
+    parts of `range` (low, high), or of the elements' own range, or between the edges that `bins`
+    holds. The last bin has its right edge. With `density`, the integral is 1. RuntimeError for
+    other dtypes than float32 and float64, no bins, and what does not fit.
+    """
+def histogramdd(input: _Tensor, bins: Any, range: Any=None, weight: _Tensor | None=None, density: _bool=False) -> tuple[_Tensor, tuple[_Tensor, ...]]:
+    """`histogram` of samples with several coordinates, the last dim: `bins` has a number, or edges,
+    for each, or is one number for all; `range` has (low, high) of each, one after another.
+    """
 @overload
 def hsplit(input: _Tensor, sections: _int | _Tensor) -> tuple[_Tensor, ...]:
     """Views of the columns (dim 1; dim 0 of a 1-d tensor): so many equal ones, or those between
@@ -899,6 +944,11 @@ def isreal(input: _Tensor) -> _Tensor:
     """Whether the imaginary part is 0."""
 def kron(input: _Tensor, other: _Tensor, *, out: _Tensor | None=None) -> _Tensor:
     """The Kronecker product: each element of `input` times all of `other`. Dtypes are promoted."""
+def kthvalue(input: _Tensor, k: _int, dim: _int=-1, keepdim: _bool=False, *, out: _Tensor | None=None) -> _return_types.kthvalue:
+    """The `k`-th smallest element along `dim`, counted from 1, and its place. RuntimeError for a
+    `k` that is not there, IndexError for a dim without elements, NotImplementedError for complex
+    numbers and bool.
+    """
 def layer_norm(input: _Tensor, normalized_shape: Sequence[_int], weight: _Tensor | None=None, bias: _Tensor | None=None, eps: _float=1e-05) -> _Tensor:
     """(x - mean) / sqrt(var + eps) * weight + bias over the last dims, whose sizes, and those of
     `weight` and `bias`, are `normalized_shape`. RuntimeError where they are not.
@@ -992,6 +1042,10 @@ def logaddexp2(input: _Tensor, other: _Tensor | _Number, *, out: _Tensor | None=
     The inputs are promoted to a common dtype, which the result has.
     Shapes are broadcast together; RuntimeError when they don't fit.
     `out` takes the result where its dtype can hold it, else RuntimeError.
+    """
+def logcumsumexp(input: _Tensor, dim: _int, *, out: _Tensor | None=None) -> _Tensor:
+    """The logarithms of the sums of exponentials up to each element along `dim`.
+    NotImplementedError for whole numbers.
     """
 def logical_and(input: _Tensor, other: _Tensor | _Number, *, out: _Tensor | None=None) -> _Tensor:
     """Whether neither is zero.
@@ -1108,6 +1162,14 @@ def mean(input: _Tensor, dim: _int | Sequence[_int] | None=None, keepdim: _bool=
     """
 @overload
 def mean(input: _Tensor, *, axis: _int | Sequence[_int], keepdims: _bool=False, dtype: _dtype | None=None, out: _Tensor | None=None) -> _Tensor: ...
+@overload
+def median(input: _Tensor, *, out: _Tensor | None=None) -> _Tensor:
+    """The element in the middle, of all or along `dim` with its place; of two in the middle the
+    lower one, and NaN where there is one. IndexError for a dim without elements,
+    NotImplementedError for complex numbers and bool.
+    """
+@overload
+def median(input: _Tensor, dim: _int=-1, keepdim: _bool=False, *, out: _Tensor | None=None) -> _return_types.median: ...
 def meshgrid(*tensors: Any, indexing: str | None=None) -> tuple[_Tensor, ...]:
     """Views of 1-d tensors expanded to a common grid, with one dim for each; with \"xy\" the first
     two dims are swapped.
@@ -1135,6 +1197,10 @@ def mm(input: _Tensor, mat2: _Tensor, *, out: _Tensor | None=None) -> _Tensor:
     integers wrap. RuntimeError for other numbers of dims, sizes that don't fit, or different
     dtypes.
     """
+def mode(input: _Tensor, dim: _int=-1, keepdim: _bool=False, *, out: _Tensor | None=None) -> _return_types.mode:
+    """The element that is there most often along `dim`, the smallest of several, and its last
+    place. IndexError for a dim without elements, NotImplementedError for complex numbers.
+    """
 def moveaxis(input: _Tensor, source: Any, destination: Any) -> _Tensor:
     """A view with the `source` dims (an int or a tuple) at the `destination` positions and the
     other dims in their order.
@@ -1143,6 +1209,8 @@ def movedim(input: _Tensor, source: Any, destination: Any) -> _Tensor:
     """A view with the `source` dims (an int or a tuple) at the `destination` positions and the
     other dims in their order.
     """
+def msort(input: _Tensor, *, out: _Tensor | None=None) -> _Tensor:
+    """The elements in order along the first dim."""
 def mul(input: _Tensor, other: _Tensor | _Number, *, out: _Tensor | None=None) -> _Tensor:
     """The product.
 
@@ -1172,6 +1240,16 @@ def nanmean(input: _Tensor, dim: _int | None=None, keepdim: _bool=False, *, dtyp
     """The mean of the elements that are not NaN. RuntimeError for integers and complex tensors."""
 @overload
 def nanmean(input: _Tensor, *, axis: _int | Sequence[_int], keepdims: _bool=False, dtype: _dtype | None=None, out: _Tensor | None=None) -> _Tensor: ...
+@overload
+def nanmedian(input: _Tensor, *, out: _Tensor | None=None) -> _Tensor:
+    """`median` of the elements that are not NaN."""
+@overload
+def nanmedian(input: _Tensor, dim: _int=-1, keepdim: _bool=False, *, out: _Tensor | None=None) -> _return_types.nanmedian: ...
+@overload
+def nanquantile(input: _Tensor, q: Any, dim: _int | None=None, keepdim: _bool=False, *, interpolation: str='linear', out: _Tensor | None=None) -> _Tensor:
+    """`quantile` of the elements that are not NaN."""
+@overload
+def nanquantile(input: _Tensor, q: Any, *, axis: _int | Sequence[_int], keepdims: _bool=False, interpolation: str='linear', out: _Tensor | None=None) -> _Tensor: ...
 @overload
 def nansum(input: _Tensor, dim: _int | Sequence[_int] | None=None, keepdim: _bool=False, *, dtype: _dtype | None=None, out: _Tensor | None=None) -> _Tensor:
     """The sum over `dim`, NaN counted as zero.
@@ -1288,6 +1366,15 @@ def prod(input: _Tensor, dim: _int | Sequence[_int] | None=None, keepdim: _bool=
 def prod(input: _Tensor, *, axis: _int | Sequence[_int], keepdims: _bool=False, dtype: _dtype | None=None, out: _Tensor | None=None) -> _Tensor: ...
 def put(input: _Tensor, index: _Tensor, source: _Tensor, accumulate: _bool=False) -> _Tensor:
     """A copy, put into."""
+@overload
+def quantile(input: _Tensor, q: Any, dim: _int | None=None, keepdim: _bool=False, *, interpolation: str='linear', out: _Tensor | None=None) -> _Tensor:
+    """What a share `q` of the elements lies below, of all or along `dim`: a number in [0, 1], or a
+    vector of them, which then is the result's first dim. Between two elements by `interpolation`:
+    \"linear\", \"lower\", \"higher\", \"midpoint\" or \"nearest\". NaN where there is one. RuntimeError for
+    other dtypes than float32 and float64, ranks of another dtype and no elements.
+    """
+@overload
+def quantile(input: _Tensor, q: Any, *, axis: _int | Sequence[_int], keepdims: _bool=False, interpolation: str='linear', out: _Tensor | None=None) -> _Tensor: ...
 def rad2deg(input: _Tensor, *, out: _Tensor | None=None) -> _Tensor:
     """Radians as degrees.
 
@@ -1375,6 +1462,12 @@ def scatter_reduce(input: _Tensor, dim: _int, index: _Tensor, src: _Tensor, redu
     """As `scatter_add`, with \"sum\", \"prod\", \"mean\", \"amax\" or \"amin\" of the elements that meet; of
     these and what lay there, unless `include_self` is False.
     """
+def searchsorted(sorted_sequence: _Tensor, input: _Tensor, *, out_int32: _bool=False, right: _bool=False, side: str | None=None, sorter: _Tensor | None=None, out: _Tensor | None=None) -> _Tensor:
+    """How many elements of a sorted row are below each value, or, with `right` or `side=\"right\"`,
+    not above it: where it would keep the order. One row of one dim, or one for each outer index
+    of the values; with `sorter`, rows are in order at the places that it holds. RuntimeError for
+    shapes and dtypes that don't agree.
+    """
 def select(input: _Tensor, dim: _int, index: _int) -> _Tensor:
     """A view of one entry of a dim, without that dim."""
 def select_copy(input: _Tensor, dim: _int, index: Any) -> _Tensor:
@@ -1434,6 +1527,10 @@ def softmax(input: _Tensor, dim: _int, dtype: _dtype | None=None, *, out: _Tenso
     """Exponentials along a dim, divided by their sum."""
 @overload
 def softmax(input: _Tensor, *, axis: _int | Sequence[_int], dtype: _dtype | None=None, out: _Tensor | None=None) -> _Tensor: ...
+def sort(input: _Tensor, dim: _int=-1, descending: _bool=False, *, stable: _bool | None=False, out: _Tensor | None=None) -> _return_types.sort:
+    """The elements in order along `dim`, and the places that they come from. NaN is the largest;
+    equal elements stay as they stood, with `stable` and without. RuntimeError for complex numbers.
+    """
 def split(tensor: _Tensor, split_size_or_sections: Any=None, dim: _int=0, *, split_size: Any=None) -> tuple[_Tensor, ...]:
     """Views of `split_size` entries of a dim each (the last may have less), or of the sizes in a
     list, which must add up to the dim's.
@@ -1535,6 +1632,10 @@ def threshold_(input: _Tensor, threshold: Any, value: Any) -> _Tensor:
     """In-place form of `threshold`."""
 def tile(input: _Tensor, *dims: Any, **named: Any) -> _Tensor:
     """As `repeat`; fewer counts than dims are for the last ones."""
+def topk(input: _Tensor, k: _int, dim: _int=-1, largest: _bool=True, sorted: _bool=True, *, out: _Tensor | None=None) -> _return_types.topk:
+    """The `k` largest (or smallest) elements along `dim`, in order, and their places. RuntimeError
+    for a `k` beyond the dim's size and for complex numbers.
+    """
 def trace(input: _Tensor, *, out: _Tensor | None=None) -> _Tensor:
     """The sum of a matrix's diagonal. RuntimeError for other numbers of dims."""
 def transpose(input: _Tensor, dim0: _int, dim1: _int) -> _Tensor:
@@ -1579,6 +1680,15 @@ def unflatten(input: _Tensor, dim: _int, sizes: _int | Sequence[_int]) -> _Tenso
     """
 def unfold_copy(dimension: Any, size: _int | Sequence[_int], step: Any) -> _Tensor:
     """`unfold`, copied into memory of its own or into `out`."""
+def unique(input: _Tensor, sorted: _bool=True, return_inverse: _bool=False, return_counts: _bool=False, dim: _int | None=None) -> _Tensor | tuple[_Tensor, ...]:
+    """Each element once, in order, or each slice along `dim`, in lexicographic order; where each
+    element of the input is among them, and how often. NaN differs from NaN. RuntimeError for slices
+    without elements, NotImplementedError for complex numbers.
+    """
+def unique_consecutive(input: _Tensor, return_inverse: _bool=False, return_counts: _bool=False, dim: _int | None=None) -> _Tensor | tuple[_Tensor, ...]:
+    """The first of each run of equal elements, or of equal slices along `dim`; the run that each
+    element of the input belongs to, and how long the runs are.
+    """
 def unravel_index(indices: _Tensor, shape: _int | Sequence[_int]) -> tuple[_Tensor, ...]:
     """The coordinates of places in a shape, as int64; places beyond it, or negative, wrap
     around.
@@ -1597,6 +1707,10 @@ def unsqueeze(input: _Tensor, dim: _int) -> _Tensor:
     """A view with a new dim of size 1 at `dim`."""
 def unsqueeze_copy(input: _Tensor, dim: _int) -> _Tensor:
     """`unsqueeze`, copied into memory of its own or into `out`."""
+def vander(x: _Tensor, N: _int | None=None, increasing: _bool=False) -> _Tensor:
+    """The powers of a vector's elements as columns, falling unless `increasing`. RuntimeError for
+    other numbers of dims and a negative N.
+    """
 @overload
 def var(input: _Tensor, dim: _int | None=None, unbiased: Any=..., keepdim: _bool=False, *, correction: Any=..., out: _Tensor | None=None) -> _Tensor:
     """The variance over `dim`: the mean square distance from the mean, divided by n - correction

@@ -218,6 +218,11 @@ class Methods:
         """
     @overload
     def argmin(self, *, axis: _int | Sequence[_int], keepdims: _bool=False, out: _Tensor | None=None) -> _Tensor: ...
+    @overload
+    def argsort(self, dim: _int=-1, descending: _bool=False, *, stable: _bool=False, out: _Tensor | None=None) -> _Tensor:
+        """The places that sorted elements come from, as `sort` gives them."""
+    @overload
+    def argsort(self, dim: _int=-1, descending: _bool=False, stable: _bool=False, out: _Tensor | None=None) -> _Tensor: ...
     def argwhere(self) -> _Tensor:
         """As `nonzero`, one row for each element that is not zero."""
     def as_strided(self, size: _int | Sequence[_int], stride: Any, storage_offset: _int | None=None) -> _Tensor:
@@ -254,6 +259,11 @@ class Methods:
         """In-place form of `baddbmm`: the result's shape and dtype must fit the tensor."""
     def bfloat16(self, memory_format: _memory_format=...) -> _Tensor:
         """The same as `to(ftensor.bfloat16)`."""
+    def bincount(self, weights: _Tensor | None=None, minlength: _int=0, *, out: _Tensor | None=None) -> _Tensor:
+        """How often each number from 0 on is there, or the sums of its `weights`; at least `minlength`
+        counts. int64, float32 for weights of float32, float64 for others. RuntimeError for negative
+        numbers, others than whole ones, and other than one dim.
+        """
     def bitwise_and(self, other: _Tensor | _Number, *, out: _Tensor | None=None) -> _Tensor:
         """The bits set in both."""
     def bitwise_and_(self, other: _Tensor | _Number) -> _Tensor:
@@ -373,6 +383,26 @@ class Methods:
         """
     @overload
     def cross(self, other: _Tensor, *, axis: _int | Sequence[_int], out: _Tensor | None=None) -> _Tensor: ...
+    def cummax(self, dim: _int, *, out: _Tensor | None=None) -> _return_types.cummax:
+        """The largest element up to each along `dim`, and the last place where it was found; NaN is
+        the largest. NotImplementedError for complex numbers.
+        """
+    def cummin(self, dim: _int, *, out: _Tensor | None=None) -> _return_types.cummin:
+        """The smallest element up to each along `dim`, and the last place where it was found; NaN is
+        the smallest. NotImplementedError for complex numbers.
+        """
+    def cumprod(self, dim: _int, *, dtype: _dtype | None=None, out: _Tensor | None=None) -> _Tensor:
+        """The products of the elements up to each along `dim`: whole numbers in int64. RuntimeError for
+        an `out` of another dtype than `dtype`, NotImplementedError for bool as that.
+        """
+    def cumprod_(self, dim: _int, *, dtype: _dtype | None=None) -> _Tensor:
+        """In-place form of `cumprod`: the result's shape and dtype must fit the tensor."""
+    def cumsum(self, dim: _int, *, dtype: _dtype | None=None, out: _Tensor | None=None) -> _Tensor:
+        """The sums of the elements up to each along `dim`: whole numbers in int64. RuntimeError for an
+        `out` of another dtype than `dtype`, NotImplementedError for bool as that.
+        """
+    def cumsum_(self, dim: _int, *, dtype: _dtype | None=None) -> _Tensor:
+        """In-place form of `cumsum`: the result's shape and dtype must fit the tensor."""
     @property
     def data(self: Any) -> _Tensor:
         """The same elements in another Tensor, as `detach()`."""
@@ -559,6 +589,21 @@ class Methods:
         """0 below zero, 1 above it, and at zero `values`, which must have the same dtype."""
     def heaviside_(self, values: _Tensor | _Number) -> _Tensor:
         """In-place form of `heaviside`: the result's shape and dtype must fit the tensor."""
+    def histc(self, bins: _int=100, min: Any=0, max: Any=0, *, out: _Tensor | None=None) -> _Tensor:
+        """How many elements fall into each of `bins` equal parts of [min, max], or of the elements' own
+        range where these are equal, in the input's dtype. What lies outside is left out. RuntimeError
+        for other dtypes than floating ones, no bins, and a range that is not finite.
+        """
+    def histogram(self, bins: Any=100, *, range: Any=None, weight: _Tensor | None=None, density: _bool=False, out: _Tensor | None=None) -> _return_types.histogram:
+        """How many elements, or how much `weight`, fall into each bin, and the edges: `bins` equal
+        parts of `range` (low, high), or of the elements' own range, or between the edges that `bins`
+        holds. The last bin has its right edge. With `density`, the integral is 1. RuntimeError for
+        other dtypes than float32 and float64, no bins, and what does not fit.
+        """
+    def histogramdd(self, bins: Any, range: Any=None, weight: _Tensor | None=None, density: _bool=False) -> tuple[_Tensor, tuple[_Tensor, ...]]:
+        """`histogram` of samples with several coordinates, the last dim: `bins` has a number, or edges,
+        for each, or is one number for all; `range` has (low, high) of each, one after another.
+        """
     @overload
     def hsplit(self, sections: _int | _Tensor) -> tuple[_Tensor, ...]:
         """Views of the columns (dim 1; dim 0 of a 1-d tensor): so many equal ones, or those between
@@ -668,6 +713,11 @@ class Methods:
         """Whether the imaginary part is 0."""
     def kron(self, other: _Tensor, *, out: _Tensor | None=None) -> _Tensor:
         """The Kronecker product: each element of `input` times all of `other`. Dtypes are promoted."""
+    def kthvalue(self, k: _int, dim: _int=-1, keepdim: _bool=False, *, out: _Tensor | None=None) -> _return_types.kthvalue:
+        """The `k`-th smallest element along `dim`, counted from 1, and its place. RuntimeError for a
+        `k` that is not there, IndexError for a dim without elements, NotImplementedError for complex
+        numbers and bool.
+        """
     def lcm(self, other: _Tensor | _Number, *, out: _Tensor | None=None) -> _Tensor:
         """The least common multiple of integers, not negative; 0 with a zero."""
     def lcm_(self, other: _Tensor | _Number) -> _Tensor:
@@ -723,6 +773,10 @@ class Methods:
         """The logarithm of the sum of the exponentials, for numbers of any size."""
     def logaddexp2(self, other: _Tensor | _Number, *, out: _Tensor | None=None) -> _Tensor:
         """`logaddexp` in base 2."""
+    def logcumsumexp(self, dim: _int, *, out: _Tensor | None=None) -> _Tensor:
+        """The logarithms of the sums of exponentials up to each element along `dim`.
+        NotImplementedError for whole numbers.
+        """
     def logical_and(self, other: _Tensor | _Number, *, out: _Tensor | None=None) -> _Tensor:
         """Whether neither is zero."""
     def logical_and_(self, other: _Tensor | _Number) -> _Tensor:
@@ -798,6 +852,14 @@ class Methods:
     @overload
     def mean(self, *, axis: _int | Sequence[_int], keepdims: _bool=False, dtype: _dtype | None=None, out: _Tensor | None=None) -> _Tensor: ...
     @overload
+    def median(self, *, out: _Tensor | None=None) -> _Tensor:
+        """The element in the middle, of all or along `dim` with its place; of two in the middle the
+        lower one, and NaN where there is one. IndexError for a dim without elements,
+        NotImplementedError for complex numbers and bool.
+        """
+    @overload
+    def median(self, dim: _int=-1, keepdim: _bool=False, *, out: _Tensor | None=None) -> _return_types.median: ...
+    @overload
     def min(self, *, out: _Tensor | None=None) -> _Tensor:
         """The smallest element of all; the smallest along a dim, with the first index it is found at;
         or the smaller of two tensors' elements, as `minimum`. A NaN is the smallest.
@@ -815,6 +877,10 @@ class Methods:
         integers wrap. RuntimeError for other numbers of dims, sizes that don't fit, or different
         dtypes.
         """
+    def mode(self, dim: _int=-1, keepdim: _bool=False, *, out: _Tensor | None=None) -> _return_types.mode:
+        """The element that is there most often along `dim`, the smallest of several, and its last
+        place. IndexError for a dim without elements, NotImplementedError for complex numbers.
+        """
     def moveaxis(self, source: Any, destination: Any) -> _Tensor:
         """A view with the `source` dims (an int or a tuple) at the `destination` positions and the
         other dims in their order.
@@ -823,6 +889,8 @@ class Methods:
         """A view with the `source` dims (an int or a tuple) at the `destination` positions and the
         other dims in their order.
         """
+    def msort(self, *, out: _Tensor | None=None) -> _Tensor:
+        """The elements in order along the first dim."""
     def mul(self, other: _Tensor | _Number, *, out: _Tensor | None=None) -> _Tensor:
         """The product."""
     def mul_(self, other: _Tensor | _Number) -> _Tensor:
@@ -850,6 +918,16 @@ class Methods:
         """The mean of the elements that are not NaN. RuntimeError for integers and complex tensors."""
     @overload
     def nanmean(self, *, axis: _int | Sequence[_int], keepdims: _bool=False, dtype: _dtype | None=None, out: _Tensor | None=None) -> _Tensor: ...
+    @overload
+    def nanmedian(self, *, out: _Tensor | None=None) -> _Tensor:
+        """`median` of the elements that are not NaN."""
+    @overload
+    def nanmedian(self, dim: _int=-1, keepdim: _bool=False, *, out: _Tensor | None=None) -> _return_types.nanmedian: ...
+    @overload
+    def nanquantile(self, q: Any, dim: _int | None=None, keepdim: _bool=False, *, interpolation: str='linear', out: _Tensor | None=None) -> _Tensor:
+        """`quantile` of the elements that are not NaN."""
+    @overload
+    def nanquantile(self, q: Any, *, axis: _int | Sequence[_int], keepdims: _bool=False, interpolation: str='linear', out: _Tensor | None=None) -> _Tensor: ...
     @overload
     def nansum(self, dim: _int | Sequence[_int] | None=None, keepdim: _bool=False, *, dtype: _dtype | None=None, out: _Tensor | None=None) -> _Tensor:
         """The sum over `dim`, NaN counted as zero."""
@@ -943,6 +1021,15 @@ class Methods:
         """Write the elements of `source` to places of the flattened tensor, in order; with `accumulate`
         add them. IndexError for an index out of range.
         """
+    @overload
+    def quantile(self, q: Any, dim: _int | None=None, keepdim: _bool=False, *, interpolation: str='linear', out: _Tensor | None=None) -> _Tensor:
+        """What a share `q` of the elements lies below, of all or along `dim`: a number in [0, 1], or a
+        vector of them, which then is the result's first dim. Between two elements by `interpolation`:
+        \"linear\", \"lower\", \"higher\", \"midpoint\" or \"nearest\". NaN where there is one. RuntimeError for
+        other dtypes than float32 and float64, ranks of another dtype and no elements.
+        """
+    @overload
+    def quantile(self, q: Any, *, axis: _int | Sequence[_int], keepdims: _bool=False, interpolation: str='linear', out: _Tensor | None=None) -> _Tensor: ...
     def rad2deg(self, *, out: _Tensor | None=None) -> _Tensor:
         """Radians as degrees."""
     def rad2deg_(self) -> _Tensor:
@@ -1074,6 +1161,10 @@ class Methods:
         """Exponentials along a dim, divided by their sum."""
     @overload
     def softmax(self, *, axis: _int | Sequence[_int], dtype: _dtype | None=None, out: _Tensor | None=None) -> _Tensor: ...
+    def sort(self, dim: _int=-1, descending: _bool=False, *, stable: _bool | None=False, out: _Tensor | None=None) -> _return_types.sort:
+        """The elements in order along `dim`, and the places that they come from. NaN is the largest;
+        equal elements stay as they stood, with `stable` and without. RuntimeError for complex numbers.
+        """
     def split(self, split_size_or_sections: Any=None, dim: _int=0, *, split_size: Any=None) -> tuple[_Tensor, ...]:
         """Views of `split_size` entries of a dim each (the last may have less), or of the sizes in a
         list, which must add up to the dim's.
@@ -1159,6 +1250,10 @@ class Methods:
     def to(self, other: _Tensor | _Number, non_blocking: _bool=False, copy: _bool=False, *, memory_format: _memory_format | None=None) -> _Tensor: ...
     def to_torch(self, *, non_blocking: _bool=False) -> Any:
         """A torch tensor of the elements; see `interop.torch.to_torch`."""
+    def topk(self, k: _int, dim: _int=-1, largest: _bool=True, sorted: _bool=True, *, out: _Tensor | None=None) -> _return_types.topk:
+        """The `k` largest (or smallest) elements along `dim`, in order, and their places. RuntimeError
+        for a `k` beyond the dim's size and for complex numbers.
+        """
     def trace(self, *, out: _Tensor | None=None) -> _Tensor:
         """The sum of a matrix's diagonal. RuntimeError for other numbers of dims."""
     def transpose(self, dim0: _int, dim1: _int) -> _Tensor:
@@ -1198,6 +1293,15 @@ class Methods:
         """
     def unfold(self, dimension: _int, size: _int, step: _int) -> _Tensor:
         """A view of all windows of `size` entries of a dim, one every `step`, as a new last dim."""
+    def unique(self, sorted: _bool=True, return_inverse: _bool=False, return_counts: _bool=False, dim: _int | None=None) -> _Tensor | tuple[_Tensor, ...]:
+        """Each element once, in order, or each slice along `dim`, in lexicographic order; where each
+        element of the input is among them, and how often. NaN differs from NaN. RuntimeError for slices
+        without elements, NotImplementedError for complex numbers.
+        """
+    def unique_consecutive(self, return_inverse: _bool=False, return_counts: _bool=False, dim: _int | None=None) -> _Tensor | tuple[_Tensor, ...]:
+        """The first of each run of equal elements, or of equal slices along `dim`; the run that each
+        element of the input belongs to, and how long the runs are.
+        """
     def unravel_index(self, shape: _int | Sequence[_int]) -> tuple[_Tensor, ...]:
         """The coordinates of places in a shape, as int64; places beyond it, or negative, wrap
         around.

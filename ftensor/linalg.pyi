@@ -37,6 +37,10 @@ def multi_dot(tensors: Sequence[_Tensor], *, out: _Tensor | None=None) -> _Tenso
     """The product of a chain of matrices in the order that takes the fewest multiplications. The
     first may be a vector (a row), and so may the last (a column).
     """
+def vander(x: _Tensor, N: _int | None=None) -> _Tensor:
+    """(..., n) to (..., n, N): the powers 0 to N - 1 of each element, N being n unless it is given.
+    RuntimeError for an N below 2 and bool.
+    """
 def vecdot(x: _Tensor, y: _Tensor, *, dim: _int=-1, out: _Tensor | None=None) -> _Tensor:
     """`vdot` along a dim, of tensors that broadcast."""
 @overload

@@ -145,5 +145,41 @@ def mvlgamma(input: Tensor, p: int) -> Tensor:
     return made + 0.25 * p * (p - 1) * 1.1447298858494002
 
 
+@op(namespace="linalg", name="vander", method=False)
+def linalg_vander(x: Tensor, N: int | None = None) -> Tensor:
+    """(..., n) to (..., n, N): the powers 0 to N - 1 of each element, N being n unless it is given.
+    RuntimeError for an N below 2 and bool.
+    """
+    if x._dtype.kind == "b":
+        raise errors_linalg.no_bool("linalg.vander")
+    x = x if x.ndim else x.reshape(1)
+    if N is not None and N <= 1:
+        raise errors_linalg.columns(N)
+    return _powers(x, x._shape[-1] if N is None else N)
+
+
+def _powers(x: Tensor, count: int) -> Tensor:
+    of = x._dtype if x._dtype.kind in "fc" else f.zeros(0, dtype=f.cumsum(x[:0], -1)._dtype)._dtype
+    ones = f.ones((*x._shape, 1), dtype=of, device=x.device)
+    if count <= 1:
+        return ones.narrow(-1, 0, count)
+    factors = x.to(of).unsqueeze(-1).expand(*x._shape, count - 1)
+    made: Tensor = f.cat([ones, f.cumprod(factors, -1)], -1)
+    return made
+
+
+@op(method=False)
+def vander(x: Tensor, N: int | None = None, increasing: bool = False) -> Tensor:
+    """The powers of a vector's elements as columns, falling unless `increasing`. RuntimeError for
+    other numbers of dims and a negative N.
+    """
+    if x.ndim != 1:
+        raise errors_linalg.one_dim("vander", x._shape)
+    if N is not None and N < 0:
+        raise errors_linalg.columns(N)
+    made = _powers(x, x._shape[0] if N is None else N)
+    return made if increasing else made.flip(1)
+
+
 register(Entry("multigammaln", mvlgamma, method=False, namespace="special"))
 register(Entry("diagonal", ENTRIES["diagonal"].call, method=False, namespace="linalg"))

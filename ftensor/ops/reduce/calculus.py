@@ -100,6 +100,13 @@ def trapezoid(y: Tensor, x: Any = None, *, dx: Any = None, dim: int = -1) -> Ten
 
 
 @op(method=False)
+def cumulative_trapezoid(y: Tensor, x: Any = None, *, dx: Any = None, dim: int = -1) -> Tensor:
+    """The running integral along `dim`: one element less than samples."""
+    made: Tensor = f.cumsum(_trapezoids("cumulative_trapezoid", y, x, dx, dim), dim)
+    return made
+
+
+@op(method=False)
 def gradient(
     input: Tensor, *, spacing: Any = 1, dim: Any = None, edge_order: int = 1
 ) -> tuple[Tensor, ...]:

@@ -1,0 +1,78 @@
+"""Running combinations along a dim: which columns go side by side, and how long rows are cut."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from .. import dtypes
+from .._tensor import Tensor
+from ..iterator.plan import coalesce
+from ..iterator.shape import Ints, numel
+from ..iterator.stride import contiguous_strides
+from ..kernels.select import units_for
+from ..kernels.skeletons.scan import COLUMNS, SCANS, ScanGeometry, ScanKey
+from ..runtime.program import kernel
+from .launch import Launch, Output, Step, fitting, geometry_storage
+from .run import run
+
+if TYPE_CHECKING:
+    from ..runtime.backend import Backend
+
+
+def scan(op: str, x: Tensor, dim: int) -> tuple[Tensor, ...]:
+    """Each element of `x`, of at least one dim, combined with all before it along `dim`:
+    contiguous, and where the op tells places, these, too."""
+    backend = x._storage.backend
+    outs = (None, None) if SCANS[op].place else (None,)
+    return run(backend, ("scan", op, x._key, dim), prepare, scan, (op, x, dim), outs, (x,))
+
+
+def prepare(op: str, x: Tensor, dim: int) -> Launch:
+    """The launch: one step, or two where few long rows are for all units."""
+    backend, key = x._storage.backend, ScanKey(op, x._dtype)
+    strides = contiguous_strides(x._shape)
+    outputs: tuple[Output, ...] = (Output(x._dtype, x._shape, strides),)
+    if SCANS[op].place:
+        outputs += (Output(dtypes.int64, x._shape, strides),)
+    if not numel(x._shape):
+        return Launch((), len(outputs) + 1, outputs)
+    rest = [d for d in range(x.ndim) if d != dim and x._shape[d] > 1]
+    shape = tuple([x._shape[d] for d in rest])
+    read, written = (tuple([s[d] for d in rest]) for s in (x._strides, strides))
+    shape, (read, written) = coalesce(shape, (read, written), range(len(shape)))
+    columns, read_column, written_column = 1, 0, 0
+    if shape and x._strides[dim] != 1:
+        near = min(range(len(shape)), key=lambda d: abs(read[d]))
+        columns, read_column, written_column = shape[near], read[near], written[near]
+        shape, read, written = (t[:near] + t[near + 1 :] for t in (shape, read, written))
+    n, items = x._shape[dim], numel(shape) * -(-columns // COLUMNS)
+    whole = ScanGeometry(
+        0, 1, n, n, columns, (x._strides[dim], read_column), (strides[dim], written_column),
+        shape, read, written,
+    )  # fmt: skip
+    units = units_for(numel(x._shape), backend.units, backend.target.grid, COLUMNS)
+    parts = 1 if SCANS[op].place else max(1, min(units // items, n))
+    if parts == 1:
+        return Launch((_step(backend, key, whole, units),), len(outputs) + 1, outputs)
+    # A unit of a GPU adds up the totals before its part, which are to be few.
+    parts = min(parts, max(2, round(n**0.5)))
+    part = -(-n // parts)
+    cut = whole._replace(parts=-(-n // part), part=part)
+    steps = tuple([_step(backend, key, cut._replace(mode=mode), units) for mode in (1, 0)])
+    totals = items * COLUMNS * cut.parts * x._dtype.compute.itemsize
+    return Launch(steps, 2, outputs, temporaries=(totals,))
+
+
+def _step(backend: Backend, key: ScanKey, g: ScanGeometry, units: int) -> Step:
+    units = min(units, g.items)
+    found = fitting(kernel(backend, key), units, g.n * g.items)
+    geometry: Ints = g.pack()
+    place = SCANS[key.op].place
+    of = 1 + place
+    pointers = (0, int(place), of, of + 1 if g.parts > 1 else 0)
+    table = geometry_storage(backend, geometry, np.int64)
+    return Step(
+        key, found, units, pointers, (0, int(place), of), geometry=geometry, table=table
+    )  # fmt: skip

@@ -1,0 +1,138 @@
+"""Rows in order, and where values belong in them: launches of sort and search."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from .. import dtypes
+from .._tensor import Tensor
+from ..iterator.plan import coalesce
+from ..iterator.shape import Ints, numel
+from ..iterator.stride import contiguous_strides, like_strides
+from ..kernels.select import units_for
+from ..kernels.skeletons.search import SearchKey
+from ..kernels.skeletons.sort import (
+    MERGE,
+    RESULTS,
+    TILE,
+    TILES,
+    WHOLE,
+    SortGeometry,
+    SortKey,
+    first_run,
+)
+from ..runtime.program import kernel
+from .launch import Launch, Output, Step, fitting, geometry_storage
+from .run import run
+
+if TYPE_CHECKING:
+    from ..runtime.backend import Backend
+
+VALUES, INDICES, X, A_KEYS, A_ORDER, B_KEYS, B_ORDER = range(7)
+
+
+def sort(x: Tensor, dim: int, descending: bool) -> tuple[Tensor, ...]:
+    """The elements of `x`, of at least one dim and no complex dtype, in order along `dim`, equal
+    ones as they stood, NaN as the largest; and the int64 places they come from. The results lie
+    as `x` does."""
+    backend = x._storage.backend
+    key = ("sort", x._key, dim, descending)
+    return run(backend, key, prepare, sort, (x, dim, descending), (None, None), (x,))
+
+
+def prepare(x: Tensor, dim: int, descending: bool) -> Launch:
+    """The launch: one step, or, where a few long rows are for all units, tiles of them and then
+    merges."""
+    backend, key = x._storage.backend, SortKey(x._dtype)
+    strides = like_strides(x._shape, x._strides)
+    outputs = (
+        Output(x._dtype, x._shape, strides),
+        Output(dtypes.int64, x._shape, strides),
+    )
+    if not numel(x._shape):
+        return Launch((), 3, outputs)
+    rest = [d for d in range(x.ndim) if d != dim and x._shape[d] > 1]
+    shape = tuple([x._shape[d] for d in rest])
+    read, written = (tuple([s[d] for d in rest]) for s in (x._strides, strides))
+    shape, (read, written) = coalesce(shape, (read, written), range(len(shape)))
+    n, rows = x._shape[dim], numel(shape)
+    passes = max(1, n.bit_length())
+    # A pass over an element costs about as much as a few that are streamed.
+    units = units_for(2 * passes * numel(x._shape), backend.units, backend.target.grid, 1)
+    tile = n if rows >= units or n <= TILE else _tile(backend, n, rows, units)
+    whole = SortGeometry(
+        WHOLE, 1, n, n, first_run(n), descending, x._strides[dim], strides[dim], shape, read,
+        written,
+    )  # fmt: skip
+    if tile == n:
+        units = min(units, rows)
+        return _launch(backend, key, [(whole, units, False)], outputs, units * n)
+    tiles = -(-n // tile)
+    cut = whole._replace(tiles=tiles, tile=tile, run=first_run(tile))
+    units = min(units, rows * tiles)
+    steps = [(cut._replace(mode=TILES), units, False)]
+    size, turned = tile, False
+    while size < n:
+        steps.append((cut._replace(mode=MERGE, run=size), units, turned))
+        size, turned = 2 * size, not turned
+    steps.append((cut._replace(mode=RESULTS), units, turned))
+    return _launch(backend, key, steps, outputs, rows * n)
+
+
+def _tile(backend: Backend, n: int, rows: int, units: int) -> int:
+    """How many elements a unit sorts by itself: the same for all, and fitting a cache."""
+    if backend.target.grid == "stride":
+        return max(256, min(TILE, 1 << (n * rows // units).bit_length()))
+    return TILE
+
+
+def _launch(
+    backend: Backend, key: SortKey, steps: list[tuple[SortGeometry, int, bool]],
+    outputs: tuple[Output, ...], kept: int,
+) -> Launch:  # fmt: skip
+    """Steps, each from a to b or, where it is turned, from b to a."""
+    made = []
+    for g, units, turned in steps:
+        a, b = ((A_KEYS, A_ORDER), (B_KEYS, B_ORDER))[:: -1 if turned else 1]
+        geometry = g.pack()
+        table = geometry_storage(backend, geometry, np.int64)
+        found = fitting(kernel(backend, key), units, g.n * numel(g.shape))
+        pointers = (VALUES, INDICES, X, *a, *b)
+        offsets = (VALUES, INDICES, X)
+        made.append(Step(key, found, units, pointers, offsets, geometry=geometry, table=table))
+    wide = key.compared.itemsize
+    temporaries: Ints = (kept * wide, kept * 4, kept * wide, kept * 4)
+    return Launch(tuple(made), 3, outputs, temporaries=temporaries)
+
+
+def search(row: Tensor, values: Tensor, sorter: Tensor | None, right: bool) -> Tensor:
+    """Where `values` belong in sorted rows: in the one of a `row` of one dim, or each in that of
+    its own outer dims. All are contiguous, of one dtype, `sorter` int64; so is the result."""
+    backend = values._storage.backend
+    key = ("search", row._key, values._key, sorter is None, right)
+    inputs = (row, values) if sorter is None else (row, values, sorter)
+    args = (row, values, sorter, right)
+    return run(backend, key, prepare_search, search, args, (None,), inputs)[0]
+
+
+def prepare_search(row: Tensor, values: Tensor, sorter: Tensor | None, right: bool) -> Launch:
+    """The launch of one step."""
+    backend, key = values._storage.backend, SearchKey(values._dtype)
+    inputs = 2 + (sorter is not None)
+    outputs = (Output(dtypes.int64, values._shape, contiguous_strides(values._shape)),)
+    n = numel(values._shape)
+    if not n:
+        return Launch((), 1 + inputs, outputs)
+    size, shared = row._shape[-1], row.ndim == 1
+    each = n if shared else values._shape[-1]
+    geometry = (n, each, size, 0 if shared else size, int(right), int(sorter is not None))
+    units = units_for(n * max(1, size.bit_length()), backend.units, backend.target.grid, 1)
+    units = min(units, n)
+    found = fitting(kernel(backend, key), units, n)
+    table = geometry_storage(backend, geometry, np.int64)
+    pointers = (0, 1, 2, 3 if sorter is not None else 0)
+    offsets = (0, 1, 2, 3 if sorter is not None else None)
+    step = Step(key, found, units, pointers, offsets, geometry=geometry, table=table)
+    return Launch((step,), 1 + inputs, outputs)

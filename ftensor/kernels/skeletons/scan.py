@@ -1,0 +1,192 @@
+"""scan: running combinations along a dim (hls/skeleton/scan.h)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from math import prod
+from typing import NamedTuple
+
+from ...dtypes import dtype
+from .. import ctype
+from ..operators import operator_cycles
+from ..skeleton import Parameter, Skeleton, register
+from ..words import Asked, Option, Record, table_lines
+from ..work import Access, Ints, Launch, Loop
+from .elements import element_defines, element_helpers, element_type
+
+COLUMNS = 16  # rows that go side by side
+
+
+class Combine(NamedTuple):
+    """How a state x takes the next element y: what it becomes, or, where an op tells the place,
+    whether y replaces it. `complex_` is for complex numbers; no words refuse them."""
+
+    combine: str
+    complex_: str = ""
+    place: bool = False
+
+
+_LATER = "y != y || (x == x && y {} x)"  # NaN wins, and of equals the last
+SCANS = {
+    "cumsum": Combine("x + y", "ft_cadd(x, y)"),
+    "cumprod": Combine("x * y", "ft_cmul(x, y)"),
+    "cummax": Combine(_LATER.format(">="), place=True),
+    "cummin": Combine(_LATER.format("<="), place=True),
+    "logcumsumexp": Combine("ftb_logaddexp(x, y)", "ftb_clogaddexp(x, y)"),
+}
+OPS = Option("scans", tuple(SCANS), words=tuple(SCANS))
+
+
+@dataclass(frozen=True)
+class ScanKey:
+    """One kernel: an op in a dtype."""
+
+    op: str
+    dtype: dtype
+    lanes: int = 1
+    skeleton = "scan"
+
+    @property
+    def entry(self) -> str:
+        """The kernel's name in the program."""
+        return f"ft_scan_{self.op}_{self.dtype.name}"
+
+
+def serves(op: str, of: dtype) -> bool:
+    """Whether there is such a kernel."""
+    words = SCANS[op]
+    if of.is_complex:
+        return bool(words.complex_)
+    return words.place or of.kind == "f" or (op != "logcumsumexp" and of.name == "int64")
+
+
+class ScanGeometry(NamedTuple):
+    """What a launch is told; steps are (along the dim, from column to column)."""
+
+    mode: int  # 1: totals of parts, 0: results
+    parts: int
+    part: int
+    n: int
+    columns: int
+    read: Ints
+    written: Ints
+    shape: Ints
+    read_strides: Ints
+    written_strides: Ints
+
+    @property
+    def blocks(self) -> int:
+        """Groups of columns."""
+        return -(-self.columns // COLUMNS)
+
+    @property
+    def items(self) -> int:
+        """What the units share."""
+        return prod(self.shape) * self.blocks * self.parts
+
+    def pack(self) -> Ints:
+        """The numbers that the kernel gets."""
+        return (
+            self.mode, self.items, self.parts, self.part, self.n, self.blocks, self.columns,
+            len(self.shape), *self.read, *self.written, *self.shape, *self.read_strides,
+            *self.written_strides,
+        )  # fmt: skip
+
+    @classmethod
+    def unpack(cls, g: Ints) -> ScanGeometry:
+        """From the numbers that the kernel gets."""
+        mode, _, parts, part, n, _, columns, dims = g[:8]
+        shape, read, written = (g[12 + k * dims : 12 + (k + 1) * dims] for k in range(3))
+        return cls(mode, parts, part, n, columns, g[8:10], g[10:12], shape, read, written)
+
+
+class Scan(Skeleton[ScanKey]):
+    """A state for each column goes along the dim."""
+
+    name = "scan"
+    word = "scan"
+    options = (OPS,)
+
+    def parameters(self, key: ScanKey) -> tuple[Parameter, ...]:
+        """Results and their places, the input, totals of parts; offsets; the geometry."""
+        of, real = element_type(key.dtype), ctype.scalar(key.dtype)
+        return (
+            ("*", f"{of} *", "out"),
+            ("*", "long *", "places"),
+            ("*", f"const {of} *", "in"),
+            ("*", f"{real} *", "totals"),
+            *(("long", "long ", f"{name}_offset") for name in ("out", "places", "in")),
+            ("*", "const long *", "geometry"),
+        )
+
+    def defines(self, key: ScanKey) -> dict[str, object]:
+        """The op's words."""
+        words = SCANS[key.op]
+        text = words.complex_ if key.dtype.is_complex else words.combine
+        hole = "FT_TAKE" if words.place else "FT_COMBINE"
+        return {
+            **element_defines(key.dtype),
+            "FT_ARG": int(words.place),
+            "FT_DROPPED_BITS": 0,
+            **({"FT_COMBINE(x, y)": "x"} if words.place else {}),
+            f"{hole}(x, y)": f"({text})",
+        }
+
+    def helpers(self, key: ScanKey) -> list[str]:
+        """Elements, and the functions that the op calls."""
+        more = ["binary.h"] if key.op == "logcumsumexp" else []
+        return element_helpers(key.dtype, more)
+
+    def record(self, key: ScanKey) -> Record:
+        """The op and its dtype."""
+        of = key.dtype.name
+        return Record(key.op, (of,), (of,), "", of)
+
+    def op(self, recorded: str) -> str:
+        """The op's own name."""
+        return recorded
+
+    def keys(self, asked: Asked) -> Iterator[ScanKey]:
+        """Each op in each dtype that it has."""
+        for op in asked.options["scans"]:
+            yield from (ScanKey(op, of) for of in asked.dtypes if serves(op, of))
+
+    def lines(self, key: ScanKey) -> tuple[str, ...]:
+        """The op and the dtype."""
+        return table_lines(self.word, f'dtypes = ["{key.dtype.name}"]', f'scans = ["{key.op}"]')
+
+    def suffix(self, key: ScanKey) -> str:
+        """The op and the dtype."""
+        return f"{key.op}_{key.dtype.name}"
+
+    def loops(self, launch: Launch, unit: int, widened: bool) -> list[Loop]:
+        """One step for each element, which waits for the one before it in the same row."""
+        key, g = launch.key, ScanGeometry.unpack(launch.geometry)
+        begin, end = launch.slab(g.items, unit)
+        share = (end - begin) / max(1, g.items)
+        steps = round(prod(g.shape) * g.n * g.columns * share)
+        cycles = operator_cycles(key.dtype)["mul" if key.op == "cumprod" else "add"]
+        return [Loop("elements", steps, end - begin, -(-cycles // min(COLUMNS, g.columns)))]
+
+    def traffic(self, launch: Launch, widened: bool) -> list[Access]:
+        """Every element in, and out where results are written."""
+        key, g = launch.key, ScanGeometry.unpack(launch.geometry)
+        count = prod(g.shape) * g.n * g.columns
+        size, written = key.dtype.itemsize, count * (g.mode == 0)
+        places = written * SCANS[key.op].place
+        burst = g.n if g.read[0] == 1 else 1
+        return [
+            Access("out", True, written * size, written, burst, written * size),
+            Access("places", True, places * 8, places, burst, places * 8),
+            Access("in", False, count * size, count, burst, count * size),
+            Access("totals", True, 0, 0, 0, 0),
+        ]
+
+    def extent(self, launch: Launch) -> str:
+        """Rows and their size."""
+        g = ScanGeometry.unpack(launch.geometry)
+        return f"{prod(g.shape) * g.columns}x{g.n}"
+
+
+register(Scan())

@@ -1,0 +1,102 @@
+"""search: where values belong in sorted rows (hls/skeleton/search.h)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from ...dtypes import dtype
+from ..ports import LATENCY
+from ..skeleton import Parameter, Skeleton, register
+from ..words import Asked, Record, table_lines
+from ..work import Access, Launch, Loop
+from .elements import element_defines, element_helpers, element_type
+
+
+@dataclass(frozen=True)
+class SearchKey:
+    """One kernel: the dtype of rows and values."""
+
+    dtype: dtype
+    lanes: int = 1
+    skeleton = "search"
+
+    @property
+    def entry(self) -> str:
+        """The kernel's name in the program."""
+        return f"ft_search_{self.dtype.name}"
+
+
+class Search(Skeleton[SearchKey]):
+    """A row is halved until one place is left."""
+
+    name = "search"
+    word = "search"
+
+    def parameters(self, key: SearchKey) -> tuple[Parameter, ...]:
+        """Places, rows, values, the order of the rows; offsets; the geometry."""
+        of = element_type(key.dtype)
+        return (
+            ("*", "long *", "out"),
+            ("*", f"const {of} *", "row"),
+            ("*", f"const {of} *", "values"),
+            ("*", "const long *", "sorter"),
+            *(("long", "long ", f"{name}_offset") for name in ("out", "row", "values", "sorter")),
+            ("*", "const long *", "geometry"),
+        )
+
+    def defines(self, key: SearchKey) -> dict[str, object]:
+        """What an element is."""
+        return element_defines(key.dtype)
+
+    def helpers(self, key: SearchKey) -> list[str]:
+        """Elements."""
+        return element_helpers(key.dtype, [])
+
+    def record(self, key: SearchKey) -> Record:
+        """Its dtype."""
+        of = key.dtype.name
+        return Record(self.name, ("int64",), (of, of), "", of)
+
+    def keys(self, asked: Asked) -> Iterator[SearchKey]:
+        """One for each dtype."""
+        yield from (SearchKey(of) for of in asked.dtypes if not of.is_complex)
+
+    def lines(self, key: SearchKey) -> tuple[str, ...]:
+        """The dtype."""
+        return table_lines(self.word, f'dtypes = ["{key.dtype.name}"]')
+
+    def suffix(self, key: SearchKey) -> str:
+        """The dtype."""
+        return f"search_{key.dtype.name}"
+
+    def title(self, key: SearchKey) -> str:
+        """torch's name."""
+        return "searchsorted"
+
+    def loops(self, launch: Launch, unit: int, widened: bool) -> list[Loop]:
+        """Each half waits for the element in the middle of the one before."""
+        begin, end = launch.slab(launch.geometry[0], unit)
+        return [Loop("halves", (end - begin) * self._halves(launch), end - begin, LATENCY)]
+
+    def _halves(self, launch: Launch) -> int:
+        return int(launch.geometry[2]).bit_length()
+
+    def traffic(self, launch: Launch, widened: bool) -> list[Access]:
+        """A value, its place, and single elements of a row."""
+        n, size = launch.geometry[0], launch.key.dtype.itemsize
+        looked = n * self._halves(launch)
+        indices = looked * launch.geometry[5]
+        return [
+            Access("out", True, n * 8, n, 1, n * 8),
+            Access("row", False, looked * size, looked, 1, looked * size),
+            Access("values", False, n * size, n, 1, n * size),
+            Access("sorter", False, indices * 8, indices, 1, indices * 8),
+        ]
+
+    def extent(self, launch: Launch) -> str:
+        """How many values, and how long a row."""
+        return f"{launch.geometry[0]} in {launch.geometry[2]}"
+
+
+register(Search())

@@ -1,0 +1,204 @@
+"""sort: rows in order, with the places of their elements (hls/skeleton/sort.h)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from math import prod
+from typing import NamedTuple
+
+from ... import dtypes
+from ...dtypes import dtype
+from ..skeleton import Parameter, Skeleton, register
+from ..words import Asked, Record, table_lines
+from ..work import Access, Ints, Launch, Loop
+
+RUN = 16  # elements that are inserted one by one
+# Elements of a row that a unit sorts by itself where a row is for all units.
+TILE = 1 << 15
+WHOLE, TILES, MERGE, RESULTS = range(4)  # what a launch does
+
+_BITS = {1: "char", 2: "short", 4: "int", 8: "long"}
+# (magnitude's bits, those of infinity)
+_FLOATS = {
+    "float16": ("0x7fff", "0x7c00"),
+    "bfloat16": ("0x7fff", "0x7f80"),
+    "float32": ("0x7fffffff", "0x7f800000"),
+    "float64": ("0x7fffffffffffffffL", "0x7ff0000000000000L"),
+}
+
+
+@dataclass(frozen=True)
+class SortKey:
+    """One kernel: a dtype."""
+
+    dtype: dtype
+    lanes: int = 1
+    skeleton = "sort"
+
+    @property
+    def entry(self) -> str:
+        """The kernel's name in the program."""
+        return f"ft_sort_{self.dtype.name}"
+
+    @property
+    def compared(self) -> dtypes.dtype:
+        """The dtype of what is compared."""
+        return dtypes.int64 if self.dtype.itemsize == 8 else dtypes.int32
+
+
+def first_run(n: int) -> int:
+    """The size of the runs that are made by insertion: with it, merges go there and back."""
+    for run in (RUN, RUN // 2):
+        size, passes = run, 0
+        while size < n:
+            size, passes = 2 * size, passes + 1
+        if passes % 2 == 0:
+            return run
+    return RUN
+
+
+class SortGeometry(NamedTuple):
+    """What a launch is told; steps are along a row."""
+
+    mode: int
+    tiles: int
+    tile: int
+    n: int
+    run: int
+    descending: bool
+    read: int
+    written: int
+    shape: Ints
+    read_strides: Ints
+    written_strides: Ints
+
+    @property
+    def items(self) -> int:
+        """What the units share."""
+        return prod(self.shape) * self.tiles
+
+    def pack(self) -> Ints:
+        """The numbers that the kernel gets."""
+        return (
+            self.mode, self.items, self.tiles, self.tile, self.n, self.run, -int(self.descending),
+            len(self.shape), self.read, self.written, *self.shape, *self.read_strides,
+            *self.written_strides,
+        )  # fmt: skip
+
+    @classmethod
+    def unpack(cls, g: Ints) -> SortGeometry:
+        """From the numbers that the kernel gets."""
+        mode, _, tiles, tile, n, run, flip, dims, read, written = g[:10]
+        shape, r, w = (g[10 + k * dims : 10 + (k + 1) * dims] for k in range(3))
+        return cls(mode, tiles, tile, n, run, bool(flip), read, written, shape, r, w)
+
+    @property
+    def passes(self) -> int:
+        """Merges of a tile, there and back."""
+        count, width = 0, self.run
+        while width < self.tile:
+            width, count = 4 * width, count + 2
+        return count
+
+
+class Sort(Skeleton[SortKey]):
+    """Runs of a row are merged until there is one."""
+
+    name = "sort"
+    word = "sort"
+    exact_units = True  # each has memory of its own
+
+    def parameters(self, key: SortKey) -> tuple[Parameter, ...]:
+        """Results, the input, what is compared and the places, twice; offsets; the geometry."""
+        of, compared = self._bits(key), _BITS[key.compared.itemsize]
+        return (
+            ("*", f"{of} *", "values"),
+            ("*", "long *", "indices"),
+            ("*", f"const {of} *", "in"),
+            ("*", f"{compared} *", "a_keys"),
+            ("*", "int *", "a_order"),
+            ("*", f"{compared} *", "b_keys"),
+            ("*", "int *", "b_order"),
+            *(("long", "long ", f"{name}_offset") for name in ("values", "indices", "in")),
+            ("*", "const long *", "geometry"),
+        )
+
+    def _bits(self, key: SortKey) -> str:
+        return "uchar" if key.dtype.kind in "bu" else _BITS[key.dtype.itemsize]
+
+    def compute(self, key: SortKey) -> dtype:
+        """Whole numbers are compared."""
+        return key.compared
+
+    def defines(self, key: SortKey) -> dict[str, object]:
+        """What lies in memory, and what of it is compared."""
+        words: dict[str, object] = {
+            "FT_B": self._bits(key),
+            "FT_KEY": _BITS[key.compared.itemsize],
+            "FT_RUN": RUN,
+            "FT_BITS_OF_FLOAT": int(key.dtype.name in _FLOATS),
+        }
+        if key.dtype.name in _FLOATS:
+            words["FT_MAGNITUDE"], words["FT_INFINITE"] = _FLOATS[key.dtype.name]
+        return words
+
+    def record(self, key: SortKey) -> Record:
+        """Its dtype."""
+        of = key.dtype.name
+        return Record(self.name, (of, "int64"), (of,), "", of)
+
+    def keys(self, asked: Asked) -> Iterator[SortKey]:
+        """One for each dtype."""
+        yield from (SortKey(of) for of in asked.dtypes if not of.is_complex)
+
+    def lines(self, key: SortKey) -> tuple[str, ...]:
+        """The dtype."""
+        return table_lines(self.word, f'dtypes = ["{key.dtype.name}"]')
+
+    def suffix(self, key: SortKey) -> str:
+        """The dtype."""
+        return f"sort_{key.dtype.name}"
+
+    def loops(self, launch: Launch, unit: int, widened: bool) -> list[Loop]:
+        """What a unit's share of the tiles goes through."""
+        g = SortGeometry.unpack(launch.geometry)
+        begin, end = launch.slab(g.items, unit)
+        mine = end - begin
+        elements = round(prod(g.shape) * g.n * mine / max(1, g.items))
+        if g.mode == RESULTS:
+            return [Loop("results", elements, mine)]
+        if g.mode == MERGE:
+            return [Loop("merged", elements, mine)]
+        runs = mine * -(-g.tile // g.run)
+        found = [
+            Loop("inserted", elements * g.run // 4, runs),
+            Loop("merged", elements * g.passes, max(1, runs) * g.passes),
+        ]
+        return found + ([Loop("results", elements, mine)] if g.mode == WHOLE else [])
+
+    def traffic(self, launch: Launch, widened: bool) -> list[Access]:
+        """The input once for what is compared, and once more for the results."""
+        key, g = launch.key, SortGeometry.unpack(launch.geometry)
+        count, size, wide = prod(g.shape) * g.n, key.dtype.itemsize, key.compared.itemsize
+        results = count * (g.mode in (WHOLE, RESULTS))
+        read = count * (g.mode < MERGE) + results
+        turns = {WHOLE: g.passes // 2 + 1, TILES: g.passes // 2 + 1, MERGE: 1, RESULTS: 0}[g.mode]
+        moved = count * turns
+        return [
+            Access("values", True, results * size, results, 1, results * size),
+            Access("indices", True, results * 8, results, 1, results * 8),
+            Access("in", False, read * size, read, 1, count * size),
+            Access("a_keys", True, 2 * moved * wide, 2 * moved, 1, 0),
+            Access("a_order", True, 2 * moved * 4, 2 * moved, 1, 0),
+            Access("b_keys", True, 2 * moved * wide, 2 * moved, 1, 0),
+            Access("b_order", True, 2 * moved * 4, 2 * moved, 1, 0),
+        ]
+
+    def extent(self, launch: Launch) -> str:
+        """Rows and their size."""
+        g = SortGeometry.unpack(launch.geometry)
+        return f"{prod(g.shape)}x{g.n}"
+
+
+register(Sort())

@@ -1,0 +1,197 @@
+"""Counting: bincount, histc, histogram, histogramdd."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+from ... import dtypes, errors, return_types
+from ..._tensor import Tensor
+from ...errors import order as errors_order
+from ...iterator.shape import numel
+from ...rows.catalogue import op
+from ..compose import composed, f
+from .arguments import returned
+
+
+def _totals(places: Tensor, weight: Tensor | None, size: int, of: Any) -> Tensor:
+    """How often each place below `size` is there, or the sums of its weights."""
+    made = f.zeros(size, dtype=of, device=places.device)
+    if weight is None:
+        weight = f.ones_like(places, dtype=of)
+    return made.index_add_(0, places, weight) if places.numel() else made
+
+
+@composed(exact=True)
+def bincount(input: Tensor, weights: Tensor | None = None, minlength: int = 0) -> Tensor:
+    """How often each number from 0 on is there, or the sums of its `weights`; at least `minlength`
+    counts. int64, float32 for weights of float32, float64 for others. RuntimeError for negative
+    numbers, others than whole ones, and other than one dim.
+    """
+    if not isinstance(input, Tensor):
+        raise errors.not_a_tensor("bincount", "input", input)
+    if input._dtype.kind not in "iu":
+        raise errors_order.counted(input._shape, input._dtype)
+    if minlength < 0:
+        raise errors_order.minlength(minlength)
+    if input.ndim == 1 and not input.numel():
+        return f.zeros(minlength, dtype=dtypes.int64, device=input.device)
+    if input.ndim != 1:
+        raise errors_order.counted(input._shape, input._dtype)
+    if weights is not None and weights._shape != input._shape:
+        raise errors_order.weight_shape("bincount", weights._shape, input._shape)
+    low, high = (int(x) for x in f.aminmax(input))
+    if low < 0:
+        raise errors_order.negative_counted(low)
+    of = dtypes.int64
+    if weights is not None:
+        of = dtypes.float32 if weights._dtype is dtypes.float32 else dtypes.float64
+        weights = weights.to(of)
+    return _totals(input.to(dtypes.int64), weights, max(high + 1, minlength), of)
+
+
+def _limits(
+    name: str, x: Tensor, low: float, high: float, given: bool, more: float = 0.5
+) -> tuple[float, float]:
+    """The range that is given, or that of the elements; `more` on each side of a single number."""
+    if not given and x.numel():
+        low, high = (float(v) for v in f.aminmax(x))
+    if not (math.isfinite(low) and math.isfinite(high)) or low > high:
+        raise errors_order.value_range(name, low, high)
+    return (low - more, high + more) if low == high else (low, high)
+
+
+@composed(exact=True)
+def histc(input: Tensor, bins: int = 100, min: Any = 0, max: Any = 0) -> Tensor:
+    """How many elements fall into each of `bins` equal parts of [min, max], or of the elements' own
+    range where these are equal, in the input's dtype. What lies outside is left out. RuntimeError
+    for other dtypes than floating ones, no bins, and a range that is not finite.
+    """
+    if not isinstance(input, Tensor):
+        raise errors.not_a_tensor("histc", "input", input)
+    if input._dtype.kind != "f":
+        raise errors.not_implemented_for("histc", input._dtype)
+    if bins <= 0:
+        raise errors_order.bins("histc", bins)
+    x = input.reshape(-1)
+    low, high = _limits("histc", x, float(min), float(max), min != max, 1)
+    # Each step is rounded to the elements' own dtype, as torch does it.
+    first, last = (f.tensor(v, dtype=x._dtype, device=x.device) for v in (low, high))
+    place = ((x - first) * bins / (last - first)).clamp(max=bins - 1)
+    inside = (x >= low) & (x <= high)
+    return _totals(place[inside].to(dtypes.int64), None, bins, dtypes.int64).to(input._dtype)
+
+
+def _edges(name: str, x: Tensor, bins: Any, low: float, high: float) -> Tensor:
+    """The edges of bins: given ones, or those of so many equal parts."""
+    if isinstance(bins, Tensor):
+        if bins.ndim != 1 or bins._dtype is not x._dtype or not bins.numel():
+            raise errors_order.bin_edges(name, bins._shape, bins._dtype, x._dtype)
+        return bins
+    if bins <= 0:
+        raise errors_order.bins(name, bins)
+    made: Tensor = f.linspace(low, high, bins + 1, dtype=x._dtype, device=x.device)
+    return made
+
+
+def _counted(
+    name: str, x: Tensor, edges: Sequence[Tensor], weight: Tensor | None, density: bool
+) -> Tensor:
+    """The histogram of samples (rows of coordinates) in the bins between edges."""
+    sizes = tuple([e._shape[0] - 1 for e in edges])
+    place = f.zeros(x._shape[0], dtype=dtypes.int64, device=x.device)
+    inside = f.ones(x._shape[0], dtype=dtypes.bool, device=x.device)
+    for k, (edge, size) in enumerate(zip(edges, sizes)):
+        column = x.select(1, k).contiguous()
+        at = f.searchsorted(edge, column, right=True) - 1
+        inside = inside & (column >= edge[0]) & (column <= edge[-1])
+        place = place * size + at.clamp(0, max(size - 1, 0))
+    if weight is not None:
+        weight = weight.reshape(-1)[inside]
+    made = _totals(place[inside], weight, numel(sizes), x._dtype).reshape(sizes)
+    if density:
+        made = made / made.sum()
+        for k, edge in enumerate(edges):
+            shape = [-1 if d == k else 1 for d in range(len(sizes))]
+            made = made / f.diff(edge).reshape(shape)
+    return made
+
+
+def _check_weight(name: str, input: Tensor, weight: Tensor | None, wanted: Any) -> None:
+    if weight is None:
+        return
+    if weight._shape != wanted:
+        raise errors_order.weight_shape(name, weight._shape, wanted)
+    if weight._dtype is not input._dtype:
+        raise errors_order.weight_dtype(name, weight._dtype, input._dtype)
+
+
+@op(
+    forms=(
+        "histogram(input, bins=100, *, range=None, weight=None, density=False, out=None)"
+        " -> (hist, bin_edges)",
+    )
+)
+def histogram(
+    input: Tensor, bins: Any = 100, *, range: Any = None, weight: Tensor | None = None,
+    density: bool = False, out: Any = None,
+) -> tuple[Tensor, Tensor]:  # fmt: skip
+    """How many elements, or how much `weight`, fall into each bin, and the edges: `bins` equal
+    parts of `range` (low, high), or of the elements' own range, or between the edges that `bins`
+    holds. The last bin has its right edge. With `density`, the integral is 1. RuntimeError for
+    other dtypes than float32 and float64, no bins, and what does not fit.
+    """
+    if not isinstance(input, Tensor):
+        raise errors.not_a_tensor("histogram", "input", input)
+    if input._dtype not in (dtypes.float32, dtypes.float64):
+        raise errors.not_implemented_for("histogram", input._dtype)
+    _check_weight("histogram", input, weight, input._shape)
+    x = input.reshape(-1)
+    low, high = 0.0, 0.0
+    if not isinstance(bins, Tensor):
+        if range is not None and len(range) != 2:
+            raise errors_order.range_length("histogram", len(range), 2)
+        low, high = (0.0, 0.0) if range is None else (float(r) for r in range)
+        low, high = _limits("histogram", x, low, high, range is not None)
+    edges = _edges("histogram", x, bins, low, high)
+    made = _counted("histogram", x.reshape(-1, 1), (edges,), weight, density)
+    found: tuple[Tensor, Tensor] = returned("histogram", (made, edges), out)
+    return found
+
+
+@op()
+def histogramdd(
+    input: Tensor, bins: Any, range: Any = None, weight: Tensor | None = None,
+    density: bool = False,
+) -> tuple[Tensor, tuple[Tensor, ...]]:  # fmt: skip
+    """`histogram` of samples with several coordinates, the last dim: `bins` has a number, or edges,
+    for each, or is one number for all; `range` has (low, high) of each, one after another.
+    """
+    name = "histogramdd"
+    if not isinstance(input, Tensor):
+        raise errors.not_a_tensor(name, "input", input)
+    if input.ndim < 2:
+        raise errors_order.at_least_two_dims(input._shape)
+    if input._dtype not in (dtypes.float32, dtypes.float64):
+        raise errors.not_implemented_for(name, input._dtype)
+    dims = input._shape[-1]
+    each = [bins] * dims if isinstance(bins, int) else list(bins)
+    if len(each) != dims:
+        raise errors_order.bins_for_dims(len(each), dims)
+    if range is not None and len(range) != 2 * dims:
+        raise errors_order.range_length(name, len(range), 2 * dims)
+    _check_weight(name, input, weight, input._shape[:-1])
+    x = input.reshape(numel(input._shape[:-1]), dims)
+    edges = []
+    for k, own in enumerate(each):
+        low = high = 0.0
+        if not isinstance(own, Tensor):
+            if range is not None:
+                low, high = float(range[2 * k]), float(range[2 * k + 1])
+            low, high = _limits(name, x.select(1, k), low, high, range is not None)
+        edges.append(_edges(name, x, own, low, high))
+    made = _counted(name, x, edges, weight, density)
+    results: Any = (made, tuple(edges))
+    found: Any = return_types.histogramdd(results)
+    return found

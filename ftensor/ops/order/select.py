@@ -1,0 +1,220 @@
+"""Elements by their rank: kthvalue, median, mode, quantiles."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ... import dtypes, errors
+from ..._tensor import Tensor
+from ...errors import order as errors_order
+from ...execute.output import check_overlap
+from ...formats import contiguous_format
+from ...rows.catalogue import op
+from ...rows.spelling import MISSING
+from ..compose import composed, deliver, f
+from ..reduce.arguments import several
+from .arguments import along, changes, returned, with_edge
+from .sort import ordered
+
+
+def _picked(
+    input: Tensor, pair: tuple[Tensor, ...], dim: int, at: Tensor, keepdim: bool
+) -> tuple[Tensor, ...]:
+    """The sorted values and places at ranks `at`, which has size 1 along `dim`."""
+    made = tuple([f.gather(t, dim, at) for t in pair])
+    if not input.ndim:
+        return tuple([t.reshape(()) for t in made])
+    return made if keepdim else tuple([t.squeeze(dim) for t in made])
+
+
+def _some(name: str, x: Tensor, dim: int) -> None:
+    if x._dtype.is_complex:
+        raise errors.not_implemented_for(name, x._dtype)
+    if not x._shape[dim]:
+        raise errors_order.no_elements(name, dim)
+
+
+@op()
+def kthvalue(
+    input: Tensor, k: int, dim: int = -1, keepdim: bool = False, *, out: Any = None
+) -> tuple[Tensor, Tensor]:
+    """The `k`-th smallest element along `dim`, counted from 1, and its place. RuntimeError for a
+    `k` that is not there, IndexError for a dim without elements, NotImplementedError for complex
+    numbers and bool.
+    """
+    x, at = along("kthvalue", input, dim)
+    _some("kthvalue", x, at)
+    if x._dtype is dtypes.bool:
+        raise errors.not_implemented_for("kthvalue", x._dtype)
+    if not 1 <= k <= x._shape[at]:
+        raise errors_order.selected("kthvalue", k, x._shape[at], 1)
+    for one in () if out is None else several("kthvalue", out, 2):
+        check_overlap("kthvalue", one, (input,))
+    made = tuple([t.narrow(at, k - 1, 1) for t in ordered("kthvalue", x, at)])
+    if not input.ndim:
+        made = tuple([t.reshape(()) for t in made])
+    elif not keepdim:
+        made = tuple([t.squeeze(at) for t in made])
+    made = tuple([t.clone(memory_format=contiguous_format) for t in made])
+    found: tuple[Tensor, Tensor] = returned("kthvalue", made, out)
+    return found
+
+
+def _middle(name: str, input: Any, dim: Any, keepdim: Any, out: Any) -> Any:
+    """median and nanmedian: of all, or along a dim; the lower one of two in the middle."""
+    skips = name == "nanmedian"
+    if dim is MISSING:
+        if keepdim is not MISSING:
+            raise errors.missing_argument(name, "dim")
+        if not isinstance(input, Tensor):
+            raise errors.not_a_tensor(name, "input", input)
+        if input._dtype.is_complex or input._dtype is dtypes.bool:
+            raise errors.not_implemented_for(name, input._dtype)
+        if not input.numel():
+            value = float("nan") if input._dtype.kind == "f" else dtypes.iinfo(input._dtype).min
+            made = f.full((), value, dtype=input._dtype, device=input.device)
+        else:
+            made = _of_rows(input.reshape(-1), 0, skips, False)[0]
+        return made if out is None else deliver(name, made, out, exact=True)
+    x, at = along(name, input, dim)
+    _some(name, x, at)
+    if x._dtype is dtypes.bool:
+        raise errors.not_implemented_for(name, x._dtype)
+    if keepdim is not MISSING and not isinstance(keepdim, bool):
+        raise errors.argument_type(name, "keepdim", "a bool", keepdim)
+    made = _of_rows(x, at, skips, keepdim is True)
+    if not input.ndim:
+        made = tuple([t.reshape(()) for t in made])
+    return returned(name, made, out)
+
+
+def _of_rows(x: Tensor, dim: int, skips: bool, keepdim: bool) -> tuple[Tensor, ...]:
+    pair = ordered("median", x, dim)
+    n = x._shape[dim]
+    if x._dtype.kind != "f":
+        made = tuple([t.narrow(dim, (n - 1) // 2, 1) for t in pair])
+        made = made if keepdim else tuple([t.squeeze(dim) for t in made])
+        return tuple([t.clone(memory_format=contiguous_format) for t in made])
+    nans = x.isnan().sum(dim, keepdim=True)
+    if skips:
+        at = ((n - 1 - nans).clamp(min=0) / 2).to(dtypes.int64)
+    else:
+        at = f.where(nans > 0, n - nans, (n - 1) // 2)
+    return _picked(x, pair, dim, at, keepdim)
+
+
+_MEDIAN_FORMS = (
+    "{0}(input, *, out=None) -> Tensor",
+    ("{0}(input, dim=-1, keepdim=False, *, out=None) -> (values, indices)"),
+)
+
+
+@op(forms=tuple(text.format("median") for text in _MEDIAN_FORMS))
+def median(input: Tensor, dim: Any = MISSING, keepdim: Any = MISSING, *, out: Any = None) -> Any:
+    """The element in the middle, of all or along `dim` with its place; of two in the middle the
+    lower one, and NaN where there is one. IndexError for a dim without elements,
+    NotImplementedError for complex numbers and bool.
+    """
+    return _middle("median", input, dim, keepdim, out)
+
+
+@op(forms=tuple(text.format("nanmedian") for text in _MEDIAN_FORMS))
+def nanmedian(input: Tensor, dim: Any = MISSING, keepdim: Any = MISSING, *, out: Any = None) -> Any:
+    """`median` of the elements that are not NaN."""
+    return _middle("nanmedian", input, dim, keepdim, out)
+
+
+@op()
+def mode(
+    input: Tensor, dim: int = -1, keepdim: bool = False, *, out: Any = None
+) -> tuple[Tensor, Tensor]:
+    """The element that is there most often along `dim`, the smallest of several, and its last
+    place. IndexError for a dim without elements, NotImplementedError for complex numbers.
+    """
+    x, at = along("mode", input, dim)
+    _some("mode", x, at)
+    pair = ordered("mode", x, at)
+    n = x._shape[at]
+    differs = changes(pair[0], at)
+    along_dim = [-1 if d == at else 1 for d in range(x.ndim)]
+    place = f.arange(n, device=x.device).reshape(along_dim)
+    begins = f.where(with_edge(differs, at, True), place, 0)
+    length = place + 1 - f.cummax(begins, at)[0]
+    length = f.where(with_edge(differs, at, False), length, 0)
+    made = _picked(input, pair, at, length.argmax(at, True), keepdim)
+    found: tuple[Tensor, Tensor] = returned("mode", made, out)
+    return found
+
+
+def _quantile(name: str, input: Any, q: Any, dim: Any, keepdim: bool, interpolation: str) -> Tensor:
+    if not isinstance(input, Tensor):
+        raise errors.not_a_tensor(name, "input", input)
+    if not input.numel():
+        raise errors_order.empty_quantile()
+    if input._dtype not in (dtypes.float32, dtypes.float64):
+        raise errors_order.quantile_dtype(input._dtype)
+    if interpolation not in ("linear", "lower", "higher", "midpoint", "nearest"):
+        raise errors_order.interpolation(interpolation)
+    if isinstance(q, Tensor):
+        if q.ndim > 1:
+            raise errors_order.quantile_ranks(f"of shape {q._shape}")
+        if q._dtype is not input._dtype:
+            raise errors_order.quantile_rank_dtype(q._dtype, input._dtype)
+        ranks = q.reshape(-1)
+        if q.device != input.device:
+            raise errors.different_devices(name, (input.device, q.device))
+    else:
+        if isinstance(q, bool) or not isinstance(q, (int, float)):
+            raise errors.argument_type(name, "q", "a number or a Tensor", q)
+        ranks = f.tensor([q], dtype=input._dtype, device=input.device)
+    if ranks.numel() and not bool(((ranks >= 0) & (ranks <= 1)).all().item()):
+        raise errors_order.quantile_ranks(ranks.tolist())
+    x, at = (input.reshape(-1), 0) if dim is None else along(name, input, dim)
+    rows = ordered(name, x.movedim(at, -1), -1)[0]
+    last = rows._shape[-1] - 1
+    nan = rows.isnan()
+    if name == "nanquantile":
+        place = ranks * ((~nan).sum(-1, keepdim=True) - 1)
+        place = f.where(place < 0, 0.0, place)
+    else:
+        place = f.where(nan.any(-1, keepdim=True), float(last), ranks * last)
+    place = place.to(input._dtype)
+    nearer = {"lower": f.floor, "higher": f.ceil, "nearest": f.round}.get(interpolation)
+    place = nearer(place) if nearer is not None else place
+    below = place.to(dtypes.int64)
+    made: Tensor = f.gather(rows, -1, below)
+    if interpolation in ("linear", "midpoint"):
+        above = f.gather(rows, -1, place.ceil().to(dtypes.int64))
+        weight = f.full_like(place, 0.5) if interpolation == "midpoint" else place - below
+        made = f.lerp(made, above, weight)
+    made = made.movedim(-1, 0)  # the ranks first
+    if keepdim:
+        sizes = [1] * input.ndim if dim is None else list(input._shape)
+        if dim is not None and input.ndim:
+            sizes[at] = 1
+        made = made.reshape([ranks.numel(), *sizes])
+    elif not input.ndim:
+        made = made.reshape(ranks.numel())
+    return made if isinstance(q, Tensor) and q.ndim else made.squeeze(0)
+
+
+@composed(exact=True)
+def quantile(
+    input: Tensor, q: Any, dim: int | None = None, keepdim: bool = False, *,
+    interpolation: str = "linear",
+) -> Tensor:  # fmt: skip
+    """What a share `q` of the elements lies below, of all or along `dim`: a number in [0, 1], or a
+    vector of them, which then is the result's first dim. Between two elements by `interpolation`:
+    "linear", "lower", "higher", "midpoint" or "nearest". NaN where there is one. RuntimeError for
+    other dtypes than float32 and float64, ranks of another dtype and no elements.
+    """
+    return _quantile("quantile", input, q, dim, keepdim, interpolation)
+
+
+@composed(exact=True)
+def nanquantile(
+    input: Tensor, q: Any, dim: int | None = None, keepdim: bool = False, *,
+    interpolation: str = "linear",
+) -> Tensor:  # fmt: skip
+    """`quantile` of the elements that are not NaN."""
+    return _quantile("nanquantile", input, q, dim, keepdim, interpolation)

@@ -1,0 +1,73 @@
+"""Sorting: sort, argsort, msort, and the first of what is sorted: topk."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ... import errors
+from ..._tensor import Tensor
+from ...errors import order as errors_order
+from ...execute.sort import sort as run
+from ...rows.catalogue import op
+from ..compose import composed
+from .arguments import along, returned
+
+
+def ordered(name: str, input: Any, dim: Any, descending: Any = False) -> tuple[Tensor, ...]:
+    """Values and places of a sort, in the input's shape. RuntimeError for complex numbers."""
+    x, at = along(name, input, dim)
+    if x._dtype.is_complex:
+        raise errors_order.no_order(name, x._dtype)
+    if not isinstance(descending, bool):
+        raise errors.argument_type(name, "descending", "a bool", descending)
+    made = run(x, at, descending)
+    return made if input.ndim else tuple([t.reshape(()) for t in made])
+
+
+@op(
+    forms=("sort(input, dim=-1, descending=False, *, stable=False, out=None) -> (values, indices)",)
+)
+def sort(
+    input: Tensor, dim: int = -1, descending: bool = False, stable: bool | None = False, *,
+    out: Any = None,
+) -> tuple[Tensor, Tensor]:  # fmt: skip
+    """The elements in order along `dim`, and the places that they come from. NaN is the largest;
+    equal elements stay as they stood, with `stable` and without. RuntimeError for complex numbers.
+    """
+    found: tuple[Tensor, Tensor] = returned("sort", ordered("sort", input, dim, descending), out)
+    return found
+
+
+@composed(
+    exact=True,
+    forms=("argsort(input, dim=-1, descending=False, *, stable=False, out=None) -> Tensor",),
+)
+def argsort(input: Tensor, dim: int = -1, descending: bool = False, stable: bool = False) -> Tensor:
+    """The places that sorted elements come from, as `sort` gives them."""
+    return ordered("argsort", input, dim, descending)[1]
+
+
+@composed(exact=True)
+def msort(input: Tensor) -> Tensor:
+    """The elements in order along the first dim."""
+    return ordered("msort", input, 0)[0]
+
+
+@op()
+def topk(
+    input: Tensor, k: int, dim: int = -1, largest: bool = True, sorted: bool = True, *,
+    out: Any = None,
+) -> tuple[Tensor, Tensor]:  # fmt: skip
+    """The `k` largest (or smallest) elements along `dim`, in order, and their places. RuntimeError
+    for a `k` beyond the dim's size and for complex numbers.
+    """
+    x, at = along("topk", input, dim)
+    if x._dtype.is_complex:
+        raise errors_order.no_order("topk", x._dtype)
+    if not 0 <= k <= x._shape[at]:
+        raise errors_order.selected("topk", k, x._shape[at], 0)
+    made = tuple([t.narrow(at, 0, k).contiguous() for t in ordered("topk", x, at, largest)])
+    if not input.ndim and k == 1:
+        made = tuple([t.reshape(()) for t in made])
+    found: tuple[Tensor, Tensor] = returned("topk", made, out)
+    return found

@@ -1,0 +1,103 @@
+// Running combinations along a dim: each result is the one before it, combined with the next element.
+// Neighbouring rows go side by side, FT_COLUMNS at a time, so that a dim of any stride is read in order.
+// A row that is to feed several units is cut into parts: a launch of mode 1 leaves each part's total, and
+// one of mode 0 then begins each part with the totals of those before it.
+// Geometry g (long): mode, items, parts, part, n, column blocks, columns, dims, steps from one element to the
+//   next and from one column to the next (in, then out), then shape[dims] of the rows outside, their
+//   strides[dims] in the input and in the output. All in elements.
+// Holes: FT_COMBINE(x, y) of the state and an element; with FT_ARG, FT_TAKE(x, y): whether y replaces x, and
+//   `places` gets where the element stands that did.
+#define FT_COLUMNS 16
+FT_FN_ONCE void ft_scan_store(FT_X x, FT_GLOBAL FT_E *p)
+{
+    FT_WIDE_E w;
+    FT_EACH_LANE { FT_LANE(w) = FT_STORED(x); }
+    FT_E_PUT(w, p, 1, 1);
+}
+#if FT_COMPLEX
+#define FT_TOTAL(p) FT_PAIR(FT_T, (p)[0], (p)[1])
+#define FT_KEEP_TOTAL(x, p) { (p)[0] = (x).re; (p)[1] = (x).im; }
+#else
+#define FT_TOTAL(p) (*(p))
+#define FT_KEEP_TOTAL(x, p) *(p) = (x);
+#endif
+
+FT_KERNEL void FT_NAME(
+    FT_GLOBAL FT_E *out, FT_GLOBAL long *places, FT_GLOBAL const FT_E *in, FT_GLOBAL FT_T *totals,
+    long out_offset, long places_offset, long in_offset, FT_GLOBAL const long *g FT_UNIT_PARAMS)
+{
+    FT_PORT(out, gmem0)
+    FT_PORT(places, gmem1)
+    FT_PORT(in, gmem2)
+    FT_PORT(totals, gmem3)
+    FT_PORT(g, gmem4)
+    const int mode = (int)g[0], items = (int)g[1], parts = (int)g[2], part = (int)g[3], n = (int)g[4];
+    const int blocks = (int)g[5], columns = (int)g[6], dims = (int)g[7];
+    const long in_step = g[8], in_column = g[9], out_step = g[10], out_column = g[11];
+    FT_GLOBAL const long *shape = g + 12;
+    FT_FOR_SLAB(item, items)
+    {
+        const int p = item % parts, block = item / parts % blocks, begin = p * part;
+        const int stop = n - begin < part ? n : begin + part;
+        const int m = columns - block * FT_COLUMNS < FT_COLUMNS ? columns - block * FT_COLUMNS : FT_COLUMNS;
+        long from = in_offset + block * FT_COLUMNS * in_column + begin * in_step;
+        long to = block * FT_COLUMNS * out_column + begin * out_step;
+        int rest = item / parts / blocks;
+        for (int d = dims - 1; d >= 0; d--) {
+            const int k = rest % (int)shape[d];
+            rest /= (int)shape[d];
+            from += k * shape[dims + d];
+            to += k * shape[2 * dims + d];
+        }
+        FT_X state[FT_COLUMNS];
+        int place[FT_COLUMNS];
+        const long before = (long)(item / parts) * FT_COLUMNS * parts;
+        int started = 0;
+        for (int c = 0; c < FT_COLUMNS; c++) {
+            state[c] = FT_ZERO_X;
+            place[c] = 0;
+        }
+        if (mode == 0 && p > 0) {
+            FT_LOOP(carries)
+            for (int q = 0; q < p; q++) {
+                for (int c = 0; c < m; c++) {
+                    const FT_X x = FT_TOTAL(totals + (before + (long)q * FT_COLUMNS + c) * FT_PARTS);
+                    if (q == 0) {
+                        state[c] = x;
+                    } else {
+                        state[c] = FT_COMBINE(state[c], x);
+                    }
+                }
+            }
+            started = 1;
+        }
+        FT_LOOP(elements)
+        for (int k = begin; k < stop; k++) {
+            for (int c = 0; c < m; c++) {
+                const FT_X x = FT_ONE(in + (from + c * in_column) * FT_PARTS);
+#if FT_ARG
+                if (!started || FT_TAKE(state[c], x)) {
+                    state[c] = x;
+                    place[c] = k;
+                }
+                places[places_offset + to + c * out_column] = place[c];
+#else
+                if (started) {
+                    state[c] = FT_COMBINE(state[c], x);
+                } else {
+                    state[c] = x;
+                }
+#endif
+                if (mode == 0) ft_scan_store(state[c], out + (out_offset + to + c * out_column) * FT_PARTS);
+            }
+            started = 1;
+            from += in_step;
+            to += out_step;
+        }
+        if (mode == 1) {
+            for (int c = 0; c < m; c++) {
+                FT_KEEP_TOTAL(state[c], totals + (before + (long)p * FT_COLUMNS + c) * FT_PARTS)
+            }
+        }
+    }
+}

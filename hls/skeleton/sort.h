@@ -1,0 +1,142 @@
+// Rows in order, stably, with the places that their elements had. What is compared are whole numbers that
+// lie as the elements do: a float's bits as a sign and a magnitude, so that -0 is 0, and NaN the largest. With
+// `flip` (all bits set) the order is turned around, and equals keep theirs.
+// Runs of a few elements are inserted one by one, then runs are merged, from a to b and back.
+// Mode 0: a unit sorts whole rows, in memory of its own. Long rows take several launches: mode 1 sorts tiles of a row,
+// mode 2 merges runs of `run` elements, where each tile of the result begins being found by bisection, and
+// mode 3 writes the results.
+// Geometry g (long): mode, items, tiles of a row, tile, n, run, flip, dims, steps along a row (in, out), then
+//   shape[dims] of the rows, strides[dims] of the input and of the results. All in elements.
+FT_FN_ONCE FT_KEY ft_sort_key(FT_B b, FT_KEY flip)
+{
+#if FT_BITS_OF_FLOAT
+    const FT_KEY magnitude = (FT_KEY)b & FT_MAGNITUDE, value = b < 0 ? -magnitude : magnitude;
+    return (magnitude > FT_INFINITE ? FT_MAGNITUDE : value) ^ flip;
+#else
+    return (FT_KEY)b ^ flip;
+#endif
+}
+
+// Elements [at, stop) of what runs [i, middle) and [j, end) give together.
+FT_FN_ONCE void ft_merge(
+    FT_GLOBAL const FT_KEY *keys, FT_GLOBAL const int *order, FT_GLOBAL FT_KEY *to_keys, FT_GLOBAL int *to_order,
+    int i, int middle, int j, int end, int at, int stop)
+{
+    FT_LOOP(merged)
+    for (; at < stop && i < middle && j < end; at++) {
+        FT_PIPELINE
+        const FT_KEY x = keys[i], y = keys[j];
+        const int second = y < x, from = second ? j : i;
+        to_keys[at] = second ? y : x;
+        to_order[at] = order[from];
+        i += 1 - second;
+        j += second;
+    }
+    const int rest = i < middle ? i : j;
+    FT_LOOP(rest)
+    for (int k = 0; k < stop - at; k++) {
+        FT_PIPELINE
+        to_keys[at + k] = keys[rest + k];
+        to_order[at + k] = order[rest + k];
+    }
+}
+
+// All runs of [0, n), two and two.
+FT_FN_ONCE void ft_merge_all(
+    FT_GLOBAL const FT_KEY *keys, FT_GLOBAL const int *order, FT_GLOBAL FT_KEY *to_keys, FT_GLOBAL int *to_order, int n,
+    int run)
+{
+    for (int low = 0; low < n; low += 2 * run) {
+        const int middle = n - low < run ? n : low + run, end = n - low < 2 * run ? n : low + 2 * run;
+        ft_merge(keys, order, to_keys, to_order, low, middle, middle, end, low, end);
+    }
+}
+
+FT_KERNEL void FT_NAME(
+    FT_GLOBAL FT_B *values, FT_GLOBAL long *indices, FT_GLOBAL const FT_B *in, FT_GLOBAL FT_KEY *a_keys,
+    FT_GLOBAL int *a_order, FT_GLOBAL FT_KEY *b_keys, FT_GLOBAL int *b_order, long values_offset, long indices_offset,
+    long in_offset, FT_GLOBAL const long *g FT_UNIT_PARAMS)
+{
+    FT_PORT(values, gmem0)
+    FT_PORT(indices, gmem1)
+    FT_PORT(in, gmem2)
+    FT_PORT(a_keys, gmem3)
+    FT_PORT(a_order, gmem4)
+    FT_PORT(b_keys, gmem5)
+    FT_PORT(b_order, gmem6)
+    FT_PORT(g, gmem7)
+    const int mode = (int)g[0], items = (int)g[1], tiles = (int)g[2], tile = (int)g[3], n = (int)g[4];
+    const int run = (int)g[5], dims = (int)g[7];
+    const FT_KEY flip = (FT_KEY)g[6];
+    const long in_step = g[8], out_step = g[9];
+    FT_GLOBAL const long *shape = g + 10;
+    FT_FOR_SLAB(item, items)
+    {
+        const int row = item / tiles, first = item % tiles * tile;
+        const int size = n - first < tile ? n - first : tile;
+        long from = in_offset, to = 0, base = (long)(mode == 0 ? FT_UNIT : row) * n;
+        int rest = row;
+        for (int d = dims - 1; d >= 0; d--) {
+            const int k = rest % (int)shape[d];
+            rest /= (int)shape[d];
+            from += k * shape[dims + d];
+            to += k * shape[2 * dims + d];
+        }
+        if (mode < 2) {
+            FT_GLOBAL FT_KEY *ak = a_keys + base + first, *bk = b_keys + base + first;
+            FT_GLOBAL int *ao = a_order + base + first, *bo = b_order + base + first;
+            for (int low = 0; low < size; low += run) {
+                FT_KEY keys[FT_RUN];
+                int order[FT_RUN];
+                const int m = size - low < run ? size - low : run;
+                FT_LOOP(inserted)
+                for (int i = 0; i < m; i++) {
+                    const FT_KEY x = ft_sort_key(in[from + (first + low + i) * in_step], flip);
+                    int k = i;
+                    for (; k > 0 && x < keys[k - 1]; k--) {
+                        keys[k] = keys[k - 1];
+                        order[k] = order[k - 1];
+                    }
+                    keys[k] = x;
+                    order[k] = first + low + i;
+                }
+                for (int i = 0; i < m; i++) {
+                    ak[low + i] = keys[i];
+                    ao[low + i] = order[i];
+                }
+            }
+            for (long width = run; width < size; width *= 4) {
+                ft_merge_all(ak, ao, bk, bo, size, (int)width);
+                ft_merge_all(bk, bo, ak, ao, size, (int)(2 * width < size ? 2 * width : size));
+            }
+        }
+        if (mode == 2) {
+            FT_GLOBAL const FT_KEY *keys = a_keys + base;
+            const int low = (int)(first / (2L * run) * (2L * run));
+            const int middle = n - low < run ? n : low + run, end = n - middle < run ? n : middle + run;
+            // How many of the elements before this tile are of the left run.
+            const int before = first - low;
+            int least = before < end - middle ? 0 : before - (end - middle);
+            int most = before < middle - low ? before : middle - low;
+            while (least < most) {
+                const int half_way = (least + most) / 2;
+                if (keys[low + half_way] <= keys[middle + before - 1 - half_way]) {
+                    least = half_way + 1;
+                } else {
+                    most = half_way;
+                }
+            }
+            ft_merge(keys, a_order + base, b_keys + base, b_order + base, low + least, middle, middle + before - least, end,
+                     first, first + size);
+        }
+        if (mode == 0 || mode == 3) {
+            FT_LOOP(results)
+            for (int i = first; i < first + size; i++) {
+                FT_PIPELINE
+                const int at = a_order[base + i];
+                values[values_offset + to + i * out_step] = in[from + at * in_step];
+                indices[indices_offset + to + i * out_step] = at;
+            }
+        }
+    }
+}

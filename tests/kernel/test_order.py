@@ -1,0 +1,142 @@
+"""Scans, sorting and searching against torch: layouts, dtypes, NaN, rows that many units share."""
+
+from __future__ import annotations
+
+from typing import Any
+from unittest import mock
+
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import ftensor as ft
+from ftensor._device import default_backend
+from ftensor.execute import sort as sorting
+
+from .. import geometry
+from ..oracle import agree
+
+DTYPES = (
+    torch.bool, torch.uint8, torch.int8, torch.int16, torch.int32, torch.int64, torch.float16,
+    torch.bfloat16, torch.float32, torch.float64, torch.complex64,
+)  # fmt: skip
+SCANS = ("cumsum", "cumprod", "cummax", "cummin", "logcumsumexp")
+
+
+def values(shape: Any, dtype: torch.dtype, seed: int = 0) -> torch.Tensor:
+    """Numbers of which many are equal, with both zeros, infinities and NaN where there are any."""
+    generator = torch.Generator().manual_seed(seed)
+    t = torch.randint(-9, 10, shape, generator=generator) / 4
+    if dtype.is_floating_point:
+        special = torch.tensor([float("nan"), -0.0, float("inf"), -float("inf")])
+        at = torch.randint(0, 40, shape, generator=generator)
+        t = torch.where(at < 4, special[at.clamp(max=3)], t)
+    return (t if dtype.is_floating_point or dtype.is_complex else t * 4).to(dtype)
+
+
+def near(name: str, dtype: torch.dtype, *args: Any, x: torch.Tensor) -> bool:
+    loose = {"rtol": 1e-3, "atol": 1e-4} if dtype in (torch.float32, torch.complex64) else {}
+    mine = ft.from_torch(x)
+    return agree(
+        lambda: getattr(ft, name)(mine, *args), lambda: getattr(torch, name)(x, *args), **loose
+    )
+
+
+@pytest.mark.parametrize("dtype", DTYPES, ids=lambda d: str(d)[6:])
+def test_every_dtype(dtype: torch.dtype) -> None:
+    """Along each dim, in parts and in groups of columns that are not whole."""
+    x = values((3, 35, 18), dtype)
+    exact = x[:, :, 3] if dtype.is_floating_point else x
+    for name in SCANS:
+        given = x if name in ("cummax", "cummin") else exact
+        assert [near(name, dtype, d, x=given) for d in range(given.ndim)] in (
+            [True] * given.ndim, [False] * given.ndim,
+        )  # fmt: skip
+    ordered = {True: 0, False: 0}
+    for dim in range(3):
+        for descending in (False, True):
+            mine = ft.from_torch(x)
+            ordered[
+                agree(
+                    lambda: ft.sort(mine, dim, descending, stable=True),
+                    lambda: torch.sort(x, dim=dim, descending=descending, stable=True),
+                )
+            ] += 1
+    assert ordered == ({True: 0, False: 6} if dtype.is_complex else {True: 6, False: 0})
+
+
+@settings(max_examples=60, deadline=None)
+@given(geometry.geometries(4), st.data())
+def test_any_layout(layout: Any, data: st.DataObject) -> None:
+    shape, strides = layout
+    size = 4 + sum((n - 1) * s for n, s in zip(shape, strides, strict=True) if n)
+    base = torch.randint(-3, 4, (max(size, 4),), generator=torch.Generator().manual_seed(size))
+    x = base.as_strided(shape, strides, 3)
+    y = ft.from_torch(base).as_strided(tuple(shape), tuple(strides), 3)
+    dim = data.draw(st.integers(-len(shape), len(shape) - 1)) if shape else 0
+    name = data.draw(st.sampled_from(SCANS[:4]))
+    agree(lambda: getattr(ft, name)(y, dim), lambda: getattr(torch, name)(x, dim))
+    agree(lambda: ft.sort(y, dim, stable=True), lambda: torch.sort(x, dim=dim, stable=True))
+
+
+@pytest.mark.core
+@pytest.mark.parametrize("n", [70001, (2, 40000)])
+def test_long_rows(n: Any) -> None:
+    """Few rows: all units share each, in parts that are scanned, and tiles that are merged."""
+    x = torch.randint(-(2**40), 2**40, (n,) if isinstance(n, int) else n)
+    y = ft.from_torch(x)
+    with (
+        mock.patch.object(default_backend(), "units", 5),
+        mock.patch.object(sorting, "TILE", 1 << 13),
+        mock.patch.dict(default_backend().launches),
+    ):
+        default_backend().launches.clear()
+        agree(lambda: ft.cumsum(y, -1), lambda: torch.cumsum(x, -1))
+        agree(lambda: ft.sort(y, stable=True), lambda: torch.sort(x, stable=True))
+        agree(
+            lambda: ft.sort(y % 9, descending=True, stable=True),
+            lambda: torch.sort(x % 9, descending=True, stable=True),
+        )
+
+
+@pytest.mark.parametrize("dtype", DTYPES[1:-1], ids=lambda d: str(d)[6:])
+def test_search(dtype: torch.dtype) -> None:
+    """In one row and in a row for each, from both sides, with an order of their own."""
+    rows = values((4, 33), dtype).sort(-1).values
+    wanted = values((4, 50), dtype, 1)
+    shuffled = rows.flip(-1)
+    sorter = torch.arange(32, -1, -1).expand(4, 33).contiguous()
+    mine, r, s, o = (ft.from_torch(t) for t in (wanted, rows, shuffled, sorter))
+    for right in (False, True):
+        agree(
+            lambda: ft.searchsorted(r, mine, right=right),
+            lambda: torch.searchsorted(rows, wanted, right=right),
+        )
+        agree(
+            lambda: ft.searchsorted(s, mine, right=right, sorter=o),
+            lambda: torch.searchsorted(shuffled, wanted, right=right, sorter=sorter),
+        )
+        agree(
+            lambda: ft.bucketize(mine, r[0], right=right, out_int32=True),
+            lambda: torch.bucketize(wanted, rows[0].contiguous(), right=right, out_int32=True),
+        )
+
+
+def test_a_long_sum_is_as_near_as_its_parts() -> None:
+    """Errors of rounding grow with the number of terms, and no faster."""
+    x = torch.rand(200_000, generator=torch.Generator().manual_seed(3))
+    made = ft.from_torch(x).cumsum(0).to_torch().double()
+    exact = x.double().cumsum(0)
+    assert float(((made - exact).abs() / exact).max()) < 1e-4
+
+
+def test_vander() -> None:
+    x = torch.tensor([2, -1, 3])
+    y = ft.from_torch(x)
+    for increasing in (False, True):
+        agree(
+            lambda: ft.vander(y, 4, increasing), lambda: torch.vander(x, 4, increasing=increasing)
+        )
+    agree(lambda: ft.vander(y, 0), lambda: torch.vander(x, 0))
+    assert not agree(lambda: ft.vander(y, -1), lambda: torch.vander(x, -1))
