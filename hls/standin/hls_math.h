@@ -7,10 +7,13 @@
 #include "hls_half.h"
 
 #ifdef __SYNTHESIS__  // names only, for what reads the code that a compiler makes of a kernel
-#define FT_HLS(f, T, parameters, passed) T f parameters noexcept __attribute__((const)) __asm__("hls_" #f "_" #T);
+#define FT_HLS_NAMED(f, T, parameters, ...) T f parameters noexcept __asm__("hls_" #f "_" #T) __VA_ARGS__;
+#define FT_HLS(f, T, parameters, passed) FT_HLS_NAMED(f, T, parameters, __attribute__((const)))
+#define FT_HLS_WRITES(f, T, parameters, passed) FT_HLS_NAMED(f, T, parameters)
 #else
 #define FT_HLS(f, T, parameters, passed) \
     static inline T f parameters { return std::f passed; }
+#define FT_HLS_WRITES FT_HLS
 #endif
 #define FT_HLS_1(f) FT_HLS(f, float, (float x), (x)) FT_HLS(f, double, (double x), (x))
 #define FT_HLS_2(f) FT_HLS(f, float, (float x, float y), (x, y)) FT_HLS(f, double, (double x, double y), (x, y))
@@ -24,8 +27,11 @@ FT_HLS_2(atan2) FT_HLS_2(copysign) FT_HLS_2(fmax) FT_HLS_2(fmin) FT_HLS_2(fmod) 
 FT_HLS_2(nextafter) FT_HLS_2(pow) FT_HLS_2(remainder)
 FT_HLS(fma, float, (float x, float y, float z), (x, y, z)) FT_HLS(fma, double, (double x, double y, double z), (x, y, z))
 FT_HLS(ldexp, float, (float x, int k), (x, k)) FT_HLS(ldexp, double, (double x, int k), (x, k))
+FT_HLS_WRITES(frexp, float, (float x, int *k), (x, k)) FT_HLS_WRITES(frexp, double, (double x, int *k), (x, k))
 using std::isfinite; using std::isinf; using std::isnan; using std::signbit;
 }  // namespace hls
 #undef FT_HLS
+#undef FT_HLS_NAMED
+#undef FT_HLS_WRITES
 #undef FT_HLS_1
 #undef FT_HLS_2
