@@ -118,7 +118,8 @@ FT_FN_ONCE FT_V ftx_zeta_right(FT_V x, FT_V q)
         + FTX_NEXT(4, -1.0 / 1209600) + FTX_NEXT(5, 1.0 / 47900160) + FTX_NEXT(6, -691.0 / 1307674368000.0)
         + FTX_NEXT(7, 1.0 / 74724249600.0) + FTX_NEXT(8, -3617.0 / 10670622842880000.0)))))))));
 #undef FTX_NEXT
-    return sum + last * (end / (x - K(1)) + K(0.5) + tail);
+    // A power that is 0 leaves no tail, whose factors may be infinite.
+    return last == K(0) ? sum : sum + pow(end, K(1) - x) / (x - K(1)) + last * (K(0.5) + tail);
 }
 
 // zeta(x, q). For q < 0 the sum over all of q's neighbours, less what lies beyond them: both of positive ones.
@@ -131,8 +132,9 @@ FT_FN_ONCE FT_V ftx_zeta(FT_V x, FT_V q)
     const FT_V sign = odd == K(0) ? K(1) : K(-1);
     const FT_V beyond = ftx_zeta_right(x, K(1) - part) - ftx_zeta_right(x, K(1) - q);
     const FT_V whole = left ? right + sign * beyond : right;
-    const FT_V pole = q <= K(0) && q == down ? K(INFINITY) : (left && x != floor(x) ? K(NAN) : whole);
-    return x == K(1) ? K(INFINITY) : (x < K(1) || x != x || q != q ? K(NAN) : pole);
+    const FT_V value = x != x || q != q || (left && x != floor(x)) ? K(NAN) : whole;
+    const FT_M pole = x == K(1) || (q <= K(0) && q == down && !(x < K(1)));
+    return pole ? K(INFINITY) : (x < K(1) ? K(NAN) : value);
 }
 
 // The second logarithmic derivative of gamma: reflected to x > 0.5, carried up, then Stirling's series.

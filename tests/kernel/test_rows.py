@@ -51,9 +51,9 @@ def test_reductions(name: str, dtype: str) -> None:
             assert agree(mine, partial(theirs(entry), t, *dims))
 
 
-def laid_out(layout: str, dtype: str) -> list[torch.Tensor]:
+def laid_out(name: str, layout: str, dtype: str) -> list[torch.Tensor]:
     """Two operands that don't lie in memory as the result does."""
-    a, b = operands(2, dtype)
+    a, b = inputs_of(name, dtype)
     if layout == "transposed":
         return [a.t(), b]
     if layout == "broadcast":
@@ -73,7 +73,7 @@ def same_memory(t: torch.Tensor) -> ft.Tensor:
 
 def check(name: str, layout: str, dtype: str) -> None:
     """Values, and strides of the result."""
-    entry, inputs = ROWS[name], laid_out(layout, dtype)
+    entry, inputs = ROWS[name], laid_out(name, layout, dtype)
     own = [same_memory(t) for t in inputs]
     assert agree(lambda: entry.call(*own), lambda: theirs(entry)(*inputs))
 

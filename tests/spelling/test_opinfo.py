@@ -50,6 +50,8 @@ LEFT_OUT |= dict.fromkeys(
 # The database passes these arguments in an order of its own.
 IN_ORDER: dict[str, Callable[..., Any]] = {
     "where": lambda input, condition, other: ft.where(condition, input, other),
+    "polygamma": lambda input, n, out=None: ft.polygamma(n, input, out=out),
+    "special.polygamma": lambda input, n, out=None: ft.polygamma(n, input, out=out),
     "einsum": lambda tensors, equation: ft.einsum(equation, tensors),
 }
 
