@@ -111,6 +111,15 @@ def acosh(input: _Tensor, *, out: _Tensor | None=None) -> _Tensor:
     Integer and bool inputs are computed in the default dtype.
     `out` takes the result where its dtype can hold it, else RuntimeError.
     """
+def adaptive_avg_pool1d(input: _Tensor, output_size: Any) -> _Tensor:
+    """The means of windows that divide the last 1 dims into as many as `output_size` says (an int, or
+    1, None being the input's). Those of one dim overlap by one where it does not divide. ValueError
+    for too few dims, RuntimeError for other sizes.
+    """
+def adaptive_max_pool1d(input: _Tensor, output_size: Any) -> tuple[_Tensor, _Tensor]:
+    """The maxima, and their positions, of windows that divide the last dim into as many as
+    `output_size` says. RuntimeError for sizes that cannot be.
+    """
 def add(input: _Tensor, other: _Tensor | _Number, *, alpha: Any=1, out: _Tensor | None=None) -> _Tensor:
     """The sum of `input` and `alpha` times `other`, in the dtype that the inputs promote to.
     RuntimeError for an `alpha` of a higher category than the inputs.

@@ -152,8 +152,3 @@ def long_pad(pad: Sequence[int], ndim: int) -> RuntimeError:
 def pad_too_negative(pad: Sequence[int], shape: Sequence[int]) -> RuntimeError:
     """More cut off than there is."""
     return RuntimeError(f"pad {tuple(pad)} cuts off more than the shape {list(shape)} has")
-
-
-def pad_mode(mode: str) -> NotImplementedError:
-    """A mode that is not there."""
-    return NotImplementedError(f"nn.functional.pad(): mode {mode!r} is not there; 'constant' is")

@@ -191,3 +191,8 @@ def grid(op: str, why: str) -> RuntimeError:
 def columns(op: str, why: str) -> RuntimeError:
     """Columns that make no image, or an image that makes none."""
     return RuntimeError(f"{op}(): {why}")
+
+
+def lanczos() -> ValueError:
+    """A mode that is for antialiasing alone."""
+    return ValueError("interpolate(): mode 'lanczos' needs antialias=True and no align_corners")

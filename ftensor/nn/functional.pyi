@@ -17,6 +17,51 @@ from .. import return_types as _return_types
 
 _Number = _complex | np.generic
 
+def adaptive_avg_pool1d(input: _Tensor, output_size: Any) -> _Tensor:
+    """The means of windows that divide the last 1 dims into as many as `output_size` says (an int, or
+    1, None being the input's). Those of one dim overlap by one where it does not divide. ValueError
+    for too few dims, RuntimeError for other sizes.
+    """
+def adaptive_avg_pool2d(input: _Tensor, output_size: Any) -> _Tensor:
+    """The means of windows that divide the last 2 dims into as many as `output_size` says (an int, or
+    2, None being the input's). Those of one dim overlap by one where it does not divide. ValueError
+    for too few dims, RuntimeError for other sizes.
+    """
+def adaptive_avg_pool3d(input: _Tensor, output_size: Any) -> _Tensor:
+    """The means of windows that divide the last 3 dims into as many as `output_size` says (an int, or
+    3, None being the input's). Those of one dim overlap by one where it does not divide. ValueError
+    for too few dims, RuntimeError for other sizes.
+    """
+def adaptive_max_pool1d(input: _Tensor, output_size: Any, return_indices: _bool=False) -> _Tensor | tuple[_Tensor, _Tensor]:
+    """The maxima, with `return_indices` also their positions, of windows that divide the last 1 dims into as many as `output_size` says (an int, or
+    1, None being the input's). Those of one dim overlap by one where it does not divide. ValueError
+    for too few dims, RuntimeError for other sizes.
+    """
+def adaptive_max_pool1d_with_indices(input: _Tensor, output_size: Any, return_indices: _bool=False) -> tuple[_Tensor, _Tensor]:
+    """The maxima, and their positions, of windows that divide the last 1 dims into as many as `output_size` says (an int, or
+    1, None being the input's). Those of one dim overlap by one where it does not divide. ValueError
+    for too few dims, RuntimeError for other sizes.
+    """
+def adaptive_max_pool2d(input: _Tensor, output_size: Any, return_indices: _bool=False) -> _Tensor | tuple[_Tensor, _Tensor]:
+    """The maxima, with `return_indices` also their positions, of windows that divide the last 2 dims into as many as `output_size` says (an int, or
+    2, None being the input's). Those of one dim overlap by one where it does not divide. ValueError
+    for too few dims, RuntimeError for other sizes.
+    """
+def adaptive_max_pool2d_with_indices(input: _Tensor, output_size: Any, return_indices: _bool=False) -> tuple[_Tensor, _Tensor]:
+    """The maxima, and their positions, of windows that divide the last 2 dims into as many as `output_size` says (an int, or
+    2, None being the input's). Those of one dim overlap by one where it does not divide. ValueError
+    for too few dims, RuntimeError for other sizes.
+    """
+def adaptive_max_pool3d(input: _Tensor, output_size: Any, return_indices: _bool=False) -> _Tensor | tuple[_Tensor, _Tensor]:
+    """The maxima, with `return_indices` also their positions, of windows that divide the last 3 dims into as many as `output_size` says (an int, or
+    3, None being the input's). Those of one dim overlap by one where it does not divide. ValueError
+    for too few dims, RuntimeError for other sizes.
+    """
+def adaptive_max_pool3d_with_indices(input: _Tensor, output_size: Any, return_indices: _bool=False) -> tuple[_Tensor, _Tensor]:
+    """The maxima, and their positions, of windows that divide the last 3 dims into as many as `output_size` says (an int, or
+    3, None being the input's). Those of one dim overlap by one where it does not divide. ValueError
+    for too few dims, RuntimeError for other sizes.
+    """
 def avg_pool1d(input: _Tensor, kernel_size: Any, stride: Any=None, padding: Any=0, ceil_mode: _bool=False, count_include_pad: _bool=True) -> _Tensor:
     """The mean of each window of an input (N, C, L) or (C, L). Windows lie `stride` apart
     (`kernel_size` where it is not given); the zeros of `padding` count unless
@@ -124,6 +169,34 @@ def embedding_bag(input: _Tensor, weight: _Tensor, offsets: _Tensor | None=None,
     zeros.
 
     ValueError for shapes and modes that there are not.
+    """
+def fold(input: _Tensor, output_size: Any, kernel_size: Any, dilation: Any=1, padding: Any=0, stride: Any=1) -> _Tensor:
+    """Columns (N, C * kernel elements, windows), as `unfold` makes them, added up where they were
+    in an image of `output_size`. RuntimeError for other shapes and sizes that don't fit.
+    """
+def fractional_max_pool2d(input: _Tensor, kernel_size: Any, output_size: Any=None, output_ratio: Any=None, return_indices: _bool=False, _random_samples: _Tensor | None=None) -> _Tensor | tuple[_Tensor, _Tensor]:
+    """The maxima, with `return_indices` also their positions, of windows of `kernel_size` whose steps, by random fractions, add up to the
+    sizes of the last 2 dims (Graham, Fractional Max-Pooling). The result has `output_size`, or
+    `output_ratio` times the input's. `_random_samples` (N, C, 2) in [0, 1) makes the result certain.
+    ValueError where neither size nor ratio is given, RuntimeError for sizes that don't fit.
+    """
+def fractional_max_pool2d_with_indices(input: _Tensor, kernel_size: Any, output_size: Any=None, output_ratio: Any=None, return_indices: _bool=False, _random_samples: _Tensor | None=None) -> tuple[_Tensor, _Tensor]:
+    """The maxima, and their positions, of windows of `kernel_size` whose steps, by random fractions, add up to the
+    sizes of the last 2 dims (Graham, Fractional Max-Pooling). The result has `output_size`, or
+    `output_ratio` times the input's. `_random_samples` (N, C, 2) in [0, 1) makes the result certain.
+    ValueError where neither size nor ratio is given, RuntimeError for sizes that don't fit.
+    """
+def fractional_max_pool3d(input: _Tensor, kernel_size: Any, output_size: Any=None, output_ratio: Any=None, return_indices: _bool=False, _random_samples: _Tensor | None=None) -> _Tensor | tuple[_Tensor, _Tensor]:
+    """The maxima, with `return_indices` also their positions, of windows of `kernel_size` whose steps, by random fractions, add up to the
+    sizes of the last 3 dims (Graham, Fractional Max-Pooling). The result has `output_size`, or
+    `output_ratio` times the input's. `_random_samples` (N, C, 3) in [0, 1) makes the result certain.
+    ValueError where neither size nor ratio is given, RuntimeError for sizes that don't fit.
+    """
+def fractional_max_pool3d_with_indices(input: _Tensor, kernel_size: Any, output_size: Any=None, output_ratio: Any=None, return_indices: _bool=False, _random_samples: _Tensor | None=None) -> tuple[_Tensor, _Tensor]:
+    """The maxima, and their positions, of windows of `kernel_size` whose steps, by random fractions, add up to the
+    sizes of the last 3 dims (Graham, Fractional Max-Pooling). The result has `output_size`, or
+    `output_ratio` times the input's. `_random_samples` (N, C, 3) in [0, 1) makes the result certain.
+    ValueError where neither size nor ratio is given, RuntimeError for sizes that don't fit.
     """
 def gaussian_nll_loss(input: _Tensor, target: _Tensor, var: Any, full: _bool=False, eps: _float=1e-06, reduction: str='mean') -> _Tensor:
     """(log(var) + (input - target)^2 / var) / 2 with `var` at least `eps`; `full` adds
@@ -243,6 +316,24 @@ def max_pool3d_with_indices(input: _Tensor, kernel_size: Any, stride: Any=None, 
     beyond the input. A pair: they, and their
     positions in the last 3 dims, flattened. RuntimeError for sizes that make no windows.
     """
+def max_unpool1d(input: _Tensor, indices: _Tensor, kernel_size: Any, stride: Any=None, padding: Any=0, output_size: Any=None) -> _Tensor:
+    """Zeros with each element of `input` at its position in `indices`, as
+    `max_pool1d` gives them. The result has the smallest size that a pool with these windows turns
+    into the input's, or `output_size`. ValueError for one that it cannot have, RuntimeError for
+    positions beyond it and for shapes that don't fit.
+    """
+def max_unpool2d(input: _Tensor, indices: _Tensor, kernel_size: Any, stride: Any=None, padding: Any=0, output_size: Any=None) -> _Tensor:
+    """Zeros with each element of `input` at its position in `indices`, as
+    `max_pool2d` gives them. The result has the smallest size that a pool with these windows turns
+    into the input's, or `output_size`. ValueError for one that it cannot have, RuntimeError for
+    positions beyond it and for shapes that don't fit.
+    """
+def max_unpool3d(input: _Tensor, indices: _Tensor, kernel_size: Any, stride: Any=None, padding: Any=0, output_size: Any=None) -> _Tensor:
+    """Zeros with each element of `input` at its position in `indices`, as
+    `max_pool3d` gives them. The result has the smallest size that a pool with these windows turns
+    into the input's, or `output_size`. ValueError for one that it cannot have, RuntimeError for
+    positions beyond it and for shapes that don't fit.
+    """
 def mish(input: _Tensor, inplace: _bool=False) -> _Tensor:
     """Input * tanh(softplus(input))."""
 def mse_loss(input: _Tensor, target: _Tensor, size_average: Any=None, reduce: Any=None, reduction: str='mean', weight: _Tensor | None=None) -> _Tensor:
@@ -272,7 +363,10 @@ def one_hot(tensor: _Tensor, num_classes: _int=-1) -> _Tensor:
     RuntimeError for negative classes, those beyond `num_classes`, and other dtypes.
     """
 def pad(input: _Tensor, pad: Any, mode: str='constant', value: _float | None=None) -> _Tensor:
-    """A copy with `value` (0) before and after: pairs of counts, for the last dim first."""
+    """A copy with elements before and after: pairs of counts, for the last dim first; negative ones
+    cut off. They are `value` (0); or, for the last one to three dims, those of the other side of
+    the edge ('reflect'), of the edge ('replicate') or of the other end ('circular').
+    """
 def pairwise_distance(x1: _Tensor, x2: _Tensor, p: _float=2.0, eps: _float=1e-06, keepdim: _bool=False) -> _Tensor:
     """The p-norm of x1 - x2 + eps along the last dim."""
 def pdist(input: _Tensor, p: _float=2) -> _Tensor:
@@ -355,3 +449,7 @@ def triplet_margin_loss(anchor: _Tensor, positive: _Tensor, negative: _Tensor, m
     """
 def triplet_margin_with_distance_loss(anchor: _Tensor, positive: _Tensor, negative: _Tensor, *, distance_function: Callable[[_Tensor, _Tensor], _Tensor] | None=None, margin: _float=1.0, swap: _bool=False, reduction: str='mean') -> _Tensor:
     """`triplet_margin_loss` with a distance of one's own."""
+def unfold(input: _Tensor, kernel_size: Any, dilation: Any=1, padding: Any=0, stride: Any=1) -> _Tensor:
+    """The windows of an image (N, C, H, W) or (C, H, W) as columns (N, C * kernel elements,
+    windows). RuntimeError for other shapes and sizes that make no windows.
+    """

@@ -15,6 +15,7 @@ MODULES = (
     "ops.pointwise.bitwise", "ops.pointwise.ternary", "ops.index.index", "ops.index.masked",
     "ops.index.gather", "ops.index.scatter", "ops.index.write", "ops.rearrange.cat",
     "ops.rearrange.flip", "ops.rearrange.repeat", "ops.rearrange.triangle", "ops.rearrange.pad",
+    "ops.rearrange.pad_modes",
     "ops.reduce.fold", "ops.reduce.arg", "ops.reduce.norm", "ops.reduce.softmax",
     "ops.reduce.stats",
     "ops.linalg.matmul", "ops.linalg.addmm", "ops.linalg.contract",
@@ -23,7 +24,8 @@ MODULES = (
     "ops.order.unique", "ops.order.histogram",
     "ops.view.copies", "ops.reduce.calculus", "ops.linalg.vectors", "ops.linalg.combine",
     "ops.nn.loss", "ops.nn.class_loss", "ops.nn.distance", "ops.nn.norm", "ops.nn.attention",
-    "ops.nn.embedding", "ops.nn.shuffle", "ops.nn.conv", "ops.nn.pool",
+    "ops.nn.embedding", "ops.nn.shuffle", "ops.nn.conv", "ops.nn.pool", "ops.nn.adaptive",
+    "ops.nn.unfold",
 )  # fmt: skip
 
 

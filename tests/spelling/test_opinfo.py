@@ -29,16 +29,13 @@ SAMPLES = 4
 # Results that are not determined by the inputs.
 UNDETERMINED = {"empty_like", "new_empty", "new_empty_strided", "empty", "empty_strided"}
 UNDETERMINED |= {"empty_permuted", "resize_", "resize_as_"}
+UNDETERMINED |= {"nn.functional.fractional_max_pool2d", "nn.functional.fractional_max_pool3d"}
 # What docs/differences.md says is not there, and samples that are more than their tensors.
 LEFT_OUT = {
     "norm.nuc": "the nuclear norm needs a decomposition",
     "linalg.matrix_power": "its samples with negative powers need an inverse",
     "chalf": "complex32 is not a dtype here",
     "as_strided.partial_views": "reads memory around the sample, which its copy does not have",
-}
-LEFT_OUT |= {
-    f"nn.functional.pad.{mode}": "padding with a constant is what there is"
-    for mode in ("reflect", "replicate", "replicate_negative", "circular")
 }
 LEFT_OUT |= dict.fromkeys(
     (
@@ -79,8 +76,12 @@ ELSEWHERE = {
     "tests/kernel/test_matmul.py": "chain_matmul",
     "tests/spelling/test_spatial.py": "avg_pool1d max_pool1d max_pool2d max_pool3d "
     "max_pool1d_with_indices nn.functional.max_pool1d_with_indices "
+    "adaptive_avg_pool1d adaptive_max_pool1d nn.functional.adaptive_max_pool1d_with_indices "
+    "nn.functional.adaptive_max_pool2d_with_indices nn.functional.adaptive_max_pool3d_with_indices "
+    "nn.functional.fractional_max_pool2d_with_indices "
+    "nn.functional.fractional_max_pool3d_with_indices "
     "nn.functional.max_pool2d_with_indices nn.functional.max_pool3d_with_indices "
-    "nn.functional.lp_pool1d nn.functional.lp_pool2d nn.functional.lp_pool3d",
+    "nn.functional.fold nn.functional.lp_pool1d nn.functional.lp_pool2d nn.functional.lp_pool3d",
     "tests/kernel/test_order.py": "vander",
 }
 NO_SAMPLES = {name for names in ELSEWHERE.values() for name in names.split()}

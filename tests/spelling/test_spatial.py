@@ -8,7 +8,7 @@ import pytest
 
 torch = pytest.importorskip("torch", reason="torch is the oracle of these tests")
 
-from ..oracle import agree_on  # noqa: E402
+from ..oracle import agree_on, found  # noqa: E402
 
 SIZES = (9, 7, 6)
 LOOSE = {"rtol": 2e-5, "atol": 2e-5}
@@ -47,7 +47,7 @@ def test_windows_without_a_number_above_minus_infinity() -> None:
     assert agree_on("nn.functional.max_pool2d", x, 3, 1, 1, return_indices=True)
     assert agree_on("nn.functional.max_pool2d", x, 3, 2, 1, 2, return_indices=True)
     assert not agree_on("nn.functional.max_pool2d", x, 3, 2, 2, 2)
-    assert agree_on("nn.functional.max_pool1d", x[0], 3, 2, 2, 2)
+    assert not agree_on("nn.functional.max_pool1d", x[0], 3, 2, 2, 2)
 
 
 @pytest.mark.parametrize("n", [1, 2, 3])
@@ -59,6 +59,55 @@ def test_norms_of_windows(n: int, p: float) -> None:
 
 def test_means_under_their_other_name() -> None:
     agree_on("avg_pool1d", image(1), 3, 2, 1, True, False)
+
+
+@pytest.mark.parametrize("n", [1, 2, 3])
+@pytest.mark.parametrize("size", [1, 2, 4, 6, 8])
+def test_adaptive_pools(n: int, size: int) -> None:
+    x = image(n)
+    for name in (f"adaptive_max_pool{n}d", f"adaptive_max_pool{n}d_with_indices"):
+        more = {} if name.endswith("indices") else {"return_indices": True}
+        agree_on(f"nn.functional.{name}", x, size, **more)
+    agree_on(f"nn.functional.adaptive_avg_pool{n}d", x[0], (None,) * (n - 1) + (size,), how=LOOSE)
+    if n == 1:
+        agree_on("adaptive_max_pool1d", x, size)
+        agree_on("adaptive_avg_pool1d", x, size, how=LOOSE)
+
+
+@pytest.mark.parametrize("n", [2, 3])
+@pytest.mark.parametrize("size", [1, 2, 5])
+def test_fractional_pools(n: int, size: int) -> None:
+    x, samples = image(n), torch.rand(2, 4, n)
+    for name in (f"fractional_max_pool{n}d", f"fractional_max_pool{n}d_with_indices"):
+        name = f"nn.functional.{name}"
+        more = {"return_indices": True, "_random_samples": samples}
+        agree_on(name, x, 2, size, **more)
+        agree_on(name, x, (3, 1, 2)[:n], output_ratio=(0.4,) * n, **more)
+        agree_on(name, x[0], 2, size, **{**more, "_random_samples": samples[:1]})
+        assert not agree_on(name, x, 2, 9, **more)
+        assert not agree_on(name, x, 2, **more)
+
+
+@pytest.mark.parametrize("n", [1, 2, 3])
+def test_maxima_go_back(n: int) -> None:
+    values, indices = found(torch.nn.functional, f"max_pool{n}d")(image(n), 2, return_indices=True)
+    name = f"nn.functional.max_unpool{n}d"
+    agree_on(name, values, indices, 2)
+    agree_on(name, values, indices, 2, output_size=SIZES[:n])
+    assert not agree_on(name, values, indices, 2, output_size=(20,) * n)
+    assert not agree_on(name, values, indices + 999, 2)
+    assert not agree_on(name, values, indices.int(), 2)
+
+
+@pytest.mark.parametrize("batch", [(), (2,)])
+def test_columns_become_images(batch: tuple[int, ...]) -> None:
+    x = torch.randn(*batch, 3, 9, 7)
+    sizes = {"kernel_size": (3, 2), "dilation": (1, 2), "padding": (2, 1), "stride": (2, 1)}
+    columns = torch.nn.functional.unfold(x, **sizes)
+    agree_on("nn.functional.unfold", x, **sizes)
+    agree_on("nn.functional.fold", columns, (9, 7), **sizes, how=LOOSE)
+    assert not agree_on("nn.functional.fold", columns, (9, 9), **sizes)
+    assert not agree_on("nn.functional.unfold", x, 20)
 
 
 ODD = [

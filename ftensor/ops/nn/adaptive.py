@@ -15,7 +15,7 @@ from ...rows.catalogue import Entry, op, register
 from ..compose import f
 from .activation import SPACE
 from .pool import located, lowest, maxima, summed
-from .windows import each, laid_out, padded, positions, windows
+from .windows import at_positions, each, laid_out, padded, windows
 
 
 def _sizes(name: str, n: int, input: Tensor, output_size: Any) -> Ints:
@@ -59,7 +59,7 @@ def _seen(input: Tensor, sizes: Ints, value: Any) -> tuple[Tensor, list[list[tup
         [b + j if b + j < e else m for b, e in one for j in range(k)]
         for one, k, m in zip(spans, kernel, input._shape[-n:])
     ]
-    apart = positions(x, lists)
+    apart = at_positions(x, lists)
     return windows(apart, sizes, kernel, kernel, (1,) * n), spans
 
 
@@ -141,12 +141,14 @@ def _fractional(
         raise errors_spatial.input_dims(name, n, input._shape)
     size = input._shape[-n:]
     if output_size is None:
-        ratios = output_ratio if isinstance(output_ratio, (tuple, list)) else (output_ratio,) * n
+        if len(output_ratio) > n:
+            raise errors_spatial.scale_sizes(name, "output_ratio", n, output_ratio)
+        ratios = tuple(output_ratio) if len(output_ratio) == n else tuple(output_ratio) * n
         output_size = tuple([int(m * r) for m, r in zip(size, ratios, strict=True)])
     counts = each(name, "output_size", output_size, n)
     if min(counts) < 1:
         raise errors_spatial.not_positive(name, "output_size", counts)
-    if any(c + k - 1 > m for c, k, m in zip(counts, kernel, size)):
+    if any(c + k - 1 + (n == 3) > m for c, k, m in zip(counts, kernel, size)):  # torch's rule
         raise errors_spatial.fractional_size(name, size, kernel)
     if input._dtype.kind != "f":
         raise errors.not_implemented_for(name, input._dtype)

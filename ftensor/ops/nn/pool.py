@@ -40,9 +40,8 @@ class Pool:
         if min(self.padding) < 0:
             raise errors_spatial.negative(name, "padding", self.padding)
         cover = covered(self.kernel, self.dilation)
-        limit = cover if n == 1 else self.kernel  # as torch has it
-        if any(2 * p > c for p, c in zip(self.padding, limit)):
-            raise errors_spatial.pool_padding(name, self.padding, limit)
+        if any(2 * p > k for p, k in zip(self.padding, self.kernel)):
+            raise errors_spatial.pool_padding(name, self.padding, self.kernel)
         if input.ndim not in (n + 1, n + 2) or 0 in input._shape[input.ndim - n - 1 :]:
             raise errors_spatial.input_dims(name, n, input._shape)
         self.sizes = input._shape[-n:]

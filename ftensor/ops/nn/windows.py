@@ -6,12 +6,11 @@ from collections.abc import Sequence
 from typing import Any
 
 from ..._tensor import Tensor
-from ...dtypes import int64
 from ...errors import spatial as errors
 from ...execute import memory
 from ...formats import contiguous_format
 from ...iterator.shape import Ints, numel
-from ..compose import f
+from ..rearrange.pad_modes import positions
 from ..types import copy
 
 
@@ -90,14 +89,10 @@ def windows(
     )
 
 
-def positions(x: Tensor, lists: Sequence[Sequence[int]]) -> Tensor:
-    """x at the listed positions of its last dims, each dim by itself; a copy."""
+def at_positions(x: Tensor, lists: Sequence[list[int]]) -> Tensor:
+    """x at the listed positions of its last dims, each dim by itself."""
     for k, listed in enumerate(lists):
-        dim = x.ndim - len(lists) + k
-        if list(listed) == list(range(x._shape[dim])):
-            continue
-        index = f.tensor(list(listed), dtype=int64, device=x.device)
-        x = f.index_select(x, dim, index)
+        x = positions(x, x.ndim - len(lists) + k, listed)
     return x
 
 

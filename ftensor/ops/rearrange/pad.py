@@ -47,11 +47,3 @@ def constant_pad_nd(input: Tensor, pad: Any, value: Any = 0) -> Tensor:
     source = input._view(kept, input._strides, input._offset + here)
     copy.copy_(made._view(kept, made._strides, there), source)
     return made
-
-
-@op(namespace="nn.functional")
-def pad(input: Tensor, pad: Any, mode: str = "constant", value: float | None = None) -> Tensor:
-    """A copy with `value` (0) before and after: pairs of counts, for the last dim first."""
-    if mode != "constant":
-        raise errors_shape.pad_mode(mode)
-    return constant_pad_nd(input, pad, 0 if value is None else value)

@@ -1,0 +1,175 @@
+"""Windows as columns and back (unfold, fold), and maxima back to where they were."""
+
+from __future__ import annotations
+
+import itertools
+from typing import Any
+
+from ... import errors
+from ..._tensor import Tensor
+from ...dtypes import int64
+from ...errors import spatial as errors_spatial
+from ...execute.memory import new
+from ...iterator.shape import Ints, numel
+from ...ops.types import copy
+from ...rows.catalogue import op
+from ..compose import f
+from .activation import SPACE
+from .windows import covered, each, padded, windows
+
+
+def _sizes(
+    name: str, kernel_size: Any, dilation: Any, padding: Any, stride: Any
+) -> tuple[Ints, Ints, Ints, Ints]:
+    """(kernel, dilation, padding, stride). RuntimeError for sizes that cannot be."""
+    kernel = each(name, "kernel_size", kernel_size, 2)
+    found = [each(name, w, g, 2) for w, g in (("dilation", dilation), ("stride", stride))]
+    for word, given in zip(("kernel_size", "dilation", "stride"), (kernel, *found)):
+        if min(given) < 1:
+            raise errors_spatial.not_positive(name, word, given)
+    pad = each(name, "padding", padding, 2)
+    if min(pad) < 0:
+        raise errors_spatial.negative(name, "padding", pad)
+    return kernel, found[0], pad, found[1]
+
+
+def _counts(size: Ints, kernel: Ints, dilation: Ints, padding: Ints, stride: Ints) -> Ints:
+    cover = covered(kernel, dilation)
+    return tuple([(m + 2 * p - c) // s + 1 for m, p, c, s in zip(size, padding, cover, stride)])
+
+
+@op(namespace=SPACE)
+def unfold(
+    input: Tensor, kernel_size: Any, dilation: Any = 1, padding: Any = 0, stride: Any = 1
+) -> Tensor:
+    """The windows of an image (N, C, H, W) or (C, H, W) as columns (N, C * kernel elements,
+    windows). RuntimeError for other shapes and sizes that make no windows.
+    """
+    name = "unfold"
+    sizes = _sizes(name, kernel_size, dilation, padding, stride)
+    kernel, spread, pad, steps = sizes
+    if input.ndim not in (3, 4) or 0 in input._shape[input.ndim - 3 :]:
+        raise errors_spatial.input_dims(name, 2, input._shape)
+    if input._dtype.kind in "ui":
+        raise errors.not_implemented_for(name, input._dtype)
+    counts = _counts(input._shape[-2:], kernel, spread, pad, steps)
+    if min(counts) < 1:
+        raise errors_spatial.empty_result(name, counts)
+    seen = windows(padded(input, pad, pad), counts, kernel, steps, spread)
+    lead = tuple(range(seen.ndim - 4))
+    columns = seen.permute(*lead, -2, -1, -4, -3)
+    shape = (*input._shape[:-3], input._shape[-3] * numel(kernel), numel(counts))
+    made: Tensor = columns.contiguous().reshape(shape)
+    return made
+
+
+@op(namespace=SPACE)
+def fold(
+    input: Tensor, output_size: Any, kernel_size: Any, dilation: Any = 1, padding: Any = 0,
+    stride: Any = 1,
+) -> Tensor:  # fmt: skip
+    """Columns (N, C * kernel elements, windows), as `unfold` makes them, added up where they were
+    in an image of `output_size`. RuntimeError for other shapes and sizes that don't fit.
+    """
+    name = "fold"
+    kernel, spread, pad, steps = _sizes(name, kernel_size, dilation, padding, stride)
+    size = each(name, "output_size", output_size, 2)
+    if min(size) < 1:
+        raise errors_spatial.not_positive(name, "output_size", size)
+    if input.ndim not in (2, 3) or 0 in input._shape[input.ndim - 2 :]:
+        raise errors_spatial.columns(
+            name, f"input must be (N, columns, windows), not of shape {tuple(input._shape)}"
+        )
+    if input._shape[-2] % numel(kernel):
+        raise errors_spatial.columns(
+            name, f"{input._shape[-2]} rows are no multiple of the kernel's {numel(kernel)}"
+        )
+    counts = _counts(size, kernel, spread, pad, steps)
+    if min(counts) < 1 or numel(counts) != input._shape[-1]:
+        raise errors_spatial.columns(
+            name, f"an image of {size} has {counts} windows, but input has {input._shape[-1]}"
+        )
+    if input._dtype.kind in "ui":
+        raise errors.not_implemented_for(name, input._dtype)
+    lead = (*input._shape[:-2], input._shape[-2] // numel(kernel))
+    columns = input.reshape(*lead, *kernel, *counts)
+    room = [m + 2 * p for m, p in zip(size, pad)]
+    image = new((*lead, *room), input._dtype, input._storage.device)
+    copy.fill_(image, 0)
+    own = image._strides
+    each_step = tuple([s * t for s, t in zip(own[-2:], steps)])
+    for y, x in itertools.product(*(range(k) for k in kernel)):
+        offset = y * spread[0] * own[-2] + x * spread[1] * own[-1]
+        place = image._view((*lead, *counts), (*own[:-2], *each_step), offset)
+        f.add(place, columns[..., y, x, :, :], out=place)
+    cut = image[..., pad[0] : pad[0] + size[0], pad[1] : pad[1] + size[1]]
+    made: Tensor = cut.contiguous()
+    return made
+
+
+def _unpooled(
+    name: str, n: int, input: Tensor, indices: Tensor, kernel_size: Any, stride: Any, padding: Any,
+    output_size: Any,
+) -> Tensor:  # fmt: skip
+    kernel = each(name, "kernel_size", kernel_size, n)
+    steps = each(name, "stride", kernel if stride is None else stride, n)
+    pad = each(name, "padding", padding, n)
+    size = tuple(
+        [(m - 1) * s + k - 2 * p for m, s, k, p in zip(input._shape[-n:], steps, kernel, pad)]
+    )
+    if output_size is not None:
+        given = tuple(output_size)
+        if len(given) == n + 2:
+            given = given[2:]
+        if len(given) != n:
+            raise errors_spatial.unpool_size(name, given, f"must have {n} or {n + 2} numbers")
+        if not all(m - s < g < m + s for m, s, g in zip(size, steps, given)):
+            raise errors_spatial.unpool_size(
+                name, given, f"must be {size}, or less than stride {steps} away"
+            )
+        size = given
+    if min(size) < 0:
+        raise errors_spatial.unpool_size(name, size, "must not be negative")
+    if indices._dtype is not int64:
+        raise errors_spatial.grid(name, f"indices must be int64, not {indices._dtype}")
+    if input.ndim not in (n + 1, n + 2) or 0 in input._shape[input.ndim - n - 1 :]:
+        raise errors_spatial.input_dims(name, n, input._shape)
+    if n == 3 and min(steps) < 1:
+        raise errors_spatial.not_positive(name, "stride", steps)
+    if input._shape != indices._shape:
+        raise errors_spatial.unpool_shapes(name, input._shape, indices._shape)
+    if input._dtype.kind != "f":
+        raise errors.not_implemented_for(name, input._dtype)
+    lead = input._shape[:-n]
+    made = f.zeros((*lead, numel(size)), dtype=input._dtype, device=input.device)
+    if input.numel():
+        low, high = (int(x.item()) for x in f.aminmax(indices))
+        if low < 0 or high >= numel(size):
+            raise errors_spatial.unpool_bounds(name, low, high, numel(size))
+        flat = (*lead, numel(input._shape[-n:]))
+        made = f.scatter(made, -1, indices.reshape(flat), input.reshape(flat))
+    result: Tensor = made.reshape(*lead, *size)
+    return result
+
+
+def _make(n: int) -> None:
+    """max_unpool for n dims."""
+    name = f"max_unpool{n}d"
+
+    def call(
+        input: Tensor, indices: Tensor, kernel_size: Any, stride: Any = None, padding: Any = 0,
+        output_size: Any = None,
+    ) -> Tensor:  # fmt: skip
+        return _unpooled(name, n, input, indices, kernel_size, stride, padding, output_size)
+
+    call.__name__ = call.__qualname__ = name
+    call.__doc__ = f"""Zeros with each element of `input` at its position in `indices`, as
+`max_pool{n}d` gives them. The result has the smallest size that a pool with these windows turns
+into the input's, or `output_size`. ValueError for one that it cannot have, RuntimeError for
+positions beyond it and for shapes that don't fit.
+"""
+    op(namespace=SPACE)(call)
+
+
+for _n in (1, 2, 3):
+    _make(_n)

@@ -1,0 +1,82 @@
+"""Padding with what is there: reflected, repeated, or around a circle."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from ... import errors
+from ..._tensor import Tensor
+from ...dtypes import int64
+from ...errors import shape as errors_shape
+from ...errors import spatial as errors_spatial
+from ...rows.catalogue import op
+from ..compose import f
+from ..view.arguments import int_list
+from .pad import constant_pad_nd
+
+
+def _reflected(at: int, size: int) -> int:
+    at = abs(at)
+    return at if at < size else 2 * (size - 1) - at
+
+
+def _repeated(at: int, size: int) -> int:
+    return min(max(at, 0), size - 1)
+
+
+def _around(at: int, size: int) -> int:
+    return at % size
+
+
+MODES: dict[str, Callable[[int, int], int]] = {
+    "reflect": _reflected, "replicate": _repeated, "circular": _around,
+}  # fmt: skip
+
+
+def positions(x: Tensor, dim: int, listed: list[int]) -> Tensor:
+    """x at the listed positions of a dim; itself where those are all, in their order."""
+    if listed == list(range(x._shape[dim])):
+        return x
+    found: Tensor = f.index_select(x, dim, f.tensor(listed, dtype=int64, device=x.device))
+    return found
+
+
+@op(namespace="nn.functional")
+def pad(input: Tensor, pad: Any, mode: str = "constant", value: float | None = None) -> Tensor:
+    """A copy with elements before and after: pairs of counts, for the last dim first; negative ones
+    cut off. They are `value` (0); or, for the last one to three dims, those of the other side of
+    the edge ('reflect'), of the edge ('replicate') or of the other end ('circular').
+    """
+    if mode == "constant":
+        made: Tensor = constant_pad_nd(input, pad, 0 if value is None else value)
+        return made
+    counts = int_list(pad, "pad", "pad")
+    if len(counts) % 2:
+        raise errors_shape.odd_pad(counts)
+    if len(counts) > 2 * input.ndim:
+        raise errors_shape.long_pad(counts, input.ndim)
+    if value:
+        raise errors_spatial.pad_value(mode, value)
+    n = len(counts) // 2
+    if mode not in MODES or n not in (1, 2, 3) or input.ndim not in (n + 1, n + 2):
+        raise errors_spatial.pad_dims(mode, counts, input._shape)
+    if input._dtype.kind == "b" and mode != "circular":
+        raise errors.not_implemented_for(mode, input._dtype)
+    made = input
+    for d in range(n):
+        dim = input.ndim - 1 - d
+        before, after = counts[2 * d : 2 * d + 2]
+        size = input._shape[dim]
+        most = size - 1 if mode == "reflect" else size if mode == "circular" else 2**62
+        total = size + before + after
+        empty = total < 0 if mode == "circular" else total < 1
+        if max(before, after) > most or empty or not size:
+            raise errors_spatial.pad_wraps(mode, counts, input._shape)
+        first = 0
+        if mode == "circular":  # goes around what is left
+            first, size = max(-before, 0), size + min(before, 0) + min(after, 0)
+            before = max(before, 0)
+        listed = [first + MODES[mode](at - before, size) for at in range(total)]
+        made = positions(made, dim, listed)
+    return made if made is not input else input.clone()
