@@ -84,6 +84,7 @@ from math import e as e
 from math import inf as inf
 from math import nan as nan
 from math import pi as pi
+from . import fft as fft
 from . import linalg as linalg
 from . import nn as nn
 from . import special as special

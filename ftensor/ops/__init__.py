@@ -22,6 +22,7 @@ MODULES = (
     "ops.linalg.einsum",
     "ops.order.scan", "ops.order.sort", "ops.order.select", "ops.order.search",
     "ops.order.unique", "ops.order.histogram",
+    "ops.spectral.fft", "ops.spectral.frequencies",
     "ops.view.copies", "ops.reduce.calculus", "ops.linalg.vectors", "ops.linalg.combine",
     "ops.nn.loss", "ops.nn.class_loss", "ops.nn.distance", "ops.nn.norm", "ops.nn.attention",
     "ops.nn.embedding", "ops.nn.shuffle", "ops.nn.conv", "ops.nn.pool", "ops.nn.adaptive",

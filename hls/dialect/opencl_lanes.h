@@ -17,6 +17,7 @@
 #define FT_OVERLOAD __attribute__((overloadable))
 #define FT_FN static inline FT_OVERLOAD
 #define FT_FN_ONCE static inline
+#define FT_CALLED static __attribute__((noinline))  // compiled once, however often it is called
 
 #define FT_GLOBAL __global
 

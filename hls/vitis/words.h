@@ -25,6 +25,7 @@ typedef unsigned long ulong;
 #define FT_CAT(a, b) FT_CAT_(a, b)
 #define FT_FN static inline
 #define FT_FN_ONCE static inline
+#define FT_CALLED static
 #define FT_GLOBAL
 
 #define FT_PRAGMA_(x) _Pragma(#x)

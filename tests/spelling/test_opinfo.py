@@ -74,6 +74,7 @@ ELSEWHERE = {
     "celu celu_ threshold threshold_",
     "tests/spelling/test_catalogue.py": "__pos__",
     "tests/kernel/test_matmul.py": "chain_matmul",
+    "tests/spelling/test_spectral.py": "fft.fftfreq fft.rfftfreq",
     "tests/spelling/test_spatial.py": "avg_pool1d max_pool1d max_pool2d max_pool3d "
     "max_pool1d_with_indices nn.functional.max_pool1d_with_indices "
     "adaptive_avg_pool1d adaptive_max_pool1d nn.functional.adaptive_max_pool1d_with_indices "

@@ -1,0 +1,1 @@
+"""Spectral ops: Fourier transforms, windows, filters."""

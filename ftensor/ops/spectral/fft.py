@@ -1,0 +1,334 @@
+"""torch's Fourier transforms along one dim, two, or several."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+from ... import errors
+from ..._tensor import Tensor
+from ...dtypes import get_default_dtype
+from ...errors import spectral as errors_spectral
+from ...iterator.shape import Ints, normalize_dim, numel
+from ...rows.catalogue import op
+from ..compose import composed, f
+from ..view.arguments import as_int, int_list
+from .transform import complex_to_complex, complex_to_real, real_to_complex, resized
+
+NORMS = (None, "backward", "forward", "ortho")
+
+
+def _numbers(op: str, input: Any, real: bool = False) -> Tensor:
+    """The input in a floating-point dtype; RuntimeError for one that isn't transformed."""
+    if not isinstance(input, Tensor):
+        raise errors.not_a_tensor(op, "input", input)
+    of = input._dtype
+    if real and of.is_complex:
+        raise errors_spectral.real_needed(op, of)
+    if of.kind not in "fc":
+        of = get_default_dtype()
+    if of.kind == "f" and of.itemsize == 2:
+        raise errors_spectral.dtype(op, of)
+    return input.to(of)
+
+
+def _factor(op: str, norm: Any, n: int, inverse: bool) -> float:
+    """What results are scaled by; RuntimeError for an unknown `norm`."""
+    if norm not in NORMS:
+        raise errors_spectral.norm(op, norm)
+    if norm == "ortho":
+        return 1.0 / math.sqrt(n)
+    return 1.0 / n if (norm == "forward") != inverse else 1.0
+
+
+def _complex(x: Tensor) -> Tensor:
+    return x.to(x._dtype.to_complex())
+
+
+def _dim(op: str, x: Tensor, dim: Any) -> int:
+    dim = as_int(dim, op, "dim")
+    if not x.ndim:
+        raise errors_spectral.no_dims(op, dim)
+    return normalize_dim(dim, x.ndim)
+
+
+def _points(op: str, n: int) -> int:
+    if n < 1:
+        raise errors_spectral.points(op, n)
+    return n
+
+
+def _one(op: str, x: Tensor, n: Any, dim: Any) -> tuple[int, int]:
+    """(dim, points) of a transform along one dim."""
+    dim = _dim(op, x, dim)
+    return dim, _points(op, x._shape[dim] if n is None else as_int(n, op, "n"))
+
+
+def _real_points(op: str, x: Tensor, n: Any, dim: Any) -> tuple[int, int]:
+    """The same where the result is real: of m numbers of half a spectrum, 2 * (m - 1)."""
+    dim = _dim(op, x, dim)
+    return dim, _points(op, 2 * (x._shape[dim] - 1) if n is None else as_int(n, op, "n"))
+
+
+def _several(op: str, x: Tensor, s: Any, dim: Any, real_output: bool = False) -> tuple[Ints, Ints]:
+    """(dims, points) of a transform along several dims."""
+    given = None if s is None else int_list([s] if isinstance(s, int) else s, op, "s")
+    if dim is not None:
+        dims = int_list([dim] if isinstance(dim, int) else dim, op, "dim")
+        dims = tuple([_dim(op, x, d) for d in dims])
+        if given is not None and len(given) != len(dims):
+            raise errors_spectral.lengths(op, given, dims)
+    else:
+        if given is not None and len(given) > x.ndim:
+            raise errors_spectral.too_many(op, given, x.ndim)
+        dims = tuple(range(x.ndim - (x.ndim if given is None else len(given)), x.ndim))
+    if len(set(dims)) < len(dims):
+        raise errors_spectral.repeated(op, dims)
+    points = [
+        x._shape[d] if given is None or given[i] == -1 else given[i] for i, d in enumerate(dims)
+    ]
+    if real_output and dims and (given is None or given[-1] == -1):
+        points[-1] = 2 * (points[-1] - 1)
+    return dims, tuple([_points(op, n) for n in points])
+
+
+def _forth(op: str, input: Any, n: Any, dim: Any, norm: Any, inverse: bool) -> Tensor:
+    x = _numbers(op, input)
+    dim, n = _one(op, x, n, dim)
+    x = resized(_complex(x), (dim,), (n,))
+    return complex_to_complex(x, (dim,), inverse, _factor(op, norm, n, inverse))
+
+
+@composed(namespace="fft", method=False)
+def fft(input: Tensor, n: int | None = None, dim: int = -1, norm: str | None = None) -> Tensor:
+    """The discrete Fourier transform along `dim`, of `n` points: cut, or padded with zeros.
+
+    Element k is the sum of x[m] exp(-2 pi i k m / n), times 1/n for norm "forward" and 1/sqrt(n)
+    for "ortho". The result is complex. RuntimeError for 16-bit dtypes, n < 1 and an unknown norm.
+    """
+    return _forth("fft", input, n, dim, norm, False)
+
+
+@composed(namespace="fft", method=False)
+def ifft(input: Tensor, n: int | None = None, dim: int = -1, norm: str | None = None) -> Tensor:
+    """The inverse of `fft`: exponents with the other sign, times 1/n for norm "backward", which is
+    the default.
+    """
+    return _forth("ifft", input, n, dim, norm, True)
+
+
+@composed(namespace="fft", method=False)
+def rfft(input: Tensor, n: int | None = None, dim: int = -1, norm: str | None = None) -> Tensor:
+    """`fft` of real numbers: the first n // 2 + 1 of it, which the others mirror. RuntimeError for
+    complex inputs.
+    """
+    x = _numbers("rfft", input, True)
+    dim, n = _one("rfft", x, n, dim)
+    return real_to_complex(resized(x, (dim,), (n,)), (dim,), _factor("rfft", norm, n, False))
+
+
+@composed(namespace="fft", method=False)
+def irfft(input: Tensor, n: int | None = None, dim: int = -1, norm: str | None = None) -> Tensor:
+    """The inverse of `rfft`: `n` real numbers, without `n` twice as many as the input less 2."""
+    return _half("irfft", input, n, dim, norm, True)
+
+
+@composed(namespace="fft", method=False)
+def hfft(input: Tensor, n: int | None = None, dim: int = -1, norm: str | None = None) -> Tensor:
+    """The transform of what is one half of a Hermitian signal: `n` real numbers."""
+    return _half("hfft", input, n, dim, norm, False)
+
+
+def _half(op: str, input: Any, n: Any, dim: Any, norm: Any, inverse: bool) -> Tensor:
+    x = _numbers(op, input)
+    dim, n = _real_points(op, x, n, dim)
+    x = resized(_complex(x), (dim,), (n // 2 + 1,))
+    if not inverse:
+        x = x.conj_physical()
+    return complex_to_real(x, (dim,), n, _factor(op, norm, n, inverse))
+
+
+@composed(namespace="fft", method=False)
+def ihfft(input: Tensor, n: int | None = None, dim: int = -1, norm: str | None = None) -> Tensor:
+    """The inverse of `hfft`: one half of a Hermitian signal from real numbers. RuntimeError for
+    complex inputs.
+    """
+    x = _numbers("ihfft", input, True)
+    dim, n = _one("ihfft", x, n, dim)
+    made = real_to_complex(resized(x, (dim,), (n,)), (dim,), _factor("ihfft", norm, n, True))
+    return made.conj_physical()
+
+
+def _forth_n(op: str, input: Any, s: Any, dim: Any, norm: Any, inverse: bool) -> Tensor:
+    x = _numbers(op, input)
+    dims, points = _several(op, x, s, dim)
+    x = resized(_complex(x), dims, points)
+    return complex_to_complex(x, dims, inverse, _factor(op, norm, numel(points), inverse))
+
+
+@composed(namespace="fft", method=False)
+def fftn(
+    input: Tensor, s: int | Sequence[int] | None = None,
+    dim: int | Sequence[int] | None = None, norm: str | None = None,
+) -> Tensor:  # fmt: skip
+    """`fft` along several dims: those of `dim`, else the last ones that `s` has sizes for, else
+    all. A size of -1 is the input's. RuntimeError for dims named twice and more sizes than dims.
+    """
+    return _forth_n("fftn", input, s, dim, norm, False)
+
+
+@composed(namespace="fft", method=False)
+def ifftn(
+    input: Tensor, s: int | Sequence[int] | None = None,
+    dim: int | Sequence[int] | None = None, norm: str | None = None,
+) -> Tensor:  # fmt: skip
+    """The inverse of `fftn`."""
+    return _forth_n("ifftn", input, s, dim, norm, True)
+
+
+def _real_n(op: str, input: Any, s: Any, dim: Any, norm: Any, inverse: bool) -> Tensor:
+    """rfftn, and ihfftn."""
+    x = _numbers(op, input, True)
+    dims, points = _several(op, x, s, dim)
+    if not dims:
+        raise errors_spectral.no_axis(op)
+    x = resized(x, dims, points)
+    scale = _factor(op, norm, numel(points), inverse)
+    if not inverse:
+        return real_to_complex(x, dims, scale)
+    *others, last = dims
+    made = real_to_complex(x, (last,), 1.0 if others else scale).conj_physical()
+    return complex_to_complex(made, tuple(others), True, scale) if others else made
+
+
+@composed(namespace="fft", method=False)
+def rfftn(
+    input: Tensor, s: int | Sequence[int] | None = None,
+    dim: int | Sequence[int] | None = None, norm: str | None = None,
+) -> Tensor:  # fmt: skip
+    """`fftn` of real numbers: the first half of it along the last of the dims."""
+    return _real_n("rfftn", input, s, dim, norm, False)
+
+
+@composed(namespace="fft", method=False)
+def ihfftn(
+    input: Tensor, s: int | Sequence[int] | None = None,
+    dim: int | Sequence[int] | None = None, norm: str | None = None,
+) -> Tensor:  # fmt: skip
+    """The inverse of `hfftn`, of real numbers."""
+    return _real_n("ihfftn", input, s, dim, norm, True)
+
+
+def _half_n(op: str, input: Any, s: Any, dim: Any, norm: Any, inverse: bool) -> Tensor:
+    x = _numbers(op, input)
+    dims, points = _several(op, x, s, dim, True)
+    if not dims:
+        raise errors_spectral.no_axis(op)
+    n = points[-1]
+    x = resized(_complex(x), dims, (*points[:-1], n // 2 + 1))
+    if not inverse and len(dims) == 1:
+        x = x.conj_physical()
+    return complex_to_real(x, dims, n, _factor(op, norm, numel(points), inverse), inverse)
+
+
+@composed(namespace="fft", method=False)
+def irfftn(
+    input: Tensor, s: int | Sequence[int] | None = None,
+    dim: int | Sequence[int] | None = None, norm: str | None = None,
+) -> Tensor:  # fmt: skip
+    """The inverse of `rfftn`: real numbers, of which the last dim's size is the last of `s`, else
+    twice the input's less 2.
+    """
+    return _half_n("irfftn", input, s, dim, norm, True)
+
+
+@composed(namespace="fft", method=False)
+def hfftn(
+    input: Tensor, s: int | Sequence[int] | None = None,
+    dim: int | Sequence[int] | None = None, norm: str | None = None,
+) -> Tensor:  # fmt: skip
+    """`fftn` of what is one half of a Hermitian signal along the last of the dims: real numbers."""
+    return _half_n("hfftn", input, s, dim, norm, False)
+
+
+@composed(namespace="fft", method=False)
+def fft2(
+    input: Tensor, s: int | Sequence[int] | None = None,
+    dim: int | Sequence[int] | None = (-2, -1), norm: str | None = None,
+) -> Tensor:  # fmt: skip
+    """`fftn` along the last two dims."""
+    return _forth_n("fft2", input, s, dim, norm, False)
+
+
+@composed(namespace="fft", method=False)
+def ifft2(
+    input: Tensor, s: int | Sequence[int] | None = None,
+    dim: int | Sequence[int] | None = (-2, -1), norm: str | None = None,
+) -> Tensor:  # fmt: skip
+    """`ifftn` along the last two dims."""
+    return _forth_n("ifft2", input, s, dim, norm, True)
+
+
+@composed(namespace="fft", method=False)
+def rfft2(
+    input: Tensor, s: int | Sequence[int] | None = None,
+    dim: int | Sequence[int] | None = (-2, -1), norm: str | None = None,
+) -> Tensor:  # fmt: skip
+    """`rfftn` along the last two dims."""
+    return _real_n("rfft2", input, s, dim, norm, False)
+
+
+@composed(namespace="fft", method=False)
+def irfft2(
+    input: Tensor, s: int | Sequence[int] | None = None,
+    dim: int | Sequence[int] | None = (-2, -1), norm: str | None = None,
+) -> Tensor:  # fmt: skip
+    """`irfftn` along the last two dims."""
+    return _half_n("irfft2", input, s, dim, norm, True)
+
+
+@composed(namespace="fft", method=False)
+def hfft2(
+    input: Tensor, s: int | Sequence[int] | None = None,
+    dim: int | Sequence[int] | None = (-2, -1), norm: str | None = None,
+) -> Tensor:  # fmt: skip
+    """`hfftn` along the last two dims."""
+    return _half_n("hfft2", input, s, dim, norm, False)
+
+
+@composed(namespace="fft", method=False)
+def ihfft2(
+    input: Tensor, s: int | Sequence[int] | None = None,
+    dim: int | Sequence[int] | None = (-2, -1), norm: str | None = None,
+) -> Tensor:  # fmt: skip
+    """`ihfftn` along the last two dims."""
+    return _real_n("ihfft2", input, s, dim, norm, True)
+
+
+def _shifted(op: str, input: Any, dim: Any, back: bool) -> Tensor:
+    if not isinstance(input, Tensor):
+        raise errors.not_a_tensor(op, "input", input)
+    if dim is None:
+        dims: Ints = tuple(range(input.ndim))
+    else:
+        dims = int_list([dim] if isinstance(dim, int) else dim, op, "dim")
+        for d in dims:
+            _dim(op, input, d)
+    if not input.ndim:
+        raise errors_spectral.no_shift(op)
+    sizes = [input._shape[d] for d in dims]
+    made: Tensor = f.roll(input, tuple([(n + back) // 2 for n in sizes]), dims)
+    return made
+
+
+@op(namespace="fft", method=False)
+def fftshift(input: Tensor, dim: int | Sequence[int] | None = None) -> Tensor:
+    """The zero frequency brought from the front to the middle, along `dim` or all dims."""
+    return _shifted("fftshift", input, dim, False)
+
+
+@op(namespace="fft", method=False)
+def ifftshift(input: Tensor, dim: int | Sequence[int] | None = None) -> Tensor:
+    """The inverse of `fftshift`."""
+    return _shifted("ifftshift", input, dim, True)

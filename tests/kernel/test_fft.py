@@ -1,0 +1,132 @@
+"""Fourier transforms on the device: every radix, chirps, batches, both directions, and accuracy."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import ftensor as ft
+from ftensor.execute.fft import unit_roots
+from ftensor.kernels.skeletons.fft import MOST_RADIX, RADICES, radices
+
+# Every radix alone, first and not first; primes as radices and by chirps; lengths of several passes
+# whose vectors are whole, or not.
+LENGTHS = (
+    1,
+    2,
+    3,
+    4,
+    5,
+    7,
+    8,
+    9,
+    16,
+    25,
+    30,
+    61,
+    64,
+    67,
+    77,
+    100,
+    134,
+    360,
+    1000,
+    1024,
+    3 * 31 * 7,
+)
+PI = np.arccos(np.longdouble(-1))
+EPS = {"complex64": 2.0**-24, "complex128": 2.0**-53}
+
+
+def signal(rows: int, n: int, of: str) -> np.ndarray[Any, Any]:
+    rng = np.random.default_rng(n)
+    x = rng.standard_normal((rows, n)) + 1j * rng.standard_normal((rows, n))
+    return x.astype(of)
+
+
+def ours(x: np.ndarray[Any, Any]) -> Any:
+    return ft.tensor(x)
+
+
+def exact(x: np.ndarray[Any, Any], inverse: bool) -> np.ndarray[Any, Any]:
+    """The transforms in extended precision, by their definition."""
+    n = x.shape[1]
+    k = np.arange(n)
+    angle, powers = k * (2 * PI / n), k[:, None] * k % n
+    c, s = np.cos(angle)[powers], np.sin(angle)[powers] * (1 if inverse else -1)
+    re, im = x.real.astype(np.longdouble), x.imag.astype(np.longdouble)
+    return np.asarray((re @ c - im @ s) + 1j * (re @ s + im @ c))
+
+
+def off(made: Any, right: np.ndarray[Any, Any]) -> float:
+    """The root of the mean square error, relative to the values'."""
+    got = made.cpu().numpy().astype(np.clongdouble)
+    assert got.shape == right.shape
+    return float(np.sqrt((abs(got - right) ** 2).mean() / (abs(right) ** 2).mean()))
+
+
+@pytest.mark.parametrize("of", ["complex64", "complex128"])
+@pytest.mark.parametrize("n", LENGTHS)
+def test_lengths(n: int, of: str) -> None:
+    x = signal(3, n, of)
+    on = ours(x)
+    bound = EPS[of] * (2 + np.log2(n)) * (6 if radices(n) is None else 1)
+    back = exact(x, True)
+    assert off(ft.fft.fft(on), exact(x, False)) < bound
+    assert off(ft.fft.ifft(on, norm="forward"), back) < bound
+    assert off(ft.fft.ifft(on), back / n) < bound
+
+
+@pytest.mark.core
+def test_one_pass_a_launch() -> None:
+    """A row that is shared by all units, each of its passes a launch."""
+    x = signal(1, 3 * 65536, "complex64")
+    right = np.fft.fft(x.astype(np.complex128))
+    assert off(ft.fft.fft(ours(x)), right) < 1e-6
+    assert (
+        off(ft.fft.ifft(ours(x), norm="ortho"), np.fft.ifft(x.astype(np.complex128), norm="ortho"))
+        < 1e-6
+    )
+
+
+@pytest.mark.core
+def test_rows_of_several_units() -> None:
+    x = signal(300, 240, "complex64")
+    assert off(ft.fft.fft(ours(x)), np.fft.fft(x.astype(np.complex128))) < 1e-6
+
+
+@pytest.mark.parametrize("n", [5, 8, 9, 64, 67, 96, 100])
+def test_real_signals(n: int) -> None:
+    x = signal(4, n, "complex64").real.copy()
+    half = np.fft.rfft(x.astype(np.float64))
+    assert off(ft.fft.rfft(ours(x)), half) < 1e-6
+    assert off(ft.fft.irfft(ours(half.astype(np.complex64)), n=n), x) < 1e-6
+    assert off(ft.fft.ihfft(ours(x), norm="forward"), half.conj()) < 1e-6
+
+
+def test_what_lies_elsewhere_in_a_storage() -> None:
+    x = signal(6, 48, "complex64")
+    for view, same in (
+        (ours(x)[1:, 5:40], x[1:, 5:40]),
+        (ours(x).T, x.T),
+        (ours(x)[::2, ::3], x[::2, ::3]),
+    ):
+        assert off(ft.fft.fft(view), np.fft.fft(same.astype(np.complex128))) < 1e-6
+
+
+def test_roots_of_unity() -> None:
+    for n in (3, 8, 1000, 999983):
+        k = np.arange(0, n, max(1, n // 500))
+        angle = k * (2 * PI / n)
+        right = np.cos(angle) - 1j * np.sin(angle)
+        assert abs(unit_roots(k, n) - right).max() < 2.0**-53 * 2
+
+
+def test_radices_make_the_length() -> None:
+    assert all(
+        r in RADICES or (r % 2 and r <= MOST_RADIX) for n in range(2, 500) for r in radices(n) or ()
+    )
+    assert all(np.prod(radices(n) or (n,)) == n for n in range(2, 500))
+    assert radices(67) is None and radices(2 * 61) == (2, 61)
