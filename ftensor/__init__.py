@@ -3,7 +3,7 @@
 import sys as _sys
 from types import ModuleType as _ModuleType
 
-from . import fpga, return_types
+from . import fpga, random, return_types
 from ._device import (
     device,
     get_default_device,
@@ -66,6 +66,7 @@ from .interop.torch import from_torch
 from .ops import bind as _bind
 from .ops import load as _load
 from .ops.absent import of_module as _of_module
+from .random import Generator, get_rng_state, initial_seed, manual_seed, seed, set_rng_state
 from .rows.spelling import show_types_in as _show_types_in
 from .runtime.fallback import FallbackWarning, fallback_report, get_fallback, set_fallback
 
@@ -85,7 +86,7 @@ def __dir__() -> list[str]:
 
 
 def _is_hidden(value: object) -> bool:
-    shown = isinstance(value, _bind.Namespace) or value in (fpga, return_types)
+    shown = isinstance(value, _bind.Namespace) or value in (fpga, random, return_types)
     return isinstance(value, _ModuleType) and not shown
 
 
@@ -94,4 +95,4 @@ def __getattr__(name: str) -> object:
 
 
 __all__ = __dir__()
-_show_types_in(_sys.modules[__name__], fpga)
+_show_types_in(_sys.modules[__name__], fpga, random)

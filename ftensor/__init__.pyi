@@ -18,6 +18,7 @@ from . import return_types as _return_types
 _Number = _complex | np.generic
 
 from . import fpga as fpga
+from . import random as random
 from . import return_types as return_types
 from ._device import device as device
 from ._device import get_default_device as get_default_device
@@ -76,6 +77,12 @@ from .interop.numpy import from_numpy as from_numpy
 from .interop.state import load as load
 from .interop.state import save as save
 from .interop.torch import from_torch as from_torch
+from .random import Generator as Generator
+from .random import get_rng_state as get_rng_state
+from .random import initial_seed as initial_seed
+from .random import manual_seed as manual_seed
+from .random import seed as seed
+from .random import set_rng_state as set_rng_state
 from .runtime.fallback import FallbackWarning as FallbackWarning
 from .runtime.fallback import fallback_report as fallback_report
 from .runtime.fallback import get_fallback as get_fallback
@@ -161,6 +168,13 @@ def all(input: _Tensor, dim: _int | Sequence[_int] | None=None, keepdim: _bool=F
 def all(input: _Tensor, *, axis: _int | Sequence[_int], keepdims: _bool=False, out: _Tensor | None=None) -> _Tensor: ...
 def allclose(input: _Tensor, other: _Tensor, rtol: _float=1e-05, atol: _float=1e-08, equal_nan: _bool=False) -> _bool:
     """Whether `isclose` holds for every element."""
+def alpha_dropout(input: _Tensor, p: _float, train: _bool) -> _Tensor:
+    """Where `train`, SELU's limit in place of elements, each with probability `p`, then scaled and
+    shifted so that mean 0 and variance 1 stay; else the input. RuntimeError for what is no
+    probability.
+    """
+def alpha_dropout_(input: _Tensor, p: _float, train: _bool) -> _Tensor:
+    """`alpha_dropout` in place."""
 @overload
 def amax(input: _Tensor, dim: _int | Sequence[_int] | None=(), keepdim: _bool=False, *, out: _Tensor | None=None) -> _Tensor:
     """The largest element over `dim`; NaN where there is one.
@@ -346,6 +360,15 @@ def avg_pool1d(input: _Tensor, kernel_size: Any, stride: Any=None, padding: Any=
     """
 def baddbmm(input: _Tensor, batch1: _Tensor, batch2: _Tensor, *, beta: Any=1, alpha: Any=1, out: _Tensor | None=None) -> _Tensor:
     """`addmm` for each pair of two batches of matrices."""
+@overload
+def bernoulli(input: _Tensor, *, generator: Any=None, out: _Tensor | None=None) -> _Tensor:
+    """Ones and zeros in `input`'s shape and dtype: ones of the probability that the element of
+    `input` says, or, in all places, of the probability `p`.
+
+    RuntimeError for a `p` that is no probability. An element below 0 counts as 0, one above 1 as 1.
+    """
+@overload
+def bernoulli(input: _Tensor, p: _float | None, *, generator: Any=None) -> _Tensor: ...
 def bilinear(input1: _Tensor, input2: _Tensor, weight: _Tensor, bias: _Tensor | None=None) -> _Tensor:
     """input1^T @ weight[k] @ input2 + bias[k] for each k: (..., m), (..., n), (k, m, n) give
     (..., k). RuntimeError for shapes that don't fit.
@@ -354,6 +377,13 @@ def bincount(input: _Tensor, weights: _Tensor | None=None, minlength: _int=0, *,
     """How often each number from 0 on is there, or the sums of its `weights`; at least `minlength`
     counts. int64, float32 for weights of float32, float64 for others. RuntimeError for negative
     numbers, others than whole ones, and other than one dim.
+    """
+def binomial(count: _Tensor, prob: _Tensor, generator: Any=None, *, out: _Tensor | None=None) -> _Tensor:
+    """How many of `count` tries succeed, each with probability `prob`, in the dtype of `count`;
+    the two are broadcast together. NumPy computes it on the host.
+
+    ValueError for tensors that are not floating-point. A negative count counts as 0, a probability
+    below 0 as 0, one above 1 as 1.
     """
 def bitwise_and(input: _Tensor, other: _Tensor | _Number, *, out: _Tensor | None=None) -> _Tensor:
     """The bits set in both.
@@ -639,6 +669,12 @@ def divide(input: _Tensor, other: _Tensor | _Number, *, rounding_mode: str | Non
     """
 def dot(input: _Tensor, tensor: _Tensor, *, out: _Tensor | None=None) -> _Tensor:
     """The sum of two vectors' products."""
+def dropout(input: _Tensor, p: _float, train: _bool) -> _Tensor:
+    """Where `train`, zeros in place of elements, each with probability `p`, and the others times
+    1 / (1 - p); else the input. RuntimeError for what is no probability.
+    """
+def dropout_(input: _Tensor, p: _float, train: _bool) -> _Tensor:
+    """`dropout` in place."""
 @overload
 def dsplit(input: _Tensor, sections: _int | _Tensor) -> tuple[_Tensor, ...]:
     """As hsplit, along dim 2."""
@@ -716,6 +752,14 @@ def expm1(input: _Tensor, *, out: _Tensor | None=None) -> _Tensor:
     """
 def eye(n: _int, m: _int | None=None, *, out: _Tensor | None=None, dtype: _dtype | None=None, layout: Any=None, device: DeviceLike | None=None, pin_memory: _bool | None=False, requires_grad: _bool=False) -> _Tensor:
     """Ones on the diagonal, else zeros."""
+def feature_alpha_dropout(input: _Tensor, p: _float, train: _bool) -> _Tensor:
+    """`alpha_dropout` of whole channels, which the first two dims tell apart."""
+def feature_alpha_dropout_(input: _Tensor, p: _float, train: _bool) -> _Tensor:
+    """`feature_alpha_dropout` in place."""
+def feature_dropout(input: _Tensor, p: _float, train: _bool) -> _Tensor:
+    """`dropout` of whole channels, which the first two dims tell apart."""
+def feature_dropout_(input: _Tensor, p: _float, train: _bool) -> _Tensor:
+    """`feature_dropout` in place."""
 def fill(input: _Tensor, value: Any) -> _Tensor:
     """A tensor like `input` with every element `value`."""
 def fix(input: _Tensor, *, out: _Tensor | None=None) -> _Tensor:
@@ -1228,6 +1272,16 @@ def mul(input: _Tensor, other: _Tensor | _Number, *, out: _Tensor | None=None) -
     Shapes are broadcast together; RuntimeError when they don't fit.
     `out` takes the result where its dtype can hold it, else RuntimeError.
     """
+def multinomial(input: _Tensor, num_samples: _int, replacement: _bool=False, *, generator: Any=None, out: _Tensor | None=None) -> _Tensor:
+    """Indices of categories, drawn with the probabilities that a row of `input` holds (they need
+    not sum to 1): `num_samples` for each row, as int64.
+
+    One draw is the largest of the probabilities divided by exponential numbers. Several are drawn
+    on the host, from random numbers of the device.
+
+    RuntimeError for rows that are no probabilities, for an input of more than 2 dims, or of
+    integers, and for more draws without `replacement` than there are categories.
+    """
 def multiply(input: _Tensor, other: _Tensor | _Number, *, out: _Tensor | None=None) -> _Tensor:
     """The product.
 
@@ -1278,6 +1332,8 @@ def narrow_copy(input: _Tensor, dim: _int, start: Any, length: Any) -> _Tensor:
     """`narrow`, copied into memory of its own or into `out`."""
 def native_batch_norm(input: _Tensor, weight: _Tensor | None, bias: _Tensor | None, running_mean: _Tensor | None, running_var: _Tensor | None, training: _bool, momentum: _float, eps: _float) -> tuple[_Tensor, _Tensor, _Tensor]:
     """(batch_norm, mean, 1 / deviation); the last two are empty unless `training`."""
+def native_dropout(input: _Tensor, p: _float, train: _bool | None) -> tuple[_Tensor, _Tensor]:
+    """(`dropout` of the input, a bool tensor that is true where an element stays)."""
 def native_group_norm(input: _Tensor, weight: _Tensor | None, bias: _Tensor | None, N: _int, C: _int, HxW: _int, group: _int, eps: _float) -> tuple[_Tensor, _Tensor, _Tensor]:
     """(group_norm, mean, 1 / deviation), for an input of N * C * HxW elements."""
 def native_layer_norm(input: _Tensor, normalized_shape: Sequence[_int], weight: _Tensor | None, bias: _Tensor | None, eps: _float) -> tuple[_Tensor, _Tensor, _Tensor]:
@@ -1317,6 +1373,16 @@ def norm(input: _Tensor, p: Any='fro', dim: _int | None=None, keepdim: _bool=Fal
     """The vector norm of order `p` of all elements or over `dim`; \"fro\" is the 2-norm."""
 @overload
 def norm(input: _Tensor, p: Any='fro', *, axis: _int | Sequence[_int], keepdims: _bool=False, dtype: _dtype | None=None, out: _Tensor | None=None) -> _Tensor: ...
+@overload
+def normal(mean: Any, std: Any=1.0, *, generator: Any=None, out: _Tensor | None=None) -> _Tensor:
+    """Numbers of the normal distribution, whose mean and standard deviation are two numbers
+    (then `size` is the shape), or a number or tensor for each element; these are broadcast
+    together, and the result has the dtype of `mean`, or `std`'s where that is a number.
+
+    RuntimeError for a negative `std`.
+    """
+@overload
+def normal(mean: Any, std: Any, size: _int | Sequence[_int], *, generator: Any=None, out: _Tensor | None=None, dtype: _dtype | None=None, layout: Any=None, device: DeviceLike | None=None, pin_memory: Any=False, requires_grad: Any=False) -> _Tensor: ...
 def not_equal(input: _Tensor, other: _Tensor | _Number, *, out: _Tensor | None=None) -> _Tensor:
     """Whether the elements differ; NaN differs from everything.
 
@@ -1348,6 +1414,12 @@ def pixel_shuffle(input: _Tensor, upscale_factor: _int) -> _Tensor:
     """(*, C * r * r, H, W) to (*, C, H * r, W * r). RuntimeError for channels that don't divide."""
 def pixel_unshuffle(input: _Tensor, downscale_factor: _int) -> _Tensor:
     """(*, C, H * r, W * r) to (*, C * r * r, H, W). RuntimeError for sizes that don't divide."""
+def poisson(input: _Tensor, generator: Any=None, *, out: _Tensor | None=None) -> _Tensor:
+    """How many events happen where `input` has their mean number: Poisson's distribution, in the
+    input's dtype. NumPy computes it on the host.
+
+    RuntimeError for a negative mean.
+    """
 def polar(abs: _Tensor, angle: _Tensor, *, out: _Tensor | None=None) -> _Tensor:
     """Complex numbers from their sizes and angles, which must both be float32 or both float64."""
 def polygamma(n: _int, input: _Tensor, *, out: _Tensor | None=None) -> _Tensor:
@@ -1390,6 +1462,32 @@ def rad2deg(input: _Tensor, *, out: _Tensor | None=None) -> _Tensor:
 
     Integer and bool inputs are computed in the default dtype.
     `out` takes the result where its dtype can hold it, else RuntimeError.
+    """
+def rand(*size: _int | Sequence[_int], generator: Any=None, out: _Tensor | None=None, dtype: _dtype | None=None, layout: Any=None, device: DeviceLike | None=None, pin_memory: _bool | None=False, requires_grad: _bool=False) -> _Tensor:
+    """Numbers of equal probability from 0 up to, but without, 1."""
+def rand_like(input: _Tensor, *, generator: Any=None, memory_format: Any=..., dtype: _dtype | None=None, layout: Any=None, device: DeviceLike | None=None, pin_memory: _bool | None=False, requires_grad: _bool=False) -> _Tensor:
+    """`rand` in `input`'s shape, dtype, device and memory order."""
+@overload
+def randint(high: Any, size: _int | Sequence[_int], *, generator: Any=None, out: _Tensor | None=None, dtype: _dtype | None=None, layout: Any=None, device: DeviceLike | None=None, pin_memory: _bool | None=False, requires_grad: _bool=False) -> _Tensor:
+    """Integers of equal probability from `low`, or 0, up to, but without, `high`; int64 unless
+    another dtype is given. RuntimeError for a range without numbers, or beyond the dtype.
+    """
+@overload
+def randint(low: Any, high: Any, size: _int | Sequence[_int], *, generator: Any=None, out: _Tensor | None=None, dtype: _dtype | None=None, layout: Any=None, device: DeviceLike | None=None, pin_memory: _bool | None=False, requires_grad: _bool=False) -> _Tensor: ...
+@overload
+def randint_like(input: _Tensor, high: Any, *, generator: Any=None, memory_format: Any=..., dtype: _dtype | None=None, layout: Any=None, device: DeviceLike | None=None, pin_memory: _bool | None=False, requires_grad: _bool=False) -> _Tensor:
+    """`randint` in `input`'s shape, dtype, device and memory order."""
+@overload
+def randint_like(input: _Tensor, low: Any, high: Any, *, generator: Any=None, memory_format: Any=..., dtype: _dtype | None=None, layout: Any=None, device: DeviceLike | None=None, pin_memory: _bool | None=False, requires_grad: _bool=False) -> _Tensor: ...
+def randn(*size: _int | Sequence[_int], generator: Any=None, out: _Tensor | None=None, dtype: _dtype | None=None, layout: Any=None, device: DeviceLike | None=None, pin_memory: _bool | None=False, requires_grad: _bool=False) -> _Tensor:
+    """Numbers of the normal distribution of mean 0 and variance 1."""
+def randn_like(input: _Tensor, *, generator: Any=None, memory_format: Any=..., dtype: _dtype | None=None, layout: Any=None, device: DeviceLike | None=None, pin_memory: _bool | None=False, requires_grad: _bool=False) -> _Tensor:
+    """`randn` in `input`'s shape, dtype, device and memory order."""
+def randperm(n: _int, *, generator: Any=None, out: _Tensor | None=None, dtype: _dtype | None=None, layout: Any=None, device: DeviceLike | None=None, pin_memory: _bool | None=False, requires_grad: _bool=False) -> _Tensor:
+    """The integers below `n` in a random order, each of equal probability; int64 unless another
+    dtype is given. RuntimeError for a dtype that cannot tell them apart.
+
+    Random keys of 64 bits are drawn on the device and put in order on the host.
     """
 def ravel(input: _Tensor) -> _Tensor:
     """All elements in one dim, copied unless they lie contiguously."""
@@ -1449,6 +1547,12 @@ def round(input: _Tensor, *, decimals: _int=0, out: _Tensor | None=None) -> _Ten
     """
 def row_stack(tensors: Sequence[_Tensor], *, out: _Tensor | None=None) -> _Tensor:
     """`cat` along the rows, of tensors made 2-d."""
+def rrelu(input: _Tensor, lower: _float=0.125, upper: _float=0.3333333333333333, training: _bool=False, generator: Any=None) -> _Tensor:
+    """Elements up to 0 times a slope, where `training` a random one from `lower` to `upper` for
+    each, else their mean. RuntimeError where `lower` is above `upper`.
+    """
+def rrelu_(input: _Tensor, lower: _float=0.125, upper: _float=0.3333333333333333, training: _bool=False, generator: Any=None) -> _Tensor:
+    """`rrelu` in place."""
 def rsqrt(input: _Tensor, *, out: _Tensor | None=None) -> _Tensor:
     """1 divided by the square root.
 

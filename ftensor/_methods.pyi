@@ -257,6 +257,15 @@ class Methods:
         """`addmm` for each pair of two batches of matrices."""
     def baddbmm_(self, batch1: _Tensor, batch2: _Tensor, *, beta: Any=1, alpha: Any=1) -> _Tensor:
         """In-place form of `baddbmm`: the result's shape and dtype must fit the tensor."""
+    @overload
+    def bernoulli(self, *, generator: Any=None, out: _Tensor | None=None) -> _Tensor:
+        """Ones and zeros in `input`'s shape and dtype: ones of the probability that the element of
+        `input` says, or, in all places, of the probability `p`.
+        """
+    @overload
+    def bernoulli(self, p: _float | None, *, generator: Any=None) -> _Tensor: ...
+    def bernoulli_(self, p: Any=0.5, *, generator: Any=None) -> _Tensor:
+        """Fill with ones of probability `p`, a number or a tensor of one for each element, else zeros."""
     def bfloat16(self, memory_format: _memory_format=...) -> _Tensor:
         """The same as `to(ftensor.bfloat16)`."""
     def bincount(self, weights: _Tensor | None=None, minlength: _int=0, *, out: _Tensor | None=None) -> _Tensor:
@@ -296,6 +305,10 @@ class Methods:
         """The same as `input.expand(size)`."""
     def byte(self, memory_format: _memory_format=...) -> _Tensor:
         """The same as `to(ftensor.uint8)`."""
+    def cauchy_(self, median: _float=0.0, sigma: _float=1.0, *, generator: Any=None) -> _Tensor:
+        """Fill with numbers of Cauchy's distribution: half of them lie within `sigma` of `median`.
+        RuntimeError unless `sigma` is above 0, and for integers.
+        """
     def cdouble(self, memory_format: _memory_format=...) -> _Tensor:
         """The same as `to(ftensor.complex128)`."""
     def ceil(self, *, out: _Tensor | None=None) -> _Tensor:
@@ -497,6 +510,10 @@ class Methods:
         """exp(input) - 1, accurate near 0."""
     def expm1_(self) -> _Tensor:
         """In-place form of `expm1`: the result's shape and dtype must fit the tensor."""
+    def exponential_(self, lambd: _float=1.0, *, generator: Any=None) -> _Tensor:
+        """Fill with numbers above 0 of the exponential distribution of rate `lambd` (its mean is
+        1 / lambd). RuntimeError unless `lambd` is above 0, and for integers.
+        """
     def fill(self, value: Any) -> _Tensor:
         """A tensor like `input` with every element `value`."""
     def fill_(self, value: Any) -> _Tensor:
@@ -564,6 +581,10 @@ class Methods:
         """Whether `input` is at least `other`."""
     def ge_(self, other: _Tensor | _Number) -> _Tensor:
         """In-place form of `ge`: the result's shape and dtype must fit the tensor."""
+    def geometric_(self, p: _float, *, generator: Any=None) -> _Tensor:
+        """Fill with how many tries it takes, 1 or more, until something of probability `p` happens.
+        RuntimeError unless `p` is between 0 and 1.
+        """
     def ger(self, vec2: _Tensor, *, out: _Tensor | None=None) -> _Tensor:
         """The products of every element of a vector with every one of another; dtypes are promoted."""
     @property
@@ -764,6 +785,10 @@ class Methods:
         """In-place form of `log2`: the result's shape and dtype must fit the tensor."""
     def log_(self) -> _Tensor:
         """In-place form of `log`: the result's shape and dtype must fit the tensor."""
+    def log_normal_(self, mean: _float=1.0, std: _float=2.0, *, generator: Any=None) -> _Tensor:
+        """Fill with exp(x) for x of the normal distribution of `mean` and `std`. RuntimeError unless
+        `std` is above 0.
+        """
     @overload
     def log_softmax(self, dim: _int, dtype: _dtype | None=None, *, out: _Tensor | None=None) -> _Tensor:
         """The logarithm of `softmax`."""
@@ -895,6 +920,10 @@ class Methods:
         """The product."""
     def mul_(self, other: _Tensor | _Number) -> _Tensor:
         """In-place form of `mul`: the result's shape and dtype must fit the tensor."""
+    def multinomial(self, num_samples: _int, replacement: _bool=False, *, generator: Any=None, out: _Tensor | None=None) -> _Tensor:
+        """Indices of categories, drawn with the probabilities that a row of `input` holds (they need
+        not sum to 1): `num_samples` for each row, as int64.
+        """
     def multiply(self, other: _Tensor | _Number, *, out: _Tensor | None=None) -> _Tensor:
         """The product."""
     def multiply_(self, other: _Tensor | _Number) -> _Tensor:
@@ -984,6 +1013,10 @@ class Methods:
         """The vector norm of order `p` of all elements or over `dim`; \"fro\" is the 2-norm."""
     @overload
     def norm(self, p: Any='fro', *, axis: _int | Sequence[_int], keepdims: _bool=False, dtype: _dtype | None=None, out: _Tensor | None=None) -> _Tensor: ...
+    def normal_(self, mean: _float=0.0, std: _float=1.0, *, generator: Any=None) -> _Tensor:
+        """Fill with numbers of the normal distribution. Both parts of a complex number have half the
+        variance. RuntimeError for a negative `std`.
+        """
     def not_equal(self, other: _Tensor | _Number, *, out: _Tensor | None=None) -> _Tensor:
         """Whether the elements differ; NaN differs from everything."""
     def not_equal_(self, other: _Tensor | _Number) -> _Tensor:
@@ -994,6 +1027,10 @@ class Methods:
         """The products of every element of a vector with every one of another; dtypes are promoted."""
     def permute(self, dims: Any, *more: _int) -> _Tensor:
         """A view with all dims in the order given."""
+    def poisson(self, generator: Any=None, *, out: _Tensor | None=None) -> _Tensor:
+        """How many events happen where `input` has their mean number: Poisson's distribution, in the
+        input's dtype. NumPy computes it on the host.
+        """
     def polygamma(self, n: _int) -> _Tensor: ...
     def polygamma_(self, n: _int) -> _Tensor:
         """In-place form of `polygamma`."""
@@ -1034,6 +1071,17 @@ class Methods:
         """Radians as degrees."""
     def rad2deg_(self) -> _Tensor:
         """In-place form of `rad2deg`: the result's shape and dtype must fit the tensor."""
+    @overload
+    def random_(self, *, generator: Any=None) -> _Tensor:
+        """Fill with integers of equal probability from `from` up to, but without, `to`. Without `from`
+        they begin at 0, without `to` they go up to the largest of the dtype; of a floating-point dtype
+        that is the largest up to which it holds each integer. RuntimeError for a range without
+        numbers, or beyond the dtype.
+        """
+    @overload
+    def random_(self, to: Any, *, generator: Any=None) -> _Tensor: ...
+    @overload
+    def random_(self, from_: Any, to: Any, *, generator: Any=None) -> _Tensor: ...
     def ravel(self) -> _Tensor:
         """All elements in one dim, copied unless they lie contiguously."""
     @property
@@ -1293,6 +1341,10 @@ class Methods:
         """
     def unfold(self, dimension: _int, size: _int, step: _int) -> _Tensor:
         """A view of all windows of `size` entries of a dim, one every `step`, as a new last dim."""
+    def uniform_(self, from_: Any=0.0, to: Any=1.0, *, generator: Any=None) -> _Tensor:
+        """Fill with numbers of equal probability from `from` up to, but without, `to`: those that the
+        result's dtype holds exactly between 0 and 1 in equal steps, times the distance, plus `from`.
+        """
     def unique(self, sorted: _bool=True, return_inverse: _bool=False, return_counts: _bool=False, dim: _int | None=None) -> _Tensor | tuple[_Tensor, ...]:
         """Each element once, in order, or each slice along `dim`, in lexicographic order; where each
         element of the input is among them, and how often. NaN differs from NaN. RuntimeError for slices

@@ -95,7 +95,9 @@ def typed(form: str, name: str, call: Callable[..., Any], method: bool) -> str:
     named = returned == "tuple[Tensor, Tensor]" and hasattr(ft.return_types, name)
     if named or "(" in returned:
         returned = f"_return_types.{name}"
-    node = ast.parse(f"def f{inside.replace('ftensor.', '')}: ...").body[0]
+    # As in torch's types: Python has no argument `from`, which is given by its place.
+    inside = re.sub(r"\bfrom\b", "from_", inside.replace("ftensor.", ""))
+    node = ast.parse(f"def f{inside}: ...").body[0]
     assert isinstance(node, ast.FunctionDef)
     words, said = node.args, inspect.unwrap(call).__annotations__
     given = [*[None] * (len(words.args) - len(words.defaults)), *words.defaults, *words.kw_defaults]

@@ -73,13 +73,15 @@ def helper_files(key: KernelKey) -> list[str]:
         "bessel.h": "ftk_" in text,
         "locate.h": bool(indices(key)),
         "position.h": "FT_POSITION" in text,
+        "random.h": "ftr_" in text,
     }
     return [name for name, wanted in asked.items() if wanted]
 
 
 def dropped_bits(key: KernelKey) -> list[int]:
     """What a narrow output rounds away between steps, where the helpers ask for it; else []."""
-    if "ftb_" not in _expressions(key):
+    text = _expressions(key)
+    if "ftb_" not in text and "ftr_" not in text:
         return []
     return [DROPPED_BITS.get(key.outs[0].dtype.name, 0) if key.outs else 0]
 

@@ -62,6 +62,11 @@ def adaptive_max_pool3d_with_indices(input: _Tensor, output_size: Any, return_in
     3, None being the input's). Those of one dim overlap by one where it does not divide. ValueError
     for too few dims, RuntimeError for other sizes.
     """
+def alpha_dropout(input: _Tensor, p: _float=0.5, training: _bool=False, inplace: _bool=False) -> _Tensor:
+    """Where `training`, SELU's limit in place of elements, each with probability `p`, then scaled
+    and shifted so that mean 0 and variance 1 stay; else the input. ValueError for what is no
+    probability.
+    """
 def avg_pool1d(input: _Tensor, kernel_size: Any, stride: Any=None, padding: Any=0, ceil_mode: _bool=False, count_include_pad: _bool=True) -> _Tensor:
     """The mean of each window of an input (N, C, L) or (C, L). Windows lie `stride` apart
     (`kernel_size` where it is not given); the zeros of `padding` count unless
@@ -153,6 +158,20 @@ def cross_entropy(input: _Tensor, target: _Tensor, weight: _Tensor | None=None, 
     """`nll_loss` of log_softmax(input); a floating-point target of the input's shape holds
     probabilities of all classes. RuntimeError for a `label_smoothing` outside [0, 1].
     """
+def dropout(input: _Tensor, p: _float=0.5, training: _bool=True, inplace: _bool=False) -> _Tensor:
+    """Where `training`, zeros in place of elements, each with probability `p`, and the others
+    times 1 / (1 - p); else the input. ValueError for what is no probability.
+    """
+def dropout1d(input: _Tensor, p: _float=0.5, training: _bool=True, inplace: _bool=False) -> _Tensor:
+    """`dropout` of whole channels of a (batch, channels, length) or (channels, length) input."""
+def dropout2d(input: _Tensor, p: _float=0.5, training: _bool=True, inplace: _bool=False) -> _Tensor:
+    """`dropout` of whole channels of a (batch, channels, height, width) input. One of 3 dims is
+    taken as (batch, channels, length), which torch means to change.
+    """
+def dropout3d(input: _Tensor, p: _float=0.5, training: _bool=True, inplace: _bool=False) -> _Tensor:
+    """`dropout` of whole channels of a (batch, channels, depth, height, width) input; one of 4
+    dims has no batch.
+    """
 def elu(input: _Tensor, alpha: _float=1.0, inplace: _bool=False) -> _Tensor:
     """The value; for negative ones alpha * expm1(value)."""
 def elu_(input: _Tensor, alpha: Any=1.0) -> _Tensor:
@@ -170,6 +189,8 @@ def embedding_bag(input: _Tensor, weight: _Tensor, offsets: _Tensor | None=None,
 
     ValueError for shapes and modes that there are not.
     """
+def feature_alpha_dropout(input: _Tensor, p: _float=0.5, training: _bool=False, inplace: _bool=False) -> _Tensor:
+    """`alpha_dropout` of whole channels, which the first two dims tell apart."""
 def fold(input: _Tensor, output_size: Any, kernel_size: Any, dilation: Any=1, padding: Any=0, stride: Any=1) -> _Tensor:
     """Columns (N, C * kernel elements, windows), as `unfold` makes them, added up where they were
     in an image of `output_size`. RuntimeError for other shapes and sizes that don't fit.
@@ -394,6 +415,10 @@ def relu_(input: _Tensor) -> _Tensor:
 def rms_norm(input: _Tensor, normalized_shape: Sequence[_int], weight: _Tensor | None=None, eps: _float | None=None) -> _Tensor:
     """x / sqrt(mean(x * x) + eps) * weight over the last dims; `eps` is the dtype's where it is not
     given. RuntimeError where shapes don't fit.
+    """
+def rrelu(input: _Tensor, lower: _float=0.125, upper: _float=0.3333333333333333, training: _bool=False, inplace: _bool=False) -> _Tensor:
+    """Elements up to 0 times a slope, where `training` a random one from `lower` to `upper` for
+    each, else their mean. RuntimeError where `lower` is above `upper`.
     """
 def scaled_dot_product_attention(query: _Tensor, key: _Tensor, value: _Tensor, attn_mask: _Tensor | None=None, dropout_p: _float=0.0, is_causal: _bool=False, *, scale: _float | None=None, enable_gqa: _bool=False) -> _Tensor:
     """softmax(query @ key^T * scale + mask) @ value, for (..., L, E), (..., S, E), (..., S, V).

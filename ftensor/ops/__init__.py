@@ -27,6 +27,7 @@ MODULES = (
     "ops.nn.loss", "ops.nn.class_loss", "ops.nn.distance", "ops.nn.norm", "ops.nn.attention",
     "ops.nn.embedding", "ops.nn.shuffle", "ops.nn.conv", "ops.nn.pool", "ops.nn.adaptive",
     "ops.nn.unfold",
+    "ops.random.create", "ops.random.fill", "ops.random.choose", "ops.nn.dropout",
 )  # fmt: skip
 
 

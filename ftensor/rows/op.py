@@ -23,6 +23,7 @@ class Promote(Enum):
     FLOAT_REAL = "as INT_TO_FLOAT, but a complex input gives its real dtype"
     REAL_TO_COMPLEX = "a real input gives the complex dtype"
     WIDE = "compute in double precision, where the device has it, for a result of any dtype"
+    FLOATING = "compute in double for float64, else in single precision, for a result of any dtype"
     INT_TO_LONG = "bool and integers become int64"
     TRUTH = "compute with truth values; uint8 for uint8, else bool"
     COUNT = "both are int64"
@@ -38,6 +39,8 @@ def dtypes_through(promote: Promote, common: dtype, wide: bool = True) -> tuple[
     if promote is Promote.WIDE:
         real = float64 if wide else float32
         return (real.to_complex() if common.is_complex else real), common
+    if promote is Promote.FLOATING:
+        return (common if common is float64 else float32), common
     if promote is Promote.TRUTH:
         return bool_, uint8 if common is uint8 else bool_
     if promote in (Promote.INT_TO_FLOAT, Promote.FLOAT_REAL) and common.kind in "bui":

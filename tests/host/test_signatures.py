@@ -11,6 +11,7 @@ from ftensor.rows.catalogue import ENTRIES, Entry
 from ftensor.rows.op import Promote, Reduce
 from ftensor.rows.spelling import signature_text
 
+FOR_OPS = (Promote.WIDE, Promote.FLOATING)  # of rows that fill memory
 CALLED = {name: entry for name, entry in ENTRIES.items() if not entry.prop}
 
 
@@ -49,8 +50,7 @@ def test_what_an_op_gives_is_said() -> None:
     assert set(silent) <= {"__setitem__"}
 
 
-@pytest.mark.parametrize("promote", [p for p in Promote if p is not Promote.WIDE])
+@pytest.mark.parametrize("promote", [p for p in Promote if p not in FOR_OPS])
 def test_a_reduction_of_every_promotion_has_help(promote: Promote) -> None:
-    """`WIDE` is for rows that fill memory."""
     made = make_reduction(Reduce("own", "a", "x + y", "K(0)", promote=promote))
     assert made.__doc__ and "`dim` is an int" in made.__doc__

@@ -92,12 +92,14 @@ def test_a_type_checker_understands_calls(tmp_path: Path) -> None:
 SPACES = [module for module in sys.modules.values() if isinstance(module, Namespace)]
 
 
-@pytest.mark.parametrize("module", [ft, ft.fpga, *SPACES], ids=lambda module: module.__name__)
+@pytest.mark.parametrize(
+    "module", [ft, ft.fpga, ft.random, *SPACES], ids=lambda module: module.__name__
+)
 def test_what_dir_shows_is_what_a_user_calls(module: ModuleType) -> None:
     names = dir(module)
     assert names == sorted(names)
     modules = [v for n in names if isinstance(v := getattr(module, n), ModuleType)]
-    assert all(v in (ft.fpga, ft.return_types) or v in SPACES for v in modules)
+    assert all(v in (ft.fpga, ft.random, ft.return_types) or v in SPACES for v in modules)
     assert not {"Any", "TYPE_CHECKING", "annotations", "Path"} & set(names)
 
 
@@ -111,7 +113,12 @@ def test_modules_can_be_imported_though_dir_leaves_them_out() -> None:
     files = {p.stem for p in PACKAGE.glob("*.py")} | {
         p.name for p in PACKAGE.iterdir() if p.is_dir()
     }
-    assert files & set(dir(ft)) == {"fpga", "nn", "return_types"}  # no module hides a function
+    assert files & set(dir(ft)) == {
+        "fpga",
+        "nn",
+        "random",
+        "return_types",
+    }  # no module hides a function
 
 
 def test_signatures_show_types_without_quotes() -> None:

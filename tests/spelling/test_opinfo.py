@@ -56,7 +56,7 @@ IN_ORDER: dict[str, Callable[..., Any]] = {
 def function(name: str) -> Callable[..., Any] | None:
     """ftensor's function (or method) of a name of the database."""
     entry = ENTRIES.get(name)
-    return None if entry is None or name in UNDETERMINED else entry.call
+    return None if entry is None or name in UNDETERMINED | NO_SAMPLES else entry.call
 
 
 # The first of these that an op has gets the first samples, the others the largest of these.
@@ -84,6 +84,14 @@ ELSEWHERE = {
     "nn.functional.max_pool2d_with_indices nn.functional.max_pool3d_with_indices "
     "nn.functional.fold nn.functional.lp_pool1d nn.functional.lp_pool2d nn.functional.lp_pool3d",
     "tests/kernel/test_order.py": "vander",
+    "nn.functional.lp_pool1d nn.functional.lp_pool2d nn.functional.lp_pool3d",
+    "tests/spelling/test_random.py": "rand randn randint randperm rand_like randn_like "
+    "randint_like normal normal_ uniform_ log_normal_ exponential_ cauchy_ geometric_ random_ "
+    "bernoulli bernoulli_ multinomial poisson binomial dropout dropout_ feature_dropout "
+    "feature_dropout_ alpha_dropout alpha_dropout_ feature_alpha_dropout feature_alpha_dropout_ "
+    "native_dropout rrelu rrelu_ nn.functional.dropout nn.functional.dropout1d "
+    "nn.functional.dropout2d nn.functional.dropout3d nn.functional.alpha_dropout "
+    "nn.functional.feature_alpha_dropout nn.functional.rrelu",
 }
 NO_SAMPLES = {name for names in ELSEWHERE.values() for name in names.split()}
 

@@ -18,7 +18,7 @@ from .text import Reader, tokens
 # All that a function unit may call. Each knows by its #if what of it a compute type has.
 FILES = (
     "vitis/words.h", "convert.h", "math.h", "complex.h", "binary.h", "special.h", "bessel.h",
-    "position.h",
+    "position.h", "random.h",
 )  # fmt: skip
 _DEFINE = re.compile(r"#\s*define\s+(\w+)(\(([^)]*)\))?[ \t]*(.*)")
 

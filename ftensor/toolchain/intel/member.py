@@ -18,7 +18,7 @@ OF_THE_FILE = ("FT_LANES", "FT_N", "FT_FP64", "FT_MAX_DIMS")
 UNUSED = ("FT_GRID_STRIDE",)
 # Words of a reduction's state, which every member defines for itself.
 STATE = ("FT_S", "ft_identity", "ft_combine", "ft_choose", "ft_turn")
-OWN_NAME = re.compile(r"\b(?:ft[xb]?_\w+|FT_C)\b")
+OWN_NAME = re.compile(r"\b(?:ft[xbr]?_\w+|FT_C)\b")
 DEFINED = re.compile(r"^[ \t]*#[ \t]*define[ \t]+(\w+)", re.M)
 WORDS = {1: "uchar", 2: "ushort", 4: "int", 8: "long", 16: "long"}
 
@@ -86,7 +86,8 @@ def _helpers(keys: Sequence[KernelKey]) -> list[str]:
     dropped = [bits for key in keys for bits in source.dropped_bits(key)][:1]
     lines += [f"#define FT_DROPPED_BITS {bits}" for bits in dropped]
     wanted = {name: None for key in keys for name in source.helper_files(key)}
-    order = ("math.h", "complex.h", "binary.h", "special.h", "bessel.h", "locate.h", "position.h")
+    order = ("math.h", "complex.h", "binary.h", "special.h", "bessel.h", "locate.h")
+    order += ("position.h", "random.h")
     return lines + [source.kernel_file(n) for n in order if n == "math.h" or n in wanted]
 
 

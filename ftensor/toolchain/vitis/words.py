@@ -75,7 +75,7 @@ def text_of(key: KernelKey) -> str:
 
 def dropped_bits(key: KernelKey) -> int:
     """What a narrow output rounds away between steps; 0 where no expression asks."""
-    if "ftb_" not in text_of(key) or not key.outs:
+    if not key.outs or not any(word in text_of(key) for word in ("ftb_", "ftr_")):
         return 0
     return source.DROPPED_BITS.get(key.outs[0].dtype.name, 0)
 
@@ -99,8 +99,9 @@ def opening(space: str, keys: Sequence[KernelKey]) -> list[str]:
     text = " ".join(text_of(key) for key in keys)
     if compute.is_complex or "ft_c" in text or any(p.sees == COMPLEX for k in keys for p in k.outs):
         helpers.append("complex")
-    if "ftb_" in text:
+    if "ftb_" in text or "ftr_" in text:
         lines.append(f"#define FT_DROPPED_BITS {max(dropped_bits(key) for key in keys)}")
+    if "ftb_" in text:
         helpers.append("binary")
     if "ftx_" in text:
         helpers.append("special")
@@ -108,6 +109,8 @@ def opening(space: str, keys: Sequence[KernelKey]) -> list[str]:
         helpers.append("bessel")
     if "FT_POSITION" in text:
         helpers.append("position")
+    if "ftr_" in text:
+        helpers.append("random")
     return [*lines, f"namespace {space} {{", *(f'#include "ftensor/{h}.h"' for h in helpers)]
 
 

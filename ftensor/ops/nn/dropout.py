@@ -1,0 +1,288 @@
+"""Dropout in its forms, and the random slopes of `rrelu`."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from ... import dtypes, errors
+from ..._tensor import Tensor
+from ...errors import random as errors_random
+from ...execute.copy import into
+from ...rows.catalogue import op
+from ..compose import f
+from ..random.draw import ALPHA_DROPOUT, DROPOUT, RRELU, drawn
+from ..random.fill import chance
+from ..view.arguments import layout
+from .activation import SELU_ALPHA, SELU_SCALE
+
+# Of SELU: what alpha dropout sets in the place of a value, minus its limit far below 0.
+_ALPHA = SELU_ALPHA * SELU_SCALE
+
+
+def _checked(input: Tensor, p: Any, type_: type[Exception] = RuntimeError) -> float:
+    layout(input, "dropout")
+    if not 0 <= p <= 1:
+        raise errors_random.dropout_probability(p, type_)
+    return float(p)
+
+
+def _fractions(input: Tensor) -> None:
+    if input._dtype.is_complex:
+        raise errors.not_implemented_for("dropout", input._dtype)
+    if input._dtype.kind != "f":
+        raise errors_random.dropout_cast(input._dtype)
+
+
+def _numbers(p: float) -> tuple[float, float]:
+    """The probability to stay, and the factor of what stays."""
+    return 1 - p, 1 / (1 - p) if p < 1 else 0.0
+
+
+def _alpha_numbers(p: float) -> tuple[float, float, float]:
+    """The factor of what stays, and what is added to it and to the others, so that mean 0 and
+    variance 1 are kept (Klambauer and others: Self-normalizing neural networks, 2017)."""
+    if p == 1:
+        return 0.0, 0.0, 0.0
+    gain = 1 / math.sqrt((_ALPHA * _ALPHA * p + 1) * (1 - p))
+    return gain, _ALPHA * gain * p, _ALPHA * gain * (p - 1)
+
+
+def _dropped(input: Tensor, p: float, out: Tensor | None) -> Tensor:
+    _fractions(input)
+    made = f.empty_like(input) if out is None else out
+    return drawn("dropout", DROPOUT, _numbers(p), made, None, (input,))
+
+
+def _alpha_dropped(input: Tensor, p: float, out: Tensor | None) -> Tensor:
+    _fractions(input)
+    made = f.empty_like(input) if out is None else out
+    gain, up, down = _alpha_numbers(p)
+    return drawn("alpha_dropout", ALPHA_DROPOUT, (1 - p, gain, up, down), made, None, (input,))
+
+
+def _by_feature(input: Tensor, p: float, alpha: bool, out: Tensor | None) -> Tensor:
+    """Dropout that one draw decides for a whole channel (the first two dims)."""
+    if input.ndim < 2:
+        raise errors_random.feature_dims(input.ndim)
+    _fractions(input)
+    shape = (*input._shape[:2], *(1,) * (input.ndim - 2))
+    stays = chance(f.empty(shape, dtype=input._dtype, device=input._storage.device), 1 - p)
+    if alpha:
+        gain, up, down = _alpha_numbers(p)
+        made = input * (stays * gain) + (stays * (up - down) + down)
+    else:
+        made = input * (stays * _numbers(p)[1])
+    return into("dropout", out, made)
+
+
+def _trained(run: Any, input: Tensor, p: Any, train: Any, out: Tensor | None) -> Tensor:
+    p = _checked(input, p)
+    if not train or not p or not input.numel():
+        return input
+    made: Tensor = run(input, p, out)
+    return made
+
+
+def _feature(input: Tensor, p: float, out: Tensor | None) -> Tensor:
+    return _by_feature(input, p, False, out)
+
+
+def _alpha_feature(input: Tensor, p: float, out: Tensor | None) -> Tensor:
+    return _by_feature(input, p, True, out)
+
+
+@op(method=False)
+def dropout(input: Tensor, p: float, train: bool) -> Tensor:
+    """Where `train`, zeros in place of elements, each with probability `p`, and the others times
+    1 / (1 - p); else the input. RuntimeError for what is no probability.
+    """
+    return _trained(_dropped, input, p, train, None)
+
+
+@op(method=False)
+def dropout_(input: Tensor, p: float, train: bool) -> Tensor:
+    """`dropout` in place."""
+    return _trained(_dropped, input, p, train, input)
+
+
+@op(method=False)
+def feature_dropout(input: Tensor, p: float, train: bool) -> Tensor:
+    """`dropout` of whole channels, which the first two dims tell apart."""
+    return _trained(_feature, input, p, train, None)
+
+
+@op(method=False)
+def feature_dropout_(input: Tensor, p: float, train: bool) -> Tensor:
+    """`feature_dropout` in place."""
+    return _trained(_feature, input, p, train, input)
+
+
+@op(method=False)
+def alpha_dropout(input: Tensor, p: float, train: bool) -> Tensor:
+    """Where `train`, SELU's limit in place of elements, each with probability `p`, then scaled and
+    shifted so that mean 0 and variance 1 stay; else the input. RuntimeError for what is no
+    probability.
+    """
+    return _trained(_alpha_dropped, input, p, train, None)
+
+
+@op(method=False)
+def alpha_dropout_(input: Tensor, p: float, train: bool) -> Tensor:
+    """`alpha_dropout` in place."""
+    return _trained(_alpha_dropped, input, p, train, input)
+
+
+@op(method=False)
+def feature_alpha_dropout(input: Tensor, p: float, train: bool) -> Tensor:
+    """`alpha_dropout` of whole channels, which the first two dims tell apart."""
+    return _trained(_alpha_feature, input, p, train, None)
+
+
+@op(method=False)
+def feature_alpha_dropout_(input: Tensor, p: float, train: bool) -> Tensor:
+    """`feature_alpha_dropout` in place."""
+    return _trained(_alpha_feature, input, p, train, input)
+
+
+@op(method=False)
+def native_dropout(input: Tensor, p: float, train: bool | None) -> tuple[Tensor, Tensor]:
+    """(`dropout` of the input, a bool tensor that is true where an element stays)."""
+    p = _checked(input, p)
+    if train is False or not p:
+        return input.clone(), f.ones_like(input, dtype=dtypes.bool)
+    _fractions(input)
+    stays = chance(f.empty_like(input, dtype=dtypes.bool), 1 - p)
+    return input * stays * _numbers(p)[1], stays
+
+
+def _functional(run: Any, input: Tensor, p: Any, training: Any, inplace: Any) -> Tensor:
+    p = _checked(input, p, ValueError)
+    return _trained(run, input, p, training, input if inplace else None)
+
+
+@op(name="dropout", namespace="nn.functional", method=False)
+def nn_dropout(
+    input: Tensor, p: float = 0.5, training: bool = True, inplace: bool = False
+) -> Tensor:
+    """Where `training`, zeros in place of elements, each with probability `p`, and the others
+    times 1 / (1 - p); else the input. ValueError for what is no probability.
+    """
+    return _functional(_dropped, input, p, training, inplace)
+
+
+@op(namespace="nn.functional", method=False)
+def dropout1d(
+    input: Tensor, p: float = 0.5, training: bool = True, inplace: bool = False
+) -> Tensor:
+    """`dropout` of whole channels of a (batch, channels, length) or (channels, length) input."""
+    _checked(input, p, ValueError)
+    if input.ndim not in (2, 3):
+        raise errors_random.dropout1d_dims(input.ndim)
+    return _of_channels(input, p, training, inplace, input.ndim == 2)
+
+
+@op(namespace="nn.functional", method=False)
+def dropout2d(
+    input: Tensor, p: float = 0.5, training: bool = True, inplace: bool = False
+) -> Tensor:
+    """`dropout` of whole channels of a (batch, channels, height, width) input. One of 3 dims is
+    taken as (batch, channels, length), which torch means to change.
+    """
+    _checked(input, p, ValueError)
+    if input.ndim not in (3, 4):
+        errors_random.warn_channels("dropout2d", input.ndim, (3, 4))
+    elif input.ndim == 3:
+        errors_random.warn_batch()
+    return _of_channels(input, p, training, inplace)
+
+
+@op(namespace="nn.functional", method=False)
+def dropout3d(
+    input: Tensor, p: float = 0.5, training: bool = True, inplace: bool = False
+) -> Tensor:
+    """`dropout` of whole channels of a (batch, channels, depth, height, width) input; one of 4
+    dims has no batch.
+    """
+    _checked(input, p, ValueError)
+    if input.ndim not in (4, 5):
+        errors_random.warn_channels("dropout3d", input.ndim, (4, 5))
+    return _of_channels(input, p, training, inplace, input.ndim == 4)
+
+
+def _of_channels(
+    input: Tensor, p: float, training: Any, inplace: Any, alone: bool = False
+) -> Tensor:
+    """Dropout of the channels; those of an input `alone` have no batch before them."""
+    batch = input.unsqueeze(0) if alone else input
+    made = _functional(_feature, batch, p, training, inplace)
+    return input if inplace or made is batch else made.squeeze(0) if alone else made
+
+
+@op(name="alpha_dropout", namespace="nn.functional", method=False)
+def nn_alpha_dropout(
+    input: Tensor, p: float = 0.5, training: bool = False, inplace: bool = False
+) -> Tensor:
+    """Where `training`, SELU's limit in place of elements, each with probability `p`, then scaled
+    and shifted so that mean 0 and variance 1 stay; else the input. ValueError for what is no
+    probability.
+    """
+    return _functional(_alpha_dropped, input, p, training, inplace)
+
+
+@op(name="feature_alpha_dropout", namespace="nn.functional", method=False)
+def nn_feature_alpha_dropout(
+    input: Tensor, p: float = 0.5, training: bool = False, inplace: bool = False
+) -> Tensor:
+    """`alpha_dropout` of whole channels, which the first two dims tell apart."""
+    return _functional(_alpha_feature, input, p, training, inplace)
+
+
+def _random_slopes(
+    input: Tensor, lower: Any, upper: Any, training: Any, generator: Any, out: Tensor | None
+) -> Tensor:
+    layout(input, "rrelu")
+    if lower > upper:
+        raise errors_random.slope_bounds(lower, upper)
+    if input._dtype.kind != "f":
+        raise errors.not_implemented_for("rrelu", input._dtype)
+    if not training:
+        made = f["nn.functional.leaky_relu"](input, (lower + upper) / 2)
+        return into("rrelu", out, made)
+    made = f.empty_like(input) if out is None else out
+    numbers = (float(lower), float(upper - lower))
+    return drawn("rrelu", RRELU, numbers, made, generator, (input,))
+
+
+_LOWER, _UPPER = 1 / 8, 1 / 3
+
+
+@op(method=False)
+def rrelu(
+    input: Tensor, lower: float = _LOWER, upper: float = _UPPER, training: bool = False,
+    generator: Any = None,
+) -> Tensor:  # fmt: skip
+    """Elements up to 0 times a slope, where `training` a random one from `lower` to `upper` for
+    each, else their mean. RuntimeError where `lower` is above `upper`.
+    """
+    return _random_slopes(input, lower, upper, training, generator, None)
+
+
+@op(method=False)
+def rrelu_(
+    input: Tensor, lower: float = _LOWER, upper: float = _UPPER, training: bool = False,
+    generator: Any = None,
+) -> Tensor:  # fmt: skip
+    """`rrelu` in place."""
+    return _random_slopes(input, lower, upper, training, generator, input)
+
+
+@op(name="rrelu", namespace="nn.functional", method=False)
+def nn_rrelu(
+    input: Tensor, lower: float = _LOWER, upper: float = _UPPER, training: bool = False,
+    inplace: bool = False,
+) -> Tensor:  # fmt: skip
+    """Elements up to 0 times a slope, where `training` a random one from `lower` to `upper` for
+    each, else their mean. RuntimeError where `lower` is above `upper`.
+    """
+    return _random_slopes(input, lower, upper, training, None, input if inplace else None)

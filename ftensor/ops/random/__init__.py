@@ -1,0 +1,3 @@
+"""Random numbers: tensors of them, distributions, choices."""
+
+CATEGORY = "random"

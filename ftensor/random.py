@@ -1,0 +1,237 @@
+"""The state of random numbers: generators, the default one of each device, seeds.
+
+A generator is a seed and the number of the next call. An element's bits follow from these two and
+from where the element is (`hls/random.h`), on every device alike.
+"""
+
+from __future__ import annotations
+
+import os
+import secrets
+import threading
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+
+import numpy as np
+
+from . import errors
+from ._device import CPU, DeviceLike, backend_of, device, fpga_devices, resolve
+from ._tensor import Tensor
+from .dtypes import uint8
+from .errors import random as errors_random
+from .execute.memory import new
+
+__all__ = [
+    "Generator",
+    "fork_rng",
+    "get_rng_state",
+    "initial_seed",
+    "manual_seed",
+    "seed",
+    "set_rng_state",
+]
+
+# Where nothing is seeded, every process has the same numbers, as in torch.
+DEFAULT_SEED = 67280421310721
+_STATE = np.dtype("<u8")
+_CALLS = 1 << 48  # the call's number has so many bits in a counter
+
+
+def __dir__() -> list[str]:
+    return __all__
+
+
+class Generator:
+    """A source of random numbers for one device: that of new tensors, unless another is named.
+
+    Its numbers are the same on every device and in every order of threads, as far as each call
+    has the generator for itself.
+    """
+
+    __slots__ = ("_calls", "_device", "_seed")
+
+    def __init__(self, device: DeviceLike | None = None) -> None:
+        self._device = resolve(device)
+        self._seed, self._calls = DEFAULT_SEED, 0
+
+    @property
+    def device(self) -> device:
+        """The device that it serves."""
+        return self._device
+
+    def manual_seed(self, seed: int) -> Generator:
+        """Begin anew with a seed from -2**63 to 2**64 - 1, a negative one modulo 2**64.
+
+        RuntimeError for what is no integer, ValueError for one outside.
+        """
+        if not isinstance(seed, int):
+            raise errors_random.no_seed(seed)
+        if not -(1 << 63) <= seed < 1 << 64:
+            raise errors_random.seed_out_of_range(seed)
+        self._set(seed % (1 << 64), 0)
+        return self
+
+    def seed(self) -> int:
+        """Begin anew with a seed that nobody can foresee, and return it."""
+        self._set(secrets.randbits(64), 0)
+        return self._seed
+
+    def initial_seed(self) -> int:
+        """The seed that it began with, from 0 to 2**64 - 1."""
+        return self._seed
+
+    def get_offset(self) -> int:
+        """How many calls it has served since it was seeded."""
+        return self._calls
+
+    def set_offset(self, offset: int) -> None:
+        """Go on as after so many calls; RuntimeError for a number that is none."""
+        if not isinstance(offset, int) or not 0 <= offset < _CALLS:
+            raise errors_random.bad_offset(offset)
+        self._set(self._seed, offset)
+
+    def get_state(self) -> Tensor:
+        """The seed and the number of calls: 16 bytes as a uint8 tensor on the host."""
+        with _lock:
+            state = np.array([self._seed, self._calls], _STATE).view(np.uint8)
+        made = new((state.size,), uint8, CPU)
+        backend_of(CPU).upload(made._storage, 0, state)
+        return made
+
+    def set_state(self, new_state: Tensor) -> Generator:
+        """Go on from what `get_state` gave.
+
+        TypeError for what is no uint8 tensor, RuntimeError for one of another size or a state that
+        no generator can have.
+        """
+        if not isinstance(new_state, Tensor) or new_state._dtype is not uint8:
+            raise errors_random.not_a_state(new_state)
+        if new_state._shape != (2 * _STATE.itemsize,):
+            raise errors_random.state_size(new_state._shape, 2 * _STATE.itemsize)
+        seed, calls = np.ascontiguousarray(new_state._host_values()).view(_STATE).tolist()
+        if calls >= _CALLS:
+            raise errors_random.bad_offset(calls)
+        self._set(seed, calls)
+        return self
+
+    def clone_state(self) -> Generator:
+        """Another generator of the same device that goes on as this one does."""
+        made = Generator(self._device)
+        made._seed, made._calls = self._both()
+        return made
+
+    def _both(self) -> tuple[int, int]:
+        with _lock:
+            return self._seed, self._calls
+
+    def _set(self, seed: int, calls: int) -> None:
+        with _lock:
+            self._seed, self._calls = seed, calls
+
+    def _call(self) -> tuple[int, int]:
+        """The seed and the number of a call, which no other call gets."""
+        with _lock:
+            calls = self._calls
+            self._calls = (calls + 1) % _CALLS
+            return self._seed, calls
+
+
+_lock = threading.Lock()
+_defaults: dict[str, Generator] = {}  # by the device's name
+_seed = DEFAULT_SEED  # of the default generators that are not there yet
+
+
+def _new_lock() -> None:
+    # A fork while another thread held the lock would leave it locked for ever in the child.
+    global _lock
+    _lock = threading.Lock()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_new_lock)
+
+
+def default_generator(which: DeviceLike | None = None) -> Generator:
+    """The generator of a device's random numbers where no other is given."""
+    where = resolve(which)
+    name = str(where)
+    found = _defaults.get(name)
+    if found is None:
+        made = Generator(where)
+        made._seed = _seed
+        found = _defaults.setdefault(name, made)
+    return found
+
+
+def manual_seed(seed: int) -> Generator:
+    """Seed the default generators of all devices, and return that of new tensors' device.
+
+    ValueError for a seed outside of -2**63 to 2**64 - 1.
+    """
+    global _seed
+    asked = Generator(CPU).manual_seed(int(seed))
+    _seed = asked._seed
+    for generator in list(_defaults.values()):
+        generator._set(_seed, 0)
+    return default_generator()
+
+
+def seed() -> int:
+    """Seed the default generators of all devices with a number that nobody can foresee; that."""
+    chosen = secrets.randbits(64)
+    manual_seed(chosen)
+    return chosen
+
+
+def initial_seed() -> int:
+    """The seed of the default generator of new tensors' device."""
+    return default_generator().initial_seed()
+
+
+def get_rng_state() -> Tensor:
+    """The state of the default generator of new tensors' device: a uint8 tensor on the host."""
+    return default_generator().get_state()
+
+
+def set_rng_state(new_state: Tensor) -> None:
+    """Give the default generator of new tensors' device a state that `get_rng_state` gave."""
+    default_generator().set_state(new_state)
+
+
+@contextmanager
+def fork_rng(
+    devices: Iterable[DeviceLike] | None = None, enabled: bool = True, device_type: str = "fpga"
+) -> Iterator[None]:
+    """Context manager: after it, default generators go on as if nothing in it had drawn a number.
+
+    That is so for the host's and those of `devices`, without which for all of `device_type`.
+    """
+    if not enabled:
+        yield
+        return
+    if device(device_type).type != "fpga":
+        devices = ()
+    elif devices is None:
+        devices = [device("fpga", k) for k in range(len(fpga_devices()))]
+    named = [device("fpga", d) if isinstance(d, int) else d for d in devices]
+    kept = [default_generator(d) for d in (CPU, *named)]
+    states = [generator._both() for generator in kept]
+    try:
+        yield
+    finally:
+        for generator, state in zip(kept, states):
+            generator._set(*state)
+
+
+def generator_for(function: str, generator: object, where: device) -> Generator:
+    """The generator of a call: the one that was given, or the device's own.
+
+    TypeError for what is no generator, RuntimeError for one of another device.
+    """
+    if generator is None:
+        return default_generator(where)
+    if not isinstance(generator, Generator):
+        raise errors_random.not_a_generator(function, generator)
+    if generator._device != where:
+        raise errors.different_devices(function, [generator._device, where])
+    return generator

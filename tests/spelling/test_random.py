@@ -1,0 +1,354 @@
+"""Random numbers as torch spells them: generators, seeds, distributions, refusals.
+
+Distributions are compared with SciPy's. Seeds are fixed, so that a test passes always or never; its
+p-value would be below 1e-4 for one seed of 10000. Samples have 20000 numbers: a Kolmogorov-Smirnov
+test of that level finds a distribution function that is off by 0.017 anywhere with a probability
+of more than 0.5, one that is off by 0.025 with more than 0.99.
+"""
+
+from __future__ import annotations
+
+import math
+import threading
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy import stats
+
+import ftensor as ft
+
+from ..oracle import agree, ours, outcome, torch
+
+N = 20000
+LEVEL = 1e-4
+FLOATS = ("float32", "float64", "float16", "bfloat16")
+
+
+def source(seed: int = 1) -> ft.Generator:
+    return ft.Generator().manual_seed(seed)
+
+
+def drawn(method: str, *args: Any, dtype: str = "float32", seed: int = 1) -> Any:
+    """N numbers of a method that fills, as an array of float64."""
+    made = getattr(ft.empty(N, dtype=getattr(ft, dtype)), method)(*args, generator=source(seed))
+    return made.double().numpy()
+
+
+CONTINUOUS: list[tuple[str, tuple[float, ...], Any]] = [
+    ("uniform_", (), stats.uniform()),
+    ("uniform_", (-3, 7), stats.uniform(-3, 10)),
+    ("normal_", (), stats.norm()),
+    ("normal_", (1, 3), stats.norm(1, 3)),
+    ("log_normal_", (0.5, 0.25), stats.lognorm(0.25, scale=math.exp(0.5))),
+    ("exponential_", (2.0,), stats.expon(scale=0.5)),
+    ("cauchy_", (1, 2), stats.cauchy(1, 2)),
+]
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize(("method", "args", "of"), CONTINUOUS)
+def test_continuous_distributions(
+    method: str, args: tuple[float, ...], of: Any, dtype: str
+) -> None:
+    x = drawn(method, *args, dtype=dtype)
+    assert stats.kstest(x, of.cdf).pvalue > LEVEL
+    # Neighbours have nothing to do with each other.
+    ranks = stats.rankdata(x)
+    assert stats.pearsonr(ranks[1:], ranks[:-1]).pvalue > LEVEL
+
+
+@pytest.mark.parametrize("dtype", FLOATS)
+def test_quantiles_in_the_tails(dtype: str) -> None:
+    """Of 20000, 27 are beyond 3 deviations up, and as many down."""
+    x = drawn("normal_", dtype=dtype, seed=3)
+    for side in (x, -x):
+        assert stats.binomtest(int((side > 3).sum()), N, stats.norm.sf(3)).pvalue > LEVEL
+
+
+def chi_square(counts: Any, expected: Any) -> float:
+    """The p-value of counts, whose rare cells are put together."""
+    counts, expected = np.asarray(counts, float), np.asarray(expected, float)
+    rare = expected < 10
+    f, e = counts[~rare], expected[~rare]
+    if expected[rare].sum():
+        f, e = np.append(f, counts[rare].sum()), np.append(e, expected[rare].sum())
+    return float(stats.chisquare(f, e * f.sum() / e.sum()).pvalue)
+
+
+@pytest.mark.parametrize("dtype", ["uint8", "int64", "float32"])
+@pytest.mark.parametrize(("low", "high"), [(0, 2), (3, 103), (0, 128)])
+def test_integers(dtype: str, low: int, high: int) -> None:
+    x = ft.randint(low, high, (N,), dtype=getattr(ft, dtype), generator=source()).long().numpy()
+    assert x.min() == low and x.max() == high - 1
+    counts = np.bincount(x - low, minlength=high - low)
+    assert chi_square(counts, np.full(high - low, N / (high - low))) > LEVEL
+
+
+@pytest.mark.parametrize("dtype", ["uint8", "int32", "float32", "float64"])
+def test_geometric(dtype: str) -> None:
+    x = drawn("geometric_", 0.25, dtype=dtype).astype(int)
+    counts = np.bincount(x, minlength=60)[1:]
+    assert chi_square(counts, N * stats.geom(0.25).pmf(np.arange(1, len(counts) + 1))) > LEVEL
+
+
+@pytest.mark.parametrize("dtype", [*FLOATS, "bool", "int32"])
+@pytest.mark.parametrize("p", [0.0, 1e-3, 0.3, 1.0])
+def test_bernoulli(dtype: str, p: float) -> None:
+    happened = int(drawn("bernoulli_", p, dtype=dtype).sum())
+    if p in (0, 1):
+        assert happened == p * N
+    else:
+        assert stats.binomtest(happened, N, p).pvalue > LEVEL
+
+
+def test_bernoulli_of_a_tensor() -> None:
+    p = ft.tensor([0.0, 0.2, 0.7, 1.0]).expand(N, 4)
+    for made in (ft.bernoulli(p, generator=source()), ft.empty(N, 4, dtype=ft.int8)):
+        if made.dtype is ft.int8:
+            made.bernoulli_(p[:1], generator=source())
+        none, some, most, all_ = made.long().sum(0).tolist()
+        assert (none, all_) == (0, N)
+        assert stats.binomtest(some, N, 0.2).pvalue > LEVEL
+        assert stats.binomtest(most, N, 0.7).pvalue > LEVEL
+
+
+@pytest.mark.parametrize("rate", [0.5, 4.0, 300.0])
+def test_poisson(rate: float) -> None:
+    x = ft.poisson(ft.full((N,), rate), source()).long().numpy()
+    counts = np.bincount(x)
+    assert chi_square(counts, N * stats.poisson(rate).pmf(np.arange(len(counts)))) > LEVEL
+
+
+def test_binomial() -> None:
+    x = ft.binomial(ft.full((N, 1), 20.0), ft.tensor([0.3, 2.0]), source())
+    assert x.shape == (N, 2) and x.dtype is ft.float32 and bool((x[:, 1] == 20).all())
+    counts = np.bincount(x[:, 0].long().numpy(), minlength=21)
+    assert chi_square(counts, N * stats.binom(20, 0.3).pmf(np.arange(21))) > LEVEL
+
+
+@pytest.mark.parametrize("replacement", [False, True])
+def test_multinomial(replacement: bool) -> None:
+    """The first draw, and the second, whose probabilities follow from the first."""
+    weights = np.array([1.0, 0.0, 4.0, 5.0])
+    p = weights / 10
+    table = ft.tensor(weights).expand(N, 4)
+    one = ft.multinomial(table, 1, generator=source(4))[:, 0].numpy()
+    assert chi_square(np.bincount(one, minlength=4), N * p) > LEVEL
+    first, second = ft.multinomial(table, 2, replacement, generator=source(5)).numpy().T
+    assert chi_square(np.bincount(first, minlength=4), N * p) > LEVEL
+    pairs = np.bincount(4 * first + second, minlength=16).reshape(4, 4)
+    expected = np.outer(p, p)
+    if not replacement:
+        np.fill_diagonal(expected, 0)
+        expected = expected / (1 - p[:, None])
+    assert (pairs[expected == 0] == 0).all()
+    assert chi_square(pairs[expected > 0], N * expected[expected > 0]) > LEVEL
+
+
+def test_permutations() -> None:
+    """All 24 of four numbers, each as often."""
+    seen = [tuple(ft.randperm(4, generator=source(k)).tolist()) for k in range(2400)]
+    _, counts = np.unique(np.array(seen), axis=0, return_counts=True)
+    assert len(counts) == 24 and chi_square(counts, np.full(24, 100)) > LEVEL
+    assert sorted(ft.randperm(1000, dtype=ft.int16).tolist()) == list(range(1000))
+
+
+@pytest.mark.parametrize("dtype", FLOATS)
+def test_uniform_stays_below_its_end(dtype: str) -> None:
+    """In each dtype, also where the numbers between the bounds are few."""
+    for low, high in ((0, 1), (1, 1.03125), (-1.03125, -1), (-1, 0), (2, 2)):
+        x = drawn("uniform_", low, high, dtype=dtype)
+        assert (low <= x).all() and ((x < high).all() or low == high)
+
+
+def test_normal_with_tensors() -> None:
+    mean, std = ft.tensor([[0.0], [100.0]]).expand(2, N), ft.tensor([[1.0], [0.0]])
+    x = ft.normal(mean, std, generator=source())
+    assert bool((x[1] == 100).all()) and stats.kstest(x[0].numpy(), "norm").pvalue > LEVEL
+    y = ft.normal(2.0, ft.full((N,), 3.0), generator=source())
+    assert stats.kstest(y.numpy(), stats.norm(2, 3).cdf).pvalue > LEVEL
+    z = ft.normal(5.0, 2.0, (N,), generator=source(), dtype=ft.complex64)
+    assert stats.kstest(z.real.numpy(), stats.norm(5, 2**0.5).cdf).pvalue > LEVEL
+    assert stats.kstest(z.imag.numpy(), stats.norm(0, 2**0.5).cdf).pvalue > LEVEL
+
+
+def test_alpha_dropout_keeps_mean_and_variance() -> None:
+    x = ft.nn.functional.alpha_dropout(ft.randn(10 * N, generator=source()), 0.3, True)
+    # The deviations of the mean and of the variance of 200000 such numbers are below 0.004.
+    assert abs(x.mean().item()) < 0.015 and abs(x.var().item() - 1) < 0.02
+
+
+def test_rrelu_in_training() -> None:
+    x = ft.rrelu(ft.full((N,), -2.0), 0.25, 0.5, True, source())
+    assert stats.kstest(x.numpy() / -2, stats.uniform(0.25, 0.25).cdf).pvalue > LEVEL
+    assert ft.rrelu(ft.tensor([-2.0, 3.0]), 0.25, 0.5).tolist() == [-0.75, 3.0]
+
+
+def test_generators() -> None:
+    """torch's methods; numbers follow from the state alone."""
+    g = ft.Generator()
+    assert g.device == ft.get_default_device() and g.manual_seed(-1) is g
+    assert g.initial_seed() == 2**64 - 1
+    state = g.get_state()
+    assert state.dtype is ft.uint8 and state.device.type == "cpu"
+    a, b = ft.rand(5, generator=g), ft.rand(5, generator=g)
+    assert not a.equal(b)
+    other = g.clone_state()
+    assert ft.rand(3, generator=other).equal(ft.rand(3, generator=g))
+    g.set_state(state)
+    assert ft.rand(5, generator=g).equal(a) and ft.rand(5, generator=g).equal(b)
+    assert g.seed() == g.initial_seed() != 2**64 - 1
+
+
+def test_default_generators() -> None:
+    with ft.random.fork_rng():
+        ft.manual_seed(3)
+        assert ft.initial_seed() == 3
+        a = ft.randn(4)
+        state = ft.get_rng_state()
+        b = ft.randn(4)
+        ft.set_rng_state(state)
+        assert ft.randn(4).equal(b) and not a.equal(b)
+        ft.fpga.manual_seed_all(3)
+        assert ft.randn(4).equal(a)
+        ft.fpga.set_rng_state_all(ft.fpga.get_rng_state_all())
+        assert ft.randn(4).equal(b)
+        with ft.random.fork_rng():
+            c = ft.randn(4)
+        assert ft.randn(4).equal(c)
+        assert ft.seed() == ft.initial_seed() == ft.fpga.initial_seed()
+    with ft.random.fork_rng():
+        ft.manual_seed(3)
+        assert ft.rand_like(ft.empty(2, 3).t()).shape == (3, 2)
+
+
+def test_threads_share_a_generator() -> None:
+    """No call gets another's numbers."""
+    g = source(9)
+    expected = {tuple(ft.randint(2**40, (3,), generator=g).tolist()) for _ in range(200)}
+    g.set_offset(0)
+    found: list[tuple[int, ...]] = []
+
+    def draw() -> None:
+        for _ in range(50):
+            found.append(tuple(ft.randint(2**40, (3,), generator=g).tolist()))
+
+    threads = [threading.Thread(target=draw) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len(found) == 200 and set(found) == expected
+
+
+CALLS = """
+! rand(3, dtype=int64) | ! randn(3, dtype=bool) | rand(3, dtype=complex64) | rand((2, 3))
+rand([]) | ! rand() | ! rand(2, -3) | ! rand(2, generator=3) | rand(2, dtype=float16)
+randn(0, 3) | randint(3, (2, 1)) | randint(-3, 3, (2,)) | randint(low=2, high=4, size=(3,))
+randint(high=4, size=[3]) | ! randint(3, 3, (2,)) | ! randint(3.0, (2,)) | ! randint(3, 2)
+! randint(-5, (3,)) | ! randint(5) | ! randint(0, 300, (2,), dtype=int8)
+! randint(3, (2,), dtype=bool) | ! randint(3, (2,), dtype=complex64)
+randint(3, (2,), dtype=float16) | randint_like(ones(3), 3) | randint_like(ones(3), 1, 3)
+rand_like(ones(2, 3)) | ! rand_like(ones(3, dtype=int64)) | randn_like(ones(3), dtype=float64)
+randperm(5) | randperm(0) | randperm(5, dtype=float32) | randperm(5, out=empty(2, dtype=int64))
+! randperm(-1) | ! randperm(300, dtype=uint8) | ! randperm(3000, dtype=float16)
+! randperm(5, dtype=bool) | ! ones(3).normal_(0, -1) | ! ones(3).exponential_(0)
+! ones(3).exponential_(-1) | ! ones(3).cauchy_(0, 0) | ! ones(3).geometric_(0)
+! ones(3).geometric_(1) | ! ones(3).log_normal_(0, 0) | ! ones(3).uniform_(2, 1)
+ones(3).uniform_(1, 1) | ! ones(3).random_(2, 2) | ! ones(3, dtype=uint8).random_(0, 300)
+! ones(3, dtype=uint8).random_(-2, 30) | ! ones(3, dtype=float16).random_(0, 300000)
+! ones(3).random_(1.5) | ones(3).random_() | ones(3, dtype=bool).random_(0, 2)
+! ones(3, dtype=bool).random_(0, 3) | ones(3).random_(to=3) | ones(3).random_(3, to=None)
+! ones(3, dtype=complex64).random_() | ! ones(3, dtype=int64).uniform_()
+! ones(3, dtype=int64).normal_() | ! ones(3, dtype=int64).exponential_()
+! ones(3, dtype=int64).cauchy_() | ! ones(3, dtype=bool).geometric_(0.5)
+! ones(3, dtype=int64).log_normal_() | ones(3, dtype=complex64).uniform_()
+ones(3, dtype=complex64).normal_() | ! ones(3, dtype=complex64).bernoulli_()
+! ones(3, dtype=float16).uniform_(0, 1e6) | ! ones(3).uniform_(-3e38, 3e38)
+! ones(1).expand(3).uniform_() | ! bernoulli(ones(3, dtype=int64)) | bernoulli(ones(3), 0.5)
+! bernoulli(ones(3), 1.5) | ! ones(3).bernoulli_(-1) | ! ones(3).bernoulli_(tensor(2))
+! ones(3).bernoulli_(tensor([0.5, 0.2])) | ones(3).bernoulli_(tensor(0.5))
+bernoulli(ones(3, dtype=int64), 0.5) | bernoulli(ones(3), out=ones(3, dtype=int64))
+! multinomial(ones(3, 4, 5), 2) | ! multinomial(ones(3), 4) | ! multinomial(ones(3), 0)
+! multinomial(tensor([1.0, -1.0]), 1) | ! multinomial(zeros(3), 1)
+! multinomial(ones(3, dtype=int64), 1) | multinomial(ones(3, 4), 2)
+multinomial(ones(4), 6, True) | ones(3).multinomial(2, replacement=False)
+! poisson(tensor([-1.0])) | ! poisson(tensor([1])) | poisson(ones(2, 3))
+binomial(ones(3), ones(3)) | ! binomial(tensor([5]), tensor([0.5])) | normal(1, 2, (3,))
+normal(1.0, ones(2)) | ! normal(ones(3), -ones(3)) | ! normal(ones(3), ones(2))
+! normal(ones(3, dtype=int64), 1.0) | normal(ones(3), ones(3, dtype=float64))
+! normal(ones(3), ones(3, dtype=complex64)) | normal(ones(3, dtype=float16), ones(3, 1))
+! normal(ones(3), -1.0) | ! nn.functional.dropout(ones(3), 2) | ! dropout(ones(3), 2, True)
+! nn.functional.dropout(ones(3, dtype=int64))
+nn.functional.dropout(ones(3, dtype=int64), 0.5, False)
+! nn.functional.dropout(ones(3, dtype=complex64)) | ! nn.functional.dropout2d(ones(3))
+nn.functional.dropout2d(ones(3, 2, 1)) | nn.functional.dropout1d(ones(3, 2))
+! nn.functional.dropout1d(ones(3, 2, 1, 1)) | nn.functional.dropout3d(ones(3, 2, 1, 1))
+! nn.functional.alpha_dropout(ones(3, dtype=int64), 0.5, True)
+! feature_dropout(ones(3), 0.5, True) | native_dropout(ones(3), 0.5, True)[1]
+! native_dropout(ones(3, dtype=int64), 0.5, True)
+nn.functional.feature_alpha_dropout(ones(3, 4, 2), 0.5, True)
+! rrelu(ones(3, dtype=int64), training=True) | ! rrelu(ones(3), 0.5, 0.1, True)
+! rrelu(ones(3), 0.5, 0.1)
+"""
+EACH = [call.strip() for line in CALLS.strip().split("\n") for call in line.split("|")]
+
+
+@pytest.mark.filterwarnings("ignore:.*dropout")
+@pytest.mark.parametrize("call", EACH)
+def test_calls(call: str) -> None:
+    """Shapes, dtypes and strides as torch's, and the class of what both refuse."""
+
+    def asked(library: Any) -> Callable[[], Any]:
+        names = {name: getattr(library, name) for name in dir(library)}
+        return lambda: eval(call.removeprefix("! "), names)
+
+    def seen(library: Any) -> Any:
+        made = outcome(asked(library))
+        if isinstance(made, Exception):
+            return type(made)
+        return tuple(made.shape), str(made.dtype).partition(".")[2], made.stride()
+
+    expected = seen(torch)
+    assert seen(ft) == expected
+    assert isinstance(expected, type) == call.startswith("!")
+
+
+@pytest.mark.parametrize("layout", ["channels_last", "transposed", "sliced"])
+def test_layouts(layout: str) -> None:
+    """Results lie in memory as torch's do, and are those of a contiguous tensor."""
+    t = torch.ones(2, 3, 4, 5)
+    t = {
+        "channels_last": t.to(memory_format=torch.channels_last),
+        "transposed": t.permute(3, 1, 0, 2),
+        "sliced": t[:, 1:, ::2],
+    }[layout]
+    x = ours(t)
+    with ft.random.fork_rng():
+        ft.manual_seed(2)
+        made = ft.nn.functional.dropout(x, 0.5)
+        assert made.stride() == torch.nn.functional.dropout(t, 0.5).stride()
+        ft.manual_seed(2)
+        assert made.equal(ft.nn.functional.dropout(x.contiguous(), 0.5))
+        ft.manual_seed(2)
+        assert ft.dropout_(x, 0.5, True) is x and x.equal(made)
+        assert ft.rand_like(x).stride() == torch.rand_like(t).stride()
+
+
+def test_mistakes_with_generators() -> None:
+    for seed, error in ((1.5, RuntimeError), ("a", RuntimeError), (2**64, ValueError)):
+        agree(
+            lambda s=seed: ft.Generator().manual_seed(s),
+            lambda s=seed: torch.Generator().manual_seed(s),
+        )
+        with pytest.raises(error):
+            ft.Generator().manual_seed(seed)  # type: ignore[arg-type]
+    for state in (3, ft.ones(16), ft.ones(4, dtype=ft.uint8), ft.full((16,), 255, dtype=ft.uint8)):
+        with pytest.raises((TypeError, RuntimeError), match="generator's"):
+            ft.Generator().set_state(state)  # type: ignore[arg-type]
+    with pytest.raises(RuntimeError, match="device"):
+        ft.rand(2, generator=ft.Generator("cpu"), device="fpga")
+    with pytest.raises(RuntimeError, match="offset"):
+        ft.Generator().set_offset(2**48)
