@@ -84,7 +84,6 @@ ELSEWHERE = {
     "nn.functional.max_pool2d_with_indices nn.functional.max_pool3d_with_indices "
     "nn.functional.fold nn.functional.lp_pool1d nn.functional.lp_pool2d nn.functional.lp_pool3d",
     "tests/kernel/test_order.py": "vander",
-    "nn.functional.lp_pool1d nn.functional.lp_pool2d nn.functional.lp_pool3d",
     "tests/spelling/test_random.py": "rand randn randint randperm rand_like randn_like "
     "randint_like normal normal_ uniform_ log_normal_ exponential_ cauchy_ geometric_ random_ "
     "bernoulli bernoulli_ multinomial poisson binomial dropout dropout_ feature_dropout "
