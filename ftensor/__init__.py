@@ -44,6 +44,7 @@ from .dtypes import (
     uint8,
 )
 from .errors import KernelNotBuilt, OutOfMemoryError
+from .errors.factor import LinAlgError as _LinAlgError
 from .execute.index_check import get_index_check, set_index_check
 from .execute.settings import set_default_dtype
 from .formats import (
@@ -72,6 +73,7 @@ from .runtime.fallback import FallbackWarning, fallback_report, get_fallback, se
 
 _load()
 _bind.install(_sys.modules[__name__])
+_bind.add_class("linalg", _LinAlgError)
 
 from math import e, inf, nan, pi  # noqa: E402
 

@@ -470,6 +470,14 @@ def channel_shuffle(input: _Tensor, groups: _int) -> _Tensor:
     """The channels (dim 1) of `groups` groups, taken from each in turn. RuntimeError for fewer than
     3 dims and channels that don't divide.
     """
+def cholesky(input: _Tensor, upper: _bool=False, *, out: _Tensor | None=None) -> _Tensor:
+    """See `linalg.cholesky`."""
+def cholesky_inverse(L: _Tensor, upper: _bool=False, *, out: _Tensor | None=None) -> _Tensor:
+    """The inverse of the matrix whose factor `linalg.cholesky` gave."""
+def cholesky_solve(input: _Tensor, L: _Tensor, upper: _bool=False, *, out: _Tensor | None=None) -> _Tensor:
+    """X of A @ X = input by the factor that `linalg.cholesky` gave: A = L @ L.mH, or L.mH @ L where
+    it is `upper`. RuntimeError for operands that don't fit.
+    """
 def chunk(input: _Tensor, chunks: _int, dim: _int=0) -> tuple[_Tensor, ...]:
     """At most `chunks` views of a dim, equal but for the last; `tensor_split` gives exactly as
     many.
@@ -623,6 +631,8 @@ def deg2rad(input: _Tensor, *, out: _Tensor | None=None) -> _Tensor:
     Integer and bool inputs are computed in the default dtype.
     `out` takes the result where its dtype can hold it, else RuntimeError.
     """
+def det(input: _Tensor, *, out: _Tensor | None=None) -> _Tensor:
+    """See `linalg.det`."""
 def detach(input: _Tensor) -> _Tensor:
     """A new tensor over the same memory."""
 def detach_(input: _Tensor) -> _Tensor:
@@ -849,6 +859,10 @@ def ge(input: _Tensor, other: _Tensor | _Number, *, out: _Tensor | None=None) ->
     Shapes are broadcast together; RuntimeError when they don't fit.
     `out` takes the result where its dtype can hold it, else RuntimeError.
     """
+def geqrf(input: _Tensor, *, out: _Tensor | None=None) -> _return_types.geqrf:
+    """(a, tau): R on and above the diagonal of `a`, below it the vectors v, without their first
+    element of 1, of the reflections I - tau * v @ v.mH whose product is Q. LAPACK's name.
+    """
 def ger(input: _Tensor, vec2: _Tensor, *, out: _Tensor | None=None) -> _Tensor:
     """The products of every element of a vector with every one of another; dtypes are promoted."""
 def gradient(input: _Tensor, *, spacing: Any=1, dim: _int | None=None, edge_order: _int=1) -> tuple[_Tensor, ...]:
@@ -954,6 +968,8 @@ def index_select(input: _Tensor, dim: _int, index: _Tensor, *, out: _Tensor | No
     """
 def inner(input: _Tensor, other: _Tensor, *, out: _Tensor | None=None) -> _Tensor:
     """The sums of products along the last dims; with a 0-d operand, the products."""
+def inverse(input: _Tensor, *, out: _Tensor | None=None) -> _Tensor:
+    """See `linalg.inv`."""
 def is_complex(input: _Tensor) -> _bool:
     """Whether the dtype is complex."""
 def is_conj(input: _Tensor) -> _bool:
@@ -1101,6 +1117,8 @@ def logcumsumexp(input: _Tensor, dim: _int, *, out: _Tensor | None=None) -> _Ten
     """The logarithms of the sums of exponentials up to each element along `dim`.
     NotImplementedError for whole numbers.
     """
+def logdet(input: _Tensor, *, out: _Tensor | None=None) -> _Tensor:
+    """The logarithm of each determinant; NaN for a negative one."""
 def logical_and(input: _Tensor, other: _Tensor | _Number, *, out: _Tensor | None=None) -> _Tensor:
     """Whether neither is zero.
 
@@ -1144,6 +1162,14 @@ def lt(input: _Tensor, other: _Tensor | _Number, *, out: _Tensor | None=None) ->
     Shapes are broadcast together; RuntimeError when they don't fit.
     `out` takes the result where its dtype can hold it, else RuntimeError.
     """
+def lu(A: _Tensor, pivot: _bool=True, get_infos: _bool=False, *, out: _Tensor | None=None) -> tuple[_Tensor, ...]:
+    """(LU, pivots), or (LU, pivots, info) with `get_infos`: see `linalg.lu_factor_ex`."""
+def lu_solve(b: _Tensor, LU_data: _Tensor, LU_pivots: _Tensor, *, out: _Tensor | None=None) -> _Tensor:
+    """See `linalg.lu_solve`."""
+def lu_unpack(LU_data: _Tensor, LU_pivots: _Tensor, unpack_data: _bool=True, unpack_pivots: _bool=True, *, out: _Tensor | None=None) -> _return_types.lu_unpack:
+    """(P, L, U) of what `linalg.lu_factor` gave; what is not to be unpacked has no elements.
+    RuntimeError for pivots that are not int32 or don't fit.
+    """
 def masked_fill(input: _Tensor, mask: _Tensor, value: Any) -> _Tensor:
     """`value` where the mask is True, else the input."""
 def masked_scatter(input: _Tensor, mask: _Tensor, source: _Tensor) -> _Tensor:
@@ -1157,6 +1183,10 @@ def matmul(input: _Tensor, other: _Tensor, *, out: _Tensor | None=None) -> _Tens
     """The matrix product. A vector on the left is a row, one on the right a column, and that dim is
     left out of the result; all dims before the last two are batches, which broadcast.
     RuntimeError for 0-d operands, sizes that don't fit, or different dtypes.
+    """
+def matrix_exp(input: _Tensor) -> _Tensor:
+    """exp of square matrices, the sum of input^k / k!. Each matrix is halved until its norm is at
+    most 1/2, and the sum of the series squared as often. RuntimeError for integers.
     """
 def matrix_power(input: _Tensor, n: _int, *, out: _Tensor | None=None) -> _Tensor:
     """See `linalg.matrix_power`."""
@@ -1370,7 +1400,9 @@ def nonzero_static(input: _Tensor, *, size: _int, fill_value: _int=-1, out: _Ten
     """As `nonzero` with exactly `size` rows: the first ones found, the rest filled."""
 @overload
 def norm(input: _Tensor, p: Any='fro', dim: _int | None=None, keepdim: _bool=False, dtype: _dtype | None=None, *, out: _Tensor | None=None) -> _Tensor:
-    """The vector norm of order `p` of all elements or over `dim`; \"fro\" is the 2-norm."""
+    """The vector norm of order `p` of all elements or over `dim`; \"fro\" is the 2-norm, \"nuc\" the
+    sum of a matrix's singular values (see `linalg.matrix_norm`).
+    """
 @overload
 def norm(input: _Tensor, p: Any='fro', *, axis: _int | Sequence[_int], keepdims: _bool=False, dtype: _dtype | None=None, out: _Tensor | None=None) -> _Tensor: ...
 @overload
@@ -1398,6 +1430,12 @@ def ones(*size: _int | Sequence[_int], out: _Tensor | None=None, dtype: _dtype |
     """
 def ones_like(input: _Tensor, *, memory_format: Any=..., dtype: _dtype | None=None, layout: Any=None, device: DeviceLike | None=None, pin_memory: _bool | None=False, requires_grad: _bool=False) -> _Tensor:
     """Ones of `input`'s shape, dtype, device and memory order."""
+def orgqr(input: _Tensor, input2: _Tensor, *, out: _Tensor | None=None) -> _Tensor:
+    """See `linalg.householder_product`."""
+def ormqr(input: _Tensor, tau: _Tensor, other: _Tensor, left: _bool=True, transpose: _bool=False, *, out: _Tensor | None=None) -> _Tensor:
+    """Q @ other, or other @ Q where not `left`, with the square Q of reflections (see `geqrf`);
+    `transpose`: with Q.mH. RuntimeError for operands that don't fit.
+    """
 def outer(input: _Tensor, vec2: _Tensor, *, out: _Tensor | None=None) -> _Tensor:
     """The products of every element of a vector with every one of another; dtypes are promoted."""
 def pairwise_distance(x1: _Tensor, x2: _Tensor, p: _float=2.0, eps: _float=1e-06, keepdim: _bool=False) -> _Tensor:
@@ -1410,6 +1448,8 @@ def permute(input: _Tensor, dims: Any, *more: _int) -> _Tensor:
     """A view with all dims in the order given."""
 def permute_copy(input: _Tensor, dims: Any, *more: Any) -> _Tensor:
     """`permute`, copied into memory of its own or into `out`."""
+def pinverse(input: _Tensor, rcond: _float=1e-15, *, out: _Tensor | None=None) -> _Tensor:
+    """See `linalg.pinv`."""
 def pixel_shuffle(input: _Tensor, upscale_factor: _int) -> _Tensor:
     """(*, C * r * r, H, W) to (*, C, H * r, W * r). RuntimeError for channels that don't divide."""
 def pixel_unshuffle(input: _Tensor, downscale_factor: _int) -> _Tensor:
@@ -1448,6 +1488,8 @@ def prod(input: _Tensor, dim: _int | Sequence[_int] | None=None, keepdim: _bool=
 def prod(input: _Tensor, *, axis: _int | Sequence[_int], keepdims: _bool=False, dtype: _dtype | None=None, out: _Tensor | None=None) -> _Tensor: ...
 def put(input: _Tensor, index: _Tensor, source: _Tensor, accumulate: _bool=False) -> _Tensor:
     """A copy, put into."""
+def qr(input: _Tensor, some: _bool=True, *, out: _Tensor | None=None) -> _return_types.qr:
+    """See `linalg.qr`; without `some`, Q is square."""
 @overload
 def quantile(input: _Tensor, q: Any, dim: _int | None=None, keepdim: _bool=False, *, interpolation: str='linear', out: _Tensor | None=None) -> _Tensor:
     """What a share `q` of the elements lies below, of all or along `dim`: a number in [0, 1], or a
@@ -1636,6 +1678,8 @@ def sinh(input: _Tensor, *, out: _Tensor | None=None) -> _Tensor:
     """
 def slice_scatter(input: _Tensor, src: _Tensor, dim: _int=0, start: _int | None=None, end: _int | None=None, step: _int=1, *, out: _Tensor | None=None) -> _Tensor:
     """A copy of the input with a slice of a dim replaced."""
+def slogdet(input: _Tensor, *, out: _Tensor | None=None) -> _return_types.slogdet:
+    """See `linalg.slogdet`."""
 @overload
 def softmax(input: _Tensor, dim: _int, dtype: _dtype | None=None, *, out: _Tensor | None=None) -> _Tensor:
     """Exponentials along a dim, divided by their sum."""
@@ -1696,6 +1740,10 @@ def sum(input: _Tensor, dim: _int | Sequence[_int] | None=None, keepdim: _bool=F
     """
 @overload
 def sum(input: _Tensor, *, axis: _int | Sequence[_int], keepdims: _bool=False, dtype: _dtype | None=None, out: _Tensor | None=None) -> _Tensor: ...
+def svd(input: _Tensor, some: _bool=True, compute_uv: _bool=True, *, out: _Tensor | None=None) -> _return_types.svd:
+    """(U, S, V) with input = U @ diag(S) @ V.mH; see `linalg.svd`, the newer form. Without
+    `compute_uv`, U and V are zeros.
+    """
 def swapaxes(input: _Tensor, axis0: _int, axis1: _int) -> _Tensor:
     """`transpose` under NumPy's name."""
 def swapdims(input: _Tensor, dim0: _int, dim1: _int) -> _Tensor:
@@ -1763,6 +1811,10 @@ def trapezoid(y: _Tensor, x: Any=None, *, dx: Any=None, dim: _int=-1) -> _Tensor
 def trapz(y: _Tensor, x: Any=None, *, dx: Any=None, dim: _int=-1) -> _Tensor:
     """The integral of samples along `dim` by trapezoids, at points `x`, or `dx` apart (1 where
     neither is given). RuntimeError for bool, for both, and for shapes that don't fit.
+    """
+def triangular_solve(input: _Tensor, A: _Tensor, upper: _bool=True, transpose: _bool=False, unitriangular: _bool=False, *, out: _Tensor | None=None) -> _return_types.triangular_solve:
+    """(X of A @ X = input, a copy of A), with `transpose` of A.mT; see `linalg.solve_triangular`,
+    the newer form.
     """
 def tril(input: _Tensor, diagonal: _int=0, *, out: _Tensor | None=None) -> _Tensor:
     """The lower triangle of each matrix, up to the diagonal with this number; zeros elsewhere."""

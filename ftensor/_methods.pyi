@@ -321,6 +321,14 @@ class Methods:
         """NotImplementedError, since there is no complex dtype of float16 pairs."""
     def char(self, memory_format: _memory_format=...) -> _Tensor:
         """The same as `to(ftensor.int8)`."""
+    def cholesky(self, upper: _bool=False, *, out: _Tensor | None=None) -> _Tensor:
+        """See `linalg.cholesky`."""
+    def cholesky_inverse(self, upper: _bool=False, *, out: _Tensor | None=None) -> _Tensor:
+        """The inverse of the matrix whose factor `linalg.cholesky` gave."""
+    def cholesky_solve(self, L: _Tensor, upper: _bool=False, *, out: _Tensor | None=None) -> _Tensor:
+        """X of A @ X = input by the factor that `linalg.cholesky` gave: A = L @ L.mH, or L.mH @ L where
+        it is `upper`. RuntimeError for operands that don't fit.
+        """
     def chunk(self, chunks: _int, dim: _int=0) -> tuple[_Tensor, ...]:
         """At most `chunks` views of a dim, equal but for the last; `tensor_split` gives exactly as
         many.
@@ -423,6 +431,8 @@ class Methods:
         """Degrees as radians."""
     def deg2rad_(self) -> _Tensor:
         """In-place form of `deg2rad`: the result's shape and dtype must fit the tensor."""
+    def det(self, *, out: _Tensor | None=None) -> _Tensor:
+        """See `linalg.det`."""
     def detach(self) -> _Tensor:
         """A new tensor over the same memory."""
     def detach_(self) -> _Tensor:
@@ -585,6 +595,10 @@ class Methods:
         """Fill with how many tries it takes, 1 or more, until something of probability `p` happens.
         RuntimeError unless `p` is between 0 and 1.
         """
+    def geqrf(self, *, out: _Tensor | None=None) -> _return_types.geqrf:
+        """(a, tau): R on and above the diagonal of `a`, below it the vectors v, without their first
+        element of 1, of the reflections I - tau * v @ v.mH whose product is Q. LAPACK's name.
+        """
     def ger(self, vec2: _Tensor, *, out: _Tensor | None=None) -> _Tensor:
         """The products of every element of a vector with every one of another; dtypes are promoted."""
     @property
@@ -679,6 +693,8 @@ class Methods:
         """The sums of products along the last dims; with a 0-d operand, the products."""
     def int(self, memory_format: _memory_format=...) -> _Tensor:
         """The same as `to(ftensor.int32)`."""
+    def inverse(self, *, out: _Tensor | None=None) -> _Tensor:
+        """See `linalg.inv`."""
     @property
     def is_cpu(self: Any) -> _bool:
         """Whether the tensor is on the host."""
@@ -802,6 +818,8 @@ class Methods:
         """The logarithms of the sums of exponentials up to each element along `dim`.
         NotImplementedError for whole numbers.
         """
+    def logdet(self, *, out: _Tensor | None=None) -> _Tensor:
+        """The logarithm of each determinant; NaN for a negative one."""
     def logical_and(self, other: _Tensor | _Number, *, out: _Tensor | None=None) -> _Tensor:
         """Whether neither is zero."""
     def logical_and_(self, other: _Tensor | _Number) -> _Tensor:
@@ -833,6 +851,14 @@ class Methods:
         """Whether `input` is less than `other`."""
     def lt_(self, other: _Tensor | _Number) -> _Tensor:
         """In-place form of `lt`: the result's shape and dtype must fit the tensor."""
+    def lu(self, pivot: _bool=True, get_infos: _bool=False, *, out: _Tensor | None=None) -> tuple[_Tensor, ...]:
+        """(LU, pivots), or (LU, pivots, info) with `get_infos`: see `linalg.lu_factor_ex`."""
+    def lu_solve(self, LU_data: _Tensor, LU_pivots: _Tensor, *, out: _Tensor | None=None) -> _Tensor:
+        """See `linalg.lu_solve`."""
+    def lu_unpack(self, LU_pivots: _Tensor, unpack_data: _bool=True, unpack_pivots: _bool=True, *, out: _Tensor | None=None) -> _return_types.lu_unpack:
+        """(P, L, U) of what `linalg.lu_factor` gave; what is not to be unpacked has no elements.
+        RuntimeError for pivots that are not int32 or don't fit.
+        """
     @property
     def mH(self: Any) -> _Tensor:
         """mT, conjugated when complex (then a copy; torch returns a lazy view)."""
@@ -855,6 +881,10 @@ class Methods:
         """The matrix product. A vector on the left is a row, one on the right a column, and that dim is
         left out of the result; all dims before the last two are batches, which broadcast.
         RuntimeError for 0-d operands, sizes that don't fit, or different dtypes.
+        """
+    def matrix_exp(self) -> _Tensor:
+        """exp of square matrices, the sum of input^k / k!. Each matrix is halved until its norm is at
+        most 1/2, and the sum of the series squared as often. RuntimeError for integers.
         """
     def matrix_power(self, n: _int, *, out: _Tensor | None=None) -> _Tensor:
         """See `linalg.matrix_power`."""
@@ -1010,7 +1040,9 @@ class Methods:
         """As `nonzero` with exactly `size` rows: the first ones found, the rest filled."""
     @overload
     def norm(self, p: Any='fro', dim: _int | None=None, keepdim: _bool=False, dtype: _dtype | None=None, *, out: _Tensor | None=None) -> _Tensor:
-        """The vector norm of order `p` of all elements or over `dim`; \"fro\" is the 2-norm."""
+        """The vector norm of order `p` of all elements or over `dim`; \"fro\" is the 2-norm, \"nuc\" the
+        sum of a matrix's singular values (see `linalg.matrix_norm`).
+        """
     @overload
     def norm(self, p: Any='fro', *, axis: _int | Sequence[_int], keepdims: _bool=False, dtype: _dtype | None=None, out: _Tensor | None=None) -> _Tensor: ...
     def normal_(self, mean: _float=0.0, std: _float=1.0, *, generator: Any=None) -> _Tensor:
@@ -1023,10 +1055,18 @@ class Methods:
         """In-place form of `ne`: the result's shape and dtype must fit the tensor."""
     def numpy(self, *, force: _bool=False, non_blocking: _bool=False) -> np.ndarray[Any, Any]:
         """A NumPy array of the elements; see `interop.numpy.to_numpy` for when memory is shared."""
+    def orgqr(self, input2: _Tensor, *, out: _Tensor | None=None) -> _Tensor:
+        """See `linalg.householder_product`."""
+    def ormqr(self, tau: _Tensor, other: _Tensor, left: _bool=True, transpose: _bool=False, *, out: _Tensor | None=None) -> _Tensor:
+        """Q @ other, or other @ Q where not `left`, with the square Q of reflections (see `geqrf`);
+        `transpose`: with Q.mH. RuntimeError for operands that don't fit.
+        """
     def outer(self, vec2: _Tensor, *, out: _Tensor | None=None) -> _Tensor:
         """The products of every element of a vector with every one of another; dtypes are promoted."""
     def permute(self, dims: Any, *more: _int) -> _Tensor:
         """A view with all dims in the order given."""
+    def pinverse(self, rcond: _float=1e-15, *, out: _Tensor | None=None) -> _Tensor:
+        """See `linalg.pinv`."""
     def poisson(self, generator: Any=None, *, out: _Tensor | None=None) -> _Tensor:
         """How many events happen where `input` has their mean number: Poisson's distribution, in the
         input's dtype. NumPy computes it on the host.
@@ -1058,6 +1098,8 @@ class Methods:
         """Write the elements of `source` to places of the flattened tensor, in order; with `accumulate`
         add them. IndexError for an index out of range.
         """
+    def qr(self, some: _bool=True, *, out: _Tensor | None=None) -> _return_types.qr:
+        """See `linalg.qr`; without `some`, Q is square."""
     @overload
     def quantile(self, q: Any, dim: _int | None=None, keepdim: _bool=False, *, interpolation: str='linear', out: _Tensor | None=None) -> _Tensor:
         """What a share `q` of the elements lies below, of all or along `dim`: a number in [0, 1], or a
@@ -1204,6 +1246,8 @@ class Methods:
         """In-place form of `sinh`: the result's shape and dtype must fit the tensor."""
     def slice_scatter(self, src: _Tensor, dim: _int=0, start: _int | None=None, end: _int | None=None, step: _int=1, *, out: _Tensor | None=None) -> _Tensor:
         """A copy of the input with a slice of a dim replaced."""
+    def slogdet(self, *, out: _Tensor | None=None) -> _return_types.slogdet:
+        """See `linalg.slogdet`."""
     @overload
     def softmax(self, dim: _int, dtype: _dtype | None=None, *, out: _Tensor | None=None) -> _Tensor:
         """Exponentials along a dim, divided by their sum."""
@@ -1257,6 +1301,10 @@ class Methods:
         """The sum over the dims that broadcasting a tensor of this size would have made or stretched.
         RuntimeError when it does not broadcast to this tensor's shape.
         """
+    def svd(self, some: _bool=True, compute_uv: _bool=True, *, out: _Tensor | None=None) -> _return_types.svd:
+        """(U, S, V) with input = U @ diag(S) @ V.mH; see `linalg.svd`, the newer form. Without
+        `compute_uv`, U and V are zeros.
+        """
     def swapaxes(self, axis0: _int, axis1: _int) -> _Tensor:
         """`transpose` under NumPy's name."""
     def swapaxes_(self, axis0: _int, axis1: _int) -> _Tensor:
@@ -1308,6 +1356,10 @@ class Methods:
         """A view with two dims exchanged."""
     def transpose_(self, dim0: _int, dim1: _int) -> _Tensor:
         """`transpose` in place."""
+    def triangular_solve(self, A: _Tensor, upper: _bool=True, transpose: _bool=False, unitriangular: _bool=False, *, out: _Tensor | None=None) -> _return_types.triangular_solve:
+        """(X of A @ X = input, a copy of A), with `transpose` of A.mT; see `linalg.solve_triangular`,
+        the newer form.
+        """
     def tril(self, diagonal: _int=0, *, out: _Tensor | None=None) -> _Tensor:
         """The lower triangle of each matrix, up to the diagonal with this number; zeros elsewhere."""
     def tril_(self, diagonal: _int=0) -> _Tensor:

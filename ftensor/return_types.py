@@ -61,6 +61,28 @@ histogram = named("histogram", "hist", "bin_edges")
 histogram_out = named("histogram_out", "hist", "bin_edges")
 histogramdd = named("histogramdd", "hist", "bin_edges")
 
+# Of matrices.
+linalg_svd = named("linalg_svd", "U", "S", "Vh")
+svd = named("svd", "U", "S", "V")
+linalg_eig = named("linalg_eig", "eigenvalues", "eigenvectors")
+linalg_eigh = named("linalg_eigh", "eigenvalues", "eigenvectors")
+linalg_lstsq = named("linalg_lstsq", "solution", "residuals", "rank", "singular_values")
+linalg_cholesky_ex = named("linalg_cholesky_ex", "L", "info")
+linalg_lu_factor = named("linalg_lu_factor", "LU", "pivots")
+linalg_lu_factor_ex = named("linalg_lu_factor_ex", "LU", "pivots", "info")
+linalg_lu = named("linalg_lu", "P", "L", "U")
+lu_unpack = named("lu_unpack", "P", "L", "U")
+linalg_solve_ex = named("linalg_solve_ex", "result", "info")
+linalg_inv_ex = named("linalg_inv_ex", "inverse", "info")
+linalg_slogdet = named("linalg_slogdet", "sign", "logabsdet")
+slogdet = named("slogdet", "sign", "logabsdet")
+linalg_qr = named("linalg_qr", "Q", "R")
+qr = named("qr", "Q", "R")
+geqrf = named("geqrf", "a", "tau")
+triangular_solve = named("triangular_solve", "solution", "cloned_coefficient")
+linalg_ldl_factor = named("linalg_ldl_factor", "LD", "pivots")
+linalg_ldl_factor_ex = named("linalg_ldl_factor_ex", "LD", "pivots", "info")
+
 
 def __dir__() -> list[str]:
     return sorted(name for name, value in globals().items() if hasattr(value, "n_fields"))

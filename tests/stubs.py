@@ -95,6 +95,8 @@ def typed(form: str, name: str, call: Callable[..., Any], method: bool) -> str:
     named = returned == "tuple[Tensor, Tensor]" and hasattr(ft.return_types, name)
     if named or "(" in returned:
         returned = f"_return_types.{name}"
+    if returned.startswith("return_types."):
+        returned = f"_{returned}"
     # As in torch's types: Python has no argument `from`, which is given by its place.
     inside = re.sub(r"\bfrom\b", "from_", inside.replace("ftensor.", ""))
     node = ast.parse(f"def f{inside}: ...").body[0]
@@ -165,6 +167,14 @@ def functions(module: ModuleType) -> Iterator[str]:
         yield from stub(name, getattr(module, name))
 
 
+def classes(module: ModuleType) -> Iterator[str]:
+    """The classes that a namespace has."""
+    for name, value in sorted(vars(module).items()):
+        if inspect.isclass(value) and module is not ft:
+            place = value.__module__.partition(".")[2]
+            yield f"from {'.' * module.__name__.count('.')}{place} import {name} as {name}"
+
+
 def package() -> Iterator[str]:
     """What `ftensor/__init__.py` imports, which is public."""
     tree = ast.parse((ROOT / "ftensor" / "__init__.py").read_text())
@@ -209,7 +219,7 @@ def stubs() -> dict[str, str]:
         inner = [n for n in dir(module) if isinstance(getattr(module, n), Namespace)]
         path = "/".join(module.__name__.split(".")[1:] + ["__init__"] * bool(inner))
         imports = (f"from . import {name} as {name}" for name in inner)
-        write(f"{path}.pyi", module.__doc__, *more, imports, functions(module))
+        write(f"{path}.pyi", module.__doc__, *more, imports, classes(module), functions(module))
         for name in inner:
             space(getattr(module, name))
 

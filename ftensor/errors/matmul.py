@@ -76,14 +76,6 @@ def not_square(op: str, shape: Sequence[int]) -> RuntimeError:
     return RuntimeError(f"{op}(): needs square matrices, but the shape is {tuple(shape)}")
 
 
-def no_inverse(power: int) -> NotImplementedError:
-    """A negative power, for which a matrix must be inverted."""
-    return NotImplementedError(
-        f"linalg.matrix_power(): power {power} needs an inverse, which ftensor does not compute; "
-        "invert with numpy or torch and raise the inverse to the positive power"
-    )
-
-
 def einsum(reason: str) -> RuntimeError:
     """An equation that cannot be evaluated."""
     return RuntimeError(f"einsum(): {reason}")

@@ -30,7 +30,7 @@ def by_numpy(
     names = tuple(t._dtype.name for t in inputs)
     if backend.images is not None:
         fallback.admit(errors.never_built(op, names))
-    given = function(*[t._host_values() for t in inputs], *args)
+    given = function(*[_array(t) for t in inputs], *args)
     made = [np.asarray(a) for a in (given if isinstance(given, tuple) else (given,))]
     results = tuple([_uploaded(a, where) for a in made])
     if backend.images is not None or not backend.host_shared:
@@ -38,6 +38,12 @@ def by_numpy(
         copies = len(inputs) + len(made)
         fallback.count(op, ", ".join(names), "host", copies, sent, back)
     return results
+
+
+def _array(t: Tensor) -> np.ndarray[Any, Any]:
+    """A tensor's elements in its shape."""
+    found = t._host_values()
+    return found if found.size else found.reshape(t._shape)
 
 
 def _uploaded(array: np.ndarray[Any, Any], where: Any) -> Tensor:

@@ -279,6 +279,11 @@ def install(module: ModuleType) -> None:
         _install_forms(entry)
 
 
+def add_class(namespace: str, kind: type) -> None:
+    """Give a namespace, such as `linalg`, a class that is no op."""
+    setattr(sys.modules[f"ftensor.{namespace}"], kind.__name__, kind)
+
+
 def _install_forms(entry: Entry) -> None:
     """The in-place forms and operators of an entry."""
     names = (entry.name, *entry.aliases)

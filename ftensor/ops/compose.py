@@ -41,7 +41,7 @@ def deliver(name: str, made: Any, out: Any, exact: bool = False, fixed: bool = F
     if not isinstance(made, tuple):
         return into(name, out, made, not exact, fixed)
     given = [into(name, to, one, not exact, fixed) for one, to in zip(made, out)]
-    return type(made)(*given) if hasattr(made, "_fields") else tuple(given)
+    return type(made)(given) if hasattr(made, "_fields") else tuple(given)
 
 
 def with_out(name: str, call: F, exact: bool = False) -> F:
@@ -56,7 +56,8 @@ def with_out(name: str, call: F, exact: bool = False) -> F:
 
     show_types(call)
     plain = signature(call)
-    kind = Shown("Tensor | None")
+    several = str(plain.return_annotation) != "Tensor"
+    kind = Shown("tuple[Tensor, ...] | None" if several else "Tensor | None")
     extra = Parameter("out", Parameter.KEYWORD_ONLY, default=None, annotation=kind)
     listed = [*plain.parameters.values(), extra]
     run.__signature__ = plain.replace(parameters=listed)  # type: ignore[attr-defined]

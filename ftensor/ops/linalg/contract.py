@@ -237,12 +237,7 @@ def _power(input: Tensor, n: int, out: Tensor | None) -> Tensor:
     if len(shape) < 2 or shape[-1] != shape[-2]:
         raise errors_matmul.not_square(name, shape)
     if n < 0:
-        inverse = ENTRIES.get("linalg.inv")
-        if input._dtype.kind not in "fc":
-            raise errors.floating_only(name, input._dtype)
-        if inverse is None:
-            raise errors_matmul.no_inverse(n)
-        return _power(inverse.call(input), -n, out)
+        return _power(ENTRIES["linalg.inv"].call(input), -n, out)
     if n == 0:
         made = copy.zero_(memory.new_like(input, shape))
         diagonal = made._view(
@@ -270,7 +265,8 @@ def _power(input: Tensor, n: int, out: Tensor | None) -> Tensor:
 
 @op(name="matrix_power", method=False, namespace="linalg")
 def linalg_matrix_power(input: Tensor, n: int, *, out: Tensor | None = None) -> Tensor:
-    """Square matrices to an integer power, by repeated squaring; power 0 is the identity."""
+    """Square matrices to an integer power, by repeated squaring; power 0 is the identity. For
+    a negative power they are inverted first: LinAlgError where one is singular."""
     return _power(input, n, out)
 
 

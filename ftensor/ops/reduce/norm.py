@@ -12,7 +12,7 @@ from ...errors import reduce as errors_reduce
 from ...execute.output import check_dtype
 from ...execute.pointwise import pointwise
 from ...execute.reduce import fold
-from ...rows.catalogue import enter, op
+from ...rows.catalogue import ENTRIES, enter, op
 from ...rows.op import Op, Promote, Reduce
 from .arguments import checked, count, dims_of, numpy_names
 
@@ -103,8 +103,15 @@ def norm(
     input: Tensor, p: Any = "fro", dim: Any = None, keepdim: bool = False,
     dtype: dtype | None = None, *, out: Tensor | None = None,
 ) -> Tensor:  # fmt: skip
-    """The vector norm of order `p` of all elements or over `dim`; "fro" is the 2-norm."""
+    """The vector norm of order `p` of all elements or over `dim`; "fro" is the 2-norm, "nuc" the
+    sum of a matrix's singular values (see `linalg.matrix_norm`)."""
     checked("norm", input, keepdim, dtype, out)
+    if isinstance(p, str) and p == "nuc":
+        of_two = (-2, -1) if dim is None and input.ndim == 2 else dim
+        made: Tensor = ENTRIES["linalg.matrix_norm"].call(
+            input, p, of_two, keepdim, dtype=dtype, out=out
+        )
+        return made
     if isinstance(p, str) and p != "fro":
         raise errors_reduce.norm_order(p)
     order = 2.0 if p is None or isinstance(p, str) else _order(p)

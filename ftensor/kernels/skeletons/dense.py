@@ -1,0 +1,126 @@
+"""dense: factors of matrices and solutions with them (hls/dense.h and hls/skeleton/dense_*.h)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from ...dtypes import dtype
+from .. import ctype
+from ..key import lanes_for
+from ..skeleton import Parameter, Skeleton, register
+from ..words import Asked, Record, Target, table_lines
+from ..work import Access, Launch, Loop
+
+
+@dataclass(frozen=True)
+class DenseKey:
+    """Which of the kernels, and the dtype of its matrices."""
+
+    skeleton: str
+    dtype: dtype
+    lanes: int = 1
+
+    @property
+    def entry(self) -> str:
+        """The kernel's name in the program."""
+        return f"ft_{self.skeleton}_{self.dtype.name}_{self.lanes}"
+
+
+def dense_key(kind: str, of: dtype, target: Target, unaligned: bool) -> DenseKey:
+    """The kernel for a dtype; its lanes go along columns, which begin anywhere."""
+    lanes = lanes_for([of], of.compute, target.lanes_bytes) if unaligned else 1
+    return DenseKey(f"dense_{kind}", of, 1 if kind == "order" else lanes)
+
+
+class Words(NamedTuple):
+    """A kernel's parameters: operands (an "=" before those that are only read, an ":int" or ":long"
+    behind those that are no matrices) and numbers (a "+" before long ones)."""
+
+    title: str
+    operands: str
+    numbers: str
+
+
+class Dense(Skeleton[DenseKey]):
+    """An item of work is a matrix of a batch, or one column of one."""
+
+    def __init__(self, kind: str, words: Words) -> None:
+        self.name = self.word = f"dense_{kind}"
+        self.words = words
+
+    def parameters(self, key: DenseKey) -> tuple[Parameter, ...]:
+        """Pointers, offsets, numbers."""
+        found: list[Parameter] = []
+        names = []
+        for word in self.words.operands.split():
+            name, _, other = word.removeprefix("=").partition(":")
+            const = "const " if word[0] == "=" else ""
+            found.append(("*", f"{const}{other or ctype.scalar(key.dtype)} *", name))
+            names.append(name)
+        found += [("long", "long ", f"{name}_offset") for name in names]
+        for word in self.words.numbers.split():
+            of = "long" if word[0] == "+" else "int"
+            found.append((of, f"{of} ", word.removeprefix("+")))
+        return tuple(found)
+
+    def helpers(self, key: DenseKey) -> list[str]:
+        """Columns, and numbers that are complex; an order of rows needs neither."""
+        if key.dtype.kind == "i":
+            return []
+        return ["math.h", *(["complex.h"] if key.dtype.is_complex else []), "dense.h"]
+
+    def record(self, key: DenseKey) -> Record:
+        """Which of the kernels, and its dtype."""
+        of = key.dtype.name
+        return Record(self.name, (of,), (of,), "", of)
+
+    def keys(self, asked: Asked) -> Iterator[DenseKey]:
+        """One for each dtype."""
+        for of in asked.dtypes:
+            yield DenseKey(self.name, of)
+
+    def lines(self, key: DenseKey) -> tuple[str, ...]:
+        """The dtype."""
+        return table_lines(self.word, f'dtypes = ["{key.dtype.name}"]')
+
+    def title(self, key: DenseKey) -> str:
+        """torch's name."""
+        return self.words.title
+
+    def extent(self, launch: Launch) -> str:
+        """Items, and the sizes of a matrix."""
+        return "x".join(map(str, launch.geometry[:3]))
+
+    def loops(self, launch: Launch, unit: int, widened: bool) -> list[Loop]:
+        """One over the products that a unit's items take."""
+        items, work, entries = launch.geometry[0], launch.geometry[-2], launch.geometry[-1]
+        begin, end = launch.slab(items, unit)
+        return [Loop("products", (end - begin) * work, (end - begin) * entries)]
+
+    def traffic(self, launch: Launch, widened: bool) -> list[Access]:
+        """Each product reads two elements and writes one; the matrices cross the link once."""
+        items, work = launch.geometry[0], launch.geometry[-2]
+        size, total = launch.key.dtype.itemsize, items * work
+        return [
+            Access("a", False, total * size, total, 0, items * size),
+            Access("b", True, total * size, total, 0, items * size),
+        ]
+
+
+LAYOUT = "items m n lead +step"
+for kind, words in {
+    "lu": Words("linalg.lu_factor", "a pivots:int info:int", LAYOUT),
+    "cholesky": Words("linalg.cholesky", "a info:int", "items n lead +step"),
+    "solve": Words(
+        "linalg.solve_triangular", "=a b",
+        "items n k a_lead b_lead +a_step +b_step upper turned unit",
+    ),
+    "qr": Words("geqrf", "a tau", LAYOUT),
+    "reflect": Words(
+        "ormqr", "=a =tau c", "items m k count a_lead c_lead +a_step +c_step adjoint"
+    ),
+    "order": Words("lu_unpack", "=pivots:int order:long", "items m count"),
+}.items():  # fmt: skip
+    register(Dense(kind, words))

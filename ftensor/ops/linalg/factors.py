@@ -1,0 +1,321 @@
+"""Factors of matrices, on the device: Cholesky's, LU with partial pivoting, Householder's QR."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ... import errors, return_types
+from ..._tensor import Tensor
+from ...dtypes import int32, int64
+from ...errors import factor as errors_factor
+from ...execute import memory
+from ...execute.dense import dense
+from ...iterator.shape import Ints, numel
+from ..compose import composed, f
+from .matrices import in_columns, matrices
+
+
+def raise_for(info: Tensor, error: Any, name: str) -> None:
+    """Wait for what a kernel found, and raise `error(name, index in the batch, found)` for the
+    first matrix that could not be factored."""
+    found = info.reshape(-1).tolist()
+    for index, value in enumerate(found):
+        if value:
+            raise error(name, index if info.ndim else None, value)
+
+
+# Cholesky
+
+
+def cholesky_of(A: Tensor, upper: bool) -> tuple[Tensor, Tensor]:
+    """(factors, info)."""
+    made = in_columns(A.mH if upper else A)
+    *batch, n, _ = A._shape
+    info = memory.new_like(A, tuple(batch), int32)
+    if n:
+        numbers = (numel(tuple(batch)), n, n, n * n)
+        dense("cholesky", A._dtype, (made, info), numbers, n * n * n // 3 + n)
+    else:
+        info.zero_()
+    return (in_columns(made.mH) if upper else made), info
+
+
+@composed(namespace="linalg", method=False)
+def cholesky_ex(
+    A: Tensor, *, upper: bool = False, check_errors: bool = False
+) -> return_types.linalg_cholesky_ex:
+    """(L, info): see `linalg.cholesky`; info (int32) is 0, or the order of the first leading minor
+    that is not positive. LinAlgError for these with `check_errors`.
+    """
+    name = "linalg.cholesky_ex"
+    matrices(name, square=True, A=A)
+    made, info = cholesky_of(A, upper)
+    if check_errors:
+        raise_for(info, errors_factor.not_positive, name)
+    return return_types.linalg_cholesky_ex((made, info))
+
+
+def _cholesky(name: str, A: Tensor, upper: bool) -> Tensor:
+    matrices(name, square=True, A=A)
+    made, info = cholesky_of(A, upper)
+    raise_for(info, errors_factor.not_positive, name)
+    return made
+
+
+@composed(namespace="linalg", name="cholesky", method=False)
+def linalg_cholesky(A: Tensor, *, upper: bool = False) -> Tensor:
+    """L of A = L @ L.mH, lower triangular with a positive diagonal; or `upper`: L.mH. Of A only
+    that triangle is read. LinAlgError where A is not positive definite.
+    """
+    return _cholesky("linalg.cholesky", A, upper)
+
+
+@composed()
+def cholesky(input: Tensor, upper: bool = False) -> Tensor:
+    """See `linalg.cholesky`."""
+    return _cholesky("cholesky", input, upper)
+
+
+# LU
+
+
+def lu_of(A: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+    """(L below the diagonal and U, the rows swapped, info)."""
+    LU = in_columns(A)
+    *batch, m, n = A._shape
+    count = min(m, n)
+    pivots = memory.new_like(A, (*batch, count), int32)
+    info = memory.new_like(A, tuple(batch), int32)
+    if count:
+        numbers = (numel(tuple(batch)), m, n, m, m * n)
+        dense("lu", A._dtype, (LU, pivots, info), numbers, m * n * count // 2 + 1)
+    else:
+        info.zero_()
+    return LU, pivots, info
+
+
+def _pivoted(name: str, pivot: bool) -> None:
+    if not pivot:
+        raise errors_factor.value(name, "pivot", pivot, "True: rows are always swapped")
+
+
+@composed(namespace="linalg", method=False)
+def lu_factor_ex(
+    A: Tensor, *, pivot: bool = True, check_errors: bool = False
+) -> return_types.linalg_lu_factor_ex:
+    """(LU, pivots, info): see `linalg.lu_factor`; info (int32) is 0, or the first place (from 1)
+    of a 0 on U's diagonal. RuntimeError for these with `check_errors`.
+    """
+    name = "linalg.lu_factor_ex"
+    matrices(name, A=A)
+    _pivoted(name, pivot)
+    made = lu_of(A)
+    if check_errors:
+        raise_for(made[2], errors_factor.singular, name)
+    return return_types.linalg_lu_factor_ex(made)
+
+
+@composed(namespace="linalg", method=False)
+def lu_factor(A: Tensor, *, pivot: bool = True) -> return_types.linalg_lu_factor:
+    """(LU, pivots) of A = P @ L @ U by partial pivoting: U on and above the diagonal of LU, L below
+    it, without its diagonal of ones. pivots (int32) are the rows, counted from 1, with which each
+    row in turn changed places.
+    """
+    name = "linalg.lu_factor"
+    matrices(name, A=A)
+    _pivoted(name, pivot)
+    LU, pivots, info = lu_of(A)
+    raise_for(info, errors_factor.singular, name)
+    return return_types.linalg_lu_factor((LU, pivots))
+
+
+@composed()
+def lu(A: Tensor, pivot: bool = True, get_infos: bool = False) -> tuple[Tensor, ...]:
+    """(LU, pivots), or (LU, pivots, info) with `get_infos`: see `linalg.lu_factor_ex`."""
+    matrices("lu", A=A)
+    _pivoted("lu", pivot)
+    LU, pivots, info = lu_of(A)
+    if get_infos:
+        return return_types.linalg_lu_factor_ex((LU, pivots, info))
+    raise_for(info, errors_factor.singular, "lu")
+    return return_types.linalg_lu_factor((LU, pivots))
+
+
+def row_order(pivots: Tensor, m: int) -> Tensor:
+    """The row of P @ x that comes from each row of x: int64, in the order after all swaps."""
+    *batch, count = pivots._shape
+    order = memory.new_like(pivots, (*batch, m), int64)
+    given = pivots.contiguous()
+    dense("order", int32, (given, order), (numel(tuple(batch)), m, count), m)
+    return order
+
+
+def permutation(pivots: Tensor, m: int, like: Tensor) -> Tensor:
+    """The matrices P of A = P @ L @ U."""
+    order = row_order(pivots, m)
+    places = f.arange(m, device=order.device)
+    return (order.unsqueeze(-2) == places.unsqueeze(-1)).to(like._dtype)
+
+
+def _unpacked(LU: Tensor) -> tuple[Tensor, Tensor]:
+    m, n = LU._shape[-2:]
+    k = min(m, n)
+    L = LU[..., :, :k].tril(-1) + f.eye(m, k, dtype=LU._dtype, device=LU.device)
+    return L, LU[..., :k, :].triu().contiguous()
+
+
+@composed(namespace="linalg", name="lu", method=False)
+def linalg_lu(A: Tensor, *, pivot: bool = True) -> return_types.linalg_lu:
+    """(P, L, U) of A = P @ L @ U by partial pivoting: a permutation, a lower triangular matrix with
+    ones on its diagonal, an upper triangular one.
+    """
+    name = "linalg.lu"
+    matrices(name, A=A)
+    _pivoted(name, pivot)
+    LU, pivots, _ = lu_of(A)
+    return return_types.linalg_lu((permutation(pivots, A._shape[-2], A), *_unpacked(LU)))
+
+
+@composed()
+def lu_unpack(
+    LU_data: Tensor, LU_pivots: Tensor, unpack_data: bool = True, unpack_pivots: bool = True
+) -> return_types.lu_unpack:
+    """(P, L, U) of what `linalg.lu_factor` gave; what is not to be unpacked has no elements.
+    RuntimeError for pivots that are not int32 or don't fit.
+    """
+    name = "lu_unpack"
+    matrices(name, LU_data=LU_data)
+    if unpack_pivots:
+        check_pivots(name, LU_data, LU_pivots)
+    none = LU_data.new_empty((0,))
+    P = permutation(LU_pivots, LU_data._shape[-2], LU_data) if unpack_pivots else none
+    L, U = _unpacked(LU_data) if unpack_data else (none, none)
+    return return_types.lu_unpack((P, L, U))
+
+
+def check_pivots(name: str, LU: Tensor, pivots: Tensor) -> None:
+    """RuntimeError for pivots that are not those of `LU`."""
+    if not isinstance(pivots, Tensor):
+        raise errors.not_a_tensor(name, "pivots", pivots)
+    if pivots._dtype is not int32:
+        raise errors_factor.value(name, "pivots' dtype", pivots._dtype, "int32")
+    wanted = (*LU._shape[:-2], min(LU._shape[-2:]))
+    if pivots._shape != wanted:
+        raise errors_factor.shapes(name, LU._shape, pivots._shape, f"pivots need shape {wanted}")
+
+
+# QR
+
+
+def qr_of(A: Tensor) -> tuple[Tensor, Tensor]:
+    """(R and Householder's vectors, their factors tau)."""
+    made = in_columns(A)
+    *batch, m, n = A._shape
+    tau = memory.new_like(A, (*batch, min(m, n)))
+    if tau.numel():
+        numbers = (numel(tuple(batch)), m, n, m, m * n)
+        dense("qr", A._dtype, (made, tau), numbers, m * n * min(m, n) + 1)
+    return made, tau
+
+
+def reflected(a: Tensor, tau: Tensor, c: Tensor, adjoint: bool) -> Tensor:
+    """Q @ c, or Q.mH @ c, in a new tensor; Q is that of `a` and `tau`, with whole columns."""
+    made = in_columns(c)
+    *batch, m, k = c._shape
+    count = tau._shape[-1]
+    if made.numel() and count:
+        a, tau = in_columns(a), tau.contiguous()
+        numbers = (
+            numel(tuple(batch)) * k, m, k, count, m, m, m * a._shape[-1], m * k, int(adjoint),
+        )  # fmt: skip
+        dense("reflect", c._dtype, (a, tau, made), numbers, 2 * m * count)
+    return made
+
+
+def identity(shape: Ints, like: Tensor) -> Tensor:
+    """Ones on the diagonals of matrices."""
+    return f.eye(*shape[-2:], dtype=like._dtype, device=like.device).expand(shape)
+
+
+def _qr(name: str, A: Tensor, mode: str) -> tuple[Tensor, Tensor]:
+    matrices(name, A=A)
+    if mode not in ("reduced", "complete", "r"):
+        raise errors_factor.value(name, "mode", mode, "'reduced', 'complete' or 'r'")
+    a, tau = qr_of(A)
+    *batch, m, n = A._shape
+    rows = m if mode == "complete" else min(m, n)
+    R = in_columns(a[..., :rows, :].triu())
+    if mode == "r":
+        return A.new_empty((0,)), R
+    return reflected(a, tau, identity((*batch, m, rows), A), False), R
+
+
+@composed(namespace="linalg", name="qr", method=False)
+def linalg_qr(A: Tensor, mode: str = "reduced") -> return_types.linalg_qr:
+    """(Q, R) of A = Q @ R by Householder's reflections: orthonormal columns and an upper triangular
+    matrix. `mode` "complete" has square Q, "r" none. RuntimeError for other modes.
+    """
+    return return_types.linalg_qr(_qr("linalg.qr", A, mode))
+
+
+@composed()
+def qr(input: Tensor, some: bool = True) -> return_types.qr:
+    """See `linalg.qr`; without `some`, Q is square."""
+    return return_types.qr(_qr("qr", input, "reduced" if some else "complete"))
+
+
+@composed()
+def geqrf(input: Tensor) -> return_types.geqrf:
+    """(a, tau): R on and above the diagonal of `a`, below it the vectors v, without their first
+    element of 1, of the reflections I - tau * v @ v.mH whose product is Q. LAPACK's name.
+    """
+    matrices("geqrf", input=input)
+    return return_types.geqrf(qr_of(input))
+
+
+def _check_tau(name: str, a: Tensor, tau: Tensor) -> None:
+    matrices(name, "tau", input=a, tau=tau)
+    if a._shape[-2] < a._shape[-1]:
+        raise errors_factor.shapes(
+            name, a._shape, tau._shape, "input needs as many rows as columns"
+        )
+    if tau._shape[:-1] != a._shape[:-2] or not tau.ndim or tau._shape[-1] > a._shape[-1]:
+        raise errors_factor.shapes(name, a._shape, tau._shape, "tau has a number for each column")
+
+
+def _product(name: str, a: Tensor, tau: Tensor) -> Tensor:
+    _check_tau(name, a, tau)
+    return reflected(a, tau, identity(a._shape, a), False)
+
+
+@composed(namespace="linalg", method=False)
+def householder_product(input: Tensor, tau: Tensor) -> Tensor:
+    """The first columns of the product of reflections, as many as `input` has; see `geqrf`."""
+    return _product("linalg.householder_product", input, tau)
+
+
+@composed()
+def orgqr(input: Tensor, input2: Tensor) -> Tensor:
+    """See `linalg.householder_product`."""
+    return _product("orgqr", input, input2)
+
+
+@composed()
+def ormqr(
+    input: Tensor, tau: Tensor, other: Tensor, left: bool = True, transpose: bool = False
+) -> Tensor:
+    """Q @ other, or other @ Q where not `left`, with the square Q of reflections (see `geqrf`);
+    `transpose`: with Q.mH. RuntimeError for operands that don't fit.
+    """
+    name = "ormqr"
+    for word, x in (("input", input), ("other", other)):
+        if isinstance(x, Tensor) and x.ndim < 2:
+            raise errors_factor.needs_matrices(name, word, x._shape)
+    matrices(name, "tau", input=input, tau=tau, other=other)
+    m = other._shape[-2 if left else -1]
+    fits = tau.ndim and tau._shape[-1] == min(m, input._shape[-1]) and input._shape[-2] == m
+    if not fits or tau._shape[:-1] != input._shape[:-2] != other._shape[:-2]:
+        raise errors_factor.shapes(name, input._shape, other._shape, "as tau, one Q's size")
+    if left:
+        return reflected(input, tau, other, transpose)
+    return in_columns(reflected(input, tau, other.mH, not transpose).mH)

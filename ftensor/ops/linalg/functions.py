@@ -1,0 +1,103 @@
+"""Exponentials of matrices, inverses and solutions of tensors seen as matrices, low ranks."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from math import prod
+
+from ... import errors
+from ..._tensor import Tensor
+from ...dtypes import complex128, float64
+from ...errors import factor as errors_factor
+from ...rows.catalogue import Entry, op, register
+from ..compose import composed, f
+from .factors import identity
+
+# The terms of exp's series that are summed for matrices of norm up to 1/2: the next one is below
+# the rounding of 1.
+TERMS = {"float32": 9, "float64": 15}
+
+
+@op()
+def matrix_exp(input: Tensor) -> Tensor:
+    """exp of square matrices, the sum of input^k / k!. Each matrix is halved until its norm is at
+    most 1/2, and the sum of the series squared as often. RuntimeError for integers.
+    """
+    name = "matrix_exp"
+    if not isinstance(input, Tensor):
+        raise errors.not_a_tensor(name, "input", input)
+    if input._dtype.kind not in "fc":
+        raise errors_factor.dtype(name, "input", input._dtype)
+    if input.ndim < 2:
+        raise errors_factor.needs_matrices(name, "input", input._shape)
+    n = input._shape[-1]
+    if input._shape[-2] != n:
+        raise errors_factor.not_square(name, "input", input._shape)
+    if not input.numel():
+        return input.clone()
+    backend = input._storage.backend
+    of = input._dtype.compute
+    if backend.properties.has_float64 and backend.target.spares_double:
+        of = complex128 if of.is_complex else float64  # squares double their error each time
+    x = input.to(of).reshape(-1, n, n)
+    norms = x.abs().sum(-2).amax(-1).tolist()
+    halvings = [_halvings(size) for size in norms]
+    where = {"dtype": of, "device": input.device}
+    scale = f.tensor([0.5**h for h in halvings], **where).reshape(-1, 1, 1)
+    x = x * scale
+    one = identity(x._shape, x)
+    made = one
+    for k in range(TERMS[of.to_real().name], 0, -1):
+        made = one + (x @ made) / k
+    for step in range(max(halvings)):
+        square = made @ made
+        if min(halvings) > step:
+            made = square
+            continue
+        more = f.tensor([h > step for h in halvings], device=input.device).reshape(-1, 1, 1)
+        made = f.where(more, square, made)
+    return made.reshape(input._shape).to(input._dtype)
+
+
+def _halvings(size: float) -> int:
+    """How often a matrix of this norm is halved; not at all where it is not finite."""
+    return max(0, math.frexp(size)[1] + 1) if size < math.inf else 0
+
+
+register(Entry("matrix_exp", matrix_exp, method=False, namespace="linalg"))
+
+
+@composed(namespace="linalg", method=False)
+def tensorinv(A: Tensor, ind: int = 2) -> Tensor:
+    """The inverse of a tensor seen as a matrix, whose rows are the first `ind` dims. RuntimeError
+    where these have not as many elements as the others; LinAlgError for a singular one.
+    """
+    name = "linalg.tensorinv"
+    if not isinstance(A, Tensor):
+        raise errors.not_a_tensor(name, "A", A)
+    if ind <= 0:
+        raise errors_factor.value(name, "ind", ind, "positive")
+    first, last = A._shape[:ind], A._shape[ind:]
+    if prod(first) != prod(last):
+        raise errors_factor.shapes(name, first, last, "they need as many elements")
+    made: Tensor = f["linalg.inv"](A.reshape(prod(first), prod(last)))
+    return made.reshape(*last, *first)
+
+
+@composed(namespace="linalg", method=False)
+def tensorsolve(A: Tensor, B: Tensor, dims: Sequence[int] | None = None) -> Tensor:
+    """X with tensordot(A, X, X.ndim) = B; the `dims` of A are moved to its end before. RuntimeError
+    where A, seen as a matrix, is not square; LinAlgError where it is singular.
+    """
+    name = "linalg.tensorsolve"
+    for word, x in (("A", A), ("B", B)):
+        if not isinstance(x, Tensor):
+            raise errors.not_a_tensor(name, word, x)
+    if dims is not None:
+        A = A.movedim(tuple(dims), tuple(range(A.ndim - len(dims), A.ndim)))
+    last = A._shape[B.ndim :]
+    if A.numel() != prod(last) ** 2 or B.numel() != prod(last):
+        raise errors_factor.shapes(name, A._shape, B._shape, "A must be as a square matrix of B")
+    made: Tensor = f["linalg.solve"](A.reshape(B.numel(), prod(last)), B.reshape(-1))
+    return made.reshape(last)

@@ -1,0 +1,309 @@
+"""Solutions, inverses and determinants of square matrices, on the device."""
+
+from __future__ import annotations
+
+from ... import return_types
+from ..._tensor import Tensor
+from ...errors import factor as errors_factor
+from ...execute.dense import dense
+from ...iterator.shape import broadcast_shapes, numel
+from ..compose import composed, f
+from .factors import check_pivots, identity, lu_of, raise_for, row_order
+from .matrices import in_columns, matrices
+
+PLAIN, TRANSPOSED, ADJOINT = range(3)
+
+
+def triangular(
+    A: Tensor, B: Tensor, upper: bool, turned: int = PLAIN, unit: bool = False
+) -> Tensor:
+    """X of A @ X = B in a new tensor, for triangular A, A.mT or A.mH; one batch of both."""
+    made = in_columns(B)
+    *batch, n, k = B._shape
+    if made.numel():
+        A = A if A.transpose(-1, -2).is_contiguous() else in_columns(A)
+        numbers = (
+            numel(tuple(batch)) * k, n, k, n, n, n * n, n * k, int(upper), turned, int(unit),
+        )  # fmt: skip
+        dense("solve", B._dtype, (A, made), numbers, n * n // 2 + 1)
+    return made
+
+
+def _one_batch(A: Tensor, B: Tensor) -> tuple[Tensor, Tensor]:
+    """Both with the batch dims that they have together."""
+    batch = broadcast_shapes(A._shape[:-2], B._shape[:-2])
+    return A.expand((*batch, *A._shape[-2:])), B.expand((*batch, *B._shape[-2:]))
+
+
+def _fit(name: str, A: Tensor, B: Tensor, left: bool = True) -> None:
+    if A._shape[-1] != B._shape[-2 if left else -1]:
+        side = "rows" if left else "columns"
+        raise errors_factor.shapes(name, A._shape, B._shape, f"B needs as many {side} as A")
+
+
+@composed(namespace="linalg", method=False)
+def solve_triangular(
+    A: Tensor, B: Tensor, *, upper: bool, left: bool = True, unitriangular: bool = False
+) -> Tensor:
+    """X of A @ X = B, or of X @ A = B where not `left`, for triangular A, of which the other
+    triangle is not read, nor the diagonal with `unitriangular`. Not checked: a 0 on the diagonal
+    gives infinities and NaN. RuntimeError for shapes that don't fit.
+    """
+    name = "linalg.solve_triangular"
+    matrices(name, "B", square=True, A=A, B=B)
+    if B.ndim < 2:
+        raise errors_factor.needs_matrices(name, "B", B._shape)
+    _fit(name, A, B, left)
+    A, B = _one_batch(A, B)
+    if left:
+        return triangular(A, B, upper, PLAIN, unitriangular)
+    return triangular(A, B.mT, upper, TRANSPOSED, unitriangular).mT
+
+
+@composed()
+def triangular_solve(
+    input: Tensor, A: Tensor, upper: bool = True, transpose: bool = False,
+    unitriangular: bool = False,
+) -> return_types.triangular_solve:  # fmt: skip
+    """(X of A @ X = input, a copy of A), with `transpose` of A.mT; see `linalg.solve_triangular`,
+    the newer form.
+    """
+    name = "triangular_solve"
+    matrices(name, "input", square=True, A=A, input=input)
+    if input.ndim < 2:
+        raise errors_factor.needs_matrices(name, "input", input._shape)
+    _fit(name, A, input)
+    A, B = _one_batch(A, input)
+    turned = TRANSPOSED if transpose else PLAIN
+    made = triangular(A, B, upper, turned, unitriangular)
+    return return_types.triangular_solve((made, in_columns(A)))
+
+
+# General matrices
+
+
+def lu_solved(LU: Tensor, pivots: Tensor, B: Tensor, adjoint: bool = False) -> Tensor:
+    """X of A @ X = B, or of A.mH @ X = B, by A's factors; one batch of all."""
+    n = LU._shape[-1]
+    if not B.numel():
+        return in_columns(B)
+    order = row_order(pivots, n)
+    if adjoint:
+        X = triangular(LU, B, True, ADJOINT)
+        X = triangular(LU, X, False, ADJOINT, True)
+        return in_columns(_rows(X, _back(order)))
+    X = triangular(LU, _rows(B, order), False, PLAIN, True)
+    return triangular(LU, X, True)
+
+
+def _rows(B: Tensor, order: Tensor) -> Tensor:
+    """The rows of each matrix in another order."""
+    made: Tensor = f.gather(B, -2, order.unsqueeze(-1).expand(B._shape))
+    return made
+
+
+def _back(order: Tensor) -> Tensor:
+    """The order that undoes another."""
+    places = f.arange(order._shape[-1], device=order.device).expand(order._shape)
+    made: Tensor = f.scatter(f.empty_like(order), -1, order, places)
+    return made
+
+
+def _right_side(name: str, A: Tensor, B: Tensor, left: bool) -> tuple[Tensor, bool]:
+    """B as matrices, and whether it holds vectors."""
+    vectors = B.ndim == 1 or (B.ndim == A.ndim - 1 and B._shape == A._shape[:-1])
+    if vectors:
+        if not left:
+            raise errors_factor.shapes(
+                name, A._shape, B._shape, "vectors are solved for on the right"
+            )
+        B = B.unsqueeze(-1)
+    if B.ndim < 2:
+        raise errors_factor.needs_matrices(name, "B", B._shape)
+    _fit(name, A, B, left)
+    return B, vectors
+
+
+def _solved(name: str, A: Tensor, B: Tensor, left: bool) -> tuple[Tensor, Tensor]:
+    """(X, info of A's factors)."""
+    matrices(name, "B", square=True, A=A, B=B)
+    B, vectors = _right_side(name, A, B, left)
+    LU, pivots, info = lu_of(A if left else A.mT)
+    B = B if left else B.mT
+    batch = broadcast_shapes(A._shape[:-2], B._shape[:-2])
+    LU, B = _one_batch(LU, B)
+    X = lu_solved(LU, pivots.expand((*batch, pivots._shape[-1])), B)
+    if not left:
+        X = X.mT
+    return (X.squeeze(-1) if vectors else X), info
+
+
+@composed(namespace="linalg", method=False)
+def solve_ex(
+    A: Tensor, B: Tensor, *, left: bool = True, check_errors: bool = False
+) -> return_types.linalg_solve_ex:
+    """(X, info): see `linalg.solve`; info (int32) is 0, or the first place of a 0 on the diagonal
+    of A's factor U. LinAlgError for these with `check_errors`.
+    """
+    name = "linalg.solve_ex"
+    X, info = _solved(name, A, B, left)
+    if check_errors:
+        raise_for(info, errors_factor.singular, name)
+    return return_types.linalg_solve_ex((X, info))
+
+
+@composed(namespace="linalg", name="solve", method=False)
+def linalg_solve(A: Tensor, B: Tensor, *, left: bool = True) -> Tensor:
+    """X of A @ X = B, or of X @ A = B where not `left`, for square A; B may be a vector for each
+    matrix. LinAlgError where A is singular, RuntimeError for shapes that don't fit.
+    """
+    X, info = _solved("linalg.solve", A, B, left)
+    raise_for(info, errors_factor.singular, "linalg.solve")
+    return X
+
+
+def _lu_solve(
+    name: str, LU: Tensor, pivots: Tensor, B: Tensor, left: bool = True, adjoint: bool = False
+) -> Tensor:
+    matrices(name, square=True, LU=LU)
+    matrices(name, LU=LU, B=B)
+    check_pivots(name, LU, pivots)
+    _fit(name, LU, B, left)
+    batch = broadcast_shapes(LU._shape[:-2], B._shape[:-2])
+    LU, B = _one_batch(LU, B)
+    pivots = pivots.expand((*batch, pivots._shape[-1]))
+    if left:
+        return lu_solved(LU, pivots, B, adjoint)
+    return lu_solved(LU, pivots, B.mH, not adjoint).mH
+
+
+@composed(namespace="linalg", name="lu_solve", method=False)
+def linalg_lu_solve(
+    LU: Tensor, pivots: Tensor, B: Tensor, *, left: bool = True, adjoint: bool = False
+) -> Tensor:
+    """X of A @ X = B by A's factors from `linalg.lu_factor`; not `left`: of X @ A = B, `adjoint`:
+    with A.mH. RuntimeError for operands that don't fit.
+    """
+    return _lu_solve("linalg.lu_solve", LU, pivots, B, left, adjoint)
+
+
+@composed()
+def lu_solve(b: Tensor, LU_data: Tensor, LU_pivots: Tensor) -> Tensor:
+    """See `linalg.lu_solve`."""
+    return _lu_solve("lu_solve", LU_data, LU_pivots, b)
+
+
+def _inverse(name: str, A: Tensor) -> tuple[Tensor, Tensor]:
+    matrices(name, square=True, A=A)
+    LU, pivots, info = lu_of(A)
+    return lu_solved(LU, pivots, identity(A._shape, A)), info
+
+
+@composed(namespace="linalg", method=False)
+def inv_ex(A: Tensor, *, check_errors: bool = False) -> return_types.linalg_inv_ex:
+    """(inverse, info): see `linalg.inv` and `linalg.solve_ex`."""
+    X, info = _inverse("linalg.inv_ex", A)
+    if check_errors:
+        raise_for(info, errors_factor.singular, "linalg.inv_ex")
+    return return_types.linalg_inv_ex((X, info))
+
+
+def _inv(name: str, A: Tensor) -> Tensor:
+    X, info = _inverse(name, A)
+    raise_for(info, errors_factor.singular, name)
+    return X
+
+
+@composed(namespace="linalg", method=False)
+def inv(A: Tensor) -> Tensor:
+    """The inverses of square matrices. LinAlgError where one is singular."""
+    return _inv("linalg.inv", A)
+
+
+@composed()
+def inverse(input: Tensor) -> Tensor:
+    """See `linalg.inv`."""
+    return _inv("inverse", input)
+
+
+# Positive definite matrices
+
+
+@composed()
+def cholesky_solve(input: Tensor, L: Tensor, upper: bool = False) -> Tensor:
+    """X of A @ X = input by the factor that `linalg.cholesky` gave: A = L @ L.mH, or L.mH @ L where
+    it is `upper`. RuntimeError for operands that don't fit.
+    """
+    name = "cholesky_solve"
+    matrices(name, square=True, L=L)
+    matrices(name, input=input, L=L)
+    _fit(name, L, input)
+    L, B = _one_batch(L, input)
+    return triangular(
+        L, triangular(L, B, upper, ADJOINT if upper else PLAIN), upper, PLAIN if upper else ADJOINT
+    )
+
+
+@composed()
+def cholesky_inverse(L: Tensor, upper: bool = False) -> Tensor:
+    """The inverse of the matrix whose factor `linalg.cholesky` gave."""
+    matrices("cholesky_inverse", square=True, L=L)
+    return cholesky_solve(identity(L._shape, L), L, upper)
+
+
+# Determinants
+
+
+def _swapped(pivots: Tensor) -> Tensor:
+    """Whether the rows changed places an odd number of times."""
+    places = f.arange(1, pivots._shape[-1] + 1, device=pivots.device)
+    made: Tensor = (pivots != places).sum(-1) % 2 == 1
+    return made
+
+
+def _det(name: str, A: Tensor) -> Tensor:
+    matrices(name, square=True, A=A)
+    LU, pivots, _ = lu_of(A)
+    made = LU.diagonal(0, -2, -1).prod(-1)
+    return f.where(_swapped(pivots), -made, made)
+
+
+def _slogdet(name: str, A: Tensor) -> tuple[Tensor, Tensor]:
+    matrices(name, square=True, A=A)
+    LU, pivots, _ = lu_of(A)
+    diagonal = LU.diagonal(0, -2, -1)
+    sign = diagonal.sgn().prod(-1)
+    return f.where(_swapped(pivots), -sign, sign), diagonal.abs().log().sum(-1)
+
+
+@composed(namespace="linalg", name="det", method=False)
+def linalg_det(A: Tensor) -> Tensor:
+    """The determinants of square matrices, by LU with partial pivoting."""
+    return _det("linalg.det", A)
+
+
+@composed()
+def det(input: Tensor) -> Tensor:
+    """See `linalg.det`."""
+    return _det("det", input)
+
+
+@composed(namespace="linalg", name="slogdet", method=False)
+def linalg_slogdet(A: Tensor) -> return_types.linalg_slogdet:
+    """(sign, logarithm of the size) of each determinant; (0, -inf) for a singular matrix."""
+    return return_types.linalg_slogdet(_slogdet("linalg.slogdet", A))
+
+
+@composed()
+def slogdet(input: Tensor) -> return_types.slogdet:
+    """See `linalg.slogdet`."""
+    return return_types.slogdet(_slogdet("slogdet", input))
+
+
+@composed()
+def logdet(input: Tensor) -> Tensor:
+    """The logarithm of each determinant; NaN for a negative one."""
+    sign, size = _slogdet("logdet", input)
+    if input._dtype.is_complex:
+        return sign.log() + size
+    return f.where(sign == -1, float("nan"), size)

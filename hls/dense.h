@@ -1,0 +1,140 @@
+// Elements and columns of matrices, for factors and solutions. Matrices lie column after column: element
+// (i, j) is the one at i + j * lead. An element (ft_one) is a scalar, whatever the lanes.
+#if FT_COMPLEX
+#define FT_PARTS 2
+typedef struct { FT_T re, im; } ft_one;
+FT_FN_ONCE ft_one ft_pair_of(FT_T re, FT_T im)
+{
+    ft_one x;
+    x.re = re;
+    x.im = im;
+    return x;
+}
+FT_FN_ONCE ft_one ft_get(FT_GLOBAL const FT_T *p, long i) { return ft_pair_of(p[2 * i], p[2 * i + 1]); }
+FT_FN_ONCE void ft_set(ft_one x, FT_GLOBAL FT_T *p, long i)
+{
+    p[2 * i] = x.re;
+    p[2 * i + 1] = x.im;
+}
+FT_FN_ONCE ft_one ft_plus(ft_one x, ft_one y) { return ft_pair_of(x.re + y.re, x.im + y.im); }
+FT_FN_ONCE ft_one ft_minus(ft_one x, ft_one y) { return ft_pair_of(x.re - y.re, x.im - y.im); }
+FT_FN_ONCE ft_one ft_times(ft_one x, ft_one y)
+{
+    return ft_pair_of(x.re * y.re - x.im * y.im, x.re * y.im + x.im * y.re);
+}
+// By Smith's method: no square that could leave the range.
+FT_FN_ONCE ft_one ft_over(ft_one x, ft_one y)
+{
+    if (fabs(y.re) >= fabs(y.im)) {
+        const FT_T r = y.im / y.re, d = y.re + y.im * r;
+        return ft_pair_of((x.re + x.im * r) / d, (x.im - x.re * r) / d);
+    }
+    const FT_T r = y.re / y.im, d = y.re * r + y.im;
+    return ft_pair_of((x.re * r + x.im) / d, (x.im * r - x.re) / d);
+}
+FT_FN_ONCE ft_one ft_turned(ft_one x) { return ft_pair_of(x.re, -x.im); }
+FT_FN_ONCE FT_T ft_re(ft_one x) { return x.re; }
+FT_FN_ONCE FT_T ft_im(ft_one x) { return x.im; }
+#else
+#define FT_PARTS 1
+typedef FT_T ft_one;
+FT_FN_ONCE ft_one ft_pair_of(FT_T re, FT_T im) { return re; }
+FT_FN_ONCE ft_one ft_get(FT_GLOBAL const FT_T *p, long i) { return p[i]; }
+FT_FN_ONCE void ft_set(ft_one x, FT_GLOBAL FT_T *p, long i) { p[i] = x; }
+FT_FN_ONCE ft_one ft_plus(ft_one x, ft_one y) { return x + y; }
+FT_FN_ONCE ft_one ft_minus(ft_one x, ft_one y) { return x - y; }
+FT_FN_ONCE ft_one ft_times(ft_one x, ft_one y) { return x * y; }
+FT_FN_ONCE ft_one ft_over(ft_one x, ft_one y) { return x / y; }
+FT_FN_ONCE ft_one ft_turned(ft_one x) { return x; }
+FT_FN_ONCE FT_T ft_re(ft_one x) { return x; }
+FT_FN_ONCE FT_T ft_im(ft_one x) { return 0; }
+#endif
+FT_FN_ONCE ft_one ft_turned_if(int conjugate, ft_one x)
+{
+    if (conjugate) return ft_turned(x);
+    return x;
+}
+#define FT_AT(p, i) ((p) + FT_PARTS * (long)(i))
+#define FT_REAL_ONE(x) ft_pair_of(x, 0)
+// The size by which LAPACK chooses a pivot.
+FT_FN_ONCE FT_T ft_size(ft_one x) { return fabs(ft_re(x)) + fabs(ft_im(x)); }
+
+// Lanes go along a column where memory may be accessed anywhere; the rest of it, one by one.
+#if FT_LANES > 1
+#if FT_COMPLEX
+#define FT_COLUMN_LOAD(p) ft_load_pair(p)
+#define FT_COLUMN_STORE(v, p) ft_store_pair(v, p)
+#define FT_COLUMN_SAME(s) ft_cmake(K((s).re), K((s).im))
+#define FT_COLUMN_LESS(y, s, x) ft_csub(y, ft_cmul(s, x))
+#define FT_COLUMN_PLUS(y, s, x) ft_cadd(y, ft_cmul(s, x))
+#define FT_COLUMN_TURNED(v, conjugate) ft_cmake((v).re, (conjugate) ? -(v).im : (v).im)
+typedef FT_C ft_column;
+#else
+#define FT_COLUMN_LOAD(p) FT_VLOAD(p)
+#define FT_COLUMN_STORE(v, p) FT_VSTORE(v, p)
+#define FT_COLUMN_SAME(s) K(s)
+#define FT_COLUMN_LESS(y, s, x) ((y) - (s) * (x))
+#define FT_COLUMN_PLUS(y, s, x) ((y) + (s) * (x))
+#define FT_COLUMN_TURNED(v, conjugate) (v)
+typedef FT_V ft_column;
+#endif
+#endif
+
+// y -= s * x, for n elements of two columns.
+FT_FN_ONCE void ft_less(FT_GLOBAL FT_T *y, FT_GLOBAL const FT_T *x, ft_one s, int n)
+{
+    int i = 0;
+#if FT_LANES > 1
+    const ft_column same = FT_COLUMN_SAME(s);
+    for (; i + FT_LANES <= n; i += FT_LANES) {
+        const ft_column v = FT_COLUMN_LOAD(FT_AT(x, i)), w = FT_COLUMN_LOAD(FT_AT(y, i));
+        FT_COLUMN_STORE(FT_COLUMN_LESS(w, same, v), FT_AT(y, i));
+    }
+#endif
+    for (; i < n; i++) {
+        FT_PIPELINE
+        ft_set(ft_minus(ft_get(y, i), ft_times(s, ft_get(x, i))), y, i);
+    }
+}
+
+// The sum of x * y, or of conj(x) * y, for n elements of two columns.
+FT_FN_ONCE ft_one ft_dot(FT_GLOBAL const FT_T *x, FT_GLOBAL const FT_T *y, int conjugate, int n)
+{
+    ft_one sum = FT_REAL_ONE(0);
+    int i = 0;
+#if FT_LANES > 1
+    if (n >= FT_LANES) {
+        ft_column sums = FT_COLUMN_SAME(sum);
+        for (; i + FT_LANES <= n; i += FT_LANES) {
+            const ft_column v = FT_COLUMN_LOAD(FT_AT(x, i)), w = FT_COLUMN_LOAD(FT_AT(y, i));
+            sums = FT_COLUMN_PLUS(sums, FT_COLUMN_TURNED(v, conjugate), w);
+        }
+#if FT_COMPLEX
+        FT_T re[FT_LANES], im[FT_LANES];
+        FT_LANES_TO(sums.re, re);
+        FT_LANES_TO(sums.im, im);
+        for (int l = 0; l < FT_LANES; l++) sum = ft_plus(sum, ft_pair_of(re[l], im[l]));
+#else
+        FT_T each[FT_LANES];
+        FT_LANES_TO(sums, each);
+        for (int l = 0; l < FT_LANES; l++) sum += each[l];
+#endif
+    }
+#endif
+    for (; i < n; i++) {
+        FT_PIPELINE
+        const ft_one a = ft_get(x, i);
+        sum = ft_plus(sum, ft_times(ft_turned_if(conjugate, a), ft_get(y, i)));
+    }
+    return sum;
+}
+
+// A column y of m elements times the reflection whose v lies below element j of another column.
+FT_FN_ONCE void ft_reflect(FT_GLOBAL FT_T *y, FT_GLOBAL const FT_T *v, int j, ft_one tau, int m)
+{
+    const int n = m - j - 1;
+    const ft_one top = ft_get(y, j), along = ft_plus(top, ft_dot(FT_AT(v, j + 1), FT_AT(y, j + 1), 1, n));
+    const ft_one part = ft_times(tau, along);
+    ft_set(ft_minus(top, part), y, j);
+    ft_less(FT_AT(y, j + 1), FT_AT(v, j + 1), part, n);
+}
