@@ -79,11 +79,8 @@ ELSEWHERE = {
     "celu celu_ threshold threshold_",
     "tests/spelling/test_catalogue.py": "__pos__",
     "tests/kernel/test_matmul.py": "chain_matmul",
-<<<<<<< HEAD
     "tests/spelling/test_spectral.py": "fft.fftfreq fft.rfftfreq",
-=======
     "tests/spelling/test_linalg.py": "slogdet",
->>>>>>> d3f878a (Tests of factors and solutions; sums of powers of matrices in float64 where there is some to spare)
     "tests/spelling/test_spatial.py": "avg_pool1d max_pool1d max_pool2d max_pool3d "
     "max_pool1d_with_indices nn.functional.max_pool1d_with_indices "
     "adaptive_avg_pool1d adaptive_max_pool1d nn.functional.adaptive_max_pool1d_with_indices "
