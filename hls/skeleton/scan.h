@@ -58,7 +58,6 @@ FT_KERNEL void FT_NAME(
             place[c] = 0;
         }
         if (mode == 0 && p > 0) {
-            FT_LOOP(carries)
             for (int q = 0; q < p; q++) {
                 for (int c = 0; c < m; c++) {
                     const FT_X x = FT_TOTAL(totals + (before + (long)q * FT_COLUMNS + c) * FT_PARTS);
@@ -71,9 +70,10 @@ FT_KERNEL void FT_NAME(
             }
             started = 1;
         }
-        FT_LOOP(elements)
         for (int k = begin; k < stop; k++) {
+            FT_LOOP(elements)
             for (int c = 0; c < m; c++) {
+                FT_PIPELINE
                 const FT_X x = FT_ONE(in + (from + c * in_column) * FT_PARTS);
 #if FT_ARG
                 if (!started || FT_TAKE(state[c], x)) {

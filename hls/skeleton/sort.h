@@ -1,7 +1,8 @@
 // Rows in order, stably, with the places that their elements had. What is compared are whole numbers that
 // lie as the elements do: a float's bits as a sign and a magnitude, so that -0 is 0, and NaN the largest. With
 // `flip` (all bits set) the order is turned around, and equals keep theirs.
-// Runs of a few elements are inserted one by one, then runs are merged, from a to b and back.
+// A run of a few elements is ordered by counting, for each, those that go before it; then runs are merged, from a
+// to b and back.
 // Mode 0: a unit sorts whole rows, in memory of its own. Long rows take several launches: mode 1 sorts tiles of a row,
 // mode 2 merges runs of `run` elements, where each tile of the result begins being found by bisection, and
 // mode 3 writes the results.
@@ -23,21 +24,16 @@ FT_FN_ONCE void ft_merge(
     int i, int middle, int j, int end, int at, int stop)
 {
     FT_LOOP(merged)
-    for (; at < stop && i < middle && j < end; at++) {
+    for (int k = at; k < stop; k++) {
         FT_PIPELINE
-        const FT_KEY x = keys[i], y = keys[j];
-        const int second = y < x, from = second ? j : i;
-        to_keys[at] = second ? y : x;
-        to_order[at] = order[from];
+        // A run that is at its end is read at its last element, and not taken.
+        const int left = i < middle ? i : middle - 1, right = j < end ? j : end - 1;
+        const FT_KEY x = keys[left], y = keys[right];
+        const int second = j < end && (i >= middle || y < x);
+        to_keys[k] = second ? y : x;
+        to_order[k] = order[second ? right : left];
         i += 1 - second;
         j += second;
-    }
-    const int rest = i < middle ? i : j;
-    FT_LOOP(rest)
-    for (int k = 0; k < stop - at; k++) {
-        FT_PIPELINE
-        to_keys[at + k] = keys[rest + k];
-        to_order[at + k] = order[rest + k];
     }
 }
 
@@ -47,7 +43,7 @@ FT_FN_ONCE void ft_merge_all(
     int run)
 {
     for (int low = 0; low < n; low += 2 * run) {
-        const int middle = n - low < run ? n : low + run, end = n - low < 2 * run ? n : low + 2 * run;
+        const int middle = n - low < run ? n : low + run, end = n - middle < run ? n : middle + run;
         ft_merge(keys, order, to_keys, to_order, low, middle, middle, end, low, end);
     }
 }
@@ -87,22 +83,22 @@ FT_KERNEL void FT_NAME(
             FT_GLOBAL int *ao = a_order + base + first, *bo = b_order + base + first;
             for (int low = 0; low < size; low += run) {
                 FT_KEY keys[FT_RUN];
-                int order[FT_RUN];
                 const int m = size - low < run ? size - low : run;
-                FT_LOOP(inserted)
+                for (int k = 0; k < FT_RUN; k++) keys[k] = FT_LARGEST;
+                FT_LOOP(read)
                 for (int i = 0; i < m; i++) {
-                    const FT_KEY x = ft_sort_key(in[from + (first + low + i) * in_step], flip);
-                    int k = i;
-                    for (; k > 0 && x < keys[k - 1]; k--) {
-                        keys[k] = keys[k - 1];
-                        order[k] = order[k - 1];
-                    }
-                    keys[k] = x;
-                    order[k] = first + low + i;
+                    FT_PIPELINE
+                    keys[i] = ft_sort_key(in[from + (first + low + i) * in_step], flip);
                 }
+                FT_LOOP(counted)
                 for (int i = 0; i < m; i++) {
-                    ak[low + i] = keys[i];
-                    ao[low + i] = order[i];
+                    FT_PIPELINE
+                    int before = 0;
+                    FT_UNROLL
+                    for (int k = 0; k < FT_RUN; k++)
+                        before += keys[k] < keys[i] || (keys[k] == keys[i] && k < i) ? 1 : 0;
+                    ak[low + before] = keys[i];
+                    ao[low + before] = first + low + i;
                 }
             }
             for (long width = run; width < size; width *= 4) {

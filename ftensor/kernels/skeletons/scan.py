@@ -9,10 +9,10 @@ from typing import NamedTuple
 
 from ...dtypes import dtype
 from .. import ctype
-from ..operators import operator_cycles
+from ..operators import interval, operator_cycles
 from ..skeleton import Parameter, Skeleton, register
 from ..words import Asked, Option, Record, table_lines
-from ..work import Access, Ints, Launch, Loop
+from ..work import Access, Ints, Launch, Loop, members_in
 from .elements import element_defines, element_helpers, element_type
 
 COLUMNS = 16  # rows that go side by side
@@ -164,10 +164,22 @@ class Scan(Skeleton[ScanKey]):
         """One step for each element, which waits for the one before it in the same row."""
         key, g = launch.key, ScanGeometry.unpack(launch.geometry)
         begin, end = launch.slab(g.items, unit)
-        share = (end - begin) / max(1, g.items)
-        steps = round(prod(g.shape) * g.n * g.columns * share)
+        period, ends = g.blocks * g.parts, (g.blocks - 1) * g.parts
+        narrow = g.columns - (g.blocks - 1) * COLUMNS
+        short = g.n - (g.parts - 1) * g.part
+        # The last block of columns may be narrower, the last part of a row shorter.
+        last = members_in(begin, end, g.parts, g.parts - 1, g.parts)
+        edge = members_in(begin, end, period, ends, period)
+        corner = members_in(begin, end, period, period - 1, period)
+        full = end - begin - last - edge + corner
+        steps = [
+            (full * g.part, COLUMNS), ((last - corner) * short, COLUMNS),
+            ((edge - corner) * g.part, narrow), (corner * short, narrow),
+        ]  # fmt: skip
         cycles = operator_cycles(key.dtype)["mul" if key.op == "cumprod" else "add"]
-        return [Loop("elements", steps, end - begin, -(-cycles // min(COLUMNS, g.columns)))]
+        return [
+            Loop("elements", times * wide, times, interval(cycles, wide)) for times, wide in steps
+        ]
 
     def traffic(self, launch: Launch, widened: bool) -> list[Access]:
         """Every element in, and out where results are written."""

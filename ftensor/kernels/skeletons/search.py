@@ -77,15 +77,12 @@ class Search(Skeleton[SearchKey]):
     def loops(self, launch: Launch, unit: int, widened: bool) -> list[Loop]:
         """Each half waits for the element in the middle of the one before."""
         begin, end = launch.slab(launch.geometry[0], unit)
-        return [Loop("halves", (end - begin) * self._halves(launch), end - begin, LATENCY)]
-
-    def _halves(self, launch: Launch) -> int:
-        return int(launch.geometry[2]).bit_length()
+        return [Loop("halves", (end - begin) * launch.geometry[6], end - begin, LATENCY)]
 
     def traffic(self, launch: Launch, widened: bool) -> list[Access]:
         """A value, its place, and single elements of a row."""
         n, size = launch.geometry[0], launch.key.dtype.itemsize
-        looked = n * self._halves(launch)
+        looked = n * launch.geometry[6]
         indices = looked * launch.geometry[5]
         return [
             Access("out", True, n * 8, n, 1, n * 8),

@@ -11,7 +11,7 @@ from ... import dtypes
 from ...dtypes import dtype
 from ..skeleton import Parameter, Skeleton, register
 from ..words import Asked, Record, table_lines
-from ..work import Access, Ints, Launch, Loop
+from ..work import Access, Ints, Launch, Loop, pieces
 
 RUN = 16  # elements that are inserted one by one
 # Elements of a row that a unit sorts by itself where a row is for all units.
@@ -137,6 +137,7 @@ class Sort(Skeleton[SortKey]):
             "FT_B": self._bits(key),
             "FT_KEY": _BITS[key.compared.itemsize],
             "FT_RUN": RUN,
+            "FT_LARGEST": "0x7fffffffffffffffL" if key.compared.itemsize == 8 else "0x7fffffff",
             "FT_BITS_OF_FLOAT": int(key.dtype.name in _FLOATS),
         }
         if key.dtype.name in _FLOATS:
@@ -163,19 +164,21 @@ class Sort(Skeleton[SortKey]):
     def loops(self, launch: Launch, unit: int, widened: bool) -> list[Loop]:
         """What a unit's share of the tiles goes through."""
         g = SortGeometry.unpack(launch.geometry)
-        begin, end = launch.slab(g.items, unit)
-        mine = end - begin
-        elements = round(prod(g.shape) * g.n * mine / max(1, g.items))
-        if g.mode == RESULTS:
-            return [Loop("results", elements, mine)]
-        if g.mode == MERGE:
-            return [Loop("merged", elements, mine)]
-        runs = mine * -(-g.tile // g.run)
-        found = [
-            Loop("inserted", elements * g.run // 4, runs),
-            Loop("merged", elements * g.passes, max(1, runs) * g.passes),
-        ]
-        return found + ([Loop("results", elements, mine)] if g.mode == WHOLE else [])
+        found: list[Loop] = []
+        for tiles, size in pieces(g.n, g.tile, g.tiles, *launch.slab(g.items, unit)):
+            elements, runs, merges = tiles * size, tiles * -(-size // g.run), tiles
+            if g.mode in (WHOLE, TILES):
+                found += [Loop(name, elements, runs) for name in ("read", "counted")]
+                passes, width = 0, g.run
+                while width < size:
+                    merges += tiles * (-(-size // (2 * width)) + -(-size // (4 * width)))
+                    passes, width = passes + 2, 4 * width
+                found.append(Loop("merged", elements * passes, merges))
+            if g.mode == MERGE:
+                found.append(Loop("merged", elements, tiles))
+            if g.mode in (WHOLE, RESULTS):
+                found.append(Loop("results", elements, tiles))
+        return found
 
     def traffic(self, launch: Launch, widened: bool) -> list[Access]:
         """The input once for what is compared, and once more for the results."""

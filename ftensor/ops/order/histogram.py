@@ -55,8 +55,8 @@ def _limits(
     name: str, x: Tensor, low: float, high: float, given: bool, more: float = 0.5
 ) -> tuple[float, float]:
     """The range that is given, or that of the elements; `more` on each side of a single number."""
-    if not given and x.numel():
-        low, high = (float(v) for v in f.aminmax(x))
+    if not given:
+        low, high = (float(v) for v in f.aminmax(x)) if x.numel() else (0.0, 1.0)
     if not (math.isfinite(low) and math.isfinite(high)) or low > high:
         raise errors_order.value_range(name, low, high)
     return (low - more, high + more) if low == high else (low, high)
