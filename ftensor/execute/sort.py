@@ -127,7 +127,15 @@ def prepare_search(row: Tensor, values: Tensor, sorter: Tensor | None, right: bo
         return Launch((), 1 + inputs, outputs)
     size, shared = row._shape[-1], row.ndim == 1
     each = n if shared else values._shape[-1]
-    geometry = (n, each, size, 0 if shared else size, int(right), int(sorter is not None), size.bit_length())
+    geometry = (
+        n,
+        each,
+        size,
+        0 if shared else size,
+        int(right),
+        int(sorter is not None),
+        size.bit_length(),
+    )
     units = units_for(n * max(1, size.bit_length()), backend.units, backend.target.grid, 1)
     units = min(units, n)
     found = fitting(kernel(backend, key), units, n)

@@ -193,6 +193,14 @@ def programs():
     yield make(50, 22, 30) @ make(50, 30, 41)
     yield make(600, 40, of=np.float64) @ make(40, 30, of=np.float64)
     yield make(1000).gt(3).nonzero()
+    # Whole rows and parts of them, groups of columns that are whole or not.
+    yield make(70000).cumsum(0)
+    yield make(50, 40, 37).cumsum(1)
+    yield make(3, 3000, of=np.int64).cumsum(1)
+    yield make(70, 45).sort(1)[0]
+    yield make(30, 5).sort(0)[1]
+    yield make(70000).sort()[0]
+    yield ft.searchsorted(ft.arange(77.0), make(3000))
 
 
 def main():

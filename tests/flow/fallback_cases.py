@@ -78,6 +78,10 @@ CASES: dict[str, tuple[Callable[[Any], Any], str]] = {
     "nonzero": (lambda m: (arange(m, 3, 4) % 2).nonzero(), "compact"),
     "nonzero of none": (lambda m: m.zeros(3).nonzero(), "compact"),
     "masked": (lambda m: arange(m, 3, 4)[arange(m, 3, 4) > 2], "compact"),
+    "cumsum": (lambda m: arange(m, 3, 4).cumsum(0), "cumsum"),
+    "cummax": (lambda m: arange(m, 3, 4).cummax(1)[1], "cummax"),
+    "sort": (lambda m: (arange(m, 3, 4) % 5).sort(0)[0], "sort"),
+    "searchsorted": (lambda m: m.searchsorted(arange(m, 4), arange(m, 3) + 0.5), "search"),
     "written by mask": (
         lambda m: written(arange(m, 9), lambda t: t.__setitem__(t > 2, 9.0)), "merge",
     ),

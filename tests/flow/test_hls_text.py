@@ -14,6 +14,9 @@ import ftensor as ft
 from ftensor.kernels.hls_path import hls_root
 from ftensor.kernels.skeletons.compact import CompactKey
 from ftensor.kernels.skeletons.gemm import GemmKey
+from ftensor.kernels.skeletons.scan import SCANS, ScanKey
+from ftensor.kernels.skeletons.search import SearchKey
+from ftensor.kernels.skeletons.sort import SortKey
 from ftensor.runtime.csim.backend import FLAGS
 from ftensor.runtime.targets import csim_compiler
 from ftensor.toolchain.group import Group, arguments
@@ -62,6 +65,10 @@ FIXED = (
     GemmKey("gemm_pack", ft.float16, 1, 8, 32),
     GemmKey("gemm_direct", ft.complex64, 8, 4, 1),
     CompactKey(),
+    *(ScanKey(op, ft.float32) for op in SCANS),
+    ScanKey("cumprod", ft.complex64),
+    SortKey(ft.bfloat16),
+    SearchKey(ft.float16),
 )
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from math import prod
 from typing import NamedTuple
@@ -194,6 +194,16 @@ class Scan(Skeleton[ScanKey]):
             Access("in", False, count * size, count, burst, count * size),
             Access("totals", True, 0, 0, 0, 0),
         ]
+
+    def operators(self, key: ScanKey) -> Mapping[tuple[str, str], int]:
+        """Those of an element, and those of a total that is taken over."""
+        kind = ctype.scalar(key.dtype)
+        if SCANS[key.op].place:
+            return {("compare", kind): 3}
+        parts = 2 if key.dtype.is_complex else 1
+        if key.op == "cumprod":
+            return {("mul", kind): 2 * parts**2, ("add", kind): 4 * (parts - 1)}
+        return {("add", kind): 2 * parts}
 
     def extent(self, launch: Launch) -> str:
         """Rows and their size."""
