@@ -36,7 +36,7 @@ def test_nothing_is_lost_and_no_limit_is_passed(keys: list[Key]) -> None:
             assert len(groups) <= MOST_UNITS - growing.ALONE
         assert len(held(groups)) == count
     assert set(held(groups)) == set(keys)
-    assert len(keys) > 3 * MOST_UNITS and 1 <= shared <= len(keys) / 10
+    assert len(keys) > 2 * MOST_UNITS and 1 <= shared <= len(keys) / 10
 
 
 def test_what_is_full_begins_anew(keys: list[Key], monkeypatch: pytest.MonkeyPatch) -> None:

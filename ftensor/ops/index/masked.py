@@ -10,7 +10,7 @@ from ...errors import index as errors_index
 from ...execute import memory
 from ...execute.copy import into
 from ...execute.index_check import know_bounds
-from ...execute.indexed import Index, Operand, locate, positions
+from ...execute.indexed import SHIFTED, Index, Operand, locate, positions
 from ...execute.output import check_dtype, check_written
 from ...execute.pointwise import pointwise
 from ...iterator.shape import broadcast_shapes, numel
@@ -24,7 +24,7 @@ from .selection import nonzero_tuple
 
 MERGE = Op("merge", "merge(input, mask, value) -> Tensor", "b ? c : a", bool_="b ? c : a",
            complex_="ftb_cwhere(b, c, a)", masks=(1,), any_out=True)  # fmt: skip
-enter(__name__, MERGE)
+enter(__name__, MERGE, SHIFTED)
 
 
 @op(

@@ -14,6 +14,8 @@ from ...rows.op import Op
 from ..compose import composed, f
 from .activation import SPACE
 
+CATEGORY = "activation"
+
 PRELU = Op("prelu", "prelu(input, weight) -> Tensor", "a > K(0) ? a : a * b", float_only=True)
 
 

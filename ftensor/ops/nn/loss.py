@@ -15,6 +15,8 @@ from ...rows.op import Op
 from ..compose import f
 from .activation import SPACE
 
+CATEGORY = "losses"
+
 
 def _row(name: str, body: str, params: str = "", lets: Sequence[tuple[str, str]] = ()) -> Op:
     """A loss of floating-point elements `a` and their targets `b`."""

@@ -15,6 +15,8 @@ from ...rows.op import Op
 from ..compose import f
 from .activation import SPACE
 
+CATEGORY = "activation"
+
 
 def _row(body: str, *more: str) -> Op:
     signature = f"layer_norm({', '.join(('input', 'mean', 'rstd', *more))}) -> Tensor"

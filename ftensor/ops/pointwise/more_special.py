@@ -13,9 +13,12 @@ from ...execute.copy import into
 from ...execute.pointwise import pointwise
 from ...rows.catalogue import ENTRIES, Entry, op, register
 from ...rows.op import Op, Promote
+from ...rows.spelling import describe
 from ..bind import add_rows
 from .special import _HALVES, special
 from .unary import tensor_argument
+
+CATEGORY = "special"
 
 
 def _bessel(name: str, doc: str, body: str) -> Op:
@@ -112,5 +115,5 @@ def frexp(input: Tensor, *, out: Any = None) -> tuple[Tensor, Tensor]:
     return return_types.frexp(made)
 
 
-register(Entry("polygamma_", _inplace, function=False))
+describe(_inplace, register(Entry("polygamma_", _inplace, function=False)).forms)
 register(Entry("polygamma", polygamma, method=False, namespace="special"))
