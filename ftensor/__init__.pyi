@@ -1440,6 +1440,10 @@ def outer(input: _Tensor, vec2: _Tensor, *, out: _Tensor | None=None) -> _Tensor
     """The products of every element of a vector with every one of another; dtypes are promoted."""
 def pairwise_distance(x1: _Tensor, x2: _Tensor, p: _float=2.0, eps: _float=1e-06, keepdim: _bool=False) -> _Tensor:
     """The p-norm of x1 - x2 + eps along the last dim."""
+def pca_lowrank(A: _Tensor, q: _int | None=None, center: _bool=True, niter: _int=2) -> tuple[_Tensor, _Tensor, _Tensor]:
+    """`svd_lowrank` of observations (rows), from which their mean is taken where `center`; `q` is
+    at most the smaller size (None: that, up to 6). ValueError for other `q` and a negative `niter`.
+    """
 def pdist(input: _Tensor, p: _float=2) -> _Tensor:
     """The p-norm distances of all pairs of rows of a matrix, each pair once. RuntimeError for other
     numbers of dims and a negative `p`.
@@ -1743,6 +1747,11 @@ def sum(input: _Tensor, *, axis: _int | Sequence[_int], keepdims: _bool=False, d
 def svd(input: _Tensor, some: _bool=True, compute_uv: _bool=True, *, out: _Tensor | None=None) -> _return_types.svd:
     """(U, S, V) with input = U @ diag(S) @ V.mH; see `linalg.svd`, the newer form. Without
     `compute_uv`, U and V are zeros.
+    """
+def svd_lowrank(A: _Tensor, q: _int | None=6, niter: _int | None=2, M: _Tensor | None=None) -> tuple[_Tensor, _Tensor, _Tensor]:
+    """(U, S, V) of A - M, near A - M = U @ diag(S) @ V.mH where its rank is about `q`: by random
+    numbers, `niter` turns of the power method, and a small `linalg.svd`. RuntimeError for dtypes
+    that `linalg.qr` has not.
     """
 def swapaxes(input: _Tensor, axis0: _int, axis1: _int) -> _Tensor:
     """`transpose` under NumPy's name."""

@@ -42,6 +42,11 @@ def value(op: str, name: str, given: object, allowed: str) -> RuntimeError:
     return RuntimeError(f"{op}(): {name} must be {allowed}, but is {given!r}")
 
 
+def number(op: str, name: str, given: object, allowed: str) -> ValueError:
+    """A number that is too large or too small."""
+    return ValueError(f"{op}(): {name} must be {allowed}, but is {given}")
+
+
 def order(op: str, given: object) -> RuntimeError:
     """A norm that matrices don't have."""
     return RuntimeError(

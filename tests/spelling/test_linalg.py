@@ -146,3 +146,17 @@ def test_indefinite_factors_solve(matrix: Any) -> None:
         assert got.pivots.tolist() == expected.pivots.tolist() and int(got.pivots.min()) < 0
         close(got.LD, expected.LD)
         close(ours(x) @ ft.linalg.ldl_solve(*got, b, hermitian=hermitian), b)
+
+
+def test_low_ranks_are_found() -> None:
+    """Of a matrix of rank 3, and of observations around a mean, wide and tall."""
+    torch.manual_seed(3)
+    for m, n in ((20, 8), (8, 20)):
+        x = torch.randn(m, 3) @ torch.randn(3, n)
+        U, S, V = ft.svd_lowrank(ours(x), q=4)
+        assert U.shape == (m, 4) and V.shape == (n, 4) and S.shape == (4,)
+        close((U * S) @ V.mT, x)
+        U, S, V = ft.pca_lowrank(ours(x + 5), q=4)
+        close((U * S) @ V.mT, x - x.mean(0))
+    with pytest.raises(ValueError, match="q must be from 0 to 8, but is 9"):
+        ft.pca_lowrank(ours(x), q=9)

@@ -13,6 +13,7 @@ from ...errors import factor as errors_factor
 from ...rows.catalogue import Entry, op, register
 from ..compose import composed, f
 from .factors import identity
+from .matrices import matrices
 
 # The terms of exp's series that are summed for matrices of norm up to 1/2: the next one is below
 # the rounding of 1.
@@ -101,3 +102,63 @@ def tensorsolve(A: Tensor, B: Tensor, dims: Sequence[int] | None = None) -> Tens
         raise errors_factor.shapes(name, A._shape, B._shape, "A must be as a square matrix of B")
     made: Tensor = f["linalg.solve"](A.reshape(B.numel(), prod(last)), B.reshape(-1))
     return made.reshape(last)
+
+
+# Low ranks
+
+
+def _basis(A: Tensor, q: int, niter: int) -> Tensor:
+    """`q` orthonormal columns that span most of what A's columns do: those of A times random
+    numbers, after `niter` turns of the power method (Halko, Martinsson, Tropp 2011, algorithm 4.4).
+    """
+    qr = f["linalg.qr"]
+    start = f.randn(A._shape[-1], q, dtype=A._dtype, device=A.device)
+    Q = qr(A @ start).Q
+    for _ in range(niter):
+        Q = qr(A.mH @ Q).Q
+        Q = qr(A @ Q).Q
+    made: Tensor = Q
+    return made
+
+
+def _lowrank(A: Tensor, q: int, niter: int) -> tuple[Tensor, Tensor, Tensor]:
+    """(U, S, V) of algorithm 5.1 there, on the side that is shorter."""
+    if A._shape[-2] < A._shape[-1]:
+        V, S, U = _lowrank(A.mH, q, niter)
+        return U, S, V
+    Q = _basis(A, q, niter)
+    u, S, Vh = f["linalg.svd"](Q.mH @ A, full_matrices=False)
+    return Q @ u, S, Vh.mH
+
+
+@op(method=False)
+def svd_lowrank(
+    A: Tensor, q: int | None = 6, niter: int | None = 2, M: Tensor | None = None
+) -> tuple[Tensor, Tensor, Tensor]:
+    """(U, S, V) of A - M, near A - M = U @ diag(S) @ V.mH where its rank is about `q`: by random
+    numbers, `niter` turns of the power method, and a small `linalg.svd`. RuntimeError for dtypes
+    that `linalg.qr` has not.
+    """
+    matrices("svd_lowrank", A=A)
+    if M is not None:
+        A = A - M
+    return _lowrank(A, 6 if q is None else q, 2 if niter is None else niter)
+
+
+@op(method=False)
+def pca_lowrank(
+    A: Tensor, q: int | None = None, center: bool = True, niter: int = 2
+) -> tuple[Tensor, Tensor, Tensor]:
+    """`svd_lowrank` of observations (rows), from which their mean is taken where `center`; `q` is
+    at most the smaller size (None: that, up to 6). ValueError for other `q` and a negative `niter`.
+    """
+    name = "pca_lowrank"
+    matrices(name, A=A)
+    least = min(A._shape[-2:])
+    if q is None:
+        q = min(6, least)
+    if not 0 <= q <= least:
+        raise errors_factor.number(name, "q", q, f"from 0 to {least}")
+    if niter < 0:
+        raise errors_factor.number(name, "niter", niter, "at least 0")
+    return _lowrank(A - A.mean(-2, True) if center else A, q, niter)

@@ -1,0 +1,128 @@
+"""Factors and solutions of matrices: what multiplies back to the matrix, in every dtype."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import ftensor as ft
+
+DTYPES = ["float32", "float64", "complex64", "complex128"]
+# Less than a vector's lanes, one of them and a rest, and more than one.
+SIZES = [1, 5, 37]
+
+
+def draw(rng: Any, of: str, *shape: int) -> Any:
+    """Normal numbers of a dtype."""
+    x = rng.standard_normal(shape)
+    if of.startswith("complex"):
+        x = x + 1j * rng.standard_normal(shape)
+    return x.astype(of)
+
+
+def near(got: ft.Tensor, expected: Any, n: int, growth: float = 1.0) -> None:
+    """Within n roundings of the largest element."""
+    a = got.numpy()
+    assert a.dtype == expected.dtype and a.shape == expected.shape
+    eps = np.finfo(a.dtype).eps
+    assert abs(a - expected).max() <= 8 * n * growth * eps * abs(expected).max()
+
+
+def h(x: Any) -> Any:
+    """The conjugate transpose."""
+    return x.conj().swapaxes(-1, -2)
+
+
+@pytest.mark.parametrize("of", DTYPES)
+def test_cholesky_and_its_solutions(of: str) -> None:
+    rng = np.random.default_rng(1)
+    for n in SIZES:
+        x = draw(rng, of, 3, n, n)
+        a = x @ h(x) + n * np.eye(n, dtype=of)
+        for upper in (False, True):
+            # What lies beyond the triangle is not read.
+            seen = np.triu(a) if upper else np.tril(a)
+            factor = ft.linalg.cholesky(ft.from_numpy(seen), upper=upper)
+            other = np.tril if upper else np.triu
+            assert not other(factor.numpy(), -1 if upper else 1).any()
+            near(factor.mH @ factor if upper else factor @ factor.mH, a, n)
+            b = draw(rng, of, 3, n, 4)
+            solved = ft.cholesky_solve(ft.from_numpy(b), factor, upper)
+            near(ft.from_numpy(a) @ solved, b, n, 100)
+
+
+@pytest.mark.parametrize("of", DTYPES)
+def test_lu_and_its_solutions(of: str) -> None:
+    rng = np.random.default_rng(2)
+    for m, n in [(n, n) for n in SIZES] + [(37, 20), (20, 37)]:
+        a = draw(rng, of, 3, m, n)
+        P, L, U = ft.linalg.lu(ft.from_numpy(a))
+        near(P @ L @ U, a, n)
+        # Of each column the largest is the pivot; a complex one, by the sum of its parts' sizes.
+        assert float(L.abs().max()) <= (1.4143 if L.is_complex() else 1.0)
+        if m == n:
+            b = draw(rng, of, 3, n, 4)
+            LU, pivots = ft.linalg.lu_factor(ft.from_numpy(a))
+            for adjoint in (False, True):
+                x = ft.linalg.lu_solve(LU, pivots, ft.from_numpy(b), adjoint=adjoint).numpy()
+                growth = abs(x).max() * abs(a).max() * n
+                near(ft.from_numpy((h(a) if adjoint else a) @ x), b, n, growth)
+
+
+@pytest.mark.parametrize("of", DTYPES)
+def test_triangles(of: str) -> None:
+    """Each triangle, from either side, with and without a diagonal of its own."""
+    rng = np.random.default_rng(3)
+    for n in SIZES:
+        a = draw(rng, of, 2, n, n) / n + np.eye(n, dtype=of)
+        b = draw(rng, of, 2, n, 3)
+        for upper in (False, True):
+            for unit in (False, True):
+                t = np.triu(a) if upper else np.tril(a)
+                if unit:
+                    t = t - t * np.eye(n, dtype=of) + np.eye(n, dtype=of)
+                given = {"upper": upper, "unitriangular": unit}
+                x = ft.linalg.solve_triangular(ft.from_numpy(a), ft.from_numpy(b), **given)
+                near(ft.from_numpy(t) @ x, b, n, 20)
+                right = ft.from_numpy(h(b).copy())
+                x = ft.linalg.solve_triangular(ft.from_numpy(a), right, left=False, **given)
+                near(x @ ft.from_numpy(t), h(b), n, 20)
+
+
+@pytest.mark.parametrize("of", DTYPES)
+def test_qr_and_products_with_its_reflections(of: str) -> None:
+    rng = np.random.default_rng(4)
+    for m, n in [(n, n) for n in SIZES] + [(37, 20), (20, 37)]:
+        a = draw(rng, of, 2, m, n)
+        Q, R = ft.linalg.qr(ft.from_numpy(a), "complete")
+        near(Q @ R, a, m)
+        near(Q.mH @ Q, np.broadcast_to(np.eye(m, dtype=of), (2, m, m)), m)
+        assert not np.tril(R.numpy(), -1).any()
+        if m >= n:
+            reflections = ft.geqrf(ft.from_numpy(a))
+            near(ft.linalg.householder_product(*reflections), Q.numpy()[..., :n], m)
+            c = draw(rng, of, 2, m, 3)
+            for transpose in (False, True):
+                q = h(Q.numpy()) if transpose else Q.numpy()
+                made = ft.ormqr(*reflections, ft.from_numpy(c), True, transpose)
+                near(made, q @ c, m)
+                right = ft.from_numpy(h(c).copy())
+                near(ft.ormqr(*reflections, right, False, transpose), h(c) @ q, m)
+
+
+def test_of_extreme_sizes() -> None:
+    """Columns whose squares leave the range, and a column of zeros, have reflections, too."""
+    for size in (1e-30, 1e30):
+        a = np.array([[3, 1], [4, 1]], np.float32) * np.float32(size)
+        R = abs(np.linalg.qr(a.astype(np.float64))[1]).astype(np.float32)
+        near(ft.linalg.qr(ft.from_numpy(a)).R.abs(), R, 4)
+    zeros = ft.linalg.qr(ft.zeros(3, 2))
+    assert zeros.R.tolist() == [[0, 0], [0, 0]] and zeros.Q.tolist() == [[1, 0], [0, 1], [0, 0]]
+
+
+def test_what_fails_is_told_for_each_matrix() -> None:
+    a = np.stack([np.eye(3), np.diag([1.0, 0, 1]), np.diag([1.0, 1, -1])]).astype(np.float32)
+    assert ft.linalg.inv_ex(ft.from_numpy(a)).info.tolist() == [0, 2, 0]
+    assert ft.linalg.cholesky_ex(ft.from_numpy(a)).info.tolist() == [0, 2, 3]
