@@ -38,6 +38,13 @@
 #undef FT_SQRT_HALF
 #undef FT_LN_2
 #undef FTX_BESSEL
+#undef FTK_EULER
+#undef FT_SQRT_INV_PI
+#undef FTK_SECOND
+#undef FTK_FAR
+#undef FTK_NEAR
+#undef FTK_FIRST
+#undef FTK_SECOND_KIND
 #undef FTR_CONST
 #undef FTR_COTANGENT
 #undef FTR_EXPONENT_AT
