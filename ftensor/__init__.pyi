@@ -155,6 +155,8 @@ def addr(input: _Tensor, vec1: _Tensor, vec2: _Tensor, *, beta: Any=1, alpha: An
     """
 def adjoint(input: _Tensor) -> _Tensor:
     """The last two dims exchanged, conjugated when complex."""
+def affine_grid_generator(theta: _Tensor, size: _int | Sequence[_int], align_corners: _bool) -> _Tensor:
+    """`nn.functional.affine_grid`, unchecked."""
 def alias_copy() -> _Tensor:
     """`alias`, copied into memory of its own or into `out`."""
 @overload
@@ -886,6 +888,12 @@ def greater_equal(input: _Tensor, other: _Tensor | _Number, *, out: _Tensor | No
     Shapes are broadcast together; RuntimeError when they don't fit.
     `out` takes the result where its dtype can hold it, else RuntimeError.
     """
+def grid_sampler(input: _Tensor, grid: _Tensor, interpolation_mode: _int, padding_mode: _int, align_corners: _bool) -> _Tensor:
+    """`nn.functional.grid_sample`; the modes by their number there, counted from 0."""
+def grid_sampler_2d(input: _Tensor, grid: _Tensor, interpolation_mode: _int, padding_mode: _int, align_corners: _bool) -> _Tensor:
+    """`grid_sampler` of images of two dims."""
+def grid_sampler_3d(input: _Tensor, grid: _Tensor, interpolation_mode: _int, padding_mode: _int, align_corners: _bool) -> _Tensor:
+    """`grid_sampler` of images of three dims."""
 def group_norm(input: _Tensor, num_groups: _int, weight: _Tensor | None=None, bias: _Tensor | None=None, eps: _float=1e-05) -> _Tensor:
     """Channels (dim 1) in `num_groups` groups, each with mean 0 and variance 1; then `weight` and
     `bias` of each channel. RuntimeError where the channels don't fall into groups.

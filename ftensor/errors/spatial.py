@@ -196,3 +196,13 @@ def columns(op: str, why: str) -> RuntimeError:
 def lanczos() -> ValueError:
     """A mode that is for antialiasing alone."""
     return ValueError("interpolate(): mode 'lanczos' needs antialias=True and no align_corners")
+
+
+def affine(why: str) -> ValueError:
+    """Maps that make no grid."""
+    return ValueError(f"affine_grid(): {why}")
+
+
+def affine_dims(op: str, size: Sequence[int]) -> NotImplementedError:
+    """A grid for an image without two or three dims."""
+    return NotImplementedError(f"{op}(): size must have 4 or 5 numbers, but is {tuple(size)}")

@@ -62,6 +62,11 @@ def adaptive_max_pool3d_with_indices(input: _Tensor, output_size: Any, return_in
     3, None being the input's). Those of one dim overlap by one where it does not divide. ValueError
     for too few dims, RuntimeError for other sizes.
     """
+def affine_grid(theta: _Tensor, size: _int | Sequence[_int], align_corners: _bool | None=None) -> _Tensor:
+    """The grid (N, H, W, 2) or (N, D, H, W, 3) whose points are the affine maps `theta`, (N, 2, 3)
+    or (N, 3, 4), of the elements' places in an image of `size` (N, C, *sizes), for `grid_sample`.
+    ValueError for shapes that don't fit, NotImplementedError for other dims.
+    """
 def alpha_dropout(input: _Tensor, p: _float=0.5, training: _bool=False, inplace: _bool=False) -> _Tensor:
     """Where `training`, SELU's limit in place of elements, each with probability `p`, then scaled
     and shifted so that mean 0 and variance 1 stay; else the input. ValueError for what is no
@@ -230,6 +235,13 @@ def glu(input: _Tensor, dim: _int=-1, *, out: _Tensor | None=None) -> _Tensor:
     """The first half along `dim` times sigmoid of the second. RuntimeError for an odd size."""
 @overload
 def glu(input: _Tensor, dim: _int=-1, out: _Tensor | None=None) -> _Tensor: ...
+def grid_sample(input: _Tensor, grid: _Tensor, mode: str='bilinear', padding_mode: str='zeros', align_corners: _bool | None=None) -> _Tensor:
+    """An image (N, C, H, W) or (N, C, D, H, W) at the points (x, y) or (x, y, z) of a grid
+    (N, ..., 2) or (N, ..., 3), -1 and 1 being its ends: the centers of the outer elements with
+    `align_corners`, else their edges. 'bilinear', 'nearest' or, of two dims, 'bicubic'; outside are
+    'zeros', the 'border', or a 'reflection'. ValueError for other modes, RuntimeError for shapes
+    and dtypes that don't fit.
+    """
 def group_norm(input: _Tensor, num_groups: _int, weight: _Tensor | None=None, bias: _Tensor | None=None, eps: _float=1e-05) -> _Tensor:
     """Channels (dim 1) in `num_groups` groups, each with mean 0 and variance 1; then `weight` and
     `bias` of each channel. RuntimeError where the channels don't fall into groups.
@@ -254,6 +266,13 @@ def huber_loss(input: _Tensor, target: _Tensor, reduction: str='mean', delta: _f
     """
 def instance_norm(input: _Tensor, running_mean: _Tensor | None=None, running_var: _Tensor | None=None, weight: _Tensor | None=None, bias: _Tensor | None=None, use_input_stats: _bool=True, momentum: _float=0.1, eps: _float=1e-05) -> _Tensor:
     """`batch_norm` of each sample by itself; running statistics are moved by the samples' mean."""
+def interpolate(input: _Tensor, size: _int | Sequence[_int] | None=None, scale_factor: Any=None, mode: str='nearest', align_corners: _bool | None=None, recompute_scale_factor: _bool | None=None, antialias: _bool=False) -> _Tensor:
+    """An input (N, C, *sizes) with its 1 to 3 last dims in another `size`, or `scale_factor` times
+    theirs: 'nearest' (the lower neighbour), 'nearest-exact', 'area' (means), 'linear', 'bilinear'
+    and 'trilinear' (1, 2, 3 dims), 'bicubic' and 'lanczos' (2 dims). With `align_corners` the outer
+    elements' centers stay where they are; `antialias` widens the kernel where the result is smaller
+    (2 dims). ValueError for arguments that don't go together, NotImplementedError for other dims.
+    """
 def kl_div(input: _Tensor, target: _Tensor, size_average: Any=None, reduce: Any=None, reduction: str='mean', log_target: _bool=False) -> _Tensor:
     """target * (log(target) - input), the Kullback-Leibler divergence of a distribution whose
     logarithm is `input`; \"batchmean\" divides the sum by the first dim.
@@ -478,3 +497,9 @@ def unfold(input: _Tensor, kernel_size: Any, dilation: Any=1, padding: Any=0, st
     """The windows of an image (N, C, H, W) or (C, H, W) as columns (N, C * kernel elements,
     windows). RuntimeError for other shapes and sizes that make no windows.
     """
+def upsample(input: _Tensor, size: _int | Sequence[_int] | None=None, scale_factor: Any=None, mode: str='nearest', align_corners: _bool | None=None) -> _Tensor:
+    """`interpolate` by its older name."""
+def upsample_bilinear(input: _Tensor, size: _int | Sequence[_int] | None=None, scale_factor: Any=None) -> _Tensor:
+    """`interpolate` with mode 'bilinear' and aligned corners."""
+def upsample_nearest(input: _Tensor, size: _int | Sequence[_int] | None=None, scale_factor: Any=None) -> _Tensor:
+    """`interpolate` with mode 'nearest'."""

@@ -29,7 +29,7 @@ MODULES = (
     "ops.linalg.ldl", "ops.linalg.functions",
     "ops.nn.loss", "ops.nn.class_loss", "ops.nn.distance", "ops.nn.norm", "ops.nn.attention",
     "ops.nn.embedding", "ops.nn.shuffle", "ops.nn.conv", "ops.nn.pool", "ops.nn.adaptive",
-    "ops.nn.unfold",
+    "ops.nn.unfold", "ops.nn.interpolate", "ops.nn.grid",
     "ops.random.create", "ops.random.fill", "ops.random.choose", "ops.nn.dropout",
 )  # fmt: skip
 

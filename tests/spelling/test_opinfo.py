@@ -88,6 +88,7 @@ ELSEWHERE = {
     "nn.functional.fractional_max_pool2d_with_indices "
     "nn.functional.fractional_max_pool3d_with_indices "
     "nn.functional.max_pool2d_with_indices nn.functional.max_pool3d_with_indices "
+    "nn.functional.upsample nn.functional.affine_grid affine_grid_generator grid_sampler "
     "nn.functional.fold nn.functional.lp_pool1d nn.functional.lp_pool2d nn.functional.lp_pool3d",
     "tests/kernel/test_order.py": "vander",
     "tests/spelling/test_random.py": "rand randn randint randperm rand_like randn_like "

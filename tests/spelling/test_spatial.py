@@ -110,6 +110,59 @@ def test_columns_become_images(batch: tuple[int, ...]) -> None:
     assert not agree_on("nn.functional.unfold", x, 20)
 
 
+@pytest.mark.parametrize(
+    "name", ["upsample", "upsample_nearest", "upsample_bilinear", "interpolate"]
+)
+def test_images_in_other_sizes(name: str) -> None:
+    agree_on(f"nn.functional.{name}", image(2), (5, 13), how=LOOSE)
+    agree_on(f"nn.functional.{name}", image(2), scale_factor=1.7, how=LOOSE)
+    assert not agree_on(f"nn.functional.{name}", image(2), 3, 2.0)
+    assert not agree_on(f"nn.functional.{name}", image(2), (3, 3, 3))
+    assert not agree_on(f"nn.functional.{name}", image(2))
+
+
+@pytest.mark.parametrize("mode", ["bilinear", "bicubic", "lanczos"])
+@pytest.mark.parametrize("size", [(3, 13), (20, 2)])
+def test_kernels_as_wide_as_the_results_are_apart(mode: str, size: Any) -> None:
+    x, options = image(2), {"mode": mode, "antialias": True}
+    agree_on("nn.functional.interpolate", x, size, **options, how=LOOSE)
+    agree_on("nn.functional.interpolate", (x * 40 + 99).clamp(0, 255).byte(), size, **options)
+
+
+@pytest.mark.parametrize(
+    "odd",
+    [
+        {"mode": "linear"}, {"mode": "trilinear"}, {"mode": "cubic"}, {"align_corners": True},
+        {"antialias": True}, {"mode": "lanczos"}, {"recompute_scale_factor": True},
+    ],
+)  # fmt: skip
+def test_interpolations_that_are_refused(odd: dict[str, Any]) -> None:
+    assert not agree_on("nn.functional.interpolate", image(2), 5, **odd)
+
+
+@pytest.mark.parametrize("n", [2, 3])
+@pytest.mark.parametrize("corners", [False, True])
+def test_grids(n: int, corners: bool) -> None:
+    theta = torch.randn(2, n, n + 1)
+    size = (2, 4, 1, *SIZES[1:n])
+    name = "nn.functional.affine_grid"
+    agree_on(name, theta, size, corners, how=LOOSE)
+    agree_on("affine_grid_generator", theta, size, corners, how=LOOSE)
+    grid = torch.nn.functional.affine_grid(theta, size, corners)
+    for padding in range(3):
+        for mode in range(2 + (n == 2)):
+            agree_on("grid_sampler", image(n), grid, mode, padding, corners, how=LOOSE)
+    assert not agree_on(name, theta, (2, 4, 5))
+    assert not agree_on(name, theta, (0, *size[1:]))
+    assert not agree_on(name, theta.int(), size)
+    assert not agree_on(name, theta[:, 1:], size)
+    name = "nn.functional.grid_sample"
+    assert not agree_on(name, image(n), grid[:1])
+    assert not agree_on(name, image(n), grid, "cubic")
+    assert not agree_on(name, image(n), grid, padding_mode="all")
+    assert not agree_on(name, image(n), grid.double())
+
+
 ODD = [
     ("conv2d", {"padding": "all"}),
     ("conv2d", {"padding": "same", "stride": 2}),

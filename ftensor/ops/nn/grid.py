@@ -1,0 +1,268 @@
+"""Images read at the points of a grid: grid_sample, and affine_grid, which makes one."""
+
+from __future__ import annotations
+
+import itertools
+from typing import Any
+
+import numpy as np
+
+from ... import errors
+from ..._tensor import Tensor
+from ...dtypes import int64
+from ...errors import spatial as errors_spatial
+from ...iterator.shape import numel
+from ...rows.catalogue import op
+from ..compose import f
+from .activation import SPACE
+
+MODES = ("bilinear", "nearest", "bicubic")
+PADDINGS = ("zeros", "border", "reflection")
+CUBIC = -0.75  # the parameter of the cubic convolution kernel (Keys, 1981)
+
+
+def _folded(at: Tensor, size: int, corners: bool) -> Tensor:
+    """Coordinates reflected at the outer elements' centers (`corners`) or edges until they lie
+    between them.
+    """
+    low, span = (0.0, size - 1.0) if corners else (-0.5, float(size))
+    if not span:
+        result: Tensor = at * 0
+        return result
+    away = f.abs(at - low)
+    rest = f.fmod(away, span)
+    even = f.remainder(f.floor(away / span), 2) == 0
+    made: Tensor = f.where(even, rest + low, span - rest + low)
+    return made
+
+
+def _within(at: Tensor, size: int, padding: str, corners: bool) -> Tensor:
+    """Coordinates as the padding has them: as they are, or brought into the image."""
+    if padding == "zeros":
+        return at
+    if padding == "reflection":
+        at = _folded(at, size, corners)
+    made: Tensor = f.clamp(at, 0, size - 1)
+    return made
+
+
+class _Reader:
+    """Elements of an image (N, C, *sizes) at coordinates (N, points), 0 outside."""
+
+    def __init__(self, input: Tensor) -> None:
+        self.sizes = input._shape[2:]
+        self.flat = input.reshape(*input._shape[:2], numel(self.sizes))
+
+    def at(self, coordinates: list[Tensor]) -> Tensor:
+        """(N, C, points) of whole-numbered coordinates, one tensor for each dim."""
+        there: Any = None
+        place: Any = None
+        for at, size in zip(coordinates, self.sizes):
+            inside = f.logical_and(at >= 0, at <= size - 1)
+            there = inside if there is None else f.logical_and(there, inside)
+            whole = f.where(inside, at, 0).to(int64)
+            place = whole if place is None else place * size + whole
+        n, channels, _ = self.flat._shape
+        index = place.unsqueeze(1).expand(n, channels, place._shape[1])
+        found = f.gather(self.flat, 2, index)
+        made: Tensor = f.where(there.unsqueeze(1), found, 0)
+        return made
+
+
+def _linear(image: _Reader, points: list[Tensor]) -> Tensor:
+    """The mean of the 2 ** dims elements around each point, weighted by nearness."""
+    lows = [f.floor(at) for at in points]
+    flat = len(points) == 2  # where torch subtracts in another order
+    total: Any = None
+    for corner in itertools.product((0, 1), repeat=len(points)):
+        weight: Any = None
+        for at, low, up in zip(points, lows, corner):
+            part = at - low if up else 1 - (at - low) if flat else low + 1 - at
+            weight = part if weight is None else weight * part
+        found = image.at([low + up for low, up in zip(lows, corner)]) * weight.unsqueeze(1)
+        total = found if total is None else total + found
+    result: Tensor = total
+    return result
+
+
+def _cubic_weights(part: Tensor) -> list[Tensor]:
+    """The weights of the four elements around a point `part` after the second."""
+    a = CUBIC
+
+    def near(x: Any) -> Any:
+        return ((a + 2) * x - (a + 3)) * x * x + 1
+
+    def far(x: Any) -> Any:
+        return ((a * x - 5 * a) * x + 8 * a) * x - 4 * a
+
+    return [far(part + 1), near(part), near(1 - part), far(2 - part)]
+
+
+def _cubic(image: _Reader, points: list[Tensor], padding: str, corners: bool) -> Tensor:
+    """Cubic convolution of the 4 x 4 elements around each point."""
+    lows = [f.floor(at) for at in points]
+    weights = [_cubic_weights(at - low) for at, low in zip(points, lows)]
+    total: Any = None
+    for y in range(4):
+        row: Any = None
+        for x in range(4):
+            at = [
+                _within(low + k - 1, size, padding, corners)
+                for low, k, size in zip(lows, (y, x), image.sizes)
+            ]
+            found = image.at(at) * weights[1][x].unsqueeze(1)
+            row = found if row is None else row + found
+        row = row * weights[0][y].unsqueeze(1)
+        total = row if total is None else total + row
+    result: Tensor = total
+    return result
+
+
+def _check(name: str, n: int, input: Tensor, grid: Tensor) -> None:
+    """RuntimeError where an image and a grid don't belong together."""
+    if input._dtype is not grid._dtype:
+        raise errors_spatial.grid(
+            name, f"input and grid must have one dtype, not {input._dtype} and {grid._dtype}"
+        )
+    if input._storage.device is not grid._storage.device:
+        raise errors.different_devices(name, [input.device, grid.device])
+    if input.ndim != n + 2 or grid.ndim != n + 2 or n not in (2, 3):
+        raise errors_spatial.grid(
+            name, f"shapes {tuple(input._shape)} and {tuple(grid._shape)} have other dims"
+        )
+    if input._shape[0] != grid._shape[0] or grid._shape[-1] != n:
+        raise errors_spatial.grid(
+            name, f"the grid must have {input._shape[0]} rows and {n} coordinates at its end, not "
+            f"shape {tuple(grid._shape)}"
+        )  # fmt: skip
+    if 0 in input._shape[2:]:
+        raise errors_spatial.grid(name, f"input of shape {tuple(input._shape)} has no elements")
+    if input._dtype.kind != "f":
+        raise errors.not_implemented_for(name, input._dtype)
+
+
+def _sampled(
+    name: str, n: int, input: Tensor, grid: Tensor, mode: str, padding: str, corners: bool
+) -> Tensor:
+    _check(name, n, input, grid)
+    if mode == "bicubic" and n != 2:
+        raise errors_spatial.grid(name, "mode 'bicubic' is for images of 2 dims")
+    shape = (*input._shape[:2], *grid._shape[1:-1])
+    if not numel(shape):
+        made: Tensor = f.empty(shape, dtype=input._dtype, device=input.device)
+        return made
+    # As in torch, float16 and bfloat16 are rounded after each step.
+    image, flat = _Reader(input), grid.reshape(grid._shape[0], -1, n)
+    points = []
+    for d, size in enumerate(image.sizes):
+        at = flat[..., n - 1 - d]  # x, the last dim's coordinate, comes first
+        if n == 2:
+            at = (at + 1) * ((size - 1) / 2) if corners else (at + 1) * (size / 2) - 0.5
+        else:
+            at = (at + 1) / 2 * (size - 1) if corners else ((at + 1) * size - 1) / 2
+        points.append(at if mode == "bicubic" else _within(at, size, padding, corners))
+    if mode == "nearest":
+        found = image.at([f.round(at) for at in points])
+    elif mode == "bilinear":
+        found = _linear(image, points)
+    else:
+        found = _cubic(image, points, padding, corners)
+    result: Tensor = found.reshape(shape)
+    return result
+
+
+@op(namespace=SPACE)
+def grid_sample(
+    input: Tensor, grid: Tensor, mode: str = "bilinear", padding_mode: str = "zeros",
+    align_corners: bool | None = None,
+) -> Tensor:  # fmt: skip
+    """An image (N, C, H, W) or (N, C, D, H, W) at the points (x, y) or (x, y, z) of a grid
+    (N, ..., 2) or (N, ..., 3), -1 and 1 being its ends: the centers of the outer elements with
+    `align_corners`, else their edges. 'bilinear', 'nearest' or, of two dims, 'bicubic'; outside are
+    'zeros', the 'border', or a 'reflection'. ValueError for other modes, RuntimeError for shapes
+    and dtypes that don't fit.
+    """
+    for word, given, known in (
+        ("mode", mode, MODES), ("padding_mode", padding_mode, PADDINGS),
+    ):  # fmt: skip
+        if given not in known:
+            raise errors_spatial.mode(f"grid_sample(): {word}", given, known)
+    n = input.ndim - 2
+    return _sampled("grid_sample", n, input, grid, mode, padding_mode, bool(align_corners))
+
+
+def _numbered(
+    name: str, n: int, input: Tensor, grid: Tensor, mode: int, padding: int, corners: bool
+) -> Tensor:
+    return _sampled(name, n, input, grid, MODES[mode], PADDINGS[padding], corners)
+
+
+@op(method=False)
+def grid_sampler(
+    input: Tensor, grid: Tensor, interpolation_mode: int, padding_mode: int, align_corners: bool
+) -> Tensor:
+    """`nn.functional.grid_sample`; the modes by their number there, counted from 0."""
+    n = input.ndim - 2
+    return _numbered(
+        "grid_sampler", n, input, grid, interpolation_mode, padding_mode, align_corners
+    )
+
+
+@op(method=False)
+def grid_sampler_2d(
+    input: Tensor, grid: Tensor, interpolation_mode: int, padding_mode: int, align_corners: bool
+) -> Tensor:
+    """`grid_sampler` of images of two dims."""
+    name = "grid_sampler_2d"
+    return _numbered(name, 2, input, grid, interpolation_mode, padding_mode, align_corners)
+
+
+@op(method=False)
+def grid_sampler_3d(
+    input: Tensor, grid: Tensor, interpolation_mode: int, padding_mode: int, align_corners: bool
+) -> Tensor:
+    """`grid_sampler` of images of three dims."""
+    name = "grid_sampler_3d"
+    return _numbered(name, 3, input, grid, interpolation_mode, padding_mode, align_corners)
+
+
+def _ends(count: int, corners: bool) -> Any:
+    """The coordinates of a dim's elements, whose ends are -1 and 1."""
+    if count == 1:
+        return np.zeros(1)
+    found = np.linspace(-1, 1, count)
+    return found if corners else found * (count - 1) / count
+
+
+@op(method=False)
+def affine_grid_generator(theta: Tensor, size: Any, align_corners: bool) -> Tensor:
+    """`nn.functional.affine_grid`, unchecked."""
+    spatial = tuple(size)[2:]
+    n = len(spatial)
+    axes = np.meshgrid(*[_ends(m, align_corners) for m in spatial], indexing="ij")
+    base = np.stack([*reversed(axes), np.ones(spatial)], -1).reshape(1, -1, n + 1)
+    points = f.tensor(base, dtype=theta._dtype, device=theta.device)
+    made: Tensor = f.matmul(points, theta.transpose(1, 2))
+    return made.reshape(theta._shape[0], *spatial, n)
+
+
+@op(namespace=SPACE)
+def affine_grid(theta: Tensor, size: Any, align_corners: bool | None = None) -> Tensor:
+    """The grid (N, H, W, 2) or (N, D, H, W, 3) whose points are the affine maps `theta`, (N, 2, 3)
+    or (N, 3, 4), of the elements' places in an image of `size` (N, C, *sizes), for `grid_sample`.
+    ValueError for shapes that don't fit, NotImplementedError for other dims.
+    """
+    name = "affine_grid"
+    size = tuple(size)
+    if theta._dtype.kind != "f":
+        raise errors_spatial.affine(f"theta must be of floating point, not {theta._dtype}")
+    if len(size) not in (4, 5):
+        raise errors_spatial.affine_dims(name, size)
+    n = len(size) - 2
+    if theta._shape[1:] != (n, n + 1):
+        raise errors_spatial.affine(f"theta must be (N, {n}, {n + 1}), not {tuple(theta._shape)}")
+    if min(size) <= 0:
+        raise errors_spatial.affine(f"size must be positive, not {size}")
+    if theta._shape[0] != size[0]:
+        raise errors_spatial.grid(name, f"{theta._shape[0]} maps for a batch of {size[0]}")
+    return affine_grid_generator(theta, size, bool(align_corners))

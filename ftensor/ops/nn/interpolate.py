@@ -1,0 +1,262 @@
+"""Images in other sizes: each dim by itself is a few neighbours of each result, times weights."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from ... import errors
+from ..._tensor import Tensor
+from ...dtypes import dtype, int32, uint8
+from ...errors import spatial as errors_spatial
+from ...execute.reduce import fold
+from ...iterator.shape import numel
+from ...rows.catalogue import op
+from ..compose import f
+from ..linalg.product import DOT
+from ..rearrange.pad_modes import positions
+from .activation import SPACE
+from .windows import laid_out
+
+Taps = tuple[Any, Any]  # positions (results, taps) and their weights, as arrays
+
+
+def _cubic(a: float) -> Callable[[float], float]:
+    """The cubic convolution kernel of parameter a (Keys, 1981)."""
+
+    def weight(x: float) -> float:
+        x = abs(x)
+        if x < 1:
+            return ((a + 2) * x - (a + 3)) * x * x + 1
+        return (((x - 5) * x + 8) * x - 4) * a if x < 2 else 0.0
+
+    return weight
+
+
+def _triangle(x: float) -> float:
+    return max(0.0, 1 - abs(x))
+
+
+def _lanczos(x: float) -> float:
+    """sinc(x) sinc(x / 3) within 3 (Duchon, 1979)."""
+    if not -3 < x < 3:
+        return 0.0
+    return float(np.sinc(x) * np.sinc(x / 3))
+
+
+# For antialiasing: the support at scale 1, and the kernel.
+FILTERS: dict[str, tuple[float, Callable[[float], float]]] = {
+    "bilinear": (1, _triangle), "bicubic": (2, _cubic(-0.5)), "lanczos": (3, _lanczos),
+}  # fmt: skip
+
+
+def _scale(size: int, count: int, corners: bool, factor: float | None, real: Any) -> Any:
+    """How far apart the results lie, in elements, in the precision `real` as torch has it."""
+    if corners:
+        return real(size - 1) / real(count - 1) if count > 1 else real(0)
+    return real(1.0 / factor) if factor else real(size) / real(count)
+
+
+def _nearest(size: int, count: int, factor: float | None, exact: bool, real: Any) -> list[int]:
+    at = np.arange(count).astype(real) + (real(0.5) if exact else real(0))
+    found = np.floor(at * _scale(size, count, False, factor, real)).astype(np.int64)
+    listed: list[int] = np.minimum(found, size - 1).tolist()
+    return listed
+
+
+def _linear(size: int, count: int, corners: bool, factor: float | None, real: Any) -> Taps:
+    at = np.arange(count).astype(real)
+    scale = _scale(size, count, corners, factor, real)
+    if size == count:
+        source = at
+    else:
+        source = at * scale if corners else (at + real(0.5)) * scale - real(0.5)
+    source = np.maximum(source, real(0))
+    first = np.minimum(source.astype(np.int64), size - 1)
+    second = first + (first < size - 1)
+    part = np.clip(source - first.astype(real), real(0), real(1))
+    return np.stack([first, second], 1), np.stack([real(1) - part, part], 1)
+
+
+def _four(size: int, count: int, corners: bool, factor: float | None, real: Any) -> Taps:
+    at = np.arange(count).astype(real)
+    scale = _scale(size, count, corners, factor, real)
+    source = at * scale if corners else (at + real(0.5)) * scale - real(0.5)
+    first = np.floor(source)
+    part = source - first
+    weight = _cubic(-0.75)
+    weights = [[weight(float(t) - k) for k in range(-1, 3)] for t in part]
+    where = first.astype(np.int64)[:, None] + np.arange(-1, 3)
+    return np.clip(where, 0, size - 1), np.array(weights, real)
+
+
+def _smoothed(
+    size: int, count: int, corners: bool, factor: float | None, real: Any, mode: str
+) -> Taps:
+    """As many neighbours as the kernel covers when it is as wide as the results are apart."""
+    scale = _scale(size, count, corners, factor, real)
+    support, weight = FILTERS[mode]
+    wide = max(scale, real(1))
+    rows, all_weights = [], []
+    for j in range(count):
+        center = scale * real(j + 0.5)
+        low = max(int(center - real(support) * wide + real(0.5)), 0)
+        high = min(int(center + real(support) * wide + real(0.5)), size)
+        apart = np.arange(high - low).astype(real) + (real(low) - center)
+        near = (apart + real(0.5)) * (real(1) / wide)
+        weights = [weight(float(x)) for x in near]
+        total = sum(weights) or 1.0
+        rows.append(list(range(low, high)))
+        all_weights.append([w / total for w in weights])
+    most = max(len(row) for row in rows)
+    padded = [row + row[-1:] * (most - len(row)) for row in rows]
+    return (
+        np.array(padded, np.int64),
+        np.array([w + [0.0] * (most - len(w)) for w in all_weights], real),
+    )
+
+
+def _weighted(x: Tensor, dim: int, taps: Taps, compute: dtype) -> Tensor:
+    """The sums of the taps of each result along a dim, in the dtype that is computed in."""
+    where, weights = taps
+    count, many = where.shape
+    apart = positions(x, dim, where.reshape(-1).tolist())
+    shape = (*x._shape[:dim], count, many, *x._shape[dim + 1 :])
+    apart = apart.reshape(shape)
+    factors = f.tensor(weights, device=x.device)
+    factors = factors.reshape(count, many, *(1,) * (x.ndim - dim - 1))
+    (made,) = fold(DOT, (apart, factors), dim + 1, False, compute, (compute,))
+    return made
+
+
+def _of_bytes(x: Tensor, dim: int, taps: Taps) -> Tensor:
+    """The same for uint8, by weights of 16 bits, rounded to bytes after each dim, as torch does."""
+    where, weights = taps
+    bits = 0
+    while bits < 22 and int(0.5 + weights.max() * (1 << (bits + 1))) < 1 << 15:
+        bits += 1
+    whole = np.trunc(weights * (1 << bits) + np.where(weights < 0, -0.5, 0.5)).astype(np.int32)
+    total = _weighted(x.to(int32), dim, (where, whole), int32)
+    rounded = f.bitwise_right_shift(total + (1 << (bits - 1)), bits)
+    return f.clamp(rounded, 0, 255).to(uint8)
+
+
+def _resized(
+    name: str, input: Tensor, sizes: Sequence[int], factors: Sequence[float | None], mode: str,
+    corners: bool, antialias: bool,
+) -> Tensor:  # fmt: skip
+    of = input._dtype
+    if of.kind != "f" and of is not uint8:
+        raise errors.not_implemented_for(name, of)
+    given = input._shape[2:]
+    if min(sizes) < 1 or 0 in input._shape[1:]:
+        raise errors_spatial.empty_result(name, sizes)
+    real: Any = np.float64 if of.itemsize == 8 or of is uint8 else np.float32
+    made = input
+    for d in reversed(range(len(sizes))):
+        dim, size, count, factor = d + 2, given[d], sizes[d], factors[d]
+        if mode.startswith("nearest"):
+            exact = mode == "nearest-exact"
+            own = np.float64 if of.itemsize == 8 else np.float32
+            made = positions(made, dim, _nearest(size, count, factor, exact, own))
+            continue
+        if antialias:
+            taps = _smoothed(size, count, corners, factor, real, mode)
+        elif mode == "bicubic":
+            taps = _four(size, count, corners, factor, real)
+        else:
+            taps = _linear(size, count, corners, factor, real)
+        if of is uint8:
+            made = _of_bytes(made, dim, taps)
+        else:
+            made = _weighted(made.to(of.compute), dim, taps, of.compute)
+    if not numel(made._shape):
+        return f.empty((*input._shape[:2], *sizes), dtype=of, device=input.device)
+    made = made.to(of)
+    return laid_out(made.clone() if made is input else made, input)
+
+
+# The modes, and the dims of the input that each is for.
+MODES = {
+    "nearest": (3, 4, 5), "nearest-exact": (3, 4, 5), "area": (3, 4, 5), "linear": (3,),
+    "bilinear": (4,), "trilinear": (5,), "bicubic": (4,), "lanczos": (4,),
+}  # fmt: skip
+
+
+def _asked(
+    input: Tensor, size: Any, scale_factor: Any, recompute: Any, mode: str
+) -> tuple[list[int], list[float | None]]:
+    """(the sizes of the result, the factors that positions follow from)."""
+    n = input.ndim - 2
+    if (size is not None and scale_factor is not None) or (size is None and scale_factor is None):
+        raise errors_spatial.one_of_two("interpolate", "size", "scale_factor")
+    word, value = ("size", size) if size is not None else ("scale_factor", scale_factor)
+    if isinstance(value, (tuple, list)):
+        if len(value) != n:
+            raise errors_spatial.scale_sizes("interpolate", word, n, value)
+        listed = list(value)
+    else:
+        listed = [value] * n
+    if size is not None:
+        if recompute:
+            raise errors_spatial.recomputed("interpolate")
+        if not all(isinstance(m, int) for m in listed):
+            raise errors_spatial.not_a_size("interpolate", "size", size)
+        return listed, [None] * n
+    sizes = [math.floor(float(m) * s) for m, s in zip(input._shape[2:], listed)]
+    free = recompute or mode == "area"
+    factors = [None if free else float(s) for s in listed]
+    return sizes, factors
+
+
+@op(namespace=SPACE)
+def interpolate(
+    input: Tensor, size: Any = None, scale_factor: Any = None, mode: str = "nearest",
+    align_corners: bool | None = None, recompute_scale_factor: bool | None = None,
+    antialias: bool = False,
+) -> Tensor:  # fmt: skip
+    """An input (N, C, *sizes) with its 1 to 3 last dims in another `size`, or `scale_factor` times
+    theirs: 'nearest' (the lower neighbour), 'nearest-exact', 'area' (means), 'linear', 'bilinear'
+    and 'trilinear' (1, 2, 3 dims), 'bicubic' and 'lanczos' (2 dims). With `align_corners` the outer
+    elements' centers stay where they are; `antialias` widens the kernel where the result is smaller
+    (2 dims). ValueError for arguments that don't go together, NotImplementedError for other dims.
+    """
+    if mode in ("nearest", "area", "nearest-exact"):
+        if align_corners is not None:
+            raise errors_spatial.align_corners(mode)
+    corners = bool(align_corners)
+    sizes, factors = _asked(input, size, scale_factor, recompute_scale_factor, mode)
+    if antialias and not (mode in FILTERS and input.ndim == 4):
+        raise errors_spatial.antialias(mode)
+    if input.ndim not in MODES.get(mode, ()):
+        raise errors_spatial.interpolation_dims(mode, input._shape)
+    if mode == "lanczos" and (corners or not antialias):
+        raise errors_spatial.lanczos()
+    if mode == "area":
+        made: Tensor = f[f"nn.functional.adaptive_avg_pool{len(sizes)}d"](input, sizes)
+        return made
+    return _resized("interpolate", input, sizes, factors, mode, corners, antialias)
+
+
+@op(namespace=SPACE)
+def upsample(
+    input: Tensor, size: Any = None, scale_factor: Any = None, mode: str = "nearest",
+    align_corners: bool | None = None,
+) -> Tensor:  # fmt: skip
+    """`interpolate` by its older name."""
+    return interpolate(input, size, scale_factor, mode, align_corners)
+
+
+@op(namespace=SPACE)
+def upsample_nearest(input: Tensor, size: Any = None, scale_factor: Any = None) -> Tensor:
+    """`interpolate` with mode 'nearest'."""
+    return interpolate(input, size, scale_factor, "nearest")
+
+
+@op(namespace=SPACE)
+def upsample_bilinear(input: Tensor, size: Any = None, scale_factor: Any = None) -> Tensor:
+    """`interpolate` with mode 'bilinear' and aligned corners."""
+    return interpolate(input, size, scale_factor, "bilinear", True)
