@@ -94,6 +94,7 @@ from math import pi as pi
 from . import fft as fft
 from . import linalg as linalg
 from . import nn as nn
+from . import signal as signal
 from . import special as special
 def abs(input: _Tensor, *, out: _Tensor | None=None) -> _Tensor:
     """The absolute value; of a complex number, its distance from 0.
@@ -362,6 +363,10 @@ def avg_pool1d(input: _Tensor, kernel_size: Any, stride: Any=None, padding: Any=
     """
 def baddbmm(input: _Tensor, batch1: _Tensor, batch2: _Tensor, *, beta: Any=1, alpha: Any=1, out: _Tensor | None=None) -> _Tensor:
     """`addmm` for each pair of two batches of matrices."""
+def bartlett_window(window_length: _int, periodic: _bool=True, *, dtype: _dtype | None=None, layout: Any=None, device: DeviceLike | None=None, pin_memory: _bool | None=False, requires_grad: _bool=False) -> _Tensor:
+    """1 - |2 i / N - 1|: a triangle, N being window_length, or less one where not `periodic`.
+    RuntimeError for a negative length and dtypes that are no floating-point ones.
+    """
 @overload
 def bernoulli(input: _Tensor, *, generator: Any=None, out: _Tensor | None=None) -> _Tensor:
     """Ones and zeros in `input`'s shape and dtype: ones of the probability that the element of
@@ -428,6 +433,8 @@ def bitwise_xor(input: _Tensor, other: _Tensor | _Number, *, out: _Tensor | None
     Shapes are broadcast together; RuntimeError when they don't fit.
     `out` takes the result where its dtype can hold it, else RuntimeError.
     """
+def blackman_window(window_length: _int, periodic: _bool=True, *, dtype: _dtype | None=None, layout: Any=None, device: DeviceLike | None=None, pin_memory: _bool | None=False, requires_grad: _bool=False) -> _Tensor:
+    """0.42 - 0.5 cos(2 pi i / N) + 0.08 cos(4 pi i / N), with N as in `bartlett_window`."""
 def block_diag(*tensors: _Tensor) -> _Tensor:
     """Matrices along the diagonal of a matrix of zeros."""
 def bmm(input: _Tensor, mat2: _Tensor, *, out: _Tensor | None=None) -> _Tensor:
@@ -905,6 +912,10 @@ def gt(input: _Tensor, other: _Tensor | _Number, *, out: _Tensor | None=None) ->
     Shapes are broadcast together; RuntimeError when they don't fit.
     `out` takes the result where its dtype can hold it, else RuntimeError.
     """
+def hamming_window(window_length: _int, periodic: _bool=True, alpha: _float=0.54, beta: _float=0.46, *, dtype: _dtype | None=None, layout: Any=None, device: DeviceLike | None=None, pin_memory: _bool | None=False, requires_grad: _bool=False) -> _Tensor:
+    """alpha - beta cos(2 pi i / N), with N as in `bartlett_window`."""
+def hann_window(window_length: _int, periodic: _bool=True, *, dtype: _dtype | None=None, layout: Any=None, device: DeviceLike | None=None, pin_memory: _bool | None=False, requires_grad: _bool=False) -> _Tensor:
+    """0.5 - 0.5 cos(2 pi i / N), with N as in `bartlett_window`."""
 def hardshrink(input: _Tensor, lambd: _float=0.5, *, out: _Tensor | None=None) -> _Tensor:
     """0 within [-lambd, lambd]."""
 def heaviside(input: _Tensor, values: _Tensor | _Number, *, out: _Tensor | None=None) -> _Tensor:
@@ -1020,6 +1031,13 @@ def isposinf(input: _Tensor, *, out: _Tensor | None=None) -> _Tensor:
     """
 def isreal(input: _Tensor) -> _Tensor:
     """Whether the imaginary part is 0."""
+def istft(input: _Tensor, n_fft: _int, hop_length: _int | None=None, win_length: _int | None=None, window: _Tensor | None=None, center: _bool=True, normalized: _bool=False, onesided: _bool | None=None, length: _int | None=None, return_complex: _bool=False) -> _Tensor:
+    """The signal of which (frequencies, frames) are the `stft`: frames times the window are added
+    up, over the sum of the windows' squares. `length` cuts it, or pads it with zeros. RuntimeError
+    for arguments that don't fit, and where windows leave an element uncovered.
+    """
+def kaiser_window(window_length: _int, periodic: _bool=True, beta: _float=12.0, *, dtype: _dtype | None=None, layout: Any=None, device: DeviceLike | None=None, pin_memory: _bool | None=False, requires_grad: _bool=False) -> _Tensor:
+    """i0(beta sqrt(1 - (2 i / N - 1)^2)) / i0(beta), with N as in `bartlett_window`."""
 def kron(input: _Tensor, other: _Tensor, *, out: _Tensor | None=None) -> _Tensor:
     """The Kronecker product: each element of `input` times all of `other`. Dtypes are promoted."""
 def kthvalue(input: _Tensor, k: _int, dim: _int=-1, keepdim: _bool=False, *, out: _Tensor | None=None) -> _return_types.kthvalue:
@@ -1735,6 +1753,15 @@ def std_mean(input: _Tensor, dim: _int | None=None, unbiased: Any=..., keepdim: 
     """`std` and `mean` over the same dims."""
 @overload
 def std_mean(input: _Tensor, *, axis: _int | Sequence[_int], unbiased: Any=..., keepdims: _bool=False, correction: Any=...) -> tuple[_Tensor, _Tensor]: ...
+def stft(input: _Tensor, n_fft: _int, hop_length: _int | None=None, win_length: _int | None=None, window: _Tensor | None=None, center: _bool=True, pad_mode: str='reflect', normalized: _bool=False, onesided: _bool | None=None, return_complex: _bool | None=None, align_to_window: _bool | None=None) -> _Tensor:
+    """Transforms of frames of `n_fft` numbers, `hop_length` (n_fft // 4) apart, times a window.
+
+    A signal (or a batch of them) of n numbers gives (frequencies, frames): with `onesided`, the
+    default for real signals, n_fft // 2 + 1 frequencies. With `center` frame t is around element
+    t * hop_length, of a signal that is padded by `pad_mode`. `normalized` divides by sqrt(n_fft).
+    Without `return_complex` real and imaginary parts are a last dim of 2. RuntimeError for
+    arguments that don't fit, and for real signals where `return_complex` is not given.
+    """
 def sub(input: _Tensor, other: _Tensor | _Number, *, alpha: Any=1, out: _Tensor | None=None) -> _Tensor:
     """`input` less `alpha` times `other`. RuntimeError for bool operands, for which `^` and `~`
     are meant, and for an `alpha` of a higher category than the inputs.

@@ -748,6 +748,11 @@ class Methods:
         """Whether the value is infinity."""
     def isreal(self) -> _Tensor:
         """Whether the imaginary part is 0."""
+    def istft(self, n_fft: _int, hop_length: _int | None=None, win_length: _int | None=None, window: _Tensor | None=None, center: _bool=True, normalized: _bool=False, onesided: _bool | None=None, length: _int | None=None, return_complex: _bool=False) -> _Tensor:
+        """The signal of which (frequencies, frames) are the `stft`: frames times the window are added
+        up, over the sum of the windows' squares. `length` cuts it, or pads it with zeros. RuntimeError
+        for arguments that don't fit, and where windows leave an element uncovered.
+        """
     def kron(self, other: _Tensor, *, out: _Tensor | None=None) -> _Tensor:
         """The Kronecker product: each element of `input` times all of `other`. Dtypes are promoted."""
     def kthvalue(self, k: _int, dim: _int=-1, keepdim: _bool=False, *, out: _Tensor | None=None) -> _return_types.kthvalue:
@@ -1280,6 +1285,8 @@ class Methods:
         """The standard deviation over `dim`: the square root of `var`."""
     @overload
     def std(self, *, axis: _int | Sequence[_int], unbiased: Any=..., keepdims: _bool=False, correction: Any=..., out: _Tensor | None=None) -> _Tensor: ...
+    def stft(self, n_fft: _int, hop_length: _int | None=None, win_length: _int | None=None, window: _Tensor | None=None, center: _bool=True, pad_mode: str='reflect', normalized: _bool=False, onesided: _bool | None=None, return_complex: _bool | None=None, align_to_window: _bool | None=None) -> _Tensor:
+        """Transforms of frames of `n_fft` numbers, `hop_length` (n_fft // 4) apart, times a window."""
     def sub(self, other: _Tensor | _Number, *, alpha: Any=1, out: _Tensor | None=None) -> _Tensor:
         """`input` less `alpha` times `other`. RuntimeError for bool operands, for which `^` and `~`
         are meant, and for an `alpha` of a higher category than the inputs.

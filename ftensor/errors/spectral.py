@@ -65,3 +65,44 @@ def real_output(op: str, given: object) -> RuntimeError:
 def no_shift(op: str) -> RuntimeError:
     """A 0-d tensor has nothing to be shifted."""
     return RuntimeError(f"{op}(): a 0-d tensor has no dim to shift along")
+
+
+def window_length(op: str, n: int, kind: type[Exception]) -> Exception:
+    """A window of negative length."""
+    return kind(f"{op}(): a window's length must not be negative, but is {n}")
+
+
+def window_dtype(op: str, given: object, kind: type[Exception]) -> Exception:
+    """A window in a dtype that it has not."""
+    which = "float32 or float64" if kind is ValueError else "floating point"
+    return kind(f"{op}(): dtype must be {which}, not {given}")
+
+
+def coefficients(given: object) -> TypeError:
+    """Coefficients of cosines that are no list."""
+    return TypeError(f"general_cosine(): a must be a list or tuple, not {type(given).__name__}")
+
+
+def no_coefficients() -> ValueError:
+    """A sum of no cosines."""
+    return ValueError("general_cosine(): a must have at least one coefficient")
+
+
+def positive(op: str, name: str, value: float) -> ValueError:
+    """A number that must be positive."""
+    return ValueError(f"{op}(): {name} must be positive, but is {value}")
+
+
+def not_negative(op: str, name: str, value: float) -> ValueError:
+    """A number that must not be negative."""
+    return ValueError(f"{op}(): {name} must not be negative, but is {value}")
+
+
+def center(given: float) -> ValueError:
+    """The middle of a symmetric window."""
+    return ValueError(f"exponential(): center={given} goes with sym=False alone")
+
+
+def stft_argument(op: str, what: str) -> RuntimeError:
+    """Arguments of a short-time transform that fit neither each other nor the signal."""
+    return RuntimeError(f"{op}(): {what}")

@@ -81,6 +81,8 @@ ELSEWHERE = {
     "tests/kernel/test_matmul.py": "chain_matmul",
     "tests/spelling/test_spectral.py": "fft.fftfreq fft.rfftfreq",
     "tests/spelling/test_linalg.py": "slogdet",
+    "tests/spelling/test_windows.py": "bartlett_window blackman_window hamming_window "
+    "hann_window kaiser_window",
     "tests/spelling/test_spatial.py": "avg_pool1d max_pool1d max_pool2d max_pool3d "
     "max_pool1d_with_indices nn.functional.max_pool1d_with_indices "
     "adaptive_avg_pool1d adaptive_max_pool1d nn.functional.adaptive_max_pool1d_with_indices "

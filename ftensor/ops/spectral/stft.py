@@ -1,0 +1,161 @@
+"""Short-time Fourier transforms, and back."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+from ... import errors
+from ..._tensor import Tensor
+from ...errors import spectral as errors_spectral
+from ...rows.catalogue import op
+from ..compose import f
+
+
+def _checked(name: str, holds: bool, what: str) -> None:
+    if not holds:
+        raise errors_spectral.stft_argument(name, what)
+
+
+def _window(name: str, window: Any, win_length: int, n_fft: int, like: Tensor) -> Tensor | None:
+    """The window with zeros on both sides up to `n_fft`; None where it is all ones."""
+    _checked(name, 0 < win_length <= n_fft, f"win_length {win_length} is not in [1, n_fft={n_fft}]")
+    if window is not None:
+        _checked(
+            name, window.ndim == 1 and window._shape[0] == win_length,
+            f"window of shape {tuple(window._shape)} must have win_length={win_length} elements",
+        )  # fmt: skip
+    elif win_length < n_fft:
+        window = f.ones(win_length, dtype=like._dtype.to_real(), device=like.device)
+    if win_length == n_fft or window is None:
+        return window
+    left = (n_fft - win_length) // 2
+    padded: Tensor = f.zeros(n_fft, dtype=window._dtype, device=window.device)
+    padded.narrow(0, left, win_length).copy_(window)
+    return padded
+
+
+@op()
+def stft(
+    input: Tensor, n_fft: int, hop_length: int | None = None, win_length: int | None = None,
+    window: Tensor | None = None, center: bool = True, pad_mode: str = "reflect",
+    normalized: bool = False, onesided: bool | None = None, return_complex: bool | None = None,
+    align_to_window: bool | None = None,
+) -> Tensor:  # fmt: skip
+    """Transforms of frames of `n_fft` numbers, `hop_length` (n_fft // 4) apart, times a window.
+
+    A signal (or a batch of them) of n numbers gives (frequencies, frames): with `onesided`, the
+    default for real signals, n_fft // 2 + 1 frequencies. With `center` frame t is around element
+    t * hop_length, of a signal that is padded by `pad_mode`. `normalized` divides by sqrt(n_fft).
+    Without `return_complex` real and imaginary parts are a last dim of 2. RuntimeError for
+    arguments that don't fit, and for real signals where `return_complex` is not given.
+    """
+    if not isinstance(input, Tensor):
+        raise errors.not_a_tensor("stft", "input", input)
+    name, x, signals = "stft", input, input.ndim
+    hop = n_fft // 4 if hop_length is None else hop_length
+    width = n_fft if win_length is None else win_length
+    complex_ = x._dtype.is_complex or (window is not None and window._dtype.is_complex)
+    if return_complex is None:
+        _checked(name, complex_, "give return_complex=True or False for real signals")
+        return_complex = True
+    _checked(name, x._dtype.kind in "fc", f"the signal must be floating point, not {x._dtype}")
+    _checked(name, signals in (1, 2), f"a signal has 1 dim or 2, not shape {tuple(x._shape)}")
+    _checked(name, not (center and align_to_window), "align_to_window goes without center")
+    if signals == 1:
+        x = x.unsqueeze(0)
+    if center:
+        pad, around = n_fft // 2, x.unsqueeze(0)
+        x = f["nn.functional.pad"](around, (pad, pad), pad_mode).squeeze(0)
+    n = x._shape[1]
+    _checked(name, 0 < n_fft <= n, f"n_fft {n_fft} is not in [1, {n}], the padded signal's length")
+    _checked(name, hop > 0, f"hop_length must be positive, but is {hop}")
+    padded = _window(name, window, width, n_fft, x)
+    if onesided is None:
+        onesided = not complex_
+    _checked(name, not (onesided and complex_), "onesided goes with real signals and windows alone")
+    if align_to_window:
+        # Frames stand where the window does, which begins within them.
+        side = (n_fft - width) // 2
+        x = f["nn.functional.pad"](x, (side, n_fft - width - side))
+    frames = x.unfold(1, n_fft, hop)
+    if padded is not None:
+        frames = frames * padded
+    norm = "ortho" if normalized else None
+    made = f["fft.rfft" if onesided else "fft.fft"](frames, None, -1, norm).transpose(1, 2)
+    made = made.squeeze(0) if signals == 1 else made
+    if return_complex:
+        return made
+    parts: Tensor = f.view_as_real(made)
+    return parts
+
+
+@op()
+def istft(
+    input: Tensor, n_fft: int, hop_length: int | None = None, win_length: int | None = None,
+    window: Tensor | None = None, center: bool = True, normalized: bool = False,
+    onesided: bool | None = None, length: int | None = None, return_complex: bool = False,
+) -> Tensor:  # fmt: skip
+    """The signal of which (frequencies, frames) are the `stft`: frames times the window are added
+    up, over the sum of the windows' squares. `length` cuts it, or pads it with zeros. RuntimeError
+    for arguments that don't fit, and where windows leave an element uncovered.
+    """
+    if not isinstance(input, Tensor):
+        raise errors.not_a_tensor("istft", "input", input)
+    name, x = "istft", input
+    _checked(name, x._dtype.is_complex, f"a complex input is needed, not {x._dtype}")
+    _checked(name, x.ndim in (2, 3) and bool(x.numel()),
+             f"the input needs 2 or 3 dims and elements, not shape {tuple(x._shape)}")  # fmt: skip
+    single = x.ndim == 2
+    x = x.unsqueeze(0) if single else x
+    hop = n_fft // 4 if hop_length is None else hop_length
+    width = n_fft if win_length is None else win_length
+    points, frames = x._shape[1:]
+    if onesided is None:
+        onesided = points != n_fft
+    needed = n_fft // 2 + 1 if onesided else n_fft
+    _checked(name, points == needed, f"n_fft={n_fft} means {needed} frequencies, not {points}")
+    _checked(name, 0 < hop <= width, f"hop_length {hop} is not in [1, win_length={width}]")
+    padded = _window(name, window, width, n_fft, x)
+    if return_complex:
+        _checked(name, not onesided, "onesided goes with real signals alone")
+    else:
+        real = window is None or not window._dtype.is_complex
+        _checked(name, real, "a complex window goes with return_complex=True")
+    norm = "ortho" if normalized else None
+    x = x.transpose(1, 2)
+    if return_complex:
+        x = f["fft.ifft"](x, None, -1, norm)
+    else:
+        x = f["fft.irfft"](x.narrow(2, 0, n_fft // 2 + 1), n_fft, -1, norm)
+    if padded is None:
+        padded = f.ones(n_fft, dtype=x._dtype.to_real(), device=x.device)
+    signal = _overlapped(x * padded, hop)
+    cover = _overlapped((padded * padded).expand((1, frames, n_fft)), hop)
+    total = n_fft + hop * (frames - 1)
+    start = n_fft // 2 if center else 0
+    end = start + length if length is not None else total - start
+    signal = signal.narrow(1, start, min(end, total) - start)
+    cover = cover.narrow(1, start, min(end, total) - start)
+    least = cover.abs().min().item() if cover.numel() else 1
+    _checked(name, least > 1e-11, f"the windows leave elements uncovered: {least} is the least sum")
+    signal = signal / cover
+    if end > total:
+        warnings.warn(
+            f"istft(): length={length} is more than the frames hold; zeros follow", stacklevel=2
+        )
+        signal = f["nn.functional.pad"](signal, (0, end - total))
+    return signal.squeeze(0) if single else signal
+
+
+def _overlapped(x: Tensor, hop: int) -> Tensor:
+    """The sums of (batch, frames, n) where they overlap, `hop` apart: (batch, n + hop * (frames -
+    1)). Part k of every frame is added at once, since those don't overlap."""
+    batch, frames, n = x._shape
+    parts = -(-n // hop)
+    shape = (batch, frames + parts - 1, hop)
+    made: Tensor = f.zeros(shape, dtype=x._dtype, device=x.device)
+    for k in range(parts):
+        size = min(hop, n - k * hop)
+        made.narrow(1, k, frames).narrow(2, 0, size).add_(x.narrow(2, k * hop, size))
+    return made.reshape(batch, -1).narrow(1, 0, n + hop * (frames - 1))

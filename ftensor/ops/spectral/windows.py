@@ -1,0 +1,249 @@
+"""Windows: torch's older functions, and those of `signal.windows`, which SciPy has, too."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from ..._tensor import Tensor
+from ...dtypes import get_default_dtype
+from ...errors import spectral as errors_spectral
+from ..compose import f
+from ..create.factory import Told, factory
+from ..types.copy import fill_
+from ..view.arguments import as_int
+
+
+def _filled(told: Told, n: int, value: float = 1.0) -> Tensor:
+    return fill_(told.new((n,)), value)
+
+
+def _older(
+    told: Told, window_length: Any, periodic: bool, values: Callable[[Tensor, int], Tensor]
+) -> Tensor:
+    """A window of torch's older functions: `values(0, 1, ... as a tensor, its length)`, of one more
+    where it is periodic; each step is rounded to the dtype."""
+    op, n = told.function, as_int(window_length, told.function, "window_length")
+    if told.dtype is not None and not told.dtype.is_floating_point:
+        raise errors_spectral.window_dtype(op, told.dtype, RuntimeError)
+    if n < 0:
+        raise errors_spectral.window_length(op, n, RuntimeError)
+    if n < 2:
+        return _filled(told, n)
+    of = told.dtype or get_default_dtype()
+    places = f.arange(n + periodic, dtype=of, device=told.device)
+    made = values(places, n + periodic)
+    return made.narrow(0, 0, n) if periodic else made
+
+
+@factory(method=False)
+def bartlett_window(told: Told, window_length: int, periodic: bool = True) -> Tensor:
+    """1 - |2 i / N - 1|: a triangle, N being window_length, or less one where not `periodic`.
+    RuntimeError for a negative length and dtypes that are no floating-point ones.
+    """
+
+    def values(i: Tensor, n: int) -> Tensor:
+        i = i.mul_(2.0 / (n - 1))
+        middle = ((n - 1) >> 1) + 1
+        i.narrow(0, middle, n - middle).mul_(-1).add_(2)
+        return i
+
+    return _older(told, window_length, periodic, values)
+
+
+@factory(method=False)
+def blackman_window(told: Told, window_length: int, periodic: bool = True) -> Tensor:
+    """0.42 - 0.5 cos(2 pi i / N) + 0.08 cos(4 pi i / N), with N as in `bartlett_window`."""
+
+    def values(i: Tensor, n: int) -> Tensor:
+        angle = i.mul_(math.pi / (n - 1))
+        return angle.mul(4).cos_().mul_(0.08) - angle.mul(2).cos_().mul_(0.5) + 0.42
+
+    return _older(told, window_length, periodic, values)
+
+
+def _raised(told: Told, n: Any, periodic: bool, alpha: float, beta: float) -> Tensor:
+    def values(i: Tensor, n: int) -> Tensor:
+        return i.mul_(2 * math.pi / (n - 1)).cos_().mul_(-beta).add_(alpha)
+
+    return _older(told, n, periodic, values)
+
+
+@factory(method=False)
+def hann_window(told: Told, window_length: int, periodic: bool = True) -> Tensor:
+    """0.5 - 0.5 cos(2 pi i / N), with N as in `bartlett_window`."""
+    return _raised(told, window_length, periodic, 0.5, 0.5)
+
+
+@factory(method=False)
+def hamming_window(
+    told: Told, window_length: int, periodic: bool = True, alpha: float = 0.54, beta: float = 0.46
+) -> Tensor:
+    """alpha - beta cos(2 pi i / N), with N as in `bartlett_window`."""
+    return _raised(told, window_length, periodic, alpha, beta)
+
+
+@factory(method=False)
+def kaiser_window(
+    told: Told, window_length: int, periodic: bool = True, beta: float = 12.0
+) -> Tensor:
+    """i0(beta sqrt(1 - (2 i / N - 1)^2)) / i0(beta), with N as in `bartlett_window`."""
+
+    def values(i: Tensor, n: int) -> Tensor:
+        # torch has one kernel for it, which rounds 16-bit dtypes at its end alone.
+        x = i.to(i._dtype.compute) * (2.0 / (n - 1)) - 1
+        arc = (1 - x * x).clamp(min=0).sqrt()
+        made: Tensor = (f.i0(arc * beta) / f.i0(arc.new_full((), beta))).to(i._dtype)
+        return made
+
+    return _older(told, window_length, periodic, values)
+
+
+def _length(told: Told, M: Any) -> int:
+    """The length of a window of `signal.windows`; ValueError for a negative one, and for a dtype
+    that is neither float32 nor float64."""
+    n = as_int(M, told.function, "M")
+    if n < 0:
+        raise errors_spectral.window_length(told.function, n, ValueError)
+    of = told.dtype or get_default_dtype()
+    if of.name not in ("float32", "float64"):
+        raise errors_spectral.window_dtype(told.function, of, ValueError)
+    return n
+
+
+def _line(told: Told, start: float, step: float, n: int) -> Tensor:
+    """`n` numbers from `start` in steps."""
+    of = told.dtype or get_default_dtype()
+    line: Tensor = f.linspace(start, start + (n - 1) * step, n, dtype=of, device=told.device)
+    return line
+
+
+def _cosines(told: Told, M: Any, a: Sequence[float], sym: bool) -> Tensor:
+    n = _length(told, M)
+    if n < 2:
+        return _filled(told, n)
+    angle = _line(told, 0.0, 2 * math.pi / (n - sym), n)
+    of: dict[str, Any] = {"dtype": angle._dtype, "device": angle.device}
+    factors = f.tensor([(-1) ** i * w for i, w in enumerate(a)], **of)
+    terms = f.arange(len(a), **of)
+    made: Tensor = (factors.unsqueeze(-1) * (terms.unsqueeze(-1) * angle).cos()).sum(0)
+    return made
+
+
+_window: dict[str, Any] = {
+    "namespace": "signal.windows", "method": False, "without": ("pin_memory",),
+}  # fmt: skip
+
+
+@factory(**_window)
+def general_cosine(told: Told, M: int, *, a: Any, sym: bool = True) -> Tensor:
+    """The sum of a[k] (-1)^k cos(2 pi k i / N), where N is M - 1, or M where not `sym`. ValueError
+    for a negative M, no `a` and dtypes other than float32 and float64, TypeError for an `a` that is
+    no list.
+    """
+    if _length(told, M) < 2:
+        return _cosines(told, M, (), sym)
+    if not isinstance(a, (list, tuple)):
+        raise errors_spectral.coefficients(a)
+    if not a:
+        raise errors_spectral.no_coefficients()
+    return _cosines(told, M, a, sym)
+
+
+@factory(**_window)
+def general_hamming(told: Told, M: int, *, alpha: float = 0.54, sym: bool = True) -> Tensor:
+    """alpha - (1 - alpha) cos(2 pi i / N), with N as in `general_cosine`."""
+    return _cosines(told, M, (alpha, 1.0 - alpha), sym)
+
+
+@factory(**_window)
+def hamming(told: Told, M: int, *, sym: bool = True) -> Tensor:
+    """0.54 - 0.46 cos(2 pi i / N), with N as in `general_cosine`."""
+    return _cosines(told, M, (0.54, 1.0 - 0.54), sym)
+
+
+@factory(**_window)
+def hann(told: Told, M: int, *, sym: bool = True) -> Tensor:
+    """0.5 - 0.5 cos(2 pi i / N), with N as in `general_cosine`."""
+    return _cosines(told, M, (0.5, 0.5), sym)
+
+
+@factory(**_window)
+def blackman(told: Told, M: int, *, sym: bool = True) -> Tensor:
+    """0.42 - 0.5 cos(2 pi i / N) + 0.08 cos(4 pi i / N), with N as in `general_cosine`."""
+    return _cosines(told, M, (0.42, 0.5, 0.08), sym)
+
+
+@factory(**_window)
+def nuttall(told: Told, M: int, *, sym: bool = True) -> Tensor:
+    """Four cosines with A. Nuttall's coefficients of minimum side lobes."""
+    return _cosines(told, M, (0.3635819, 0.4891775, 0.1365995, 0.0106411), sym)
+
+
+@factory(**_window)
+def bartlett(told: Told, M: int, *, sym: bool = True) -> Tensor:
+    """1 - |2 i / N - 1|, with N as in `general_cosine`."""
+    n = _length(told, M)
+    return 1 - _line(told, -1.0, 2 / (n - sym), n).abs() if n > 1 else _filled(told, n)
+
+
+@factory(**_window)
+def cosine(told: Told, M: int, *, sym: bool = True) -> Tensor:
+    """sin(pi (i + 0.5) / N), where N is M, or M + 1 where not `sym`."""
+    n = _length(told, M)
+    if not n:
+        return _filled(told, n)
+    step = math.pi / (n + (not sym and n > 1))
+    return _line(told, 0.5 * step, step, n).sin()
+
+
+@factory(**_window)
+def exponential(
+    told: Told, M: int, *, center: float | None = None, tau: float = 1.0, sym: bool = True
+) -> Tensor:
+    """exp(-|i - center| / tau). ValueError for a `tau` that is not positive, and for a `center`
+    of a symmetric window, which has its own.
+    """
+    n = _length(told, M)
+    if tau <= 0:
+        raise errors_spectral.positive("exponential", "tau", tau)
+    if sym and center is not None:
+        raise errors_spectral.center(center)
+    if not n:
+        return _filled(told, n)
+    if center is None:
+        center = (n - 1 + (not sym and n > 1)) / 2.0
+    return _line(told, -center / tau, 1 / tau, n).abs().neg().exp()
+
+
+@factory(**_window)
+def gaussian(told: Told, M: int, *, std: float = 1.0, sym: bool = True) -> Tensor:
+    """exp(-(i - c)^2 / (2 std^2)) around the middle c. ValueError for an `std` that is not
+    positive.
+    """
+    n = _length(told, M)
+    if std <= 0:
+        raise errors_spectral.positive("gaussian", "std", std)
+    if not n:
+        return _filled(told, n)
+    step, start = 1 / (std * math.sqrt(2)), -(n - 1 + (not sym and n > 1)) / 2.0
+    return _line(told, start * step, step, n).square().neg().exp()
+
+
+@factory(**_window)
+def kaiser(told: Told, M: int, *, beta: float = 12.0, sym: bool = True) -> Tensor:
+    """i0(beta sqrt(1 - (2 i / N - 1)^2)) / i0(beta), with N as in `general_cosine`. ValueError for
+    a negative `beta`.
+    """
+    n = _length(told, M)
+    if beta < 0:
+        raise errors_spectral.not_negative("kaiser", "beta", beta)
+    if n < 2:
+        return _filled(told, n)
+    step = 2.0 * beta / (n - sym)
+    end = min(beta, -beta + (n - 1) * step)
+    of: dict[str, Any] = {"dtype": told.dtype or get_default_dtype(), "device": told.device}
+    k = f.linspace(-beta, end, n, **of)
+    made: Tensor = f.i0((beta * beta - k.square()).sqrt()) / f.i0(f.tensor(beta, **of))
+    return made
