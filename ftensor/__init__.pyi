@@ -158,7 +158,7 @@ def adjoint(input: _Tensor) -> _Tensor:
     """The last two dims exchanged, conjugated when complex."""
 def affine_grid_generator(theta: _Tensor, size: _int | Sequence[_int], align_corners: _bool) -> _Tensor:
     """`nn.functional.affine_grid`, unchecked."""
-def alias_copy() -> _Tensor:
+def alias_copy(input: _Tensor, *, out: _Tensor | None=None) -> _Tensor:
     """`alias`, copied into memory of its own or into `out`."""
 @overload
 def all(input: _Tensor, dim: _int | Sequence[_int] | None=None, keepdim: _bool=False, *, out: _Tensor | None=None) -> _Tensor:
@@ -306,7 +306,7 @@ def as_strided(input: _Tensor, size: _int | Sequence[_int], stride: Any, storage
     """
 def as_strided_(input: _Tensor, size: _int | Sequence[_int], stride: Any, storage_offset: _int | None=None) -> _Tensor:
     """`as_strided` in place."""
-def as_strided_copy(input: _Tensor, size: _int | Sequence[_int], stride: Any, storage_offset: Any=None) -> _Tensor:
+def as_strided_copy(input: _Tensor, size: _int | Sequence[_int], stride: Any, storage_offset: Any=None, *, out: _Tensor | None=None) -> _Tensor:
     """`as_strided`, copied into memory of its own or into `out`."""
 def as_strided_scatter(input: _Tensor, src: _Tensor, size: _int | Sequence[_int], stride: Any, storage_offset: _int | None=None) -> _Tensor:
     """A copy of the input with the elements of an `as_strided` view replaced."""
@@ -646,7 +646,7 @@ def detach(input: _Tensor) -> _Tensor:
     """A new tensor over the same memory."""
 def detach_(input: _Tensor) -> _Tensor:
     """The tensor itself; ftensor records no gradients."""
-def detach_copy(input: _Tensor) -> _Tensor:
+def detach_copy(input: _Tensor, *, out: _Tensor | None=None) -> _Tensor:
     """`detach`, copied into memory of its own or into `out`."""
 def diag(input: _Tensor, diagonal: _int=0, *, out: _Tensor | None=None) -> _Tensor:
     """A copy of a matrix's diagonal, or a matrix of zeros with a 1-d tensor on its diagonal."""
@@ -656,7 +656,7 @@ def diagflat(input: _Tensor, offset: _int=0) -> _Tensor:
     """A matrix with the flattened input on a diagonal."""
 def diagonal(input: _Tensor, offset: _int=0, dim1: _int=0, dim2: _int=1) -> _Tensor:
     """A view of the diagonal of two dims as a new last dim; offset > 0 lies above it, < 0 below."""
-def diagonal_copy(input: _Tensor, offset: Any=0, dim1: Any=0, dim2: Any=1) -> _Tensor:
+def diagonal_copy(input: _Tensor, offset: Any=0, dim1: Any=0, dim2: Any=1, *, out: _Tensor | None=None) -> _Tensor:
     """`diagonal`, copied into memory of its own or into `out`."""
 def diagonal_scatter(input: _Tensor, src: _Tensor, offset: _int=0, dim1: _int=0, dim2: _int=1) -> _Tensor:
     """A copy of the input with a diagonal replaced."""
@@ -761,7 +761,7 @@ def exp2(input: _Tensor, *, out: _Tensor | None=None) -> _Tensor:
     Integer and bool inputs are computed in the default dtype.
     `out` takes the result where its dtype can hold it, else RuntimeError.
     """
-def expand_copy(size: _int | Sequence[_int], *more: Any, implicit: Any=False) -> _Tensor:
+def expand_copy(input: _Tensor, size: _int | Sequence[_int], *more: Any, implicit: Any=False, out: _Tensor | None=None) -> _Tensor:
     """`expand`, copied into memory of its own or into `out`."""
 def expm1(input: _Tensor, *, out: _Tensor | None=None) -> _Tensor:
     """exp(input) - 1, accurate near 0.
@@ -874,7 +874,7 @@ def geqrf(input: _Tensor, *, out: _Tensor | None=None) -> _return_types.geqrf:
     """
 def ger(input: _Tensor, vec2: _Tensor, *, out: _Tensor | None=None) -> _Tensor:
     """The products of every element of a vector with every one of another; dtypes are promoted."""
-def gradient(input: _Tensor, *, spacing: Any=1, dim: _int | None=None, edge_order: _int=1) -> tuple[_Tensor, ...]:
+def gradient(input: _Tensor, *, spacing: Any=None, dim: _int | None=None, edge_order: _int=1) -> tuple[_Tensor, ...]:
     """The derivative along each dim, or those in `dim`: central differences of second order inside,
     one-sided ones of `edge_order` (1 or 2) at the ends.
 
@@ -1384,9 +1384,9 @@ def narrow(input: _Tensor, dim: _int, start: Any, length: _int) -> _Tensor:
     """A view of `length` entries of a dim from `start` on (an int or a 0-d integer tensor;
     negative from the end).
     """
-def narrow_copy(input: _Tensor, dim: _int, start: Any, length: Any) -> _Tensor:
+def narrow_copy(input: _Tensor, dim: _int, start: Any, length: Any, *, out: _Tensor | None=None) -> _Tensor:
     """`narrow`, copied into memory of its own or into `out`."""
-def native_batch_norm(input: _Tensor, weight: _Tensor | None, bias: _Tensor | None, running_mean: _Tensor | None, running_var: _Tensor | None, training: _bool, momentum: _float, eps: _float) -> tuple[_Tensor, _Tensor, _Tensor]:
+def native_batch_norm(input: _Tensor, weight: _Tensor | None, bias: _Tensor | None, running_mean: _Tensor | None, running_var: _Tensor | None, training: _bool, momentum: _float, eps: _float, *, out: _Tensor | None=None) -> tuple[_Tensor, _Tensor, _Tensor]:
     """(batch_norm, mean, 1 / deviation); the last two are empty unless `training`."""
 def native_dropout(input: _Tensor, p: _float, train: _bool | None) -> tuple[_Tensor, _Tensor]:
     """(`dropout` of the input, a bool tensor that is true where an element stays)."""
@@ -1425,12 +1425,12 @@ def nonzero(input: _Tensor, *, as_tuple: _bool=True) -> tuple[_Tensor, ...]: ...
 def nonzero_static(input: _Tensor, *, size: _int, fill_value: _int=-1, out: _Tensor | None=None) -> _Tensor:
     """As `nonzero` with exactly `size` rows: the first ones found, the rest filled."""
 @overload
-def norm(input: _Tensor, p: Any='fro', dim: _int | None=None, keepdim: _bool=False, dtype: _dtype | None=None, *, out: _Tensor | None=None) -> _Tensor:
+def norm(input: _Tensor, p: Any='fro', dim: _int | None=None, keepdim: _bool=False, out: _Tensor | None=None, dtype: _dtype | None=None) -> _Tensor:
     """The vector norm of order `p` of all elements or over `dim`; \"fro\" is the 2-norm, \"nuc\" the
     sum of a matrix's singular values (see `linalg.matrix_norm`).
     """
 @overload
-def norm(input: _Tensor, p: Any='fro', *, axis: _int | Sequence[_int], keepdims: _bool=False, dtype: _dtype | None=None, out: _Tensor | None=None) -> _Tensor: ...
+def norm(input: _Tensor, p: Any='fro', *, axis: _int | Sequence[_int], keepdims: _bool=False, out: _Tensor | None=None, dtype: _dtype | None=None) -> _Tensor: ...
 @overload
 def normal(mean: Any, std: Any=1.0, *, generator: Any=None, out: _Tensor | None=None) -> _Tensor:
     """Numbers of the normal distribution, whose mean and standard deviation are two numbers
@@ -1476,7 +1476,7 @@ def pdist(input: _Tensor, p: _float=2) -> _Tensor:
     """
 def permute(input: _Tensor, dims: Any, *more: _int) -> _Tensor:
     """A view with all dims in the order given."""
-def permute_copy(input: _Tensor, dims: Any, *more: Any) -> _Tensor:
+def permute_copy(input: _Tensor, dims: Any, *more: Any, out: _Tensor | None=None) -> _Tensor:
     """`permute`, copied into memory of its own or into `out`."""
 def pinverse(input: _Tensor, rcond: _float=1e-15, *, out: _Tensor | None=None) -> _Tensor:
     """See `linalg.pinv`."""
@@ -1656,7 +1656,7 @@ def searchsorted(sorted_sequence: _Tensor, input: _Tensor, *, out_int32: _bool=F
     """
 def select(input: _Tensor, dim: _int, index: _int) -> _Tensor:
     """A view of one entry of a dim, without that dim."""
-def select_copy(input: _Tensor, dim: _int, index: Any) -> _Tensor:
+def select_copy(input: _Tensor, dim: _int, index: Any, *, out: _Tensor | None=None) -> _Tensor:
     """`select`, copied into memory of its own or into `out`."""
 def select_scatter(input: _Tensor, src: _Tensor, dim: _int, index: _int) -> _Tensor:
     """A copy with one entry of a dim replaced."""
@@ -1719,15 +1719,15 @@ def sort(input: _Tensor, dim: _int=-1, descending: _bool=False, *, stable: _bool
     """The elements in order along `dim`, and the places that they come from. NaN is the largest;
     equal elements stay as they stood, with `stable` and without. RuntimeError for complex numbers.
     """
-def split(tensor: _Tensor, split_size_or_sections: Any=None, dim: _int=0, *, split_size: Any=None) -> tuple[_Tensor, ...]:
-    """Views of `split_size` entries of a dim each (the last may have less), or of the sizes in a
+def split(tensor: _Tensor, split_size_or_sections: Any, dim: _int=0) -> tuple[_Tensor, ...]:
+    """Views of that many entries of a dim each (the last may have less), or of the sizes in a
     list, which must add up to the dim's.
     """
-def split_copy(tensor: Any, split_size_or_sections: Any=None, dim: _int=0, *, split_size: Any=None) -> tuple[_Tensor, ...]:
+def split_copy(input: _Tensor, split_size: Any, dim: _int=0, *, out: _Tensor | None=None) -> tuple[_Tensor, ...]:
     """`split`, copied into memory of its own or into `out`."""
 def split_with_sizes(input: _Tensor, split_sizes: Any, dim: _int=0) -> tuple[_Tensor, ...]:
     """Views of these sizes."""
-def split_with_sizes_copy(input: _Tensor, split_sizes: Any, dim: _int=0) -> tuple[_Tensor, ...]:
+def split_with_sizes_copy(input: _Tensor, split_sizes: Any, dim: _int=0, *, out: _Tensor | None=None) -> tuple[_Tensor, ...]:
     """`split_with_sizes`, copied into memory of its own or into `out`."""
 def sqrt(input: _Tensor, *, out: _Tensor | None=None) -> _Tensor:
     """The square root.
@@ -1739,7 +1739,7 @@ def square(input: _Tensor, *, out: _Tensor | None=None) -> _Tensor:
     """The value times itself. A bool input gives int64."""
 def squeeze(input: _Tensor, dim: _int | None=None, *more: _int) -> _Tensor:
     """A view without the dims of size 1, or without those of them named by `dim` (int or tuple)."""
-def squeeze_copy(input: _Tensor, dim: _int | None=None, *more: Any) -> _Tensor:
+def squeeze_copy(input: _Tensor, dim: _int | None=None, *more: Any, out: _Tensor | None=None) -> _Tensor:
     """`squeeze`, copied into memory of its own or into `out`."""
 def stack(tensors: Sequence[_Tensor], dim: _int=0, *, out: _Tensor | None=None) -> _Tensor:
     """Tensors of one shape, along a new dim."""
@@ -1794,7 +1794,7 @@ def swapdims(input: _Tensor, dim0: _int, dim1: _int) -> _Tensor:
     """A view with two dims exchanged."""
 def t(input: _Tensor) -> _Tensor:
     """A matrix transposed, as a view; RuntimeError beyond 2 dims."""
-def t_copy(input: _Tensor) -> _Tensor:
+def t_copy(input: _Tensor, *, out: _Tensor | None=None) -> _Tensor:
     """`t`, copied into memory of its own or into `out`."""
 def take(input: _Tensor, index: _Tensor, *, out: _Tensor | None=None) -> _Tensor:
     """Elements by their place in the flattened input.
@@ -1846,13 +1846,13 @@ def trace(input: _Tensor, *, out: _Tensor | None=None) -> _Tensor:
     """The sum of a matrix's diagonal. RuntimeError for other numbers of dims."""
 def transpose(input: _Tensor, dim0: _int, dim1: _int) -> _Tensor:
     """A view with two dims exchanged."""
-def transpose_copy(input: _Tensor, dim0: Any, dim1: Any) -> _Tensor:
+def transpose_copy(input: _Tensor, dim0: Any, dim1: Any, *, out: _Tensor | None=None) -> _Tensor:
     """`transpose`, copied into memory of its own or into `out`."""
-def trapezoid(y: _Tensor, x: Any=None, *, dx: Any=None, dim: _int=-1) -> _Tensor:
+def trapezoid(y: _Tensor, x: Any=None, *, dx: Any=..., dim: _int=-1) -> _Tensor:
     """The integral of samples along `dim` by trapezoids, at points `x`, or `dx` apart (1 where
     neither is given). RuntimeError for bool, for both, and for shapes that don't fit.
     """
-def trapz(y: _Tensor, x: Any=None, *, dx: Any=None, dim: _int=-1) -> _Tensor:
+def trapz(y: _Tensor, x: Any=None, *, dx: Any=..., dim: _int=-1) -> _Tensor:
     """The integral of samples along `dim` by trapezoids, at points `x`, or `dx` apart (1 where
     neither is given). RuntimeError for bool, for both, and for shapes that don't fit.
     """
@@ -1882,13 +1882,13 @@ def trunc(input: _Tensor, *, out: _Tensor | None=None) -> _Tensor:
     """
 def unbind(input: _Tensor, dim: _int=0) -> tuple[_Tensor, ...]:
     """A view of every entry of a dim."""
-def unbind_copy(input: _Tensor, dim: _int=0) -> tuple[_Tensor, ...]:
+def unbind_copy(input: _Tensor, dim: _int=0, *, out: _Tensor | None=None) -> tuple[_Tensor, ...]:
     """`unbind`, copied into memory of its own or into `out`."""
 def unflatten(input: _Tensor, dim: _int, sizes: _int | Sequence[_int]) -> _Tensor:
     """A view with one dim split into `sizes`, one of which may be -1. RuntimeError when they do
     not multiply to the dim's size.
     """
-def unfold_copy(dimension: Any, size: _int | Sequence[_int], step: Any) -> _Tensor:
+def unfold_copy(input: _Tensor, dimension: Any, size: _int | Sequence[_int], step: Any, *, out: _Tensor | None=None) -> _Tensor:
     """`unfold`, copied into memory of its own or into `out`."""
 def unique(input: _Tensor, sorted: _bool=True, return_inverse: _bool=False, return_counts: _bool=False, dim: _int | None=None) -> _Tensor | tuple[_Tensor, ...]:
     """Each element once, in order, or each slice along `dim`, in lexicographic order; where each
@@ -1907,7 +1907,7 @@ def unsafe_chunk(input: _Tensor, chunks: _int, dim: _int=0) -> tuple[_Tensor, ..
     """At most `chunks` views of a dim, equal but for the last; `tensor_split` gives exactly as
     many.
     """
-def unsafe_split(tensor: _Tensor, split_size_or_sections: Any=None, dim: _int=0, *, split_size: Any=None) -> tuple[_Tensor, ...]:
+def unsafe_split(input: _Tensor, split_size: Any, dim: _int=0) -> tuple[_Tensor, ...]:
     """Views of `split_size` entries of a dim each (the last may have less), or of the sizes in a
     list, which must add up to the dim's.
     """
@@ -1915,7 +1915,7 @@ def unsafe_split_with_sizes(input: _Tensor, split_sizes: Any, dim: _int=0) -> tu
     """Views of these sizes."""
 def unsqueeze(input: _Tensor, dim: _int) -> _Tensor:
     """A view with a new dim of size 1 at `dim`."""
-def unsqueeze_copy(input: _Tensor, dim: _int) -> _Tensor:
+def unsqueeze_copy(input: _Tensor, dim: _int, *, out: _Tensor | None=None) -> _Tensor:
     """`unsqueeze`, copied into memory of its own or into `out`."""
 def vander(x: _Tensor, N: _int | None=None, increasing: _bool=False) -> _Tensor:
     """The powers of a vector's elements as columns, falling unless `increasing`. RuntimeError for
@@ -1939,17 +1939,14 @@ def view_as_complex(input: _Tensor) -> _Tensor:
     """A complex view of a float32 or float64 tensor whose last dim holds (real, imag), with
     stride 1; all other strides and the offset must be even.
     """
-def view_as_complex_copy(input: _Tensor) -> _Tensor:
+def view_as_complex_copy(input: _Tensor, *, out: _Tensor | None=None) -> _Tensor:
     """`view_as_complex`, copied into memory of its own or into `out`."""
 def view_as_real(input: _Tensor) -> _Tensor:
     """A view of a complex tensor with (real, imag) in a new last dim of size 2."""
-def view_as_real_copy(input: _Tensor) -> _Tensor:
+def view_as_real_copy(input: _Tensor, *, out: _Tensor | None=None) -> _Tensor:
     """`view_as_real`, copied into memory of its own or into `out`."""
-@overload
-def view_copy(*shape: _int | Sequence[_int]) -> _Tensor:
+def view_copy(input: _Tensor, size: _int | Sequence[_int]=..., *more: Any, dtype: _dtype=..., out: _Tensor | None=None) -> _Tensor:
     """`view`, copied into memory of its own or into `out`."""
-@overload
-def view_copy(dtype: _dtype) -> _Tensor: ...
 @overload
 def vsplit(input: _Tensor, sections: _int | _Tensor) -> tuple[_Tensor, ...]:
     """As hsplit, along the rows (dim 0)."""

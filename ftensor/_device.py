@@ -253,9 +253,12 @@ def default_backend() -> Backend:
     return found_of(current_device()).open()
 
 
-def set_default_device(which: DeviceLike | None) -> None:
+_named = device  # where a parameter of torch's has the class's name
+
+
+def set_default_device(device: DeviceLike | None) -> None:
     """Let this thread's new tensors be on a device; None goes back to the current fpga."""
-    _thread.default = None if which is None else device(which)
+    _thread.default = None if device is None else _named(device)
 
 
 def get_default_device() -> device:

@@ -367,8 +367,8 @@ class Methods:
         """In-place form of `conj_physical`."""
     def contiguous(self, memory_format: _memory_format=...) -> _Tensor:
         """Itself if it is, else a copy."""
-    def copy_(self, src: Any, non_blocking: _bool=False) -> _Tensor:
-        """Write `src`, broadcast to this tensor's shape and converted to its dtype, into this
+    def copy_(self, other: _Tensor | _Number, non_blocking: _bool=False) -> _Tensor:
+        """Write `other`, broadcast to this tensor's shape and converted to its dtype, into this
         tensor.
         """
     def copysign(self, other: _Tensor | _Number, *, out: _Tensor | None=None) -> _Tensor:
@@ -1044,12 +1044,10 @@ class Methods:
     def nonzero_static(self, *, size: _int, fill_value: _int=-1, out: _Tensor | None=None) -> _Tensor:
         """As `nonzero` with exactly `size` rows: the first ones found, the rest filled."""
     @overload
-    def norm(self, p: Any='fro', dim: _int | None=None, keepdim: _bool=False, dtype: _dtype | None=None, *, out: _Tensor | None=None) -> _Tensor:
-        """The vector norm of order `p` of all elements or over `dim`; \"fro\" is the 2-norm, \"nuc\" the
-        sum of a matrix's singular values (see `linalg.matrix_norm`).
-        """
+    def norm(self, p: Any='fro', dim: _int | None=None, keepdim: _bool=False, dtype: _dtype | None=None) -> _Tensor:
+        """The vector norm of order `p` of all elements or over `dim`; \"fro\" is the 2-norm."""
     @overload
-    def norm(self, p: Any='fro', *, axis: _int | Sequence[_int], keepdims: _bool=False, dtype: _dtype | None=None, out: _Tensor | None=None) -> _Tensor: ...
+    def norm(self, p: Any='fro', *, axis: _int | Sequence[_int], keepdims: _bool=False, dtype: _dtype | None=None) -> _Tensor: ...
     def normal_(self, mean: _float=0.0, std: _float=1.0, *, generator: Any=None) -> _Tensor:
         """Fill with numbers of the normal distribution. Both parts of a complex number have half the
         variance. RuntimeError for a negative `std`.
@@ -1262,7 +1260,7 @@ class Methods:
         """The elements in order along `dim`, and the places that they come from. NaN is the largest;
         equal elements stay as they stood, with `stable` and without. RuntimeError for complex numbers.
         """
-    def split(self, split_size_or_sections: Any=None, dim: _int=0, *, split_size: Any=None) -> tuple[_Tensor, ...]:
+    def split(self, split_size: Any, dim: _int=0) -> tuple[_Tensor, ...]:
         """Views of `split_size` entries of a dim each (the last may have less), or of the sizes in a
         list, which must add up to the dim's.
         """
@@ -1421,7 +1419,7 @@ class Methods:
         """At most `chunks` views of a dim, equal but for the last; `tensor_split` gives exactly as
         many.
         """
-    def unsafe_split(self, split_size_or_sections: Any=None, dim: _int=0, *, split_size: Any=None) -> tuple[_Tensor, ...]:
+    def unsafe_split(self, split_size: Any, dim: _int=0) -> tuple[_Tensor, ...]:
         """Views of `split_size` entries of a dim each (the last may have less), or of the sizes in a
         list, which must add up to the dim's.
         """

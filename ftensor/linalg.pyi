@@ -39,8 +39,8 @@ def cross(input: _Tensor, other: _Tensor, *, dim: _int=-1, out: _Tensor | None=N
 def cross(input: _Tensor, other: _Tensor, dim: _int=-1, out: _Tensor | None=None) -> _Tensor: ...
 def det(A: _Tensor, *, out: _Tensor | None=None) -> _Tensor:
     """The determinants of square matrices, by LU with partial pivoting."""
-def diagonal(input: _Tensor, offset: _int=0, dim1: _int=0, dim2: _int=1) -> _Tensor:
-    """A view of the diagonal of two dims as a new last dim; offset > 0 lies above it, < 0 below."""
+def diagonal(A: _Tensor, *, offset: _int=0, dim1: _int=-2, dim2: _int=-1) -> _Tensor:
+    """A view of the diagonals of matrices; offset > 0 lies above them, < 0 below."""
 def eig(input: _Tensor, *, out: _Tensor | None=None) -> _return_types.linalg_eig:
     """(eigenvalues, eigenvectors as columns) of square matrices, complex, in no certain order. The
     host computes them. RuntimeError for infinities and NaN.

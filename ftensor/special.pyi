@@ -137,11 +137,8 @@ def log_ndtr(input: _Tensor, *, out: _Tensor | None=None) -> _Tensor:
     Integer and bool inputs are computed in the default dtype.
     `out` takes the result where its dtype can hold it, else RuntimeError.
     """
-@overload
-def log_softmax(input: _Tensor, dim: _int, dtype: _dtype | None=None, *, out: _Tensor | None=None) -> _Tensor:
+def log_softmax(input: _Tensor, dim: _int, *, dtype: _dtype | None=None) -> _Tensor:
     """The logarithm of `softmax`."""
-@overload
-def log_softmax(input: _Tensor, *, axis: _int | Sequence[_int], dtype: _dtype | None=None, out: _Tensor | None=None) -> _Tensor: ...
 def logit(input: _Tensor, eps: _float | None=None, *, out: _Tensor | None=None) -> _Tensor:
     """Log(x / (1 - x)); with `eps`, x is first brought into [eps, 1 - eps]."""
 @overload
@@ -203,14 +200,14 @@ def round(input: _Tensor, *, decimals: _int=0, out: _Tensor | None=None) -> _Ten
     """The nearest number with so many decimals (negative: so many zeros before the point); of two,
     the one with the even last digit.
     """
-def scaled_modified_bessel_k0(input: _Tensor, *, out: _Tensor | None=None) -> _Tensor:
-    """exp(input) * modified_bessel_k0(input).
+def scaled_modified_bessel_k0(x: _Tensor, *, out: _Tensor | None=None) -> _Tensor:
+    """exp(x) * modified_bessel_k0(x).
 
     Integer and bool inputs are computed in the default dtype.
     `out` takes the result where its dtype can hold it, else RuntimeError.
     """
-def scaled_modified_bessel_k1(input: _Tensor, *, out: _Tensor | None=None) -> _Tensor:
-    """exp(input) * modified_bessel_k1(input).
+def scaled_modified_bessel_k1(x: _Tensor, *, out: _Tensor | None=None) -> _Tensor:
+    """exp(x) * modified_bessel_k1(x).
 
     Integer and bool inputs are computed in the default dtype.
     `out` takes the result where its dtype can hold it, else RuntimeError.
@@ -226,8 +223,8 @@ def softmax(input: _Tensor, dim: _int, dtype: _dtype | None=None, *, out: _Tenso
     """Exponentials along a dim, divided by their sum."""
 @overload
 def softmax(input: _Tensor, *, axis: _int | Sequence[_int], dtype: _dtype | None=None, out: _Tensor | None=None) -> _Tensor: ...
-def spherical_bessel_j0(input: _Tensor, *, out: _Tensor | None=None) -> _Tensor:
-    """The spherical Bessel function of order 0: sin(input) / input.
+def spherical_bessel_j0(x: _Tensor, *, out: _Tensor | None=None) -> _Tensor:
+    """The spherical Bessel function of order 0: sin(x) / x.
 
     Integer and bool inputs are computed in the default dtype.
     `out` takes the result where its dtype can hold it, else RuntimeError.

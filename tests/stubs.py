@@ -1,4 +1,4 @@
-"""The types of what a user calls, from the catalogue, and torch's names: `make stubs` writes both.
+"""The types of what a user calls, torch's names and its signatures: `make stubs` writes them.
 
 Functions and methods are made when ftensor is imported, so type checkers and editors can't read
 them. They read the stubs that this writes: `ftensor/__init__.pyi`, one file for each namespace,
@@ -22,6 +22,7 @@ import ftensor as ft
 from ftensor.ops.bind import Namespace
 from ftensor.rows.catalogue import ENTRIES
 from ftensor.rows.spelling import signature_text
+from tests.torch_signatures import FILE, torch_signatures
 
 ROOT = Path(__file__).resolve().parents[1]
 # Names of types that are also names of dtypes, functions or methods, which would hide them.
@@ -257,6 +258,7 @@ def main() -> int:
         file.parent.mkdir(exist_ok=True)
         file.write_text(text)
     (ROOT / "ftensor" / "errors" / "torch_names.txt").write_text(torch_names())
+    FILE.write_text(torch_signatures())
     return 0
 
 

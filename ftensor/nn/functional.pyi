@@ -393,12 +393,9 @@ def nll_loss(input: _Tensor, target: _Tensor, weight: _Tensor | None=None, size_
     (dim 0 of a 1-d input). The mean is over the weights; targets `ignore_index` count nothing.
     IndexError for a class that is not there, RuntimeError and ValueError for shapes that don't fit.
     """
-@overload
-def normalize(input: _Tensor, p: _float=2.0, dim: _int=1, eps: _float=1e-12, *, out: _Tensor | None=None) -> _Tensor:
+def normalize(input: _Tensor, p: _float=2.0, dim: _int=1, eps: _float=1e-12, out: _Tensor | None=None) -> _Tensor:
     """The input over its p-norm along `dim`, which counts as `eps` at least."""
-@overload
-def normalize(input: _Tensor, p: _float=2.0, dim: _int=1, eps: _float=1e-12, out: _Tensor | None=None) -> _Tensor: ...
-def one_hot(tensor: _Tensor, num_classes: _int=-1) -> _Tensor:
+def one_hot(input: _Tensor, num_classes: _int=-1) -> _Tensor:
     """int64 of shape (*, num_classes), 1 at each element's class; -1 stands for the largest + 1.
     RuntimeError for negative classes, those beyond `num_classes`, and other dtypes.
     """

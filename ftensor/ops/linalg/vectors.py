@@ -9,7 +9,7 @@ from ..._tensor import Tensor
 from ...dtypes import result_type
 from ...errors import linalg as errors_linalg
 from ...iterator.shape import broadcast_shapes, normalize_dim
-from ...rows.catalogue import ENTRIES, Entry, op, register
+from ...rows.catalogue import Entry, op, register
 from ..compose import composed, f
 
 
@@ -182,4 +182,10 @@ def vander(x: Tensor, N: int | None = None, increasing: bool = False) -> Tensor:
 
 
 register(Entry("multigammaln", mvlgamma, method=False, namespace="special"))
-register(Entry("diagonal", ENTRIES["diagonal"].call, method=False, namespace="linalg"))
+
+
+@op(namespace="linalg")
+def diagonal(A: Tensor, *, offset: int = 0, dim1: int = -2, dim2: int = -1) -> Tensor:
+    """A view of the diagonals of matrices; offset > 0 lies above them, < 0 below."""
+    seen: Tensor = f.diagonal(A, offset, dim1, dim2)
+    return seen

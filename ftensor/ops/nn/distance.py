@@ -10,7 +10,7 @@ from ...dtypes import result_type
 from ...errors import nn as errors_nn
 from ...iterator.shape import normalize_dim
 from ...rows.catalogue import Entry, op, register
-from ..compose import composed, f
+from ..compose import f
 from .activation import SPACE
 
 
@@ -40,10 +40,12 @@ def cosine_similarity(x1: Tensor, x2: Tensor, dim: int = 1, eps: float = 1e-8) -
     return made
 
 
-@composed(namespace=SPACE)
-def normalize(input: Tensor, p: float = 2.0, dim: int = 1, eps: float = 1e-12) -> Tensor:
+@op(namespace=SPACE)
+def normalize(
+    input: Tensor, p: float = 2.0, dim: int = 1, eps: float = 1e-12, out: Tensor | None = None
+) -> Tensor:
     """The input over its p-norm along `dim`, which counts as `eps` at least."""
-    return input / input.norm(p, dim, True).clamp(min=eps)
+    return f.div(input, input.norm(p, dim, True).clamp(min=eps), out=out)
 
 
 @op(method=False)

@@ -125,17 +125,17 @@ def embedding_bag(
 
 
 @op(namespace=SPACE)
-def one_hot(tensor: Tensor, num_classes: int = -1) -> Tensor:
+def one_hot(input: Tensor, num_classes: int = -1) -> Tensor:
     """int64 of shape (*, num_classes), 1 at each element's class; -1 stands for the largest + 1.
     RuntimeError for negative classes, those beyond `num_classes`, and other dtypes.
     """
-    if tensor._dtype is not int64:
-        raise errors_nn.class_dtype("one_hot", tensor._dtype)
-    if not tensor.numel():
+    if input._dtype is not int64:
+        raise errors_nn.class_dtype("one_hot", input._dtype)
+    if not input.numel():
         if num_classes <= 0:
             raise errors_nn.no_classes()
-        return f.zeros((*tensor._shape, num_classes), dtype=int64, device=tensor.device)
-    low, high = (int(x.item()) for x in tensor.aminmax())
+        return f.zeros((*input._shape, num_classes), dtype=int64, device=input.device)
+    low, high = (int(x.item()) for x in input.aminmax())
     if low < 0:
         raise errors_nn.negative_class(low)
     if num_classes == -1:
@@ -144,5 +144,5 @@ def one_hot(tensor: Tensor, num_classes: int = -1) -> Tensor:
         raise errors_nn.not_positive("one_hot", "num_classes", num_classes)
     elif high >= num_classes:
         raise errors_nn.class_beyond(high, num_classes)
-    classes = f.arange(num_classes, device=tensor.device)
-    return (tensor.unsqueeze(-1) == classes).to(int64)
+    classes = f.arange(num_classes, device=input.device)
+    return (input.unsqueeze(-1) == classes).to(int64)

@@ -12,7 +12,7 @@ from ...execute.pointwise import pointwise
 from ...iterator.shape import numel
 from ...rows.catalogue import Entry, enter, op, register
 from ...rows.op import Op
-from ..compose import f
+from ..compose import composed, f
 from .activation import SPACE
 
 CATEGORY = "activation"
@@ -156,7 +156,7 @@ def group_norm(
     ]
 
 
-@op(method=False)
+@composed(method=False)
 def native_batch_norm(
     input: Tensor, weight: Tensor | None, bias: Tensor | None, running_mean: Tensor | None,
     running_var: Tensor | None, training: bool, momentum: float, eps: float,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from typing import Any
 
 from ... import errors, return_types
@@ -21,8 +22,9 @@ from .unary import tensor_argument
 CATEGORY = "special"
 
 
-def _bessel(name: str, doc: str, body: str) -> Op:
-    return special(name, doc, body, refuses=_HALVES, inplace=False)
+def _bessel(name: str, doc: str, body: str, of: str = "input") -> Op:
+    row = special(name, doc, body, refuses=_HALVES, inplace=False)
+    return replace(row, signature=row.signature.replace("input", of))
 
 
 ZETA = Op(
@@ -58,14 +60,14 @@ add_rows(
             "ftk_k1(a)",
         ),
         _bessel(
-            "scaled_modified_bessel_k0", "exp(input) * modified_bessel_k0(input).", "ftk_k0e(a)"
+            "scaled_modified_bessel_k0", "exp(x) * modified_bessel_k0(x).", "ftk_k0e(a)", "x"
         ),
         _bessel(
-            "scaled_modified_bessel_k1", "exp(input) * modified_bessel_k1(input).", "ftk_k1e(a)"
+            "scaled_modified_bessel_k1", "exp(x) * modified_bessel_k1(x).", "ftk_k1e(a)", "x"
         ),
         _bessel(
-            "spherical_bessel_j0", "The spherical Bessel function of order 0: sin(input) / input.",
-            "a == K(0) ? K(1) : (ft_isinf(a) ? K(0) : ft_sin(a) / a)",
+            "spherical_bessel_j0", "The spherical Bessel function of order 0: sin(x) / x.",
+            "a == K(0) ? K(1) : (ft_isinf(a) ? K(0) : ft_sin(a) / a)", "x",
         ),
     ],
     __name__,

@@ -10,6 +10,7 @@ from ..._tensor import Tensor
 from ...errors import calculus as errors_calculus
 from ...iterator.shape import normalize_dim
 from ...rows.catalogue import Entry, op, register
+from ...rows.spelling import MISSING
 from ..compose import composed, f
 
 
@@ -92,11 +93,11 @@ def _trapezoids(name: str, y: Tensor, x: Any, dx: Any, dim: int) -> Tensor:
 
 
 @op(method=False)
-def trapezoid(y: Tensor, x: Any = None, *, dx: Any = None, dim: int = -1) -> Tensor:
+def trapezoid(y: Tensor, x: Any = None, *, dx: Any = MISSING, dim: int = -1) -> Tensor:
     """The integral of samples along `dim` by trapezoids, at points `x`, or `dx` apart (1 where
     neither is given). RuntimeError for bool, for both, and for shapes that don't fit.
     """
-    return _trapezoids("trapezoid", y, x, dx, dim).sum(dim)
+    return _trapezoids("trapezoid", y, x, None if dx is MISSING else dx, dim).sum(dim)
 
 
 @op(method=False)
@@ -108,7 +109,7 @@ def cumulative_trapezoid(y: Tensor, x: Any = None, *, dx: Any = None, dim: int =
 
 @op(method=False)
 def gradient(
-    input: Tensor, *, spacing: Any = 1, dim: Any = None, edge_order: int = 1
+    input: Tensor, *, spacing: Any = None, dim: Any = None, edge_order: int = 1
 ) -> tuple[Tensor, ...]:
     """The derivative along each dim, or those in `dim`: central differences of second order inside,
     one-sided ones of `edge_order` (1 or 2) at the ends.

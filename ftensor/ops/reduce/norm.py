@@ -97,11 +97,20 @@ def vector_norm(
     return _norm_of(input, _order(ord), dim, keepdim, dtype, out)
 
 
-@op()
+@numpy_names
+def _norm_method(
+    input: Tensor, p: Any = "fro", dim: Any = None, keepdim: bool = False,
+    dtype: dtype | None = None,
+) -> Tensor:  # fmt: skip
+    """The vector norm of order `p` of all elements or over `dim`; "fro" is the 2-norm."""
+    return norm(input, p, dim, keepdim, None, dtype)
+
+
+@op(method=_norm_method)
 @numpy_names
 def norm(
     input: Tensor, p: Any = "fro", dim: Any = None, keepdim: bool = False,
-    dtype: dtype | None = None, *, out: Tensor | None = None,
+    out: Tensor | None = None, dtype: dtype | None = None,
 ) -> Tensor:  # fmt: skip
     """The vector norm of order `p` of all elements or over `dim`; "fro" is the 2-norm, "nuc" the
     sum of a matrix's singular values (see `linalg.matrix_norm`)."""

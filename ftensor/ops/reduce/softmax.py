@@ -143,8 +143,14 @@ def log_softmax(
     return _softmax(LOG_SOFTMAX, input, dim, dtype, out)
 
 
-for _call in (logsumexp, softmax, log_softmax):
+for _call in (logsumexp, softmax):
     register(Entry(_call.__name__, _call, method=False, namespace="special"))
+
+
+@op(name="log_softmax", namespace="special")
+def _special(input: Tensor, dim: int, *, dtype: dtype | None = None) -> Tensor:
+    """The logarithm of `softmax`."""
+    return _softmax(LOG_SOFTMAX, input, dim, dtype, None)
 
 
 def _layer(call: Any, name: str, doc: str) -> None:

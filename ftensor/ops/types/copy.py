@@ -19,20 +19,20 @@ from ..view.arguments import ints, layout
 
 
 @op(function=False)
-def copy_(input: Tensor, src: Any, non_blocking: bool = False) -> Tensor:
-    """Write `src`, broadcast to this tensor's shape and converted to its dtype, into this
+def copy_(input: Tensor, other: Any, non_blocking: bool = False) -> Tensor:
+    """Write `other`, broadcast to this tensor's shape and converted to its dtype, into this
     tensor.
     """
-    if not isinstance(src, Tensor):
-        found = number(src)
+    if not isinstance(other, Tensor):
+        found = number(other)
         if found is None:
-            raise errors.not_a_tensor_or_number("copy_", src)
+            raise errors.not_a_tensor_or_number("copy_", other)
         return fill_(input, found)
-    if src is input:
+    if other is input:
         return input
-    if src._dtype.is_complex and not input._dtype.is_complex:
+    if other._dtype.is_complex and not input._dtype.is_complex:
         errors_creation.warn_complex_to_real()
-    return copy(src, input)
+    return copy(other, input)
 
 
 @op()

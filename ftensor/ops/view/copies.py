@@ -36,7 +36,7 @@ def copying(name: str, view: Callable[..., Any]) -> Callable[..., Any]:
 
 
 for _view in VIEWS.split():
-    _entry = ENTRIES.get(_view)
+    _entry = ENTRIES.get("unsafe_split" if _view == "split" else _view)
     if _entry is None:
         continue
     _name = _view + "_copy"
@@ -46,6 +46,4 @@ for _view in VIEWS.split():
     _listed = list(_shown.parameters.values())
     _call.__signature__ = _shown.replace(parameters=[*_listed, _out])  # type: ignore[attr-defined]
     _call.__doc__ = f"`{_view}`, copied into memory of its own or into `out`."
-    _forms = tuple(form.replace(_view, _name, 1) for form in _entry.forms)
-    register(Entry(_name, _call, method=False, forms=_forms))
-    describe(_call, _forms)
+    describe(_call, register(Entry(_name, _call, method=False)).forms)

@@ -29,14 +29,27 @@ def _pieces(input: Tensor, dim: int, cuts: split_math.Cuts) -> tuple[Tensor, ...
     return tuple([with_layout(input, slice_dim(*found, dim, start, stop)) for start, stop in cuts])
 
 
-@op(aliases=("unsafe_split",))
-def split(
-    tensor: Tensor, split_size_or_sections: Any = None, dim: int = 0, *, split_size: Any = None
-) -> tuple[Tensor, ...]:
+@op()
+def unsafe_split(input: Tensor, split_size: Any, dim: int = 0) -> tuple[Tensor, ...]:
     """Views of `split_size` entries of a dim each (the last may have less), or of the sizes in a
     list, which must add up to the dim's.
     """
-    size = split_size if split_size_or_sections is None else split_size_or_sections
+    return split(input, split_size, dim)
+
+
+def _split(input: Tensor, split_size: Any, dim: int = 0) -> tuple[Tensor, ...]:
+    """Views of `split_size` entries of a dim each (the last may have less), or of the sizes in a
+    list, which must add up to the dim's.
+    """
+    return split(input, split_size, dim)
+
+
+@op(method=_split)
+def split(tensor: Tensor, split_size_or_sections: Any, dim: int = 0) -> tuple[Tensor, ...]:
+    """Views of that many entries of a dim each (the last may have less), or of the sizes in a
+    list, which must add up to the dim's.
+    """
+    size = split_size_or_sections
     if isinstance(size, (tuple, list)):
         return split_with_sizes(tensor, size, dim)
     dim, length = _cut_dim(tensor, dim, "split")

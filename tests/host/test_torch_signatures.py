@@ -1,0 +1,154 @@
+"""Names, order, defaults and keyword-only marks of arguments are torch's.
+
+`torch_signatures.txt` has what torch says; `make stubs` writes it again.
+"""
+
+from __future__ import annotations
+
+import ast
+import inspect
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+import ftensor as ft
+
+from ..oracle import found
+from ..torch_signatures import FILE, torch_signatures
+
+# Arguments of torch's that say nothing about values; ftensor takes those that it can follow.
+ELSEWHERE = {"layout", "pin_memory", "requires_grad", "memory_format", "names"}
+# What ftensor takes beyond torch: a method is the function, which has `out`; NumPy's names;
+# devices and ways of copying where torch knows the host's memory alone.
+MORE = {"out", "axis", "keepdims", "device", "non_blocking"}
+# The forms of torch's that ftensor does not take, and why. A line ends where they differ.
+REVIEWED = {
+    "it chooses CUDA's kernels": """
+        addmm(input, mat1, mat2, out_dtype
+        baddbmm(input, batch1, batch2, out_dtype
+        bmm(input, mat2, out_dtype
+        group_norm(input, num_groups, weight=None, bias=None, eps=1e-05, cudnn_enabled
+        layer_norm(input, normalized_shape, weight=None, bias=None, eps=1e-05, cudnn_enable
+        mm(input, mat2, out_dtype""",
+    "torch's stub says it, torch itself refuses it": """
+        Tensor.new_tensor(data, dtype
+        Tensor.requires_grad_(mode
+        tensor(data, dtype""",
+    "a number has a name of its own; here it goes by the tensor's name, or by place": """
+        Tensor.subtract(other, alpha=1
+        isin(element,
+        isin(elements, test_element,
+        result_type(scalar
+        rsub(input, other, alpha=1
+        subtract(input, other, alpha=1""",
+    "by place, not by name": """
+        Tensor.new(other)
+        Tensor.new(size, *,
+        Tensor.resize_(size,
+        Tensor.sum_to_size(size)
+        Tensor.to(other,
+        repeat_interleave(repeats,""",
+    "a storage is no object of a user's": """
+        Tensor.new(storage)""",
+    "the step's default is seen when it is called, by the forms without it": """
+        arange(start, end, step=1""",
+    "nothing is pickled": """
+        load(f, map_location=None, pickle_module
+        save(obj, f, pickle_module""",
+}
+# What one function takes for all of its names, of which torch's take a part.
+SHARED = {
+    "celu": "inplace", "relu": "inplace", "selu": "inplace", "Tensor.relu": "inplace",
+    "tensor_split": "indices_or_sections", "Tensor.tensor_split": "indices_or_sections",
+}  # fmt: skip
+KNOWN = tuple(form.strip() for forms in REVIEWED.values() for form in forms.strip().split("\n"))
+
+
+class Form:
+    """A form of torch's taken apart: names in order, defaults by name, names of keywords."""
+
+    def __init__(self, text: str) -> None:
+        node = ast.parse(f"def f{text[text.index('(') :]}: ...").body[0]
+        assert isinstance(node, ast.FunctionDef)
+        words = node.args
+        self.text = text
+        self.order = [a.arg for a in words.args if a.arg not in ELSEWHERE]
+        self.star = [words.vararg.arg] if words.vararg else []
+        self.named = [a.arg for a in words.kwonlyargs if a.arg not in ELSEWHERE]
+        pairs = [*zip(words.args[::-1], words.defaults[::-1])]
+        pairs += [(a, d) for a, d in zip(words.kwonlyargs, words.kw_defaults) if d]
+        self.defaults = {a.arg: ast.unparse(d) for a, d in pairs if a.arg not in ELSEWHERE}
+
+
+def listed() -> dict[str, list[Form]]:
+    """torch's forms of each function and method that ftensor has, too."""
+    forms: dict[str, list[Form]] = {}
+    for line in FILE.read_text().splitlines():
+        name = line.partition("(")[0]
+        owner, _, last = name.rpartition(".")
+        place = found(ft, owner) if owner and hasattr(ft, owner.partition(".")[0]) else ft
+        if inspect.isfunction(getattr(place, last, None)):
+            forms.setdefault(name, []).append(Form(line))
+    return forms
+
+
+LISTED = listed()
+
+
+def differences(name: str, form: Form) -> Iterator[str]:
+    """How our function differs from a form of torch's."""
+    told = inspect.signature(found(ft, name))
+    first = [0] * name.startswith("Tensor.")
+    named = dict.fromkeys(form.named)
+    placed = [*form.order, *form.star], named
+    by_name = ([], dict.fromkeys(form.order) | named)
+    for args, kwargs in (placed, *([] if form.star else [by_name])):
+        try:
+            told.bind(*first, *args, **kwargs)
+        except TypeError as error:
+            yield str(error)
+    by_place = {word for other in LISTED[name] for word in other.order}
+    for word, own in told.parameters.items():
+        if word in form.defaults and not same(own.default, form.defaults[word]):
+            yield f"{word}={own.default!r}"
+        if word in form.named and word not in by_place and own.kind is not own.KEYWORD_ONLY:
+            yield f"{word} is not keyword-only"
+
+
+def same(own: Any, default: str) -> bool:
+    """Whether a default is torch's; "..." and none are seen when the function is called."""
+    shown = repr(own).rpartition(".")[2]
+    if own is inspect.Parameter.empty or "..." in (shown, repr(own), default) or shown == default:
+        return True
+    try:
+        return bool(ast.literal_eval(default) == own)
+    except ValueError:
+        return False
+
+
+def test_functions_are_called_as_torchs() -> None:
+    """By place and by name; what differs is in the list above, which has nothing else."""
+    told = {form.text: [*differences(name, form)] for name in LISTED for form in LISTED[name]}
+    other = {text: why for text, why in told.items() if why}
+    assert len(told) > 950
+    assert not {text: why for text, why in other.items() if not text.startswith(KNOWN)}
+    assert not [line for line in KNOWN if not any(text.startswith(line) for text in other)]
+
+
+def test_functions_take_nothing_that_torchs_do_not() -> None:
+    for name, forms in LISTED.items():
+        words = {word for form in forms for word in [*form.order, *form.star, *form.named]}
+        kinds = (inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY)
+        own = [
+            p.name
+            for p in inspect.signature(found(ft, name)).parameters.values()
+            if p.kind in kinds
+        ]
+        more = {*own[name.startswith("Tensor.") :]} - words - MORE - ELSEWHERE
+        assert more == ({SHARED[name]} if name in SHARED else set()), name
+
+
+def test_the_list_is_what_torch_says() -> None:
+    pytest.importorskip("torch", reason="the list is torch's")
+    assert FILE.read_text() == torch_signatures(), "write it again by `make stubs`"

@@ -1,0 +1,139 @@
+"""How torch's functions and methods are called, read from torch itself; `make stubs` writes it.
+
+`host/torch_signatures.txt` has a line for each form: "add(input, other, *, alpha=1, out=None)".
+Three places say them: Python functions themselves, the stubs that torch ships for its functions and
+methods in C++, and the schemas of the other ops in C++.
+"""
+
+from __future__ import annotations
+
+import ast
+import inspect
+import operator
+import re
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from ftensor.errors.absent import torch_names
+
+FILE = Path(__file__).with_name("host") / "torch_signatures.txt"
+# The ops of these namespaces begin with a word of their own, those of nn.functional with none.
+WORDS = {"fft": "fft_", "linalg": "linalg_", "special": "special_", "nn.functional": ""}
+
+OTHERWISE = {"logsigmoid": "log_sigmoid"}
+
+
+def shown(value: Any) -> str:
+    """A default as text: numbers as they are compared, names without their module."""
+    text = value if isinstance(value, str) else repr(value)
+    return "..." if text.startswith("<") else text.rpartition("torch.")[2]
+
+
+def written(positional: list[tuple[str, str]], named: list[tuple[str, str]]) -> str:
+    """A form from names and defaults, which are "" where there is none."""
+    words = [f"{name}={default}" if default else name for name, default in positional]
+    more = sorted(f"{name}={default}" if default else name for name, default in named)
+    star = [] if any(word.startswith("*") for word in words) else ["*"]
+    return ", ".join(words + star * bool(more) + more)
+
+
+def of_python(call: Any, method: bool) -> str:
+    """The form of a Python function, or of the first of two that a boolean chooses from."""
+    parameters = list(inspect.signature(call).parameters.values())[method:]
+    while "if_false" in (outer := inspect.getclosurevars(call).nonlocals):
+        call = outer["if_false"]
+        parameters = list(inspect.signature(call).parameters.values())
+    parameters = [p for p in parameters if p.kind is not p.VAR_KEYWORD]
+    words = [
+        (
+            "*" * (p.kind is p.VAR_POSITIONAL) + p.name,
+            "" if p.default is p.empty else shown(repr(p.default)),
+        )
+        for p in parameters
+    ]
+    named = [p.kind is p.KEYWORD_ONLY for p in parameters]
+    return written(
+        [w for w, n in zip(words, named) if not n], [w for w, n in zip(words, named) if n]
+    )
+
+
+@cache
+def stubs(file: str) -> dict[str, list[str]]:
+    """The forms of all functions, or of the methods of Tensor, in a stub of torch's C++ part."""
+    import torch
+
+    tree = ast.parse((Path(torch.__file__).parent / "_C" / file).read_text())
+    body, method = tree.body, False
+    for node in tree.body:
+        if isinstance(node, ast.ClassDef) and node.name == "TensorBase":
+            body, method = node.body, True
+    found: dict[str, list[str]] = {}
+    for node in body:
+        if not isinstance(node, ast.FunctionDef):
+            continue
+        words = node.args
+        names = [a.arg for a in words.posonlyargs + words.args]
+        if "self" in names[method:]:
+            continue  # deprecated, or one for numbers that calls `input` so
+        plain = [""] * (len(names) - len(words.defaults)) + [ast.unparse(d) for d in words.defaults]
+        positional = list(zip(names, map(shown, plain)))[method:]
+        positional += [("*" + words.vararg.arg, "")] if words.vararg else []
+        named = [
+            (a.arg, shown(ast.unparse(d)) if d else "")
+            for a, d in zip(words.kwonlyargs, words.kw_defaults)
+        ]
+        found.setdefault(node.name, []).append(written(positional, named))
+    return found
+
+
+def of_schemas(name: str) -> list[str]:
+    """The forms of an op in C++; one that writes its results gives the plain one `out`."""
+    import torch
+
+    forms = set()
+    for schema in torch._C._jit_get_schemas_for_operator(f"aten::{name}"):
+        positional, named = [], []
+        for a in schema.arguments:
+            if a.kwarg_only and a.alias_info is not None and a.alias_info.is_write:
+                named = [n for n in named if n[0] != "out"] + [("out", "None")]
+                continue
+            value = a.default_value if a.has_default_value() else ""
+            if isinstance(value, list) and len(set(value)) == 1:
+                value = value[0]  # a number stands for as many as there are dims
+            default = shown(repr(value)) if a.has_default_value() else ""
+            (named if a.kwarg_only else positional).append(
+                ("input" if a.name == "self" else a.name, default)
+            )
+        forms.add(written(positional, named))
+    return list(forms)
+
+
+def forms(path: str, name: str) -> Iterator[str]:
+    """The forms in which a function of a namespace, or a method of "Tensor", is called."""
+    import torch
+
+    owner = operator.attrgetter(path)(torch) if path else torch
+    value = getattr(owner, name)
+    if inspect.isfunction(value):
+        yield of_python(value, path == "Tensor")
+        return
+    known: list[str] = []
+    if path in ("", "Tensor", "nn.functional"):
+        known = stubs("__init__.pyi" if path == "Tensor" else "_VariableFunctions.pyi").get(
+            name, []
+        )
+    yield from known or of_schemas(WORDS.get(path, "") + OTHERWISE.get(name, name))
+
+
+def torch_signatures() -> str:
+    """A line for each form of each of torch's public functions and methods."""
+    lines = set()
+    for word in torch_names():
+        path, _, name = word.rpartition(".")
+        if name.endswith("()"):
+            said = set(forms(path, name[:-2]))
+            with_out = {re.sub(r"(, \*)?, out=None", "", form) for form in said if ", out=" in form}
+            lines |= {f"{word[:-2]}({form})" for form in said - with_out}
+    return "\n".join(sorted(lines)) + "\n"
