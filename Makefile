@@ -20,7 +20,7 @@ help:
 	@echo "make test-all  those, and all tests of kernels on every target that is here"
 	@echo "make fuzz      random programs against torch for a minute; ARGS=\"--seconds 3600 --seed 7\""
 	@echo "make emulator  installs Intel's FPGA emulator, about 1 GB, which the tests then use too"
-	@echo "make stubs     writes the types that editors read again, after a new op"
+	@echo "make stubs     writes the types that editors read and the lists of torch's signatures again"
 	@echo "make area      writes the table of docs/area.md, what inventories take of boards"
 	@echo "make lint      ruff and mypy"
 	@echo "make format    ruff's formatting, written into the files"

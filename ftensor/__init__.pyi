@@ -632,7 +632,7 @@ def cumsum(input: _Tensor, dim: _int, *, dtype: _dtype | None=None, out: _Tensor
     """The sums of the elements up to each along `dim`: whole numbers in int64. RuntimeError for an
     `out` of another dtype than `dtype`, NotImplementedError for bool as that.
     """
-def cumulative_trapezoid(y: _Tensor, x: Any=None, *, dx: Any=None, dim: _int=-1) -> _Tensor:
+def cumulative_trapezoid(y: _Tensor, x: Any=None, *, dx: Any=..., dim: _int=-1) -> _Tensor:
     """The running integral along `dim`: one element less than samples."""
 def deg2rad(input: _Tensor, *, out: _Tensor | None=None) -> _Tensor:
     """Degrees as radians.

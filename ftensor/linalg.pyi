@@ -173,7 +173,7 @@ def tensorsolve(A: _Tensor, B: _Tensor, dims: Sequence[_int] | None=None, *, out
     """X with tensordot(A, X, X.ndim) = B; the `dims` of A are moved to its end before. RuntimeError
     where A, seen as a matrix, is not square; LinAlgError where it is singular.
     """
-def vander(x: _Tensor, N: _int | None=None) -> _Tensor:
+def vander(x: _Tensor, *, N: _int | None=None) -> _Tensor:
     """(..., n) to (..., n, N): the powers 0 to N - 1 of each element, N being n unless it is given.
     RuntimeError for an N below 2 and bool.
     """

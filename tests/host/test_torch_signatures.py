@@ -59,6 +59,8 @@ REVIEWED = {
 }
 # What one function takes for all of its names, of which torch's take a part.
 SHARED = {
+    "max_pool1d": "return_indices", "max_pool1d_with_indices": "return_indices",
+    "max_pool2d": "return_indices", "max_pool3d": "return_indices",
     "celu": "inplace", "relu": "inplace", "selu": "inplace", "Tensor.relu": "inplace",
     "tensor_split": "indices_or_sections", "Tensor.tensor_split": "indices_or_sections",
 }  # fmt: skip
@@ -108,9 +110,11 @@ def differences(name: str, form: Form) -> Iterator[str]:
             told.bind(*first, *args, **kwargs)
         except TypeError as error:
             yield str(error)
+    others = [other.defaults for other in LISTED[name]]
     by_place = {word for other in LISTED[name] for word in other.order}
     for word, own in told.parameters.items():
-        if word in form.defaults and not same(own.default, form.defaults[word]):
+        defaults = [d[word] for d in (form.defaults, *others) if word in d]
+        if word in form.defaults and not any(same(own.default, d) for d in defaults):
             yield f"{word}={own.default!r}"
         if word in form.named and word not in by_place and own.kind is not own.KEYWORD_ONLY:
             yield f"{word} is not keyword-only"
@@ -122,8 +126,10 @@ def same(own: Any, default: str) -> bool:
     if own is inspect.Parameter.empty or "..." in (shown, repr(own), default) or shown == default:
         return True
     try:
-        return bool(ast.literal_eval(default) == own)
-    except ValueError:
+        value = ast.literal_eval(default)
+        # Nothing given is None or an empty list, and lists are tuples.
+        return bool(value == own or (list(value) == list(own or ())))
+    except (TypeError, ValueError):
         return False
 
 

@@ -146,7 +146,7 @@ def mvlgamma(input: Tensor, p: int) -> Tensor:
 
 
 @op(namespace="linalg", name="vander", method=False)
-def linalg_vander(x: Tensor, N: int | None = None) -> Tensor:
+def linalg_vander(x: Tensor, *, N: int | None = None) -> Tensor:
     """(..., n) to (..., n, N): the powers 0 to N - 1 of each element, N being n unless it is given.
     RuntimeError for an N below 2 and bool.
     """

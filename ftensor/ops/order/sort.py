@@ -28,7 +28,7 @@ def ordered(name: str, input: Any, dim: Any, descending: Any = False) -> tuple[T
     forms=("sort(input, dim=-1, descending=False, *, stable=False, out=None) -> (values, indices)",)
 )
 def sort(
-    input: Tensor, dim: int = -1, descending: bool = False, stable: bool | None = False, *,
+    input: Tensor, dim: int = -1, descending: bool = False, *, stable: bool | None = False,
     out: Any = None,
 ) -> tuple[Tensor, Tensor]:  # fmt: skip
     """The elements in order along `dim`, and the places that they come from. NaN is the largest;
@@ -42,7 +42,9 @@ def sort(
     exact=True,
     forms=("argsort(input, dim=-1, descending=False, *, stable=False, out=None) -> Tensor",),
 )
-def argsort(input: Tensor, dim: int = -1, descending: bool = False, stable: bool = False) -> Tensor:
+def argsort(
+    input: Tensor, dim: int = -1, descending: bool = False, *, stable: bool = False
+) -> Tensor:
     """The places that sorted elements come from, as `sort` gives them."""
     return ordered("argsort", input, dim, descending)[1]
 

@@ -69,6 +69,7 @@ def _widths(name: str, y: Tensor, x: Tensor, dim: int) -> Tensor:
 
 def _trapezoids(name: str, y: Tensor, x: Any, dx: Any, dim: int) -> Tensor:
     """The area of each trapezoid between neighbours along `dim`."""
+    dx = None if dx is MISSING else dx
     if x is not None and dx is not None:
         raise errors_calculus.two_widths(name)
     if not isinstance(y, Tensor):
@@ -97,11 +98,11 @@ def trapezoid(y: Tensor, x: Any = None, *, dx: Any = MISSING, dim: int = -1) -> 
     """The integral of samples along `dim` by trapezoids, at points `x`, or `dx` apart (1 where
     neither is given). RuntimeError for bool, for both, and for shapes that don't fit.
     """
-    return _trapezoids("trapezoid", y, x, None if dx is MISSING else dx, dim).sum(dim)
+    return _trapezoids("trapezoid", y, x, dx, dim).sum(dim)
 
 
 @op(method=False)
-def cumulative_trapezoid(y: Tensor, x: Any = None, *, dx: Any = None, dim: int = -1) -> Tensor:
+def cumulative_trapezoid(y: Tensor, x: Any = None, *, dx: Any = MISSING, dim: int = -1) -> Tensor:
     """The running integral along `dim`: one element less than samples."""
     made: Tensor = f.cumsum(_trapezoids("cumulative_trapezoid", y, x, dx, dim), dim)
     return made
