@@ -481,11 +481,11 @@ def channel_shuffle(input: _Tensor, groups: _int) -> _Tensor:
     """
 def cholesky(input: _Tensor, upper: _bool=False, *, out: _Tensor | None=None) -> _Tensor:
     """See `linalg.cholesky`."""
-def cholesky_inverse(L: _Tensor, upper: _bool=False, *, out: _Tensor | None=None) -> _Tensor:
+def cholesky_inverse(input: _Tensor, upper: _bool=False, *, out: _Tensor | None=None) -> _Tensor:
     """The inverse of the matrix whose factor `linalg.cholesky` gave."""
-def cholesky_solve(input: _Tensor, L: _Tensor, upper: _bool=False, *, out: _Tensor | None=None) -> _Tensor:
-    """X of A @ X = input by the factor that `linalg.cholesky` gave: A = L @ L.mH, or L.mH @ L where
-    it is `upper`. RuntimeError for operands that don't fit.
+def cholesky_solve(input: _Tensor, input2: _Tensor, upper: _bool=False, *, out: _Tensor | None=None) -> _Tensor:
+    """X of A @ X = input by the factor that `linalg.cholesky` gave: A = L @ L.mH, or L.mH @ L
+    where it is `upper`; `input2` is L. RuntimeError for operands that don't fit.
     """
 def chunk(input: _Tensor, chunks: _int, dim: _int=0) -> tuple[_Tensor, ...]:
     """At most `chunks` views of a dim, equal but for the last; `tensor_split` gives exactly as
@@ -1190,7 +1190,7 @@ def lt(input: _Tensor, other: _Tensor | _Number, *, out: _Tensor | None=None) ->
     """
 def lu(A: _Tensor, pivot: _bool=True, get_infos: _bool=False, *, out: _Tensor | None=None) -> tuple[_Tensor, ...]:
     """(LU, pivots), or (LU, pivots, info) with `get_infos`: see `linalg.lu_factor_ex`."""
-def lu_solve(b: _Tensor, LU_data: _Tensor, LU_pivots: _Tensor, *, out: _Tensor | None=None) -> _Tensor:
+def lu_solve(input: _Tensor, LU_data: _Tensor, LU_pivots: _Tensor, *, out: _Tensor | None=None) -> _Tensor:
     """See `linalg.lu_solve`."""
 def lu_unpack(LU_data: _Tensor, LU_pivots: _Tensor, unpack_data: _bool=True, unpack_pivots: _bool=True, *, out: _Tensor | None=None) -> _return_types.lu_unpack:
     """(P, L, U) of what `linalg.lu_factor` gave; what is not to be unpacked has no elements.
@@ -1458,8 +1458,8 @@ def ones_like(input: _Tensor, *, memory_format: Any=..., dtype: _dtype | None=No
     """Ones of `input`'s shape, dtype, device and memory order."""
 def orgqr(input: _Tensor, input2: _Tensor, *, out: _Tensor | None=None) -> _Tensor:
     """See `linalg.householder_product`."""
-def ormqr(input: _Tensor, tau: _Tensor, other: _Tensor, left: _bool=True, transpose: _bool=False, *, out: _Tensor | None=None) -> _Tensor:
-    """Q @ other, or other @ Q where not `left`, with the square Q of reflections (see `geqrf`);
+def ormqr(input: _Tensor, input2: _Tensor, input3: _Tensor, left: _bool=True, transpose: _bool=False, *, out: _Tensor | None=None) -> _Tensor:
+    """Q @ input3, or input3 @ Q where not `left`, with the square Q of reflections (see `geqrf`);
     `transpose`: with Q.mH. RuntimeError for operands that don't fit.
     """
 def outer(input: _Tensor, vec2: _Tensor, *, out: _Tensor | None=None) -> _Tensor:

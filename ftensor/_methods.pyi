@@ -325,9 +325,9 @@ class Methods:
         """See `linalg.cholesky`."""
     def cholesky_inverse(self, upper: _bool=False, *, out: _Tensor | None=None) -> _Tensor:
         """The inverse of the matrix whose factor `linalg.cholesky` gave."""
-    def cholesky_solve(self, L: _Tensor, upper: _bool=False, *, out: _Tensor | None=None) -> _Tensor:
-        """X of A @ X = input by the factor that `linalg.cholesky` gave: A = L @ L.mH, or L.mH @ L where
-        it is `upper`. RuntimeError for operands that don't fit.
+    def cholesky_solve(self, input2: _Tensor, upper: _bool=False, *, out: _Tensor | None=None) -> _Tensor:
+        """X of A @ X = input by the factor that `linalg.cholesky` gave: A = L @ L.mH, or L.mH @ L
+        where it is `upper`; `input2` is L. RuntimeError for operands that don't fit.
         """
     def chunk(self, chunks: _int, dim: _int=0) -> tuple[_Tensor, ...]:
         """At most `chunks` views of a dim, equal but for the last; `tensor_split` gives exactly as
@@ -1060,8 +1060,8 @@ class Methods:
         """A NumPy array of the elements; see `interop.numpy.to_numpy` for when memory is shared."""
     def orgqr(self, input2: _Tensor, *, out: _Tensor | None=None) -> _Tensor:
         """See `linalg.householder_product`."""
-    def ormqr(self, tau: _Tensor, other: _Tensor, left: _bool=True, transpose: _bool=False, *, out: _Tensor | None=None) -> _Tensor:
-        """Q @ other, or other @ Q where not `left`, with the square Q of reflections (see `geqrf`);
+    def ormqr(self, input2: _Tensor, input3: _Tensor, left: _bool=True, transpose: _bool=False, *, out: _Tensor | None=None) -> _Tensor:
+        """Q @ input3, or input3 @ Q where not `left`, with the square Q of reflections (see `geqrf`);
         `transpose`: with Q.mH. RuntimeError for operands that don't fit.
         """
     def outer(self, vec2: _Tensor, *, out: _Tensor | None=None) -> _Tensor:

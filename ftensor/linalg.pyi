@@ -18,15 +18,15 @@ from . import return_types as _return_types
 _Number = _complex | np.generic
 
 from .errors.factor import LinAlgError as LinAlgError
-def cholesky(A: _Tensor, *, upper: _bool=False, out: _Tensor | None=None) -> _Tensor:
-    """L of A = L @ L.mH, lower triangular with a positive diagonal; or `upper`: L.mH. Of A only
-    that triangle is read. LinAlgError where A is not positive definite.
+def cholesky(input: _Tensor, *, upper: _bool=False, out: _Tensor | None=None) -> _Tensor:
+    """L of input = L @ L.mH, lower triangular with a positive diagonal; or `upper`: L.mH. Only that
+    triangle of the input is read. LinAlgError where it is not positive definite.
     """
-def cholesky_ex(A: _Tensor, *, upper: _bool=False, check_errors: _bool=False, out: _Tensor | None=None) -> _return_types.linalg_cholesky_ex:
+def cholesky_ex(input: _Tensor, *, upper: _bool=False, check_errors: _bool=False, out: _Tensor | None=None) -> _return_types.linalg_cholesky_ex:
     """(L, info): see `linalg.cholesky`; info (int32) is 0, or the order of the first leading minor
     that is not positive. LinAlgError for these with `check_errors`.
     """
-def cond(A: _Tensor, p: Any=None, *, out: _Tensor | None=None) -> _Tensor:
+def cond(input: _Tensor, p: Any=None, *, out: _Tensor | None=None) -> _Tensor:
     """The condition of each matrix: its norm of order `p` (None: 2) times that of its inverse; inf
     where there is none. RuntimeError for orders that `linalg.matrix_norm` doesn't have.
     """
@@ -45,13 +45,13 @@ def eig(input: _Tensor, *, out: _Tensor | None=None) -> _return_types.linalg_eig
     """(eigenvalues, eigenvectors as columns) of square matrices, complex, in no certain order. The
     host computes them. RuntimeError for infinities and NaN.
     """
-def eigh(A: _Tensor, UPLO: str='L', *, out: _Tensor | None=None) -> _return_types.linalg_eigh:
+def eigh(input: _Tensor, UPLO: str='L', *, out: _Tensor | None=None) -> _return_types.linalg_eigh:
     """(eigenvalues in ascending order, eigenvectors as columns) of symmetric or Hermitian matrices,
     of which the lower triangle is read, or the upper one (`UPLO=\"U\"`). The host computes them.
     """
 def eigvals(input: _Tensor, *, out: _Tensor | None=None) -> _Tensor:
     """The eigenvalues of square matrices, complex; see `linalg.eig`."""
-def eigvalsh(A: _Tensor, UPLO: str='L', *, out: _Tensor | None=None) -> _Tensor:
+def eigvalsh(input: _Tensor, UPLO: str='L', *, out: _Tensor | None=None) -> _Tensor:
     """The eigenvalues of symmetric or Hermitian matrices, ascending; see `linalg.eigh`."""
 def householder_product(input: _Tensor, tau: _Tensor, *, out: _Tensor | None=None) -> _Tensor:
     """The first columns of the product of reflections, as many as `input` has; see `geqrf`."""
@@ -59,12 +59,12 @@ def inv(A: _Tensor, *, out: _Tensor | None=None) -> _Tensor:
     """The inverses of square matrices. LinAlgError where one is singular."""
 def inv_ex(A: _Tensor, *, check_errors: _bool=False, out: _Tensor | None=None) -> _return_types.linalg_inv_ex:
     """(inverse, info): see `linalg.inv` and `linalg.solve_ex`."""
-def ldl_factor(A: _Tensor, *, hermitian: _bool=False, out: _Tensor | None=None) -> _return_types.linalg_ldl_factor:
+def ldl_factor(input: _Tensor, *, hermitian: _bool=False, out: _Tensor | None=None) -> _return_types.linalg_ldl_factor:
     """(LD, pivots) of symmetric matrices, or Hermitian ones: P.mT @ A @ P = L @ D @ L.mT (or L.mH),
     with blocks of size 1 and 2 in D, as LAPACK's sytrf and hetrf leave them in the lower triangle.
     The host computes it. LinAlgError for a block of 0.
     """
-def ldl_factor_ex(A: _Tensor, *, hermitian: _bool=False, check_errors: _bool=False, out: _Tensor | None=None) -> _return_types.linalg_ldl_factor_ex:
+def ldl_factor_ex(input: _Tensor, *, hermitian: _bool=False, check_errors: _bool=False, out: _Tensor | None=None) -> _return_types.linalg_ldl_factor_ex:
     """(LD, pivots, info): see `linalg.ldl_factor`; info (int32) is 0, or the first place of a 0 on
     D's diagonal. LinAlgError for these with `check_errors`.
     """
@@ -72,8 +72,8 @@ def ldl_solve(LD: _Tensor, pivots: _Tensor, B: _Tensor, *, hermitian: _bool=Fals
     """X of A @ X = B by the factors that `linalg.ldl_factor` gave. The host computes it.
     RuntimeError for operands that don't fit.
     """
-def lstsq(A: _Tensor, B: _Tensor, rcond: _float | None=None, *, driver: str | None=None, out: _Tensor | None=None) -> _return_types.linalg_lstsq:
-    """(solution, residuals, rank, singular_values) of A @ X = B with the least squares, and of
+def lstsq(input: _Tensor, b: _Tensor, rcond: _float | None=None, *, driver: str | None=None, out: _Tensor | None=None) -> _return_types.linalg_lstsq:
+    """(solution, residuals, rank, singular_values) of input @ X = b with the least squares, and of
     these the smallest X. Singular values up to `rcond` times the largest are taken as 0 (None: eps
     times the larger size). What torch's `driver` leaves out has no elements here, too: \"gelsy\" the
     residuals and singular values, \"gels\" the ranks and singular values. The host computes it.
@@ -106,18 +106,18 @@ def matrix_exp(input: _Tensor) -> _Tensor:
     most 1/2, and the sum of the series squared as often. RuntimeError for integers.
     """
 @overload
-def matrix_norm(A: _Tensor, ord: Any='fro', dim: Sequence[_int]=(-2, -1), keepdim: _bool=False, *, dtype: _dtype | None=None, out: _Tensor | None=None) -> _Tensor:
+def matrix_norm(input: _Tensor, ord: Any='fro', dim: Sequence[_int]=(-2, -1), keepdim: _bool=False, *, dtype: _dtype | None=None, out: _Tensor | None=None) -> _Tensor:
     """The norm of each matrix in the two dims: \"fro\", the root of the squares' sum; inf and 1, the
     largest sum of a row's or column's sizes; 2, the largest singular value; \"nuc\", their sum; with
     a minus, the smallest. Singular values come from the host. RuntimeError for other orders.
     """
 @overload
-def matrix_norm(A: _Tensor, ord: Any='fro', dim: Sequence[_int]=(-2, -1), keepdims: _bool=False, dtype: _dtype | None=None, out: _Tensor | None=None) -> _Tensor: ...
+def matrix_norm(input: _Tensor, ord: Any='fro', dim: Sequence[_int]=(-2, -1), keepdims: _bool=False, dtype: _dtype | None=None, out: _Tensor | None=None) -> _Tensor: ...
 def matrix_power(input: _Tensor, n: _int, *, out: _Tensor | None=None) -> _Tensor:
     """Square matrices to an integer power, by repeated squaring; power 0 is the identity. For
     a negative power they are inverted first: LinAlgError where one is singular.
     """
-def matrix_rank(A: _Tensor, tol: Any=None, hermitian: _bool=False, *, atol: Any=None, rtol: Any=None, out: _Tensor | None=None) -> _Tensor:
+def matrix_rank(input: _Tensor, tol: Any=None, hermitian: _bool=False, *, atol: Any=None, rtol: Any=None, out: _Tensor | None=None) -> _Tensor:
     """How many singular values of each matrix are above the tolerances (see `linalg.pinv`; `tol`
     is the older form of `atol`), as int64. `hermitian`: sizes of eigenvalues. The host computes
     it.
@@ -127,14 +127,14 @@ def multi_dot(tensors: Sequence[_Tensor], *, out: _Tensor | None=None) -> _Tenso
     first may be a vector (a row), and so may the last (a column).
     """
 @overload
-def norm(A: _Tensor, ord: Any=None, dim: _int | Sequence[_int] | None=None, keepdim: _bool=False, *, dtype: _dtype | None=None, out: _Tensor | None=None) -> _Tensor:
+def norm(input: _Tensor, ord: Any=None, dim: _int | Sequence[_int] | None=None, keepdim: _bool=False, *, dtype: _dtype | None=None, out: _Tensor | None=None) -> _Tensor:
     """The norm of matrices where `dim` names two dims, else of vectors: `linalg.matrix_norm` and
     `linalg.vector_norm`. Without `ord`, the 2-norm of all elements; without `dim`, of the whole
     tensor, which then has one or two dims.
     """
 @overload
-def norm(A: _Tensor, ord: Any=None, *, axis: _int | Sequence[_int], keepdims: _bool=False, dtype: _dtype | None=None, out: _Tensor | None=None) -> _Tensor: ...
-def pinv(A: _Tensor, rcond: Any=None, hermitian: _bool=False, *, atol: Any=None, rtol: Any=None, out: _Tensor | None=None) -> _Tensor:
+def norm(input: _Tensor, ord: Any=None, *, axis: _int | Sequence[_int], keepdims: _bool=False, dtype: _dtype | None=None, out: _Tensor | None=None) -> _Tensor: ...
+def pinv(input: _Tensor, rcond: Any=None, hermitian: _bool=False, *, atol: Any=None, rtol: Any=None, out: _Tensor | None=None) -> _Tensor:
     """The Moore-Penrose inverse of each matrix. Singular values up to `atol` and up to `rtol`
     (`rcond` in its older form) times the largest are taken as 0; without either, `rtol` is the
     dtype's eps times the larger size. `hermitian`: by eigenvalues. The host computes it.
@@ -153,8 +153,8 @@ def solve_ex(A: _Tensor, B: _Tensor, *, left: _bool=True, check_errors: _bool=Fa
     """(X, info): see `linalg.solve`; info (int32) is 0, or the first place of a 0 on the diagonal
     of A's factor U. LinAlgError for these with `check_errors`.
     """
-def solve_triangular(A: _Tensor, B: _Tensor, *, upper: _bool, left: _bool=True, unitriangular: _bool=False, out: _Tensor | None=None) -> _Tensor:
-    """X of A @ X = B, or of X @ A = B where not `left`, for triangular A, of which the other
+def solve_triangular(input: _Tensor, B: _Tensor, *, upper: _bool, left: _bool=True, unitriangular: _bool=False, out: _Tensor | None=None) -> _Tensor:
+    """X of A @ X = B, or of X @ A = B where not `left`, for a triangular A, of which the other
     triangle is not read, nor the diagonal with `unitriangular`. Not checked: a 0 on the diagonal
     gives infinities and NaN. RuntimeError for shapes that don't fit.
     """
@@ -165,13 +165,13 @@ def svd(A: _Tensor, full_matrices: _bool=True, *, driver: str | None=None, out: 
     """
 def svdvals(A: _Tensor, *, driver: str | None=None, out: _Tensor | None=None) -> _Tensor:
     """The singular values of each matrix, in descending order. The host computes them."""
-def tensorinv(A: _Tensor, ind: _int=2, *, out: _Tensor | None=None) -> _Tensor:
+def tensorinv(input: _Tensor, ind: _int=2, *, out: _Tensor | None=None) -> _Tensor:
     """The inverse of a tensor seen as a matrix, whose rows are the first `ind` dims. RuntimeError
     where these have not as many elements as the others; LinAlgError for a singular one.
     """
-def tensorsolve(A: _Tensor, B: _Tensor, dims: Sequence[_int] | None=None, *, out: _Tensor | None=None) -> _Tensor:
-    """X with tensordot(A, X, X.ndim) = B; the `dims` of A are moved to its end before. RuntimeError
-    where A, seen as a matrix, is not square; LinAlgError where it is singular.
+def tensorsolve(input: _Tensor, other: _Tensor, dims: Sequence[_int] | None=None, *, out: _Tensor | None=None) -> _Tensor:
+    """X with tensordot(input, X, X.ndim) = other; the `dims` of input are moved to its end before.
+    RuntimeError where input, seen as a matrix, is not square; LinAlgError where it is singular.
     """
 def vander(x: _Tensor, *, N: _int | None=None) -> _Tensor:
     """(..., n) to (..., n, N): the powers 0 to N - 1 of each element, N being n unless it is given.

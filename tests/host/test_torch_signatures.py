@@ -31,8 +31,9 @@ REVIEWED = {
         group_norm(input, num_groups, weight=None, bias=None, eps=1e-05, cudnn_enabled
         layer_norm(input, normalized_shape, weight=None, bias=None, eps=1e-05, cudnn_enable
         mm(input, mat2, out_dtype""",
-    "torch's stub says it, torch itself refuses it": """
+    "torch's stub or schema says it, torch itself refuses it": """
         Tensor.new_tensor(data, dtype
+        linalg.matrix_exp(input, *, out
         Tensor.requires_grad_(mode
         tensor(data, dtype""",
     "a number has a name of its own; here it goes by the tensor's name, or by place": """
@@ -42,12 +43,13 @@ REVIEWED = {
         result_type(scalar
         rsub(input, other, alpha=1
         subtract(input, other, alpha=1""",
-    "by place, not by name": """
+    "by place or by name alone": """
         Tensor.new(other)
         Tensor.new(size, *,
         Tensor.resize_(size,
         Tensor.sum_to_size(size)
         Tensor.to(other,
+        lu(A, pivot=True, get_infos=False, out
         repeat_interleave(repeats,""",
     "a storage is no object of a user's": """
         Tensor.new(storage)""",

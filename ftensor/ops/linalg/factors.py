@@ -42,14 +42,14 @@ def cholesky_of(A: Tensor, upper: bool) -> tuple[Tensor, Tensor]:
 
 @composed(namespace="linalg", method=False)
 def cholesky_ex(
-    A: Tensor, *, upper: bool = False, check_errors: bool = False
+    input: Tensor, *, upper: bool = False, check_errors: bool = False
 ) -> return_types.linalg_cholesky_ex:
     """(L, info): see `linalg.cholesky`; info (int32) is 0, or the order of the first leading minor
     that is not positive. LinAlgError for these with `check_errors`.
     """
     name = "linalg.cholesky_ex"
-    matrices(name, square=True, A=A)
-    made, info = cholesky_of(A, upper)
+    matrices(name, square=True, input=input)
+    made, info = cholesky_of(input, upper)
     if check_errors:
         raise_for(info, errors_factor.not_positive, name)
     return return_types.linalg_cholesky_ex((made, info))
@@ -63,11 +63,11 @@ def _cholesky(name: str, A: Tensor, upper: bool) -> Tensor:
 
 
 @composed(namespace="linalg", name="cholesky", method=False)
-def linalg_cholesky(A: Tensor, *, upper: bool = False) -> Tensor:
-    """L of A = L @ L.mH, lower triangular with a positive diagonal; or `upper`: L.mH. Of A only
-    that triangle is read. LinAlgError where A is not positive definite.
+def linalg_cholesky(input: Tensor, *, upper: bool = False) -> Tensor:
+    """L of input = L @ L.mH, lower triangular with a positive diagonal; or `upper`: L.mH. Only that
+    triangle of the input is read. LinAlgError where it is not positive definite.
     """
-    return _cholesky("linalg.cholesky", A, upper)
+    return _cholesky("linalg.cholesky", input, upper)
 
 
 @composed()
@@ -302,20 +302,20 @@ def orgqr(input: Tensor, input2: Tensor) -> Tensor:
 
 @composed()
 def ormqr(
-    input: Tensor, tau: Tensor, other: Tensor, left: bool = True, transpose: bool = False
+    input: Tensor, input2: Tensor, input3: Tensor, left: bool = True, transpose: bool = False
 ) -> Tensor:
-    """Q @ other, or other @ Q where not `left`, with the square Q of reflections (see `geqrf`);
+    """Q @ input3, or input3 @ Q where not `left`, with the square Q of reflections (see `geqrf`);
     `transpose`: with Q.mH. RuntimeError for operands that don't fit.
     """
     name = "ormqr"
-    for word, x in (("input", input), ("other", other)):
+    for word, x in (("input", input), ("input3", input3)):
         if isinstance(x, Tensor) and x.ndim < 2:
             raise errors_factor.needs_matrices(name, word, x._shape)
-    matrices(name, "tau", input=input, tau=tau, other=other)
-    m = other._shape[-2 if left else -1]
-    fits = tau.ndim and tau._shape[-1] == min(m, input._shape[-1]) and input._shape[-2] == m
-    if not fits or tau._shape[:-1] != input._shape[:-2] != other._shape[:-2]:
-        raise errors_factor.shapes(name, input._shape, other._shape, "as tau, one Q's size")
+    matrices(name, "input2", input=input, input2=input2, input3=input3)
+    m = input3._shape[-2 if left else -1]
+    fits = input2.ndim and input2._shape[-1] == min(m, input._shape[-1]) and input._shape[-2] == m
+    if not fits or input2._shape[:-1] != input._shape[:-2] != input3._shape[:-2]:
+        raise errors_factor.shapes(name, input._shape, input3._shape, "as input2, one Q's size")
     if left:
-        return reflected(input, tau, other, transpose)
-    return in_columns(reflected(input, tau, other.mH, not transpose).mH)
+        return reflected(input, input2, input3, transpose)
+    return in_columns(reflected(input, input2, input3.mH, not transpose).mH)

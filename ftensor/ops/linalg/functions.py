@@ -70,37 +70,39 @@ register(Entry("matrix_exp", matrix_exp, method=False, namespace="linalg"))
 
 
 @composed(namespace="linalg", method=False)
-def tensorinv(A: Tensor, ind: int = 2) -> Tensor:
+def tensorinv(input: Tensor, ind: int = 2) -> Tensor:
     """The inverse of a tensor seen as a matrix, whose rows are the first `ind` dims. RuntimeError
     where these have not as many elements as the others; LinAlgError for a singular one.
     """
     name = "linalg.tensorinv"
-    if not isinstance(A, Tensor):
-        raise errors.not_a_tensor(name, "A", A)
+    if not isinstance(input, Tensor):
+        raise errors.not_a_tensor(name, "input", input)
     if ind <= 0:
         raise errors_factor.value(name, "ind", ind, "positive")
-    first, last = A._shape[:ind], A._shape[ind:]
+    first, last = input._shape[:ind], input._shape[ind:]
     if prod(first) != prod(last):
         raise errors_factor.shapes(name, first, last, "they need as many elements")
-    made: Tensor = f["linalg.inv"](A.reshape(prod(first), prod(last)))
+    made: Tensor = f["linalg.inv"](input.reshape(prod(first), prod(last)))
     return made.reshape(*last, *first)
 
 
 @composed(namespace="linalg", method=False)
-def tensorsolve(A: Tensor, B: Tensor, dims: Sequence[int] | None = None) -> Tensor:
-    """X with tensordot(A, X, X.ndim) = B; the `dims` of A are moved to its end before. RuntimeError
-    where A, seen as a matrix, is not square; LinAlgError where it is singular.
+def tensorsolve(input: Tensor, other: Tensor, dims: Sequence[int] | None = None) -> Tensor:
+    """X with tensordot(input, X, X.ndim) = other; the `dims` of input are moved to its end before.
+    RuntimeError where input, seen as a matrix, is not square; LinAlgError where it is singular.
     """
     name = "linalg.tensorsolve"
-    for word, x in (("A", A), ("B", B)):
+    for word, x in (("input", input), ("other", other)):
         if not isinstance(x, Tensor):
             raise errors.not_a_tensor(name, word, x)
     if dims is not None:
-        A = A.movedim(tuple(dims), tuple(range(A.ndim - len(dims), A.ndim)))
-    last = A._shape[B.ndim :]
-    if A.numel() != prod(last) ** 2 or B.numel() != prod(last):
-        raise errors_factor.shapes(name, A._shape, B._shape, "A must be as a square matrix of B")
-    made: Tensor = f["linalg.solve"](A.reshape(B.numel(), prod(last)), B.reshape(-1))
+        input = input.movedim(tuple(dims), tuple(range(input.ndim - len(dims), input.ndim)))
+    last = input._shape[other.ndim :]
+    if input.numel() != prod(last) ** 2 or other.numel() != prod(last):
+        raise errors_factor.shapes(
+            name, input._shape, other._shape, "input must be as a square matrix of other"
+        )
+    made: Tensor = f["linalg.solve"](input.reshape(other.numel(), prod(last)), other.reshape(-1))
     return made.reshape(last)
 
 

@@ -102,26 +102,26 @@ def _ldl(name: str, A: Tensor, hermitian: bool) -> tuple[Tensor, ...]:
 
 @composed(namespace="linalg", method=False)
 def ldl_factor_ex(
-    A: Tensor, *, hermitian: bool = False, check_errors: bool = False
+    input: Tensor, *, hermitian: bool = False, check_errors: bool = False
 ) -> return_types.linalg_ldl_factor_ex:
     """(LD, pivots, info): see `linalg.ldl_factor`; info (int32) is 0, or the first place of a 0 on
     D's diagonal. LinAlgError for these with `check_errors`.
     """
     name = "linalg.ldl_factor_ex"
-    made = _ldl(name, A, hermitian)
+    made = _ldl(name, input, hermitian)
     if check_errors:
         raise_for(made[2], errors_factor.singular, name)
     return return_types.linalg_ldl_factor_ex(made)
 
 
 @composed(namespace="linalg", method=False)
-def ldl_factor(A: Tensor, *, hermitian: bool = False) -> return_types.linalg_ldl_factor:
+def ldl_factor(input: Tensor, *, hermitian: bool = False) -> return_types.linalg_ldl_factor:
     """(LD, pivots) of symmetric matrices, or Hermitian ones: P.mT @ A @ P = L @ D @ L.mT (or L.mH),
     with blocks of size 1 and 2 in D, as LAPACK's sytrf and hetrf leave them in the lower triangle.
     The host computes it. LinAlgError for a block of 0.
     """
     name = "linalg.ldl_factor"
-    LD, pivots, info = _ldl(name, A, hermitian)
+    LD, pivots, info = _ldl(name, input, hermitian)
     raise_for(info, errors_factor.singular, name)
     return return_types.linalg_ldl_factor((LD, pivots))
 

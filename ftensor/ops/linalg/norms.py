@@ -73,36 +73,36 @@ def _matrix_norm(
 
 @composed(namespace="linalg", method=False)
 def matrix_norm(
-    A: Tensor, ord: Any = "fro", dim: Sequence[int] = (-2, -1), keepdim: bool = False, *,
+    input: Tensor, ord: Any = "fro", dim: Sequence[int] = (-2, -1), keepdim: bool = False, *,
     dtype: dtype | None = None,
 ) -> Tensor:  # fmt: skip
     """The norm of each matrix in the two dims: "fro", the root of the squares' sum; inf and 1, the
     largest sum of a row's or column's sizes; 2, the largest singular value; "nuc", their sum; with
     a minus, the smallest. Singular values come from the host. RuntimeError for other orders.
     """
-    return _matrix_norm("linalg.matrix_norm", A, ord, dim, keepdim, dtype)
+    return _matrix_norm("linalg.matrix_norm", input, ord, dim, keepdim, dtype)
 
 
 @composed(namespace="linalg", name="norm", method=False)
 def linalg_norm(
-    A: Tensor, ord: Any = None, dim: int | Sequence[int] | None = None, keepdim: bool = False, *,
-    dtype: dtype | None = None,
+    input: Tensor, ord: Any = None, dim: int | Sequence[int] | None = None, keepdim: bool = False,
+    *, dtype: dtype | None = None,
 ) -> Tensor:  # fmt: skip
     """The norm of matrices where `dim` names two dims, else of vectors: `linalg.matrix_norm` and
     `linalg.vector_norm`. Without `ord`, the 2-norm of all elements; without `dim`, of the whole
     tensor, which then has one or two dims.
     """
     name = "linalg.norm"
-    _checked(name, A, dtype)
+    _checked(name, input, dtype)
     dims: Any = (dim,) if isinstance(dim, int) else dim
     if ord is not None and dims is None:
-        if A.ndim not in (1, 2):
-            raise errors_factor.needs_matrices(name, "A", A._shape)
-        dims = (-2, -1) if A.ndim == 2 else (0,)
+        if input.ndim not in (1, 2):
+            raise errors_factor.needs_matrices(name, "input", input._shape)
+        dims = (-2, -1) if input.ndim == 2 else (0,)
     if isinstance(ord, str) and len(dims) != 2:
         raise errors_factor.two_dims(name, dims)
     if ord is not None and len(dims) == 2:
-        return _matrix_norm(name, A, ord, dims, keepdim, dtype)
+        return _matrix_norm(name, input, ord, dims, keepdim, dtype)
     order = 2 if ord is None else ord
-    made: Tensor = f["linalg.vector_norm"](A, order, dims, keepdim, dtype=dtype)
+    made: Tensor = f["linalg.vector_norm"](input, order, dims, keepdim, dtype=dtype)
     return made

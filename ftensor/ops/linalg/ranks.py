@@ -73,13 +73,13 @@ def _pinv(name: str, A: Tensor, atol: Any, rtol: Any, hermitian: bool) -> Tensor
 
 @composed(namespace="linalg", method=False)
 def pinv(
-    A: Tensor, rcond: Any = None, hermitian: bool = False, *, atol: Any = None, rtol: Any = None
+    input: Tensor, rcond: Any = None, hermitian: bool = False, *, atol: Any = None, rtol: Any = None
 ) -> Tensor:
     """The Moore-Penrose inverse of each matrix. Singular values up to `atol` and up to `rtol`
     (`rcond` in its older form) times the largest are taken as 0; without either, `rtol` is the
     dtype's eps times the larger size. `hermitian`: by eigenvalues. The host computes it.
     """
-    return _pinv("linalg.pinv", A, atol, rtol if rcond is None else rcond, hermitian)
+    return _pinv("linalg.pinv", input, atol, rtol if rcond is None else rcond, hermitian)
 
 
 @composed()
@@ -90,14 +90,14 @@ def pinverse(input: Tensor, rcond: float = 1e-15) -> Tensor:
 
 @composed(namespace="linalg", method=False)
 def matrix_rank(
-    A: Tensor, tol: Any = None, hermitian: bool = False, *, atol: Any = None, rtol: Any = None
+    input: Tensor, tol: Any = None, hermitian: bool = False, *, atol: Any = None, rtol: Any = None
 ) -> Tensor:
     """How many singular values of each matrix are above the tolerances (see `linalg.pinv`; `tol`
     is the older form of `atol`), as int64. `hermitian`: sizes of eigenvalues. The host computes
     it.
     """
     name = "linalg.matrix_rank"
-    matrices(name, square=hermitian, A=A)
+    matrices(name, square=hermitian, input=input)
     if tol is not None:
         atol, rtol = tol, 0.0 if rtol is None else rtol
 
@@ -105,30 +105,30 @@ def matrix_rank(
         s = abs(np.linalg.eigvalsh(a)) if hermitian else np.linalg.svd(a, compute_uv=False)
         return _counted(s, low, relative).sum(-1, dtype=np.int64)
 
-    return _with_tolerances(name, A, atol, rtol, run)
+    return _with_tolerances(name, input, atol, rtol, run)
 
 
 @composed(namespace="linalg", method=False)
-def cond(A: Tensor, p: Any = None) -> Tensor:
+def cond(input: Tensor, p: Any = None) -> Tensor:
     """The condition of each matrix: its norm of order `p` (None: 2) times that of its inverse; inf
     where there is none. RuntimeError for orders that `linalg.matrix_norm` doesn't have.
     """
     name = "linalg.cond"
-    matrices(name, A=A)
+    matrices(name, input=input)
     if p is None or p in (2, -2):
-        if 0 in A._shape:
-            return A.new_zeros(A._shape[:-2], dtype=A._dtype.to_real())
-        s = f["linalg.svdvals"](A)
+        if 0 in input._shape:
+            return input.new_zeros(input._shape[:-2], dtype=input._dtype.to_real())
+        s = f["linalg.svdvals"](input)
         made: Tensor = s[..., -1] / s[..., 0] if p == -2 else s[..., 0] / s[..., -1]
         return made
-    matrices(name, square=True, A=A)
+    matrices(name, square=True, input=input)
     norm = f["linalg.matrix_norm"]
-    if 0 in A._shape:
-        return A.new_zeros(A._shape[:-2], dtype=A._dtype.to_real())
-    inverse, info = f["linalg.inv_ex"](A)
+    if 0 in input._shape:
+        return input.new_zeros(input._shape[:-2], dtype=input._dtype.to_real())
+    inverse, info = f["linalg.inv_ex"](input)
     singular = (info != 0).reshape(*info._shape, 1, 1)
     inverse = f.where(singular, float("inf"), inverse)
-    size: Tensor = norm(A, p) * norm(inverse, p)
+    size: Tensor = norm(input, p) * norm(inverse, p)
     return size
 
 
@@ -162,18 +162,18 @@ def _system(name: str, A: Tensor, B: Tensor) -> tuple[Tensor, Tensor, bool]:
 
 @composed(namespace="linalg", method=False)
 def lstsq(
-    A: Tensor, B: Tensor, rcond: float | None = None, *, driver: str | None = None
+    input: Tensor, b: Tensor, rcond: float | None = None, *, driver: str | None = None
 ) -> return_types.linalg_lstsq:
-    """(solution, residuals, rank, singular_values) of A @ X = B with the least squares, and of
+    """(solution, residuals, rank, singular_values) of input @ X = b with the least squares, and of
     these the smallest X. Singular values up to `rcond` times the largest are taken as 0 (None: eps
     times the larger size). What torch's `driver` leaves out has no elements here, too: "gelsy" the
     residuals and singular values, "gels" the ranks and singular values. The host computes it.
     RuntimeError for operands that don't fit.
     """
     name = "linalg.lstsq"
-    if isinstance(A, Tensor) and A.ndim < 2:
-        raise errors_factor.needs_matrices(name, "A", A._shape)
-    A, B, vectors = _system(name, A, B)
+    if isinstance(input, Tensor) and input.ndim < 2:
+        raise errors_factor.needs_matrices(name, "input", input._shape)
+    A, B, vectors = _system(name, input, b)
     if driver not in LSTSQ:
         raise errors_factor.value(name, "driver", driver, "'gels', 'gelsy', 'gelsd' or 'gelss'")
     driver = driver or "gelsy"

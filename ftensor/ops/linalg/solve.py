@@ -43,21 +43,21 @@ def _fit(name: str, A: Tensor, B: Tensor, left: bool = True) -> None:
 
 @composed(namespace="linalg", method=False)
 def solve_triangular(
-    A: Tensor, B: Tensor, *, upper: bool, left: bool = True, unitriangular: bool = False
+    input: Tensor, B: Tensor, *, upper: bool, left: bool = True, unitriangular: bool = False
 ) -> Tensor:
-    """X of A @ X = B, or of X @ A = B where not `left`, for triangular A, of which the other
+    """X of A @ X = B, or of X @ A = B where not `left`, for a triangular A, of which the other
     triangle is not read, nor the diagonal with `unitriangular`. Not checked: a 0 on the diagonal
     gives infinities and NaN. RuntimeError for shapes that don't fit.
     """
     name = "linalg.solve_triangular"
-    matrices(name, "B", square=True, A=A, B=B)
+    matrices(name, "B", square=True, input=input, B=B)
     if B.ndim < 2:
         raise errors_factor.needs_matrices(name, "B", B._shape)
-    _fit(name, A, B, left)
-    A, B = _one_batch(A, B)
+    _fit(name, input, B, left)
+    input, B = _one_batch(input, B)
     if left:
-        return triangular(A, B, upper, PLAIN, unitriangular)
-    return triangular(A, B.mT, upper, TRANSPOSED, unitriangular).mT
+        return triangular(input, B, upper, PLAIN, unitriangular)
+    return triangular(input, B.mT, upper, TRANSPOSED, unitriangular).mT
 
 
 @composed()
@@ -188,9 +188,9 @@ def linalg_lu_solve(
 
 
 @composed()
-def lu_solve(b: Tensor, LU_data: Tensor, LU_pivots: Tensor) -> Tensor:
+def lu_solve(input: Tensor, LU_data: Tensor, LU_pivots: Tensor) -> Tensor:
     """See `linalg.lu_solve`."""
-    return _lu_solve("lu_solve", LU_data, LU_pivots, b)
+    return _lu_solve("lu_solve", LU_data, LU_pivots, input)
 
 
 def _inverse(name: str, A: Tensor) -> tuple[Tensor, Tensor]:
@@ -230,25 +230,28 @@ def inverse(input: Tensor) -> Tensor:
 
 
 @composed()
-def cholesky_solve(input: Tensor, L: Tensor, upper: bool = False) -> Tensor:
-    """X of A @ X = input by the factor that `linalg.cholesky` gave: A = L @ L.mH, or L.mH @ L where
-    it is `upper`. RuntimeError for operands that don't fit.
+def cholesky_solve(input: Tensor, input2: Tensor, upper: bool = False) -> Tensor:
+    """X of A @ X = input by the factor that `linalg.cholesky` gave: A = L @ L.mH, or L.mH @ L
+    where it is `upper`; `input2` is L. RuntimeError for operands that don't fit.
     """
     name = "cholesky_solve"
-    matrices(name, square=True, L=L)
-    matrices(name, input=input, L=L)
-    _fit(name, L, input)
-    L, B = _one_batch(L, input)
+    matrices(name, square=True, input2=input2)
+    matrices(name, input=input, input2=input2)
+    _fit(name, input2, input)
+    input2, B = _one_batch(input2, input)
     return triangular(
-        L, triangular(L, B, upper, ADJOINT if upper else PLAIN), upper, PLAIN if upper else ADJOINT
+        input2,
+        triangular(input2, B, upper, ADJOINT if upper else PLAIN),
+        upper,
+        PLAIN if upper else ADJOINT,
     )
 
 
 @composed()
-def cholesky_inverse(L: Tensor, upper: bool = False) -> Tensor:
+def cholesky_inverse(input: Tensor, upper: bool = False) -> Tensor:
     """The inverse of the matrix whose factor `linalg.cholesky` gave."""
-    matrices("cholesky_inverse", square=True, L=L)
-    return cholesky_solve(identity(L._shape, L), L, upper)
+    matrices("cholesky_inverse", square=True, input=input)
+    return cholesky_solve(identity(input._shape, input), input, upper)
 
 
 # Determinants

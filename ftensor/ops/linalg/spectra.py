@@ -93,19 +93,19 @@ def half(name: str, uplo: Any) -> Any:
 
 
 @composed(namespace="linalg", name="eigh", method=False)
-def eigh(A: Tensor, UPLO: str = "L") -> return_types.linalg_eigh:
+def eigh(input: Tensor, UPLO: str = "L") -> return_types.linalg_eigh:
     """(eigenvalues in ascending order, eigenvectors as columns) of symmetric or Hermitian matrices,
     of which the lower triangle is read, or the upper one (`UPLO="U"`). The host computes them.
     """
     uplo = half("linalg.eigh", UPLO)
-    matrices("linalg.eigh", square=True, A=A)
-    made = on_host("linalg.eigh", lambda a: tuple(np.linalg.eigh(a, uplo)), A, columns=(1,))
+    matrices("linalg.eigh", square=True, input=input)
+    made = on_host("linalg.eigh", lambda a: tuple(np.linalg.eigh(a, uplo)), input, columns=(1,))
     return return_types.linalg_eigh(made)
 
 
 @composed(namespace="linalg", name="eigvalsh", method=False)
-def eigvalsh(A: Tensor, UPLO: str = "L") -> Tensor:
+def eigvalsh(input: Tensor, UPLO: str = "L") -> Tensor:
     """The eigenvalues of symmetric or Hermitian matrices, ascending; see `linalg.eigh`."""
     uplo = half("linalg.eigvalsh", UPLO)
-    matrices("linalg.eigvalsh", square=True, A=A)
-    return on_host("linalg.eigvalsh", lambda a: np.linalg.eigvalsh(a, uplo), A)[0]
+    matrices("linalg.eigvalsh", square=True, input=input)
+    return on_host("linalg.eigvalsh", lambda a: np.linalg.eigvalsh(a, uplo), input)[0]
