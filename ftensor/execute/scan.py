@@ -31,7 +31,7 @@ def scan(op: str, x: Tensor, dim: int) -> tuple[Tensor, ...]:
 
 def prepare(op: str, x: Tensor, dim: int) -> Launch:
     """The launch: one step, or two where few long rows are for all units."""
-    backend, key = x._storage.backend, ScanKey(op, x._dtype)
+    backend, key = x._storage.backend, _key(x._storage.backend, op, x._dtype)
     strides = contiguous_strides(x._shape)
     outputs: tuple[Output, ...] = (Output(x._dtype, x._shape, strides),)
     if SCANS[op].place:
@@ -61,8 +61,14 @@ def prepare(op: str, x: Tensor, dim: int) -> Launch:
     part = -(-n // parts)
     cut = whole._replace(parts=-(-n // part), part=part)
     steps = tuple([_step(backend, key, cut._replace(mode=mode), units) for mode in (1, 0)])
-    totals = items * COLUMNS * cut.parts * x._dtype.compute.itemsize
+    totals = items * COLUMNS * cut.parts * (8 if key.wide else x._dtype.compute.itemsize)
     return Launch(steps, 2, outputs, temporaries=(totals,))
+
+
+def _key(backend: Backend, op: str, of: dtypes.dtype) -> ScanKey:
+    """As torch does it, CPUs and GPUs add float32 and less up in float64."""
+    wide = op in ("cumsum", "cumprod") and of.kind == "f" and of.itemsize < 8
+    return ScanKey(op, of, wide and backend.target.spares_double and backend.properties.has_float64)
 
 
 def _step(backend: Backend, key: ScanKey, g: ScanGeometry, units: int) -> Step:

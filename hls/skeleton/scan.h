@@ -5,6 +5,7 @@
 // Geometry g (long): mode, items, parts, part, n, column blocks, columns, dims, steps from one element to the
 //   next and from one column to the next (in, then out), then shape[dims] of the rows outside, their
 //   strides[dims] in the input and in the output. All in elements.
+// With FT_STATE_TYPE, states and totals are of that type, wider than an element's.
 // Holes: FT_COMBINE(x, y) of the state and an element; with FT_ARG, FT_TAKE(x, y): whether y replaces x, and
 //   `places` gets where the element stands that did.
 #define FT_COLUMNS 16
@@ -14,6 +15,16 @@ FT_FN_ONCE void ft_scan_store(FT_X x, FT_GLOBAL FT_E *p)
     FT_EACH_LANE { FT_LANE(w) = FT_STORED(x); }
     FT_E_PUT(w, p, 1, 1);
 }
+#ifdef FT_STATE_TYPE
+typedef FT_STATE_TYPE FT_STATE_OF;
+#define FT_TO_STATE(x) ((FT_STATE_OF)(x))
+#define FT_FROM_STATE(s) ((FT_X)(s))
+#else
+typedef FT_X FT_STATE_OF;
+#define FT_STATE_TYPE FT_T
+#define FT_TO_STATE(x) (x)
+#define FT_FROM_STATE(s) (s)
+#endif
 #if FT_COMPLEX
 #define FT_TOTAL(p) FT_PAIR(FT_T, (p)[0], (p)[1])
 #define FT_KEEP_TOTAL(x, p) { (p)[0] = (x).re; (p)[1] = (x).im; }
@@ -23,7 +34,7 @@ FT_FN_ONCE void ft_scan_store(FT_X x, FT_GLOBAL FT_E *p)
 #endif
 
 FT_KERNEL void FT_NAME(
-    FT_GLOBAL FT_E *out, FT_GLOBAL long *places, FT_GLOBAL const FT_E *in, FT_GLOBAL FT_T *totals,
+    FT_GLOBAL FT_E *out, FT_GLOBAL long *places, FT_GLOBAL const FT_E *in, FT_GLOBAL FT_STATE_TYPE *totals,
     long out_offset, long places_offset, long in_offset, FT_GLOBAL const long *g FT_UNIT_PARAMS)
 {
     FT_PORT(out, gmem0)
@@ -49,18 +60,18 @@ FT_KERNEL void FT_NAME(
             from += k * shape[dims + d];
             to += k * shape[2 * dims + d];
         }
-        FT_X state[FT_COLUMNS];
+        FT_STATE_OF state[FT_COLUMNS];
         int place[FT_COLUMNS];
         const long before = (long)(item / parts) * FT_COLUMNS * parts;
         int started = 0;
         for (int c = 0; c < FT_COLUMNS; c++) {
-            state[c] = FT_ZERO_X;
+            state[c] = FT_TO_STATE(FT_ZERO_X);
             place[c] = 0;
         }
         if (mode == 0 && p > 0) {
             for (int q = 0; q < p; q++) {
                 for (int c = 0; c < m; c++) {
-                    const FT_X x = FT_TOTAL(totals + (before + (long)q * FT_COLUMNS + c) * FT_PARTS);
+                    const FT_STATE_OF x = FT_TOTAL(totals + (before + (long)q * FT_COLUMNS + c) * FT_PARTS);
                     if (q == 0) {
                         state[c] = x;
                     } else {
@@ -74,7 +85,8 @@ FT_KERNEL void FT_NAME(
             FT_LOOP(elements)
             for (int c = 0; c < m; c++) {
                 FT_PIPELINE
-                const FT_X x = FT_ONE(in + (from + c * in_column) * FT_PARTS);
+                const FT_X element = FT_ONE(in + (from + c * in_column) * FT_PARTS);
+                const FT_STATE_OF x = FT_TO_STATE(element);
 #if FT_ARG
                 if (!started || FT_TAKE(state[c], x)) {
                     state[c] = x;
@@ -88,7 +100,7 @@ FT_KERNEL void FT_NAME(
                     state[c] = x;
                 }
 #endif
-                if (mode == 0) ft_scan_store(state[c], out + (out_offset + to + c * out_column) * FT_PARTS);
+                if (mode == 0) ft_scan_store(FT_FROM_STATE(state[c]), out + (out_offset + to + c * out_column) * FT_PARTS);
             }
             started = 1;
             from += in_step;

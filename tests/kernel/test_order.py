@@ -124,6 +124,20 @@ def test_search(dtype: torch.dtype) -> None:
         )
 
 
+@pytest.mark.parametrize("dtype", [torch.int32, torch.float32, torch.float16])
+def test_isin_of_many(dtype: torch.dtype) -> None:
+    """More tests than are compared with each element; NaN is never there."""
+    x, tests = values((5, 40), dtype), values((50,), dtype, 7)[::2].repeat(3)
+    mine, theirs = ft.from_torch(x), ft.from_torch(tests)
+    assert 0 < int(torch.isin(x, tests).sum()) < x.numel()
+    for invert in (False, True):
+        agree(
+            partial(ft.isin, mine, theirs, invert=invert),
+            partial(torch.isin, x, tests, invert=invert),
+        )
+    assert agree(partial(ft.isin, mine, theirs.long()), partial(torch.isin, x, tests.long()))
+
+
 def test_a_long_sum_is_as_near_as_its_parts() -> None:
     """Errors of rounding grow with the number of terms, and no faster."""
     x = torch.rand(200_000, generator=torch.Generator().manual_seed(3))

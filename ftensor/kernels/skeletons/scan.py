@@ -40,17 +40,18 @@ OPS = Option("scans", tuple(SCANS), words=tuple(SCANS))
 
 @dataclass(frozen=True)
 class ScanKey:
-    """One kernel: an op in a dtype."""
+    """One kernel: an op in a dtype; `wide`, with sums in float64."""
 
     op: str
     dtype: dtype
+    wide: bool = False
     lanes: int = 1
     skeleton = "scan"
 
     @property
     def entry(self) -> str:
         """The kernel's name in the program."""
-        return f"ft_scan_{self.op}_{self.dtype.name}"
+        return f"ft_scan_{self.op}_{self.dtype.name}" + ("_wide" if self.wide else "")
 
 
 def serves(op: str, of: dtype) -> bool:
@@ -110,7 +111,8 @@ class Scan(Skeleton[ScanKey]):
 
     def parameters(self, key: ScanKey) -> tuple[Parameter, ...]:
         """Results and their places, the input, totals of parts; offsets; the geometry."""
-        of, real = element_type(key.dtype), ctype.scalar(key.dtype)
+        of = element_type(key.dtype)
+        real = "double" if key.wide else ctype.scalar(key.dtype)
         return (
             ("*", f"{of} *", "out"),
             ("*", "long *", "places"),
@@ -128,6 +130,7 @@ class Scan(Skeleton[ScanKey]):
         return {
             **element_defines(key.dtype),
             "FT_ARG": int(words.place),
+            **({"FT_STATE_TYPE": "double"} if key.wide else {}),
             "FT_DROPPED_BITS": 0,
             **({"FT_COMBINE(x, y)": "x"} if words.place else {}),
             f"{hole}(x, y)": f"({text})",

@@ -148,10 +148,12 @@ def mvlgamma(input: Tensor, p: int) -> Tensor:
 @op(namespace="linalg", name="vander", method=False)
 def linalg_vander(x: Tensor, *, N: int | None = None) -> Tensor:
     """(..., n) to (..., n, N): the powers 0 to N - 1 of each element, N being n unless it is given.
-    RuntimeError for an N below 2 and bool.
+    RuntimeError for an N below 2, bool, and floating dtypes of 16 bits.
     """
     if x._dtype.kind == "b":
         raise errors_linalg.no_bool("linalg.vander")
+    if x._dtype is not x._dtype.compute:
+        raise errors.dtype_not_supported("linalg.vander", x._dtype)
     x = x if x.ndim else x.reshape(1)
     if N is not None and N <= 1:
         raise errors_linalg.columns(N)

@@ -6,14 +6,16 @@ from typing import Any
 
 from ... import errors
 from ..._tensor import Tensor
-from ...dtypes import get_default_dtype
+from ...dtypes import get_default_dtype, result_type
 from ...errors import arith as errors_arith
 from ...execute.pointwise import pointwise
 from ...rows.catalogue import op
 from ...rows.op import Op, Promote
 from ..bind import add_rows
+from ..compose import f
 
 _BOOL = Promote.ALWAYS_BOOL
+FEW_TESTS = 32  # that `isin` compares with each element
 
 
 def _order(name: str, sign: str, alias: str, doc: str) -> Op:
@@ -136,11 +138,13 @@ def isin(
     out: Tensor | None = None,
 ) -> Tensor:
     """Whether each element is among `test_elements` (with `invert`: is not). One of the two may be
-    a number. Every pair is compared, so the work and memory are the product of both sizes.
+    a number. A few are compared with each; more are sorted, and searched.
     """
     if type(elements) is not Tensor and type(test_elements) is not Tensor:
         raise errors.needs_a_tensor("isin", (elements, test_elements))
     tests, found = test_elements, elements
+    if type(tests) is Tensor and type(found) is Tensor and tests.numel() > FEW_TESTS:
+        return _searched(found, tests, invert, out)
     if type(tests) is Tensor:
         _ordered(tests)
         tests = tests.reshape(-1)
@@ -156,6 +160,18 @@ def isin(
     if invert:
         return pointwise(ROWS[0], (same, False), (), out)
     return same if out is None else pointwise(ROWS[1], (same, False), (), out)
+
+
+def _searched(found: Tensor, tests: Tensor, invert: bool, out: Tensor | None) -> Tensor:
+    _ordered(found)
+    _ordered(tests)
+    if found.device != tests.device:
+        raise errors.different_devices("isin", (found.device, tests.device))
+    of = result_type(found, tests)
+    row = f.sort(tests.reshape(-1).to(of))[0]
+    values = found.to(of)
+    at = f.searchsorted(row, values).clamp(max=row._shape[0] - 1)
+    return pointwise(ROWS[int(invert)], (row[at], values), (), out)
 
 
 def _ordered(x: Tensor) -> None:
