@@ -1011,7 +1011,7 @@ def isfinite(input: _Tensor) -> _Tensor:
     """Whether the value is neither infinite nor NaN."""
 def isin(elements: Any, test_elements: Any, *, assume_unique: _bool=False, invert: _bool=False, out: _Tensor | None=None) -> _Tensor:
     """Whether each element is among `test_elements` (with `invert`: is not). One of the two may be
-    a number. Every pair is compared, so the work and memory are the product of both sizes.
+    a number. A few are compared with each; more are sorted, and searched.
     """
 def isinf(input: _Tensor) -> _Tensor:
     """Whether the value is infinite."""

@@ -175,7 +175,7 @@ def tensorsolve(input: _Tensor, other: _Tensor, dims: Sequence[_int] | None=None
     """
 def vander(x: _Tensor, *, N: _int | None=None) -> _Tensor:
     """(..., n) to (..., n, N): the powers 0 to N - 1 of each element, N being n unless it is given.
-    RuntimeError for an N below 2 and bool.
+    RuntimeError for an N below 2, bool, and floating dtypes of 16 bits.
     """
 def vecdot(x: _Tensor, y: _Tensor, *, dim: _int=-1, out: _Tensor | None=None) -> _Tensor:
     """`vdot` along a dim, of tensors that broadcast."""
