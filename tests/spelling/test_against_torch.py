@@ -188,3 +188,14 @@ def test_a_choice_goes_to_an_output_of_its_own_dtype(to: str) -> None:
         f"L.where(L.ones(3) > 0, L.ones(3), L.zeros(3), out=L.empty(3, dtype=L.{to}))",
         to == "float32",
     )
+
+
+@pytest.mark.parametrize("call", ["index_add_", "index_reduce_", "index_copy_"])
+@pytest.mark.parametrize("source", [(), (1,), (1, 1), (2,)])
+@pytest.mark.parametrize("shape", [(), (1,), (3,)])
+@pytest.mark.filterwarnings("ignore:index_reduce")
+def test_what_is_added_at_an_index_has_the_shape_that_fits(
+    call: str, source: tuple[int, ...], shape: tuple[int, ...]
+) -> None:
+    last = ", 'amax'" if call == "index_reduce_" else ""
+    both(f"L.ones({shape}).{call}(0, L.tensor([0]), L.ones({source}){last})")

@@ -82,10 +82,9 @@ def _check_added(name: str, input: Any, dim: Any, index: Any, source: Any) -> in
     count = lifted(source)._shape[dim]
     if count != index.numel():
         raise errors_index.source_count(name, count, index.numel(), RuntimeError)
-    if input._shape or source.numel() != 1:
-        rest = put_at(input._shape, dim, count) if input._shape else ()
-        if input.ndim != source.ndim or rest != source._shape:
-            raise errors_index.source_shape(name, source._shape, input._shape, dim)
+    rest = put_at(input._shape, dim, count) if input._shape else ()
+    if rest != source._shape:
+        raise errors_index.source_shape(name, source._shape, input._shape, dim)
     return dim
 
 
