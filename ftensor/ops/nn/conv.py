@@ -1,12 +1,13 @@
 """Convolutions and transposed convolutions over one, two and three dims.
 
-Both are sums of products over windows of a padded input; the windows are views, never copies. A
-transposed one is the convolution of the input, `stride - 1` zeros between its elements, with the
-weight turned around.
+Both are sums of products over windows of a padded input. The windows are views; of many products, a
+block of them at a time is copied for a product of matrices. A transposed one is the convolution of
+the input, `stride - 1` zeros between its elements, with the weight turned around.
 """
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable
 from typing import Any
 
@@ -15,6 +16,7 @@ from ...dtypes import int64
 from ...errors import not_implemented_for
 from ...errors import spatial as errors
 from ...execute import memory
+from ...execute.matmul import gemm
 from ...execute.reduce import fold
 from ...iterator.shape import Ints, numel
 from ...rows.catalogue import Entry, op, register
@@ -22,6 +24,10 @@ from ..compose import f
 from ..linalg.product import DOT, check
 from .activation import SPACE
 from .windows import covered, each, laid_out, padded, windows
+
+# From as many filters and products on, windows are laid out as the columns of a matrix, at most so
+# many elements at a time.
+FILTERS, TERMS, BLOCK = 4, 1 << 18, 1 << 17
 
 
 def _checked(
@@ -56,6 +62,42 @@ def _checked(
         raise errors.bias_shape(name, filters, bias._shape)
 
 
+def _by_columns(seen: Tensor, weight: Tensor, bias: Tensor | None, shape: Ints) -> Tensor:
+    """The same as products of matrices: the elements under the kernel are laid out as columns, a
+    block of windows at a time, so that no more than the block's are ever there.
+    """
+    groups, filters, channels, *kernel = weight._shape
+    n = len(kernel)
+    batch, rows = shape[0], shape[2]
+    depth, row, plane = channels * numel(tuple(kernel)), numel(shape[3:]), numel(shape[2:])
+    made = memory.new(shape, seen._dtype, seen._storage.device)
+    matrices = weight.reshape(1, groups, filters, depth)
+    samples = max(1, BLOCK // (groups * depth * plane))
+    some = max(1, min(rows, BLOCK // (groups * depth * row)))
+    steps = seen._strides
+    order = (0, 1, *range(n + 2, 2 * n + 2), *range(2, n + 2))
+    for s, r in itertools.product(range(0, batch, samples), range(0, rows, some)):
+        many, high = min(samples, batch - s), min(some, rows - r)
+        under = seen._view(
+            (many, seen._shape[1], high, *seen._shape[3:]),
+            steps,
+            seen._offset + s * steps[0] + r * steps[2],
+        )
+        columns = under.permute(order).contiguous().reshape(many, groups, depth, high * row)
+        size = (many, groups, filters, high * row)
+        out = made._view(
+            size,
+            (groups * filters * plane, filters * plane, plane, 1),
+            s * groups * filters * plane + r * row,
+        )
+        summand = None
+        if bias is not None:
+            own = bias._strides[0]
+            summand = bias._view(size, (0, own * filters, own, 0), bias._offset)
+        gemm(out, matrices, columns, summand)
+    return made
+
+
 def _contracted(
     x: Tensor, weight: Tensor, bias: Tensor | None, stride: Ints, dilation: Ints
 ) -> Tensor:
@@ -69,6 +111,8 @@ def _contracted(
     if not numel(shape):
         return memory.new(shape, x._dtype, x._storage.device)
     seen = windows(x, counts, kernel, stride, dilation)
+    if filters >= FILTERS and numel(shape) * channels * numel(tuple(kernel)) >= TERMS:
+        return _by_columns(seen, weight, bias, shape)
     batch, channel, *rest = seen._strides
     # (N, groups, O, *counts, C, *kernel), one filter for all windows, one window for all filters.
     apart = seen._view(
