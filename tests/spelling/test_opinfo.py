@@ -47,6 +47,8 @@ LEFT_OUT |= {
     "linalg.eigh torch.complex64": "eigenvectors are known up to a factor of size 1",
     "linalg.lstsq.grad_oriented": "its samples are more than an argument's tensors",
     "linalg.pinv.singular": "its samples are the factors of what is inverted",
+    "svd_lowrank": "its samples are the factors of its matrix",
+    "pca_lowrank": "its samples are the factors of its matrix",
     "matrix_exp torch.bfloat16": "torch has NaN where its own coefficients of 16 bits fail",
 }
 # The database passes these arguments in an order of its own.
