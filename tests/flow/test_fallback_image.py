@@ -65,3 +65,41 @@ def test_a_program_runs_without_exp_in_the_image(tmp_path: Path) -> None:
     assert (
         silent.returncode == 0 and silent.stdout == done.stdout and "Warning" not in silent.stderr
     )
+
+
+FACTORS = """
+[[kernel]]
+ops = ["copy"]
+dtypes = ["float32"]
+layouts = ["linear", "strided"]
+
+[[kernel]]
+ops = ["dense_cholesky"]
+dtypes = ["float32"]
+"""
+FACTORING = """
+import ftensor as ft
+x = ft.tensor([[4.0, 2.0], [2.0, 10.0]])
+print(ft.linalg.cholesky(x).tolist())
+print(ft.cholesky_solve(ft.tensor([[8.0], [22.0]]), ft.linalg.cholesky(x)).tolist())
+print(ft.linalg.svdvals(ft.tensor([[3.0, 0.0], [0.0, 4.0]])).tolist())
+found = {row.op: (row.calls, row.copies) for row in ft.fallback_report()}
+print([found.get(op) for op in ("dense_cholesky", "dense_solve", "linalg.svdvals")])
+"""
+
+
+def test_matrices_are_factored_by_an_image(tmp_path: Path) -> None:
+    """It has Cholesky's factors; the triangles that it lacks, and what NumPy does, are counted."""
+    (tmp_path / "factors.toml").write_text(FACTORS)
+    (tmp_path / "program.py").write_text(FACTORING)
+    root = str(Path(__file__).parents[2])
+    path = os.pathsep.join(filter(None, [root, os.environ.get("PYTHONPATH", "")]))
+    build = ("-m", "ftensor", "build", "--target", "csim", "--inventory", "factors.toml")
+    made = run(tmp_path, *build, "--out", "image", PYTHONPATH=path)
+    assert made.returncode == 0, made.stderr
+    image = {"FTENSOR_DEVICE": "csim", "FTENSOR_IMAGE": "image/factors.xclbin"}
+    done = run(tmp_path, "program.py", **image, FTENSOR_FALLBACK="silent", PYTHONPATH=path)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.splitlines() == [
+        "[[2.0, 0.0], [1.0, 3.0]]", "[[1.0], [2.0]]", "[4.0, 3.0]", "[None, (2, 8), (1, 2)]",
+    ]  # fmt: skip
