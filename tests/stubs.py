@@ -22,6 +22,7 @@ import ftensor as ft
 from ftensor.ops.bind import Namespace
 from ftensor.rows.catalogue import ENTRIES
 from ftensor.rows.spelling import signature_text
+from tests.ops_page import PAGE, ops_page
 from tests.torch_signatures import FILE, torch_signatures
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -259,6 +260,7 @@ def main() -> int:
         file.write_text(text)
     (ROOT / "ftensor" / "errors" / "torch_names.txt").write_text(torch_names())
     FILE.write_text(torch_signatures())
+    PAGE.write_text(ops_page())
     return 0
 
 

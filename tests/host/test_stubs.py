@@ -14,6 +14,7 @@ import ftensor as ft
 from ftensor.ops.bind import Namespace
 from ftensor.rows.catalogue import ENTRIES
 
+from ..ops_page import PAGE, ops_page
 from ..stubs import ROOT, stubs, torch_names
 
 PACKAGE = ROOT / "ftensor"
@@ -133,6 +134,11 @@ def test_signatures_show_types_without_quotes() -> None:
             if inspect.isfunction(value) and not name.startswith("_"):
                 text = str(inspect.signature(value))
                 assert ": '" not in text and "-> '" not in text, name
+
+
+def test_the_page_of_ops_is_that_of_the_catalogue() -> None:
+    assert PAGE.read_text() == ops_page(), "write it again by `make stubs`"
+    assert "| `svd` | NumPy |" in ops_page() and "| `add` | here | all |" in ops_page()
 
 
 def test_torch_names_are_those_of_torch() -> None:

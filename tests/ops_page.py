@@ -1,0 +1,158 @@
+"""docs/ops.md: which of torch's ops are here, where they are computed, and for which dtypes.
+
+`make stubs` writes it from the catalogue and torch's names.
+"""
+
+from __future__ import annotations
+
+import inspect
+import operator
+import re
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import ftensor as ft
+from ftensor import dtypes
+from ftensor.errors.absent import torch_names
+from ftensor.execute import by_numpy
+from ftensor.rows.catalogue import ENTRIES, Entry
+from ftensor.rows.op import Op, Promote, Reduce, dtypes_through
+
+PAGE = Path(__file__).parents[1] / "docs" / "ops.md"
+SPACES = ("", "nn.functional", "linalg", "fft", "special", "signal.windows")
+# Of quantized and sparse tensors, gradients, torch's own switches and parts of its layers.
+FOREIGN = re.compile(
+    r".*(quant|sparse|autocast|grad|backward|torch_function|boolean_dispatch|_hook|shared?_)"
+    r"|q_|qscheme|batch_norm_|(is_)?coalesce|(ccol|crow|col|row)_indices|indices|values$"
+    r"|hspmm|s?smm|sspaddmm|dense_dim|int_repr|reinforce|record_stream|pin_memory|is_distributed"
+    r"|storage|module_load|native_channel_shuffle|to_dense|to_padded|slice_inverse|assert_"
+    r"|(symeig|eig|lstsq|solve)$|is_inference|get_device|from_file|is_shared|.*(obs_|qparams)"
+)
+WORDS = {"fft": "fft_", "linalg": "linalg_", "special": "special_"}
+HEAD = """\
+# Which of torch's ops are here
+
+Written by `make stubs` from the catalogue and from the names of torch's functions. An op is
+    r".*(quant|sparse|autocast|grad|backward|torch_function|boolean_disp|_hook|shared?_)"
+cases, with copies that `ft.fallback_report()` counts. The dtypes are those that its kernels serve;
+none are named where an op is made of others, whose dtypes it takes. What is for quantized tensors,
+sparse ones and gradients is left out: ftensor has none. What differs in a call or a result stands
+in [differences.md](differences.md).
+
+| namespace of torch | here | by NumPy | missing |
+|---|---|---|---|
+"""
+KINDS = {"b": "bool", "u": "integers", "i": "integers", "f": "floating point", "c": "complex"}
+ALL = [d for name in dir(ft) if isinstance(d := getattr(ft, name), dtypes.dtype)]
+DTYPES = sorted(set(ALL), key=lambda d: ("buifc".index(d.kind), d.itemsize, d.name))
+
+
+def on_host(call: Any, seen: set[Any]) -> bool:
+    """Whether a function, or one that it calls by name, can leave its work to NumPy."""
+    call = inspect.unwrap(call) if callable(call) else call
+    if call is by_numpy.by_numpy:
+        return True
+    if not inspect.isfunction(call) or call in seen or "ftensor" not in str(call.__module__):
+        return False
+    seen.add(call)
+    codes = [call.__code__]
+    for code in codes:
+        codes += [c for c in code.co_consts if inspect.iscode(c)]
+    names = {name for code in codes for name in code.co_names}
+    called = [call.__globals__.get(name) for name in names]
+    if "f" in names:  # the catalogue's functions: f["linalg.svd"](...)
+        keys = [c for code in codes for c in code.co_consts if isinstance(c, str)]
+        called += [ENTRIES[key].call for key in [*keys, *names] if key in ENTRIES]
+    return any(on_host(one, seen) for one in called)
+
+
+def serves(row: Op | Reduce, of: dtypes.dtype) -> bool:
+    """Whether a row has a kernel for a dtype."""
+    if isinstance(row, Reduce):
+        return row.serves(of.kind)
+    if row.promote is Promote.REAL_TO_COMPLEX and of.kind not in "fc":
+        return False  # integers have no complex dtype
+    compute = dtypes_through(row.promote, of)[0]
+    return of.name not in row.refuses and bool(row.expression(compute.compute))
+
+
+def taken(entry: Entry) -> str:
+    """The dtypes that an op takes, by kinds where it takes all of a kind."""
+    rows = [entry.row] if entry.row else list(entry.rows)
+    if not rows:
+        return ""
+    good = {d for d in DTYPES if any(serves(row, d) for row in rows)}
+    if len(good) == len(DTYPES):
+        return "all"
+    words = []
+    for kind in dict.fromkeys(KINDS.values()):
+        of_kind = [d for d in DTYPES if KINDS[d.kind] == kind]
+        here = [d.name for d in of_kind if d in good]
+        words += [kind] if len(here) == len(of_kind) else here
+    return ", ".join(words)
+
+
+def of_torch(path: str) -> list[str]:
+    """The names of torch's ops in a namespace: what has a schema, or is a function on tensors."""
+    import torch
+
+    owner = operator.attrgetter(path)(torch) if path else torch
+    ours = operator.attrgetter(path)(ft) if path else ft
+    names = []
+    for word in sorted(torch_names()):
+        space, _, name = word.rpartition(".")
+        if space == path and name.endswith("()"):
+            name = name[:-2]
+            of_python = inspect.isfunction(getattr(owner, name))
+            place = getattr(getattr(owner, name), "__module__", "") or ""
+            schemas = torch._C._jit_get_schemas_for_operator(f"aten::{WORDS.get(path, '')}{name}")
+            if FOREIGN.match(name) and there(ours, name) is None:
+                continue
+            if schemas or (of_python and (path or place == "torch.functional")):
+                names.append(name)
+    return names
+
+
+def there(owner: Any, name: str) -> Callable[..., Any] | None:
+    """ftensor's function, method or property of a name."""
+    try:
+        value = inspect.getattr_static(owner, name) if owner is ft.Tensor else getattr(owner, name)
+    except AttributeError:
+        return None
+    return value if callable(value) else getattr(value, "fget", None)
+
+
+def line(names: list[str]) -> str:
+    return ", ".join(f"`{name}`" for name in names) + "\n"
+
+
+def section(path: str) -> tuple[str, str]:
+    """(the row of the first table, the section) of a namespace."""
+    owner = operator.attrgetter(path)(ft) if path else ft
+    found = {name: there(owner, name) for name in of_torch(path)}
+    here = {name: call for name, call in found.items() if call is not None}
+    entries = {inspect.unwrap(e.call): e for e in ENTRIES.values()}
+    host = [name for name, call in here.items() if on_host(call, set())]
+    missing = [name for name in found if name not in here]
+    title = f"torch.{path}" if path else "torch"
+    counts = f"| [{title}](#{title.replace('.', '').lower()}) | {len(here) - len(host)} | "
+    counts += f"{len(host)} | {len(missing)} |"
+    parts = [f"\n## {title}\n"]
+    if path == "Tensor":
+        parts += ["Methods that are here, computed as the functions of their names:\n"]
+        parts += [line([*here])]
+    else:
+        parts.append("| op | computed by | dtypes |\n|---|---|---|")
+        for name, call in here.items():
+            entry = entries.get(inspect.unwrap(call))
+            by = "NumPy" if name in host else "here"
+            parts.append(f"| `{name}` | {by} | {taken(entry) if entry else ''} |")
+        parts.append("")
+    return counts, "\n".join([*parts, *(["Missing:\n", line(missing)] if missing else [])])
+
+
+def ops_page() -> str:
+    """The page's text."""
+    made = [section(path) for path in (*SPACES[:1], "Tensor", *SPACES[1:])]
+    return HEAD + "\n".join(counts for counts, _ in made) + "\n" + "".join(t for _, t in made)
