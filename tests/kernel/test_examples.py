@@ -17,10 +17,10 @@ pytest.importorskip("sklearn")
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
 
 
-def run(name: str, *arguments: str | Path) -> str:
+def run(name: str, *arguments: str | Path, cwd: Path | None = None) -> str:
     """The output of an example, run from another folder than its own."""
     command = [sys.executable, str(EXAMPLES / name), *map(str, arguments)]
-    cwd = next(Path(a) for a in arguments if isinstance(a, Path))
+    cwd = cwd or next(Path(a) for a in arguments if isinstance(a, Path))
     # The checkout's ftensor, whatever the environment has installed.
     env = os.environ | {"PYTHONPATH": str(EXAMPLES.parent)}
     done = subprocess.run(command, cwd=cwd, env=env, text=True, capture_output=True)
@@ -78,3 +78,15 @@ def test_photo(tmp_path: Path, image: str) -> None:
     assert strength[change > 60].mean() > 4 * strength[change < 5].mean()
     dark = before.mean(2) < 80
     assert mapped[dark].mean() > before[dark].mean() + 5
+
+
+def test_a_network_trained_by_torch(tmp_path: Path) -> None:
+    """The probabilities are torch's, and name most digits rightly."""
+    pytest.importorskip("torch", reason="torch trains the network")
+    import ftensor as ft
+
+    output = run("cnn.py", "--epochs", "6", cwd=tmp_path)
+    assert f"ftensor's device: {ft.fpga.get_device_name()}" in output
+    found = re.search(r"accuracy on 797 digits: ([\d.]+)\n.*probabilities: ([\d.e-]+)\n", output)
+    assert found, output
+    assert float(found[1]) > 0.7 and float(found[2]) < 1e-5
