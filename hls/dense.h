@@ -1,5 +1,13 @@
 // Elements and columns of matrices, for factors and solutions. Matrices lie column after column: element
 // (i, j) is the one at i + j * lead. An element (ft_one) is a scalar, whatever the lanes.
+// The functions that v++ has hardware for are those of a namespace.
+#ifdef FT_MATH
+#define FT_ROOT(x) FT_MATH::sqrt(x)
+#define FT_SIZE(x) FT_MATH::fabs(x)
+#else
+#define FT_ROOT(x) sqrt(x)
+#define FT_SIZE(x) fabs(x)
+#endif
 #if FT_COMPLEX
 #define FT_PARTS 2
 typedef struct { FT_T re, im; } ft_one;
@@ -25,7 +33,7 @@ FT_FN_ONCE ft_one ft_times(ft_one x, ft_one y)
 // By Smith's method: no square that could leave the range.
 FT_FN_ONCE ft_one ft_over(ft_one x, ft_one y)
 {
-    if (fabs(y.re) >= fabs(y.im)) {
+    if (FT_SIZE(y.re) >= FT_SIZE(y.im)) {
         const FT_T r = y.im / y.re, d = y.re + y.im * r;
         return ft_pair_of((x.re + x.im * r) / d, (x.im - x.re * r) / d);
     }
@@ -57,7 +65,7 @@ FT_FN_ONCE ft_one ft_turned_if(int conjugate, ft_one x)
 #define FT_AT(p, i) ((p) + FT_PARTS * (long)(i))
 #define FT_REAL_ONE(x) ft_pair_of(x, 0)
 // The size by which LAPACK chooses a pivot.
-FT_FN_ONCE FT_T ft_size(ft_one x) { return fabs(ft_re(x)) + fabs(ft_im(x)); }
+FT_FN_ONCE FT_T ft_size(ft_one x) { return FT_SIZE(ft_re(x)) + FT_SIZE(ft_im(x)); }
 
 // Lanes go along a column where memory may be accessed anywhere; the rest of it, one by one.
 #if FT_LANES > 1

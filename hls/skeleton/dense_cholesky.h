@@ -19,7 +19,7 @@ FT_KERNEL void FT_NAME(FT_GLOBAL FT_T *a, FT_GLOBAL int *info, long a_offset, lo
             const FT_T square = ft_re(ft_get(column, j));
             if (failed == 0 && !(square > 0)) failed = j + 1;
             if (failed == 0) {
-                const FT_T root = sqrt(square);
+                const FT_T root = FT_ROOT(square);
                 ft_set(FT_REAL_ONE(root), column, j);
                 FT_LOOP(scale)
                 for (int i = j + 1; i < n; i++) {

@@ -18,10 +18,10 @@ FT_KERNEL void FT_NAME(FT_GLOBAL FT_T *a, FT_GLOBAL FT_T *tau, long a_offset, lo
             for (int i = j + 1; i < m; i++) {
                 FT_PIPELINE
                 const ft_one y = ft_get(column, i);
-                const FT_T re = fabs(ft_re(y)), im = fabs(ft_im(y)), size = re > im ? re : im;
+                const FT_T re = FT_SIZE(ft_re(y)), im = FT_SIZE(ft_im(y)), size = re > im ? re : im;
                 below = size > below || size != size ? size : below;
             }
-            const FT_T re = fabs(ft_re(alpha)), im = fabs(ft_im(alpha)), own = re > im ? re : im;
+            const FT_T re = FT_SIZE(ft_re(alpha)), im = FT_SIZE(ft_im(alpha)), own = re > im ? re : im;
             most = own > below ? own : below;
             ft_one factor = FT_REAL_ONE(0);
             if (below != 0 || ft_im(alpha) != 0) {
@@ -33,7 +33,7 @@ FT_KERNEL void FT_NAME(FT_GLOBAL FT_T *a, FT_GLOBAL FT_T *tau, long a_offset, lo
                     const FT_T u = ft_re(y) / most, v = ft_im(y) / most;
                     sum += u * u + v * v;
                 }
-                const FT_T length = most * sqrt(sum), beta = ft_re(alpha) >= 0 ? -length : length;
+                const FT_T length = most * FT_ROOT(sum), beta = ft_re(alpha) >= 0 ? -length : length;
                 factor = ft_pair_of((beta - ft_re(alpha)) / beta, -ft_im(alpha) / beta);
                 const ft_one first = ft_minus(alpha, FT_REAL_ONE(beta));
                 FT_LOOP(scale)
