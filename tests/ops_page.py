@@ -34,8 +34,8 @@ HEAD = """\
 # Which of torch's ops are here
 
 Written by `make stubs` from the catalogue and from the names of torch's functions. An op is
-    r".*(quant|sparse|autocast|grad|backward|torch_function|boolean_disp|_hook|shared?_)"
-cases, with copies that `ft.fallback_report()` counts. The dtypes are those that its kernels serve;
+computed *here*, by kernels on the device or as a view, or by *NumPy*: on the host, always or in
+some cases, with copies that `ft.fallback_report()` counts. The dtypes are those that its kernels serve;
 none are named where an op is made of others, whose dtypes it takes. What is for quantized tensors,
 sparse ones and gradients is left out: ftensor has none. What differs in a call or a result stands
 in [differences.md](differences.md).
