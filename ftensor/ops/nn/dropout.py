@@ -9,6 +9,7 @@ from ... import dtypes, errors
 from ..._tensor import Tensor
 from ...errors import random as errors_random
 from ...execute.copy import into
+from ...execute.memory import new_like
 from ...rows.catalogue import op
 from ..compose import f
 from ..random.draw import ALPHA_DROPOUT, DROPOUT, RRELU, drawn
@@ -249,7 +250,7 @@ def _random_slopes(
     if not training:
         made = f["nn.functional.leaky_relu"](input, (lower + upper) / 2)
         return into("rrelu", out, made)
-    made = f.empty_like(input) if out is None else out
+    made = new_like(input, input._shape) if out is None else out
     numbers = (float(lower), float(upper - lower))
     return drawn("rrelu", RRELU, numbers, made, generator, (input,))
 

@@ -13,13 +13,14 @@ from ...errors import creation as errors_creation
 from ...errors import random as errors_random
 from ...execute.by_numpy import by_numpy
 from ...execute.copy import into
-from ...execute.memory import new, new_like
+from ...execute.memory import new
+from ...execute.output import sized
 from ...random import generator_for
 from ...rows.catalogue import op
 from ..compose import composed, f
 from ..create.factory import Told, factory
 from ..view.arguments import as_int, layout
-from .draw import CHANCES, INTEGERS, drawn
+from .draw import BELOW, CHANCES, INTEGERS, drawn
 from .fill import chance, exponential_, probability
 
 
@@ -28,7 +29,7 @@ def randperm(told: Told, n: int, *, generator: Any = None, out: Tensor | None = 
     """The integers below `n` in a random order, each of equal probability; int64 unless another
     dtype is given. RuntimeError for a dtype that cannot tell them apart.
 
-    Random keys of 64 bits are drawn on the device and put in order on the host.
+    It is the order of random keys of 64 bits.
     """
     count = as_int(n, "randperm", "n")
     if count < 0:
@@ -42,8 +43,7 @@ def randperm(told: Told, n: int, *, generator: Any = None, out: Tensor | None = 
         raise errors_random.permutation_dtype(count, of)
     keys = new((count,), dtypes.int64, made._storage.device)
     drawn("randperm", INTEGERS, (0, 0), keys, generator)
-    (order,) = by_numpy("randperm", lambda k: np.argsort(k, kind="stable"), (keys,))
-    return made.copy_(order)
+    return made.copy_(f.argsort(keys, stable=True))
 
 
 @op(
@@ -65,7 +65,7 @@ def bernoulli(
         return chance(f.empty_like(input), probability("bernoulli", p), generator)
     if input._dtype.kind != "f":
         raise errors.not_implemented_for("bernoulli", input._dtype)
-    made = f.empty_like(input) if out is None else f.resize_(out, *input._shape)
+    made = f.empty_like(input) if out is None else sized(out, input._shape)
     return drawn("bernoulli", CHANCES, (), made, generator, (input,))
 
 
@@ -76,8 +76,9 @@ def multinomial(
     """Indices of categories, drawn with the probabilities that a row of `input` holds (they need
     not sum to 1): `num_samples` for each row, as int64.
 
-    One draw is the largest of the probabilities divided by exponential numbers. Several are drawn
-    on the host, from random numbers of the device.
+    Without `replacement` the categories of the largest probabilities divided by exponential
+    numbers are taken; with it, sums of the probabilities as integers (to 2**-37 of the largest, and
+    exactly for few categories) are searched for random ones below the last.
 
     RuntimeError for rows that are no probabilities, for an input of more than 2 dims, or of
     integers, and for more draws without `replacement` than there are categories.
@@ -91,38 +92,22 @@ def multinomial(
     if count <= 0 or (not replacement and count > input._shape[-1]):
         raise errors_random.sample_count(count, input._shape[-1])
     weights = input.float() if input._dtype.itemsize == 2 else input
-    sums = weights.sum(-1)
-    wrong = (weights < 0).any() | ~((sums > 0) & (sums < float("inf"))).all()
-    if bool(wrong):
+    most = weights.amax(-1, keepdim=True)
+    if bool((weights < 0).any() | ~((most > 0) & (most < float("inf"))).all()):
         raise errors_random.bad_weights()
-    if count == 1 or not replacement:
-        waits = exponential_(new_like(weights, weights._shape), generator=generator)
-        race = weights / waits
+    shares = weights / most
+    if not replacement or count == 1:
+        waits = exponential_(f.empty_like(shares), generator=generator)
+        race = shares / waits
         if count == 1:
             return race.argmax(-1, keepdim=True)
-        (found,) = by_numpy("multinomial", _largest, (race,), count)
-        return found
-    where = (*input._shape[:-1], count)
-    keys = new(where, dtypes.int64, input._storage.device)
-    drawn("multinomial", INTEGERS, (0, 1 << 53), keys, generator)
-    (found,) = by_numpy("multinomial", _first_beyond, (weights, keys))
-    return found
-
-
-def _largest(values: Any, count: int) -> Any:
-    """The places of the largest values of each row, the largest first."""
-    return np.ascontiguousarray(np.argsort(-values, axis=-1, kind="stable")[..., :count])
-
-
-def _first_beyond(weights: Any, keys: Any) -> Any:
-    """For each key of 53 bits the first place where the share of the row's sum is above it."""
-    sums = np.cumsum(weights.astype(np.float64), axis=-1)
-    found = np.empty(keys.shape, np.int64)
-    for row in np.ndindex(keys.shape[:-1]):
-        wanted = keys[row] * 2.0**-53 * sums[row][-1]
-        last = np.flatnonzero(weights[row])[-1]
-        found[row] = np.minimum(np.searchsorted(sums[row], wanted, side="right"), last)
-    return found
+        return f.topk(race, count)[1]
+    # All sums are below 2**62, and so is each share's part in them.
+    room = 61 - max(input._shape[-1] - 1, 0).bit_length()
+    sums = f.cumsum((shares * 2.0**room).long(), -1)
+    ends = sums[..., -1:].expand(*input._shape[:-1], count)
+    keys = drawn("multinomial", BELOW, (), f.empty_like(ends), generator, (ends,))
+    return f.searchsorted(sums, keys, right=True)
 
 
 def _numpys(function: str, generator: Any, input: Tensor) -> np.random.Generator:

@@ -41,9 +41,11 @@ INTEGERS = _row(
     "integers", f"low + ftr_below(range, FT_POSITION, {_STREAM})", ("low", "range"),
     promote=Promote.COUNT, any_out=True, only=("b", "u", "i", "f"),
 )  # fmt: skip
+# Of a tensor's elements: integers below each, ones of such probabilities, what is dropped.
+BELOW = _row("below", f"ftr_below(a, FT_POSITION, {_STREAM})", (), "a", promote=Promote.COUNT,
+             only=("int64",))  # fmt: skip
 CHANCE = _row("chance", f"ftr_happens({_WORD}, p) ? K(1) : K(0)", ("p",),
               only=("b", "u", "i", "f"))  # fmt: skip
-# Of a tensor's elements: probabilities, and values that are dropped or scaled.
 CHANCES = _row("chances", f"ftr_happens({_WORD}, a) ? K(1) : K(0)", (), "a", any_out=True)
 DROPOUT = _row("dropout", f"a * (ftr_happens({_WORD}, keep) ? gain : K(0))", ("keep", "gain"), "a")
 ALPHA_DROPOUT = _row(
@@ -52,8 +54,10 @@ ALPHA_DROPOUT = _row(
 )  # fmt: skip
 RRELU = _row("rrelu", f"a <= K(0) ? a * (low + span * ftr_uniform({_WORD})) : a",
              ("low", "span"), "a")  # fmt: skip
-enter(__name__, UNIFORM, NORMAL, LOG_NORMAL, EXPONENTIAL, CAUCHY, GEOMETRIC, INTEGERS, CHANCE,
-      CHANCES, DROPOUT, ALPHA_DROPOUT, RRELU)  # fmt: skip
+enter(
+    __name__, UNIFORM, NORMAL, LOG_NORMAL, EXPONENTIAL, CAUCHY, GEOMETRIC, INTEGERS, BELOW, CHANCE,
+    CHANCES, DROPOUT, ALPHA_DROPOUT, RRELU,
+)  # fmt: skip
 
 
 def drawn(
