@@ -13,20 +13,25 @@
 #define FTR_MOST 0x7FFFFFFF
 #endif
 
-FT_FN_ONCE void ftr_philox(FT_VEC(uint) *c, FT_VEC(uint) k0, FT_VEC(uint) k1)
-{
-    FT_UNROLL
-    for (int round = 0; round < 10; round++) {
-        const FT_VEC(ulong) p = FT_CONVERT(ulong, c[0]) * (FT_VEC(ulong))(0xD2511F53u);
-        const FT_VEC(ulong) q = FT_CONVERT(ulong, c[2]) * (FT_VEC(ulong))(0xCD9E8D57u);
-        c[0] = FT_CONVERT(uint, q >> 32) ^ c[1] ^ k0;
-        c[1] = FT_CONVERT(uint, q & (FT_VEC(ulong))(0xFFFFFFFFu));
-        c[2] = FT_CONVERT(uint, p >> 32) ^ c[3] ^ k1;
-        c[3] = FT_CONVERT(uint, p & (FT_VEC(ulong))(0xFFFFFFFFu));
-        k0 = k0 + (FT_VEC(uint))(0x9E3779B9u);
-        k1 = k1 + (FT_VEC(uint))(0xBB67AE85u);
+#define FTR_PHILOX(name, UINT, ULONG, to_uint, to_ulong)                                          \
+    FT_FN_ONCE void name(UINT *c, UINT k0, UINT k1)                                               \
+    {                                                                                             \
+        const ULONG low = (ULONG)(0xFFFFFFFFu);                                                   \
+        FT_UNROLL                                                                                 \
+        for (int round = 0; round < 10; round++) {                                                \
+            const ULONG p = to_ulong(c[0]) * (ULONG)(0xD2511F53u);                                \
+            const ULONG q = to_ulong(c[2]) * (ULONG)(0xCD9E8D57u);                                \
+            c[0] = to_uint(q >> 32) ^ c[1] ^ k0;                                                  \
+            c[1] = to_uint(q & low);                                                              \
+            c[2] = to_uint(p >> 32) ^ c[3] ^ k1;                                                  \
+            c[3] = to_uint(p & low);                                                              \
+            k0 = k0 + (UINT)(0x9E3779B9u);                                                        \
+            k1 = k1 + (UINT)(0xBB67AE85u);                                                        \
+        }                                                                                         \
     }
-}
+#define FTR_TO_UINT(v) FT_CONVERT(uint, v)
+#define FTR_TO_ULONG(v) FT_CONVERT(ulong, v)
+FTR_PHILOX(ftr_philox, FT_VEC(uint), FT_VEC(ulong), FTR_TO_UINT, FTR_TO_ULONG)
 // The seed's 64 bits come as 22, 21 and 21 of them, the call's number as 24 and 24: float holds each.
 #define FTR_STREAM FT_V seed0, FT_V seed1, FT_V seed2, FT_V call0, FT_V call1
 FT_FN_ONCE void ftr_block(FT_VEC(uint) *c, FT_VEC(ulong) at, FTR_STREAM)
@@ -41,6 +46,44 @@ FT_FN_ONCE void ftr_block(FT_VEC(uint) *c, FT_VEC(ulong) at, FTR_STREAM)
     ftr_philox(c, FT_CONVERT(uint, seed & low), FT_CONVERT(uint, seed >> 32));
 }
 // The bits of the element at a position: one word of a block for 32 of them, two for 64.
+#if FT_LANES * FT_BITS_PER_VALUE >= 128 && FT_NATIVE_LANES
+// Lanes are neighbours, and their first position is a multiple of their number (launches of more than 2^31 elements
+// are cut at such): so they share blocks, of which there are FT_LANES * FT_BITS_PER_VALUE / 128.
+#if FT_LANES * FT_BITS_PER_VALUE == 128
+#define FTR_BLOCKS(T) T
+#define FTR_PAIRS ulong2
+#define FTR_IOTA 0
+#elif FT_LANES * FT_BITS_PER_VALUE == 256
+#define FTR_BLOCKS(T) FT_CAT(T, 2)
+#define FTR_PAIRS ulong4
+#define FTR_IOTA (ulong2)(0, 1)
+#elif FT_LANES * FT_BITS_PER_VALUE == 512
+#define FTR_BLOCKS(T) FT_CAT(T, 4)
+#define FTR_PAIRS ulong8
+#define FTR_IOTA (ulong4)(0, 1, 2, 3)
+#else
+#define FTR_BLOCKS(T) FT_CAT(T, 8)
+#define FTR_PAIRS ulong16
+#define FTR_IOTA (ulong8)(0, 1, 2, 3, 4, 5, 6, 7)
+#endif
+#define FTR_BLOCKS_UINT(v) FT_CAT(convert_, FTR_BLOCKS(uint))(v)
+#define FTR_BLOCKS_ULONG(v) FT_CAT(convert_, FTR_BLOCKS(ulong))(v)
+FTR_PHILOX(ftr_philox_shared, FTR_BLOCKS(uint), FTR_BLOCKS(ulong), FTR_BLOCKS_UINT, FTR_BLOCKS_ULONG)
+FT_FN_ONCE FT_VEC(FTR_W) ftr_word(FT_VEC(long) position, FTR_STREAM)
+{
+    const ulong seed = (ulong)seed0.s0 | ((ulong)seed1.s0 << 22) | ((ulong)seed2.s0 << 43);
+    const ulong call = (ulong)call0.s0 | ((ulong)call1.s0 << 24);
+    const FTR_BLOCKS(ulong) at = ((ulong)position.s0 * FT_BITS_PER_VALUE >> 7) + FTR_IOTA;
+    FTR_BLOCKS(uint) c[4] = {
+        FTR_BLOCKS_UINT(at & 0xFFFFFFFFu), FTR_BLOCKS_UINT(at >> 32), (uint)call, (uint)(call >> 32),
+    };
+    ftr_philox_shared(c, (uint)seed, (uint)(seed >> 32));
+    FTR_PAIRS words;
+    words.even = FTR_BLOCKS_ULONG(c[0]) | (FTR_BLOCKS_ULONG(c[1]) << 32);
+    words.odd = FTR_BLOCKS_ULONG(c[2]) | (FTR_BLOCKS_ULONG(c[3]) << 32);
+    return FT_BITS(FTR_W, words);
+}
+#else
 FT_FN_ONCE FT_VEC(FTR_W) ftr_word(FT_VEC(long) position, FTR_STREAM)
 {
     const FT_VEC(ulong) at = FT_CONVERT(ulong, position);
@@ -58,6 +101,7 @@ FT_FN_ONCE FT_VEC(FTR_W) ftr_word(FT_VEC(long) position, FTR_STREAM)
     return (part & (FT_VEC(uint))(1)) != none ? odd : even;
 #endif
 }
+#endif
 
 #if FT_FLOATING
 #if FT_DOUBLE

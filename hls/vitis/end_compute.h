@@ -62,3 +62,11 @@
 #undef FTR_TERM
 #undef FTR_W
 #undef ftr_happens
+#undef FTR_BLOCKS
+#undef FTR_BLOCKS_UINT
+#undef FTR_BLOCKS_ULONG
+#undef FTR_IOTA
+#undef FTR_PAIRS
+#undef FTR_PHILOX
+#undef FTR_TO_UINT
+#undef FTR_TO_ULONG
