@@ -1332,8 +1332,9 @@ def multinomial(input: _Tensor, num_samples: _int, replacement: _bool=False, *, 
     """Indices of categories, drawn with the probabilities that a row of `input` holds (they need
     not sum to 1): `num_samples` for each row, as int64.
 
-    One draw is the largest of the probabilities divided by exponential numbers. Several are drawn
-    on the host, from random numbers of the device.
+    Without `replacement` the categories of the largest probabilities divided by exponential
+    numbers are taken; with it, sums of the probabilities as integers (to 2**-37 of the largest, and
+    exactly for few categories) are searched for random ones below the last.
 
     RuntimeError for rows that are no probabilities, for an input of more than 2 dims, or of
     integers, and for more draws without `replacement` than there are categories.
@@ -1559,7 +1560,7 @@ def randperm(n: _int, *, generator: Any=None, out: _Tensor | None=None, dtype: _
     """The integers below `n` in a random order, each of equal probability; int64 unless another
     dtype is given. RuntimeError for a dtype that cannot tell them apart.
 
-    Random keys of 64 bits are drawn on the device and put in order on the host.
+    It is the order of random keys of 64 bits.
     """
 def ravel(input: _Tensor) -> _Tensor:
     """All elements in one dim, copied unless they lie contiguously."""
