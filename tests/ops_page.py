@@ -35,10 +35,10 @@ HEAD = """\
 
 Written by `make stubs` from the catalogue and from the names of torch's functions. An op is
 computed *here*, by kernels on the device or as a view, or by *NumPy*: on the host, always or in
-some cases, with copies that `ft.fallback_report()` counts. The dtypes are those that its kernels serve;
-none are named where an op is made of others, whose dtypes it takes. What is for quantized tensors,
-sparse ones and gradients is left out: ftensor has none. What differs in a call or a result stands
-in [differences.md](differences.md).
+some cases, with copies that `ft.fallback_report()` counts. The dtypes are those that its kernels
+serve; none are named where an op is made of others, whose dtypes it takes. What is for
+quantized tensors, sparse ones and gradients is left out: ftensor has none. What differs
+in a call or a result stands in [differences.md](differences.md).
 
 | namespace of torch | here | by NumPy | missing |
 |---|---|---|---|
