@@ -106,3 +106,8 @@ def center(given: float) -> ValueError:
 def stft_argument(op: str, what: str) -> RuntimeError:
     """Arguments of a short-time transform that fit neither each other nor the signal."""
     return RuntimeError(f"{op}(): {what}")
+
+
+def filter_argument(op: str, what: str) -> ValueError:
+    """Arguments of a filter or an estimate that do not fit."""
+    return ValueError(f"{op}(): {what}")

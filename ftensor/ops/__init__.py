@@ -23,7 +23,7 @@ MODULES = (
     "ops.order.scan", "ops.order.sort", "ops.order.select", "ops.order.search",
     "ops.order.unique", "ops.order.histogram",
     "ops.spectral.fft", "ops.spectral.frequencies", "ops.spectral.windows",
-    "ops.spectral.stft",
+    "ops.spectral.stft", "ops.spectral.filters", "ops.spectral.estimate",
     "ops.view.copies", "ops.reduce.calculus", "ops.linalg.vectors", "ops.linalg.combine",
     "ops.linalg.spectra", "ops.linalg.ranks", "ops.linalg.norms",
     "ops.linalg.factors", "ops.linalg.solve",

@@ -83,6 +83,8 @@ ELSEWHERE = {
     "tests/kernel/test_matmul.py": "chain_matmul",
     "tests/spelling/test_spectral.py": "fft.fftfreq fft.rfftfreq",
     "tests/spelling/test_linalg.py": "slogdet",
+    "tests/kernel/test_signal.py": "signal.fftconvolve signal.oaconvolve signal.lfilter "
+    "signal.resample_poly signal.decimate signal.periodogram signal.welch",
     "tests/spelling/test_windows.py": "bartlett_window blackman_window hamming_window "
     "hann_window kaiser_window",
     "tests/spelling/test_spatial.py": "avg_pool1d max_pool1d max_pool2d max_pool3d "

@@ -130,8 +130,8 @@ def istft(
         x = f["fft.irfft"](x.narrow(2, 0, n_fft // 2 + 1), n_fft, -1, norm)
     if padded is None:
         padded = f.ones(n_fft, dtype=x._dtype.to_real(), device=x.device)
-    signal = _overlapped(x * padded, hop)
-    cover = _overlapped((padded * padded).expand((1, frames, n_fft)), hop)
+    signal = overlapped(x * padded, hop)
+    cover = overlapped((padded * padded).expand((1, frames, n_fft)), hop)
     total = n_fft + hop * (frames - 1)
     start = n_fft // 2 if center else 0
     end = start + length if length is not None else total - start
@@ -148,7 +148,7 @@ def istft(
     return signal.squeeze(0) if single else signal
 
 
-def _overlapped(x: Tensor, hop: int) -> Tensor:
+def overlapped(x: Tensor, hop: int) -> Tensor:
     """The sums of (batch, frames, n) where they overlap, `hop` apart: (batch, n + hop * (frames -
     1)). Part k of every frame is added at once, since those don't overlap."""
     batch, frames, n = x._shape

@@ -114,7 +114,7 @@ def _chirped(x: Tensor, inverse: bool, scale: float) -> Tensor:
     w[k], where w[k] = exp(-pi i k^2 / n).
     """
     rows, n = x._shape
-    size = _smooth(2 * n - 1)
+    size = smooth(2 * n - 1)
     chirp = kept_table(x, ("chirp", n, inverse), partial(_chirp, n, inverse))
     spectrum = kept_table(x, ("chirps", n, inverse), partial(_chirp_spectrum, n, size, inverse))
     padded = f.zeros((rows, size), dtype=x._dtype, device=x.device)
@@ -124,7 +124,7 @@ def _chirped(x: Tensor, inverse: bool, scale: float) -> Tensor:
     return result * scale if scale != 1 else result
 
 
-def _smooth(least: int) -> int:
+def smooth(least: int) -> int:
     """The smallest length of at least so many points whose passes are all of small radices."""
     power = 1 << (least - 1).bit_length()
     return min(m for m in (power, power // 8 * 5, power // 4 * 3) if m >= least)

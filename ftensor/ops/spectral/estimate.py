@@ -1,0 +1,90 @@
+"""Power spectra of `ftensor.signal`, with SciPy's names and arguments."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ..._tensor import Tensor
+from ...errors import spectral as errors_spectral
+from ...iterator.shape import normalize_dim
+from ...rows.catalogue import op
+from ..compose import f
+from . import design
+from .filters import floating
+
+
+def _power(
+    name: str, x: Tensor, fs: float, window: Any, each: int, overlap: int, nfft: int | None,
+    detrend: Any, onesided: bool, scaling: str, axis: int,
+) -> tuple[Tensor, Tensor]:  # fmt: skip
+    """(frequencies, the mean over segments of the squares of their transforms)."""
+    refuse = errors_spectral.filter_argument
+    if scaling not in ("density", "spectrum"):
+        raise refuse(name, f"scaling={scaling!r} is neither density nor spectrum")
+    if detrend not in ("constant", "linear", False):
+        raise refuse(name, f"detrend={detrend!r} is none of constant, linear, False")
+    shape = design.window(name, window, each, True)
+    if len(shape) != each:
+        raise refuse(name, f"the window has {len(shape)} elements, a segment {each}")
+    points = each if nfft is None else nfft
+    if points < each or not 0 <= overlap < each:
+        raise refuse(name, f"nperseg={each} fits neither nfft={points} nor noverlap={overlap}")
+    rows = x.movedim(axis, -1).unfold(-1, each, each - overlap)
+    if detrend:
+        rows = rows - rows.mean(-1, True)
+    if detrend == "linear":
+        line = np.arange(each) - (each - 1) / 2
+        place = f.tensor(line).to(device=x.device, dtype=x._dtype)
+        rows = rows - (rows * place).sum(-1, True) * place / float(line @ line)
+    weights = f.tensor(shape).to(device=x.device, dtype=x._dtype)
+    half = onesided and not x._dtype.is_complex
+    made = f["fft.rfft" if half else "fft.fft"](rows * weights, points)
+    total = fs * (shape**2).sum() if scaling == "density" else shape.sum() ** 2
+    power = (f.real(made).square() + f.imag(made).square()) * (1 / float(total))
+    if half:  # the frequencies that were left out have as much power
+        power.narrow(-1, 1, (points - 1) // 2).mul_(2)
+    power = power.mean(-2)
+    of: dict[str, Any] = {"dtype": power._dtype, "device": x.device}
+    frequencies = f["fft.rfftfreq" if half else "fft.fftfreq"](points, 1 / fs, **of)
+    return frequencies, power.movedim(-1, axis).contiguous()
+
+
+@op(namespace="signal", method=False)
+def periodogram(
+    x: Tensor, fs: float = 1.0, window: Any = "boxcar", nfft: int | None = None,
+    detrend: Any = "constant", return_onesided: bool = True, scaling: str = "density",
+    axis: int = -1,
+) -> tuple[Tensor, Tensor]:  # fmt: skip
+    """(frequencies, power): the square of the signal's transform, per Hz ("density") or in all
+    ("spectrum"). ValueError for arguments that don't fit.
+    """
+    (x,) = floating("periodogram", x)
+    axis = normalize_dim(axis, x.ndim)
+    n = x._shape[axis]
+    if nfft is not None and nfft < n:
+        x, n = x.narrow(axis, 0, nfft), nfft
+    return _power("periodogram", x, fs, window, n, 0, nfft, detrend, return_onesided, scaling, axis)
+
+
+@op(namespace="signal", method=False)
+def welch(
+    x: Tensor, fs: float = 1.0, window: Any = "hann", nperseg: int | None = None,
+    noverlap: int | None = None, nfft: int | None = None, detrend: Any = "constant",
+    return_onesided: bool = True, scaling: str = "density", axis: int = -1, average: str = "mean",
+) -> tuple[Tensor, Tensor]:  # fmt: skip
+    """(frequencies, power) by P. Welch's method: the mean of the periodograms of segments of
+    `nperseg` (256) elements, of which `noverlap` (half) are those of the one before. ValueError for
+    arguments that don't fit.
+    """
+    (x,) = floating("welch", x)
+    if average != "mean":
+        raise errors_spectral.filter_argument("welch", f"average={average!r} is not mean")
+    axis = normalize_dim(axis, x.ndim)
+    given = None if isinstance(window, (str, tuple)) else len(design.values(window))
+    each = min(256 if nperseg is None else nperseg, x._shape[axis]) if given is None else given
+    overlap = each // 2 if noverlap is None else noverlap
+    return _power(
+        "welch", x, fs, window, each, overlap, nfft, detrend, return_onesided, scaling, axis
+    )

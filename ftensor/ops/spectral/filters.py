@@ -1,0 +1,294 @@
+"""Filters and convolutions of `ftensor.signal`, with SciPy's names and arguments."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from ... import errors
+from ..._tensor import Tensor
+from ...dtypes import dtype, float64, result_type
+from ...errors import spectral as errors_spectral
+from ...iterator.shape import normalize_dim
+from ...rows.catalogue import op
+from ..compose import f
+from . import design
+from .stft import overlapped
+from .transform import smooth
+
+# Numbers that one product of matrices filters at once.
+BLOCK = 64
+
+
+def floating(name: str, *tensors: Any) -> list[Tensor]:
+    """Tensors in the floating-point dtype that they share; ValueError for 16 bits."""
+    for x in tensors:
+        if not isinstance(x, Tensor):
+            raise errors.not_a_tensor(name, "x", x)
+    of = result_type(*tensors) if len(tensors) == 2 else tensors[0]._dtype
+    if of.kind not in "fc":
+        of = result_type(f.zeros((), dtype=of), 1.0)
+    if of.itemsize < 4:
+        raise errors_spectral.filter_argument(name, f"{of} is not filtered; convert to float32")
+    return [x.to(of) for x in tensors]
+
+
+def _cut(x: Tensor, axes: Sequence[int], sizes: Sequence[int]) -> Tensor:
+    """The middle of x along the axes."""
+    for d, n in zip(axes, sizes):
+        x = x.narrow(d, (x._shape[d] - n) // 2, n)
+    return x
+
+
+def _convolved(name: str, in1: Any, in2: Any, mode: str, axes: Any, blocks: bool) -> Tensor:
+    x, y = floating(name, in1, in2)
+    if x.ndim != y.ndim:
+        raise errors_spectral.filter_argument(name, f"{x.ndim} dims and {y.ndim} don't fit")
+    if mode not in ("full", "same", "valid"):
+        raise errors_spectral.filter_argument(name, f"mode={mode!r} is none of full, same, valid")
+    given = range(x.ndim) if axes is None else [axes] if isinstance(axes, int) else axes
+    dims = [normalize_dim(d, x.ndim) for d in given]
+    for d, (m, n) in enumerate(zip(x._shape, y._shape)):
+        if d not in dims and m != n and 1 not in (m, n):
+            raise errors_spectral.filter_argument(name, f"dim {d} has {m} elements and {n}")
+    dims = [d for d in dims if x._shape[d] != 1 and y._shape[d] != 1]
+    if mode == "valid":
+        larger = [x._shape[d] >= y._shape[d] for d in dims]
+        if not (all(larger) or not any(larger)):
+            raise errors_spectral.filter_argument(name, "neither input contains the other")
+        if not all(larger):
+            x, y = y, x
+    sizes = [x._shape[d] + y._shape[d] - 1 for d in dims]
+    if not dims or not x.numel() or not y.numel():
+        made = x * y
+    elif blocks and len(dims) == 1:
+        made = _in_blocks(x, y, dims[0])
+    else:
+        real = not x._dtype.is_complex
+        points = [smooth(n) for n in sizes]
+        there, back = ("fft.rfftn", "fft.irfftn") if real else ("fft.fftn", "fft.ifftn")
+        made = f[back](f[there](x, points, dims) * f[there](y, points, dims), points, dims)
+        for d, n in zip(dims, sizes):
+            made = made.narrow(d, 0, n)
+    if mode == "same":
+        made = _cut(made, dims, [in1._shape[d] for d in dims])
+    elif mode == "valid":
+        made = _cut(made, dims, [x._shape[d] - y._shape[d] + 1 for d in dims])
+    return made.contiguous()
+
+
+def _in_blocks(x: Tensor, y: Tensor, dim: int) -> Tensor:
+    """The full convolution along a dim, of pieces of the longer input that are then added up."""
+    if x._shape[dim] < y._shape[dim]:
+        x, y = y, x
+    x, y = x.movedim(dim, -1), y.movedim(dim, -1)
+    n, taps = x._shape[-1], y._shape[-1]
+    points = smooth(max(2 * taps, min(8 * taps, n + taps - 1)))
+    step = points - taps + 1
+    count = -(-n // step)
+    pieces = f["nn.functional.pad"](x, (0, count * step - n)).reshape(*x._shape[:-1], count, step)
+    there, back = ("fft.fft", "fft.ifft") if x._dtype.is_complex else ("fft.rfft", "fft.irfft")
+    made = f[back](f[there](pieces, points) * f[there](y, points).unsqueeze(-2), points)
+    batch = made._shape[:-2]
+    made = overlapped(made.reshape(-1, count, points), step).narrow(1, 0, n + taps - 1)
+    return made.reshape(*batch, n + taps - 1).movedim(-1, dim)
+
+
+@op(namespace="signal", method=False)
+def fftconvolve(in1: Tensor, in2: Tensor, mode: str = "full", axes: Any = None) -> Tensor:
+    """The convolution along `axes` (all), by Fourier transforms: of `mode` "full", the part "same"
+    around the middle that has in1's size, or the one, "valid", that needs no zeros at the edges.
+    ValueError for inputs that don't fit.
+    """
+    return _convolved("fftconvolve", in1, in2, mode, axes, False)
+
+
+@op(namespace="signal", method=False)
+def oaconvolve(in1: Tensor, in2: Tensor, mode: str = "full", axes: Any = None) -> Tensor:
+    """As `fftconvolve`; along a single dim by blocks that overlap and are added, for one input that
+    is much longer than the other.
+    """
+    return _convolved("oaconvolve", in1, in2, mode, axes, True)
+
+
+@op(namespace="signal", method=False)
+def lfilter(
+    b: Any, a: Any, x: Tensor, axis: int = -1, zi: Tensor | None = None
+) -> Tensor | tuple[Tensor, Tensor]:
+    """The filter with numerator `b` and denominator `a` along `axis`: a[0] y[n] is the sum of
+    b[k] x[n - k] less that of a[k] y[n - k], k >= 1. With `zi`, the state that it begins with
+    ((..., order), its last dim in the place of `axis`), (y, the state at the end).
+
+    Sums are taken in float64 where the device has it. ValueError where a[0] is 0.
+    """
+    (x,) = floating("lfilter", x)
+    top, bottom = design.values(b), design.values(a)
+    if not bottom.size or bottom[0] == 0:
+        raise errors_spectral.filter_argument("lfilter", "a[0] must not be 0")
+    axis = normalize_dim(axis, x.ndim)
+    rows = x.movedim(axis, -1)
+    state = None if zi is None else zi.movedim(axis, -1)
+    made, end = recurrence(top, bottom, rows, state)
+    made = made.movedim(-1, axis)
+    return made if zi is None else (made, end.movedim(-1, axis))
+
+
+def recurrence(b: Any, a: Any, x: Tensor, zi: Tensor | None) -> tuple[Tensor, Tensor]:
+    """The filter along the last dim, and the state at its end, by blocks of BLOCK numbers.
+
+    A block's results and the state after it are sums of its numbers and of the state before it,
+    with the same factors for each block; the states are found for all blocks in steps that double
+    how many blocks they look back.
+    """
+    step, into, out, direct = design.state_space(b, a)
+    n, order, batch = x._shape[-1], len(step), x._shape[:-1]
+    of = _wide(x)
+
+    def like(m: Any) -> Tensor:
+        # A copy: an array turned around is read backwards.
+        return f.tensor(np.array(m)).to(device=x.device, dtype=of)
+
+    if not order or not x.numel():
+        end = f.zeros((*batch, order), dtype=x._dtype, device=x.device) if zi is None else zi
+        return x * (direct if np.iscomplexobj(direct) else float(direct)), end
+    powers = [np.eye(order)]
+    for _ in range(BLOCK):
+        powers.append(powers[-1] @ step)
+    reach = np.stack([p @ into for p in powers[:BLOCK]])  # what came k numbers before the end
+    seen = np.stack([out @ p for p in powers[:BLOCK]])
+    answer = np.concatenate([[direct], seen[: BLOCK - 1] @ into])
+    k = np.arange(BLOCK)
+    toeplitz = np.where(k[:, None] >= k, answer[abs(k[:, None] - k)], 0)
+    count = -(-n // BLOCK)
+    rows = f["nn.functional.pad"](x.to(of), (0, count * BLOCK - n)).reshape(-1, count, BLOCK)
+    states = rows @ like(reach[::-1])
+    first = f.zeros((rows._shape[0], 1, order), dtype=of, device=x.device)
+    if zi is not None:
+        first = zi.to(of).expand((*batch, order)).reshape(-1, 1, order)
+    states = f.cat([first, states], 1)
+    back, ahead = powers[BLOCK], 1
+    while ahead <= count:
+        known = states.narrow(1, ahead, count + 1 - ahead)
+        before = states.narrow(1, 0, count + 1 - ahead) @ like(back.T)
+        states = f.cat([states.narrow(1, 0, ahead), known + before], 1)
+        back, ahead = back @ back, 2 * ahead
+    entering = states.narrow(1, 0, count)
+    result = rows @ like(toeplitz.T) + entering @ like(seen.T)
+    last = n - (count - 1) * BLOCK
+    tail = rows.narrow(1, count - 1, 1).narrow(2, 0, last) @ like(reach[:last][::-1])
+    end = entering.narrow(1, count - 1, 1) @ like(powers[last].T) + tail
+    result = result.reshape(*batch, count * BLOCK).narrow(-1, 0, n)
+    return result.to(x._dtype).contiguous(), end.reshape(*batch, order).to(x._dtype)
+
+
+def _wide(x: Tensor) -> dtype:
+    wide = x._storage.backend.properties.has_float64
+    return result_type(x, f.zeros((1,), dtype=float64)) if wide else x._dtype
+
+
+@op(namespace="signal", method=False)
+def resample_poly(
+    x: Tensor, up: int, down: int, axis: int = 0, window: Any = ("kaiser", 5.0),
+    padtype: str = "constant", cval: float | None = None,
+) -> Tensor:  # fmt: skip
+    """The signal at up / down times its rate: `up` - 1 zeros between its elements, a low-pass
+    filter (by a window, or given by its values), and each `down`-th of that. Beyond its ends it is
+    `cval` (0), or its own "mean", "minimum" or "maximum". ValueError for factors below 1.
+    """
+    (x,) = floating("resample_poly", x)
+    if up < 1 or down < 1:
+        raise errors_spectral.filter_argument(
+            "resample_poly", f"{up} / {down}: both are at least 1"
+        )
+    if padtype not in ("constant", "mean", "minimum", "maximum"):
+        raise errors_spectral.filter_argument(
+            "resample_poly", f"padtype={padtype!r} is none of constant, mean, minimum, maximum"
+        )
+    common = math.gcd(up, down)
+    up, down = up // common, down // common
+    if up == down == 1:
+        return x.clone()
+    most = max(up, down)
+    if isinstance(window, (tuple, str)):
+        taps = design.lowpass("resample_poly", 20 * most + 1, 1 / most, window)
+    else:
+        taps = design.values(window)
+    half = (len(taps) - 1) // 2
+    axis = normalize_dim(axis, x.ndim)
+    rows = x.movedim(axis, -1)
+    ends: Any = 0 if cval is None else cval
+    if padtype != "constant":
+        ends = f[{"mean": "mean", "minimum": "amin", "maximum": "amax"}[padtype]](rows, -1, True)
+    rows = rows - ends
+    n = rows._shape[-1]
+    stuffed = f.zeros((*rows._shape, up), dtype=x._dtype, device=x.device)
+    stuffed.select(-1, 0).copy_(rows)
+    stuffed = stuffed.reshape(-1, 1, n * up)
+    count = -(-n * up // down)
+    # Result i is around element i * down of the filtered signal, from which its delay is taken.
+    right = max(0, (count - 1) * down + len(taps) - half - n * up)
+    padded = f["nn.functional.pad"](stuffed, (len(taps) - 1 - half, right))
+    kernel = f.tensor(taps[::-1] * up).to(device=x.device, dtype=x._dtype)
+    made = f["nn.functional.conv1d"](padded, kernel.reshape(1, 1, -1), None, down)
+    made = made.narrow(-1, 0, count).reshape(*rows._shape[:-1], count) + ends
+    return made.movedim(-1, axis).contiguous()
+
+
+@op(namespace="signal", method=False)
+def decimate(
+    x: Tensor, q: int, n: int | None = None, ftype: str = "iir", axis: int = -1,
+    zero_phase: bool = True,
+) -> Tensor:  # fmt: skip
+    """Each `q`-th element after a low-pass filter: for `ftype` "iir" a Chebyshev one of order `n`
+    (8), for "fir" one of n + 1 taps (20 q) by a Hamming window. With `zero_phase` without delay.
+    ValueError for another `ftype`, and for signals shorter than the filter's edges.
+    """
+    (x,) = floating("decimate", x)
+    axis = normalize_dim(axis, x.ndim)
+    if ftype == "fir":
+        taps = design.lowpass("decimate", (20 * q if n is None else n) + 1, 1 / q, "hamming")
+        if zero_phase:
+            made: Tensor = resample_poly(x, 1, q, axis, taps)
+            return made
+        rows, _ = recurrence(taps, np.ones(1), x.movedim(axis, -1), None)
+    elif ftype == "iir":
+        sections = design.chebyshev(8 if n is None else n, 0.05, 0.8 / q)
+        rows = x.movedim(axis, -1).to(_wide(x))
+        rows = _both_ways(sections, rows) if zero_phase else _sections(sections, rows, None)
+    else:
+        raise errors_spectral.filter_argument("decimate", f"ftype={ftype!r} is neither iir nor fir")
+    chosen: Tensor = rows[..., ::q].to(x._dtype)
+    return chosen.movedim(-1, axis).contiguous()
+
+
+def _sections(sections: Any, x: Tensor, start: Tensor | None) -> Tensor:
+    """One filter after the other; `start` is the value at which they have settled before."""
+    gain = 1.0
+    for b, a in sections:
+        state = None
+        if start is not None:
+            step, into, _, _ = design.state_space(b, a)
+            settled = np.linalg.solve(np.eye(len(step)) - step, into) * gain
+            state = start * f.tensor(settled).to(device=x.device, dtype=x._dtype)
+            gain *= b.sum() / a.sum()
+        x, _ = recurrence(b, a, x, state)
+    return x
+
+
+def _both_ways(sections: Any, x: Tensor) -> Tensor:
+    """Forwards and backwards over the signal, which goes on beyond its ends turned around them."""
+    short = sum(len(a) == 2 for _, a in sections)
+    edge, n = 3 * (2 * len(sections) + 1 - short), x._shape[-1]
+    if n <= edge:
+        raise errors_spectral.filter_argument(
+            "decimate", f"{n} elements are too few for this filter: it needs more than {edge}"
+        )
+    left = 2 * x.narrow(-1, 0, 1) - x.narrow(-1, 1, edge).flip(-1)
+    right = 2 * x.narrow(-1, n - 1, 1) - x.narrow(-1, n - 1 - edge, edge).flip(-1)
+    x = f.cat([left, x, right], -1)
+    for _ in range(2):
+        x = _sections(sections, x, x.narrow(-1, 0, 1)).flip(-1)
+    return x.narrow(-1, edge, n)
