@@ -97,6 +97,9 @@ ELSEWHERE = {
     "nn.functional.upsample nn.functional.affine_grid affine_grid_generator grid_sampler "
     "nn.functional.fold nn.functional.lp_pool1d nn.functional.lp_pool2d nn.functional.lp_pool3d",
     "tests/kernel/test_order.py": "vander",
+    "tests/spelling/test_copies.py": "detach_copy select_copy split_copy view_as_real_copy "
+    "view_as_complex_copy bilinear channel_shuffle cosine_similarity pairwise_distance pdist "
+    "pixel_shuffle pixel_unshuffle prelu",
     "tests/spelling/test_random.py": "rand randn randint randperm rand_like randn_like "
     "randint_like normal normal_ uniform_ log_normal_ exponential_ cauchy_ geometric_ random_ "
     "bernoulli bernoulli_ multinomial poisson binomial dropout dropout_ feature_dropout "

@@ -1,0 +1,50 @@
+"""Copies of views that torch's database has no samples of, and functions under a second name."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+import ftensor as ft
+
+from ..oracle import agree, torch
+
+COPIES = {
+    "detach_copy": ((3, 4), ()),
+    "select_copy": ((3, 4), (1, 2)),
+    "split_copy": ((5, 2), (2, 0)),
+    "view_as_real_copy": ((2, 3), ()),
+    "view_as_complex_copy": ((3, 2), ()),
+}
+
+
+@pytest.mark.parametrize("name", COPIES)
+def test_copies_have_memory_of_their_own(name: str) -> None:
+    shape, args = COPIES[name]
+    of = "complex64" if name == "view_as_real_copy" else "float32"
+
+    def called(lib: Any) -> Any:
+        x = lib.arange(12.0)[: shape[0] * shape[1]].reshape(shape).to(getattr(lib, of))
+        made = getattr(lib, name)(x, *args)
+        x.zero_()
+        return made
+
+    assert agree(lambda: called(ft), lambda: called(torch))
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "bilinear",
+        "channel_shuffle",
+        "cosine_similarity",
+        "pairwise_distance",
+        "pdist",
+        "pixel_shuffle",
+        "pixel_unshuffle",
+        "prelu",
+    ],
+)
+def test_second_names_are_the_same_functions(name: str) -> None:
+    assert getattr(ft, name) is getattr(ft.nn.functional, name)
