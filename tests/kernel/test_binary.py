@@ -41,9 +41,13 @@ def every_pair(kind: str, name: str) -> tuple[Any, Any]:
     return torch.tensor(first, dtype=of), torch.tensor(second, dtype=of)
 
 
+# Which of two zeros these take is open: torch's vectors and its ends of vectors differ.
+OPEN_ZEROS = ("fmax", "fmin", "maximum", "minimum", "clamp_min", "clamp_max")
+
+
 def compare(op: str, *args: Any, atol: float = 1e-30, **kwargs: Any) -> None:
     """Equal dtype, values and signs of zeros, or the same kind of refusal."""
-    which = op not in ("fmax", "fmin", "maximum", "minimum")  # which zero of two they take is open
+    which = op not in OPEN_ZEROS
     agree_on(op, *args, how={"rtol": 1e-5, "atol": atol, "zeros": which}, **kwargs)
 
 
