@@ -25,7 +25,7 @@ PREFIX = "FTENSOR_"
 # As docs/settings.md lists them.
 SETTINGS = (
     "FTENSOR_CACHE_DIR", "FTENSOR_DEVICE", "FTENSOR_FALLBACK", "FTENSOR_IMAGE",
-    "FTENSOR_INTEL_FPGA_EMULATOR", "FTENSOR_MEMORY_LIMIT",
+    "FTENSOR_INTEL_FPGA_EMULATOR", "FTENSOR_MEMORY_LIMIT", "FTENSOR_VITIS_INCLUDE",
 )  # fmt: skip
 NEEDED = ("numpy", "pyopencl", "cffi", "platformdirs")
 OPTIONAL = ("torch", "intel-opencl-rt", "intel-cmplr-lib-rt")

@@ -65,9 +65,10 @@ def program(page: Path) -> str:
 def test_python(page: Path, tmp_path: Path) -> None:
     """A page's blocks run in order; each `print(...)  # text` prints that text, and it alone."""
     text = program(page)
-    (tmp_path / page.name).with_suffix(".py").write_text(text)
+    # Not the page's own name: docs/random.md would hide Python's module.
+    (tmp_path / f"page_{page.stem}.py").write_text(text)
     save(page, tmp_path)
-    said = run(tmp_path, sys.executable, f"{page.stem}.py")
+    said = run(tmp_path, sys.executable, f"page_{page.stem}.py")
     assert said.splitlines() == PRINTED.findall(text)
 
 
