@@ -5,10 +5,10 @@
     FT_FN FT_VEC(int) ft_to_int(FT_VEC(T) x) \
     { \
         const FT_VEC(T) lowest = (FT_VEC(T))(-0x1p31f); \
-        return FT_CONVERT(int, (x > lowest) & (x < -lowest) ? x : lowest); \
+        return FT_CONVERT(int, ((x > lowest) & (x < -lowest)) ? x : lowest); \
     } \
     FT_FN FT_VEC(long) ft_to_long(FT_VEC(T) x) \
     { \
         const FT_VEC(T) lowest = (FT_VEC(T))(-0x1p63f); \
-        return FT_CONVERT(long, (x > lowest) & (x < -lowest) ? x : lowest); \
+        return FT_CONVERT(long, ((x > lowest) & (x < -lowest)) ? x : lowest); \
     }

@@ -158,7 +158,7 @@ def label(backend: Backend) -> ft.device:
 def input_values(of: str, k: int) -> np.ndarray:
     """Operand `k`: special values, each beside others in each operand, and ordinary ones."""
     special = SPECIAL[of]
-    step = (1, 3, 7)[k]
+    step = (1, 3, 7, 11, 13)[k]
     made = np.array([special[(i * step + k) % len(special)] for i in range(SIZE)], of)
     ordinary = np.random.default_rng(k).normal(0, 2, SIZE)
     if of == "float32":

@@ -19,7 +19,7 @@ torch = pytest.importorskip("torch", reason="torch is the oracle of these tests"
 
 import ftensor as ft  # noqa: E402
 from ftensor.errors import KernelNotBuilt  # noqa: E402
-from ftensor.kernels.key import KernelKey  # noqa: E402
+from ftensor.kernels.key import ROW, KernelKey  # noqa: E402
 from ftensor.runtime import (  # noqa: E402
     discovery,
     fallback,
@@ -325,7 +325,7 @@ def test_the_lines_of_an_error_ask_for_the_kernel(
     use("ft_")
     keys: dict[str, Any] = {}
     raised: list[KernelNotBuilt] = []
-    monkeypatch.setattr(fallback, "count", lambda missing, *figures: raised.append(missing))
+    monkeypatch.setattr(fallback, "admit", raised.append)
     told = program.obtain
 
     def noted(backend: Any, key: Any, types: Any, text: Any) -> Any:
@@ -345,4 +345,7 @@ def test_the_lines_of_an_error_ask_for_the_kernel(
         served = {error.entry}
         if isinstance(key, KernelKey) and generic(key) is not None:
             served.add(generic(key).entry)
+            # And one whose rows are whole vectors (kernels/select.py: in_rows).
+            by_row = tuple(replace(p, kind=ROW) if p.kind in "vsx" else p for p in key.ins)
+            served.add(replace(key, ins=by_row).entry)
         assert served & built, (error, built)

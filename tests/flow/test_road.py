@@ -29,7 +29,7 @@ a, b = (ft.tensor(rng.standard_normal((32, 64), np.float32)) for _ in "ab")
 n = ft.tensor(rng.integers(-99, 99, (32, 64)))
 results = [
     a + b, a.t() * 3, a[:, 3:19] - b[:, 4:20], (a / b).abs(), a.exp(), b.tanh(), a.sigmoid(),
-    ft.where(a < b, a, 0), a.half() * b.half(), a.bfloat16().exp(), n + 1, n.float().sqrt(),
+    ft.where(a < b, a, 0), a.half().float(), a.bfloat16().float(), n + 1, n.float().sqrt(),
     a.sum(), b.amax(0), a.amax(1), a.argmax(1), n.sum(1), a[:, n[0] % 64],
     a.clone().add_(b), a[::2].mul_(2),
 ]

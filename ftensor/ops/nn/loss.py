@@ -26,15 +26,17 @@ def _row(name: str, body: str, params: str = "", lets: Sequence[tuple[str, str]]
 
 
 # In half precision every step is rounded, as torch does.
-_D = (("d", "fabs(ftb_narrow(a - b))"),)
-_SQUARE = "ftb_narrow(ftb_narrow(K(0.5) * d) * d)"
-MSE = _row("mse_loss", "d * d", "", _D)
-SMOOTH_L1 = _row("smooth_l1_loss", f"d < beta ? {_SQUARE} / beta : d - K(0.5) * beta", "beta", _D)
+_GAP = (("gap", "fabs(ftb_narrow(a - b))"),)
+_SQUARE = "ftb_narrow(ftb_narrow(K(0.5) * gap) * gap)"
+MSE = _row("mse_loss", "gap * gap", "", _GAP)
+SMOOTH_L1 = _row(
+    "smooth_l1_loss", f"gap < beta ? {_SQUARE} / beta : gap - K(0.5) * beta", "beta", _GAP
+)
 HUBER = _row(
     "huber_loss",
-    f"d < delta ? {_SQUARE} : delta * ftb_narrow(d - ftb_narrow(K(0.5) * delta))",
+    f"gap < delta ? {_SQUARE} : delta * ftb_narrow(gap - ftb_narrow(K(0.5) * delta))",
     "delta",
-    _D,
+    _GAP,
 )
 # Both logarithms end at -100, so that the loss of a certain mistake is finite.
 BCE = _row(
