@@ -19,7 +19,8 @@ Left out, or not counted (`left_out`):
 - a product with `alpha` beyond float32, which torch's fused sum may bring back within; float16
   with bfloat16 without dims, which torch rounds to float16 first (docs/differences.md);
 - complex64 with float16 gives complex32, which ftensor does not have (docs/differences.md);
-- the logarithm of a complex zero: its angle is pi for -0 in C, and 0 in torch's vectors;
+- logarithms and arc tangents at a complex number's zeros: on which side of the cut -0 lies is C's
+  rule here, and not torch's in vectors;
 - complex numbers that are not finite: torch adds by way of a product, inf + 1j gives inf + nan j;
 - 16-bit floating point with integers, which torch rounds to 16 bits before it computes;
 - an `out=` of no elements that is a view of some (docs/differences.md): fresh ones are resized;
@@ -233,9 +234,11 @@ def left_out(line: str, before: dict[str, Any], refused: bool) -> bool:
     complexes = any(t.is_complex() for t in operands)
     finite = all(bool(t.isfinite().all()) for t in operands)
     nothing = refused and any(not t.numel() for t in operands)
-    huge = any(bool((t.abs().nan_to_num(0, 0, 0) > 1e38).any()) for t in operands)
+    real = [t for t in operands if t.is_floating_point()]
+    huge = any(bool((t.abs().nan_to_num(0, 0, 0) > 1e38).any()) for t in real)
     halves = {torch.float16, torch.bfloat16} <= {t.dtype for t in operands}
-    zero_log = "log(" in line and any(bool(t.is_complex() and (t == 0).any()) for t in operands)
+    zeros = [t for t in operands if t.is_complex() and ((t.real == 0) | (t.imag == 0)).any()]
+    zero_log = bool(zeros) and ("log(" in line or "atan(" in line)
     if ("alpha=" in line and huge) or halves or zero_log:
         return True
     return nothing or (short and (whole or complexes)) or (complexes and not finite)
