@@ -10,7 +10,7 @@ PIP_ZIPAPP ?= https://bootstrap.pypa.io/pip/pip.pyz
 
 BIN := $(VENV)/bin
 
-.PHONY: help demo test test-all fuzz stubs area emulator lint format bench clean
+.PHONY: help demo test test-all fuzz stubs torch-table area emulator lint format bench clean
 .DEFAULT_GOAL := help
 
 help:
@@ -21,6 +21,7 @@ help:
 	@echo "make fuzz      random programs against torch for a minute; ARGS=\"--seconds 3600 --seed 7\""
 	@echo "make emulator  installs Intel's FPGA emulator, about 1 GB, which the tests then use too"
 	@echo "make stubs     writes the types that editors read and the lists of torch's signatures again"
+	@echo "make torch-table  writes which of torch's overloads ops of the catalogue serve"
 	@echo "make area      writes the table of docs/area.md, what inventories take of boards"
 	@echo "make lint      ruff and mypy"
 	@echo "make format    ruff's formatting, written into the files"
@@ -49,6 +50,9 @@ emulator: $(VENV)/installed-test
 
 stubs: $(VENV)/installed-test
 	@PYTHONPATH=. $(BIN)/python tests/stubs.py
+
+torch-table: $(VENV)/installed-test
+	@PYTHONPATH=. $(BIN)/python -m ftensor.torch.schema
 
 area: $(VENV)/installed-test
 	@PYTHONPATH=. $(BIN)/python -m tests.area_page

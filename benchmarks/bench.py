@@ -1,6 +1,6 @@
 """ftensor's figures against torch on the CPU and NumPy, measured in one run.
 
-    python benchmarks/bench.py [--json FILE] [--quick] [--only large,small,start,memory]
+    python benchmarks/bench.py [--json FILE] [--quick] [--only large,small,spectral,start,memory]
 
 Every figure is a median; the libraries take turns within each repetition, so that a change of the
 machine's clock meets all of them. `ratio` is the better of torch and NumPy over ftensor: above 1,
@@ -21,11 +21,12 @@ import tempfile
 import time
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 Call = Callable[[], object]
-SECTIONS = ("large", "small", "start", "memory")
+SECTIONS = ("large", "small", "spectral", "start", "memory")
 MILLION = 1 << 20
 PROCESSES = {  # what a fresh interpreter is asked to do
     "import": "import ftensor",
@@ -143,6 +144,51 @@ def small(quick: bool) -> list[Row]:
             ft.synchronize()  # not in the figure, and not left for the next one to pay
     medians = {name: statistics.median(values) for name, values in times.items()}
     return [scaled("add, 16 float32, not waited for", "us", 1e6, medians, limit=10.0)]
+
+
+# Transforms: a function of `fft`, the input's shape and dtype, the dim (None: its own).
+TRANSFORMS: tuple[tuple[str, tuple[int, ...], str, int | None], ...] = (
+    *(("fft", (n,), "complex64", -1) for n in (64, 1024, 65536, MILLION)),
+    *(("fft", (1000, n), "complex64", -1) for n in (64, 1000, 1009, 1024, 1536)),
+    *(("fft", (n,), "complex64", -1) for n in (1000, 1009, 10007)),
+    ("fft2", (512, 512), "complex64", None),
+    ("fft2", (8, 512, 512), "complex64", None),
+    *(("rfft", shape, "float32", -1) for shape in ((1024,), (MILLION,), (1000, 1024))),
+    *(("irfft", s, "complex64", -1) for s in ((513,), (MILLION // 2 + 1,), (1000, 513))),
+    ("fft", (1024, 1000), "complex64", 0),
+    ("rfft", (1024, 1000), "float32", 0),
+    ("fft", (1000, 1024), "complex128", -1),
+    ("rfft", (1000, 1024), "float64", -1),
+)
+
+
+def spectral(quick: bool) -> list[Row]:
+    """Fourier transforms, each call waited for."""
+    import numpy as np
+    import torch
+
+    import ftensor as ft
+
+    rows = []
+    for name, shape, of, dim in TRANSFORMS:
+        x = np.random.default_rng(1).standard_normal(shape).astype(of)
+        mine, theirs = ft.tensor(x), torch.from_numpy(x)
+        how: dict[str, Any] = {} if dim is None else {"dim": dim}
+
+        def waited(op: Any, x: Any = mine, how: Any = how) -> object:
+            made = op(x, **how)
+            ft.synchronize()
+            return made
+
+        axes = {} if dim is None else {"axis": dim}
+        calls: dict[str, Call] = {
+            "ftensor": partial(waited, getattr(ft.fft, name)),
+            "torch": partial(getattr(torch.fft, name), theirs, **how),
+            "numpy": partial(getattr(np.fft, name), x, **axes),
+        }
+        label = f"{name} {'x'.join(map(str, shape))} {of}" + (" along 0" if dim == 0 else "")
+        rows.append(scaled(label, "ms", 1e3, in_turns(calls, 5 if quick else 21)))
+    return rows
 
 
 def start(quick: bool) -> list[Row]:
@@ -273,7 +319,7 @@ def main() -> None:
     facts = machine()
     print("\n".join(f"{key}: {value}" for key, value in facts.items()), end="\n\n")
     rows: list[Row] = []
-    for name, section in zip(SECTIONS, (large, small, start, memory)):
+    for name, section in zip(SECTIONS, (large, small, spectral, start, memory)):
         if name in chosen:
             rows += section(options.quick)
     print(table(rows))

@@ -20,12 +20,16 @@ from .dtypes import (
     can_cast,
     cdouble,
     cfloat,
+    chalf,
+    complex32,
     complex64,
     complex128,
     double,
     dtype,
     finfo,
     float,
+    float8_e4m3fn,
+    float8_e5m2,
     float16,
     float32,
     float64,
@@ -42,6 +46,9 @@ from .dtypes import (
     result_type,
     short,
     uint8,
+    uint16,
+    uint32,
+    uint64,
 )
 from .errors import KernelNotBuilt, OutOfMemoryError
 from .errors.factor import LinAlgError as _LinAlgError
@@ -54,7 +61,13 @@ from .formats import (
     contiguous_format,
     layout,
     memory_format,
+    newaxis,
     preserve_format,
+    sparse_bsc,
+    sparse_bsr,
+    sparse_coo,
+    sparse_csc,
+    sparse_csr,
     strided,
 )
 from .fpga import load_image, synchronize

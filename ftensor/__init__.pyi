@@ -35,12 +35,16 @@ from .dtypes import bool as bool
 from .dtypes import can_cast as can_cast
 from .dtypes import cdouble as cdouble
 from .dtypes import cfloat as cfloat
+from .dtypes import chalf as chalf
+from .dtypes import complex32 as complex32
 from .dtypes import complex64 as complex64
 from .dtypes import complex128 as complex128
 from .dtypes import double as double
 from .dtypes import dtype as dtype
 from .dtypes import finfo as finfo
 from .dtypes import float as float
+from .dtypes import float8_e4m3fn as float8_e4m3fn
+from .dtypes import float8_e5m2 as float8_e5m2
 from .dtypes import float16 as float16
 from .dtypes import float32 as float32
 from .dtypes import float64 as float64
@@ -57,6 +61,9 @@ from .dtypes import promote_types as promote_types
 from .dtypes import result_type as result_type
 from .dtypes import short as short
 from .dtypes import uint8 as uint8
+from .dtypes import uint16 as uint16
+from .dtypes import uint32 as uint32
+from .dtypes import uint64 as uint64
 from .errors import KernelNotBuilt as KernelNotBuilt
 from .errors import OutOfMemoryError as OutOfMemoryError
 from .execute.index_check import get_index_check as get_index_check
@@ -68,7 +75,13 @@ from .formats import channels_last_3d as channels_last_3d
 from .formats import contiguous_format as contiguous_format
 from .formats import layout as layout
 from .formats import memory_format as memory_format
+from .formats import newaxis as newaxis
 from .formats import preserve_format as preserve_format
+from .formats import sparse_bsc as sparse_bsc
+from .formats import sparse_bsr as sparse_bsr
+from .formats import sparse_coo as sparse_coo
+from .formats import sparse_csc as sparse_csc
+from .formats import sparse_csr as sparse_csr
 from .formats import strided as strided
 from .fpga import load_image as load_image
 from .fpga import synchronize as synchronize
@@ -93,33 +106,80 @@ from math import nan as nan
 from math import pi as pi
 from . import fft as fft
 from . import linalg as linalg
+from . import masked as masked
 from . import nn as nn
 from . import signal as signal
 from . import special as special
+@overload
+def _chunk_cat(tensors: Sequence[_Tensor], dim: _int, num_chunks: _int, *, out: _Tensor | None=None) -> _Tensor:
+    """Each tensor cut into `num_chunks` along `dim`, zeros at its end, and flattened from there;
+    the first chunks of all tensors side by side, then the second ones. RuntimeError for dims that
+    don't fit.
+    """
+@overload
+def _chunk_cat(tensors: Sequence[_Tensor], *, axis: _int | Sequence[_int], num_chunks: _int, out: _Tensor | None=None) -> _Tensor: ...
+def _ctc_loss(log_probs: _Tensor, targets: _Tensor, input_lengths: Any, target_lengths: Any, blank: _int=0, zero_infinity: _bool=False) -> tuple[_Tensor, _Tensor]:
+    """(negative log-likelihoods, logarithms of alpha of (batch, steps, states)), of log_probs
+    (steps, batch, classes). What lies beyond a sample's lengths means nothing.
+    """
+def _int_mm(input: _Tensor, mat2: _Tensor, *, out: _Tensor | None=None) -> _Tensor:
+    """The product of an (n, k) matrix of int8 or uint8 and a (k, m) one of int8, summed exactly in
+    int32, which is the result's dtype. RuntimeError for other dtypes, numbers of dims, sizes that
+    don't fit, and an `out` that is not (n, m) of int32.
+    """
+def _log_softmax_backward_data(grad_output: _Tensor, output: _Tensor, dim: _int, input_dtype: _dtype, *, out: _Tensor | None=None) -> _Tensor:
+    """The gradient of log_softmax's input: grad - exp(output) * sum(grad) along `dim`, in
+    `input_dtype`.
+    """
+@overload
+def _native_batch_norm_legit(input: _Tensor, weight: _Tensor | None, bias: _Tensor | None, running_mean: Any, running_var: Any, training: Any, momentum: Any, eps: Any, *, out: _Tensor | None=None) -> tuple[_Tensor, _Tensor, _Tensor]:
+    """`native_batch_norm`, also without running statistics."""
+@overload
+def _native_batch_norm_legit(input: _Tensor, weight: _Tensor | None, bias: _Tensor | None, training: Any, momentum: Any, eps: Any, *, out: _Tensor | None=None) -> tuple[_Tensor, _Tensor, _Tensor]: ...
+def _native_batch_norm_legit_no_training(input: _Tensor, weight: _Tensor | None, bias: _Tensor | None, running_mean: _Tensor, running_var: _Tensor, momentum: _float, eps: _float) -> tuple[_Tensor, _Tensor, _Tensor]:
+    """`native_batch_norm` by the running statistics."""
+def _safe_softmax(input: _Tensor, dim: _int, dtype: _dtype | None=None) -> _Tensor:
+    """`softmax` whose rows are 0 where all of their elements are -inf."""
+def _softmax_backward_data(grad_output: _Tensor, output: _Tensor, dim: _int, input_dtype: _dtype, *, grad_input: _Tensor | None=None) -> _Tensor:
+    """The gradient of softmax's input: output * (grad - sum(grad * output)) along `dim`, in
+    `input_dtype`.
+    """
+def _unsafe_masked_index(input: _Tensor, mask: _Tensor, indices: Sequence[_Tensor | None], fill: Any) -> _Tensor:
+    """input[indices] where `mask` says so, `fill` elsewhere, whatever the indices are there."""
+def _unsafe_masked_index_put_accumulate(input: _Tensor, mask: _Tensor, indices: Sequence[_Tensor | None], values: _Tensor) -> _Tensor:
+    """A copy of the input to which `values` are added at the indices, where `mask` says so."""
 def abs(input: _Tensor, *, out: _Tensor | None=None) -> _Tensor:
     """The absolute value; of a complex number, its distance from 0.
 
     A complex input gives a real result.
     `out` takes the result where its dtype can hold it, else RuntimeError.
     """
+def abs_(input: _Tensor) -> _Tensor:
+    """In-place form of `abs`; RuntimeError for complex tensors, whose result is real."""
 def absolute(input: _Tensor, *, out: _Tensor | None=None) -> _Tensor:
     """The absolute value; of a complex number, its distance from 0.
 
     A complex input gives a real result.
     `out` takes the result where its dtype can hold it, else RuntimeError.
     """
+def absolute_(input: _Tensor) -> _Tensor:
+    """In-place form of `abs`; RuntimeError for complex tensors, whose result is real."""
 def acos(input: _Tensor, *, out: _Tensor | None=None) -> _Tensor:
     """The arc cosine.
 
     Integer and bool inputs are computed in the default dtype.
     `out` takes the result where its dtype can hold it, else RuntimeError.
     """
+def acos_(input: _Tensor) -> _Tensor:
+    """In-place form of `acos`: the result's shape and dtype must fit the tensor."""
 def acosh(input: _Tensor, *, out: _Tensor | None=None) -> _Tensor:
     """The inverse hyperbolic cosine.
 
     Integer and bool inputs are computed in the default dtype.
     `out` takes the result where its dtype can hold it, else RuntimeError.
     """
+def acosh_(input: _Tensor) -> _Tensor:
+    """In-place form of `acosh`: the result's shape and dtype must fit the tensor."""
 def adaptive_avg_pool1d(input: _Tensor, output_size: Any) -> _Tensor:
     """The means of windows that divide the last 1 dims into as many as `output_size` says (an int, or
     1, None being the input's). Those of one dim overlap by one where it does not divide. ValueError
@@ -150,6 +210,8 @@ def addmv(input: _Tensor, mat: _Tensor, vec: _Tensor, *, beta: Any=1, alpha: Any
     """`beta * input + alpha * (mat @ vec)`; with `beta` 0, `input` is not read. Errors as
     `addmm`.
     """
+def addmv_(input: _Tensor, mat: _Tensor, vec: _Tensor, *, beta: Any=1, alpha: Any=1) -> _Tensor:
+    """In-place form of `addmv`: the result's shape and dtype must fit the tensor."""
 def addr(input: _Tensor, vec1: _Tensor, vec2: _Tensor, *, beta: Any=1, alpha: Any=1, out: _Tensor | None=None) -> _Tensor:
     """`beta * input + alpha * outer(vec1, vec2)`; dtypes are promoted. With `beta` 0, `input` is
     not read.
@@ -232,24 +294,32 @@ def arccos(input: _Tensor, *, out: _Tensor | None=None) -> _Tensor:
     Integer and bool inputs are computed in the default dtype.
     `out` takes the result where its dtype can hold it, else RuntimeError.
     """
+def arccos_(input: _Tensor) -> _Tensor:
+    """In-place form of `acos`: the result's shape and dtype must fit the tensor."""
 def arccosh(input: _Tensor, *, out: _Tensor | None=None) -> _Tensor:
     """The inverse hyperbolic cosine.
 
     Integer and bool inputs are computed in the default dtype.
     `out` takes the result where its dtype can hold it, else RuntimeError.
     """
+def arccosh_(input: _Tensor) -> _Tensor:
+    """In-place form of `acosh`: the result's shape and dtype must fit the tensor."""
 def arcsin(input: _Tensor, *, out: _Tensor | None=None) -> _Tensor:
     """The arc sine.
 
     Integer and bool inputs are computed in the default dtype.
     `out` takes the result where its dtype can hold it, else RuntimeError.
     """
+def arcsin_(input: _Tensor) -> _Tensor:
+    """In-place form of `asin`: the result's shape and dtype must fit the tensor."""
 def arcsinh(input: _Tensor, *, out: _Tensor | None=None) -> _Tensor:
     """The inverse hyperbolic sine.
 
     Integer and bool inputs are computed in the default dtype.
     `out` takes the result where its dtype can hold it, else RuntimeError.
     """
+def arcsinh_(input: _Tensor) -> _Tensor:
+    """In-place form of `asinh`: the result's shape and dtype must fit the tensor."""
 def arctan(input: _Tensor, *, out: _Tensor | None=None) -> _Tensor:
     """The arc tangent.
 
@@ -263,12 +333,16 @@ def arctan2(input: _Tensor, other: _Tensor | _Number, *, out: _Tensor | None=Non
     Shapes are broadcast together; RuntimeError when they don't fit.
     `out` takes the result where its dtype can hold it, else RuntimeError.
     """
+def arctan_(input: _Tensor) -> _Tensor:
+    """In-place form of `atan`: the result's shape and dtype must fit the tensor."""
 def arctanh(input: _Tensor, *, out: _Tensor | None=None) -> _Tensor:
     """The inverse hyperbolic tangent.
 
     Integer and bool inputs are computed in the default dtype.
     `out` takes the result where its dtype can hold it, else RuntimeError.
     """
+def arctanh_(input: _Tensor) -> _Tensor:
+    """In-place form of `atanh`: the result's shape and dtype must fit the tensor."""
 @overload
 def argmax(input: _Tensor, dim: _int | Sequence[_int] | None=None, keepdim: _bool=False, *, out: _Tensor | None=None) -> _Tensor:
     """The index of the largest element over `dim`, or of all in row-major order; of the first one where
@@ -325,12 +399,16 @@ def asin(input: _Tensor, *, out: _Tensor | None=None) -> _Tensor:
     Integer and bool inputs are computed in the default dtype.
     `out` takes the result where its dtype can hold it, else RuntimeError.
     """
+def asin_(input: _Tensor) -> _Tensor:
+    """In-place form of `asin`: the result's shape and dtype must fit the tensor."""
 def asinh(input: _Tensor, *, out: _Tensor | None=None) -> _Tensor:
     """The inverse hyperbolic sine.
 
     Integer and bool inputs are computed in the default dtype.
     `out` takes the result where its dtype can hold it, else RuntimeError.
     """
+def asinh_(input: _Tensor) -> _Tensor:
+    """In-place form of `asinh`: the result's shape and dtype must fit the tensor."""
 def atan(input: _Tensor, *, out: _Tensor | None=None) -> _Tensor:
     """The arc tangent.
 
@@ -344,12 +422,16 @@ def atan2(input: _Tensor, other: _Tensor | _Number, *, out: _Tensor | None=None)
     Shapes are broadcast together; RuntimeError when they don't fit.
     `out` takes the result where its dtype can hold it, else RuntimeError.
     """
+def atan_(input: _Tensor) -> _Tensor:
+    """In-place form of `atan`: the result's shape and dtype must fit the tensor."""
 def atanh(input: _Tensor, *, out: _Tensor | None=None) -> _Tensor:
     """The inverse hyperbolic tangent.
 
     Integer and bool inputs are computed in the default dtype.
     `out` takes the result where its dtype can hold it, else RuntimeError.
     """
+def atanh_(input: _Tensor) -> _Tensor:
+    """In-place form of `atanh`: the result's shape and dtype must fit the tensor."""
 def atleast_1d(*tensors: Any) -> _Tensor | tuple[_Tensor, ...]:
     """A 0-d tensor gets one dim."""
 def atleast_2d(*tensors: Any) -> _Tensor | tuple[_Tensor, ...]:
@@ -469,6 +551,8 @@ def ceil(input: _Tensor, *, out: _Tensor | None=None) -> _Tensor:
     The inputs are promoted to a common dtype, which the result has.
     `out` takes the result where its dtype can hold it, else RuntimeError.
     """
+def ceil_(input: _Tensor) -> _Tensor:
+    """In-place form of `ceil`: the result's shape and dtype must fit the tensor."""
 def celu(input: _Tensor, alpha: _float=1.0, inplace: _bool=False) -> _Tensor:
     """The value; for negative ones alpha * expm1(value / alpha). RuntimeError for alpha 0."""
 def celu_(input: _Tensor, alpha: Any=1.0) -> _Tensor:
@@ -495,14 +579,22 @@ def clamp(input: _Tensor, min: Any=None, max: Any=None, *, out: _Tensor | None=N
     """The elements, moved up to `min` and down to `max` (which wins where they cross). Limits are
     numbers or tensors and take part in promotion; NaN in any of them gives NaN.
     """
+def clamp_(input: _Tensor, min: Any=None, max: Any=None) -> _Tensor:
+    """In-place form of `clamp`: the result's shape and dtype must fit the tensor."""
 def clamp_max(input: _Tensor, max: Any, *, out: _Tensor | None=None) -> _Tensor:
     """The elements, at most `max`."""
+def clamp_max_(input: _Tensor, max: Any) -> _Tensor:
+    """In-place form of `clamp_max`: the result's shape and dtype must fit the tensor."""
 def clamp_min(input: _Tensor, min: Any, *, out: _Tensor | None=None) -> _Tensor:
     """The elements, at least `min`."""
+def clamp_min_(input: _Tensor, min: Any) -> _Tensor:
+    """In-place form of `clamp_min`: the result's shape and dtype must fit the tensor."""
 def clip(input: _Tensor, min: Any=None, max: Any=None, *, out: _Tensor | None=None) -> _Tensor:
     """The elements, moved up to `min` and down to `max` (which wins where they cross). Limits are
     numbers or tensors and take part in promotion; NaN in any of them gives NaN.
     """
+def clip_(input: _Tensor, min: Any=None, max: Any=None) -> _Tensor:
+    """In-place form of `clamp`: the result's shape and dtype must fit the tensor."""
 def clone(input: _Tensor, *, memory_format: _memory_format=...) -> _Tensor:
     """A copy in memory of its own."""
 def column_stack(tensors: Sequence[_Tensor], *, out: _Tensor | None=None) -> _Tensor:
@@ -512,7 +604,7 @@ def combinations(input: _Tensor, r: _int=2, with_replacement: _bool=False) -> _T
     numbers of dims and a negative `r`.
     """
 def complex(real: _Tensor, imag: _Tensor, *, out: _Tensor | None=None) -> _Tensor:
-    """Complex numbers from their parts, which must both be float32 or both float64."""
+    """Complex numbers from their parts, which must be of one dtype: float16, float32 or float64."""
 def concat(tensors: Sequence[_Tensor], dim: _int=0, *, axis: _int | None=None, out: _Tensor | None=None) -> _Tensor:
     """Tensors one after another along a dim.
 
@@ -529,6 +621,8 @@ def conj(input: _Tensor) -> _Tensor:
     """The complex conjugate; a real tensor is returned itself."""
 def conj_physical(input: _Tensor, *, out: _Tensor | None=None) -> _Tensor:
     """The complex conjugate; a real tensor is returned itself."""
+def conj_physical_(input: _Tensor) -> _Tensor:
+    """In-place form of `conj_physical`."""
 def constant_pad_nd(input: _Tensor, pad: Any, value: Any=0) -> _Tensor:
     """A copy with `value` before and after: pairs of counts, for the last dim first. Negative ones
     cut off.
@@ -553,6 +647,10 @@ def conv3d(input: _Tensor, weight: _Tensor, bias: _Tensor | None=None, stride: A
     (size + 2 padding - dilation (kernel - 1) - 1) // stride + 1. `padding` is a number of zeros, one
     for each dim, 'valid' (0) or 'same' (the result has the input's size). float16 and bfloat16 are
     summed in float32. RuntimeError for sizes or dtypes that don't fit.
+    """
+def conv_tbc(input: _Tensor, weight: _Tensor, bias: _Tensor, pad: _int=0) -> _Tensor:
+    """`conv1d` of an input (steps, batch, channels), with weights (kernel, channels, filters):
+    (steps, batch, filters). RuntimeError for shapes that don't fit.
     """
 def conv_transpose1d(input: _Tensor, weight: _Tensor, bias: _Tensor | None=None, stride: Any=1, padding: Any=0, output_padding: Any=0, groups: _int=1, dilation: Any=1) -> _Tensor:
     """What spreads each element of an input (N, C, length) or
@@ -587,12 +685,16 @@ def cos(input: _Tensor, *, out: _Tensor | None=None) -> _Tensor:
     Integer and bool inputs are computed in the default dtype.
     `out` takes the result where its dtype can hold it, else RuntimeError.
     """
+def cos_(input: _Tensor) -> _Tensor:
+    """In-place form of `cos`: the result's shape and dtype must fit the tensor."""
 def cosh(input: _Tensor, *, out: _Tensor | None=None) -> _Tensor:
     """The hyperbolic cosine.
 
     Integer and bool inputs are computed in the default dtype.
     `out` takes the result where its dtype can hold it, else RuntimeError.
     """
+def cosh_(input: _Tensor) -> _Tensor:
+    """In-place form of `cosh`: the result's shape and dtype must fit the tensor."""
 def cosine_similarity(x1: _Tensor, x2: _Tensor, dim: _int=1, eps: _float=1e-08) -> _Tensor:
     """x1 . x2 / (max(|x1|, eps) * max(|x2|, eps)) along `dim`. RuntimeError for integers."""
 @overload
@@ -616,6 +718,15 @@ def cross(input: _Tensor, other: _Tensor, dim: _int | None=None, *, out: _Tensor
     """
 @overload
 def cross(input: _Tensor, other: _Tensor, *, axis: _int | Sequence[_int], out: _Tensor | None=None) -> _Tensor: ...
+def ctc_loss(log_probs: _Tensor, targets: _Tensor, input_lengths: Any, target_lengths: Any, blank: _int=0, reduction: _int=0, zero_infinity: _bool=False) -> _Tensor:
+    """-log of the probability that the frames of `log_probs` (steps, batch, classes) say `targets`,
+    (batch, longest) or all labels in one dim, with blanks and repeated labels between them.
+
+    `reduction` is 0 for one loss a sample, 2 for their sum, 1 for their mean, each divided by the
+    length of its target. `zero_infinity` makes 0 of the losses of targets that don't fit into
+    their frames. (steps, classes) is one sample. RuntimeError for shapes and lengths that don't
+    fit, NotImplementedError for other dtypes than float32 and float64.
+    """
 def cummax(input: _Tensor, dim: _int, *, out: _Tensor | None=None) -> _return_types.cummax:
     """The largest element up to each along `dim`, and the last place where it was found; NaN is
     the largest. NotImplementedError for complex numbers.
@@ -640,6 +751,8 @@ def deg2rad(input: _Tensor, *, out: _Tensor | None=None) -> _Tensor:
     Integer and bool inputs are computed in the default dtype.
     `out` takes the result where its dtype can hold it, else RuntimeError.
     """
+def deg2rad_(input: _Tensor) -> _Tensor:
+    """In-place form of `deg2rad`: the result's shape and dtype must fit the tensor."""
 def det(input: _Tensor, *, out: _Tensor | None=None) -> _Tensor:
     """See `linalg.det`."""
 def detach(input: _Tensor) -> _Tensor:
@@ -737,12 +850,16 @@ def erf(input: _Tensor, *, out: _Tensor | None=None) -> _Tensor:
     Integer and bool inputs are computed in the default dtype.
     `out` takes the result where its dtype can hold it, else RuntimeError.
     """
+def erf_(input: _Tensor) -> _Tensor:
+    """In-place form of `erf`: the result's shape and dtype must fit the tensor."""
 def erfc(input: _Tensor, *, out: _Tensor | None=None) -> _Tensor:
     """1 - erf(input), accurate where that is small.
 
     Integer and bool inputs are computed in the default dtype.
     `out` takes the result where its dtype can hold it, else RuntimeError.
     """
+def erfc_(input: _Tensor) -> _Tensor:
+    """In-place form of `erfc`: the result's shape and dtype must fit the tensor."""
 def erfinv(input: _Tensor, *, out: _Tensor | None=None) -> _Tensor:
     """The inverse of erf on [-1, 1].
 
@@ -761,6 +878,10 @@ def exp2(input: _Tensor, *, out: _Tensor | None=None) -> _Tensor:
     Integer and bool inputs are computed in the default dtype.
     `out` takes the result where its dtype can hold it, else RuntimeError.
     """
+def exp2_(input: _Tensor) -> _Tensor:
+    """In-place form of `exp2`: the result's shape and dtype must fit the tensor."""
+def exp_(input: _Tensor) -> _Tensor:
+    """In-place form of `exp`: the result's shape and dtype must fit the tensor."""
 def expand_copy(input: _Tensor, size: _int | Sequence[_int], *more: Any, implicit: Any=False, out: _Tensor | None=None) -> _Tensor:
     """`expand`, copied into memory of its own or into `out`."""
 def expm1(input: _Tensor, *, out: _Tensor | None=None) -> _Tensor:
@@ -769,6 +890,8 @@ def expm1(input: _Tensor, *, out: _Tensor | None=None) -> _Tensor:
     Integer and bool inputs are computed in the default dtype.
     `out` takes the result where its dtype can hold it, else RuntimeError.
     """
+def expm1_(input: _Tensor) -> _Tensor:
+    """In-place form of `expm1`: the result's shape and dtype must fit the tensor."""
 def eye(n: _int, m: _int | None=None, *, out: _Tensor | None=None, dtype: _dtype | None=None, layout: Any=None, device: DeviceLike | None=None, pin_memory: _bool | None=False, requires_grad: _bool=False) -> _Tensor:
     """Ones on the diagonal, else zeros."""
 def feature_alpha_dropout(input: _Tensor, p: _float, train: _bool) -> _Tensor:
@@ -781,12 +904,19 @@ def feature_dropout_(input: _Tensor, p: _float, train: _bool) -> _Tensor:
     """`feature_dropout` in place."""
 def fill(input: _Tensor, value: Any) -> _Tensor:
     """A tensor like `input` with every element `value`."""
+def fill_(input: _Tensor, value: Any) -> _Tensor:
+    """Write a number (or a 0-d tensor's value) into every element.
+
+    RuntimeError for a number that the dtype can't hold; a tensor's value is converted.
+    """
 def fix(input: _Tensor, *, out: _Tensor | None=None) -> _Tensor:
     """The whole part of the value.
 
     The inputs are promoted to a common dtype, which the result has.
     `out` takes the result where its dtype can hold it, else RuntimeError.
     """
+def fix_(input: _Tensor) -> _Tensor:
+    """In-place form of `trunc`: the result's shape and dtype must fit the tensor."""
 def flatten(input: _Tensor, start_dim: _int=0, end_dim: _int=-1) -> _Tensor:
     """Dims `start_dim` to `end_dim` joined into one: a view where strides allow it, else a copy,
     and the tensor itself when there is nothing to join.
@@ -807,6 +937,8 @@ def floor(input: _Tensor, *, out: _Tensor | None=None) -> _Tensor:
     The inputs are promoted to a common dtype, which the result has.
     `out` takes the result where its dtype can hold it, else RuntimeError.
     """
+def floor_(input: _Tensor) -> _Tensor:
+    """In-place form of `floor`: the result's shape and dtype must fit the tensor."""
 def floor_divide(input: _Tensor, other: _Tensor | _Number, *, out: _Tensor | None=None) -> _Tensor:
     """`div` with rounding_mode=\"floor\"."""
 def fmax(input: _Tensor, other: _Tensor | _Number, *, out: _Tensor | None=None) -> _Tensor:
@@ -833,10 +965,17 @@ def frac(input: _Tensor, *, out: _Tensor | None=None) -> _Tensor:
     The inputs are promoted to a common dtype, which the result has.
     `out` takes the result where its dtype can hold it, else RuntimeError.
     """
+def frac_(input: _Tensor) -> _Tensor:
+    """In-place form of `frac`: the result's shape and dtype must fit the tensor."""
 def frexp(input: _Tensor, *, out: _Tensor | None=None) -> _return_types.frexp:
     """(mantissa, exponent): mantissa * 2 ** exponent is the input, the mantissa's size in [0.5, 1),
     the exponent int32; 0 and what is not finite have the exponent 0. RuntimeError for integers.
     """
+@overload
+def frobenius_norm(input: _Tensor, dim: _int | Sequence[_int], keepdim: _bool=False, *, out: _Tensor | None=None) -> _Tensor:
+    """The root of the sum of squares over one or two dims, as `linalg.vector_norm`."""
+@overload
+def frobenius_norm(input: _Tensor, *, axis: _int | Sequence[_int], keepdims: _bool=False, out: _Tensor | None=None) -> _Tensor: ...
 def frombuffer(buffer: Any, *, dtype: _dtype, count: _int=-1, offset: _int=0, device: DeviceLike | None=None, requires_grad: _bool=False) -> _Tensor:
     """A 1-d tensor over the memory of a Python buffer, from byte `offset` on; shared where the
     device computes in host memory. ValueError where the buffer does not hold whole elements.
@@ -861,6 +1000,8 @@ def gcd(input: _Tensor, other: _Tensor | _Number, *, out: _Tensor | None=None) -
     Shapes are broadcast together; RuntimeError when they don't fit.
     `out` takes the result where its dtype can hold it, else RuntimeError.
     """
+def gcd_(input: _Tensor, other: _Tensor | _Number) -> _Tensor:
+    """In-place form of `gcd`: the result's shape and dtype must fit the tensor."""
 def ge(input: _Tensor, other: _Tensor | _Number, *, out: _Tensor | None=None) -> _Tensor:
     """Whether `input` is at least `other`.
 
@@ -874,6 +1015,8 @@ def geqrf(input: _Tensor, *, out: _Tensor | None=None) -> _return_types.geqrf:
     """
 def ger(input: _Tensor, vec2: _Tensor, *, out: _Tensor | None=None) -> _Tensor:
     """The products of every element of a vector with every one of another; dtypes are promoted."""
+def get_device(input: _Tensor) -> _int:
+    """The number of the tensor's fpga; -1 on the host."""
 def gradient(input: _Tensor, *, spacing: Any=None, dim: _int | None=None, edge_order: _int=1) -> tuple[_Tensor, ...]:
     """The derivative along each dim, or those in `dim`: central differences of second order inside,
     one-sided ones of `edge_order` (1 or 2) at the ends.
@@ -904,6 +1047,27 @@ def grid_sampler_3d(input: _Tensor, grid: _Tensor, interpolation_mode: _int, pad
 def group_norm(input: _Tensor, num_groups: _int, weight: _Tensor | None=None, bias: _Tensor | None=None, eps: _float=1e-05) -> _Tensor:
     """Channels (dim 1) in `num_groups` groups, each with mean 0 and variance 1; then `weight` and
     `bias` of each channel. RuntimeError where the channels don't fall into groups.
+    """
+@overload
+def gru(input: _Tensor, hx: Any, params: Any, has_biases: Any, num_layers: Any, dropout: Any, train: Any, bidirectional: Any, batch_first: Any) -> tuple[_Tensor, _Tensor]:
+    """A GRU over sequences: (the last layer's hidden states, the last states).
+
+    `input` is (steps, batch, features), with `batch_first` (batch, steps, features). `hx` is the state before the first step, of
+    (layers * directions, batch, hidden). `params` has, for each layer and direction, the weights
+    (gates * hidden, features) and (gates * hidden, hidden), with `has_biases` and their
+    two biases. `dropout` is that between layers, while `train`.
+
+    `data` and `batch_sizes` are those of a `torch.nn.utils.rnn.PackedSequence`: the rows of all steps,
+    of each step those of the sequences that have it, the longest first.
+
+    RuntimeError for shapes that don't fit and for another number of weights.
+    """
+@overload
+def gru(data: Any, batch_sizes: Any, hx: Any, params: Any, has_biases: Any, num_layers: Any, dropout: Any, train: Any, bidirectional: Any) -> tuple[_Tensor, _Tensor]: ...
+def gru_cell(input: _Tensor, hx: _Tensor, w_ih: _Tensor, w_hh: _Tensor, b_ih: _Tensor | None=None, b_hh: _Tensor | None=None) -> _Tensor:
+    """The next state of inputs (batch, input) and a state (batch, hidden).
+
+    The weights' rows are the gates: reset, update, new. RuntimeError for shapes that don't fit.
     """
 def gt(input: _Tensor, other: _Tensor | _Number, *, out: _Tensor | None=None) -> _Tensor:
     """Whether `input` is greater than `other`.
@@ -962,6 +1126,22 @@ def i0(input: _Tensor, *, out: _Tensor | None=None) -> _Tensor:
     Integer and bool inputs are computed in the default dtype.
     `out` takes the result where its dtype can hold it, else RuntimeError.
     """
+def i0_(input: _Tensor) -> _Tensor:
+    """In-place form of `i0`: the result's shape and dtype must fit the tensor."""
+def igamma(input: _Tensor, other: _Tensor | _Number, *, out: _Tensor | None=None) -> _Tensor:
+    """The regularized lower incomplete gamma function of order `input` at `other`; NaN for negative ones.
+
+    The inputs are promoted to a common dtype, which the result has.
+    Shapes are broadcast together; RuntimeError when they don't fit.
+    `out` takes the result where its dtype can hold it, else RuntimeError.
+    """
+def igammac(input: _Tensor, other: _Tensor | _Number, *, out: _Tensor | None=None) -> _Tensor:
+    """The regularized upper incomplete gamma function of order `input` at `other`; NaN for negative ones.
+
+    The inputs are promoted to a common dtype, which the result has.
+    Shapes are broadcast together; RuntimeError when they don't fit.
+    `out` takes the result where its dtype can hold it, else RuntimeError.
+    """
 def imag(input: _Tensor) -> _Tensor:
     """A view of the imaginary parts; RuntimeError for a real tensor."""
 def index_add(input: _Tensor, dim: _int, index: _Tensor, source: _Tensor, *, alpha: Any=1, out: _Tensor | None=None) -> _Tensor:
@@ -976,6 +1156,10 @@ def index_fill(input: _Tensor, dim: _int, index: _Tensor, value: Any) -> _Tensor
     """A copy with the listed entries filled."""
 def index_put(input: _Tensor, indices: Sequence[Any], values: _Tensor, accumulate: _bool=False) -> _Tensor:
     """A copy, put into."""
+def index_put_(input: _Tensor, indices: Sequence[Any], values: _Tensor, accumulate: _bool=False) -> _Tensor:
+    """`input[indices] = values`; with `accumulate`, values that meet the same element are
+    summed.
+    """
 def index_reduce(input: _Tensor, dim: _int, index: _Tensor, source: _Tensor, reduce: str, *, include_self: _bool=True, out: _Tensor | None=None) -> _Tensor:
     """As `index_add`, with \"prod\", \"mean\", \"amax\" or \"amin\" of the entries that meet; of these and
     what lay there, unless `include_self` is False.
@@ -995,10 +1179,14 @@ def is_conj(input: _Tensor) -> _bool:
     """False, since ftensor's conj computes at once."""
 def is_floating_point(input: _Tensor) -> _bool:
     """Whether the dtype is a real floating point one."""
+def is_inference(input: _Tensor) -> _bool:
+    """False: no tensor is made for inference alone, where none records gradients."""
 def is_neg(input: _Tensor) -> _bool:
     """False, since ftensor's negations are computed at once."""
 def is_nonzero(input: _Tensor) -> _bool:
     """Whether the one element is not zero; RuntimeError for several."""
+def is_same_size(input: _Tensor, other: _Tensor) -> _bool:
+    """Whether the shapes are the same."""
 def is_signed(input: _Tensor) -> _bool:
     """Whether the dtype has negative numbers."""
 def is_tensor(obj: Any) -> _bool:
@@ -1056,11 +1244,15 @@ def lcm(input: _Tensor, other: _Tensor | _Number, *, out: _Tensor | None=None) -
     Shapes are broadcast together; RuntimeError when they don't fit.
     `out` takes the result where its dtype can hold it, else RuntimeError.
     """
+def lcm_(input: _Tensor, other: _Tensor | _Number) -> _Tensor:
+    """In-place form of `lcm`: the result's shape and dtype must fit the tensor."""
 def ldexp(input: _Tensor, other: _Tensor, *, out: _Tensor | None=None) -> _Tensor:
     """`input` times 2 to the power of `other`.
 
     With floating-point `input` and integer `other`, only the exponent changes.
     """
+def ldexp_(input: _Tensor, other: _Tensor) -> _Tensor:
+    """In-place form of `ldexp`: the result's shape and dtype must fit the tensor."""
 def le(input: _Tensor, other: _Tensor | _Number, *, out: _Tensor | None=None) -> _Tensor:
     """Whether `input` is at most `other`.
 
@@ -1108,18 +1300,26 @@ def log10(input: _Tensor, *, out: _Tensor | None=None) -> _Tensor:
     Integer and bool inputs are computed in the default dtype.
     `out` takes the result where its dtype can hold it, else RuntimeError.
     """
+def log10_(input: _Tensor) -> _Tensor:
+    """In-place form of `log10`: the result's shape and dtype must fit the tensor."""
 def log1p(input: _Tensor, *, out: _Tensor | None=None) -> _Tensor:
     """log(1 + input), accurate near 0.
 
     Integer and bool inputs are computed in the default dtype.
     `out` takes the result where its dtype can hold it, else RuntimeError.
     """
+def log1p_(input: _Tensor) -> _Tensor:
+    """In-place form of `log1p`: the result's shape and dtype must fit the tensor."""
 def log2(input: _Tensor, *, out: _Tensor | None=None) -> _Tensor:
     """The logarithm to base 2.
 
     Integer and bool inputs are computed in the default dtype.
     `out` takes the result where its dtype can hold it, else RuntimeError.
     """
+def log2_(input: _Tensor) -> _Tensor:
+    """In-place form of `log2`: the result's shape and dtype must fit the tensor."""
+def log_(input: _Tensor) -> _Tensor:
+    """In-place form of `log`: the result's shape and dtype must fit the tensor."""
 @overload
 def log_softmax(input: _Tensor, dim: _int, dtype: _dtype | None=None, *, out: _Tensor | None=None) -> _Tensor:
     """The logarithm of `softmax`."""
@@ -1174,6 +1374,8 @@ def logical_xor(input: _Tensor, other: _Tensor | _Number, *, out: _Tensor | None
     """
 def logit(input: _Tensor, eps: _float | None=None, *, out: _Tensor | None=None) -> _Tensor:
     """Log(x / (1 - x)); with `eps`, x is first brought into [eps, 1 - eps]."""
+def logit_(input: _Tensor, eps: _float | None=None) -> _Tensor:
+    """In-place form of `logit`: the result's shape and dtype must fit the tensor."""
 def logspace(start: Any, end: Any, steps: _int, base: _float=10.0, *, out: _Tensor | None=None, dtype: _dtype | None=None, layout: Any=None, device: DeviceLike | None=None, pin_memory: _bool | None=False, requires_grad: _bool=False) -> _Tensor:
     """`base` to the power of `steps` evenly spaced numbers from `start` to `end`, both included."""
 @overload
@@ -1181,6 +1383,28 @@ def logsumexp(input: _Tensor, dim: _int, keepdim: _bool=False, *, out: _Tensor |
     """The logarithm of the sum of exponentials over `dim`, without overflow in between."""
 @overload
 def logsumexp(input: _Tensor, *, axis: _int | Sequence[_int], keepdims: _bool=False, out: _Tensor | None=None) -> _Tensor: ...
+@overload
+def lstm(input: _Tensor, hx: Any, params: Any, has_biases: Any, num_layers: Any, dropout: Any, train: Any, bidirectional: Any, batch_first: Any) -> tuple[_Tensor, _Tensor, _Tensor]:
+    """An LSTM over sequences: (the last layer's hidden states, the last hidden states, the last cell states).
+
+    `input` is (steps, batch, features), with `batch_first` (batch, steps, features). `hx` is the pair of states before the first step, the hidden and the cell one, of
+    (layers * directions, batch, hidden). `params` has, for each layer and direction, the weights
+    (gates * hidden, features) and (gates * hidden, hidden), where hidden states are projected also (projected, hidden), behind the biases, with `has_biases` and their
+    two biases. `dropout` is that between layers, while `train`.
+
+    `data` and `batch_sizes` are those of a `torch.nn.utils.rnn.PackedSequence`: the rows of all steps,
+    of each step those of the sequences that have it, the longest first.
+
+    RuntimeError for shapes that don't fit and for another number of weights.
+    """
+@overload
+def lstm(data: Any, batch_sizes: Any, hx: Any, params: Any, has_biases: Any, num_layers: Any, dropout: Any, train: Any, bidirectional: Any) -> tuple[_Tensor, _Tensor, _Tensor]: ...
+def lstm_cell(input: _Tensor, hx: Sequence[_Tensor], w_ih: _Tensor, w_hh: _Tensor, b_ih: _Tensor | None=None, b_hh: _Tensor | None=None) -> tuple[_Tensor, _Tensor]:
+    """The next (h, c) of inputs (batch, input) and states `hx`, (h, c) of (batch, hidden) each.
+
+    The weights' rows are the gates: input, forget, cell, output. RuntimeError for shapes that don't
+    fit and for other than two states.
+    """
 def lt(input: _Tensor, other: _Tensor | _Number, *, out: _Tensor | None=None) -> _Tensor:
     """Whether `input` is less than `other`.
 
@@ -1356,6 +1580,8 @@ def nan_to_num(input: _Tensor, nan: _float | None=None, posinf: _float | None=No
     """NaN and the infinities replaced, by 0 and the dtype's largest and smallest number unless
     told otherwise.
     """
+def nan_to_num_(input: _Tensor, nan: _float | None=None, posinf: _float | None=None, neginf: _float | None=None) -> _Tensor:
+    """In-place form of `nan_to_num`: the result's shape and dtype must fit the tensor."""
 @overload
 def nanmean(input: _Tensor, dim: _int | None=None, keepdim: _bool=False, *, dtype: _dtype | None=None, out: _Tensor | None=None) -> _Tensor:
     """The mean of the elements that are not NaN. RuntimeError for integers and complex tensors."""
@@ -1408,12 +1634,16 @@ def neg(input: _Tensor, *, out: _Tensor | None=None) -> _Tensor:
     The inputs are promoted to a common dtype, which the result has.
     `out` takes the result where its dtype can hold it, else RuntimeError.
     """
+def neg_(input: _Tensor) -> _Tensor:
+    """In-place form of `neg`: the result's shape and dtype must fit the tensor."""
 def negative(input: _Tensor, *, out: _Tensor | None=None) -> _Tensor:
     """The value with its sign turned.
 
     The inputs are promoted to a common dtype, which the result has.
     `out` takes the result where its dtype can hold it, else RuntimeError.
     """
+def negative_(input: _Tensor) -> _Tensor:
+    """In-place form of `neg`: the result's shape and dtype must fit the tensor."""
 def nextafter(input: _Tensor, other: _Tensor, *, out: _Tensor | None=None) -> _Tensor:
     """The number after `input` in the direction of `other`, in the dtype that both promote to."""
 @overload
@@ -1432,6 +1662,8 @@ def norm(input: _Tensor, p: Any='fro', dim: _int | None=None, keepdim: _bool=Fal
     """
 @overload
 def norm(input: _Tensor, p: Any='fro', *, axis: _int | Sequence[_int], keepdims: _bool=False, out: _Tensor | None=None, dtype: _dtype | None=None) -> _Tensor: ...
+def norm_except_dim(v: _Tensor, pow: _int=2, dim: _int=0) -> _Tensor:
+    """The norm of order `pow` over all dims but one, which are kept; over all with `dim` -1."""
 @overload
 def normal(mean: Any, std: Any=1.0, *, generator: Any=None, out: _Tensor | None=None) -> _Tensor:
     """Numbers of the normal distribution, whose mean and standard deviation are two numbers
@@ -1449,6 +1681,11 @@ def not_equal(input: _Tensor, other: _Tensor | _Number, *, out: _Tensor | None=N
     Shapes are broadcast together; RuntimeError when they don't fit.
     `out` takes the result where its dtype can hold it, else RuntimeError.
     """
+@overload
+def nuclear_norm(input: _Tensor, dim: Sequence[_int]=(-2, -1), keepdim: _bool=False, *, out: _Tensor | None=None) -> _Tensor:
+    """The sum of the singular values of each matrix, as `linalg.matrix_norm`."""
+@overload
+def nuclear_norm(input: _Tensor, dim: Sequence[_int]=(-2, -1), keepdims: _bool=False, out: _Tensor | None=None) -> _Tensor: ...
 def numel(input: _Tensor) -> _int:
     """The number of elements."""
 def ones(*size: _int | Sequence[_int], out: _Tensor | None=None, dtype: _dtype | None=None, layout: Any=None, device: DeviceLike | None=None, pin_memory: _bool | None=False, requires_grad: _bool=False) -> _Tensor:
@@ -1536,6 +1773,8 @@ def rad2deg(input: _Tensor, *, out: _Tensor | None=None) -> _Tensor:
     Integer and bool inputs are computed in the default dtype.
     `out` takes the result where its dtype can hold it, else RuntimeError.
     """
+def rad2deg_(input: _Tensor) -> _Tensor:
+    """In-place form of `rad2deg`: the result's shape and dtype must fit the tensor."""
 def rand(*size: _int | Sequence[_int], generator: Any=None, out: _Tensor | None=None, dtype: _dtype | None=None, layout: Any=None, device: DeviceLike | None=None, pin_memory: _bool | None=False, requires_grad: _bool=False) -> _Tensor:
     """Numbers of equal probability from 0 up to, but without, 1."""
 def rand_like(input: _Tensor, *, generator: Any=None, memory_format: Any=..., dtype: _dtype | None=None, layout: Any=None, device: DeviceLike | None=None, pin_memory: _bool | None=False, requires_grad: _bool=False) -> _Tensor:
@@ -1562,6 +1801,10 @@ def randperm(n: _int, *, generator: Any=None, out: _Tensor | None=None, dtype: _
 
     It is the order of random keys of 64 bits.
     """
+def range(start: Any=0, end: Any=None, step: Any=1, *, out: _Tensor | None=None, dtype: _dtype | None=None, layout: Any=None, device: DeviceLike | None=None, pin_memory: _bool | None=False, requires_grad: _bool=False) -> _Tensor:
+    """The numbers from `start` in steps of `step` up to and including `end`, of the default dtype
+    unless said otherwise. torch advises `arange` instead, whose end is not included.
+    """
 def ravel(input: _Tensor) -> _Tensor:
     """All elements in one dim, copied unless they lie contiguously."""
 def real(input: _Tensor) -> _Tensor:
@@ -1572,6 +1815,8 @@ def reciprocal(input: _Tensor, *, out: _Tensor | None=None) -> _Tensor:
     Integer and bool inputs are computed in the default dtype.
     `out` takes the result where its dtype can hold it, else RuntimeError.
     """
+def reciprocal_(input: _Tensor) -> _Tensor:
+    """In-place form of `reciprocal`: the result's shape and dtype must fit the tensor."""
 def relu(input: _Tensor, inplace: _bool=False) -> _Tensor:
     """The value, and 0 for negative ones."""
 def relu_(input: _Tensor) -> _Tensor:
@@ -1608,6 +1853,46 @@ def rms_norm(input: _Tensor, normalized_shape: Sequence[_int], weight: _Tensor |
     """x / sqrt(mean(x * x) + eps) * weight over the last dims; `eps` is the dtype's where it is not
     given. RuntimeError where shapes don't fit.
     """
+@overload
+def rnn_relu(input: _Tensor, hx: Any, params: Any, has_biases: Any, num_layers: Any, dropout: Any, train: Any, bidirectional: Any, batch_first: Any) -> tuple[_Tensor, _Tensor]:
+    """An RNN with relu over sequences: (the last layer's hidden states, the last states).
+
+    `input` is (steps, batch, features), with `batch_first` (batch, steps, features). `hx` is the state before the first step, of
+    (layers * directions, batch, hidden). `params` has, for each layer and direction, the weights
+    (gates * hidden, features) and (gates * hidden, hidden), with `has_biases` and their
+    two biases. `dropout` is that between layers, while `train`.
+
+    `data` and `batch_sizes` are those of a `torch.nn.utils.rnn.PackedSequence`: the rows of all steps,
+    of each step those of the sequences that have it, the longest first.
+
+    RuntimeError for shapes that don't fit and for another number of weights.
+    """
+@overload
+def rnn_relu(data: Any, batch_sizes: Any, hx: Any, params: Any, has_biases: Any, num_layers: Any, dropout: Any, train: Any, bidirectional: Any) -> tuple[_Tensor, _Tensor]: ...
+def rnn_relu_cell(input: _Tensor, hx: _Tensor, w_ih: _Tensor, w_hh: _Tensor, b_ih: _Tensor | None=None, b_hh: _Tensor | None=None) -> _Tensor:
+    """The next state of inputs (batch, input) and a state (batch, hidden):
+    relu(w_ih @ input + b_ih + w_hh @ hx + b_hh). RuntimeError for shapes that don't fit.
+    """
+@overload
+def rnn_tanh(input: _Tensor, hx: Any, params: Any, has_biases: Any, num_layers: Any, dropout: Any, train: Any, bidirectional: Any, batch_first: Any) -> tuple[_Tensor, _Tensor]:
+    """An RNN with tanh over sequences: (the last layer's hidden states, the last states).
+
+    `input` is (steps, batch, features), with `batch_first` (batch, steps, features). `hx` is the state before the first step, of
+    (layers * directions, batch, hidden). `params` has, for each layer and direction, the weights
+    (gates * hidden, features) and (gates * hidden, hidden), with `has_biases` and their
+    two biases. `dropout` is that between layers, while `train`.
+
+    `data` and `batch_sizes` are those of a `torch.nn.utils.rnn.PackedSequence`: the rows of all steps,
+    of each step those of the sequences that have it, the longest first.
+
+    RuntimeError for shapes that don't fit and for another number of weights.
+    """
+@overload
+def rnn_tanh(data: Any, batch_sizes: Any, hx: Any, params: Any, has_biases: Any, num_layers: Any, dropout: Any, train: Any, bidirectional: Any) -> tuple[_Tensor, _Tensor]: ...
+def rnn_tanh_cell(input: _Tensor, hx: _Tensor, w_ih: _Tensor, w_hh: _Tensor, b_ih: _Tensor | None=None, b_hh: _Tensor | None=None) -> _Tensor:
+    """The next state of inputs (batch, input) and a state (batch, hidden):
+    tanh(w_ih @ input + b_ih + w_hh @ hx + b_hh). RuntimeError for shapes that don't fit.
+    """
 def roll(input: _Tensor, shifts: Any=None, dims: Any=()) -> _Tensor:
     """A copy with elements moved along dims; what leaves at the end comes back at the start.
     Without dims the tensor is rolled as if flattened.
@@ -1616,8 +1901,10 @@ def rot90(input: _Tensor, k: _int=1, dims: Any=(0, 1)) -> _Tensor:
     """A copy turned k times from dims[0] to dims[1]."""
 def round(input: _Tensor, *, decimals: _int=0, out: _Tensor | None=None) -> _Tensor:
     """The nearest number with so many decimals (negative: so many zeros before the point); of two,
-    the one with the even last digit.
+    the one with the even last digit. TypeError for `decimals` that are no int.
     """
+def round_(input: _Tensor, *, decimals: _int=0) -> _Tensor:
+    """In-place form of `round`: the result's shape and dtype must fit the tensor."""
 def row_stack(tensors: Sequence[_Tensor], *, out: _Tensor | None=None) -> _Tensor:
     """`cat` along the rows, of tensors made 2-d."""
 def rrelu(input: _Tensor, lower: _float=0.125, upper: _float=0.3333333333333333, training: _bool=False, generator: Any=None) -> _Tensor:
@@ -1632,6 +1919,8 @@ def rsqrt(input: _Tensor, *, out: _Tensor | None=None) -> _Tensor:
     Integer and bool inputs are computed in the default dtype.
     `out` takes the result where its dtype can hold it, else RuntimeError.
     """
+def rsqrt_(input: _Tensor) -> _Tensor:
+    """In-place form of `rsqrt`: the result's shape and dtype must fit the tensor."""
 def rsub(input: _Tensor, other: _Tensor | _Number, *, alpha: Any=1) -> _Tensor:
     """`other` less `alpha` times `input`."""
 def scalar_tensor(s: Any, *, dtype: _dtype | None=None, layout: Any=None, device: DeviceLike | None=None, pin_memory: _bool | None=False, requires_grad: _bool=False) -> _Tensor:
@@ -1655,6 +1944,13 @@ def searchsorted(sorted_sequence: _Tensor, input: _Tensor, *, out_int32: _bool=F
     of the values; with `sorter`, rows are in order at the places that it holds. RuntimeError for
     shapes and dtypes that don't agree.
     """
+def segment_reduce(data: _Tensor, reduce: str, *, lengths: _Tensor | None=None, indices: _Tensor | None=None, offsets: _Tensor | None=None, axis: _int=0, unsafe: _bool=False, initial: Any=None) -> _Tensor:
+    """The \"sum\", \"mean\", \"prod\", \"max\" or \"min\" of each segment of a dim. Segments follow one
+    another: `lengths`, of the shape of the dims before `axis` and a last one, says how long they
+    are, `offsets` where each begins and the last ends. A segment of no elements is `initial`, or
+    else what changes no other number (NaN for the mean). RuntimeError where the lengths do not
+    make up the dim, unless `unsafe`.
+    """
 def select(input: _Tensor, dim: _int, index: _int) -> _Tensor:
     """A view of one entry of a dim, without that dim."""
 def select_copy(input: _Tensor, dim: _int, index: Any, *, out: _Tensor | None=None) -> _Tensor:
@@ -1677,6 +1973,8 @@ def sigmoid(input: _Tensor, *, out: _Tensor | None=None) -> _Tensor:
     Integer and bool inputs are computed in the default dtype.
     `out` takes the result where its dtype can hold it, else RuntimeError.
     """
+def sigmoid_(input: _Tensor) -> _Tensor:
+    """In-place form of `sigmoid`: the result's shape and dtype must fit the tensor."""
 def sign(input: _Tensor, *, out: _Tensor | None=None) -> _Tensor:
     """1, 0 or -1, as the value is above, at or below 0.
 
@@ -1695,17 +1993,27 @@ def sin(input: _Tensor, *, out: _Tensor | None=None) -> _Tensor:
     Integer and bool inputs are computed in the default dtype.
     `out` takes the result where its dtype can hold it, else RuntimeError.
     """
+def sin_(input: _Tensor) -> _Tensor:
+    """In-place form of `sin`: the result's shape and dtype must fit the tensor."""
 def sinc(input: _Tensor, *, out: _Tensor | None=None) -> _Tensor:
     """sin(pi * input) / (pi * input), and 1 at 0.
 
     Integer and bool inputs are computed in the default dtype.
     `out` takes the result where its dtype can hold it, else RuntimeError.
     """
+def sinc_(input: _Tensor) -> _Tensor:
+    """In-place form of `sinc`: the result's shape and dtype must fit the tensor."""
 def sinh(input: _Tensor, *, out: _Tensor | None=None) -> _Tensor:
     """The hyperbolic sine.
 
     Integer and bool inputs are computed in the default dtype.
     `out` takes the result where its dtype can hold it, else RuntimeError.
+    """
+def sinh_(input: _Tensor) -> _Tensor:
+    """In-place form of `sinh`: the result's shape and dtype must fit the tensor."""
+def slice_copy(input: _Tensor, dim: _int=0, start: _int | None=None, end: _int | None=None, step: _int=1, *, out: _Tensor | None=None) -> _Tensor:
+    """A copy of `start:end:step` of a dim, or the same in `out`. RuntimeError for a step that is
+    not positive.
     """
 def slice_scatter(input: _Tensor, src: _Tensor, dim: _int=0, start: _int | None=None, end: _int | None=None, step: _int=1, *, out: _Tensor | None=None) -> _Tensor:
     """A copy of the input with a slice of a dim replaced."""
@@ -1736,8 +2044,12 @@ def sqrt(input: _Tensor, *, out: _Tensor | None=None) -> _Tensor:
     Integer and bool inputs are computed in the default dtype.
     `out` takes the result where its dtype can hold it, else RuntimeError.
     """
+def sqrt_(input: _Tensor) -> _Tensor:
+    """In-place form of `sqrt`: the result's shape and dtype must fit the tensor."""
 def square(input: _Tensor, *, out: _Tensor | None=None) -> _Tensor:
     """The value times itself. A bool input gives int64."""
+def square_(input: _Tensor) -> _Tensor:
+    """In-place form of `square`: the result's shape and dtype must fit the tensor."""
 def squeeze(input: _Tensor, dim: _int | None=None, *more: _int) -> _Tensor:
     """A view without the dims of size 1, or without those of them named by `dim` (int or tuple)."""
 def squeeze_copy(input: _Tensor, dim: _int | None=None, *more: Any, out: _Tensor | None=None) -> _Tensor:
@@ -1812,12 +2124,16 @@ def tan(input: _Tensor, *, out: _Tensor | None=None) -> _Tensor:
     Integer and bool inputs are computed in the default dtype.
     `out` takes the result where its dtype can hold it, else RuntimeError.
     """
+def tan_(input: _Tensor) -> _Tensor:
+    """In-place form of `tan`: the result's shape and dtype must fit the tensor."""
 def tanh(input: _Tensor, *, out: _Tensor | None=None) -> _Tensor:
     """The hyperbolic tangent.
 
     Integer and bool inputs are computed in the default dtype.
     `out` takes the result where its dtype can hold it, else RuntimeError.
     """
+def tanh_(input: _Tensor) -> _Tensor:
+    """In-place form of `tanh`: the result's shape and dtype must fit the tensor."""
 def tensor(data: Any, *, dtype: _dtype | None=None, device: DeviceLike | None=None, pin_memory: _bool | None=False, requires_grad: _bool=False) -> _Tensor:
     """A tensor with the values of numbers, nested sequences or an array, which are copied. Without
     `dtype` an array keeps its own; Python's bools, ints, floats and complex numbers become bool,
@@ -1841,7 +2157,7 @@ def tile(input: _Tensor, *dims: Any, **named: Any) -> _Tensor:
     """As `repeat`; fewer counts than dims are for the last ones."""
 def topk(input: _Tensor, k: _int, dim: _int=-1, largest: _bool=True, sorted: _bool=True, *, out: _Tensor | None=None) -> _return_types.topk:
     """The `k` largest (or smallest) elements along `dim`, in order, and their places. RuntimeError
-    for a `k` beyond the dim's size and for complex numbers.
+    for a `k` beyond the dim's size, for bool and for complex numbers.
     """
 def trace(input: _Tensor, *, out: _Tensor | None=None) -> _Tensor:
     """The sum of a matrix's diagonal. RuntimeError for other numbers of dims."""
@@ -1881,6 +2197,8 @@ def trunc(input: _Tensor, *, out: _Tensor | None=None) -> _Tensor:
     The inputs are promoted to a common dtype, which the result has.
     `out` takes the result where its dtype can hold it, else RuntimeError.
     """
+def trunc_(input: _Tensor) -> _Tensor:
+    """In-place form of `trunc`: the result's shape and dtype must fit the tensor."""
 def unbind(input: _Tensor, dim: _int=0) -> tuple[_Tensor, ...]:
     """A view of every entry of a dim."""
 def unbind_copy(input: _Tensor, dim: _int=0, *, out: _Tensor | None=None) -> tuple[_Tensor, ...]:
@@ -1937,8 +2255,8 @@ def var_mean(input: _Tensor, *, axis: _int | Sequence[_int], unbiased: Any=..., 
 def vdot(input: _Tensor, other: _Tensor, *, out: _Tensor | None=None) -> _Tensor:
     """`dot` with the conjugate of `input`."""
 def view_as_complex(input: _Tensor) -> _Tensor:
-    """A complex view of a float32 or float64 tensor whose last dim holds (real, imag), with
-    stride 1; all other strides and the offset must be even.
+    """A complex view of a float16, float32 or float64 tensor whose last dim holds (real, imag),
+    with stride 1; all other strides and the offset must be even.
     """
 def view_as_complex_copy(input: _Tensor, *, out: _Tensor | None=None) -> _Tensor:
     """`view_as_complex`, copied into memory of its own or into `out`."""
@@ -1969,6 +2287,8 @@ def xlogy(input: _Tensor, other: _Tensor | _Number, *, out: _Tensor | None=None)
     Shapes are broadcast together; RuntimeError when they don't fit.
     `out` takes the result where its dtype can hold it, else RuntimeError.
     """
+def xlogy_(input: _Tensor, other: _Tensor | _Number) -> _Tensor:
+    """In-place form of `xlogy`: the result's shape and dtype must fit the tensor."""
 def zero_(input: _Tensor) -> _Tensor:
     """Write zeros."""
 def zeros(*size: _int | Sequence[_int], out: _Tensor | None=None, dtype: _dtype | None=None, layout: Any=None, device: DeviceLike | None=None, pin_memory: _bool | None=False, requires_grad: _bool=False) -> _Tensor:

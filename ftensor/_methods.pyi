@@ -71,6 +71,8 @@ class Methods:
     def __radd__(self, other: _Tensor | _Number) -> _Tensor: ...
     def __rand__(self, other: _Tensor | _Number) -> _Tensor: ...
     def __rdiv__(self, other: _Tensor | _Number) -> _Tensor: ...
+    def __reversed__(self) -> _Tensor:
+        """The entries of the first dim from the last to the first, as a copy."""
     def __rfloordiv__(self, other: _Tensor | _Number) -> _Tensor: ...
     def __rlshift__(self, other: _Tensor | _Number) -> _Tensor: ...
     def __rmatmul__(self, other: _Tensor | _Number) -> _Tensor: ...
@@ -318,7 +320,7 @@ class Methods:
     def cfloat(self, memory_format: _memory_format=...) -> _Tensor:
         """The same as `to(ftensor.complex64)`."""
     def chalf(self, memory_format: _memory_format=...) -> _Tensor:
-        """NotImplementedError, since there is no complex dtype of float16 pairs."""
+        """The same as `to(ftensor.complex32)`."""
     def char(self, memory_format: _memory_format=...) -> _Tensor:
         """The same as `to(ftensor.int8)`."""
     def cholesky(self, upper: _bool=False, *, out: _Tensor | None=None) -> _Tensor:
@@ -459,6 +461,11 @@ class Methods:
         """The logarithmic derivative of the gamma function."""
     def digamma_(self) -> _Tensor:
         """In-place form of `digamma`: the result's shape and dtype must fit the tensor."""
+    def dim_order(self, *, ambiguity_check: _bool | list[_memory_format]=False) -> tuple[_int, ...]:
+        """The dims in the order in which they lie in memory, the outermost first. Asked for with
+        `ambiguity_check`: RuntimeError where dims of size 1 or of equal strides leave that open, and
+        not just one of the memory formats listed fits. TypeError for another argument.
+        """
     def dist(self, other: _Tensor, p: Any=2) -> _Tensor:
         """The norm of order `p` of all differences."""
     def div(self, other: _Tensor | _Number, *, rounding_mode: str | None=None, out: _Tensor | None=None) -> _Tensor:
@@ -528,6 +535,11 @@ class Methods:
         """A tensor like `input` with every element `value`."""
     def fill_(self, value: Any) -> _Tensor:
         """Write a number (or a 0-d tensor's value) into every element."""
+    def fill_diagonal_(self, fill_value: Any, wrap: _bool=False) -> _Tensor:
+        """Write a number into the main diagonal of a matrix, or of a tensor with more dims, all of one
+        size. `wrap` goes on below a square in matrices with more rows than columns. RuntimeError for
+        vectors, and where the sizes of more than two dims differ.
+        """
     def fix(self, *, out: _Tensor | None=None) -> _Tensor:
         """The whole part of the value."""
     def fix_(self) -> _Tensor:
@@ -654,6 +666,14 @@ class Methods:
         """The modified Bessel function of order 0."""
     def i0_(self) -> _Tensor:
         """In-place form of `i0`: the result's shape and dtype must fit the tensor."""
+    def igamma(self, other: _Tensor | _Number, *, out: _Tensor | None=None) -> _Tensor:
+        """The regularized lower incomplete gamma function of order `input` at `other`; NaN for negative ones."""
+    def igamma_(self, other: _Tensor | _Number) -> _Tensor:
+        """In-place form of `igamma`: the result's shape and dtype must fit the tensor."""
+    def igammac(self, other: _Tensor | _Number, *, out: _Tensor | None=None) -> _Tensor:
+        """The regularized upper incomplete gamma function of order `input` at `other`; NaN for negative ones."""
+    def igammac_(self, other: _Tensor | _Number) -> _Tensor:
+        """In-place form of `igammac`: the result's shape and dtype must fit the tensor."""
     @property
     def imag(self: Any) -> _Tensor:
         """A view of the imaginary parts; RuntimeError for a real tensor."""
@@ -726,6 +746,10 @@ class Methods:
     @property
     def is_quantized(self: Any) -> _bool:
         """False: tensors are strided and on `fpga` or `cpu`."""
+    def is_same_size(self, other: _Tensor) -> _bool:
+        """Whether the shapes are the same."""
+    def is_set_to(self, tensor: _Tensor) -> _bool:
+        """Whether both are the same elements of one memory, in the same shape and strides."""
     @property
     def is_sparse(self: Any) -> _bool:
         """False: tensors are strided and on `fpga` or `cpu`."""
@@ -1001,6 +1025,8 @@ class Methods:
         """A view of `length` entries of a dim from `start` on (an int or a 0-d integer tensor;
         negative from the end).
         """
+    def narrow_copy(self, dim: _int, start: Any, length: Any, *, out: _Tensor | None=None) -> _Tensor:
+        """`narrow`, copied into memory of its own or into `out`."""
     def ne(self, other: _Tensor | _Number, *, out: _Tensor | None=None) -> _Tensor:
         """Whether the elements differ; NaN differs from everything."""
     def ne_(self, other: _Tensor | _Number) -> _Tensor:
@@ -1188,7 +1214,7 @@ class Methods:
         """A copy turned k times from dims[0] to dims[1]."""
     def round(self, *, decimals: _int=0, out: _Tensor | None=None) -> _Tensor:
         """The nearest number with so many decimals (negative: so many zeros before the point); of two,
-        the one with the even last digit.
+        the one with the even last digit. TypeError for `decimals` that are no int.
         """
     def round_(self, *, decimals: _int=0) -> _Tensor:
         """In-place form of `round`: the result's shape and dtype must fit the tensor."""
@@ -1219,6 +1245,11 @@ class Methods:
         """A view of one entry of a dim, without that dim."""
     def select_scatter(self, src: _Tensor, dim: _int, index: _int) -> _Tensor:
         """A copy with one entry of a dim replaced."""
+    def set_(self, source: _Tensor | None=None, storage_offset: _int=0, size: Sequence[_int] | None=None, stride: Sequence[_int] | None=None) -> _Tensor:
+        """Let the tensor share another's memory from now on: in its layout, or in the one given,
+        counted in elements of its storage. Without `source` it becomes empty. RuntimeError for another
+        dtype and a layout beyond the storage's end.
+        """
     def sgn(self, *, out: _Tensor | None=None) -> _Tensor:
         """The sign; of a complex number, the number of magnitude 1 in its direction."""
     def sgn_(self) -> _Tensor:
@@ -1353,7 +1384,7 @@ class Methods:
         """A torch tensor of the elements; see `interop.torch.to_torch`."""
     def topk(self, k: _int, dim: _int=-1, largest: _bool=True, sorted: _bool=True, *, out: _Tensor | None=None) -> _return_types.topk:
         """The `k` largest (or smallest) elements along `dim`, in order, and their places. RuntimeError
-        for a `k` beyond the dim's size and for complex numbers.
+        for a `k` beyond the dim's size, for bool and for complex numbers.
         """
     def trace(self, *, out: _Tensor | None=None) -> _Tensor:
         """The sum of a matrix's diagonal. RuntimeError for other numbers of dims."""

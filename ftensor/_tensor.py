@@ -11,6 +11,7 @@ import numpy as np
 
 from . import errors
 from .dtypes import dtype
+from .encoding import widened
 from .formats import (
     Size,
     channels_last,
@@ -248,11 +249,8 @@ class Tensor(Methods):
         return np.lib.stride_tricks.as_strided(flat[-low:], shape, strides, writeable=False)
 
     def _host_values(self) -> np.ndarray[Any, Any]:
-        """As `_host`, with bfloat16 widened to float32."""
-        array = self._host()
-        if self._dtype.name == "bfloat16":
-            return (array.astype(np.uint32) << 16).view(np.float32)
-        return array
+        """As `_host`, with what NumPy lacks widened to float32 and complex64."""
+        return widened(self._host(), self._dtype)
 
     def item(self) -> Any:
         """The one element as a Python number; RuntimeError when there are more or none."""

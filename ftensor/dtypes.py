@@ -21,8 +21,10 @@ from . import errors
 class dtype:
     """The type of a tensor's elements. There is one object per type; compare with `is` or `==`.
 
-    `numpy` is the NumPy type with the same bytes; bfloat16, which NumPy lacks, is stored as
-    uint16. `itemsize` is in bytes.
+    `numpy` is the NumPy type with the same bytes; what NumPy lacks (bfloat16, float8, complex32) is
+    stored as unsigned integers. `itemsize` is in bytes. `bare` is the letter of a group of dtypes
+    that torch has little more than copies for: "u" uint16, uint32 and uint64, "8" float8, "h"
+    complex32. Rows say which groups they serve; all serve the other dtypes, whose letter is "".
     """
 
     name: str
@@ -30,6 +32,8 @@ class dtype:
     itemsize: builtins.int
     numpy: np.dtype[Any]
     exponent_bits: builtins.int = 0  # of one real component; 0 for bool and integers
+    bare: str = ""
+    infinite: builtins.bool = True  # whether the largest exponent is for infinity and NaN alone
     is_floating_point: builtins.bool = field(init=False)
     is_complex: builtins.bool = field(init=False)
     is_signed: builtins.bool = field(init=False)
@@ -49,51 +53,73 @@ class dtype:
 
     @property
     def compute(self) -> dtype:
-        """The dtype that kernels compute in: float32 for the two 16-bit types."""
-        return float32 if self.kind == "f" and self.itemsize == 2 else self
+        """The dtype that kernels compute in: float32 for narrower types, complex64 for theirs."""
+        if self.kind == "f" and self.itemsize < 4:
+            return float32
+        return complex64 if self is complex32 else self
+
+    @property
+    def bits(self) -> dtype:
+        """The dtype to move its elements as: for one of few ops, an integer of as many bytes."""
+        return {1: uint8, 2: int16, 4: int32, 8: int64}[self.itemsize] if self.bare else self
+
+    @property
+    def in_numpy(self) -> builtins.bool:
+        """Whether NumPy has the type itself, not only one with as many bytes."""
+        return self.numpy.kind == self.kind
 
     def to_real(self) -> dtype:
         """The dtype of a complex type's components; any other dtype is its own."""
         return _REAL.get(self, self)
 
     def to_complex(self) -> dtype:
-        """The complex dtype whose components hold this type (complex64 for 16-bit floats)."""
+        """The complex dtype whose components hold this type (complex64 for bfloat16)."""
         if self.kind == "c":
             return self
-        if self.kind != "f":
+        if self.kind != "f" or self.bare:
             raise errors.no_complex_dtype(self)
+        if self is float16:
+            return complex32
         return complex128 if self.itemsize == 8 else complex64
 
 
 bool = dtype("bool", "b", 1, np.dtype(np.bool_))
 uint8 = dtype("uint8", "u", 1, np.dtype(np.uint8))
+uint16 = dtype("uint16", "u", 2, np.dtype(np.uint16), bare="u")
+uint32 = dtype("uint32", "u", 4, np.dtype(np.uint32), bare="u")
+uint64 = dtype("uint64", "u", 8, np.dtype(np.uint64), bare="u")
 int8 = dtype("int8", "i", 1, np.dtype(np.int8))
 int16 = dtype("int16", "i", 2, np.dtype(np.int16))
 int32 = dtype("int32", "i", 4, np.dtype(np.int32))
 int64 = dtype("int64", "i", 8, np.dtype(np.int64))
+float8_e4m3fn = dtype("float8_e4m3fn", "f", 1, np.dtype(np.uint8), 4, "8", infinite=False)
+float8_e5m2 = dtype("float8_e5m2", "f", 1, np.dtype(np.uint8), 5, "8")
 float16 = dtype("float16", "f", 2, np.dtype(np.float16), 5)
 bfloat16 = dtype("bfloat16", "f", 2, np.dtype(np.uint16), 8)
 float32 = dtype("float32", "f", 4, np.dtype(np.float32), 8)
 float64 = dtype("float64", "f", 8, np.dtype(np.float64), 11)
+complex32 = dtype("complex32", "c", 4, np.dtype(np.uint32), 5, "h")
 complex64 = dtype("complex64", "c", 8, np.dtype(np.complex64), 8)
 complex128 = dtype("complex128", "c", 16, np.dtype(np.complex128), 11)
 
 short, int, long = int16, int32, int64
 half, float, double = float16, float32, float64
-cfloat, cdouble = complex64, complex128
+chalf, cfloat, cdouble = complex32, complex64, complex128
 
 ALL: tuple[dtype, ...] = (
-    bool, uint8, int8, int16, int32, int64,
-    float16, bfloat16, float32, float64, complex64, complex128,
+    bool, uint8, uint16, uint32, uint64, int8, int16, int32, int64, float8_e4m3fn, float8_e5m2,
+    float16, bfloat16, float32, float64, complex32, complex64, complex128,
 )  # fmt: skip
+# Those that have words in every row: what inventories and tables of ops are about.
+FULL: tuple[dtype, ...] = tuple([d for d in ALL if not d.bare])
 
 _NAMED = {d.name: d for d in ALL} | {"float": float, "double": double, "half": half, "int": int}
-_REAL = {complex64: float32, complex128: float64}
-# bfloat16 is left out: its storage type, uint16, is not a type that users have.
-_OF_NUMPY = {(d.numpy.kind, d.itemsize): d for d in ALL if d is not bfloat16}
+_REAL = {complex32: float16, complex64: float32, complex128: float64}
+_OF_NUMPY = {(d.numpy.kind, d.itemsize): d for d in ALL if d.in_numpy}
 _RANK = {"b": 0, "u": 1, "i": 1, "f": 2, "c": 3}
 
-# torch's promotion: the type of a pair is their lowest common bound in this graph.
+# torch's promotion: the type of a pair is their lowest common bound in this graph. The wide
+# unsigned types go with floating ones alone, float8 with nothing.
 _WIDER: dict[dtype, tuple[dtype, ...]] = {
     bool: (uint8, int8),
     uint8: (int16,),
@@ -101,8 +127,14 @@ _WIDER: dict[dtype, tuple[dtype, ...]] = {
     int16: (int32,),
     int32: (int64,),
     int64: (float16, bfloat16),
-    float16: (float32,),
+    uint16: (float16, bfloat16),
+    uint32: (float16, bfloat16),
+    uint64: (float16, bfloat16),
+    float8_e4m3fn: (),
+    float8_e5m2: (),
+    float16: (float32, complex32),
     bfloat16: (float32,),
+    complex32: (complex64,),
     float32: (float64, complex64),
     float64: (complex128,),
     complex64: (complex128,),
@@ -117,20 +149,41 @@ def _bounds(low: dtype) -> set[dtype]:
 def _promoted() -> dict[tuple[dtype, dtype], dtype]:
     bounds = {d: _bounds(d) for d in ALL}
     # The lowest common bound is the one with the most types above it.
+    found = {
+        (a, b): max(bounds[a] & bounds[b], key=lambda d: len(bounds[d]))
+        for a in ALL for b in ALL if bounds[a] & bounds[b]
+    }  # fmt: skip
+    wide = {uint16, uint32, uint64}
     return {
-        (a, b): max(bounds[a] & bounds[b], key=lambda d: len(bounds[d])) for a in ALL for b in ALL
+        (a, b): d
+        for (a, b), d in found.items()
+        if not wide & {a, b} or (d in (a, b) and d.kind != "c")
     }
 
 
 _PROMOTED = _promoted()
 
 
+def _pair(a: dtype, b: dtype) -> dtype:
+    found = _PROMOTED.get((a, b))
+    if found is None:
+        raise errors.no_promotion(a, b)
+    return found
+
+
 def promote_types(type1: dtype, type2: dtype) -> dtype:
-    """The smallest dtype that both can be converted to without leaving their category."""
+    """The smallest dtype that both can be converted to without leaving their category.
+
+    RuntimeError where torch has none: uint16, uint32 and uint64 with other integers or complex
+    numbers, float8 with any other.
+    """
     promoted = _PROMOTED.get((type1, type2))
     if promoted is None:
-        name, wrong = ("type2", type2) if isinstance(type1, dtype) else ("type1", type1)
-        raise errors.not_a_dtype("promote_types", name, wrong, meant_by(wrong))
+        given: tuple[tuple[str, Any], ...] = (("type1", type1), ("type2", type2))
+        for name, wrong in given:
+            if not isinstance(wrong, dtype):
+                raise errors.not_a_dtype("promote_types", name, wrong, meant_by(wrong))
+        raise errors.no_promotion(type1, type2)
     return promoted
 
 
@@ -157,7 +210,7 @@ def get_default_dtype() -> dtype:
 def set_default_dtype(d: dtype, /) -> None:
     """Make `d`, a floating-point dtype, the one that Python floats become. Not per thread."""
     global _default
-    if not isinstance(d, dtype) or not d.is_floating_point:
+    if not isinstance(d, dtype) or not d.is_floating_point or d.bare:
         raise errors.default_dtype_not_float(d)
     _default = d
 
@@ -213,7 +266,7 @@ def result_dtype(operands: Sequence[tuple[dtype, builtins.int]]) -> dtype:
     by_priority: list[dtype | None] = [None, None, None]
     for d, priority in operands:
         so_far = by_priority[priority]
-        by_priority[priority] = d if so_far is None else _PROMOTED[so_far, d]
+        by_priority[priority] = d if so_far is None else _pair(so_far, d)
     dims, zero_dim, scalar = by_priority
     result = _raised(dims, _raised(zero_dim, scalar))
     assert result is not None, "result_dtype of no operands"
@@ -228,7 +281,7 @@ def _raised(first: dtype | None, second: dtype | None) -> dtype | None:
         return first
     if first.kind == "f":  # with a complex one: the components keep the width of `first`
         return first.to_complex()
-    return _PROMOTED[first, second]
+    return second if second.kind == "c" else _pair(first, second)
 
 
 def result_type(tensor: Any, other: Any, *more: Any) -> dtype:
@@ -291,6 +344,8 @@ class finfo:
         self.bits: builtins.int = 8 * real.itemsize
         self.eps: builtins.float = 2.0**-fraction_bits
         self.max: builtins.float = (2.0 - self.eps) * 2.0**top
+        if not real.infinite:  # of the largest exponent only the largest fraction is a NaN
+            self.max = (2.0 - 2 * self.eps) * 2.0 ** (top + 1)
         self.min: builtins.float = -self.max
         self.tiny: builtins.float = 2.0 ** (1 - top)
         self.smallest_normal: builtins.float = self.tiny

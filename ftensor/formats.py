@@ -49,7 +49,8 @@ class memory_format(_Word):
 
 
 class layout(_Word):
-    """How a tensor's elements are stored; `strided` is the one there is."""
+    """How a tensor's elements are stored. All tensors here are `strided`; the others are names to
+    ask for (`x.layout is ft.sparse_coo`), which factories refuse."""
 
     __slots__ = ()
 
@@ -59,3 +60,10 @@ preserve_format = memory_format("preserve_format")
 channels_last = memory_format("channels_last")
 channels_last_3d = memory_format("channels_last_3d")
 strided = layout("strided")
+sparse_coo = layout("sparse_coo")
+sparse_csr = layout("sparse_csr")
+sparse_csc = layout("sparse_csc")
+sparse_bsr = layout("sparse_bsr")
+sparse_bsc = layout("sparse_bsc")
+# A new dim of size 1 among indices: x[ft.newaxis].
+newaxis = None

@@ -17,6 +17,12 @@ from . import return_types as _return_types
 
 _Number = _complex | np.generic
 
+def airy_ai(x: _Tensor, *, out: _Tensor | None=None) -> _Tensor:
+    """Airy's function Ai; NaN at the infinities.
+
+    Integer and bool inputs are computed in the default dtype.
+    `out` takes the result where its dtype can hold it, else RuntimeError.
+    """
 def bessel_j0(input: _Tensor, *, out: _Tensor | None=None) -> _Tensor:
     """The Bessel function of the first kind of order 0.
 
@@ -39,6 +45,34 @@ def bessel_y1(input: _Tensor, *, out: _Tensor | None=None) -> _Tensor:
     """The Bessel function of the second kind of order 1.
 
     Integer and bool inputs are computed in the default dtype.
+    `out` takes the result where its dtype can hold it, else RuntimeError.
+    """
+def chebyshev_polynomial_t(x: _Tensor, n: _Tensor | _Number, *, out: _Tensor | None=None) -> _Tensor:
+    """Chebyshev's polynomial of the first kind of degree n. A fraction of n is dropped; of a negative degree all are 0.
+
+    Integer and bool inputs are computed in the default dtype.
+    Shapes are broadcast together; RuntimeError when they don't fit.
+    `out` takes the result where its dtype can hold it, else RuntimeError.
+    """
+def chebyshev_polynomial_u(x: _Tensor, n: _Tensor | _Number, *, out: _Tensor | None=None) -> _Tensor:
+    """Chebyshev's polynomial of the second kind of degree n. A fraction of n is dropped; of a negative degree all are 0.
+
+    Integer and bool inputs are computed in the default dtype.
+    Shapes are broadcast together; RuntimeError when they don't fit.
+    `out` takes the result where its dtype can hold it, else RuntimeError.
+    """
+def chebyshev_polynomial_v(x: _Tensor, n: _Tensor | _Number, *, out: _Tensor | None=None) -> _Tensor:
+    """Chebyshev's polynomial of the third kind of degree n. A fraction of n is dropped; of a negative degree all are 0.
+
+    Integer and bool inputs are computed in the default dtype.
+    Shapes are broadcast together; RuntimeError when they don't fit.
+    `out` takes the result where its dtype can hold it, else RuntimeError.
+    """
+def chebyshev_polynomial_w(x: _Tensor, n: _Tensor | _Number, *, out: _Tensor | None=None) -> _Tensor:
+    """Chebyshev's polynomial of the fourth kind of degree n. A fraction of n is dropped; of a negative degree all are 0.
+
+    Integer and bool inputs are computed in the default dtype.
+    Shapes are broadcast together; RuntimeError when they don't fit.
     `out` takes the result where its dtype can hold it, else RuntimeError.
     """
 def digamma(input: _Tensor, *, out: _Tensor | None=None) -> _Tensor:
@@ -95,10 +129,38 @@ def expm1(input: _Tensor, *, out: _Tensor | None=None) -> _Tensor:
     Integer and bool inputs are computed in the default dtype.
     `out` takes the result where its dtype can hold it, else RuntimeError.
     """
+def gammainc(input: _Tensor, other: _Tensor | _Number, *, out: _Tensor | None=None) -> _Tensor:
+    """The regularized lower incomplete gamma function of order `input` at `other`; NaN for negative ones.
+
+    The inputs are promoted to a common dtype, which the result has.
+    Shapes are broadcast together; RuntimeError when they don't fit.
+    `out` takes the result where its dtype can hold it, else RuntimeError.
+    """
+def gammaincc(input: _Tensor, other: _Tensor | _Number, *, out: _Tensor | None=None) -> _Tensor:
+    """The regularized upper incomplete gamma function of order `input` at `other`; NaN for negative ones.
+
+    The inputs are promoted to a common dtype, which the result has.
+    Shapes are broadcast together; RuntimeError when they don't fit.
+    `out` takes the result where its dtype can hold it, else RuntimeError.
+    """
 def gammaln(input: _Tensor, *, out: _Tensor | None=None) -> _Tensor:
     """The logarithm of the gamma function's magnitude.
 
     Integer and bool inputs are computed in the default dtype.
+    `out` takes the result where its dtype can hold it, else RuntimeError.
+    """
+def hermite_polynomial_h(x: _Tensor, n: _Tensor | _Number, *, out: _Tensor | None=None) -> _Tensor:
+    """Hermite's polynomial H of degree n. A fraction of n is dropped; of a negative degree all are 0.
+
+    Integer and bool inputs are computed in the default dtype.
+    Shapes are broadcast together; RuntimeError when they don't fit.
+    `out` takes the result where its dtype can hold it, else RuntimeError.
+    """
+def hermite_polynomial_he(x: _Tensor, n: _Tensor | _Number, *, out: _Tensor | None=None) -> _Tensor:
+    """Hermite's polynomial He of degree n. A fraction of n is dropped; of a negative degree all are 0.
+
+    Integer and bool inputs are computed in the default dtype.
+    Shapes are broadcast together; RuntimeError when they don't fit.
     `out` takes the result where its dtype can hold it, else RuntimeError.
     """
 def i0(input: _Tensor, *, out: _Tensor | None=None) -> _Tensor:
@@ -123,6 +185,20 @@ def i1e(input: _Tensor, *, out: _Tensor | None=None) -> _Tensor:
     """exp(-|input|) * i1(input).
 
     Integer and bool inputs are computed in the default dtype.
+    `out` takes the result where its dtype can hold it, else RuntimeError.
+    """
+def laguerre_polynomial_l(x: _Tensor, n: _Tensor | _Number, *, out: _Tensor | None=None) -> _Tensor:
+    """Laguerre's polynomial of degree n. A fraction of n is dropped; of a negative degree all are 0.
+
+    Integer and bool inputs are computed in the default dtype.
+    Shapes are broadcast together; RuntimeError when they don't fit.
+    `out` takes the result where its dtype can hold it, else RuntimeError.
+    """
+def legendre_polynomial_p(x: _Tensor, n: _Tensor | _Number, *, out: _Tensor | None=None) -> _Tensor:
+    """Legendre's polynomial of degree n. A fraction of n is dropped; of a negative degree all are 0.
+
+    Integer and bool inputs are computed in the default dtype.
+    Shapes are broadcast together; RuntimeError when they don't fit.
     `out` takes the result where its dtype can hold it, else RuntimeError.
     """
 def log1p(input: _Tensor, *, out: _Tensor | None=None) -> _Tensor:
@@ -198,7 +274,7 @@ def psi(input: _Tensor, *, out: _Tensor | None=None) -> _Tensor:
     """
 def round(input: _Tensor, *, decimals: _int=0, out: _Tensor | None=None) -> _Tensor:
     """The nearest number with so many decimals (negative: so many zeros before the point); of two,
-    the one with the even last digit.
+    the one with the even last digit. TypeError for `decimals` that are no int.
     """
 def scaled_modified_bessel_k0(x: _Tensor, *, out: _Tensor | None=None) -> _Tensor:
     """exp(x) * modified_bessel_k0(x).
@@ -210,6 +286,34 @@ def scaled_modified_bessel_k1(x: _Tensor, *, out: _Tensor | None=None) -> _Tenso
     """exp(x) * modified_bessel_k1(x).
 
     Integer and bool inputs are computed in the default dtype.
+    `out` takes the result where its dtype can hold it, else RuntimeError.
+    """
+def shifted_chebyshev_polynomial_t(x: _Tensor, n: _Tensor | _Number, *, out: _Tensor | None=None) -> _Tensor:
+    """Chebyshev's polynomial of the first kind of degree n of 2 x - 1. A fraction of n is dropped; of a negative degree all are 0.
+
+    Integer and bool inputs are computed in the default dtype.
+    Shapes are broadcast together; RuntimeError when they don't fit.
+    `out` takes the result where its dtype can hold it, else RuntimeError.
+    """
+def shifted_chebyshev_polynomial_u(x: _Tensor, n: _Tensor | _Number, *, out: _Tensor | None=None) -> _Tensor:
+    """Chebyshev's polynomial of the second kind of degree n of 2 x - 1. A fraction of n is dropped; of a negative degree all are 0.
+
+    Integer and bool inputs are computed in the default dtype.
+    Shapes are broadcast together; RuntimeError when they don't fit.
+    `out` takes the result where its dtype can hold it, else RuntimeError.
+    """
+def shifted_chebyshev_polynomial_v(x: _Tensor, n: _Tensor | _Number, *, out: _Tensor | None=None) -> _Tensor:
+    """Chebyshev's polynomial of the third kind of degree n of 2 x - 1. A fraction of n is dropped; of a negative degree all are 0.
+
+    Integer and bool inputs are computed in the default dtype.
+    Shapes are broadcast together; RuntimeError when they don't fit.
+    `out` takes the result where its dtype can hold it, else RuntimeError.
+    """
+def shifted_chebyshev_polynomial_w(x: _Tensor, n: _Tensor | _Number, *, out: _Tensor | None=None) -> _Tensor:
+    """Chebyshev's polynomial of the fourth kind of degree n of 2 x - 1. A fraction of n is dropped; of a negative degree all are 0.
+
+    Integer and bool inputs are computed in the default dtype.
+    Shapes are broadcast together; RuntimeError when they don't fit.
     `out` takes the result where its dtype can hold it, else RuntimeError.
     """
 def sinc(input: _Tensor, *, out: _Tensor | None=None) -> _Tensor:

@@ -119,7 +119,7 @@ FT_FN_ONCE FT_V ftb_quotient(FT_V a, FT_V b)
     return b == K(-1) ? K(0) - a : (b == K(0) ? K(-1) : q);
 #else
     const FT_V safe = b == K(0) ? K(1) : b, q = a / safe;
-    return b == K(0) ? K(255) : q;
+    return b == K(0) ? K((FT_T)(~(ulong)0)) : q;
 #endif
 }
 // What ftb_quotient leaves; `a` itself by zero.

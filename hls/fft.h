@@ -76,112 +76,64 @@ FT_FN_ONCE void ft_dft_8(FT_C *a)
         a[k + 4] = ft_csub(x[k], y[k]);
     }
 }
-
-// What the first pass reads and the last one writes: with the parts swapped before and after it, a forward
-// transform is an inverse one. Bits of `ends`: swap what is read, swap what is written, scale what is written.
-FT_FN_ONCE FT_C ft_fft_in(FT_C x, int ends)
+FT_FN_ONCE void ft_dft_16(FT_C *a)
 {
-    return ft_cmake(ends & 1 ? x.im : x.re, ends & 1 ? x.re : x.im);
-}
-FT_FN_ONCE FT_C ft_fft_out(FT_C x, int ends, FT_T scale)
-{
-    const FT_V factor = ends & 4 ? K(scale) : K(1), re = x.re * factor, im = x.im * factor;
-    return ft_cmake(ends & 2 ? im : re, ends & 2 ? re : im);
-}
-
-#define FT_R 2
-#include "fft_pass.h"
-#undef FT_R
-#define FT_R 3
-#include "fft_pass.h"
-#undef FT_R
-#define FT_R 4
-#include "fft_pass.h"
-#undef FT_R
-#define FT_R 5
-#include "fft_pass.h"
-#undef FT_R
-#define FT_R 8
-#include "fft_pass.h"
-#undef FT_R
-
-// As fft_pass.h for any odd radix r up to FT_MOST_RADIX: what is the same distance before and behind the middle
-// shares its products. The r roots of unity follow the pass's other roots.
-FT_CALLED void ft_fft_pass_any(
-    FT_GLOBAL FT_T *to, FT_GLOBAL const FT_T *from, FT_GLOBAL const FT_T *roots, int r, int n, int length,
-    int begin, int end, int ends, FT_T scale)
-{
-    const int apart = n / r, first = length == 1, across = first ? apart : length;
-    const int wide = (across + FT_LANES - 1) / FT_LANES, pairs = r / 2, step = first ? r : 1;
-    FT_GLOBAL const FT_T *circle = roots + 2 * (r - 1) * (first ? 0L : length);
-    int block = begin / wide, j = begin % wide * FT_LANES;
-    for (int v = begin; v < end; v++) {
-        const int m = across - j < FT_LANES ? across - j : FT_LANES;
-        FT_GLOBAL const FT_T *x = from + 2 * ((long)block * length + j);
-        FT_GLOBAL FT_T *y = to + 2 * ((long)block * length * r + (long)j * step);
-        FT_WIDE_PAIR(FT_T) sums[FT_MOST_RADIX / 2 + 1], gaps[FT_MOST_RADIX / 2 + 1];
-        sums[0] = ft_pick_pair(x, 1, m);
-        FT_EACH_LANE FT_LANE(sums[0]) = ft_fft_in(FT_LANE(sums[0]), ends);
-        FT_WIDE_PAIR(FT_T) total = sums[0];
-        for (int k = 1; k <= pairs; k++) {
-            FT_WIDE_PAIR(FT_T) a = ft_pick_pair(x + 2L * k * apart, 1, m);
-            FT_WIDE_PAIR(FT_T) b = ft_pick_pair(x + 2L * (r - k) * apart, 1, m);
-            if (!first) {
-                const FT_WIDE_PAIR(FT_T) s = ft_pick_pair(roots + 2 * ((k - 1L) * length + j), 1, m);
-                const FT_WIDE_PAIR(FT_T) t = ft_pick_pair(roots + 2 * ((r - k - 1L) * length + j), 1, m);
-                FT_EACH_LANE FT_LANE(a) = ft_fft_times(FT_LANE(a), FT_LANE(s));
-                FT_EACH_LANE FT_LANE(b) = ft_fft_times(FT_LANE(b), FT_LANE(t));
-            }
-            FT_EACH_LANE {
-                const FT_C p = ft_fft_in(FT_LANE(a), ends), q = ft_fft_in(FT_LANE(b), ends);
-                FT_LANE(sums[k]) = ft_cadd(p, q);
-                FT_LANE(gaps[k]) = ft_csub(p, q);
-                FT_LANE(total) = ft_cadd(FT_LANE(total), FT_LANE(sums[k]));
-            }
-        }
-        FT_EACH_LANE FT_LANE(total) = ft_fft_out(FT_LANE(total), ends, scale);
-        ft_put_pair(total, y, step, m);
-        for (int q = 1; q <= pairs; q++) {
-            FT_WIDE_PAIR(FT_T) even = sums[0], odd, other;
-            FT_EACH_LANE FT_LANE(odd) = ft_cmake(K(0), K(0));
-            for (int k = 1, at = q; k <= pairs; k++) {
-                const FT_T c = circle[2 * at], s = -circle[2 * at + 1];
-                FT_EACH_LANE FT_LANE(even) = ft_fft_more(FT_LANE(even), K(c), FT_LANE(sums[k]));
-                FT_EACH_LANE FT_LANE(odd) = ft_fft_more(FT_LANE(odd), K(s), FT_LANE(gaps[k]));
-                at += q;
-                if (at >= r) at -= r;
-            }
-            FT_EACH_LANE {
-                const FT_C e = FT_LANE(even), o = FT_LANE(odd);
-                FT_LANE(odd) = ft_fft_out(ft_fft_right(e, o), ends, scale);
-                FT_LANE(other) = ft_fft_out(ft_fft_left(e, o), ends, scale);
-            }
-            ft_put_pair(odd, y + 2L * q * (first ? 1 : length), step, m);
-            ft_put_pair(other, y + 2L * (r - q) * (first ? 1 : length), step, m);
-        }
-        j += FT_LANES;
-        if (j >= across) {
-            j = 0;
-            block++;
-        }
+    // exp(-2 pi i k / 16) for k = 1 and 3; the others are these, turned, or halves of right angles.
+    const FT_V h = K(0.70710678118654752440), c = K(0.92387953251128675613), s = K(0.38268343236508977173);
+    FT_C x[4][4];
+    FT_UNROLL
+    for (int m = 0; m < 4; m++) {
+        FT_UNROLL
+        for (int k = 0; k < 4; k++) x[m][k] = a[4 * k + m];
+        ft_dft_4(x[m]);
+    }
+    x[1][1] = ft_fft_times(x[1][1], ft_cmake(c, -s));
+    x[1][2] = ft_cscale(ft_fft_right(x[1][2], x[1][2]), h);
+    x[1][3] = ft_fft_times(x[1][3], ft_cmake(s, -c));
+    x[2][1] = ft_cscale(ft_fft_right(x[2][1], x[2][1]), h);
+    x[2][2] = ft_cover_i(x[2][2]);
+    x[2][3] = ft_cscale(ft_fft_left(x[2][3], x[2][3]), -h);
+    x[3][1] = ft_fft_times(x[3][1], ft_cmake(s, -c));
+    x[3][2] = ft_cscale(ft_fft_left(x[3][2], x[3][2]), -h);
+    x[3][3] = ft_fft_times(x[3][3], ft_cmake(-c, s));
+    FT_UNROLL
+    for (int k = 0; k < 4; k++) {
+        FT_C y[4];
+        FT_UNROLL
+        for (int m = 0; m < 4; m++) y[m] = x[m][k];
+        ft_dft_4(y);
+        FT_UNROLL
+        for (int m = 0; m < 4; m++) a[k + 4 * m] = y[m];
     }
 }
 
-FT_FN_ONCE void ft_fft_pass(
-    FT_GLOBAL FT_T *to, FT_GLOBAL const FT_T *from, FT_GLOBAL const FT_T *roots, int r, int n, int length,
-    int begin, int end, int ends, FT_T scale)
+// A group's numbers in working memory: for each place along the transforms a vector of real parts, then one of
+// imaginary ones; a vector holds one number of each of FT_LANES transforms. So no lane meets another.
+#define FT_FFT_SIZE (2 * FT_LANES)
+FT_FN_ONCE FT_WIDE_PAIR(FT_T) ft_fft_get(FT_GLOBAL const FT_T *p)
 {
-    if (r == 8) {
-        ft_fft_pass_8(to, from, roots, n, length, begin, end, ends, scale);
-    } else if (r == 4) {
-        ft_fft_pass_4(to, from, roots, n, length, begin, end, ends, scale);
-    } else if (r == 2) {
-        ft_fft_pass_2(to, from, roots, n, length, begin, end, ends, scale);
-    } else if (r == 3) {
-        ft_fft_pass_3(to, from, roots, n, length, begin, end, ends, scale);
-    } else if (r == 5) {
-        ft_fft_pass_5(to, from, roots, n, length, begin, end, ends, scale);
-    } else {
-        ft_fft_pass_any(to, from, roots, r, n, length, begin, end, ends, scale);
-    }
+    const FT_WIDE(FT_T) re = FT_VLOAD(p), im = FT_VLOAD(p + FT_LANES);
+    FT_WIDE_PAIR(FT_T) x;
+    FT_EACH_LANE FT_LANE(x) = ft_cmake(FT_LANE(re), FT_LANE(im));
+    return x;
 }
+FT_FN_ONCE void ft_fft_set(FT_WIDE_PAIR(FT_T) x, FT_GLOBAL FT_T *p)
+{
+    FT_WIDE(FT_T) re, im;
+    FT_EACH_LANE {
+        const FT_C c = FT_LANE(x);
+        FT_LANE(re) = c.re;
+        FT_LANE(im) = c.im;
+    }
+    FT_VSTORE(re, p);
+    FT_VSTORE(im, p + FT_LANES);
+}
+FT_FN_ONCE FT_C ft_fft_root(FT_GLOBAL const FT_T *p)
+{
+    const FT_T re = p[0], im = p[1];
+    return ft_cmake(K(re), K(im));
+}
+
+#include "fft_passes.h"
+#include "fft_ends.h"
+#include "fft_real.h"

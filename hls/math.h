@@ -15,9 +15,9 @@ FT_FN_ONCE FT_V ft_within(FT_V x, FT_V low, FT_V high) { return x < low ? low : 
 FT_FN_ONCE FT_V ft_max(FT_V x, FT_V y) { return x != x || x >= y ? x : y; }
 FT_FN_ONCE FT_V ft_min(FT_V x, FT_V y) { return x != x || x <= y ? x : y; }
 #if FT_OWN_ANGLES && !FT_DOUBLE
-// Sine and cosine to 0.8 ulp, the tangent to 1, where a runtime's own may be off by 2 and 3, for angles up to
-// FT_FAR, beyond which these are taken. x = n * pi / 2 + r + low: with pi / 2 in three parts (Cody and Waite), of which the
-// first step is exact, since both products are multiples of 2^-24, and the others leave their errors in `low`.
+// Sine and cosine to 0.8 ulp, the tangent to 1, where a runtime's own may be off by 2 and 3. x = n * pi / 2 + r + low: up to
+// FT_FAR with pi / 2 in three parts (Cody and Waite), of which the first step is exact, since both products are multiples
+// of 2^-24, and the others leave their errors in `low`.
 #define FT_FAR K(2e5)
 FT_FN_ONCE FT_V ft_beyond_turns(FT_V x, FT_V n, FT_V *low)
 {
@@ -26,6 +26,56 @@ FT_FN_ONCE FT_V ft_beyond_turns(FT_V x, FT_V n, FT_V *low)
     const FT_V s = t - p, b = t - s, e = (t - (s + b)) + (b - p);
     const FT_V rest = fma(n, K(1.71512449441e-15), e - q), r = s + rest;
     *low = rest - (r - s);
+    return r;
+}
+// Beyond FT_FAR by multiplication with 2 / pi (Payne and Hanek, SIGNUM Newsletter 18, 1983): of its bits those before `at`
+// make whole turns, and 96 behind these say, times the 24 bits of x, where in a turn x is, to 2^-70 of a quarter. No float is
+// nearer to a multiple of pi / 2 than 2^-30.
+FT_FN_ONCE FT_V ft_beyond_far_turns(FT_V x, FT_I *quarters, FT_V *low)
+{
+#define FT_WORD(x) ((FT_VEC(uint))(x))
+#define FT_LONG(x) FT_CONVERT(ulong, x)
+#define FT_TURN_WORD(a, b, c, d, e) FT_LONG(word == 0u ? FT_WORD(a) : (word == 1u ? FT_WORD(b) \
+    : (word == 2u ? FT_WORD(c) : (word == 3u ? FT_WORD(d) : FT_WORD(e)))))
+    const FT_VEC(uint) bits = FT_BITS(uint, x), at = ((bits >> 23) & 0xffu) - 120u, word = at >> 5;
+    const FT_VEC(ulong) m = FT_LONG((bits & 0x7fffffu) | 0x800000u), shift = FT_LONG(at & 31u);
+    const FT_VEC(ulong) w0 = FT_TURN_WORD(0u, 0xa2f9836eu, 0x4e441529u, 0xfc2757d1u, 0xf534ddc0u);
+    const FT_VEC(ulong) w1 = FT_TURN_WORD(0xa2f9836eu, 0x4e441529u, 0xfc2757d1u, 0xf534ddc0u, 0xdb629599u);
+    const FT_VEC(ulong) w2 = FT_TURN_WORD(0x4e441529u, 0xfc2757d1u, 0xf534ddc0u, 0xdb629599u, 0x3c439041u);
+    const FT_VEC(ulong) w3 = FT_TURN_WORD(0xfc2757d1u, 0xf534ddc0u, 0xdb629599u, 0x3c439041u, 0xfe5163abu);
+    const FT_VEC(ulong) p2 = m * ((((w2 << 32) | w3) << shift) >> 32);
+    const FT_VEC(ulong) p1 = m * ((((w1 << 32) | w2) << shift) >> 32) + (p2 >> 32);
+    const FT_VEC(ulong) p0 = m * ((((w0 << 32) | w1) << shift) >> 32) + (p1 >> 32);
+    const FT_VEC(ulong) turn = (p0 << 32) | (p1 & 0xfffffffful), near = (turn + (1ul << 61)) >> 62;
+    const FT_VEC(long) rest = FT_BITS(long, turn - (near << 62));
+    const FT_V whole = FT_CONVERT(float, rest), scale = K(0x1p-62f);
+    const FT_V h = whole * scale, l = FT_CONVERT(float, rest - FT_CONVERT(long, whole)) * scale;
+    const FT_V p = h * K(1.57079637050628662109);
+    const FT_V lost = fma(h, K(1.57079637050628662109), -p) + fma(l, K(1.57079637), h * K(-4.37113900018624283e-8));
+    const FT_V r = p + lost, rest_low = lost - (r - p);
+    const FT_I n = FT_CONVERT(int, near);
+    *quarters = x < K(0) ? -n : n;
+    *low = x < K(0) ? -rest_low : rest_low;
+    return ft_isfinite(x) ? (x < K(0) ? -r : r) : K(NAN);
+#undef FT_WORD
+#undef FT_LONG
+#undef FT_TURN_WORD
+}
+#define FT_QUARTERS(x) rint(x * K(0.63661977236758134308))
+FT_FN_ONCE FT_V ft_within_eighth(FT_V x, FT_I *quarters, FT_V *low)
+{
+    const FT_V n = FT_QUARTERS(x);
+    const FT_M far = !(fabs(x) <= FT_FAR);
+    FT_V r = ft_beyond_turns(x, n, low);
+    *quarters = FT_CONVERT(int, n);
+    if (FT_ANY(far)) {
+        FT_I far_quarters;
+        FT_V far_low;
+        const FT_V far_r = ft_beyond_far_turns(x, &far_quarters, &far_low);
+        *quarters = far ? far_quarters : *quarters;
+        *low = far ? far_low : *low;
+        r = far ? far_r : r;
+    }
     return r;
 }
 // Of r + low within a quarter turn, as a value and what its rounding lost.
@@ -46,32 +96,29 @@ FT_FN_ONCE FT_V ft_cos_near(FT_V r, FT_V low, FT_V *lost)
     *lost = t - (v - w);
     return v;
 }
-#define FT_QUARTERS(x) rint(x * K(0.63661977236758134308))
 FT_FN_ONCE FT_V ft_wave(FT_V x, int shift)
 {
     FT_V low, lost;
-    const FT_V n = FT_QUARTERS(x), r = ft_beyond_turns(x, n, &low);
-    const FT_I q = FT_CONVERT(int, n) + shift;
+    FT_I n;
+    const FT_V r = ft_within_eighth(x, &n, &low);
+    const FT_I q = n + shift;
     const FT_V v = (q & 1) != 0 ? ft_cos_near(r, low, &lost) : ft_sin_near(r, low, &lost);
     return FT_BITS(float, FT_BITS(int, v) ^ ((q & 2) << 30));
 }
 FT_FN_ONCE FT_V ft_slope(FT_V x)
 {
     FT_V low, s_lost, c_lost;
-    const FT_V n = FT_QUARTERS(x), r = ft_beyond_turns(x, n, &low);
+    FT_I n;
+    const FT_V r = ft_within_eighth(x, &n, &low);
     const FT_V s = ft_sin_near(r, low, &s_lost), c = ft_cos_near(r, low, &c_lost);
-    const FT_M odd = (FT_CONVERT(int, n) & 1) != 0;
+    const FT_M odd = (n & 1) != 0;
     const FT_V a = odd ? -c : s, a_lost = odd ? -c_lost : s_lost, b = odd ? s : c, b_lost = odd ? s_lost : c_lost;
     const FT_V by = K(1) / b, v = a * by;
     return fma(fma(-v, b, a) + fma(-v, b_lost, a_lost), by, v);
 }
-#define FT_NEAR(own, far_)                              \
-    const FT_M far = !(fabs(x) <= FT_FAR);              \
-    const FT_V v = own;                                 \
-    return FT_ANY(far) ? (far ? far_ : v) : v;
-FT_FN_ONCE FT_V ft_sin(FT_V x) { FT_NEAR(x == K(0) ? x : ft_wave(x, 0), sin(x)) }
-FT_FN_ONCE FT_V ft_cos(FT_V x) { FT_NEAR(ft_wave(x, 1), cos(x)) }
-FT_FN_ONCE FT_V ft_tan(FT_V x) { FT_NEAR(x == K(0) ? x : ft_slope(x), tan(x)) }
+FT_FN_ONCE FT_V ft_sin(FT_V x) { return x == K(0) ? x : ft_wave(x, 0); }
+FT_FN_ONCE FT_V ft_cos(FT_V x) { return ft_wave(x, 1); }
+FT_FN_ONCE FT_V ft_tan(FT_V x) { return x == K(0) ? x : ft_slope(x); }
 #else
 // Angles so small that the first term is the rounded result: a runtime's sine of a subnormal beside a huge
 // angle in the same vector may be wrong (PoCL 3.1 gives 0.0079 for 1e-40).
@@ -99,5 +146,5 @@ FT_FN_ONCE FT_V ft_abs(FT_V x) { return x < K(0) ? -x : x; }
 #define FT_LOWEST (-FT_HIGHEST - K(1))
 #else
 #define FT_LOWEST K(0)
-#define FT_HIGHEST K((FT_T)255)
+#define FT_HIGHEST K((FT_T)(~(ulong)0))
 #endif

@@ -105,12 +105,9 @@ FTX_BESSEL(ftx_i1e, 1, 1)
 FT_FN_ONCE FT_V ftx_i0(FT_V x) { return ftx_i0e(x) * exp(fabs(x)); }
 FT_FN_ONCE FT_V ftx_i1(FT_V x) { return ftx_i1e(x) * exp(fabs(x)); }
 
-// Hurwitz' zeta function for q > 0: ten terms of its sum, then Euler and Maclaurin's formula (DLMF 25.11.5).
-FT_FN_ONCE FT_V ftx_zeta_right(FT_V x, FT_V q)
+// Hurwitz' zeta function of q + 1, q > 0: nine terms of its sum, then Euler and Maclaurin's formula (DLMF 25.11.5).
+FT_FN_ONCE FT_V ftx_zeta_after(FT_V x, FT_V q)
 {
-    FT_V sum = K(0);
-    FT_UNROLL
-    for (int k = 0; k < 10; k++) sum += pow(q + K(k), -x);
     const FT_V end = q + K(10), last = pow(end, -x), r = K(1) / (end * end);
     // Each summand has B_2j / (2j)! and two factors (x + 2j - 3)(x + 2j - 2) / end^2 more than the one before.
 #define FTX_NEXT(j, share) (x + K(2 * j - 3)) * (x + K(2 * j - 2)) * r * (K(share)
@@ -118,21 +115,30 @@ FT_FN_ONCE FT_V ftx_zeta_right(FT_V x, FT_V q)
         + FTX_NEXT(4, -1.0 / 1209600) + FTX_NEXT(5, 1.0 / 47900160) + FTX_NEXT(6, -691.0 / 1307674368000.0)
         + FTX_NEXT(7, 1.0 / 74724249600.0) + FTX_NEXT(8, -3617.0 / 10670622842880000.0)))))))));
 #undef FTX_NEXT
-    // A power that is 0 leaves no tail, whose factors may be infinite.
-    return last == K(0) ? sum : sum + pow(end, K(1) - x) / (x - K(1)) + last * (K(0.5) + tail);
+    // A power that is 0 leaves no tail, whose factors may be infinite. The smallest are added first.
+    FT_V sum = last == K(0) ? K(0) : pow(end, K(1) - x) / (x - K(1)) + last * (K(0.5) + tail);
+    FT_UNROLL
+    for (int k = 9; k > 0; k--) sum += pow(q + K(k), -x);
+    return sum;
 }
 
-// zeta(x, q). For q < 0 the sum over all of q's neighbours, less what lies beyond them: both of positive ones.
+// zeta(x, q), which is NaN for an infinite q in torch. For q < 0 the sum over all of q's neighbours, less what lies
+// beyond them: both of positive ones.
 FT_FN_ONCE FT_V ftx_zeta(FT_V x, FT_V q)
 {
     const FT_M left = q < K(0);
-    const FT_V down = floor(q), part = left ? q - down : q;
-    const FT_V right = ftx_zeta_right(x, part);
+    // How far q is from its neighbours: exact where it is near one of them. Their powers nearly cancel between them.
+    const FT_V down = floor(q), part = left ? q - down : q, rest = left ? -q - floor(-q) : K(1), past = K(1) - q;
     const FT_V odd = x - K(2) * floor(K(0.5) * x);
     const FT_V sign = odd == K(0) ? K(1) : K(-1);
-    const FT_V beyond = ftx_zeta_right(x, K(1) - part) - ftx_zeta_right(x, K(1) - q);
-    const FT_V whole = left ? right + sign * beyond : right;
-    const FT_V value = x != x || q != q || (left && x != floor(x)) ? K(NAN) : whole;
+    const FT_V near = pow(part, -x), mirrored = pow(rest, -x), other = sign * mirrored;
+    // Halfway between two neighbours the difference of their powers comes from that of the distances, which is exact.
+    const FT_V lean = part - rest, apart = mirrored * expm1(-x * log1p(lean / rest));
+    const FT_V both = sign < K(0) && fabs(lean) < K(0.25) ? apart : near + other;
+    const FT_V beyond = pow(past, -x) + ftx_zeta_after(x, past);
+    const FT_V far = ftx_zeta_after(x, part), around = far + sign * (ftx_zeta_after(x, rest) - beyond);
+    const FT_V whole = left ? around + both : far + near;
+    const FT_V value = x != x || q != q || q == K(INFINITY) || (left && x != floor(x)) ? K(NAN) : whole;
     const FT_M pole = x == K(1) || (q <= K(0) && q == down && !(x < K(1)));
     return pole ? K(INFINITY) : (x < K(1) ? K(NAN) : value);
 }

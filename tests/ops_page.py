@@ -44,7 +44,7 @@ in a call or a result stands in [differences.md](differences.md).
 |---|---|---|---|
 """
 KINDS = {"b": "bool", "u": "integers", "i": "integers", "f": "floating point", "c": "complex"}
-ALL = [d for name in dir(ft) if isinstance(d := getattr(ft, name), dtypes.dtype)]
+ALL = [d for name in dir(ft) if isinstance(d := getattr(ft, name), dtypes.dtype) and not d.bare]
 DTYPES = sorted(set(ALL), key=lambda d: ("buifc".index(d.kind), d.itemsize, d.name))
 
 

@@ -65,7 +65,7 @@ ANSI = re.compile(r"\x1b\[[0-9;]*m")
 KINDS = ("failed", "passed", "skipped", "xfailed", "xpassed", "warnings", "errors")
 
 
-GROUPS = ("host", "spelling", "kernel", "flow")
+GROUPS = ("host", "spelling", "kernel", "torch_device", "flow")
 
 
 @dataclass(frozen=True)

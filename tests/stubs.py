@@ -235,8 +235,8 @@ def torch_names() -> str:
     """torch's public functions, classes, dtypes and modules, for `ftensor/errors/absent.py`."""
     import torch
 
-    # Not every build of torch has what calls a vendor's library.
-    foreign = re.compile(r"_|.*(cudnn|miopen|mkldnn|fbgemm|mps|cuda|vulkan|hip)")
+    # Not every build of torch has what calls a vendor's library; fpga is what ftensor.torch adds.
+    foreign = re.compile(r"_|.*(cudnn|miopen|mkldnn|fbgemm|mps|cuda|vulkan|hip|fpga)")
     names = set()
     for path in ("", "Tensor", "fft", "linalg", "nn", "nn.functional", "signal.windows", "special"):
         owner = operator.attrgetter(path)(torch) if path else torch
@@ -261,6 +261,9 @@ def main() -> int:
     (ROOT / "ftensor" / "errors" / "torch_names.txt").write_text(torch_names())
     FILE.write_text(torch_signatures())
     PAGE.write_text(ops_page())
+    from ftensor.torch import schema  # last: with the device, torch has more names
+
+    schema.main()
     return 0
 
 

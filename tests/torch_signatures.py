@@ -116,6 +116,7 @@ def forms(path: str, name: str) -> Iterator[str]:
 
     owner = operator.attrgetter(path)(torch) if path else torch
     value = getattr(owner, name)
+    value = getattr(value, "__wrapped__", value)  # beneath what ftensor.torch puts over it
     if inspect.isfunction(value):
         yield of_python(value, path == "Tensor")
         return

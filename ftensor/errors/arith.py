@@ -50,7 +50,7 @@ def negative_integer_power(exponent: object) -> RuntimeError:
 def needs_real_floats(op: str, dtypes: Sequence[object]) -> RuntimeError:
     """Parts of a complex number that are no real floating-point numbers."""
     given = " and ".join(str(d) for d in dtypes)
-    return RuntimeError(f"{op}(): expected float32 or float64 tensors, but got {given}")
+    return RuntimeError(f"{op}(): expected float16, float32 or float64 tensors, but got {given}")
 
 
 def not_a_condition(dtype: object) -> RuntimeError:

@@ -24,6 +24,11 @@ def not_a_layout(function: str, value: object) -> TypeError:
     return TypeError(f"{function}(): layout must be ftensor.strided, not {value!r}")
 
 
+def not_strided(function: str, value: object, kind: type[Exception]) -> Exception:
+    """A layout of sparse tensors."""
+    return kind(f"{function}(): tensors are strided here, {value} is not to be had")
+
+
 def not_a_memory_format(function: str, value: object) -> TypeError:
     """Something else where a memory format is wanted."""
     return TypeError(f"{function}(): memory_format must be an ftensor.memory_format, not {value!r}")
@@ -100,6 +105,16 @@ def value_overflow(value: object, dtype: object) -> RuntimeError:
 def integer_too_large() -> ValueError:
     """A Python integer in the data that int64 cannot hold."""
     return ValueError("an integer in the data does not fit into int64; give a floating-point dtype")
+
+
+def not_whole(value: object) -> TypeError:
+    """A number with a fraction where torch takes integers alone."""
+    return TypeError(f"uint64 takes integers, not {value!r}; convert it with int()")
+
+
+def not_unsigned(value: object) -> OverflowError:
+    """An integer that is none of uint64's."""
+    return OverflowError(f"{value} is no integer from 0 to {(1 << 64) - 1}, as uint64 holds")
 
 
 def ragged(expected: int, found: int, dim: int) -> ValueError:
@@ -254,14 +269,10 @@ def warn_complex_to_real() -> None:
     )
 
 
-def no_complex_half() -> NotImplementedError:
-    """chalf: there is no complex dtype of float16 pairs."""
-    return NotImplementedError("ftensor has no complex32; use cfloat (complex64)")
-
-
-def bad_type_name(value: object) -> ValueError:
-    """type() with a string that names no tensor type."""
-    return ValueError(f"{value!r} names no tensor type, as 'ftensor.FloatTensor' does")
+def bad_type_name(value: object, meant: object = None) -> ValueError:
+    """type() with a string that names no tensor type; `meant` is the dtype that it spells."""
+    instead = "" if meant is None else f"; write {meant}"
+    return ValueError(f"{value!r} names no tensor type, as 'ftensor.FloatTensor' does{instead}")
 
 
 def bad_type(value: object) -> TypeError:

@@ -18,6 +18,13 @@ def no_complex_dtype(dtype: object) -> RuntimeError:
     return RuntimeError(f"{dtype} has no complex counterpart; convert to a floating-point dtype")
 
 
+def no_promotion(first: object, second: object) -> RuntimeError:
+    """Two dtypes of which neither holds the other, nor does a third as torch has it."""
+    return RuntimeError(
+        f"promotion is not supported for {first} and {second}: convert one with .to(dtype)"
+    )
+
+
 def default_dtype_not_float(value: object) -> TypeError:
     """A default dtype that Python floats cannot become."""
     return TypeError(

@@ -14,11 +14,12 @@ def shape_mismatch(shapes: Sequence[Sequence[int]], dim: int) -> RuntimeError:
     )
 
 
-def dim_out_of_range(dim: int, ndim: int) -> IndexError:
-    """A dim that a tensor of `ndim` dims does not have."""
+def dim_out_of_range(dim: int, ndim: int) -> IndexError | ValueError:
+    """A dim that a tensor of `ndim` dims does not have; ValueError for no 64-bit integer."""
     span = ndim or 1
     kind = f"a tensor of {ndim} dims" if ndim else "a 0-d tensor"
-    return IndexError(f"dim {dim} is out of range for {kind}: it may be from {-span} to {span - 1}")
+    error = IndexError if -(2**63) <= dim < 2**63 else ValueError
+    return error(f"dim {dim} is out of range for {kind}: it may be from {-span} to {span - 1}")
 
 
 def repeated_dim(dim: int, dims: Sequence[int]) -> RuntimeError:

@@ -241,3 +241,8 @@ def found_late(text: str, call: str, line: str) -> IndexError:
         f"{text}; found now, since checks are deferred, in an earlier call of {call} at {line} "
         '(ft.set_index_check("now") raises it there)'
     )
+
+
+def segments(why: str) -> RuntimeError:
+    """Segments of a dim that are given in no way, in two, or that do not fit."""
+    return RuntimeError(f"segment_reduce(): {why}")

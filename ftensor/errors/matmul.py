@@ -87,3 +87,20 @@ def einsum_arguments() -> ValueError:
         "einsum(): give the equation and at least one operand, or operands each followed by its "
         "list of subscripts"
     )
+
+
+def small_integers(op: str, first: object, second: object) -> RuntimeError:
+    """Factors of other dtypes than a quantized product takes."""
+    return RuntimeError(
+        f"{op}(): expected int8 or uint8, and int8, but got {first} and {second}: convert with "
+        ".to(ftensor.int8)"
+    )
+
+
+def integer_out(
+    op: str, dtype: object, shape: Sequence[int], wanted: Sequence[int]
+) -> RuntimeError:
+    """An `out` that a quantized product does not fit into."""
+    return RuntimeError(
+        f"{op}(): out must be ftensor.int32 of shape {tuple(wanted)}, not {dtype} of {tuple(shape)}"
+    )

@@ -76,9 +76,11 @@ def class_shape(
     return kind(f"{op}(): a target of shape {tuple(target)} does not fit input {tuple(input)}")
 
 
-def class_weights(op: str, classes: int, given: Sequence[int]) -> RuntimeError:
-    """Weights that are not one for each class."""
-    return RuntimeError(
+def class_weights(
+    op: str, classes: int, given: Sequence[int], vector: bool = True
+) -> RuntimeError | ValueError:
+    """Weights that are not one for each class; not `vector`: that are no vector."""
+    return (RuntimeError if vector else ValueError)(
         f"{op}(): weight must have shape ({classes},), one for each class, not {tuple(given)}"
     )
 
@@ -106,9 +108,9 @@ def margin_target(op: str, needed: Sequence[int], given: Sequence[int]) -> Runti
     return RuntimeError(f"{op}(): target must have shape {tuple(needed)}, not {tuple(given)}")
 
 
-def power(op: str, p: object) -> RuntimeError:
+def power(op: str, p: object) -> ValueError:
     """A power other than 1 and 2."""
-    return RuntimeError(f"{op}(): p must be 1 or 2, but is {p}")
+    return ValueError(f"{op}(): p must be 1 or 2, but is {p}")
 
 
 def cosine_dims(target: Sequence[int], *inputs: Sequence[int]) -> RuntimeError:

@@ -80,3 +80,28 @@ def not_summable_to(shape: Sequence[int], size: Sequence[int]) -> RuntimeError:
 def implicit_dim(name: str) -> str:
     """The warning where softmax guesses its dim."""
     return f"{name}(): the dim that was left out is guessed from the number of dims; name it"
+
+
+def no_identity(name: str, dtype: object, ordered: bool) -> Exception:
+    """A masked reduction of a dtype that has no number to stand for what is masked."""
+    kind = NotImplementedError if ordered else TypeError
+    return kind(f"{name}() has no identity among {dtype} numbers, so none is masked")
+
+
+def mask_of_more_dims(name: str, mask: Sequence[int], shape: Sequence[int]) -> IndexError:
+    """A mask that cannot be broadcast to its tensor."""
+    return IndexError(
+        f"{name}(): the mask has shape {tuple(mask)}, more dims than the input's {tuple(shape)}"
+    )
+
+
+def mean_of(dtype: object) -> ValueError:
+    """A masked mean in a dtype without fractions."""
+    return ValueError(
+        f"masked.mean(): {dtype} has no fractions; pass dtype=ftensor.float32, for example"
+    )
+
+
+def nothing_let_through(name: str, dtype: object) -> ValueError:
+    """A masked median of no elements, which integers have no number for."""
+    return ValueError(f"{name}(): all of a row is masked, and {dtype} has no NaN to say so")

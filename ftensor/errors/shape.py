@@ -152,3 +152,8 @@ def long_pad(pad: Sequence[int], ndim: int) -> RuntimeError:
 def pad_too_negative(pad: Sequence[int], shape: Sequence[int]) -> RuntimeError:
     """More cut off than there is."""
     return RuntimeError(f"pad {tuple(pad)} cuts off more than the shape {list(shape)} has")
+
+
+def diagonal_sizes(shape: Sequence[int]) -> RuntimeError:
+    """A diagonal of more than two dims that are not all of one size."""
+    return RuntimeError(f"fill_diagonal_(): all dims must be of one size, not {list(shape)}")

@@ -25,6 +25,11 @@ def norm(op: str, given: object) -> RuntimeError:
     return RuntimeError(f"{op}(): norm={given!r} is none of 'forward', 'backward' and 'ortho'")
 
 
+def norm_type(op: str, given: object) -> TypeError:
+    """A normalization that is no string."""
+    return TypeError(f"{op}(): norm must be a string, not {type(given).__name__}")
+
+
 def no_dims(op: str, dim: int) -> IndexError:
     """A 0-d input."""
     return IndexError(f"{op}(): dim {dim} of a 0-d tensor, which has none")

@@ -72,7 +72,9 @@ def real_view_of_real(dtype: object) -> RuntimeError:
 
 def complex_view_of(dtype: object) -> RuntimeError:
     """view_as_complex() of a dtype without a complex counterpart."""
-    return RuntimeError(f"view_as_complex() needs a float32 or float64 tensor, not one of {dtype}")
+    return RuntimeError(
+        f"view_as_complex() needs float16, float32 or float64, not a tensor of {dtype}"
+    )
 
 
 def complex_view_layout(what: str, value: object, need: str) -> RuntimeError:
@@ -300,9 +302,9 @@ def index_after_ellipsis(ndim: int) -> IndexError:
     return IndexError(f"a second ... leaves no dim to index in a tensor of {ndim} dims; use one")
 
 
-def slice_step(step: int) -> ValueError:
+def slice_step(step: int, kind: type[Exception] = ValueError) -> Exception:
     """A slice that goes nowhere or backwards."""
-    return ValueError(f"a slice's step must be greater than 0, not {step}; flip() reverses a dim")
+    return kind(f"a slice's step must be greater than 0, not {step}; flip() reverses a dim")
 
 
 def slice_bound(value: object) -> TypeError:
@@ -317,4 +319,23 @@ def not_an_index(item: object) -> IndexError | TypeError:
     return kind(
         f"a tensor is indexed by ints, slices, None, ..., and bool or integer tensors, "
         f"not by {item!r} ({type(item).__name__})"
+    )
+
+
+def set_dtype(have: object, given: object) -> RuntimeError:
+    """Memory of another dtype."""
+    return RuntimeError(f"set_(): a tensor of {have} cannot take the memory of one of {given}")
+
+
+def ambiguity_check(value: object) -> TypeError:
+    """Neither a bool nor a list of memory formats."""
+    return TypeError(
+        f"dim_order(): ambiguity_check must be a bool or a list of memory formats, not {value!r}"
+    )
+
+
+def ambiguous_dims(shape: Sequence[int], strides: Sequence[int]) -> RuntimeError:
+    """Dims whose order in memory is not told by their strides."""
+    return RuntimeError(
+        f"dim_order(): strides {_ints(strides)} of shape {_ints(shape)} tell no single order"
     )

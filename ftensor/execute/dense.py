@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from .. import errors
 from .._tensor import Tensor
 from ..kernels.skeletons.dense import dense_key
 from ..runtime.program import kernel
@@ -27,6 +28,8 @@ def dense(
 
     `numbers` are the kernel's, the items first; an item takes about `work` products.
     """
+    if of.bare:
+        raise errors.not_implemented_for(f"linalg {kind}", of)
     items = numbers[0]
     if not items:
         return

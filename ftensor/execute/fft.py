@@ -1,4 +1,4 @@
-"""Discrete Fourier transforms of rows: which passes run, over which units, with which roots."""
+"""Discrete Fourier transforms along a dim: their launches, and the tables that these read."""
 
 from __future__ import annotations
 
@@ -11,12 +11,15 @@ import numpy as np
 
 from .. import errors
 from .._tensor import Tensor
-from ..dtypes import dtype
-from ..iterator.shape import Ints
+from ..iterator.plan import coalesce
+from ..iterator.shape import Ints, numel
 from ..kernels.select import UNIT_ELEMENTS
-from ..kernels.skeletons.fft import RADICES, FftGeometry, FftKey, Pass, fft_key, passes_of
+from ..kernels.skeletons.fft import FftGeometry, FftKey, fft_key, radices
 from ..runtime.program import kernel
+from . import fft_stream
 from .fallback import on_host
+from .fft_plan import MOST_CHIRP, Given, Part, plan, smooth
+from .fft_stream import stream_key
 from .launch import (
     Launch,
     Missing,
@@ -32,91 +35,162 @@ from .memory import new
 if TYPE_CHECKING:
     from ..runtime.backend import Backend
 
-OUT, IN, ROOTS, *SCRATCH = range(5)
+OUT, IN, TABLE, SCRATCH, BETWEEN = range(5)
 # Fewer numbers than this are one unit's work, whatever their rows.
 ALONE = 2 * UNIT_ELEMENTS
 # Bytes of tables that a device keeps.
 KEPT_BYTES = 1 << 28
+WIDE = ("float64", "complex128")
 
-_tables: WeakKeyDictionary[Backend, OrderedDict[tuple[Hashable, dtype], Tensor]]
+_tables: WeakKeyDictionary[Backend, OrderedDict[tuple[Hashable, bool], Tensor]]
 _tables = WeakKeyDictionary()
+# Short names of tables, which are looked up at every call.
+_numbers: dict[Hashable, int] = {}
 
 
-def transform(x: Tensor, inverse: bool, scale: float) -> Tensor:
-    """The transforms of a contiguous (rows, n) tensor of complex numbers, times `scale`.
+def too_long(n: int) -> bool:
+    """Whether a length has a large prime factor and is too long for a convolution in one launch."""
+    return radices(n) is None and smooth(2 * n - 1) > MOST_CHIRP
 
-    A forward one is the sum of x[m] exp(-2 pi i k m / n), an inverse one with the other sign. No
-    prime factor of n may be above `kernels.skeletons.fft.MOST_RADIX`, and n is at least 2.
+
+def streams(x: Tensor, n: int) -> bool:
+    """Whether an image of the device has a kernel through which complex rows of n numbers flow."""
+    backend = x._storage.backend
+    return backend.images is not None and stream_key(backend, x._dtype.to_complex(), n) is not None
+
+
+def transform(
+    x: Tensor,
+    dim: int,
+    n: int,
+    how: str,
+    inverse: bool,
+    scale: float,
+    order: Ints,
+    also: Hashable = None,
+) -> Tensor:
+    """The transforms of n numbers along `dim`, times `scale`, its dims in memory in this order.
+
+    A forward one is the sum of x[m] exp(-2 pi i k m / n), an inverse one with the other sign.
+    `how`: "complex" numbers to such; "forth", from real ones to half a spectrum, n // 2 + 1 numbers
+    (with `inverse` their conjugates); "back", from these to n real ones (the sign is an inverse
+    transform's unless `inverse`). Zeros follow a complex input that is too short. `also`: a key
+    under which `known` is to find the launch.
     """
     backend = x._storage.backend
-    key = ("fft", x._key, inverse, scale, x._place())
-    launch = look_up(backend, key, prepare, (x, inverse, scale))
+    args = (x, dim, n, how, inverse, scale, order)
+    launch = look_up(backend, ("fft", x._key, *args[1:]), prepare, args)
     if isinstance(launch, Missing):
-        made: Tensor = on_host(launch.error, transform, (x, inverse, scale))
+        made: Tensor = on_host(launch.error, transform, args)
         return made
-    out = launch.outputs[0].make(backend, x._storage.device)
-    if x.numel():
-        passes = launch.plan
-        roots = kept_table(x, ("roots", x._shape[1]), lambda: root_table(passes))
-        enqueue(launch, (out, x, roots), (scale,))
+    if also is not None:
+        backend.launches[also] = launch
+    return _run(launch, x)
+
+
+def known(key: Hashable, x: Tensor) -> Tensor | None:
+    """The result of a call on such a tensor that one transform served before."""
+    launch = x._storage.backend.launches.get(key)
+    return None if launch is None else _run(launch, x)
+
+
+def _run(launch: Launch, x: Tensor) -> Tensor:
+    out = launch.outputs[0].make(x._storage.backend, x._storage.device)
+    if launch.steps:
+        name, make, numbers = launch.plan
+        enqueue(launch, (out, x, kept_table(x, name, make)), numbers)
     return out
 
 
-def prepare(x: Tensor, inverse: bool, scale: float) -> Launch:
-    """All passes in one step where each unit has rows of its own, else a step for each pass."""
-    backend, of = x._storage.backend, x._dtype
+def prepare(
+    x: Tensor, dim: int, n: int, how: str, inverse: bool, scale: float, order: Ints
+) -> Launch:
+    """The launch of a transform, as `fft_plan.plan` has it."""
+    backend = x._storage.backend
+    of = x._dtype.to_complex()
     if of.name == "complex128" and not backend.properties.has_float64:
         raise errors.no_float64(of, backend.properties.name)
-    rows, n = x._shape
+    to = of.to_real() if how == "back" else of
+    size = n // 2 + 1 if how == "forth" else n
+    shape = x._shape[:dim] + (size,) + x._shape[dim + 1 :]
+    strides = _strides(shape, order)
+    outputs = (Output(to, shape, strides),)
+    if not numel(shape):
+        return Launch((), 3, outputs)
+    streamed = stream_key(backend, of, n) if how == "complex" and n == x._shape[dim] else None
+    if streamed is not None:
+        found = fft_stream.prepare(streamed, x, dim, inverse, scale, outputs[0])
+        if found is not None:
+            return found
     key = fft_key(of, backend.target)
-    passes = passes_of(n, key.lanes)
-    assert passes, f"no passes for {n}"
+    parts = (1 if how == "forth" else 2, 1 if how == "back" else 2)
+    rest = [d for d in range(x.ndim) if d != dim and shape[d] > 1]
+    read, written = (
+        tuple([by * s[d] for d in rest]) for by, s in zip(parts, (x._strides, strides))
+    )
+    others = tuple([shape[d] for d in rest])
+    others, (read, written) = coalesce(others, (read, written), range(len(others)))
+    total = numel(others) * n
     most = backend.units
     if backend.target.grid != "stride":
-        most = max(1, min(most, rows * n // UNIT_ELEMENTS))
-    ends = (3 if inverse else 0) | (0 if scale == 1 else 4)
-    size = of.itemsize * n
-    if rows >= most or rows * n < ALONE or len(passes) == 1:
-        units = max(1, min(most, rows))
-        geometry = FftGeometry(rows, 1, n, ends, passes)
-        scratch: Ints = (2 * units * size,) if len(passes) > 1 else ()
-        between = SCRATCH[0] if scratch else OUT
-        steps = [_step(backend, key, units, geometry, (OUT, IN, ROOTS, between), rows * n)]
-    else:
-        scratch = (rows * size,) * min(2, len(passes) - 1)
-        steps = []
-        for i, one in enumerate(passes):
-            first, last = i == 0, i == len(passes) - 1
-            mine = (ends & 1 if first else 0) | (ends & 6 if last else 0)
-            pieces = min(
-                one.vectors, -(-most // rows) * (1 if backend.target.grid == "stride" else 4)
-            )
-            geometry = FftGeometry(rows, pieces, n, mine, (one,))
-            source = IN if first else SCRATCH[(i - 1) % 2]
-            to = OUT if last else SCRATCH[i % 2]
-            units = min(most, rows * pieces)
-            steps.append(_step(backend, key, units, geometry, (to, source, ROOTS, to), rows * n))
-    outputs = (Output(of, x._shape, x._strides),)
-    return Launch(tuple(steps), 3, outputs, passes, (of.to_real(),), scratch)
+        most = max(1, min(most, 2 * total // UNIT_ELEMENTS)) if total >= ALONE else 1
+    if not others or numel(others) == 1:
+        others, read, written = (), (), ()
+    given = Given(
+        how, n, min(n, x._shape[dim]), inverse, others, read, written,
+        (parts[0] * x._strides[dim], parts[1] * strides[dim]), key.lanes, most,
+        of.itemsize // 2,
+    )  # fmt: skip
+    way = plan(given)
+    assert way is not None, f"no way for {n}"
+    tables = way.tables
+    steps = [_step(backend, key, part, parts, most, total) for part in way.parts]
+    scratch = max(step.units * part.work for step, part in zip(steps, way.parts))
+    temporaries = (max(scratch, 16) * (of.itemsize // 2), *way.between)
+    name = _numbers.setdefault((key.lanes, *tables.names), len(_numbers))
+    told = (name, tables.array, (scale,))
+    return Launch(tuple(steps), 3, outputs, told, (of.to_real(),), temporaries)
+
+
+def _strides(shape: Ints, order: Ints) -> Ints:
+    """Strides without gaps, of dims that lie in this order."""
+    strides, step = [0] * len(shape), 1
+    for d in reversed(order):
+        strides[d] = step
+        step *= max(shape[d], 1)
+    return tuple(strides)
 
 
 def _step(
-    backend: Backend, key: FftKey, units: int, geometry: FftGeometry, pointers: Ints, elements: int
+    backend: Backend, key: FftKey, part: Part, parts: tuple[int, int], most: int, total: int
 ) -> Step:
-    run = fitting(kernel(backend, key), units, 4 * elements)
+    items = numel(part.shape)
+    geometry = FftGeometry(
+        items, part.pieces, part.work, parts, part.shape, part.read, part.written, part.stages
+    )
     numbers = geometry.pack()
-    table = geometry_storage(backend, numbers)
-    offsets = tuple([k if k <= ROOTS else None for k in pointers[:3]])
+    units = max(1, min(most, items * part.pieces))
+    source, to = (
+        tensor if k < 0 else BETWEEN + k for k, tensor in ((part.source, IN), (part.to, OUT))
+    )
+    run = fitting(kernel(backend, key), units, 4 * total)
+    offsets = tuple([k if k < TABLE else None for k in (to, source)])
+    table = geometry_storage(backend, numbers, np.int64)
+    pointers = (to, source, TABLE, SCRATCH)
     return Step(key, run, units, pointers, offsets, geometry=numbers, table=table)
 
 
 def kept_table(x: Tensor, name: Hashable, make: Callable[[], np.ndarray[Any, Any]]) -> Tensor:
-    """The table of this name, in the dtype and on the device of `x`: kept from an earlier call, or
-    what `make` gives, in double precision."""
-    backend, of = x._storage.backend, x._dtype
-    kept = _tables.setdefault(backend, OrderedDict())
-    found = kept.pop((name, of), None)
+    """The table of this name, in the dtype of real numbers and on the device of `x`: kept from an
+    earlier call, or what `make` gives, in double precision."""
+    backend = x._storage.backend
+    wide = x._dtype.name in WIDE
+    kept = _tables.get(backend)
+    if kept is None:
+        kept = _tables.setdefault(backend, OrderedDict())
+    found = kept.get((name, wide))
     if found is None:
+        of = x._dtype.to_real()
         array = make().astype(of.numpy)
         found = new(array.shape, of, x._storage.device)
         backend.upload(found._storage, 0, array)
@@ -124,36 +198,5 @@ def kept_table(x: Tensor, name: Hashable, make: Callable[[], np.ndarray[Any, Any
             backend.current_stream().finish()  # others will read it, too
         while kept and sum([t.nbytes for t in kept.values()]) + found.nbytes > KEPT_BYTES:
             kept.popitem(last=False)
-    kept[name, of] = found
+        kept[name, wide] = found
     return found
-
-
-def root_table(passes: tuple[Pass, ...]) -> np.ndarray[Any, Any]:
-    """The roots of all passes, one after the other, in double precision."""
-    parts = [np.ones(1, np.complex128)]  # never read; no table is empty
-    del parts[: any(p.length > 1 or p.radix not in RADICES for p in passes)]
-    for p in passes:
-        if p.length > 1:
-            powers = np.arange(1, p.radix)[:, None] * np.arange(p.length)
-            parts.append(unit_roots(powers.reshape(-1), p.radix * p.length))
-        if p.radix not in RADICES:
-            parts.append(unit_roots(np.arange(p.radix), p.radix))
-    return np.concatenate(parts)
-
-
-def unit_roots(powers: np.ndarray[Any, Any], n: int) -> np.ndarray[Any, Any]:
-    """exp(-2 pi i k / n) for integers k, to about 2e-16.
-
-    Angles are brought into an eighth of the circle as integers, so that no rounded angle is large.
-    """
-    eighths = powers.astype(np.int64) % n * 8
-    octant, rest = eighths // n, eighths % n
-    odd = octant % 2 == 1
-    angle = np.where(odd, n - rest, rest) * (np.pi / 4 / n)
-    c, s = np.cos(angle), np.sin(angle)
-    c, s = np.where(odd, s, c), np.where(odd, c, s)  # within a quarter
-    quarter = octant // 2
-    re = np.choose(quarter, (c, -s, -c, s))
-    im = np.choose(quarter, (s, c, -s, -c))
-    made: np.ndarray[Any, Any] = re - 1j * im
-    return made

@@ -19,7 +19,7 @@ from ..kernels import select
 from ..kernels.key import LOCATED, STRIDED
 from ..kernels.skeletons.compact import CompactKey
 from ..rows.copies import COPY
-from ..rows.op import Op
+from ..rows.op import Op, refuses_bare
 from ..runtime.program import built, kernel
 from . import memory
 from .copy import fill
@@ -42,7 +42,7 @@ MOST_AT_ONCE = 2**31 - 1
 SHIFTED = Op("shifted", "shifted(position) -> Tensor", "a + by", params=("by",), only=("int64",))
 
 ADD_AT = Op("add_at", "add_at(values, self) -> Tensor", "b + a", bool_="a | b",
-            complex_="ft_cadd(b, a)", located=True)  # fmt: skip
+            complex_="ft_cadd(b, a)", located=True, bare="h")  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -110,6 +110,9 @@ def prepare(
     """The launch of a call through indices: one step, or several beyond 32-bit indexing."""
     backend = out.tensor._storage.backend
     operands = [out, *inputs]
+    if op.moves:
+        bits = memory.as_bits([o.tensor for o in operands])
+        operands = [replace(o, tensor=t) for o, t in zip(operands, bits)]
     strides = [o.strides for o in operands] + [i.strides for i in indices]
     sizes, steps = coalesce(shape, strides, range(len(shape)))
     made = [
@@ -130,6 +133,8 @@ def _step(
     compute = dtypes_[0].compute
     if not op.expression(compute):
         raise op.refusal(op.name, dtypes_[0])
+    if refuses_bare(op.promote, op.bare, dtypes_[0]):
+        raise errors.not_implemented_for(op.name, dtypes_[0])
     kinds = [LOCATED if o.located else select.kind_of(s[-1]) for o, s in zip(operands, steps)]
     index_kinds = [select.kind_of(s[-1]) for s in steps[len(operands) :]]
     key = located_key(op, dtypes_, kinds, index_dtypes, index_kinds)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from .. import dtypes, errors
@@ -85,3 +86,12 @@ def resize(t: Tensor, shape: Ints, strides: Ints | None = None) -> Tensor:
     if count and (t._offset + count) * size > storage.nbytes:
         storage = new((t._offset + count,), t._dtype, storage.device)._storage
     return t._become(Tensor._make(storage, t._dtype, shape, strides, t._offset))
+
+
+def as_bits(tensors: Sequence[Tensor]) -> list[Tensor]:
+    """The same memory as integers where all tensors are of one dtype of few ops: so any device
+    that copies integers moves these, and a NaN keeps its bits."""
+    of = tensors[0]._dtype
+    if not of.bare or any(t._dtype is not of for t in tensors):
+        return list(tensors)
+    return [Tensor._make(t._storage, of.bits, t._shape, t._strides, t._offset) for t in tensors]

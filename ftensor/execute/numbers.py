@@ -5,8 +5,11 @@ from __future__ import annotations
 import struct
 from typing import Any
 
+import numpy as np
+
 from .. import errors
 from ..dtypes import dtype, finfo, iinfo
+from ..encoding import narrowed, widened
 from ..errors import arith as errors_arith
 
 
@@ -22,13 +25,15 @@ def values_of(number: Any, d: dtype) -> tuple[Any, ...]:
         if type(number) is int:
             _check_width(number)
         z = complex(number)
+        if d.bare:
+            return rounded(z.real, d.to_real()), rounded(z.imag, d.to_real())
         return (z.real, z.imag)
     if kind == "b":
         return (int(bool(number)),)
     whole = int(number)
     _check_width(whole)
     if kind == "u":
-        return (whole & 0xFF,)
+        return (whole & (1 << 8 * d.itemsize) - 1,)
     half = 1 << (8 * d.itemsize - 1)
     return (((whole + half) & (2 * half - 1)) - half,)
 
@@ -39,7 +44,9 @@ def _check_width(whole: int) -> None:
 
 
 def rounded(value: float, d: dtype) -> float:
-    """`value` as float16 or bfloat16 has it, to the nearest and ties to even."""
+    """`value` as a floating dtype of at most 16 bits has it, to the nearest and ties to even."""
+    if d.bare:
+        return float(widened(narrowed(np.array([value]), d), d)[0])
     if d.name == "float16":
         try:
             (near,) = struct.unpack("<e", struct.pack("<e", value))

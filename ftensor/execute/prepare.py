@@ -12,10 +12,11 @@ from ..iterator.plan import Plan, plan_map, split
 from ..iterator.shape import Ints, numel
 from ..kernels import select
 from ..kernels.key import lanes_for
-from ..rows.op import Op, dtypes_through
+from ..rows.op import Op, dtypes_through, refuses_bare
 from ..runtime.program import built, kernel
 from .keys import op_key
 from .launch import Launch, Output, Step, fitting, geometry_storage
+from .memory import as_bits
 
 if TYPE_CHECKING:
     from ..runtime.backend import Backend
@@ -40,6 +41,8 @@ def prepare(
     TypeError, RuntimeError and NotImplementedError for operands that the op, the device or the
     output's dtype refuses.
     """
+    if op.moves and out is not None:
+        out, *inputs = as_bits([out, *inputs])
     tensors = [x for x in inputs if type(x) is Tensor]
     backend = (tensors[0] if out is None else out)._storage.backend
     common, compute, result = through(op, backend, inputs, params, out)
@@ -82,12 +85,17 @@ def through(
     if op.check is not None:
         op.check(op, inputs, params, common)
     compute, result = dtypes_through(op.promote, common, backend.properties.has_float64)
-    if out is not None and op.exact_out and out._dtype is not result:
-        raise errors.out_dtype(op.name, result, out._dtype)
-    if not op.expression(compute) or common.name in op.refuses:
-        raise op.refusal(op.name, common)
-    if out is not None and not op.any_out and not can_cast(result, out._dtype):
+    if out is not None and not (op.exact_out or op.any_out or can_cast(result, out._dtype)):
         raise errors.cannot_cast_result(op.name, result, out._dtype)
+    served = op.expression(compute) and common.name not in op.refuses
+    if out is not None and op.exact_out and out._dtype is not result:
+        # torch looks for complex numbers first in ops that take all real ones.
+        if served or not common.is_complex or op.float_only or not op.body:
+            raise errors.out_dtype(op.name, result, out._dtype)
+    if not served:
+        raise op.refusal(op.name, common)
+    if refuses_bare(op.promote, op.bare, common):
+        raise errors.not_implemented_for(op.name, common)
     written = result if out is None else out._dtype
     for d in [written, *[x._dtype for x in inputs if type(x) is Tensor], compute]:
         if d.name in ("float64", "complex128") and not backend.properties.has_float64:

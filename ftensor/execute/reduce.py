@@ -108,6 +108,9 @@ def prepare(
 ) -> Launch:
     """The launch of a reduction within 32-bit indexing: one step, or two where it is cut."""
     backend = inputs[0]._storage.backend
+    for d in (inputs[0]._dtype, *outs):  # what is computed in another dtype is no such one
+        if d.bare and d.bare not in red.bare and (d in outs or compute is d):
+            raise errors.not_implemented_for(red.name, d)
     shape = broadcast_shapes(*[x._shape for x in inputs])
     strides = [broadcast_strides(x._shape, x._strides, shape) for x in inputs]
     plan = plan_reduce(shape, strides, dims, keepdim, reorder=not red.arg)

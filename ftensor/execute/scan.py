@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from .. import dtypes
+from .. import dtypes, errors
 from .._tensor import Tensor
 from ..iterator.plan import coalesce
 from ..iterator.shape import Ints, numel
@@ -31,6 +31,8 @@ def scan(op: str, x: Tensor, dim: int) -> tuple[Tensor, ...]:
 
 def prepare(op: str, x: Tensor, dim: int) -> Launch:
     """The launch: one step, or two where few long rows are for all units."""
+    if x._dtype.bare:
+        raise errors.not_implemented_for(op, x._dtype)
     backend, key = x._storage.backend, _key(x._storage.backend, op, x._dtype)
     strides = contiguous_strides(x._shape)
     outputs: tuple[Output, ...] = (Output(x._dtype, x._shape, strides),)
@@ -53,7 +55,8 @@ def prepare(op: str, x: Tensor, dim: int) -> Launch:
         shape, read, written,
     )  # fmt: skip
     units = units_for(numel(x._shape), backend.units, backend.target.grid, COLUMNS)
-    parts = 1 if SCANS[op].place else max(1, min(units // items, n))
+    # With totals first, parts take twice the work, which two units have no gain from.
+    parts = 1 if SCANS[op].place or units <= 2 else max(1, min(units // items, n))
     if parts == 1:
         return Launch((_step(backend, key, whole, units),), len(outputs) + 1, outputs)
     # A unit of a GPU adds up the totals before its part, which are to be few.

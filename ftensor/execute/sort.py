@@ -14,6 +14,7 @@ from ..iterator.stride import contiguous_strides, like_strides
 from ..kernels.select import units_for
 from ..kernels.skeletons.search import SearchKey
 from ..kernels.skeletons.sort import (
+    FIRST,
     MERGE,
     RESULTS,
     TILE,
@@ -79,6 +80,46 @@ def prepare(x: Tensor, dim: int, descending: bool) -> Launch:
         size, turned = 2 * size, not turned
     steps.append((cut._replace(mode=RESULTS), units, turned))
     return _launch(backend, key, steps, outputs, rows * n)
+
+
+def selects(x: Tensor) -> bool:
+    """Whether elements of a rank are found without a sort: on processors, where loops may turn as
+    often as the data want."""
+    backend = x._storage.backend
+    return backend.images is None and backend.target.unaligned and backend.target.kind == "cpu"
+
+
+def select(
+    x: Tensor, dim: int, mode: int, rank: int, descending: bool = False
+) -> tuple[Tensor, ...]:
+    """Values and int64 places along `dim`: with FIRST the `rank` first elements of the order that
+    `sort` gives, as they stand in `x`; with RANK the one element of a rank, counted from 1, or that
+    of MEDIAN or NANMEDIAN. A dim of at least one element, where `selects(x)`."""
+    key = ("select", x._key, dim, mode, rank, descending)
+    args = (x, dim, mode, rank, descending)
+    return run(x._storage.backend, key, prepare_select, select, args, (None, None), (x,))
+
+
+def prepare_select(x: Tensor, dim: int, mode: int, rank: int, descending: bool) -> Launch:
+    """The launch: a row is one unit's."""
+    backend, key = x._storage.backend, SortKey(x._dtype, selects=True)
+    made = tuple(
+        [(rank if mode == FIRST else 1) if d == dim else n for d, n in enumerate(x._shape)]
+    )
+    strides = contiguous_strides(made)
+    outputs = (Output(x._dtype, made, strides), Output(dtypes.int64, made, strides))
+    if not numel(made):
+        return Launch((), 3, outputs)
+    rest = [d for d in range(x.ndim) if d != dim and x._shape[d] > 1]
+    shape = tuple([x._shape[d] for d in rest])
+    read, written = (tuple([s[d] for d in rest]) for s in (x._strides, strides))
+    shape, (read, written) = coalesce(shape, (read, written), range(len(shape)))
+    n, rows = x._shape[dim], numel(shape)
+    units = min(rows, units_for(4 * numel(x._shape), backend.units, backend.target.grid, 1))
+    g = SortGeometry(
+        mode, 1, n, n, rank, descending, x._strides[dim], strides[dim], shape, read, written
+    )
+    return _launch(backend, key, [(g, units, False)], outputs, units * n)
 
 
 def _tile(backend: Backend, n: int, rows: int, units: int) -> int:

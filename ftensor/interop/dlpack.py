@@ -3,8 +3,8 @@
 Out: NumPy makes the capsule over our memory. It does in C what can't be done safely in Python:
 a capsule's destructor and deleter run with an exception in flight, on threads without the
 interpreter's lock, and after the interpreter is gone. We only correct what NumPy can't know.
-In: we read the capsule ourselves, because NumPy takes neither bfloat16 nor, writable, the
-capsules from before DLPack 1.0.
+In: we read the capsule ourselves, because NumPy takes neither dtypes that it lacks, such as
+bfloat16, nor, writable, the capsules from before DLPack 1.0.
 """
 
 from __future__ import annotations
@@ -78,11 +78,10 @@ _USED = {_LEGACY: b"used_dltensor", _VERSIONED: b"used_dltensor_versioned"}
 for _name in _USED.values():
     _python_api("Py_IncRef", None, c.py_object)(_name)
 
-_BFLOAT = 4
-_CODE = {"b": 6, "i": 0, "u": 1, "f": 2, "c": 5}
-_DTYPES = {
-    (_BFLOAT if d is dtypes.bfloat16 else _CODE[d.kind], d.itemsize * 8): d for d in dtypes.ALL
-}
+_KINDS = {"b": 6, "i": 0, "u": 1, "f": 2, "c": 5}
+_CODES = {d: _KINDS[d.kind] for d in dtypes.ALL}
+_CODES |= {dtypes.bfloat16: 4, dtypes.float8_e4m3fn: 10, dtypes.float8_e5m2: 12}
+_DTYPES = {(code, d.itemsize * 8): d for d, code in _CODES.items()}
 
 
 def _content(capsule: object) -> tuple[bytes, Any]:
@@ -144,10 +143,9 @@ def to_dlpack_capsule(
         raise errors.export_needs_copy(storage.device, storage.readonly)
     array, fresh = host.export(tensor, copy or needed)
     capsule = array.__dlpack__(max_version=_VERSION) if versioned else array.__dlpack__()
-    if fresh or tensor._dtype is dtypes.bfloat16:
+    if fresh or not tensor._dtype.in_numpy:
         name, managed = _content(capsule)
-        if tensor._dtype is dtypes.bfloat16:
-            managed.tensor.dtype.code = _BFLOAT  # until here it was uint16
+        managed.tensor.dtype.code = _CODES[tensor._dtype]  # NumPy may have known it by its bits
         if fresh and name == _VERSIONED:
             managed.flags |= _IS_COPIED
     return capsule

@@ -54,7 +54,10 @@ def array_at(
     address: int, of: dtype, shape: Ints, strides: Ints, owner: Any, readonly: bool = False,
     base: type[_Memory] = _Memory,
 ) -> np.ndarray[Any, Any]:  # fmt: skip
-    """An array over memory that `owner` keeps alive; `strides` in elements, bfloat16 as uint16."""
+    """An array over memory that `owner` keeps alive; `strides` in elements.
+
+    What NumPy lacks comes by its bits.
+    """
     size = of.itemsize
     interface = {
         "version": 3,
@@ -73,7 +76,7 @@ def export(
 
     Shared where the device computes in host memory, unless `copy` is True; then ops on the memory
     are waited for as long as the array lives, unless `non_blocking`. A copy keeps the strides
-    when the elements lie without gaps. bfloat16 comes as uint16.
+    when the elements lie without gaps. What NumPy lacks comes as unsigned integers.
     """
     storage = tensor._storage
     of, shape, strides = tensor._dtype, tensor._shape, tensor._strides

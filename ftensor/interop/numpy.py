@@ -9,7 +9,7 @@ import numpy as np
 from .. import errors
 from .._device import DeviceLike, resolve
 from .._tensor import Tensor
-from ..dtypes import bfloat16, from_numpy_dtype
+from ..dtypes import from_numpy_dtype
 from . import host
 
 
@@ -62,10 +62,10 @@ def to_numpy(
     The array of a read-only tensor is read-only. `force` is torch's and changes nothing here: an
     ftensor tensor needs no gradient, and its conjugates are always worked out.
 
-    TypeError for bfloat16, which NumPy lacks.
+    TypeError for bfloat16, float8 and complex32, which NumPy lacks.
     """
-    if tensor._dtype is bfloat16:
-        raise errors.no_numpy_dtype(bfloat16)
+    if not tensor._dtype.in_numpy:
+        raise errors.no_numpy_dtype(tensor._dtype)
     return host.export(tensor, non_blocking=non_blocking)[0]
 
 
@@ -74,8 +74,8 @@ def to_array(tensor: Tensor, dtype: Any = None, copy: bool | None = None) -> np.
 
     `copy` is NumPy's: None copies only if needed, False raises ValueError where it is needed.
     """
-    if tensor._dtype is bfloat16:
-        raise errors.no_numpy_dtype(bfloat16)
+    if not tensor._dtype.in_numpy:
+        raise errors.no_numpy_dtype(tensor._dtype)
     own = tensor._dtype.numpy
     converts = dtype is not None and np.dtype(dtype) != own
     array, fresh = host.export(tensor, copy and not converts)

@@ -98,4 +98,6 @@ def to_torch(tensor: Tensor, *, non_blocking: bool = False) -> torch.Tensor:
 
     array = host.export(tensor, tensor._storage.readonly or None, non_blocking)[0]
     result = torch.from_numpy(array)
-    return result.view(torch.bfloat16) if tensor._dtype is dtypes.bfloat16 else result
+    if tensor._dtype.in_numpy:
+        return result
+    return result.view(getattr(torch, tensor._dtype.name))

@@ -157,13 +157,11 @@ def _shift(name: str, p: Port) -> str:
 
 def _wide_type(p: Port) -> str:
     """The type of the vector that travels between memory and the lanes."""
-    if p.dtype.is_complex:
-        return f"FT_WIDE_PAIR({ctype.MEMORY[p.dtype.name]})"
-    return f"FT_WIDE({_wide(p)})"
+    return f"FT_WIDE_PAIR({_wide(p)})" if p.dtype.is_complex else f"FT_WIDE({_wide(p)})"
 
 
 def _wide(p: Port) -> str:
-    return "float" if p.dtype.name == "float16" else ctype.MEMORY[p.dtype.name]
+    return "float" if p.dtype.name in ctype.HALVES else ctype.MEMORY[p.dtype.name]
 
 
 def _at(name: str, p: Port, pointers: list[str], rows: bool, index: str) -> tuple[str, str]:
@@ -187,11 +185,11 @@ def _read(name: str, p: Port, pointers: list[str], rows: bool, part: bool) -> st
         where = where.replace("there", "(there < 0 ? 0 : there)")
     wide = f"w_{name}"
     if p.kind == SINGLE:
+        one = "FT_HALF_ONE({})" if p.dtype.name in ctype.HALVES else "*({})"
         if p.dtype.is_complex:
-            t = ctype.MEMORY[p.dtype.name]
-            return f"const {t} {wide}_re = *({where}), {wide}_im = *({where} + 1);"
-        one = f"FT_HALF_ONE({where})" if p.dtype.name == "float16" else f"*({where})"
-        return f"const {_wide(p)} {wide} = {one};"
+            re, im = one.format(where), one.format(f"{where} + 1")
+            return f"const {_wide(p)} {wide}_re = {re}, {wide}_im = {im};"
+        return f"const {_wide(p)} {wide} = {one.format(where)};"
     t = _wide_type(p)
     family = "_pair" if p.dtype.is_complex else ("_half" if p.dtype.name == "float16" else "")
     if p.kind in (LINEAR, ROW) and not part:
@@ -223,15 +221,15 @@ def _lane_value(key: KernelKey, k: int, p: Port) -> str:
             return f"FT_PAIR({real}, (FT_V)({name}_re), (FT_V)({name}_im))"
         return f"(FT_V)({name}_value)"
     wide = f"w_in_{name}"
-    memory = ctype.MEMORY[p.dtype.name]
+    memory = _wide(p)
     if p.kind != SINGLE:
         text = f"FT_LANE({wide})"
     elif p.dtype.is_complex:
         text = f"FT_PAIR({memory}, (FT_VEC({memory}))({wide}_re), (FT_VEC({memory}))({wide}_im))"
     else:
-        text = f"(FT_VEC({_wide(p)}))({wide})"
-    if p.dtype.name == "bfloat16":
-        text = f"ft_from_bfloat16({text})"
+        text = f"(FT_VEC({memory}))({wide})"
+    if p.dtype.name in ctype.ENCODED:
+        text = f"ft_from_{p.dtype.name}({text})"
     if p.dtype.name == "bool":  # any other byte than 0 is true, whoever wrote it
         text = f"FT_MASK_VALUE(uchar, {text} != (FT_VEC(uchar))(0))"
     return text
@@ -307,6 +305,6 @@ def output(key: KernelKey, k: int, p: Port, text: str) -> list[str]:
         value = "FT_C" if compute.is_complex else "FT_V"
         lines, source = [f"const {value} r_out{k} = {text};"], compute
     value = ctype.cast(f"r_out{k}", source, p.dtype)
-    if p.dtype.name == "bfloat16":
-        value = f"ft_to_bfloat16({value})"
+    if p.dtype.name in ctype.ENCODED:
+        value = f"ft_to_{p.dtype.name}({value})"
     return lines + [f"FT_LANE(w_out{k}) = {value};"]

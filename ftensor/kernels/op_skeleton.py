@@ -41,6 +41,7 @@ class OpSkeleton(Skeleton[KernelKey]):
         return "\n".join(
             [
                 *source.settings(key.compute, key.lanes, float64, grid),
+                *source.port_settings(key),
                 source.kernel_file(f"dialect/{dialect}.h"),
                 source.kernel_file("math.h"),
                 "\n".join(helpers),

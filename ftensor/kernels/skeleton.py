@@ -40,6 +40,9 @@ class Skeleton(ABC, Generic[K]):
     exact_units = False
     # Whether an image's kernel works in stages that run at the same time.
     staged = False
+    # Skeletons of one word become one kernel of an image where operands of one name have one width,
+    # whatever else they are passed; "": only keys that are passed the same.
+    together = ""
     # What an inventory's `ops` calls it where it isn't asked for by the rows of ops; "" otherwise.
     word = ""
     options: tuple[Option, ...] = ()
@@ -134,6 +137,11 @@ class Skeleton(ABC, Generic[K]):
     def arguments(self, key: K) -> tuple[Argument, ...]:
         """The arguments of an image's kernel of this key, those of the compute unit left out."""
         return tuple(Argument(name, what, c.strip()) for what, c, name in self.parameters(key))
+
+    def hardware(self, key: K) -> K:
+        """The key whose HLS C++ an image's kernel of this key is: keys of equal hardware give the
+        same."""
+        return key
 
     def suffix(self, key: K) -> str:
         """The name of an image's kernel of this key within its table."""

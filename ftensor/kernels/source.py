@@ -16,6 +16,13 @@ from .key import KernelKey
 MAX_DIMS = 32
 # How many bits of float32's fraction the narrow floating dtypes lack.
 DROPPED_BITS = {"float16": 13, "bfloat16": 16}
+# The helper files beside math.h and complex.h, by the prefix of what they define, in the order in
+# which a program has them.
+HELPERS = {
+    "ftb_": "binary.h", "ftx_": "special.h", "ftk_": "bessel.h", "ftg_": "gamma.h",
+    "fto_": "polynomial.h", "FT_POSITION": "position.h", "ftr_": "random.h",
+}  # fmt: skip
+_WIDE_UNSIGNED = ("uint32", "uint64")
 
 
 INCLUDED = re.compile(r'^#include "(.+)"$', re.M)
@@ -51,7 +58,7 @@ def settings(compute: dtype, lanes: int, float64: bool, grid: str) -> list[str]:
         f"#define FT_MT {ctype.MASK[real]}",
         f"#define FT_FLOATING {int(real in ('float', 'double'))}",
         f"#define FT_DOUBLE {int(real == 'double')}",
-        f"#define FT_SIGNED {int(real != 'uchar')}",
+        f"#define FT_SIGNED {int(real not in ctype.UNSIGNED)}",
         f"#define FT_BITS_PER_VALUE {8 * compute.to_real().itemsize}",
         f"#define FT_MAX_DIMS {MAX_DIMS}",
     ]
@@ -66,16 +73,18 @@ def positional(body: Sequence[str], lets: Sequence[tuple[str, str]]) -> bool:
 def helper_files(key: KernelKey) -> list[str]:
     """The further helper files that the expressions call, by their prefixes."""
     text = _expressions(key)
-    asked = {
-        "complex.h": key.compute.is_complex or "ft_c" in text,
-        "binary.h": "ftb_" in text,
-        "special.h": "ftx_" in text,
-        "bessel.h": "ftk_" in text,
-        "locate.h": bool(indices(key)),
-        "position.h": "FT_POSITION" in text,
-        "random.h": "ftr_" in text,
-    }
-    return [name for name, wanted in asked.items() if wanted]
+    ports = key.outs + key.ins
+    found = ["complex.h"] if key.compute.is_complex or "ft_c" in text else []
+    found += ["locate.h"] if indices(key) else []
+    found += ["unsigned.h"] if any(p.dtype.name in _WIDE_UNSIGNED for p in key.outs) else []
+    found += ["float8.h"] if any(p.dtype.bare == "8" for p in ports) else []
+    return found + [name for prefix, name in HELPERS.items() if prefix in text]
+
+
+def port_settings(key: KernelKey) -> list[str]:
+    """What the dialect is told about what lies in memory, where that is something unusual."""
+    unsigned = any(p.dtype.name in _WIDE_UNSIGNED for p in key.outs + key.ins)
+    return ["#define FT_WIDE_UNSIGNED 1"] if unsigned else []
 
 
 def dropped_bits(key: KernelKey) -> list[int]:

@@ -163,6 +163,15 @@ def cross_entropy(input: _Tensor, target: _Tensor, weight: _Tensor | None=None, 
     """`nll_loss` of log_softmax(input); a floating-point target of the input's shape holds
     probabilities of all classes. RuntimeError for a `label_smoothing` outside [0, 1].
     """
+def ctc_loss(log_probs: _Tensor, targets: _Tensor, input_lengths: Any, target_lengths: Any, blank: _int=0, reduction: str='mean', zero_infinity: _bool=False) -> _Tensor:
+    """-log of the probability that the frames of `log_probs` (steps, batch, classes) say `targets`,
+    (batch, longest) or all labels in one dim, with blanks and repeated labels between them.
+
+    `reduction` \"mean\" divides each sample's loss by the length of its target. `zero_infinity` makes
+    0 of the losses of targets that don't fit into their frames. (steps, classes) is one sample.
+    RuntimeError for shapes and lengths that don't fit, NotImplementedError for other dtypes than
+    float32 and float64.
+    """
 def dropout(input: _Tensor, p: _float=0.5, training: _bool=True, inplace: _bool=False) -> _Tensor:
     """Where `training`, zeros in place of elements, each with probability `p`, and the others
     times 1 / (1 - p); else the input. ValueError for what is no probability.
@@ -246,6 +255,10 @@ def group_norm(input: _Tensor, num_groups: _int, weight: _Tensor | None=None, bi
     """Channels (dim 1) in `num_groups` groups, each with mean 0 and variance 1; then `weight` and
     `bias` of each channel. RuntimeError where the channels don't fall into groups.
     """
+def gumbel_softmax(logits: _Tensor, tau: _float=1, hard: _bool=False, eps: _float=1e-10, dim: _int=-1) -> _Tensor:
+    """A sample of the Gumbel-softmax distribution along `dim` at temperature `tau`; with `hard`,
+    1 at its largest element and 0 elsewhere. `eps` has no meaning any more, as in torch.
+    """
 def hardshrink(input: _Tensor, lambd: _float=0.5, *, out: _Tensor | None=None) -> _Tensor:
     """0 within [-lambd, lambd]."""
 def hardsigmoid(input: _Tensor, inplace: _bool=False) -> _Tensor:
@@ -289,6 +302,13 @@ def leaky_relu_(input: _Tensor, negative_slope: Any=0.01) -> _Tensor:
     """In-place form of `leaky_relu`."""
 def linear(input: _Tensor, weight: _Tensor, bias: _Tensor | None=None, *, out: _Tensor | None=None) -> _Tensor:
     """`input @ weight.T + bias`; the dims of `input` before the last are kept."""
+def linear_cross_entropy(input: _Tensor, linear_weight: _Tensor, target: _Tensor, *, linear_bias: _Tensor | None=None, weight: _Tensor | None=None, reduction: str='mean', ignore_index: _int | None=None, label_smoothing: _float=0.0, options: Any=None) -> _Tensor:
+    """`cross_entropy` of `linear(input, linear_weight, linear_bias)`, where a weight (classes,
+    *sizes, features) gives as many losses for each sample as sizes have elements.
+
+    `options` say how torch saves memory, and change nothing here. Errors as those two, RuntimeError
+    for an input of other dims, and for an `ignore_index` where targets are probabilities.
+    """
 def local_response_norm(input: _Tensor, size: _int, alpha: _float=0.0001, beta: _float=0.75, k: _float=1.0) -> _Tensor:
     """input / (k + alpha * mean of squares over `size` neighbouring channels) ** beta. ValueError
     for fewer than 3 dims.
@@ -378,6 +398,19 @@ def mish(input: _Tensor, inplace: _bool=False) -> _Tensor:
     """Input * tanh(softplus(input))."""
 def mse_loss(input: _Tensor, target: _Tensor, size_average: Any=None, reduce: Any=None, reduction: str='mean', weight: _Tensor | None=None) -> _Tensor:
     """The square of each distance from the target; their mean, \"sum\", or \"none\" of both."""
+def multi_head_attention_forward(query: _Tensor, key: _Tensor, value: _Tensor, embed_dim_to_check: _int, num_heads: _int, in_proj_weight: _Tensor | None, in_proj_bias: _Tensor | None, bias_k: _Tensor | None, bias_v: _Tensor | None, add_zero_attn: _bool, dropout_p: _float, out_proj_weight: _Tensor, out_proj_bias: _Tensor | None, training: _bool=True, key_padding_mask: _Tensor | None=None, need_weights: _bool=True, attn_mask: _Tensor | None=None, use_separate_proj_weight: _bool=False, q_proj_weight: _Tensor | None=None, k_proj_weight: _Tensor | None=None, v_proj_weight: _Tensor | None=None, static_k: _Tensor | None=None, static_v: _Tensor | None=None, average_attn_weights: _bool=True, is_causal: _bool=False) -> tuple[_Tensor, _Tensor | None]:
+    """(attention's result, its weights), of query (L, N, E), key and value (S, N, E) without or
+    with a batch N: (L, N, E), and with `need_weights` (N, L, S), the heads' mean, or, without
+    `average_attn_weights`, (N, heads, L, S).
+
+    All three are projected, by the parts of `in_proj_weight` (3 E, E) or, with
+    `use_separate_proj_weight`, by weights of their own, and cut into heads. `bias_k` and `bias_v`
+    (1, 1, E), and zeros by `add_zero_attn`, are further keys and values; `static_k` and `static_v`
+    (N * heads, S, E / heads) stand in place of the projected ones. Masks say what is not attended
+    to, or are added: `key_padding_mask` (N, S), `attn_mask` (L, S) or (N * heads, L, S);
+    `is_causal` says that it is the causal one. AssertionError and RuntimeError for shapes that
+    don't fit.
+    """
 def multi_margin_loss(input: _Tensor, target: _Tensor, p: _int=1, margin: _float=1.0, weight: _Tensor | None=None, size_average: Any=None, reduce: Any=None, reduction: str='mean') -> _Tensor:
     """The mean over the wrong classes of max(0, margin - input[target] + input[class]) ** p, with
     `p` 1 or 2 and inputs of shape (classes,) or (batch, classes).

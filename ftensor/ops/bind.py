@@ -16,6 +16,7 @@ from ..rows.catalogue import ENTRIES, Entry, Row, enter, register
 from ..rows.op import Op, Promote, Reduce
 from ..rows.spelling import describe, signature_text
 from . import absent
+from .operators import operator, row_operator
 from .reduce.arguments import numpy_names
 from .reduce.reduction import called
 
@@ -39,6 +40,14 @@ _TYPES = {
     "dim": "int | Sequence[int] | None", "keepdim": "bool", "dtype": "dtype | None",
     "out": "Tensor | None",
 }  # fmt: skip
+# Ops whose in-place forms torch has as functions, too: `ft.sin_(x)`.
+AS_FUNCTIONS = (
+    "abs acos acosh addmv arccos arccosh arcsin arcsinh arctan arctanh asin asinh atan atanh ceil "
+    "clamp clamp_max clamp_min clip cos cosh deg2rad erf erfc exp exp2 expm1 fix floor frac gcd i0 "
+    "lcm ldexp log log10 log1p log2 logit nan_to_num neg negative rad2deg reciprocal round rsqrt "
+    "sigmoid sin sinc sinh sqrt square tan tanh trunc xlogy"
+)
+_IN_PLACE_DOC = "In-place form of `{}`: the result's shape and dtype must fit the tensor."
 _KIND_DOC = {"b": "bool", "i": "integer", "f": "floating point", "c": "complex"}
 
 
@@ -168,74 +177,30 @@ def inplace_of(call: Callable[..., Any], name: str) -> Callable[..., Any]:
 
 def _inplace(made: Callable[..., Any], of: str, call: Callable[..., Any]) -> Callable[..., Any]:
     """Name and describe an in-place form, whose arguments are those of `call` without `out`."""
-    made.__doc__ = f"In-place form of `{of}`: the result's shape and dtype must fit the tensor."
+    made.__doc__ = _IN_PLACE_DOC.format(of)
     describe(made, (signature_text(of + "_", call, method=True, without="out"),))
     return _named(made, of + "_")
 
 
-def _numeric(other: Any) -> bool:
-    return isinstance(other, (Tensor, bool, int, float, complex)) or hasattr(other, "dtype")
+def _form_in_place(entry: Entry) -> Callable[..., Any] | None:
+    """The in-place form of an entry, if it has one."""
+    if isinstance(entry.row, Op) and entry.row.inplace and not entry.namespace:
+        return make_inplace(entry.row)
+    return inplace_of(entry.call, entry.name + "_") if entry.inplace else None
 
 
-def _is_tensor(other: Any) -> bool:
-    return isinstance(other, Tensor)
-
-
-def _operator(name: str, call: Callable[..., Any]) -> Callable[..., Any]:
-    """A dunder method of a function of two; NotImplemented for what is no tensor or number."""
-    accepted = _is_tensor if "matmul" in name else _numeric
-    if name.startswith("__i"):
-
-        def inplace(self: Tensor, other: Any) -> Any:
-            return call(self, other, out=self) if accepted(other) else NotImplemented
-
-        return inplace
-    if name.startswith("__r") and name != "__rshift__":
-
-        def reflected(self: Tensor, other: Any) -> Any:
-            return call(other, self) if accepted(other) else NotImplemented
-
-        return reflected
-
-    def forward(self: Tensor, other: Any) -> Any:
-        return call(self, other) if accepted(other) else NotImplemented
-
-    return forward
-
-
-def _row_operator(name: str, op: Op) -> Callable[..., Any]:
-    """A dunder method that runs a row."""
-    if name == "__invert__":
-
-        def invert(self: Tensor) -> Any:
-            if self._dtype.kind in "fc":
-                raise errors_arith.invert_dtype(self._dtype)
-            return pointwise(op, (self,))
-
-        return invert
-    if op.arity == 1:
-        return lambda self: pointwise(op, (self,))
-    if name.startswith("__i"):
-
-        def inplace(self: Tensor, other: Any) -> Any:
-            if not _numeric(other):
-                return NotImplemented
-            return pointwise(op, (self, other), (), self, True)
-
-        return inplace
-    if name.startswith("__r") and name != "__rshift__":
-
-        def reflected(self: Tensor, other: Any) -> Any:
-            return pointwise(op, (other, self)) if _numeric(other) else NotImplemented
-
-        return reflected
-
-    def forward(self: Tensor, other: Any) -> Any:
-        if type(other) is Tensor or _numeric(other):
-            return pointwise(op, (self, other))
-        return NotImplemented
-
-    return forward
+def _functions_in_place() -> None:
+    """Put the in-place forms that torch has as functions into the catalogue."""
+    words = set(AS_FUNCTIONS.split())
+    for entry in list(ENTRIES.values()):
+        names = [n + "_" for n in (entry.name, *entry.aliases) if n in words]
+        if not names or entry.namespace or names[0] in ENTRIES:
+            continue
+        made = _form_in_place(entry)
+        assert made is not None, f"{names[0]} has no form in place"
+        form = signature_text(names[0], entry.call, without="out")
+        done = Entry(names[0], made, method=False, forms=(form,), aliases=tuple(names[1:]))
+        describe(_public(made, names[0], _IN_PLACE_DOC.format(entry.name)), register(done).forms)
 
 
 def _named(made: Callable[..., Any], name: str) -> Callable[..., Any]:
@@ -265,6 +230,7 @@ def _namespace(module: ModuleType, name: str) -> ModuleType:
 
 def install(module: ModuleType) -> None:
     """Give the public module its functions and the Tensor class its methods and operators."""
+    _functions_in_place()
     for entry in list(ENTRIES.values()):
         target: Any = module
         for part in filter(None, entry.namespace.split(".")):
@@ -287,17 +253,11 @@ def add_class(namespace: str, kind: type) -> None:
 def _install_forms(entry: Entry) -> None:
     """The in-place forms and operators of an entry."""
     names = (entry.name, *entry.aliases)
-    own = entry.row
-    if isinstance(own, Op) and own.inplace and not own.namespace:
-        made = make_inplace(own)
-        for name in names:
-            setattr(Tensor, name + "_", made)
-    if entry.inplace:
-        made = inplace_of(entry.call, entry.name + "_")
-        for name in names:
-            setattr(Tensor, name + "_", made)
+    made = _form_in_place(entry)
+    for name in names if made else ():
+        setattr(Tensor, name + "_", made)
     for name in entry.operators:
-        setattr(Tensor, name, _named(_operator(name, entry.call), name))
-    for row in [r for r in (*entry.rows, own) if isinstance(r, Op)]:
+        setattr(Tensor, name, _named(operator(name, entry.call), name))
+    for row in [r for r in (*entry.rows, entry.row) if isinstance(r, Op)]:
         for name in row.operators:
-            setattr(Tensor, name, _named(_row_operator(name, row), name))
+            setattr(Tensor, name, _named(row_operator(name, row), name))

@@ -12,6 +12,7 @@ from ..rows.catalogue import ENTRIES, op
 from ..rows.spelling import Shown, show_types
 
 F = TypeVar("F", bound=Callable[..., Any])
+Check = Callable[[str, Any], None]
 
 
 class Functions:
@@ -44,11 +45,13 @@ def deliver(name: str, made: Any, out: Any, exact: bool = False, fixed: bool = F
     return type(made)(given) if hasattr(made, "_fields") else tuple(given)
 
 
-def with_out(name: str, call: F, exact: bool = False) -> F:
-    """`call` with `out=`, which takes its finished result."""
+def with_out(name: str, call: F, exact: bool = False, check: Check | None = None) -> F:
+    """`call` with `out=`, which takes its finished result; `check` may refuse it before."""
 
     @wraps(call)
     def run(*args: Any, out: Any = None, **kwargs: Any) -> Any:
+        if out is not None and check is not None:
+            check(name, out)
         made = call(*args, **kwargs)
         if out is None:
             return made
@@ -64,15 +67,18 @@ def with_out(name: str, call: F, exact: bool = False) -> F:
     return run  # type: ignore[return-value]
 
 
-def composed(*, exact: bool = False, **spelling: Any) -> Callable[[F], F]:
+def composed(
+    *, exact: bool = False, check: Check | None = None, **spelling: Any
+) -> Callable[[F], F]:
     """`@op()` for a function made of other ops, written without `out`: this adds it.
 
     `exact`: an `out` must have the result's dtype, where torch asks for that; else one that can
-    hold it will do. In place (`inplace=True`), the tensor takes the result as an `out` does.
+    hold it will do. `check(name, out)` may refuse one besides. In place (`inplace=True`), the
+    tensor takes the result as an `out` does.
     """
 
     def add(call: F) -> F:
         name = ".".join(filter(None, (spelling.get("namespace"), spelling.get("name"))))
-        return op(**spelling)(with_out(name or call.__name__, call, exact))
+        return op(**spelling)(with_out(name or call.__name__, call, exact, check))
 
     return add

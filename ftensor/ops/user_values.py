@@ -41,6 +41,14 @@ def number(value: Any) -> Any:
     return value if isinstance(value, (int, float, complex)) else None
 
 
+def as_float(op: str, argument: str, value: Any) -> Any:
+    """A real number as a float, and None as it is; TypeError for anything else."""
+    found = number(value)
+    if value is not None and (found is None or isinstance(found, complex)):
+        raise errors.argument_type(op, argument, "a float", value)
+    return None if value is None else float(found)
+
+
 def storable(op: str, value: Any, of: dtype) -> Any:
     """The Python number as `of` takes it; RuntimeError where that would overflow (torch's rule).
 
@@ -49,6 +57,8 @@ def storable(op: str, value: Any, of: dtype) -> Any:
     """
     if of.is_complex:
         z = complex(value)
+        if of.bare:  # torch lets what is too large become infinite
+            return value
         check_fits(op, z.real, of.to_real())
         check_fits(op, z.imag, of.to_real())
         return value

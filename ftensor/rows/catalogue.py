@@ -5,10 +5,13 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Any, TypeVar
+from functools import update_wrapper
+from inspect import signature
+from typing import Any, TypeVar, cast
 
-from .op import Op, Reduce
-from .spelling import describe, signature_text
+from .. import errors
+from .op import BARE, Op, Reduce
+from .spelling import describe, show_types, signature_text
 
 F = TypeVar("F", bound=Callable[..., Any])
 Row = Op | Reduce
@@ -38,6 +41,7 @@ class Entry:
     follow from the row. A Python function says whether it has an in-place
     form and operators of its own, which rows it runs (their operators are bound to them
     directly), and which callable is the method where that takes its arguments in another order.
+    `aten` has the names under which torch asks a backend for it, where that is not its own.
     """
 
     name: str
@@ -52,6 +56,7 @@ class Entry:
     inplace: bool = False
     operators: tuple[str, ...] = ()
     rows: tuple[Row, ...] = ()
+    aten: tuple[str, ...] = ()
 
 
 ENTRIES: dict[str, Entry] = {}
@@ -71,6 +76,25 @@ def register(entry: Entry) -> Entry:
     return entry
 
 
+def _serving(call: F, name: str, bare: str) -> F:
+    """`call`, refusing a tensor whose dtype is of another group; other modules call it as it is."""
+
+    def checked(*args: Any, **named: Any) -> Any:
+        of = getattr(args[0] if args else named.get("input"), "_dtype", None)
+        if of is not None and of.bare and of.bare not in bare:
+            raise errors.not_implemented_for(name, of)
+        return call(*args, **named)
+
+    # As seen from outside it is the function itself: no keyword comes or goes here.
+    checked.__code__ = checked.__code__.replace(co_name=call.__name__)  # in tracebacks, too
+    update_wrapper(checked, call)
+    show_types(call)
+    told = vars(checked)
+    told.pop("__wrapped__")
+    told |= {"__signature__": signature(call), **vars(call)}
+    return cast("F", checked)
+
+
 def op(
     *,
     name: str | None = None,
@@ -83,20 +107,24 @@ def op(
     inplace: bool = False,
     operators: tuple[str, ...] = (),
     rows: tuple[Row, ...] = (),
+    aten: tuple[str, ...] = (),
+    bare: str = BARE,
 ) -> Callable[[F], F]:
     """Put a Python function into the catalogue under its own name, or `name`.
 
     With `inplace`, the function takes `out=`, and its `name_` form passes the tensor itself. The
     docstring is without the signature, which comes from the function, or from `forms` where the
-    op is called in several ways.
+    op is called in several ways. `bare` are the groups of dtypes of few ops (`dtype.bare`) that the
+    first tensor may have, where no row that is run would refuse the others.
     """
 
     def add(call: F) -> F:
+        called = call if bare == BARE else _serving(call, name or call.__name__, bare)
         entry = Entry(
-            name or call.__name__, call, function, method, prop, forms, aliases, namespace,
-            inplace=inplace, operators=operators, rows=rows,
+            name or call.__name__, called, function, method, prop, forms, aliases, namespace,
+            inplace=inplace, operators=operators, rows=rows, aten=aten,
         )  # fmt: skip
-        describe(call, register(entry).forms)
+        describe(called, register(entry).forms)
         if callable(method):
             describe(method, (signature_text(entry.name, method, method=True),))
         enter(call.__module__, *rows)

@@ -31,6 +31,21 @@ class Promote(Enum):
     UNROUNDED_REAL = "as UNROUNDED, but a complex input gives its real dtype"
 
 
+# The groups of `dtype.bare`, for rows that serve them all.
+BARE = "u8h"
+
+
+def refuses_bare(promote: Promote, bare: str, common: dtype) -> bool:
+    """Whether a row that serves the groups `bare` has no words for a dtype of few ops.
+
+    What a promotion turns into another dtype, is that one's affair.
+    """
+    if not common.bare or common.bare in bare or promote is Promote.TRUTH:
+        return False
+    lifts = promote in (Promote.INT_TO_FLOAT, Promote.FLOAT_REAL, Promote.INT_TO_LONG)
+    return not (lifts and common.kind == "u")
+
+
 def dtypes_through(promote: Promote, common: dtype, wide: bool = True) -> tuple[dtype, dtype]:
     """(compute dtype, result dtype) of an op whose inputs promote to `common`.
 
@@ -101,6 +116,8 @@ class Op:
     only: tuple[str, ...] = ()
     located: bool = False  # also run on elements that index tensors lead to
     check: Callable[[Op, Any, Any, dtype], None] | None = None
+    bare: str = ""  # the groups of dtypes of few ops (`dtype.bare`) that it serves
+    moves: bool = False  # writes bits as they were, where dtypes don't differ
 
     @property
     def arity(self) -> int:
@@ -177,6 +194,7 @@ class Reduce:
     nothing: type[Exception] | None = None
     refusal: Callable[[str, object], Exception] = errors.not_implemented_for
     refuses_first: bool = False  # a dtype, before it looks at the dims
+    bare: str = ""  # the groups of dtypes of few ops (`dtype.bare`) that it serves
 
     @property
     def arguments(self) -> str:

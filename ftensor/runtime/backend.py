@@ -83,6 +83,10 @@ class Prebuilt(Protocol):
         """Whether a kernel of this identity is in an image, or will be when it is wanted."""
         ...
 
+    def holds(self, entry: str) -> bool:
+        """Whether a kernel of this identity is in an image."""
+        ...
+
     def want(self, key: Key) -> None:
         """Have a kernel built that is in no image, where someone builds."""
         ...

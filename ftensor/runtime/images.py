@@ -120,7 +120,7 @@ class Images(ABC):
         """
         for _ in range(ATTEMPTS):
             with self.lock:
-                if self.maker is None or self._held(key.entry):
+                if self.maker is None or self.holds(key.entry):
                     return
                 image = self._load_file(self.maker(key))
                 # It grew from the one before, which is needed no more.
@@ -171,9 +171,10 @@ class Images(ABC):
 
     def has(self, entry: str) -> bool:
         """Whether a launch may ask for an entry: an image holds it, or it is built on request."""
-        return self.maker is not None or self._held(entry)
+        return self.maker is not None or self.holds(entry)
 
-    def _held(self, entry: str) -> bool:
+    def holds(self, entry: str) -> bool:
+        """Whether an image that is there holds an entry."""
         return next(self._holders(entry), None) is not None
 
     @property
@@ -188,7 +189,7 @@ class Images(ABC):
         """
         if not self.loaded:
             raise errors.no_image(self.device)
-        if not self._held(entry):
+        if not self.holds(entry):
             return None
         with self.lock:
             slot = self.slots.setdefault(entry, Slot(entry, tuple(params)))

@@ -50,6 +50,6 @@ def resample_poly(x: _Tensor, up: _int, down: _int, axis: _int=0, window: Any=('
     """
 def welch(x: _Tensor, fs: _float=1.0, window: Any='hann', nperseg: _int | None=None, noverlap: _int | None=None, nfft: _int | None=None, detrend: Any='constant', return_onesided: _bool=True, scaling: str='density', axis: _int=-1, average: str='mean') -> tuple[_Tensor, _Tensor]:
     """(frequencies, power) by P. Welch's method: the mean of the periodograms of segments of
-    `nperseg` (256) elements, of which `noverlap` (half) are those of the one before. ValueError for
-    arguments that don't fit.
+    `nperseg` (256) elements, of which `noverlap` (half) are those of the one before; or their
+    \"median\", without its bias. ValueError for arguments that don't fit.
     """

@@ -59,7 +59,7 @@ def _command(arguments: argparse.Namespace) -> int:
         arguments.dry_run,
         arguments.subnormals == "flush",
     )
-    groups = inventory.expand(wanted)
+    groups = inventory.expand(wanted, chain.joint)
     if arguments.banks is not None:
         if not is_memory(arguments.banks):
             raise not_a_memory(arguments.banks, MEMORIES)

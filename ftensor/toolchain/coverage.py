@@ -12,7 +12,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ..dtypes import ALL
+from ..dtypes import FULL
 from ..errors.estimate import EstimateError, no_program
 from ..errors.image import ImageError
 from ..errors.inventory import InventoryError, no_kernel_of, nothing_to_write, unreadable
@@ -173,7 +173,7 @@ def matrix(served: Sequence[Served]) -> str:
     for one in served:
         key = (one.op, column(one))
         cells[key] = cells.get(key, "") + one.letters
-    used = [d.name for d in ALL if any(name == d.name for _, name in cells)]
+    used = [d.name for d in FULL if any(name == d.name for _, name in cells)]
     rows: list[list[str]] = [["op", *used]]
     for op in sorted({op for op, _ in cells}):
         row = [_in_order(cells.get((op, name), "")) for name in used]

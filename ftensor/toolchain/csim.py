@@ -46,6 +46,7 @@ class CSim:
     target = "csim"
     suffix = ".xclbin"
     memory = 1 << 30
+    joint = True
 
     def __init__(
         self, platform: str = "", clock_mhz: float | None = None, flush: bool = False

@@ -13,6 +13,7 @@ from ..kernels.key import BY_VALUE, KernelKey, Key, Port
 from ..kernels.op_skeleton import op_skeleton
 from ..kernels.skeleton import Parameter, Skeleton, skeleton_of
 from ..kernels.words import Argument
+from . import joint
 
 # XRT holds "kernel:instance" in 64 bytes, the last one zero.
 LONGEST_NAME = 29
@@ -21,8 +22,6 @@ BANKS = re.compile(
     r"((DDR|PLRAM|HOST|MC_NOC|LPDDR|HP|HPC|ACP)(\[\d+(:\d+)?\]|\d*)|HBM\[(\d+(:\d+)?|\*)\])?"
 )
 STRUCTURES = ("dataflow", "burst", "loop")
-# How a scalar becomes the 64 bits of a `long` argument.
-BITS = {"float": "f", "double": "d"}
 
 
 @dataclass(frozen=True)
@@ -30,7 +29,8 @@ class Group:
     """One kernel of an image.
 
     `members` are keys of one skeleton and width whose kernels share ports, each an opcode by its
-    position; or a single key with a parameter list of its own (such as a matrix product).
+    position; or keys whose skeleton has a parameter list of its own (such as a matrix product), of
+    which those of equal hardware are one body, and several bodies share ports, too (see joint.py).
     `structure` is how a map moves its data: "dataflow" (load, compute and store joined by streams),
     "burst" (blocks in local arrays) or "loop". `units` are compute units. `banks` is "" (the
     platform's choice), one memory such as "DDR[0]", a range such as "HBM[0:31]", or "HBM[*]": each
@@ -55,18 +55,31 @@ class Group:
         if not self.members:
             raise ValueError(f"kernel {self.name} has no members")
         shapes = {(m.skeleton, m.lanes) for m in self.members}
-        if len(shapes) > 1 or (len(self.members) > 1 and not skeleton_of(self.members[0]).shares):
+        alike = len(shapes) == 1 if self.kind.shares else len(joint.families(self.members)) == 1
+        if not alike:
             raise ValueError(f"kernel {self.name} mixes {sorted(shapes)}")
 
     @cached_property
     def kind(self) -> Skeleton[Any]:
-        """The skeleton that all members share."""
+        """The skeleton that all members share, or the first one's."""
         return skeleton_of(self.members[0])
 
     @cached_property
     def keys(self) -> tuple[KernelKey, ...]:
         """The members behind an opcode; empty for a single kernel with its own parameters."""
         return cast("tuple[KernelKey, ...]", self.members) if self.kind.shares else ()
+
+    @cached_property
+    def bodies(self) -> tuple[Key, ...]:
+        """What stands in hardware of members with parameter lists of their own, each once."""
+        if self.kind.shares:
+            return ()
+        return tuple(dict.fromkeys(joint.hardware(key) for key in self.members))
+
+    @property
+    def joint(self) -> bool:
+        """Whether an opcode chooses among bodies."""
+        return len(self.bodies) > 1
 
     @cached_property
     def arguments(self) -> tuple[Argument, ...]:
@@ -141,6 +154,8 @@ def arguments(group: Group) -> tuple[Argument, ...]:
 def _arguments(group: Group) -> tuple[Argument, ...]:
     units = (Argument("ft_unit", "int", "int"), Argument("ft_units", "int", "int"))
     if not group.keys:
+        if group.joint:
+            return (*joint.arguments(group.bodies), Argument("opcode", "int", "int"), *units)
         return (*group.kind.arguments(group.members[0]), *units)
     found, offsets = [], []
     for name, users in slots(group):
@@ -177,7 +192,10 @@ def call(group: Group, opcode: int) -> str:
     mine = launch_parameters(member)
     at = {name: i for i, (_, _, name) in enumerate(mine)}
     if not group.keys:
-        return " ".join(str(at[a.of or a.name]) for a in arguments(group)[:-2])
+        own = [a for a in arguments(group)[:-2] if a.name != "opcode"]
+        told = [joint.token(at.get(a.of or a.name), mine, a) for a in own]
+        body = group.bodies.index(joint.hardware(member))
+        return " ".join([*told, *([f"={body}"] if group.joint else [])])
     scalars = values(group.keys[opcode])
     tokens = []
     for argument in arguments(group)[:-2]:
@@ -190,7 +208,7 @@ def call(group: Group, opcode: int) -> str:
             k = int(name.removeprefix("value"))
             if k < len(scalars):
                 scalar, of = scalars[k]
-                tokens.append(f"{BITS.get(of, 'q')}{at[scalar]}")
+                tokens.append(f"{joint.BITS.get(of, 'q')}{at[scalar]}")
             else:
                 tokens.append("=0")
         else:

@@ -24,6 +24,7 @@ class Toolchain(Protocol):
     memory: int  # bytes that one compiler may need
     platform: str
     clock_mhz: float | None
+    joint: bool  # whether kernels with parameter lists of their own share ports (see joint.py)
 
     def tools(self) -> Mapping[str, str]:
         """The compilers' versions; BuildError when they are not there."""

@@ -69,9 +69,9 @@ def _wanted(backend: Backend, arguments: argparse.Namespace) -> list[Program]:
 
 
 def _dtype(name: str) -> dtype:
-    from ..dtypes import ALL
+    from ..dtypes import FULL
 
-    by_name = {d.name: d for d in ALL}
+    by_name = {d.name: d for d in FULL}
     if name not in by_name:
         raise errors.no_such_dtype(name, by_name)
     return by_name[name]

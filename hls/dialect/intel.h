@@ -26,6 +26,8 @@
 #define FT_LOOP(name)
 #define FT_BEATS(i)
 #define FT_UNROLL _Pragma("unroll")
+#define FT_BANKS(name, dim)  // an array is as many memories as that dim is long
+#define FT_APART_OF(name)    // no turn of a loop reads of an array what the turn before it wrote
 
 #define FT_STREAMED(count, in_place)
 #define FT_VSTREAM(T, v, p) FT_VSTORE(v, p)
@@ -49,6 +51,10 @@ FT_ACCESSES(ushort)
 FT_ACCESSES(int)
 FT_ACCESSES(long)
 FT_ACCESSES(float)
+#if FT_WIDE_UNSIGNED
+FT_ACCESSES(uint)
+FT_ACCESSES(ulong)
+#endif
 #if FT_FP64
 FT_ACCESSES(double)
 #endif

@@ -29,6 +29,8 @@
 #define FT_LOOP(name)
 #define FT_BEATS(i)
 #define FT_UNROLL _Pragma("unroll")
+#define FT_BANKS(name, dim)  // an array is as many memories as that dim is long
+#define FT_APART_OF(name)    // no turn of a loop reads of an array what the turn before it wrote
 
 #define FT_VLOAD(p) FT_LANES_FROM(p)
 #define FT_VSTORE(v, p) FT_LANES_TO(v, p)
@@ -55,8 +57,26 @@
 #define FT_HALF_LOAD(p) vload_half(0, p)
 #define FT_HALF_STORE(v, p) vstore_half_rte(v, 0, p)
 #else
-#define FT_HALF_LOAD(p) FT_CAT(vload_half, FT_N)(0, p)
-#define FT_HALF_STORE(v, p) FT_CAT(FT_CAT(vstore_half, FT_N), _rte)(v, 0, p)
+// By way of a private array: PoCL's vload_half and vstore_half take vectors to begin on 16 bytes.
+#define FT_HALF_LOAD(p) ft_half_load(p)
+#define FT_HALF_STORE(v, p) ft_half_store(v, p)
+FT_FN FT_VEC(float) ft_half_load(__global const half *p)
+{
+    ushort t[FT_LANES] __attribute__((aligned(32)));
+    FT_CAT(vstore, FT_N)(FT_CAT(vload, FT_N)(0, (__global const ushort *)p), 0, t);
+    return FT_CAT(vloada_half, FT_N)(0, (const half *)t);
+}
+#define FT_HALF_STORE_OF(T)                                                             \
+    FT_FN void ft_half_store(FT_VEC(T) v, __global half *p)                             \
+    {                                                                                   \
+        ushort t[FT_LANES] __attribute__((aligned(32)));                                \
+        FT_CAT(FT_CAT(vstorea_half, FT_N), _rte)(v, 0, (half *)t);                      \
+        FT_CAT(vstore, FT_N)(FT_CAT(vload, FT_N)(0, t), 0, (__global ushort *)p);       \
+    }
+FT_HALF_STORE_OF(float)
+#if FT_FP64
+FT_HALF_STORE_OF(double)
+#endif
 #endif
 
 // On GPUs the units go through memory in step, so that neighbours touch neighbouring addresses.

@@ -68,6 +68,7 @@ typedef half ft_half;  // float16 in memory
 #define FT_IOTA (int16)(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15)
 #endif
 #endif
+#define FT_LOAD_ANYWHERE(p) FT_LANES_FROM(p)  // neighbours that may begin off a vector's alignment
 #define FT_INDEX(i) ((FT_I)(i) + FT_IOTA)
 #define FT_LANES_BELOW(m) FT_MASK_AS(FT_MT, FT_IOTA < (FT_I)(m))
 #define FT_INDEX_MASK(m) FT_MASK_AS(FT_MT, m)
@@ -100,6 +101,10 @@ FT_PICKS(ushort)
 FT_PICKS(int)
 FT_PICKS(long)
 FT_PICKS(float)
+#if FT_WIDE_UNSIGNED
+FT_PICKS(uint)
+FT_PICKS(ulong)
+#endif
 #if FT_FP64
 FT_PICKS(double)
 #endif
@@ -171,6 +176,29 @@ FT_PAIRS(float)
 #if FT_FP64
 FT_PAIRS(double)
 #endif
+// Pairs of float16, which are floats in a kernel.
+FT_FN ft_cfloat ft_load_pair(const __global half *p)
+{
+    const FT_CAT(float, FT_2N) w = FT_CAT(vload_half, FT_2N)(0, p);
+    ft_cfloat c;
+    c.re = w.even;
+    c.im = w.odd;
+    return c;
+}
+FT_FN ft_cfloat ft_pick_pair(const __global half *p, int stride, int m)
+{
+    ft_cfloat c;
+    c.re = ft_pick_half(p, 2 * stride, m);
+    c.im = ft_pick_half(p + 1, 2 * stride, m);
+    return c;
+}
+FT_FN void ft_put_pair(ft_cfloat c, __global half *p, int stride, int m)
+{
+    ft_put_half(c.re, p, 2 * stride, m);
+    ft_put_half(c.im, p + 1, 2 * stride, m);
+}
+// One by one: PoCL's own store of vectors of halves wants them on 16 bytes.
+FT_FN void ft_store_pair(ft_cfloat c, __global half *p) { ft_put_pair(c, p, 1, FT_LANES); }
 #endif
 
 // The vectors (or rows) of [0, n) that this unit takes: a slab of neighbours.

@@ -38,6 +38,7 @@ template <typename T> static inline void ft_store(const ft_vec<T> &v, T *p)
     FT_EACH_LANE p[ft_lane] = v[ft_lane];
 }
 #define FT_VLOAD(p) ft_load(p)
+#define FT_LOAD_ANYWHERE(p) ft_load(p)
 #define FT_VSTORE(v, p) ft_store(v, p)
 #define FT_STREAMED(count, in_place)
 #define FT_VSTREAM(T, v, p) FT_VSTORE(v, p)
@@ -50,6 +51,12 @@ template <typename T> static inline ft_vec<T> ft_pick(const T *p, int stride, in
 template <typename T> static inline void ft_put(const ft_vec<T> &v, T *p, int stride, int m)
 {
     FT_EACH_LANE if (ft_lane < m) p[ft_lane * stride] = v[ft_lane];
+}
+template <typename T> static inline ft_vec<T> ft_rotate(const ft_vec<T> &v, int step)
+{
+    ft_vec<T> r;
+    FT_EACH_LANE r[ft_lane] = v[(ft_lane + step) % FT_LANES];
+    return r;
 }
 
 static inline ft_vec<float> ft_load_half(const ft_half *p)
@@ -74,34 +81,43 @@ static inline void ft_put_half(const ft_vec<float> &v, ft_half *p, int stride, i
 {
     FT_EACH_LANE if (ft_lane < m) p[ft_lane * stride] = ft_to_half(v[ft_lane]);
 }
-#define FT_PAIRS(T)                                                                               \
-    static inline ft_vec<FT_CAT(ft_c, T)> ft_load_pair(const T *p)                                \
+// Pairs: of plain numbers as they are, of float16 as floats.
+static inline float ft_value_of(float v) { return v; }
+static inline double ft_value_of(double v) { return v; }
+static inline float ft_value_of(ft_half v) { return ft_from_half(v); }
+static inline void ft_give(float v, float *p) { *p = v; }
+static inline void ft_give(double v, double *p) { *p = v; }
+static inline void ft_give(float v, ft_half *p) { *p = ft_to_half(v); }
+#define FT_PAIRS(T, C)                                                                            \
+    static inline ft_vec<C> ft_load_pair(const T *p)                                              \
     {                                                                                             \
-        ft_vec<FT_CAT(ft_c, T)> v;                                                                \
-        FT_EACH_LANE v[ft_lane] = {p[2 * ft_lane], p[2 * ft_lane + 1]};                           \
+        ft_vec<C> v;                                                                              \
+        FT_EACH_LANE v[ft_lane] = {ft_value_of(p[2 * ft_lane]), ft_value_of(p[2 * ft_lane + 1])}; \
         return v;                                                                                 \
     }                                                                                             \
-    static inline void ft_store_pair(const ft_vec<FT_CAT(ft_c, T)> &v, T *p)                      \
+    static inline void ft_store_pair(const ft_vec<C> &v, T *p)                                    \
     {                                                                                             \
-        FT_EACH_LANE { p[2 * ft_lane] = v[ft_lane].re; p[2 * ft_lane + 1] = v[ft_lane].im; }      \
+        FT_EACH_LANE { ft_give(v[ft_lane].re, p + 2 * ft_lane); ft_give(v[ft_lane].im, p + 2 * ft_lane + 1); } \
     }                                                                                             \
-    static inline ft_vec<FT_CAT(ft_c, T)> ft_pick_pair(const T *p, int stride, int m)             \
+    static inline ft_vec<C> ft_pick_pair(const T *p, int stride, int m)                           \
     {                                                                                             \
-        ft_vec<FT_CAT(ft_c, T)> v;                                                                \
+        ft_vec<C> v;                                                                              \
         FT_EACH_LANE if (ft_lane < m)                                                             \
-            v[ft_lane] = {p[2 * ft_lane * stride], p[2 * ft_lane * stride + 1]};                  \
+            v[ft_lane] = {ft_value_of(p[2 * ft_lane * stride]),                                   \
+                          ft_value_of(p[2 * ft_lane * stride + 1])};                              \
         else v[ft_lane] = {0, 0};                                                                 \
         return v;                                                                                 \
     }                                                                                             \
-    static inline void ft_put_pair(const ft_vec<FT_CAT(ft_c, T)> &v, T *p, int stride, int m)     \
+    static inline void ft_put_pair(const ft_vec<C> &v, T *p, int stride, int m)                   \
     {                                                                                             \
         FT_EACH_LANE if (ft_lane < m) {                                                           \
-            p[2 * ft_lane * stride] = v[ft_lane].re;                                              \
-            p[2 * ft_lane * stride + 1] = v[ft_lane].im;                                          \
+            ft_give(v[ft_lane].re, p + 2 * ft_lane * stride);                                     \
+            ft_give(v[ft_lane].im, p + 2 * ft_lane * stride + 1);                                 \
         }                                                                                         \
     }
-FT_PAIRS(float)
-FT_PAIRS(double)
+FT_PAIRS(float, ft_cfloat)
+FT_PAIRS(double, ft_cdouble)
+FT_PAIRS(ft_half, ft_cfloat)
 
 #define FT_FOR_SLAB(i, n)                                                                         \
     for (int i = ft_slab(n, FT_UNIT, FT_UNITS), i##_end = ft_slab(n, FT_UNIT + 1, FT_UNITS);      \

@@ -1,7 +1,8 @@
 // Running combinations along a dim: each result is the one before it, combined with the next element.
 // Neighbouring rows go side by side, FT_COLUMNS at a time, so that a dim of any stride is read in order.
-// A row that is to feed several units is cut into parts: a launch of mode 1 leaves each part's total, and
-// one of mode 0 then begins each part with the totals of those before it.
+// A row alone has its state in a register; with FT_FOURS, where sums may be grouped, four elements join it at once.
+// A row that is to feed several units is cut into parts: a launch of mode 1 leaves the totals of all but the last,
+// and one of mode 0 then begins each part with the totals of those before it.
 // Geometry g (long): mode, items, parts, part, n, column blocks, columns, dims, steps from one element to the
 //   next and from one column to the next (in, then out), then shape[dims] of the rows outside, their
 //   strides[dims] in the input and in the output. All in elements.
@@ -49,7 +50,7 @@ FT_KERNEL void FT_NAME(
     FT_FOR_SLAB(item, items)
     {
         const int p = item % parts, block = item / parts % blocks, begin = p * part;
-        const int stop = n - begin < part ? n : begin + part;
+        const int stop = mode == 1 && p == parts - 1 ? begin : n - begin < part ? n : begin + part;
         const int m = columns - block * FT_COLUMNS < FT_COLUMNS ? columns - block * FT_COLUMNS : FT_COLUMNS;
         long from = in_offset + block * FT_COLUMNS * in_column + begin * in_step;
         long to = block * FT_COLUMNS * out_column + begin * out_step;
@@ -81,7 +82,59 @@ FT_KERNEL void FT_NAME(
             }
             started = 1;
         }
-        for (int k = begin; k < stop; k++) {
+        int k = begin;
+        if (m == 1) {
+            FT_GLOBAL const FT_E *x_at = in + from * FT_PARTS;
+            FT_GLOBAL FT_E *y_at = out + (out_offset + to) * FT_PARTS;
+            FT_STATE_OF one = state[0];
+#if FT_ARG
+            int found = 0;
+            FT_GLOBAL long *place_at = places + places_offset + to;
+#elif FT_FOURS
+            if (mode == 0) {
+                if (!started) one = 0;
+                for (; k + 4 <= stop; k += 4) {
+                    const FT_STATE_OF a = FT_TO_STATE(FT_ONE(x_at)), b = FT_TO_STATE(FT_ONE(x_at + in_step));
+                    const FT_STATE_OF c = FT_TO_STATE(FT_ONE(x_at + 2 * in_step));
+                    const FT_STATE_OF d = FT_TO_STATE(FT_ONE(x_at + 3 * in_step));
+                    const FT_STATE_OF ab = FT_COMBINE(a, b), abcd = FT_COMBINE(ab, FT_COMBINE(c, d));
+                    ft_scan_store(FT_FROM_STATE(FT_COMBINE(one, a)), y_at);
+                    ft_scan_store(FT_FROM_STATE(FT_COMBINE(one, ab)), y_at + out_step);
+                    ft_scan_store(FT_FROM_STATE(FT_COMBINE(one, FT_COMBINE(ab, c))), y_at + 2 * out_step);
+                    one = FT_COMBINE(one, abcd);
+                    ft_scan_store(FT_FROM_STATE(one), y_at + 3 * out_step);
+                    x_at += 4 * in_step;
+                    y_at += 4 * out_step;
+                    started = 1;
+                }
+            }
+#endif
+            FT_LOOP(row)
+            for (; k < stop; k++) {
+                FT_PIPELINE
+                const FT_STATE_OF x = FT_TO_STATE(FT_ONE(x_at));
+#if FT_ARG
+                if (!started || FT_TAKE(one, x)) {
+                    one = x;
+                    found = k;
+                }
+                *place_at = found;
+                place_at += out_step;
+#else
+                if (started) {
+                    one = FT_COMBINE(one, x);
+                } else {
+                    one = x;
+                }
+#endif
+                started = 1;
+                if (mode == 0) ft_scan_store(FT_FROM_STATE(one), y_at);
+                x_at += in_step * FT_PARTS;
+                y_at += out_step * FT_PARTS;
+            }
+            state[0] = one;
+        }
+        for (; k < stop; k++) {
             FT_LOOP(elements)
             for (int c = 0; c < m; c++) {
                 FT_PIPELINE

@@ -6,6 +6,9 @@
 // Mode 0: a unit sorts whole rows, in memory of its own. Long rows take several launches: mode 1 sorts tiles of a row,
 // mode 2 merges runs of `run` elements, where each tile of the result begins being found by bisection, and
 // mode 3 writes the results.
+// With FT_SELECTS, modes 4 and 5 sort nothing: the element of a rank is found digit by digit among those that share
+// its higher digits. Mode 4 leaves the first `run` elements, in the order of their places, mode 5 the one of rank `run`
+// (from 1), or the one in the middle: NaN where there is one (run = -1), or of those that are not NaN (-2).
 // Geometry g (long): mode, items, tiles of a row, tile, n, run, flip, dims, steps along a row (in, out), then
 //   shape[dims] of the rows, strides[dims] of the input and of the results. All in elements.
 FT_FN_ONCE FT_KEY ft_sort_key(FT_B b, FT_KEY flip)
@@ -14,7 +17,7 @@ FT_FN_ONCE FT_KEY ft_sort_key(FT_B b, FT_KEY flip)
     const FT_KEY magnitude = (FT_KEY)b & FT_MAGNITUDE, value = b < 0 ? -magnitude : magnitude;
     return (magnitude > FT_INFINITE ? FT_MAGNITUDE : value) ^ flip;
 #else
-    return (FT_KEY)b ^ flip;
+    return (FT_KEY)b ^ FT_LEAST ^ flip;
 #endif
 }
 
@@ -36,6 +39,38 @@ FT_FN_ONCE void ft_merge(
         j += second;
     }
 }
+
+#if FT_SELECTS
+#define FT_DIGITS 2048
+// Of keys in a, the one that has `*rank` others before it; *rank becomes how many of these are equal to it.
+FT_FN_ONCE FT_KEY ft_ranked(FT_GLOBAL const FT_KEY *a, FT_GLOBAL FT_KEY *b, int n, int *rank)
+{
+    int counts[FT_DIGITS];
+    int shift = (int)sizeof(FT_KEY) * 8 - 11, kept = n;
+    FT_GLOBAL const FT_KEY *from = a;
+    for (;;) {
+        const int top = from == a;
+        for (int k = 0; k < FT_DIGITS; k++) counts[k] = 0;
+        for (int i = 0; i < kept; i++) {
+            const int digit = (int)(from[i] >> shift);
+            counts[top ? digit + FT_DIGITS / 2 : digit & (FT_DIGITS - 1)]++;
+        }
+        int wanted = 0;
+        for (; *rank >= counts[wanted]; wanted++) *rank -= counts[wanted];
+        int count = 0;
+        for (int i = 0; i < kept; i++) {
+            const FT_KEY key = from[i];
+            const int digit = (int)(key >> shift);
+            b[count] = key;  // what is not kept, the next one writes over
+            count += (top ? digit + FT_DIGITS / 2 : digit & (FT_DIGITS - 1)) == wanted;
+        }
+        kept = count;
+        if (shift == 0) return b[0];
+        from = b;
+        shift = shift > 11 ? shift - 11 : 0;
+    }
+}
+#endif
 
 // All runs of [0, n), two and two.
 FT_FN_ONCE void ft_merge_all(
@@ -70,7 +105,7 @@ FT_KERNEL void FT_NAME(
     {
         const int row = item / tiles, first = item % tiles * tile;
         const int size = n - first < tile ? n - first : tile;
-        long from = in_offset, to = 0, base = (long)(mode == 0 ? FT_UNIT : row) * n;
+        long from = in_offset, to = 0, base = (long)(mode == 0 || mode > 3 ? FT_UNIT : row) * n;
         int rest = row;
         for (int d = dims - 1; d >= 0; d--) {
             const int k = rest % (int)shape[d];
@@ -78,6 +113,43 @@ FT_KERNEL void FT_NAME(
             from += k * shape[dims + d];
             to += k * shape[2 * dims + d];
         }
+#if FT_SELECTS
+        if (mode > 3) {
+            FT_GLOBAL FT_KEY *keys = a_keys + base;
+            int none = 0;
+            for (int i = 0; i < n; i++) {
+                const FT_KEY key = ft_sort_key(in[from + i * in_step], flip);
+                keys[i] = key;
+#if FT_BITS_OF_FLOAT
+                none += key == FT_MAGNITUDE;
+#endif
+            }
+            int rank = run - 1;
+            if (run == -1) rank = none > 0 ? n - none : (n - 1) / 2;
+            if (run == -2) rank = none < n ? (n - 1 - none) / 2 : 0;
+            const FT_KEY last = ft_ranked(keys, b_keys + base, n, &rank);
+            // Of those equal to the last one, the first `rank` + 1 are taken.
+            for (int i = 0; i < n && rank >= 0; i++) {
+                const int same = keys[i] == last;
+                rank -= same;
+                if (mode == 4 ? same || keys[i] < last : rank < 0) {
+                    values[values_offset + to] = in[from + i * in_step];
+                    indices[indices_offset + to] = i;
+                    to += out_step;
+                }
+                if (rank < 0 && mode == 4) {
+                    // What is left are smaller ones alone.
+                    for (i++; i < n; i++) {
+                        if (keys[i] < last) {
+                            values[values_offset + to] = in[from + i * in_step];
+                            indices[indices_offset + to] = i;
+                            to += out_step;
+                        }
+                    }
+                }
+            }
+        }
+#endif
         if (mode < 2) {
             FT_GLOBAL FT_KEY *ak = a_keys + base + first, *bk = b_keys + base + first;
             FT_GLOBAL int *ao = a_order + base + first, *bo = b_order + base + first;

@@ -19,7 +19,6 @@
 #undef FT_SMALL_ANGLE
 #undef FT_FAR
 #undef FT_QUARTERS
-#undef FT_NEAR
 #undef FT_LOWEST
 #undef FT_HIGHEST
 #undef FT_CHUGE
@@ -45,6 +44,15 @@
 #undef FTK_NEAR
 #undef FTK_FIRST
 #undef FTK_SECOND_KIND
+#undef FT_SQRT_HALF_INV_PI
+#undef FTK_THIRD_J
+#undef FTK_AI_0
+#undef FTK_AI_1
+#undef FTG_TURN
+#undef FTG_LARGE
+#undef FTO_TURNS
+#undef FTO_MOST
+#undef FTO_CHEBYSHEV
 #undef FTR_CONST
 #undef FTR_COTANGENT
 #undef FTR_EXPONENT_AT

@@ -36,6 +36,8 @@ typedef unsigned long ulong;
 #define FT_LOOP(name)  // the label of a loop, in sources that `ftensor build` makes
 #define FT_BEATS(i)    // where the vectors from element i on begin, in those sources
 #define FT_UNROLL  // loops of a fixed length inside a pipelined one are unrolled without being told
+#define FT_BANKS(name, dim)  // an array is as many memories as that dim is long
+#define FT_APART_OF(name)    // no turn of a loop reads of an array what the turn before it wrote
 
 #define FT_VEC(T) T
 #define K(x) ((FT_V)(x))  // a number in the compute type
@@ -55,6 +57,7 @@ template <typename To, typename From> static inline To ft_bits(From v)
 #define FT_MASK_VALUE(T, m) ((T)((m) ? 1 : 0))
 #define FT_VALUE_MASK(v) ((v) != 0)
 #define FT_ANY(m) (m)
+#define FT_MASK_AS(T, m) (m)
 #define FT_INDEX_MASK(m) (m)
 #define FT_MASK_INDEX(m) (m)
 

@@ -200,6 +200,12 @@ def programs():
     yield make(70, 45).sort(1)[0]
     yield make(30, 5).sort(0)[1]
     yield make(70000).sort()[0]
+    # Strips of one run and of three, tiles along rows and over planes, results in vectors or not.
+    yield ft.conv2d(make(2, 20, 13, 11), make(35, 20, 3, 3), make(35), padding=1)
+    yield ft.conv2d(make(1, 3, 9, 600), make(18, 3, 3, 3), padding=(1, 2), stride=(2, 1))
+    yield ft.conv2d(make(1, 40, 16, 32), make(34, 20, 1, 1), groups=2)
+    yield ft.conv2d(make(3, 20, 8, 40).transpose(2, 3), make(4, 20, 5, 2), stride=2, dilation=2)
+    yield ft.conv_transpose2d(make(1, 4, 9, 9), make(4, 3, 2, 2), stride=3)
     yield ft.searchsorted(ft.arange(77.0), make(3000))
 
 

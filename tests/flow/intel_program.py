@@ -60,6 +60,8 @@ def results() -> dict[str, np.ndarray]:
     found |= {"led": m[ft.tensor([3, -1, 0])], "steps": m[::2].contiguous()}
     z = numbers(60, "complex64", 7).view(6, 10)
     found |= {"complex part": z[:, 1:4] * z[:, 2:5]}
+    rows = numbers(7 * 32, "complex64", 8).view(7, 32)
+    found |= {"spectra": ft.fft.fft(rows), "signals": ft.fft.ifft(rows.t(), dim=0)}
     return {name: bits(t) for name, t in found.items()}
 
 

@@ -152,7 +152,9 @@ def trips():
 SKELETONS = ("map", "rows", "reduce_inner", "reduce_outer", "gemm", "gemm_direct", "gemm_pack")
 
 
-@pytest.mark.parametrize("skeleton", (*SKELETONS, "compact", "scan", "sort", "search"))
+@pytest.mark.parametrize(
+    "skeleton", (*SKELETONS, "conv", "conv_pack", "compact", "scan", "sort", "search")
+)
 def test_trip_counts_are_those_of_the_generated_loops(trips, skeleton):
     assert not trips["refused"], "an op without an HLS source cannot be counted"
     mine = [x for x in trips["found"] if x["skeleton"] == skeleton]

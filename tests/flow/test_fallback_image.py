@@ -70,12 +70,21 @@ def test_a_program_runs_without_exp_in_the_image(tmp_path: Path) -> None:
 FACTORS = """
 [[kernel]]
 ops = ["copy"]
-dtypes = ["float32"]
+dtypes = ["float32", "complex64"]
 layouts = ["linear", "strided"]
 
 [[kernel]]
-ops = ["dense_cholesky"]
-dtypes = ["float32"]
+ops = ["dense_cholesky", "dense_lu"]
+dtypes = ["float32", "complex64"]
+
+[[kernel]]
+ops = ["sort"]
+dtypes = ["float32", "int32"]
+
+[[kernel]]
+ops = ["scan"]
+dtypes = ["float32", "complex64"]
+scans = ["cumsum", "cumprod"]
 """
 FACTORING = """
 import ftensor as ft
@@ -84,12 +93,17 @@ print(ft.linalg.cholesky(x).tolist())
 print(ft.cholesky_solve(ft.tensor([[8.0], [22.0]]), ft.linalg.cholesky(x)).tolist())
 print(ft.linalg.svdvals(ft.tensor([[3.0, 0.0], [0.0, 4.0]])).tolist())
 found = {row.op: (row.calls, row.copies) for row in ft.fallback_report()}
+ft.set_fallback("error")
+print(ft.linalg.lu_factor(x)[0].tolist(), ft.linalg.cholesky(ft.tensor([[4j / 1j]])).tolist())
+print(ft.sort(x[1]).values.tolist(), ft.sort(ft.tensor([3, -1], dtype=ft.int32)).values.tolist())
+print(ft.cumprod(x[1], 0).tolist(), ft.cumsum(ft.tensor([1j, 2.0]), 0).tolist())
 print([found.get(op) for op in ("dense_cholesky", "dense_solve", "linalg.svdvals")])
 """
 
 
 def test_matrices_are_factored_by_an_image(tmp_path: Path) -> None:
-    """It has Cholesky's factors; the triangles that it lacks, and what NumPy does, are counted."""
+    """It has Cholesky's factors; the triangles that it lacks, and what NumPy does, are counted.
+    Bodies of one kernel are told apart: by dtype, by op, real and complex."""
     (tmp_path / "factors.toml").write_text(FACTORS)
     (tmp_path / "program.py").write_text(FACTORING)
     root = str(Path(__file__).parents[2])
@@ -101,5 +115,7 @@ def test_matrices_are_factored_by_an_image(tmp_path: Path) -> None:
     done = run(tmp_path, "program.py", **image, FTENSOR_FALLBACK="silent", PYTHONPATH=path)
     assert done.returncode == 0, done.stderr
     assert done.stdout.splitlines() == [
-        "[[2.0, 0.0], [1.0, 3.0]]", "[[1.0], [2.0]]", "[4.0, 3.0]", "[None, (2, 8), (1, 2)]",
+        "[[2.0, 0.0], [1.0, 3.0]]", "[[1.0], [2.0]]", "[4.0, 3.0]",
+        "[[4.0, 2.0], [0.5, 9.0]] [[(2+0j)]]", "[2.0, 10.0] [-1, 3]", "[2.0, 20.0] [1j, (2+1j)]",
+        "[None, (2, 8), (1, 2)]",
     ]  # fmt: skip

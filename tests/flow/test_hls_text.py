@@ -11,16 +11,22 @@ from dataclasses import replace
 import pytest
 
 import ftensor as ft
+from ftensor.kernels.ctype import width
 from ftensor.kernels.hls_path import hls_root
+from ftensor.kernels.skeleton import options, skeletons
 from ftensor.kernels.skeletons.compact import CompactKey
+from ftensor.kernels.skeletons.conv import ConvKey
+from ftensor.kernels.skeletons.fft_stream import FftStreamKey
 from ftensor.kernels.skeletons.gemm import GemmKey
 from ftensor.kernels.skeletons.scan import SCANS, ScanKey
 from ftensor.kernels.skeletons.search import SearchKey
 from ftensor.kernels.skeletons.sort import SortKey
+from ftensor.kernels.source import HELPERS
+from ftensor.kernels.words import Asked
 from ftensor.runtime.csim.backend import FLAGS
-from ftensor.runtime.targets import csim_compiler
+from ftensor.runtime.targets import CSIM, csim_compiler
 from ftensor.toolchain.group import Group, arguments
-from ftensor.toolchain.vitis.interface import bundles, width
+from ftensor.toolchain.vitis.interface import bundles
 from ftensor.toolchain.vitis.source import headers, source, standins
 
 from .hls_cases import (
@@ -64,11 +70,15 @@ FIXED = (
     GemmKey("gemm", ft.float32, 16, 8, 2, 16),
     GemmKey("gemm_pack", ft.float16, 1, 8, 32),
     GemmKey("gemm_direct", ft.complex64, 8, 4, 1),
+    ConvKey("conv", ft.float32, 16, 4, 16),
+    ConvKey("conv", ft.float64, 8, 4, 16),
+    ConvKey("conv_pack", ft.float16, 1, 4, 1),
     CompactKey(),
     *(ScanKey(op, ft.float32) for op in SCANS),
     ScanKey("cumprod", ft.complex64),
     SortKey(ft.bfloat16),
     SearchKey(ft.float16),
+    FftStreamKey(ft.complex64, 64),
 )
 
 
@@ -198,10 +208,24 @@ def test_headers_are_all_there() -> None:
 def test_a_compute_type_leaves_no_macro_behind() -> None:
     """What the helper headers define for one type is undefined before the next."""
     undone = set(re.findall(r"#undef (\w+)", (hls_root() / "vitis/end_compute.h").read_text()))
-    for name in ("math", "complex", "binary", "special", "bessel", "random", "position"):
-        text = (hls_root() / f"{name}.h").read_text()
+    for name in ("math.h", "complex.h", *HELPERS.values()):
+        text = (hls_root() / name).read_text()
         own = set(re.findall(r"^#undef (\w+)", text, re.M))
         assert set(re.findall(r"^#define (\w+)", text, re.M)) <= undone | own, name
+
+
+def test_a_body_leaves_no_macro_behind() -> None:
+    """The same of kernels with several bodies; settings and a text's own are undone beside them."""
+    undone = set(re.findall(r"#undef (\w+)", (hls_root() / "vitis/end_compute.h").read_text()))
+    undone |= set(re.findall(r"#undef (\w+)", (hls_root() / "vitis/end_member.h").read_text()))
+    dtypes = (ft.int32, ft.float16, ft.bfloat16, ft.float64, ft.complex64)
+    asked = Asked(dtypes, {n: o.default for n, o in options().items()}, CSIM)
+    own = [s for s in skeletons() if not s.shares]
+    used = {name for s in own for key in s.keys(asked) for name in s.helpers(key)}
+    for name in sorted(used):
+        text = (hls_root() / name).read_text()
+        gone = set(re.findall(r"^#undef (\w+)", text, re.M))
+        assert set(re.findall(r"^ *# *define (\w+)", text, re.M)) <= undone | gone, name
 
 
 def test_what_cannot_be_one_kernel() -> None:

@@ -36,6 +36,9 @@ def counted(body: str, of: object = float32) -> dict[tuple[str, str], int]:
         ("float s = a; for (int k = 0; k < 3; k++) s = s * b; return s;", {("mul", "float"): 3}),
         ("for (int k = 14; k > 0; k--) a = a + K(0.5 * k) / b; return a;",
          {("add", "float"): 14, ("div", "float"): 14}),
+        # As often as values ask for: no board unrolls that.
+        ("for (int k = 0; k < 2147483647 && a < b; k++) a = a * b; return a;",
+         {("mul", "float"): 1, ("compare", "float"): 1}),
         ("float r; switch (n) { case 0: case 2: r = a; break; default: r = b; } return r * r;",
          {("choose", "float"): 1, ("mul", "float"): 1}),
         ("return ft_isnan(a) ? b : a;", {("compare", "float"): 1, ("choose", "float"): 1}),

@@ -27,6 +27,7 @@ from ftensor.kernels.skeletons.reduce import FoldGeometry
 from ftensor.kernels.skeletons.rows import RowsGeometry
 from ftensor.kernels.words import Asked, Option
 from ftensor.runtime.targets import CSIM
+from ftensor.toolchain import joint
 from ftensor.toolchain.group import Group, arguments, call
 from ftensor.toolchain.intel.source import source as intel_source
 from ftensor.toolchain.inventory.read import expand, read
@@ -128,9 +129,48 @@ def test_every_kernel_of_its_own_has_sources_for_both_vendors() -> None:
 
 
 def test_members_of_kernels_share_a_skeleton_that_lets_them() -> None:
-    key = next(m for g in expand(read("dsp")) for m in g.members if not g.keys)
+    keys = {g.skeleton: g.members[0] for g in expand(read("dsp")) if not g.keys}
     with pytest.raises(ValueError, match="mixes"):
-        Group("two", (key, replace(key)))
+        Group("two", (keys["compact"], keys["gemm_direct"]))
+    with pytest.raises(ValueError, match="mixes"):  # one text of a template, of one dtype
+        Group("two", (keys["gemm"], replace(keys["gemm"], dtype=ft.float64)))
+
+
+def test_kernels_with_parameters_of_their_own_join_where_ports_are_alike() -> None:
+    """Those of one width behind an opcode, equal hardware once; a kernel's argument that a member
+    has not is a buffer that it has, or zero; numbers of several types come as bits."""
+    asked = {"gemm_direct": ("float32", "int32", "complex64", "float64"), "dense_lu": ("float32",),
+             "dense_qr": ("float32", "float64"), "sort": ("float32", "int32", "int64")}  # fmt: skip
+    members = [
+        key
+        for word, names in asked.items()
+        for key in named("gemm" if word == "gemm_direct" else word).keys(  # type: ignore[union-attr]
+            Asked(
+                tuple(getattr(ft, n) for n in names),
+                {n: o.default for n, o in options().items()},
+                CSIM,
+            )
+        )
+        if key.skeleton == word
+    ]
+    found = {joint.name(part): Group("k", part) for part in joint.families(members)}
+    counts = {name: (len(g.members), len(g.bodies)) for name, g in found.items()}
+    assert counts == {
+        "gemm_direct_4": (5, 3), "gemm_direct_float64": (2, 1), "dense_float32": (2, 2),
+        "dense_qr_float64": (1, 1), "sort_4": (2, 2), "sort_int64": (1, 1),
+    }  # fmt: skip
+    product = found["gemm_direct_4"]
+    names = [a.name for a in arguments(product)]
+    by_name = [dict(zip(names, call(product, k).split())) for k in range(5)]
+    assert [c["opcode"] for c in by_name] == ["=0", "=0", "=1", "=2", "=2"]
+    assert [c["alpha_re"][0] for c in by_name] == ["f", "f", "q", "f", "f"]
+    assert [c["alpha_im"] == "=0" for c in by_name] == [True, True, True, False, False]
+    factors = found["dense_float32"]
+    names = [a.name for a in arguments(factors)]
+    assert dict(zip(names, call(factors, 1).split()))["pivots"] == "@0"
+    assert not found["sort_int64"].joint and "opcode" not in {
+        a.name for a in arguments(found["sort_int64"])
+    }
 
 
 def test_a_constant_that_no_kernel_has_is_told() -> None:

@@ -43,6 +43,8 @@ REVIEWED = {
         result_type(scalar
         rsub(input, other, alpha=1
         subtract(input, other, alpha=1""",
+    "torch's stub says 1, its function takes 0 where it is not given": """
+        ctc_loss(log_probs, targets, input_lengths, target_lengths, blank=0, reduction=1""",
     "by place or by name alone": """
         Tensor.new(other)
         Tensor.new(size, *,

@@ -1,4 +1,4 @@
-"""Convolutions on every device: sums over windows where they lie, and over blocks of columns."""
+"""Convolutions on every device: by their own kernels, and in both ways where there are none."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import pytest
 torch = pytest.importorskip("torch", reason="torch is the oracle of these tests")
 
 import ftensor as ft  # noqa: E402
+from ftensor.execute import conv as execute  # noqa: E402
 from ftensor.ops.nn import conv  # noqa: E402
 
 from ..oracle import ours, same  # noqa: E402
@@ -28,9 +29,11 @@ def check(n: int, size: int, filters: int, groups: int, dtype: torch.dtype, stri
 @pytest.mark.core
 @pytest.mark.parametrize("dtype", [torch.float32, torch.float16, torch.int64])
 @pytest.mark.parametrize(("n", "size"), [(1, 40), (2, 12), (3, 7)])
-def test_both_ways_agree(
+def test_all_ways_agree(
     monkeypatch: pytest.MonkeyPatch, n: int, size: int, dtype: torch.dtype
 ) -> None:
+    check(n, size, 6, 2, dtype, 2)
+    monkeypatch.setattr(conv, "served", lambda x, taps: False)
     check(n, size, 6, 2, dtype, 2)
     monkeypatch.setattr(conv, "TERMS", 0)
     # Blocks of some rows, of one sample, of two.
@@ -40,5 +43,80 @@ def test_both_ways_agree(
         check(n, size, 6, 2, dtype, 2)
 
 
-def test_many_products_go_by_columns() -> None:
+def test_many_products_go_by_columns(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(conv, "served", lambda x, taps: False)
     check(2, 33, 16, 1, torch.float32, 1)
+
+
+# Tiles along rows, over planes, moved back where the input is read where it lies; depthwise ones,
+# few filters, and more terms than are summed at once; phases of a stride, results between them.
+CASES = {
+    "rows": ((2, 3, 9, 64), (10, 3, 3, 3), {"padding": 1}),
+    "planes": ((3, 30, 13, 7), (9, 30, 3, 3), {"padding": (1, 2)}),
+    "where it lies": ((2, 20, 6, 7), (33, 20, 1, 1), {}),
+    "where it lies, windows": ((2, 2, 15, 40), (5, 2, 3, 1), {"dilation": 2}),
+    "small": ((2, 6, 3, 3), (8, 6, 1, 1), {}),
+    "depthwise": ((1, 12, 20, 11), (12, 1, 5, 5), {"padding": 2, "groups": 12}),
+    "groups": ((1, 12, 8, 11), (8, 3, 3, 3), {"groups": 4, "stride": (2, 3)}),
+    "phases": ((2, 5, 21, 30), (7, 5, 5, 4), {"stride": (3, 2), "padding": 2}),
+    "some phases": ((1, 4, 17, 16), (6, 4, 2, 1), {"stride": 4, "dilation": 2}),
+}
+
+
+def close(mine: ft.Tensor, theirs: torch.Tensor) -> None:
+    same(mine, theirs, rtol=1e-5, atol=1e-5)
+
+
+@pytest.mark.core
+@pytest.mark.parametrize("case", CASES)
+def test_tiles_and_planes(case: str) -> None:
+    shape, kernel, more = CASES[case]
+    torch.manual_seed(0)
+    x, weight, bias = torch.randn(shape), torch.randn(kernel), torch.randn(kernel[0])
+    close(
+        ft.conv2d(ours(x), ours(weight), ours(bias), **more), torch.conv2d(x, weight, bias, **more)
+    )
+    for layout in (x.transpose(2, 3).contiguous().transpose(2, 3), x.flip(1)):
+        close(ft.conv2d(ours(layout), ours(weight), **more), torch.conv2d(layout, weight, **more))
+
+
+@pytest.mark.core
+@pytest.mark.parametrize("stride", [1, 2, 3])
+def test_transposed(stride: int) -> None:
+    """A stride beyond the kernel leaves results that are the bias alone."""
+    torch.manual_seed(0)
+    x, weight, bias = torch.randn(2, 6, 9, 10), torch.randn(6, 4, 2, 3), torch.randn(8)
+    more = {"stride": stride, "groups": 2, "dilation": stride}
+    theirs = torch.conv_transpose2d(x, weight, bias, **more)
+    close(ft.conv_transpose2d(ours(x), ours(weight), ours(bias), **more), theirs)
+    theirs = torch.conv_transpose2d(x, weight, bias, stride=stride, groups=2)
+    close(ft.conv_transpose2d(ours(x), ours(weight), ours(bias), stride=stride, groups=2), theirs)
+
+
+def test_channels_last_operands_give_channels_last() -> None:
+    """Of the input or of the weight, as in torch."""
+    last = torch.channels_last
+    x, weight = torch.randn(2, 8, 9, 10), torch.randn(6, 8, 3, 3)
+    for a, b in ((x.to(memory_format=last), weight), (x, weight.to(memory_format=last))):
+        close(ft.conv2d(ours(a), ours(b), padding=1), torch.conv2d(a, b, padding=1))
+
+
+def test_batches_are_packed_in_turns(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(execute, "NEAR_BYTES", 1 << 13)
+    x, weight = torch.randn(7, 8, 12, 9), torch.randn(6, 8, 3, 3)
+    close(ft.conv2d(ours(x), ours(weight), padding=1), torch.conv2d(x, weight, padding=1))
+    back = torch.randn(8, 3, 2, 2)
+    theirs = torch.conv_transpose2d(x, back, stride=2)
+    close(ft.conv_transpose2d(ours(x), ours(back), stride=2), theirs)
+
+
+@pytest.mark.parametrize("dtype", [torch.float64, torch.bfloat16, torch.int8, torch.uint8])
+def test_other_dtypes(dtype: torch.dtype) -> None:
+    x, weight = (torch.randint(-2, 3, shape).to(dtype) for shape in ((2, 4, 9, 11), (6, 4, 3, 3)))
+    theirs = torch.conv2d(x, weight, stride=2, padding=1)
+    same(ft.conv2d(ours(x), ours(weight), stride=2, padding=1), theirs, exact=True)
+
+
+def test_nothing_is_computed_of_nothing() -> None:
+    x, weight = torch.randn(0, 3, 8, 8), torch.randn(4, 3, 3, 3)
+    same(ft.conv2d(ours(x), ours(weight)), torch.conv2d(x, weight))

@@ -124,7 +124,7 @@ def test_a_copied_capsule_is_deleted_at_once() -> None:
     [
         ({"major": 2}, "2.0"),
         ({"device_type": 2, "device_id": 3}, "type 2, id 3"),
-        ({"code": 1, "bits": 16}, "code 1 with 16 bits"),
+        ({"code": 1, "bits": 24}, "code 1 with 24 bits"),
         ({"lanes": 4}, "4 lanes"),
     ],
 )

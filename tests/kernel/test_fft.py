@@ -6,9 +6,10 @@ from typing import Any
 
 import numpy as np
 import pytest
+import torch
 
 import ftensor as ft
-from ftensor.execute.fft import unit_roots
+from ftensor.execute.fft_tables import unit_roots
 from ftensor.kernels.skeletons.fft import MOST_RADIX, RADICES, radices
 
 # Every radix alone, first and not first; primes as radices and by chirps; lengths of several passes
@@ -114,6 +115,53 @@ def test_what_lies_elsewhere_in_a_storage() -> None:
         (ours(x)[::2, ::3], x[::2, ::3]),
     ):
         assert off(ft.fft.fft(view), np.fft.fft(same.astype(np.complex128))) < 1e-6
+
+
+@pytest.mark.parametrize("of", ["complex64", "complex128"])
+@pytest.mark.parametrize("n", [256, 1000, 1009, 1536, 4096, 10007, 16384])
+def test_as_near_as_torch(n: int, of: str) -> None:
+    """Errors, in all and the largest, are at most twice torch's, of one row and of many."""
+    for rows in (1, 20):
+        x = signal(rows, n, of)
+        right = np.fft.fft(x.astype(np.clongdouble))
+        theirs = torch.fft.fft(torch.from_numpy(x)).numpy()
+        mine = ft.fft.fft(ours(x)).cpu().numpy()
+        for norm in (lambda e: np.sqrt((abs(e) ** 2).mean()), lambda e: abs(e).max()):
+            assert norm(mine - right) <= 2 * norm(theirs - right) + EPS[of] * norm(right) / 4
+
+
+@pytest.mark.parametrize("n", [6, 64, 77, 120, 512, 600])
+def test_along_columns(n: int) -> None:
+    """Neighbours of other dims side by side, whole vectors of them and fewer; forth and back."""
+    for columns in (3, 21):
+        x = signal(n, columns, "complex64")
+        right = np.fft.fft(x.astype(np.complex128), axis=0)
+        assert off(ft.fft.fft(ours(x), dim=0), right) < 1e-6
+        real = x.real.copy()
+        half = np.fft.rfft(real.astype(np.float64), axis=0)
+        assert off(ft.fft.rfft(ours(real), dim=0), half) < 1e-6
+        back = ft.fft.irfft(ours(half.astype(np.complex64)), n=n, dim=0)
+        assert off(back, real) < 1e-6
+        again = ft.fft.hfft(ours(half.conj().astype(np.complex64)), n=n, dim=0)
+        assert off(again, n * real) < 1e-6
+
+
+@pytest.mark.parametrize("n", [512, 1024, 3000])
+@pytest.mark.parametrize("rows", [1, 40])
+def test_real_rows_of_two_stages(n: int, rows: int) -> None:
+    x = signal(rows, n, "complex64").real.copy()
+    half = np.fft.rfft(x.astype(np.float64))
+    assert off(ft.fft.rfft(ours(x)), half) < 1e-6
+    assert off(ft.fft.irfft(ours(half.astype(np.complex64))), x) < 1e-6
+    assert off(ft.fft.ihfft(ours(x)), half.conj() / n) < 1e-6
+
+
+def test_zeros_after_a_short_signal_and_numbers_left_out() -> None:
+    x = signal(5, 40, "complex64")
+    for n in (12, 64, 300, 1024):
+        assert off(ft.fft.fft(ours(x), n), np.fft.fft(x.astype(np.complex128), n)) < 1e-6
+        right = np.fft.rfft(x.real.astype(np.float64), n)
+        assert off(ft.fft.rfft(ours(x.real.copy()), n), right) < 1e-6
 
 
 def test_roots_of_unity() -> None:

@@ -85,15 +85,13 @@ def test_lazy_conjugates_and_negations_are_worked_out() -> None:
 @pytest.mark.parametrize(
     ("made", "error", "words"),
     [
-        (lambda: torch.zeros(2, dtype=torch.uint16), TypeError, "uint16"),
-        (lambda: torch.zeros(2, dtype=torch.complex32), TypeError, "complex32"),
+        (lambda: torch.zeros(2, dtype=torch.float8_e8m0fnu), TypeError, "float8_e8m0fnu"),
         (lambda: torch.zeros(2, device="meta"), TypeError, "meta"),
         (lambda: torch.eye(2).to_sparse(), TypeError, "sparse"),
         (lambda: torch.zeros(2, requires_grad=True), RuntimeError, "detach"),
         (lambda: np.zeros(2), TypeError, "ndarray"),
     ],
 )
-@pytest.mark.filterwarnings("ignore:.*ComplexHalf")
 def test_from_torch_refuses(made: Any, error: type[Exception], words: str) -> None:
     with pytest.raises(error, match=words):
         ft.from_torch(made())
@@ -119,7 +117,7 @@ def test_numpy_there_and_back(t: torch.Tensor) -> None:
     [
         ([1.0], TypeError, "list"),
         (np.array(["a"]), TypeError, "float32"),
-        (np.zeros(2, np.uint32), TypeError, "uint32"),
+        (np.zeros(2, np.longdouble), TypeError, "longdouble|float128"),
         (np.zeros(2, "f4,i4"), TypeError, "astype"),
         (np.zeros(4)[::-1], ValueError, "-8"),
         (np.zeros(3, "f4,i1")["f0"], ValueError, "5"),

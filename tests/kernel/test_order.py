@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from functools import partial
 from typing import Any
 from unittest import mock
@@ -99,6 +100,33 @@ def test_long_rows(n: Any) -> None:
             partial(ft.sort, y % 9, descending=True, stable=True),
             partial(torch.sort, x % 9, descending=True, stable=True),
         )
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16, torch.int64, torch.uint8])
+def test_ranks(dtype: torch.dtype) -> None:
+    """Elements of a rank, with equal ones and NaN among them, as a stable sort has them."""
+    x = values((3, 180, 2), dtype)
+    if dtype.is_floating_point:
+        x[1, ::3] = math.nan
+        x[2] = math.nan
+        x[0, 5:50:5], x[0, 6:50:5] = -math.inf, -0.0
+    y = ft.from_torch(x)
+    for largest in (False, True):
+        whole = torch.sort(x, dim=1, descending=largest, stable=True)
+        for k in (1, 22, 23, 180):
+            for mine, want in zip(ft.topk(y, k, 1, largest), whole):
+                assert torch.equal(mine.to_torch().nan_to_num(7), want[:, :k].nan_to_num(7)), k
+    whole = torch.sort(x, dim=1, stable=True)
+    for k in (1, 90, 180):
+        for mine, want in zip(ft.kthvalue(y, k, 1), whole):
+            assert torch.equal(mine.to_torch().nan_to_num(7), want[:, k - 1].nan_to_num(7)), k
+    for name in ("median", "nanmedian"):
+        agree(partial(getattr(ft, name), y), partial(getattr(torch, name), x))
+        found, place = (t.to_torch() for t in getattr(ft, name)(y, 1))
+        want = getattr(torch, name)(x, 1).values
+        assert torch.equal(found.nan_to_num(7), want.nan_to_num(7)), name
+        again = x.gather(1, place.unsqueeze(1)).squeeze(1)
+        assert torch.equal(again.nan_to_num(7), want.nan_to_num(7)), name
 
 
 @pytest.mark.parametrize("dtype", DTYPES[1:-1], ids=lambda d: str(d)[6:])

@@ -52,7 +52,20 @@ def test_lfilter(n: int) -> None:
     close(ft.signal.lfilter([3.0], [2.0], ft.tensor(x)), 1.5 * x)
 
 
-@pytest.mark.parametrize("rates", [(3, 2), (1, 4), (5, 1), (4, 6), (2, 2)])
+@pytest.mark.parametrize("taps", [2, 40, 64, 129])
+def test_lfilter_without_feedback(taps: int) -> None:
+    """By sums or by transforms, with the state before and after; signals shorter than it, too."""
+    b, zi = RNG.standard_normal(taps), RNG.standard_normal((3, taps - 1))
+    for x in (X, X[:, :30]):
+        right, last = scipy.lfilter(b, [2.0], x, zi=zi)
+        made, end = ft.signal.lfilter(b, [2.0], ft.tensor(x), zi=ft.tensor(zi))
+        close(made, right)
+        close(end, last)
+    close(ft.signal.lfilter(b, [1.0], ft.tensor(X)), scipy.lfilter(b, [1.0], X))
+    close(ft.signal.lfilter(b + 1j, [1.0], ft.tensor(X)), scipy.lfilter(b + 1j, [1.0], X))
+
+
+@pytest.mark.parametrize("rates", [(3, 2), (1, 4), (5, 1), (4, 6), (2, 2), (16, 15), (7, 10)])
 def test_resample_poly(rates: tuple[int, int]) -> None:
     close(
         ft.signal.resample_poly(ft.tensor(X), *rates, axis=1),
@@ -79,9 +92,12 @@ def test_spectra(detrend: Any) -> None:
         how: dict[str, Any] = {"fs": 10.0, "detrend": detrend, "scaling": scaling}
         for mine, right in (
             (ft.signal.periodogram(ft.tensor(line), **how), scipy.periodogram(line, **how)),
-            (
-                ft.signal.welch(ft.tensor(line), nperseg=64, **how),
-                scipy.welch(line, nperseg=64, **how),
+            *(
+                (
+                    ft.signal.welch(ft.tensor(line), nperseg=64, average=average, **how),
+                    scipy.welch(line, nperseg=64, average=average, **how),
+                )
+                for average in ("mean", "median")
             ),
             (
                 ft.signal.welch(

@@ -10,9 +10,17 @@ import pytest
 
 import ftensor as ft
 
+from ..oracle import torch
 from ..targets import pairs
 
 scipy = pytest.importorskip("scipy.special", reason="SciPy has the values")
+mpmath = pytest.importorskip("mpmath", reason="as torch's own dependency it is there")
+
+
+def airy(x: Any) -> Any:
+    """Not SciPy's, which rounds the angle, and the exponent."""
+    return np.vectorize(lambda at: float(mpmath.airyai(at)))(x)
+
 
 # Points from tiny ones to those beyond the series; in float32 the function sees the rounded ones.
 WIDE = np.concatenate([np.geomspace(1e-9, 1, 40), np.linspace(1, 90, 400)])
@@ -28,6 +36,8 @@ FUNCTIONS: dict[str, tuple[Callable[[Any], Any], Callable[[Any], Any]]] = {
     "scaled_modified_bessel_k0": (ft.special.scaled_modified_bessel_k0, scipy.k0e),
     "scaled_modified_bessel_k1": (ft.special.scaled_modified_bessel_k1, scipy.k1e),
     "spherical_bessel_j0": (ft.special.spherical_bessel_j0, lambda x: np.sin(x) / x),
+    "airy_ai": (ft.special.airy_ai, airy),
+    "airy_ai_left": (lambda x: ft.special.airy_ai(-x), lambda x: airy(-x)),
     "zeta": (lambda q: ft.special.zeta(2.5, q), lambda q: scipy.zeta(2.5, q)),
     "polygamma": (lambda x: ft.polygamma(1, x), lambda x: scipy.polygamma(1, x)),
 }
@@ -45,10 +55,93 @@ def test_precision(name: str, dtype: str) -> None:
     got = mine(ft.from_numpy(x)).numpy().astype(float)
     expected = exact(x.astype(float))
     tiny = np.finfo(dtype).tiny / np.finfo(dtype).eps
-    least = WAVES if "_j" in name or "_y" in name else tiny
+    least = WAVES if any(word in name for word in ("_j", "_y", "_left")) else tiny
     error = np.abs(got - expected) / np.maximum(np.abs(expected), least)
     kept = np.isfinite(expected.astype(dtype)) & (np.abs(expected) > tiny)
     assert error[kept].max() < np.finfo(dtype).eps * (100 if name in GROWING else 40)
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_incomplete_gamma(dtype: str) -> None:
+    """Errors in units of what a last place of both arguments changes, and of the result's own."""
+    a = np.concatenate([np.geomspace(1e-8, 12.5, 24), np.geomspace(13, 3e3, 12)]).astype(dtype)
+    ratio = np.concatenate([np.geomspace(1e-3, 50, 25), [0.3, 0.95, 1, 1.05, 1.24, 1.26, 2.36]])
+    x = (a[:, None] * ratio).astype(dtype)
+    x = np.concatenate([x, np.tile(np.geomspace(1e-6, 30, 24), (len(a), 1))], 1).astype(dtype)
+    orders, at = (t.astype(float) for t in np.broadcast_arrays(a[:, None], x))
+    density = np.exp(orders * np.log(at) - at - scipy.gammaln(orders))  # x times the derivative
+    info, step = np.finfo(dtype), 1e-6
+    pairs_ = (ft.igamma, scipy.gammainc), (ft.igammac, scipy.gammaincc)
+    for mine, exact in pairs_:
+        got = mine(ft.from_numpy(a[:, None]), ft.from_numpy(x)).numpy().astype(float)
+        expected = exact(orders, at)
+        slope = np.abs(exact(orders * (1 + step), at) - exact(orders * (1 - step), at)) / step
+        unit = info.eps * (expected + density + slope)
+        error = np.abs(got - expected) / np.maximum(unit, info.tiny / info.eps)
+        assert error[expected > info.tiny / info.eps].max() < (6 if dtype == "float32" else 30)
+
+
+def test_incomplete_gamma_at_the_ends() -> None:
+    """Zeros, infinities and what is no number, as torch has them."""
+    of = [0.0, 1.0, -1.0, np.inf, -np.inf, np.nan]
+    a, x = (t.ravel() for t in np.meshgrid(of, of))
+    for name, other in (("igamma", "gammainc"), ("igammac", "gammaincc")):
+        expected = getattr(torch, name)(torch.from_numpy(a), torch.from_numpy(x)).tolist()
+        for call in (getattr(ft, name), getattr(ft.special, other)):
+            got = call(ft.from_numpy(a), ft.from_numpy(x)).tolist()
+            assert got == pytest.approx(expected, nan_ok=True)
+
+
+def _third(n: Any, x: Any) -> Any:
+    return np.cos((n + 0.5) * np.arccos(x)) / np.cos(0.5 * np.arccos(x))
+
+
+def _fourth(n: Any, x: Any) -> Any:
+    return np.sin((n + 0.5) * np.arccos(x)) / np.sin(0.5 * np.arccos(x))
+
+
+DEGREES = {
+    "chebyshev_polynomial_t": scipy.eval_chebyt,
+    "chebyshev_polynomial_u": scipy.eval_chebyu,
+    "chebyshev_polynomial_v": _third,
+    "chebyshev_polynomial_w": _fourth,
+    "shifted_chebyshev_polynomial_v": lambda n, x: _third(n, 2 * x - 1),
+    "shifted_chebyshev_polynomial_w": lambda n, x: _fourth(n, 2 * x - 1),
+    "shifted_chebyshev_polynomial_t": scipy.eval_sh_chebyt,
+    "shifted_chebyshev_polynomial_u": scipy.eval_sh_chebyu,
+    "hermite_polynomial_h": scipy.eval_hermite,
+    "hermite_polynomial_he": scipy.eval_hermitenorm,
+    "laguerre_polynomial_l": scipy.eval_laguerre,
+    "legendre_polynomial_p": scipy.eval_legendre,
+}
+
+
+@pytest.mark.parametrize("name", DEGREES)
+def test_polynomials_of_high_degree(name: str) -> None:
+    """Each lane has a degree of its own."""
+    x, n = np.linspace(0.01 if "shifted" in name else -0.98, 0.99, 16), np.arange(3, 51, 3)
+    got = getattr(ft.special, name)(ft.from_numpy(x), ft.from_numpy(n)).numpy()
+    expected = DEGREES[name](n, x)
+    scale = np.maximum(np.abs(expected), 1)
+    assert (np.abs(got - expected) / scale).max() < 1e-12
+
+
+COVERED = {"igamma", "igammac", *FUNCTIONS, *DEGREES}
+
+
+def test_polygamma_is_precise_left_of_zero_too() -> None:
+    """Near a pole, and where the powers of both neighbours nearly cancel."""
+    x = np.array([-0.001, -3.001, -1.3, -4.4917517, -9.499976], np.float32)
+    exact = scipy.polygamma(4, x.astype(float))
+    got = ft.polygamma(4, ft.from_numpy(x)).numpy()
+    assert (np.abs(got - exact) < 2e-6 * np.abs(exact)).all()
+
+
+def test_polygamma_of_what_is_infinite() -> None:
+    x = torch.tensor([np.inf, -np.inf, 0.0, -1.0, np.nan])
+    for n in (2, 3):
+        got = ft.polygamma(n, ft.from_torch(x)).tolist()
+        assert got == pytest.approx(torch.polygamma(n, x).tolist(), nan_ok=True)
 
 
 def test_numbers_are_taken_apart() -> None:

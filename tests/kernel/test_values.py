@@ -49,6 +49,8 @@ def test_angles_are_accurate(name: str) -> None:
     rng = np.random.default_rng(3)
     turns = np.pi / 2 * rng.integers(1, 100_000, 2000)
     sizes = [np.exp2(rng.uniform(-140, 17, 4000)), rng.uniform(-10, 10, 4000), turns, -turns]
+    far = np.exp2(rng.uniform(17, 127.99, 4000))
+    sizes += [far, -far, [-16367173 * 2.0**72]]  # the float that is nearest to a multiple of pi / 2
     x = np.concatenate([*sizes, [0.0, -0.0]]).astype(np.float32)
     exact = getattr(np, name)(x.astype(np.float64))
     made = getattr(ft, name)(ft.tensor(x)).numpy()
@@ -85,3 +87,20 @@ def test_sums_leave_the_range_where_those_of_torch_do(call: str, of: str) -> Non
             return eval(f"x.{call}", {"x": x})
 
         assert agree(lambda: run(ft), lambda: run(torch))
+
+
+@pytest.mark.core
+@pytest.mark.parametrize("first", [1, 3, 8])
+def test_vectors_of_halves_begin_anywhere(first: int) -> None:
+    """Runtimes may load and store vectors of halves as if they began on their alignment."""
+    values = np.arange(100, dtype=np.float16)
+    base = ft.tensor(values)
+    base[first:].fill_(0.5)
+    values[first:] = 0.5
+    assert base.tolist() == values.tolist()
+    base[first:].add_(ft.arange(100.0)[first:])
+    values[first:] += np.arange(100, dtype=np.float16)[first:]
+    assert base.tolist() == values.tolist()
+    assert (base[first:] * 2).tolist() == (values[first:] * 2).tolist()
+    assert (base[first:].argmin().item(), base[first:].amax().item()) == (0, values[-1])
+    assert base[first : first + 24].view(2, 12).amax(0).tolist() == base[first + 12 :][:12].tolist()

@@ -199,3 +199,12 @@ def test_what_is_added_at_an_index_has_the_shape_that_fits(
 ) -> None:
     last = ", 'amax'" if call == "index_reduce_" else ""
     both(f"L.ones({shape}).{call}(0, L.tensor([0]), L.ones({source}){last})")
+
+
+@pytest.mark.parametrize("place, value", [
+    ("[..., 0]", "o.unsqueeze(1)"), ("[0:1]", "o.unsqueeze(1)"), ("[:]", "o[0]"), ("[1:]", "o[0]"),
+    ("[:]", "o"), ("[:2]", "o[1:]"), ("[0]", "o.unsqueeze(1)[0]"), ("[:]", "o[None]"),
+])  # fmt: skip
+@pytest.mark.parametrize("count", [1, 3])
+def test_a_value_that_overlaps_its_place(place: str, value: str, count: int) -> None:
+    both(f"o = L.arange({count}) + 5; o{place} = {value}")

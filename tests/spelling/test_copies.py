@@ -33,6 +33,23 @@ def test_copies_have_memory_of_their_own(name: str) -> None:
     assert agree(lambda: called(ft), lambda: called(torch))
 
 
+def test_narrow_copy_is_a_method_and_one_vectors_product_is_the_vector() -> None:
+    x = ft.arange(6).reshape(2, 3)
+    assert x.narrow_copy(1, 1, 2).tolist() == [[1, 2], [4, 5]]
+    assert ft.cartesian_prod(x[0]).data_ptr() == x.data_ptr()
+
+
+def test_weights_widen_a_covariance() -> None:
+    for of in ("float16", "float32", "float64"):
+        for to in ("float16", "float32", "float64"):
+
+            def called(lib: Any, of: str = of, to: str = to) -> Any:
+                x = lib.arange(6.0).reshape(2, 3).to(getattr(lib, of))
+                return lib.cov(x * x, aweights=lib.tensor([1, 2, 3], dtype=getattr(lib, to)))
+
+            assert agree(lambda: called(ft), lambda: called(torch))
+
+
 @pytest.mark.parametrize(
     "name",
     [

@@ -118,8 +118,6 @@ def test_refusals_of_our_own() -> None:
         ft.zeros(2, requires_grad=True)
     with pytest.raises(RuntimeError, match="pinned"):
         ft.zeros(2, device="fpga", pin_memory=True)
-    with pytest.raises(NotImplementedError, match="complex32"):
-        ft.ones(2).chalf()
 
 
 def test_import_opens_no_device_and_loads_no_torch() -> None:

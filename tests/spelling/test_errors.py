@@ -49,12 +49,14 @@ MISTAKES: dict[str, tuple[Callable[[Any], Any], str]] = {
     "sum over dim twice": (lambda m: m.ones(2, 3).sum((0, 0)), r"0"),
     "transpose dims": (lambda m: m.ones(2).transpose(0, 1), r"1"),
     "permute too few": (lambda m: m.ones(2, 3).permute(0), r""),
+    "dim beyond 64 bits": (lambda m: m.ones(2).sum(2**70), r"1180591620717411303424|long"),
     "squeeze dim": (lambda m: m.ones(2, 1).squeeze(5), r"5"),
     "unsqueeze dim": (lambda m: m.ones(2).unsqueeze(-4), r"-4"),
     "select index": (lambda m: m.ones(2, 3).select(1, 3), r"3"),
     "narrow length": (lambda m: m.ones(4).narrow(0, 2, 3), r"[234]"),
     "argmax of nothing": (lambda m: m.ones(0).argmax(), r""),
     "max over empty dim": (lambda m: m.ones(2, 0).max(1), r""),
+    "topk of bool": (lambda m: m.ones(3, dtype=m.bool).topk(1), r"bool"),
     "flip dim": (lambda m: m.ones(2).flip(1), r"1"),
     "t of 3-d": (lambda m: m.ones(1, 2, 3).t(), r"3"),
     # indices
@@ -62,12 +64,25 @@ MISTAKES: dict[str, tuple[Callable[[Any], Any], str]] = {
     "index beyond": (lambda m: m.ones(2)[2], r"2"),
     "index tensor beyond": (lambda m: m.ones(3)[m.tensor([0, 3])], r"3"),
     "index write beyond": (lambda m: m.ones(3).__setitem__(m.tensor([-4]), 1.0), r"-4|4"),
+    "assigned too large": (lambda m: m.ones(3).__setitem__(0, 2**63), r"2\*\*|9223|long"),
     "float index": (lambda m: m.ones(3)[1.5], r""),
     "mask shape": (lambda m: m.ones(3)[m.tensor([True, False])], r"[23]"),
     "step zero": (lambda m: m.ones(3)[::0], r"0|step"),
     "negative step": (lambda m: m.ones(3)[::-1], r"step|-1"),
     "gather dtype": (lambda m: m.ones(3).gather(0, m.ones(2)), r""),
     # dtypes
+    "dtype of view by name": (lambda m: m.ones(2).view("int32"), r"int32|str"),
+    "dtype of type by name": (lambda m: m.ones(2).type("float64"), r"float64"),
+    "decimals not counted": (lambda m: m.ones(2).round(decimals=True), r"decimals"),
+    "complex for NaN": (
+        lambda m: m.nan_to_num(m.ones(2, dtype=m.complex64), 1j), r"nan.*(1j|complex)"
+    ),
+    "complex padding": (
+        lambda m: m.nn.functional.pad(m.ones(2, dtype=m.complex64), (1, 1), value=1j), r"value"
+    ),
+    "complex out": (
+        lambda m: m.erf(m.ones(2, dtype=m.complex64), out=m.ones(2)), r"(?i)complex.*float"
+    ),
     "bitwise of floats": (lambda m: m.ones(2) & m.ones(2), r""),
     "floor of complex": (lambda m: m.ones(2, dtype=m.complex64).floor(), r""),
     "complex compared": (lambda m: m.ones(2, dtype=m.complex64) < 1, r""),

@@ -10,12 +10,12 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
 from ftensor import _printing as printing
-from ftensor.dtypes import ALL, bfloat16, float32, get_default_dtype, int32, set_default_dtype
+from ftensor.dtypes import FULL, bfloat16, float32, get_default_dtype, int32, set_default_dtype
 
 # The first call imports parts of torch, and printing is slow there; time is not what is tested.
 untimed = settings(deadline=None)
 
-PLAIN = [d for d in ALL if d is not bfloat16]
+PLAIN = [d for d in FULL if d is not bfloat16]
 SPECIAL = [0.0, -0.0, 1.0, -1.0, 0.5, 1e-5, 1e9, 12345.0, 99999.5, 0.99999, math.inf, -math.inf,
            math.nan, 1e-40, 65504.0]  # fmt: skip
 
@@ -60,7 +60,7 @@ def columns(draw, d):
 
 @st.composite
 def arrays(draw, shapes, d=None):
-    d = d or draw(st.sampled_from(ALL))
+    d = d or draw(st.sampled_from(FULL))
     shape = draw(shapes)
     # Complex and 16-bit numbers are made in a wider type, and rounded where they are stored.
     wide = {"f": np.float64, "c": np.complex128}.get(d.kind, d.numpy)
@@ -95,7 +95,7 @@ options = st.fixed_dictionaries(
 )
 
 
-@pytest.mark.parametrize("d", ALL, ids=str)
+@pytest.mark.parametrize("d", FULL, ids=str)
 @untimed
 @given(data=st.data())
 def test_text_is_torchs_with_default_options(torch, d, data):
@@ -162,7 +162,7 @@ def test_dtype_is_told_where_it_is_not_the_default(torch, default, d, shape):
     before, torch_before = get_default_dtype(), torch.get_default_dtype()
     array = np.ones(shape, d.numpy)
     try:
-        set_default_dtype(next(x for x in ALL if x.name == default))
+        set_default_dtype(next(x for x in FULL if x.name == default))
         torch.set_default_dtype(getattr(torch, default))
         assert our_text(array, d, {}) == torch_text(torch, array, d, {})
     finally:

@@ -14,13 +14,11 @@ import numpy as np
 import pytest
 
 import ftensor as ft
+from ftensor import dtypes
 
 from ..oracle import torch
 
-ALL = [getattr(ft, name) for name in (
-    "bool", "uint8", "int8", "int16", "int32", "int64", "float16", "bfloat16", "float32", "float64",
-    "complex64", "complex128",
-)]  # fmt: skip
+ALL = dtypes.ALL
 
 
 def written(value: Any) -> bytes:
@@ -36,9 +34,11 @@ def read(data: bytes) -> Any:
 @pytest.mark.parametrize("of", ALL, ids=str)
 def test_a_tensor_of_each_dtype_comes_back(of: ft.dtype, tmp_path: Path) -> None:
     t = ft.arange(6).reshape(2, 3).to(of).t()
+    bits = of.bits
     ft.save([t, t[:0], t[0, 0]], tmp_path / "t.safetensors")
     whole, empty, one = ft.load(tmp_path / "t.safetensors")
-    assert whole.dtype is of and ft.equal(whole, t) and whole.is_contiguous()
+    assert whole.dtype is of and ft.equal(whole.view(bits), t.contiguous().view(bits))
+    assert whole.is_contiguous()
     assert empty.shape == (0, 2) and one.shape == () and one.dtype is of
     assert list(tmp_path.iterdir()) == [tmp_path / "t.safetensors"]
 

@@ -46,6 +46,8 @@ class Words(NamedTuple):
 class Dense(Skeleton[DenseKey]):
     """An item of work is a matrix of a batch, or one column of one."""
 
+    together = "dense"
+
     def __init__(self, kind: str, words: Words) -> None:
         self.name = self.word = f"dense_{kind}"
         self.words = words

@@ -1,23 +1,30 @@
-"""fft: discrete Fourier transforms of rows of complex numbers (hls/skeleton/fft.h)."""
+"""fft: discrete Fourier transforms, side by side in the lanes of vectors (hls/skeleton/fft.h)."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from math import prod
 from typing import NamedTuple
 
 from ...dtypes import dtype
 from .. import ctype
-from ..key import lanes_for
 from ..skeleton import Parameter, Skeleton, register
 from ..words import Asked, Record, Target, table_lines
 from ..work import Access, Ints, Launch, Loop
 
-# Radices whose butterflies are written out, in the order in which a length is divided by them.
-# Powers of two come first, so that all later passes have whole vectors.
-RADICES = (8, 4, 2, 3, 5)
+# Radices whose butterflies are written out.
+RADICES = (16, 8, 4, 2, 3, 5)
 # The largest prime that a pass takes as its radix.
 MOST_RADIX = 61
+# What a step is: a pass of a radix above these, or
+TIMES, FORTH, BACK = 1, 0, -1
+# What a stage is.
+GROUPS, ROW_FORTH, ROW_BACK = 0, 1, 2
+# Bits of `ends`: swap the parts that are read, that are written; scale; the spectrum's conjugate.
+SWAP_IN, SWAP_OUT, SCALE, CONJ = 1, 2, 4, 8
+# Bits of `mode`: what is read has no imaginary parts, is one half of a spectrum.
+REAL, HALF = 1, 2
 
 
 @dataclass(frozen=True)
@@ -37,64 +44,112 @@ class FftKey:
 def fft_key(of: dtype, target: Target) -> FftKey:
     """The kernel for a complex dtype: one lane where a vector cannot begin at any element."""
     unaligned = getattr(target, "unaligned", False)
-    return FftKey(of, lanes_for([of], of, target.lanes_bytes) if unaligned else 1)
+    return FftKey(of, min(16, target.lanes_bytes // of.to_real().itemsize) if unaligned else 1)
 
 
-class Pass(NamedTuple):
-    """One pass: its radix, the length of the transforms before it, where its roots begin, and the
-    vectors of a row."""
+class FftStep(NamedTuple):
+    """One step on a group's numbers: its kind or radix, the length before a pass (of others, bits
+    and where zeros end), how many numbers, and where its table begins."""
 
-    radix: int
+    what: int
     length: int
-    roots: int
-    vectors: int
+    n: int
+    table: int
 
 
-class FftGeometry(NamedTuple):
-    """What a launch is told. `ends`: bits, see hls/fft.h."""
+class Side(NamedTuple):
+    """How a stage's numbers lie: in which memory (a unit's own from here on, -1: the tensor's), how
+    far neighbours, lanes, imaginary parts are apart, and how many numbers there are."""
 
-    rows: int
-    pieces: int
+    memory: int
+    step: int
+    lane: int
+    im: int
+    size: int
+
+
+class Stage(NamedTuple):
+    """Transforms of `n` numbers each, as many as there are lanes."""
+
+    kind: int
+    lanes: int
     n: int
     ends: int
-    passes: tuple[Pass, ...]
+    read: Side
+    mode: int
+    work: int
+    written: Side
+    real: int
+    half: int  # from one half of the working memory to the other
+    table: int  # roots that results are multiplied by, -1: none
+    steps: tuple[FftStep, ...]
 
     def pack(self) -> Ints:
         """The numbers that the kernel gets."""
-        each = (number for one in self.passes for number in one)
-        return (self.rows, self.pieces, self.n, self.ends, len(self.passes), *each)
+        steps = (number for step in self.steps for number in step)
+        return (
+            22 + 4 * len(self.steps), self.kind, self.lanes, self.n, self.ends, len(self.steps),
+            *self.read, self.mode, self.work, *self.written, self.real, self.half, self.table, 0,
+            *steps,
+        )  # fmt: skip
+
+
+class FftGeometry(NamedTuple):
+    """What a launch is told."""
+
+    items: int
+    pieces: int
+    work: int
+    parts: tuple[int, int]  # real numbers of an element of the input, of the output
+    shape: Ints
+    read: Ints
+    written: Ints
+    stages: tuple[Stage, ...]
+
+    def pack(self) -> Ints:
+        """The numbers that the kernel gets."""
+        stages = (number for stage in self.stages for number in stage.pack())
+        return (
+            self.items, self.pieces, len(self.shape), len(self.stages), self.work, *self.parts,
+            *self.shape, *self.read, *self.written, *stages,
+        )  # fmt: skip
 
     @classmethod
-    def read(cls, g: Ints) -> FftGeometry:
+    def unpack(cls, g: Ints) -> FftGeometry:
         """From the numbers that the kernel gets."""
-        rows, pieces, n, ends, count = g[:5]
-        passes = tuple(Pass(*g[5 + 4 * p : 9 + 4 * p]) for p in range(count))
-        return cls(rows, pieces, n, ends, passes)
+        items, pieces, dims, count, work, *parts = g[:7]
+        shape, read, written = (g[7 + k * dims : 7 + (k + 1) * dims] for k in range(3))
+        stages, at = [], 7 + 3 * dims
+        for _ in range(count):
+            s = g[at : at + g[at]]
+            steps = tuple(FftStep(*s[k : k + 4]) for k in range(22, len(s), 4))
+            stages.append(
+                Stage(
+                    s[1], s[2], s[3], s[4], Side(*s[6:11]), s[11], s[12], Side(*s[13:18]), s[18],
+                    s[19], s[20], steps,
+                )
+            )  # fmt: skip
+            at += s[0]
+        return cls(items, pieces, work, (parts[0], parts[1]), shape, read, written, tuple(stages))
 
 
 def radices(n: int) -> Ints | None:
-    """The radices of a length's passes; None where a prime factor is too large for one."""
+    """The radices of a length's passes; None where a prime factor is too large for one.
+
+    Powers of two as few passes as there can be, of radices that are near each other.
+    """
     found: list[int] = []
-    rest = n
-    for r in (*RADICES, *range(7, MOST_RADIX + 1, 2)):
+    rest, twos = n, 0
+    while rest % 2 == 0:
+        rest, twos = rest // 2, twos + 1
+    if twos:
+        passes = -(-twos // 4) if twos in (4, 8) else -(-twos // 3)
+        found += [1 << (twos + k) // passes for k in range(passes)][::-1]
+    for r in range(3, MOST_RADIX + 1, 2):
         while rest % r == 0:
             found.append(r)
             rest //= r
     return tuple(found) if rest == 1 else None
-
-
-def passes_of(n: int, lanes: int) -> tuple[Pass, ...] | None:
-    """The passes of a length; None where a prime factor is too large."""
-    chosen = radices(n)
-    if chosen is None:
-        return None
-    made, length, at = [], 1, 0
-    for r in chosen:
-        across = n // r if length == 1 else length
-        made.append(Pass(r, length, at, n // r // across * -(-across // lanes)))
-        at += roots_in(r, length)
-        length *= r
-    return tuple(made)
 
 
 def roots_in(radix: int, length: int) -> int:
@@ -103,23 +158,22 @@ def roots_in(radix: int, length: int) -> int:
 
 
 class Fft(Skeleton[FftKey]):
-    """All passes of a row in one launch, or one of them."""
+    """Stages of groups of transforms."""
 
     name = word = "fft"
 
     def parameters(self, key: FftKey) -> tuple[Parameter, ...]:
-        """Results, rows, roots, memory between passes, what results are scaled by."""
+        """Results, what is transformed, tables, working memory, what results are scaled by."""
         real = ctype.scalar(key.dtype)
         return (
             ("*", f"{real} *", "out"),
             ("*", f"const {real} *", "in"),
-            ("*", f"const {real} *", "roots"),
+            ("*", f"const {real} *", "table"),
             ("*", f"{real} *", "scratch"),
             ("long", "long ", "out_offset"),
             ("long", "long ", "in_offset"),
-            ("long", "long ", "roots_offset"),
             (real, f"{real} ", "scale"),
-            ("*", "const int *", "geometry"),
+            ("*", "const long *", "geometry"),
         )
 
     def defines(self, key: FftKey) -> dict[str, object]:
@@ -146,32 +200,59 @@ class Fft(Skeleton[FftKey]):
         return table_lines(self.word, f'dtypes = ["{key.dtype.name}"]')
 
     def loops(self, launch: Launch, unit: int, widened: bool) -> list[Loop]:
-        """One for each pass."""
-        g = FftGeometry.read(launch.geometry)
-        begin, end = launch.slab(g.rows * g.pieces, unit)
-        share = (end - begin) / g.pieces
-        # Each vector's numbers are read and written one by one, through one port each.
-        return [
-            Loop(f"pass {p.radix}", int(p.vectors * share), end - begin, p.radix) for p in g.passes
-        ]
+        """One for each step, and the ways in and out."""
+        g, lanes = FftGeometry.unpack(launch.geometry), launch.key.lanes
+        begin, end = launch.slab(g.items * g.pieces, unit)
+        found = []
+        for s in g.stages:
+            groups = -(-s.lanes // lanes) * (end - begin) // g.pieces
+            if s.kind != GROUPS:
+                found.append(Loop("real", groups, end - begin))
+                continue
+            found.append(Loop("read", groups * s.read.size, groups))
+            for step in s.steps:
+                radix = max(step.what, 1)
+                # Each number is read and written one by one, through one port each.
+                found.append(Loop(f"step {step.what}", groups * step.n // radix, groups, radix))
+            found.append(Loop("written", groups * s.written.size, groups))
+        return found
 
     def traffic(self, launch: Launch, widened: bool) -> list[Access]:
-        """Every pass reads and writes the row; between passes it lies in scratch memory."""
-        g, size = FftGeometry.read(launch.geometry), launch.key.dtype.itemsize
-        count = g.rows * g.n
-        moved, between = count * size, count * (len(g.passes) - 1)
-        roots = sum(roots_in(p.radix, p.length) for p in g.passes)
-        return [
-            Access("out", True, moved, count, launch.key.lanes, moved),
-            Access("in", False, moved, count, launch.key.lanes, moved),
-            Access("roots", False, roots * g.rows * size, roots * g.rows, 1, roots * size),
-            Access("scratch", True, 2 * between * size, 2 * between, launch.key.lanes, 0),
+        """Every step reads and writes the working memory; tables are read for each group."""
+        g, lanes = FftGeometry.unpack(launch.geometry), launch.key.lanes
+        size = launch.key.dtype.itemsize // 2
+        moved = {"in": 0, "out": 0, "between": 0, "tables": 0}
+        for s in g.stages:
+            groups = g.items * -(-s.lanes // lanes)
+            read = g.items * s.lanes * s.read.size * (1 if s.mode & REAL else 2)
+            written = g.items * s.lanes * s.written.size * (1 if s.real else 2)
+            moved["in" if s.read.memory < 0 else "between"] += read
+            moved["out" if s.written.memory < 0 else "between"] += written
+            moved["between"] += 2 * groups * lanes * (s.read.size + s.written.size)
+            for step in s.steps:
+                moved["between"] += 4 * groups * lanes * step.n
+                moved["tables"] += 2 * groups * (step.n if step.what <= 1 else 0)
+                if step.what > 1:
+                    moved["tables"] += 2 * groups * roots_in(step.what, step.length)
+            if s.table >= 0:
+                moved["tables"] += 2 * s.n * s.lanes
+        first, last = g.stages[0].read, g.stages[-1].written
+        burst_in = first.size if first.step == 2 else 1
+        burst_out = last.size if last.step == 2 else 1
+        names = (("out", True, burst_out), ("in", False, burst_in), ("tables", False, 1))
+        found = [
+            Access(name, to, moved[name] * size, moved[name], burst, moved[name] * size)
+            for name, to, burst in names
         ]
+        between = moved["between"]
+        return [*found, Access("scratch", True, between * size, between, lanes, 0)]
 
     def extent(self, launch: Launch) -> str:
-        """Rows and their length."""
-        g = FftGeometry.read(launch.geometry)
-        return f"{g.rows}x{g.n}"
+        """Transforms and their length."""
+        g = FftGeometry.unpack(launch.geometry)
+        stages = [s for s in g.stages if s.kind == GROUPS]
+        n = prod(s.n for s in stages)
+        return f"{g.items * (stages[0].lanes if len(stages) == 1 else 1)}x{n}"
 
 
 register(Fft())

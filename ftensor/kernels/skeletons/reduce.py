@@ -69,7 +69,9 @@ class FoldGeometry(NamedTuple):
     def turns(self, lanes: int, vectors: int) -> bool:
         """Whether rows are short and lie at one distance from each other, so that a kernel along
         rows takes one piece of each in turn (hls/vitis/turns.h)."""
-        limit = vectors * lanes if vectors > 1 else self.chunk
+        # Turns read a beat here and one there; beyond, with states side by side, a row's own loops
+        # are filled sooner.
+        limit = self.chunk // 2 if vectors > 1 else self.chunk
         plain = len(self.kept_shape) == 1 and not self.shape and self.splits == self.chunks == 1
         return plain and lanes > 1 and 0 < self.inner <= limit
 

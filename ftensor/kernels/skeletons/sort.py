@@ -16,9 +16,12 @@ from ..work import Access, Ints, Launch, Loop, pieces
 RUN = 16  # elements that are inserted one by one
 # Elements of a row that a unit sorts by itself where a row is for all units.
 TILE = 1 << 15
-WHOLE, TILES, MERGE, RESULTS = range(4)  # what a launch does
+WHOLE, TILES, MERGE, RESULTS, FIRST, RANK = range(6)  # what a launch does
+MEDIAN, NANMEDIAN = -1, -2  # ranks that the kernel finds itself
 
 _BITS = {1: "char", 2: "short", 4: "int", 8: "long"}
+# Compared in a wider type; uint64, for which there is none, with its first bit turned.
+_UNSIGNED = {"bool": "uchar", "uint8": "uchar", "uint16": "ushort", "uint32": "uint"}
 # (magnitude's bits, those of infinity)
 _FLOATS = {
     "float16": ("0x7fff", "0x7c00"),
@@ -30,21 +33,23 @@ _FLOATS = {
 
 @dataclass(frozen=True)
 class SortKey:
-    """One kernel: a dtype."""
+    """One kernel: a dtype; with `selects`, for processors, elements of a rank without a sort."""
 
     dtype: dtype
     lanes: int = 1
+    selects: bool = False
     skeleton = "sort"
 
     @property
     def entry(self) -> str:
         """The kernel's name in the program."""
-        return f"ft_sort_{self.dtype.name}"
+        return f"ft_{'select' if self.selects else 'sort'}_{self.dtype.name}"
 
     @property
     def compared(self) -> dtypes.dtype:
         """The dtype of what is compared."""
-        return dtypes.int64 if self.dtype.itemsize == 8 else dtypes.int32
+        long = self.dtype.itemsize == 8 or self.dtype is dtypes.uint32
+        return dtypes.int64 if long else dtypes.int32
 
 
 def first_run(n: int) -> int:
@@ -125,7 +130,7 @@ class Sort(Skeleton[SortKey]):
         )
 
     def _bits(self, key: SortKey) -> str:
-        return "uchar" if key.dtype.kind in "bu" else _BITS[key.dtype.itemsize]
+        return _UNSIGNED.get(key.dtype.name, _BITS[key.dtype.itemsize])
 
     def compute(self, key: SortKey) -> dtype:
         """Whole numbers are compared."""
@@ -138,7 +143,9 @@ class Sort(Skeleton[SortKey]):
             "FT_KEY": _BITS[key.compared.itemsize],
             "FT_RUN": RUN,
             "FT_LARGEST": "0x7fffffffffffffffL" if key.compared.itemsize == 8 else "0x7fffffff",
+            "FT_SELECTS": int(key.selects),
             "FT_BITS_OF_FLOAT": int(key.dtype.name in _FLOATS),
+            "FT_LEAST": "(-0x7fffffffffffffffL - 1)" if key.dtype is dtypes.uint64 else "0",
         }
         if key.dtype.name in _FLOATS:
             words["FT_MAGNITUDE"], words["FT_INFINITE"] = _FLOATS[key.dtype.name]

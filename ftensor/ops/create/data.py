@@ -10,6 +10,7 @@ from ... import dtypes, errors
 from ..._device import backend_of
 from ..._tensor import Tensor
 from ...dtypes import dtype
+from ...encoding import narrowed
 from ...errors import creation as errors_creation
 from ...execute.copy import converted
 from ...execute.index_check import know_bounds_of
@@ -33,28 +34,18 @@ def stored(values: list[Any], of: dtype) -> np.ndarray[Any, Any]:
     if kind == "b":
         return np.array([bool(v) for v in values], np.bool_)
     if kind == "c":
-        return _narrowed(np.array(values, np.complex128), of)
+        return narrowed(np.array(values, np.complex128), of)
     for value in values:
         if isinstance(value, complex):
             raise errors_creation.complex_to_real(value, of)
     if kind == "f":
-        return _narrowed(np.array(values, np.float64), of)
+        return narrowed(np.array(values, np.float64), of)
     return _integers(values, of)
 
 
-def _narrowed(array: np.ndarray[Any, Any], of: dtype) -> np.ndarray[Any, Any]:
-    """Double precision numbers in a dtype's storage, rounded to nearest even."""
-    with np.errstate(over="ignore"):
-        if of.name == "bfloat16":
-            bits = array.astype(np.float32).view(np.uint32)
-            rounded = (bits + (((bits >> 16) & 1) + np.uint32(0x7FFF))) >> 16
-            return np.where(np.isnan(array), np.uint32(0x7FC0), rounded).astype(np.uint16)
-        if of.name == "float16":
-            array = array.astype(np.float32)  # torch rounds twice, too
-        return array.astype(of.numpy, copy=False)
-
-
 def _integers(values: list[Any], of: dtype) -> np.ndarray[Any, Any]:
+    if of is dtypes.uint64:
+        return _uint64(values)
     if any(isinstance(v, float) for v in values):
         values = [_whole(v, of) for v in values]
     try:
@@ -67,6 +58,16 @@ def _integers(values: list[Any], of: dtype) -> np.ndarray[Any, Any]:
         if low < (limits.min or -limits.max) or high > limits.max:
             raise errors_creation.value_overflow(high if high > limits.max else low, of)
     return array.astype(of.numpy, copy=False)
+
+
+def _uint64(values: list[Any]) -> np.ndarray[Any, Any]:
+    """As torch takes them: whole numbers only, none of them negative."""
+    for value in values:
+        if isinstance(value, float):
+            raise errors_creation.not_whole(value)
+        if not 0 <= value < 1 << 64:
+            raise errors_creation.not_unsigned(value)
+    return np.array(values, np.uint64)
 
 
 def _whole(value: Any, of: dtype) -> int:

@@ -5,15 +5,15 @@ from __future__ import annotations
 import inspect
 import re
 from collections.abc import Callable
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from ... import dtypes
+from ... import dtypes, formats
 from ..._device import resolve
 from ..._tensor import Tensor
 from ...dtypes import dtype
 from ...errors import creation as errors_creation
 from ...execute.memory import new
-from ...formats import strided
 from ...rows.catalogue import op
 from ..types.copy import resize_
 from ..user_values import as_dtype
@@ -43,13 +43,17 @@ class Told:
         self, function: str, dtype: Any = None, layout: Any = None,
         device: DeviceLike | None = None, pin_memory: bool | None = False,
         requires_grad: bool = False, default: device | None = None,
+        unserved: type[Exception] = RuntimeError,
     ) -> None:  # fmt: skip
-        """`default` is the device where none is given, else that of new tensors.
+        """`default` is the device where none is given, else that of new tensors; `unserved` what
+        a layout of sparse tensors raises.
 
         TypeError and RuntimeError for what is no dtype, device or layout, and for options that
         cannot be honoured.
         """
-        if layout is not None and layout is not strided:
+        if layout is not None and layout is not formats.strided:
+            if isinstance(layout, formats.layout):
+                raise errors_creation.not_strided(function, layout, unserved)
             raise errors_creation.not_a_layout(function, layout)
         if requires_grad:
             raise errors_creation.no_autograd(function)
@@ -96,18 +100,22 @@ def _told_like(
 
 
 def factory(
-    *, without: tuple[str, ...] = (), ways: tuple[str, ...] = (), **entry: Any
+    *,
+    without: tuple[str, ...] = (),
+    ways: tuple[str, ...] = (),
+    unserved: type[Exception] = RuntimeError,
+    **entry: Any,
 ) -> Callable[[Callable[..., Tensor]], Callable[..., Tensor]]:
     """Put a function that makes tensors into the catalogue, with the options of all factories.
 
     The function takes what was `told` first, and its own arguments after it. Where one of these is
     `input`, it says what is not told. `without` names options that torch does not give it;
-    `ways` are its positional arguments where help says more than the parameters do; `entry` is
-    what `op` takes.
+    `ways` are its positional arguments where help says more than the parameters do; `unserved` is
+    what it raises for layouts of sparse tensors; `entry` is what `op` takes.
     """
 
     def add(call: Callable[..., Tensor]) -> Callable[..., Tensor]:
-        made = _with_options(call, [word for word in OPTIONS if word not in without])
+        made = _with_options(call, [word for word in OPTIONS if word not in without], unserved)
         said = set(re.findall(r"\w+", " ".join(ways)))
         words = [f"{k}={v!r}" for k, v in (made.__kwdefaults__ or {}).items() if k not in said]
         stars = ["" if way.startswith("*") else "*, " for way in ways]
@@ -118,7 +126,9 @@ def factory(
     return add
 
 
-def _with_options(call: Callable[..., Tensor], options: list[str]) -> Callable[..., Tensor]:
+def _with_options(
+    call: Callable[..., Tensor], options: list[str], unserved: type[Exception]
+) -> Callable[..., Tensor]:
     """A function of `call`'s own parameters and the options, which `call` is told in one."""
     name = call.__name__
     own = list(inspect.signature(call).parameters.values())[1:]
@@ -137,9 +147,10 @@ def _with_options(call: Callable[..., Tensor], options: list[str]) -> Callable[.
     told += [word if word in options else repr(default) for word, (_, default) in OPTIONS.items()]
     handed = ", ".join([*ordered, *stars, *(f"{n}={n}" for n in keywords)])
     source = f"def {name}({taken}):\n    return call(told({name!r}, {', '.join(told)}), {handed})\n"
-    scope: dict[str, Any] = {
-        "call": call, "told": _told_like if "input" in ordered else Told, "defaults": defaults
-    }  # fmt: skip
+    reader = _told_like if "input" in ordered else Told
+    if unserved is not RuntimeError:
+        reader = partial(Told, unserved=unserved)
+    scope: dict[str, Any] = {"call": call, "told": reader, "defaults": defaults}
     exec(compile(source, "<ftensor factory>", "exec"), scope)
     made: Callable[..., Tensor] = scope[name]
     made.__doc__, made.__module__ = call.__doc__, "ftensor"

@@ -48,7 +48,10 @@ def eye(told: Told, n: int, m: int | None = None, *, out: Tensor | None = None) 
     for name, value in (("n", rows), ("m", cols)):
         if value < 0:
             raise errors_creation.negative_count("eye", name, value)
-    made = zero_(told.destination((rows, cols), out))
+    made = told.destination((rows, cols), out)
+    if made._dtype.bare in ("u", "h"):
+        raise errors.not_implemented_for("eye", made._dtype)
+    zero_(made)
     diagonal = (min(rows, cols),), (sum(made._strides),), made._offset
     fill_(made._view(*diagonal), 1)
     return made

@@ -119,6 +119,31 @@ def arange(
     return know_bounds(out, *sorted((first, first + (count - 1) * step))) if fresh else out
 
 
+@factory(method=False)
+def range(
+    told: Told, start: Any = 0, end: Any = None, step: Any = 1, *, out: Tensor | None = None
+) -> Tensor:
+    """The numbers from `start` in steps of `step` up to and including `end`, of the default dtype
+    unless said otherwise. torch advises `arange` instead, whose end is not included.
+    """
+    if end is None:
+        raise errors.missing_argument("range", "end")
+    low, high, by = _range_bounds((start, end, step), None, None, None)
+    if out is not None:
+        told.check_out(out)
+    of = told.dtype or dtypes.get_default_dtype() if out is None else out._dtype
+    if of.kind not in "uif":
+        raise errors.not_implemented_for("range", of)
+    if not by:
+        raise errors_creation.step_zero()
+    if not (math.isfinite(low) and math.isfinite(high)) or (high < low if by > 0 else high > low):
+        raise errors_creation.bad_range(low, high, by)
+    made = told.destination((int((float(high) - float(low)) / float(by) + 1),), out, of)
+    if of.kind == "f":
+        return filled(ARANGE, (low, by), made)
+    return filled(ARANGE_INT, (int(low), int(by)), made)
+
+
 def _range_bounds(args: tuple[Any, ...], *named: Any) -> tuple[Any, Any, Any]:
     """(start, end, step) as Python numbers, of which `end` alone may be the first argument."""
     names = ("start", "end", "step")
@@ -239,6 +264,8 @@ def logspace(
     if count == 1:
         return fill_(made, _power(number, given_number("logspace", "start", start)))
     line = _line(low, high, made._dtype, count)
+    if made._dtype.bare:
+        raise errors.not_implemented_for("logspace", made._dtype)
     if made._dtype.is_complex:
         return _complex_powers(number, line, made)
     if made._dtype.kind == "f":

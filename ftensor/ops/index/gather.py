@@ -54,7 +54,7 @@ def check_gather_shapes(input: Tensor, dim: int, index: Tensor) -> None:
             raise errors_index.index_beyond(index._shape, input._shape, d, dim)
 
 
-@op()
+@op(bare="")
 def gather(
     input: Tensor, dim: int, index: Tensor, *, sparse_grad: bool = False, out: Tensor | None = None
 ) -> Tensor:
@@ -83,7 +83,7 @@ def _gather(made: Tensor, input: Tensor, dim: int, index: Tensor, strict: bool) 
     locate(COPY, index._shape, out, [source], [where], refusal=errors_index.gather_bounds)
 
 
-@op()
+@op(bare="8h")
 def index_select(input: Tensor, dim: int, index: Tensor, *, out: Tensor | None = None) -> Tensor:
     """The entries of a dim that are listed.
 
@@ -112,7 +112,7 @@ def index_select(input: Tensor, dim: int, index: Tensor, *, out: Tensor | None =
     return made
 
 
-@op()
+@op(bare="")
 def take(input: Tensor, index: Tensor, *, out: Tensor | None = None) -> Tensor:
     """Elements by their place in the flattened input.
 
@@ -130,7 +130,7 @@ def take(input: Tensor, index: Tensor, *, out: Tensor | None = None) -> Tensor:
     return made
 
 
-@op()
+@op(bare="")
 def take_along_dim(
     input: Tensor, indices: Tensor, dim: int | None = None, *, out: Tensor | None = None
 ) -> Tensor:

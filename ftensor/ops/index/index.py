@@ -20,6 +20,7 @@ from ...iterator.stride import broadcast_strides, output_strides
 from ...ops.types import copy
 from ...rows.catalogue import op
 from ...rows.copies import COPY
+from ..view.arguments import as_int
 from ..view.basic_index import basic_index
 from .selection import Selection, select, spread
 
@@ -89,6 +90,8 @@ def setitem(input: Tensor, index: Any, value: Any) -> None:
         value = value.item()
     if not isinstance(value, (Tensor, *Number)):
         raise errors_index.assigned_type(value)
+    if isinstance(value, int):
+        value = value if isinstance(value, bool) else as_int(value, "__setitem__", "value")
     narrow = input._dtype.kind == "f" and input._dtype.itemsize == 2
     if narrow and isinstance(value, (int, float)):  # stored as infinity where it is too large
         check_fits("__setitem__", value, input._dtype.compute)
@@ -112,13 +115,15 @@ def setitem(input: Tensor, index: Any, value: Any) -> None:
     if selection.indices:
         write(selection, value)
     else:
-        value = _without_leading_ones(value, selection.view.ndim)
-        if value.numel() == 1 and value._storage is input._storage:
-            value = copy.clone(value)  # one element, which may be among those that it is written to
+        spread_out = not value._shape or value.numel() == 1 < selection.view.numel()
+        if spread_out and value._storage is input._storage:
+            value = copy.clone(value)  # it may be among the elements that it is written to
+        if value._shape != selection.view._shape:
+            value = _without_leading_ones(value, 0)
         copy.copy_(selection.view, value)
 
 
-@op(function=False)
+@op(bare="8h")
 def index_put_(
     input: Tensor, indices: Sequence[Any], values: Tensor, accumulate: bool = False
 ) -> Tensor:
@@ -129,8 +134,13 @@ def index_put_(
         raise errors_index.put_indices(indices)
     if not isinstance(values, Tensor):
         raise errors.not_a_tensor_or_number("index_put_", values)
+    return put(input, indices, values, accumulate)
+
+
+def put(input: Tensor, indices: Sequence[Any], values: Tensor, accumulate: bool) -> Tensor:
+    """index_put_ of tensors and whole slices, unchecked."""
     # A 0-d index is a tensor here, not an int: the result's place is the same.
-    indices = [i.reshape(1) if not i._shape else i for i in indices]
+    indices = [i.reshape(1) if isinstance(i, Tensor) and not i._shape else i for i in indices]
     selection = select(input, tuple(indices))
     if selection.indices:
         write(selection, values, accumulate)
@@ -141,7 +151,7 @@ def index_put_(
     return input
 
 
-@op()
+@op(bare="8h")
 def index_put(
     input: Tensor, indices: Sequence[Any], values: Tensor, accumulate: bool = False
 ) -> Tensor:

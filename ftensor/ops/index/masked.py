@@ -23,7 +23,7 @@ from .index import getitem
 from .selection import nonzero_tuple
 
 MERGE = Op("merge", "merge(input, mask, value) -> Tensor", "b ? c : a", bool_="b ? c : a",
-           complex_="ftb_cwhere(b, c, a)", masks=(1,), any_out=True)  # fmt: skip
+           complex_="ftb_cwhere(b, c, a)", masks=(1,), any_out=True, bare="h")  # fmt: skip
 enter(__name__, MERGE, SHIFTED)
 
 
@@ -31,7 +31,8 @@ enter(__name__, MERGE, SHIFTED)
     forms=(
         "nonzero(input, *, out=None) -> Tensor",
         "nonzero(input, *, as_tuple=True) -> tuple[Tensor, ...]",
-    )
+    ),
+    bare="h",
 )
 def nonzero(input: Tensor, *, out: Tensor | None = None, as_tuple: bool = False) -> Any:
     """The indices of the elements that are not zero: int64, one row for each, in order; or one
@@ -60,7 +61,7 @@ def _rows(input: Tensor) -> Tensor:
     return know_bounds(made, 0, max(input._shape) - 1)
 
 
-@op()
+@op(bare="h")
 def argwhere(input: Tensor) -> Tensor:
     """As `nonzero`, one row for each element that is not zero."""
     return _rows(input)
@@ -104,7 +105,7 @@ def _fill_value(input: Tensor, value: Any, name: str) -> Tensor:
     return copy.fill_(memory.new((), input._dtype, where), value)
 
 
-@op(function=False)
+@op(function=False, bare="h")
 def masked_fill_(input: Tensor, mask: Tensor, value: Any) -> Tensor:
     """Write a number where the (broadcast) mask is True."""
     mask = _mask(input, mask, "masked_fill_")
@@ -112,7 +113,7 @@ def masked_fill_(input: Tensor, mask: Tensor, value: Any) -> Tensor:
     return pointwise(MERGE, (input, mask, number), (), input, True)
 
 
-@op()
+@op(bare="h")
 def masked_fill(input: Tensor, mask: Tensor, value: Any) -> Tensor:
     """`value` where the mask is True, else the input."""
     mask = _mask(input, mask, "masked_fill")
@@ -127,7 +128,7 @@ def _broadcast(t: Tensor, *others: Tensor) -> Tensor:
     return t._view(shape, broadcast_strides(t._shape, t._strides, shape), t._offset)
 
 
-@op()
+@op(bare="8h")
 def masked_select(input: Tensor, mask: Tensor, *, out: Tensor | None = None) -> Tensor:
     """The elements where the mask is True, 1-d.
 
@@ -145,7 +146,7 @@ def masked_select(input: Tensor, mask: Tensor, *, out: Tensor | None = None) -> 
     return into("masked_select", out, selected)
 
 
-@op(function=False)
+@op(function=False, bare="")
 def masked_scatter_(input: Tensor, mask: Tensor, source: Tensor) -> Tensor:
     """Write the elements of `source`, one after another, where the (broadcast) mask is True. Waits
     for the mask.
@@ -173,7 +174,7 @@ def masked_scatter_(input: Tensor, mask: Tensor, source: Tensor) -> Tensor:
     return input
 
 
-@op()
+@op(bare="")
 def masked_scatter(input: Tensor, mask: Tensor, source: Tensor) -> Tensor:
     """A copy, scattered into."""
     mask = _mask(input, mask, "masked_scatter")

@@ -90,7 +90,7 @@ def _write(input: Tensor, dim: int, index: Tensor, src: Tensor, join: Op) -> Ten
     return input
 
 
-@op()
+@op(bare="")
 def scatter(
     input: Tensor, dim: int, index: Tensor, src: Any = None, *, value: Any = None,
     reduce: str | None = None, out: Tensor | None = None,
@@ -104,7 +104,7 @@ def scatter(
     return scatter_(made, dim, index, src, value=value, reduce=reduce)
 
 
-@op(function=False)
+@op(function=False, bare="")
 def scatter_(
     input: Tensor, dim: int, index: Tensor, src: Any = None, *, value: Any = None,
     reduce: str | None = None,
@@ -127,7 +127,7 @@ def scatter_(
     return _write(input, dim, index, given, join)
 
 
-@op()
+@op(bare="")
 def scatter_add(
     input: Tensor, dim: int, index: Tensor, src: Tensor, *, out: Tensor | None = None
 ) -> Tensor:
@@ -138,7 +138,7 @@ def scatter_add(
     return scatter_add_(copy_to_write("scatter_add", input, out, (index, src)), dim, index, src)
 
 
-@op(function=False)
+@op(function=False, bare="")
 def scatter_add_(input: Tensor, dim: int, index: Tensor, src: Tensor) -> Tensor:
     """In-place form of `scatter_add`."""
     check_tensors("scatter_add_", input=input, index=index, src=src)
@@ -147,7 +147,7 @@ def scatter_add_(input: Tensor, dim: int, index: Tensor, src: Tensor) -> Tensor:
     return _write(input, dim, index, src, ADD_AT)
 
 
-@op()
+@op(bare="")
 def scatter_reduce(
     input: Tensor, dim: int, index: Tensor, src: Tensor, reduce: str, *,
     include_self: bool = True, out: Tensor | None = None,
@@ -160,7 +160,7 @@ def scatter_reduce(
     return scatter_reduce_(made, dim, index, src, reduce, include_self=include_self)
 
 
-@op(function=False)
+@op(function=False, bare="")
 def scatter_reduce_(
     input: Tensor, dim: int, index: Tensor, src: Tensor, reduce: str, *, include_self: bool = True
 ) -> Tensor:
@@ -207,7 +207,7 @@ def divide_by_counts(sums: Tensor, counts: Tensor) -> None:
         sums.div_(counts.to(sums._dtype), rounding_mode="floor")
 
 
-@op(function=False)
+@op(function=False, bare="")
 def put_(input: Tensor, index: Tensor, source: Tensor, accumulate: bool = False) -> Tensor:
     """Write the elements of `source` to places of the flattened tensor, in order; with `accumulate`
     add them. IndexError for an index out of range.
@@ -236,7 +236,7 @@ def put_(input: Tensor, index: Tensor, source: Tensor, accumulate: bool = False)
     return input
 
 
-@op()
+@op(bare="")
 def put(input: Tensor, index: Tensor, source: Tensor, accumulate: bool = False) -> Tensor:
     """A copy, put into."""
     check_tensors("put", input=input)

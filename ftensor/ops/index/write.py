@@ -41,7 +41,7 @@ def _write(
     return input
 
 
-@op()
+@op(bare="h")
 def index_add(
     input: Tensor, dim: int, index: Tensor, source: Tensor, *, alpha: Any = 1,
     out: Tensor | None = None,
@@ -54,7 +54,7 @@ def index_add(
     return index_add_(made, dim, index, source, alpha=alpha)
 
 
-@op(function=False)
+@op(function=False, bare="h")
 def index_add_(input: Tensor, dim: int, index: Tensor, source: Tensor, *, alpha: Any = 1) -> Tensor:
     """In-place form of `index_add`."""
     name = "index_add_"
@@ -88,7 +88,7 @@ def _check_added(name: str, input: Any, dim: Any, index: Any, source: Any) -> in
     return dim
 
 
-@op()
+@op(bare="")
 def index_reduce(
     input: Tensor, dim: int, index: Tensor, source: Tensor, reduce: str, *,
     include_self: bool = True, out: Tensor | None = None,
@@ -101,7 +101,7 @@ def index_reduce(
     return index_reduce_(made, dim, index, source, reduce, include_self=include_self)
 
 
-@op(function=False)
+@op(function=False, bare="")
 def index_reduce_(
     input: Tensor, dim: int, index: Tensor, source: Tensor, reduce: str, *,
     include_self: bool = True,
@@ -123,7 +123,7 @@ def index_reduce_(
     return input
 
 
-@op()
+@op(bare="h")
 def index_copy(
     input: Tensor, dim: int, index: Tensor, source: Tensor, *, out: Tensor | None = None
 ) -> Tensor:
@@ -135,7 +135,7 @@ def index_copy(
     return index_copy_(made, dim, index, source)
 
 
-@op(function=False)
+@op(function=False, bare="h")
 def index_copy_(input: Tensor, dim: int, index: Tensor, source: Tensor) -> Tensor:
     """In-place form of `index_copy`."""
     name = "index_copy_"
@@ -160,14 +160,14 @@ def index_copy_(input: Tensor, dim: int, index: Tensor, source: Tensor) -> Tenso
     return _write(input, dim, index, source, COPY)
 
 
-@op()
+@op(bare="h")
 def index_fill(input: Tensor, dim: int, index: Tensor, value: Any) -> Tensor:
     """A copy with the listed entries filled."""
     check_tensors("index_fill", input=input)
     return index_fill_(copy.clone(input), dim, index, value)
 
 
-@op(function=False)
+@op(function=False, bare="h")
 def index_fill_(input: Tensor, dim: int, index: Tensor, value: Any) -> Tensor:
     """Write a number (or a 0-d tensor's value) into the entries of a dim that `index` (int64)
     lists. IndexError for an index out of range.

@@ -47,13 +47,13 @@ def cartesian_prod(*tensors: Any) -> Tensor:
         if t.ndim != 1:
             raise errors_linalg.one_dim("cartesian_prod", t._shape)
     if len(given) == 1:
-        return given[0].clone()
+        return given[0]
     grids = f.meshgrid(*given, indexing="ij")
     made: Tensor = f.stack([g.reshape(-1) for g in grids], 1)
     return made
 
 
-@composed()
+@composed(bare="")
 def trace(input: Tensor) -> Tensor:
     """The sum of a matrix's diagonal. RuntimeError for other numbers of dims."""
     if input.ndim != 2:

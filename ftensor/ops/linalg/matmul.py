@@ -7,6 +7,7 @@ from typing import Any
 from ... import errors
 from ..._tensor import Tensor
 from ...errors import matmul as errors_matmul
+from ...execute.copy import into
 from ...iterator.shape import Ints, broadcast_shapes, numel
 from ...iterator.stride import contiguous_strides, view_strides
 from ...rows.catalogue import ENTRIES, Entry, op, register
@@ -184,8 +185,7 @@ def vecdot(x: Tensor, y: Tensor, *, dim: int = -1, out: Tensor | None = None) ->
             raise errors.floating_only("linalg.vecdot", t._dtype)
     of = check("linalg.vecdot", x=x, y=y)
     if of.itemsize == 2:  # torch rounds the products to the 16-bit type
-        rounded_sum: Tensor = ENTRIES["sum"].call(ENTRIES["mul"].call(x, y), dim, out=out)
-        return rounded_sum
+        return into("linalg.vecdot", out, ENTRIES["sum"].call(ENTRIES["mul"].call(x, y), dim))
     made = folded(VDOT, (x, y), dim)
     target, copy = output("linalg.vecdot", out, made._shape, x, (x, y), False)
     combine(made, target, None, 1, 1)

@@ -11,6 +11,7 @@ from ..._tensor import Tensor
 from ...dtypes import dtype
 from ...errors import factor as errors_factor
 from ...iterator.shape import normalize_dim
+from ...rows.catalogue import op
 from ..compose import composed, f
 
 ORDERS = (1.0, 2.0, math.inf)
@@ -105,4 +106,30 @@ def linalg_norm(
         return _matrix_norm(name, input, ord, dims, keepdim, dtype)
     order = 2 if ord is None else ord
     made: Tensor = f["linalg.vector_norm"](input, order, dims, keepdim, dtype=dtype)
+    return made
+
+
+@composed(method=False)
+def frobenius_norm(input: Tensor, dim: int | Sequence[int], keepdim: bool = False) -> Tensor:
+    """The root of the sum of squares over one or two dims, as `linalg.vector_norm`."""
+    dims = (dim,) if isinstance(dim, int) else tuple(dim)
+    if len(dims) > 2:
+        raise errors_factor.two_dims("frobenius_norm", dims)
+    made: Tensor = f["linalg.vector_norm"](input, 2, dims or None, keepdim)
+    return made
+
+
+@composed(method=False)
+def nuclear_norm(input: Tensor, dim: Sequence[int] = (-2, -1), keepdim: bool = False) -> Tensor:
+    """The sum of the singular values of each matrix, as `linalg.matrix_norm`."""
+    return _matrix_norm("nuclear_norm", input, "nuc", dim, keepdim, None)
+
+
+@op(method=False)
+def norm_except_dim(v: Tensor, pow: int = 2, dim: int = 0) -> Tensor:
+    """The norm of order `pow` over all dims but one, which are kept; over all with `dim` -1."""
+    if dim == -1:
+        return f.norm(v, pow)
+    others = [d for d in range(v.ndim) if d != normalize_dim(dim, v.ndim)]
+    made: Tensor = f["linalg.vector_norm"](v, pow, others, True)
     return made

@@ -54,7 +54,7 @@ def check(op: str, dispatch: str = "", /, **tensors: Any) -> dtype:
     `dispatch` is the op to be named where it is another one that refuses bool.
 
     TypeError for what is no tensor, RuntimeError for different dtypes or devices,
-    NotImplementedError for bool.
+    NotImplementedError for bool and dtypes of few ops.
     """
     for arg, x in tensors.items():
         if type(x) is not Tensor:
@@ -67,7 +67,7 @@ def check(op: str, dispatch: str = "", /, **tensors: Any) -> dtype:
         if x._storage.device is not first._storage.device:
             raise errors.different_devices(op, [y.device for y in all_])
     found: dtype = first._dtype
-    if found.kind == "b":
+    if found.kind == "b" or found.bare:
         raise errors.not_implemented_for(dispatch or op, found)
     return found
 

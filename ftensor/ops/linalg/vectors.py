@@ -78,10 +78,9 @@ def cov(
     w = None
     if fweights is not None or aweights is not None:
         w = aweights if fweights is None else fweights if aweights is None else fweights * aweights
+    # Weights of a wider dtype widen what is computed, step by step as torch's do.
     total = x.numel() // x._shape[0] if w is None else w.sum()
-    of = input._dtype if input._dtype.kind in "fc" else f.zeros(0)._dtype
-    x = x.to(of)
-    mean = ((x if w is None else x * w).sum(1) / total).to(of)
+    mean = (x if w is None else x * w).sum(1) / total
     if w is None:
         norm: Any = observed - correction
     elif aweights is None or not correction:
@@ -90,8 +89,8 @@ def cov(
         norm = total - correction * (w * aweights).sum() / total
     norm = norm.clamp(min=0) if isinstance(norm, Tensor) else max(0, norm)
     centred = x - mean.unsqueeze(1)
-    weighted = centred if w is None else (centred * w).to(of)
-    made = (weighted @ centred.conj().transpose(0, 1)) / norm
+    weighted = centred if w is None else centred * w
+    made = (centred @ weighted.conj().transpose(0, 1)) / norm
     return made.squeeze() if input.ndim < 2 or x._shape[0] == 1 else made
 
 

@@ -9,6 +9,7 @@ from ... import errors
 from ..._tensor import Tensor
 from ...dtypes import bool as bool_
 from ...errors import unary as errors_unary
+from ...execute.copy import each_once
 from ...execute.memory import new_like
 from ...execute.numbers import fitted
 from ...execute.pointwise import pointwise
@@ -153,7 +154,11 @@ def celu(input: Tensor, alpha: float = 1.0, inplace: bool = False) -> Tensor:
 @op(namespace=SPACE, rows=(THRESHOLD,))
 def threshold(input: Tensor, threshold: float, value: float, inplace: bool = False) -> Tensor:
     """`value` wherever the input is not above `threshold`."""
-    return _run(THRESHOLD, input, _limit(input, threshold, value), inplace)
+    limits = _limit(input, threshold, value)
+    if not inplace:
+        return _run(THRESHOLD, input, limits, False)
+    _run(THRESHOLD, each_once(input), limits, True)  # as torch, which takes expanded tensors here
+    return input
 
 
 def _limit(input: Tensor, threshold: float, value: float) -> tuple[float, ...]:

@@ -152,6 +152,10 @@ def _fractional(
         raise errors_spatial.fractional_size(name, size, kernel)
     if input._dtype.kind != "f":
         raise errors.not_implemented_for(name, input._dtype)
+    if not input.numel():
+        where = input._storage.device
+        shape = (*input._shape[:-n], *counts)
+        return new(shape, input._dtype, where), new(shape, int64, where)
     x = input if input.ndim == n + 2 else input.unsqueeze(0)
     if samples is None:
         samples = f.rand(*x._shape[:2], n, dtype=input._dtype, device=input.device)
@@ -180,7 +184,8 @@ def _enter(call: Callable[..., Any], name: str, doc: str, plain: bool = False) -
     """Enter a function as `ft.nn.functional.name`, and as `ft.name` where torch has that."""
     call.__name__ = call.__qualname__ = name
     call.__doc__ = doc
-    op(namespace=SPACE)(call)
+    hidden = ("_" + name,) if name.startswith("adaptive_avg") else ()
+    op(namespace=SPACE, aten=hidden)(call)
     if plain:
         register(Entry(name, call, method=False))
 

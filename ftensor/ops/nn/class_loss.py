@@ -158,7 +158,7 @@ def multi_margin_loss(
         _rows(name, input, target, shape)
     input = input.reshape(1) if not input.ndim else input
     if weight is not None and weight._shape != input._shape[-1:]:
-        raise errors_nn.class_weights(name, input._shape[-1], weight._shape)
+        raise errors_nn.class_weights(name, input._shape[-1], weight._shape, weight.ndim == 1)
     target = target.reshape(shape)
     right = input.gather(-1, target.unsqueeze(-1))
     cost = (margin - right + input).clamp(min=0)

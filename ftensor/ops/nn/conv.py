@@ -1,8 +1,9 @@
 """Convolutions and transposed convolutions over one, two and three dims.
 
-Both are sums of products over windows of a padded input. The windows are views; of many products, a
-block of them at a time is copied for a product of matrices. A transposed one is the convolution of
-the input, `stride - 1` zeros between its elements, with the weight turned around.
+Both are sums of products over windows of the input, which a kernel of their own computes. Where
+there is none (complex numbers, an image without it), the windows are views of a padded input; of
+many products, a block of them at a time is copied for a product of matrices. A transposed one is
+then the convolution of the input, `stride - 1` zeros between its elements, with the weight turned.
 """
 
 from __future__ import annotations
@@ -16,8 +17,10 @@ from ...dtypes import int64
 from ...errors import not_implemented_for
 from ...errors import spatial as errors
 from ...execute import memory
+from ...execute.conv import Windows, convolve, served
 from ...execute.matmul import gemm
 from ...execute.reduce import fold
+from ...formats import contiguous_format
 from ...iterator.shape import Ints, numel
 from ...rows.catalogue import Entry, op, register
 from ..compose import f
@@ -135,6 +138,27 @@ def _contracted(
     return made.to(x._dtype)
 
 
+def _by_kernel(
+    x: Tensor, weight: Tensor, bias: Tensor | None, counts: Ints, of: Windows
+) -> Tensor | None:
+    """The result (N, groups * O, *counts) for a weight (groups, O, C, *kernel), where there is a
+    kernel for it and something to compute: channels last, where an operand's are.
+    """
+    shape = (x._shape[0], weight._shape[0] * weight._shape[1], *counts)
+    if not numel(shape) or not numel(weight._shape) or not served(x, numel(weight._shape[3:])):
+        return None
+    formats = [memory.suggested_format(t) for t in (x, _joined(weight))]
+    wanted = next((one for one in formats if one is not contiguous_format), contiguous_format)
+    strides = memory.format_strides(shape, wanted)
+    return convolve(memory.new(shape, x._dtype, x._storage.device, strides), x, weight, bias, of)
+
+
+def _joined(weight: Tensor) -> Tensor:
+    """All filters of all groups: those of a group follow the group's before."""
+    groups, filters, *rest = weight._shape
+    return weight._view((groups * filters, *rest), weight._strides[1:], weight._offset)
+
+
 def _convolution(
     name: str, n: int, input: Tensor, weight: Tensor, bias: Tensor | None, stride: Any,
     padding: Any, dilation: Any, groups: int,
@@ -158,13 +182,16 @@ def _convolution(
     if any(c > m for c, m in zip(cover, room)):
         raise errors.kernel_too_large(name, room, cover)
     batched = input if input.ndim == n + 2 else input.unsqueeze(0)
-    x = padded(batched, before, after)
     grouped = weight._view(
         (groups, weight._shape[0] // groups, *weight._shape[1:]),
         (weight._strides[0] * (weight._shape[0] // groups), *weight._strides),
         weight._offset,
     )
-    made = laid_out(_contracted(x, grouped, bias, stride, dilation), batched)
+    counts = tuple([(m - c) // s + 1 for m, c, s in zip(room, cover, stride)])
+    made = _by_kernel(batched, grouped, bias, counts, Windows(groups, stride, before, dilation))
+    if made is None:
+        x = padded(batched, before, after)
+        made = laid_out(_contracted(x, grouped, bias, stride, dilation), batched)
     return made if batched is input else made.squeeze(0)
 
 
@@ -192,16 +219,24 @@ def _transposed(
     if min(results) < 1:
         raise errors.empty_result(name, results)
     batched = input if input.ndim == n + 2 else input.unsqueeze(0)
-    x = padded(batched, before, after, steps=stride)
-    turned = f.flip(weight, tuple(range(2, n + 2)))
-    own, channels = turned._strides, weight._shape[0] // groups
-    grouped = turned._view(
+    windows_ = Windows(groups, stride, padding, dilation, transposed=True)
+    made = _by_kernel(batched, _exchanged(weight, groups), bias, results, windows_)
+    if made is None:
+        x = padded(batched, before, after, steps=stride)
+        turned = f.flip(weight, tuple(range(2, n + 2)))
+        made = _contracted(x, _exchanged(turned, groups), bias, (1,) * n, dilation)
+        made = laid_out(made, batched)
+    return made if batched is input else made.squeeze(0)
+
+
+def _exchanged(weight: Tensor, groups: int) -> Tensor:
+    """A transposed convolution's weight (C, O, *kernel) as (groups, O, C / groups, *kernel)."""
+    own, channels = weight._strides, weight._shape[0] // groups
+    return weight._view(
         (groups, weight._shape[1], channels, *weight._shape[2:]),
         (own[0] * channels, own[1], own[0], *own[2:]),
-        turned._offset,
+        weight._offset,
     )
-    made = laid_out(_contracted(x, grouped, bias, (1,) * n, dilation), batched)
-    return made if batched is input else made.squeeze(0)
 
 
 def _add(call: Callable[..., Tensor], name: str, doc: str) -> None:

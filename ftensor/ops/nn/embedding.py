@@ -8,6 +8,7 @@ from ...dtypes import int32, int64
 from ...errors import nn as errors_nn
 from ...rows.catalogue import op
 from ..compose import f
+from ..index.gather import index_select
 from .activation import SPACE
 
 
@@ -50,13 +51,13 @@ def embedding(
     RuntimeError for indices that are no integers, IndexError for a row that is not there.
     """
     if isinstance(weight, Tensor) and weight.ndim == 1:
-        made: Tensor = weight.index_select(0, input.reshape(-1)).reshape(input._shape)
+        made: Tensor = index_select(weight, 0, input.reshape(-1)).reshape(input._shape)
         return made
     _check("embedding", input, weight)
     _padding("embedding", padding_idx, weight._shape[0])
     if max_norm is not None:
         _renormed(weight, input, max_norm, norm_type)
-    rows = weight.index_select(0, input.reshape(-1))
+    rows = index_select(weight, 0, input.reshape(-1))
     return rows.reshape(*input._shape, weight._shape[1])
 
 

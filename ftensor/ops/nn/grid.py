@@ -11,13 +11,22 @@ from ... import errors
 from ..._tensor import Tensor
 from ...dtypes import int64
 from ...errors import spatial as errors_spatial
+from ...execute.pointwise import pointwise
 from ...iterator.shape import numel
-from ...rows.catalogue import op
+from ...rows.catalogue import enter, op
+from ...rows.op import Op
 from ..compose import f
 from .activation import SPACE
 
 MODES = ("bilinear", "nearest", "bicubic")
 PADDINGS = ("zeros", "border", "reflection")
+CATEGORY = "activation"
+
+PLACE = Op(
+    "grid_place", "grid_place(input, scale) -> Tensor", "fma(a + K(1), scale, K(-0.5))",
+    params=("scale",), float_only=True,
+)  # fmt: skip
+enter(__name__, PLACE)
 CUBIC = -0.75  # the parameter of the cubic convolution kernel (Keys, 1981)
 
 
@@ -34,6 +43,15 @@ def _folded(at: Tensor, size: int, corners: bool) -> Tensor:
     even = f.remainder(f.floor(away / span), 2) == 0
     made: Tensor = f.where(even, rest + low, span - rest + low)
     return made
+
+
+def _between_edges(at: Tensor, size: int) -> Tensor:
+    """Coordinates from -1 to 1 as places from -0.5 to size - 0.5. As in torch, float16 and bfloat16
+    are rounded after each step, others once after the product."""
+    if at._dtype.compute is not at._dtype:
+        made: Tensor = (at + 1) * (size / 2) - 0.5
+        return made
+    return pointwise(PLACE, (at,), (size / 2,))
 
 
 def _within(at: Tensor, size: int, padding: str, corners: bool) -> Tensor:
@@ -157,7 +175,7 @@ def _sampled(
     for d, size in enumerate(image.sizes):
         at = flat[..., n - 1 - d]  # x, the last dim's coordinate, comes first
         if n == 2:
-            at = (at + 1) * ((size - 1) / 2) if corners else (at + 1) * (size / 2) - 0.5
+            at = (at + 1) * ((size - 1) / 2) if corners else _between_edges(at, size)
         else:
             at = (at + 1) / 2 * (size - 1) if corners else ((at + 1) * size - 1) / 2
         points.append(at if mode == "bicubic" else _within(at, size, padding, corners))

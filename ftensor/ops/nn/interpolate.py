@@ -67,13 +67,20 @@ def _nearest(size: int, count: int, factor: float | None, exact: bool, real: Any
     return listed
 
 
-def _linear(size: int, count: int, corners: bool, factor: float | None, real: Any) -> Taps:
+def _source(size: int, count: int, corners: bool, factor: float | None, real: Any) -> Any:
+    """Where the results lie among the elements; product and difference are rounded together, as
+    torch's compilers have it."""
     at = np.arange(count).astype(real)
     scale = _scale(size, count, corners, factor, real)
+    if corners:
+        return at * scale
+    return ((at + real(0.5)).astype(np.float64) * np.float64(scale) - 0.5).astype(real)
+
+
+def _linear(size: int, count: int, corners: bool, factor: float | None, real: Any) -> Taps:
+    source = _source(size, count, corners, factor, real)
     if size == count:
-        source = at
-    else:
-        source = at * scale if corners else (at + real(0.5)) * scale - real(0.5)
+        source = np.arange(count).astype(real)
     source = np.maximum(source, real(0))
     first = np.minimum(source.astype(np.int64), size - 1)
     second = first + (first < size - 1)
@@ -82,9 +89,7 @@ def _linear(size: int, count: int, corners: bool, factor: float | None, real: An
 
 
 def _four(size: int, count: int, corners: bool, factor: float | None, real: Any) -> Taps:
-    at = np.arange(count).astype(real)
-    scale = _scale(size, count, corners, factor, real)
-    source = at * scale if corners else (at + real(0.5)) * scale - real(0.5)
+    source = _source(size, count, corners, factor, real)
     first = np.floor(source)
     part = source - first
     weight = _cubic(-0.75)
@@ -144,6 +149,19 @@ def _of_bytes(x: Tensor, dim: int, taps: Taps) -> Tensor:
     return f.clamp(rounded, 0, 255).to(uint8)
 
 
+def _kept(weights: Any, of: dtype, mode: str) -> Any:
+    """Weights of a dtype of half precision, in which torch keeps them in all modes but 'bilinear'.
+    Where there are two, the first follows from the second as it is kept."""
+
+    def near(x: Any) -> Any:
+        return f.tensor(x).to(of).to(of.compute).numpy()
+
+    if mode == "bicubic":
+        return near(weights)
+    second = near(weights[:, 1])
+    return np.stack([near(1 - second), second], 1)
+
+
 def _resized(
     name: str, input: Tensor, sizes: Sequence[int], factors: Sequence[float | None], mode: str,
     corners: bool, antialias: bool,
@@ -172,6 +190,8 @@ def _resized(
         if of is uint8:
             made = _of_bytes(made, dim, taps)
         else:
+            if of.compute is not of and not antialias and mode != "bilinear":
+                taps = taps[0], _kept(taps[1], of, mode)
             made = _weighted(made.to(of.compute), dim, taps, of.compute)
     if not numel(made._shape):
         return f.empty((*input._shape[:2], *sizes), dtype=of, device=input.device)
@@ -212,7 +232,7 @@ def _asked(
     return sizes, factors
 
 
-@op(namespace=SPACE)
+@op(namespace=SPACE, bare="uh")
 def interpolate(
     input: Tensor, size: Any = None, scale_factor: Any = None, mode: str = "nearest",
     align_corners: bool | None = None, recompute_scale_factor: bool | None = None,

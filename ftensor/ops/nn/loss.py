@@ -8,7 +8,9 @@ from typing import Any
 
 from ... import errors
 from ..._tensor import Tensor
+from ...dtypes import bfloat16, float16
 from ...errors import nn as errors_nn
+from ...execute.numbers import rounded
 from ...execute.pointwise import pointwise
 from ...rows.catalogue import op
 from ...rows.op import Op
@@ -37,6 +39,13 @@ HUBER = _row(
     f"gap < delta ? {_SQUARE} : delta * ftb_narrow(gap - ftb_narrow(K(0.5) * delta))",
     "delta",
     _GAP,
+)
+# Of float16, torch rounds the loss alone.
+HUBER_WHOLE = _row(
+    "huber_loss",
+    "gap < delta ? K(0.5) * gap * gap : delta * (gap - K(0.5) * delta)",
+    "delta",
+    (("gap", "fabs(a - b)"),),
 )
 # Both logarithms end at -100, so that the loss of a certain mistake is finite.
 BCE = _row(
@@ -140,7 +149,7 @@ def smooth_l1_loss(
     return reduced(name, _of_pairs(SMOOTH_L1, input, target, beta), word)
 
 
-@op(namespace=SPACE, rows=(HUBER,))
+@op(namespace=SPACE, rows=(HUBER, HUBER_WHOLE))
 def huber_loss(
     input: Tensor, target: Tensor, reduction: str = "mean", delta: float = 1.0,
     weight: Tensor | None = None,
@@ -150,7 +159,12 @@ def huber_loss(
     """
     if not delta > 0:
         raise errors_nn.not_positive("huber_loss", "delta", delta)
-    loss = _of_pairs(HUBER, input, target, delta)
+    row = HUBER
+    if isinstance(input, Tensor) and input._dtype is bfloat16:
+        delta = rounded(delta, bfloat16)
+    elif isinstance(input, Tensor) and input._dtype is float16:
+        row = HUBER_WHOLE
+    loss = _of_pairs(row, input, target, delta)
     return _mean_by_weight("huber_loss", loss, weight, reduction)
 
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from ..._tensor import Tensor
-from ...dtypes import finfo
+from ...dtypes import bfloat16, finfo
 from ...errors import nn as errors_nn
 from ...execute.pointwise import pointwise
 from ...iterator.shape import numel
@@ -173,7 +173,7 @@ def native_batch_norm(
     across = ([1, channels] + [1] * (input.ndim - 2))[-input.ndim :]
     if training:
         dims = (0, *range(2, input.ndim))
-        mean, rstd = (_saved(x, input, weight) for x in _statistics(input, dims, eps))
+        mean, rstd = (_saved(x, input, weight) for x in _of_batch(input, dims, eps, weight))
         _update(input, dims, running_mean, running_var, momentum)
         saved = [x.reshape(-1) for x in (mean, rstd)]
     else:
@@ -185,6 +185,21 @@ def native_batch_norm(
     factors = [None if x is None else x.reshape(across) for x in (weight, bias)]
     made = _normalized(input, mean, rstd, factors[0], factors[1])
     return made, saved[0], saved[1]
+
+
+def _of_batch(
+    input: Tensor, dims: Sequence[int], eps: float, weight: Tensor | None
+) -> tuple[Tensor, Tensor]:
+    """`_statistics`, and where torch keeps the sum of squares, and its mean, in bfloat16: with
+    factors of the input's dtype, and elements in line."""
+    of = input._dtype
+    count = numel(tuple(input._shape[d] for d in dims))
+    alike = weight is None or weight._dtype is of
+    if of is not bfloat16 or not (alike and count and input.is_contiguous()):
+        return _statistics(input, dims, eps)
+    var, mean = f.var_mean(input.to(of.compute), dims, correction=0, keepdim=True)
+    kept = ((var * count).to(of) / count).to(of.compute)
+    return mean, (kept + eps).rsqrt()
 
 
 def _update(

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from ..._tensor import Tensor
 from ...errors import nn as errors_nn
-from ...rows.catalogue import Entry, op, register
+from ...rows.catalogue import ENTRIES, Entry, op, register
 from .activation import SPACE
 
 
-@op(method=False)
+@op(method=False, bare="")
 def pixel_shuffle(input: Tensor, upscale_factor: int) -> Tensor:
     """(*, C * r * r, H, W) to (*, C, H * r, W * r). RuntimeError for channels that don't divide."""
     name, r = "pixel_shuffle", upscale_factor
@@ -25,7 +25,7 @@ def pixel_shuffle(input: Tensor, upscale_factor: int) -> Tensor:
     return apart.permute(order).reshape(*batch, channels // (r * r), height * r, width * r)
 
 
-@op(method=False)
+@op(method=False, bare="")
 def pixel_unshuffle(input: Tensor, downscale_factor: int) -> Tensor:
     """(*, C, H * r, W * r) to (*, C * r * r, H, W). RuntimeError for sizes that don't divide."""
     name, r = "pixel_unshuffle", downscale_factor
@@ -61,4 +61,4 @@ def channel_shuffle(input: Tensor, groups: int) -> Tensor:
 
 
 for _call in (pixel_shuffle, pixel_unshuffle, channel_shuffle):
-    register(Entry(_call.__name__, _call, method=False, namespace=SPACE))
+    register(Entry(_call.__name__, ENTRIES[_call.__name__].call, method=False, namespace=SPACE))

@@ -15,7 +15,7 @@ from ...ops.types import copy
 from ...rows.catalogue import op
 from ..compose import f
 from .activation import SPACE
-from .windows import covered, each, padded, windows
+from .windows import covered, each, laid_out, padded, windows
 
 
 def _sizes(
@@ -38,7 +38,7 @@ def _counts(size: Ints, kernel: Ints, dilation: Ints, padding: Ints, stride: Int
     return tuple([(m + 2 * p - c) // s + 1 for m, p, c, s in zip(size, padding, cover, stride)])
 
 
-@op(namespace=SPACE)
+@op(namespace=SPACE, aten=("im2col",), bare="u")
 def unfold(
     input: Tensor, kernel_size: Any, dilation: Any = 1, padding: Any = 0, stride: Any = 1
 ) -> Tensor:
@@ -63,7 +63,7 @@ def unfold(
     return made
 
 
-@op(namespace=SPACE)
+@op(namespace=SPACE, aten=("col2im",))
 def fold(
     input: Tensor, output_size: Any, kernel_size: Any, dilation: Any = 1, padding: Any = 0,
     stride: Any = 1,
@@ -149,7 +149,7 @@ def _unpooled(
         flat = (*lead, numel(input._shape[-n:]))
         made = f.scatter(made, -1, indices.reshape(flat), input.reshape(flat))
     result: Tensor = made.reshape(*lead, *size)
-    return result
+    return laid_out(result, input) if n == 2 else result
 
 
 def _make(n: int) -> None:

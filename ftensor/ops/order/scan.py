@@ -27,7 +27,7 @@ def _running(name: str, input: Any, dim: Any, dtype: Any, out: Any) -> Tensor:
     of = dtype or (out._dtype if out is not None else None)
     if of is None:
         of = x._dtype if x._dtype.kind in "fc" else dtypes.int64
-    if of is dtypes.bool:
+    if of is dtypes.bool or of.bare:
         raise errors.not_implemented_for(name, of)
     # Whole numbers wrap around: the low bits of a sum are those of the wide one.
     wide = of if of.kind in "fc" else dtypes.int64
@@ -80,7 +80,7 @@ def _extreme(name: str, input: Any, dim: Any, out: Any) -> Any:
     return returned(name, _run(name, x, at, input._shape), out)
 
 
-@op()
+@op(bare="h")
 def cummax(input: Tensor, dim: int, *, out: Any = None) -> tuple[Tensor, Tensor]:
     """The largest element up to each along `dim`, and the last place where it was found; NaN is
     the largest. NotImplementedError for complex numbers.
@@ -89,7 +89,7 @@ def cummax(input: Tensor, dim: int, *, out: Any = None) -> tuple[Tensor, Tensor]
     return found
 
 
-@op()
+@op(bare="h")
 def cummin(input: Tensor, dim: int, *, out: Any = None) -> tuple[Tensor, Tensor]:
     """The smallest element up to each along `dim`, and the last place where it was found; NaN is
     the smallest. NotImplementedError for complex numbers.

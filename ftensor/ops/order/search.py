@@ -50,7 +50,7 @@ def _placed(
     return made.to(dtypes.int32) if out_int32 else made
 
 
-@composed(exact=True, method=False)
+@composed(exact=True, method=False, bare="h")
 def searchsorted(
     sorted_sequence: Tensor, input: Any, *, out_int32: bool = False, right: bool = False,
     side: str | None = None, sorter: Tensor | None = None,
@@ -63,7 +63,7 @@ def searchsorted(
     return _placed("searchsorted", sorted_sequence, input, out_int32, right, side, sorter)
 
 
-@composed(exact=True, method=False)
+@composed(exact=True, method=False, bare="h")
 def bucketize(
     input: Any, boundaries: Tensor, *, out_int32: bool = False, right: bool = False
 ) -> Tensor:

@@ -8,7 +8,9 @@ from ... import dtypes, errors
 from ..._tensor import Tensor
 from ...errors import order as errors_order
 from ...execute.output import check_overlap
+from ...execute.sort import select, selects
 from ...formats import contiguous_format
+from ...kernels.skeletons.sort import MEDIAN, NANMEDIAN, RANK
 from ...rows.catalogue import op
 from ...rows.spelling import MISSING
 from ..compose import composed, deliver, f
@@ -34,7 +36,7 @@ def _some(name: str, x: Tensor, dim: int) -> None:
         raise errors_order.no_elements(name, dim)
 
 
-@op()
+@op(bare="h")
 def kthvalue(
     input: Tensor, k: int, dim: int = -1, keepdim: bool = False, *, out: Any = None
 ) -> tuple[Tensor, Tensor]:
@@ -50,7 +52,10 @@ def kthvalue(
         raise errors_order.selected("kthvalue", k, x._shape[at], 1)
     for one in () if out is None else several("kthvalue", out, 2):
         check_overlap("kthvalue", one, (input,))
-    made = tuple([t.narrow(at, k - 1, 1) for t in ordered("kthvalue", x, at)])
+    if selects(x):
+        made = select(x, at, RANK, k)
+    else:
+        made = tuple([t.narrow(at, k - 1, 1) for t in ordered("kthvalue", x, at)])
     if not input.ndim:
         made = tuple([t.reshape(()) for t in made])
     elif not keepdim:
@@ -89,6 +94,9 @@ def _middle(name: str, input: Any, dim: Any, keepdim: Any, out: Any) -> Any:
 
 
 def _of_rows(x: Tensor, dim: int, skips: bool, keepdim: bool) -> tuple[Tensor, ...]:
+    if selects(x):
+        made = select(x, dim, RANK, NANMEDIAN if skips else MEDIAN)
+        return made if keepdim else tuple([t.squeeze(dim) for t in made])
     pair = ordered("median", x, dim)
     n = x._shape[dim]
     if x._dtype.kind != "f":
@@ -109,7 +117,7 @@ _MEDIAN_FORMS = (
 )
 
 
-@op(forms=tuple(text.format("median") for text in _MEDIAN_FORMS))
+@op(forms=tuple(text.format("median") for text in _MEDIAN_FORMS), bare="h")
 def median(input: Tensor, dim: Any = MISSING, keepdim: Any = MISSING, *, out: Any = None) -> Any:
     """The element in the middle, of all or along `dim` with its place; of two in the middle the
     lower one, and NaN where there is one. IndexError for a dim without elements,
@@ -118,13 +126,13 @@ def median(input: Tensor, dim: Any = MISSING, keepdim: Any = MISSING, *, out: An
     return _middle("median", input, dim, keepdim, out)
 
 
-@op(forms=tuple(text.format("nanmedian") for text in _MEDIAN_FORMS))
+@op(forms=tuple(text.format("nanmedian") for text in _MEDIAN_FORMS), bare="h")
 def nanmedian(input: Tensor, dim: Any = MISSING, keepdim: Any = MISSING, *, out: Any = None) -> Any:
     """`median` of the elements that are not NaN."""
     return _middle("nanmedian", input, dim, keepdim, out)
 
 
-@op()
+@op(bare="h")
 def mode(
     input: Tensor, dim: int = -1, keepdim: bool = False, *, out: Any = None
 ) -> tuple[Tensor, Tensor]:

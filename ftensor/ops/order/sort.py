@@ -7,9 +7,11 @@ from typing import Any
 from ... import errors
 from ..._tensor import Tensor
 from ...errors import order as errors_order
+from ...execute.sort import select, selects
 from ...execute.sort import sort as run
+from ...kernels.skeletons.sort import FIRST
 from ...rows.catalogue import op
-from ..compose import composed
+from ..compose import composed, f
 from .arguments import along, returned
 
 
@@ -25,7 +27,10 @@ def ordered(name: str, input: Any, dim: Any, descending: Any = False) -> tuple[T
 
 
 @op(
-    forms=("sort(input, dim=-1, descending=False, *, stable=False, out=None) -> (values, indices)",)
+    forms=(
+        "sort(input, dim=-1, descending=False, *, stable=False, out=None) -> (values, indices)",
+    ),
+    bare="uh",
 )
 def sort(
     input: Tensor, dim: int = -1, descending: bool = False, *, stable: bool | None = False,
@@ -41,6 +46,7 @@ def sort(
 @composed(
     exact=True,
     forms=("argsort(input, dim=-1, descending=False, *, stable=False, out=None) -> Tensor",),
+    bare="uh",
 )
 def argsort(
     input: Tensor, dim: int = -1, descending: bool = False, *, stable: bool = False
@@ -49,26 +55,34 @@ def argsort(
     return ordered("argsort", input, dim, descending)[1]
 
 
-@composed(exact=True)
+@composed(exact=True, bare="uh")
 def msort(input: Tensor) -> Tensor:
     """The elements in order along the first dim."""
     return ordered("msort", input, 0)[0]
 
 
-@op()
+@op(bare="h")
 def topk(
     input: Tensor, k: int, dim: int = -1, largest: bool = True, sorted: bool = True, *,
     out: Any = None,
 ) -> tuple[Tensor, Tensor]:  # fmt: skip
     """The `k` largest (or smallest) elements along `dim`, in order, and their places. RuntimeError
-    for a `k` beyond the dim's size and for complex numbers.
+    for a `k` beyond the dim's size, for bool and for complex numbers.
     """
     x, at = along("topk", input, dim)
     if x._dtype.is_complex:
         raise errors_order.no_order("topk", x._dtype)
+    if x._dtype.kind == "b":
+        raise errors_order.not_of_bool("topk", x._dtype)
     if not 0 <= k <= x._shape[at]:
         raise errors_order.selected("topk", k, x._shape[at], 0)
-    made = tuple([t.narrow(at, 0, k).contiguous() for t in ordered("topk", x, at, largest)])
+    if 0 < k <= x._shape[at] // 8 and isinstance(largest, bool) and selects(x):
+        first, places = select(x, at, FIRST, k, largest)
+        values, order = ordered("topk", first, at, largest)
+        made: tuple[Tensor, ...] = (values, f.gather(places, at, order))
+    else:
+        pair = ordered("topk", x, at, largest)
+        made = tuple([t.narrow(at, 0, k).contiguous() for t in pair])
     if not input.ndim and k == 1:
         made = tuple([t.reshape(()) for t in made])
     found: tuple[Tensor, Tensor] = returned("topk", made, out)

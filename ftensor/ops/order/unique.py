@@ -64,7 +64,7 @@ def _unique(
     return results[0] if len(results) == 1 else tuple(results)
 
 
-@op()
+@op(bare="uh")
 def unique(
     input: Tensor, sorted: bool = True, return_inverse: bool = False,
     return_counts: bool = False, dim: int | None = None,
@@ -79,7 +79,7 @@ def unique(
     return made
 
 
-@op()
+@op(bare="uh")
 def unique_consecutive(
     input: Tensor, return_inverse: bool = False, return_counts: bool = False,
     dim: int | None = None,

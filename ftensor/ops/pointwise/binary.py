@@ -12,7 +12,7 @@ from ...execute.numbers import check_fits
 from ...execute.pointwise import pointwise
 from ...execute.prepare import common_dtype
 from ...rows.catalogue import ENTRIES, Entry, op, register
-from ...rows.op import Op, Promote
+from ...rows.op import BARE, Op, Promote
 from ..bind import add_rows
 
 _FLOAT = Promote.INT_TO_FLOAT
@@ -49,25 +49,25 @@ def _check_same(op: Op, inputs: Any, params: Any, common: dtypes.dtype) -> None:
 
 ADD = Op(
     "add", "add(input, other) -> Tensor", "a + b",
-    bool_="a | b", complex_="ft_cadd(a, b)",
+    bool_="a | b", complex_="ft_cadd(a, b)", bare="h",
     operators=("__add__", "__radd__", "__iadd__"),
 )  # fmt: skip
 ADD_SCALED = Op(
     "add", "add(input, other, *, alpha) -> Tensor", "a + ftb_narrow(b * alpha)",
     int_="a + b * alpha",
     bool_="a | (b & alpha)", complex_="ft_cadd(a, ft_cmul(b, alpha))",
-    params=("alpha",), check=check_factor,
+    params=("alpha",), check=check_factor, bare="h",
 )  # fmt: skip
 SUB = Op(
     "sub", "sub(input, other) -> Tensor", "a - b",
-    complex_="ft_csub(a, b)", check=_check_subtraction,
+    complex_="ft_csub(a, b)", check=_check_subtraction, bare="h",
     operators=("__sub__", "__rsub__", "__isub__"),
 )  # fmt: skip
 SUB_SCALED = Op(
     "sub", "sub(input, other, *, alpha) -> Tensor", "a - ftb_narrow(b * alpha)",
     int_="a - b * alpha",
     complex_="ft_csub(a, ft_cmul(b, alpha))",
-    params=("alpha",), check=_check_subtraction,
+    params=("alpha",), check=_check_subtraction, bare="h",
 )  # fmt: skip
 
 
@@ -107,10 +107,16 @@ def rsub(input: Any, other: Any, *, alpha: Any = 1) -> Tensor:
     return sub(other, input, alpha=alpha)
 
 
+def _check_product(op: Op, inputs: Any, params: Any, common: dtypes.dtype) -> None:
+    if common.bare == "8" and any(type(x) is not Tensor for x in inputs):
+        raise errors.not_implemented_for(op.name, common)
+
+
 ROWS = [
     Op(
         "mul", "mul(input, other, *, out=None) -> Tensor", "a * b",
-        doc="The product.", round_numbers=False,
+        doc="The product.", round_numbers=False, bare=BARE,
+        check=_check_product,
         bool_="a & b", complex_="ft_cmul(a, b)",
         operators=("__mul__", "__rmul__", "__imul__"), aliases=("multiply",),
     ),

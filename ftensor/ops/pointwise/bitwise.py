@@ -10,6 +10,7 @@ def _bits(name: str, sign: str, doc: str) -> Op:
     return Op(
         f"bitwise_{name}", f"bitwise_{name}(input, other, *, out=None) -> Tensor", "",
         doc=doc, int_=f"a {sign} b", operators=(f"__{name}__", f"__r{name}__", f"__i{name}__"),
+        bare="u",
     )  # fmt: skip
 
 

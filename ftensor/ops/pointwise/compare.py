@@ -10,7 +10,7 @@ from ...dtypes import get_default_dtype, result_type
 from ...errors import arith as errors_arith
 from ...execute.pointwise import pointwise
 from ...rows.catalogue import op
-from ...rows.op import Op, Promote
+from ...rows.op import BARE, Op, Promote
 from ..bind import add_rows
 from ..compose import f
 
@@ -40,13 +40,13 @@ ROWS = [
         "eq", "eq(input, other, *, out=None) -> Tensor", "a == b",
         doc="Whether the elements are equal; NaN equals nothing.",
         complex_="(a.re == b.re) && (a.im == b.im)", promote=_BOOL, tensors=(0,),
-        operators=("__eq__",),
+        operators=("__eq__",), bare=BARE,
     ),
     Op(
         "ne", "ne(input, other, *, out=None) -> Tensor", "a != b",
         doc="Whether the elements differ; NaN differs from everything.",
         complex_="(a.re != b.re) || (a.im != b.im)", promote=_BOOL, tensors=(0,),
-        operators=("__ne__",),
+        operators=("__ne__",), bare=BARE,
         aliases=("not_equal",),
     ),
     _order("lt", "<", "less", "Whether `input` is less than `other`."),
@@ -71,7 +71,7 @@ _COMPLEX_CLOSE = (
 ISCLOSE = Op(
     "isclose", "isclose(input, other, *, rtol, atol) -> Tensor", f"(a == b) || ({_CLOSE})",
     complex_=f"{_COMPLEX_EQUAL} || {_COMPLEX_CLOSE}",
-    promote=_BOOL, params=("rtol", "atol"), float_only=True,
+    promote=_BOOL, params=("rtol", "atol"), float_only=True, bare="h",
 )  # fmt: skip
 ISCLOSE_NAN = Op(
     "isclose_nan", "isclose(input, other, *, rtol, atol) -> Tensor",
@@ -80,7 +80,7 @@ ISCLOSE_NAN = Op(
         f"{_COMPLEX_EQUAL} || {_COMPLEX_CLOSE} || (((a.re != a.re) || (a.im != a.im))"
         " && ((b.re != b.re) || (b.im != b.im)))"
     ),
-    promote=_BOOL, params=("rtol", "atol"), float_only=True,
+    promote=_BOOL, params=("rtol", "atol"), float_only=True, bare="h",
 )  # fmt: skip
 
 
@@ -121,6 +121,9 @@ def equal(input: Tensor, other: Tensor) -> bool:
     for k, x in enumerate((input, other)):
         if type(x) is not Tensor:
             raise errors.not_a_tensor("equal", k + 1, x)
+    for x in (input, other):
+        if x._dtype.bare in ("8", "h"):
+            raise errors.not_implemented_for("equal", x._dtype)
     if input._storage.device is not other._storage.device:
         raise errors.different_devices("equal", (input.device, other.device))
     if input._shape != other._shape:
@@ -128,7 +131,7 @@ def equal(input: Tensor, other: Tensor) -> bool:
     return bool(pointwise(ROWS[0], (input, other)).all())
 
 
-@op(method=False)
+@op(method=False, bare="h")
 def isin(
     elements: Any,
     test_elements: Any,

@@ -1,8 +1,9 @@
-"""Bessel functions, derivatives of gamma, zeta, and numbers taken apart."""
+"""Bessel functions, what is akin to gamma and zeta, polynomials, and numbers taken apart."""
 
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
@@ -27,6 +28,39 @@ def _bessel(name: str, doc: str, body: str, of: str = "input") -> Op:
     return replace(row, signature=row.signature.replace("input", of))
 
 
+def _polynomials() -> Iterator[Op]:
+    """Orthogonal polynomials of x whose degree is the second input."""
+    found = {}
+    for kind, word in zip("tuvw", ("first", "second", "third", "fourth")):
+        doc = f"Chebyshev's polynomial of the {word} kind of degree n"
+        call = f"fto_chebyshev_{kind}({{}}, b)"
+        found[f"chebyshev_polynomial_{kind}"] = (f"{doc}.", call.format("a"))
+        shifted = f"{doc} of 2 x - 1."
+        found[f"shifted_chebyshev_polynomial_{kind}"] = (shifted, call.format("a + a - K(1)"))
+    found |= {
+        "hermite_polynomial_h": ("Hermite's polynomial H of degree n.", "fto_hermite_h(a, b)"),
+        "hermite_polynomial_he": ("Hermite's polynomial He of degree n.", "fto_hermite_he(a, b)"),
+        "laguerre_polynomial_l": ("Laguerre's polynomial of degree n.", "fto_laguerre(a, b)"),
+        "legendre_polynomial_p": ("Legendre's polynomial of degree n.", "fto_legendre(a, b)"),
+    }
+    for name, (doc, body) in found.items():
+        signature = f"{name}(x, n, *, out=None) -> Tensor"
+        doc += " A fraction of n is dropped; of a negative degree all are 0."
+        yield Op(
+            name, signature, body, doc=doc, promote=Promote.INT_TO_FLOAT, namespace="special",
+            refuses=_HALVES, inplace=False,
+        )  # fmt: skip
+
+
+_INCOMPLETE = [
+    Op(
+        name, f"{name}(input, other, *, out=None) -> Tensor", f"ftg_{side}(a, b)",
+        doc=f"The regularized {side} incomplete gamma function of order `input` at `other`; NaN "
+        "for negative ones.",
+        float_only=True, tensors=(0, 1),
+    )
+    for name, side in (("igamma", "lower"), ("igammac", "upper"))
+]  # fmt: skip
 ZETA = Op(
     "zeta", "zeta(input, other, *, out=None) -> Tensor", "ftx_zeta(a, b)",
     doc="Hurwitz' zeta function: the sum of (other + k) ** -input over all k from 0.",
@@ -69,6 +103,8 @@ add_rows(
             "spherical_bessel_j0", "The spherical Bessel function of order 0: sin(x) / x.",
             "a == K(0) ? K(1) : (ft_isinf(a) ? K(0) : ft_sin(a) / a)", "x",
         ),
+        _bessel("airy_ai", "Airy's function Ai; NaN at the infinities.", "ftk_airy(a)", "x"),
+        *_INCOMPLETE, *_polynomials(),
     ],
     __name__,
 )  # fmt: skip
@@ -118,4 +154,5 @@ def frexp(input: Tensor, *, out: Any = None) -> tuple[Tensor, Tensor]:
 
 
 describe(_inplace, register(Entry("polygamma_", _inplace, function=False)).forms)
-register(Entry("polygamma", polygamma, method=False, namespace="special"))
+for _name, _of in (("polygamma", "polygamma"), ("gammainc", "igamma"), ("gammaincc", "igammac")):
+    register(Entry(_name, ENTRIES[_of].call, method=False, namespace="special"))

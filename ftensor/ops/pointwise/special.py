@@ -10,6 +10,8 @@ from ...execute.pointwise import pointwise
 from ...rows.catalogue import ENTRIES, Entry, enter, op, register
 from ...rows.op import Op, Promote
 from ..bind import add_rows
+from ..user_values import as_float
+from ..view.arguments import as_int
 from .unary import ROUND, floating, tensor_argument
 
 _HALVES = ("float16", "bfloat16")
@@ -38,7 +40,7 @@ ROUND_LEFT = Op(
 _NUMBER = "{0} != {0} ? {1} : ({0} == K(INFINITY) ? {2} : ({0} == K(-INFINITY) ? {3} : {0}))"
 NAN_TO_NUM = Op(
     "nan_to_num", "nan_to_num(input, nan, posinf, neginf, *, out=None) -> Tensor",
-    _NUMBER.format("a", "nan", "posinf", "neginf"), int_="a",
+    _NUMBER.format("a", "nan", "posinf", "neginf"), int_="a", bare="u",
     complex_=(
         f"ft_cmake({_NUMBER.format('a.re', 'nan.re', 'posinf.re', 'neginf.re')}, "
         f"{_NUMBER.format('a.im', 'nan.re', 'posinf.re', 'neginf.re')})"
@@ -84,8 +86,9 @@ def logit(input: Tensor, eps: float | None = None, *, out: Tensor | None = None)
 @op(inplace=True, rows=(ROUND, ROUND_RIGHT, ROUND_LEFT))
 def round(input: Tensor, *, decimals: int = 0, out: Tensor | None = None) -> Tensor:
     """The nearest number with so many decimals (negative: so many zeros before the point); of two,
-    the one with the even last digit.
+    the one with the even last digit. TypeError for `decimals` that are no int.
     """
+    decimals = as_int(decimals, "round", "decimals")
     if decimals == 0:
         return pointwise(ROUND, (input,), (), out)
     scale = 10.0 ** abs(decimals) if abs(decimals) <= 308 else float("inf")
@@ -105,6 +108,10 @@ def nan_to_num(
     told otherwise.
     """
     dtype = tensor_argument("nan_to_num", input).dtype
+    nan, posinf, neginf = (
+        as_float("nan_to_num", word, value)
+        for word, value in (("nan", nan), ("posinf", posinf), ("neginf", neginf))
+    )
     if dtype.is_floating_point or dtype.is_complex:
         limits = dtypes.finfo(dtype.to_real())
         posinf = limits.max if posinf is None else posinf

@@ -11,7 +11,7 @@ from ...execute.numbers import check_fits, fitted
 from ...execute.pointwise import pointwise
 from ...execute.prepare import common_dtype
 from ...rows.catalogue import op
-from ...rows.op import Op, Promote
+from ...rows.op import BARE, Op, Promote
 from .binary import number_fits
 
 
@@ -22,7 +22,7 @@ def _check_clamp(row: Op, inputs: Any, params: Any, common: dtypes.dtype) -> Non
 
 WHERE = Op(
     "where", "where(condition, input, other) -> Tensor", "a ? b : c",
-    complex_="ftb_cwhere(a, b, c)", masks=(0,), exact_out=True,
+    complex_="ftb_cwhere(a, b, c)", masks=(0,), exact_out=True, bare=BARE,
 )  # fmt: skip
 CLAMP = Op(
     "clamp", "clamp(input, min, max) -> Tensor", "ft_min(ft_max(a, b), c)",
@@ -144,11 +144,12 @@ def _check_addcdiv(row: Op, inputs: Any, params: Any, common: dtypes.dtype) -> N
 
 ADDCMUL = Op(
     "addcmul", "addcmul(input, tensor1, tensor2) -> Tensor", "a + b * c",
-    bool_="", tensors=(0, 1, 2), complex_="ft_cadd(a, ft_cmul(b, c))",
+    bool_="", tensors=(0, 1, 2), complex_="ft_cadd(a, ft_cmul(b, c))", bare="h",
 )  # fmt: skip
 ADDCMUL_SCALED = Op(
     "addcmul", "addcmul(input, tensor1, tensor2, *, value) -> Tensor", "a + value * b * c",
     bool_="", complex_="ft_cadd(a, ft_cmul(ft_cmul(value, b), c))", params=("value",),
+    bare="h",
 )  # fmt: skip
 ADDCDIV = Op(
     "addcdiv", "addcdiv(input, tensor1, tensor2, *, value) -> Tensor", "a + value * b / c",
@@ -190,7 +191,7 @@ def _fitting(row: Op, inputs: tuple[Any, ...], value: Any) -> Any:
 
 def _check_parts(row: Op, inputs: Any, params: Any, common: dtypes.dtype) -> None:
     first, second = (x._dtype for x in inputs)
-    if first.kind != "f" or second.kind != "f" or {first.itemsize, second.itemsize} - {4, 8}:
+    if {first, second} - {dtypes.float16, dtypes.float32, dtypes.float64}:
         raise errors_arith.needs_real_floats(row.name, (first, second))
     if first is not second:
         raise errors.dtypes_differ(row.name, (first, second))
@@ -202,7 +203,7 @@ COMPLEX = Op(
 )  # fmt: skip
 POLAR = Op(
     "polar", "polar(abs, angle) -> Tensor", "ft_cmake(a * ft_cos(b), a * ft_sin(b))",
-    promote=Promote.REAL_TO_COMPLEX, check=_check_parts, tensors=(0, 1),
+    promote=Promote.REAL_TO_COMPLEX, check=_check_parts, tensors=(0, 1), refuses=("float16",),
 )  # fmt: skip
 
 
@@ -217,7 +218,7 @@ def _from_parts(row: Op, parts: tuple[Any, Any], out: Any) -> Tensor:
 
 @op(name="complex", method=False, rows=(COMPLEX,))
 def complex_(real: Tensor, imag: Tensor, *, out: Tensor | None = None) -> Tensor:
-    """Complex numbers from their parts, which must both be float32 or both float64."""
+    """Complex numbers from their parts, which must be of one dtype: float16, float32 or float64."""
     return _from_parts(COMPLEX, (real, imag), out)
 
 

@@ -9,7 +9,7 @@ from ..._tensor import Tensor
 from ...execute.memory import new_like
 from ...execute.pointwise import pointwise
 from ...rows.catalogue import Entry, enter, op, register
-from ...rows.op import Op, Promote
+from ...rows.op import BARE, Op, Promote
 from ..bind import add_rows
 
 
@@ -30,7 +30,7 @@ def predicate(name: str, doc: str, body: str, **more: Any) -> Op:
 
 def rounding(name: str, doc: str, body: str, **more: Any) -> Op:
     """A row that leaves integers as they are."""
-    return row(name, doc, body, int_="a", bool_="", exact_out=True, **more)
+    return row(name, doc, body, int_="a", bool_="", exact_out=True, bare="u", **more)
 
 
 _RUNTIME = errors.dtype_not_supported
@@ -38,12 +38,12 @@ _RUNTIME = errors.dtype_not_supported
 ABS = row(
     "abs", "The absolute value; of a complex number, its distance from 0.", "ft_abs(a)",
     int_="ft_abs(a)", bool_="", complex_="ft_cabs(a)", promote=Promote.COMPLEX_TO_REAL,
-    exact_out=True, inplace=False, operators=("__abs__",), aliases=("absolute",),
+    exact_out=True, inplace=False, operators=("__abs__",), aliases=("absolute",), bare="8h",
 )  # fmt: skip
 NEG = row(
     "neg", "The value with its sign turned.", "-a", int_="-a", bool_="",
     complex_="ft_cneg(a)", exact_out=True, refusal=_RUNTIME, operators=("__neg__",),
-    aliases=("negative",),
+    aliases=("negative",), bare="h",
 )  # fmt: skip
 SIGN = row(
     "sign", "1, 0 or -1, as the value is above, at or below 0.",
@@ -51,7 +51,7 @@ SIGN = row(
 )  # fmt: skip
 SGN = row(
     "sgn", "The sign; of a complex number, the number of magnitude 1 in its direction.",
-    SIGN.body, bool_="a", complex_="ft_csgn(a)", exact_out=True,
+    SIGN.body, bool_="a", complex_="ft_csgn(a)", exact_out=True, bare="h",
 )  # fmt: skip
 ANGLE = row(
     "angle", "The angle to the positive real axis, in radians.",
@@ -59,7 +59,12 @@ ANGLE = row(
     promote=Promote.FLOAT_REAL, inplace=False,
 )  # fmt: skip
 CONJ = row(
-    "conj_physical", "The complex conjugate.", "a", complex_="ft_cmake(a.re, -a.im)", exact_out=True
+    "conj_physical",
+    "The complex conjugate.",
+    "a",
+    complex_="ft_cmake(a.re, -a.im)",
+    exact_out=True,
+    bare=BARE,
 )
 SQUARE = row("square", "The value times itself.", "a * a", complex_="ft_cmul(a, a)")
 
@@ -115,22 +120,24 @@ ROUNDING = [
     row("frac", "What trunc takes away.", "a - trunc(a)", float_only=True, exact_out=True),
 ]  # fmt: skip
 
-ISNAN = predicate("isnan", "Whether the value is not a number.", "a != a",
+ISNAN = predicate("isnan", "Whether the value is not a number.", "a != a", bare=BARE,
                   complex_="a.re != a.re || a.im != a.im")  # fmt: skip
+_NO_INFINITY = ("float8_e4m3fn",)
 ISINF = predicate("isinf", "Whether the value is infinite.", "ft_isinf(a)", int_="a != a",
-                  complex_="ft_isinf(a.re) || ft_isinf(a.im)")  # fmt: skip
+                  complex_="ft_isinf(a.re) || ft_isinf(a.im)", bare=BARE,
+                  refuses=_NO_INFINITY)  # fmt: skip
 ISFINITE = predicate("isfinite", "Whether the value is neither infinite nor NaN.",
-                     "ft_isfinite(a)", int_="a == a",
+                     "ft_isfinite(a)", int_="a == a", bare=BARE, refuses=_NO_INFINITY,
                      complex_="ft_isfinite(a.re) && ft_isfinite(a.im)")  # fmt: skip
-ISREAL = predicate("isreal", "Whether the imaginary part is 0.", "a == a || a != a",
+ISREAL = predicate("isreal", "Whether the imaginary part is 0.", "a == a || a != a", bare=BARE,
                    complex_="a.im == K(0)")  # fmt: skip
 PREDICATES = [
     predicate("isposinf", "Whether the value is infinity.", "a == K(INFINITY)", int_="a != a",
-              refusal=_RUNTIME),
+              refusal=_RUNTIME, bare="u"),
     predicate("isneginf", "Whether the value is minus infinity.", "a == K(-INFINITY)",
-              int_="a != a", refusal=_RUNTIME),
+              int_="a != a", refusal=_RUNTIME, bare="u"),
     predicate("signbit", "Whether the sign bit is set, as it is for -0.", "ft_signbit(a)",
-              int_="a < K(0)"),
+              int_="a < K(0)", bare="u"),
     row("logical_not", "Whether the value is 0.", "a == K(0)",
         complex_="a.re == K(0) && a.im == K(0)", promote=Promote.ALWAYS_BOOL),
     row("bitwise_not", "Every bit turned; for bool, logical not.", "", int_="~a",
@@ -167,7 +174,7 @@ for _test in (ISNAN, ISINF, ISFINITE, ISREAL):
     _no_out(_test)
 
 
-@op(name="abs_", function=False, aliases=("absolute_",))
+@op(name="abs_", aliases=("absolute_",))
 def _abs_(input: Tensor) -> Tensor:
     """In-place form of `abs`; RuntimeError for complex tensors, whose result is real."""
     if input.dtype.is_complex:
@@ -194,7 +201,7 @@ def conj_physical(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     return pointwise(CONJ, (input,), (), out)
 
 
-@op(function=False)
+@op()
 def conj_physical_(input: Tensor) -> Tensor:
     """In-place form of `conj_physical`."""
     return pointwise(CONJ, (input,), (), input, True) if input.dtype.is_complex else input

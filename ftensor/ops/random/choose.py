@@ -36,7 +36,7 @@ def randperm(told: Told, n: int, *, generator: Any = None, out: Tensor | None = 
         raise errors_creation.negative_dimension((count,))
     made = told.destination((count,), out, dtypes.int64)
     of = made._dtype
-    if of.kind not in "uif":
+    if of.kind not in "uif" or of.bare:
         raise errors.not_implemented_for("randperm", of)
     most = round(2 / finfo(of).eps) + 1 if of.kind == "f" else iinfo(of).max + 1
     if count > most:

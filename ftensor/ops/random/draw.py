@@ -39,7 +39,7 @@ GEOMETRIC = _row(
 )  # fmt: skip
 INTEGERS = _row(
     "integers", f"low + ftr_below(range, FT_POSITION, {_STREAM})", ("low", "range"),
-    promote=Promote.COUNT, any_out=True, only=("b", "u", "i", "f"),
+    promote=Promote.COUNT, any_out=True, only=("b", "u", "i", "f"), bare="u",
 )  # fmt: skip
 # Of a tensor's elements: integers below each, ones of such probabilities, what is dropped.
 BELOW = _row("below", f"ftr_below(a, FT_POSITION, {_STREAM})", (), "a", promote=Promote.COUNT,

@@ -192,7 +192,7 @@ def random_(input: Tensor, *args: Any, generator: Any = None, **named: Any) -> T
         args = (0, *args)
     low, high = _bounds("random_", args, named, (0, None))
     layout(input, "random_")
-    if input._dtype.is_complex:
+    if input._dtype.is_complex or (high is None and input._dtype.bare):
         raise errors.not_implemented_for("random_", input._dtype)
     first = as_int(low, "random_", "from")
     last = None if high is None else as_int(high, "random_", "to")

@@ -34,7 +34,7 @@ def _flipped(input: Tensor, dims: Any) -> Tensor:
     return made
 
 
-@op()
+@op(bare="")
 def flip(input: Tensor, *dims: Any, **named: Any) -> Tensor:
     """A copy with the order along these dims reversed."""
     check_tensors("flip", input=input)
@@ -46,7 +46,7 @@ def flip(input: Tensor, *dims: Any, **named: Any) -> Tensor:
     return _flipped(input, ints(given, (), "flip", "dims"))
 
 
-@op()
+@op(bare="")
 def fliplr(input: Tensor) -> Tensor:
     """A copy with the columns (dim 1) reversed."""
     check_tensors("fliplr", input=input)
@@ -55,7 +55,7 @@ def fliplr(input: Tensor) -> Tensor:
     return _flipped(input, (1,))
 
 
-@op()
+@op(bare="")
 def flipud(input: Tensor) -> Tensor:
     """A copy with the rows (dim 0) reversed."""
     check_tensors("flipud", input=input)
@@ -114,7 +114,7 @@ def _rolled(input: Tensor, moves: dict[int, int]) -> Tensor:
     return made
 
 
-@op()
+@op(bare="")
 def rot90(input: Tensor, k: int = 1, dims: Any = (0, 1)) -> Tensor:
     """A copy turned k times from dims[0] to dims[1]."""
     check_tensors("rot90", input=input)

@@ -12,6 +12,7 @@ from ...errors import shape as errors_shape
 from ...errors import spatial as errors_spatial
 from ...rows.catalogue import op
 from ..compose import f
+from ..user_values import as_float
 from ..view.arguments import int_list
 from .pad import constant_pad_nd
 
@@ -48,6 +49,7 @@ def pad(input: Tensor, pad: Any, mode: str = "constant", value: float | None = N
     cut off. They are `value` (0); or, for the last one to three dims, those of the other side of
     the edge ('reflect'), of the edge ('replicate') or of the other end ('circular').
     """
+    value = as_float("pad", "value", value)
     if mode == "constant":
         made: Tensor = constant_pad_nd(input, pad, 0 if value is None else value)
         return made

@@ -23,7 +23,8 @@ from ..view.arguments import as_int
 CATEGORY = "ranges"
 # Zeros take the place of what the mask leaves out, whatever it is (nan times 0 would be nan).
 KEEP = Op("keep", "keep(input, mask) -> Tensor", "b ? a : K(0)", bool_="b ? a : K(0)",
-          complex_="ftb_cwhere(b, a, ft_cmake((FT_V)(0), (FT_V)(0)))", masks=(1,))  # fmt: skip
+          complex_="ftb_cwhere(b, a, ft_cmake((FT_V)(0), (FT_V)(0)))", masks=(1,),
+          bare="h")  # fmt: skip
 enter(__name__, KEEP)
 
 
@@ -59,13 +60,13 @@ def _kept(name: str, input: Tensor, diagonal: Any, lower: bool, out: Tensor | No
     return pointwise(KEEP, (input, _triangle(input, diagonal, lower)), (), made, True)
 
 
-@op(inplace=True)
+@op(inplace=True, bare="h")
 def tril(input: Tensor, diagonal: int = 0, *, out: Tensor | None = None) -> Tensor:
     """The lower triangle of each matrix, up to the diagonal with this number; zeros elsewhere."""
     return _kept("tril", input, diagonal, True, out)
 
 
-@op(inplace=True)
+@op(inplace=True, bare="h")
 def triu(input: Tensor, diagonal: int = 0, *, out: Tensor | None = None) -> Tensor:
     """The upper triangle of each matrix, from the diagonal with this number on; zeros elsewhere."""
     return _kept("triu", input, diagonal, False, out)
@@ -108,3 +109,25 @@ def diagflat(input: Tensor, offset: int = 0) -> Tensor:
     """A matrix with the flattened input on a diagonal."""
     check_tensors("diagflat", input=input)
     return diag_embed(input.reshape(-1), as_int(offset, "diagflat", "offset"))
+
+
+@op(function=False)
+def fill_diagonal_(input: Tensor, fill_value: Any, wrap: bool = False) -> Tensor:
+    """Write a number into the main diagonal of a matrix, or of a tensor with more dims, all of one
+    size. `wrap` goes on below a square in matrices with more rows than columns. RuntimeError for
+    vectors, and where the sizes of more than two dims differ.
+    """
+    check_tensors("fill_diagonal_", input=input)
+    sizes = input._shape
+    if len(sizes) < 2:
+        raise errors.too_few_dims("fill_diagonal_", 2, len(sizes))
+    if len(sizes) > 2 and len(set(sizes)) > 1:
+        raise errors_shape.diagonal_sizes(sizes)
+    step, offset = sum(input._strides), input._offset
+    copy.fill_(input._view((min(sizes),), (step,), offset), fill_value)
+    rows, columns = sizes[0], sizes[-1]
+    # The next diagonals begin one row below each square.
+    for top in range(columns + 1, rows if wrap and len(sizes) == 2 else 0, columns + 1):
+        start = offset + top * input._strides[0]
+        copy.fill_(input._view((min(rows - top, columns),), (step,), start), fill_value)
+    return input

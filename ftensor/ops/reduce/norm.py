@@ -23,7 +23,7 @@ def _norm(lift: str, complex_lift: str, combine: str, identity: str, finish: str
     complex_ = (complex_lift, combine, identity)
     return Reduce(
         "norm", lift, combine, identity, (finish,), complex_=complex_, state_complex=False,
-        kinds="fc", promote=Promote.COMPLEX_TO_REAL,
+        kinds="fc", promote=Promote.COMPLEX_TO_REAL, bare="h",
     )  # fmt: skip
 
 
@@ -35,10 +35,11 @@ NORM_LOW = _norm("fabs(a)", _ABS, "ft_min(x, y)", "K(INFINITY)", "x")
 NORM_P = Reduce(
     "norm", "pow(fabs(a), p)", "x + y", "K(0)", ("pow(x, K(1) / p)",),
     complex_=("pow(ft_cabs(a), p)", "x + y", "K(0)"), state_complex=False, params=("p",),
-    kinds="fc", promote=Promote.COMPLEX_TO_REAL,
+    kinds="fc", promote=Promote.COMPLEX_TO_REAL, bare="h",
 )  # fmt: skip
 _ROWS = {0.0: NORM_0, 1.0: NORM_1, 2.0: NORM_2, math.inf: NORM_HIGH, -math.inf: NORM_LOW}
-DIFFERENCE = Op("dist", "dist(input, other) -> Tensor", "a - b", complex_="ft_csub(a, b)")
+DIFFERENCE = Op("dist", "dist(input, other) -> Tensor", "a - b", complex_="ft_csub(a, b)",
+                bare="h")  # fmt: skip
 enter(__name__, NORM_0, NORM_1, NORM_2, NORM_HIGH, NORM_LOW, NORM_P, DIFFERENCE)
 
 

@@ -13,7 +13,7 @@ from ...errors import reduce as errors_reduce
 from ...execute.output import check_dtype
 from ...execute.reduce import fold
 from ...iterator.shape import Ints
-from ...rows.op import Promote, Reduce, dtypes_through
+from ...rows.op import Promote, Reduce, dtypes_through, refuses_bare
 from .arguments import check_not_empty, checked, count, dims_of, several
 
 
@@ -32,6 +32,8 @@ def _taken(
 @cache
 def _refused(row: Reduce, own: dtype, of: dtype | None) -> bool:
     """Whether a row has no words for a tensor's dtype, or for the one it is to be taken as."""
+    if refuses_bare(row.promote, row.bare, of or own) or (of is not None and of.bare):
+        return True
     return not row.serves((of or own).kind) or (own.is_complex and not row.serves("c"))
 
 

@@ -137,6 +137,7 @@ def std_mean(
 
 COUNT = Reduce(
     "count_nonzero", "a", "x + y", "K(0)", truth=True, promote=Promote.COUNT, kinds="buifc",
+    bare="h",
     signature="count_nonzero(input, dim=None)", doc="How many elements over `dim` are not zero.",
 )  # fmt: skip
 add_rows([COUNT], __name__)

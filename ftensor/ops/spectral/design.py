@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -55,6 +55,18 @@ def state_space(b: Array, a: Array) -> tuple[Array, Array, Array, Any]:
     first = np.zeros(order)
     first[:1] = 1
     return step, b[1:] - a[1:] * b[0], first, b[0]
+
+
+def cascade(sections: Sequence[tuple[Array, Array]]) -> tuple[Array, Array, Array, Any]:
+    """(A, B, C, D) of sections (b, a), each of which filters what the one before it gives."""
+    step, into, out, direct = np.zeros((0, 0)), np.zeros(0), np.zeros(0), np.float64(1)
+    for b, a in sections:
+        a2, b2, c2, d2 = state_space(b, a)
+        above = np.hstack([step, np.zeros((len(step), len(a2)))])
+        step = np.vstack([above, np.hstack([np.outer(b2, out), a2])])
+        into, out = np.concatenate([into, b2 * direct]), np.concatenate([d2 * out, c2])
+        direct = d2 * direct
+    return step, into, out, direct
 
 
 def chebyshev(order: int, ripple: float, cutoff: float) -> list[tuple[Array, Array]]:

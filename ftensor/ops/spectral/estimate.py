@@ -17,9 +17,9 @@ from .filters import floating
 
 def _power(
     name: str, x: Tensor, fs: float, window: Any, each: int, overlap: int, nfft: int | None,
-    detrend: Any, onesided: bool, scaling: str, axis: int,
+    detrend: Any, onesided: bool, scaling: str, axis: int, average: str = "mean",
 ) -> tuple[Tensor, Tensor]:  # fmt: skip
-    """(frequencies, the mean over segments of the squares of their transforms)."""
+    """(frequencies, the mean or the median over segments of the squares of their transforms)."""
     refuse = errors_spectral.filter_argument
     if scaling not in ("density", "spectrum"):
         raise refuse(name, f"scaling={scaling!r} is neither density nor spectrum")
@@ -45,10 +45,21 @@ def _power(
     power = (f.real(made).square() + f.imag(made).square()) * (1 / float(total))
     if half:  # the frequencies that were left out have as much power
         power.narrow(-1, 1, (points - 1) // 2).mul_(2)
-    power = power.mean(-2)
+    power = power.mean(-2) if average == "mean" else _median(power)
     of: dict[str, Any] = {"dtype": power._dtype, "device": x.device}
     frequencies = f["fft.rfftfreq" if half else "fft.fftfreq"](points, 1 / fs, **of)
     return frequencies, power.movedim(-1, axis).contiguous()
+
+
+def _median(power: Tensor) -> Tensor:
+    """The median over segments, over what it is of numbers whose mean is 1: of a chi-square
+    distribution of two degrees (B. Allen et al., arXiv:gr-qc/0509116, appendix B)."""
+    n = power._shape[-2]
+    order = power.sort(-2)[0]
+    middle = (order.select(-2, (n - 1) // 2) + order.select(-2, n // 2)) * 0.5
+    k = 2 * np.arange(1.0, (n - 1) // 2 + 1)
+    found: Tensor = middle * (1 / float(1 + (1 / (k + 1) - 1 / k).sum()))
+    return found
 
 
 @op(namespace="signal", method=False)
@@ -75,16 +86,19 @@ def welch(
     return_onesided: bool = True, scaling: str = "density", axis: int = -1, average: str = "mean",
 ) -> tuple[Tensor, Tensor]:  # fmt: skip
     """(frequencies, power) by P. Welch's method: the mean of the periodograms of segments of
-    `nperseg` (256) elements, of which `noverlap` (half) are those of the one before. ValueError for
-    arguments that don't fit.
+    `nperseg` (256) elements, of which `noverlap` (half) are those of the one before; or their
+    "median", without its bias. ValueError for arguments that don't fit.
     """
     (x,) = floating("welch", x)
-    if average != "mean":
-        raise errors_spectral.filter_argument("welch", f"average={average!r} is not mean")
+    if average not in ("mean", "median"):
+        raise errors_spectral.filter_argument(
+            "welch", f"average={average!r} is neither mean nor median"
+        )
     axis = normalize_dim(axis, x.ndim)
     given = None if isinstance(window, (str, tuple)) else len(design.values(window))
     each = min(256 if nperseg is None else nperseg, x._shape[axis]) if given is None else given
     overlap = each // 2 if noverlap is None else noverlap
     return _power(
-        "welch", x, fs, window, each, overlap, nfft, detrend, return_onesided, scaling, axis
-    )
+        "welch", x, fs, window, each, overlap, nfft, detrend, return_onesided, scaling, axis,
+        average,
+    )  # fmt: skip

@@ -10,11 +10,12 @@ from ... import errors
 from ..._tensor import Tensor
 from ...dtypes import get_default_dtype
 from ...errors import spectral as errors_spectral
+from ...execute.fft import known
 from ...iterator.shape import Ints, normalize_dim, numel
 from ...rows.catalogue import op
 from ..compose import composed, f
 from ..view.arguments import as_int, int_list
-from .transform import complex_to_complex, complex_to_real, real_to_complex, resized
+from .transform import complex_to_complex, complex_to_real, one_dim, real_to_complex, resized
 
 NORMS = (None, "backward", "forward", "ortho")
 
@@ -28,13 +29,21 @@ def _numbers(op: str, input: Any, real: bool = False) -> Tensor:
         raise errors_spectral.real_needed(op, of)
     if of.kind not in "fc":
         of = get_default_dtype()
-    if of.kind == "f" and of.itemsize == 2:
+    if of.compute is not of:
         raise errors_spectral.dtype(op, of)
     return input.to(of)
 
 
+def _real_out(op: str, out: Any) -> None:
+    """RuntimeError for a complex `out=` of real results."""
+    if isinstance(out, Tensor) and out._dtype.is_complex:
+        raise errors_spectral.real_output(op, out._dtype)
+
+
 def _factor(op: str, norm: Any, n: int, inverse: bool) -> float:
-    """What results are scaled by; RuntimeError for an unknown `norm`."""
+    """What results are scaled by; RuntimeError for an unknown `norm`, TypeError for no string."""
+    if norm is not None and not isinstance(norm, str):
+        raise errors_spectral.norm_type(op, norm)
     if norm not in NORMS:
         raise errors_spectral.norm(op, norm)
     if norm == "ortho":
@@ -93,11 +102,25 @@ def _several(op: str, x: Tensor, s: Any, dim: Any, real_output: bool = False) ->
     return dims, tuple([_points(op, n) for n in points])
 
 
+def _seen(op: str, input: Any, n: Any, dim: Any, norm: Any) -> tuple[Any, Tensor | None]:
+    """A key for such a call, and its result where one like it was served before."""
+    if type(input) is not Tensor or type(dim) is not int:
+        return None, None
+    key = (op, input._key, n, dim, norm)
+    try:
+        return key, known(key, input)
+    except TypeError:  # something that is no number, which is refused elsewhere
+        return None, None
+
+
 def _forth(op: str, input: Any, n: Any, dim: Any, norm: Any, inverse: bool) -> Tensor:
-    x = _numbers(op, input)
+    key, made = _seen(op, input, n, dim, norm)
+    if made is not None:
+        return made
+    x = _complex(_numbers(op, input))
     dim, n = _one(op, x, n, dim)
-    x = resized(_complex(x), (dim,), (n,))
-    return complex_to_complex(x, (dim,), inverse, _factor(op, norm, n, inverse))
+    factor = _factor(op, norm, n, inverse)
+    return one_dim(x, dim, n, inverse, factor, None, key if x is input else None)
 
 
 @composed(namespace="fft", method=False)
@@ -123,30 +146,39 @@ def rfft(input: Tensor, n: int | None = None, dim: int = -1, norm: str | None = 
     """`fft` of real numbers: the first n // 2 + 1 of it, which the others mirror. RuntimeError for
     complex inputs.
     """
-    x = _numbers("rfft", input, True)
-    dim, n = _one("rfft", x, n, dim)
-    return real_to_complex(resized(x, (dim,), (n,)), (dim,), _factor("rfft", norm, n, False))
+    return _real("rfft", input, n, dim, norm, False)
 
 
-@composed(namespace="fft", method=False)
+def _real(op: str, input: Any, n: Any, dim: Any, norm: Any, inverse: bool) -> Tensor:
+    key, made = _seen(op, input, n, dim, norm)
+    if made is not None:
+        return made
+    x = _numbers(op, input, True)
+    dim, n = _one(op, x, n, dim)
+    x, factor = resized(x, (dim,), (n,)), _factor(op, norm, n, inverse)
+    return real_to_complex(x, (dim,), factor, inverse, key if x is input else None)
+
+
+@composed(namespace="fft", method=False, check=_real_out)
 def irfft(input: Tensor, n: int | None = None, dim: int = -1, norm: str | None = None) -> Tensor:
     """The inverse of `rfft`: `n` real numbers, without `n` twice as many as the input less 2."""
     return _half("irfft", input, n, dim, norm, True)
 
 
-@composed(namespace="fft", method=False)
+@composed(namespace="fft", method=False, check=_real_out)
 def hfft(input: Tensor, n: int | None = None, dim: int = -1, norm: str | None = None) -> Tensor:
     """The transform of what is one half of a Hermitian signal: `n` real numbers."""
     return _half("hfft", input, n, dim, norm, False)
 
 
 def _half(op: str, input: Any, n: Any, dim: Any, norm: Any, inverse: bool) -> Tensor:
-    x = _numbers(op, input)
+    key, made = _seen(op, input, n, dim, norm)
+    if made is not None:
+        return made
+    x = _complex(_numbers(op, input))
     dim, n = _real_points(op, x, n, dim)
-    x = resized(_complex(x), (dim,), (n // 2 + 1,))
-    if not inverse:
-        x = x.conj_physical()
-    return complex_to_real(x, (dim,), n, _factor(op, norm, n, inverse))
+    x, factor = resized(x, (dim,), (n // 2 + 1,)), _factor(op, norm, n, inverse)
+    return complex_to_real(x, (dim,), n, factor, inverse, key if x is input else None)
 
 
 @composed(namespace="fft", method=False)
@@ -154,10 +186,7 @@ def ihfft(input: Tensor, n: int | None = None, dim: int = -1, norm: str | None =
     """The inverse of `hfft`: one half of a Hermitian signal from real numbers. RuntimeError for
     complex inputs.
     """
-    x = _numbers("ihfft", input, True)
-    dim, n = _one("ihfft", x, n, dim)
-    made = real_to_complex(resized(x, (dim,), (n,)), (dim,), _factor("ihfft", norm, n, True))
-    return made.conj_physical()
+    return _real("ihfft", input, n, dim, norm, True)
 
 
 def _forth_n(op: str, input: Any, s: Any, dim: Any, norm: Any, inverse: bool) -> Tensor:
@@ -194,12 +223,7 @@ def _real_n(op: str, input: Any, s: Any, dim: Any, norm: Any, inverse: bool) -> 
     if not dims:
         raise errors_spectral.no_axis(op)
     x = resized(x, dims, points)
-    scale = _factor(op, norm, numel(points), inverse)
-    if not inverse:
-        return real_to_complex(x, dims, scale)
-    *others, last = dims
-    made = real_to_complex(x, (last,), 1.0 if others else scale).conj_physical()
-    return complex_to_complex(made, tuple(others), True, scale) if others else made
+    return real_to_complex(x, dims, _factor(op, norm, numel(points), inverse), inverse)
 
 
 @composed(namespace="fft", method=False)
@@ -227,12 +251,10 @@ def _half_n(op: str, input: Any, s: Any, dim: Any, norm: Any, inverse: bool) -> 
         raise errors_spectral.no_axis(op)
     n = points[-1]
     x = resized(_complex(x), dims, (*points[:-1], n // 2 + 1))
-    if not inverse and len(dims) == 1:
-        x = x.conj_physical()
     return complex_to_real(x, dims, n, _factor(op, norm, numel(points), inverse), inverse)
 
 
-@composed(namespace="fft", method=False)
+@composed(namespace="fft", method=False, check=_real_out)
 def irfftn(
     input: Tensor, s: int | Sequence[int] | None = None,
     dim: int | Sequence[int] | None = None, norm: str | None = None,
@@ -243,7 +265,7 @@ def irfftn(
     return _half_n("irfftn", input, s, dim, norm, True)
 
 
-@composed(namespace="fft", method=False)
+@composed(namespace="fft", method=False, check=_real_out)
 def hfftn(
     input: Tensor, s: int | Sequence[int] | None = None,
     dim: int | Sequence[int] | None = None, norm: str | None = None,
@@ -279,7 +301,7 @@ def rfft2(
     return _real_n("rfft2", input, s, dim, norm, False)
 
 
-@composed(namespace="fft", method=False)
+@composed(namespace="fft", method=False, check=_real_out)
 def irfft2(
     input: Tensor, s: int | Sequence[int] | None = None,
     dim: int | Sequence[int] | None = (-2, -1), norm: str | None = None,
@@ -288,7 +310,7 @@ def irfft2(
     return _half_n("irfft2", input, s, dim, norm, True)
 
 
-@composed(namespace="fft", method=False)
+@composed(namespace="fft", method=False, check=_real_out)
 def hfft2(
     input: Tensor, s: int | Sequence[int] | None = None,
     dim: int | Sequence[int] | None = (-2, -1), norm: str | None = None,

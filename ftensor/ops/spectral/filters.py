@@ -12,15 +12,17 @@ from ... import errors
 from ..._tensor import Tensor
 from ...dtypes import dtype, float64, result_type
 from ...errors import spectral as errors_spectral
+from ...execute.fft_plan import smooth
 from ...iterator.shape import normalize_dim
 from ...rows.catalogue import op
 from ..compose import f
 from . import design
 from .stft import overlapped
-from .transform import smooth
 
 # Numbers that one product of matrices filters at once.
 BLOCK = 64
+# Filters without feedback go by transforms from so many taps on.
+DIRECT_TAPS = 16
 
 
 def floating(name: str, *tensors: Any) -> list[Tensor]:
@@ -131,19 +133,28 @@ def lfilter(
     axis = normalize_dim(axis, x.ndim)
     rows = x.movedim(axis, -1)
     state = None if zi is None else zi.movedim(axis, -1)
-    made, end = recurrence(top, bottom, rows, state)
+    made, end = _filtered(top, bottom, rows, state)
     made = made.movedim(-1, axis)
     return made if zi is None else (made, end.movedim(-1, axis))
 
 
-def recurrence(b: Any, a: Any, x: Tensor, zi: Tensor | None) -> tuple[Tensor, Tensor]:
-    """The filter along the last dim, and the state at its end, by blocks of BLOCK numbers.
+def _filtered(b: Any, a: Any, x: Tensor, zi: Tensor | None) -> tuple[Tensor, Tensor]:
+    """The filter along the last dim, and the state at its end."""
+    order = max(len(a), len(b)) - 1
+    if order and x.numel() and not a[1:].any():
+        return _finite(np.pad(b / a[0], (0, order + 1 - len(b))), x, zi)
+    return recurrence(design.state_space(b, a), x, zi)
+
+
+def recurrence(system: Any, x: Tensor, zi: Tensor | None) -> tuple[Tensor, Tensor]:
+    """What `system` (`design.state_space`) gives along the last dim, and its state at the end, by
+    blocks of BLOCK numbers.
 
     A block's results and the state after it are sums of its numbers and of the state before it,
     with the same factors for each block; the states are found for all blocks in steps that double
     how many blocks they look back.
     """
-    step, into, out, direct = design.state_space(b, a)
+    step, into, out, direct = system
     n, order, batch = x._shape[-1], len(step), x._shape[:-1]
     of = _wide(x)
 
@@ -182,6 +193,25 @@ def recurrence(b: Any, a: Any, x: Tensor, zi: Tensor | None) -> tuple[Tensor, Te
     end = entering.narrow(1, count - 1, 1) @ like(powers[last].T) + tail
     result = result.reshape(*batch, count * BLOCK).narrow(-1, 0, n)
     return result.to(x._dtype).contiguous(), end.reshape(*batch, order).to(x._dtype)
+
+
+def _finite(taps: Any, x: Tensor, zi: Tensor | None) -> tuple[Tensor, Tensor]:
+    """As `recurrence`, of `taps` alone: the state at the end is what they make of zeros."""
+    of, n, order = _wide(x), x._shape[-1], len(taps) - 1
+    batch, kernel = x._shape[:-1], f.tensor(np.array(taps)).to(device=x.device)
+    wide = result_type(x, kernel) if np.iscomplexobj(taps) else of
+    rows = x.to(wide).reshape(-1, n)
+    if order < DIRECT_TAPS and not wide.is_complex:
+        padded = f["nn.functional.pad"](rows.unsqueeze(1), (order, order))
+        made = f["nn.functional.conv1d"](padded, kernel.to(wide).flip(0).reshape(1, 1, -1))
+    else:
+        made = _in_blocks(rows, kernel.to(wide).unsqueeze(0), 1)
+    made = made.reshape(*batch, n + order)
+    if zi is not None:
+        made.narrow(-1, 0, order).add_(zi.to(wide))
+    if not wide.is_complex or x._dtype.is_complex:
+        made = made.to(x._dtype)
+    return made.narrow(-1, 0, n).contiguous(), made.narrow(-1, n, order).contiguous()
 
 
 def _wide(x: Tensor) -> dtype:
@@ -224,16 +254,21 @@ def resample_poly(
         ends = f[{"mean": "mean", "minimum": "amin", "maximum": "amax"}[padtype]](rows, -1, True)
     rows = rows - ends
     n = rows._shape[-1]
-    stuffed = f.zeros((*rows._shape, up), dtype=x._dtype, device=x.device)
-    stuffed.select(-1, 0).copy_(rows)
-    stuffed = stuffed.reshape(-1, 1, n * up)
     count = -(-n * up // down)
-    # Result i is around element i * down of the filtered signal, from which its delay is taken.
-    right = max(0, (count - 1) * down + len(taps) - half - n * up)
-    padded = f["nn.functional.pad"](stuffed, (len(taps) - 1 - half, right))
-    kernel = f.tensor(taps[::-1] * up).to(device=x.device, dtype=x._dtype)
-    made = f["nn.functional.conv1d"](padded, kernel.reshape(1, 1, -1), None, down)
-    made = made.narrow(-1, 0, count).reshape(*rows._shape[:-1], count) + ends
+    # Result q * up + r is around place (q * up + r) * down of the signal with zeros in it, where
+    # element m stands at m * up: of each residue r the filter has other taps, and takes the signal
+    # itself in steps of `down`, beginning `first` elements from q * down.
+    first, last = -(-(half - len(taps) + 1) // up), ((up - 1) * down + half) // up
+    tap = np.arange(up)[:, None] * down + half - np.arange(first, last + 1) * up
+    inside = (tap >= 0) & (tap < len(taps))
+    phases = np.where(inside, taps[tap.clip(0, len(taps) - 1)] * up, 0)
+    groups = -(-count // up)
+    right = (groups - 1) * down + last + 1 - n
+    padded = f["nn.functional.pad"](rows.reshape(-1, 1, n), (-first, right))
+    kernel = f.tensor(phases).to(device=x.device, dtype=x._dtype).unsqueeze(1)
+    made = f["nn.functional.conv1d"](padded, kernel, None, down).transpose(1, 2)
+    made = made.reshape(-1, groups * up).narrow(-1, 0, count)
+    made = made.reshape(*rows._shape[:-1], count) + ends
     return made.movedim(-1, axis).contiguous()
 
 
@@ -253,7 +288,7 @@ def decimate(
         if zero_phase:
             made: Tensor = resample_poly(x, 1, q, axis, taps)
             return made
-        rows, _ = recurrence(taps, np.ones(1), x.movedim(axis, -1), None)
+        rows, _ = _filtered(taps, np.ones(1), x.movedim(axis, -1), None)
     elif ftype == "iir":
         sections = design.chebyshev(8 if n is None else n, 0.05, 0.8 / q)
         rows = x.movedim(axis, -1).to(_wide(x))
@@ -266,16 +301,13 @@ def decimate(
 
 def _sections(sections: Any, x: Tensor, start: Tensor | None) -> Tensor:
     """One filter after the other; `start` is the value at which they have settled before."""
-    gain = 1.0
-    for b, a in sections:
-        state = None
-        if start is not None:
-            step, into, _, _ = design.state_space(b, a)
-            settled = np.linalg.solve(np.eye(len(step)) - step, into) * gain
-            state = start * f.tensor(settled).to(device=x.device, dtype=x._dtype)
-            gain *= b.sum() / a.sum()
-        x, _ = recurrence(b, a, x, state)
-    return x
+    system = design.cascade(sections)
+    state = None
+    if start is not None:
+        step, into = system[:2]
+        settled = np.linalg.solve(np.eye(len(step)) - step, into)
+        state = start * f.tensor(settled).to(device=x.device, dtype=x._dtype)
+    return recurrence(system, x, state)[0]
 
 
 def _both_ways(sections: Any, x: Tensor) -> Tensor:

@@ -133,6 +133,7 @@ def _cosines(told: Told, M: Any, a: Sequence[float], sym: bool) -> Tensor:
 
 _window: dict[str, Any] = {
     "namespace": "signal.windows", "method": False, "without": ("pin_memory",),
+    "unserved": ValueError,
 }  # fmt: skip
 
 
@@ -245,5 +246,6 @@ def kaiser(told: Told, M: int, *, beta: float = 12.0, sym: bool = True) -> Tenso
     end = min(beta, -beta + (n - 1) * step)
     of: dict[str, Any] = {"dtype": told.dtype or get_default_dtype(), "device": told.device}
     k = f.linspace(-beta, end, n, **of)
-    made: Tensor = f.i0((beta * beta - k.square()).sqrt()) / f.i0(f.tensor(beta, **of))
+    # Rounded, the ends may lie beyond beta.
+    made: Tensor = f.i0((beta * beta - k.square()).clamp(min=0).sqrt()) / f.i0(f.tensor(beta, **of))
     return made

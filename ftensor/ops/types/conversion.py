@@ -99,6 +99,6 @@ for _name, _of in {
     "bool": dtypes.bool, "byte": dtypes.uint8, "char": dtypes.int8, "short": dtypes.int16,
     "int": dtypes.int32, "long": dtypes.int64, "half": dtypes.float16,
     "bfloat16": dtypes.bfloat16, "float": dtypes.float32, "double": dtypes.float64,
-    "cfloat": dtypes.complex64, "cdouble": dtypes.complex128,
+    "chalf": dtypes.complex32, "cfloat": dtypes.complex64, "cdouble": dtypes.complex128,
 }.items():  # fmt: skip
     _conversion(_name, _of)

@@ -50,7 +50,7 @@ def contiguous(input: Tensor, memory_format: memory_format = contiguous_format) 
     return clone(input, memory_format=memory_format)
 
 
-@op(function=False)
+@op()
 def fill_(input: Tensor, value: Any) -> Tensor:
     """Write a number (or a 0-d tensor's value) into every element.
 

@@ -21,7 +21,10 @@ if TYPE_CHECKING:
 
 # torch's names of tensor types, in Tensor.type().
 _NAMES = {
-    dtypes.bool: "Bool", dtypes.uint8: "Byte", dtypes.int8: "Char", dtypes.int16: "Short",
+    dtypes.bool: "Bool", dtypes.uint8: "Byte", dtypes.uint16: "UInt16", dtypes.uint32: "UInt32",
+    dtypes.uint64: "UInt64", dtypes.int8: "Char", dtypes.int16: "Short",
+    dtypes.float8_e4m3fn: "Float8_e4m3fn", dtypes.float8_e5m2: "Float8_e5m2",
+    dtypes.complex32: "ComplexHalf",
     dtypes.int32: "Int", dtypes.int64: "Long", dtypes.float16: "Half",
     dtypes.bfloat16: "BFloat16", dtypes.float32: "Float", dtypes.float64: "Double",
     dtypes.complex64: "ComplexFloat", dtypes.complex128: "ComplexDouble",
@@ -46,6 +49,18 @@ def is_tensor(obj: Any) -> bool:
 def numel(input: Tensor) -> int:
     """The number of elements."""
     return _checked(input, "numel").numel()
+
+
+@op(method=False)
+def get_device(input: Tensor) -> int:
+    """The number of the tensor's fpga; -1 on the host."""
+    return _checked(input, "get_device").get_device()
+
+
+@op(method=False)
+def is_inference(input: Tensor) -> bool:
+    """False: no tensor is made for inference alone, where none records gradients."""
+    return _checked(input, "is_inference").is_inference()
 
 
 @op(method=False)
@@ -171,12 +186,12 @@ def type(
         return converted(input, dtype, where)
     word: Any = dtype
     if isinstance(word, builtins.type):
-        raise errors_creation.bad_type_name(word)
+        raise errors_creation.bad_type_name(word, dtypes.meant_by(word))
     if not isinstance(word, str):
         raise errors_creation.bad_type(word)
     package, _, name = word.rpartition(".")
     if package not in ("ftensor", "ftensor.fpga") or name not in _DTYPES:
-        raise errors_creation.bad_type_name(word)
+        raise errors_creation.bad_type_name(word, dtypes.meant_by(word))
     if (package == "ftensor") != (where.type == "cpu"):
         where = CPU if package == "ftensor" else resolve("fpga")
     return converted(input, _DTYPES[name], where)
@@ -187,12 +202,6 @@ def type_as(input: Tensor, other: Tensor) -> Tensor:
     """The tensor in `other`'s dtype, on its device."""
     like = _checked(other, "type_as")
     return converted(input, like._dtype, like._storage.device)
-
-
-@op(function=False)
-def chalf(input: Tensor, memory_format: memory_format = preserve_format) -> Tensor:
-    """NotImplementedError, since there is no complex dtype of float16 pairs."""
-    raise errors_creation.no_complex_half()
 
 
 @op()

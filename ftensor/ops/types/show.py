@@ -7,6 +7,7 @@ import numpy as np
 from ..._device import current_device
 from ..._printing import needs_summary, summary_blocks, tensor_str
 from ..._tensor import MOST_NUMPY_DIMS, Tensor, method
+from ...encoding import widened
 from ..view.basic_index import basic_index
 
 
@@ -27,7 +28,7 @@ def show(t: Tensor) -> str:
             tuple([whole[d] for d in kept]), tuple([t._strides[d] for d in kept]), t._offset
         )
     shape, blocks = summary_blocks(t._shape)
-    small = np.empty(shape, np.float32 if t._dtype.name == "bfloat16" else t._dtype.numpy)
+    small = np.empty(shape, widened(np.empty(0, t._dtype.numpy), t._dtype).dtype)
     for source, target in blocks:
         part = t._view(*basic_index(t._shape, t._strides, t._offset, source))
         small[target] = part._host_values()

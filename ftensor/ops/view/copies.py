@@ -18,6 +18,10 @@ VIEWS = (
 )
 
 
+# Of these forms torch has a method for one.
+METHODS = ("narrow_copy",)
+
+
 def copying(name: str, view: Callable[..., Any]) -> Callable[..., Any]:
     """A function that gives copies of what a view shows, or writes them to `out`."""
 
@@ -46,4 +50,4 @@ for _view in VIEWS.split():
     _listed = list(_shown.parameters.values())
     _call.__signature__ = _shown.replace(parameters=[*_listed, _out])  # type: ignore[attr-defined]
     _call.__doc__ = f"`{_view}`, copied into memory of its own or into `out`."
-    describe(_call, register(Entry(_name, _call, method=False)).forms)
+    describe(_call, register(Entry(_name, _call, method=_name in METHODS)).forms)

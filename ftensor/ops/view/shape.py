@@ -14,6 +14,7 @@ from ...iterator.stride import contiguous_strides, view_strides
 from ...ops.types.copy import contiguous
 from ...rows.catalogue import op
 from ...rows.spelling import MISSING
+from ..user_values import as_dtype
 from . import layout as view_math
 from .arguments import as_int, int_list, ints, layout, set_layout, with_layout
 
@@ -32,6 +33,8 @@ def view(input: Tensor, size: Any = MISSING, *more: int, dtype: Any = MISSING) -
         return with_layout(input, found)
     if dtype is not MISSING or size is MISSING:
         raise errors_view.reinterpret_as_what((size, dtype) if dtype is not MISSING else ())
+    if isinstance(size, (str, type)) or dtypes.meant_by(size) is not None:
+        size = as_dtype("view", size)
     if not isinstance(size, dtypes.dtype):
         found = view_math.view(*layout(input, "view"), ints(size, more, "view", "size"))
         return with_layout(input, found)

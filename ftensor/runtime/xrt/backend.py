@@ -233,6 +233,7 @@ class XrtBackend(OpenCLBackend):
             if handle.cl is None:
                 handle.write_host(byte_offset, data)
                 return
+            handle.awaited_by(stream.queue)
             event = self._write(stream, handle, byte_offset, data.copy() if small else data)
             handle.bank, handle.defined = handle.home, True
         if not small:
@@ -246,6 +247,7 @@ class XrtBackend(OpenCLBackend):
             if handle.cl is None:
                 data[:] = 0 if handle.host is None else handle.host[byte_offset:][: data.size]
                 return
+            handle.awaited_by(stream.queue)
             event = self._read(stream, handle.cl, byte_offset, data)
         event.wait()
 

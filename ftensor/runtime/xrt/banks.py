@@ -18,6 +18,7 @@ from ..storage import Storage
 if TYPE_CHECKING:
     from ..stream import Stream
     from .backend import XrtBackend
+    from .queue import Marker, XrtQueue
 
 
 class BankedBuffer:
@@ -27,9 +28,11 @@ class BankedBuffer:
     takes it, and what the host writes by then waits in `host`: with several banks XRT can't place
     it. `bank` is the bank in which defined bytes lie, `defined` says whether the bytes mean
     anything. Ops keep this object, so the driver's buffer behind it can be exchanged.
+    `arrival` is where the bytes are sent to the bank: a queue, and the point in it. For whoever
+    uses the tensor they were there all along, so other queues wait for that by themselves.
     """
 
-    __slots__ = ("bank", "cl", "defined", "home", "host", "nbytes", "stream")
+    __slots__ = ("arrival", "bank", "cl", "defined", "home", "host", "nbytes", "stream")
 
     def __init__(self, nbytes: int) -> None:
         self.nbytes = nbytes
@@ -38,12 +41,13 @@ class BankedBuffer:
         self.bank: str | None = None
         self.host: np.ndarray | None = None
         self.defined = False
+        self.arrival: tuple[XrtQueue, Marker] | None = None
         # The stream that the storage was taken on. Weak, as the stream's free list leads here.
         self.stream: weakref.ref[Stream] | None = None
 
     def taken(self, stream: Stream) -> None:
         """A storage was made of it: the bytes mean nothing yet."""
-        self.bank, self.host, self.defined = None, None, False
+        self.bank, self.host, self.defined, self.arrival = None, None, False, None
         self.stream = weakref.ref(stream)
 
     def write_host(self, offset: int, data: np.ndarray) -> None:
@@ -55,9 +59,18 @@ class BankedBuffer:
 
     def leave_device(self, host: np.ndarray | None) -> None:
         """Give up the driver's buffer; its bytes, if they mean anything, wait on the host."""
-        self.cl = self.home = self.bank = None
+        self.cl = self.home = self.bank = self.arrival = None
         if host is not None:
             self.host = host
+
+    def awaited_by(self, queue: XrtQueue) -> None:
+        """Let the next command of a queue wait until the bytes are in the bank."""
+        if self.arrival is not None:
+            sender, marker = self.arrival
+            if marker.ended is not None:
+                self.arrival = None
+            elif sender is not queue:
+                queue.wait_for(marker)
 
     def swap(self, other: BankedBuffer) -> None:
         """Exchange the driver's buffers."""
@@ -154,6 +167,7 @@ def place(
         if port[2] or (handle.bank == port[1] and not before[2]):
             wanted[id(handle)] = port
     for handle in handles:
+        handle.awaited_by(stream.queue)
         number, bank, _ = wanted[id(handle)]
         if handle.bank != bank:
             _settle(backend, stream, kernel, handle, number, bank)
@@ -192,11 +206,16 @@ def _settle(
         handle.home = bank
     handle.bank = bank
     if source is not None:
+        for other_stream in backend.all_streams():  # which may be using the bytes where they were
+            if other_stream is not stream:
+                stream.wait_stream(other_stream)
         backend.copy_between_banks(stream, source, handle)
+        handle.arrival = stream.queue, stream.queue.marker()
         home = handle.stream() if handle.stream else None
         if home is not None:
             home.wait_stream(stream)  # the copy's source is free there now
     elif handle.host is not None:
         backend.send(stream, handle, handle.host)
+        handle.arrival = stream.queue, stream.queue.marker()
         handle.host = None
     handle.defined = True

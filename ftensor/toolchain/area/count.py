@@ -142,7 +142,9 @@ class Counting:
             counts[word] += times * trips
 
     def _trips(self, first: Tree, condition: Tree, step: Tree, names: dict[str, Value]) -> int:
-        """How often a loop's body stands there, unrolled."""
+        """How often a loop's body stands there, unrolled; one that turns as often as its values ask
+        for, up to any number, stays a loop: once.
+        """
         k = self._value(first[3], names, Counter()).known
         by = {"++": 1, "--": -1}.get(step[1][1]) if step[0] == "do" else None
         if k is None or by is None:
@@ -158,7 +160,7 @@ class Counting:
             if not going:
                 return trips
             k, trips = k + by, trips + 1
-        raise ValueError("a loop turns too often to be unrolled")
+        return 1
 
     # Expressions
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import cache
 
 from ...dtypes import dtype
-from ...kernels.source import kernel_file, settings
+from ...kernels.source import HELPERS, kernel_file, settings
 from ..vitis.text import Word, expand
 from ..vitis.words import words
 from .count import Counting, constant
@@ -16,10 +16,7 @@ from .statements import Function, functions
 from .text import Reader, tokens
 
 # All that a function unit may call. Each knows by its #if what of it a compute type has.
-FILES = (
-    "vitis/words.h", "convert.h", "math.h", "complex.h", "binary.h", "special.h", "bessel.h",
-    "position.h", "random.h",
-)  # fmt: skip
+FILES = ("vitis/words.h", "convert.h", "math.h", "complex.h", *HELPERS.values())
 _DEFINE = re.compile(r"#\s*define\s+(\w+)(\(([^)]*)\))?[ \t]*(.*)")
 
 

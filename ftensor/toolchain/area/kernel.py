@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from functools import cache
 from math import ceil
 
+from ...kernels.skeleton import skeleton_of
 from ...kernels.work import Memory
 from ..group import Group, arguments
 from ..vitis import interface, member, reduce
@@ -67,11 +68,13 @@ def area(group: Group) -> Area:
         found = _between(takes(counts)) * times
         ops[name] = ops.get(name, NONE) + found
     key = group.members[0]
-    most = max(
-        (dict(group.kind.operators(m)) for m in group.members), key=lambda c: sum(c.values())
-    )
-    held = [group.kind.memories(m, group.structure) for m in group.members]
+    # Members behind an opcode share a skeleton's operators; bodies have each their own.
+    counted = [Counts(dict(skeleton_of(m).operators(m))) for m in group.bodies or group.members]
+    own = sum(counted, Counts()) if group.joint else max(counted, key=lambda c: c.total())
+    held = [skeleton_of(m).memories(m, group.structure) for m in group.bodies or group.members]
     memories = max(held, key=lambda found: sum(m.words * m.bits * m.copies for m in found))
+    if group.joint:
+        memories = [m for found in held for m in found]
     bundles = interface.bundles(group)
     if interface.structure(group) == "dataflow":
         memories = [*memories, *(Memory(FIFO_DEPTH, b.bits) for b in bundles)]
@@ -80,7 +83,7 @@ def area(group: Group) -> Area:
         group.units,
         key.lanes,
         tuple(sorted(ops.items(), key=lambda one: -one[1].lut)),
-        _between(takes(Counts(most))),
+        _between(takes(own)),
         sum((_port(b) for b in bundles), NONE),
         sum((_memory(m) for m in memories), NONE),
         KERNEL + ARGUMENT * len(arguments(group)),

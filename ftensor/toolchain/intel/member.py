@@ -86,10 +86,7 @@ def _helpers(keys: Sequence[KernelKey]) -> list[str]:
     dropped = [bits for key in keys for bits in source.dropped_bits(key)][:1]
     lines += [f"#define FT_DROPPED_BITS {bits}" for bits in dropped]
     wanted = {name: None for key in keys for name in source.helper_files(key)}
-    order = (
-        "math.h", "complex.h", "binary.h", "special.h", "bessel.h", "locate.h", "position.h",
-        "random.h",
-    )  # fmt: skip
+    order = ("math.h", "complex.h", "locate.h", *source.HELPERS.values())
     return lines + [source.kernel_file(n) for n in order if n == "math.h" or n in wanted]
 
 

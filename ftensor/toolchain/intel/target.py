@@ -28,6 +28,7 @@ class _Intel:
 
     target: str
     suffix = ".aocx"
+    joint = False  # a board takes as many kernels as fit
     clock_mhz: float | None = None  # aoc takes the fastest one that the routed design meets
 
     def sources(self, groups: Sequence[Group], folders: Workspace) -> list[Source]:

@@ -12,6 +12,7 @@ from ...errors import inventory as errors
 from ...kernels.hls_path import hls_root
 from ...kernels.key import KernelKey, Key
 from ...kernels.skeleton import skeleton_of
+from .. import joint as joints
 from ..group import Group
 from ..grouping import MOST_UNITS, bundles, free_name, suffix
 from .choose import chosen
@@ -101,9 +102,10 @@ def _import(name: str, table: Table) -> None:
         sys.path.remove(folder)
 
 
-def expand(inventory: Inventory) -> tuple[Group, ...]:
+def expand(inventory: Inventory, joint: bool = True) -> tuple[Group, ...]:
     """The kernels of the image, in a fixed order: the same inventory gives the same ones.
 
+    `joint`: for XRT, where kernels with parameter lists of their own share ports, too.
     InventoryError for what can't be had, and for more compute units than XRT takes.
     """
     taken: set[Key] = set()
@@ -116,26 +118,32 @@ def expand(inventory: Inventory) -> tuple[Group, ...]:
                 mine[key] = None
     groups: list[Group] = []
     for (prefix, named, form), members in shared.items():
-        found = parts(list(members), form.grouping)
-        for part, together in found:
+        found = parts(list(members), form.grouping, joint)
+        for part, same in found:
             name = prefix if named and len(found) == 1 else f"{prefix}_{part}"
-            first = together[0]
+            first = same[0]
             structure = skeleton_of(first).structure(first.lanes, form.structure)
             name = free_name(name, [g.name for g in groups])
-            groups.append(Group(name, together, structure, form.units, form.banks))
+            groups.append(Group(name, same, structure, form.units, form.banks))
     units = sum(g.units for g in groups)
-    if units > MOST_UNITS:
+    if joint and units > MOST_UNITS:
         raise errors.too_many_units(inventory.path, units, MOST_UNITS)
     return tuple(groups)
 
 
-def parts(members: list[Key], grouping: str) -> list[tuple[str, tuple[Key, ...]]]:
+def parts(
+    members: list[Key], grouping: str, joint: bool = True
+) -> list[tuple[str, tuple[Key, ...]]]:
     """Members as kernels, "single" or "shared": what tells each apart, and its members."""
-    single: list[tuple[str, tuple[Key, ...]]] = [
-        (skeleton_of(key).suffix(key), (key,)) for key in members
-    ]
     if grouping == "single":
-        return single
+        return [_alone(key) for key in members]
     shared = [key for key in members if isinstance(key, KernelKey)]
+    own = [key for key in members if not isinstance(key, KernelKey)]
     joined = [(suffix(b), tuple[Key, ...](b.members)) for b in bundles(shared)]
-    return joined + [part for part in single if not isinstance(part[1][0], KernelKey)]
+    if not joint:
+        return joined + [_alone(key) for key in own]
+    return joined + [(joints.name(found), found) for found in joints.families(own)]
+
+
+def _alone(key: Key) -> tuple[str, tuple[Key, ...]]:
+    return skeleton_of(key).suffix(key), (key,)

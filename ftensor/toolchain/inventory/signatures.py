@@ -11,7 +11,7 @@ from ..._tensor import Tensor
 from ...dtypes import dtype
 from ...rows.op import Op, Promote, Reduce, dtypes_through
 
-BY_NAME = {d.name: d for d in dtypes.ALL}
+BY_NAME = {d.name: d for d in dtypes.FULL}
 NUMBER = "number"
 
 
@@ -91,6 +91,8 @@ def accepts(op: Op, signature: Signature, common: dtype) -> bool:
     if any(signature.ins[k] is None for k in op.tensors):
         return False
     written = signature.outs[0]
+    if written.bare:  # no image holds kernels of such dtypes
+        return False
     result = dtypes_through(op.promote, common)[1]
     if not op.any_out and not dtypes.can_cast(result, written):
         return False

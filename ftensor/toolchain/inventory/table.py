@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from ...dtypes import ALL, dtype
+from ...dtypes import FULL, dtype
 from ...errors import inventory as errors
 from ...kernels.skeleton import options
 from ...kernels.skeleton import words as skeleton_words
@@ -280,7 +280,7 @@ def _results(table: Table) -> tuple[dtype | None, ...]:
 
 
 def _named(word: str) -> list[dtype]:
-    return [d for d in ALL if d.kind in KINDS[word]] if word in KINDS else [BY_NAME[word]]
+    return [d for d in FULL if d.kind in KINDS[word]] if word in KINDS else [BY_NAME[word]]
 
 
 def _dtypes(

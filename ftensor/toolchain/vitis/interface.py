@@ -4,16 +4,15 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from ...kernels.ctype import width
 from ...kernels.ports import LATENCY, requests
 from ...table import counted
 from ..group import Group, arguments
-from .words import describe, element
+from ..joint import hardware
+from .words import describe
 
 # The few numbers of a geometry are read once: two bursts of 256 bytes.
 GEOMETRY_BURST, GEOMETRY_OUTSTANDING = 256, 2
-WIDTHS = {"uint8_t": 1, "uchar": 1, "char": 1, "uint16_t": 2, "ushort": 2, "short": 2, "int": 4,
-          "float": 4, "uint32_t": 4, "long": 8, "double": 8, "uint64_t": 8, "ft_cfloat": 8,
-          "ft_cdouble": 16, "ft_word128": 16}  # fmt: skip
 
 
 def title(group: Group) -> list[str]:
@@ -30,7 +29,12 @@ def title(group: Group) -> list[str]:
     for opcode, key in enumerate(group.keys):
         lines += [f"// opcode {opcode}: {describe(key)}", f"//   {'; '.join(key.body)}"]
         lines.append(f"//   serves {key.entry}")
-    return lines if group.keys else [*lines, f"//   serves {group.members[0].entry}"]
+    if not group.keys:
+        for opcode, of in enumerate(group.bodies):
+            serves = [m.entry for m in group.members if hardware(m) == of]
+            lines += [f"// opcode {opcode}:"] if group.joint else []
+            lines += [f"//   serves {entry}" for entry in serves]
+    return lines
 
 
 def structure(group: Group) -> str:
@@ -50,15 +54,6 @@ def parameter_list(group: Group) -> str:
             lines.append((kind, []))
         lines[-1][1].append(f"{c}{a.name}" if c.endswith("*") else f"{c} {a.name}")
     return ",\n    ".join(", ".join(names) for _, names in lines)
-
-
-def width(c: str) -> int:
-    """Bytes of one access of a pointer of C type `c`."""
-    of = c.removeprefix("const ").removesuffix("*").strip()
-    if of.startswith("hls::vector<"):
-        word, lanes = of.removeprefix("hls::vector<").removesuffix(">").split(",")
-        return WIDTHS[element(word)] * int(lanes)
-    return WIDTHS[element(of)]
 
 
 class Bundle(NamedTuple):

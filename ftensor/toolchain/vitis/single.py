@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import re
+import textwrap
 from pathlib import Path
 
-from ..group import Group
+from ...kernels.key import Key
+from ...kernels.skeleton import skeleton_of
+from ..group import Group, launch_parameters
 from .interface import interfaces, parameter_list, title
-from .text import Word, expand, fill
+from .text import Word, expand, fill, indented
+from .words import scalar
 
 # The words of the skeleton's own lines; those of the helpers stay macros.
 _WORDS: dict[str, Word] = {
@@ -17,6 +21,10 @@ _WORDS: dict[str, Word] = {
     "FT_UNROLL": "",
     "FT_LOOP": lambda name: f"{name}:",
     "FT_PIPELINE": "#pragma HLS PIPELINE II=1",
+    "FT_BANKS": lambda name, dim: (
+        f"#pragma HLS ARRAY_PARTITION variable={name} dim={dim.strip()} complete"
+    ),
+    "FT_APART_OF": lambda name: f"#pragma HLS DEPENDENCE variable={name} inter false",
     "FT_EACH_LANE": "for (int ft_lane = 0; ft_lane < FT_LANES; ft_lane++)",
     "FT_LANE": lambda v: f"{v}[ft_lane]",
     "FT_FOR_SLAB": lambda i, n: (
@@ -32,21 +40,18 @@ _NOT_HERE = ("FT_NAME", "FT_N", "FT_GRID_STRIDE")
 
 
 def source(group: Group) -> str:
-    """The text of a group with a single member that knows no opcode."""
-    key, skeleton = group.members[0], group.kind
-    lines = skeleton.settings(key, float64=True, grid="slab")
-    lines = [line for line in lines if line.split()[1] not in _NOT_HERE]
-    helpers = ("dialect/vitis.h", *skeleton.helpers(key))
-    if "gemm.h" in helpers:
-        lines.append("#define FT_APART 1")
+    """The text of a group whose skeleton has a parameter list of its own."""
+    if group.joint:
+        return _joint(group)
+    key, skeleton = group.bodies[0], group.kind
     head: dict[str, str | list[str]] = {
         "title": title(group),
-        "settings": [re.sub(r"\bft_half\b", "uint16_t", line) for line in lines],
-        "includes": [f'#include "ftensor/{name}"' for name in helpers],
+        "settings": _settings(key),
+        "includes": [_include(name) for name in ("dialect/vitis.h", *skeleton.helpers(key))],
     }
     text = skeleton.text()
     if not skeleton.template:
-        return fill("fixed.cpp", head | {"body": _body(group, text)})
+        return fill("fixed.cpp", head | {"body": _kernel(group, text)})
     geometry = re.findall(r"// Geometry g.*\n(?://  .*\n)*", text)[0].rstrip()
     return fill(
         str((skeleton.folder or Path()) / skeleton.template),
@@ -61,15 +66,82 @@ def source(group: Group) -> str:
     )
 
 
-def _body(group: Group, text: str) -> list[str]:
-    """The skeleton as HLS C++: its words replaced, the interface spelt out."""
+def _joint(group: Group) -> str:
+    """Several bodies, each with its settings in a namespace of its own, behind an opcode."""
+    lines, calls = [], []
+    for key in group.bodies:
+        skeleton = skeleton_of(key)
+        space, settings, text = skeleton.suffix(key), _settings(key), skeleton.text()
+        files = ["vitis/compute.h", "dialect/vitis.h", *skeleton.helpers(key)]
+        before, body = _parts(text)
+        names = [line.split()[1].partition("(")[0] for line in settings]
+        names += re.findall(r"^ *# *define (\w+)", text, re.M)
+        own = [f"{c}{name}" for _, c, name in [*launch_parameters(key), *_UNITS]]
+        lines += [
+            f"// {space}", *settings, f"namespace {space} {{", *map(_include, files), *before,
+            "static void body(", *_wrapped(f"    {', '.join(own)})"), *body, "}",
+            *(f"#undef {n}" for n in dict.fromkeys(names)), _include("vitis/end_member.h"), "",
+        ]  # fmt: skip
+        calls.append(f"{space}::body({', '.join(_passed(group, key))});")
+    last = len(calls) - 1
+    cases = [line for k in range(last) for line in _wrapped(f"case {k}: {calls[k]} break;")]
+    kernel = [
+        f'extern "C" void {group.name}(', f"    {parameter_list(group)})", "{", *interfaces(group),
+        *indented(["switch (opcode) {", *cases, *_wrapped(f"default: {calls[last]}"), "}"]),
+        "}",
+    ]  # fmt: skip
+    head = {"title": title(group), "settings": "", "includes": _include("vitis/words.h")}
+    return fill("fixed.cpp", {**head, "body": [*lines, *kernel]})
+
+
+_UNITS = (("int", "int ", "ft_unit"), ("int", "int ", "ft_units"))
+
+
+def _passed(group: Group, key: Key) -> list[str]:
+    """What a body is passed: arguments of the kernel as what they are to it."""
+    given = {a.name: a for a in group.arguments}
+    found = []
+    for what, c, name in launch_parameters(key):
+        if given[name].c == c.strip():
+            found.append(name)
+        elif what == "*":
+            found.append(f"({c.strip()}){name}")
+        else:
+            found.append(scalar(name, what))
+    return [*found, "ft_unit", "ft_units"]
+
+
+def _settings(key: Key) -> list[str]:
+    """What a body is told."""
+    skeleton = skeleton_of(key)
+    lines = skeleton.settings(key, float64=True, grid="slab")
+    lines = [line for line in lines if line.split()[1] not in _NOT_HERE]
+    if {"gemm.h", "element.h"} & set(skeleton.helpers(key)):
+        lines.append("#define FT_APART 1")
+    return [re.sub(r"\bft_half\b", "uint16_t", line) for line in lines]
+
+
+def _wrapped(text: str) -> list[str]:
+    text = text.replace("ft_half", "uint16_t")
+    return textwrap.wrap(text, 94, subsequent_indent="    ", break_long_words=False)
+
+
+def _include(name: str) -> str:
+    return f'#include "ftensor/{name}"'
+
+
+def _parts(text: str) -> tuple[list[str], list[str]]:
+    """What stands before a skeleton's kernel, and its body, as HLS C++ without its ports."""
     before, kernel = text.split("FT_KERNEL void FT_NAME(", 1)
-    body = kernel[kernel.index("\n{\n") + 1 :]
-    lines = _lines(before)
-    lines += [f'extern "C" void {group.name}(', f"    {parameter_list(group)})"]
-    opening, *rest = _lines(body)
-    lines += [opening, *interfaces(group)]
-    return lines + [line for line in rest if not line.lstrip().startswith("FT_PORT(")]
+    body = _lines(kernel[kernel.index("\n{\n") + 1 :])
+    return _lines(before), [line for line in body if not line.lstrip().startswith("FT_PORT(")]
+
+
+def _kernel(group: Group, text: str) -> list[str]:
+    """The skeleton as HLS C++: its words replaced, the interface spelt out."""
+    before, (opening, *rest) = _parts(text)
+    head = [f'extern "C" void {group.name}(', f"    {parameter_list(group)})"]
+    return [*before, *head, opening, *interfaces(group), *rest]
 
 
 def _lines(text: str) -> list[str]:

@@ -28,6 +28,7 @@ class Vitis:
 
     suffix = ".xclbin"
     memory = 6 << 30
+    joint = True
 
     def __init__(
         self, target: str, platform: str, clock_mhz: float | None = None, dry: bool = False

@@ -84,7 +84,7 @@ def turned(group: Group) -> list[str]:
     given += [f"{first}_offset + (long)begin * {strides[first]}", *strides.values()]
     return [
         "// Short rows at one distance from each other take turns.",
-        "const int limit = VECTORS > 1 ? VECTORS * LANES : g[5];",
+        "const int limit = VECTORS > 1 ? g[5] / 2 : g[5];",
         "if (g[0] == 1 && g[1] == 0 && g[2] == 1 && g[6] == 1 && g[4] > 0 && g[4] <= limit) {",
         "    const int begin = ft_slab(g[3], ft_unit, ft_units);",
         "    const int rows = ft_slab(g[3], ft_unit + 1, ft_units) - begin;",

@@ -101,16 +101,7 @@ def opening(space: str, keys: Sequence[KernelKey]) -> list[str]:
         helpers.append("complex")
     if "ftb_" in text or "ftr_" in text:
         lines.append(f"#define FT_DROPPED_BITS {max(dropped_bits(key) for key in keys)}")
-    if "ftb_" in text:
-        helpers.append("binary")
-    if "ftx_" in text:
-        helpers.append("special")
-    if "ftk_" in text:
-        helpers.append("bessel")
-    if "FT_POSITION" in text:
-        helpers.append("position")
-    if "ftr_" in text:
-        helpers.append("random")
+    helpers += [name[:-2] for prefix, name in source.HELPERS.items() if prefix in text]
     return [*lines, f"namespace {space} {{", *(f'#include "ftensor/{h}.h"' for h in helpers)]
 
 
@@ -127,10 +118,16 @@ def value_lines(key: KernelKey, wanted: str) -> tuple[list[str], list[str]]:
     for i, (name, c) in enumerate(values(key)):
         if f"{name}" not in identifiers(wanted):
             continue
-        bits = {"float": f"ft_bits<float>((int)value{i})", "double": f"ft_bits<double>(value{i})"}
-        lines.append(f"const {c} {name} = {bits.get(c, f'({c})value{i}')};")
+        lines.append(f"const {c} {name} = {scalar(f'value{i}', c)};")
         slots_.append(f"value{i}")
     return lines, slots_
+
+
+def scalar(bits: str, c: str) -> str:
+    """A number of C type `c` that comes as the 64 bits of a `long`."""
+    if c == "float":
+        return f"ft_bits<float>((int){bits})"
+    return f"ft_bits<double>({bits})" if c == "double" else f"({c}){bits}"
 
 
 def port_words(group: Group) -> dict[str, str]:

@@ -42,6 +42,7 @@ class Direct(Gemm):
     """A tile of a few rows and one vector for each item."""
 
     name = "gemm_direct"
+    together = "gemm_direct"  # real and complex numbers
     part = DIRECT
     operands_in_order = ("out", "a", "b", "added")
     offsets = operands_in_order

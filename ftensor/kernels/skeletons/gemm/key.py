@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import ceil
 from typing import NamedTuple
 
@@ -137,6 +137,10 @@ class Gemm(Skeleton[GemmKey]):
     def lines(self, key: GemmKey) -> tuple[str, ...]:
         """The dtype, and which of the two ways."""
         return table_lines(self.word, f'dtypes = ["{key.dtype.name}"]', f'parts = ["{self.part}"]')
+
+    def hardware(self, key: GemmKey) -> GemmKey:
+        """Products are rounded in a core of their own in either case (FT_APART)."""
+        return replace(key, fused=True)
 
     def suffix(self, key: GemmKey) -> str:
         """By its dtype, and how it rounds."""

@@ -1,0 +1,63 @@
+"""Fourier transforms on an image's kernel for rows of powers of two."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from .._tensor import Tensor
+from ..dtypes import dtype
+from ..iterator.plan import coalesce
+from ..iterator.shape import numel
+from ..kernels.skeletons.fft import SCALE, SWAP_IN, SWAP_OUT
+from ..kernels.skeletons.fft_stream import MOST_POINTS, FftStreamGeometry, FftStreamKey
+from ..runtime.program import kernel
+from .fft_tables import unit_roots
+from .launch import Launch, Output, Step, geometry_storage
+
+if TYPE_CHECKING:
+    from ..runtime.backend import Backend
+
+
+def stream_key(backend: Backend, of: dtype, n: int) -> FftStreamKey | None:
+    """The shortest kernel of the device's images for rows of n numbers; None where there is none,
+    and on devices that compile what they need."""
+    if backend.images is None or n < 2 or n & (n - 1):
+        return None
+    while n <= MOST_POINTS:
+        key = FftStreamKey(of, max(n, 8))
+        if backend.images.holds(key.entry):
+            return key
+        n *= 2
+    return None
+
+
+def prepare(
+    key: FftStreamKey, x: Tensor, dim: int, inverse: bool, scale: float, output: Output
+) -> Launch | None:
+    """The launch for transforms of all of `dim`; None where the other dims are not one in memory,
+    on both sides."""
+    backend, n = x._storage.backend, x._shape[dim]
+    rest = [d for d in range(x.ndim) if d != dim and x._shape[d] > 1]
+    read, written = (tuple([s[d] for d in rest]) for s in (x._strides, output.strides))
+    shape = tuple([x._shape[d] for d in rest])
+    shape, (read, written) = coalesce(shape, (read, written), range(len(shape)))
+    if len(shape) > 1:
+        return None
+    rows = numel(shape)
+    geometry = FftStreamGeometry(
+        rows, n.bit_length() - 1, SCALE | (SWAP_IN | SWAP_OUT if inverse else 0),
+        (x._strides[dim], read[0] if rows > 1 else 0),
+        (output.strides[dim], written[0] if rows > 1 else 0),
+    ).pack()  # fmt: skip
+    run, units = kernel(backend, key), max(1, min(backend.units, rows))
+    table = geometry_storage(backend, geometry, np.int64)
+    step = Step(key, run, units, (0, 1, 2), (0, 1), geometry=geometry, table=table)
+    points = key.points
+
+    def roots() -> np.ndarray[tuple[int, ...], np.dtype[np.float64]]:
+        return unit_roots(np.arange(points // 2), points).view(np.float64)
+
+    told = (f"stream {points}", roots, (scale,))
+    return Launch((step,), 3, (output,), told, (x._dtype.to_real(),))

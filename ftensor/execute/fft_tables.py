@@ -1,0 +1,115 @@
+"""Tables that Fourier transforms read: roots of unity of passes, between them, and of chirps."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from ..kernels.skeletons.fft import RADICES
+
+Arrays = np.ndarray[Any, Any]
+
+
+@dataclass
+class Tables:
+    """Tables one after another, by name; each begins on a vector's alignment."""
+
+    lanes: int
+    names: list[tuple[Any, ...]] = field(default_factory=list)
+    places: dict[tuple[Any, ...], int] = field(default_factory=dict)
+    size: int = 0
+
+    def place(self, *name: Any) -> int:
+        """Where the table of this name begins, in real numbers."""
+        if name not in self.places:
+            self.names.append(name)
+            self.places[name] = self.size
+            self.size += -(-_size(self.lanes, name) // 16) * 16
+        return self.places[name]
+
+    def array(self) -> Arrays:
+        """All of them, in double precision."""
+        made = np.zeros(max(self.size, 16))
+        for name in self.names:
+            kind, *of = name
+            table, at = _TABLES[kind](self.lanes, *of), self.places[name]
+            made[at : at + table.size] = table
+        return made
+
+
+def _size(lanes: int, name: tuple[Any, ...]) -> int:
+    kind, *of = name
+    if kind == "roots":
+        r, length = of
+        return 2 * ((r - 1) * length * (length > 1) + r * (r not in RADICES))
+    if kind == "twiddles":
+        a, b = of
+        return 2 * a * -(-b // lanes) * lanes
+    return 2 * {"half": of[0] + 1, "chirp": of[0]}.get(kind, of[-1])
+
+
+def _roots(lanes: int, r: int, length: int) -> Arrays:
+    parts = []
+    if length > 1:
+        powers = np.arange(length)[:, None] * np.arange(1, r)
+        parts.append(unit_roots(powers.reshape(-1), r * length))
+    if r not in RADICES:
+        parts.append(unit_roots(np.arange(r), r))
+    return np.concatenate(parts).view(np.float64)
+
+
+def _twiddles(lanes: int, a: int, b: int) -> Arrays:
+    groups = -(-b // lanes)
+    column = np.arange(groups * lanes).reshape(groups, 1, lanes)
+    roots = unit_roots((np.arange(a)[None, :, None] * column).reshape(-1), a * b)
+    roots = roots.reshape(groups, a, lanes)
+    return np.stack([roots.real, roots.imag], 2).reshape(-1)
+
+
+def _half(lanes: int, h: int) -> Arrays:
+    return unit_roots(np.arange(h + 1), 2 * h).view(np.float64)
+
+
+def chirp(n: int) -> Arrays:
+    """exp(-pi i k^2 / n) for k below n."""
+    k = np.arange(n, dtype=object if n > 3_000_000_000 else np.int64)
+    return unit_roots(k * k % (2 * n), 2 * n)
+
+
+def chirp_spectrum(n: int, size: int) -> Arrays:
+    """The transform of the conjugate chirp, of `size` points, over `size`."""
+    around = np.zeros(size, np.complex128)
+    around[:n] = chirp(n).conj()
+    around[size - n + 1 :] = around[n - 1 : 0 : -1]
+    made: Arrays = np.fft.fft(around) / size
+    return made
+
+
+_TABLES: dict[str, Callable[..., Arrays]] = {
+    "roots": _roots,
+    "twiddles": _twiddles,
+    "half": _half,
+    "chirp": lambda lanes, n: chirp(n).view(np.float64),
+    "spectrum": lambda lanes, n, size: chirp_spectrum(n, size).view(np.float64),
+}
+
+
+def unit_roots(powers: Arrays, n: int) -> Arrays:
+    """exp(-2 pi i k / n) for integers k, to about 2e-16.
+
+    Angles are brought into an eighth of the circle as integers, so that no rounded angle is large.
+    """
+    eighths = powers.astype(np.int64) % n * 8
+    octant, rest = eighths // n, eighths % n
+    odd = octant % 2 == 1
+    angle = np.where(odd, n - rest, rest) * (np.pi / 4 / n)
+    c, s = np.cos(angle), np.sin(angle)
+    c, s = np.where(odd, s, c), np.where(odd, c, s)  # within a quarter
+    quarter = octant // 2
+    re = np.choose(quarter, (c, -s, -c, s))
+    im = np.choose(quarter, (s, c, -s, -c))
+    made: Arrays = re - 1j * im
+    return made

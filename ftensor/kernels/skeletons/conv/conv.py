@@ -1,0 +1,280 @@
+"""conv: products summed over windows where they lie (hls/skeleton/conv.h)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import NamedTuple
+
+from ....dtypes import dtype
+from ...key import lanes_for
+from ...operators import distance, operator_cycles
+from ...skeleton import Parameter, register
+from ...source import constant
+from ...words import Argument, Asked, Target
+from ...work import Access, Ints, Launch, Loop, Memory, members_in
+from ..elements import element_type
+from .key import DEPTH, ConvKey, ConvSkeleton, number, serves
+from .pack import conv_pack_key
+
+
+def conv_key(of: dtype, target: Target, unaligned: bool, filters: int) -> ConvKey:
+    """The kernel for so many filters of a group.
+
+    A CPU keeps 16 sums in registers, of as many filters as share the input, 8 where there is one. A
+    board has one shape for all, small enough to stand beside a product of matrices.
+    """
+    lanes = lanes_for([of.compute], of.compute, target.lanes_bytes)
+    if target.grid == "stride":
+        return ConvKey("conv", of, lanes, 4 if filters > 1 else 1, 1)
+    if not unaligned:
+        return ConvKey("conv", of, lanes, 4, 16)
+    if filters > 4:
+        return ConvKey("conv", of, lanes, 8, 2, 8)
+    return ConvKey("conv", of, lanes, *((4, 4) if filters > 1 else (1, 8)))
+
+
+def most_taps(key: ConvKey) -> int:
+    """So many elements of a kernel a board has room for, wherever they lie."""
+    return constant("vitis/conv.cpp", "STRIP") // (key.vectors + 1)
+
+
+class Strip(NamedTuple):
+    """What a board's tile sees of a channel: runs of beats (the first, how many), and for each tap
+    where its first position lies among them."""
+
+    runs: tuple[Ints, ...] = ()
+    places: Ints = ()
+
+    @property
+    def beats(self) -> int:
+        """All of them."""
+        return sum(n for _, n in self.runs)
+
+
+def strip(key: ConvKey, positions: int, offsets: Ints) -> Strip:
+    """The strip of taps that lie at these offsets."""
+    lanes, vectors = key.lanes, min(key.vectors, -(-positions // key.lanes))
+    runs: list[list[int]] = []
+    for first in sorted({o // lanes for o in offsets}):
+        # Any of a beat's elements may be the first that a tap sees.
+        rest = any(o // lanes == first and o % lanes for o in offsets)
+        end = first + vectors + rest
+        if runs and first <= sum(runs[-1]):
+            runs[-1][1] = max(runs[-1][1], end - runs[-1][0])
+        else:
+            runs.append([first, end - first])
+    places = []
+    for o in offsets:
+        at = 0
+        for first, n in runs:
+            if first <= o // lanes < first + n:
+                places.append((at - first) * lanes + o)
+                break
+            at += n
+    return Strip(tuple(tuple(run) for run in runs), tuple(places))
+
+
+class ConvGeometry(NamedTuple):
+    """What a launch is told; `out` has the strides (filter, plane, row, position), `steps` those of
+    the batch in planes and in the output, `offsets` where each tap lies."""
+
+    items: int
+    panels: int
+    groups: int
+    tiles: int
+    positions: int
+    pitch: int
+    width: int
+    middle: int
+    high: int
+    filters: int
+    channels: int
+    taps: int
+    most: int
+    channel: int
+    out: Ints
+    back: int
+    whole: int
+    batch: Ints
+    steps: tuple[Ints, Ints]
+    offsets: Ints
+    strip: Strip = Strip()
+
+    def pack(self) -> Ints:
+        """The numbers that the kernel gets."""
+        return (
+            self.items, self.panels, self.groups, self.tiles, self.positions, self.pitch,
+            self.width, self.middle, self.high, self.filters, self.channels, self.taps, self.most,
+            self.channel, *self.out, self.back, self.whole, len(self.batch), *self.batch,
+            *self.steps[0], *self.steps[1], *self.offsets, self.strip.beats, len(self.strip.runs),
+            *[n for run in self.strip.runs for n in run], *self.strip.places,
+        )  # fmt: skip
+
+    @classmethod
+    def read(cls, g: Ints) -> ConvGeometry:
+        """From the numbers that the kernel gets."""
+        dims, taps = g[20], g[11]
+        batch, x, out = (g[21 + k * dims : 21 + (k + 1) * dims] for k in range(3))
+        at = 21 + 3 * dims
+        offsets, runs = g[at : at + taps], g[at + taps + 1]
+        behind = g[at + taps + 2 :]
+        found = Strip(tuple(behind[2 * k : 2 * k + 2] for k in range(runs)), behind[2 * runs :])
+        return cls._make((*g[:14], g[14:18], g[18], g[19], batch, (x, out), offsets, found))
+
+
+class Alike(NamedTuple):
+    """Items that are alike: how many, their filters, vectors of positions, whole ones or not."""
+
+    items: int
+    rows: int
+    vectors: int
+    whole: bool
+
+
+def alike(key: ConvKey, g: ConvGeometry, begin: int, end: int) -> list[Alike]:
+    """The items [begin, end) of a board's launch."""
+    period = g.panels * g.tiles
+    below = members_in(begin, end, g.panels, g.panels - 1, g.panels)
+    right = members_in(begin, end, period, period - g.panels, period)
+    corner = members_in(begin, end, period, period - 1, period)
+    rest = g.filters - (g.panels - 1) * key.rows
+    left = g.positions - (g.tiles - 1) * key.columns
+    vectors = -(-left // key.lanes)
+    found = (
+        Alike(end - begin - below - right + corner, key.rows, key.vectors, bool(g.whole)),
+        Alike(below - corner, rest, key.vectors, bool(g.whole)),
+        Alike(right - corner, key.rows, vectors, bool(g.whole) and left % key.lanes == 0),
+        Alike(corner, rest, vectors, bool(g.whole) and left % key.lanes == 0),
+    )
+    merged = [one for one in found if one.items]
+    if g.tiles == 1:  # all are the last
+        merged = [one for one in found[2:] if one.items]
+    return merged
+
+
+class Conv(ConvSkeleton):
+    """A tile of some filters and some positions for each item."""
+
+    name = "conv"
+    staged = True
+    template = "conv.cpp"
+
+    def parameters(self, key: ConvKey) -> tuple[Parameter, ...]:
+        """Results, planes, panels, offsets, the geometry."""
+        return (
+            ("*", f"{element_type(key.dtype)} *", "out"),
+            ("*", f"const {number(key)} *", "planes"),
+            ("*", f"const {number(key)} *", "panels"),
+            ("long", "long ", "out_offset"),
+            ("long", "long ", "planes_offset"),
+            ("*", "const long *", "geometry"),
+        )
+
+    def keys(self, asked: Asked) -> Iterator[ConvKey]:
+        """Both kernels of each dtype."""
+        for of in asked.dtypes:
+            if serves(of):
+                found = conv_key(of, asked.target, False, 16)
+                yield from (found, conv_pack_key(found, False))
+
+    def arguments(self, key: ConvKey) -> tuple[Argument, ...]:
+        """All move in vectors; results off a beat leave by a port of their own."""
+        own = super().arguments(key)
+        wide = {"out": key.lanes, "planes": key.lanes, "panels": key.rows}
+        found = []
+        for a in own:
+            of = a.c.removeprefix("const ").removesuffix(" *")
+            lanes = wide.get(a.name)
+            found.append(
+                a._replace(c=a.c.replace(of, f"hls::vector<{of}, {lanes}>")) if lanes else a
+            )
+        return (*found[:3], Argument("out_elements", "*", own[0].c, "out"), *found[3:])
+
+    def places(self, key: ConvKey) -> dict[str, str]:
+        """How many steps a sum waits."""
+        return {"distance": str(turns(key))}
+
+    def loops(self, launch: Launch, unit: int, widened: bool) -> list[Loop]:
+        """Four stages: planes, panels, the sums, the results."""
+        key, g = launch.key, ConvGeometry.read(launch.geometry)
+        begin, end = launch.slab(g.items, unit)
+        items, depth, beats = end - begin, g.channels * g.taps, g.strip.beats
+        sums, between = max(1, -(-depth // DEPTH)), max(turns(key), -(-beats // max(g.taps, 1)))
+        channels, strips = items * g.channels, items * g.channels * len(g.strip.runs)
+        found = {
+            loop.name: loop
+            for loop in (
+                Loop("strip", channels * beats, strips, 1, True, False, "planes"),
+                Loop("weights", items * (1 + depth), items, 1, True, False, "panels"),
+                Loop("first_strip", items * beats, items, 1, False, False, "sums"),
+                Loop("depth", 0, 0, 1, False, True, "sums"),
+                Loop("join", 0, 0, 1, False, True, "sums"),
+                Loop("vectors", 0, 0, 1, False, False, "store"),
+                Loop("elements", 0, 0, 1, False, False, "store"),
+            )
+        }  # fmt: skip
+        for x in alike(key, g, begin, end):
+            way, wide = ("vectors", 1) if x.whole else ("elements", key.lanes)
+            for name, trips, entries in (
+                ("depth", depth * max(x.vectors, between), sums),
+                ("join", sums * x.vectors * x.rows, sums),
+                (way, x.vectors * x.rows * wide, 1),
+            ):
+                found[name] = found[name].more(x.items * trips, x.items * entries)
+        return list(found.values())
+
+    def traffic(self, launch: Launch, widened: bool) -> list[Access]:
+        """Every tile reads its strips and filters anew."""
+        key, g = launch.key, ConvGeometry.read(launch.geometry)
+        size, compute = key.dtype.itemsize, key.dtype.compute.itemsize
+        strips, steps = g.items * g.channels * g.strip.beats, g.items * (1 + g.channels * g.taps)
+        longest = min((n for _, n in g.strip.runs), default=1)
+        found = []
+        for whole in (True, False):
+            count = sum(
+                x.items * x.rows * x.vectors * key.lanes
+                for x in alike(key, g, 0, g.items) if x.whole == whole
+            )  # fmt: skip
+            if count:
+                beats = count // key.lanes if whole else count
+                found.append(Access("out", True, count * size, beats, 1, count * size))
+        return [
+            *found,
+            Access("planes", False, strips * key.lanes * compute, strips, longest, 0),
+            Access("panels", False, steps * key.rows * compute, steps, 0, 0),
+        ]
+
+    def divisions(self, launch: Launch, found: Sequence[Loop]) -> int:
+        """Those of the first item; the others' are divided while the one before is computed."""
+        return 3 + len(ConvGeometry.read(launch.geometry).batch)
+
+    def extent(self, launch: Launch) -> str:
+        """Filters, terms of each result, positions."""
+        g = ConvGeometry.read(launch.geometry)
+        outside = g.items // (g.panels * g.tiles)
+        return f"{outside}x{g.filters}x{g.channels * g.taps}x{g.positions}"
+
+    def operators(self, key: ConvKey) -> Mapping[tuple[str, str], int]:
+        """A tile's products in every cycle, a row of sums that join, and what turns a beat."""
+        of = {"float32": "float", "float64": "double"}.get(key.dtype.compute.name, key.dtype.name)
+        of = of.removeprefix("u")
+        many, turned = key.rows * key.lanes, key.lanes * (key.lanes.bit_length() - 1)
+        return {("mul", of): many, ("add", of): many + key.lanes, ("choose", of): turned}
+
+    def memories(self, key: ConvKey, structure: str) -> list[Memory]:
+        """Two strips, the sums of a tile, and what they join."""
+        bits = 8 * key.dtype.compute.itemsize
+        return [
+            Memory(constant("vitis/conv.cpp", "STRIP") + 1, bits, 2 * key.lanes),
+            Memory(key.vectors, bits, key.rows * key.lanes),
+            Memory(key.vectors * key.rows, bits, key.lanes),
+        ]
+
+
+def turns(key: ConvKey) -> int:
+    """Steps until a sum is met again, at the least: as many as a product and a sum take."""
+    cycles = operator_cycles(key.dtype)
+    return distance(cycles["add"] + cycles["mul"])
+
+
+register(Conv())

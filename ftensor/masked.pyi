@@ -1,0 +1,69 @@
+"""The functions of ftensor.masked, torch's.
+
+Written from the catalogue by `make stubs`.
+"""
+
+from builtins import bool as _bool, complex as _complex, float as _float, int as _int, type as _type
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, Literal, overload
+
+import numpy as np
+
+from ._device import DeviceLike, device as _device
+from ._tensor import Tensor as _Tensor
+from .dtypes import dtype as _dtype
+from .formats import Size as _Size, layout as _layout, memory_format as _memory_format
+from . import return_types as _return_types
+
+_Number = _complex | np.generic
+
+def amax(input: _Tensor, dim: _int | Sequence[_int] | None=None, *, keepdim: _bool | None=False, dtype: _dtype | None=None, mask: _Tensor | None=None) -> _Tensor:
+    """The largest over `dim` of what `mask` lets through. Where all are masked, it is the least number of the dtype."""
+def amin(input: _Tensor, dim: _int | Sequence[_int] | None=None, *, keepdim: _bool | None=False, dtype: _dtype | None=None, mask: _Tensor | None=None) -> _Tensor:
+    """The smallest over `dim` of what `mask` lets through. Where all are masked, it is the largest number of the dtype."""
+def argmax(input: _Tensor, dim: _int | None=None, *, keepdim: _bool | None=False, dtype: _dtype | None=None, mask: _Tensor | None=None) -> _Tensor:
+    """Where along `dim` the largest of what `mask` lets through stands, in the input's dtype unless `dtype` names another."""
+def argmin(input: _Tensor, dim: _int | None=None, *, keepdim: _bool | None=False, dtype: _dtype | None=None, mask: _Tensor | None=None) -> _Tensor:
+    """Where along `dim` the smallest of what `mask` lets through stands, in the input's dtype unless `dtype` names another."""
+def cumprod(input: _Tensor, dim: _int, *, dtype: _dtype | None=None, mask: _Tensor | None=None) -> _Tensor:
+    """Running products along `dim`, in which masked elements count as 1."""
+def cumsum(input: _Tensor, dim: _int, *, dtype: _dtype | None=None, mask: _Tensor | None=None) -> _Tensor:
+    """Running sums along `dim`, in which masked elements count as 0."""
+def log_softmax(input: _Tensor, dim: _int, *, dtype: _dtype | None=None, mask: _Tensor | None=None) -> _Tensor:
+    """log_softmax along `dim`, in which masked elements have no share."""
+def logaddexp(input: _Tensor, other: _Tensor, *, dtype: _dtype | None=None, input_mask: _Tensor | None=None, other_mask: _Tensor | None=None) -> _Tensor:
+    """log(exp(input) + exp(other)), elementwise; what a mask hides adds nothing."""
+def logsumexp(input: _Tensor, dim: _int | Sequence[_int] | None=None, *, keepdim: _bool=False, dtype: _dtype | None=None, mask: _Tensor | None=None) -> _Tensor:
+    """log of the sum over `dim` of exp of the elements that `mask` lets through."""
+def mean(input: _Tensor, dim: _int | Sequence[_int] | None=None, *, keepdim: _bool | None=False, dtype: _dtype | None=None, mask: _Tensor | None=None) -> _Tensor:
+    """The mean over `dim` of the elements that `mask` lets through: NaN where that is none.
+    ValueError for a dtype without fractions.
+    """
+def median(input: _Tensor, dim: _int=-1, *, keepdim: _bool=False, dtype: _dtype | None=None, mask: _Tensor | None=None) -> _Tensor:
+    """The lower median along `dim` of the elements that `mask` lets through and that are numbers;
+    NaN where there is none, which is a ValueError for integers.
+    """
+def norm(input: _Tensor, ord: _float | None=2.0, dim: _int | Sequence[_int] | None=None, *, keepdim: _bool | None=False, dtype: _dtype | None=None, mask: _Tensor | None=None) -> _Tensor:
+    """The vector norm of order `ord` over `dim` of the elements that `mask` lets through."""
+def normalize(input: _Tensor, ord: _float, dim: _int | Sequence[_int] | None, *, eps: _float=1e-12, dtype: _dtype | None=None, mask: _Tensor | None=None) -> _Tensor:
+    """The elements that `mask` lets through, others as 0, by their norm of order `ord` over `dim`,
+    or by `eps` where that is more.
+    """
+def prod(input: _Tensor, dim: _int | Sequence[_int] | None=None, *, keepdim: _bool | None=False, dtype: _dtype | None=None, mask: _Tensor | None=None) -> _Tensor:
+    """The product over `dim` (None or () for all) of the elements that `mask` lets through;
+    integers are multiplied as int64.
+    """
+def softmax(input: _Tensor, dim: _int, *, dtype: _dtype | None=None, mask: _Tensor | None=None) -> _Tensor:
+    """softmax along `dim`, in which masked elements have no share."""
+def softmin(input: _Tensor, dim: _int, *, dtype: _dtype | None=None, mask: _Tensor | None=None) -> _Tensor:
+    """softmin along `dim`, in which masked elements have no share."""
+def std(input: _Tensor, dim: _int | Sequence[_int] | None=None, unbiased: _bool | None=None, *, correction: _float | None=None, keepdim: _bool | None=False, dtype: _dtype | None=None, mask: _Tensor | None=None) -> _Tensor:
+    """The square root of `masked.var`."""
+def sum(input: _Tensor, dim: _int | Sequence[_int] | None=None, *, keepdim: _bool | None=False, dtype: _dtype | None=None, mask: _Tensor | None=None) -> _Tensor:
+    """The sum over `dim` (None or () for all) of the elements that `mask` lets through; integers
+    are summed as int64.
+    """
+def var(input: _Tensor, dim: _int | Sequence[_int] | None=None, unbiased: _bool | None=None, *, correction: _float | None=None, keepdim: _bool | None=False, dtype: _dtype | None=None, mask: _Tensor | None=None) -> _Tensor:
+    """The variance over `dim` of the elements that `mask` lets through; the squares are divided by
+    their count less `correction` (1; 0 where `unbiased` is False).
+    """

@@ -1,0 +1,192 @@
+"""Connectionist temporal classification: the loss of a sequence of labels without their places."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+from ... import errors
+from ..._tensor import Tensor
+from ...dtypes import int64
+from ...errors import nn as errors_nn
+from ...errors import sequence as errors_sequence
+from ...execute.memory import new
+from ...execute.pointwise import pointwise
+from ...rows.catalogue import enter, op
+from ...rows.op import Op
+from ..compose import f
+from .activation import SPACE
+from .loss import REDUCTIONS, tensors
+
+CATEGORY = "sequences"
+
+# Graves et al., "Connectionist Temporal Classification" (2006), equations (6) and (7), in logs.
+# Where no path leads, the sum is one of zeros, whose logarithm is -inf.
+STEP = Op(
+    "ctc_step", "ctc_step(stay, back, skip, allowed, log_prob) -> Tensor",
+    "log(exp(a - base) + exp(b - base) + exp(over - base)) + base + e",
+    lets=(
+        ("over", "c + d"),
+        ("most", "ft_max(a, ft_max(b, over))"),
+        ("base", "most == K(-INFINITY) ? K(0) : most"),
+    ),
+    float_only=True,
+)  # fmt: skip
+enter(__name__, STEP)
+
+# Before the first state stand so many without a path, which a step may look back on.
+BEFORE = 2
+
+
+def _lengths(name: str, word: str, given: Any, batch: int) -> list[int]:
+    """Lengths as numbers. RuntimeError for those of another batch, and for no integers."""
+    if isinstance(given, Tensor):
+        if given._dtype.kind not in "ui":
+            raise errors_sequence.lengths(name, word, f"not {given._dtype}", batch)
+        given = given.tolist()
+        given = [given] if isinstance(given, int) else given
+    if len(given) != batch:
+        raise errors_sequence.lengths(name, word, f"there are {len(given)}", batch)
+    return [int(n) for n in given]
+
+
+def _labels(name: str, targets: Tensor, lengths: Sequence[int], batch: int, blank: int) -> Tensor:
+    """(batch, longest): each sample's labels, and blanks behind them."""
+    longest = max(lengths)
+    places = f.arange(longest, device=targets.device)
+    if targets.ndim == 2:
+        if targets._shape[0] != batch or targets._shape[1] < longest:
+            raise errors_sequence.labels(name, (batch, longest), targets._shape)
+        found = targets.narrow(1, 0, longest)
+    elif targets.ndim == 1:
+        if targets._shape[0] != sum(lengths):
+            raise errors_sequence.labels(name, (sum(lengths),), targets._shape)
+        starts = [sum(lengths[:k]) for k in range(batch)]
+        at = f.tensor(starts, device=targets.device).unsqueeze(1) + places
+        found = targets[at.clamp(max=max(0, len(targets) - 1))] if len(targets) else at
+    else:
+        raise errors_sequence.labels(name, (batch, longest), targets._shape)
+    there = places < f.tensor(lengths, device=targets.device).unsqueeze(1)
+    return found.to(int64).masked_fill(~there, blank)
+
+
+def _paths(
+    name: str, log_probs: Tensor, targets: Tensor, input_lengths: Any, target_lengths: Any,
+    blank: int,
+) -> tuple[Tensor, Tensor, list[int]]:  # fmt: skip
+    """(negative log-likelihoods, alpha of (steps, batch, BEFORE + states), lengths of targets).
+
+    The states of a sample are its labels with blanks between and around them. RuntimeError for
+    shapes and lengths that don't fit, NotImplementedError for other dtypes than float32, float64.
+    """
+    tensors(name, log_probs=log_probs, targets=targets)
+    if isinstance(input_lengths, Tensor) is not isinstance(target_lengths, Tensor):
+        raise errors_sequence.mixed_lengths(name)
+    if log_probs.ndim != 3 or not log_probs.numel():
+        raise errors_sequence.log_probs(name, log_probs._shape)
+    if log_probs._dtype.name not in ("float32", "float64"):
+        raise errors.not_implemented_for(name, log_probs._dtype)
+    steps, batch, classes = log_probs._shape
+    if not 0 <= blank < classes:
+        raise errors_sequence.blank(name, blank, classes)
+    ends = _lengths(name, "input_lengths", input_lengths, batch)
+    counts = _lengths(name, "target_lengths", target_lengths, batch)
+    if not 0 <= min(ends) <= max(ends) <= steps:
+        raise errors_sequence.lengths(name, "input_lengths", f"given were {ends}", batch, steps)
+    if min(counts) < 0:
+        raise errors_sequence.lengths(name, "target_lengths", f"given were {counts}", batch)
+    labels = _labels(name, targets, counts, batch, blank)
+    states = 2 * labels._shape[1] + 1
+    where = log_probs.device
+    extended = f.full((batch, states), blank, dtype=int64, device=where)
+    extended[:, 1::2] = labels
+    # A blank may be left out between two labels that differ.
+    allowed = f.full((batch, states), -math.inf, dtype=log_probs._dtype, device=where)
+    if states > BEFORE:
+        differ = extended[:, BEFORE:] != extended[:, :-BEFORE]
+        allowed[:, BEFORE:].masked_fill_(differ, 0.0)
+    each = log_probs.gather(2, extended.expand(steps, batch, states))
+    alpha = new((steps, batch, BEFORE + states), log_probs._dtype, log_probs._storage.device)
+    alpha[:, :, :BEFORE] = -math.inf
+    alpha[0] = -math.inf
+    begun = min(2, states)
+    alpha[0, :, BEFORE : BEFORE + begun] = each[0, :, :begun]
+    for t in range(1, max(ends)):
+        stay, back, skip = (alpha[t - 1].narrow(1, k, states) for k in (2, 1, 0))
+        out = alpha[t].narrow(1, BEFORE, states)
+        pointwise(STEP, (stay, back, skip, allowed, each[t]), (), out)
+    # The last label and the blank behind it end a path; without steps, none but the empty one.
+    width = BEFORE + states
+    rows = [((end - 1) * batch + n) * width for n, end in enumerate(ends)]
+    last = [at + BEFORE + 2 * c if end else n * width for n, (at, c, end) in
+            enumerate(zip(rows, counts, ends))]  # fmt: skip
+    places = f.tensor([last, [max(0, p - 1) if end else p for p, end in zip(last, ends)]],
+                      device=where)  # fmt: skip
+    found = alpha.reshape(-1)[places]
+    loss = -f.logaddexp(found[0], found[1])
+    if 0 in ends:
+        nothing = [end == 0 and count == 0 for end, count in zip(ends, counts)]
+        loss = loss.masked_fill(f.tensor(nothing, device=where), 0.0)
+    return loss, alpha, counts
+
+
+@op(method=False)
+def _ctc_loss(
+    log_probs: Tensor, targets: Tensor, input_lengths: Any, target_lengths: Any, blank: int = 0,
+    zero_infinity: bool = False,
+) -> tuple[Tensor, Tensor]:  # fmt: skip
+    """(negative log-likelihoods, logarithms of alpha of (batch, steps, states)), of log_probs
+    (steps, batch, classes). What lies beyond a sample's lengths means nothing.
+    """
+    loss, alpha, _ = _paths("_ctc_loss", log_probs, targets, input_lengths, target_lengths, blank)
+    states = alpha._shape[2] - BEFORE
+    return loss, alpha.narrow(2, BEFORE, states).transpose(0, 1).contiguous()
+
+
+@op(method=False)
+def ctc_loss(
+    log_probs: Tensor, targets: Tensor, input_lengths: Any, target_lengths: Any, blank: int = 0,
+    reduction: int = 0, zero_infinity: bool = False,
+) -> Tensor:  # fmt: skip
+    """-log of the probability that the frames of `log_probs` (steps, batch, classes) say `targets`,
+    (batch, longest) or all labels in one dim, with blanks and repeated labels between them.
+
+    `reduction` is 0 for one loss a sample, 2 for their sum, 1 for their mean, each divided by the
+    length of its target. `zero_infinity` makes 0 of the losses of targets that don't fit into
+    their frames. (steps, classes) is one sample. RuntimeError for shapes and lengths that don't
+    fit, NotImplementedError for other dtypes than float32 and float64.
+    """
+    name = "ctc_loss"
+    tensors(name, log_probs=log_probs, targets=targets)
+    batched = log_probs.ndim == 3
+    if not batched:
+        log_probs = log_probs.unsqueeze(1)
+    loss, _, counts = _paths(name, log_probs, targets, input_lengths, target_lengths, blank)
+    if zero_infinity:
+        loss = loss.masked_fill(loss == math.inf, 0.0)
+    if reduction == 1:
+        divisors = [max(1, n) for n in counts]
+        return (loss / f.tensor(divisors, dtype=loss._dtype, device=loss.device)).mean()
+    if reduction == 2:
+        return loss.sum()
+    return loss if batched else loss.squeeze(0)
+
+
+@op(name="ctc_loss", namespace=SPACE)
+def _by_word(
+    log_probs: Tensor, targets: Tensor, input_lengths: Any, target_lengths: Any, blank: int = 0,
+    reduction: str = "mean", zero_infinity: bool = False,
+) -> Tensor:  # fmt: skip
+    """-log of the probability that the frames of `log_probs` (steps, batch, classes) say `targets`,
+    (batch, longest) or all labels in one dim, with blanks and repeated labels between them.
+
+    `reduction` "mean" divides each sample's loss by the length of its target. `zero_infinity` makes
+    0 of the losses of targets that don't fit into their frames. (steps, classes) is one sample.
+    RuntimeError for shapes and lengths that don't fit, NotImplementedError for other dtypes than
+    float32 and float64.
+    """
+    if reduction not in REDUCTIONS:
+        raise errors_nn.reduction("ctc_loss", reduction)
+    which = ("none", "mean", "sum").index(reduction)
+    return ctc_loss(log_probs, targets, input_lengths, target_lengths, blank, which, zero_infinity)

@@ -1,0 +1,86 @@
+"""Derivatives of layers, one row each: the gradient of a result in, that of an input out.
+
+Formulas are those of torch's derivatives.yaml and its native backward functions.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..._tensor import Tensor
+from ...execute.pointwise import pointwise
+from ...rows.catalogue import enter
+from ...rows.op import Op
+
+CATEGORY = "gradient"
+
+
+def _row(name: str, inputs: str, body: str, params: str = "", **more: Any) -> Op:
+    """A row of a gradient (`a`), what it is taken at (`b`, ...), and numbers."""
+    numbers = tuple(params.split())
+    signature = f"{name}_backward({', '.join((*inputs.split(), *numbers))}, *, out=None) -> Tensor"
+    return Op(f"{name}_backward", signature, body, params=numbers, **{"float_only": True, **more})
+
+
+AT = "grad input"
+THRESHOLD = _row("threshold", AT, "b <= limit ? K(0) : a", "limit", float_only=False, bool_="")
+TANH = _row("tanh", "grad result", "a * (K(1) - b * b)")
+SIGMOID = _row("sigmoid", "grad result", "a * (K(1) - b) * b")
+GELU = _row(
+    "gelu", AT,
+    "a * (K(0.5) * (K(1) + erf(b * K(0.70710678118654752440)))"
+    " + b * exp(K(-0.5) * b * b) * K(0.39894228040143267794))",
+)  # fmt: skip
+GELU_TANH = _row(
+    "gelu", AT,
+    "a * (K(0.5) * (K(1) + t) + K(0.5) * b * (K(1) - t * t)"
+    " * K(0.79788456080286535588) * (K(1) + K(0.134145) * b * b))",
+    lets=(("t", "tanh(K(0.79788456080286535588) * (b + K(0.044715) * b * b * b))"),),
+)  # fmt: skip
+SILU = _row("silu", AT, "a * s * (K(1) + b * (K(1) - s))", lets=(("s", "K(1) / (K(1) + exp(-b))"),))
+MISH = _row(
+    "mish", AT, "a * (t + b * (K(1) - t * t) / (K(1) + exp(-b)))",
+    lets=(("t", "tanh(b > K(30) ? b : log1p(exp(b)))"),),
+)  # fmt: skip
+HARDTANH = _row("hardtanh", AT, "b <= low || b >= high ? K(0) : a", "low high")
+HARDSWISH = _row("hardswish", AT, "b < K(-3) ? K(0) : (b <= K(3) ? a * (b / K(3) + K(0.5)) : a)")
+HARDSIGMOID = _row("hardsigmoid", AT, "b > K(-3) && b < K(3) ? a / K(6) : K(0)")
+LEAKY_RELU = _row("leaky_relu", AT, "b > K(0) ? a : a * slope", "slope")
+ELU = _row(
+    "elu", AT, "b > K(0) ? a * scale : a * input_scale * negative * exp(b * input_scale)",
+    "negative scale input_scale",
+)  # fmt: skip
+ELU_RESULT = _row(
+    "elu", "grad result", "b > K(0) ? a * scale : a * input_scale * (b + negative)",
+    "negative scale input_scale",
+)  # fmt: skip
+SOFTPLUS = _row("softplus", AT, "b * beta > limit ? a : a / (K(1) + exp(-b * beta))", "beta limit")
+LOGSIGMOID = _row("logsigmoid", AT, "a / (K(1) + exp(b))")
+SHRINK = _row("shrink", AT, "b >= -limit && b <= limit ? K(0) : a", "limit")
+SOFTMAX = _row("softmax", "grad result total", "b * (a - c)")
+LOG_SOFTMAX = _row("log_softmax", "grad result total", "a - exp(b) * c")
+MSE = _row("mse_loss", "grad input target", "K(2) * (b - c) * a * share", "share")
+SMOOTH_L1 = _row(
+    "smooth_l1_loss", "grad input target",
+    "x <= -beta ? -share * a : (x >= beta ? share * a : share * x * a / beta)", "share beta",
+    lets=(("x", "b - c"),),
+)  # fmt: skip
+HUBER = _row(
+    "huber_loss", "grad input target",
+    "x <= -delta ? -share * a * delta : (x >= delta ? share * a * delta : share * x * a)",
+    "share delta", lets=(("x", "b - c"),),
+)  # fmt: skip
+CROSS_ENTROPY = _row(
+    "binary_cross_entropy", "grad input target",
+    "a * share * (b - c) / (n < K(1e-12) ? K(1e-12) : n)", "share",
+    lets=(("n", "(K(1) - b) * b"),),
+)  # fmt: skip
+# Of normalizing layers: `whole` and `along` are means of the gradient, and of it times the result.
+NORMALIZED = _row("norm", "grad input whole along rstd", "(a - c - b * d) * e")
+_ALL = [value for value in list(vars().values()) if isinstance(value, Op)]
+enter(__name__, *_ALL)
+
+
+def run(row: Op, *inputs: Any, params: tuple[float, ...] = (), out: Tensor | None = None) -> Tensor:
+    """A row of this module on tensors."""
+    return pointwise(row, inputs, params, out)

@@ -1,0 +1,168 @@
+"""What torch's own programs call by a name with an underscore: parts of layers, indices without
+checks; and functions made of layers."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from ..._tensor import Tensor
+from ...dtypes import dtype
+from ...errors import nn as errors_nn
+from ...errors import sequence as errors_sequence
+from ...iterator.shape import numel
+from ...rows.catalogue import op
+from ..compose import composed, deliver, f
+from .activation import SPACE
+from .norm import native_batch_norm
+
+
+@op(
+    method=False,
+    forms=(
+        "_native_batch_norm_legit(input, weight, bias, running_mean, running_var, training, "
+        "momentum, eps, *, out=None) -> tuple[Tensor, Tensor, Tensor]",
+        "_native_batch_norm_legit(input, weight, bias, training, momentum, eps, *, out=None)"
+        " -> tuple[Tensor, Tensor, Tensor]",
+    ),
+)
+def _native_batch_norm_legit(
+    input: Tensor,
+    weight: Tensor | None,
+    bias: Tensor | None,
+    *more: Any,
+    out: Any = None,
+    **named: Any,
+) -> tuple[Tensor, Tensor, Tensor]:
+    """`native_batch_norm`, also without running statistics."""
+    if len(more) + len(named) == 3:
+        more = (None, None, *more)
+    made: tuple[Tensor, Tensor, Tensor] = native_batch_norm(input, weight, bias, *more, **named)
+    return made if out is None else deliver("_native_batch_norm_legit", made, out)
+
+
+@op(method=False)
+def _native_batch_norm_legit_no_training(
+    input: Tensor, weight: Tensor | None, bias: Tensor | None, running_mean: Tensor,
+    running_var: Tensor, momentum: float, eps: float,
+) -> tuple[Tensor, Tensor, Tensor]:  # fmt: skip
+    """`native_batch_norm` by the running statistics."""
+    made: tuple[Tensor, Tensor, Tensor] = native_batch_norm(
+        input, weight, bias, running_mean, running_var, False, momentum, eps
+    )
+    return made
+
+
+@op(method=False)
+def _safe_softmax(input: Tensor, dim: int, dtype: dtype | None = None) -> Tensor:
+    """`softmax` whose rows are 0 where all of their elements are -inf."""
+    made = f.softmax(input, dim, dtype)
+    return made.masked_fill((input == float("-inf")).all(dim, keepdim=True), 0.0)
+
+
+def _clamped(input: Tensor, indices: Sequence[Tensor | None]) -> tuple[Any, ...]:
+    """Indices brought into the input's dims; None stands for a whole dim."""
+    return tuple(
+        slice(None) if i is None else i.clamp(-size, size - 1)
+        for i, size in zip(indices, input._shape)
+    )
+
+
+@op(method=False)
+def _unsafe_masked_index(
+    input: Tensor, mask: Tensor, indices: Sequence[Tensor | None], fill: Any
+) -> Tensor:
+    """input[indices] where `mask` says so, `fill` elsewhere, whatever the indices are there."""
+    if not input.numel():
+        shape = f.broadcast_shapes(*[i._shape for i in indices if i is not None], mask._shape)
+        return f.full(shape, fill, dtype=input._dtype, device=input.device)
+    return input[_clamped(input, indices)].masked_fill(~mask, fill)
+
+
+@op(method=False)
+def _unsafe_masked_index_put_accumulate(
+    input: Tensor, mask: Tensor, indices: Sequence[Tensor | None], values: Tensor
+) -> Tensor:
+    """A copy of the input to which `values` are added at the indices, where `mask` says so."""
+    if not input.numel():
+        return input.clone()
+    added = values.masked_fill(~mask, 0)
+    made: Tensor = f.index_put(input, _clamped(input, indices), added, True)
+    return made
+
+
+@composed(method=False)
+def _chunk_cat(tensors: Sequence[Tensor], dim: int, num_chunks: int) -> Tensor:
+    """Each tensor cut into `num_chunks` along `dim`, zeros at its end, and flattened from there;
+    the first chunks of all tensors side by side, then the second ones. RuntimeError for dims that
+    don't fit.
+    """
+    if not tensors or num_chunks < 1:
+        raise errors_sequence.chunks("one tensor at least and a positive num_chunks")
+    dim += tensors[0].ndim if dim < 0 else 0
+    parts = []
+    for x in tensors:
+        if not 0 <= dim < x.ndim or not x.numel() or x._shape[:dim] != tensors[0]._shape[:dim]:
+            raise errors_sequence.chunks(f"elements, a dim {dim}, and the same dims before it")
+        lead, size, rest = x._shape[:dim], x._shape[dim], x._shape[dim + 1 :]
+        each = -(-size // num_chunks)
+        if short := each * num_chunks - size:
+            tail = (*lead, short, *rest)
+            x = f.cat((x, f.zeros(tail, dtype=x._dtype, device=x.device)), dim)
+        parts.append(x.reshape(*lead, num_chunks, each * numel(rest)))
+    made: Tensor = f.cat(parts, dim + 1)
+    return made
+
+
+@op(method=False)
+def conv_tbc(input: Tensor, weight: Tensor, bias: Tensor, pad: int = 0) -> Tensor:
+    """`conv1d` of an input (steps, batch, channels), with weights (kernel, channels, filters):
+    (steps, batch, filters). RuntimeError for shapes that don't fit.
+    """
+    if input.ndim != 3 or weight.ndim != 3:
+        raise errors_nn.few_dims("conv_tbc", 3, min(input._shape, weight._shape, key=len))
+    made = f.conv1d(input.permute(1, 2, 0), weight.permute(2, 1, 0), bias, padding=pad)
+    return made.permute(2, 0, 1).contiguous()
+
+
+@op(namespace=SPACE)
+def linear_cross_entropy(
+    input: Tensor, linear_weight: Tensor, target: Tensor, *, linear_bias: Tensor | None = None,
+    weight: Tensor | None = None, reduction: str = "mean", ignore_index: int | None = None,
+    label_smoothing: float = 0.0, options: Any = None,
+) -> Tensor:  # fmt: skip
+    """`cross_entropy` of `linear(input, linear_weight, linear_bias)`, where a weight (classes,
+    *sizes, features) gives as many losses for each sample as sizes have elements.
+
+    `options` say how torch saves memory, and change nothing here. Errors as those two, RuntimeError
+    for an input of other dims, and for an `ignore_index` where targets are probabilities.
+    """
+    *rows, features = linear_weight._shape
+    if input.ndim not in (1, 2) or (input.ndim == 1 and len(rows) > 1):
+        raise errors_sequence.linear_input(input._shape, linear_weight._shape)
+    if ignore_index is not None and target._dtype.is_floating_point:
+        raise errors_sequence.ignored_probability(ignore_index)
+    bias = None if linear_bias is None else linear_bias.reshape(-1)
+    logits = f["nn.functional.linear"](input, linear_weight.reshape(-1, features), bias)
+    logits = logits.reshape(*input._shape[:-1], *rows)
+    ignored = -100 if ignore_index is None else ignore_index
+    made: Tensor = f["nn.functional.cross_entropy"](
+        logits, target, weight, ignore_index=ignored, reduction=reduction,
+        label_smoothing=label_smoothing,
+    )  # fmt: skip
+    return made
+
+
+@op(namespace=SPACE)
+def gumbel_softmax(
+    logits: Tensor, tau: float = 1, hard: bool = False, eps: float = 1e-10, dim: int = -1
+) -> Tensor:
+    """A sample of the Gumbel-softmax distribution along `dim` at temperature `tau`; with `hard`,
+    1 at its largest element and 0 elsewhere. `eps` has no meaning any more, as in torch.
+    """
+    noise = -f.empty_like(logits).exponential_().log()
+    soft: Tensor = f["nn.functional.softmax"]((logits + noise) / tau, dim)
+    if not hard:
+        return soft
+    made: Tensor = f.zeros_like(soft).scatter(dim, soft.argmax(dim, keepdim=True), 1.0)
+    return made

@@ -1,0 +1,233 @@
+"""Derivatives of layers that are more than a row: convolutions, pooling, norms, losses, tables."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+
+from ..._tensor import Tensor
+from ...dtypes import float32, int64
+from ...iterator.shape import Ints, numel
+from ..compose import f
+from .gradients import NORMALIZED, run
+from .norm import CENTERED
+from .windows import each
+
+
+def _conv(n: int, *args: Any) -> Tensor:
+    return f[f"conv{n}d"](*args)
+
+
+def convolution(
+    input: Tensor, weight: Tensor, bias: Tensor | None, stride: Sequence[int],
+    padding: Sequence[int], dilation: Sequence[int], transposed: bool,
+    output_padding: Sequence[int], groups: int,
+) -> Tensor:  # fmt: skip
+    """A convolution, or a transposed one, over as many dims as `input` has beside two."""
+    n = input.ndim - 2
+    if not transposed:
+        return _conv(n, input, weight, bias, stride, padding, dilation, groups)
+    more = output_padding, groups, dilation
+    return f[f"conv_transpose{n}d"](input, weight, bias, stride, padding, *more)
+
+
+def convolution_input(
+    grad: Tensor, input_shape: Ints, weight: Tensor, stride: Ints, padding: Ints, dilation: Ints,
+    transposed: bool, groups: int,
+) -> Tensor:  # fmt: skip
+    """The gradient of a convolution's input."""
+    n = grad.ndim - 2
+    if transposed:
+        made = _conv(n, grad, weight, None, stride, padding, dilation, groups)
+        for dim, size in enumerate(input_shape[2:], 2):
+            made = made.narrow(dim, 0, size)  # where output_padding made room for more
+        return made.contiguous()
+    sizes = zip(input_shape[2:], grad._shape[2:], weight._shape[2:], stride, padding, dilation)
+    left = [size - ((out - 1) * s - 2 * p + d * (k - 1) + 1) for size, out, k, s, p, d in sizes]
+    return f[f"conv_transpose{n}d"](
+        grad, weight, None, stride, padding, tuple(left), groups, dilation
+    )
+
+
+def convolution_weight(
+    grad: Tensor, input: Tensor, weight_shape: Ints, stride: Ints, padding: Ints, dilation: Ints,
+    groups: int,
+) -> Tensor:  # fmt: skip
+    """The gradient of a convolution's weight: the input, with samples and channels in each other's
+    place, convolved with the gradient; stride and dilation change places, too. For a transposed
+    one, `grad` and `input` do.
+    """
+    n = grad.ndim - 2
+    batch, channels = input._shape[:2]
+    here = channels // groups
+    spatial = input._shape[2:]
+    order = tuple(range(3, n + 3))
+    seen = input.reshape(batch, groups, here, *spatial).permute(2, 1, 0, *order)
+    seen = seen.reshape(here, groups * batch, *spatial)
+    made = _conv(n, seen, grad.transpose(0, 1), None, dilation, padding, stride, groups)
+    for dim, size in enumerate(weight_shape[2:], 2):
+        made = made.narrow(dim, 0, size)  # where the stride left some of the input out
+    return made.transpose(0, 1).contiguous()
+
+
+# Means and sums over windows are products with a matrix for each dim, and so are their derivatives.
+
+
+@lru_cache(256)
+def _shares(
+    size: int, kernel: int, stride: int, padding: int, out: int, padded: bool
+) -> np.ndarray:
+    """(out, size): what each element has of each window's mean."""
+    made = np.zeros((out, size))
+    for row in range(out):
+        start = row * stride - padding
+        end = min(start + kernel, size + padding)
+        low, high = max(start, 0), min(end, size)
+        made[row, low:high] = 1 / ((end - start) if padded else max(high - low, 1))
+    return made
+
+
+@lru_cache(256)
+def _sums(size: int, kernel: int, stride: int, padding: int, out: int) -> np.ndarray:
+    return (_shares(size, kernel, stride, padding, out, False) > 0).astype(float)
+
+
+@lru_cache(256)
+def _adaptive(size: int, out: int) -> np.ndarray:
+    made = np.zeros((out, size))
+    for row in range(out):
+        low, high = row * size // out, -(-(row + 1) * size // out)
+        made[row, low:high] = 1 / (high - low)
+    return made
+
+
+def _spread(grad: Tensor, matrices: Sequence[np.ndarray]) -> Tensor:
+    """A gradient brought to its windows' elements, by a matrix (out, size) for each last dim."""
+    of = grad._dtype
+    made = grad.to(of.compute)
+    for dim, matrix in zip(range(grad.ndim - len(matrices), grad.ndim), matrices):
+        factor = f.tensor(matrix.tolist(), dtype=made._dtype, device=grad.device)
+        made = made.movedim(dim, -1).matmul(factor).movedim(-1, dim)
+    return made.contiguous().to(of)
+
+
+def avg_pool(
+    grad: Tensor, input: Tensor, kernel: Any, stride: Any, padding: Any, padded_too: bool,
+    divisor: int | None, n: int,
+) -> Tensor:  # fmt: skip
+    """The gradient of avg_pool over the last `n` dims."""
+    kernel = each("avg_pool", "kernel_size", kernel, n)
+    stride = each("avg_pool", "stride", stride or kernel, n)
+    padding = each("avg_pool", "padding", padding, n)
+    outs, sizes = grad._shape[-n:], input._shape[-n:]
+    where = list(zip(sizes, kernel, stride, padding, outs))
+    if divisor is not None:
+        return _spread(grad / divisor, [_sums(*w) for w in where])
+    return _spread(grad, [_shares(*w, padded_too) for w in where])
+
+
+def adaptive_avg_pool(grad: Tensor, input: Tensor, n: int) -> Tensor:
+    """The gradient of adaptive_avg_pool over the last `n` dims."""
+    pairs = zip(input._shape[-n:], grad._shape[-n:])
+    return _spread(grad, [_adaptive(size, out) for size, out in pairs])
+
+
+def max_pool(grad: Tensor, input: Tensor, indices: Tensor, n: int) -> Tensor:
+    """The gradient of a max_pool over the last `n` dims: it goes to the elements at `indices`."""
+    outer, plane = input._shape[:-n], numel(input._shape[-n:])
+    made = f.zeros((*outer, plane), dtype=grad._dtype, device=grad.device)
+    made.scatter_add_(-1, indices.reshape(*outer, -1), grad.reshape(*outer, -1))
+    return made.reshape(input._shape)
+
+
+# Normalizing layers
+
+
+def _normalized(grad: Tensor, result: Tensor, rstd: Tensor, dims: Sequence[int]) -> Tensor:
+    """The gradient of (input - mean) * rstd where both follow from the input over `dims`."""
+    whole = grad.mean(dims, keepdim=True)
+    along = (grad * result).mean(dims, keepdim=True)
+    return run(NORMALIZED, grad, result, whole, along, rstd)
+
+
+def norm(
+    grad: Tensor, input: Tensor, mean: Tensor, rstd: Tensor, weight: Tensor | None,
+    dims: Sequence[int], kept: Sequence[int], mask: Sequence[bool], moving: bool = True,
+) -> tuple[Tensor | None, Tensor | None, Tensor | None]:  # fmt: skip
+    """The gradients of input, weight and bias of a normalizing layer.
+
+    Statistics are over `dims`, and follow from the input where `moving`; weight and bias, which
+    broadcast against it, are reduced to the dims `kept`. `mask` says which gradients are wanted.
+    """
+    of, compute = input._dtype, input._dtype.compute
+    g, mean, rstd = grad.to(compute), mean.to(compute), rstd.to(compute)
+    result = run(CENTERED, input.to(compute), mean, rstd)
+    others = tuple(k for k in range(input.ndim) if k not in kept)
+    found: list[Tensor | None] = [None, None, None]
+    if mask[0]:
+        scaled = g if weight is None else g * weight.to(compute)
+        made = _normalized(scaled, result, rstd, dims) if moving else scaled * rstd
+        found[0] = made.to(of)
+    for k, x in ((1, None if not mask[1] else g * result), (2, g if mask[2] else None)):
+        if x is not None:
+            found[k] = (x.sum(others) if others else x).to(of)
+    return found[0], found[1], found[2]
+
+
+# Losses and tables
+
+
+def _weights(
+    target: Tensor, weight: Tensor | None, ignore_index: int, like: Tensor
+) -> tuple[Tensor, Tensor]:
+    """(the class of each target, 0 for ignored ones; its weight, 0 for those)."""
+    used = target != ignore_index
+    index = target.where(used, 0).to(int64)
+    if weight is None:
+        return index, used.to(like._dtype)
+    return index, weight.take(index) * used
+
+
+def nll_loss(
+    input: Tensor, target: Tensor, weight: Tensor | None, reduction: str, ignore_index: int
+) -> tuple[Tensor, Tensor]:
+    """nll_loss, and the sum of the weights, which its derivative needs."""
+    dim = 0 if input.ndim == 1 else 1
+    index, weights = _weights(target, weight, ignore_index, input)
+    found = -input.gather(dim, index.unsqueeze(dim)).squeeze(dim)
+    loss = (found * weights).where(weights != 0, 0)  # what is ignored may be infinite
+    if reduction == "none":
+        return loss, f.zeros((), dtype=input._dtype, device=input.device)
+    total = weights.sum()
+    return (loss.sum() / total if reduction == "mean" else loss.sum()), total
+
+
+def nll_loss_input(
+    grad: Tensor, input: Tensor, target: Tensor, weight: Tensor | None, reduction: str,
+    ignore_index: int, total: Tensor,
+) -> Tensor:  # fmt: skip
+    """The gradient of nll_loss's input."""
+    dim = 0 if input.ndim == 1 else 1
+    index, weights = _weights(target, weight, ignore_index, input)
+    share = grad / total if reduction == "mean" else grad
+    made = f.zeros(input._shape, dtype=input._dtype, device=input.device)
+    return made.scatter_(dim, index.unsqueeze(dim), (-weights * share).unsqueeze(dim))
+
+
+def embedding(
+    grad: Tensor, indices: Tensor, rows: int, padding_idx: int, by_frequency: bool
+) -> Tensor:
+    """The gradient of an embedding's table."""
+    width = grad._shape[-1]
+    index, flat = indices.reshape(-1), grad.reshape(-1, width)
+    if by_frequency:
+        ones = f.ones(index._shape, dtype=float32, device=grad.device)
+        many = f.zeros((rows,), dtype=float32, device=grad.device).index_add_(0, index, ones)
+        flat = (flat / many.index_select(0, index).unsqueeze(1)).to(flat._dtype)
+    if padding_idx >= 0:
+        flat = flat.where((index != padding_idx).unsqueeze(1), 0)
+    made = f.zeros((rows, width), dtype=grad._dtype, device=grad.device)
+    return made.index_add_(0, index.to(int64), flat)

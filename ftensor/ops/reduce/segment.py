@@ -1,0 +1,90 @@
+"""Reductions of pieces of a dim: `segment_reduce`."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from ... import dtypes, errors
+from ..._tensor import Tensor
+from ...errors import index as errors_index
+from ...iterator.shape import normalize_dim
+from ...rows.catalogue import op
+from ..compose import f
+from ..index.gather import check_tensors
+
+# torch's names of the reductions, as scatter_reduce has them, and what each begins with.
+_BEGIN = {
+    "sum": ("sum", 0.0), "mean": ("sum", 0.0), "prod": ("prod", 1.0), "max": ("amax", -math.inf),
+    "amax": ("amax", -math.inf), "min": ("amin", math.inf), "amin": ("amin", math.inf),
+}  # fmt: skip
+
+
+@op(method=False)
+def segment_reduce(
+    data: Tensor, reduce: str, *, lengths: Tensor | None = None, indices: Tensor | None = None,
+    offsets: Tensor | None = None, axis: int = 0, unsafe: bool = False, initial: Any = None,
+) -> Tensor:  # fmt: skip
+    """The "sum", "mean", "prod", "max" or "min" of each segment of a dim. Segments follow one
+    another: `lengths`, of the shape of the dims before `axis` and a last one, says how long they
+    are, `offsets` where each begins and the last ends. A segment of no elements is `initial`, or
+    else what changes no other number (NaN for the mean). RuntimeError where the lengths do not
+    make up the dim, unless `unsafe`.
+    """
+    name = "segment_reduce"
+    check_tensors(name, data=data)
+    if reduce not in _BEGIN:
+        raise errors_index.scatter_reduce_name(reduce, tuple(_BEGIN))
+    if indices is not None or (lengths is None and offsets is None):
+        raise errors_index.segments("`lengths` or `offsets` must be given, `indices` must not")
+    if data._dtype.kind != "f":
+        raise errors.not_implemented_for(name, data._dtype)
+    axis = normalize_dim(axis, data.ndim)
+    ends = _offsets(data, axis, lengths, offsets, unsafe)
+    join, begin = _BEGIN[reduce]
+    count, size = ends._shape[-1] - 1, data._shape[axis]
+    place = f.arange(size, device=data.device).expand((*data._shape[:axis], size)).contiguous()
+    # One more segment takes what lies in none.
+    which = f.searchsorted(ends.narrow(-1, 1, count).contiguous(), place, right=True)
+    which = which.masked_fill(place < ends.narrow(-1, 0, 1), count)
+    which = which.reshape((*which._shape, *[1] * (data.ndim - axis - 1))).expand(data._shape)
+    shape = (*data._shape[:axis], count + 1, *data._shape[axis + 1 :])
+    wide = data.to(data._dtype.compute)
+    made = wide.new_full(shape, begin if initial is None else initial)
+    made = made.scatter_reduce_(axis, which, wide, join).narrow(axis, 0, count)
+    if reduce == "mean":
+        long = ends.diff(dim=-1)
+        long = long.reshape((*long._shape, *[1] * (data.ndim - axis - 1)))
+        made = made / long.clamp(min=1)
+        if initial is None:
+            made = made.masked_fill_(long == 0, math.nan)
+    return made.to(data._dtype).contiguous()
+
+
+def _offsets(
+    data: Tensor, axis: int, lengths: Tensor | None, offsets: Tensor | None, unsafe: bool
+) -> Tensor:
+    """Where the segments begin and the last ends, as int64."""
+    given = lengths if offsets is None else offsets
+    word = "lengths" if offsets is None else "offsets"
+    check_tensors("segment_reduce", **{word: given})
+    assert given is not None
+    if given._dtype not in (dtypes.int32, dtypes.int64):
+        raise errors.not_implemented_for("segment_reduce", given._dtype)
+    if given.ndim != axis + 1 or given._shape[:-1] != data._shape[:axis]:
+        raise errors_index.segments(
+            f"`{word}` must have the shape {list(data._shape[:axis])} and one dim more, "
+            f"not {list(given._shape)}"
+        )
+    given = given.to(dtypes.int64)
+    if offsets is not None:
+        return given
+    if not unsafe and given.numel():
+        least, sums = int(given.min()), given.sum(-1)
+        if least < 0:
+            raise errors_index.segments(f"a length must not be negative, but is {least}")
+        if not bool((sums == data._shape[axis]).all()):
+            raise errors_index.segments(f"lengths must make up the dim's {data._shape[axis]}")
+    nothing = given.new_zeros((*given._shape[:-1], 1))
+    ends: Tensor = f.cat([nothing, given.cumsum(-1)], -1)
+    return ends

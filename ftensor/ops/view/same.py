@@ -1,0 +1,112 @@
+"""Two tensors and their memory: whether they are the same, and one that takes the other's."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import pairwise
+from typing import Any
+
+from ..._tensor import Tensor, method
+from ...errors import view as errors_view
+from ...execute.copy import clone, into
+from ...execute.memory import new
+from ...formats import channels_last, channels_last_3d, contiguous_format, memory_format
+from ...iterator.shape import normalize_dim
+from ...iterator.stride import contiguous_strides, loop_order
+from ...rows.catalogue import op
+from ..compose import f
+from . import layout as view_math
+from .arguments import as_int, int_list, layout
+
+
+@op()
+def is_same_size(input: Tensor, other: Tensor) -> bool:
+    """Whether the shapes are the same."""
+    return layout(input, "is_same_size")[0] == layout(other, "is_same_size", "other")[0]
+
+
+@op(function=False)
+def is_set_to(input: Tensor, tensor: Tensor) -> bool:
+    """Whether both are the same elements of one memory, in the same shape and strides."""
+    same = layout(input, "is_set_to") == layout(tensor, "is_set_to", "tensor")
+    return same and input._storage is tensor._storage and input._dtype is tensor._dtype
+
+
+@op(function=False)
+def set_(
+    input: Tensor, source: Tensor | None = None, storage_offset: int = 0,
+    size: Sequence[int] | None = None, stride: Sequence[int] | None = None,
+) -> Tensor:  # fmt: skip
+    """Let the tensor share another's memory from now on: in its layout, or in the one given,
+    counted in elements of its storage. Without `source` it becomes empty. RuntimeError for another
+    dtype and a layout beyond the storage's end.
+    """
+    layout(input, "set_")
+    if source is None:
+        return input._become(new((0,), input._dtype, input._storage.device))
+    found = layout(source, "set_", "source")
+    if source._dtype is not input._dtype:
+        raise errors_view.set_dtype(input._dtype, source._dtype)
+    if size is not None:
+        shape = int_list(size, "set_", "size")
+        strides = (
+            contiguous_strides(shape) if stride is None else int_list(stride, "set_", "stride")
+        )
+        start = as_int(storage_offset, "set_", "storage_offset")
+        itemsize, nbytes = source._dtype.itemsize, source._storage.nbytes
+        found = view_math.as_strided(shape, strides, start, itemsize, nbytes)
+    return input._become(source._view(*found))
+
+
+_ORDERS = {contiguous_format: None, channels_last: 4, channels_last_3d: 5}
+
+
+@op(function=False)
+def dim_order(
+    input: Tensor, *, ambiguity_check: bool | list[memory_format] = False
+) -> tuple[int, ...]:
+    """The dims in the order in which they lie in memory, the outermost first. Asked for with
+    `ambiguity_check`: RuntimeError where dims of size 1 or of equal strides leave that open, and
+    not just one of the memory formats listed fits. TypeError for another argument.
+    """
+    shape, strides, _ = layout(input, "dim_order")
+    asked: Any = ambiguity_check
+    formats = asked if isinstance(asked, list) else []
+    if not isinstance(asked, (bool, list)) or not set(map(type, formats)) <= {memory_format}:
+        raise errors_view.ambiguity_check(asked)
+    fits = [f for f in formats if _ORDERS.get(f) in (None, len(shape)) and input.is_contiguous(f)]
+    open_ = 1 in shape or any(a == b for a, b in pairwise(strides))
+    if asked and open_ and len(fits) != 1:
+        raise errors_view.ambiguous_dims(shape, strides)
+    in_order, last = input.is_contiguous(), input.is_contiguous(channels_last)
+    if in_order != last:
+        return tuple(range(len(shape))) if in_order else (0, 2, 3, 1)
+    if asked and 0 in strides:
+        raise errors_view.ambiguous_dims(shape, strides)
+    return loop_order(shape, (strides,))
+
+
+@op(method=False)
+def slice_copy(
+    input: Tensor, dim: int = 0, start: int | None = None, end: int | None = None, step: int = 1,
+    *, out: Tensor | None = None,
+) -> Tensor:  # fmt: skip
+    """A copy of `start:end:step` of a dim, or the same in `out`. RuntimeError for a step that is
+    not positive.
+    """
+    found = layout(input, "slice_copy")
+    if not found[0]:
+        raise errors_view.scalar_has_no_dims("slice_copy", IndexError)
+    dim = normalize_dim(as_int(dim, "slice_copy", "dim"), len(found[0]))
+    if as_int(step, "slice_copy", "step") < 1:
+        raise errors_view.slice_step(step, RuntimeError)
+    first = 0 if start is None else as_int(start, "slice_copy", "start")
+    last = found[0][dim] if end is None else as_int(end, "slice_copy", "end")
+    seen = input._view(*view_math.slice_dim(*found, dim, first, last, step))
+    return clone(seen, contiguous_format) if out is None else into("slice_copy", out, seen)
+
+
+@method("__reversed__")
+def reversed_(self: Tensor) -> Tensor:
+    """The entries of the first dim from the last to the first, as a copy."""
+    return f.flip(self, (0,)) if self._shape else self

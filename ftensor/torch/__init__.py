@@ -1,0 +1,79 @@
+"""ftensor as a device of torch: `model.to("fpga")`, in pure Python on torch's CPU wheel.
+
+    import torch, ftensor.torch
+    model = Net().to("fpga")
+
+How it is built: `registration` names the device and gives it `torch.fpga` (`module`). `memory` has
+the one idea that the rest stands on, a torch storage that carries ftensor's. `structure` and
+`copies` are what has no arithmetic; `host` is the border to the CPU. Kernels are registered by
+`impl` where they are written by hand, and from the reviewed list `table.txt` otherwise (`kernels`,
+written by `schema`). `fallback` runs the rest on the host. torch's own derivative formulas stand
+above all of it, so that gradients need no word here, except for what these call.
+"""
+
+from __future__ import annotations
+
+try:
+    import torch as _torch
+except ModuleNotFoundError as _missing:
+    if _missing.name != "torch":
+        raise
+    from ..errors.torch_device import no_torch as _no_torch
+
+    raise _no_torch() from None
+
+from functools import wraps as _wraps
+
+from .._device import get_device_mapping, set_device_mapping
+from ..execute.settings import set_default_dtype as _set_ftensor_default
+from . import autocast as _autocast
+from . import backward as _backward  # noqa: F401
+from . import copies as _copies  # noqa: F401
+from . import fallback as _fallback
+from . import forward as _forward  # noqa: F401
+from . import fused as _fused  # noqa: F401
+from . import kernels as _kernels
+from . import memory as _memory
+from . import module as _module
+from . import private as _private  # noqa: F401  first: it asks for torch's version
+from . import registration as _registration
+from . import serialization as _serialization
+from . import structure as _structure  # noqa: F401
+from .fallback import fallback_report
+from .host import as_cpu, from_cpu, from_ftensor, to_ftensor
+
+_registration.register_device(_module)
+_serialization.install()
+_kernels.install()
+_fallback.install()
+_autocast.install()
+
+
+def _synchronize(device: object = None) -> None:
+    _module.synchronize(device)
+
+
+_torch.accelerator.synchronize = _synchronize  # C++ has no way to ask a guard in Python
+_set_default_dtype = _torch.set_default_dtype
+
+
+@_wraps(_set_default_dtype)
+def _both_default_dtypes(d: _torch.dtype, /) -> None:
+    _set_default_dtype(d)
+    if d in _memory.TO_FT:
+        _set_ftensor_default(_memory.TO_FT[d])
+
+
+# Kernels promote integers to ftensor's default dtype, which must be torch's.
+_torch.set_default_dtype = _both_default_dtypes
+_set_ftensor_default(_memory.TO_FT[_torch.get_default_dtype()])
+
+__all__ = [
+    "as_cpu",
+    "fallback_report",
+    "from_cpu",
+    "from_ftensor",
+    "get_device_mapping",
+    "set_device_mapping",
+    "to_ftensor",
+]

@@ -1,0 +1,208 @@
+"""`torch.autocast("fpga")`: which ops run in the lower dtype, which in float32, in the widest one.
+
+The lists are those that torch documents for autocast on accelerators ("Autocast Op Reference").
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import wraps
+from typing import Any
+
+import torch
+from torch.library import Library, fallthrough_kernel
+
+from .private import ExcludeKeys, Key, Keys, overload
+from .registration import NAME
+
+LOWER = [
+    "conv1d",
+    "conv1d.padding",
+    "conv2d",
+    "conv2d.padding",
+    "conv3d",
+    "conv3d.padding",
+    "conv_transpose1d",
+    "conv_transpose2d.input",
+    "conv_transpose3d.input",
+    "convolution",
+    "_convolution",
+    "prelu",
+    "addmm",
+    "addmv",
+    "addr",
+    "matmul",
+    "einsum",
+    "mm",
+    "mv",
+    "linalg_vecdot",
+    "linalg_multi_dot",
+    "linear",
+    "addbmm",
+    "baddbmm",
+    "bmm",
+    "chain_matmul",
+    "scaled_dot_product_attention",
+    "_thnn_fused_lstm_cell",
+    "_thnn_fused_gru_cell",
+    "lstm_cell",
+    "gru_cell",
+    "rnn_tanh_cell",
+    "rnn_relu_cell",
+]
+FLOAT = [
+    "acos",
+    "asin",
+    "cosh",
+    "erfinv",
+    "exp",
+    "expm1",
+    "log",
+    "log10",
+    "log2",
+    "log1p",
+    "reciprocal",
+    "rsqrt",
+    "sinh",
+    "tan",
+    "pow.Tensor_Scalar",
+    "pow.Tensor_Tensor",
+    "pow.Scalar",
+    "softplus",
+    "layer_norm",
+    "native_layer_norm",
+    "group_norm",
+    "frobenius_norm.dim",
+    "nuclear_norm",
+    "nuclear_norm.dim",
+    "cosine_similarity",
+    "poisson_nll_loss",
+    "cosine_embedding_loss",
+    "nll_loss",
+    "nll_loss2d",
+    "hinge_embedding_loss",
+    "kl_div",
+    "l1_loss",
+    "smooth_l1_loss",
+    "huber_loss",
+    "mse_loss",
+    "margin_ranking_loss",
+    "multilabel_margin_loss",
+    "soft_margin_loss",
+    "triplet_margin_loss",
+    "multi_margin_loss",
+    "binary_cross_entropy_with_logits",
+    "dist",
+    "pdist",
+    "cdist",
+    "renorm",
+    "logsumexp",
+    "upsample_nearest1d",
+    "upsample_nearest2d",
+    "upsample_bilinear2d",
+    "cross_entropy_loss",
+]
+# These take a dtype: float32 unless one is given.
+FLOAT_UNLESS = [
+    "prod",
+    "prod.dim_int",
+    "softmax.int",
+    "log_softmax.int",
+    "cumprod",
+    "cumsum",
+    "linalg_vector_norm",
+    "sum",
+    "sum.dim_IntList",
+]
+WIDEST = [
+    "addcdiv",
+    "addcmul",
+    "atan2",
+    "bilinear",
+    "cross",
+    "dot",
+    "grid_sampler",
+    "index_put",
+    "tensordot",
+    "scatter_add",
+    "stack",
+    "cat",
+]
+
+_KEY = "AutocastPrivateUse1"
+_keys = Keys(getattr(Key, _KEY))
+_aten = Library("aten", "IMPL", _KEY)
+_everything = Library("_", "IMPL")
+# A weight is cast once in the outermost region: (it, what it became) by its address.
+_cast: dict[int, tuple[torch.Tensor, torch.Tensor]] = {}
+_clear = torch.clear_autocast_cache
+
+
+@wraps(_clear)
+def _clear_cache() -> None:
+    _cast.clear()
+    _clear()
+
+
+def _floating(x: Any) -> bool:
+    return isinstance(x, torch.Tensor) and x.device.type == NAME and x.is_floating_point()
+
+
+def _to(x: Any, dtype: torch.dtype) -> Any:
+    if isinstance(x, (list, tuple)):
+        return type(x)([_to(y, dtype) for y in x])
+    if not _floating(x) or x.dtype in (dtype, torch.float64):
+        return x
+    weight = x.requires_grad and x.is_leaf and x.dtype is torch.float32
+    if not weight or dtype is torch.float32 or not torch.is_autocast_cache_enabled():
+        return x.to(dtype)
+    found = _cast.get(id(x))
+    if found is None or found[1].dtype is not dtype:
+        found = _cast[id(x)] = x, x.to(dtype)
+    return found[1]
+
+
+def _lower(args: Any, kwargs: Any) -> torch.dtype:
+    return torch.get_autocast_dtype(NAME)
+
+
+def _float(args: Any, kwargs: Any) -> torch.dtype:
+    return torch.float32
+
+
+def _float_unless(args: Any, kwargs: Any) -> torch.dtype | None:
+    return torch.float32 if kwargs.get("dtype") is None else None
+
+
+def _widest(args: Any, kwargs: Any) -> torch.dtype | None:
+    found = None
+    for x in (*args, *kwargs.values()):
+        for y in x if isinstance(x, (list, tuple)) else (x,):
+            if _floating(y):
+                found = y.dtype if found is None else torch.promote_types(found, y.dtype)
+    return found
+
+
+def _register(names: list[str], choose: Callable[[Any, Any], torch.dtype | None]) -> None:
+    for name in names:
+        op = overload(name)
+
+        def kernel(*args: Any, _op: Any = op, **kwargs: Any) -> Any:
+            with ExcludeKeys(_keys):
+                dtype = choose(args, kwargs)
+                if dtype is not None:
+                    args = tuple([_to(x, dtype) for x in args])
+                    kwargs = {word: _to(x, dtype) for word, x in kwargs.items()}
+                return _op(*args, **kwargs)
+
+        _aten.impl(name, kernel)
+
+
+def install() -> None:
+    """Register the lists; torch has no autocast of its own for backends outside of it."""
+    _register(LOWER, _lower)
+    _register(FLOAT, _float)
+    _register(FLOAT_UNLESS, _float_unless)
+    _register(WIDEST, _widest)
+    _everything.fallback(fallthrough_kernel, _KEY)
+    torch.clear_autocast_cache = _clear_cache

@@ -1,0 +1,133 @@
+"""Values from one tensor to another, between devices and dtypes, and to Python."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+from torch.library import Library, get_kernel
+
+from .. import formats
+from .._device import backend_of
+from ..execute.copy import clone as ft_clone
+from ..execute.copy import converted as ft_converted
+from ..execute.copy import copy as ft_copy
+from ..interop.torch import to_torch
+from . import memory as m
+from .host import adopt, host_storage, on_host, wrote
+from .private import CPU_KEYS, untyped_storage
+from .registration import impl
+
+MEMORY = {
+    torch.contiguous_format: formats.contiguous_format,
+    torch.preserve_format: formats.preserve_format,
+    torch.channels_last: formats.channels_last,
+    torch.channels_last_3d: formats.channels_last_3d,
+}
+
+
+def _plain(t: torch.Tensor) -> bool:
+    """Whether ftensor reads the tensor as it is: its dtype, no lazy conjugate or negation."""
+    return t.dtype in m.TO_FT and not (t.is_conj() or t.is_neg())
+
+
+@impl("_copy_from")
+def _copy_from(self: torch.Tensor, dst: torch.Tensor, non_blocking: bool = False) -> torch.Tensor:
+    """What `copy_` asks of the device: `self`, broadcast and converted, into `dst`."""
+    if not dst.numel():
+        return dst
+    if not m.is_here(dst):
+        dst.copy_(_read(self))
+    elif m.is_here(self):
+        same = self.is_conj() == dst.is_conj() and self.is_neg() == dst.is_neg()
+        if same and self.dtype in m.TO_FT and dst.dtype in m.TO_FT:
+            source = self if self.shape == dst.shape else self.expand(dst.shape)
+            ft_copy(m.unwrap(source), m.unwrap(dst))
+        else:
+            _by_host(on_host(self), dst)
+    elif _shared() or not _plain(dst):
+        _by_host(self, dst)
+    else:
+        source = self.to(dst.dtype).resolve_conj().resolve_neg().contiguous()
+        brought = adopt(source).expand(dst.shape)
+        ft_copy(m.unwrap(brought), m.unwrap(dst))
+    return dst
+
+
+def _read(t: torch.Tensor) -> torch.Tensor:
+    """A host tensor with the values of one of the device, to be read at once."""
+    if _shared() or not _plain(t):
+        return on_host(t)
+    return to_torch(m.unwrap(t), non_blocking=True)
+
+
+def _by_host(source: torch.Tensor, dst: torch.Tensor) -> None:
+    storage = untyped_storage(dst)
+    cpu = host_storage(storage)
+    on_host(dst, cpu).copy_(source)
+    wrote(storage, cpu)
+
+
+def _shared() -> bool:
+    return backend_of(m.where()).host_shared
+
+
+@impl("_copy_from_and_resize")
+def _copy_from_and_resize(self: torch.Tensor, dst: torch.Tensor) -> torch.Tensor:
+    if dst.shape != self.shape:
+        dst.resize_(self.shape)
+    return _copy_from(self, dst)
+
+
+@impl("clone")
+def clone(self: torch.Tensor, *, memory_format: Any = None) -> torch.Tensor:
+    """The same values in memory of its own."""
+    if not _plain(self):
+        return adopt(on_host(self).clone(memory_format=memory_format or torch.preserve_format))
+    wanted = MEMORY[memory_format or torch.preserve_format]
+    return m.wrap(ft_clone(m.unwrap(self), wanted))
+
+
+_to_copy_in_torch = get_kernel("aten::_to_copy", "CPU")
+
+
+@impl("_to_copy")
+def _to_copy(
+    self: torch.Tensor, *, dtype: Any = None, layout: Any = None, device: Any = None,
+    pin_memory: Any = None, non_blocking: bool = False, memory_format: Any = None,
+) -> torch.Tensor:  # fmt: skip
+    """A copy in a dtype, on a device. torch's own would ask for pinned memory to copy to the host
+    without waiting, which there is none of."""
+    of = m.TO_FT.get(dtype or self.dtype)
+    stays = (device is None or device.type == "fpga") and m.is_here(self)
+    if stays and of is not None and _plain(self):
+        wanted = MEMORY[memory_format or torch.preserve_format]
+        f = m.unwrap(self)
+        return m.wrap(ft_converted(f, of, f.device, True, wanted))
+    return _to_copy_in_torch.call_boxed(
+        CPU_KEYS, self, dtype=dtype, layout=layout, device=device, pin_memory=pin_memory,
+        non_blocking=False, memory_format=memory_format,
+    )  # fmt: skip
+
+
+@impl("_local_scalar_dense")
+def _local_scalar_dense(self: torch.Tensor) -> Any:
+    """The one element as a number; waits for the device."""
+    return m.unwrap(self).item() if _plain(self) else on_host(self).item()
+
+
+@impl("equal")
+def equal(self: torch.Tensor, other: torch.Tensor) -> bool:
+    """Whether shape and elements are the same; waits for the device."""
+    return torch.equal(on_host(self), on_host(other))
+
+
+# DataLoader(pin_memory=True) pins by asking the accelerator's hooks, which Python can't answer.
+_cpu = Library("aten", "IMPL", "CPU")
+
+
+def _pin_memory(self: torch.Tensor, device: Any = None) -> torch.Tensor:
+    return self.clone()
+
+
+_cpu.impl("_pin_memory", _pin_memory)

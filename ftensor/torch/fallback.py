@@ -1,0 +1,305 @@
+"""Ops that the device lacks, on the host: over the device's memory if that is shared, else copies.
+
+What an op writes and returns is read from its schema once, into a `Plan`. Tensors that share memory
+on the device share it on the host; a result that is an argument, or a view of one, is that.
+"""
+
+from __future__ import annotations
+
+import threading
+import warnings
+from collections.abc import Iterable
+from typing import Any, NamedTuple
+
+import torch
+
+from .._tensor import Tensor
+from ..errors import torch_device as errors
+from ..runtime.fallback import FallbackWarning, get_fallback, levels_to_user
+from ..table import table
+from . import host
+from . import memory as m
+from .private import (
+    ExcludeKeys,
+    Key,
+    Keys,
+    all_schemas,
+    has_kernel,
+    has_kernel_for,
+    overload,
+    untyped_storage,
+)
+from .registration import CPU, aten, everything
+
+_AUTOCAST = Keys(Key.AutocastCPU)
+
+
+class Where(NamedTuple):
+    """An argument: its position, its name, and whether it is a list."""
+
+    position: int
+    name: str
+    several: bool
+
+
+class Plan(NamedTuple):
+    """What an op's schema says: its tensors, what it writes, what each result is."""
+
+    name: str
+    tensors: tuple[Where, ...]
+    written: tuple[Where, ...]
+    outs: tuple[Where, ...]
+    device: bool
+    indexed: bool  # whether some tensors may lie on the host: indices
+    results: tuple[Where | None, ...]  # the argument that a result is; None for a new tensor
+
+
+class TorchFallbackRow(NamedTuple):
+    """What an op has cost on the host; the bytes are those that were copied."""
+
+    op: str
+    calls: int
+    bytes_to_host: int
+    bytes_back: int
+
+
+class TorchFallbackReport(tuple[TorchFallbackRow, ...]):
+    """The rows of `fallback_report`, which print as a table, the most calls first."""
+
+    __slots__ = ()
+
+    def __new__(cls, rows: Iterable[TorchFallbackRow]) -> TorchFallbackReport:
+        return super().__new__(cls, sorted(rows, key=lambda row: (-row.calls, row.op)))
+
+    def reset(self) -> None:
+        """Start all counts again; this report keeps its figures."""
+        with _lock:
+            _counts.clear()
+
+    def __str__(self) -> str:
+        if not self:
+            return "no op has fallen back to the host"
+        head = ("op", "calls", "bytes to host", "bytes back")
+        return table([head, *[tuple(row) for row in self]], indent="")
+
+    __repr__ = __str__
+
+
+_lock = threading.Lock()
+_counts: dict[str, list[int]] = {}
+_plans: dict[Any, Plan] = {}
+
+
+def fallback_report() -> TorchFallbackReport:
+    """Which overloads of aten ran on the host, how often, and the bytes copied there and back."""
+    with _lock:
+        return TorchFallbackReport(TorchFallbackRow(name, *c) for name, c in _counts.items())
+
+
+def _plan(op: Any) -> Plan:
+    schema = op._schema
+    tensors: list[Where] = []
+    writes: list[Where] = []
+    outs: list[Where] = []
+    by_set: dict[str, Where] = {}
+    device = False
+    for i, a in enumerate(schema.arguments):
+        kind = str(a.type)
+        at = Where(i, a.name, "List[" in kind)
+        device |= a.name == "device"
+        if "Tensor" in kind:
+            tensors.append(at)
+        if a.alias_info is not None and a.alias_info.is_write:
+            (outs if a.is_out else writes).append(at)
+            for name in a.alias_info.before_set:
+                by_set[name] = at
+    results = []
+    for r in schema.returns:
+        known = None
+        if r.alias_info is not None and r.alias_info.is_write:
+            known = next((by_set[n] for n in r.alias_info.before_set if n in by_set), None)
+        results.append(known)
+    name = schema.name.partition("::")[2] + f".{schema.overload_name}" * bool(schema.overload_name)
+    return Plan(
+        name, tuple(tensors), tuple(writes), tuple(outs), device, "index" in name, tuple(results)
+    )
+
+
+def _admit(name: str) -> list[int]:
+    """The counts of an op that the policy lets run on the host."""
+    policy = get_fallback()
+    if policy == "error":
+        raise errors.fallback_refused(name)
+    counts = _counts.get(name)
+    if counts is None:
+        with _lock:
+            counts = _counts.setdefault(name, [0, 0, 0])
+        if policy == "warn":
+            warnings.warn(errors.falls_back(name), FallbackWarning, stacklevel=levels_to_user())
+    counts[0] += 1
+    return counts
+
+
+class _Call:
+    """The host twins of one call's storages."""
+
+    __slots__ = ("copied", "foreign", "known", "twins")
+
+    def __init__(self) -> None:
+        self.twins: dict[int, torch.UntypedStorage] = {}  # by the device storage's address
+        self.known: dict[int, torch.UntypedStorage] = {}  # the device's, by the twin's address
+        self.copied = 0
+        self.foreign: torch.Tensor | None = None  # one of another device, with dims
+
+    def lower(self, t: Any) -> Any:
+        """The host's view of an argument."""
+        if type(t) is Tensor:  # in a captured graph
+            t = m.over(
+                m.new_storage(t._storage), m.FROM_FT[t._dtype], t._shape, t._strides, t._offset
+            )
+        if not isinstance(t, torch.Tensor):
+            return t
+        if not m.is_here(t):
+            if t.dim():
+                self.foreign = t
+            return t
+        storage = untyped_storage(t)
+        twin = self.twins.get(storage._cdata)
+        if twin is None:
+            twin = self.twins[storage._cdata] = host.host_storage(storage)
+            self.known[twin._cdata] = storage
+            if storage._ft.ptr is None:
+                self.copied += storage.nbytes()
+        return host.on_host(t, twin)
+
+    def lift(self, found: Any) -> Any:
+        """A result on the device."""
+        if isinstance(found, torch.Tensor):
+            return host.adopt(found, self.known)
+        if isinstance(found, (list, tuple)):
+            return type(found)([self.lift(x) for x in found])
+        return found
+
+    def wrote(self, t: Any) -> int:
+        """Bring what the host wrote back; returns the bytes copied."""
+        if isinstance(t, (list, tuple)):
+            return sum(self.wrote(x) for x in t)
+        if not isinstance(t, torch.Tensor) or not m.is_here(t):
+            return 0
+        storage = untyped_storage(t)
+        return host.wrote(storage, self.twins[storage._cdata])
+
+
+def _of(at: Where, args: Any, kwargs: dict[str, Any]) -> Any:
+    return args[at.position] if at.position < len(args) else kwargs.get(at.name)
+
+
+def run(op: Any, *args: Any, **kwargs: Any) -> Any:
+    """Run an overload of torch's on the host, for tensors of the device."""
+    plan = _plans.get(op)
+    if plan is None:
+        plan = _plans[op] = _plan(op)
+    counts = _admit(plan.name)
+    call = _Call()
+    given, named = list(args), dict(kwargs) if kwargs else kwargs
+    for at in plan.tensors:
+        if at.position < len(given):
+            value = given[at.position]
+            given[at.position] = (
+                [call.lower(x) for x in value] if isinstance(value, (list, tuple))
+                else call.lower(value)
+            )  # fmt: skip
+        elif (value := named.get(at.name)) is not None:
+            named[at.name] = (
+                [call.lower(x) for x in value] if isinstance(value, (list, tuple))
+                else call.lower(value)
+            )  # fmt: skip
+    if plan.device and named.get("device") is not None:
+        named["device"] = CPU
+    if call.foreign is not None and not plan.indexed:
+        raise errors.two_devices(call.foreign.device)
+    fresh = _fresh_outs(plan, named)
+    if torch.is_autocast_enabled("cpu"):
+        with ExcludeKeys(_AUTOCAST):
+            found = op(*given, **named)
+    else:
+        found = op(*given, **named)
+    back = 0
+    for at in plan.written:
+        back += call.wrote(_of(at, args, kwargs))
+    for at in plan.outs:
+        if at.name in fresh:
+            _deliver(kwargs[at.name], fresh[at.name])
+        else:
+            back += call.wrote(_of(at, args, kwargs))
+    counts[1] += call.copied
+    counts[2] += back
+    results = plan.results
+    if len(results) == 1:
+        known = results[0]
+        return call.lift(found) if known is None else _of(known, args, kwargs)
+    if not results:
+        return None
+    return tuple(
+        [call.lift(r) if k is None else _of(k, args, kwargs) for k, r in zip(results, found)]
+    )
+
+
+def _fresh_outs(plan: Plan, named: dict[str, Any]) -> dict[str, torch.Tensor]:
+    """Host tensors of no size in the place of outputs: an alias of the device could not grow."""
+    fresh = {}
+    for at in plan.outs:
+        given = named.get(at.name)
+        if isinstance(given, torch.Tensor):
+            fresh[at.name] = named[at.name] = torch.empty(0, dtype=given.dtype)
+    return fresh
+
+
+def _deliver(out: torch.Tensor, made: torch.Tensor) -> None:
+    if out.shape != made.shape:
+        out.resize_(made.shape)
+    out.copy_(made)
+
+
+def install() -> None:
+    """Let everything without a kernel come here.
+
+    Structured ops come directly: torch would else allocate a result on the device, and ask for the
+    overload that writes it.
+    """
+    everything.fallback(run, "PrivateUse1")
+    for name in structured():
+        if not has_kernel_for(f"aten::{name}", "PrivateUse1"):
+            aten.impl(name, _bound(overload(name)))
+
+
+def _bound(op: Any) -> Any:
+    def on_the_host(*args: Any, **kwargs: Any) -> Any:
+        return run(op, *args, **kwargs)
+
+    return on_the_host
+
+
+def structured() -> list[str]:
+    """The overloads that torch makes of a meta function and the overload that writes the result."""
+    schemas = [s for s in all_schemas() if s.name.startswith("aten::")]
+    with_out = set()
+    for s in schemas:
+        if any(a.is_out for a in s.arguments) and has_kernel_for(_name(s), "CPU"):
+            with_out.add((s.name, tuple(a.name for a in s.arguments if not a.is_out)))
+    return [
+        _name(s)[6:]
+        for s in schemas
+        if (s.name, tuple(a.name for a in s.arguments)) in with_out
+        and has_kernel(_name(s))
+        and has_kernel_for(_name(s), "CompositeExplicitAutogradNonFunctional")
+        and not has_kernel_for(_name(s), "CompositeImplicitAutograd")
+        and not any(a.alias_info is not None for a in s.arguments)
+    ]
+
+
+def _name(schema: Any) -> str:
+    return schema.name + f".{schema.overload_name}" * bool(schema.overload_name)
+
+
+__all__ = ["fallback_report", "install", "run", "structured"]

@@ -1,0 +1,277 @@
+"""torch tensors over ftensor's memory: how one becomes the other.
+
+A tensor of the device is a plain `torch.Tensor` over a real torch storage, whose pointer is the
+address of ftensor's buffer. The storage's Python object carries the ftensor `Storage` as `_ft`.
+torch keeps that object as long as the C++ storage lives; so views, saved tensors and whoever knows
+the C++ storage alone keep the buffer alive and find it.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import struct
+import threading
+from typing import Any
+
+import torch
+from torch.library import get_kernel
+
+from .. import dtypes
+from .._device import device as ft_device
+from .._device import resolve
+from .._tensor import Tensor, geometry_key
+from ..errors import torch_device as errors
+from ..execute.memory import new as ft_new
+from ..iterator.shape import Ints
+from ..runtime.storage import Storage
+from . import private
+from .private import CPU_KEYS, empty_tensor, storage_at, untyped_storage
+from .registration import CPU, DEVICE
+
+
+class _Dtypes(dict[torch.dtype, dtypes.dtype]):
+    """ftensor's dtypes by torch's; NotImplementedError for others: the host takes the op."""
+
+    def __missing__(self, key: torch.dtype) -> dtypes.dtype:
+        raise errors.no_dtype_here(key)
+
+
+TO_FT = _Dtypes({getattr(torch, d.name): d for d in dtypes.FULL})
+FROM_FT = {d: t for t, d in TO_FT.items()}
+
+# torch's CPU kernel of this only reads and writes what a tensor says of itself.
+set_storage = get_kernel("aten::set_.source_Storage_storage_offset", "CPU").call_boxed
+_HERE = ft_device("fpga", 0)
+
+
+def where() -> ft_device:
+    """ftensor's device that fpga:0 stands for."""
+    return resolve(_HERE)
+
+
+def allocate(nbytes: int) -> Storage:
+    """A buffer of the device, on the current stream."""
+    return ft_new((nbytes,), dtypes.uint8, where())._storage
+
+
+def address_of(memory: Storage) -> int:
+    """What torch takes for the address of a buffer.
+
+    torch calls a storage with bytes and a null pointer invalid. For memory that the host can't
+    reach this is a number that is no canonical address: the processor stops whoever follows it.
+    """
+    return memory.ptr or (1 << 62) + id(memory)
+
+
+# --- torch from ftensor
+
+# torch's quickest way to a tensor over an address is a DLPack capsule. Its structure has a NULL for
+# a deleter, which torch reads when the storage dies, at exit even: so structures are never freed.
+# Each thread has one that serves all geometries, and some that have one each, where no more than
+# the address is written; a thread that ends leaves them to the next.
+# Layout: data, device type, id, ndim, dtype, shape*, strides*, byte offset, manager, deleter; then
+# the shape and the strides.
+_DLPACK_DEVICE = 12  # kDLExtDev, which torch takes for PrivateUse1
+_HEAD = 64
+_MOST_DIMS = 64
+_MOST_STRUCTURES = 1024
+_PACK = [struct.Struct(f"=QiiiIQQQQQ{n}q") for n in range(2 * _MOST_DIMS + 2)]
+_NAME = b"dltensor"
+_new_capsule = ctypes.PYFUNCTYPE(
+    ctypes.py_object, ctypes.c_void_p, ctypes.c_char_p, ctypes.c_void_p
+)(("PyCapsule_New", ctypes.pythonapi))
+_from_dlpack = private.from_dlpack_capsule
+_KINDS = {"i": 0, "u": 1, "f": 2, "c": 5, "b": 6}
+_OF_THEIR_OWN = {"bfloat16": 4, "float8_e4m3fn": 10, "float8_e5m2": 12}
+
+
+def _code(d: dtypes.dtype) -> int:
+    kind = _OF_THEIR_OWN.get(d.name, _KINDS[d.kind])
+    return kind | (d.itemsize * 8) << 8 | 1 << 16
+
+
+_CODES = {d: _code(d) for d in TO_FT.values()}
+Structure = tuple[ctypes.Array[ctypes.c_char], int, ctypes.c_uint64]  # bytes, address, data
+
+
+class _Structures:
+    """What one thread uses."""
+
+    def __init__(self) -> None:
+        self.any = _structure(2 * _MOST_DIMS)
+        self.by_key: dict[int, Structure] = {}  # by the number of a geometry
+
+    def of(self, f: Tensor) -> Structure:
+        """A structure with a geometry."""
+        n = len(f._shape)
+        full = len(self.by_key) >= _MOST_STRUCTURES
+        made = self.any if full else _structure(2 * n)
+        at = made[1]
+        _PACK[2 * n].pack_into(
+            made[0], 0, 0, _DLPACK_DEVICE, 0, n, _CODES[f._dtype], at + _HEAD,
+            at + _HEAD + 8 * n, 0, 0, 0, *f._shape, *f._strides,
+        )  # fmt: skip
+        if not full:
+            self.by_key[f._key] = made
+        return made
+
+
+def _structure(words: int) -> Structure:
+    made = ctypes.create_string_buffer(_HEAD + words * 8)
+    return made, ctypes.addressof(made), ctypes.c_uint64.from_buffer(made)
+
+
+_never_freed: list[_Structures] = []
+_idle: list[_Structures] = []
+
+
+class _Thread(threading.local):
+    def __init__(self) -> None:
+        try:
+            self.structures = _idle.pop()
+        except IndexError:
+            self.structures = _Structures()
+            _never_freed.append(self.structures)
+        self.end = _End(self.structures)
+
+
+class _End:
+    """Dies with its thread."""
+
+    def __init__(self, structures: _Structures) -> None:
+        self.structures = structures
+
+    def __del__(self, give_back: Any = _idle.append) -> None:
+        give_back(self.structures)
+
+
+_thread = _Thread()
+
+
+def new_storage(memory: Storage, nbytes: int | None = None) -> torch.UntypedStorage:
+    """A torch storage over a buffer that torch does not know yet."""
+    found = storage_at(address_of(memory), DEVICE, memory.nbytes if nbytes is None else nbytes)
+    found._ft = memory
+    return found
+
+
+def over(
+    storage: torch.UntypedStorage, dtype: torch.dtype, shape: Any, strides: Any, offset: int = 0
+) -> torch.Tensor:
+    """A tensor over a torch storage of the device."""
+    made = empty_tensor((0,), dtype)
+    return set_storage(CPU_KEYS, made, storage, offset, list(shape), list(strides))
+
+
+def wrap(f: Tensor) -> torch.Tensor:
+    """The torch tensor of an ftensor result whose buffer torch does not know yet."""
+    memory, shape = f._storage, f._shape
+    if f._offset or 0 in shape or len(shape) > _MOST_DIMS:
+        return over(new_storage(memory), FROM_FT[f._dtype], shape, f._strides, f._offset)
+    structures = _thread.structures
+    _, at, data = structures.by_key.get(f._key) or structures.of(f)
+    data.value = memory.ptr or address_of(memory)
+    made = _from_dlpack(_new_capsule(at, _NAME, None))
+    untyped_storage(made)._ft = memory
+    return made
+
+
+def fresh(f: Tensor, *read: Any) -> Tensor:
+    """An ftensor result that shares no memory with what it was made of, where aten says so."""
+    for x in read:
+        if type(x) is Tensor and x._storage is f._storage:
+            return f.clone()
+    return f
+
+
+# --- ftensor from torch
+
+
+def _cross(memory: Storage) -> None:
+    """Order a use of memory behind the work of the streams that it was used on."""
+    current = memory.backend._current.stream
+    current.wait_stream(memory.stream)
+    for other in tuple(memory.users or ()):
+        current.wait_stream(other)
+    current.use(memory)
+
+
+# (shape, strides, dtype) of a torch tensor -> those of ftensor's, and the geometry's number.
+_geometries: dict[Any, tuple[Ints, Ints, dtypes.dtype, int]] = {}
+_MOST_GEOMETRIES = 1 << 16
+_new = object.__new__
+
+
+def _geometry(key: Any) -> tuple[Ints, Ints, dtypes.dtype, int]:
+    if len(_geometries) >= _MOST_GEOMETRIES:
+        _geometries.clear()
+    shape, strides, dtype = tuple(key[0]), key[1], TO_FT[key[2]]
+    found = shape, strides, dtype, geometry_key(shape, strides, dtype)
+    _geometries[tuple(key[0]), strides, key[2]] = found
+    return found
+
+
+def _seen(memory: Storage, t: torch.Tensor) -> Tensor:
+    """As `Tensor._make`, of a torch tensor's geometry, ordered behind other streams' work."""
+    if memory.users is not None or memory.stream is not memory.backend._current.stream:
+        _cross(memory)
+    key = t.shape, t.stride(), t.dtype
+    self = _new(Tensor)
+    self._storage = memory
+    self._shape, self._strides, self._dtype, self._key = _geometries.get(key) or _geometry(key)
+    self._offset = t.storage_offset()
+    return self
+
+
+def unwrap(t: torch.Tensor) -> Tensor:
+    """The ftensor tensor of a torch tensor of the device, to be read or written.
+
+    It is right on any stream: where the memory belongs to another one, or was used on another, the
+    current one waits for that. RuntimeError for a tensor of another device, NotImplementedError for
+    a dtype that ftensor lacks.
+    """
+    try:
+        memory = untyped_storage(t)._ft
+    except AttributeError:
+        raise errors.two_devices(t.device) from None
+    return _seen(memory, t)
+
+
+def lift(t: Any) -> Any:
+    """As `unwrap`, for what an op reads: a lazy conjugate is worked out, a zero-dim tensor of the
+    host is brought here, and a number stays one."""
+    try:
+        memory = untyped_storage(t)._ft
+    except AttributeError:
+        return _brought(t)
+    except TypeError:
+        return t  # a number, which torch hands on as it is
+    self = _seen(memory, t)
+    if self._dtype.kind == "c" and (t.is_conj() or t.is_neg()):
+        return unwrap(t.resolve_conj().resolve_neg())
+    return self
+
+
+def _brought(t: torch.Tensor) -> Tensor:
+    if t.device.type == "cpu" and t.dim() == 0:
+        from .host import adopt
+
+        return unwrap(adopt(t.clone()))
+    raise errors.two_devices(t.device)
+
+
+def is_here(t: torch.Tensor) -> bool:
+    """Whether a tensor lies on the device."""
+    return t.device.type == DEVICE.type
+
+
+def give(out: torch.Tensor, f: Tensor) -> torch.Tensor:
+    """Let a torch tensor stand for an ftensor one, which its `unwrap` may have become."""
+    storage = untyped_storage(out)
+    if storage._ft is not f._storage:
+        storage = new_storage(f._storage)
+    set_storage(CPU_KEYS, out, storage, f._offset, list(f._shape), list(f._strides))
+    return out
+
+
+__all__ = ["CPU", "DEVICE", "FROM_FT", "TO_FT", "Ints"]

@@ -1,0 +1,76 @@
+"""The device's name, hooks and guard, its module `torch.fpga`, and how kernels are registered.
+
+The name comes first: everything else in this package says "fpga".
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from types import ModuleType
+from typing import Any, TypeVar
+
+import torch
+from torch.library import Library
+
+from . import private
+
+F = TypeVar("F", bound=Callable[..., Any])
+NAME = "fpga"
+
+torch.utils.rename_privateuse1_backend(NAME)
+torch.utils.generate_methods_for_privateuse1_backend(for_storage=True)
+DEVICE = torch.device(NAME, 0)
+CPU = torch.device("cpu")
+
+
+class _Hooks(private.Hooks):  # type: ignore[misc, valid-type]
+    """What torch asks about the backend."""
+
+    def is_available(self) -> bool:
+        return True
+
+    def is_built(self) -> bool:
+        return True
+
+    def has_primary_context(self, device_index: int) -> bool:
+        return device_index == 0
+
+
+class _Guard(private.DeviceGuard):  # type: ignore[misc, valid-type]
+    """Of the guard torch takes the device's type; it has one device, and no streams to torch."""
+
+    def type_(self) -> Any:
+        return private.PRIVATE_USE_1
+
+
+_kept: list[object] = []  # C++ keeps bare pointers
+
+
+def register_device(module: ModuleType) -> None:
+    """Make `torch.fpga` of a module, and the device known to torch."""
+    hooks, guard = _Hooks(), _Guard()
+    _kept.extend([hooks, guard, module])
+    private.register_device_module(NAME, module)
+    sys.modules[f"torch.{NAME}"] = module
+    assert private.register_hooks(hooks) and private.register_guard(guard)
+
+
+# Kernels of the device, and its fallback. The libraries live as long as the process.
+aten = Library("aten", "IMPL", "PrivateUse1")
+everything = Library("_", "IMPL")
+# Overloads with a kernel of ours: the hand-written ones, which the table leaves alone.
+written: dict[str, Callable[..., Any]] = {}
+
+
+def impl(*names: str) -> Callable[[F], F]:
+    """Register a function for overloads of aten on the device."""
+
+    def register(function: F) -> F:
+        for name in names:
+            assert name not in written, f"aten::{name} has two kernels"
+            written[name] = function
+            aten.impl(name, function)
+        return function
+
+    return register

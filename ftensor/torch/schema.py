@@ -1,0 +1,193 @@
+"""From torch's schemas and the catalogue's signatures to `table.txt`: `make torch-table`.
+
+A line says which call serves an overload, in the overload's own names for its arguments:
+
+    sum.dim_IntList = sum(self, dim, keepdim, dtype=dtype)
+    sum.IntList_out = sum(self, dim, keepdim, dtype=dtype, out=out)
+    hardtanh_ <- nn.functional.hardtanh(self, min_val, max_val)
+    elu = nn.functional.elu(self, alpha) if scale == 1 and input_scale == 1
+
+`=` is the call itself, which writes its `out` or is a method that works in place; `<-` brings a
+result into what the overload writes. Arguments other than the condition says go to the host.
+`said.txt` has the lines that people wrote, where names alone don't tell; these come first.
+"""
+
+from __future__ import annotations
+
+import inspect
+import re
+import textwrap
+from collections.abc import Callable
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from .. import ops
+from .._tensor import Tensor
+from ..rows.catalogue import ENTRIES
+from .private import all_schemas, has_kernel, has_kernel_for
+
+TABLE = Path(__file__).with_name("table.txt")
+SAID = Path(__file__).with_name("said.txt")
+# The words that aten puts before the names of a namespace.
+PREFIX = {"": "", "special": "special_", "linalg": "linalg_", "fft": "fft_", "nn.functional": ""}
+LINE = re.compile(r"(\S+) (=|<-) ([\w.]+)\((.*)\)(?: if (.*))?")
+# What says where a result lies, not what it is; a call takes these from its tensors.
+PLACE = {"layout", "device", "pin_memory", "non_blocking", "async"}
+
+
+def lines(path: Path) -> dict[str, str]:
+    """The lines of a table, by overload."""
+    kept = [w.strip() for w in path.read_text().splitlines()]
+    return {w.partition(" ")[0]: w for w in kept if w and not w.startswith("#")}
+
+
+def qualified(schema: Any) -> str:
+    """An overload's name without its namespace."""
+    name: str = schema.name.partition("::")[2]
+    return name + f".{schema.overload_name}" * bool(schema.overload_name)
+
+
+@cache
+def served() -> dict[str, str]:
+    """The entries of the catalogue by the names that aten has for them."""
+    ops.load()
+    found: dict[str, str] = {}
+    for key, entry in ENTRIES.items():
+        prefix = PREFIX.get(entry.namespace)
+        if prefix is None or entry.prop:
+            continue
+        for name in (*entry.aten, *(prefix + n for n in (entry.name, *entry.aliases))):
+            found.setdefault(name, key)
+    return found
+
+
+def inplace(schema: Any) -> bool:
+    """Whether an overload writes its first argument, and returns it."""
+    first = schema.arguments[0] if schema.arguments else None
+    return bool(
+        first and first.alias_info and first.alias_info.is_write and not first.is_out
+        and schema.name.endswith("_")
+    )  # fmt: skip
+
+
+def wanted(schema: Any) -> bool:
+    """Whether torch asks a backend for an overload, rather than make it of others."""
+    name = schema.name + f".{schema.overload_name}" * bool(schema.overload_name)
+    if not name.startswith("aten::") or not has_kernel(name):
+        return False
+    if has_kernel_for(name, "CompositeImplicitAutograd"):
+        return False
+    if any("Dimname" in str(a.type) for a in schema.arguments):
+        return False
+    views = [r.alias_info is not None and not r.alias_info.is_write for r in schema.returns]
+    if any(views) or not schema.returns:
+        return False
+    if has_kernel_for(name, "CompositeExplicitAutograd"):
+        # torch makes it of others; a row does it in one launch.
+        key = served().get(schema.name[6:].removesuffix("_"))
+        return key is not None and ENTRIES[key].row is not None and "out" not in name
+    return has_kernel_for(name, "CPU") or has_kernel_for(
+        name, "CompositeExplicitAutogradNonFunctional"
+    )
+
+
+def parameters(call: Callable[..., Any]) -> list[inspect.Parameter] | None:
+    """A function's parameters without `out`; None where they are as many as one likes."""
+    found = [p for p in inspect.signature(call).parameters.values() if p.name != "out"]
+    kinds = {p.kind for p in found}
+    return None if kinds & {inspect.Parameter.VAR_POSITIONAL} else found
+
+
+def derived(schema: Any) -> str | None:
+    """The line of an overload, as its arguments' names give it; None where they don't."""
+    name = schema.name[6:]
+    own = inplace(schema)
+    key = served().get(name.removesuffix("_") if own else name)
+    if key is None:
+        return None
+    entry = ENTRIES[key]
+    known = parameters(entry.call)
+    if known is None:
+        return None
+    words = _bound(schema, known)
+    if words is None:
+        return None
+    outs = [a.name for a in schema.arguments if a.is_out]
+    call, sign = key, "="
+    if own:
+        if isinstance(getattr(Tensor, entry.name + "_", None), Callable):  # type: ignore[arg-type]
+            call = f"Tensor.{entry.name}_"
+        else:
+            sign = "<-"
+    elif outs and "out" in inspect.signature(entry.call).parameters:
+        words.append(f"out={outs[0]}" if len(outs) == 1 else f"out=({', '.join(outs)})")
+    elif outs:
+        sign = "<-"
+    condition = " if generator is None" * any(a.name == "generator" for a in schema.arguments)
+    return f"{qualified(schema)} {sign} {call}({', '.join(words)}){condition}"
+
+
+def _bound(schema: Any, known: list[inspect.Parameter]) -> list[str] | None:
+    """A call's arguments; None where one of the schema's or of the call's has no partner."""
+    by_name = {p.name: p for p in known}
+    words: list[str] = []
+    taken = set()
+    for i, a in enumerate(x for x in schema.arguments if not x.is_out):
+        if a.name in PLACE or a.name == "generator":
+            continue
+        name = {"self": "input"}.get(a.name, a.name)
+        if name not in by_name and a.name not in by_name and i == 0 and "Tensor" in str(a.type):
+            name = known[0].name  # the tensor that all is about, under a name of its own
+        param = by_name.get(a.name) or by_name.get(name)
+        if param is None or param.name in taken:
+            return None
+        keyword = (
+            param.kind is param.KEYWORD_ONLY or a.kwarg_only or known.index(param) != len(words)
+        )
+        value = f"REDUCTION[{a.name}]" if a.name == "reduction" else a.name
+        words.append(f"{param.name}={value}" if keyword else value)
+        taken.add(param.name)
+    left = [p for p in known if p.name not in taken and p.default is p.empty]
+    return None if any(p.kind is not p.VAR_KEYWORD for p in left) else words
+
+
+def table(written: set[str]) -> tuple[list[str], list[str]]:
+    """(the lines, the overloads that are left to the host), in the order of names.
+
+    Those with hand-written kernels are in neither.
+    """
+    said, found, left = lines(SAID), [], []
+    for schema in sorted((s for s in all_schemas() if wanted(s)), key=qualified):
+        name = qualified(schema)
+        if name in written:
+            continue
+        line = said.get(name) or derived(schema)
+        if line is None or line.endswith(" = host"):
+            left.append(name)
+        else:
+            found.append(line)
+    return list(dict.fromkeys(found)), list(dict.fromkeys(left))
+
+
+def text(written: set[str]) -> str:
+    """The file."""
+    found, left = table(written)
+    head = (
+        "# Which op of the catalogue serves which overload of aten, and with which arguments.\n"
+        "# Written by `make torch-table`; schema.py tells the form, said.txt has lines by hand.\n"
+    )
+    host = textwrap.fill(" ".join(left), 98, break_long_words=False, break_on_hyphens=False)
+    tail = "\n\n# On the host:\n" + textwrap.indent(host, "# ")
+    return head + "\n".join(found) + tail + "\n"
+
+
+def main() -> None:
+    """Write the table."""
+    from . import registration
+
+    TABLE.write_text(text(set(registration.written)))
+
+
+if __name__ == "__main__":
+    main()

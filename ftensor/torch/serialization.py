@@ -1,0 +1,79 @@
+"""Storages of the device where torch makes them in C++ by an allocator, which Python can't give:
+saving, loading, copying, and `UntypedStorage(n, device="fpga")`."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+
+from ..errors import torch_device as errors
+from . import memory as m
+from .host import adopt_storage, host_storage
+from .registration import NAME
+
+_Storage = torch.UntypedStorage
+_new = _Storage.__new__
+_clone = torch.storage._StorageBase.clone
+_write_file = _Storage._write_file
+_set_from_file = _Storage._set_from_file
+_resize = _Storage.resize_
+
+
+def _from_cpu(storage: torch.UntypedStorage) -> torch.UntypedStorage:
+    return adopt_storage(_clone(storage))
+
+
+def _tag(storage: Any) -> str | None:
+    return f"{NAME}:0" if storage.device.type == NAME else None
+
+
+def _load(storage: Any, location: str) -> Any:
+    if not location.startswith(NAME):
+        return None
+    if isinstance(storage, torch.storage.TypedStorage):
+        storage = storage._untyped_storage
+    return _from_cpu(storage)
+
+
+def _new_storage(cls: type, *args: Any, **kwargs: Any) -> Any:
+    device = kwargs.get("device")
+    if device is None or torch.device(device).type != NAME:
+        return _new(cls, *args, **kwargs)
+    if args and not isinstance(args[0], int):
+        return adopt_storage(_Storage(args[0]))
+    nbytes = args[0] if args else 0
+    return m.new_storage(m.allocate(nbytes), nbytes)
+
+
+def _cloned(self: Any) -> Any:
+    return _clone(self) if self.device.type != NAME else _from_cpu(host_storage(self))
+
+
+def _written(self: Any, *args: Any) -> None:
+    # pickle's old format makes a tensor of the bare pointer, which does not know ftensor's memory.
+    _write_file(self if self.device.type != NAME else host_storage(self), *args)
+
+
+def _read(self: Any, file: Any, offset: Any, is_real_file: bool, element_size: int) -> Any:
+    if self.device.type != NAME:
+        return _set_from_file(self, file, offset, is_real_file, element_size)
+    cpu = _Storage(self.nbytes())
+    _set_from_file(cpu, file, offset, is_real_file, element_size)
+    return self.copy_(cpu)
+
+
+def _resized(self: Any, size: int) -> Any:
+    if self.device.type != NAME:
+        return _resize(self, size)
+    raise errors.storage_resize()
+
+
+def install() -> None:
+    """Patch those places, and tell `torch.save` and `torch.load` of the device."""
+    torch.serialization.register_package(5, _tag, _load)
+    torch.storage._StorageBase.clone = _cloned
+    _Storage.__new__ = staticmethod(_new_storage)
+    _Storage._write_file = _written
+    _Storage._set_from_file = _read
+    _Storage.resize_ = _resized

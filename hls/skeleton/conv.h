@@ -1,0 +1,165 @@
+// Convolutions as products of matrices whose second factor is never made: column i, step (channel, tap) of it is
+// planes[channel * step + i + offset of the tap]. A position i counts the elements of a plane in rows of `pitch`,
+// of which the first `width` have results; so windows at any stride are runs of neighbours (see conv_pack.h).
+// An item is FT_TILE_ROWS filters of a group by FT_TILE_COLUMNS positions; sums of some channels join totals that
+// begin as the bias, so that sums of many terms stay exact.
+// Geometry g (long): items, panels of filters, groups, tiles, positions, pitch, width, rows of a plane, those with
+//   results, filters of a group, channels of a group, taps, panels of an item, step from channel to channel, out
+//   strides (filter, plane, row, position), whether results may leave in vectors, whether the last tile is moved
+//   back to end with the positions, unused (2), dims, then for each of these batch dims its shape, and its strides
+//   in planes and in out, then the offset of each tap.
+#if FT_NATIVE_LANES && FT_LANES == 16 && !FT_E_HALF && !FT_E_BFLOAT16
+// m neighbours of a tile's row. A run that is no whole vectors ends with one that is moved back.
+#define FT_PART(n) \
+    if (m & n) { FT_CAT(vstore, n)(FT_CAT(vload, n)(0, sums + i), 0, out + i); i += n; }
+FT_FN_ONCE void ft_conv_store(const FT_T *sums, FT_GLOBAL FT_E *out, int step, int m)
+{
+    int i = 0;
+    if (step != 1) {
+        for (; i < m; i++) out[i * step] = sums[i];
+    } else if (m >= FT_LANES) {
+        for (; i + FT_LANES <= m; i += FT_LANES) FT_LANES_TO(FT_LANES_FROM(sums + i), out + i);
+        if (i < m) FT_LANES_TO(FT_LANES_FROM(sums + m - FT_LANES), out + m - FT_LANES);
+    } else {
+        FT_PART(8) FT_PART(4) FT_PART(2)
+        if (m & 1) out[i] = sums[i];
+    }
+}
+#define FT_RUN FT_TILE_COLUMNS
+#define FT_CONV_STORE(r, i, out, step, m) ft_conv_store((const FT_T *)total + (r) * FT_TILE_COLUMNS + i, out, step, m)
+#else
+FT_FN_ONCE void ft_conv_store(FT_WIDE_X sums, int first, FT_GLOBAL FT_E *out, int step, int m)
+{
+    FT_WIDE_E w;
+    if (first) sums = ft_rotate(sums, first);
+    FT_EACH_LANE { FT_LANE(w) = FT_STORED(FT_LANE(sums)); }
+    FT_E_PUT(w, out, step, m);
+}
+#define FT_RUN FT_LANES
+#define FT_CONV_STORE(r, i, out, step, m) ft_conv_store(total[(r) / FT_TILE_ROWS][(r) % FT_TILE_ROWS][(i) / FT_LANES], (i) % FT_LANES, out, step, m)
+#endif
+
+// The products of a step with the positions `positions_` of vector v.
+#define FT_TAKE(positions_)                                                                          \
+    FT_WIDE_X b[FT_TILE_VECTORS];                                                                    \
+    FT_UNROLL                                                                                        \
+    for (int v = 0; v < FT_TILE_VECTORS; v++) b[v] = positions_;                                     \
+    FT_UNROLL                                                                                        \
+    for (int r = 0; r < FT_TILE_ROWS; r++) {                                                         \
+        const FT_X s = FT_SPLAT(w + r);                                                              \
+        FT_UNROLL                                                                                    \
+        for (int v = 0; v < FT_TILE_VECTORS; v++) {                                                  \
+            FT_EACH_LANE FT_LANE(sum[r][v]) = ft_xfma(s, FT_LANE(b[v]), FT_LANE(sum[r][v]));         \
+        }                                                                                            \
+    }
+
+FT_KERNEL void FT_NAME(
+    FT_GLOBAL FT_E *out, FT_GLOBAL const FT_T *planes, FT_GLOBAL const FT_T *panels, long out_offset,
+    long planes_offset, FT_GLOBAL const long *g FT_UNIT_PARAMS)
+{
+    FT_PORT(out, gmem0)
+    FT_PORT(planes, gmem1)
+    FT_PORT(panels, gmem2)
+    FT_PORT(g, gmem3)
+    const int items = (int)g[0], filter_panels = (int)g[1], groups = (int)g[2], tiles = (int)g[3];
+    const int positions = (int)g[4], pitch = (int)g[5], width = (int)g[6], middle = (int)g[7], high = (int)g[8];
+    const int filters = (int)g[9], channels = (int)g[10], taps = (int)g[11], most = (int)g[12], dims = (int)g[20];
+    const int depth = channels * taps, blocks = (filter_panels + most - 1) / most;
+    const long channel_step = g[13], out_filter = g[14];
+    const int out_step = (int)g[17], back = (int)g[18];
+    FT_GLOBAL const long *shape = g + 21, *offsets = shape + 3 * dims;
+    FT_FOR_SLAB(item, items)
+    {
+        const int first = item % blocks * most, tile = item / blocks % tiles, group = item / blocks / tiles % groups;
+        const int many = FT_BLOCK == 1 ? 1 : filter_panels - first < most ? filter_panels - first : most;
+        long from = planes_offset + group * channels * channel_step;
+        long to = out_offset + (group * filters + first * FT_TILE_ROWS) * out_filter;
+        int rest = item / blocks / tiles / groups;
+        for (int d = dims - 1; d >= 0; d--) {
+            const int k = rest % (int)shape[d];
+            rest /= (int)shape[d];
+            from += k * shape[dims + d];
+            to += k * shape[2 * dims + d];
+        }
+        int begin = tile * FT_TILE_COLUMNS, skip = 0;
+        if (back && positions - begin < FT_TILE_COLUMNS) {
+            skip = FT_TILE_COLUMNS - (positions - begin);
+            begin -= skip;
+        }
+        FT_GLOBAL const FT_T *x = planes + (from + begin);
+        const long panel = (long)(1 + depth) * FT_TILE_ROWS;
+        FT_GLOBAL const FT_T *weights = panels + (group * filter_panels + first) * panel;
+        FT_WIDE_X total[FT_BLOCK][FT_TILE_ROWS][FT_TILE_VECTORS];
+        for (int p = 0; p < many; p++)
+            for (int r = 0; r < FT_TILE_ROWS; r++)
+                for (int v = 0; v < FT_TILE_VECTORS; v++) { FT_EACH_LANE FT_LANE(total[p][r][v]) = FT_SPLAT(weights + p * panel + r); }
+        weights += FT_TILE_ROWS;
+        int tap = 0;
+        for (int k0 = 0; k0 < depth; k0 += FT_DEPTH) {
+            const int n = depth - k0 < FT_DEPTH ? depth - k0 : FT_DEPTH;
+#if FT_BLOCK > 1
+            FT_WIDE_X near_[FT_DEPTH][FT_TILE_VECTORS];
+            if (many > 1) {
+                for (int k = 0; k < n; k++) {
+                    FT_GLOBAL const FT_T *y = x + offsets[tap];
+                    FT_UNROLL
+                    for (int v = 0; v < FT_TILE_VECTORS; v++) near_[k][v] = FT_LOAD_ANYWHERE(y + v * FT_LANES);
+                    if (++tap == taps) {
+                        tap = 0;
+                        x += channel_step;
+                    }
+                }
+            }
+#endif
+            for (int p = 0; p < many; p++) {
+                FT_GLOBAL const FT_T *w = weights + p * panel + (long)k0 * FT_TILE_ROWS;
+                FT_WIDE_X sum[FT_TILE_ROWS][FT_TILE_VECTORS];
+                FT_UNROLL
+                for (int r = 0; r < FT_TILE_ROWS; r++) {
+                    FT_UNROLL
+                    for (int v = 0; v < FT_TILE_VECTORS; v++) { FT_EACH_LANE FT_LANE(sum[r][v]) = FT_ZERO_X; }
+                }
+#if FT_BLOCK > 1
+                if (many > 1) {
+                    for (int k = 0; k < n; k++) {
+                        FT_TAKE(near_[k][v])
+                        w += FT_TILE_ROWS;
+                    }
+                } else
+#endif
+                {
+                    FT_LOOP(depth)
+                    for (int k = 0; k < n; k++) {
+                        FT_PIPELINE
+                        FT_GLOBAL const FT_T *y = x + offsets[tap];
+                        FT_TAKE(FT_LOAD_ANYWHERE(y + v * FT_LANES))
+                        w += FT_TILE_ROWS;
+                        if (++tap == taps) {
+                            tap = 0;
+                            x += channel_step;
+                        }
+                    }
+                }
+                FT_UNROLL
+                for (int r = 0; r < FT_TILE_ROWS; r++) {
+                    FT_UNROLL
+                    for (int v = 0; v < FT_TILE_VECTORS; v++) {
+                        FT_EACH_LANE FT_LANE(total[p][r][v]) = ft_xadd(FT_LANE(total[p][r][v]), FT_LANE(sum[r][v]));
+                    }
+                }
+            }
+        }
+        const int left = filters - first * FT_TILE_ROWS, rows = left < many * FT_TILE_ROWS ? left : many * FT_TILE_ROWS;
+        const int end = positions - begin < FT_TILE_COLUMNS ? positions - begin : FT_TILE_COLUMNS;
+        for (int i = skip; i < end;) {  // a run of results in a row, at most to the end of FT_RUN positions
+            const int row = (begin + i) / pitch, at = begin + i - row * pitch, plane = row / middle, h = row - plane * middle;
+            const int stop = (i / FT_RUN + 1) * FT_RUN < end ? (i / FT_RUN + 1) * FT_RUN : end;
+            const int m = pitch - at < stop - i ? pitch - at : stop - i, kept = width - at < m ? width - at : m;
+            if (h < high && kept > 0) {
+                FT_GLOBAL FT_E *line = out + (to + plane * g[15] + h * g[16] + at * g[17]);
+                for (int r = 0; r < rows; r++) FT_CONV_STORE(r, i, line + r * out_filter, out_step, kept);
+            }
+            i += m;
+        }
+    }
+}

@@ -1,0 +1,172 @@
+// What conv.h reads: planes of an input, with zeros around and between them, and panels of filters.
+// A plane has a part for each phase of the stride (along the last dim: elements 0, s, 2s, ... are neighbours in the
+// first, 1, s + 1, ... in the second), so that a window's step is one element in each. A panel has for FT_TILE_ROWS
+// filters their bias, then for each channel and tap their weights, side by side, and zeros beyond the last filter.
+// Geometry g (long): batch, rows of a plane, channels, groups, panels of a group, filters and channels of a group,
+//   taps, channels of an item, elements of a plane; for three dims each: a part's size, phases, stride, the input's
+//   size; the input's strides (batch, channel, three dims), the weights' (group, filter, channel), that of bias (-1:
+//   there is none), whether the weights of a filter are neighbours, then for each dim where each of its phases begins in the input, and each tap's weight.
+#define FT_CHANNELS 16
+#if FT_LANES > 1
+FT_FN_ONCE FT_WIDE_X ft_values(FT_WIDE_E w)
+{
+    FT_WIDE_X v;
+    FT_EACH_LANE { FT_LANE(v) = FT_VALUE(FT_LANE(w)); }
+    return v;
+}
+#endif
+// m values from elements that lie `step` apart. Where vectors begin anywhere, a run that is no whole ones ends with
+// one that is moved back.
+FT_FN_ONCE void ft_pack_values(FT_GLOBAL FT_T *to, FT_GLOBAL const FT_E *from, long step, int m)
+{
+    int i = 0;
+    if (step == 1) {
+        FT_LOOP(values)
+        for (; i + FT_LANES <= m; i += FT_LANES) {
+            FT_PIPELINE
+#if FT_LANES == 1
+            to[i] = FT_ONE(from + i);
+#else
+            FT_VSTORE(ft_values(FT_E_LOAD(from + i)), to + i);
+#endif
+        }
+#if FT_NATIVE_LANES && FT_LANES > 1
+        if (i < m && m > FT_LANES) {
+            FT_VSTORE(ft_values(FT_E_LOAD(from + m - FT_LANES)), to + m - FT_LANES);
+            return;
+        }
+#endif
+    }
+#if FT_NATIVE_LANES && FT_LANES > 1
+    if (step == 2) {
+        for (; i + FT_LANES < m; i += FT_LANES) {
+            FT_T t[2 * FT_LANES], half_[FT_LANES];
+            FT_LANES_TO(ft_values(FT_E_LOAD(from + 2 * i)), t);
+            FT_LANES_TO(ft_values(FT_E_LOAD(from + 2 * i + FT_LANES)), t + FT_LANES);
+            FT_UNROLL
+            for (int l = 0; l < FT_LANES; l++) half_[l] = t[2 * l];
+            FT_VSTORE(FT_LANES_FROM(half_), to + i);
+        }
+    }
+#endif
+    FT_LOOP(picked_values)
+    for (; i < m; i += FT_LANES) {
+        FT_PIPELINE
+#if FT_LANES == 1
+        to[i] = FT_ONE(from + i * step);
+#else
+        const int n = m - i < FT_LANES ? m - i : FT_LANES;
+        ft_put(ft_values(FT_E_PICK(from + i * step, (int)step, n)), to + i, 1, n);
+#endif
+    }
+}
+FT_FN_ONCE void ft_pack_zeros(FT_GLOBAL FT_T *to, int m)
+{
+    FT_LOOP(zeros)
+    for (int i = 0; i < m; i++) {
+        FT_PIPELINE
+        to[i] = (FT_T)0;
+    }
+}
+// A step of a panel: m values, and zeros.
+FT_FN_ONCE void ft_pack_step(FT_GLOBAL FT_T *to, FT_GLOBAL const FT_E *from, long step, int m)
+{
+    FT_LOOP(filters)
+    for (int r = 0; r < FT_TILE_ROWS; r += FT_LANES) {
+        FT_PIPELINE
+#if FT_LANES == 1
+        const FT_X v = FT_ONE(from + (r < m ? r * step : 0));
+        to[r] = r < m ? v : FT_ZERO_X;
+#else
+        const int most = FT_TILE_ROWS - r < FT_LANES ? FT_TILE_ROWS - r : FT_LANES;
+        const int n = m - r < 0 ? 0 : m - r < most ? m - r : most;
+        ft_put(ft_values(FT_E_PICK(from + r * step, (int)step, n)), to + r, 1, most);
+#endif
+    }
+}
+
+FT_KERNEL void FT_NAME(
+    FT_GLOBAL FT_T *planes, FT_GLOBAL FT_T *panels, FT_GLOBAL const FT_E *x, FT_GLOBAL const FT_E *weight,
+    FT_GLOBAL const FT_E *bias, long x_offset, long weight_offset, long bias_offset,
+    FT_GLOBAL const long *g FT_UNIT_PARAMS)
+{
+    FT_PORT(planes, gmem0)
+    FT_PORT(panels, gmem1)
+    FT_PORT(x, gmem2)
+    FT_PORT(weight, gmem3)
+    FT_PORT(bias, gmem4)
+    FT_PORT(g, gmem5)
+    const int rows = (int)g[1], all = (int)g[2], blocks = (all + FT_CHANNELS - 1) / FT_CHANNELS;
+    const int filter_panels = (int)g[4], filters = (int)g[5], channels = (int)g[6], taps = (int)g[7], some = (int)g[8];
+    const int chunks = (channels + some - 1) / some, of_planes = (int)g[0] * rows * blocks;
+    FT_GLOBAL const long *phases = g + 32, *weights = phases + g[13] + g[14] + g[15];
+    FT_FOR_SLAB(item, of_planes + (int)(g[3] * g[4]) * chunks)
+    {
+        if (item < of_planes) {
+            const int block = item % blocks, row = item / blocks % rows, n = item / blocks / rows;
+            const int h = row % (int)g[11], d = row / (int)g[11] % (int)g[10];
+            const int phase = row / (int)g[11] / (int)g[10], at_w = phase % (int)g[15];
+            const int at_h = phase / (int)g[15] % (int)g[14], at_d = phase / (int)g[15] / (int)g[14];
+            const long y = d * g[16] + phases[at_d], z = h * g[17] + phases[g[13] + at_h];
+            const long first = phases[g[13] + g[14] + at_w];
+            const int size = (int)g[12], step = (int)g[18], width = (int)g[21];
+            // Elements [begin, end) of the row lie within the input.
+            int begin = first < 0 ? (int)((step - 1 - first) / step) : 0;
+            int end = first < width ? (int)((width - first + step - 1) / step) : 0;
+            if (y < 0 || y >= g[19] || z < 0 || z >= g[20]) end = 0;
+            if (end > size) end = size;
+            if (begin > end) begin = end;
+            const int left = all - block * FT_CHANNELS, many = left < FT_CHANNELS ? left : FT_CHANNELS;
+            FT_GLOBAL FT_T *to = planes + (((long)n * all + block * FT_CHANNELS) * g[9] + (long)row * size);
+            FT_GLOBAL const FT_E *from =
+                x + (x_offset + n * g[22] + block * FT_CHANNELS * g[23] + y * g[24] + z * g[25] + (first + (long)begin * step) * g[26]);
+            for (int c = 0; c < many; c++) {
+                ft_pack_zeros(to, begin);
+                ft_pack_values(to + begin, from, step * g[26], end - begin);
+                ft_pack_zeros(to + end, size - end);
+                to += g[9];
+                from += g[23];
+            }
+        } else {
+            const int i = item - of_planes, chunk = i % chunks, panel = i / chunks % filter_panels;
+            const int group = i / chunks / filter_panels, left = filters - panel * FT_TILE_ROWS;
+            const int m = left < FT_TILE_ROWS ? left : FT_TILE_ROWS, c0 = chunk * some;
+            const int n = channels - c0 < some ? channels - c0 : some;
+            FT_GLOBAL FT_T *to = panels + (long)(group * filter_panels + panel) * (1 + channels * taps) * FT_TILE_ROWS;
+            if (chunk == 0) {
+                const long step = g[30] < 0 ? 0 : g[30];
+                ft_pack_step(
+                    to, bias + (bias_offset + (group * filters + panel * FT_TILE_ROWS) * step), step, g[30] < 0 ? 0 : m);
+            }
+            to += (1 + c0 * taps) * FT_TILE_ROWS;
+            FT_GLOBAL const FT_E *from =
+                weight + (weight_offset + group * g[27] + panel * FT_TILE_ROWS * g[28] + c0 * g[29]);
+            int k = 0, t = 0;
+#if FT_NATIVE_LANES && FT_LANES > 1
+            if (g[31] && m == FT_TILE_ROWS) {  // a filter's weights are neighbours: by vectors, turned around
+                for (; k + FT_LANES <= n * taps; k += FT_LANES) {
+                    FT_T block[FT_TILE_ROWS][FT_LANES];
+                    for (int r = 0; r < FT_TILE_ROWS; r++)
+                        FT_LANES_TO(ft_values(FT_E_LOAD(from + r * g[28] + k)), block[r]);
+                    FT_UNROLL
+                    for (int l = 0; l < FT_LANES; l++) {
+                        FT_UNROLL
+                        for (int r = 0; r < FT_TILE_ROWS; r++) to[l * FT_TILE_ROWS + r] = block[r][l];
+                    }
+                    to += FT_LANES * FT_TILE_ROWS;
+                }
+                from += k / taps * g[29];
+                t = k % taps;
+            }
+#endif
+            for (; k < n * taps; k++) {
+                ft_pack_step(to, from + weights[t], g[28], m);
+                to += FT_TILE_ROWS;
+                if (++t == taps) {
+                    t = 0;
+                    from += g[29];
+                }
+            }
+        }
+    }
+}

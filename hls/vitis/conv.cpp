@@ -1,0 +1,379 @@
+$title
+
+#include <hls_stream.h>
+#include <hls_vector.h>
+
+$settings
+$includes
+
+// Convolutions as products of matrices (see skeleton/conv.h, whose sums these are, in the same order). Five stages
+// run at the same time: `walk` says where each item lies, `read_planes` brings what its windows see of a channel,
+// `read_panels` the weights, `multiply` sums a tile in local memory, `store` writes the one before.
+$geometry
+//   Behind these the strip of a channel that a tile sees: its beats, how many runs of beats it is made of, for each
+//   run the first beat and how many, and for each tap where its first position lies in the strip.
+static const int STRIP = 1023;  // beats of a strip at most
+static const int TAPS = 64;     // of a kernel
+// So many steps later a sum is met again: more than an addition takes, the products are made beside it.
+static const int DISTANCE = $distance;
+static const int HEAD = 21;  // numbers before the batch dims
+typedef hls::vector<FT_T, FT_LANES> beat;
+typedef hls::vector<FT_T, FT_TILE_ROWS> step;
+typedef hls::vector<FT_E, FT_LANES> out_beat;
+static_assert(sizeof(beat) <= 64 && sizeof(step) <= 64, "a port is at most 512 bits wide");
+static_assert(FT_LANES <= 16 && (FT_LANES & (FT_LANES - 1)) == 0, "a beat is turned by powers of two, 8 at most");
+
+// One item: its first beat of planes, first step of panels, first result, first position, filters and vectors.
+struct ft_item {
+    long planes, panels, out;
+    int begin, rows, vectors, slots;
+};
+
+static void walk(
+    const long *g, hls::stream<ft_item> &to_planes, hls::stream<ft_item> &to_panels, hls::stream<ft_item> &to_sums,
+    hls::stream<ft_item> &to_store, long out_offset, long planes_offset, int ft_unit, int ft_units)
+{
+    const int items = (int)g[0], filter_panels = (int)g[1], groups = (int)g[2], tiles = (int)g[3];
+    const int positions = (int)g[4], filters = (int)g[9], channels = (int)g[10], taps = (int)g[11], dims = (int)g[20];
+    const long *shape = g + HEAD, *strip = shape + 3 * dims + taps;
+    const int beats = (int)strip[0], at_least = taps > 0 ? (beats + taps - 1) / taps : 0;
+    const int items_end = ft_slab(items, ft_unit + 1, ft_units);
+items:
+    for (int item = ft_slab(items, ft_unit, ft_units); item < items_end; item++) {
+#pragma HLS LOOP_TRIPCOUNT min=1 max=1024
+        const int panel = item % filter_panels, tile = item / filter_panels % tiles;
+        const int group = item / filter_panels / tiles % groups, filter = panel * FT_TILE_ROWS;
+        long from = planes_offset + (long)group * channels * g[13];
+        ft_item p;
+        p.out = out_offset + (long)(group * filters + filter) * g[14];
+        long rest = item / filter_panels / tiles / groups;
+    batch:
+        for (int d = dims - 1; d >= 0; d--) {
+#pragma HLS LOOP_TRIPCOUNT min=0 max=3
+            const long i = rest % shape[d];
+            rest /= shape[d];
+            from += i * shape[dims + d];
+            p.out += i * shape[2 * dims + d];
+        }
+        p.begin = tile * FT_TILE_COLUMNS;
+        p.planes = (from + p.begin) / FT_LANES;
+        p.panels = (long)(group * filter_panels + panel) * (1 + channels * taps);
+        p.rows = filters - filter < FT_TILE_ROWS ? filters - filter : FT_TILE_ROWS;
+        const int left = (positions - p.begin + FT_LANES - 1) / FT_LANES;
+        p.vectors = left < FT_TILE_VECTORS ? left : FT_TILE_VECTORS;
+        // A strip arrives while the one before it is computed with.
+        p.slots = p.vectors < DISTANCE ? DISTANCE : p.vectors;
+        if (p.slots < at_least) p.slots = at_least;
+        to_planes.write(p);
+        to_panels.write(p);
+        to_sums.write(p);
+        to_store.write(p);
+    }
+}
+
+// For each channel its strip, a run of beats after another.
+static void read_planes(
+    const beat *planes, const long *strip, hls::stream<ft_item> &items, hls::stream<beat> &to, int count, int channels,
+    long channel_beats)
+{
+    const int runs = (int)strip[1];
+items:
+    for (int i = 0; i < count; i++) {
+#pragma HLS LOOP_TRIPCOUNT min=1 max=1024
+        const ft_item p = items.read();
+    channels:
+        for (int c = 0; c < channels; c++) {
+#pragma HLS LOOP_TRIPCOUNT min=1 max=256
+        runs:
+            for (int r = 0; r < runs; r++) {
+#pragma HLS LOOP_TRIPCOUNT min=1 max=9
+                const beat *from = planes + (p.planes + c * channel_beats + strip[2 + 2 * r]);
+                const int n = (int)strip[3 + 2 * r];
+            strip:
+                for (int t = 0; t < n; t++) {
+#pragma HLS PIPELINE II=1
+#pragma HLS LOOP_TRIPCOUNT min=16 max=128
+                    to.write(from[t]);
+                }
+            }
+        }
+    }
+}
+
+// The bias and the weights of each item: one burst.
+static void read_panels(const step *panels, hls::stream<ft_item> &items, hls::stream<step> &to, int count, int steps)
+{
+items:
+    for (int i = 0; i < count; i++) {
+#pragma HLS LOOP_TRIPCOUNT min=1 max=1024
+        const step *from = panels + items.read().panels;
+    weights:
+        for (int k = 0; k < steps; k++) {
+#pragma HLS PIPELINE II=1
+#pragma HLS LOOP_TRIPCOUNT min=10 max=2305
+            to.write(from[k]);
+        }
+    }
+}
+
+// FT_LANES neighbours from element `at` of a strip on: each bank gives one, and they are turned into place.
+static inline beat neighbours(const FT_T strip[STRIP][FT_LANES], int at)
+{
+#pragma HLS INLINE
+    const int line = at / FT_LANES, first = at % FT_LANES;
+    FT_T own[FT_LANES];
+    for (int l = 0; l < FT_LANES; l++) {
+#pragma HLS UNROLL
+        own[l] = strip[line + (l < first ? 1 : 0)][l];
+    }
+    for (int turn = 0; turn < 4; turn++) {  // by 1, 2, 4, 8; what first has no bit for stays
+#pragma HLS UNROLL
+        FT_T turned[FT_LANES];
+        for (int l = 0; l < FT_LANES; l++) {
+#pragma HLS UNROLL
+            turned[l] = (first >> turn) & 1 ? own[(l + (1 << turn)) % FT_LANES] : own[l];
+        }
+        for (int l = 0; l < FT_LANES; l++) {
+#pragma HLS UNROLL
+            own[l] = turned[l];
+        }
+    }
+    beat found;
+    for (int l = 0; l < FT_LANES; l++) {
+#pragma HLS UNROLL
+        found[l] = own[l];
+    }
+    return found;
+}
+
+// A step (channel, tap) for every vector of positions, then the next: FT_TILE_ROWS x FT_LANES products a cycle. The
+// next channel's strip arrives meanwhile. A tile of few vectors is filled up with steps that nobody looks at.
+static void multiply(
+    hls::stream<ft_item> &items, hls::stream<beat> &from_planes, hls::stream<step> &from_panels, hls::stream<beat> &to,
+    const int *places, int count, int beats, int channels, int taps)
+{
+    FT_T strip[2][STRIP + 1][FT_LANES];
+    FT_T sum[FT_TILE_VECTORS][FT_TILE_ROWS][FT_LANES], total[FT_TILE_VECTORS * FT_TILE_ROWS][FT_LANES];
+#pragma HLS ARRAY_PARTITION variable=strip dim=1 complete
+#pragma HLS ARRAY_PARTITION variable=strip dim=3 complete
+#pragma HLS ARRAY_PARTITION variable=sum dim=2 complete
+#pragma HLS ARRAY_PARTITION variable=sum dim=3 complete
+#pragma HLS ARRAY_PARTITION variable=total dim=2 complete
+    const int depth = channels * taps;
+items:
+    for (int i = 0; i < count; i++) {
+#pragma HLS LOOP_TRIPCOUNT min=1 max=1024
+        const ft_item p = items.read();
+        const step bias = from_panels.read();
+    first_strip:
+        for (int t = 0; t < beats; t++) {
+#pragma HLS PIPELINE II=1
+#pragma HLS LOOP_TRIPCOUNT min=16 max=128
+            const beat b = from_planes.read();
+            for (int l = 0; l < FT_LANES; l++) {
+#pragma HLS UNROLL
+                strip[0][t][l] = b[l];
+            }
+        }
+        int c = 0, tap = 0, next = 0;
+    sums:
+        for (int k0 = 0; k0 == 0 || k0 < depth; k0 += FT_DEPTH) {  // once also without depth: the bias
+#pragma HLS LOOP_TRIPCOUNT min=1 max=16
+            const int n = depth - k0 < FT_DEPTH ? depth - k0 : FT_DEPTH;
+            int k = 0, q = 0;
+            step w{};
+        depth:
+            for (int t = 0; t < n * p.slots; t++) {
+#pragma HLS PIPELINE II=1
+#pragma HLS LOOP_TRIPCOUNT min=192 max=4096
+// `slots` steps lie between two of one vector, and no fewer between a strip's arrival and its use.
+#pragma HLS DEPENDENCE variable=sum inter RAW distance=$distance true
+#pragma HLS DEPENDENCE variable=strip inter RAW distance=$distance true
+                const int half = c % 2, v = q < p.vectors ? q : 0;
+                if (q == 0) w = from_panels.read();
+                if (c + 1 < channels && next < beats) {
+                    const beat b = from_planes.read();
+                    for (int l = 0; l < FT_LANES; l++) {
+#pragma HLS UNROLL
+                        strip[1 - half][next][l] = b[l];
+                    }
+                    next++;
+                }
+                const beat y = neighbours(strip[half], places[tap] + v * FT_LANES);
+                for (int r = 0; r < FT_TILE_ROWS; r++) {
+#pragma HLS UNROLL
+                    for (int l = 0; l < FT_LANES; l++) {
+#pragma HLS UNROLL
+                        const FT_T before = k == 0 ? FT_ZERO_X : sum[v][r][l];
+                        const FT_T s = ft_xfma(w[r], y[l], before);
+                        if (q < p.vectors) sum[v][r][l] = s;
+                    }
+                }
+                if (++q == p.slots) {
+                    q = 0;
+                    k++;
+                    if (++tap == taps) {
+                        tap = 0;
+                        c++;
+                        next = 0;
+                    }
+                }
+            }
+            const bool last = k0 + FT_DEPTH >= depth;
+        join:
+            for (int t = 0, v = 0, r = 0; t < p.vectors * p.rows; t++) {
+#pragma HLS PIPELINE II=1
+#pragma HLS LOOP_TRIPCOUNT min=16 max=256
+                beat row;
+                for (int l = 0; l < FT_LANES; l++) {
+#pragma HLS UNROLL
+                    const FT_T begun = bias[r], joined = total[t][l], before = k0 == 0 ? begun : joined;
+                    const FT_T s = n > 0 ? ft_xadd(before, sum[v][r][l]) : before;
+                    total[t][l] = s;
+                    row[l] = s;
+                }
+                if (last) to.write(row);
+                if (++r == p.rows) {
+                    r = 0;
+                    v++;
+                }
+            }
+        }
+    }
+}
+
+static inline FT_E stored(FT_T x)
+{
+#pragma HLS INLINE
+#if FT_E_HALF
+    return ft_to_half(x);
+#else
+    return FT_STORED(x);
+#endif
+}
+
+// Results leave as whole vectors where all of them begin on beats, else by elements, those between results left out.
+// Both pointers lead to the same memory.
+static void store(
+    out_beat *out, FT_E *out_elements, hls::stream<ft_item> &items, hls::stream<beat> &from, int count, int positions,
+    int pitch, int width, int middle, int high, long out_filter, long out_plane, long out_row, long out_step, int whole)
+{
+items:
+    for (int i = 0; i < count; i++) {
+#pragma HLS LOOP_TRIPCOUNT min=1 max=1024
+        const ft_item p = items.read();
+        const int results = p.vectors * p.rows;
+        if (whole && positions - p.begin >= p.vectors * FT_LANES) {
+        vectors:
+            for (int t = 0, v = 0, r = 0; t < results; t++) {
+#pragma HLS PIPELINE II=1
+#pragma HLS LOOP_TRIPCOUNT min=16 max=256
+                const beat row = from.read();
+                out_beat results_;
+                for (int l = 0; l < FT_LANES; l++) {
+#pragma HLS UNROLL
+                    results_[l] = stored(row[l]);
+                }
+                out[(p.out + p.begin + r * out_filter) / FT_LANES + v] = results_;
+                if (++r == p.rows) {
+                    r = 0;
+                    v++;
+                }
+            }
+        } else {
+            // Where the vector begins, and the element: position, then row and plane.
+            const int first = p.begin / pitch;
+            int v_at = p.begin - first * pitch, v_plane = first / middle, v_h = first - v_plane * middle, v_left = positions - p.begin;
+            int at = v_at, h = v_h, plane = v_plane, left = v_left;
+            beat row{};
+        elements:
+            for (int t = 0, r = 0, l = 0; t < results * FT_LANES; t++) {
+#pragma HLS PIPELINE II=1
+#pragma HLS LOOP_TRIPCOUNT min=256 max=4096
+                if (l == 0) row = from.read();
+                if (left > 0 && at < width && h < high)
+                    out_elements[p.out + r * out_filter + plane * out_plane + h * out_row + at * out_step] = stored(row[l]);
+                left--;
+                if (++at == pitch) {
+                    at = 0;
+                    if (++h == middle) {
+                        h = 0;
+                        plane++;
+                    }
+                }
+                if (++l == FT_LANES) {
+                    l = 0;
+                    if (++r == p.rows) {  // on to the next vector, which begins here
+                        r = 0;
+                        v_at = at;
+                        v_h = h;
+                        v_plane = plane;
+                        v_left = left;
+                    }
+                    at = v_at;
+                    h = v_h;
+                    plane = v_plane;
+                    left = v_left;
+                }
+            }
+        }
+    }
+}
+
+static void run(
+    out_beat *out, const beat *planes, const step *panels, FT_E *out_elements, long out_offset, long planes_offset,
+    const long *g, const long *strip, const int *places, int count, int positions, int pitch, int width, int middle,
+    int high, int channels, int taps, long channel_step, long out_filter, long out_plane, long out_row, long out_step,
+    int whole, int beats, int ft_unit, int ft_units)
+{
+#pragma HLS DATAFLOW
+    hls::stream<ft_item> items_planes("items_planes"), items_panels("items_panels"), items_sums("items_sums");
+    hls::stream<ft_item> items_store("items_store");
+    hls::stream<beat> planes_fifo("planes"), row_fifo("rows");
+    hls::stream<step> panels_fifo("panels");
+#pragma HLS STREAM variable=items_planes depth=4
+#pragma HLS STREAM variable=items_panels depth=4
+#pragma HLS STREAM variable=items_sums depth=4
+#pragma HLS STREAM variable=items_store depth=4
+#pragma HLS STREAM variable=planes_fifo depth=64
+#pragma HLS STREAM variable=panels_fifo depth=64
+#pragma HLS STREAM variable=row_fifo depth=64
+    walk(g, items_planes, items_panels, items_sums, items_store, out_offset, planes_offset, ft_unit, ft_units);
+    read_planes(planes, strip, items_planes, planes_fifo, count, channels, channel_step / FT_LANES);
+    read_panels(panels, items_panels, panels_fifo, count, 1 + channels * taps);
+    multiply(items_sums, planes_fifo, panels_fifo, row_fifo, places, count, beats, channels, taps);
+    store(
+        out, out_elements, items_store, row_fifo, count, positions, pitch, width, middle, high, out_filter, out_plane,
+        out_row, out_step, whole);
+}
+
+extern "C" void $name(
+    $parameters)
+{
+    $interfaces
+    // The walk's numbers, the runs of a strip, and where taps begin in it: for each stage that reads them.
+    long g[HEAD + 3 * FT_MAX_DIMS + TAPS + 1], strip[2 + 2 * TAPS];
+    int places[TAPS];
+    const int taps = (int)geometry[11], begin = HEAD + 3 * (int)geometry[20] + taps;
+    const int runs = (int)geometry[begin + 1];
+read_geometry:
+    for (int k = 0; k <= begin; k++) {
+#pragma HLS LOOP_TRIPCOUNT min=24 max=64
+        g[k] = geometry[k];
+    }
+read_strip:
+    for (int k = 0; k < 2 + 2 * runs; k++) {
+#pragma HLS LOOP_TRIPCOUNT min=4 max=20
+        strip[k] = geometry[begin + k];
+    }
+read_places:
+    for (int k = 0; k < taps; k++) {
+#pragma HLS LOOP_TRIPCOUNT min=1 max=25
+        places[k] = (int)geometry[begin + 2 + 2 * runs + k];
+    }
+    const int items = (int)geometry[0];
+    const int count = ft_slab(items, ft_unit + 1, ft_units) - ft_slab(items, ft_unit, ft_units);
+    run(out, planes, panels, out_elements, out_offset, planes_offset, g, strip, places, count, (int)geometry[4],
+        (int)geometry[5], (int)geometry[6], (int)geometry[7], (int)geometry[8], (int)geometry[10], taps, geometry[13],
+        geometry[14], geometry[15], geometry[16], geometry[17], (int)geometry[19], (int)strip[0], ft_unit, ft_units);
+}

@@ -1,0 +1,61 @@
+"""The transforms of an image: rows that flow through stages, in C simulation and on XRT."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import ftensor as ft
+from ftensor.emulation.environment import available
+from ftensor.kernels.skeletons.fft_stream import FftStream, FftStreamGeometry, FftStreamKey
+from ftensor.kernels.work import Launch
+
+HERE = Path(__file__).parent
+FTENSOR = (sys.executable, "-m", "ftensor")
+
+
+def run(*words: str, **env: str) -> str:
+    done = subprocess.run(
+        words, capture_output=True, text=True, timeout=300, env=os.environ | env, check=False
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout
+
+
+@pytest.fixture(scope="module")
+def image(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    if shutil.which("g++") is None:
+        pytest.skip("needs g++")
+    folder = tmp_path_factory.mktemp("spectra")
+    inventory = str(HERE / "spectra.toml")
+    run(*FTENSOR, "build", "--target", "csim", "--inventory", inventory, "--out", str(folder))
+    return folder
+
+
+def test_in_c_simulation(image: Path) -> None:
+    program = (sys.executable, str(HERE / "spectra.py"))
+    assert float(run(*program, FTENSOR_DEVICE="csim", FTENSOR_IMAGE=str(image))) < 1e-6
+
+
+def test_on_xrt(image: Path) -> None:
+    if lacking := available():
+        pytest.skip(lacking)
+    program = (sys.executable, str(HERE / "spectra.py"))
+    assert float(run(*FTENSOR, "emulate", "--image", str(image), "--", *program)) < 1e-6
+
+
+def test_the_model_counts_the_rows_that_are_under_way() -> None:
+    """A row takes a turn for each stage besides its own ways in and out, and units share rows."""
+    key = FftStreamKey(ft.complex64, 64)
+    geometry = FftStreamGeometry(10, 5, 4, (1, 32), (1, 32))
+    assert FftStreamGeometry.unpack(geometry.pack()) == geometry
+    launch = Launch(key, 4, geometry=geometry.pack())
+    turns = [FftStream().loops(launch, unit, False)[1].entries for unit in range(4)]
+    assert turns == [rows + 6 + 1 for rows in (2, 3, 2, 3)]
+    moved = {a.name: a.nbytes for a in FftStream().traffic(launch, False)}
+    assert moved == {"out": 10 * 32 * 8, "in": 10 * 32 * 8, "table": 4 * 32 * 8}

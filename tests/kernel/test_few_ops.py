@@ -1,0 +1,129 @@
+"""uint16, uint32, uint64, float8 and complex32: conversions bit for bit, and what ops there are.
+
+Reference: torch, which has these dtypes for storage and for a handful of ops.
+"""
+
+import pytest
+
+import ftensor as ft
+
+from ..oracle import torch
+
+UNSIGNED = ["uint16", "uint32", "uint64"]
+FLOAT8 = ["float8_e4m3fn", "float8_e5m2"]
+BARE = [*UNSIGNED, *FLOAT8, "complex32"]
+
+
+def of(name):
+    return getattr(torch, name)
+
+
+def same_bits(mine, theirs):
+    """The same dtype and bytes; one NaN is as good as another unless the result is float8."""
+    made = mine.to_torch()
+    assert made.dtype is theirs.dtype and made.shape == theirs.shape
+    if theirs.dtype.itemsize > 1 and (theirs.is_floating_point() or theirs.is_complex()):
+        assert torch.equal(torch.isnan(made), torch.isnan(theirs))
+        keep = ~torch.isnan(theirs)
+        made, theirs = made[keep], theirs[keep]
+    made, theirs = made.reshape(-1), theirs.reshape(-1)
+    assert torch.equal(made.view(torch.uint8), theirs.view(torch.uint8))
+
+
+def all_of(name):
+    """Every number of a 16-bit dtype; of a wider one as many, drawn by their bits."""
+    if of(name).itemsize == 2:
+        bits = torch.arange(65536, dtype=torch.int32).to(torch.int16)
+    else:
+        drawn = torch.Generator().manual_seed(7)
+        many = 65536 * of(name).itemsize // 4
+        bits = torch.randint(-(2**31), 2**31, (many,), generator=drawn).to(torch.int32)
+    return bits.view(of(name))
+
+
+@pytest.mark.parametrize("name", FLOAT8)
+@pytest.mark.parametrize("source", ["float16", "bfloat16", "float32"])
+def test_numbers_round_to_float8_as_in_torch(name, source):
+    x = all_of(source)
+    same_bits(ft.from_torch(x).to(getattr(ft, name)), x.to(of(name)))
+
+
+@pytest.mark.parametrize("name", FLOAT8)
+@pytest.mark.parametrize("to", ["float32", "float16", "bool"])
+def test_every_float8_means_what_torch_says(name, to):
+    x = torch.arange(256, dtype=torch.int32).to(torch.uint8).view(of(name))
+    same_bits(ft.from_torch(x).to(getattr(ft, to)), x.to(of(to)))
+
+
+def test_complex32_is_pairs_of_float16():
+    x = torch.view_as_complex(all_of("float32").reshape(-1, 2))
+    mine = ft.from_torch(x).chalf()
+    same_bits(ft.view_as_real(mine), torch.view_as_real(x.to(torch.complex32)))
+    same_bits(ft.view_as_real(mine.cfloat()), torch.view_as_real(x.chalf().cfloat()))
+
+
+@pytest.mark.parametrize("name", UNSIGNED)
+def test_numbers_become_unsigned_as_in_torch(name):
+    limit = 2.0 ** (8 * of(name).itemsize)
+    x = torch.tensor([0, 1.5, -1, -2.9, 255.9, limit / 2 + 4096, limit * (1 - 2**-20), 65535.5])
+    same_bits(ft.from_torch(x).to(getattr(ft, name)), x.to(of(name)))
+    whole = torch.tensor([0, -1, 2**16 + 3, 2**32 + 5, 2**63 - 1, -(2**63)])
+    same_bits(ft.from_torch(whole).to(getattr(ft, name)), whole.to(of(name)))
+    back = whole.to(of(name))
+    for to in ("float32", "int8", "bool", "int64"):
+        same_bits(ft.from_torch(back).to(getattr(ft, to)), back.to(of(to)))
+
+
+@pytest.mark.parametrize("name", BARE)
+def test_bits_are_copied_as_they_are(name):
+    size = of(name).itemsize
+    x = torch.arange(240 * size, dtype=torch.int32).to(torch.uint8).view(of(name)).reshape(15, 16)
+    y = ft.from_torch(x)
+    for made, expected in (
+        (y.t().contiguous(), x.t().contiguous()),
+        (y[1::2, ::3].clone(), x[1::2, ::3].clone()),
+        (ft.cat([y, y]), torch.cat([x, x])),
+        (y[ft.tensor([3, 0, 3])], x[torch.tensor([3, 0, 3])]),
+        (y.roll(1, 0), x.roll(1, 0)),
+    ):
+        assert torch.equal(made.to_torch().view(torch.uint8), expected.view(torch.uint8))
+
+
+@pytest.mark.parametrize("name", ["uint32", "uint64"])
+def test_ops_of_unsigned_numbers(name):
+    x = torch.tensor([0, 1, 2**15, 2**16 - 1, 2**31, 2**32 - 1, -1, 7]).to(of(name))
+    y = torch.tensor([3, 0, 2, 9, 2**31, -1, 5, 7]).to(of(name))
+    a, b = ft.from_torch(x), ft.from_torch(y)
+    same_bits(a * b, x * y)
+    same_bits(a & b, x & y)
+    same_bits(a == b, x == y)
+    same_bits(a / 2, x / 2)
+    same_bits(ft.where(a == b, a, b), torch.where(x == y, x, y))
+    same_bits(a.sum(), x.sum())
+    same_bits(a.any(), x.any())
+    for mine, theirs in zip(a.sort(), x.sort()):
+        same_bits(mine, theirs)
+    assert a.unique().tolist() == sorted(set(x.tolist()))
+
+
+def test_ops_of_complex32():
+    x = torch.tensor([1 + 2j, -0.5j, 3, 1000.25 - 7j]).to(torch.complex32)
+    y = torch.tensor([2 - 1j, 4, 0.1j, 60 + 0.3j]).to(torch.complex32)
+    a, b = ft.from_torch(x), ft.from_torch(y)
+    for mine, theirs in (
+        (a + b, x + y), (a - b, x - y), (-a, -x), (a.conj(), x.conj().resolve_conj()),
+        (a.real, x.real), (a.masked_fill(a == b, 1), x.masked_fill(x == y, 1)),
+    ):  # fmt: skip
+        assert mine.tolist() == theirs.tolist() and mine.dtype.name == str(theirs.dtype)[6:]
+    assert torch.allclose((a * b).to_torch().cfloat(), (x * y).cfloat(), rtol=2e-3)
+    assert torch.allclose(a.abs().to_torch(), x.abs(), rtol=2e-3)
+
+
+@pytest.mark.parametrize("shapes", [(3, 4, 5), (37, 200, 41), (0, 3, 2), (4, 0, 3)])
+@pytest.mark.parametrize("first", ["int8", "uint8"])
+def test_products_of_small_integers(shapes, first):
+    n, k, m = shapes
+    x = torch.randint(0, 256, (n, k)).to(of(first))
+    y = torch.randint(-128, 128, (m, k)).to(torch.int8).t()
+    made = ft._int_mm(ft.from_torch(x), ft.from_torch(y))
+    assert torch.equal(made.to_torch(), torch._int_mm(x, y))

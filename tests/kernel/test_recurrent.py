@@ -1,0 +1,108 @@
+"""Recurrent layers and cells, and the loss of sequences without alignment, on every device."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+torch = pytest.importorskip("torch", reason="torch is the oracle of these tests")
+
+import ftensor as ft  # noqa: E402
+
+from ..oracle import agree_on, ours, same  # noqa: E402
+
+LAYERS = {"lstm": 4, "gru": 3, "rnn_tanh": 1, "rnn_relu": 1}
+STEPS, BATCH, FEATURES, HIDDEN = 5, 3, 4, 6
+
+
+def weights(
+    name: str, layers: int, directions: int, projected: int, biases: bool, dtype: torch.dtype
+) -> list[torch.Tensor]:
+    """The list that torch's layers keep."""
+    rows, made = LAYERS[name] * HIDDEN, []
+    for k in range(layers * directions):
+        before = FEATURES if k < directions else (projected or HIDDEN) * directions
+        shapes: list[tuple[int, ...]] = [(rows, before), (rows, projected or HIDDEN)]
+        shapes += [(rows,), (rows,)] * biases + [(projected, HIDDEN)] * (projected > 0)
+        made += [(torch.randn(shape) / 2).to(dtype) for shape in shapes]
+    return made
+
+
+def states(name: str, count: int, projected: int, dtype: torch.dtype) -> Any:
+    """A state of every layer and direction; an LSTM's two."""
+    hidden = torch.randn(count, BATCH, projected or HIDDEN).to(dtype)
+    return (hidden, torch.randn(count, BATCH, HIDDEN).to(dtype)) if name == "lstm" else hidden
+
+
+@pytest.mark.core
+@pytest.mark.parametrize("name", LAYERS)
+@pytest.mark.parametrize(
+    ("layers", "directions", "biases", "dtype"),
+    [(1, 1, True, torch.float32), (2, 2, False, torch.float32), (2, 1, True, torch.bfloat16)],
+)
+def test_layers(name: str, layers: int, directions: int, biases: bool, dtype: torch.dtype) -> None:
+    """Sequences with steps or samples first, and packed ones of several lengths."""
+    torch.manual_seed(layers)
+    params = weights(name, layers, directions, 0, biases, dtype)
+    hx = states(name, layers * directions, 0, dtype)
+    how = {"rtol": 5e-2, "atol": 5e-2} if dtype is torch.bfloat16 else {"rtol": 2e-5, "atol": 2e-5}
+    last = (params, biases, layers, 0.0, False, directions == 2)
+    x = torch.randn(STEPS, BATCH, FEATURES).to(dtype)
+    assert agree_on(name, x, hx, *last, False, how=how)
+    assert agree_on(name, x.transpose(0, 1), hx, *last, True, how=how)
+    sizes = torch.tensor([3, 3, 2, 1])
+    data = torch.randn(9, FEATURES).to(dtype)
+    assert agree_on(name, data, sizes, hx, *last, how=how)
+
+
+@pytest.mark.filterwarnings("ignore:LSTM with projections")
+def test_projected_states() -> None:
+    torch.manual_seed(0)
+    params = weights("lstm", 2, 2, 3, True, torch.float32)
+    hx, x = states("lstm", 4, 3, torch.float32), torch.randn(STEPS, BATCH, FEATURES)
+    assert agree_on("lstm", x, hx, params, True, 2, 0.0, False, True, False)
+
+
+@pytest.mark.parametrize("name", LAYERS)
+@pytest.mark.parametrize("biases", [True, False])
+def test_cells(name: str, biases: bool) -> None:
+    torch.manual_seed(1)
+    params = weights(name, 1, 1, 0, biases, torch.float32)
+    hx = states(name, 1, 0, torch.float32)
+    hx = tuple(x[0] for x in hx) if name == "lstm" else hx[0]
+    assert agree_on(f"{name}_cell", torch.randn(BATCH, FEATURES), hx, *params)
+
+
+def paths(dtype: torch.dtype) -> tuple[torch.Tensor, ...]:
+    """Frames, labels and lengths: repeated labels, none, and more than fit into the frames."""
+    torch.manual_seed(2)
+    logs = (torch.randn(7, 4, 5, dtype=dtype) * 3).log_softmax(2)
+    logs[2, 1, 3] = -torch.inf
+    labels = torch.tensor([[1, 1, 2, 3], [3, 2, -1, -1], [0, 0, 0, 0], [4, 4, 4, 4]])
+    return logs, labels, torch.tensor([7, 6, 5, 6]), torch.tensor([4, 2, 0, 4])
+
+
+@pytest.mark.core
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
+def test_labels_without_places(dtype: torch.dtype) -> None:
+    logs, labels, frames, lengths = paths(dtype)
+    loss = "nn.functional.ctc_loss"
+    for reduction in ("none", "mean", "sum"):
+        assert agree_on(loss, logs, labels, frames, lengths, 0, reduction)
+        assert agree_on(loss, logs, labels, frames, lengths, 0, reduction, True)
+    behind = torch.cat([row[:n] for row, n in zip(labels, lengths)])
+    assert agree_on("ctc_loss", logs, behind, frames.tolist(), lengths.tolist())
+    assert agree_on("ctc_loss", logs[:, 0], labels[0], frames[0], lengths[:1], 0, 0)
+    assert agree_on("ctc_loss", logs, labels, torch.tensor([0, 1, 0, 2]), lengths, 0, 0)
+
+
+def test_alpha_where_it_means_something() -> None:
+    given = paths(torch.float32)
+    mine = ft._ctc_loss(*ours(given))
+    theirs = torch._ctc_loss(*given)
+    same(mine[0], theirs[0])
+    alpha = mine[1].to_torch()
+    for n, (frames, length) in enumerate(zip(*given[2:])):
+        part = n, slice(frames), slice(2 * length + 1)
+        torch.testing.assert_close(alpha[part], theirs[1][part])

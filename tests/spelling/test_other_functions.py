@@ -1,0 +1,143 @@
+"""Functions that torch's database has no samples of: ranges with their ends, memory that is shared,
+diagonals, segments, norms under older names. Each case is called on both libraries.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+import ftensor as ft
+
+from ..oracle import agree, torch
+
+pytestmark = [pytest.mark.filterwarnings("ignore::UserWarning")]
+
+# `L` is the library, x() a fresh matrix, y one that stays the same, v a vector.
+CASES = [
+    "L.range(0,3)",
+    "L.ones(2, layout=L.sparse_coo)",
+    "L.hann_window(3, layout=L.sparse_coo)",
+    "L.signal.windows.hann(3, layout=L.sparse_coo)",
+    "L.zeros(2).layout is L.sparse_coo",
+    "L.linalg.vecdot(v.half(), v.half(), out=L.zeros(0, dtype=L.int64))",
+    "L.range(0,3,dtype=L.int64)",
+    "L.range(1,2.6,.5)",
+    "L.range(3,0)",
+    "L.range(3,0,-1)",
+    "L.range(3)",
+    "L.range(0,3,0)",
+    "L.range(0,1,dtype=L.bool)",
+    "L.range(0,3,out=L.zeros(0,dtype=L.int64))",
+    "L.range(5,0,-2.5,dtype=L.float64)",
+    "L.frobenius_norm(x(),(0,1))",
+    "L.frobenius_norm(x(),1)",
+    "L.frobenius_norm(x())",
+    "L.frobenius_norm(x(),(0,1),True)",
+    "L.frobenius_norm(x().long(),(0,1))",
+    "L.frobenius_norm(L.zeros(2,2,2),(0,1,2))",
+    "L.frobenius_norm(x(),())",
+    "L.nuclear_norm(x())",
+    "L.nuclear_norm(x(),(0,1),True)",
+    "L.nuclear_norm(x(),keepdim=True)",
+    "L.norm_except_dim(x())",
+    "L.norm_except_dim(L.ones(2,3,4),2,1)",
+    "L.norm_except_dim(L.ones(2,3,4),2,-1)",
+    "L.norm_except_dim(L.ones(2,3,4),3,2)",
+    "L.norm_except_dim(L.ones(2,3,4),2,-2)",
+    "L.is_same_size(x(),x().t())",
+    "x().is_same_size(x())",
+    "y.is_set_to(y)",
+    "y.is_set_to(y.view(2,3))",
+    "y.is_set_to(y.t())",
+    "x().fill_diagonal_(2)",
+    "L.zeros(3).fill_diagonal_(1)",
+    "L.zeros(5,2).fill_diagonal_(1,wrap=True)",
+    "L.zeros(7,2).fill_diagonal_(1,True)",
+    "L.zeros(8,3).fill_diagonal_(1,True)",
+    "L.zeros(3,3).fill_diagonal_(1,True)",
+    "L.zeros(2,5).fill_diagonal_(1,True)",
+    "L.zeros(6,2).fill_diagonal_(1,True)",
+    "L.zeros(8,3).t().fill_diagonal_(1,True)",
+    "L.zeros(2,2,2).fill_diagonal_(3)",
+    "L.zeros(2,2,3).fill_diagonal_(3)",
+    "L.zeros(2,2).long().fill_diagonal_(1.5)",
+    "L.zeros(2,2).fill_diagonal_(1j)",
+    "L.zeros(2,2).t().fill_diagonal_(L.tensor(2))",
+    "L.zeros(2,2,4)[:,:,::2].fill_diagonal_(3)",
+    "L.zeros(3,2,dtype=L.uint8).t().fill_diagonal_(300)",
+    "L.zeros(0,2).fill_diagonal_(1)",
+    "L.segment_reduce(v,'sum',lengths=L.tensor([2,0,4]))",
+    "L.segment_reduce(v,'mean',lengths=L.tensor([2,0,4]))",
+    "L.segment_reduce(v,'mean',lengths=L.tensor([2,0,4]),initial=3)",
+    "L.segment_reduce(v,'max',lengths=L.tensor([2,0,4]))",
+    "L.segment_reduce(v,'max',lengths=L.tensor([2,0,4]),initial=3)",
+    "L.segment_reduce(v,'min',offsets=L.tensor([0,2,6]))",
+    "L.segment_reduce(v,'prod',offsets=L.tensor([0,2,5]))",
+    "L.segment_reduce(v,'sum',lengths=L.tensor([2,5]))",
+    "L.segment_reduce(v,'sum',lengths=L.tensor([2,2]),unsafe=True)",
+    "L.segment_reduce(v,'foo',lengths=L.tensor([2,4]))",
+    "L.segment_reduce(v,'sum')",
+    "L.segment_reduce(v.long(),'sum',lengths=L.tensor([2,4]))",
+    "L.segment_reduce(v.reshape(2,3),'sum',lengths=L.tensor([[1,2],[2,1]]),axis=1)",
+    "L.segment_reduce(v.reshape(2,3),'sum',lengths=L.tensor([1,2]),axis=1)",
+    "L.segment_reduce(v.reshape(3,2),'sum',lengths=L.tensor([1,2]))",
+    "L.segment_reduce(v.reshape(3,2),'sum',lengths=L.tensor([1,2]),axis=-2)",
+    "L.segment_reduce(v,'sum',lengths=L.tensor([2,-1,5]))",
+    "L.segment_reduce(v,'sum',lengths=L.tensor([2.,4.]))",
+    "L.segment_reduce(v,'sum',lengths=L.tensor([2,4]),indices=L.tensor([2,4]))",
+    "L.segment_reduce(v.half(),'mean',lengths=L.tensor([2,4]))",
+    "L.segment_reduce(v,'max',lengths=L.tensor([6]),initial=float('nan'))",
+    "L.segment_reduce(v[:0],'sum',lengths=L.tensor([0,0]))",
+    "L.segment_reduce(v,'sum',offsets=L.tensor([1,2]))",
+    "L.tensor(3.).set_()",
+    "L.zeros(2).set_(v)",
+    "L.zeros(2).set_(v,1,(2,))",
+    "L.zeros(2).set_(v,1,(2,),(2,))",
+    "L.zeros(2).set_(v.long())",
+    "L.abs_(x())",
+    "L.round_(x(),decimals=1)",
+    "L.clamp_(x(),0,1)",
+    "L.zeros(2,3,4,5).dim_order()",
+    "L.zeros(2,3,4,5).transpose(1,2).dim_order()",
+    "L.zeros(2,3,4,5).to(memory_format=L.channels_last).dim_order()",
+    "L.zeros(1,2,3,4).dim_order()",
+    "L.zeros(1,2,3,4).dim_order(ambiguity_check=True)",
+    "L.zeros(2,2,3,4).dim_order(ambiguity_check=True)",
+    "L.zeros(1,2,3,4).dim_order(ambiguity_check=[L.contiguous_format,L.channels_last])",
+    "L.zeros(2,1,3,4).dim_order(ambiguity_check=[L.contiguous_format,L.channels_last])",
+    "L.zeros(1,2,3,4).dim_order(ambiguity_check='no')",
+    "L.zeros(2,3,4,5).permute(3,0,2,1).dim_order()",
+    "L.zeros(3).dim_order()",
+    "L.zeros(()).dim_order()",
+    "L.zeros(2,3).expand(4,2,3).dim_order()",
+    "L.zeros(2,2).expand(2,2,2).dim_order(ambiguity_check=True)",
+    "L.zeros(2,3,4,5,6).to(memory_format=L.channels_last_3d).dim_order()",
+    "L.slice_copy(y)",
+    "L.slice_copy(y,1,0,3,2)",
+    "L.slice_copy(y,1,-2)",
+    "L.slice_copy(y,0,0,9,0)",
+    "L.slice_copy(y,2)",
+    "L.slice_copy(L.tensor(1.))",
+    "L.slice_copy(y,1,5,2)",
+    "L.slice_copy(y,1,1,out=L.zeros(0))",
+    "reversed(y)",
+    "reversed(L.tensor(2.))",
+    "L.is_inference(y)",
+    "y[L.newaxis]",
+    "L.nn.functional.threshold(v.expand(2, 6), 2, 9, True)",
+    "L.threshold_(v.expand(2, 6), 2, 1)",
+    "y.__radd__(L.zeros(3, 2).t())",
+    "y.long().__rxor__(L.zeros(3, 2).long().t())",
+    "y[:,L.newaxis].shape == (2,1,3)",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_as_torch(case: str) -> None:
+    def called(L: Any) -> Any:
+        words = {"x": lambda: L.arange(6.0).reshape(2, 3), "v": L.arange(6.0)}
+        return eval(case, {"L": L, "y": words["x"](), **words})
+
+    agree(lambda: called(ft), lambda: called(torch))

@@ -1,0 +1,79 @@
+"""What the tests of the device share: the same program on the CPU and on the device."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+import torch
+
+import ftensor as ft
+import ftensor.torch
+from ftensor.runtime import fallback
+
+
+@pytest.fixture(autouse=True)
+def quiet() -> Iterator[None]:
+    """What falls back does so without a word, unless a test asks."""
+    before = fallback._policy
+    ft.set_fallback("silent")
+    yield
+    fallback._policy = before
+
+
+def moved(value: Any, device: str) -> Any:
+    """Tensors among arguments on a device, those that require gradients as leaves there."""
+    if isinstance(value, torch.Tensor):
+        return value.detach().to(device, copy=True).requires_grad_(value.requires_grad)
+    if isinstance(value, (list, tuple)):
+        return type(value)(moved(x, device) for x in value)
+    if isinstance(value, dict):
+        return {name: moved(x, device) for name, x in value.items()}
+    return value
+
+
+def leaves(value: Any) -> list[torch.Tensor]:
+    """The tensors among values."""
+    if isinstance(value, torch.Tensor):
+        return [value]
+    if isinstance(value, dict):
+        value = list(value.values())
+    return [t for x in value for t in leaves(x)] if isinstance(value, (list, tuple)) else []
+
+
+def same(found: Any, wanted: Any, **close: Any) -> None:
+    """The device's results against the CPU's: values, dtypes, shapes, strides."""
+    many, more = leaves(found), leaves(wanted)
+    assert len(many) == len(more)
+    for a, b in zip(many, more):
+        assert a.device.type == "fpga"
+        assert (a.dtype, a.shape) == (b.dtype, b.shape)
+        torch.testing.assert_close(a.cpu(), b, equal_nan=True, **close)
+
+
+def agree(call: Callable[..., Any], *args: Any, fallback: bool = True, **close: Any) -> None:
+    """A call and its gradients on both devices; without `fallback`, nothing may run on the host."""
+    results = []
+    for device in ("cpu", "fpga"):
+        given = moved(args, device)
+        if device == "fpga":
+            ftensor.torch.fallback_report().reset()
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            found = call(*given)
+            wanting = [t for t in leaves(given) if t.requires_grad]
+            outputs = [t for t in leaves(found) if t.requires_grad]
+            grads: Any = ()
+            if wanting and outputs:
+                grads = torch.autograd.grad(
+                    outputs, wanting, [torch.ones_like(t) for t in outputs], allow_unused=True
+                )
+        results.append((found, [g for g in grads if g is not None]))
+    report = ftensor.torch.fallback_report()
+    if not fallback:
+        assert not report, report
+    (wanted, wanted_grads), (found, found_grads) = results
+    same(found, wanted, **close)
+    same(found_grads, wanted_grads, **close)

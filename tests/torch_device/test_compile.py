@@ -1,0 +1,150 @@
+"""`torch.compile(..., backend="ftensor")`: the same results as without, in fewer steps."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+import torch
+from torch import nn
+
+import ftensor.torch
+from ftensor.torch import compile as compiled
+
+from .device import quiet, same  # noqa: F401
+
+
+@pytest.fixture(autouse=True)
+def texts(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[str]]:
+    """The text of each graph's function; graphs of other tests are forgotten."""
+    torch._dynamo.reset()
+    made: list[str] = []
+    function_of = compiled.function_of
+
+    def noted(graph: Any) -> Callable[..., Any]:
+        function = function_of(graph)
+        made.append(function.text)  # type: ignore[attr-defined]
+        return function
+
+    monkeypatch.setattr(compiled, "function_of", noted)
+    yield made
+    torch._dynamo.reset()
+
+
+def twice(function: Callable[..., Any], *args: torch.Tensor) -> None:
+    """A function with its gradients, compiled on the device and plain on the CPU, two calls."""
+    fast = torch.compile(function, backend="ftensor")
+    for turn in range(2):
+        here = [a.detach().to("fpga").requires_grad_(a.requires_grad) for a in args]
+        there = [a.detach().clone().requires_grad_(a.requires_grad) for a in args]
+        found, wanted = fast(*here), function(*there)
+        same(found, wanted, rtol=1e-4, atol=1e-5)
+        same(here, there)  # what it wrote into its arguments
+        if wanted[0].requires_grad:
+            (found[0].sum() * (turn + 1)).backward()
+            (wanted[0].sum() * (turn + 1)).backward()
+            grads = [a.grad for a in here], [a.grad for a in there]
+            same(*grads, rtol=1e-4, atol=1e-5)
+
+
+def test_a_region_is_calls_of_ftensor(texts: list[str]) -> None:
+    def f(x: torch.Tensor, y: torch.Tensor) -> tuple[torch.Tensor, ...]:
+        return ((x.exp() + y) * 2).t() @ y.clamp(min=0), x.sum(1)
+
+    with torch.no_grad():
+        twice(f, torch.randn(5, 5), torch.randn(5, 5))
+    (text,) = texts
+    # Only arguments are unwrapped and only results are wrapped.
+    assert text.count("wrap(") - text.count("unwrap(") == 2 and text.count("unwrap(") == 2
+
+
+def test_gradients() -> None:
+    def f(x: torch.Tensor, w: torch.Tensor, b: torch.Tensor) -> tuple[torch.Tensor, ...]:
+        for _ in range(3):
+            x = torch.tanh(nn.functional.linear(x, w, b)) * torch.sigmoid(x) + x[:1]
+        return x.softmax(-1), x.detach()
+
+    args = [torch.randn(4, 6), torch.randn(6, 6), torch.randn(6)]
+    twice(f, *[a.requires_grad_() for a in args])
+
+
+def test_results_that_share_memory() -> None:
+    def f(x: torch.Tensor) -> tuple[torch.Tensor, ...]:
+        y = x * 2
+        return y, y.t(), x[1:], y.detach(), x
+
+    twice(f, torch.randn(3, 4))
+    found = torch.compile(f, backend="ftensor")(torch.ones(3, 4, device="fpga"))
+    found[1].fill_(7)
+    found[2].fill_(5)
+    assert found[0].sum().item() == 84 and found[4][1:].sum().item() == 40
+
+
+def test_arguments_that_are_written() -> None:
+    def f(x: torch.Tensor, y: torch.Tensor) -> tuple[torch.Tensor, ...]:
+        x.add_(y)
+        x[0] = 3
+        return x.sum(0), y.relu_()
+
+    with torch.no_grad():
+        twice(f, torch.randn(3, 4), torch.randn(3, 4))
+
+
+def test_what_stays_in_torch() -> None:
+    """Ops that only the host has, numbers, several results, lists, a break in the graph."""
+
+    def f(x: torch.Tensor) -> tuple[torch.Tensor, ...]:
+        q, r = torch.linalg.qr(x)
+        a, b = torch.split(x, 2)
+        y = torch.cat([a, b * x.shape[0]]) + torch.linalg.eigvalsh(x @ x.t()).sum()
+        if y.sum().item() > 1e30:
+            return (y,)
+        return y.max(1).values, (q @ r), y.topk(2).indices
+
+    with torch.no_grad():
+        twice(f, torch.randn(4, 4))
+
+
+def test_sizes_that_change() -> None:
+    fast = torch.compile(
+        lambda x: (x.reshape(-1)[: x.shape[0]] * x.shape[1]).cos(), backend="ftensor"
+    )
+    for shape in [(3, 4), (5, 7), (2, 9), (4, 4)]:
+        x = torch.randn(shape)
+        torch.testing.assert_close(
+            fast(x.to("fpga")).cpu(), (x.reshape(-1)[: shape[0]] * shape[1]).cos()
+        )
+
+
+def test_training_a_network() -> None:
+    """Convolution, batch norm with its statistics, pooling, dropout's absence, a loss, SGD."""
+
+    def run(device: str) -> tuple[list[float], dict[str, torch.Tensor]]:
+        torch.manual_seed(3)
+        net = nn.Sequential(
+            nn.Conv2d(1, 4, 3), nn.BatchNorm2d(4), nn.ReLU(), nn.MaxPool2d(2), nn.Flatten(),
+            nn.Linear(36, 8), nn.LayerNorm(8), nn.GELU(), nn.Linear(8, 5),
+        )  # fmt: skip
+        x, y = torch.randn(6, 1, 8, 8).to(device), torch.tensor([0, 1, 2, 3, 4, 0]).to(device)
+        net = net.to(device)
+        optimizer = torch.optim.SGD(net.parameters(), lr=0.1, momentum=0.9)
+        step = torch.compile(net, backend="ftensor") if device == "fpga" else net
+        losses = []
+        for _ in range(4):
+            optimizer.zero_grad()
+            loss = nn.functional.cross_entropy(step(x), y)
+            loss.backward()
+            optimizer.step()
+            losses.append(loss.item())
+        net.eval()
+        with torch.no_grad():
+            losses.append(step(x).sum().item())
+        return losses, net.state_dict()
+
+    ftensor.torch.fallback_report().reset()
+    (found, state), (wanted, expected) = run("fpga"), run("cpu")
+    assert not ftensor.torch.fallback_report()
+    torch.testing.assert_close(found, wanted, rtol=1e-4, atol=1e-4)
+    for name, value in expected.items():
+        torch.testing.assert_close(state[name].cpu(), value, rtol=1e-4, atol=1e-4)

@@ -1,0 +1,42 @@
+"""What is used of torch's private interface is there, and another torch is refused."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import pytest
+
+from ftensor.torch import private
+
+
+def test_another_version_is_refused() -> None:
+    private.check_version("2.13.1+cpu")
+    for other in ("2.12.0", "2.14.0", "3.0.0"):
+        with pytest.raises(ImportError, match=r"tested with torch 2\.13"):
+            private.check_version(other)
+
+
+def test_ftensor_does_without_torch() -> None:
+    program = (
+        "import sys; sys.modules['torch'] = None\n"
+        "import ftensor as ft\n"
+        "assert ft.ones(3).sum().item() == 3\n"
+        "try: import ftensor.torch\n"
+        "except ImportError as error: assert 'ftensor[torch]' in str(error), error\n"
+        "else: raise AssertionError\n"
+    )
+    subprocess.run([sys.executable, "-c", program], check=True)
+
+
+def test_importing_ftensor_leaves_torch_alone() -> None:
+    program = "import sys, ftensor\nassert 'torch' not in sys.modules"
+    subprocess.run([sys.executable, "-c", program], check=True)
+
+
+def test_torch_loads_the_device_by_itself() -> None:
+    program = (
+        "import torch, ftensor.torch_autoload as a\na.load()\n"
+        "assert torch.ones(2, device='fpga').device.type == 'fpga'"
+    )
+    subprocess.run([sys.executable, "-c", program], check=True)
