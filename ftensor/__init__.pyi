@@ -468,11 +468,11 @@ def bincount(input: _Tensor, weights: _Tensor | None=None, minlength: _int=0, *,
     numbers, others than whole ones, and other than one dim.
     """
 def binomial(count: _Tensor, prob: _Tensor, generator: Any=None, *, out: _Tensor | None=None) -> _Tensor:
-    """How many of `count` tries succeed, each with probability `prob`, in the dtype of `count`;
-    the two are broadcast together. NumPy computes it on the host.
+    """How many of `count` tries succeed, each with probability `prob`, in the dtype of both;
+    the two are broadcast together.
 
-    ValueError for tensors that are not floating-point. A negative count counts as 0, a probability
-    below 0 as 0, one above 1 as 1.
+    ValueError for tensors that are not floating-point. A count is rounded down, and one below 0
+    counts as 0; a probability below 0 as 0, one above 1 as 1. NaN gives NaN.
     """
 def bitwise_and(input: _Tensor, other: _Tensor | _Number, *, out: _Tensor | None=None) -> _Tensor:
     """The bits set in both.
@@ -1724,7 +1724,7 @@ def pixel_unshuffle(input: _Tensor, downscale_factor: _int) -> _Tensor:
     """(*, C, H * r, W * r) to (*, C * r * r, H, W). RuntimeError for sizes that don't divide."""
 def poisson(input: _Tensor, generator: Any=None, *, out: _Tensor | None=None) -> _Tensor:
     """How many events happen where `input` has their mean number: Poisson's distribution, in the
-    input's dtype. NumPy computes it on the host.
+    input's dtype.
 
     RuntimeError for a negative mean.
     """

@@ -1098,7 +1098,7 @@ class Methods:
         """See `linalg.pinv`."""
     def poisson(self, generator: Any=None, *, out: _Tensor | None=None) -> _Tensor:
         """How many events happen where `input` has their mean number: Poisson's distribution, in the
-        input's dtype. NumPy computes it on the host.
+        input's dtype.
         """
     def polygamma(self, n: _int) -> _Tensor: ...
     def polygamma_(self, n: _int) -> _Tensor:

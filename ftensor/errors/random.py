@@ -115,6 +115,11 @@ def binomial_dtype(name: str, dtype: object) -> ValueError:
     return ValueError(f"binomial(): {name} must be floating-point, but is {dtype}")
 
 
+def binomial_dtypes(count: object, prob: object) -> RuntimeError:
+    """Counts of one dtype, probabilities of another."""
+    return RuntimeError(f"binomial(): count is {count} and prob {prob}; convert one of them")
+
+
 def poisson_rate() -> RuntimeError:
     """Rates that are none."""
     return RuntimeError("poisson(): each rate must be from 0 to 9.2e18")

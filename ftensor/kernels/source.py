@@ -21,6 +21,7 @@ DROPPED_BITS = {"float16": 13, "bfloat16": 16}
 HELPERS = {
     "ftb_": "binary.h", "ftx_": "special.h", "ftk_": "bessel.h", "ftg_": "gamma.h",
     "fto_": "polynomial.h", "FT_POSITION": "position.h", "ftr_": "random.h",
+    "ftr_count_": "counts.h",
 }  # fmt: skip
 _WIDE_UNSIGNED = ("uint32", "uint64")
 

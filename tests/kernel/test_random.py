@@ -105,6 +105,8 @@ def results(of: Any) -> dict[str, ft.Tensor]:
     }
     chances = ft.empty(N, dtype=of).uniform_(generator=source)
     made["chances"] = ft.bernoulli(chances, generator=source)
+    made["poisson"] = ft.poisson(chances * 20, source)
+    made["binomial"] = ft.binomial(ft.full_like(chances, 40), chances, source)
     made["rrelu"] = ft.rrelu(made["normal"], training=True, generator=source)
     return made
 
@@ -119,10 +121,10 @@ def digest(made: dict[str, ft.Tensor]) -> str:
 
 # Of results whose distributions tests/spelling/test_random.py tests.
 DIGESTS = {
-    "float32": "4546a9eccea6d878",
-    "float64": "3790bfe1945a4e2c",
-    "float16": "e0e055deb0bbe291",
-    "bfloat16": "b08a329dc0f33f23",
+    "float32": "215f878589700c2d",
+    "float64": "161493843cf9e6c6",
+    "float16": "da26b034cb2166ea",
+    "bfloat16": "6fb69fadf0f233c5",
     "integers": "0ddbaf235d3423f3",
     "dropout": "1e0b300b8baf23ef",
 }

@@ -4,23 +4,20 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-
 from ... import dtypes, errors
 from ..._tensor import Tensor
 from ...dtypes import finfo, iinfo
 from ...errors import creation as errors_creation
 from ...errors import random as errors_random
-from ...execute.by_numpy import by_numpy
 from ...execute.copy import into
 from ...execute.memory import new
 from ...execute.output import sized
-from ...random import generator_for
+from ...iterator.shape import broadcast_shapes
 from ...rows.catalogue import op
 from ..compose import composed, f
 from ..create.factory import Told, factory
 from ..view.arguments import as_int, layout
-from .draw import BELOW, CHANCES, INTEGERS, drawn
+from .draw import BELOW, BINOMIAL, CHANCES, INTEGERS, POISSON, drawn
 from .fill import chance, exponential_, probability
 
 
@@ -110,53 +107,44 @@ def multinomial(
     return f.searchsorted(sums, keys, right=True)
 
 
-def _numpys(function: str, generator: Any, input: Tensor) -> np.random.Generator:
-    """NumPy's generator for one call: its own Philox, by the call's seed and number."""
-    seed, call = generator_for(function, generator, input._storage.device)._call()
-    bits = np.random.Philox(counter=[0, 0, call, 0], key=[seed, 0])
-    return np.random.Generator(bits)
-
-
 @op()
 def poisson(input: Tensor, generator: Any = None, *, out: Tensor | None = None) -> Tensor:
     """How many events happen where `input` has their mean number: Poisson's distribution, in the
-    input's dtype. NumPy computes it on the host.
+    input's dtype.
 
     RuntimeError for a negative mean.
     """
     layout(input, "poisson")
-    if input._dtype.kind != "f":
+    if input._dtype.kind != "f" or input._dtype.bare:
         raise errors.not_implemented_for("poisson", input._dtype)
-    source = _numpys("poisson", generator, input)
-
-    def count(means: Any) -> Any:
-        if not ((means >= 0) & (means < 9.2e18)).all():
-            raise errors_random.poisson_rate()
-        return source.poisson(means.astype(np.float64))
-
-    (made,) = by_numpy("poisson", count, (input,))
-    return into("poisson", out, made.to(input._dtype))
+    if not bool(((input >= 0) & (input < 9.2e18)).all()):
+        raise errors_random.poisson_rate()
+    return into(
+        "poisson", out, drawn("poisson", POISSON, (), f.empty_like(input), generator, (input,))
+    )
 
 
 @op(method=False)
 def binomial(
     count: Tensor, prob: Tensor, generator: Any = None, *, out: Tensor | None = None
 ) -> Tensor:
-    """How many of `count` tries succeed, each with probability `prob`, in the dtype of `count`;
-    the two are broadcast together. NumPy computes it on the host.
+    """How many of `count` tries succeed, each with probability `prob`, in the dtype of both;
+    the two are broadcast together.
 
-    ValueError for tensors that are not floating-point. A negative count counts as 0, a probability
-    below 0 as 0, one above 1 as 1.
+    ValueError for tensors that are not floating-point. A count is rounded down, and one below 0
+    counts as 0; a probability below 0 as 0, one above 1 as 1. NaN gives NaN.
     """
     for name, given in (("count", count), ("prob", prob)):
         layout(given, "binomial", name)
-        if given._dtype.kind != "f":
+        if given._dtype.kind != "f" or given._dtype.bare:
             raise errors_random.binomial_dtype(name, given._dtype)
-    source = _numpys("binomial", generator, count)
-
-    def successes(tries: Any, chances: Any) -> Any:
-        whole = np.maximum(tries.astype(np.float64), 0).astype(np.int64)
-        return np.asarray(source.binomial(whole, np.clip(chances.astype(np.float64), 0, 1)))
-
-    (made,) = by_numpy("binomial", successes, (count, prob))
-    return into("binomial", out, made.to(count._dtype))
+    if prob._dtype is not count._dtype:
+        raise errors_random.binomial_dtypes(count._dtype, prob._dtype)
+    shape = broadcast_shapes(count._shape, prob._shape)
+    made = (
+        f.empty_like(count)
+        if shape == count._shape
+        else new(shape, count._dtype, count._storage.device)
+    )
+    both = (count.expand(shape), prob.expand(shape))
+    return into("binomial", out, drawn("binomial", BINOMIAL, (), made, generator, both))

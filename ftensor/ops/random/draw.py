@@ -52,11 +52,13 @@ ALPHA_DROPOUT = _row(
     "alpha_dropout", "a * (size <= keep ? gain : K(0)) + (size <= keep ? up : down)",
     ("keep", "gain", "up", "down"), "a", lets=(("size", f"ftr_open({_WORD})"),),
 )  # fmt: skip
+POISSON = _row("poisson", f"ftr_count_poisson(a, FT_POSITION, {_STREAM})", (), "a")
+BINOMIAL = _row("binomial", f"ftr_count_binomial(a, b, FT_POSITION, {_STREAM})", (), "a, b")
 RRELU = _row("rrelu", f"a <= K(0) ? a * (low + span * ftr_uniform({_WORD})) : a",
              ("low", "span"), "a")  # fmt: skip
 enter(
     __name__, UNIFORM, NORMAL, LOG_NORMAL, EXPONENTIAL, CAUCHY, GEOMETRIC, INTEGERS, BELOW, CHANCE,
-    CHANCES, DROPOUT, ALPHA_DROPOUT, RRELU,
+    CHANCES, DROPOUT, ALPHA_DROPOUT, POISSON, BINOMIAL, RRELU,
 )  # fmt: skip
 
 
