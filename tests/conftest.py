@@ -17,6 +17,9 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
 OCLGRIND_LOG = os.environ.get("OCLGRIND_LOG")
+if OCLGRIND_LOG and (worker := os.environ.get("PYTEST_XDIST_WORKER")):
+    # Oclgrind reads the name when a context is made, so each worker has a log of its own.
+    os.environ["OCLGRIND_LOG"] = OCLGRIND_LOG = f"{OCLGRIND_LOG.removesuffix('.log')}.{worker}"
 SANITIZER_LOG = os.environ.get("SANITIZER_LOG")  # what it is called before a process' number
 HANG = 1200  # seconds after which a test is taken to hang, on the slowest machine
 
