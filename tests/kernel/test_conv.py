@@ -26,9 +26,17 @@ def check(n: int, size: int, filters: int, groups: int, dtype: torch.dtype, stri
     same(mine, theirs, exact=True)
 
 
-@pytest.mark.core
-@pytest.mark.parametrize("dtype", [torch.float32, torch.float16, torch.int64])
-@pytest.mark.parametrize(("n", "size"), [(1, 40), (2, 12), (3, 7)])
+DTYPES, SIZES = (torch.float16, torch.float32, torch.int64), ((1, 40), (2, 12), (3, 7))
+
+
+@pytest.mark.parametrize(
+    ("n", "size", "dtype"),
+    [
+        pytest.param(*size, dtype, marks=[pytest.mark.core] if j == k else [])
+        for j, size in enumerate(SIZES)
+        for k, dtype in enumerate(DTYPES)
+    ],
+)
 def test_all_ways_agree(
     monkeypatch: pytest.MonkeyPatch, n: int, size: int, dtype: torch.dtype
 ) -> None:

@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
+from unittest import mock
 
 import numpy as np
 import pytest
 import torch
 
 import ftensor as ft
+from ftensor._device import default_backend
+from ftensor.execute import fft as execute
+from ftensor.execute import fft_plan
 from ftensor.execute.fft_tables import unit_roots
 from ftensor.kernels.skeletons.fft import MOST_RADIX, RADICES, radices
 
@@ -80,7 +86,37 @@ def test_lengths(n: int, of: str) -> None:
     assert off(ft.fft.ifft(on), back / n) < bound
 
 
+@contextmanager
+def units_of(numbers: int) -> Iterator[None]:
+    """A device of three units, each of which takes work from so many numbers on, and whose caches
+    hold few."""
+    backend = default_backend()
+    with (
+        mock.patch.object(backend, "units", 3),
+        mock.patch.object(execute, "ALONE", 2 * numbers),
+        mock.patch.object(execute, "UNIT_ELEMENTS", numbers),
+        mock.patch.object(fft_plan, "NEAR", 16 * numbers),
+        mock.patch.object(fft_plan, "FAR", 16 * numbers),
+        mock.patch.dict(backend.launches),
+    ):
+        backend.launches.clear()
+        yield
+
+
 @pytest.mark.core
+def test_units_share_few_numbers() -> None:
+    """The launches of the two tests that follow, with what an interpreter can do in seconds."""
+    with units_of(64):
+        for shape in ((1, 960), (9, 60)):
+            x = signal(*shape, "complex64")
+            right = np.fft.fft(x.astype(np.complex128))
+            assert off(ft.fft.fft(ours(x)), right) < 1e-6
+            assert off(ft.fft.ifft(ours(right.astype(np.complex64))), x) < 1e-6
+        made = default_backend().launches.values()
+        counts = {len(launch.steps) for launch in made if getattr(launch, "plan", None)}
+        assert default_backend().images is not None or counts == {1, 2}
+
+
 def test_one_pass_a_launch() -> None:
     """A row that is shared by all units, each of its passes a launch."""
     x = signal(1, 3 * 65536, "complex64")
@@ -92,7 +128,6 @@ def test_one_pass_a_launch() -> None:
     )
 
 
-@pytest.mark.core
 def test_rows_of_several_units() -> None:
     x = signal(300, 240, "complex64")
     assert off(ft.fft.fft(ours(x)), np.fft.fft(x.astype(np.complex128))) < 1e-6

@@ -35,11 +35,19 @@ def states(name: str, count: int, projected: int, dtype: torch.dtype) -> Any:
     return (hidden, torch.randn(count, BATCH, HIDDEN).to(dtype)) if name == "lstm" else hidden
 
 
-@pytest.mark.core
-@pytest.mark.parametrize("name", LAYERS)
+WAYS = [(1, 1, True, torch.float32), (2, 2, False, torch.float32), (2, 1, True, torch.bfloat16)]
+# Layers differ in their formulas, ways in where they read and write: each way once, and the layers
+# with the most states and gates.
+CORE = (("lstm", WAYS[1]), ("gru", WAYS[2]), ("rnn_tanh", WAYS[0]))
+
+
 @pytest.mark.parametrize(
-    ("layers", "directions", "biases", "dtype"),
-    [(1, 1, True, torch.float32), (2, 2, False, torch.float32), (2, 1, True, torch.bfloat16)],
+    ("name", "layers", "directions", "biases", "dtype"),
+    [
+        pytest.param(name, *way, marks=[pytest.mark.core] if (name, way) in CORE else [])
+        for name in LAYERS
+        for way in WAYS
+    ],
 )
 def test_layers(name: str, layers: int, directions: int, biases: bool, dtype: torch.dtype) -> None:
     """Sequences with steps or samples first, and packed ones of several lengths."""
@@ -83,8 +91,9 @@ def paths(dtype: torch.dtype) -> tuple[torch.Tensor, ...]:
     return logs, labels, torch.tensor([7, 6, 5, 6]), torch.tensor([4, 2, 0, 4])
 
 
-@pytest.mark.core
-@pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
+@pytest.mark.parametrize(
+    "dtype", [pytest.param(torch.float32, marks=pytest.mark.core), torch.float64]
+)
 def test_labels_without_places(dtype: torch.dtype) -> None:
     logs, labels, frames, lengths = paths(dtype)
     loss = "nn.functional.ctc_loss"
