@@ -72,7 +72,8 @@ CASES = {
 
 
 def close(mine: ft.Tensor, theirs: torch.Tensor) -> None:
-    same(mine, theirs, rtol=1e-5, atol=1e-5)
+    """Up to 270 products, added up in another order; a wrong element is wrong by more than this."""
+    same(mine, theirs, rtol=1e-5, atol=1e-4)
 
 
 @pytest.mark.core
