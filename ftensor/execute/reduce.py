@@ -178,8 +178,11 @@ class _Stage:
             choice = choose_fold(plan, n, most, target.grid, lanes, may_split)
         return lanes, choice
 
-    def _aligned(self, plan: ReducePlan, n: int, dtypes: list[dtype], choice: Any) -> bool:
-        """Whether all vectors that are read lie on 64 bytes; results go out lane by lane."""
+    def _aligned(
+        self, plan: ReducePlan, n: int, dtypes: list[dtype], choice: Any, lanes: int = 0
+    ) -> bool:
+        """Whether all vectors that are read lie on 64 bytes, or on those of so many `lanes`;
+        results go out lane by lane."""
         across = choice.skeleton == "reduce_outer"
         kept = plan.kept[:-1] if across else plan.kept
         reduced = plan.reduced if across else plan.reduced[:-1]
@@ -188,7 +191,8 @@ class _Stage:
                 continue
             steps = [s for s, size in zip(plan.kept_strides[n + k], kept) if size > 1]
             steps += [s for s, size in zip(plan.reduced_strides[k], reduced) if size > 1]
-            if self.places[k] or any(step * d.itemsize % 64 for step in steps):
+            beat = lanes * d.itemsize or 64
+            if self.places[k] or any(s * d.itemsize % beat for s in steps):
                 return False
         return True
 
@@ -237,6 +241,8 @@ class _Stage:
         target, most = self.backend.target, self.backend.units
         while (lanes := lanes // 2) > 1:  # an image may have narrower ports than a launch fills
             fewer = choose_fold(plan, len(outs), most, target.grid, lanes, stage == "first")
+            if not (target.unaligned or self._aligned(plan, len(outs), dtypes, fewer, lanes)):
+                continue
             narrow = self._fold_key(lanes, fewer, dtypes, outs, body, stage)
             if built(self.backend, narrow):
                 return narrow, fewer

@@ -34,7 +34,9 @@ results = [
     a.clone().add_(b), a[::2].mul_(2),
 ]
 # Folded in another order where the image has one layout for all widths; products rounded apart.
-sums = [a @ b.t(), b.sum(0), a.mean(1, keepdim=True), ft.nn.functional.softmax(a, dim=1)]
+# Rows of ten elements begin within a port's beat.
+ten = b[:, :10].contiguous().sum(0)
+sums = [a @ b.t(), b.sum(0), ten, a.mean(1, keepdim=True), ft.nn.functional.softmax(a, dim=1)]
 arrays = {f"result {k}": r.float() if r.dtype is ft.bfloat16 else r for k, r in enumerate(results)}
 arrays |= {f"sum {k}": r for k, r in enumerate(sums)}
 np.savez(sys.argv[1], **{name: r.numpy() for name, r in arrays.items()})
