@@ -43,6 +43,8 @@ class _Parser(argparse.ArgumentParser):
         """A command refuses what it does not know itself, so that its own options are guessed."""
         self.words = sys.argv[1:] if args is None else args
         found, rest = super().parse_known_args(args, namespace)
+        if rest[:1] == ["--"] and getattr(found, "trace", None):  # a program's own words follow
+            found.trace, rest = [*found.trace, *rest], []
         if rest:
             self.error(f"unrecognized arguments: {' '.join(rest)}")
         return found, rest

@@ -185,6 +185,7 @@ def test_an_image_shows_what_its_inventory_does(
         (["/no/image.xclbin"], "No such file"),
         (["/no/manifest.json"], "No such file"),
         (["minimal", "--trace", "/no/program.py"], "no such file"),
+        (["minimal", "--trace", "/no/program.py", "--json", "--", "--json"], "no such file"),
         (["minimal", "--trace"], "which program"),
         (["minimal", "--write", "new.toml"], "--trace PROGRAM"),
     ],
