@@ -1,12 +1,15 @@
-"""The table of docs/area.md: what every shipped inventory takes of every board, by the model.
+"""The table of docs/area.md: what every shipped inventory takes of every board, by the model; and
+what docs/inventory.md says is in `full`.
 
-`make area` writes it; tests/host/test_area_page.py compares.
+`make area` writes both; tests/host/test_area_page.py compares.
 """
 
 from __future__ import annotations
 
+import re
 import sys
 from dataclasses import replace
+from functools import cache
 from pathlib import Path
 
 from ftensor.boards import BOARDS, Board
@@ -17,11 +20,19 @@ from ftensor.toolchain.inventory.read import expand, known, read
 PAGE = Path(__file__).resolve().parent.parent / "docs" / "area.md"
 BEGIN = "<!-- made by `make area` -->\n"
 END = "<!-- end -->\n"
+INVENTORIES = PAGE.with_name("inventory.md")
+FULL = re.compile(r"\d+ kernels with \d+ members")
 # `steps` places some of its ports by itself, to show it.
 HEAD = (
     "| inventory | board | kernels | ports | most at one memory | LUT | FF | DSP | BRAM | |\n"
     "|---|---|---|---|---|---|---|---|---|---|\n"
 )
+
+
+@cache
+def groups(name: str) -> tuple[Group, ...]:
+    """The kernels of an inventory."""
+    return expand(read(name))
 
 
 def row(name: str, groups: tuple[Group, ...], board: Board) -> str:
@@ -44,9 +55,15 @@ def text() -> str:
     """The whole table."""
     lines = []
     for name in sorted(known(), key=("first", "minimal", "steps", "dsp", "nn", "full").index):
-        groups = tuple(replace(group, banks="") for group in expand(read(name)))
-        lines += [row(name, groups, board) for board in BOARDS]
+        free = tuple(replace(group, banks="") for group in groups(name))
+        lines += [row(name, free, board) for board in BOARDS]
     return HEAD + "".join(lines)
+
+
+def full() -> str:
+    """How much is in `full`."""
+    held = groups("full")
+    return f"{len(held)} kernels with {sum(len(g.members) for g in held)} members"
 
 
 def written() -> str:
@@ -57,4 +74,5 @@ def written() -> str:
 if __name__ == "__main__":
     before, _, rest = PAGE.read_text().partition(BEGIN)
     PAGE.write_text(before + BEGIN + text() + END + rest.partition(END)[2])
-    sys.stdout.write(f"{PAGE} has the table of today\n")
+    INVENTORIES.write_text(FULL.sub(full(), INVENTORIES.read_text()))
+    sys.stdout.write(f"{PAGE} has the table of today, {INVENTORIES} the size of full\n")

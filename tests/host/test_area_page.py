@@ -1,9 +1,13 @@
-"""The page about area has the model's own figures."""
+"""The pages about area and inventories have the model's own figures."""
 
 from __future__ import annotations
 
-from ..area_page import text, written
+from ..area_page import FULL, INVENTORIES, full, text, written
 
 
 def test_the_table_is_what_the_model_says() -> None:
     assert written() == text(), "`make area` writes the table anew"
+
+
+def test_the_size_of_full_is_what_it_holds() -> None:
+    assert FULL.findall(INVENTORIES.read_text()) == [full()], "`make area` writes it anew"
