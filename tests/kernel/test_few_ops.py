@@ -8,6 +8,7 @@ import pytest
 import ftensor as ft
 
 from ..oracle import torch
+from ..targets import pairs
 
 UNSIGNED = ["uint16", "uint32", "uint64"]
 FLOAT8 = ["float8_e4m3fn", "float8_e5m2"]
@@ -41,15 +42,13 @@ def all_of(name):
     return bits.view(of(name))
 
 
-@pytest.mark.parametrize("name", FLOAT8)
-@pytest.mark.parametrize("source", ["float16", "bfloat16", "float32"])
+@pytest.mark.parametrize(("name", "source"), pairs(FLOAT8, ["float16", "bfloat16", "float32"]))
 def test_numbers_round_to_float8_as_in_torch(name, source):
     x = all_of(source)
     same_bits(ft.from_torch(x).to(getattr(ft, name)), x.to(of(name)))
 
 
-@pytest.mark.parametrize("name", FLOAT8)
-@pytest.mark.parametrize("to", ["float32", "float16", "bool"])
+@pytest.mark.parametrize(("name", "to"), pairs(FLOAT8, ["float32", "float16", "bool"]))
 def test_every_float8_means_what_torch_says(name, to):
     x = torch.arange(256, dtype=torch.int32).to(torch.uint8).view(of(name))
     same_bits(ft.from_torch(x).to(getattr(ft, to)), x.to(of(to)))
