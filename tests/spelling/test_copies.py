@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 import ftensor as ft
+from ftensor._device import default_backend
 
 from ..oracle import agree, torch
 
@@ -37,6 +38,18 @@ def test_narrow_copy_is_a_method_and_one_vectors_product_is_the_vector() -> None
     x = ft.arange(6).reshape(2, 3)
     assert x.narrow_copy(1, 1, 2).tolist() == [[1, 2], [4, 5]]
     assert ft.cartesian_prod(x[0]).data_ptr() == x.data_ptr()
+
+
+def test_weights_that_nearly_cancel_are_summed_as_near_as_torch_sums_them() -> None:
+    weights = [0.3666413426399231, 0.05830073356628418, 0.7006447315216064]
+
+    def called(lib: Any) -> Any:
+        x = lib.tensor([[-8.5, -1.75, -4.25], [-2.5, -8.0, 3.5]])
+        made = lib.cov(x, correction=2, aweights=lib.tensor(weights))
+        spared = default_backend().target.spares_double
+        return made if spared else made.round(decimals=-1)
+
+    assert agree(lambda: called(ft), lambda: called(torch))
 
 
 def test_weights_widen_a_covariance() -> None:

@@ -8,7 +8,10 @@ import pytest
 
 torch = pytest.importorskip("torch", reason="torch is the oracle of these tests")
 
-from ..oracle import agree_on, found  # noqa: E402
+import ftensor as ft  # noqa: E402
+from ftensor._device import default_backend  # noqa: E402
+
+from ..oracle import agree_on, found, ours  # noqa: E402
 
 SIZES = (9, 7, 6)
 LOOSE = {"rtol": 2e-5, "atol": 2e-5}
@@ -18,6 +21,15 @@ def image(n: int, channels: int = 4, dtype: torch.dtype = torch.float32) -> Any:
     """A batch of two, with n spatial dims."""
     torch.manual_seed(n)
     return torch.randn(2, channels, *SIZES[:n]).to(dtype)
+
+
+def test_few_complex_products_are_summed_in_double_where_it_is_cheap() -> None:
+    torch.manual_seed(0)
+    x, weight = torch.randn(2, 3, 8, 9, dtype=torch.complex64), torch.randn(2, 3, 2, 5) * (3 + 4j)
+    exact = torch.conv2d(x.to(torch.complex128), weight.to(torch.complex128))
+    made = ft.conv2d(ours(x), ours(weight)).to_torch()
+    spared = default_backend().target.spares_double
+    torch.testing.assert_close(made, exact.to(x.dtype), rtol=1.3e-7 if spared else 1e-5, atol=0)
 
 
 @pytest.mark.parametrize("n", [1, 2, 3])
@@ -127,6 +139,11 @@ def test_kernels_as_wide_as_the_results_are_apart(mode: str, size: Any) -> None:
     x, options = image(2), {"mode": mode, "antialias": True}
     agree_on("nn.functional.interpolate", x, size, **options, how=LOOSE)
     agree_on("nn.functional.interpolate", (x * 40 + 99).clamp(0, 255).byte(), size, **options)
+
+
+def test_bytes_beyond_the_border_count_once() -> None:
+    x = (torch.arange(96) * 101 % 251).byte().reshape(2, 3, 4, 4)
+    assert agree_on("nn.functional.interpolate", x, 7, mode="bicubic")
 
 
 @pytest.mark.parametrize(

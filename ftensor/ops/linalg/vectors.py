@@ -6,7 +6,7 @@ from typing import Any
 
 from ... import errors
 from ..._tensor import Tensor
-from ...dtypes import result_type
+from ...dtypes import float32, float64, result_type
 from ...errors import linalg as errors_linalg
 from ...iterator.shape import broadcast_shapes, normalize_dim
 from ...rows.catalogue import Entry, op, register
@@ -79,19 +79,28 @@ def cov(
     if fweights is not None or aweights is not None:
         w = aweights if fweights is None else fweights if aweights is None else fweights * aweights
     # Weights of a wider dtype widen what is computed, step by step as torch's do.
-    total = x.numel() // x._shape[0] if w is None else w.sum()
+    total = x.numel() // x._shape[0] if w is None else _exactly(w)
     mean = (x if w is None else x * w).sum(1) / total
     if w is None:
         norm: Any = observed - correction
     elif aweights is None or not correction:
         norm = total - correction
     else:
-        norm = total - correction * (w * aweights).sum() / total
+        norm = total - correction * _exactly(w * aweights) / total
     norm = norm.clamp(min=0) if isinstance(norm, Tensor) else max(0, norm)
     centred = x - mean.unsqueeze(1)
     weighted = centred if w is None else centred * w
     made = (centred @ weighted.conj().transpose(0, 1)) / norm
     return made.squeeze() if input.ndim < 2 or x._shape[0] == 1 else made
+
+
+def _exactly(w: Tensor) -> Tensor:
+    """The sum of weights, rounded once where double is cheap: what two such sums leave of each
+    other may be little."""
+    backend = w._storage.backend
+    if w._dtype is float32 and backend.properties.has_float64 and backend.target.spares_double:
+        return w.sum(dtype=float64).to(float32)
+    return w.sum()
 
 
 @op()

@@ -13,7 +13,7 @@ from collections.abc import Callable
 from typing import Any
 
 from ..._tensor import Tensor
-from ...dtypes import int64
+from ...dtypes import complex64, complex128, dtype, int64
 from ...errors import not_implemented_for
 from ...errors import spatial as errors
 from ...execute import memory
@@ -101,6 +101,14 @@ def _by_columns(seen: Tensor, weight: Tensor, bias: Tensor | None, shape: Ints) 
     return made
 
 
+def _sums(x: Tensor) -> dtype:
+    """What few products are summed in: complex64 in double where that is cheap."""
+    backend = x._storage.backend
+    if x._dtype is complex64 and backend.properties.has_float64 and backend.target.spares_double:
+        return complex128
+    return x._dtype.compute
+
+
 def _contracted(
     x: Tensor, weight: Tensor, bias: Tensor | None, stride: Ints, dilation: Ints
 ) -> Tensor:
@@ -129,9 +137,9 @@ def _contracted(
         (0, own[0], own[1], *(0,) * n, *own[2:]),
         weight._offset,
     )
-    compute = x._dtype.compute
+    compute, kept = _sums(x), x._dtype.compute
     dims = tuple(range(3 + n, 4 + 2 * n))
-    (made,) = fold(DOT, (apart, filled), dims, False, compute, (compute,))
+    (made,) = fold(DOT, (apart, filled), dims, False, compute, (kept,))
     made = made.reshape(shape)
     if bias is not None:
         made = made + bias.reshape(-1, *(1,) * n)

@@ -140,6 +140,11 @@ def _weighted(x: Tensor, dim: int, taps: Taps, compute: dtype) -> Tensor:
 def _of_bytes(x: Tensor, dim: int, taps: Taps) -> Tensor:
     """The same for uint8, by weights of 16 bits, rounded to bytes after each dim, as torch does."""
     where, weights = taps
+    # Neighbours beyond the border are the border's: their weights are one before they are rounded.
+    for k in range(where.shape[1] - 1, 0, -1):
+        same = where[:, k] == where[:, k - 1]
+        weights[:, k - 1] += np.where(same, weights[:, k], 0)
+        weights[:, k] = np.where(same, 0, weights[:, k])
     bits = 0
     while bits < 22 and int(0.5 + weights.max() * (1 << (bits + 1))) < 1 << 15:
         bits += 1
