@@ -26,7 +26,6 @@ from .dtypes import (
     complex128,
     double,
     dtype,
-    finfo,
     float,
     float8_e4m3fn,
     float8_e5m2,
@@ -35,7 +34,6 @@ from .dtypes import (
     float64,
     get_default_dtype,
     half,
-    iinfo,
     int,
     int8,
     int16,
@@ -77,6 +75,7 @@ from .interop.dlpack import from_dlpack
 from .interop.numpy import from_numpy
 from .interop.state import load, save
 from .interop.torch import from_torch
+from .limits import finfo, iinfo
 from .ops import bind as _bind
 from .ops import load as _load
 from .ops.absent import of_module as _of_module

@@ -41,7 +41,6 @@ from .dtypes import complex64 as complex64
 from .dtypes import complex128 as complex128
 from .dtypes import double as double
 from .dtypes import dtype as dtype
-from .dtypes import finfo as finfo
 from .dtypes import float as float
 from .dtypes import float8_e4m3fn as float8_e4m3fn
 from .dtypes import float8_e5m2 as float8_e5m2
@@ -50,7 +49,6 @@ from .dtypes import float32 as float32
 from .dtypes import float64 as float64
 from .dtypes import get_default_dtype as get_default_dtype
 from .dtypes import half as half
-from .dtypes import iinfo as iinfo
 from .dtypes import int as int
 from .dtypes import int8 as int8
 from .dtypes import int16 as int16
@@ -90,6 +88,8 @@ from .interop.numpy import from_numpy as from_numpy
 from .interop.state import load as load
 from .interop.state import save as save
 from .interop.torch import from_torch as from_torch
+from .limits import finfo as finfo
+from .limits import iinfo as iinfo
 from .random import Generator as Generator
 from .random import get_rng_state as get_rng_state
 from .random import initial_seed as initial_seed

@@ -7,7 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from .dtypes import bfloat16, complex32, dtype, finfo
+from .dtypes import bfloat16, complex32, dtype
+from .limits import finfo
 
 Array = np.ndarray[Any, Any]
 

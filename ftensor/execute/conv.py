@@ -1,10 +1,7 @@
-"""Convolutions: which displacements of the input each result sums, how planes are packed, tiles."""
+"""Convolutions: the launch that packs planes and panels, and sums each class of results."""
 
 from __future__ import annotations
 
-import itertools
-from collections.abc import Sequence
-from dataclasses import dataclass
 from math import prod
 from typing import TYPE_CHECKING, Any
 
@@ -28,6 +25,18 @@ from ..kernels.skeletons.conv import (
 )
 from ..kernels.skeletons.conv.key import DEPTH
 from ..runtime.program import built, kernel
+from .conv_plan import (
+    Class,
+    Planes,
+    Tap,
+    Tiling,
+    Windows,
+    classes,
+    lies_ready,
+    padded_planes,
+    three,
+    tiling,
+)
 from .launch import Launch, Output, Step, geometry_storage
 from .run import run
 
@@ -42,18 +51,6 @@ BEAT = 16
 TERMS = 8
 # Packed samples that stay in a CPU's cache until they are read, and the most turns of a batch.
 NEAR_BYTES, MOST_TURNS = 1 << 20, 16
-
-
-@dataclass(frozen=True)
-class Windows:
-    """The windows of a convolution, each number for one dim. `upsampled`: results lie so far apart
-    that an element of the input feeds (a transposed convolution), else `stride` apart they read."""
-
-    groups: int
-    stride: Ints
-    before: Ints
-    dilation: Ints
-    transposed: bool = False
 
 
 def convolve(out: Tensor, x: Tensor, weight: Tensor, bias: Tensor | None, of: Windows) -> Tensor:
@@ -90,111 +87,6 @@ def served(x: Tensor, taps: int) -> bool:
     return built(backend, key) and built(backend, conv_pack_key(key, unaligned))
 
 
-@dataclass(frozen=True)
-class Tap:
-    """One element of a kernel: its place in a filter, and what it reads beside a result's place in
-    the input, for each dim."""
-
-    place: int
-    beside: Ints
-
-
-@dataclass(frozen=True)
-class Class:
-    """Results that sum the same taps: the first of them in each dim, how many, how far apart."""
-
-    first: Ints
-    counts: Ints
-    step: Ints
-    taps: tuple[Tap, ...]
-
-
-def classes(weight: Tensor, counts: Ints, of: Windows) -> list[Class]:
-    """The results of a convolution, sorted by the taps they sum."""
-    kernel, own = weight._shape[3:], weight._strides[3:]
-    places = [
-        (sum(k * s for k, s in zip(at, own)), at)
-        for at in itertools.product(*[range(k) for k in kernel])
-    ]
-    n = len(kernel)
-    if not of.transposed:
-        taps = tuple(
-            Tap(p, tuple(k * d - b for k, d, b in zip(at, of.dilation, of.before)))
-            for p, at in places
-        )
-        return [Class((0,) * n, counts, (1,) * n, taps)]
-    found = []
-    for first in itertools.product(*[range(min(s, c)) for s, c in zip(of.stride, counts)]):
-        # Result o sums element i by tap k, where o + before = stride * i + dilation * k.
-        taps = tuple(
-            Tap(p, tuple((o + b - d * k) // s for o, b, d, k, s in
-                         zip(first, of.before, of.dilation, at, of.stride)))
-            for p, at in places
-            if all((o + b - d * k) % s == 0 for o, b, d, k, s in
-                   zip(first, of.before, of.dilation, at, of.stride))
-        )  # fmt: skip
-        many = tuple(-(-(c - o) // s) for c, o, s in zip(counts, first, of.stride))
-        found.append(Class(first, many, of.stride, taps))
-    return found
-
-
-def _three(values: Sequence[int], fill: int) -> Ints:
-    """The numbers of three dims."""
-    return (*(fill,) * (3 - len(values)), *values)
-
-
-@dataclass(frozen=True)
-class Planes:
-    """How the input lies for the kernel: strides (batch, channel, three dims), and each phase's
-    place; of a packed one its parts and elements."""
-
-    strides: Ints
-    low: Ints
-    parts: tuple[Part, ...] = ()
-    plane: int = 0
-
-    def offset(self, beside: Ints, stride: Ints) -> int:
-        """Where a tap lies from a result's place on."""
-        if not self.parts:
-            return sum(b * s for b, s in zip(beside, self.strides[2:]))
-        phase, at = 0, 0
-        for b, low, part, s, step in zip(beside, self.low, self.parts, stride, self.strides[2:]):
-            index, rest = divmod(b - low, s)
-            phase = phase * len(part.phases) + part.phases.index(low + rest)
-            at += index * step
-        return phase * prod(p.size for p in self.parts) + at
-
-
-def _packed(x: Tensor, found: Sequence[Class], stride: Ints, beat: int) -> Planes:
-    """Planes with zeros around the input."""
-    low, parts = [], []
-    for d in range(3):
-        beside = [t.beside[d] for c in found for t in c.taps]
-        start, s = min(beside, default=0), stride[d]
-        reach = max((c.counts[d] - 1 + (t.beside[d] - start) // s for c in found for t in c.taps),
-                    default=0)  # fmt: skip
-        phases = sorted({(b - start) % s for b in beside} or {0})
-        low.append(start)
-        parts.append(Part(reach + 1, tuple(start + p for p in phases), s))
-    _, high, width = [p.size for p in parts]
-    plane = prod(p.size * len(p.phases) for p in parts)
-    plane += -plane % beat
-    strides = (x._shape[1] * plane, plane, high * width, width, 1)
-    return Planes(strides, tuple(low), tuple(parts), plane)
-
-
-def _lies(x: Tensor, of: Windows, found: Sequence[Class], tile: int) -> bool:
-    """Whether the kernel may read the input itself: no zeros around it, neighbours side by side,
-    and no plane so small that a tile reaches beyond it."""
-    if not x._storage.backend.target.unaligned or x._dtype.compute is not x._dtype:
-        return False
-    if of.transposed or max(of.stride) > 1 or max(of.before) > 0 or x._strides[-1] != 1:
-        return False
-    (one,) = found
-    reach = [max(t.beside[d] for t in one.taps) + one.counts[d] for d in range(len(one.counts))]
-    return all(r <= m for r, m in zip(reach, x._shape[2:])) and one.counts[-1] >= 1 and tile > 0
-
-
 def prepare(out: Tensor, x: Tensor, weight: Tensor, bias: Tensor | None, of: Windows) -> Launch:
     """The launch: what is packed, and a step for each class of results."""
     backend, dtype = out._storage.backend, out._dtype
@@ -205,22 +97,22 @@ def prepare(out: Tensor, x: Tensor, weight: Tensor, bias: Tensor | None, of: Win
     unaligned = backend.target.unaligned
     key = conv_key(dtype, backend.target, unaligned, filters)
     found = classes(weight, out._shape[2:], of)
-    lies = _lies(x, of, found, key.columns)
+    lies = lies_ready(x, of, found, key.columns)
     found = [
-        Class(_three(c.first, 0), _three(c.counts, 1), _three(c.step, 1),
-              tuple(Tap(t.place, _three(t.beside, 0)) for t in c.taps))
+        Class(three(c.first, 0), three(c.counts, 1), three(c.step, 1),
+              tuple(Tap(t.place, three(t.beside, 0)) for t in c.taps))
         for c in found
     ]  # fmt: skip
-    stride = _three((1,) * n if of.transposed else of.stride, 1)
-    own = (*x._strides[:2], *_three(x._strides[2:], 0))
-    results = _three(out._strides[2:], 0)
+    stride = three((1,) * n if of.transposed else of.stride, 1)
+    own = (*x._strides[:2], *three(x._strides[2:], 0))
+    results = three(out._strides[2:], 0)
     tiled = None
     if lies:
         planes = Planes(own, (0, 0, 0))
-        tiled = _tiles(key, planes, found[0], lies, results)
+        tiled = tiling(key, planes, found[0], lies, results)
         lies = tiled is not None
     if not lies:
-        planes = _packed(x, found, stride, 1 if unaligned else BEAT)
+        planes = padded_planes(x, found, stride, 1 if unaligned else BEAT)
     packing = conv_pack_key(key, unaligned)
     panels = -(-filters // key.rows)
     batch, size = x._shape[0], dtype.compute.itemsize
@@ -228,7 +120,7 @@ def prepare(out: Tensor, x: Tensor, weight: Tensor, bias: Tensor | None, of: Win
     each = batch if lies else _samples(backend, batch, sample * size)
     unit = ConvPackGeometry(
         0, x._shape[1], groups, panels, filters, channels, 1, planes.plane,
-        planes.parts or (Part(1, (0,), 1),) * 3, _three(x._shape[2:], 1), own, weight._strides[:3],
+        planes.parts or (Part(1, (0,), 1),) * 3, three(x._shape[2:], 1), own, weight._strides[:3],
         -1 if bias is None else bias._strides[0], (),
     )  # fmt: skip
     # Panels for each class of results; the first ones are packed with the first samples.
@@ -247,9 +139,9 @@ def prepare(out: Tensor, x: Tensor, weight: Tensor, bias: Tensor | None, of: Win
             more = unit._replace(batch=many, panels=0)
             steps.append(_pack(backend, packing, more, 0, begin * x._strides[0]))
         for k, one in enumerate(found):
-            t = tiled or _tiles(key, planes, one, lies, results)
+            t = tiled or tiling(key, planes, one, lies, results)
             g = _geometry(key, planes, one, t, many, groups, filters, channels, panels, out, stride)
-            first = sum(f * s for f, s in zip(one.first, _three(out._strides[2:], 0)))
+            first = sum(f * s for f, s in zip(one.first, three(out._strides[2:], 0)))
             moved = (begin * out._strides[0] + first, 0)
             terms = many * numel(one.counts) * groups * filters * channels * max(len(one.taps), 1)
             units = min(_units(backend, terms // TERMS), g.items)
@@ -283,57 +175,12 @@ def _pack(
     )  # fmt: skip
 
 
-@dataclass(frozen=True)
-class Tiling:
-    """Positions of a plane, or of each of its rows: those that a tile counts, how many lie in a
-    row, which have results, rows of a plane and those with results, and the dims outside."""
-
-    positions: int
-    pitch: int
-    width: int
-    middle: int
-    high: int
-    outside: tuple[int, ...]  # of the three dims
-
-    def tiles(self, key: ConvKey) -> int:
-        """Tiles of each."""
-        return -(-self.positions // key.columns)
-
-
-def _tiles(key: ConvKey, planes: Planes, one: Class, lies: bool, out: Ints) -> Tiling | None:
-    """Whether tiles go along rows or over whole planes, the elements between results included;
-    None where all would reach beyond an input that is read where it lies."""
-    deep, high, width = one.counts
-    _, _, along, pitch, _ = planes.strides
-    rows = Tiling(width, width, width, 1, 1, (0, 1))
-    choices = [rows]
-    if pitch >= width and (deep == 1 or along % max(pitch, 1) == 0):
-        middle = along // pitch if deep > 1 else high
-        if middle >= high:
-            count = ((deep - 1) * middle + high - 1) * pitch + width
-            apart = (*([along] if deep > 1 else []), pitch, 1)
-            if (pitch, middle) == (width, high) and out[-len(apart) :] == apart:
-                choices.append(Tiling(count, count, count, 1, 1, ()))  # one row of all
-            else:
-                choices.append(Tiling(count, pitch, width, middle, high, ()))
-    if lies:
-        choices = [c for c in choices if c.positions >= key.columns]
-    if not choices:
-        return None
-
-    def cost(t: Tiling) -> float:
-        runs = prod(one.counts[d] for d in t.outside)
-        return runs * t.tiles(key) * (1.0 if t.outside else 1.02)
-
-    return min(choices, key=cost)
-
-
 def _geometry(
     key: ConvKey, planes: Planes, one: Class, t: Tiling | None, batch: int, groups: int,
     filters: int, channels: int, panels: int, out: Tensor, stride: Ints,
 ) -> ConvGeometry:  # fmt: skip
     assert t is not None
-    own = [s * k for s, k in zip(_three(out._strides[2:], 0), one.step)]
+    own = [s * k for s, k in zip(three(out._strides[2:], 0), one.step)]
     outside = [d for d in t.outside if one.counts[d] > 1]
     shape = (batch, *[one.counts[d] for d in outside])
     steps = (

@@ -13,8 +13,9 @@ from weakref import WeakKeyDictionary
 import numpy as np
 
 from .._tensor import Tensor
-from ..dtypes import iinfo, int64
+from ..dtypes import int64
 from ..errors import index as errors_index
+from ..limits import iinfo
 from ..runtime.fallback import levels_to_user
 
 if TYPE_CHECKING:

@@ -8,9 +8,10 @@ from typing import Any
 import numpy as np
 
 from .. import errors
-from ..dtypes import dtype, finfo, iinfo
+from ..dtypes import dtype
 from ..encoding import narrowed, widened
 from ..errors import arith as errors_arith
+from ..limits import finfo, iinfo
 
 
 def values_of(number: Any, d: dtype) -> tuple[Any, ...]:

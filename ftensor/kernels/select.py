@@ -9,7 +9,8 @@ from ..iterator.plan import Plan
 from ..iterator.reduce_plan import ReducePlan
 from ..iterator.shape import numel
 from .key import LINEAR, ROW, SINGLE, STRIDED
-from .skeletons.reduce import INNER_VECTORS, OUTER_VECTORS, FoldGeometry
+from .skeletons.reduce import INNER_VECTORS, OUTER_VECTORS
+from .skeletons.reduce_geometry import FoldGeometry
 from .skeletons.rows import RowsGeometry
 from .work import Ints
 

@@ -1,4 +1,4 @@
-"""Processes with a device each: forked, spawned, exiting, interrupted or killed."""
+"""Processes with a device each: spawned, exiting, interrupted or killed."""
 
 from __future__ import annotations
 
@@ -6,13 +6,12 @@ import os
 import signal
 import subprocess
 import sys
-import threading
 import time
 from pathlib import Path
 
 import pytest
 
-from ftensor.runtime import discovery, lifetime
+from ftensor.runtime import discovery
 
 from .build_flow import wait_for
 
@@ -56,127 +55,6 @@ threads = [threading.Thread(target=work, args=(k,)) for k in range(4)]
 print(sorted(sums))
 """
     assert output(start(code, device, tmp_path)) == f"{[860.0] * 4 + [1560.0] * 4}\n"
-
-
-FORKED = """
-x = ft.arange(10)
-y = x * 2
-child = os.fork()
-if child == 0:
-    try:
-        print(DO, flush=True)
-    except RuntimeError as error:
-        print("refused" if "spawn" in str(error) else error, flush=True)
-    sys.exit()
-print(os.waitpid(child, 0)[1], (x + y).sum().item())
-"""
-
-
-@on_each_device
-@pytest.mark.parametrize(
-    ("do", "result"),
-    [("(x + y).tolist()[1]", "3"), ("ft.ones(2).tolist()", "[1.0, 1.0]"), ("y", "tensor"),
-     ("y.sum().item()", "90"), ("x[y > 4].tolist()[0]", "3"), ("x.to('cpu').tolist()[1]", "1")],
-)  # fmt: skip
-def test_a_forked_child_works_or_is_told_what_to_do(device: str, do: str, result: str) -> None:
-    out = output(start(FORKED.replace("DO", do), device))
-    *child, parent = out.splitlines()
-    assert parent == "0 135"
-    works = device == "csim" or do == "y"  # what is computed already lies in the host's memory
-    assert "\n".join(child).startswith(result if works else "refused")
-
-
-@on_each_device
-def test_a_forked_child_ends_though_a_compiler_was_at_work(
-    device: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    # A cache that is empty, and work not waited for: PoCL compiles while the process forks.
-    monkeypatch.setenv("POCL_CACHE_DIR", str(tmp_path / "pocl"))
-    process = start(FORKED.replace("DO", "y.sum().item()"), device, tmp_path)
-    assert output(process).endswith("0 135\n")
-
-
-@on_each_device
-def test_a_fork_before_the_first_device_is_used_works_on_both_sides(device: str) -> None:
-    code = """
-child = os.fork()
-values = (ft.arange(5) * 2).tolist()
-if child:
-    print(os.waitpid(child, 0)[1])
-print(values)
-"""
-    assert output(start(code, device)) == "[0, 2, 4, 6, 8]\n0\n[0, 2, 4, 6, 8]\n"
-
-
-FIRST_ELSEWHERE = """
-import threading, time
-started = threading.Event()
-def work():
-    started.set()
-    (ft.ones(3) + 1).tolist()
-thread = threading.Thread(target=work)
-thread.start()
-started.wait()
-time.sleep(float(sys.argv[1]))
-child = os.fork()
-if child == 0:
-    signal.alarm(60)  # a lock that nobody opens any more ends it
-    try:
-        print((ft.ones(3) * 2).tolist(), flush=True)
-    except RuntimeError as error:
-        print("refused" if "spawn" in str(error) else error, flush=True)
-    os._exit(0)
-print(os.waitpid(child, 0)[1])
-thread.join()
-"""
-
-
-@on_each_device
-@pytest.mark.parametrize("wait", [0, 0.04, 0.08, 0.16])
-def test_a_fork_amid_another_threads_first_op_leaves_a_child_that_ends(
-    device: str, wait: float, tmp_path: Path
-) -> None:
-    """While pyopencl is imported, a device opened, a kernel compiled, whichever it strikes."""
-    out = output(start("import signal\n" + FIRST_ELSEWHERE, device, tmp_path, str(wait)))
-    child, status = out.splitlines()
-    assert status == "0" and child == ("[2.0, 2.0, 2.0]" if device == "csim" else "refused")
-
-
-def test_a_fork_waits_for_threads_at_the_gate() -> None:
-    """Not for itself, and nobody enters before it is over."""
-    gate, order = lifetime.Gate(), []
-    inside, leave, closed, over = (threading.Event() for _ in range(4))
-
-    def first() -> None:
-        with gate.inside(), gate.inside():
-            inside.set()
-            leave.wait()
-            order.append("left")
-
-    def fork() -> None:
-        with gate.inside():
-            gate.close()
-            order.append("forked")
-            closed.set()
-            over.wait()
-            order.append("over")
-            gate.open()
-
-    def second() -> None:
-        with gate.inside():
-            order.append("entered")
-
-    threads = [threading.Thread(target=target) for target in (first, fork, second)]
-    threads[0].start()
-    inside.wait()
-    threads[1].start()
-    leave.set()
-    closed.wait()
-    threads[2].start()
-    over.set()
-    for thread in threads:
-        thread.join()
-    assert order == ["left", "forked", "over", "entered"]
 
 
 @on_each_device

@@ -23,7 +23,7 @@ from ftensor.kernels.skeletons.gemm import (
     PackSide,
     ProductGeometry,
 )
-from ftensor.kernels.skeletons.reduce import FoldGeometry
+from ftensor.kernels.skeletons.reduce_geometry import FoldGeometry
 from ftensor.kernels.skeletons.rows import RowsGeometry
 from ftensor.kernels.words import Asked, Option
 from ftensor.runtime.targets import CSIM

@@ -22,12 +22,10 @@ from ftensor.dtypes import (
     complex64,
     complex128,
     dtype,
-    finfo,
     float32,
     float64,
     from_numpy_dtype,
     get_default_dtype,
-    iinfo,
     int32,
     int64,
     promote_types,
@@ -38,6 +36,7 @@ from ftensor.dtypes import (
     uint8,
 )
 from ftensor.dtypes import bool as bool_
+from ftensor.limits import finfo, iinfo
 
 BY_NAME = {d.name: d for d in ALL}
 FLOATS = [d for d in FULL if d.is_floating_point]

@@ -16,6 +16,7 @@ from ...execute.copy import converted
 from ...execute.index_check import know_bounds_of
 from ...execute.memory import new
 from ...iterator.stride import contiguous_strides
+from ...limits import iinfo
 from ...rows.catalogue import op
 from .factory import Told, factory
 from .nested import described, flattened
@@ -53,7 +54,7 @@ def _integers(values: list[Any], of: dtype) -> np.ndarray[Any, Any]:
     except OverflowError:
         raise errors_creation.integer_too_large() from None
     if of.itemsize < 8 and array.size:
-        limits = dtypes.iinfo(of)
+        limits = iinfo(of)
         low, high = int(array.min()), int(array.max())
         if low < (limits.min or -limits.max) or high > limits.max:
             raise errors_creation.value_overflow(high if high > limits.max else low, of)

@@ -17,7 +17,8 @@ from ...dtypes import complex64, complex128, dtype, int64
 from ...errors import not_implemented_for
 from ...errors import spatial as errors
 from ...execute import memory
-from ...execute.conv import Windows, convolve, served
+from ...execute.conv import convolve, served
+from ...execute.conv_plan import Windows
 from ...execute.matmul import gemm
 from ...execute.reduce import fold
 from ...formats import contiguous_format

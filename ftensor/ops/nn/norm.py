@@ -6,10 +6,11 @@ from collections.abc import Sequence
 from typing import Any
 
 from ..._tensor import Tensor
-from ...dtypes import bfloat16, finfo
+from ...dtypes import bfloat16
 from ...errors import nn as errors_nn
 from ...execute.pointwise import pointwise
 from ...iterator.shape import numel
+from ...limits import finfo
 from ...rows.catalogue import Entry, enter, op, register
 from ...rows.op import Op
 from ..compose import composed, f

@@ -7,11 +7,12 @@ from typing import Any
 
 from ... import errors
 from ..._tensor import Tensor
-from ...dtypes import dtype, iinfo, int64
+from ...dtypes import dtype, int64
 from ...errors import spatial as errors_spatial
 from ...execute.memory import new
 from ...execute.reduce import fold
 from ...iterator.shape import Ints, numel
+from ...limits import iinfo
 from ...rows.catalogue import Entry, op, register
 from ..compose import composed, f
 from ..reduce.arg import MAX

@@ -11,6 +11,7 @@ from ...execute.output import check_overlap
 from ...execute.sort import select, selects
 from ...formats import contiguous_format
 from ...kernels.skeletons.sort import MEDIAN, NANMEDIAN, RANK
+from ...limits import iinfo
 from ...rows.catalogue import op
 from ...rows.spelling import MISSING
 from ..compose import composed, deliver, f
@@ -76,7 +77,7 @@ def _middle(name: str, input: Any, dim: Any, keepdim: Any, out: Any) -> Any:
         if input._dtype.is_complex or input._dtype is dtypes.bool:
             raise errors.not_implemented_for(name, input._dtype)
         if not input.numel():
-            value = float("nan") if input._dtype.kind == "f" else dtypes.iinfo(input._dtype).min
+            value = float("nan") if input._dtype.kind == "f" else iinfo(input._dtype).min
             made = f.full((), value, dtype=input._dtype, device=input.device)
         else:
             made = _of_rows(input.reshape(-1), 0, skips, False)[0]

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from ... import dtypes
 from ..._tensor import Tensor
 from ...execute.pointwise import pointwise
+from ...limits import finfo
 from ...rows.catalogue import ENTRIES, Entry, enter, op, register
 from ...rows.op import Op, Promote
 from ..bind import add_rows
@@ -113,7 +113,7 @@ def nan_to_num(
         for word, value in (("nan", nan), ("posinf", posinf), ("neginf", neginf))
     )
     if dtype.is_floating_point or dtype.is_complex:
-        limits = dtypes.finfo(dtype.to_real())
+        limits = finfo(dtype.to_real())
         posinf = limits.max if posinf is None else posinf
         neginf = limits.min if neginf is None else neginf
         params = (0.0 if nan is None else nan, posinf, neginf)

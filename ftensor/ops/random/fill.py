@@ -7,9 +7,10 @@ from typing import Any
 
 from ... import errors
 from ..._tensor import Tensor
-from ...dtypes import dtype, finfo, iinfo
+from ...dtypes import dtype
 from ...errors import creation as errors_creation
 from ...errors import random as errors_random
+from ...limits import finfo, iinfo
 from ...rows.catalogue import op
 from ..create.arguments import given_number
 from ..view.arguments import as_int, layout

@@ -12,9 +12,10 @@ from typing import Any
 
 from ... import dtypes, errors
 from ..._tensor import Tensor
-from ...dtypes import dtype, float32, iinfo, int64
+from ...dtypes import dtype, float32, int64
 from ...errors import reduce as errors_reduce
 from ...iterator.shape import normalize_dim
+from ...limits import iinfo
 from ...rows.catalogue import op
 from ..compose import f
 from .arguments import checked, dims_of

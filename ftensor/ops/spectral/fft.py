@@ -2,104 +2,28 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from typing import Any
 
 from ... import errors
 from ..._tensor import Tensor
-from ...dtypes import get_default_dtype
 from ...errors import spectral as errors_spectral
 from ...execute.fft import known
-from ...iterator.shape import Ints, normalize_dim, numel
+from ...iterator.shape import Ints, numel
 from ...rows.catalogue import op
 from ..compose import composed, f
-from ..view.arguments import as_int, int_list
+from ..view.arguments import int_list
+from .arguments import (
+    along_one,
+    along_one_real,
+    along_several,
+    as_complex,
+    dim_of,
+    factor_of,
+    numbers,
+    real_out,
+)
 from .transform import complex_to_complex, complex_to_real, one_dim, real_to_complex, resized
-
-NORMS = (None, "backward", "forward", "ortho")
-
-
-def _numbers(op: str, input: Any, real: bool = False) -> Tensor:
-    """The input in a floating-point dtype; RuntimeError for one that isn't transformed."""
-    if not isinstance(input, Tensor):
-        raise errors.not_a_tensor(op, "input", input)
-    of = input._dtype
-    if real and of.is_complex:
-        raise errors_spectral.real_needed(op, of)
-    if of.kind not in "fc":
-        of = get_default_dtype()
-    if of.compute is not of:
-        raise errors_spectral.dtype(op, of)
-    return input.to(of)
-
-
-def _real_out(op: str, out: Any) -> None:
-    """RuntimeError for a complex `out=` of real results."""
-    if isinstance(out, Tensor) and out._dtype.is_complex:
-        raise errors_spectral.real_output(op, out._dtype)
-
-
-def _factor(op: str, norm: Any, n: int, inverse: bool) -> float:
-    """What results are scaled by; RuntimeError for an unknown `norm`, TypeError for no string."""
-    if norm is not None and not isinstance(norm, str):
-        raise errors_spectral.norm_type(op, norm)
-    if norm not in NORMS:
-        raise errors_spectral.norm(op, norm)
-    if norm == "ortho":
-        return 1.0 / math.sqrt(n)
-    return 1.0 / n if (norm == "forward") != inverse else 1.0
-
-
-def _complex(x: Tensor) -> Tensor:
-    return x.to(x._dtype.to_complex())
-
-
-def _dim(op: str, x: Tensor, dim: Any) -> int:
-    dim = as_int(dim, op, "dim")
-    if not x.ndim:
-        raise errors_spectral.no_dims(op, dim)
-    return normalize_dim(dim, x.ndim)
-
-
-def _points(op: str, n: int) -> int:
-    if n < 1:
-        raise errors_spectral.points(op, n)
-    return n
-
-
-def _one(op: str, x: Tensor, n: Any, dim: Any) -> tuple[int, int]:
-    """(dim, points) of a transform along one dim."""
-    dim = _dim(op, x, dim)
-    return dim, _points(op, x._shape[dim] if n is None else as_int(n, op, "n"))
-
-
-def _real_points(op: str, x: Tensor, n: Any, dim: Any) -> tuple[int, int]:
-    """The same where the result is real: of m numbers of half a spectrum, 2 * (m - 1)."""
-    dim = _dim(op, x, dim)
-    return dim, _points(op, 2 * (x._shape[dim] - 1) if n is None else as_int(n, op, "n"))
-
-
-def _several(op: str, x: Tensor, s: Any, dim: Any, real_output: bool = False) -> tuple[Ints, Ints]:
-    """(dims, points) of a transform along several dims."""
-    given = None if s is None else int_list([s] if isinstance(s, int) else s, op, "s")
-    if dim is not None:
-        dims = int_list([dim] if isinstance(dim, int) else dim, op, "dim")
-        dims = tuple([_dim(op, x, d) for d in dims])
-        if given is not None and len(given) != len(dims):
-            raise errors_spectral.lengths(op, given, dims)
-    else:
-        if given is not None and len(given) > x.ndim:
-            raise errors_spectral.too_many(op, given, x.ndim)
-        dims = tuple(range(x.ndim - (x.ndim if given is None else len(given)), x.ndim))
-    if len(set(dims)) < len(dims):
-        raise errors_spectral.repeated(op, dims)
-    points = [
-        x._shape[d] if given is None or given[i] == -1 else given[i] for i, d in enumerate(dims)
-    ]
-    if real_output and dims and (given is None or given[-1] == -1):
-        points[-1] = 2 * (points[-1] - 1)
-    return dims, tuple([_points(op, n) for n in points])
 
 
 def _seen(op: str, input: Any, n: Any, dim: Any, norm: Any) -> tuple[Any, Tensor | None]:
@@ -117,9 +41,9 @@ def _forth(op: str, input: Any, n: Any, dim: Any, norm: Any, inverse: bool) -> T
     key, made = _seen(op, input, n, dim, norm)
     if made is not None:
         return made
-    x = _complex(_numbers(op, input))
-    dim, n = _one(op, x, n, dim)
-    factor = _factor(op, norm, n, inverse)
+    x = as_complex(numbers(op, input))
+    dim, n = along_one(op, x, n, dim)
+    factor = factor_of(op, norm, n, inverse)
     return one_dim(x, dim, n, inverse, factor, None, key if x is input else None)
 
 
@@ -153,19 +77,19 @@ def _real(op: str, input: Any, n: Any, dim: Any, norm: Any, inverse: bool) -> Te
     key, made = _seen(op, input, n, dim, norm)
     if made is not None:
         return made
-    x = _numbers(op, input, True)
-    dim, n = _one(op, x, n, dim)
-    x, factor = resized(x, (dim,), (n,)), _factor(op, norm, n, inverse)
+    x = numbers(op, input, True)
+    dim, n = along_one(op, x, n, dim)
+    x, factor = resized(x, (dim,), (n,)), factor_of(op, norm, n, inverse)
     return real_to_complex(x, (dim,), factor, inverse, key if x is input else None)
 
 
-@composed(namespace="fft", method=False, check=_real_out)
+@composed(namespace="fft", method=False, check=real_out)
 def irfft(input: Tensor, n: int | None = None, dim: int = -1, norm: str | None = None) -> Tensor:
     """The inverse of `rfft`: `n` real numbers, without `n` twice as many as the input less 2."""
     return _half("irfft", input, n, dim, norm, True)
 
 
-@composed(namespace="fft", method=False, check=_real_out)
+@composed(namespace="fft", method=False, check=real_out)
 def hfft(input: Tensor, n: int | None = None, dim: int = -1, norm: str | None = None) -> Tensor:
     """The transform of what is one half of a Hermitian signal: `n` real numbers."""
     return _half("hfft", input, n, dim, norm, False)
@@ -175,9 +99,9 @@ def _half(op: str, input: Any, n: Any, dim: Any, norm: Any, inverse: bool) -> Te
     key, made = _seen(op, input, n, dim, norm)
     if made is not None:
         return made
-    x = _complex(_numbers(op, input))
-    dim, n = _real_points(op, x, n, dim)
-    x, factor = resized(x, (dim,), (n // 2 + 1,)), _factor(op, norm, n, inverse)
+    x = as_complex(numbers(op, input))
+    dim, n = along_one_real(op, x, n, dim)
+    x, factor = resized(x, (dim,), (n // 2 + 1,)), factor_of(op, norm, n, inverse)
     return complex_to_real(x, (dim,), n, factor, inverse, key if x is input else None)
 
 
@@ -190,10 +114,10 @@ def ihfft(input: Tensor, n: int | None = None, dim: int = -1, norm: str | None =
 
 
 def _forth_n(op: str, input: Any, s: Any, dim: Any, norm: Any, inverse: bool) -> Tensor:
-    x = _numbers(op, input)
-    dims, points = _several(op, x, s, dim)
-    x = resized(_complex(x), dims, points)
-    return complex_to_complex(x, dims, inverse, _factor(op, norm, numel(points), inverse))
+    x = numbers(op, input)
+    dims, points = along_several(op, x, s, dim)
+    x = resized(as_complex(x), dims, points)
+    return complex_to_complex(x, dims, inverse, factor_of(op, norm, numel(points), inverse))
 
 
 @composed(namespace="fft", method=False)
@@ -218,12 +142,12 @@ def ifftn(
 
 def _real_n(op: str, input: Any, s: Any, dim: Any, norm: Any, inverse: bool) -> Tensor:
     """rfftn, and ihfftn."""
-    x = _numbers(op, input, True)
-    dims, points = _several(op, x, s, dim)
+    x = numbers(op, input, True)
+    dims, points = along_several(op, x, s, dim)
     if not dims:
         raise errors_spectral.no_axis(op)
     x = resized(x, dims, points)
-    return real_to_complex(x, dims, _factor(op, norm, numel(points), inverse), inverse)
+    return real_to_complex(x, dims, factor_of(op, norm, numel(points), inverse), inverse)
 
 
 @composed(namespace="fft", method=False)
@@ -245,16 +169,16 @@ def ihfftn(
 
 
 def _half_n(op: str, input: Any, s: Any, dim: Any, norm: Any, inverse: bool) -> Tensor:
-    x = _numbers(op, input)
-    dims, points = _several(op, x, s, dim, True)
+    x = numbers(op, input)
+    dims, points = along_several(op, x, s, dim, True)
     if not dims:
         raise errors_spectral.no_axis(op)
     n = points[-1]
-    x = resized(_complex(x), dims, (*points[:-1], n // 2 + 1))
-    return complex_to_real(x, dims, n, _factor(op, norm, numel(points), inverse), inverse)
+    x = resized(as_complex(x), dims, (*points[:-1], n // 2 + 1))
+    return complex_to_real(x, dims, n, factor_of(op, norm, numel(points), inverse), inverse)
 
 
-@composed(namespace="fft", method=False, check=_real_out)
+@composed(namespace="fft", method=False, check=real_out)
 def irfftn(
     input: Tensor, s: int | Sequence[int] | None = None,
     dim: int | Sequence[int] | None = None, norm: str | None = None,
@@ -265,7 +189,7 @@ def irfftn(
     return _half_n("irfftn", input, s, dim, norm, True)
 
 
-@composed(namespace="fft", method=False, check=_real_out)
+@composed(namespace="fft", method=False, check=real_out)
 def hfftn(
     input: Tensor, s: int | Sequence[int] | None = None,
     dim: int | Sequence[int] | None = None, norm: str | None = None,
@@ -301,7 +225,7 @@ def rfft2(
     return _real_n("rfft2", input, s, dim, norm, False)
 
 
-@composed(namespace="fft", method=False, check=_real_out)
+@composed(namespace="fft", method=False, check=real_out)
 def irfft2(
     input: Tensor, s: int | Sequence[int] | None = None,
     dim: int | Sequence[int] | None = (-2, -1), norm: str | None = None,
@@ -310,7 +234,7 @@ def irfft2(
     return _half_n("irfft2", input, s, dim, norm, True)
 
 
-@composed(namespace="fft", method=False, check=_real_out)
+@composed(namespace="fft", method=False, check=real_out)
 def hfft2(
     input: Tensor, s: int | Sequence[int] | None = None,
     dim: int | Sequence[int] | None = (-2, -1), norm: str | None = None,
@@ -336,7 +260,7 @@ def _shifted(op: str, input: Any, dim: Any, back: bool) -> Tensor:
     else:
         dims = int_list([dim] if isinstance(dim, int) else dim, op, "dim")
         for d in dims:
-            _dim(op, input, d)
+            dim_of(op, input, d)
     if not input.ndim:
         raise errors_spectral.no_shift(op)
     sizes = [input._shape[d] for d in dims]
