@@ -32,6 +32,8 @@ def matrices(op: str, *names: str, square: bool = False, **given: Any) -> None:
         if square and name not in names and x._shape[-1] != x._shape[-2]:
             raise errors_factor.not_square(op, name, x._shape)
         if x._dtype.name not in DTYPES:
+            if x._dtype.bare and x._dtype.kind in "fc":
+                raise errors.not_implemented_for(op, x._dtype)
             raise errors_factor.dtype(op, name, x._dtype)
     tensors = list(given.values())
     if any(x._dtype is not tensors[0]._dtype for x in tensors):

@@ -17,8 +17,10 @@ from ..index.gather import check_tensors
 from ..view.arguments import as_int, int_list, ints
 
 
-def _flipped(input: Tensor, dims: Any) -> Tensor:
+def _flipped(op: str, input: Tensor, dims: Any) -> Tensor:
     dims = normalize_dims(dims, input.ndim) if dims else ()
+    if input._dtype.bare and input.ndim - 1 in dims and input.numel():
+        raise errors.not_implemented_for(op, input._dtype)  # as torch: whole rows are copied
     made = memory.new(
         input._shape, input._dtype, input._storage.device,
         memory.layout_strides(input, memory.preserve_format),
@@ -34,7 +36,7 @@ def _flipped(input: Tensor, dims: Any) -> Tensor:
     return made
 
 
-@op(bare="")
+@op()
 def flip(input: Tensor, *dims: Any, **named: Any) -> Tensor:
     """A copy with the order along these dims reversed."""
     check_tensors("flip", input=input)
@@ -43,25 +45,25 @@ def flip(input: Tensor, *dims: Any, **named: Any) -> Tensor:
         raise errors.missing_argument("flip", "dims")
     if given is None:
         given = dims[0] if len(dims) == 1 else dims
-    return _flipped(input, ints(given, (), "flip", "dims"))
+    return _flipped("flip", input, ints(given, (), "flip", "dims"))
 
 
-@op(bare="")
+@op()
 def fliplr(input: Tensor) -> Tensor:
     """A copy with the columns (dim 1) reversed."""
     check_tensors("fliplr", input=input)
     if input.ndim < 2:
         raise errors.too_few_dims("fliplr", 2, input.ndim)
-    return _flipped(input, (1,))
+    return _flipped("fliplr", input, (1,))
 
 
-@op(bare="")
+@op()
 def flipud(input: Tensor) -> Tensor:
     """A copy with the rows (dim 0) reversed."""
     check_tensors("flipud", input=input)
     if input.ndim < 1:
         raise errors.too_few_dims("flipud", 1, input.ndim)
-    return _flipped(input, (0,))
+    return _flipped("flipud", input, (0,))
 
 
 @op()
@@ -133,6 +135,6 @@ def rot90(input: Tensor, k: int = 1, dims: Any = (0, 1)) -> Tensor:
     if times == 0:
         return copy.clone(input, memory_format=memory.contiguous_format)
     if times == 2:
-        return _flipped(input, (first, second))
-    turned = _flipped(input, (second if times == 1 else first,))
+        return _flipped("rot90", input, (first, second))
+    turned = _flipped("rot90", input, (second if times == 1 else first,))
     return turned.transpose(first, second)

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from functools import cache
 from typing import Any
 
-from ... import dtypes, return_types
+from ... import dtypes, errors, return_types
 from ..._tensor import Tensor
 from ...dtypes import dtype, get_default_dtype
 from ...errors import reduce as errors_reduce
@@ -59,6 +59,13 @@ def reduced(
     return outputs(row, input, dims, keepdim, of, None if out is None else (out,))[0]
 
 
+def _refusal(row: Reduce, of: dtype) -> Exception:
+    """The row's, but for a dtype of few ops whose kind it serves: as torch, which has no kernel."""
+    if of.bare and row.serves(of.kind):
+        return errors.not_implemented_for(row.name, of)
+    return row.refusal(row.name, of)
+
+
 def called(row: Reduce, input: Any, dim: Any, keepdim: Any, of: Any, out: Any) -> Any:
     """A row's reduction as a user calls it, `of` being the argument `dtype`.
 
@@ -70,12 +77,12 @@ def called(row: Reduce, input: Any, dim: Any, keepdim: Any, of: Any, out: Any) -
     checked(row.name, input, keepdim, of, out if single else None)
     refused = _refused(row, input._dtype, of)
     if refused and row.refuses_first:
-        raise row.refusal(row.name, of or input._dtype)
+        raise _refusal(row, of or input._dtype)
     dims = dims_of(row.name, dim, len(input._shape), row.dims)
     if row.nothing is not None:
         check_not_empty(row.name, input, dims, dim, row.nothing)
     if refused:
-        raise row.refusal(row.name, of or input._dtype)
+        raise _refusal(row, of or input._dtype)
     if out is None:
         made = outputs(row, input, dims, keepdim, of)
     else:
