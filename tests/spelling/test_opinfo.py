@@ -118,8 +118,9 @@ ELSEWHERE = {
     "tests/spelling/test_copies.py": "detach_copy select_copy split_copy view_as_real_copy "
     "view_as_complex_copy bilinear channel_shuffle cosine_similarity pairwise_distance pdist "
     "pixel_shuffle pixel_unshuffle prelu",
-    "tests/spelling/test_random.py and test_random_counts.py": "rand randn randint randperm rand_like randn_like "
-    "randint_like normal normal_ uniform_ log_normal_ exponential_ cauchy_ geometric_ random_ "
+    "tests/spelling/test_random.py and test_random_counts.py": "rand randn randint randperm "
+    "rand_like randn_like randint_like normal normal_ uniform_ log_normal_ exponential_ cauchy_ "
+    "geometric_ random_ "
     "bernoulli bernoulli_ multinomial poisson binomial dropout dropout_ feature_dropout "
     "feature_dropout_ alpha_dropout alpha_dropout_ feature_alpha_dropout feature_alpha_dropout_ "
     "native_dropout rrelu rrelu_ nn.functional.dropout nn.functional.dropout1d "
