@@ -49,10 +49,11 @@ def two_devices(other: object) -> RuntimeError:
 
 
 def no_generator() -> RuntimeError:
-    """A generator that is named, as torch's CPU one."""
+    """A generator of the device."""
     return RuntimeError(
-        "the device draws from its own generator, which torch.manual_seed and "
-        "torch.fpga.manual_seed seed: torch can't make a torch.Generator for it in Python"
+        "there is no torch.Generator of the device fpga, since torch makes these in C++; the "
+        "device draws from one generator of its own: torch.manual_seed or torch.fpga.manual_seed "
+        "seeds it, torch.fpga.get_rng_state and set_rng_state keep its state"
     )
 
 

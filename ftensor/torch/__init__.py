@@ -26,9 +26,11 @@ from functools import wraps as _wraps
 
 from .._device import get_device_mapping, set_device_mapping
 from ..execute.settings import set_default_dtype as _set_ftensor_default
+from . import accelerator as _accelerator
 from . import autocast as _autocast
 from . import backward as _backward  # noqa: F401
 from . import copies as _copies  # noqa: F401
+from . import decompositions as _decompositions  # noqa: F401
 from . import fallback as _fallback
 from . import forward as _forward  # noqa: F401
 from . import fused as _fused  # noqa: F401
@@ -37,7 +39,9 @@ from . import memory as _memory
 from . import module as _module
 from . import private as _private  # noqa: F401  first: it asks for torch's version
 from . import registration as _registration
+from . import scaling as _scaling  # noqa: F401
 from . import serialization as _serialization
+from . import spatial as _spatial  # noqa: F401
 from . import structure as _structure  # noqa: F401
 from .fallback import fallback_report
 from .host import as_cpu, from_cpu, from_ftensor, to_ftensor
@@ -47,13 +51,7 @@ _serialization.install()
 _kernels.install()
 _fallback.install()
 _autocast.install()
-
-
-def _synchronize(device: object = None) -> None:
-    _module.synchronize(device)
-
-
-_torch.accelerator.synchronize = _synchronize  # C++ has no way to ask a guard in Python
+_accelerator.install()
 _set_default_dtype = _torch.set_default_dtype
 
 

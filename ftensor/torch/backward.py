@@ -255,6 +255,16 @@ def batch_norm_backward(
     return _batch_norm(grad, input, weight, mean, rstd, train, mask)
 
 
+@impl("_weight_norm_interface_backward")
+def weight_norm_backward(
+    grad: Any, v: Any, g: Any, norms: Any, dim: int
+) -> tuple[torch.Tensor, torch.Tensor]:
+    """The gradients of direction and length of v * (g / |v|), where |v| leaves `dim` alone."""
+    a, x, length, norm = lift(grad), lift(v), lift(g), lift(norms)
+    along = (a * x).sum([d for d in range(x.ndim) if d != dim], keepdim=True) / norm
+    return wrap((a - x * (along / norm)) * (length / norm)), wrap(along.to(length._dtype))
+
+
 # --- losses and tables
 
 

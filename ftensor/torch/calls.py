@@ -14,7 +14,7 @@ from .._tensor import Tensor
 from ..ops.compose import f
 from ..ops.nn import layer_gradients as layers
 from ..rows.catalogue import ENTRIES
-from . import backward
+from . import backward, spatial
 from . import memory as m
 from .copies import MEMORY
 from .fallback import run
@@ -96,6 +96,8 @@ DIRECT: dict[str, Callable[..., Any]] = {
         f.native_batch_norm(x, weight, bias, mean, var, False, momentum, eps)
     ),
     "convolution": _convolution,
+    "native_group_norm": lambda *args: f.native_group_norm(*args),
+    "native_layer_norm": lambda *args: f.native_layer_norm(*args),
 }
 # and as the hand-written kernels of derivatives, which take ftensor's tensors and torch's.
 EITHER = {"convolution_backward": _convolution_backward}
@@ -104,7 +106,8 @@ EITHER = {"convolution_backward": _convolution_backward}
 def either(name: str) -> Callable[..., Any] | None:
     """The kernel of a derivative, for tensors of either kind; what it returns is torch's."""
     found = EITHER.get(name) or written.get(name)
-    return found if getattr(found, "__module__", "") in (backward.__name__, __name__) else None
+    own = backward.__name__, spatial.__name__, __name__
+    return found if getattr(found, "__module__", "") in own else None
 
 
 def by_host(op: Any, *args: Any, **kwargs: Any) -> Any:

@@ -28,6 +28,7 @@ from torch.utils.checkpoint import CheckpointPolicy
 
 from . import memory as m
 from .calls import DIRECT, EITHER, direct, either
+from .decompositions import ALLOWED
 from .kernels import bound
 from .private import untyped_storage
 from .registration import written
@@ -61,6 +62,8 @@ def _decompositions() -> dict[Any, Any]:
 
 def _served(op: Any) -> bool:
     name = qualified(op._schema)
+    if name in ALLOWED:
+        return False
     random = torch.Tag.nondeterministic_seeded in op.tags
     return name in bound or name in written or name in DIRECT or name in EITHER or random
 

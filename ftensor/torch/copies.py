@@ -17,6 +17,7 @@ from . import memory as m
 from .host import adopt, host_storage, on_host, wrote
 from .private import CPU_KEYS, untyped_storage
 from .registration import impl
+from .structure import check_index
 
 MEMORY = {
     torch.contiguous_format: formats.contiguous_format,
@@ -98,6 +99,7 @@ def _to_copy(
 ) -> torch.Tensor:  # fmt: skip
     """A copy in a dtype, on a device. torch's own would ask for pinned memory to copy to the host
     without waiting, which there is none of."""
+    check_index(device)
     of = m.TO_FT.get(dtype or self.dtype)
     stays = (device is None or device.type == "fpga") and m.is_here(self)
     if stays and of is not None and _plain(self):

@@ -3,6 +3,7 @@ attention's choice, activations that keep a buffer."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from functools import partial
 from typing import Any
 
@@ -10,6 +11,7 @@ import torch
 import torch.nn.functional as F
 
 from .. import dtypes
+from .._tensor import Tensor
 from ..execute.pointwise import pointwise
 from ..ops.compose import f
 from ..ops.index.index import put
@@ -18,6 +20,10 @@ from .fallback import run as on_host
 from .memory import fresh, lift, unwrap, wrap
 from .private import overload
 from .registration import impl
+
+
+def _wrapped(made: Iterable[Tensor]) -> tuple[torch.Tensor, ...]:
+    return tuple(map(wrap, made))
 
 
 def _softmax(name: str, function: str) -> None:
@@ -91,7 +97,7 @@ def batch_norm(
     written = [None if t is None else unwrap(t) for t in (running_mean, running_var)]
     factors = [None if t is None else lift(t) for t in (weight, bias)]
     made = f.native_batch_norm(lift(input), *factors, *written, training, momentum, eps)
-    return tuple(wrap(one) for one in made)
+    return _wrapped(made)
 
 
 @impl("_native_batch_norm_legit.no_stats")
@@ -100,6 +106,24 @@ def batch_norm_alone(
 ) -> tuple[torch.Tensor, ...]:
     """native_batch_norm without running statistics."""
     return batch_norm(input, weight, bias, None, None, training, momentum, eps)
+
+
+@impl("native_layer_norm")
+def layer_norm(
+    input: Any, normalized_shape: Any, weight: Any, bias: Any, eps: float
+) -> tuple[torch.Tensor, ...]:
+    """(the result, mean, 1 / deviation): torch would make it of a batch norm."""
+    factors = [None if t is None else lift(t) for t in (weight, bias)]
+    return _wrapped(f.native_layer_norm(lift(input), normalized_shape, *factors, eps))
+
+
+@impl("native_group_norm")
+def group_norm(
+    input: Any, weight: Any, bias: Any, N: int, C: int, HxW: int, group: int, eps: float
+) -> tuple[torch.Tensor, ...]:
+    """(the result, mean, 1 / deviation): torch would make it of a batch norm, in one format."""
+    factors = [None if t is None else lift(t) for t in (weight, bias)]
+    return _wrapped(f.native_group_norm(lift(input), *factors, N, C, HxW, group, eps))
 
 
 @impl("index.Tensor")

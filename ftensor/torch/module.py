@@ -13,6 +13,9 @@ from ..runtime.backend import DeviceProperties
 from ..runtime.stream import Event
 from ..runtime.stream import Stream as _Stream
 
+# torch asks for this word before it keeps the generator's state, as in checkpoints.
+_initialized = True
+
 StreamContext = _f.StreamContext
 load_image = _f.load_image
 empty_cache = _f.empty_cache
@@ -131,6 +134,15 @@ class Stream(_f.Stream):
     def __init__(self, device: Any = None, priority: int = 0, **kwargs: Any) -> None:
         _check(device)
         super().__init__(0, priority)
+        self._entered: list[StreamContext] = []
+
+    def __enter__(self) -> Stream:
+        self._entered.append(_f.stream(self))
+        self._entered[-1].__enter__()
+        return self
+
+    def __exit__(self, *exc: Any) -> None:
+        self._entered.pop().__exit__(*exc)
 
     @property
     def device(self) -> torch.device:
@@ -238,6 +250,22 @@ def reset_peak_memory_stats(device: Any = None) -> None:
     """Start the two peaks again from what is held now."""
     _check(device)
     _f.reset_peak_memory_stats(0)
+
+
+def reset_accumulated_memory_stats(device: Any = None) -> None:
+    """Nothing: the pool has no other sums than those since the start."""
+    _check(device)
+
+
+def mem_get_info(device: Any = None) -> tuple[int, int]:
+    """(bytes that are free, bytes in all), as far as this process knows: free is what its pool does
+    not hold."""
+    total = get_device_properties(device).total_memory
+    return max(total - memory_reserved(device), 0), total
+
+
+def empty_host_cache() -> None:
+    """Nothing: there is no cache of pinned memory."""
 
 
 __all__ = ["Event", "Stream", "StreamContext", "load_image"]

@@ -19,10 +19,13 @@ PATCHED = (
     "torch.UntypedStorage.__new__",
     "torch.UntypedStorage._write_file",
     "torch.UntypedStorage._set_from_file",
-    "torch.accelerator.synchronize",
+    "torch.accelerator.*",
+    "torch.Generator",
+    "torch.Tensor.record_stream",
     "torch.set_default_dtype",
     "torch.UntypedStorage.resize_",
     "torch.clear_autocast_cache",
+    "how torch.multiprocessing pickles an UntypedStorage",
     "aten::_pin_memory on CPU",
 )
 
@@ -49,6 +52,9 @@ storage_at = C._construct_storage_from_data_pointer
 empty_tensor = C._acc.create_empty_tensor
 from_dlpack_capsule = C._from_dlpack
 untyped_storage = C.TensorBase.untyped_storage
+
+# The class that torch.Generator is.
+Generator = C.Generator
 
 # The dispatcher.
 Keys = C.DispatchKeySet

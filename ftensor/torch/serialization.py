@@ -1,16 +1,19 @@
 """Storages of the device where torch makes them in C++ by an allocator, which Python can't give:
-saving, loading, copying, and `UntypedStorage(n, device="fpga")`."""
+saving, loading, copying, sending to processes, and `UntypedStorage(n, device="fpga")`."""
 
 from __future__ import annotations
 
+from multiprocessing.reduction import ForkingPickler
 from typing import Any
 
 import torch
+from torch.multiprocessing.reductions import reduce_storage
 
 from ..errors import torch_device as errors
 from . import memory as m
 from .host import adopt_storage, host_storage
 from .registration import NAME
+from .structure import check_index
 
 _Storage = torch.UntypedStorage
 _new = _Storage.__new__
@@ -31,6 +34,7 @@ def _tag(storage: Any) -> str | None:
 def _load(storage: Any, location: str) -> Any:
     if not location.startswith(NAME):
         return None
+    check_index(torch.device(location))
     if isinstance(storage, torch.storage.TypedStorage):
         storage = storage._untyped_storage
     return _from_cpu(storage)
@@ -40,6 +44,7 @@ def _new_storage(cls: type, *args: Any, **kwargs: Any) -> Any:
     device = kwargs.get("device")
     if device is None or torch.device(device).type != NAME:
         return _new(cls, *args, **kwargs)
+    check_index(torch.device(device))
     if args and not isinstance(args[0], int):
         return adopt_storage(_Storage(args[0]))
     nbytes = args[0] if args else 0
@@ -69,6 +74,13 @@ def _resized(self: Any, size: int) -> Any:
     raise errors.storage_resize()
 
 
+def _sent(storage: Any) -> Any:
+    """For another process: a copy, in memory that both have, which that one adopts."""
+    if storage.device.type != NAME:
+        return reduce_storage(storage)
+    return adopt_storage, (_clone(host_storage(storage)),)
+
+
 def install() -> None:
     """Patch those places, and tell `torch.save` and `torch.load` of the device."""
     torch.serialization.register_package(5, _tag, _load)
@@ -77,3 +89,4 @@ def install() -> None:
     _Storage._write_file = _written
     _Storage._set_from_file = _read
     _Storage.resize_ = _resized
+    ForkingPickler.register(_Storage, _sent)

@@ -44,9 +44,14 @@ def format_strides(size: Sequence[int], memory_format: torch.memory_format | Non
     return torch.empty(size, device="meta", memory_format=memory_format).stride()
 
 
-def _check(device: torch.device | None, pin_memory: bool | None) -> None:
-    if device is not None and device.index:
+def check_index(device: torch.device | None) -> None:
+    """RuntimeError for fpga:1 and above."""
+    if device is not None and device.index and device.type == DEVICE.type:
         raise errors.device_index(device.index)
+
+
+def _check(device: torch.device | None, pin_memory: bool | None) -> None:
+    check_index(device)
     if pin_memory:
         raise errors.cannot_pin()
 
@@ -77,10 +82,21 @@ def empty_strided(
     of = torch.get_default_dtype() if dtype is None else dtype
     known = m.TO_FT.get(of)
     if known is not None:
-        return m.wrap(ft_new(tuple(size), known, m.where(), tuple(stride)))
+        return _known(m.wrap(ft_new(tuple(size), known, m.where(), tuple(stride))))
     # A dtype that ftensor lacks: bytes, which the fallback computes on.
     nbytes = 0 if 0 in size else (extent(tuple(size), tuple(stride))[1] + 1) * of.itemsize
     return m.over(m.new_storage(m.allocate(nbytes), nbytes), of, size, stride)
+
+
+def _known(t: torch.Tensor) -> torch.Tensor:
+    """Fresh memory as it is; where algorithms are to be deterministic, torch fills it first."""
+    if not torch.are_deterministic_algorithms_enabled():
+        return t
+    if not torch.utils.deterministic.fill_uninitialized_memory:
+        return t
+    if t.dtype.is_floating_point or t.dtype.is_complex:
+        return t.fill_(float("nan"))
+    return t.fill_(True if t.dtype is torch.bool else torch.iinfo(t.dtype).max)
 
 
 @impl("as_strided_")
@@ -123,11 +139,13 @@ def resize_(self: torch.Tensor, size: Sequence[int], *, memory_format: Any = Non
     count = 0 if 0 in size else extent(tuple(size), tuple(strides))[1] + 1
     needed = (offset + count) * self.dtype.itemsize if count else 0
     if needed > storage.nbytes():
-        larger, had = m.allocate(needed), storage.nbytes()
+        had, before = storage.nbytes(), storage
+        storage = m.new_storage(m.allocate(needed), needed)
+        if self.dtype in m.TO_FT:
+            _known(m.over(storage, self.dtype, (needed // self.dtype.itemsize,), (1,)))
         if had:
-            old = Tensor._make(storage._ft, uint8, (had,), (1,), 0)
-            copy(old, Tensor._make(larger, uint8, (had,), (1,), 0))
-        storage = m.new_storage(larger, needed)
+            old = Tensor._make(before._ft, uint8, (had,), (1,), 0)
+            copy(old, Tensor._make(storage._ft, uint8, (had,), (1,), 0))
     return m.set_storage(CPU_KEYS, self, storage, offset, list(size), list(strides))
 
 

@@ -1,0 +1,91 @@
+"""What torch asks C++ for, where a device in Python has to answer: the functions of
+`torch.accelerator`, `torch.Generator` of the device, and `Tensor.record_stream`."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from functools import wraps
+from typing import Any
+
+import torch
+
+from ..errors import torch_device as errors
+from ..runtime.stream import Stream
+from . import module, private
+from .registration import NAME
+
+
+def _memory_stats(device_index: Any = None, /) -> OrderedDict[str, Any]:
+    return OrderedDict(sorted(module.memory_stats(device_index).items()))
+
+
+_set_torch_stream = torch.accelerator.set_stream
+
+
+def _set_stream(stream: Any) -> None:
+    if isinstance(stream, Stream):
+        module.set_stream(stream)
+    else:
+        _set_torch_stream(stream)
+
+
+# torch.accelerator's functions, which in C++ ask an allocator and a guard that Python can't give.
+_FUNCTIONS = {
+    "empty_cache": module.empty_cache,
+    "empty_host_cache": module.empty_host_cache,
+    "get_memory_info": module.mem_get_info,
+    "max_memory_allocated": module.max_memory_allocated,
+    "max_memory_reserved": module.max_memory_reserved,
+    "memory_allocated": module.memory_allocated,
+    "memory_reserved": module.memory_reserved,
+    "memory_stats": _memory_stats,
+    "reset_accumulated_memory_stats": module.reset_accumulated_memory_stats,
+    "reset_peak_memory_stats": module.reset_peak_memory_stats,
+    "set_device_index": module.set_device,
+    "set_stream": _set_stream,
+    "synchronize": module.synchronize,
+}
+
+
+class _OfGenerators(type(private.Generator)):  # type: ignore[misc]
+    """Makes torch's own generators, and stands for them."""
+
+    def __call__(cls, *args: Any, **kwargs: Any) -> Any:
+        if cls is not Generator:
+            return super().__call__(*args, **kwargs)
+        for where in (*args, kwargs.get("device")):
+            if isinstance(where, (str, torch.device)) and torch.device(where).type == NAME:
+                raise errors.no_generator()
+        return private.Generator(*args, **kwargs)
+
+    def __instancecheck__(cls, instance: Any) -> bool:
+        if cls is not Generator:
+            return super().__instancecheck__(instance)
+        return isinstance(instance, private.Generator)
+
+
+class Generator(private.Generator, metaclass=_OfGenerators):  # type: ignore[misc]
+    """`torch.Generator`, but for a RuntimeError that says how to seed the device."""
+
+    __doc__ = private.Generator.__doc__
+
+
+Generator.__module__ = "torch"
+_record_stream = torch.Tensor.record_stream
+
+
+@wraps(_record_stream)
+def _recorded(self: torch.Tensor, stream: Any) -> None:
+    # Memory of the device knows the streams that it is used on.
+    if not isinstance(stream, Stream):
+        _record_stream(self, stream)
+
+
+def install() -> None:
+    """Put them where torch's are."""
+    for name, function in _FUNCTIONS.items():
+        setattr(torch.accelerator, name, function)
+        if hasattr(torch.accelerator.memory, name):
+            setattr(torch.accelerator.memory, name, function)
+    torch.Generator = Generator  # type: ignore[misc]
+    torch.Tensor.record_stream = _recorded  # type: ignore[method-assign]

@@ -1,0 +1,46 @@
+"""Ops that torch makes of others, all of which the device has: tried before the host.
+
+Most of torch's decompositions are no gain. They ask for an op that only the host has, call
+themselves, draw other random numbers, take many passes, or
+are wrong (`multilabel_margin_loss_forward` counts targets after the first -1). So these are named one by one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from torch._decomp import decomposition_table
+
+from .fallback import run as on_host
+from .private import overload
+from .registration import impl
+
+ALLOWED = (
+    "_prelu_kernel",
+    "_prelu_kernel_backward",
+    "_weight_norm_interface",
+    "binary_cross_entropy_backward",
+    "elu_",
+    "glu_backward",
+    "logit_backward",
+    "max_unpool2d",
+    "max_unpool3d",
+    "select_backward",
+    "unfold_backward",
+)
+
+
+def _kernel(op: Any, parts: Callable[..., Any]) -> Callable[..., Any]:
+    def kernel(*args: Any, **kwargs: Any) -> Any:
+        try:
+            return parts(*args, **kwargs)
+        except NotImplementedError:
+            return on_host(op, *args, **kwargs)
+
+    return kernel
+
+
+for _name in ALLOWED:
+    _op = overload(_name)
+    impl(_name)(_kernel(_op, decomposition_table[_op]))

@@ -1,0 +1,173 @@
+"""What surrounds a program: accelerator, seeds, streams, loaders, processes, the profiler, errors."""
+
+from __future__ import annotations
+
+import copy
+import pickle
+from multiprocessing.reduction import ForkingPickler
+
+import pytest
+import torch
+from torch.utils.data import DataLoader, TensorDataset
+
+from .device import quiet, same  # noqa: F401
+
+
+def test_a_generator_of_the_device_is_refused() -> None:
+    for call in (
+        lambda: torch.Generator("fpga"), lambda: torch.Generator(device="fpga:0"),
+        lambda: torch.Generator(torch.device("fpga")),
+    ):  # fmt: skip
+        with pytest.raises(RuntimeError, match=r"torch\.manual_seed"):
+            call()
+
+
+def test_other_generators_are_torchs() -> None:
+    g = torch.Generator().manual_seed(3)
+    assert isinstance(g, torch.Generator) and isinstance(torch.default_generator, torch.Generator)
+    assert type(g) is torch._C.Generator and not isinstance(3, torch.Generator)
+    assert pickle.loads(pickle.dumps(g)).get_state().equal(g.get_state())
+    assert pickle.loads(pickle.dumps(torch.Generator)) is torch.Generator
+    assert torch.randn(2, generator=g).shape == (2,)
+
+    class Own(torch.Generator):
+        pass
+
+    assert isinstance(Own(), Own) and not isinstance(g, Own)
+
+
+def test_another_index_is_refused() -> None:
+    x = torch.ones(2, device="fpga")
+    for call in (
+        lambda: x.to("fpga:1"), lambda: torch.ones(2).to("fpga:1"), lambda: x.fpga(1),
+        lambda: torch.accelerator.set_device_index(1), lambda: torch.UntypedStorage(4, device="fpga:1"),
+        lambda: torch.serialization.default_restore_location(x.cpu().untyped_storage(), "fpga:1"),
+        lambda: torch.fpga.get_device_properties(1),
+    ):  # fmt: skip
+        with pytest.raises(RuntimeError, match="fpga:[01] does not exist"):
+            call()
+
+
+def test_the_accelerator() -> None:
+    x = torch.ones(100, device="fpga")
+    accelerator = torch.accelerator
+    accelerator.empty_cache()
+    accelerator.empty_host_cache()
+    accelerator.reset_peak_memory_stats()
+    accelerator.reset_accumulated_memory_stats()
+    assert accelerator.memory_allocated() == torch.fpga.memory_allocated() >= x.nbytes
+    assert accelerator.memory_stats()["allocated_bytes.all.current"] >= x.nbytes
+    free, total = accelerator.get_memory_info()
+    assert 0 <= free <= total == torch.fpga.get_device_properties().total_memory
+    accelerator.set_stream(accelerator.current_stream())
+
+
+def test_fresh_memory_of_deterministic_programs() -> None:
+    torch.use_deterministic_algorithms(True)
+    try:
+        assert torch.empty(3, device="fpga").isnan().all()
+        assert torch.empty(3, dtype=torch.int8, device="fpga").cpu().tolist() == [127] * 3
+        grown = torch.ones(2, device="fpga").resize_(4).cpu()
+        assert grown[:2].tolist() == [1, 1] and grown[2:].isnan().all()
+    finally:
+        torch.use_deterministic_algorithms(False)
+
+
+def test_streams_and_events() -> None:
+    x = torch.randn(32, 32, device="fpga")
+    side, main = torch.fpga.Stream(), torch.fpga.current_stream()
+    start, end = torch.fpga.Event(enable_timing=True), torch.fpga.Event(enable_timing=True)
+    side.wait_stream(main)
+    with side:
+        assert torch.fpga.current_stream() is side
+        start.record(side)
+        y = x @ x
+        end.record(side)
+    assert torch.fpga.current_stream() is main
+    main.wait_stream(side)
+    y.record_stream(main)
+    end.synchronize()
+    assert start.elapsed_time(end) >= 0
+    same(y, x.cpu() @ x.cpu(), atol=1e-3, rtol=1e-3)
+
+
+def test_seeds_are_kept_apart() -> None:
+    torch.fpga.manual_seed_all(3)
+    assert torch.fpga.initial_seed() == 3
+    with torch.random.fork_rng(device_type="fpga"):
+        first = torch.rand(3, device="fpga")
+    assert first.equal(torch.rand(3, device="fpga"))
+
+
+def test_the_default_device() -> None:
+    torch.set_default_device("fpga")
+    try:
+        assert torch.tensor([1.0]).is_fpga and torch.nn.Linear(2, 2).weight.is_fpga
+        (batch,) = next(iter(DataLoader(TensorDataset(torch.randn(6, 2)), batch_size=3)))
+        assert batch.is_fpga
+    finally:
+        torch.set_default_device(None)
+
+
+@pytest.mark.parametrize("pin", [False, True])
+def test_a_loader_with_a_process(pin: bool) -> None:
+    torch.ones(2, device="fpga").sum().item()  # the device is open before the fork
+    data = TensorDataset(torch.arange(12.0).reshape(6, 2))
+    loader = DataLoader(data, 3, num_workers=1, pin_memory=pin, multiprocessing_context="fork")
+    found = torch.cat([batch.to("fpga", non_blocking=True) for (batch,) in loader])
+    assert found.cpu().equal(data.tensors[0])
+
+
+def test_a_tensor_for_another_process() -> None:
+    x = torch.arange(4.0, device="fpga")
+    y = pickle.loads(ForkingPickler.dumps(x[1:]))
+    assert y.is_fpga and y.cpu().tolist() == [1, 2, 3]
+    y.zero_()
+    assert x.cpu().tolist() == [0, 1, 2, 3]
+
+
+def test_the_profiler_names_the_ops() -> None:
+    x = torch.randn(4, 4, device="fpga")
+    with torch.profiler.profile(record_shapes=True, profile_memory=True) as profile:
+        (x @ x).relu().sum()
+    assert {"aten::mm", "aten::relu", "aten::sum"} <= {e.key for e in profile.key_averages()}
+
+
+PRINTED = [
+    torch.arange(3000.0).reshape(50, 60), torch.tensor(3.5), torch.empty(2, 0),
+    torch.tensor([True, False]), torch.tensor([1e10, 1e-3]), torch.tensor([float("nan"), -1.0]),
+    torch.randn(2, dtype=torch.complex64).conj(), torch.randn(2).bfloat16(),
+    torch.randn(3, requires_grad=True),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("t", PRINTED, ids=range(len(PRINTED)))
+def test_printing(t: torch.Tensor) -> None:
+    found = repr(t.detach().to("fpga").requires_grad_(t.requires_grad))
+    assert "device='fpga:0'" in found
+    spare = str.maketrans("", "", ", \n")
+    assert found.replace("device='fpga:0'", "").translate(spare) == repr(t).translate(spare)
+
+
+def test_copies_of_parameters_and_optimizers() -> None:
+    p = torch.nn.Parameter(torch.ones(3, device="fpga"))
+    optimizer = torch.optim.Adam([p])
+    p.sum().backward()
+    optimizer.step()
+    twin = copy.deepcopy(p)
+    assert twin.is_fpga and twin.requires_grad and isinstance(twin, torch.nn.Parameter)
+    state = pickle.loads(pickle.dumps(optimizer.state_dict()))
+    optimizer.load_state_dict(state)
+    assert optimizer.state[p]["exp_avg"].is_fpga
+
+
+def test_messages_about_devices() -> None:
+    x, host = torch.ones(3, device="fpga"), torch.ones(3)
+    for call in (
+        lambda: x + host, lambda: host.add_(x), lambda: torch.cat([x, host]), lambda: x.dot(host),
+        lambda: torch.nn.Linear(3, 2).to("fpga")(host), lambda: x[None].gather(1, host[None].long()),
+    ):  # fmt: skip
+        with pytest.raises(RuntimeError, match="same device"):
+            call()
+    with pytest.raises(TypeError, match="Tensor.cpu"):
+        x.numpy()

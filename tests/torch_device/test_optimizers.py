@@ -1,0 +1,136 @@
+"""Optimizers in their forms, scaled gradients, averages, schedules and what `nn.utils` has."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+import torch
+from torch import nn
+from torch.optim import lr_scheduler, swa_utils
+
+import ftensor.torch
+
+from .device import agree, quiet, same  # noqa: F401
+
+FORMS: list[dict[str, bool]] = [{"foreach": True}, {"foreach": False}, {"fused": True}]
+OPTIMIZERS: dict[str, dict[str, Any]] = {
+    "SGD": {"lr": 0.1, "momentum": 0.9, "nesterov": True, "weight_decay": 0.01},
+    "Adam": {"lr": 0.01, "weight_decay": 0.01},
+    "AdamW": {"lr": 0.01, "amsgrad": True},
+    "RMSprop": {"lr": 0.01, "momentum": 0.9, "centered": True},
+}
+
+
+@pytest.mark.parametrize("form", FORMS, ids=str)
+@pytest.mark.parametrize("name", OPTIMIZERS)
+def test_the_forms_of_an_optimizer(name: str, form: dict[str, bool]) -> None:
+    def program(w: torch.Tensor, b: torch.Tensor) -> list[torch.Tensor]:
+        given = [nn.Parameter(w.clone()), nn.Parameter(b.clone())]
+        how = form if w.device.type == "fpga" else {}
+        optimizer = getattr(torch.optim, name)(given, **OPTIMIZERS[name], **how)
+        for _ in range(2):
+            optimizer.zero_grad()
+            ((given[0] @ given[1]).tanh() ** 2).sum().backward()
+            optimizer.step()
+        return [p.detach() for p in given]
+
+    if name == "RMSprop" and "fused" in form:
+        with pytest.raises(TypeError, match="fused"):
+            program(torch.ones(2, 2, device="fpga"), torch.ones(2, device="fpga"))
+    else:
+        host = "fused" in form  # right, and on the host
+        agree(program, torch.randn(3, 4), torch.randn(4), fallback=host, atol=1e-5, rtol=1e-4)
+
+
+LISTS: list[tuple[str, tuple[Any, ...]]] = [
+    ("add", (2.0,)), ("mul", ("list",)), ("addcmul", ("list", "list")), ("sqrt", ()),
+    ("lerp", ("list", 0.3)), ("norm", ()), ("div", ([2.0, 3.0],)), ("pow", (2.0,)),
+    ("add_", ("list",)), ("addcdiv_", ("list", "list", 0.5)), ("zero_", ()), ("copy_", ("list",)),
+    ("maximum", ("list",)), ("reciprocal_", ()),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("name", "args"), LISTS, ids=str)
+def test_ops_on_lists(name: str, args: tuple[Any, ...]) -> None:
+    def program(xs: list[torch.Tensor], ys: list[torch.Tensor]) -> Any:
+        given = [ys if a == "list" else a for a in args]
+        made = getattr(torch, f"_foreach_{name}")(xs, *given)
+        return xs if name.endswith("_") else list(made)
+
+    lists = [[torch.rand(3) + 0.5, torch.rand(2, 2) + 0.5] for _ in range(2)]
+    agree(program, *lists, fallback=False, atol=1e-6, rtol=1e-5)
+
+
+def test_gradients_that_are_scaled() -> None:
+    """Steps, one of them with an infinity, which is left out; the scale goes down and up."""
+    results = []
+    for device in ("cpu", "fpga"):
+        ftensor.torch.fallback_report().reset()
+        p = nn.Parameter(torch.tensor([1.0, 2.0], device=device))
+        q = nn.Parameter(torch.tensor(0.5, device=device))
+        optimizer = torch.optim.SGD([p, q], lr=0.1)
+        scaler = torch.amp.GradScaler(device, init_scale=16.0, growth_interval=2)
+        scales = []
+        for k in range(5):
+            optimizer.zero_grad()
+            loss = (p.square().sum() + q) * (float("inf") if k == 2 else 1.0)
+            scaler.scale(loss).backward()
+            scaler.unscale_(optimizer)
+            torch.nn.utils.clip_grad_norm_([p, q], 1.0)
+            scaler.step(optimizer)
+            scaler.update()
+            scales.append(scaler.get_scale())
+        results.append([p.detach(), q.detach()])
+        assert scales == [16.0, 32.0, 16.0, 16.0, 32.0]
+    assert not ftensor.torch.fallback_report(), ftensor.torch.fallback_report()
+    same(results[1], results[0])
+
+
+def test_schedules_and_averages() -> None:
+    def program(w: torch.Tensor) -> list[torch.Tensor]:
+        layer = nn.Linear(4, 3, device=w.device)
+        with torch.no_grad():
+            layer.weight.copy_(w)
+            layer.bias.zero_()
+        averages = [
+            swa_utils.AveragedModel(layer),
+            swa_utils.AveragedModel(layer, multi_avg_fn=swa_utils.get_ema_multi_avg_fn(0.9)),
+        ]
+        optimizer = torch.optim.SGD(layer.parameters(), lr=0.1)
+        schedule = lr_scheduler.SequentialLR(
+            optimizer, [lr_scheduler.LinearLR(optimizer), lr_scheduler.StepLR(optimizer, 1)], [1]
+        )
+        plateau = lr_scheduler.ReduceLROnPlateau(optimizer, patience=0)
+        for _ in range(3):
+            optimizer.zero_grad()
+            loss = layer(w).square().sum()
+            loss.backward()
+            optimizer.step()
+            schedule.step()
+            plateau.step(loss.detach())
+            for average in averages:
+                average.update_parameters(layer)
+        return [p.detach() for a in averages for p in a.parameters()]
+
+    agree(program, torch.randn(3, 4), fallback=False, atol=1e-5, rtol=1e-4)
+
+
+def test_what_utils_do_with_parameters() -> None:
+    from torch.nn import utils
+    from torch.nn.utils import parametrizations
+
+    def program(w: torch.Tensor, x: torch.Tensor) -> list[torch.Tensor]:
+        layer = nn.Linear(4, 3, bias=False, device=w.device)
+        utils.vector_to_parameters(w.flatten(), layer.parameters())
+        layer(x).square().sum().backward()
+        found = [utils.clip_grad_norm_(layer.parameters(), 0.1, norm_type=float("inf"))]
+        utils.clip_grad_value_(layer.parameters(), 0.01)
+        assert layer.weight.grad is not None
+        found += [layer.weight.grad, utils.parameters_to_vector(layer.parameters()).detach()]
+        layer.weight.grad = None
+        parametrizations.weight_norm(layer)
+        layer(x).square().sum().backward()
+        return [*found, *[p.grad for p in layer.parameters() if p.grad is not None]]
+
+    agree(program, torch.randn(3, 4), torch.randn(2, 4), fallback=False, atol=1e-5, rtol=1e-4)

@@ -1,0 +1,56 @@
+"""Resizing, padding and what torch makes of other ops: on the device, forward and backward."""
+
+from __future__ import annotations
+
+import pytest
+import torch
+import torch.nn.functional as F
+
+from .device import agree, quiet  # noqa: F401
+
+SIZES = {1: (2, 2, 3), 2: (1, 2, 3, 4), 3: (1, 2, 3, 2, 4)}
+RESIZED = [
+    (1, "nearest", {"scale_factor": 2.0}), (2, "nearest", {"size": (5, 3)}),
+    (3, "nearest", {"scale_factor": 1.5}), (2, "nearest-exact", {"scale_factor": (1.7, 0.6)}),
+    (1, "linear", {"scale_factor": 2.3}), (2, "bilinear", {"scale_factor": 1.7}),
+    (2, "bilinear", {"size": (2, 9), "align_corners": True}),
+    (3, "trilinear", {"size": (2, 5, 6), "align_corners": True}),
+    (2, "bicubic", {"scale_factor": 1.7}), (2, "bicubic", {"size": (7, 3), "align_corners": True}),
+    (2, "bilinear", {"size": (2, 3), "antialias": True}),
+    (2, "bicubic", {"scale_factor": 0.5, "antialias": True}),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("n", "mode", "how"), RESIZED, ids=str)
+def test_resizing(n: int, mode: str, how: dict[str, object]) -> None:
+    x = torch.randn(SIZES[n], requires_grad=True)
+    agree(lambda x: F.interpolate(x, mode=mode, **how), x, fallback=False, atol=1e-5, rtol=1e-4)
+
+
+@pytest.mark.parametrize("mode", ["reflect", "replicate", "circular"])
+@pytest.mark.parametrize("padding", [(1, 2), (-1, 2), (1, 0, 2, 1), (1, 1, 0, 1, 1, 0)], ids=str)
+def test_padding(mode: str, padding: tuple[int, ...]) -> None:
+    x = torch.randn(SIZES[len(padding) // 2], requires_grad=True)
+    agree(lambda x: F.pad(x, padding, mode), x, fallback=False, atol=1e-5, rtol=1e-4)
+
+
+def test_what_torch_makes_of_other_ops() -> None:
+    def program(x: torch.Tensor, w: torch.Tensor) -> list[torch.Tensor]:
+        kept, at = F.max_pool2d(x, 2, return_indices=True)
+        return [
+            F.prelu(x, w), F.glu(x, 1), F.elu_(x * 1), F.selu_(x * 1), x.sigmoid().logit(1e-3),
+            F.binary_cross_entropy(x.sigmoid(), (x > 0).float()), x.unfold(3, 2, 1) * 2,
+            x.select(1, 1) * 2, F.max_unpool2d(kept, at, 2), torch._weight_norm(x[0, 0], x[0, 1, :, :1]),
+        ]  # fmt: skip
+
+    x, w = torch.randn(2, 4, 4, 4, requires_grad=True), torch.rand(4, requires_grad=True)
+    agree(program, x, w, fallback=False, atol=1e-5, rtol=1e-4)
+
+
+def test_groups_of_channels_that_lie_last() -> None:
+    x, w = torch.randn(2, 4, 3, 3, requires_grad=True), torch.rand(4, requires_grad=True)
+
+    def program(x: torch.Tensor, w: torch.Tensor) -> torch.Tensor:
+        return F.group_norm(x.to(memory_format=torch.channels_last), 2, w)
+
+    agree(program, x, w, fallback=False, atol=1e-5, rtol=1e-4)
