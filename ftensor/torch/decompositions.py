@@ -1,8 +1,8 @@
 """Ops that torch makes of others, all of which the device has: tried before the host.
 
 Most of torch's decompositions are no gain. They ask for an op that only the host has, call
-themselves, draw other random numbers, take many passes, or
-are wrong (`multilabel_margin_loss_forward` counts targets after the first -1). So these are named one by one.
+themselves, draw other random numbers, take many passes, or are wrong
+(`multilabel_margin_loss_forward` counts targets after the first -1). So these are named one by one.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What surrounds a program: accelerator, seeds, streams, loaders, processes, the profiler, errors."""
+"""What surrounds a program: accelerator, seeds, streams, loaders, the profiler, messages."""
 
 from __future__ import annotations
 
@@ -40,11 +40,12 @@ def test_another_index_is_refused() -> None:
     x = torch.ones(2, device="fpga")
     for call in (
         lambda: x.to("fpga:1"), lambda: torch.ones(2).to("fpga:1"), lambda: x.fpga(1),
-        lambda: torch.accelerator.set_device_index(1), lambda: torch.UntypedStorage(4, device="fpga:1"),
+        lambda: torch.accelerator.set_device_index(1),
+        lambda: torch.UntypedStorage(4, device="fpga:1"),
         lambda: torch.serialization.default_restore_location(x.cpu().untyped_storage(), "fpga:1"),
         lambda: torch.fpga.get_device_properties(1),
     ):  # fmt: skip
-        with pytest.raises(RuntimeError, match="fpga:[01] does not exist"):
+        with pytest.raises(RuntimeError, match=r"fpga:1 does not exist"):
             call()
 
 
@@ -165,9 +166,10 @@ def test_messages_about_devices() -> None:
     x, host = torch.ones(3, device="fpga"), torch.ones(3)
     for call in (
         lambda: x + host, lambda: host.add_(x), lambda: torch.cat([x, host]), lambda: x.dot(host),
-        lambda: torch.nn.Linear(3, 2).to("fpga")(host), lambda: x[None].gather(1, host[None].long()),
+        lambda: torch.nn.Linear(3, 2).to("fpga")(host),
+        lambda: x[None].gather(1, host[None].long()),
     ):  # fmt: skip
         with pytest.raises(RuntimeError, match="same device"):
             call()
-    with pytest.raises(TypeError, match="Tensor.cpu"):
+    with pytest.raises(TypeError, match=r"Tensor\.cpu"):
         x.numpy()

@@ -145,6 +145,9 @@ def test_saved_tensors_on_the_host(pin: bool) -> None:
 
 def test_a_nan_is_found() -> None:
     x = torch.zeros(2, device="fpga", requires_grad=True)
-    with pytest.warns(UserWarning), torch.autograd.detect_anomaly():
-        with pytest.raises(RuntimeError, match="nan"):
-            (x * 0).sqrt().mul(0).sum().backward()
+    with (
+        pytest.warns(UserWarning),
+        torch.autograd.detect_anomaly(),
+        pytest.raises(RuntimeError, match="nan"),
+    ):
+        (x * 0).sqrt().mul(0).sum().backward()

@@ -40,7 +40,8 @@ def test_what_torch_makes_of_other_ops() -> None:
         return [
             F.prelu(x, w), F.glu(x, 1), F.elu_(x * 1), F.selu_(x * 1), x.sigmoid().logit(1e-3),
             F.binary_cross_entropy(x.sigmoid(), (x > 0).float()), x.unfold(3, 2, 1) * 2,
-            x.select(1, 1) * 2, F.max_unpool2d(kept, at, 2), torch._weight_norm(x[0, 0], x[0, 1, :, :1]),
+            x.select(1, 1) * 2, F.max_unpool2d(kept, at, 2),
+            torch._weight_norm(x[0, 0], x[0, 1, :, :1]),
         ]  # fmt: skip
 
     x, w = torch.randn(2, 4, 4, 4, requires_grad=True), torch.rand(4, requires_grad=True)
