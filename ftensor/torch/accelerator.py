@@ -64,7 +64,7 @@ class _OfGenerators(type(private.Generator)):  # type: ignore[misc]
         return isinstance(instance, private.Generator)
 
 
-class Generator(private.Generator, metaclass=_OfGenerators):  # type: ignore[misc]
+class Generator(private.Generator, metaclass=_OfGenerators):  # type: ignore[misc, valid-type]
     """`torch.Generator`, but for a RuntimeError that says how to seed the device."""
 
     __doc__ = private.Generator.__doc__
@@ -87,5 +87,5 @@ def install() -> None:
         setattr(torch.accelerator, name, function)
         if hasattr(torch.accelerator.memory, name):
             setattr(torch.accelerator.memory, name, function)
-    torch.Generator = Generator  # type: ignore[misc]
-    torch.Tensor.record_stream = _recorded  # type: ignore[method-assign]
+    torch.Generator = Generator
+    torch.Tensor.record_stream = _recorded
