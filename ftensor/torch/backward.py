@@ -12,6 +12,7 @@ from typing import Any
 import torch
 
 from .._tensor import Tensor
+from ..ops.compose import f
 from ..ops.nn import gradients as g
 from ..ops.nn import layer_gradients as layers
 from ..rows.op import Op
@@ -118,14 +119,12 @@ pointwise(
 
 @impl("_softmax_backward_data")
 def softmax_backward(grad: Any, output: Any, dim: int, input_dtype: Any) -> torch.Tensor:
-    a, y = lift(grad), lift(output)
-    return wrap(g.run(g.SOFTMAX, a, y, (a * y).sum(dim, keepdim=True)).to(TO_FT[input_dtype]))
+    return wrap(f._softmax_backward_data(lift(grad), lift(output), dim, TO_FT[input_dtype]))
 
 
 @impl("_log_softmax_backward_data")
 def log_softmax_backward(grad: Any, output: Any, dim: int, input_dtype: Any) -> torch.Tensor:
-    a, y = lift(grad), lift(output)
-    return wrap(g.run(g.LOG_SOFTMAX, a, y, a.sum(dim, keepdim=True)).to(TO_FT[input_dtype]))
+    return wrap(f._log_softmax_backward_data(lift(grad), lift(output), dim, TO_FT[input_dtype]))
 
 
 # --- convolutions

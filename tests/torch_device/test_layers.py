@@ -131,3 +131,9 @@ def test_attention() -> None:
     agree(F.scaled_dot_product_attention, q, q, q, fallback=False, **CLOSE)
     causal = partial(F.scaled_dot_product_attention, is_causal=True)
     agree(causal, q, q, q, fallback=False, **CLOSE)
+
+
+def test_gradient_where_every_target_is_ignored() -> None:
+    """The loss is 0 / 0, its gradient nothing."""
+    ignored = torch.full((5,), -100)
+    agree(lambda x: F.cross_entropy(x, ignored.to(x.device)), leaf(5, 4), fallback=False)

@@ -212,9 +212,11 @@ def nll_loss_input(
     """The gradient of nll_loss's input."""
     dim = 0 if input.ndim == 1 else 1
     index, weights = _weights(target, weight, ignore_index, input)
-    share = grad / total if reduction == "mean" else grad
+    share = -weights * (grad / total if reduction == "mean" else grad)
+    if reduction == "mean":  # where all are ignored, a share is 0 / 0
+        share = share.where(target != ignore_index, 0)
     made = f.zeros(input._shape, dtype=input._dtype, device=input.device)
-    return made.scatter_(dim, index.unsqueeze(dim), (-weights * share).unsqueeze(dim))
+    return made.scatter_(dim, index.unsqueeze(dim), share.unsqueeze(dim))
 
 
 def embedding(
