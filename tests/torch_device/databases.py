@@ -1,0 +1,269 @@
+"""torch's databases of ops and modules: their samples on the device against the CPU.
+
+A sample is right where results and gradients are the CPU's. Where torch's own tolerance is not met
+the same in double precision decides: the device is within the tolerance of that, or at most twice
+as far from it as the CPU is.
+"""
+
+from __future__ import annotations
+
+import itertools
+import warnings
+from collections.abc import Callable, Sequence
+from copy import deepcopy
+from functools import partial
+from pathlib import Path
+from typing import Any, NamedTuple
+from unittest import mock
+
+import torch
+from torch.testing._internal import common_methods_invocations as invocations
+from torch.utils._pytree import tree_leaves, tree_map
+
+import ftensor.torch
+
+SAMPLES = 4  # of each op: the first ones
+DTYPES = (torch.float32, torch.int64, torch.complex64, torch.bfloat16)
+WIDER = {torch.float32: torch.float64, torch.bfloat16: torch.float64, torch.float16: torch.float64}
+WIDER[torch.complex64] = torch.complex128
+# Results that say nothing: memory as it was found.
+UNDETERMINED = {"empty", "empty_like", "empty_permuted", "empty_strided", "new_empty"}
+UNDETERMINED |= {"new_empty_strided", "resize_", "resize_as_"}
+# Those of which torch wants every other tensor than the first on the CPU.
+OTHERS_ON_CPU = {"tensor_split"}
+ON_HOST = Path(__file__).with_name("on_host.txt")  # ops of float32 that need the host
+
+
+def _unseeded(op: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
+    return op(*args, **kwargs)
+
+
+class Ran(NamedTuple):
+    """What a call gave: tensors and other values, and the gradients of what asked for them."""
+
+    results: list[Any]
+    grads: list[torch.Tensor | None]
+
+
+class Found(NamedTuple):
+    """What is said of an op: the first error, empty where all is right, and what the host ran."""
+
+    name: str
+    error: str
+    fallbacks: tuple[str, ...]
+
+
+def word(dtype: torch.dtype) -> str:
+    """A dtype's name."""
+    return str(dtype).removeprefix("torch.")
+
+
+# The database, without what torch itself has for other devices alone.
+OPS = [op for op in invocations.op_db if not op.name.startswith("jiterator_")]
+
+
+def ops(dtype: torch.dtype) -> list[Any]:
+    """The ops that have a dtype on the CPU."""
+    return [op for op in OPS if dtype in op.supported_dtypes("cpu")]
+
+
+def placed(value: Any, device: str, wide: bool = False) -> Any:
+    """An argument on a device, in double precision if it is to be `wide`.
+
+    A tensor is a leaf, and lies in its memory as the CPU's does: some samples look around it.
+    """
+    if isinstance(value, torch.dtype):
+        return WIDER.get(value, value) if wide else value
+    if isinstance(value, torch.Tensor):
+        dtype = WIDER.get(value.dtype, value.dtype) if wide else value.dtype
+        made = value.detach()
+        strided = made.layout is torch.strided
+        if strided and made.untyped_storage().nbytes() != made.numel() * made.itemsize:
+            around = torch.empty(0, dtype=made.dtype).set_(made.untyped_storage())
+            around = around.to(device, dtype, copy=True)
+            made = around.as_strided(made.shape, made.stride(), made.storage_offset()).detach()
+        else:
+            made = made.to(device, dtype, copy=True)
+        return made.requires_grad_(value.requires_grad)
+    if isinstance(value, torch.nn.Module):
+        return deepcopy(value).to(device, torch.float64 if wide else None)
+    if isinstance(value, torch.device) or (isinstance(value, str) and value == "cpu"):
+        return torch.device(device)
+    return value
+
+
+def run(call: Callable[..., Any], args: Any, kwargs: Any, finish: Any, device: str) -> Ran:
+    """A call and its gradients, for outer gradients that are the same on every device."""
+    with warnings.catch_warnings(), torch.device(device):
+        warnings.simplefilter("ignore")
+        found = call(*args, **kwargs)
+        results = [r.detach() if isinstance(r, torch.Tensor) else r for r in tree_leaves(found)]
+        given = tree_leaves((args, kwargs))
+        given += [p for m in given if isinstance(m, torch.nn.Module) for p in m.parameters()]
+        wanting = [t for t in given if isinstance(t, torch.Tensor) and t.requires_grad]
+        if not wanting:
+            return Ran(results, [])
+        outputs = [
+            t for t in tree_leaves(finish(found)) if isinstance(t, torch.Tensor) and t.requires_grad
+        ]
+        if not outputs:
+            return Ran(results, [])
+        random = torch.Generator().manual_seed(1)
+        outer = [drawn(t, random).to(device, t.dtype) for t in outputs]
+        return Ran(results, list(torch.autograd.grad(outputs, wanting, outer, allow_unused=True)))
+
+
+def drawn(like: torch.Tensor, random: torch.Generator) -> torch.Tensor:
+    """Random numbers that every dtype has."""
+    wide = torch.complex128 if like.is_complex() else torch.float64
+    made = torch.randn(like.shape, generator=random, dtype=wide, device="cpu")
+    if like.is_complex():
+        return torch.view_as_complex(torch.view_as_real(made).bfloat16().double())
+    return made.bfloat16()
+
+
+def same(found: Any, wanted: Any, exact: Callable[[], Any], values: bool = True) -> None:
+    """A result of the device against the CPU's, and against `exact()` where that is off."""
+    if not isinstance(wanted, torch.Tensor):
+        assert not values or found == wanted or found != found, f"{found!r}, not {wanted!r}"
+        return
+    assert found.device.type == "fpga", f"a result on {found.device}"
+    assert (found.dtype, found.shape) == (wanted.dtype, wanted.shape), (
+        f"{found.dtype} {tuple(found.shape)}, not {wanted.dtype} {tuple(wanted.shape)}"
+    )
+    if not values:
+        return
+    mine = found.cpu()
+    if close(mine, wanted):
+        return
+    truth = exact()
+    if close(mine, truth.to(mine.dtype)):
+        return
+    off, theirs = far(mine, truth), far(wanted, truth)
+    assert off <= 2 * theirs, f"off by {off}, the CPU by {theirs}"
+
+
+def close(one: torch.Tensor, other: torch.Tensor) -> bool:
+    """Within torch's tolerance of a dtype."""
+    try:
+        torch.testing.assert_close(one, other, equal_nan=True)
+    except AssertionError:
+        return False
+    return True
+
+
+def far(t: torch.Tensor, truth: torch.Tensor) -> float:
+    """The largest distance of two tensors, apart from where both are NaN or one infinity."""
+    t, truth = t.to(truth.dtype).resolve_conj(), truth.resolve_conj()
+    wrong = ~((t == truth) | (t.isnan() & truth.isnan()))
+    return float((t - truth).abs()[wrong].nan_to_num(torch.inf).max()) if wrong.any() else 0.0
+
+
+def compare(
+    call: Callable[..., Any], args: Any, kwargs: Any, finish: Any = lambda x: x, values: bool = True
+) -> None:
+    """A call on the device against the CPU; random results in their shapes alone."""
+    runs = []
+    for device, seed in (("cpu", 0), ("cpu", 1), ("fpga", 0)):
+        torch.manual_seed(seed)
+        given = tree_map(partial(placed, device=device), (args, kwargs))
+        runs.append(run(call, *given, finish, device))
+    wanted, again, found = runs
+    values = values and equal(wanted, again)
+
+    def exact() -> Ran:
+        given = tree_map(partial(placed, device="cpu", wide=True), (args, kwargs))
+        torch.manual_seed(0)
+        return run(call, *given, finish, "cpu")
+
+    for part in ("results", "grads"):
+        mine, theirs = getattr(found, part), getattr(wanted, part)
+        assert len(mine) == len(theirs), f"{len(mine)} {part}, not {len(theirs)}"
+        for k, (a, b) in enumerate(zip(mine, theirs)):
+            try:
+                same(a, b, lambda: getattr(exact(), part)[k], values)  # noqa: B023 - called here
+            except AssertionError as error:
+                raise AssertionError(f"{part}[{k}]: {error}") from error
+
+
+def equal(one: Ran, other: Ran) -> bool:
+    """Two runs with other seeds gave one result: chance has no part in it."""
+    for a, b in zip([*one.results, *one.grads], [*other.results, *other.grads]):
+        if isinstance(a, torch.Tensor):
+            if a.shape != b.shape or a.layout != b.layout:
+                return False
+            if a.layout is torch.strided and not torch.allclose(a, b, 0, 0, equal_nan=True):
+                return False
+        elif a != b and a == a:
+            return False
+    return True
+
+
+def samples(op: Any, dtype: torch.dtype, count: int) -> Sequence[Any]:
+    """The first samples of an op; of fewer than SAMPLES, those of most elements."""
+    torch.manual_seed(0)
+    grads = op.supports_autograd and dtype in op.supported_backward_dtypes("cpu")
+    first = list(itertools.islice(op.sample_inputs("cpu", dtype, requires_grad=grads), SAMPLES))
+    if count < SAMPLES:
+        return sorted(first, key=size)[-count:]
+    return first
+
+
+def size(sample: Any) -> int:
+    """How many elements a sample's input has; the first samples of some ops have none."""
+    return sum(t.numel() for t in tree_leaves(sample.input) if isinstance(t, torch.Tensor))
+
+
+def with_others(call: Callable[..., Any], sample: Any) -> Callable[..., Any]:
+    """A call of a sample's input alone, whose other arguments stay as they are."""
+
+    def of_one(input: Any) -> Any:
+        return call(input, *sample.args, **sample.kwargs)
+
+    return of_one
+
+
+def check(op: Any, dtype: torch.dtype, count: int = SAMPLES) -> Found:
+    """An op on the device, forward and backward, by its samples."""
+    ftensor.torch.fallback_report().reset()
+    error = ""
+    for k, sample in enumerate(samples(op, dtype, count)):
+        try:
+            call, args, kwargs = op.op, (sample.input, *sample.args), sample.kwargs
+            if op.name in OTHERS_ON_CPU:
+                call, args, kwargs = with_others(call, sample), (sample.input,), {}
+            finish = sample.output_process_fn_grad
+            # The database seeds some ops itself; here the seed says what is random.
+            with mock.patch.object(invocations, "wrapper_set_seed", _unseeded):
+                compare(call, args, kwargs, finish, op.name not in UNDETERMINED)
+        except Exception as raised:  # noqa: BLE001 - whatever it is, the op is not right
+            error = error or f"sample {k}: {type(raised).__name__}: {raised}"
+    rows = ftensor.torch.fallback_report()
+    return Found(op.full_name, error, tuple(sorted(row.op for row in rows)))
+
+
+def call_module(module: torch.nn.Module, *args: Any, **kwargs: Any) -> Any:
+    """What a module gives, and its buffers then."""
+    return module(*args, **kwargs), list(module.buffers())
+
+
+def check_module(info: Any, dtype: torch.dtype, training: bool, count: int | None = None) -> Found:
+    """A module on the device: what it gives, its inputs' and its parameters' gradients."""
+    ftensor.torch.fallback_report().reset()
+    error = ""
+    torch.manual_seed(0)
+    inputs = info.module_inputs_func(
+        info, device="cpu", dtype=dtype, requires_grad=True, training=training
+    )
+    for given in itertools.islice(inputs, count):
+        if given.forward_input is None:
+            continue
+        made, forward = given.constructor_input, given.forward_input
+        module = info.module_cls(*made.args, **made.kwargs).to(dtype).train(training)
+        try:
+            compare(call_module, (module, *forward.args), forward.kwargs)
+        except Exception as raised:  # noqa: BLE001 - whatever it is, the module is not right
+            error = error or f"{given.desc}: {type(raised).__name__}: {raised}"
+    rows = ftensor.torch.fallback_report()
+    name = f"{info.name} {'train' if training else 'eval'}"
+    return Found(name, error, tuple(sorted(row.op for row in rows)))

@@ -1,0 +1,40 @@
+"""What of torch's databases is not as on the CPU, and why: a test fails where one of these is."""
+
+from __future__ import annotations
+
+_SPARSE = "the device has no sparse tensors"
+_EQUAL = "which of equal elements an order that need not be stable tells the place of"
+# By the op's name in torch's database and the dtype.
+OPS: dict[str, str] = {
+    "sparse.mm.reduce float32": _SPARSE,
+    "sparse.sampled_addmm float32": _SPARSE,
+    "sparse.sampled_addmm complex64": _SPARSE,
+    "sparse.mm.reduce bfloat16": _SPARSE,
+    **{f"to_sparse {dtype}": _SPARSE for dtype in ("float32", "int64", "complex64", "bfloat16")},
+}
+# What another order decides, of sums or of equal elements: wrong for some samples, not for others.
+EITHER: dict[str, str] = {
+    "kthvalue int64": _EQUAL,
+    "topk int64": _EQUAL,
+    **{f"{op} bfloat16": _EQUAL for op in ("argsort", "kthvalue", "msort", "sort", "topk")},
+    **dict.fromkeys(
+        ("native_group_norm bfloat16", "nn.functional.group_norm bfloat16"),
+        "torch makes it of batch_norm and of products, which round between",
+    ),
+    "nn.functional.linear_cross_entropy.chunked_none bfloat16": "rounds between its steps",
+    "nn.functional.conv_transpose3d complex64": "a sum of many products",
+    "nn.ConvTranspose3d train": "its weight's gradient is a sum of many products",
+    "linalg.householder_product complex64": "its gradient is a sum of products that nearly cancel",
+    "cummax bfloat16": "its gradient adds in bfloat16 where an element is the largest of several",
+    "cummin bfloat16": "its gradient adds in bfloat16 where an element is the least of several",
+    "nn.functional.layer_norm bfloat16": "its gradient rounds the deviations to bfloat16",
+}
+
+_LAZY = "a parameter without a shape is a plain one to torch when it comes to the device"
+_WINDOWS = "its gradient is a product with a matrix: a NaN in it reaches windows beside its own"
+# By the module's name, and "train" or "eval".
+MODULES: dict[str, str] = {
+    **{f"nn.LazyConv{n}d train": _LAZY for n in (1, 2, 3)},
+    **{f"nn.LazyConvTranspose{n}d train": _LAZY for n in (1, 2, 3)},
+    **{f"nn.LPPool{n}d train": _WINDOWS for n in (1, 2, 3)},
+}

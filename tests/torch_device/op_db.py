@@ -1,0 +1,120 @@
+"""What of torch's databases is right on the device, and what needs no host: a table by dtype.
+
+    python -m tests.torch_device.op_db --dtype float32 --samples 4 --out found.json -j 2
+
+The file has a line for each op: its first error, what the host ran, and seconds of the processor.
+`--table` makes a table of such files, and `--write` writes what tests hold the device to.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import re
+import time
+from concurrent.futures import ProcessPoolExecutor
+from multiprocessing import get_context
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import torch
+from torch.testing._internal.common_modules import module_db
+
+import ftensor as ft
+
+from . import databases
+from .databases import DTYPES, word
+
+MODULES = "modules"
+
+
+class Task(NamedTuple):
+    """An op, or a module, to be looked at."""
+
+    of: str  # a dtype's name, or MODULES
+    name: str
+    samples: int
+
+
+def tasks(of: str, samples: int, only: str) -> list[Task]:
+    """Those of a dtype, or the modules, that a pattern finds."""
+    infos = module_db if of == MODULES else databases.ops(getattr(torch, of))
+    names = dict.fromkeys(getattr(info, "full_name", info.name) for info in infos)
+    return [Task(of, name, samples) for name in names if re.search(only, name)]
+
+
+def look(task: Task) -> list[dict[str, Any]]:
+    """The lines of a task: one, or two for a module that trains otherwise than it runs."""
+    ft.set_fallback("silent")
+    start = time.process_time()
+    if task.of == MODULES:
+        found = [
+            databases.check_module(info, torch.float32, training)
+            for info in module_db
+            if info.name == task.name
+            for training in (True, False)[: 1 + info.train_and_eval_differ]
+        ]
+    else:
+        dtype = getattr(torch, task.of)
+        found = [
+            databases.check(op, dtype, task.samples)
+            for op in databases.ops(dtype)
+            if op.full_name == task.name
+        ]
+    seconds = round(time.process_time() - start, 3)
+    return [{"of": task.of, **one._asdict(), "seconds": seconds} for one in found]
+
+
+def table(found: dict[str, dict[str, Any]]) -> str:
+    """The table, as docs/torch-device.md has it."""
+    lines = ["| | ops | right | right, without the host |", "|---|---|---|---|"]
+    for name, ops in found.items():
+        right = [f for f in ops.values() if not f["error"]]
+        alone = sum(not f["fallbacks"] for f in right)
+        share = [f"{n} ({n / max(len(ops), 1):.1%})" for n in (len(right), alone)]
+        lines.append(f"| {name} | {len(ops)} | {share[0]} | {share[1]} |")
+    return "\n".join(lines)
+
+
+def read(paths: list[Path]) -> dict[str, dict[str, Any]]:
+    """What files say, by dtype and name; the later line counts."""
+    found: dict[str, dict[str, Any]] = {}
+    for path in paths:
+        for line in path.read_text().splitlines():
+            one = json.loads(line)
+            found.setdefault(one["of"], {})[one["name"]] = one
+    return found
+
+
+def main() -> None:
+    """Run, and print the table and the errors."""
+    names = [word(d) for d in DTYPES] + [MODULES]
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--dtype", action="append", choices=names)
+    parser.add_argument("--samples", type=int, default=databases.SAMPLES)
+    parser.add_argument("--only", help="a regular expression for names", default="")
+    parser.add_argument("-j", "--jobs", type=int, default=1)
+    parser.add_argument("--out", type=Path, default=Path("op_db.json"))
+    parser.add_argument("--table", nargs="+", type=Path, help="files; nothing runs")
+    parser.add_argument("--write", action="store_true", help=f"write {databases.ON_HOST.name}")
+    asked = parser.parse_args()
+    torch.set_num_threads(1)
+    todo = [t for d in asked.dtype or names for t in tasks(d, asked.samples, asked.only)]
+    # Importing the database finds devices, which a forked worker could not use.
+    with ProcessPoolExecutor(asked.jobs, get_context("spawn")) as pool, asked.out.open("a") as file:
+        for lines in pool.map(look, [] if asked.table else todo):
+            file.writelines(json.dumps(line) + "\n" for line in lines)
+            file.flush()
+    known = read(asked.table or [asked.out])
+    print(table(known))
+    for of, ops in known.items():
+        for name, one in ops.items():
+            if one["error"]:
+                print(f"\n{name} {of}: {one['error']}")
+    if asked.write:
+        needing = sorted(n for n, one in known["float32"].items() if one["fallbacks"])
+        databases.ON_HOST.write_text("\n".join(needing) + "\n")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,97 @@
+"""torch's own test classes over its databases of ops and modules, forward and backward.
+
+In CI an op or a module has one sample, and a share of the ops runs; all run by
+
+    FTENSOR_DATABASES=all python -m pytest tests/torch_device/test_databases.py
+"""
+
+from __future__ import annotations
+
+import os
+from typing import Any
+
+import pytest
+import torch
+
+pytest.importorskip("expecttest", reason="torch's databases need it")
+
+from torch.testing._internal import common_device_type as classes
+from torch.testing._internal.common_modules import module_db, modules
+from torch.testing._internal.common_utils import TestCase
+
+from . import databases
+from .device import quiet  # noqa: F401
+from .exceptions import EITHER, MODULES, OPS
+
+ALL = os.environ.get("FTENSOR_DATABASES") == "all"
+# Of how many ops one runs in float32, and in the other dtypes.
+SHARE, OTHERS = (1, 1) if ALL else (3, 24)
+HOST = set(databases.ON_HOST.read_text().split())
+# torch asks for devices when its module is first imported, which may be before the device is there.
+if classes.PrivateUse1TestBase not in classes.device_type_test_bases:
+    classes.device_type_test_bases.append(classes.PrivateUse1TestBase)
+
+
+def judge(name: str, error: str, exceptions: dict[str, str]) -> None:
+    """Right, or an exception that is known."""
+    if name in exceptions:
+        assert error, f"{name} is right now: take it out of exceptions.py"
+        pytest.xfail(exceptions[name])
+    if error and name in EITHER:
+        pytest.xfail(EITHER[name])
+    assert not error, f"{name}: {error}"
+
+
+def some(share: int, dtypes: set[str]) -> list[Any]:
+    """A share of the ops, and those that are exceptions in these dtypes."""
+    listed = {name.partition(" ")[0] for name in OPS if name.partition(" ")[2] in dtypes}
+    return [op for k, op in enumerate(databases.OPS) if not k % share or op.full_name in listed]
+
+
+class TestOps(TestCase):
+    """Each op of the database."""
+
+    def look(self, op: Any, dtype: torch.dtype) -> databases.Found:
+        name = f"{op.full_name} {databases.word(dtype)}"
+        found = databases.check(op, dtype, databases.SAMPLES if ALL or name in OPS else 1)
+        judge(name, found.error, OPS)
+        return found
+
+    @classes.ops(some(SHARE, {"float32"}), allowed_dtypes=[torch.float32])
+    def test_float32(self, device: str, dtype: torch.dtype, op: Any) -> None:
+        found = self.look(op, dtype)
+        assert op.full_name in HOST or not found.fallbacks, (
+            f"{found.fallbacks} ran on the host; python -m tests.torch_device.op_db --write"
+        )
+
+    @classes.ops(
+        some(OTHERS, {"int64", "complex64", "bfloat16"}), allowed_dtypes=databases.DTYPES[1:]
+    )
+    def test_other_dtypes(self, device: str, dtype: torch.dtype, op: Any) -> None:
+        self.look(op, dtype)
+
+
+class TestModules(TestCase):
+    """Each module of `module_db`."""
+
+    @modules(module_db, allowed_dtypes=[torch.float32])
+    def test_module(
+        self, device: str, dtype: torch.dtype, module_info: Any, training: bool
+    ) -> None:
+        name = f"{module_info.name} {'train' if training else 'eval'}"
+        listed = ALL or name in MODULES
+        found = databases.check_module(module_info, dtype, training, None if listed else 1)
+        judge(name, found.error, MODULES)
+
+
+classes.instantiate_device_type_tests(TestOps, globals(), only_for="privateuse1")
+classes.instantiate_device_type_tests(TestModules, globals(), only_for="privateuse1")
+
+
+def test_exceptions_are_of_the_databases() -> None:
+    """Names that torch has."""
+    known = {
+        f"{op.full_name} {databases.word(d)}" for d in databases.DTYPES for op in databases.OPS
+    }
+    layers = {f"{m.name} {mode}" for m in module_db for mode in ("train", "eval")}
+    assert set(OPS) <= known and set(MODULES) <= layers and set(EITHER) <= known | layers
