@@ -37,6 +37,7 @@ from . import fused as _fused  # noqa: F401
 from . import kernels as _kernels
 from . import memory as _memory
 from . import module as _module
+from . import optimizers as _optimizers  # noqa: F401
 from . import private as _private  # noqa: F401  first: it asks for torch's version
 from . import registration as _registration
 from . import scaling as _scaling  # noqa: F401

@@ -21,8 +21,8 @@ def run(name: str, *arguments: str | Path, cwd: Path | None = None) -> str:
     """The output of an example, run from another folder than its own."""
     command = [sys.executable, str(EXAMPLES / name), *map(str, arguments)]
     cwd = cwd or next(Path(a) for a in arguments if isinstance(a, Path))
-    # The checkout's ftensor, whatever the environment has installed.
-    env = os.environ | {"PYTHONPATH": str(EXAMPLES.parent)}
+    # The checkout's ftensor, whatever the environment has installed; torch's threads wait busily.
+    env = os.environ | {"PYTHONPATH": str(EXAMPLES.parent), "OMP_NUM_THREADS": "1"}
     done = subprocess.run(command, cwd=cwd, env=env, text=True, capture_output=True)
     assert done.returncode == 0, done.stderr
     return done.stdout
@@ -90,3 +90,19 @@ def test_a_network_trained_by_torch(tmp_path: Path) -> None:
     found = re.search(r"accuracy on 797 digits: ([\d.]+)\n.*probabilities: ([\d.e-]+)\n", output)
     assert found, output
     assert float(found[1]) > 0.7 and float(found[2]) < 1e-5
+
+
+def test_training_by_torch(tmp_path: Path) -> None:
+    """The losses on the device are those on the CPU, nothing runs on the host, curves are drawn."""
+    pytest.importorskip("torch", reason="torch trains the networks")
+    import ftensor as ft
+
+    for name in ("cnn", "transformer"):
+        output = run(f"torch_{name}.py", "--epochs", "1", "--batches", "2", "--out", tmp_path)
+        assert f"ftensor's device: {ft.fpga.get_device_name()}" in output
+        rows = re.findall(r"^ +[12] +([\d.]+) +([\d.]+)$", output, re.M)
+        assert len(rows) == 2 and all(abs(float(a) - float(b)) < 1e-4 for a, b in rows), output
+        assert "no op has fallen back to the host" in output
+        picture = pixels(tmp_path / f"{name}.png")
+        for colour in ((255, 140, 0), (0, 0, 128)):
+            assert (picture == colour).all(-1).sum() > 100

@@ -53,6 +53,11 @@ CONVOLUTIONS: dict[str, tuple[Callable[..., Any], tuple[torch.Tensor, ...]]] = {
     "transposed groups": (
         partial(F.conv_transpose2d, groups=2), (leaf(2, 4, 5, 6), leaf(4, 3, 3, 3), leaf(6)),
     ),
+    "small planes": (partial(F.conv2d, padding=1), (leaf(20, 3, 4, 4), leaf(5, 3, 3, 3), leaf(5))),
+    "small planes, transposed": (
+        partial(F.conv_transpose2d, stride=(2, 1), groups=2),
+        (leaf(20, 4, 2, 3), leaf(4, 3, 3, 2), leaf(6)),
+    ),
     "1d": (partial(F.conv1d, padding=1), (leaf(2, 3, 8), leaf(4, 3, 3))),
     "3d": (partial(F.conv3d, stride=2), (leaf(2, 3, 5, 5, 5), leaf(4, 3, 3, 3, 3), leaf(4))),
 }  # fmt: skip
@@ -66,6 +71,7 @@ def test_convolutions(name: str) -> None:
 
 POOLS: dict[str, Callable[..., Any]] = {
     "max": lambda x: F.max_pool2d(x, 2),
+    "max of columns": lambda x: F.max_pool2d(x, (2, 1), dilation=2),
     "max of windows that overlap": lambda x: F.max_pool2d(x, 3, 2, 1),
     "adaptive max": lambda x: F.adaptive_max_pool2d(x, (3, 4)),
     "mean": lambda x: F.avg_pool2d(x, 2),

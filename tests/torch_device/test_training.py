@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 from pathlib import Path
+from typing import Any
 
 import torch
 import torch.nn.functional as F
@@ -152,6 +153,40 @@ def test_optimizers_and_scaling() -> None:
     scaler.step(optimizer)
     scaler.update()
     assert p.detach().cpu().tolist() == [0.5, 0.5, 0.5]
+
+
+def test_fused_optimizers() -> None:
+    kinds: list[tuple[type[torch.optim.Optimizer], dict[str, Any]]] = [
+        (torch.optim.Adam, {"weight_decay": 0.1, "maximize": True}),
+        (torch.optim.AdamW, {"amsgrad": True, "lr": torch.tensor(0.1)}),
+        (torch.optim.AdamW, {"betas": (0.0, 0.9)}),
+        (torch.optim.SGD, {}),
+        (torch.optim.SGD, {"momentum": 0.9, "dampening": 0.1, "weight_decay": 0.1}),
+        (torch.optim.SGD, {"momentum": 0.9, "nesterov": True}),
+    ]
+
+    def program(w: torch.Tensor) -> list[torch.Tensor]:
+        found = []
+        for make, options in kinds:
+            p, q = nn.Parameter(w.clone()), nn.Parameter(w[0].clone())
+            optimizer = make([p, q], **{"lr": 0.1, "fused": True, **options})
+            for _ in range(3):
+                optimizer.zero_grad()
+                (p.square().sum() + q.cos().sum()).backward()
+                optimizer.step()
+            found += [p.detach(), q.detach()]
+        return found
+
+    agree(program, torch.randn(3, 4), fallback=False, atol=1e-5, rtol=1e-5)
+    p = nn.Parameter(torch.ones(3, device="fpga"))
+    optimizer = torch.optim.Adam([p], lr=0.5, fused=True)
+    scaler = torch.amp.GradScaler("fpga", init_scale=8.0)
+    for factor in (1.0, float("inf")):  # the second step is left out
+        optimizer.zero_grad()
+        scaler.scale((p * factor).sum()).backward()
+        scaler.step(optimizer)
+        scaler.update()
+    torch.testing.assert_close(p.detach().cpu(), torch.full((3,), 0.5))
 
 
 def test_a_transformer_layer() -> None:

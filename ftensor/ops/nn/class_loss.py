@@ -8,10 +8,29 @@ from typing import Any
 from ..._tensor import Tensor
 from ...dtypes import int64, uint8
 from ...errors import nn as errors_nn
-from ...rows.catalogue import op
+from ...rows.catalogue import enter, op
+from ...rows.op import Op
 from ..compose import f
 from .activation import SPACE
 from .loss import reduced, tensors, word_of
+
+# What torch's own nll_loss asks for. Classes are numbers of single precision there, which counts
+# them all up to 2**24.
+KNOWN_CLASS = Op(
+    "known_class", "known_class(target, ignored, *, out=None) -> Tensor",
+    "a == ignored ? K(0) : a", params=("ignored",), only=("int64",),
+)  # fmt: skip
+NLL_LOSS = Op(
+    "nll_of_class", "nll_of_class(input, target, ignored, *, out=None) -> Tensor",
+    "b == ignored ? K(0) : -a", params=("ignored",), float_only=True, round_numbers=False,
+)  # fmt: skip
+NLL_INPUT = Op(
+    "nll_of_class_backward",
+    "nll_of_class_backward(grad, classes, target, weight, ignored, *, out=None) -> Tensor",
+    "b == c && c != ignored ? -a * d : K(0)", params=("ignored",), float_only=True,
+    round_numbers=False,
+)  # fmt: skip
+enter(__name__, KNOWN_CLASS, NLL_LOSS, NLL_INPUT)
 
 
 @op(namespace=SPACE)

@@ -10,11 +10,14 @@ import numpy as np
 
 from ..._tensor import Tensor
 from ...dtypes import float32, int64
+from ...execute.memory import new
+from ...execute.pointwise import pointwise
 from ...iterator.shape import Ints, numel
 from ..compose import f
+from .class_loss import KNOWN_CLASS, NLL_INPUT, NLL_LOSS
 from .gradients import NORMALIZED, run
 from .norm import CENTERED
-from .windows import each
+from .windows import each, many_kernels
 
 
 def _conv(n: int, *args: Any) -> Tensor:
@@ -62,6 +65,8 @@ def convolution_weight(
     """
     n = grad.ndim - 2
     batch, channels = input._shape[:2]
+    if groups == 1 and channels > 1 and dilation[-1] == 1 and many_kernels(input):
+        return _weight_by_channels(grad, input, weight_shape, stride, padding, dilation)
     here = channels // groups
     spatial = input._shape[2:]
     order = tuple(range(3, n + 3))
@@ -71,6 +76,26 @@ def convolution_weight(
     for dim, size in enumerate(weight_shape[2:], 2):
         made = made.narrow(dim, 0, size)  # where the stride left some of the input out
     return made.transpose(0, 1).contiguous()
+
+
+def _weight_by_channels(
+    grad: Tensor, input: Tensor, weight_shape: Ints, stride: Ints, padding: Ints, dilation: Ints
+) -> Tensor:
+    """The same, with the channels side by side in the last dim, as a kernel's few columns would
+    leave most of a vector empty: to the right of an element by one is that by as many numbers as
+    there are channels.
+    """
+    n = grad.ndim - 2
+    batch, channels, *spatial = input._shape
+    inner = input.permute(0, *range(2, n + 2), 1).contiguous()
+    seen = inner.reshape(1, batch, *spatial[:-1], spatial[-1] * channels)
+    apart, around = (*stride[:-1], stride[-1] * channels), (*padding[:-1], padding[-1] * channels)
+    made = _conv(n, seen, grad.transpose(0, 1), None, dilation, around, apart, 1)
+    rows, width = weight_shape[2:-1], weight_shape[-1]
+    for dim, size in enumerate((*rows, width * channels), 2):
+        made = made.narrow(dim, 0, size)  # where the stride left some of the input out
+    made = made.reshape(weight_shape[0], *rows, width, channels)
+    return made.permute(0, n + 1, *range(1, n + 1)).contiguous()
 
 
 # Means and sums over windows are products with a matrix for each dim, and so are their derivatives.
@@ -196,6 +221,8 @@ def nll_loss(
 ) -> tuple[Tensor, Tensor]:
     """nll_loss, and the sum of the weights, which its derivative needs."""
     dim = 0 if input.ndim == 1 else 1
+    if weight is None and many_kernels(input):
+        return _unweighted(input, target.to(int64), reduction, ignore_index, dim)
     index, weights = _weights(target, weight, ignore_index, input)
     found = -input.gather(dim, index.unsqueeze(dim)).squeeze(dim)
     loss = (found * weights).where(weights != 0, 0)  # what is ignored may be infinite
@@ -205,12 +232,35 @@ def nll_loss(
     return (loss.sum() / total if reduction == "mean" else loss.sum()), total
 
 
+def _unweighted(
+    input: Tensor, target: Tensor, reduction: str, ignore_index: int, dim: int
+) -> tuple[Tensor, Tensor]:
+    """nll_loss without weights, in few launches."""
+    of = input._dtype
+    index = pointwise(KNOWN_CLASS, (target,), (ignore_index,))
+    found = input.gather(dim, index.unsqueeze(dim)).squeeze(dim)
+    loss = pointwise(NLL_LOSS, (found, target), (float(ignore_index),))
+    if reduction == "none":
+        return loss, f.zeros((), dtype=of, device=input.device)
+    total = (target != ignore_index).sum(dtype=of)
+    return (loss.sum() / total if reduction == "mean" else loss.sum()), total
+
+
 def nll_loss_input(
     grad: Tensor, input: Tensor, target: Tensor, weight: Tensor | None, reduction: str,
     ignore_index: int, total: Tensor,
 ) -> Tensor:  # fmt: skip
     """The gradient of nll_loss's input."""
     dim = 0 if input.ndim == 1 else 1
+    if many_kernels(input):
+        share = grad / total if reduction == "mean" else grad
+        across = (-1, *[1] * (input.ndim - dim - 1))
+        classes = f.arange(input._shape[dim], device=input.device).reshape(across)
+        factor: Any = 1.0 if weight is None else weight.reshape(across)
+        share = share.unsqueeze(dim) if share.ndim else share
+        inputs = share, classes, target.to(int64).unsqueeze(dim), factor
+        made = new(input._shape, input._dtype, input._storage.device)
+        return pointwise(NLL_INPUT, inputs, (float(ignore_index),), made)
     index, weights = _weights(target, weight, ignore_index, input)
     share = -weights * (grad / total if reduction == "mean" else grad)
     if reduction == "mean":  # where all are ignored, a share is 0 / 0

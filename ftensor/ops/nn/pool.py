@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable
 from typing import Any
 
@@ -10,15 +11,54 @@ from ..._tensor import Tensor
 from ...dtypes import dtype, int64
 from ...errors import spatial as errors_spatial
 from ...execute.memory import new
+from ...execute.pointwise import pointwise
 from ...execute.reduce import fold
 from ...iterator.shape import Ints, numel
 from ...limits import iinfo
-from ...rows.catalogue import Entry, op, register
+from ...rows.catalogue import Entry, enter, op, register
+from ...rows.op import Op
 from ..compose import composed, f
 from ..reduce.arg import MAX
 from ..reduce.fold import AMAX, SUM
 from .activation import SPACE
-from .windows import covered, each, laid_out, padded, windows
+from .windows import covered, each, laid_out, many_kernels, padded, windows
+
+# Small windows are one launch: an operand is an element of all windows. Places are worked out in
+# single precision, so that planes have fewer elements than it counts.
+SMALL = (2, 3, 4)
+MOST_PLACES = 1 << 24
+
+
+def _largest(size: int) -> Op:
+    """The largest of so many inputs."""
+    names = "abcd"[:size]
+    body = names[0]
+    for name in names[1:]:
+        body = f"ft_max({body}, {name})"
+    inputs = ", ".join(f"x{k}" for k in range(size))
+    return Op(f"max_of_{size}", f"max_of_{size}({inputs}, *, out=None) -> Tensor", body,
+              float_only=True, bool_="")  # fmt: skip
+
+
+def _place(size: int) -> Op:
+    """Where the largest of so many inputs lies: the place of the first one, and what the number of
+    the chosen one says; the last of several NaNs, as in torch."""
+    names = "abcde"[: size + 1]
+    lets, best, at = [], "a", "K(0)"
+    for k, name in enumerate(names[1:-1], 1):
+        wins = f"{name} > {best} || {name} != {name}"
+        lets += [(f"at{k}", f"{wins} ? to{k} : {at}"), (f"best{k}", f"{wins} ? {name} : {best}")]
+        best, at = f"best{k}", f"at{k}"
+    numbers = tuple(f"to{k}" for k in range(1, size))
+    inputs = ", ".join((*(f"x{k}" for k in range(size)), "first", *numbers))
+    return Op(f"place_of_{size}", f"place_of_{size}({inputs}, *, out=None) -> Tensor",
+              f"{names[-1]} + {at}", params=numbers, lets=tuple(lets[:-1]), float_only=True,
+              bool_="", any_out=True, round_numbers=False)  # fmt: skip
+
+
+LARGEST = {size: _largest(size) for size in SMALL}
+PLACE = {size: _place(size) for size in SMALL}
+enter(__name__, *LARGEST.values(), *PLACE.values())
 
 
 class Pool:
@@ -71,6 +111,43 @@ class Pool:
         x = padded(input, self.padding, self.after, value)
         return windows(x, self.counts, self.kernel, self.stride, self.dilation)
 
+    def small(self, input: Tensor) -> bool:
+        """Whether a launch may see all windows at once: a few elements of floating point each, none
+        of them padding, on a device of many kernels."""
+        return (
+            input._dtype.kind == "f"
+            and numel(self.kernel) in SMALL
+            and not any(self.padding)
+            and not any(self.after)
+            and numel(input._shape) > 0
+            and numel(self.sizes) < MOST_PLACES
+            and many_kernels(input)
+        )
+
+    def elements(self, input: Tensor) -> tuple[tuple[Tensor, ...], tuple[int, ...]]:
+        """Views (*lead, *counts) of the input, one for each element of a window, and how far from
+        the first one they lie in the spatial dims, flattened."""
+        lead = input.ndim - self.n
+        steps = input._strides[lead:]
+        shape = (*input._shape[:lead], *self.counts)
+        strides = (*input._strides[:lead], *(a * s for a, s in zip(steps, self.stride)))
+        rows = [numel(self.sizes[d + 1 :]) for d in range(self.n)]
+        views, places = [], []
+        for at in itertools.product(*[range(k) for k in self.kernel]):
+            moved = [k * d for k, d in zip(at, self.dilation)]
+            beside = sum(m * a for m, a in zip(moved, steps))
+            views.append(input._view(shape, strides, input._offset + beside))
+            places.append(sum(m * r for m, r in zip(moved, rows)))
+        return tuple(views), tuple(places)
+
+    def firsts(self, device: Any) -> Tensor:
+        """Where each window begins in the spatial dims, flattened: (*counts)."""
+        whole = f.arange(numel(self.sizes), device=device)
+        rows = [numel(self.sizes[d + 1 :]) for d in range(self.n)]
+        strides = tuple([r * s for r, s in zip(rows, self.stride)])
+        made: Tensor = whole._view(self.counts, strides, whole._offset)
+        return made
+
 
 def lowest(of: dtype) -> float | int:
     """What no maximum takes from a window that has elements."""
@@ -119,11 +196,21 @@ def _max_pool(
     pool = Pool(name, n, input, kernel_size, stride, padding, dilation, ceil_mode)
     if input._dtype.kind in "bc" or (n == 1 and input._dtype.kind != "f"):
         raise errors.not_implemented_for(name, input._dtype)
+    if pool.small(input):
+        views, places = pool.elements(input)
+        shape, size, device = views[0]._shape, len(views), input._storage.device
+        values = pointwise(LARGEST[size], views, (), new(shape, input._dtype, device))
+        if not return_indices:
+            return laid_out(values, input)
+        found = new(shape, int64, device)
+        beside = tuple([float(p) for p in places[1:]])
+        pointwise(PLACE[size], (*views, pool.firsts(device)), beside, found)
+        return laid_out(values, input), laid_out(found, input)
     seen = pool.windows(input, lowest(input._dtype))
     if not return_indices:
         return laid_out(maxima(seen, n), input)
-    values, places = located(seen, n)
-    return laid_out(values, input), laid_out(_places(pool, places), input)
+    values, found = located(seen, n)
+    return laid_out(values, input), laid_out(_places(pool, found), input)
 
 
 def _counted(pool: Pool, padded_too: bool, device: Any, of: dtype) -> Any:

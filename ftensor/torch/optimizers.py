@@ -1,0 +1,69 @@
+"""Optimizers' steps for all parameters in one call: `fused=True` of Adam, AdamW and SGD.
+
+A few launches for each parameter, without torch's dispatcher between; the formulas are in
+`ops/nn/updates.py`.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..ops.nn.updates import Adam, adam, descend
+from .memory import lift, unwrap
+from .registration import impl
+
+
+def _skipped(grads: Any, grad_scale: Any, found_inf: Any) -> bool:
+    """Whether a step is left out, as a gradient is no number; else gradients lose their scale."""
+    if found_inf is not None and found_inf.item():
+        return True
+    if grad_scale is not None:
+        for grad in grads:
+            grad.div_(grad_scale)
+    return False
+
+
+def _adam(decoupled: bool) -> Any:
+    def step(
+        self: Any, grads: Any, exp_avgs: Any, exp_avg_sqs: Any, max_exp_avg_sqs: Any,
+        state_steps: Any, *, lr: Any, beta1: float, beta2: float, weight_decay: float, eps: float,
+        amsgrad: bool, maximize: bool, grad_scale: Any = None, found_inf: Any = None,
+    ) -> None:  # fmt: skip
+        if _skipped(grads, grad_scale, found_inf):
+            return
+        of = Adam(float(lr), beta1, beta2, weight_decay, eps, maximize, decoupled)
+        largest = map(unwrap, max_exp_avg_sqs) if amsgrad else [None] * len(self)
+        for p, g, mean, square, most, steps in zip(
+            self, grads, exp_avgs, exp_avg_sqs, largest, state_steps
+        ):
+            adam(unwrap(p), lift(g), unwrap(mean), unwrap(square), most, lift(steps), of)
+
+    return step
+
+
+impl("_fused_adam_", "_fused_adam_.tensor_lr")(_adam(False))
+impl("_fused_adamw_", "_fused_adamw_.tensor_lr")(_adam(True))
+
+
+@impl("_fused_sgd_", "_fused_sgd_.tensor_lr")
+def sgd(
+    self: Any, grads: Any, momentum_buffer_list: Any, *, weight_decay: float, momentum: float,
+    lr: Any, dampening: float, nesterov: bool, maximize: bool, is_first_step: bool,
+    grad_scale: Any = None, found_inf: Any = None,
+) -> None:  # fmt: skip
+    """Gradient descent, with momentum where there are buffers."""
+    if _skipped(grads, grad_scale, found_inf):
+        return
+    rate, kept = float(lr), momentum_buffer_list or [None] * len(self)
+    for p, g, buffer in zip(self, grads, kept):
+        descend(
+            unwrap(p), lift(g), None if buffer is None else unwrap(buffer), rate, weight_decay,
+            momentum, dampening, nesterov, maximize, is_first_step,
+        )  # fmt: skip
+
+
+@impl("_foreach_add_.Scalar")
+def add(self: Any, scalar: Any) -> None:
+    """The same number added to all: how steps are counted."""
+    for t in self:
+        unwrap(t).add_(scalar)
