@@ -88,4 +88,5 @@ def install() -> None:
         if hasattr(torch.accelerator.memory, name):
             setattr(torch.accelerator.memory, name, function)
     torch.Generator = Generator
+    _recorded.__module__ = "torch"  # a function of torch's, to whoever lists them
     torch.Tensor.record_stream = _recorded

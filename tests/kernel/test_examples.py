@@ -11,6 +11,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from tests.targets import TARGET
+
 Image = pytest.importorskip("PIL.Image")
 pytest.importorskip("sklearn")
 
@@ -92,6 +94,10 @@ def test_a_network_trained_by_torch(tmp_path: Path) -> None:
     assert float(found[1]) > 0.7 and float(found[2]) < 1e-5
 
 
+@pytest.mark.skipif(
+    TARGET not in ("intel-cpu", "pocl"),
+    reason="two epochs' kernels take minutes there; tests/flow/test_lenet.py trains on them",
+)
 def test_training_by_torch(tmp_path: Path) -> None:
     """The losses on the device are those on the CPU, nothing runs on the host, curves are drawn."""
     pytest.importorskip("torch", reason="torch trains the networks")
