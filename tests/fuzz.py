@@ -19,8 +19,9 @@ Left out, or not counted (`left_out`):
   bits, which torch's last elements round before the sum and its vectors don't; 16 bits with
   a wider or other floating point number without dims, which torch rounds to these 16 bits first, or
   with a wider `out=` (docs/differences.md);
-- a write into an expanded tensor, and a value that shares memory with its place without being the
-  same view: torch refuses some, and for the rest an order of the writes is not said;
+- a write into an expanded tensor, or one that overlaps itself, and a value or an operand that
+  shares memory with the place without being the same view: torch refuses some, and for the rest an
+  order of the writes is not said;
 - complex64 with float16 gives complex32, which has few ops;
 - logarithms and arc tangents at a complex number's zeros: on which side of the cut -0 lies is C's
   rule here, and not torch's in vectors;
@@ -90,6 +91,8 @@ def state(lib: Any, lines: list[str], each: bool = True) -> list[Any]:
 
 def in_no_order(line: str, space: dict[str, Any]) -> bool:
     """Whether a line writes an element more than once, or from where it writes."""
+    if unchecked(line, space):
+        return True
     found = re.match(r"(t\d+)(?:\.triu_|.*copy_\(|\[.*\] = |\.index_copy_.*, )(t\d+)?", line)
     place = space.get(found[1]) if found else None
     if found is None or not hasattr(place, "stride"):
@@ -99,6 +102,31 @@ def in_no_order(line: str, space: dict[str, Any]) -> bool:
         hasattr(value, "stride") and value is not place
         and value.untyped_storage().data_ptr() == place.untyped_storage().data_ptr()
     )  # fmt: skip
+
+
+def unchecked(line: str, space: dict[str, Any]) -> bool:
+    """Whether a place in place or of `out=` overlaps itself, or an operand that is another view, in
+    a way that torch does not look for: it compares memory without gaps alone."""
+    found = re.search(r"out=(t\d+)|^(t\d+)\.\w+_\(", line)
+    place = space.get(found[1] or found[2]) if found else None
+    if not hasattr(place, "stride"):
+        return False
+    memory = place.untyped_storage().data_ptr()
+    named = [space.get(name) for name in re.findall(r"t\d+", line)]
+    tensors = [t for t in named if hasattr(t, "stride")]
+    shared = [t for t in tensors if t.untyped_storage().data_ptr() == memory]
+    views = {(t.storage_offset(), t.shape, t.stride()) for t in shared}
+    gaps = any(t.numel() and extent(t) != (t.numel(), t.numel()) for t in shared)
+    itself = 0 not in place.stride() and extent(place)[0] < place.numel()
+    return gaps and (len(views) > 1 or itself)
+
+
+def extent(t: torch.Tensor) -> tuple[int, int]:
+    """How many elements of memory a tensor has, and how many lie between its first and its last."""
+    places = np.zeros((), np.int64)
+    for size, stride in zip(t.shape, t.stride()):
+        places = places[..., None] + np.arange(size) * stride
+    return len(np.unique(places)), int(np.ptp(places)) + 1 if places.size else 0
 
 
 def disagreement(lines: list[str], each: bool = True, counted: bool = True) -> str:

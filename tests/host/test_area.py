@@ -96,7 +96,7 @@ def test_a_kernel_is_its_lanes_ports_and_buffers() -> None:
 
 def test_an_op_stands_once_whatever_its_operands_come_as() -> None:
     """A sum of tensors, of a tensor and a number, and the reverse: one adder in each lane."""
-    found = kernels("nn")["nn_wide_4_4x4x4"]
+    found = kernels("nn")["nn_wide_4_4x4"]
     members = tuple(key for key in found.keys if key.name == "add")
     assert len(members) == 3
     assert dict(area(Group("some", members)).ops)["add"].dsp == 16 * 2
