@@ -32,7 +32,8 @@ Left out, or not counted (`left_out`):
 - what a refused call leaves of its `out=`, which torch may have resized: a program ends behind it;
 - what one side alone refuses of no elements: dtypes in torch's kernels, indices where none is read;
 - a reduction's `out=` that overlaps its input, which torch does not look for: not asked for;
-- NaN's sign; and the order of sums, so that their elements are small, or not finite.
+- NaN's sign; a zero's behind `maximum` and its kin, of 0 and -0 (docs/differences.md); and the order
+  of sums, so that their elements are small, or not finite.
 Results of ops that round are compared but not used further: what is near would not stay so.
 """
 
@@ -107,7 +108,7 @@ def in_no_order(line: str, space: dict[str, Any]) -> bool:
 def unchecked(line: str, space: dict[str, Any]) -> bool:
     """Whether a place in place or of `out=` overlaps itself, or an operand that is another view, in
     a way that torch does not look for: it compares memory without gaps alone."""
-    found = re.search(r"out=(t\d+)|^(t\d+)\.\w+_\(", line)
+    found = re.search(r"out=(t\d+)|^(t\d+)(?:\.\w+_\(| \S+= )", line)
     place = space.get(found[1] or found[2]) if found else None
     if not hasattr(place, "stride"):
         return False
@@ -135,11 +136,12 @@ def disagreement(lines: list[str], each: bool = True, counted: bool = True) -> s
     theirs = state(torch, lines, each)
     mine = state(ft, lines[: len(theirs)], each)
     before: dict[str, Any] = {}
-    for line, a, b in zip(lines, mine, theirs, strict=False):
+    for number, (line, a, b) in enumerate(zip(lines, mine, theirs, strict=False)):
         found = different(line, a, b)
         if found:
-            leaves = counted and each and left_out(line, before, type in (type(a), type(b)))
-            return "" if leaves else found
+            refused = type in (type(a), type(b))
+            leaves = left_out(line, before, refused) or signs(line, lines[:number])
+            return "" if counted and each and leaves else found
         before = b if isinstance(b, dict) else before
     ft.synchronize()
     return GUARDS.broken()
@@ -179,6 +181,12 @@ def left_out(line: str, before: dict[str, Any], refused: bool) -> bool:
     if ("alpha=" in line and (huge or short)) or halves or zero_log or wider_out:
         return True
     return nothing or (short and (whole or complexes)) or (complexes and not finite)
+
+
+def signs(line: str, earlier: list[str]) -> bool:
+    """Whether a line reads signs, of zeros too, behind one that takes the larger or the smaller."""
+    chosen = re.compile("maximum|minimum|fmin|fmax|amin|amax|clamp")
+    return bool(re.search("signbit|copysign", line)) and any(map(chosen.search, earlier))
 
 
 class Guards:
