@@ -32,8 +32,8 @@ Left out, or not counted (`left_out`):
 - what a refused call leaves of its `out=`, which torch may have resized: a program ends behind it;
 - what one side alone refuses of no elements: dtypes in torch's kernels, indices where none is read;
 - a reduction's `out=` that overlaps its input, which torch does not look for: not asked for;
-- NaN's sign; a zero's behind `maximum` and its kin, of 0 and -0 (docs/differences.md); and the order
-  of sums, so that their elements are small, or not finite.
+- NaN's sign; a zero's behind `maximum` and its kin, of 0 and -0 (docs/differences.md); and the
+  order of sums, so that their elements are small, or not finite.
 Results of ops that round are compared but not used further: what is near would not stay so.
 """
 
