@@ -131,4 +131,6 @@ FT_FN_ONCE FT_V ftr_count_binomial(FT_V count, FT_V probability, FT_VEC(long) po
     const FT_V rare = many ? more : few, found = mostly ? whole - rare : rare;
     return count != count ? count : (probability != probability ? probability : found);
 }
+#undef FTR_COUNT_WORDS
+#undef FTR_COUNT_DRAWS
 #endif
