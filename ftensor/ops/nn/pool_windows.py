@@ -1,0 +1,105 @@
+"""Where the windows of a pooling call lie: sizes, checked, and views of the windows' elements."""
+
+from __future__ import annotations
+
+import itertools
+from typing import Any
+
+from ..._tensor import Tensor
+from ...errors import spatial as errors_spatial
+from ...iterator.shape import Ints, numel
+from ..compose import f
+from .windows import covered, each, many_kernels, padded, windows
+
+# Small windows are one launch: an operand is an element of all windows. Places are worked out in
+# single precision, so that planes have fewer elements than it counts.
+SMALL = (2, 3, 4)
+MOST_PLACES = 1 << 24
+
+
+class Pool:
+    """The windows of a call: sizes of each dim, checked, and how many windows there are."""
+
+    def __init__(
+        self, name: str, n: int, input: Tensor, kernel_size: Any, stride: Any, padding: Any,
+        dilation: Any, ceil_mode: bool,
+    ) -> None:  # fmt: skip
+        """RuntimeError for sizes that make no windows, or windows of padding alone."""
+        self.n = n
+        self.kernel = each(name, "kernel_size", kernel_size, n)
+        given = self.kernel if stride is None or stride in ((), []) else stride
+        self.stride = each(name, "stride", given, n)
+        self.padding = each(name, "padding", padding, n)
+        self.dilation = each(name, "dilation", dilation, n)
+        for word in ("kernel", "stride", "dilation"):
+            if min(getattr(self, word)) < 1:
+                raise errors_spatial.not_positive(name, word, getattr(self, word))
+        if min(self.padding) < 0:
+            raise errors_spatial.negative(name, "padding", self.padding)
+        cover = covered(self.kernel, self.dilation)
+        if any(2 * p > k for p, k in zip(self.padding, self.kernel)):
+            raise errors_spatial.pool_padding(name, self.padding, self.kernel)
+        if input.ndim not in (n + 1, n + 2) or 0 in input._shape[input.ndim - n - 1 :]:
+            raise errors_spatial.input_dims(name, n, input._shape)
+        self.sizes = input._shape[-n:]
+        counts = []
+        for m, c, s, p in zip(self.sizes, cover, self.stride, self.padding):
+            count = (m + 2 * p - c + (s - 1 if ceil_mode else 0)) // s + 1
+            # No window begins in the padding at the end.
+            counts.append(count - 1 if ceil_mode and (count - 1) * s >= m + p else count)
+        self.counts: Ints = tuple(counts)
+        if min(counts) < 1:
+            raise errors_spatial.empty_result(name, counts)
+        self.after = tuple(
+            [
+                max(0, (k - 1) * s + c - m - p)
+                for k, s, c, m, p in zip(counts, self.stride, cover, self.sizes, self.padding)
+            ]
+        )
+
+    @property
+    def dims(self) -> Ints:
+        """The dims of the elements of a window."""
+        return tuple(range(-self.n, 0))
+
+    def windows(self, input: Tensor, value: Any) -> Tensor:
+        """(*lead, *counts, *kernel), `value` where there is padding."""
+        x = padded(input, self.padding, self.after, value)
+        return windows(x, self.counts, self.kernel, self.stride, self.dilation)
+
+    def small(self, input: Tensor) -> bool:
+        """Whether a launch may see all windows at once: a few elements of floating point each, none
+        of them padding, on a device of many kernels."""
+        return (
+            input._dtype.kind == "f"
+            and numel(self.kernel) in SMALL
+            and not any(self.padding)
+            and not any(self.after)
+            and numel(input._shape) > 0
+            and numel(self.sizes) < MOST_PLACES
+            and many_kernels(input)
+        )
+
+    def elements(self, input: Tensor) -> tuple[tuple[Tensor, ...], tuple[int, ...]]:
+        """Views (*lead, *counts) of the input, one for each element of a window, and how far from
+        the first one they lie in the spatial dims, flattened."""
+        lead = input.ndim - self.n
+        steps = input._strides[lead:]
+        shape = (*input._shape[:lead], *self.counts)
+        strides = (*input._strides[:lead], *(a * s for a, s in zip(steps, self.stride)))
+        rows = [numel(self.sizes[d + 1 :]) for d in range(self.n)]
+        views, places = [], []
+        for at in itertools.product(*[range(k) for k in self.kernel]):
+            moved = [k * d for k, d in zip(at, self.dilation)]
+            beside = sum(m * a for m, a in zip(moved, steps))
+            views.append(input._view(shape, strides, input._offset + beside))
+            places.append(sum(m * r for m, r in zip(moved, rows)))
+        return tuple(views), tuple(places)
+
+    def firsts(self, device: Any) -> Tensor:
+        """Where each window begins in the spatial dims, flattened: (*counts)."""
+        whole = f.arange(numel(self.sizes), device=device)
+        rows = [numel(self.sizes[d + 1 :]) for d in range(self.n)]
+        strides = tuple([r * s for r, s in zip(rows, self.stride)])
+        made: Tensor = whole._view(self.counts, strides, whole._offset)
+        return made
