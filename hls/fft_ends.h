@@ -4,34 +4,20 @@
 // neighbouring places, which are turned.
 #if FT_LANES > 1
 typedef FT_VEC(FT_T) ft_fft_vec;
-FT_FN_ONCE ft_fft_vec ft_fft_low(ft_fft_vec x, ft_fft_vec y)
-{
-    ft_fft_vec z;
-    z.even = x.lo;
-    z.odd = y.lo;
-    return z;
-}
-FT_FN_ONCE ft_fft_vec ft_fft_high(ft_fft_vec x, ft_fft_vec y)
-{
-    ft_fft_vec z;
-    z.even = x.hi;
-    z.odd = y.hi;
-    return z;
-}
-FT_FN_ONCE ft_fft_vec ft_fft_evens(ft_fft_vec x, ft_fft_vec y)
-{
-    ft_fft_vec z;
-    z.lo = x.even;
-    z.hi = y.even;
-    return z;
-}
-FT_FN_ONCE ft_fft_vec ft_fft_odds(ft_fft_vec x, ft_fft_vec y)
-{
-    ft_fft_vec z;
-    z.lo = x.odd;
-    z.hi = y.odd;
-    return z;
-}
+// Half of x and half of y in one vector: which half of each, and where they go.
+#define FT_FFT_HALVES(name, of, to_x, to_y) \
+    FT_FN_ONCE ft_fft_vec name(ft_fft_vec x, ft_fft_vec y) \
+    { \
+        ft_fft_vec z; \
+        z.to_x = x.of; \
+        z.to_y = y.of; \
+        return z; \
+    }
+FT_FFT_HALVES(ft_fft_low, lo, even, odd)
+FT_FFT_HALVES(ft_fft_high, hi, even, odd)
+FT_FFT_HALVES(ft_fft_evens, even, lo, hi)
+FT_FFT_HALVES(ft_fft_odds, odd, lo, hi)
+#undef FT_FFT_HALVES
 // Rows become columns: in as many steps as FT_LANES is a power of two, lines in the two halves are interleaved.
 FT_FN_ONCE void ft_fft_turn(ft_fft_vec *x)
 {

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from ftensor.dtypes import complex64, float32, int32
+from ftensor.dtypes import complex64, dtype, float32, int32
+from ftensor.kernels.skeleton import skeleton_of
+from ftensor.kernels.skeletons.dense import DenseKey
 from ftensor.toolchain.area.count import Counting, takes
 from ftensor.toolchain.area.helpers import helpers
 from ftensor.toolchain.area.kernel import area, blocks
@@ -106,6 +108,26 @@ def test_every_kernel_of_every_inventory_but_full_can_be_counted() -> None:
     for name in ("minimal", "steps", "nn", "dsp"):
         for group in expand(read(name)):
             assert area(group).unit.lut > 1000, group.name
+
+
+@pytest.mark.parametrize(
+    "kind, of, found",
+    [  # a reflection: a sum of products along a column, one product, a multiple taken off
+        ("reflect", float32, {("mul", "float"): 3, ("add", "float"): 4}),
+        ("reflect", complex64, {("mul", "float"): 12, ("add", "float"): 14}),
+        ("cholesky", float32, {("mul", "float"): 1, ("add", "float"): 1, ("div", "float"): 1,
+                               ("compare", "float"): 1, ("sqrt", "float"): 1}),
+        ("order", int32, {("compare", "int32"): 2}),
+    ],
+)  # fmt: skip
+def test_kernels_of_factors_are_their_functions_of_elements(
+    kind: str, of: dtype, found: dict[tuple[str, str], int]
+) -> None:
+    key = DenseKey(f"dense_{kind}", of)
+    assert skeleton_of(key).operators(key) == found
+    assert area(Group("factors", (key,))).skeleton.lut > 0
+    wide = DenseKey(f"dense_{kind}", of, 4)
+    assert skeleton_of(wide).operators(wide) == {word: 4 * n for word, n in found.items()}
 
 
 def test_functions_are_found_in_a_text() -> None:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -10,7 +11,7 @@ from ...dtypes import dtype
 from .. import ctype
 from ..key import lanes_for
 from ..skeleton import Parameter, Skeleton, register
-from ..words import Asked, Record, Target, table_lines
+from ..words import Asked, Target, table_lines
 from ..work import Access, Launch, Loop
 
 
@@ -36,11 +37,26 @@ def dense_key(kind: str, of: dtype, target: Target, unaligned: bool) -> DenseKey
 
 class Words(NamedTuple):
     """A kernel's parameters: operands (an "=" before those that are only read, an ":int" or ":long"
-    behind those that are no matrices) and numbers (a "+" before long ones)."""
+    behind those that are no matrices) and numbers (a "+" before long ones). `elements`: the
+    functions of elements (ELEMENTS) that stand in its text; `reals`: operators of real numbers."""
 
     title: str
     operands: str
     numbers: str
+    elements: Mapping[str, int] = {}
+    reals: Mapping[str, int] = {}
+
+
+# What functions of dense.h are made of: for real numbers, for complex ones.
+ELEMENTS: Mapping[str, tuple[Mapping[str, int], Mapping[str, int]]] = {
+    "plus": ({"add": 1}, {"add": 2}),
+    "times": ({"mul": 1}, {"mul": 4, "add": 2}),
+    # Smith's method, both sides of its choice.
+    "over": ({"div": 1}, {"div": 6, "mul": 6, "add": 6, "compare": 1}),
+    "size": ({"sign": 1}, {"sign": 2, "add": 1}),
+    "part": ({"div": 1}, {"div": 2}),  # by a real number
+    "square": ({"mul": 1, "add": 1}, {"mul": 2, "add": 2}),  # added to a sum
+}
 
 
 class Dense(Skeleton[DenseKey]):
@@ -72,11 +88,6 @@ class Dense(Skeleton[DenseKey]):
         if key.dtype.kind == "i":
             return []
         return ["math.h", *(["complex.h"] if key.dtype.is_complex else []), "dense.h"]
-
-    def record(self, key: DenseKey) -> Record:
-        """Which of the kernels, and its dtype."""
-        of = key.dtype.name
-        return Record(self.name, (of,), (of,), "", of)
 
     def keys(self, asked: Asked) -> Iterator[DenseKey]:
         """One for each dtype."""
@@ -110,19 +121,36 @@ class Dense(Skeleton[DenseKey]):
             Access("b", True, total * size, total, 0, items * size),
         ]
 
+    def operators(self, key: DenseKey) -> Mapping[tuple[str, str], int]:
+        """Each of the text's, in every lane."""
+        kind = "int32" if key.dtype.kind == "i" else ctype.scalar(key.dtype)
+        found = Counter({(word, kind): n for word, n in self.words.reals.items()})
+        for name, times in self.words.elements.items():
+            for word, n in ELEMENTS[name][key.dtype.is_complex].items():
+                found[word, kind] += times * n
+        return {operator: n * key.lanes for operator, n in found.items()}
+
 
 LAYOUT = "items m n lead +step"
+# A column less a multiple of another; the sum of two columns' products; a column's reflection.
+LESS = DOT = Counter(times=1, plus=1)
+REFLECT = LESS + DOT + Counter(times=1, plus=2)
 for kind, words in {
-    "lu": Words("linalg.lu_factor", "a pivots:int info:int", LAYOUT),
-    "cholesky": Words("linalg.cholesky", "a info:int", "items n lead +step"),
+    "lu": Words("linalg.lu_factor", "a pivots:int info:int", LAYOUT,
+                LESS + Counter(size=2, over=1), {"compare": 2}),
+    "cholesky": Words("linalg.cholesky", "a info:int", "items n lead +step",
+                      LESS + Counter(part=1), {"compare": 1, "sqrt": 1}),
     "solve": Words(
         "linalg.solve_triangular", "=a b",
         "items n k a_lead b_lead +a_step +b_step upper turned unit",
+        LESS + DOT + Counter(plus=1, over=1),
     ),
-    "qr": Words("geqrf", "a tau", LAYOUT),
+    "qr": Words("geqrf", "a tau", LAYOUT,
+                REFLECT + Counter(size=2, square=1, part=2, over=1, plus=1),
+                {"compare": 8, "sqrt": 1, "mul": 1, "add": 1}),
     "reflect": Words(
-        "ormqr", "=a =tau c", "items m k count a_lead c_lead +a_step +c_step adjoint"
+        "ormqr", "=a =tau c", "items m k count a_lead c_lead +a_step +c_step adjoint", REFLECT
     ),
-    "order": Words("lu_unpack", "=pivots:int order:long", "items m count"),
+    "order": Words("lu_unpack", "=pivots:int order:long", "items m count", {}, {"compare": 2}),
 }.items():  # fmt: skip
     register(Dense(kind, words))

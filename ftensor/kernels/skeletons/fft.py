@@ -10,7 +10,7 @@ from typing import NamedTuple
 from ...dtypes import dtype
 from .. import ctype
 from ..skeleton import Parameter, Skeleton, register
-from ..words import Asked, Record, Target, table_lines
+from ..words import Asked, Target, table_lines
 from ..work import Access, Ints, Launch, Loop
 
 # Radices whose butterflies are written out.
@@ -157,24 +157,30 @@ def roots_in(radix: int, length: int) -> int:
     return (radix - 1) * length * (length > 1) + (radix not in RADICES) * radix
 
 
+def passed(of: dtype, *memory: Parameter) -> tuple[Parameter, ...]:
+    """What a launch of transforms passes: results, what is transformed, a table of roots of unity,
+    `memory`, offsets, what results are scaled by."""
+    real = ctype.scalar(of)
+    return (
+        ("*", f"{real} *", "out"),
+        ("*", f"const {real} *", "in"),
+        ("*", f"const {real} *", "table"),
+        *memory,
+        ("long", "long ", "out_offset"),
+        ("long", "long ", "in_offset"),
+        (real, f"{real} ", "scale"),
+        ("*", "const long *", "geometry"),
+    )
+
+
 class Fft(Skeleton[FftKey]):
     """Stages of groups of transforms."""
 
     name = word = "fft"
 
     def parameters(self, key: FftKey) -> tuple[Parameter, ...]:
-        """Results, what is transformed, tables, working memory, what results are scaled by."""
-        real = ctype.scalar(key.dtype)
-        return (
-            ("*", f"{real} *", "out"),
-            ("*", f"const {real} *", "in"),
-            ("*", f"const {real} *", "table"),
-            ("*", f"{real} *", "scratch"),
-            ("long", "long ", "out_offset"),
-            ("long", "long ", "in_offset"),
-            (real, f"{real} ", "scale"),
-            ("*", "const long *", "geometry"),
-        )
+        """With working memory."""
+        return passed(key.dtype, ("*", f"{ctype.scalar(key.dtype)} *", "scratch"))
 
     def defines(self, key: FftKey) -> dict[str, object]:
         """The largest radix."""
@@ -183,11 +189,6 @@ class Fft(Skeleton[FftKey]):
     def helpers(self, key: FftKey) -> list[str]:
         """The butterflies."""
         return ["math.h", "complex.h", "fft.h"]
-
-    def record(self, key: FftKey) -> Record:
-        """Its dtype."""
-        of = key.dtype.name
-        return Record(self.name, (of,), (of,), "", of)
 
     def keys(self, asked: Asked) -> Iterator[FftKey]:
         """One for each complex dtype."""

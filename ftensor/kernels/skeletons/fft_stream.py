@@ -10,8 +10,9 @@ from typing import NamedTuple
 from ...dtypes import dtype
 from .. import ctype
 from ..skeleton import Parameter, Skeleton, register
-from ..words import Asked, Option, Record, table_lines
+from ..words import Asked, Option, table_lines
 from ..work import Access, Ints, Launch, Loop, Memory
+from .fft import passed
 
 # What an inventory may ask for: powers of two up to this one.
 MOST_POINTS = 4096
@@ -65,26 +66,12 @@ class FftStream(Skeleton[FftStreamKey]):
     options = (POINTS,)
 
     def parameters(self, key: FftStreamKey) -> tuple[Parameter, ...]:
-        """Results, rows, roots of unity, offsets, what results are scaled by."""
-        real = ctype.scalar(key.dtype)
-        return (
-            ("*", f"{real} *", "out"),
-            ("*", f"const {real} *", "in"),
-            ("*", f"const {real} *", "table"),
-            ("long", "long ", "out_offset"),
-            ("long", "long ", "in_offset"),
-            (real, f"{real} ", "scale"),
-            ("*", "const long *", "geometry"),
-        )
+        """Those of all transforms."""
+        return passed(key.dtype)
 
     def defines(self, key: FftStreamKey) -> dict[str, object]:
         """The longest row."""
         return {"FT_POINTS": key.points, "FT_STAGES": key.stages}
-
-    def record(self, key: FftStreamKey) -> Record:
-        """Its dtype."""
-        of = key.dtype.name
-        return Record(self.name, (of,), (of,), "", of)
 
     def keys(self, asked: Asked) -> Iterator[FftStreamKey]:
         """One for each complex dtype and length."""
