@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+import torch
 
 import ftensor as ft
 
@@ -127,3 +128,17 @@ def test_what_fails_is_told_for_each_matrix() -> None:
     a = np.stack([np.eye(3), np.diag([1.0, 0, 1]), np.diag([1.0, 1, -1])]).astype(np.float32)
     assert ft.linalg.inv_ex(ft.from_numpy(a)).info.tolist() == [0, 2, 0]
     assert ft.linalg.cholesky_ex(ft.from_numpy(a)).info.tolist() == [0, 2, 3]
+
+
+@pytest.mark.parametrize("of", ["float32", "complex64"])
+def test_exponentials_lose_little_in_squares(of: str) -> None:
+    """Matrices whose exponentials take some squares: the mean error is a few roundings."""
+    x = torch.from_numpy(2 * draw(np.random.default_rng(9), of, 24, 5, 5))
+    wide = torch.matrix_exp(x.to(torch.promote_types(x.dtype, torch.float64)))
+    got = ft.linalg.matrix_exp(ft.from_torch(x)).to_torch()
+    assert got.dtype == x.dtype
+    most = wide.abs().amax((-2, -1))
+    errors = (got - wide).abs().amax((-2, -1)) / most
+    assert errors.mean() < 6e-7
+    zero = ft.linalg.matrix_exp(ft.zeros(2, 2)).numpy()
+    assert (zero == np.eye(2)).all()
