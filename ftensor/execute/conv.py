@@ -192,8 +192,8 @@ def _geometry(
     # Few tiles: smaller blocks, so that every compute unit has some.
     everywhere = prod(shape) * groups * tiles
     most = max(1, min(key.block, panels, everywhere * panels // (4 * backend.units)))
-    if len(one.taps) > 1:
-        most = 1  # windows that overlap are near already
+    if len(one.taps) > 1 and key.vectors > 1:
+        most = 1  # windows that overlap are near already, and a wide tile's copy is large
     items = everywhere * -(-panels // most)
     assert items < 1 << 31, "more tiles than a launch can count"
     offsets = tuple([planes.offset(x.beside, stride) for x in one.taps])

@@ -10,6 +10,7 @@ from .._tensor import Tensor
 from ..dtypes import can_cast, dtype, result_dtype, scalar_dtype
 from ..iterator.plan import Plan, plan_map, split
 from ..iterator.shape import Ints, numel
+from ..iterator.tiles import Piece, tiled
 from ..kernels import select
 from ..kernels.key import lanes_for
 from ..rows.op import Op, dtypes_through, refuses_bare
@@ -120,21 +121,24 @@ def steps(
     operands = [x._dtype if type(x) is Tensor else None for x in inputs]
     numbers = len(dtypes) <= len(inputs) or bool(op.params)
     found = []
-    parts: Sequence[tuple[Ints, Ints | None]] = [(plan.shape, None)]
     if select.pieces_needed(plan):
-        parts = split(plan.shape, plan.strides)
+        parts = [Piece(s, plan.strides, moved) for s, moved in split(plan.shape, plan.strides)]
+    elif target.kind == "cpu" and (out is None or not in_order(inputs, out)):
+        parts = tiled(plan.shape, plan.strides)
+    else:
+        parts = [Piece(plan.shape, plan.strides, None)]
     pointers = tuple(range(len(dtypes)))
-    for shape, moved in parts:
+    for shape, strides, moved in parts:
         n_lanes = lanes
         pieces = False
         if not target.unaligned and not _in_beats(
-            inputs, out, dtypes, shape, plan.strides, moved, lanes
+            inputs, out, dtypes, shape, strides, moved, lanes
         ):
             # A wide port would read the wrong data, but where rows go through it in pieces.
             pieces = target.realigns and lanes > 1
-            pieces &= _in_pieces(inputs, out, dtypes[0], shape, plan.strides, moved)
+            pieces &= _in_pieces(inputs, out, dtypes[0], shape, strides, moved)
             n_lanes = lanes if pieces else 1
-        choice = select.choose_map(shape, plan.strides, backend.units, target.grid, n_lanes)
+        choice = select.choose_map(shape, strides, backend.units, target.grid, n_lanes)
         key = op_key(op, choice.skeleton, compute, n_lanes, dtypes[0], operands, choice.kinds)
         narrow = n_lanes
         while narrow > 1 and not built(backend, key):
@@ -143,7 +147,7 @@ def steps(
             other = op_key(op, choice.skeleton, compute, narrow, dtypes[0], operands, choice.kinds)
             key = other if built(backend, other) else key
         if not built(backend, key):
-            strided = select.choose_strided(shape, plan.strides, backend.units, target.grid)
+            strided = select.choose_strided(shape, strides, backend.units, target.grid)
             others = [(strided, 1)]
             if n_lanes > 1 and (pieces or _whole_rows(inputs, out, shape, n_lanes)):
                 rows = select.in_rows(strided)

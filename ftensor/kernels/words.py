@@ -7,6 +7,9 @@ from typing import Any, NamedTuple, Protocol
 
 from ..dtypes import dtype
 
+# Registers for tiles of 16 sums and their factors; with fewer, a tile has 6 sums at the most.
+ROOMY = 24
+
 
 class Target(Protocol):
     """What a key may depend on besides dtypes: of the device family, or of a board."""
@@ -18,6 +21,10 @@ class Target(Protocol):
     @property
     def lanes_bytes(self) -> int:
         """Bytes of a vector."""
+
+    @property
+    def registers(self) -> int:
+        """Vectors that are at hand while others are computed."""
 
 
 class Argument(NamedTuple):

@@ -29,6 +29,7 @@ class Target:
     units_per_cu: int = 1  # kernel instances (slab) or work-items (stride) per OpenCL compute unit
     grid: str = "slab"  # "slab": each unit walks one contiguous part; "stride": all in step
     lanes_bytes: int = 64  # width of one vector access
+    registers: int = 32  # so many vectors of that width are at hand while others are computed
     unaligned: bool = True  # a vector access is right at any element, not only on its own width
     build_options: tuple[str, ...] = ()
     emulates: str = ""  # the hardware this row stands in for; never faster than the host's own CPU
@@ -50,6 +51,12 @@ class Target:
         """Whether wide kernels of rows take rows that begin anywhere: those of images for Vitis do
         (hls/vitis/pieces.h), and CPUs' vectors begin anywhere, whatever they stand for."""
         return self.dialect != "intel"
+
+    def on_processor(self, width: int) -> Target:
+        """The family on a CPU whose registers hold `width` floats each: x86 has 32 of AVX-512's 16
+        floats and 16 of fewer, and a wide vector takes several of those."""
+        count = 32 if width >= 16 else 16
+        return replace(self, registers=count * max(width, 4) * 4 // self.lanes_bytes)
 
     def as_board(self) -> Target:
         """The family as it is when its launches stand for a board's."""

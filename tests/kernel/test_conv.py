@@ -11,6 +11,7 @@ from ftensor.execute import conv as execute  # noqa: E402
 from ftensor.ops.nn import conv  # noqa: E402
 
 from ..oracle import ours, same  # noqa: E402
+from .processors import processors  # noqa: E402
 
 
 def check(n: int, size: int, filters: int, groups: int, dtype: torch.dtype, stride: int) -> None:
@@ -82,9 +83,10 @@ def test_tiles_and_planes(case: str) -> None:
     shape, kernel, more = CASES[case]
     torch.manual_seed(0)
     x, weight, bias = torch.randn(shape), torch.randn(kernel), torch.randn(kernel[0])
-    close(
-        ft.conv2d(ours(x), ours(weight), ours(bias), **more), torch.conv2d(x, weight, bias, **more)
-    )
+    theirs = torch.conv2d(x, weight, bias, **more)
+    for processor in processors():
+        with processor:
+            close(ft.conv2d(ours(x), ours(weight), ours(bias), **more), theirs)
     for layout in (x.transpose(2, 3).contiguous().transpose(2, 3), x.flip(1)):
         close(ft.conv2d(ours(layout), ours(weight), **more), torch.conv2d(layout, weight, **more))
 

@@ -15,6 +15,8 @@ from ftensor.kernels.key import BY_VALUE, KernelKey
 from ftensor.runtime import program
 from ftensor.runtime.backend import Backend, Kernel
 
+from ..oracle import same
+
 
 @pytest.fixture
 def strided(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[KernelKey]]:
@@ -98,3 +100,18 @@ def test_located(strided: list[KernelKey]) -> None:
     assert torch.equal(x[at[0, :3], 1:].to_torch(), a[index[0, :3], 1:])
     assert torch.equal(x.scatter_add(0, at, x).to_torch(), a.scatter_add(0, index, a))
     assert {k.skeleton for k in strided} == {"rows"}
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.int8, torch.complex64])
+def test_long_rows_turned(dtype: torch.dtype) -> None:
+    """A CPU computes them in tiles, with edges beside and below."""
+    x = torch.arange(3 * 37 * 170).remainder(101).reshape(3, 37, 170).to(dtype)
+    mine = ft.from_torch(x)
+    turned = x.permute(2, 0, 1), mine.permute(2, 0, 1)
+    same(turned[1].contiguous(), turned[0].contiguous(), exact=True)
+    other = torch.arange(170 * 3 * 37).remainder(7).reshape(170, 3, 37).to(dtype)
+    same(ft.from_torch(other).add(turned[1]), other.add(turned[0]), exact=True)
+    same(mine.mT.add(mine.mT[:, :1]), x.mT.add(x.mT[:, :1]), exact=True)
+    sheet, own = x[0].t().contiguous(), mine[0].t().contiguous()
+    own.add_(mine[1].t())
+    same(own, sheet.add_(x[1].t()), exact=True)

@@ -47,6 +47,8 @@ class OpenCLBackend(Backend):
         if host_shared is None:
             # Both CPU runtimes use the memory of a USE_HOST_PTR buffer itself, at any alignment.
             host_shared = bool(cl_device.type & cl.device_type.CPU)
+        if target.kind == "cpu":
+            target = target.on_processor(cl_device.native_vector_width_float)
         self._local_size = (1,) if target.grid == "slab" else None
         super().__init__(target, device_properties(cl_platform, cl_device), host_shared)
         self._inline_queue = self._queue_in_thread()

@@ -10,7 +10,7 @@ from ...key import lanes_for
 from ...operators import distance, operator_cycles
 from ...skeleton import Parameter, register
 from ...source import constant
-from ...words import Argument, Asked, Target
+from ...words import ROOMY, Argument, Asked, Target
 from ...work import Access, Ints, Launch, Loop, Memory, members_in
 from ..elements import element_type
 from .key import DEPTH, ConvKey, ConvSkeleton, number, serves
@@ -20,7 +20,7 @@ from .pack import conv_pack_key
 def conv_key(of: dtype, target: Target, unaligned: bool, filters: int) -> ConvKey:
     """The kernel for so many filters of a group.
 
-    A CPU keeps 16 sums in registers, of as many filters as share the input, 8 where there is one. A
+    A CPU keeps as many sums in registers as it has room for, of filters that share the input. A
     board has one shape for all, small enough to stand beside a product of matrices.
     """
     lanes = lanes_for([of.compute], of.compute, target.lanes_bytes)
@@ -28,9 +28,12 @@ def conv_key(of: dtype, target: Target, unaligned: bool, filters: int) -> ConvKe
         return ConvKey("conv", of, lanes, 4 if filters > 1 else 1, 1)
     if not unaligned:
         return ConvKey("conv", of, lanes, 4, 16)
+    wide = target.registers >= ROOMY
     if filters > 4:
-        return ConvKey("conv", of, lanes, 8, 2, 8)
-    return ConvKey("conv", of, lanes, *((4, 4) if filters > 1 else (1, 8)))
+        return ConvKey("conv", of, lanes, *((8, 2) if wide else (6, 1)), 8)
+    if filters > 1:
+        return ConvKey("conv", of, lanes, 4, 4 if wide else 1)
+    return ConvKey("conv", of, lanes, 1, 8 if wide else 4)
 
 
 def most_taps(key: ConvKey) -> int:

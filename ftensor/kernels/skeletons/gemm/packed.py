@@ -11,7 +11,7 @@ from ...key import lanes_for
 from ...ports import PORT_BYTES
 from ...skeleton import register
 from ...source import constant
-from ...words import Argument, Asked, Target
+from ...words import ROOMY, Argument, Asked, Target
 from ...work import Access, Ints, Launch, Loop, Memory, members_in
 from .direct import direct_key
 from .key import (
@@ -32,16 +32,16 @@ from .places import places, wide_arguments
 def packed_key(of: dtype, target: Target) -> GemmKey:
     """The kernel for matrices worth packing.
 
-    A CPU keeps 8 rows by 2 vectors in registers and a block's totals in its first cache; a GPU's
-    work-items have few registers each, and no cache of their own.
+    A CPU keeps 8 rows by 2 vectors in registers (6 by 1 where they are few) and a block's totals in
+    its first cache; a GPU's work-items have few registers each, and no cache of their own.
     """
     compute = of.compute
     lanes = lanes_for([compute], compute, target.lanes_bytes)
     if target.grid == "stride":
         return GemmKey("gemm", of, lanes, 4, 1)
-    if compute.is_complex:
-        return GemmKey("gemm", of, lanes, 4, 2, 16)
-    return GemmKey("gemm", of, lanes, 8, 2, 16)
+    if target.registers >= ROOMY:
+        return GemmKey("gemm", of, lanes, 4 if compute.is_complex else 8, 2, 16)
+    return GemmKey("gemm", of, lanes, 3 if compute.is_complex else 6, 1, 16)
 
 
 class PackedGeometry(NamedTuple):

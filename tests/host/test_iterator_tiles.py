@@ -1,0 +1,54 @@
+"""Tiles: every element is visited once, with each operand where it belongs."""
+
+from __future__ import annotations
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from ftensor.iterator.shape import numel
+from ftensor.iterator.tiles import LONG, TILE, tiled
+
+from .. import geometry
+
+
+def elements(piece):
+    """The places of the operands' elements in a piece, in the order of its loops."""
+    moved = piece.moved or (0,) * len(piece.strides)
+    visited = geometry.visited(piece.shape, piece.strides)
+    return [tuple(at + m for at, m in zip(place, moved)) for place in visited]
+
+
+@settings(deadline=None)
+@given(
+    st.permutations(range(3)),
+    st.tuples(st.integers(1, 3), st.integers(1, 40), st.integers(LONG - 2, LONG + 30)),
+    st.integers(1, 5),
+)
+def test_every_element_once(order, shape, gap):
+    rows = [1] * 3
+    for dim in (1, 0):
+        rows[dim] = rows[dim + 1] * shape[dim + 1]
+    other, step = [0] * 3, gap
+    for dim in order:  # neighbours along the first of the order lie `gap` apart
+        other[dim] = step
+        step *= shape[dim]
+    strides = (tuple(rows), tuple(other), (0, 1, 0))
+    pieces = tiled(shape, strides)
+    assert sum(numel(p.shape) for p in pieces) == numel(shape)
+    found = sorted(place for p in pieces for place in elements(p))
+    assert found == sorted(geometry.visited(shape, strides))
+
+
+def test_which_loops_gain():
+    n = 4 * LONG
+    turned = ((n, 1), (1, n))
+    assert [p.shape for p in tiled((n, n), turned)] == [(n // TILE, n // TILE, TILE, TILE)]
+    for shape, strides in (
+        ((n,), ((1,), (n,))),  # no other dim
+        ((n, TILE), turned),  # rows so short that their lines stay near
+        ((TILE - 1, n), turned),  # no tile is full
+        ((n, n), ((n, 1), (n, 2))),  # neighbours along the same dim
+        ((n, n), ((n, 1), (0, n))),  # no neighbours
+    ):
+        (only,) = tiled(shape, strides)
+        assert only == (shape, strides, None)
