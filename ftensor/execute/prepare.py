@@ -123,7 +123,7 @@ def steps(
     found = []
     if select.pieces_needed(plan):
         parts = [Piece(s, plan.strides, moved) for s, moved in split(plan.shape, plan.strides)]
-    elif target.kind == "cpu" and (out is None or not in_order(inputs, out)):
+    elif target.kind == "cpu" and target.unaligned and (out is None or not in_order(inputs, out)):
         parts = tiled(plan.shape, plan.strides)
     else:
         parts = [Piece(plan.shape, plan.strides, None)]

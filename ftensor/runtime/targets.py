@@ -60,7 +60,7 @@ class Target:
 
     def as_board(self) -> Target:
         """The family as it is when its launches stand for a board's."""
-        return replace(self, unaligned=False, emulates="a board")
+        return replace(self, unaligned=False, registers=CSIM.registers, emulates="a board")
 
     def matches(self, kinds: frozenset[str], platform: str, version: str) -> bool:
         """True when a device of these kinds, on this platform, belongs to the row."""
