@@ -130,6 +130,12 @@ def test_what_fails_is_told_for_each_matrix() -> None:
     assert ft.linalg.cholesky_ex(ft.from_numpy(a)).info.tolist() == [0, 2, 3]
 
 
+def test_pivots_of_no_row_change_nothing() -> None:
+    pivots = ft.tensor([[3, -1], [2, 2]], dtype=ft.int32)
+    P = ft.lu_unpack(ft.zeros(2, 2, 2), pivots, unpack_data=False).P
+    assert P.tolist() == [[[1, 0], [0, 1]], [[0, 1], [1, 0]]]
+
+
 @pytest.mark.parametrize("of", ["float32", "complex64"])
 def test_exponentials_lose_little_in_squares(of: str) -> None:
     """Matrices whose exponentials take some squares: the mean error is a few roundings."""

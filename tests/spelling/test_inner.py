@@ -44,6 +44,15 @@ def test_parts_of_layers() -> None:
     assert not agree_on("conv_tbc", steps[0], weight, torch.randn(4))
 
 
+def test_a_layer_and_its_cross_entropy() -> None:
+    x, weight, chances = torch.randn(3, 4), torch.randn(5, 4), torch.randn(3, 5).softmax(1)
+    name, classes = "nn.functional.linear_cross_entropy", torch.tensor([4, 0, 1])
+    assert agree_on(name, x, weight, classes, ignore_index=1)
+    assert agree_on(name, x, weight, chances)
+    assert not agree_on(name, x, weight, chances, ignore_index=1)
+    assert not agree_on(name, x.expand(2, 3, 4), weight, classes.expand(2, 3))
+
+
 def test_samples_of_classes() -> None:
     """As often as softmax says, at temperature 1."""
     ft.manual_seed(0)

@@ -73,9 +73,9 @@ def test_a_layer_refuses_what_does_not_fit(other: dict[str, Any], message: str) 
         ft.lstm(**given)
 
 
-@pytest.mark.parametrize("sizes", [[3, 2], [1, 2, 3], [3, 3, 0], []])
-def test_packed_sequences_stop_one_after_the_other(sizes: list[int]) -> None:
-    given = ours([torch.randn(6, 3), torch.tensor(sizes, dtype=torch.int64)])
+@pytest.mark.parametrize("sizes", [[3, 2], [1, 2, 3], [3, 3, 0], [], [[3], [3]], [3.0, 3.0]])
+def test_packed_sequences_stop_one_after_the_other(sizes: list[Any]) -> None:
+    given = ours([torch.randn(6, 3), torch.tensor(sizes, dtype=None if sizes else torch.int64)])
     hx = ours((torch.randn(1, 3, 4), torch.randn(1, 3, 4)))
     with pytest.raises(RuntimeError, match="batch_sizes"):
         ft.lstm(*given, hx, ours([IH, HH]), False, 1, 0.0, False, False)
@@ -120,6 +120,18 @@ WHOLE = (LOGS, LABELS, FRAMES, LENGTHS)
 )
 def test_losses_of_labels_take_what_torch_takes(given: Any) -> None:
     agree_on("nn.functional.ctc_loss", *given)
+
+
+@pytest.mark.parametrize(
+    "given, says",
+    [
+        ((*WHOLE, 5), "blank must be one of the 5 classes"),
+        ((LOGS, LABELS, FRAMES, LENGTHS + 1), r"targets must have shape \(3, at least 5\)"),
+    ],
+)
+def test_losses_of_labels_say_what_does_not_fit(given: Any, says: str) -> None:
+    with pytest.raises(RuntimeError, match=says):
+        ft.nn.functional.ctc_loss(*ours(given))
 
 
 E, HEADS = 8, 2
