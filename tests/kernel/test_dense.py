@@ -9,6 +9,7 @@ import pytest
 import torch
 
 import ftensor as ft
+from ftensor.ops.linalg.factors import row_order
 
 # One text serves all; LU takes the others, too.
 DTYPES = ["float32", "complex128"]
@@ -130,10 +131,15 @@ def test_what_fails_is_told_for_each_matrix() -> None:
     assert ft.linalg.cholesky_ex(ft.from_numpy(a)).info.tolist() == [0, 2, 3]
 
 
-def test_pivots_of_no_row_change_nothing() -> None:
+def test_pivots_of_no_row_are_refused() -> None:
+    """And the kernel itself leaves memory beside a matrix's rows alone."""
     pivots = ft.tensor([[3, -1], [2, 2]], dtype=ft.int32)
-    P = ft.lu_unpack(ft.zeros(2, 2, 2), pivots, unpack_data=False).P
-    assert P.tolist() == [[[1, 0], [0, 1]], [[0, 1], [1, 0]]]
+    for wrong in (pivots, pivots.clamp(0, 2), pivots.clamp(1, 3)):
+        with pytest.raises(RuntimeError, match="pivots must be rows from 1 to 2"):
+            ft.lu_unpack(ft.zeros(2, 2, 2), wrong)
+        with pytest.raises(RuntimeError, match="pivots must be rows from 1 to 2"):
+            ft.linalg.lu_solve(ft.ones(2, 2, 2), wrong, ft.ones(2, 2, 1))
+    assert row_order(pivots, 2).tolist() == [[0, 1], [1, 0]]
 
 
 @pytest.mark.parametrize("of", ["float32", "complex64"])

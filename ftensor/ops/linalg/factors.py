@@ -181,12 +181,13 @@ def lu_unpack(
     LU_data: Tensor, LU_pivots: Tensor, unpack_data: bool = True, unpack_pivots: bool = True
 ) -> return_types.lu_unpack:
     """(P, L, U) of what `linalg.lu_factor` gave; what is not to be unpacked has no elements.
-    RuntimeError for pivots that are not int32 or don't fit.
+    RuntimeError for pivots that are not int32, don't fit, or are no rows (from 1).
     """
     name = "lu_unpack"
     matrices(name, LU_data=LU_data)
     if unpack_pivots:
         check_pivots(name, LU_data, LU_pivots)
+        check_rows(name, LU_pivots, LU_data._shape[-2])
     none = LU_data.new_empty((0,))
     P = permutation(LU_pivots, LU_data._shape[-2], LU_data) if unpack_pivots else none
     L, U = _unpacked(LU_data) if unpack_data else (none, none)
@@ -202,6 +203,13 @@ def check_pivots(name: str, LU: Tensor, pivots: Tensor) -> None:
     wanted = (*LU._shape[:-2], min(LU._shape[-2:]))
     if pivots._shape != wanted:
         raise errors_factor.shapes(name, LU._shape, pivots._shape, f"pivots need shape {wanted}")
+
+
+def check_rows(name: str, pivots: Tensor, m: int) -> None:
+    """RuntimeError for pivots of an LU that are none of its m rows."""
+    for most in pivots.aminmax() if pivots.numel() else ():
+        if not 1 <= int(most) <= m:
+            raise errors_factor.value(name, "pivots", int(most), f"rows from 1 to {m}")
 
 
 # QR

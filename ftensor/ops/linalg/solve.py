@@ -8,7 +8,7 @@ from ...errors import factor as errors_factor
 from ...execute.dense import dense
 from ...iterator.shape import broadcast_shapes, numel
 from ..compose import composed, f
-from .factors import check_pivots, identity, lu_of, raise_for, row_order
+from .factors import check_pivots, check_rows, identity, lu_of, raise_for, row_order
 from .matrices import in_columns, matrices
 
 PLAIN, TRANSPOSED, ADJOINT = range(3)
@@ -168,6 +168,7 @@ def _lu_solve(
     matrices(name, square=True, LU=LU)
     matrices(name, LU=LU, B=B)
     check_pivots(name, LU, pivots)
+    check_rows(name, pivots, LU._shape[-2])
     _fit(name, LU, B, left)
     batch = broadcast_shapes(LU._shape[:-2], B._shape[:-2])
     LU, B = _one_batch(LU, B)
