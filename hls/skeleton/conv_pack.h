@@ -143,11 +143,13 @@ FT_KERNEL void FT_NAME(
                 weight + (weight_offset + group * g[27] + panel * FT_TILE_ROWS * g[28] + c0 * g[29]);
             int k = 0, t = 0;
 #if FT_NATIVE_LANES && FT_LANES > 1
-            if (g[31] && m == FT_TILE_ROWS) {  // a filter's weights are neighbours: by vectors, turned around
+            if (g[31]) {  // a filter's weights are neighbours: by vectors, turned around
                 for (; k + FT_LANES <= n * taps; k += FT_LANES) {
                     FT_T block[FT_TILE_ROWS][FT_LANES];
-                    for (int r = 0; r < FT_TILE_ROWS; r++)
-                        FT_LANES_TO(ft_values(FT_E_LOAD(from + r * g[28] + k)), block[r]);
+                    for (int r = 0; r < FT_TILE_ROWS; r++) {
+                        const FT_WIDE_X v = r < m ? ft_values(FT_E_LOAD(from + r * g[28] + k)) : K(0);
+                        FT_LANES_TO(v, block[r]);
+                    }
                     FT_UNROLL
                     for (int l = 0; l < FT_LANES; l++) {
                         FT_UNROLL

@@ -5,35 +5,44 @@
 //   rows, panels, depth, row stride, depth stride, dims, matrices; then for `a` its batch shape[dims] and
 //   strides[dims], then those of `b`.
 #define FT_DEPTH_CHUNK 256
+// Elements are gathered in registers before they are written: panels may lie anywhere, as far as a compiler knows.
+#define FT_SQUARE 16  // steps at a time, so that every cache line is read once
+#define FT_PANEL_WIDTH (FT_TILE_ROWS > FT_TILE_COLUMNS ? FT_TILE_ROWS : FT_TILE_COLUMNS)
 FT_FN_ONCE void ft_pack(
     FT_GLOBAL FT_T *to, FT_GLOBAL const FT_E *from, int width, int m, int depth, long across, long along)
 {
     if (m == width && across == 1) {
         for (int k = 0; k < depth; k++) {
-            FT_LOOP(elements)
-            for (int r = 0; r < width; r++) {
-                FT_ELEMENT(to, r, from + FT_PARTS * r)
-            }
+            FT_T line[FT_PARTS * FT_PANEL_WIDTH];
+            FT_UNROLL
+            for (int r = 0; r < width; r++) FT_ELEMENT(line, r, from + FT_PARTS * r)
+            FT_UNROLL
+            for (int i = 0; i < FT_PARTS * width; i++) to[i] = line[i];
             to += FT_PARTS * width;
             from += FT_PARTS * along;
         }
         return;
     }
-    for (int k0 = 0; k0 < depth; k0 += 16) {  // square blocks: every cache line is read once
-        const int n = depth - k0 < 16 ? depth - k0 : 16;
+    for (int k0 = 0; k0 < depth; k0 += FT_SQUARE) {
+        const int n = depth - k0 < FT_SQUARE ? depth - k0 : FT_SQUARE;
+        FT_T square[FT_PANEL_WIDTH][FT_PARTS * FT_SQUARE];
         for (int r = 0; r < width; r++) {
-            FT_GLOBAL const FT_E *row = from + FT_PARTS * (r < m ? r * across : 0);
-            FT_LOOP(picked_elements)
-            for (int k = 0; k < n; k++) {
-                if (r < m) {
-                    FT_ELEMENT(to, k * width + r, row + FT_PARTS * k * along)
-                } else {
-                    FT_ELEMENT_ZERO(to, k * width + r)
-                }
+            FT_GLOBAL const FT_E *row = from + FT_PARTS * r * across;
+            if (r >= m) {
+                for (int k = 0; k < n; k++) FT_ELEMENT_ZERO(square[r], k)
+            } else if (along == 1 && n == FT_SQUARE) {
+                FT_UNROLL
+                for (int k = 0; k < FT_SQUARE; k++) FT_ELEMENT(square[r], k, row + FT_PARTS * k)
+            } else {
+                for (int k = 0; k < n; k++) FT_ELEMENT(square[r], k, row + FT_PARTS * k * along)
             }
         }
-        to += FT_PARTS * 16 * width;
-        from += FT_PARTS * 16 * along;
+        for (int k = 0; k < n; k++) {
+            FT_UNROLL
+            for (int i = 0; i < FT_PARTS * width; i++) to[i] = square[i / FT_PARTS][FT_PARTS * k + i % FT_PARTS];
+            to += FT_PARTS * width;
+        }
+        from += FT_PARTS * FT_SQUARE * along;
     }
 }
 
