@@ -1,4 +1,4 @@
-"""CPUs of few and of many registers, whose kernels of products have tiles of different sizes."""
+"""CPUs of few and of many registers: their kernels have tiles and vectors of different sizes."""
 
 from __future__ import annotations
 

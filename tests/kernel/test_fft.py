@@ -18,6 +18,8 @@ from ftensor.execute import fft_plan
 from ftensor.execute.fft_tables import unit_roots
 from ftensor.kernels.skeletons.fft import MOST_RADIX, RADICES, radices
 
+from .processors import processors
+
 # Every radix alone, first and not first; primes as radices and by chirps; lengths of several passes
 # whose vectors are whole, or not.
 LENGTHS = (
@@ -168,6 +170,12 @@ def test_as_near_as_torch(n: int, of: str) -> None:
 @pytest.mark.parametrize("n", [6, 64, 77, 120, 512, 600])
 def test_along_columns(n: int) -> None:
     """Neighbours of other dims side by side, whole vectors of them and fewer; forth and back."""
+    for processor in processors():
+        with processor:
+            columns_forth_and_back(n)
+
+
+def columns_forth_and_back(n: int) -> None:
     for columns in (3, 21):
         x = signal(n, columns, "complex64")
         right = np.fft.fft(x.astype(np.complex128), axis=0)

@@ -10,7 +10,7 @@ from typing import NamedTuple
 from ...dtypes import dtype
 from .. import ctype
 from ..skeleton import Parameter, Skeleton, register
-from ..words import Asked, Target, table_lines
+from ..words import ROOMY, Asked, Target, table_lines
 from ..work import Access, Ints, Launch, Loop
 
 # Radices whose butterflies are written out.
@@ -42,9 +42,12 @@ class FftKey:
 
 
 def fft_key(of: dtype, target: Target) -> FftKey:
-    """The kernel for a complex dtype: one lane where a vector cannot begin at any element."""
-    unaligned = getattr(target, "unaligned", False)
-    return FftKey(of, min(16, target.lanes_bytes // of.to_real().itemsize) if unaligned else 1)
+    """The kernel for a complex dtype: one lane where a vector cannot begin at any element, half a
+    vector's where few of them are at hand."""
+    if not getattr(target, "unaligned", False):
+        return FftKey(of, 1)
+    width = target.lanes_bytes if target.registers >= ROOMY else target.lanes_bytes // 2
+    return FftKey(of, min(16, width // of.to_real().itemsize))
 
 
 class FftStep(NamedTuple):
