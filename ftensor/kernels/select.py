@@ -21,6 +21,10 @@ FOLD_VECTORS = 64
 # Rows shorter than this many vectors are folded one per lane, though the lanes' loads then are
 # strided: folding the lanes of a vector at the end of every row would cost more.
 SHORT_ROW = 4
+# Loops change places where that makes rows of as many vectors out of parts of one; for so few
+# elements that they stay in a processor's cache meanwhile.
+LONG_ROW = 4
+NEAR_ELEMENTS = 1 << 18
 
 
 @dataclass(frozen=True)
@@ -44,6 +48,20 @@ def units_for(elements: int, most: int, grid: str, lanes: int) -> int:
     if grid == "stride":
         return max(1, min(most, -(-elements // lanes)))
     return max(1, min(most, elements // UNIT_ELEMENTS))
+
+
+def long_rows(
+    shape: Ints, strides: Sequence[Ints], lanes: int
+) -> tuple[Ints, tuple[Ints, ...]]:
+    """Loops whose rows are not shorter than a vector, where another dim is long enough: as the
+    counters between rows cost more than strides in a nearby cache."""
+    if shape[-1] >= lanes or numel(shape) > NEAR_ELEMENTS:
+        return shape, tuple(strides)
+    longest = max(range(len(shape)), key=lambda d: shape[d])
+    if shape[longest] < LONG_ROW * lanes:
+        return shape, tuple(strides)
+    order = [*[d for d in range(len(shape)) if d != longest], longest]
+    return tuple(shape[d] for d in order), tuple(tuple(s[d] for d in order) for s in strides)
 
 
 def choose_map(shape: Ints, strides: Sequence[Ints], most: int, grid: str, lanes: int) -> Choice:

@@ -9,9 +9,11 @@ from ... import errors
 from ..._tensor import Tensor
 from ...dtypes import dtype, int64
 from ...errors import spatial as errors_spatial
+from ...execute.index_check import know_bounds
 from ...execute.memory import new
 from ...execute.pointwise import pointwise
 from ...execute.reduce import fold
+from ...execute.several import Several, several
 from ...iterator.shape import numel
 from ...limits import iinfo
 from ...rows.catalogue import Entry, enter, op, register
@@ -35,9 +37,9 @@ def _largest(size: int) -> Op:
               float_only=True, bool_="")  # fmt: skip
 
 
-def _place(size: int) -> Op:
-    """Where the largest of so many inputs lies: the place of the first one, and what the number of
-    the chosen one says; the last of several NaNs, as in torch."""
+def _place(size: int) -> Several:
+    """The largest of so many inputs, and where it lies: the place of the first one, and what the
+    number of the chosen one says; the last of several NaNs, as in torch."""
     names = "abcde"[: size + 1]
     lets, best, at = [], "a", "K(0)"
     for k, name in enumerate(names[1:-1], 1):
@@ -45,15 +47,12 @@ def _place(size: int) -> Op:
         lets += [(f"at{k}", f"{wins} ? to{k} : {at}"), (f"best{k}", f"{wins} ? {name} : {best}")]
         best, at = f"best{k}", f"at{k}"
     numbers = tuple(f"to{k}" for k in range(1, size))
-    inputs = ", ".join((*(f"x{k}" for k in range(size)), "first", *numbers))
-    return Op(f"place_of_{size}", f"place_of_{size}({inputs}, *, out=None) -> Tensor",
-              f"{names[-1]} + {at}", params=numbers, lets=tuple(lets[:-1]), float_only=True,
-              bool_="", any_out=True, round_numbers=False)  # fmt: skip
+    return Several(f"place_of_{size}", (best, f"{names[-1]} + {at}"), numbers, tuple(lets))
 
 
 LARGEST = {size: _largest(size) for size in SMALL}
 PLACE = {size: _place(size) for size in SMALL}
-enter(__name__, *LARGEST.values(), *PLACE.values())
+enter(__name__, *LARGEST.values())
 
 
 def lowest(of: dtype) -> float | int:
@@ -106,12 +105,14 @@ def _max_pool(
     if pool.small(input):
         views, places = pool.elements(input)
         shape, size, device = views[0]._shape, len(views), input._storage.device
-        values = pointwise(LARGEST[size], views, (), new(shape, input._dtype, device))
+        values = new(shape, input._dtype, device)
         if not return_indices:
-            return laid_out(values, input)
+            return laid_out(pointwise(LARGEST[size], views, (), values), input)
         found = new(shape, int64, device)
         beside = tuple([float(p) for p in places[1:]])
-        pointwise(PLACE[size], (*views, pool.firsts(device)), beside, found)
+        read = (*views, pool.firsts(input))
+        several(PLACE[size], read, beside, (values, found), input._dtype.compute)
+        know_bounds(found, 0, numel(pool.sizes) - 1)
         return laid_out(values, input), laid_out(found, input)
     seen = pool.windows(input, lowest(input._dtype))
     if not return_indices:

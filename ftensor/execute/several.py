@@ -1,0 +1,81 @@
+"""Pointwise rows with several results, in one launch: for devices that compile any kernel."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from .._tensor import Tensor
+from ..dtypes import dtype
+from ..iterator.plan import coalesce
+from ..iterator.shape import numel
+from ..iterator.stride import broadcast_strides, loop_order
+from ..kernels import select
+from ..kernels.key import KernelKey, Port, lanes_for
+from ..runtime.program import kernel
+from .launch import Launch, Step, fitting, geometry_storage
+from .output import check_place
+from .run import run
+
+if TYPE_CHECKING:
+    from ..runtime.backend import Backend
+
+
+@dataclass(frozen=True, eq=False)
+class Several:
+    """Results of inputs a, b, c, ... and of `params`: an expression for each in `bodies`, which may
+    use the `lets` before them. All real."""
+
+    name: str
+    bodies: tuple[str, ...]
+    params: tuple[str, ...] = ()
+    lets: tuple[tuple[str, str], ...] = ()
+
+
+def several(
+    row: Several, inputs: Sequence[Tensor], params: tuple[float, ...], outs: Sequence[Tensor],
+    compute: dtype,
+) -> None:  # fmt: skip
+    """Write the results of a row to `outs`, of one shape, to which the inputs broadcast.
+
+    An output may be an input, and shares no memory with others. The device compiles kernels when
+    they are needed, and takes vectors anywhere (`ops.nn.windows.many_kernels`).
+    """
+    storage = outs[0]._storage
+    backend = storage.backend
+    for out in outs:
+        check_place(row.name, out, storage.device)
+    key = (row, compute, *[x._key for x in outs], *[x._key for x in inputs])
+    args = (row, backend, compute, outs, inputs)
+    run(backend, key, _prepare, several, args, outs, inputs, params)
+
+
+def _prepare(
+    row: Several, backend: Backend, compute: dtype, outs: Sequence[Tensor], inputs: Sequence[Tensor]
+) -> Launch:
+    target, shape = backend.target, outs[0]._shape
+    assert target.unaligned and backend.images is None, row.name
+    operands = [*outs, *inputs]
+    strides = [broadcast_strides(x._shape, x._strides, shape) for x in operands]
+    sizes, steps = coalesce(shape, strides, loop_order(shape, strides))
+    numbers = (compute,) * len(row.params)
+    if not numel(shape):
+        return Launch((), len(operands), plan=(sizes, steps), numbers=numbers)
+    assert all(numel(x._shape) < 2**31 for x in operands), row.name
+    lanes = lanes_for([x._dtype for x in operands], compute, target.lanes_bytes)
+    if target.grid == "slab":
+        sizes, steps = select.long_rows(sizes, steps, lanes)
+    choice = select.choose_map(sizes, steps, backend.units, target.grid, lanes)
+    ports = tuple(Port(x._dtype, kind) for x, kind in zip(operands, choice.kinds))
+    named = KernelKey(
+        row.name, choice.skeleton, compute, lanes, ports[: len(outs)], ports[len(outs) :],
+        row.bodies, params=row.params, lets=row.lets,
+    )  # fmt: skip
+    pointers, told = tuple(range(len(operands))), choice.geometry
+    step = Step(
+        named, fitting(kernel(backend, named), choice.units, numel(shape)), choice.units, pointers,
+        pointers, numbers=bool(row.params), n=choice.n if told is None else None,
+        geometry=told or (), table=None if told is None else geometry_storage(backend, told),
+    )  # fmt: skip
+    return Launch((step,), len(operands), plan=(sizes, steps), numbers=numbers)
