@@ -50,9 +50,7 @@ def units_for(elements: int, most: int, grid: str, lanes: int) -> int:
     return max(1, min(most, elements // UNIT_ELEMENTS))
 
 
-def long_rows(
-    shape: Ints, strides: Sequence[Ints], lanes: int
-) -> tuple[Ints, tuple[Ints, ...]]:
+def long_rows(shape: Ints, strides: Sequence[Ints], lanes: int) -> tuple[Ints, tuple[Ints, ...]]:
     """Loops whose rows are not shorter than a vector, where another dim is long enough: as the
     counters between rows cost more than strides in a nearby cache."""
     if shape[-1] >= lanes or numel(shape) > NEAR_ELEMENTS:

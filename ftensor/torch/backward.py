@@ -15,6 +15,7 @@ from .._tensor import Tensor
 from ..ops.compose import f
 from ..ops.nn import gradients as g
 from ..ops.nn import layer_gradients as layers
+from ..ops.nn.pool_windows import Pool
 from ..rows.op import Op
 from .fallback import run as on_host
 from .kernels import REDUCTION
@@ -188,11 +189,13 @@ def _pool(n: int) -> None:
         grad: Any, input: Any, kernel: Any, stride: Any, padding: Any, dilation: Any,
         ceil_mode: bool, indices: Any,
     ) -> torch.Tensor:  # fmt: skip
-        return wrap(layers.max_pool(lift(grad), lift(input), lift(indices), n))
+        x, name = lift(input), f"max_pool{n}d_backward"
+        pool = Pool(name, n, x, kernel, stride or kernel, padding, dilation, ceil_mode)
+        return wrap(layers.max_pool(lift(grad), x, lift(indices), pool))
 
     @impl(f"adaptive_max_pool{n}d_backward")
     def adaptive_max_pool(grad: Any, input: Any, indices: Any) -> torch.Tensor:
-        return wrap(layers.max_pool(lift(grad), lift(input), lift(indices), n))
+        return wrap(layers.adaptive_max_pool(lift(grad), lift(input), lift(indices), n))
 
 
 for _n in (2, 3):

@@ -12,6 +12,7 @@ from .._device import backend_of
 from ..execute.copy import clone as ft_clone
 from ..execute.copy import converted as ft_converted
 from ..execute.copy import copy as ft_copy
+from ..execute.index_check import MOST_LOOKED_AT, know_bounds
 from ..interop.torch import to_torch
 from . import memory as m
 from .host import adopt, host_storage, on_host, wrote
@@ -48,11 +49,22 @@ def _copy_from(self: torch.Tensor, dst: torch.Tensor, non_blocking: bool = False
             _by_host(on_host(self), dst)
     elif _shared() or not _plain(dst):
         _by_host(self, dst)
+        if dst.dtype in (torch.int64, torch.int32) and dst.numel() <= MOST_LOOKED_AT:
+            _know_bounds(self, dst)
     else:
         source = self.to(dst.dtype).resolve_conj().resolve_neg().contiguous()
         brought = adopt(source).expand(dst.shape)
         ft_copy(m.unwrap(brought), m.unwrap(dst))
     return dst
+
+
+def _know_bounds(source: torch.Tensor, dst: torch.Tensor) -> None:
+    """Note what integers that were just brought here lie within, if they are all that is there:
+    as indices they need no check then."""
+    f = m.unwrap(dst)
+    if f.numel() * f._dtype.itemsize == f._storage.nbytes and f.is_contiguous():
+        least, greatest = torch.aminmax(source)
+        know_bounds(f, int(least), int(greatest))
 
 
 def _read(t: torch.Tensor) -> torch.Tensor:

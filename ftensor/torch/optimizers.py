@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..ops.nn.updates import Adam, adam, descend
+from ..ops.nn.updates import Adam, adam, count, descend
 from .memory import lift, unwrap
 from .registration import impl
 
@@ -65,5 +65,9 @@ def sgd(
 @impl("_foreach_add_.Scalar")
 def add(self: Any, scalar: Any) -> None:
     """The same number added to all: how steps are counted."""
-    for t in self:
-        unwrap(t).add_(scalar)
+    tensors = list(map(unwrap, self))
+    if tensors and type(scalar) in (int, float) and tensors[0]._dtype.kind == "f":
+        count(tensors, float(scalar))
+    else:
+        for t in tensors:
+            t.add_(scalar)

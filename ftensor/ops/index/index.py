@@ -12,6 +12,7 @@ from ..._tensor import Tensor
 from ...dtypes import bool as bool_
 from ...errors import index as errors_index
 from ...execute import memory
+from ...execute.index_check import get_index_check
 from ...execute.indexed import ADD_AT, Operand, locate
 from ...execute.numbers import check_fits, values_of
 from ...execute.output import check_overlap
@@ -45,6 +46,9 @@ def read(selection: Selection) -> Tensor:
     kept = output_strides(sizes, [strides, *[i.strides for i in indices]], False)
     made = memory.new(sizes, view._dtype, view._storage.device, kept)
     locate(COPY, sizes, Operand(made, kept), [Operand(view, strides, True)], indices)
+    known = view._storage.bounds
+    if known is not None and known[0] is made._dtype and get_index_check() == "now":
+        made._storage.bounds = known  # which lie within, too; nothing was left out
     return made
 
 

@@ -74,7 +74,15 @@ def _check(name: str, input: Tensor, dim: Any, index: Tensor, src: Tensor | None
     return dim
 
 
-def _write(input: Tensor, dim: int, index: Tensor, src: Tensor, join: Op) -> Tensor:
+def put_once(input: Tensor, index: Tensor, src: Tensor) -> Tensor:
+    """Write the elements of `src` to those of `input` that `index` leads to along the last dim, no
+    two to one place: in any order, so that all compute units take part."""
+    return _write(input, input.ndim - 1, index, src, COPY, ordered=False)
+
+
+def _write(
+    input: Tensor, dim: int, index: Tensor, src: Tensor, join: Op, ordered: bool = True
+) -> Tensor:
     """Let the elements of `src` (or its only one) join those of `input` that `index` leads to."""
     if not index.numel():
         return input
@@ -85,8 +93,8 @@ def _write(input: Tensor, dim: int, index: Tensor, src: Tensor, join: Op) -> Ten
     where = Index(index, index._strides, whole._shape[dim], whole._strides[dim], dim, strict=True)
     target = Operand(whole, put_at(whole._strides, dim, 0), True)
     inputs = [Operand(src, strides)] + ([] if join is COPY else [target])
-    locate(join, index._shape, target, inputs, [where], ordered=True,
-           refusal=errors_index.gather_bounds)  # fmt: skip
+    locate(join, index._shape, target, inputs, [where], ordered,
+           errors_index.gather_bounds)  # fmt: skip
     return input
 
 

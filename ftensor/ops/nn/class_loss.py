@@ -26,8 +26,8 @@ NLL_LOSS = Op(
 )  # fmt: skip
 NLL_INPUT = Op(
     "nll_of_class_backward",
-    "nll_of_class_backward(grad, classes, target, weight, ignored, *, out=None) -> Tensor",
-    "b == c && c != ignored ? -a * d : K(0)", params=("ignored",), float_only=True,
+    "nll_of_class_backward(grad, classes, target, weight, total, ignored, *, out=None) -> Tensor",
+    "b == c && c != ignored ? -(a / e) * d : K(0)", params=("ignored",), float_only=True,
     round_numbers=False,
 )  # fmt: skip
 enter(__name__, KNOWN_CLASS, NLL_LOSS, NLL_INPUT)

@@ -3,20 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import lru_cache
+from functools import cache, lru_cache
 from typing import Any
 
 import numpy as np
 
 from ..._tensor import Tensor
 from ...dtypes import float32, int64
+from ...execute.constants import constant
 from ...execute.memory import new
 from ...execute.pointwise import pointwise
+from ...execute.several import Several, several
 from ...iterator.shape import Ints, numel
 from ..compose import f
+from ..index.scatter import put_once
 from .class_loss import KNOWN_CLASS, NLL_INPUT, NLL_LOSS
 from .gradients import NORMALIZED, run
 from .norm import CENTERED
+from .pool_windows import Pool
 from .windows import each, many_kernels
 
 
@@ -160,11 +164,42 @@ def adaptive_avg_pool(grad: Tensor, input: Tensor, n: int) -> Tensor:
     return _spread(grad, [_adaptive(size, out) for size, out in pairs])
 
 
-def max_pool(grad: Tensor, input: Tensor, indices: Tensor, n: int) -> Tensor:
-    """The gradient of a max_pool over the last `n` dims: it goes to the elements at `indices`."""
+@cache
+def _chosen(size: int) -> Several:
+    """What each element of a window gets: the gradient (a) where the place (b) is the element's, so
+    far from the window's first one (c)."""
+    bodies = tuple(f"b - c == to{k} ? a : K(0)" for k in range(size))
+    return Several(f"chosen_of_{size}", bodies, tuple(f"to{k}" for k in range(size)))
+
+
+def max_pool(grad: Tensor, input: Tensor, indices: Tensor, pool: Pool) -> Tensor:
+    """The gradient of a max_pool: it goes to the elements at `indices`."""
+    of, device, n = grad._dtype, input._storage.device, pool.n
+    if pool.tiles() and pool.small(input):
+        made = new(input._shape, of, device)
+        views, places = pool.elements(made)
+        read, far = (grad, indices, pool.firsts(input)), tuple(map(float, places))
+        several(_chosen(len(views)), read, far, views, of.compute)
+        return made
+    apart = all(s > d * (k - 1) for s, k, d in zip(pool.stride, pool.kernel, pool.dilation))
+    return _placed(grad, input, indices, n, apart)
+
+
+def adaptive_max_pool(grad: Tensor, input: Tensor, indices: Tensor, n: int) -> Tensor:
+    """The gradient of an adaptive_max_pool over the last `n` dims."""
+    return _placed(grad, input, indices, n, False)
+
+
+def _placed(grad: Tensor, input: Tensor, indices: Tensor, n: int, apart: bool) -> Tensor:
+    """A gradient at `indices` of the last `n` dims, flattened; summed, unless `apart`, when no
+    two go to one element."""
     outer, plane = input._shape[:-n], numel(input._shape[-n:])
     made = f.zeros((*outer, plane), dtype=grad._dtype, device=grad.device)
-    made.scatter_add_(-1, indices.reshape(*outer, -1), grad.reshape(*outer, -1))
+    where, given = indices.reshape(*outer, -1), grad.reshape(*outer, -1)
+    if apart:
+        put_once(made, where, given)
+    else:
+        made.scatter_add_(-1, where, given)
     return made.reshape(input._shape)
 
 
@@ -236,12 +271,20 @@ def _unweighted(
     input: Tensor, target: Tensor, reduction: str, ignore_index: int, dim: int
 ) -> tuple[Tensor, Tensor]:
     """nll_loss without weights, in few launches."""
-    of = input._dtype
+    of, device = input._dtype, input.device
+    known = target._storage.bounds
+    if known is not None and known[0] is int64 and not known[1] <= ignore_index <= known[2]:
+        # Nothing is ignored, and how much counts is known beforehand.
+        found = input.gather(dim, target.unsqueeze(dim)).squeeze(dim)
+        if reduction == "none":
+            return -found, f.zeros((), dtype=of, device=device)
+        total = f.full((), float(target.numel()), dtype=of, device=device)
+        return -(found.mean() if reduction == "mean" else found.sum()), total
     index = pointwise(KNOWN_CLASS, (target,), (ignore_index,))
     found = input.gather(dim, index.unsqueeze(dim)).squeeze(dim)
     loss = pointwise(NLL_LOSS, (found, target), (float(ignore_index),))
     if reduction == "none":
-        return loss, f.zeros((), dtype=of, device=input.device)
+        return loss, f.zeros((), dtype=of, device=device)
     total = (target != ignore_index).sum(dtype=of)
     return (loss.sum() / total if reduction == "mean" else loss.sum()), total
 
@@ -253,12 +296,12 @@ def nll_loss_input(
     """The gradient of nll_loss's input."""
     dim = 0 if input.ndim == 1 else 1
     if many_kernels(input):
-        share = grad / total if reduction == "mean" else grad
-        across = (-1, *[1] * (input.ndim - dim - 1))
-        classes = f.arange(input._shape[dim], device=input.device).reshape(across)
+        across, count = (-1, *[1] * (input.ndim - dim - 1)), input._shape[dim]
+        classes = constant(("classes", count), input, lambda: np.arange(count)).reshape(across)
         factor: Any = 1.0 if weight is None else weight.reshape(across)
-        share = share.unsqueeze(dim) if share.ndim else share
-        inputs = share, classes, target.to(int64).unsqueeze(dim), factor
+        share = grad.unsqueeze(dim) if grad.ndim else grad
+        divisor: Any = total if reduction == "mean" else 1.0
+        inputs = share, classes, target.to(int64).unsqueeze(dim), factor, divisor
         made = new(input._shape, input._dtype, input._storage.device)
         return pointwise(NLL_INPUT, inputs, (float(ignore_index),), made)
     index, weights = _weights(target, weight, ignore_index, input)

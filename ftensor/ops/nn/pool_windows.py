@@ -8,20 +8,15 @@ from typing import Any
 import numpy as np
 
 from ..._tensor import Tensor
-from ...dtypes import int64
 from ...errors import spatial as errors_spatial
-from ...execute.launch import geometry_storage
+from ...execute.constants import constant
 from ...iterator.shape import Ints, numel
-from ...iterator.stride import contiguous_strides
 from .windows import covered, each, many_kernels, padded, windows
 
 # Small windows are one launch: an operand is an element of all windows. Places are worked out in
 # single precision, so that planes have fewer elements than it counts.
 SMALL = (2, 3, 4)
 MOST_PLACES = 1 << 24
-# Where windows begin, by device and sizes: the same at every call.
-_firsts: dict[Any, Tensor] = {}
-MOST_KEPT = 256
 
 
 class Pool:
@@ -103,18 +98,16 @@ class Pool:
             places.append(sum(m * r for m, r in zip(moved, rows)))
         return tuple(views), tuple(places)
 
+    def tiles(self) -> bool:
+        """Whether each element is in one window."""
+        whole = tuple([c * k for c, k in zip(self.counts, self.kernel)]) == self.sizes
+        return whole and self.stride == self.kernel and max(self.dilation) == 1
+
     def firsts(self, input: Tensor) -> Tensor:
         """Where each window begins in the spatial dims, flattened: (*counts), not to be written."""
-        backend = input._storage.backend
-        key = backend, input._storage.device, self.sizes, self.stride, self.counts
-        found = _firsts.get(key)
-        if found is None:
+
+        def make() -> np.ndarray:
             whole = np.arange(numel(self.sizes)).reshape(self.sizes)
-            steps = tuple([slice(0, c * s, s) for c, s in zip(self.counts, self.stride)])
-            storage = geometry_storage(backend, whole[steps].reshape(-1), np.int64)
-            storage.device = input._storage.device
-            found = Tensor._make(storage, int64, self.counts, contiguous_strides(self.counts))
-            if len(_firsts) >= MOST_KEPT:
-                _firsts.clear()
-            _firsts[key] = found
-        return found
+            return whole[tuple([slice(0, c * s, s) for c, s in zip(self.counts, self.stride)])]
+
+        return constant(("windows", self.sizes, self.stride, self.counts), input, make)

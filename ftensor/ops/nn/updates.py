@@ -7,14 +7,19 @@ for a beta near 1.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from functools import cache
 from math import log
 from typing import Any, NamedTuple
 
 from ..._tensor import Tensor
 from ...execute.pointwise import pointwise
+from ...execute.several import Several, several
+from ...kernels.holes import NAMES
 from ...rows.catalogue import enter
 from ...rows.op import Op
 from ..pointwise.ternary import LERP
+from .windows import many_kernels
 
 CATEGORY = "optimizer"
 
@@ -33,6 +38,15 @@ ADAM = _row(
     "a - a * decay - rate / first * b / (sqrt(c) / sqrt(second) + eps)",
     "rate decay eps log1 log2",
     lets=(("first", "-expm1(d * log1)"), ("second", "-expm1(d * log2)")),
+)  # fmt: skip
+# All three, on devices that compile any kernel: parameter, mean, square of a parameter (a), its
+# gradient (b), mean (c), square (d) and step (e).
+ADAM_WHOLE = Several(
+    "adam_whole",
+    ("a - a * decay - rate / first * mean / (sqrt(square) / sqrt(second) + eps)", "mean", "square"),
+    ("rate", "decay", "eps", "log1", "log2", "near", "beta", "rest"),
+    (("mean", "ftb_lerp(c, b, near)"), ("square", "d * beta + rest * b * b"),
+     ("first", "-expm1(e * log1)"), ("second", "-expm1(e * log2)")),
 )  # fmt: skip
 DESCENT = _row("descent_step", "input direction", "a - rate * b", "rate")
 DECAYED = _row("decayed_gradient", "grad input", "sign * a + decay * b", "sign decay")
@@ -64,18 +78,51 @@ def _directed(grad: Tensor, param: Tensor, maximize: bool, decay: float) -> Tens
     return pointwise(DECAYED, (grad, param), (-1.0 if maximize else 1.0, decay))
 
 
+def _alike(first: Tensor, *others: Tensor) -> bool:
+    """Whether tensors are of the dtype that is computed in and one shape, each in memory of its
+    own, on a device that compiles any kernel."""
+    return (
+        first._dtype is first._dtype.compute
+        and first._dtype.kind == "f"
+        and all(x._dtype is first._dtype and x._shape == first._shape for x in others)
+        and len({id(x._storage) for x in (first, *others)}) == 1 + len(others)
+        and many_kernels(first)
+    )
+
+
+def count(steps: Sequence[Tensor], by: float) -> None:
+    """Add a number to each tensor, in place."""
+    for k in range(0, len(steps), len(NAMES)):
+        some = steps[k : k + len(NAMES)]
+        if len(some) > 1 and _alike(*some):
+            several(_counted(len(some)), some, (by,), some, some[0]._dtype)
+        else:
+            for one in some:
+                one.add_(by)
+
+
+@cache
+def _counted(size: int) -> Several:
+    return Several(f"add_to_{size}", tuple(f"{name} + by" for name in NAMES[:size]), ("by",))
+
+
 def adam(
     param: Tensor, grad: Tensor, mean: Tensor, square: Tensor, largest: Tensor | None,
     step: Tensor, of: Adam,
 ) -> None:  # fmt: skip
     """One step of a parameter, in place; `largest` is what amsgrad keeps of `square`."""
     grad = _directed(grad, param, of.maximize, 0 if of.decoupled else of.decay)
+    decay = of.rate * of.decay if of.decoupled else 0.0
+    numbers = of.rate, decay, of.eps, _log(of.beta1), _log(of.beta2)
+    if largest is None and _alike(param, grad, mean, square):
+        numbers += 1 - of.beta1, of.beta2, 1 - of.beta2
+        results = param, mean, square
+        several(ADAM_WHOLE, (param, grad, mean, square, step), numbers, results, param._dtype)
+        return
     pointwise(LERP, (mean, grad, 1 - of.beta1), (), mean, True)
     pointwise(MOVING_SQUARE, (square, grad), (of.beta2, 1 - of.beta2), square, True)
     if largest is not None:
         square = largest.copy_(largest.maximum(square))
-    decay = of.rate * of.decay if of.decoupled else 0.0
-    numbers = of.rate, decay, of.eps, _log(of.beta1), _log(of.beta2)
     pointwise(ADAM, (param, mean, square, step), numbers, param, True)
 
 
