@@ -51,7 +51,10 @@ def enqueuer(form: Form) -> Callable[..., Callable[..., None]]:
 @cache
 def caller(form: Form) -> Callable[..., Callable[..., Any]]:
     """What makes `call(arguments, further numbers, out)`, given the values of `_names`, then the
-    dtypes of the numbers, then five values for each output: bytes, dtype, shape, strides, key."""
+    dtypes of the numbers, then five values for each output: bytes, dtype, shape, strides, key.
+
+    Of several outputs that are given, `out` is a tuple; they share memory as the caller has it.
+    """
     assert form.call is not None
     fresh, *arguments = form.call
     operands = range(form.operands)
@@ -63,14 +66,17 @@ def caller(form: Form) -> Callable[..., Callable[..., Any]]:
     params = [f"p{i}" for i in range(form.numbers - len(numbers))]
     lines = [f"{', '.join(words)}, = inputs"] if words else []
     lines += [f"{', '.join(params)}, = params"] if params else []
+    many = not fresh and form.outputs > 1
+    lines += [f"{', '.join(f'x{k}' for k in results)}, = outs"] if many else []
     lines += [f"s{k} = x{k}._storage" for k in given]
     lines.append(f"device, backend = s{given[0]}.device, s{given[0]}.backend")
     looks = [f"s{k}.device is not device" for k in given[1:]]
     looks += ["backend.executor is not None"]
     if not fresh:
-        looks += ["s0.readonly", *[f"s{k} is s0 and x{k} is not x0" for k in inputs]]
+        looks += [f"s{k}.readonly" for k in results]
+        looks += [] if many else [f"s{k} is s0 and x{k} is not x0" for k in inputs]
     lines += [f"if {' or '.join(looks)}: return None", "stream = backend._current.stream"]
-    lines += [] if fresh else ["s0.bounds = None"]
+    lines += [] if fresh else [f"s{k}.bounds = None" for k in results]
     for k in results if fresh else ():
         lines += [
             f"s{k} = backend.pool.take(nbytes{k}, stream)",
@@ -89,7 +95,7 @@ def caller(form: Form) -> Callable[..., Callable[..., Any]]:
     names = [*_names(form), *[f"d{i}" for i in range(form.numbers)]]
     for k in range(form.outputs):
         names += [f"nbytes{k}", f"dtype{k}", f"shape{k}", f"strides{k}", f"key{k}"]
-    return _bound(names, "inputs, params, x0", lines)
+    return _bound(names, f"inputs, params, {'outs' if many else 'x0'}", lines)
 
 
 def _names(form: Form) -> list[str]:

@@ -15,7 +15,7 @@ from .._tensor import Tensor
 from ..ops.compose import f
 from ..ops.nn import gradients as g
 from ..ops.nn import layer_gradients as layers
-from ..ops.nn.pool_windows import Pool
+from ..ops.nn.pool_windows import pool_of
 from ..rows.op import Op
 from .fallback import run as on_host
 from .kernels import REDUCTION
@@ -190,7 +190,7 @@ def _pool(n: int) -> None:
         ceil_mode: bool, indices: Any,
     ) -> torch.Tensor:  # fmt: skip
         x, name = lift(input), f"max_pool{n}d_backward"
-        pool = Pool(name, n, x, kernel, stride or kernel, padding, dilation, ceil_mode)
+        pool = pool_of(name, n, x, kernel, stride or kernel, padding, dilation, ceil_mode)
         return wrap(layers.max_pool(lift(grad), x, lift(indices), pool))
 
     @impl(f"adaptive_max_pool{n}d_backward")

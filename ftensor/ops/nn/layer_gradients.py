@@ -178,8 +178,8 @@ def max_pool(grad: Tensor, input: Tensor, indices: Tensor, pool: Pool) -> Tensor
     if pool.tiles() and pool.small(input):
         made = new(input._shape, of, device)
         views, places = pool.elements(made)
-        read, far = (grad, indices, pool.firsts(input)), tuple(map(float, places))
-        several(_chosen(len(views)), read, far, views, of.compute)
+        read = (grad, indices, pool.firsts(input))
+        several(_chosen(len(views)), read, places, views, of.compute)
         return made
     apart = all(s > d * (k - 1) for s, k, d in zip(pool.stride, pool.kernel, pool.dilation))
     return _placed(grad, input, indices, n, apart)

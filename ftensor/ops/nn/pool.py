@@ -22,7 +22,7 @@ from ..compose import composed, f
 from ..reduce.arg import MAX
 from ..reduce.fold import AMAX, SUM
 from .activation import SPACE
-from .pool_windows import SMALL, Pool
+from .pool_windows import SMALL, Pool, pool_of
 from .windows import each, laid_out
 
 
@@ -99,7 +99,7 @@ def _max_pool(
     name: str, n: int, input: Tensor, kernel_size: Any, stride: Any, padding: Any, dilation: Any,
     ceil_mode: bool, return_indices: bool,
 ) -> Tensor | tuple[Tensor, Tensor]:  # fmt: skip
-    pool = Pool(name, n, input, kernel_size, stride, padding, dilation, ceil_mode)
+    pool = pool_of(name, n, input, kernel_size, stride, padding, dilation, ceil_mode)
     if input._dtype.kind in "bc" or (n == 1 and input._dtype.kind != "f"):
         raise errors.not_implemented_for(name, input._dtype)
     if pool.small(input):
@@ -109,9 +109,8 @@ def _max_pool(
         if not return_indices:
             return laid_out(pointwise(LARGEST[size], views, (), values), input)
         found = new(shape, int64, device)
-        beside = tuple([float(p) for p in places[1:]])
         read = (*views, pool.firsts(input))
-        several(PLACE[size], read, beside, (values, found), input._dtype.compute)
+        several(PLACE[size], read, places[1:], (values, found), input._dtype.compute)
         know_bounds(found, 0, numel(pool.sizes) - 1)
         return laid_out(values, input), laid_out(found, input)
     seen = pool.windows(input, lowest(input._dtype))
@@ -143,7 +142,7 @@ def _avg_pool(
     name: str, n: int, input: Tensor, kernel_size: Any, stride: Any, padding: Any,
     ceil_mode: bool, count_include_pad: bool, divisor_override: Any,
 ) -> Tensor:  # fmt: skip
-    pool = Pool(name, n, input, kernel_size, stride, padding, 1, ceil_mode)
+    pool = pool_of(name, n, input, kernel_size, stride, padding, 1, ceil_mode)
     if divisor_override == 0:
         raise errors_spatial.divisor(name)
     of = input._dtype

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -17,17 +18,32 @@ from .windows import covered, each, many_kernels, padded, windows
 # single precision, so that planes have fewer elements than it counts.
 SMALL = (2, 3, 4)
 MOST_PLACES = 1 << 24
+# Of the windows' elements: shape, strides, where each view begins, how far in the spatial dims.
+Elements = tuple[Ints, Ints, Ints, tuple[float, ...]]
+
+
+def pool_of(
+    name: str, n: int, input: Tensor, kernel_size: Any, stride: Any, padding: Any, dilation: Any,
+    ceil_mode: bool,
+) -> Pool:  # fmt: skip
+    """The windows of a call on an input, known from the call before; as `Pool`."""
+    shape, given = input._shape, (kernel_size, stride, padding, dilation)
+    sizes = [tuple(x) if type(x) is list else x for x in given]
+    if all(type(k) is int for x in sizes for k in (x if type(x) is tuple else (x,))):
+        return _pool(name, n, shape, *sizes, ceil_mode)
+    return Pool(name, n, shape, *given, ceil_mode)
 
 
 class Pool:
     """The windows of a call: sizes of each dim, checked, and how many windows there are."""
 
     def __init__(
-        self, name: str, n: int, input: Tensor, kernel_size: Any, stride: Any, padding: Any,
+        self, name: str, n: int, shape: Ints, kernel_size: Any, stride: Any, padding: Any,
         dilation: Any, ceil_mode: bool,
     ) -> None:  # fmt: skip
         """RuntimeError for sizes that make no windows, or windows of padding alone."""
         self.n = n
+        self._known: dict[Any, Elements] = {}
         self.kernel = each(name, "kernel_size", kernel_size, n)
         given = self.kernel if stride is None or stride in ((), []) else stride
         self.stride = each(name, "stride", given, n)
@@ -41,9 +57,9 @@ class Pool:
         cover = covered(self.kernel, self.dilation)
         if any(2 * p > k for p, k in zip(self.padding, self.kernel)):
             raise errors_spatial.pool_padding(name, self.padding, self.kernel)
-        if input.ndim not in (n + 1, n + 2) or 0 in input._shape[input.ndim - n - 1 :]:
-            raise errors_spatial.input_dims(name, n, input._shape)
-        self.sizes = input._shape[-n:]
+        if len(shape) not in (n + 1, n + 2) or 0 in shape[len(shape) - n - 1 :]:
+            raise errors_spatial.input_dims(name, n, shape)
+        self.sizes = shape[-n:]
         counts = []
         for m, c, s, p in zip(self.sizes, cover, self.stride, self.padding):
             count = (m + 2 * p - c + (s - 1 if ceil_mode else 0)) // s + 1
@@ -82,21 +98,29 @@ class Pool:
             and many_kernels(input)
         )
 
-    def elements(self, input: Tensor) -> tuple[tuple[Tensor, ...], tuple[int, ...]]:
+    def elements(self, input: Tensor) -> tuple[tuple[Tensor, ...], tuple[float, ...]]:
         """Views (*lead, *counts) of the input, one for each element of a window, and how far from
         the first one they lie in the spatial dims, flattened."""
-        lead = input.ndim - self.n
-        steps = input._strides[lead:]
-        shape = (*input._shape[:lead], *self.counts)
-        strides = (*input._strides[:lead], *(a * s for a, s in zip(steps, self.stride)))
+        key = input._shape, input._strides
+        known = self._known.get(key)
+        if known is None:
+            known = self._known[key] = self._elements(*key)
+        shape, strides, beside, places = known
+        view, offset = input._view, input._offset
+        return tuple([view(shape, strides, offset + b) for b in beside]), places
+
+    def _elements(self, given: Ints, own: Ints) -> Elements:
+        lead = len(given) - self.n
+        steps = own[lead:]
+        shape = (*given[:lead], *self.counts)
+        strides = (*own[:lead], *(a * s for a, s in zip(steps, self.stride)))
         rows = [numel(self.sizes[d + 1 :]) for d in range(self.n)]
-        views, places = [], []
+        beside, places = [], []
         for at in itertools.product(*[range(k) for k in self.kernel]):
             moved = [k * d for k, d in zip(at, self.dilation)]
-            beside = sum(m * a for m, a in zip(moved, steps))
-            views.append(input._view(shape, strides, input._offset + beside))
-            places.append(sum(m * r for m, r in zip(moved, rows)))
-        return tuple(views), tuple(places)
+            beside.append(sum(m * a for m, a in zip(moved, steps)))
+            places.append(float(sum(m * r for m, r in zip(moved, rows))))
+        return shape, strides, tuple(beside), tuple(places)
 
     def tiles(self) -> bool:
         """Whether each element is in one window."""
@@ -111,3 +135,6 @@ class Pool:
             return whole[tuple([slice(0, c * s, s) for c, s in zip(self.counts, self.stride)])]
 
         return constant(("windows", self.sizes, self.stride, self.counts), input, make)
+
+
+_pool = lru_cache(256)(Pool)
