@@ -22,7 +22,7 @@ def constant(key: Hashable, like: Tensor, make: Callable[[], np.ndarray]) -> Ten
     found = _made.get(whole)
     if found is None:
         array = np.ascontiguousarray(make())
-        memory = geometry_storage(storage.backend, array.reshape(-1), array.dtype)
+        memory = geometry_storage(storage.backend, array.ravel().tolist(), array.dtype)
         memory.device = storage.device
         strides = tuple([s // array.itemsize for s in array.strides])
         of = dtypes.from_numpy_dtype(array.dtype)

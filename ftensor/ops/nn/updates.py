@@ -115,9 +115,9 @@ def adam(
     decay = of.rate * of.decay if of.decoupled else 0.0
     numbers = of.rate, decay, of.eps, _log(of.beta1), _log(of.beta2)
     if largest is None and _alike(param, grad, mean, square):
-        numbers += 1 - of.beta1, of.beta2, 1 - of.beta2
-        results = param, mean, square
-        several(ADAM_WHOLE, (param, grad, mean, square, step), numbers, results, param._dtype)
+        more = 1 - of.beta1, of.beta2, 1 - of.beta2
+        read, results = (param, grad, mean, square, step), (param, mean, square)
+        several(ADAM_WHOLE, read, (*numbers, *more), results, param._dtype)
         return
     pointwise(LERP, (mean, grad, 1 - of.beta1), (), mean, True)
     pointwise(MOVING_SQUARE, (square, grad), (of.beta2, 1 - of.beta2), square, True)
