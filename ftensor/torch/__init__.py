@@ -44,6 +44,7 @@ from . import scaling as _scaling  # noqa: F401
 from . import serialization as _serialization
 from . import spatial as _spatial  # noqa: F401
 from . import structure as _structure  # noqa: F401
+from . import transforms as _transforms  # noqa: F401
 from .fallback import fallback_report
 from .host import as_cpu, from_cpu, from_ftensor, to_ftensor
 

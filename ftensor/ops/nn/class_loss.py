@@ -189,6 +189,36 @@ def multi_margin_loss(
     return reduced(name, (cost * wrong).sum(-1) / classes, word)
 
 
+def listed_classes(input: Tensor, target: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+    """(which places stand before the first -1, the classes there and 0 elsewhere, which classes are
+    among them), of the targets of `multilabel_margin_loss`."""
+    target = target if target._shape else target.reshape(1)
+    ended = (target < 0).to(int64).amax(-1, keepdim=True)  # is there an end?
+    first = (target < 0).to(int64).argmax(-1, keepdim=True)
+    classes = target._shape[-1]
+    end = f.where(ended > 0, first, classes)
+    valid = f.arange(classes, device=input.device) < end
+    index = target.where(valid, f.zeros_like(target))
+    is_right = f.zeros_like(target).scatter_add(-1, index, valid.to(target._dtype)) > 0
+    return valid, index, is_right
+
+
+def multilabel_margin_input(grad: Tensor, input: Tensor, target: Tensor, word: str) -> Tensor:
+    """The gradient of `multilabel_margin_loss`'s input: each pair whose cost is above 0 raises the
+    wrong class and lowers the right one."""
+    x = input if input._shape else input.reshape(1)
+    valid, index, is_right = listed_classes(x, target)
+    classes = x._shape[-1]
+    right = x.gather(-1, index).unsqueeze(-1)
+    counts = valid.unsqueeze(-1) & ~is_right.unsqueeze(-2) & (1 - right + x.unsqueeze(-2) > 0)
+    pairs = counts.to(x._dtype)
+    wrong = pairs.sum(-2)
+    made = wrong.scatter_add(-1, index, -pairs.sum(-1))
+    frames = x.numel() // classes if word == "mean" else 1
+    share = grad.unsqueeze(-1) if grad._shape else grad
+    return (made * share / (classes * frames)).reshape(input._shape)
+
+
 @op(namespace=SPACE)
 def multilabel_margin_loss(
     input: Tensor, target: Tensor, size_average: Any = None, reduce: Any = None,
@@ -206,13 +236,8 @@ def multilabel_margin_loss(
         input, target = input.reshape(1), target.reshape(1)
     if not input.numel():
         return reduced(name, input.sum(-1), word)
-    listed = (target < 0).to(int64).amax(-1, keepdim=True)  # is there an end?
-    first = (target < 0).to(int64).argmax(-1, keepdim=True)
+    valid, index, is_right = listed_classes(input, target)
     classes = input._shape[-1]
-    end = f.where(listed > 0, first, classes)
-    valid = f.arange(classes, device=input.device) < end
-    index = target.where(valid, f.zeros_like(target))
-    is_right = f.zeros_like(target).scatter_add(-1, index, valid.to(target._dtype)) > 0
     right = input.gather(-1, index).unsqueeze(-1)
     cost = (1 - right + input.unsqueeze(-2)).clamp(min=0)
     pairs = valid.unsqueeze(-1) & ~is_right.unsqueeze(-2)
