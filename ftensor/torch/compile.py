@@ -15,7 +15,8 @@ Kernels are those of single ops. Where fused ones come, they take the place of r
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from functools import cache
 from typing import Any
 
@@ -30,7 +31,7 @@ from . import memory as m
 from .calls import DIRECT, EITHER, direct, either
 from .decompositions import ALLOWED
 from .kernels import bound
-from .private import untyped_storage
+from .private import Key, untyped_storage
 from .registration import written
 from .schema import qualified
 
@@ -46,8 +47,24 @@ def backend(graph: GraphModule, inputs: Sequence[Any], **options: Any) -> Callab
         fw_compiler=compile_graph, bw_compiler=compile_graph, decompositions=_decompositions(),
         partition_fn=_partition, keep_inference_input_mutations=True,
     )  # fmt: skip
-    compiled: Callable[..., Any] = made(graph, inputs)
+    with _without_wrong_parts():
+        compiled: Callable[..., Any] = made(graph, inputs)
     return compiled
+
+
+@contextmanager
+def _without_wrong_parts() -> Iterator[None]:
+    """While a graph is traced, ops that torch takes apart wrongly whatever it is told stay whole:
+    `multilabel_margin_loss_forward` counts targets after the first -1."""
+    op = torch.ops.aten.multilabel_margin_loss_forward.default
+    parts = op.py_kernels.pop(Key.Autograd, None)
+    op._dispatch_cache.clear()
+    try:
+        yield
+    finally:
+        if parts is not None:
+            op.py_kernels[Key.Autograd] = parts
+        op._dispatch_cache.clear()
 
 
 @cache

@@ -27,6 +27,7 @@ PATCHED = (
     "torch.clear_autocast_cache",
     "how torch.multiprocessing pickles an UntypedStorage",
     "aten::_pin_memory on CPU",
+    "while a graph is traced: the parts of aten::multilabel_margin_loss_forward",
 )
 
 

@@ -6,10 +6,8 @@ import re
 import sys
 import threading
 import warnings
-from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -20,83 +18,10 @@ torch = pytest.importorskip("torch", reason="torch is the oracle of these tests"
 import ftensor as ft  # noqa: E402
 from ftensor.errors import KernelNotBuilt  # noqa: E402
 from ftensor.kernels.key import ROW, KernelKey  # noqa: E402
-from ftensor.runtime import (  # noqa: E402
-    discovery,
-    fallback,
-    program,
-    targets,
-)
-from ftensor.runtime.csim.backend import CSimBackend  # noqa: E402
+from ftensor.runtime import fallback, program  # noqa: E402
 
 from .fallback_cases import CASES, arange, same  # noqa: E402
-from .runtime_kernels import all_backends  # noqa: E402
-
-DEVICE = sys.modules["ftensor._device"]
-
-
-class Image:
-    """Serves by compiling all entries but those that match one of `lacks`."""
-
-    def __init__(self, backend: Any, lacks: str) -> None:
-        self.backend, self.lacks = backend, lacks
-        self.texts: dict[str, Callable[[], str]] = {}
-
-    def has(self, entry: str) -> bool:
-        return re.match(self.lacks, entry) is None
-
-    def want(self, key: Any) -> None:
-        """Nobody builds."""
-
-    def kernel(self, entry: str, params: Any) -> Any:
-        return self.backend.build(self.texts[entry](), entry, params) if self.has(entry) else None
-
-    def nearest(self, entry: str) -> str | None:
-        return "ft_neg_map" if self.has("ft_neg_map") else None
-
-    build_options = "--target csim"
-
-
-@pytest.fixture
-def use(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[..., Any]]:
-    """use(lacks, kind, host) makes fpga:0 a device with such an image; the backend is returned."""
-    obtain = program.obtain
-
-    def told(backend: Any, key: Any, types: Any, text: Any) -> Any:
-        if backend.images is not None:
-            backend.images.texts[key.entry] = text
-        return obtain(backend, key, types, text)
-
-    monkeypatch.setattr(program, "obtain", told)
-    monkeypatch.setattr(fallback, "_host", None)
-    monkeypatch.setattr(fallback, "_policy", "silent")
-    monkeypatch.setattr(fallback, "_warned", set())
-    ft.fallback_report().reset()
-
-    def start(lacks: str = "ft_", kind: str = "csim", host: str = "runtime") -> Any:
-        here = discovery.find()
-        csim = next((d for d in here if d.target is targets.CSIM), None)
-        runtime = next((d for d in here if d.target.kind == "cpu"), None)
-        if csim is None:
-            pytest.skip("no C++ compiler")
-        if kind == "csim":
-            backend, found = CSimBackend(targets.CSIM), csim
-        else:
-            if runtime is None:
-                pytest.skip("no OpenCL runtime")
-            backend, found = all_backends()[kind](), runtime
-        if host == "csim":
-            monkeypatch.setattr(fallback, "find", lambda: [csim])
-        monkeypatch.setattr(backend, "images", Image(backend, lacks))
-        monkeypatch.setattr(backend, "kernels", {})
-        monkeypatch.setattr(backend, "launches", {})
-        found = replace(found, _backend=backend, _lock=threading.Lock())
-        labels = [ft.device("fpga", 0)]
-        table = SimpleNamespace(mapping="test", fpga=[found], host=[found], labels=labels)
-        monkeypatch.setattr(DEVICE, "_table", table)
-        return backend
-
-    yield start
-    ft.fallback_report().reset()
+from .lacking import lacking  # noqa: E402, F401
 
 
 @pytest.mark.parametrize("name", CASES)

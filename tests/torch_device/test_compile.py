@@ -148,3 +148,13 @@ def test_training_a_network() -> None:
     torch.testing.assert_close(found, wanted, rtol=1e-4, atol=1e-4)
     for name, value in expected.items():
         torch.testing.assert_close(state[name].cpu(), value, rtol=1e-4, atol=1e-4)
+
+
+def test_losses_of_several_classes_are_whole() -> None:
+    """torch's own parts of this one count targets after the first -1."""
+    target = torch.tensor([[3, 0, -1, 1, -1], [-1, 2, 1, 0, 3], [4, 2, 1, 0, 3]])
+
+    def f(x: torch.Tensor) -> tuple[torch.Tensor, ...]:
+        return (torch.nn.functional.multilabel_margin_loss(x, target.to(x.device)),)
+
+    twice(f, torch.randn(3, 5, requires_grad=True))

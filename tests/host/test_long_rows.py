@@ -1,0 +1,16 @@
+"""Loops change places on CPUs where rows would be parts of vectors."""
+
+from __future__ import annotations
+
+from ftensor.kernels.select import LONG_ROW, NEAR_ELEMENTS, long_rows
+
+
+def test_the_longest_dim_becomes_the_row_and_visits_the_same() -> None:
+    shape, strides = long_rows((512, 4), ((4, 1), (16, 2), (0, 0)), 16)
+    assert (shape, strides) == ((4, 512), ((1, 4), (2, 16), (0, 0)))
+
+
+def test_rows_that_are_long_or_many_or_alone_stay() -> None:
+    for shape in ((512, 16), (NEAR_ELEMENTS, 4), (16 * LONG_ROW - 1, 4), (4,)):
+        strides = (tuple(range(len(shape), 0, -1)),)
+        assert long_rows(shape, strides, 16) == (shape, strides)
