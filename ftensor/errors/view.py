@@ -199,6 +199,11 @@ def narrow_start(start: int, size: int) -> IndexError:
     return IndexError(f"narrow(): start {start} is outside [{-size}, {size}]")
 
 
+def narrow_copy_dim(dim: int, ndim: int) -> RuntimeError:
+    """narrow_copy() along a dim beyond the last one."""
+    return RuntimeError(f"narrow_copy(): dim {dim} is out of range for a tensor of {ndim} dims")
+
+
 def narrow_negative(length: int) -> RuntimeError:
     """narrow() to less than nothing."""
     return RuntimeError(f"narrow(): length must be >= 0, not {length}")

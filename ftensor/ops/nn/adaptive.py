@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -15,7 +16,12 @@ from ...rows.catalogue import Entry, op, register
 from ..compose import f
 from .activation import SPACE
 from .pool import located, lowest, maxima, summed
+from .stepwise import in_order, narrow
 from .windows import at_positions, each, laid_out, padded, windows
+
+# Windows of three dims with at most so many elements of 16 bits are summed as torch sums them,
+# rounded at each step; the sums of larger ones would stop growing. A single one is a mean there.
+STEPS = 64
 
 
 def _sizes(name: str, n: int, input: Tensor, output_size: Any) -> Ints:
@@ -63,12 +69,26 @@ def _seen(input: Tensor, sizes: Ints, value: Any) -> tuple[Tensor, list[list[tup
     return windows(apart, sizes, kernel, kernel, (1,) * n), spans
 
 
+def _stepwise(seen: Tensor, spans: list[list[tuple[int, int]]]) -> Tensor:
+    """The means of windows, rounded to their dtype after each sum and quotient, as torch does."""
+    n = len(spans)
+    places = itertools.product(*[range(k) for k in seen._shape[-n:]])
+    made = in_order([seen[(..., *place)] for place in places])
+    for d, one in enumerate(spans):
+        counts = f.tensor([e - b for b, e in one], dtype=made._dtype, device=made.device)
+        made = made / counts.reshape(-1, *(1,) * (n - 1 - d))
+    return made
+
+
 def _adaptive_avg_pool(name: str, n: int, input: Tensor, output_size: Any) -> Tensor:
     sizes = _sizes(name, n, input, output_size)
     shape = (*input._shape[:-n], *sizes)
     if not numel(shape) or not numel(input._shape):
         return new(shape, input._dtype, input._storage.device)
     seen, spans = _seen(input, sizes, 0)
+    few = numel(seen._shape[-n:]) <= STEPS and numel(sizes) > 1
+    if n == 3 and few and narrow(input._dtype):
+        return laid_out(_stepwise(seen, spans), input)
     made = summed(seen, n)
     counts: Any = None
     if all(len({e - b for b, e in one}) == 1 for one in spans):

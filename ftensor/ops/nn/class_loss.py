@@ -13,6 +13,7 @@ from ...rows.op import Op
 from ..compose import f
 from .activation import SPACE
 from .loss import reduced, tensors, word_of
+from .stepwise import in_steps, narrow
 
 # What torch's own nll_loss asks for. Classes are numbers of single precision there, which counts
 # them all up to 2**24.
@@ -56,9 +57,14 @@ def nll_loss(
         weights = weight[index] * used
     # A where and no product: what is ignored may be infinite.
     loss = (loss * weights if weight is not None else loss).where(used, f.zeros_like(loss))
-    if word == "mean":
-        return loss.sum() / weights.sum()
-    return reduced(name, loss, word)
+    if word == "none":
+        return loss
+    total = in_steps(loss.reshape(-1)) if narrow(loss._dtype) and loss.numel() else loss.sum()
+    if word == "sum":
+        return total
+    if weight is not None and narrow(weights._dtype) and loss.numel():
+        return total / in_steps(weights.reshape(-1))
+    return total / weights.sum()
 
 
 def _check_classes(name: str, input: Tensor, target: Tensor, weight: Tensor | None) -> None:

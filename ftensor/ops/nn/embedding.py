@@ -106,7 +106,7 @@ def embedding_bag(
         _renormed(weight, index, max_norm, norm_type)
     parts = weight.index_select(0, index)
     if per_sample_weights is not None:
-        parts = parts * per_sample_weights.reshape(-1, 1)
+        parts = parts.to(parts._dtype.compute) * per_sample_weights.reshape(-1, 1)
     counted = index != pad
     held = f.zeros(bags, dtype=int64, device=input.device).index_add(0, of, counted.to(int64))
     held = held.unsqueeze(1)

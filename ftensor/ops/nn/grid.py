@@ -94,7 +94,7 @@ def _linear(image: _Reader, points: list[Tensor]) -> Tensor:
     total: Any = None
     for corner in itertools.product((0, 1), repeat=len(points)):
         weight: Any = None
-        for at, low, up in zip(points, lows, corner):
+        for at, low, up in reversed(list(zip(points, lows, corner))):  # x first, as in torch
             part = at - low if up else 1 - (at - low) if flat else low + 1 - at
             weight = part if weight is None else weight * part
         found = image.at([low + up for low, up in zip(lows, corner)]) * weight.unsqueeze(1)

@@ -92,10 +92,19 @@ def _four(size: int, count: int, corners: bool, factor: float | None, real: Any)
     source = _source(size, count, corners, factor, real)
     first = np.floor(source)
     part = source - first
-    weight = _cubic(-0.75)
-    weights = [[weight(float(t) - k) for k in range(-1, 3)] for t in part]
+    a = real(-0.75)
+
+    def near(x: Any) -> Any:
+        return ((a + 2) * x - (a + 3)) * x * x + 1
+
+    def far(x: Any) -> Any:
+        # The second product and its summand are rounded together, by torch's compilers too.
+        middle = ((a * x - 5 * a) * np.float64(x) + 8 * a).astype(real)
+        return middle * x - 4 * a
+
+    weights = np.stack([far(part + 1), near(part), near(1 - part), far(2 - part)], 1)
     where = first.astype(np.int64)[:, None] + np.arange(-1, 3)
-    return np.clip(where, 0, size - 1), np.array(weights, real)
+    return np.clip(where, 0, size - 1), weights
 
 
 def _smoothed(

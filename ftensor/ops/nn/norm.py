@@ -27,7 +27,10 @@ def _row(body: str, *more: str) -> Op:
 CENTERED = _row("(a - b) * c")
 SCALED = _row("(a - b) * c * d", "weight")
 SHIFTED = _row("(a - b) * c * d + e", "weight", "bias")
-enter(__name__, CENTERED, SCALED, SHIFTED)
+# float16 and bfloat16, as torch has them: the mean is subtracted when both are scaled.
+FUSED = "fma(a, c, -(b * c))"
+NARROW = (_row(FUSED), _row(f"{FUSED} * d", "weight"), _row(f"{FUSED} * d + e", "weight", "bias"))
+enter(__name__, CENTERED, SCALED, SHIFTED, *NARROW)
 
 
 def _shape(name: str, input: Tensor, normalized_shape: Any, **factors: Tensor | None) -> int:
@@ -78,13 +81,15 @@ def native_layer_norm(
     ndim = _shape("layer_norm", input, normalized_shape, weight=weight, bias=bias)
     dims = tuple(range(input.ndim - ndim, input.ndim))
     mean, rstd = _statistics(input, dims, eps)
+    narrow = input._dtype.compute is not input._dtype
+    centered, scaled, shifted = NARROW if narrow else (CENTERED, SCALED, SHIFTED)
     if weight is None:
-        made = pointwise(CENTERED, (input, mean, rstd))
+        made = pointwise(centered, (input, mean, rstd))
         made = made if bias is None else made + bias
     elif bias is None:
-        made = pointwise(SCALED, (input, mean, rstd, weight))
+        made = pointwise(scaled, (input, mean, rstd, weight))
     else:
-        made = pointwise(SHIFTED, (input, mean, rstd, weight, bias))
+        made = pointwise(shifted, (input, mean, rstd, weight, bias))
     made = made.to(input._dtype).contiguous()
     return made, _saved(mean, input, weight), _saved(rstd, input, weight)
 

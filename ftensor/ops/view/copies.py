@@ -7,6 +7,7 @@ from inspect import Parameter, signature
 from typing import Any
 
 from ..._tensor import Tensor
+from ...errors import view as errors_view
 from ...execute.copy import clone, into
 from ...formats import contiguous_format
 from ...rows.catalogue import ENTRIES, Entry, register
@@ -20,6 +21,14 @@ VIEWS = (
 
 # Of these forms torch has a method for one.
 METHODS = ("narrow_copy",)
+
+
+def _narrow(input: Tensor, dim: int, *args: Any, **kwargs: Any) -> Tensor:
+    """`narrow`, whose copying form has another class of error for a dim beyond the last."""
+    if isinstance(dim, int) and 0 < input.ndim <= dim:
+        raise errors_view.narrow_copy_dim(dim, input.ndim)
+    seen: Tensor = ENTRIES["narrow"].call(input, dim, *args, **kwargs)
+    return seen
 
 
 def copying(name: str, view: Callable[..., Any]) -> Callable[..., Any]:
@@ -44,7 +53,7 @@ for _view in VIEWS.split():
     if _entry is None:
         continue
     _name = _view + "_copy"
-    _call = copying(_name, _entry.call)
+    _call = copying(_name, _narrow if _view == "narrow" else _entry.call)
     _out = Parameter("out", Parameter.KEYWORD_ONLY, default=None)
     _shown = signature(_entry.call)
     _listed = list(_shown.parameters.values())

@@ -1,0 +1,42 @@
+"""Sums of float16 and bfloat16 that are rounded after each step, where torch's own loops are."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from ..._tensor import Tensor
+from ...dtypes import dtype
+from ..compose import f
+
+GROUP = 16  # so many terms in a row, in torch's sums in steps
+
+
+def narrow(of: dtype) -> bool:
+    """Whether elements are stored in fewer bits than are computed with."""
+    return of.kind == "f" and of.compute is not of
+
+
+def in_order(parts: Sequence[Tensor]) -> Tensor:
+    """The sum of tensors of one dtype from the first to the last, rounded to it each time."""
+    total = parts[0]
+    for part in parts[1:]:
+        total = total + part
+    return total
+
+
+def in_steps(terms: Tensor) -> Tensor:
+    """The sum of a vector with at least one element, as torch's losses of classes add them: the
+    first, then groups of `GROUP`; the sums of full groups are summed in the same way."""
+    rests = []
+    while terms.numel() > 1:
+        first, others = terms[:1], terms[1:]
+        short = -others.numel() % GROUP
+        if short:
+            others = f.cat([others, f.zeros(short, dtype=terms._dtype, device=terms.device)])
+        sums = in_order(others.reshape(-1, GROUP).unbind(1))
+        if short:
+            rests.append(sums[-1:])
+            sums = sums[:-1]
+        terms = f.cat([first, sums])
+    made: Tensor = (in_order([*rests, terms]) + 0).reshape(())  # -0 becomes 0, as in a sum
+    return made
