@@ -64,3 +64,20 @@ def test_what_no_integer_holds_is_the_same_on_every_device(source: str) -> None:
         into, of = getattr(ft, target), getattr(torch, target)
         assert mine.to(into).tolist() == x.to(of).tolist(), target
     assert mine[::3].to(ft.int16).tolist() == x[::3].to(torch.int16).tolist()
+
+
+@pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16])
+@pytest.mark.parametrize("size", [1, 7])
+def test_layer_norm_of_halves_subtracts_what_is_scaled(dtype: torch.dtype, size: int) -> None:
+    """Of one element the rounding error of its product stays, as in torch."""
+    torch.manual_seed(size)
+    x, *factors = [(torch.rand(n, size) * 18 - 9).to(dtype) for n in (5, 1, 1)]
+    weight, bias = (t[0] for t in factors)
+    expected = torch.nn.functional.layer_norm(x, (size,), weight, None)
+    mine = [ft.from_torch(t) for t in (x, weight, bias)]
+    got = ft.nn.functional.layer_norm(mine[0], (size,), mine[1])
+    torch.testing.assert_close(got.to_torch(), expected)
+    expected = torch.nn.functional.layer_norm(x, (size,), weight, bias)
+    torch.testing.assert_close(
+        ft.nn.functional.layer_norm(mine[0], (size,), *mine[1:]).to_torch(), expected
+    )
