@@ -19,9 +19,9 @@ from .activation import SPACE
 CATEGORY = "activation"
 
 
-def _row(body: str, *more: str) -> Op:
-    signature = f"layer_norm({', '.join(('input', 'mean', 'rstd', *more))}) -> Tensor"
-    return Op("layer_norm", signature, body, float_only=True)
+def _row(body: str, *more: str, name: str = "layer_norm") -> Op:
+    signature = f"{name}({', '.join(('input', 'mean', 'rstd', *more))}) -> Tensor"
+    return Op(name, signature, body, float_only=True)
 
 
 CENTERED = _row("(a - b) * c")
@@ -29,7 +29,10 @@ SCALED = _row("(a - b) * c * d", "weight")
 SHIFTED = _row("(a - b) * c * d + e", "weight", "bias")
 # float16 and bfloat16, as torch has them: the mean is subtracted when both are scaled.
 FUSED = "fma(a, c, -(b * c))"
-NARROW = (_row(FUSED), _row(f"{FUSED} * d", "weight"), _row(f"{FUSED} * d + e", "weight", "bias"))
+NARROW = tuple(
+    _row(f"{FUSED}{body}", *more, name="narrow_layer_norm")
+    for body, *more in (("",), (" * d", "weight"), (" * d + e", "weight", "bias"))
+)
 enter(__name__, CENTERED, SCALED, SHIFTED, *NARROW)
 
 
