@@ -1418,7 +1418,7 @@ def lu_solve(input: _Tensor, LU_data: _Tensor, LU_pivots: _Tensor, *, out: _Tens
     """See `linalg.lu_solve`."""
 def lu_unpack(LU_data: _Tensor, LU_pivots: _Tensor, unpack_data: _bool=True, unpack_pivots: _bool=True, *, out: _Tensor | None=None) -> _return_types.lu_unpack:
     """(P, L, U) of what `linalg.lu_factor` gave; what is not to be unpacked has no elements.
-    RuntimeError for pivots that are not int32 or don't fit.
+    RuntimeError for pivots that are not int32, don't fit, or are no rows (from 1).
     """
 def masked_fill(input: _Tensor, mask: _Tensor, value: Any) -> _Tensor:
     """`value` where the mask is True, else the input."""
@@ -1436,7 +1436,7 @@ def matmul(input: _Tensor, other: _Tensor, *, out: _Tensor | None=None) -> _Tens
     """
 def matrix_exp(input: _Tensor) -> _Tensor:
     """exp of square matrices, the sum of input^k / k!. Each matrix is halved until its norm is at
-    most 1/2, and the sum of the series squared as often. RuntimeError for integers.
+    most 2, and the sum of the series squared as often. RuntimeError for integers.
     """
 def matrix_power(input: _Tensor, n: _int, *, out: _Tensor | None=None) -> _Tensor:
     """See `linalg.matrix_power`."""

@@ -886,7 +886,7 @@ class Methods:
         """See `linalg.lu_solve`."""
     def lu_unpack(self, LU_pivots: _Tensor, unpack_data: _bool=True, unpack_pivots: _bool=True, *, out: _Tensor | None=None) -> _return_types.lu_unpack:
         """(P, L, U) of what `linalg.lu_factor` gave; what is not to be unpacked has no elements.
-        RuntimeError for pivots that are not int32 or don't fit.
+        RuntimeError for pivots that are not int32, don't fit, or are no rows (from 1).
         """
     @property
     def mH(self: Any) -> _Tensor:
@@ -913,7 +913,7 @@ class Methods:
         """
     def matrix_exp(self) -> _Tensor:
         """exp of square matrices, the sum of input^k / k!. Each matrix is halved until its norm is at
-        most 1/2, and the sum of the series squared as often. RuntimeError for integers.
+        most 2, and the sum of the series squared as often. RuntimeError for integers.
         """
     def matrix_power(self, n: _int, *, out: _Tensor | None=None) -> _Tensor:
         """See `linalg.matrix_power`."""

@@ -103,7 +103,7 @@ def matmul(input: _Tensor, other: _Tensor, *, out: _Tensor | None=None) -> _Tens
     """
 def matrix_exp(input: _Tensor) -> _Tensor:
     """exp of square matrices, the sum of input^k / k!. Each matrix is halved until its norm is at
-    most 1/2, and the sum of the series squared as often. RuntimeError for integers.
+    most 2, and the sum of the series squared as often. RuntimeError for integers.
     """
 @overload
 def matrix_norm(input: _Tensor, ord: Any='fro', dim: Sequence[_int]=(-2, -1), keepdim: _bool=False, *, dtype: _dtype | None=None, out: _Tensor | None=None) -> _Tensor:
