@@ -17,17 +17,12 @@ EITHER: dict[str, str] = {
     "kthvalue int64": _EQUAL,
     "topk int64": _EQUAL,
     **{f"{op} bfloat16": _EQUAL for op in ("argsort", "kthvalue", "msort", "sort", "topk")},
-    **dict.fromkeys(
-        ("native_group_norm bfloat16", "nn.functional.group_norm bfloat16"),
-        "torch makes it of batch_norm and of products, which round between",
-    ),
     "nn.functional.linear_cross_entropy.chunked_none bfloat16": "rounds between its steps",
     "nn.functional.conv_transpose3d complex64": "a sum of many products",
     "nn.ConvTranspose3d train": "its weight's gradient is a sum of many products",
     "linalg.householder_product complex64": "its gradient is a sum of products that nearly cancel",
     "cummax bfloat16": "its gradient adds in bfloat16 where an element is the largest of several",
     "cummin bfloat16": "its gradient adds in bfloat16 where an element is the least of several",
-    "nn.functional.layer_norm bfloat16": "its gradient rounds the deviations to bfloat16",
 }
 
 _LAZY = "a parameter without a shape is a plain one to torch when it comes to the device"
