@@ -1415,7 +1415,8 @@ class Methods:
     @overload
     def type(self) -> str:
         """Without a dtype the name of the tensor's type, such as \"ftensor.FloatTensor\" (on an fpga
-        \"ftensor.fpga.FloatTensor\"), else the tensor converted to a dtype or to such a name.
+        \"ftensor.fpga.FloatTensor\"), else the tensor converted to a dtype or to such a name, which may
+        be torch's (\"torch.FloatTensor\": on the host, as there).
         """
     @overload
     def type(self, dtype: _dtype | str | None, non_blocking: _bool=False) -> _Tensor: ...

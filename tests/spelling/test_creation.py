@@ -109,7 +109,8 @@ def test_type_and_place() -> None:
     there = t.fpga()
     assert there.device.type == "fpga" and there.type() == "ftensor.fpga.FloatTensor"
     assert there.type("ftensor.IntTensor").dtype is ft.int32
-    assert there.type("ftensor.IntTensor").is_cpu
+    assert there.type("ftensor.IntTensor").is_cpu and there.type("torch.IntTensor").is_cpu
+    assert t.type("torch.DoubleTensor").dtype is ft.float64
     assert there.cpu().tolist() == [1, 1]
 
 

@@ -176,7 +176,8 @@ def type(
     input: Tensor, dtype: dtypes.dtype | str | None = None, non_blocking: bool = False
 ) -> str | Tensor:
     """Without a dtype the name of the tensor's type, such as "ftensor.FloatTensor" (on an fpga
-    "ftensor.fpga.FloatTensor"), else the tensor converted to a dtype or to such a name.
+    "ftensor.fpga.FloatTensor"), else the tensor converted to a dtype or to such a name, which may
+    be torch's ("torch.FloatTensor": on the host, as there).
     """
     where = input._storage.device
     if dtype is None:
@@ -190,10 +191,11 @@ def type(
     if not isinstance(word, str):
         raise errors_creation.bad_type(word)
     package, _, name = word.rpartition(".")
-    if package not in ("ftensor", "ftensor.fpga") or name not in _DTYPES:
+    library, _, place = package.partition(".")
+    if library not in ("ftensor", "torch") or place not in ("", "fpga") or name not in _DTYPES:
         raise errors_creation.bad_type_name(word, dtypes.meant_by(word))
-    if (package == "ftensor") != (where.type == "cpu"):
-        where = CPU if package == "ftensor" else resolve("fpga")
+    if (not place) != (where.type == "cpu"):
+        where = resolve(place) if place else CPU
     return converted(input, _DTYPES[name], where)
 
 
