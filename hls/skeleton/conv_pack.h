@@ -5,7 +5,8 @@
 // Geometry g (long): batch, rows of a plane, channels, groups, panels of a group, filters and channels of a group,
 //   taps, channels of an item, elements of a plane; for three dims each: a part's size, phases, stride, the input's
 //   size; the input's strides (batch, channel, three dims), the weights' (group, filter, channel), that of bias (-1:
-//   there is none), whether the weights of a filter are neighbours, then for each dim where each of its phases begins in the input, and each tap's weight.
+//   there is none), whether the weights of a filter are neighbours (1), or those of each channel (2), then for each dim
+//   where each of its phases begins in the input, and each tap's weight.
 #define FT_CHANNELS 16
 #if FT_LANES > 1
 FT_FN_ONCE FT_WIDE_X ft_values(FT_WIDE_E w)
@@ -15,6 +16,9 @@ FT_FN_ONCE FT_WIDE_X ft_values(FT_WIDE_E w)
     return v;
 }
 #endif
+#define FT_PARTS_OF_16 (FT_NATIVE_LANES && FT_LANES == 16 && !FT_E_HALF && !FT_E_BFLOAT16)
+#define FT_PACK_PART(n) \
+    if (m - i >= n) { FT_CAT(vstore, n)(FT_CAT(vload, n)(0, from + i), 0, to + i); i += n; }
 // m values from elements that lie `step` apart. Where vectors begin anywhere, a run that is no whole ones ends with
 // one that is moved back.
 FT_FN_ONCE void ft_pack_values(FT_GLOBAL FT_T *to, FT_GLOBAL const FT_E *from, long step, int m)
@@ -35,6 +39,11 @@ FT_FN_ONCE void ft_pack_values(FT_GLOBAL FT_T *to, FT_GLOBAL const FT_E *from, l
             FT_VSTORE(ft_values(FT_E_LOAD(from + m - FT_LANES)), to + m - FT_LANES);
             return;
         }
+#endif
+#if FT_PARTS_OF_16
+        FT_PACK_PART(8) FT_PACK_PART(4) FT_PACK_PART(2)
+        if (i < m) to[i] = from[i];
+        return;
 #endif
     }
 #if FT_NATIVE_LANES && FT_LANES > 1
@@ -143,11 +152,13 @@ FT_KERNEL void FT_NAME(
                 weight + (weight_offset + group * g[27] + panel * FT_TILE_ROWS * g[28] + c0 * g[29]);
             int k = 0, t = 0;
 #if FT_NATIVE_LANES && FT_LANES > 1
-            if (g[31]) {  // a filter's weights are neighbours: by vectors, turned around
-                for (; k + FT_LANES <= n * taps; k += FT_LANES) {
+            // A filter's weights are neighbours, or those of each channel are: by vectors, turned around.
+            for (const int run = g[31] == 1 ? n * taps : taps; g[31] && k < n * taps; k += run) {
+                int i = 0;
+                for (; i + FT_LANES <= run; i += FT_LANES) {
                     FT_T block[FT_TILE_ROWS][FT_LANES];
                     for (int r = 0; r < FT_TILE_ROWS; r++) {
-                        const FT_WIDE_X v = r < m ? ft_values(FT_E_LOAD(from + r * g[28] + k)) : K(0);
+                        const FT_WIDE_X v = r < m ? ft_values(FT_E_LOAD(from + r * g[28] + i)) : K(0);
                         FT_LANES_TO(v, block[r]);
                     }
                     FT_UNROLL
@@ -157,8 +168,11 @@ FT_KERNEL void FT_NAME(
                     }
                     to += FT_LANES * FT_TILE_ROWS;
                 }
-                from += k / taps * g[29];
-                t = k % taps;
+                for (; i < run; i++) {
+                    ft_pack_step(to, from + i, g[28], m);
+                    to += FT_TILE_ROWS;
+                }
+                from += g[29];
             }
 #endif
             for (; k < n * taps; k++) {

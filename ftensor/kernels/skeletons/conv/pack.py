@@ -45,9 +45,12 @@ class ConvPackGeometry(NamedTuple):
         return found
 
     @property
-    def line(self) -> bool:
-        """Whether the weights of a filter are neighbours, in the order of channels and taps."""
-        return self.w[2] == len(self.taps) and self.taps == tuple(range(len(self.taps)))
+    def line(self) -> int:
+        """1 where the weights of a filter are neighbours, in the order of channels and taps, 2
+        where those of each channel are."""
+        if self.taps != tuple(range(len(self.taps))):
+            return 0
+        return 1 if self.w[2] == len(self.taps) else 2
 
     @property
     def of_planes(self) -> int:
@@ -80,7 +83,7 @@ class ConvPackGeometry(NamedTuple):
             self.batch, self.rows, self.channels, self.groups, self.panels, self.filters, self.own,
             len(self.taps), self.some, self.plane, *[p.size for p in self.parts],
             *[len(p.phases) for p in self.parts], *[p.stride for p in self.parts], *self.sizes,
-            *self.x, *self.w, self.bias, int(self.line),
+            *self.x, *self.w, self.bias, self.line,
             *[n for p in self.parts for n in p.phases], *self.taps,
         )  # fmt: skip
 
