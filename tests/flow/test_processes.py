@@ -172,6 +172,26 @@ def test_an_interrupt_amid_first_compiles_leaves_a_device_that_works(
     assert output(start(COMPILING, device, tmp_path, str(wait))) == "1 6.0\n"
 
 
+AMID_AN_IMPORT = """
+import signal
+class Interrupting:
+    def find_spec(self, name, path, target=None):
+        if name == "pycparser.c_ast":
+            signal.raise_signal(signal.SIGINT)
+sys.meta_path.insert(0, Interrupting())
+interrupted = 0
+try:
+    ft.ones(3)
+except KeyboardInterrupt:
+    interrupted += 1
+print(interrupted, (ft.ones(3) * 2).sum().item())
+"""
+
+
+def test_an_interrupt_amid_the_import_of_the_parser_of_c(tmp_path: Path) -> None:
+    assert output(start(AMID_AN_IMPORT, "csim", tmp_path)) == "1 6.0\n"
+
+
 FILLING = """
 x = ft.arange(50).float()
 if sys.argv[1:]:

@@ -21,6 +21,7 @@ from .. import cache
 from ..backend import Backend, DeviceProperties, Kernel, Program, host_bytes, host_memory
 from ..cold import notice
 from ..targets import csim_compiler
+from .declared import declared
 from .images import CSimImages
 
 if TYPE_CHECKING:
@@ -97,13 +98,10 @@ class CSimBackend(Backend):
 
         The function takes two more ints than `params` says: which compute unit, of how many.
         """
-        import cffi
-
         flags = self._flags(options)
         key = self._cache_key(source, flags)
-        ffi = cffi.FFI()
         arguments = ", ".join([*(C_TYPES[p] for p in params), "int", "int"])
-        ffi.cdef(f"void {entry}({arguments});")
+        ffi = declared([f"void {entry}({arguments});"])
         try:
             # The library object keeps the code loaded; the launcher keeps the library object.
             library = ffi.dlopen(str(self._library(key, source, entry, flags)))

@@ -13,6 +13,7 @@ from ...image.file import ImageFile
 from ...image.intel_file import TARGETS
 from ..backend import Kernel
 from ..images import Images, LoadedImage, Slot
+from .declared import declared
 
 if TYPE_CHECKING:
     from .backend import CSimBackend
@@ -48,13 +49,12 @@ class CSimImages(Images):
 
 
 def _opened(file: ImageFile) -> Any:
-    import cffi
-
     from .backend import C_TYPES
 
-    ffi = cffi.FFI()
-    for record in file.manifest.kernels:
-        ffi.cdef(f"void {record.name}({', '.join(C_TYPES[a.what] for a in record.arguments)});")
+    ffi = declared(
+        f"void {record.name}({', '.join(C_TYPES[a.what] for a in record.arguments)});"
+        for record in file.manifest.kernels
+    )
     # The file is needed only until it is mapped. Its name must be new: the dynamic loader takes
     # two files of one name for the same.
     handle, name = tempfile.mkstemp(prefix="ftensor-", suffix=".so")
