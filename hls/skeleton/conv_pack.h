@@ -16,6 +16,18 @@ FT_FN_ONCE FT_WIDE_X ft_values(FT_WIDE_E w)
     return v;
 }
 #endif
+#if FT_NATIVE_LANES && FT_LANES > 1
+// Of as many pairs as there are lanes the first ones, or the second ones.
+FT_FN_ONCE void ft_pack_pairs(FT_GLOBAL FT_T *to, FT_GLOBAL const FT_E *from, int second)
+{
+    FT_T t[2 * FT_LANES], half_[FT_LANES];
+    FT_LANES_TO(ft_values(FT_E_LOAD(from)), t);
+    FT_LANES_TO(ft_values(FT_E_LOAD(from + FT_LANES)), t + FT_LANES);
+    FT_UNROLL
+    for (int l = 0; l < FT_LANES; l++) half_[l] = t[2 * l + second];
+    FT_VSTORE(FT_LANES_FROM(half_), to);
+}
+#endif
 #define FT_PARTS_OF_16 (FT_NATIVE_LANES && FT_LANES == 16 && !FT_E_HALF && !FT_E_BFLOAT16)
 #define FT_PACK_PART(n) \
     if (m - i >= n) { FT_CAT(vstore, n)(FT_CAT(vload, n)(0, from + i), 0, to + i); i += n; }
@@ -47,16 +59,15 @@ FT_FN_ONCE void ft_pack_values(FT_GLOBAL FT_T *to, FT_GLOBAL const FT_E *from, l
 #endif
     }
 #if FT_NATIVE_LANES && FT_LANES > 1
-    if (step == 2) {
-        for (; i + FT_LANES < m; i += FT_LANES) {
-            FT_T t[2 * FT_LANES], half_[FT_LANES];
-            FT_LANES_TO(ft_values(FT_E_LOAD(from + 2 * i)), t);
-            FT_LANES_TO(ft_values(FT_E_LOAD(from + 2 * i + FT_LANES)), t + FT_LANES);
-            FT_UNROLL
-            for (int l = 0; l < FT_LANES; l++) half_[l] = t[2 * l];
-            FT_VSTORE(FT_LANES_FROM(half_), to + i);
-        }
+    if (step == 2 && m > FT_LANES) {  // nothing behind the last one is read
+        for (; i + FT_LANES < m; i += FT_LANES) ft_pack_pairs(to + i, from + 2 * i, 0);
+        ft_pack_pairs(to + m - FT_LANES, from + 2 * (m - FT_LANES) - 1, 1);
+        return;
     }
+#endif
+#if FT_PARTS_OF_16
+    for (; i < m; i++) to[i] = from[i * step];
+    return;
 #endif
     FT_LOOP(picked_values)
     for (; i < m; i += FT_LANES) {
