@@ -1,8 +1,8 @@
 """What a dying device leaves behind for its report: a table that outlives the process.
 
 The supervisor makes the table before it forks the worker, so both see the same memory. The worker
-notes what each thread runs; when a signal ends it, the supervisor reads what was running, and in
-which thread the fault was.
+notes what each unit runs; when a signal ends it, the supervisor reads what was running, and in
+which of them the fault was.
 """
 
 from __future__ import annotations
@@ -15,12 +15,20 @@ import re
 import signal
 import struct
 import tempfile
-import threading
 from collections.abc import Callable
+from typing import Any
 
 SLOTS, SLOT, HEAD = 1024, 2048, 4096
-_ENTRY = struct.Struct("<QI")  # the thread, length of the text; 0 is a slot that runs nothing
+_ENTRY = struct.Struct("<I")  # length of the text; 0 is a slot that runs nothing
 _TEXT = struct.Struct("<I")
+# What a unit runs stands in a frame whose file has the slot's name.
+_FRAME = """
+def run(text, call):
+    note(text)
+    call()
+    note(None)
+"""
+Run = Callable[[str, Callable[[], None]], None]
 
 
 class Table:
@@ -32,17 +40,20 @@ class Table:
         self._trace = tempfile.TemporaryFile()  # noqa: SIM115  lives as long as the table
         self._used = 0
 
-    def slot(self) -> Callable[[str | None], None]:
-        """A place for one unit: call it with what runs, or with None when it has ended."""
+    def slot(self) -> Run:
+        """A place for one unit: `run(text, call)` calls, and the table tells what runs."""
         at = HEAD + self._used % SLOTS * SLOT
         self._used += 1
 
         def note(text: str | None) -> None:
             data = (text or "").encode()[: SLOT - _ENTRY.size]
             self._memory[at + _ENTRY.size : at + _ENTRY.size + len(data)] = data
-            _ENTRY.pack_into(self._memory, at, threading.get_ident(), len(data))
+            _ENTRY.pack_into(self._memory, at, len(data))
 
-        return note
+        scope: dict[str, Any] = {"note": note}
+        exec(compile(_FRAME, f"slot {at}", "exec"), scope)
+        run: Run = scope["run"]
+        return run
 
     def reset(self) -> None:
         """Forget the slots of an image that is gone."""
@@ -63,26 +74,24 @@ class Table:
         return self._memory[_TEXT.size : _TEXT.size + size].decode(errors="replace")
 
     def watch_faults(self, explain: Callable[[int], str]) -> None:
-        """In the worker: note the thread of a fault, and for a bad access `explain` its address."""
-        faulthandler.enable(self._trace.fileno(), all_threads=True)
+        """In the worker: note the frames of a fault, and for a bad access `explain` its address."""
+        # Of the thread at fault alone: others' frames change while they are read, which may fault.
+        faulthandler.enable(self._trace.fileno(), all_threads=False)
         for number in (signal.SIGSEGV, signal.SIGBUS):
             _explain_once(number, lambda address: self.say(explain(address)))
 
     def running(self) -> list[str]:
-        """What ran when the worker ended; only the thread at fault where that is known."""
-        found = []
+        """What ran when the worker ended; only what is at fault where that is known."""
+        found = {}
         for at in range(HEAD, HEAD + SLOTS * SLOT, SLOT):
-            thread, size = _ENTRY.unpack_from(self._memory, at)
+            (size,) = _ENTRY.unpack_from(self._memory, at)
             if size:
                 text = self._memory[at + _ENTRY.size : at + _ENTRY.size + size]
-                found.append((thread, text.decode(errors="replace")))
+                found[at] = text.decode(errors="replace")
         self._trace.seek(0)
-        current = re.search(rb"Current thread (0x[0-9a-f]+)", self._trace.read())
-        if current is not None:
-            guilty = [text for thread, text in found if thread == int(current[1], 16)]
-            if guilty:
-                return guilty
-        return [text for _, text in found]
+        named = re.search(rb'File "slot (\d+)"', self._trace.read())
+        guilty = found.get(int(named[1])) if named is not None else None
+        return [guilty] if guilty is not None else list(found.values())
 
 
 class _SigAction(ctypes.Structure):

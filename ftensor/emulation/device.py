@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from . import kernels
+from .crash import Run
 from .kernels import ImageProblem
 from .memory import Memory, OutOfRange
 from .protocol import Api, Connection, Fields
@@ -32,7 +33,7 @@ class Device:
     def __init__(
         self,
         folder: Path,
-        slot: Callable[[], Callable[[str | None], None]],
+        slot: Callable[[], Run],
         warn: Callable[[str], None],
         forget: Callable[[], None] = lambda: None,
     ) -> None:

@@ -5,10 +5,11 @@ from __future__ import annotations
 import ctypes
 import struct
 import threading
-from collections.abc import Callable
+from functools import partial
 from queue import SimpleQueue
 from typing import Any
 
+from .crash import Run
 from .kernels import KernelFunction
 from .memory import Memory
 
@@ -52,19 +53,19 @@ class Completions:
 
 
 class ComputeUnit:
-    """One instance of a kernel. `note` is told what it runs, and None when it has ended."""
+    """One instance of a kernel. `run` calls what it is given, under a name."""
 
     def __init__(
         self,
         kernel: KernelFunction,
         name: str,
         completions: Completions,
-        note: Callable[[str | None], None],
+        run: Run,
     ) -> None:
         self.kernel, self.name, self.running = kernel, name, False
         self._registers = bytearray(kernel.register_bytes)
         self._finished = False  # and nobody has seen it yet
-        self._completions, self._note = completions, note
+        self._completions, self._run = completions, run
         self._work: SimpleQueue[tuple[list[Any], str] | None] = SimpleQueue()
         self._thread: threading.Thread | None = None
 
@@ -96,13 +97,14 @@ class ComputeUnit:
     def _serve(self) -> None:
         while (work := self._work.get()) is not None:
             values, shown = work
-            self._note(shown)
-            self.kernel.call(*values)
-            _libc.fflush(None)  # what the kernel printed, before the host goes on
-            self._note(None)
+            self._run(shown, partial(self._call, values))
             self._finished = True
             self.running = False
             self._completions.add()
+
+    def _call(self, values: list[Any]) -> None:
+        self.kernel.call(*values)
+        _libc.fflush(None)  # what the kernel printed, before the host goes on
 
     def close(self) -> None:
         """End the thread, after the launch that it is at."""

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import faulthandler
 import signal
 import struct
 import subprocess
 import sys
 import threading
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -138,7 +140,13 @@ class Unit(units.ComputeUnit):
     def __init__(self, completions: units.Completions, work: Any) -> None:
         self.notes: list[str | None] = []
         kernel = kernels.KernelFunction("k", [], {}, work)
-        super().__init__(kernel, "k_1", completions, self.notes.append)
+
+        def run(text: str, call: Callable[[], None]) -> None:
+            self.notes.append(text)
+            call()
+            self.notes.append(None)
+
+        super().__init__(kernel, "k_1", completions, run)
 
     def control(self) -> int:
         """What the control register says."""
@@ -194,28 +202,33 @@ def test_one_answer_of_a_round_is_held_until_any_unit_ends() -> None:
     short.close()
 
 
-def test_a_report_names_the_thread_at_fault() -> None:
+def test_a_report_names_the_unit_at_fault() -> None:
     table = crash.Table()
     first, second = table.slot(), table.slot()
-    first("kernel a")
-    worker = threading.Thread(target=second, args=("kernel b",))
-    worker.start()
-    worker.join()
     killed = signal.SIGSEGV  # a wait status is the signal's number
-    report = crash.describe_end(killed, table)
-    assert report.splitlines() == [
-        "one of 2 running kernels was ended by SIGSEGV (Segmentation fault)",
-        "  kernel a",
-        "  kernel b",
+    reports: list[str] = []
+
+    def ended() -> None:
+        reports.append(crash.describe_end(killed, table))
+
+    def faulted() -> None:
+        faulthandler.dump_traceback(table._trace, all_threads=False)
+        table.say("it accessed nothing")
+        ended()
+
+    first("kernel a", lambda: second("kernel b", ended))
+    second("kernel b", lambda: first("kernel a", faulted))
+    assert [report.splitlines() for report in reports] == [
+        [
+            "one of 2 running kernels was ended by SIGSEGV (Segmentation fault)",
+            "  kernel a",
+            "  kernel b",
+        ],
+        [
+            "a kernel was ended by SIGSEGV (Segmentation fault)",
+            "  kernel a",
+            "  it accessed nothing",
+        ],
     ]
-    table._trace.write(f"Fatal\nCurrent thread {threading.get_ident():#018x} (most".encode())
-    table.say("it accessed nothing")
-    assert crash.describe_end(killed, table).splitlines() == [
-        "a kernel was ended by SIGSEGV (Segmentation fault)",
-        "  kernel a",
-        "  it accessed nothing",
-    ]
-    first(None)
-    second(None)
     assert "exit(3), with no kernel running" in crash.describe_end(3 << 8, table)
     assert crash.describe_end(signal.SIGKILL, table) == "it accessed nothing"

@@ -169,7 +169,9 @@ def test_an_interrupt_amid_first_compiles_leaves_a_device_that_works(
     device: str, wait: float, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("POCL_CACHE_DIR", str(tmp_path / "pocl"))
-    assert output(start(COMPILING, device, tmp_path, str(wait))) == "1 6.0\n"
+    out, err = start(COMPILING, device, tmp_path, str(wait)).communicate(timeout=600)
+    # PoCL's clang may say so where the signal interrupts it.
+    assert (out, err.replace("1 error generated.\n", "")) == ("1 6.0\n", "")
 
 
 AMID_AN_IMPORT = """
