@@ -21,7 +21,11 @@ def elements(piece):
 @settings(deadline=None)
 @given(
     st.permutations(range(3)),
-    st.tuples(st.integers(1, 3), st.integers(1, 40), st.integers(LONG - 2, LONG + 30)),
+    st.tuples(
+        st.integers(1, 3),
+        st.sampled_from((TILE - 1, TILE, TILE + 1, 3 * TILE - 1)),
+        st.sampled_from((LONG - 1, LONG, LONG + 1, LONG + TILE - 1)),
+    ),
     st.integers(1, 5),
 )
 def test_every_element_once(order, shape, gap):
