@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from functools import cache
 
 from . import errors
 from .dtypes import dtype, get_default_dtype, meant_by
@@ -73,3 +74,8 @@ class finfo:
             f"eps={self.eps:g}, smallest_normal={self.smallest_normal:g}, tiny={self.tiny:g}, "
             f"dtype={self.dtype})"
         )
+
+
+# The same, made once for each dtype: to look at, not to hand to users.
+integer_limits = cache(iinfo)
+floating_limits = cache(finfo)

@@ -15,7 +15,7 @@ import numpy as np
 from .._tensor import Tensor
 from ..dtypes import int64
 from ..errors import index as errors_index
-from ..limits import iinfo
+from ..limits import integer_limits
 from ..runtime.fallback import levels_to_user
 
 if TYPE_CHECKING:
@@ -60,7 +60,7 @@ def get_index_check() -> str:
 
 def know_bounds(index: Tensor, least: int, greatest: int) -> Tensor:
     """Note what all elements of a fresh tensor of integers lie within; gives the tensor back."""
-    of = iinfo(index._dtype)
+    of = integer_limits(index._dtype)
     if of.min <= least and greatest <= of.max:  # else the numbers have wrapped
         index._storage.bounds = (index._dtype, least, greatest)
     return index

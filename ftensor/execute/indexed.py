@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -26,7 +26,7 @@ from .copy import fill
 from .fallback import on_host
 from .index_check import Check, Refusal, in_range, know_bounds, know_bounds_of
 from .keys import located_key
-from .launch import Launch, Missing, Step, enqueue, fitting, geometry_storage, look_up
+from .launch import Launch, Missing, Output, Step, enqueue, fitting, geometry_storage, look_up
 from .pointwise import pointwise
 from .run import run
 
@@ -87,20 +87,66 @@ def locate(
     if out.tensor._storage.readonly:
         raise errors.read_only(op.name)
     backend = out.tensor._storage.backend
-    operands = [out, *inputs]
-    key = (
-        op, "locate", shape, ordered,
-        tuple([(o.tensor._dtype, o.strides, o.located) for o in operands]),
-        tuple([(i.tensor._dtype, i.strides) for i in indices]),
-    )  # fmt: skip
+    key = _key(op, shape, [out, *inputs], indices, ordered)
     certain = all(i.checked or in_range(i.tensor, i.size, i.strict) for i in indices)
     check = Check(backend.current_stream(), [i.dim for i in indices], refusal, certain)
     read = [*[o.tensor for o in inputs], *[i.tensor for i in indices], check.flag.tensor]
-    numbers = [n for i in indices for n in (-i.size if i.strict else i.size, i.stride)]
+    numbers = _numbers(indices)
     args = (op, shape, out, inputs, indices, ordered, refusal)
     partly = out.located or out.tensor.numel() != numel(shape)
     run(backend, key, prepare, locate, args, (out.tensor,), read, numbers, out.tensor, partly)
     check.done()
+
+
+def _key(
+    op: Op, shape: Ints, operands: Sequence[Operand], indices: Sequence[Index], ordered: bool
+) -> tuple[Any, ...]:
+    return (
+        op, "locate", shape, ordered,
+        tuple([(o.tensor._dtype, o.strides, o.located) for o in operands]),
+        tuple([(i.tensor._dtype, i.strides) for i in indices]),
+    )  # fmt: skip
+
+
+def _numbers(indices: Sequence[Index]) -> list[int]:
+    return [n for i in indices for n in (-i.size if i.strict else i.size, i.stride)]
+
+
+class _Route(NamedTuple):
+    """What one index tensor for the first dim does to a tensor: known by both geometries."""
+
+    launch: Launch
+    output: Output
+    numbers: list[int]
+    size: int
+
+
+def fetch(source: Tensor, index: Tensor) -> Tensor | None:
+    """`source[index]` of two tensors, where `remember` has seen such; else None."""
+    storage = source._storage
+    backend = storage.backend
+    route: _Route | None = backend.launches.get((fetch, source._key, index._key))
+    if route is None or index._storage.device is not storage.device:
+        return None
+    certain = in_range(index, route.size, False)
+    check = Check(backend.current_stream(), (0,), errors_index.out_of_bounds, certain)
+    made = route.output.make(backend, storage.device)
+    enqueue(route.launch, (made, source, index, check.flag.tensor), route.numbers)
+    check.done()
+    return made
+
+
+def remember(
+    source: Tensor, index: Tensor, made: Tensor, located: Operand, indices: Sequence[Index]
+) -> None:
+    """Let `fetch` serve the like of what `locate` has just copied, by one index into dim 0."""
+    backend = source._storage.backend
+    shape, out = made._shape, Operand(made, made._strides)
+    launch = backend.launches.get(_key(COPY, shape, [out, located], indices, False))
+    if launch is not None:
+        output = Output(made._dtype, shape, made._strides)
+        route = _Route(launch, output, _numbers(indices), indices[0].size)
+        backend.launches[fetch, source._key, index._key] = route
 
 
 def prepare(

@@ -279,11 +279,12 @@ def _packed(
     )
     left, right = (B, A) if swap else (A, B)
     first = _step(
-        backend, packing, kernel(backend, packing), pack_units,
+        backend, packing, fitting(kernel(backend, packing), pack_units, elements), pack_units,
         (*PANELS, left, right), (left, right), PackGeometry(*sides).pack(), numbers=False,
     )  # fmt: skip
+    units = min(units, items)
     second = _step(
-        backend, key, kernel(backend, key), min(units, items),
+        backend, key, fitting(kernel(backend, key), units, terms // 16), units,
         (OUT, *PANELS, ADDED), (OUT, ADDED), geometry,
     )  # fmt: skip
     return (first, second), tuple(panels)

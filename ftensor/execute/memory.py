@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from .. import dtypes, errors
 from .._device import backend_of
-from .._tensor import Tensor
+from .._tensor import Tensor, geometry_key
 from ..errors import creation as errors_creation
 from ..formats import (
     channels_last,
@@ -36,12 +37,24 @@ Ints = tuple[int, ...]
 def new(shape: Ints, of: dtypes.dtype, where: device, strides: Ints | None = None) -> Tensor:
     """Memory for a tensor on a (resolved) device; its values are whatever lies there."""
     backend = backend_of(where)
-    if of.name in ("float64", "complex128") and not backend.properties.has_float64:
+    nbytes, strides, key, double = _layout(shape, of, strides)
+    if double and not backend.properties.has_float64:
         raise errors.no_float64(of, backend.properties.name)
-    strides = contiguous_strides(shape) if strides is None else strides
-    storage = backend.allocate((extent(shape, strides)[1] + 1 if numel(shape) else 0) * of.itemsize)
+    storage = backend.allocate(nbytes)
     storage.device = where
-    return Tensor._make(storage, of, shape, strides)
+    made = object.__new__(Tensor)
+    made._storage, made._dtype, made._offset = storage, of, 0
+    made._shape, made._strides, made._key = shape, strides, key
+    return made
+
+
+@lru_cache(1 << 14)
+def _layout(shape: Ints, of: dtypes.dtype, strides: Ints | None) -> tuple[int, Ints, int, bool]:
+    """(bytes, strides, number of the geometry, whether it is of doubles) of fresh memory."""
+    strides = contiguous_strides(shape) if strides is None else strides
+    count = extent(shape, strides)[1] + 1 if numel(shape) else 0
+    double = of.name in ("float64", "complex128")
+    return count * of.itemsize, strides, geometry_key(shape, strides, of), double
 
 
 def new_like(t: Tensor, shape: Ints, of: dtypes.dtype | None = None) -> Tensor:

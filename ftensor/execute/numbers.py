@@ -11,7 +11,7 @@ from .. import errors
 from ..dtypes import dtype
 from ..encoding import narrowed, widened
 from ..errors import arith as errors_arith
-from ..limits import finfo, iinfo
+from ..limits import floating_limits, integer_limits
 
 
 def values_of(number: Any, d: dtype) -> tuple[Any, ...]:
@@ -80,12 +80,13 @@ def check_fits(op: str, number: Any, d: dtype) -> None:
             raise errors_arith.number_does_not_fit(op, number, d)
         number = number.real
     if d.kind == "f":
-        limits = finfo(d)
-        fits = abs(number) <= limits.max or number != number or abs(number) == float("inf")
+        fits = (
+            abs(number) <= floating_limits(d).max or number != number or abs(number) == float("inf")
+        )
     elif number != number:
         fits = False
     else:
-        whole = iinfo(d)
+        whole = integer_limits(d)
         fits = (whole.min or -whole.max) <= number <= whole.max
     if not fits:
         raise errors_arith.number_does_not_fit(op, number, d)

@@ -17,7 +17,7 @@ from ..ops.compose import f
 from ..ops.index.index import put
 from ..ops.nn.activation import ELU
 from .fallback import run as on_host
-from .memory import fresh, lift, unwrap, wrap
+from .memory import DEVICE, fresh, is_here, lift, unwrap, wrap
 from .private import overload
 from .registration import impl
 
@@ -130,15 +130,19 @@ def group_norm(
 def index(self: Any, indices: Any) -> torch.Tensor:
     """self[indices], where a None takes a whole dim."""
     try:
-        x = lift(self)
-        return wrap(fresh(x[_positions(self, indices)], x))
+        x, found = lift(self), _positions(self, indices)
+        return wrap(fresh(x[found[0] if len(found) == 1 else found], x))
     except NotImplementedError:
         return on_host(overload("index.Tensor"), self, indices)
 
 
 def _positions(self: Any, indices: Any) -> tuple[Any, ...]:
     """Indices as ftensor's `[]` takes them, those on the host brought here."""
-    return tuple([slice(None) if t is None else lift(t.to(self.device)) for t in indices])
+    return tuple([slice(None) if t is None else lift(_brought(t)) for t in indices])
+
+
+def _brought(t: torch.Tensor) -> torch.Tensor:
+    return t if is_here(t) else t.to(DEVICE)
 
 
 @impl("_index_put_impl_")

@@ -13,7 +13,7 @@ from ...dtypes import bool as bool_
 from ...errors import index as errors_index
 from ...execute import memory
 from ...execute.index_check import get_index_check
-from ...execute.indexed import ADD_AT, Operand, locate
+from ...execute.indexed import ADD_AT, Operand, fetch, locate, remember
 from ...execute.numbers import check_fits, values_of
 from ...execute.output import check_overlap
 from ...iterator.shape import Ints, broadcast_shapes
@@ -35,20 +35,30 @@ def getitem(input: Tensor, index: Any) -> Tensor:
     """
     if type(index) is int and input._shape:  # the common case, without sorting
         return input._view(*basic_index(input._shape, input._strides, input._offset, (index,)))
+    if type(index) is Tensor and (made := fetch(input, index)) is not None:
+        return _within(input, made)
     selection = select(input, index)
-    return read(selection) if selection.indices else selection.view
+    return read(selection, input, index) if selection.indices else selection.view
 
 
-def read(selection: Selection) -> Tensor:
+def read(selection: Selection, input: Tensor, index: Any) -> Tensor:
     """The elements that a selection with index tensors leads to."""
     sizes, indices, strides = spread(selection)
     view = selection.view
     kept = output_strides(sizes, [strides, *[i.strides for i in indices]], False)
     made = memory.new(sizes, view._dtype, view._storage.device, kept)
-    locate(COPY, sizes, Operand(made, kept), [Operand(view, strides, True)], indices)
-    known = view._storage.bounds
+    located = Operand(view, strides, True)
+    locate(COPY, sizes, Operand(made, kept), [located], indices)
+    if len(indices) == 1 and indices[0].tensor is index:
+        remember(input, index, made, located, indices)
+    return _within(view, made)
+
+
+def _within(source: Tensor, made: Tensor) -> Tensor:
+    """Let what was taken of integers lie within what these are known to lie within."""
+    known = source._storage.bounds
     if known is not None and known[0] is made._dtype and get_index_check() == "now":
-        made._storage.bounds = known  # which lie within, too; nothing was left out
+        made._storage.bounds = known  # nothing was left out
     return made
 
 
