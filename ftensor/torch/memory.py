@@ -262,7 +262,8 @@ def _brought(t: torch.Tensor) -> Tensor:
 
 def is_here(t: torch.Tensor) -> bool:
     """Whether a tensor lies on the device."""
-    return t.device.type == DEVICE.type
+    found: bool = t.device == DEVICE
+    return found
 
 
 def give(out: torch.Tensor, f: Tensor) -> torch.Tensor:
