@@ -7,9 +7,13 @@ from typing import Any
 import numpy as np
 
 from .. import errors
+from .._device import current_device
 from .._tensor import Tensor
+from ..dtypes import scalar_dtype
 from ..iterator.shape import broadcast_shapes
+from ..rows.copies import COPY
 from ..rows.op import Op
+from .memory import new
 from .output import check_overlap, check_place, sized
 from .prepare import in_order, planned, prepare, through
 from .run import run
@@ -32,6 +36,8 @@ def pointwise(
         raise errors.not_a_tensor(op.name, "out", out)
     first = inputs[0] if inputs else out
     if type(first) is not Tensor:
+        if op.numbers_alone and out is None:
+            inputs = _with_tensor(inputs)
         first = _first(op, inputs, out)
     storage = first._storage
     backend = storage.backend
@@ -78,6 +84,14 @@ def _first(op: Op, inputs: tuple[Any, ...], out: Tensor | None) -> Tensor:
         if type(x) is Tensor:
             return x
     raise errors.needs_a_tensor(op.name, inputs)
+
+
+def _with_tensor(inputs: tuple[Any, ...]) -> tuple[Any, ...]:
+    """The inputs, the first as a tensor where all are numbers."""
+    if not all(isinstance(x, (bool, int, float, complex)) for x in inputs):
+        return inputs
+    first = new((), scalar_dtype(inputs[0]), current_device())
+    return (pointwise(COPY, inputs[:1], (), first, True), *inputs[1:])
 
 
 def _alignments(inputs: tuple[Any, ...], out: Tensor | None) -> tuple[bool, ...]:

@@ -113,6 +113,7 @@ class Op:
     refusal: Callable[[str, object], Exception] = errors.not_implemented_for
     round_numbers: bool = True  # Python numbers take the precision of the operands' dtype
     tensors: tuple[int, ...] = ()  # positions of inputs that may not be numbers
+    numbers_alone: bool = False  # computes with Python numbers where no input is a tensor, too
     only: tuple[str, ...] = ()
     located: bool = False  # also run on elements that index tensors lead to
     check: Callable[[Op, Any, Any, dtype], None] | None = None

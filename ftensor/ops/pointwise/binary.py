@@ -49,25 +49,25 @@ def _check_same(op: Op, inputs: Any, params: Any, common: dtypes.dtype) -> None:
 
 ADD = Op(
     "add", "add(input, other) -> Tensor", "a + b",
-    bool_="a | b", complex_="ft_cadd(a, b)", bare="h",
+    bool_="a | b", complex_="ft_cadd(a, b)", bare="h", numbers_alone=True,
     operators=("__add__", "__radd__", "__iadd__"),
 )  # fmt: skip
 ADD_SCALED = Op(
     "add", "add(input, other, *, alpha) -> Tensor", "a + ftb_narrow(b * alpha)",
     int_="a + b * alpha",
     bool_="a | (b & alpha)", complex_="ft_cadd(a, ft_cmul(b, alpha))",
-    params=("alpha",), check=check_factor, bare="h",
+    params=("alpha",), check=check_factor, bare="h", numbers_alone=True,
 )  # fmt: skip
 SUB = Op(
     "sub", "sub(input, other) -> Tensor", "a - b",
-    complex_="ft_csub(a, b)", check=_check_subtraction, bare="h",
+    complex_="ft_csub(a, b)", check=_check_subtraction, bare="h", numbers_alone=True,
     operators=("__sub__", "__rsub__", "__isub__"),
 )  # fmt: skip
 SUB_SCALED = Op(
     "sub", "sub(input, other, *, alpha) -> Tensor", "a - ftb_narrow(b * alpha)",
     int_="a - b * alpha",
     complex_="ft_csub(a, ft_cmul(b, alpha))",
-    params=("alpha",), check=_check_subtraction, bare="h",
+    params=("alpha",), check=_check_subtraction, bare="h", numbers_alone=True,
 )  # fmt: skip
 
 
@@ -116,7 +116,7 @@ ROWS = [
     Op(
         "mul", "mul(input, other, *, out=None) -> Tensor", "a * b",
         doc="The product.", round_numbers=False, bare=BARE,
-        check=_check_product,
+        check=_check_product, numbers_alone=True,
         bool_="a & b", complex_="ft_cmul(a, b)",
         operators=("__mul__", "__rmul__", "__imul__"), aliases=("multiply",),
     ),

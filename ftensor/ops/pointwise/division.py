@@ -17,18 +17,20 @@ CATEGORY = "binary"
 DIVIDE = Op(
     "true_divide", "true_divide(input, other) -> Tensor", "a / b",
     complex_="ftb_cdiv(a, b)", promote=Promote.INT_TO_FLOAT, round_numbers=False,
+    numbers_alone=True,
     operators=("__truediv__", "__rtruediv__", "__itruediv__", "__rdiv__", "__idiv__", "__div__"),
 )  # fmt: skip
 FLOOR_DIVIDE = Op(
     "floor_divide", "floor_divide(input, other) -> Tensor", "ftb_floor_divide(a, b)",
-    bool_="", round_numbers=False,
+    bool_="", round_numbers=False, numbers_alone=True,
 )  # fmt: skip
 TRUNC_DIVIDE = Op(
     "trunc_divide", "trunc_divide(input, other) -> Tensor", "trunc(ftb_narrow(a / b))",
-    int_="ftb_quotient(a, b)", bool_="",
+    int_="ftb_quotient(a, b)", bool_="", numbers_alone=True,
 )  # fmt: skip
 TRUNC_DIVIDE_BY_NUMBER = replace(TRUNC_DIVIDE, body="trunc(a / b)", round_numbers=False)
 REMAINDER = Op("remainder", "remainder(input, other) -> Tensor", "ftb_remainder(a, b)", bool_="")
+_INTEGERS = ((int, int), (int, bool), (bool, int))  # types of numbers that divide as integers
 ROWS = (DIVIDE, FLOOR_DIVIDE, TRUNC_DIVIDE, TRUNC_DIVIDE_BY_NUMBER)
 FMOD = Op(
     "fmod", "fmod(input, other) -> Tensor", "ftb_fmod(a, b)", bool_="",
@@ -41,6 +43,8 @@ def _divided(row: Op, input: Any, other: Any, out: Tensor | None) -> Tensor:
     if isinstance(other, int) and type(input) is Tensor and input._dtype.kind in "bui":
         if other == 0 or not values_of(other, common_dtype(row, (input, other)))[0]:
             raise errors_arith.zero_division(row.name)
+    elif row.numbers_alone and (type(input), type(other)) in _INTEGERS and not other:
+        raise errors_arith.zero_division(row.name)
     return pointwise(row, (input, other), (), out)
 
 
