@@ -276,6 +276,15 @@ def test_threads() -> None:
     assert not failed
 
 
+def test_a_backward_pass_runs_in_the_thread_that_asks_for_it() -> None:
+    seen: list[int] = []
+    x = torch.ones(3, device="fpga", requires_grad=True)
+    y = x * 2
+    y.register_hook(lambda grad: seen.append(threading.get_ident()))
+    y.sum().backward()
+    assert seen == [threading.get_ident()]
+
+
 @pytest.mark.parametrize("turn", range(5))
 def test_a_forward_on_another_stream(turn: int) -> None:
     x, w = torch.randn(64, 64), torch.randn(64, 64) / 8
