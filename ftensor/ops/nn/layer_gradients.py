@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import cache, lru_cache
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -11,9 +11,9 @@ import numpy as np
 from ..._tensor import Tensor
 from ...dtypes import float32, int64
 from ...execute.constants import constant
+from ...execute.max_pool import max_pool_back
 from ...execute.memory import new
 from ...execute.pointwise import pointwise
-from ...execute.several import Several, several
 from ...iterator.shape import Ints, numel
 from ..compose import f
 from ..index.scatter import put_once
@@ -164,25 +164,13 @@ def adaptive_avg_pool(grad: Tensor, input: Tensor, n: int) -> Tensor:
     return _spread(grad, [_adaptive(size, out) for size, out in pairs])
 
 
-@cache
-def _chosen(size: int) -> Several:
-    """What each element of a window gets: the gradient (a) where the place (b) is the element's, so
-    far from the window's first one (c)."""
-    bodies = tuple(f"b - c == to{k} ? a : K(0)" for k in range(size))
-    return Several(f"chosen_of_{size}", bodies, tuple(f"to{k}" for k in range(size)))
-
-
 def max_pool(grad: Tensor, input: Tensor, indices: Tensor, pool: Pool) -> Tensor:
     """The gradient of a max_pool: it goes to the elements at `indices`."""
-    of, device, n = grad._dtype, input._storage.device, pool.n
-    if pool.tiles() and pool.small(input):
-        made = new(input._shape, of, device)
-        views, places = pool.elements(made)
-        read = (grad, indices, pool.firsts(input))
-        several(_chosen(len(views)), read, places, views, of.compute)
-        return made
+    if pool.tiles() and pool.small(input) and grad._shape == indices._shape == pool.shape:
+        assert pool.beside is not None
+        return max_pool_back(grad.contiguous(), indices.contiguous(), pool.beside, input._shape)
     apart = all(s > d * (k - 1) for s, k, d in zip(pool.stride, pool.kernel, pool.dilation))
-    return _placed(grad, input, indices, n, apart)
+    return _placed(grad, input, indices, pool.n, apart)
 
 
 def adaptive_max_pool(grad: Tensor, input: Tensor, indices: Tensor, n: int) -> Tensor:

@@ -10,11 +10,13 @@ from ..._tensor import Tensor
 from ...dtypes import dtype, int64
 from ...errors import spatial as errors_spatial
 from ...execute.index_check import know_bounds
+from ...execute.max_pool import max_pool as max_of_windows
 from ...execute.memory import new
 from ...execute.pointwise import pointwise
 from ...execute.reduce import fold
 from ...execute.several import Several, several
 from ...iterator.shape import numel
+from ...iterator.stride import is_contiguous
 from ...limits import iinfo
 from ...rows.catalogue import Entry, enter, op, register
 from ...rows.op import Op
@@ -103,6 +105,10 @@ def _max_pool(
     if input._dtype.kind in "bc" or (n == 1 and input._dtype.kind != "f"):
         raise errors.not_implemented_for(name, input._dtype)
     if pool.small(input):
+        if pool.beside is not None and is_contiguous(input._shape, input._strides):
+            values, found = max_of_windows(input, pool.beside, pool.shape)
+            know_bounds(found, 0, numel(pool.sizes) - 1)
+            return (values, found) if return_indices else values
         views, places = pool.elements(input)
         shape, size, device = views[0]._shape, len(views), input._storage.device
         values = new(shape, input._dtype, device)

@@ -12,6 +12,7 @@ from ..._tensor import Tensor
 from ...errors import spatial as errors_spatial
 from ...execute.constants import constant
 from ...iterator.shape import Ints, numel
+from ...kernels.skeletons.max_pool import Windows
 from .windows import covered, each, many_kernels, padded, windows
 
 # Small windows are one launch: an operand is an element of all windows. Places are worked out in
@@ -68,12 +69,18 @@ class Pool:
         self.counts: Ints = tuple(counts)
         if min(counts) < 1:
             raise errors_spatial.empty_result(name, counts)
+        self.shape = (*shape[:-n], *counts)
         self.after = tuple(
             [
                 max(0, (k - 1) * s + c - m - p)
                 for k, s, c, m, p in zip(counts, self.stride, cover, self.sizes, self.padding)
             ]
         )
+        # The windows, where they lie side by side along rows.
+        self.beside: Windows | None = None
+        if self.stride[-1] == self.kernel[-1] and self.dilation[-1] == 1 and not any(self.padding):
+            walk = self.sizes, self.counts, self.kernel, self.stride, self.dilation
+            self.beside = Windows(numel(shape[:-n]), *walk)
 
     @property
     def dims(self) -> Ints:
@@ -93,7 +100,7 @@ class Pool:
             and numel(self.kernel) in SMALL
             and not any(self.padding)
             and not any(self.after)
-            and numel(input._shape) > 0
+            and 0 < numel(input._shape) < 2**31
             and numel(self.sizes) < MOST_PLACES
             and many_kernels(input)
         )

@@ -1,0 +1,67 @@
+"""Launches of max pooling over windows that lie side by side, and of its derivative."""
+
+from __future__ import annotations
+
+from math import prod
+
+from .._tensor import Tensor
+from ..dtypes import dtype, int64
+from ..iterator.shape import Ints
+from ..iterator.stride import contiguous_strides
+from ..kernels.skeletons.max_pool import Windows, max_pool_key
+from ..runtime.program import kernel
+from .launch import Launch, Output, Step, fitting, geometry_storage
+from .run import run
+
+# Windows that are worth a compute unit of its own, and as many as the calling thread may see to.
+UNIT_WINDOWS = 1 << 15
+
+
+def max_pool(input: Tensor, windows: Windows, shape: Ints) -> tuple[Tensor, ...]:
+    """(the largest element of each window of a contiguous input, its place in the plane as int64),
+    both of this shape."""
+    of = input._dtype
+    return _launched("max_pool", (input,), windows, of, ((shape, of), (shape, int64)))
+
+
+def max_pool_back(grad: Tensor, places: Tensor, windows: Windows, shape: Ints) -> Tensor:
+    """The gradient of an input of this shape, each of whose elements is in one window, from those
+    of the largest elements and their places; all of them contiguous."""
+    of = grad._dtype
+    return _launched("max_pool_back", (grad, places), windows, of, ((shape, of),))[0]
+
+
+def _launched(
+    name: str, inputs: tuple[Tensor, ...], windows: Windows, of: dtype,
+    made: tuple[tuple[Ints, dtype], ...],
+) -> tuple[Tensor, ...]:  # fmt: skip
+    backend = inputs[0]._storage.backend
+    key = (name, windows, *[x._key for x in inputs])
+    launch = backend.launches.get(key)
+    if launch is not None:
+        found: tuple[Tensor, ...] | None = launch.call(inputs, (), None)
+        if found is not None:
+            return found
+    args = (name, inputs, windows, of, made)
+    return run(backend, key, _prepare, _launched, args, (None,) * len(made), inputs)
+
+
+def _prepare(
+    name: str, inputs: tuple[Tensor, ...], windows: Windows, of: dtype,
+    made: tuple[tuple[Ints, dtype], ...],
+) -> Launch:  # fmt: skip
+    backend = inputs[0]._storage.backend
+    target = backend.target
+    key = max_pool_key(name == "max_pool_back", of, windows, target, target.unaligned)
+    geometry, count = windows.pack(key), windows.total
+    assert count * prod(windows.kernel) < 2**31, name
+    most = geometry[0] if target.grid == "stride" else count // UNIT_WINDOWS
+    units = max(1, min(backend.units, most, geometry[0]))
+    operands = tuple(range(len(made) + len(inputs)))
+    step = Step(
+        key, fitting(kernel(backend, key), units, count), units, operands, operands,
+        geometry=geometry, table=geometry_storage(backend, geometry),
+    )  # fmt: skip
+    results = tuple([Output(d, shape, contiguous_strides(shape)) for shape, d in made])
+    form = (True, *[True] * len(inputs))
+    return Launch((step,), len(operands), results, windows, form=form)

@@ -1,0 +1,166 @@
+"""max_pool: maxima of windows, their places, and what leads back (hls/skeleton/max_pool*.h)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from itertools import product
+from math import prod
+from typing import NamedTuple
+
+from ...dtypes import dtype
+from ..key import lanes_for
+from ..skeleton import Parameter, Skeleton, register
+from ..words import Asked, Record, Target
+from ..work import Access, Ints, Launch, Loop
+from .elements import element_defines, element_helpers, element_type
+
+
+class Windows(NamedTuple):
+    """Windows without padding that lie side by side along the rows of contiguous planes: so many
+    planes, then for each dim of one its size, how many windows there are, and what they are."""
+
+    planes: int
+    sizes: Ints
+    counts: Ints
+    kernel: Ints
+    stride: Ints
+    dilation: Ints
+
+    @property
+    def total(self) -> int:
+        """All windows."""
+        return self.planes * prod(self.counts)
+
+    @property
+    def follow(self) -> bool:
+        """Whether every element is in one window, and a row of windows follows the one before it
+        with nothing in between."""
+        tiled = all(n == c * k for n, c, k in zip(self.sizes, self.counts, self.kernel))
+        apart = self.stride == self.kernel and max(self.dilation) == 1
+        return tiled and apart and prod(self.kernel[:-2]) == 1
+
+    @property
+    def lines(self) -> Ints:
+        """Where the lines of a window begin, behind the first one."""
+        return self._walked(self.kernel, self.dilation)
+
+    @property
+    def begins(self) -> Ints:
+        """Where each row of windows begins in a plane."""
+        return self._walked(self.counts, self.stride)
+
+    def _walked(self, counts: Ints, steps: Ints) -> Ints:
+        rows = [prod(self.sizes[d:]) for d in range(1, len(self.sizes))]
+        walk = product(*[range(count) for count in counts[:-1]])
+        return tuple([sum(k * s * r for k, s, r in zip(at, steps, rows)) for at in walk])
+
+    def pack(self, key: MaxPoolKey) -> Ints:
+        """The numbers that a kernel gets: `hls/windows.h`."""
+        columns, firsts = self.counts[-1], self.begins
+        entries = len(firsts)
+        vectors = -(-columns // key.lanes) * self.planes * entries
+        if key.row < key.lanes:
+            own = [begin + c * key.wide for begin in firsts for c in range(columns)]
+            entries, vectors = len(own), -(-self.total // key.lanes)
+            firsts = (*own, *[own[k % entries] for k in range(key.lanes)])
+        plane = prod(self.sizes)
+        return (vectors, self.total, entries, columns, plane, *self.lines, *firsts)
+
+
+@dataclass(frozen=True)
+class MaxPoolKey:
+    """One kernel: `row` windows of a vector are of one row."""
+
+    skeleton: str
+    dtype: dtype
+    lanes: int
+    high: int
+    wide: int
+    row: int
+
+    @property
+    def entry(self) -> str:
+        """The kernel's name in the program."""
+        return (
+            f"ft_{self.skeleton}_{self.dtype.name}_{self.high}x{self.wide}_{self.row}_{self.lanes}"
+        )
+
+
+def max_pool_key(
+    back: bool, of: dtype, windows: Windows, target: Target, unaligned: bool
+) -> MaxPoolKey:
+    """The kernel for windows: as many lanes as a row has windows, or several rows at once, where
+    vectors begin anywhere."""
+    full = lanes_for([of], of.compute, target.lanes_bytes) if unaligned else 1
+    lanes, columns = 1, windows.counts[-1]
+    together = windows.follow and columns & (columns - 1) == 0
+    while lanes < full and 2 * lanes <= (windows.total if together else columns):
+        lanes *= 2
+    *high, wide = windows.kernel
+    name = "max_pool_back" if back else "max_pool"
+    return MaxPoolKey(name, of, lanes, prod(high), wide, min(lanes, columns))
+
+
+class MaxPool(Skeleton[MaxPoolKey]):
+    """Vectors of windows, whose elements are told apart in registers. Images have the kernels of
+    other rows for this."""
+
+    def __init__(self, name: str, operands: Mapping[str, bool]) -> None:
+        self.name = self.word = name
+        self.written = operands
+
+    def parameters(self, key: MaxPoolKey) -> tuple[Parameter, ...]:
+        """Results, what they are of, their offsets, the geometry."""
+        element = element_type(key.dtype)
+        found: list[Parameter] = []
+        for name, written in self.written.items():
+            of = "long" if name == "places" else element
+            found.append(("*", f"FT_GLOBAL {'' if written else 'const '}{of} *", name))
+        found += [("long", "long ", f"{name}_offset") for name in self.written]
+        return (*found, ("*", "const int *", "geometry"))
+
+    def defines(self, key: MaxPoolKey) -> dict[str, object]:
+        """The element and the window."""
+        shape = {"FT_LINE_COUNT": key.high, "FT_LINE_SIZE": key.wide, "FT_ROW": key.row}
+        return {**element_defines(key.dtype), **shape}
+
+    def helpers(self, key: MaxPoolKey) -> list[str]:
+        """Elements as values, and where windows lie."""
+        return [*element_helpers(key.dtype, []), "windows.h"]
+
+    def record(self, key: MaxPoolKey) -> Record:
+        """Its dtype."""
+        of = key.dtype.name
+        return Record(self.name, (of,), (of,), "", of)
+
+    def keys(self, asked: Asked) -> Iterator[MaxPoolKey]:
+        """None: no launch on a board asks for it."""
+        return iter(())
+
+    def loops(self, launch: Launch, unit: int, widened: bool) -> list[Loop]:
+        """Both, for each vector of windows."""
+        key: MaxPoolKey = launch.key
+        begin, end = launch.slab(launch.geometry[0], unit)
+        trips = (end - begin) * key.high * key.wide
+        names = ("choose", "write") if key.skeleton == "max_pool_back" else ("read", "compare")
+        return [Loop(name, trips, end - begin) for name in names]
+
+    def traffic(self, launch: Launch, widened: bool) -> list[Access]:
+        """Each element once."""
+        key: MaxPoolKey = launch.key
+        found = []
+        for name, written in self.written.items():
+            size = 8 if name == "places" else key.dtype.itemsize
+            whole = key.high * key.wide if name in ("from", "made") else 1
+            n = launch.geometry[1] * whole
+            found.append(Access(name, written, n * size, n // key.lanes, 0, n * size))
+        return found
+
+    def extent(self, launch: Launch) -> str:
+        """How many windows, of how many elements."""
+        return f"{launch.geometry[1]}x{launch.key.high * launch.key.wide}"
+
+
+register(MaxPool("max_pool", {"values": True, "places": True, "from": False}))
+register(MaxPool("max_pool_back", {"made": True, "grad": False, "places": False}))

@@ -1,0 +1,55 @@
+// Windows that lie side by side along rows: FT_LINE_COUNT lines of FT_LINE_SIZE elements each. FT_LANES windows go at once, and
+// their elements are FT_SIZE vectors of neighbours. FT_ROW of the windows are of one row; where rows are shorter than
+// the lanes, the next windows are of the rows below it, with nothing in between.
+// Geometry g: vectors of windows, windows, entries of `firsts`, windows of a row, elements of a plane; for each line of
+//   a window where it begins, behind the first one; `firsts`: where each window of a plane begins, and behind these
+//   the same again for the lanes that go on into the next planes, or else where each row of windows begins.
+#define FT_SIZE (FT_LINE_COUNT * FT_LINE_SIZE)
+#define FT_LINES (g + 5)
+#define FT_FIRSTS (g + 5 + FT_LINE_COUNT)
+#if !FT_NATIVE_LANES
+#define FT_LANES_FROM(p) ft_load(p)
+#define FT_LANES_TO(v, p) ft_store(v, p)
+#endif
+// A vector's first window: its number; where it begins in memory, and in its plane; its entry of `firsts`.
+typedef struct { long at; int window, first, entry; } ft_spot;
+// The last vector of a row, or of all rows together, is moved back, so that all lanes are full.
+FT_FN_ONCE ft_spot ft_windows(FT_GLOBAL const int *g, int item)
+{
+    ft_spot s;
+#if FT_ROW < FT_LANES
+    s.window = item * FT_LANES < g[1] - FT_LANES ? item * FT_LANES : g[1] - FT_LANES;
+    const int plane = s.window / g[2];
+    s.entry = s.window - plane * g[2];
+    s.first = FT_FIRSTS[s.entry];
+#else
+    const int across = (g[3] + FT_LANES - 1) / FT_LANES, row = item / across, i = (item - row * across) * FT_LANES;
+    const int part = i < g[3] - FT_LANES ? i : g[3] - FT_LANES, plane = row / g[2];
+    s.window = row * g[3] + part;
+    s.entry = row - plane * g[2];
+    s.first = FT_FIRSTS[s.entry] + part * FT_LINE_SIZE;
+#endif
+    s.at = (long)plane * g[4] + s.first;
+    return s;
+}
+// Where the windows of all lanes begin in their planes.
+FT_FN_ONCE FT_WIDE(int) ft_beginnings(FT_GLOBAL const int *g, ft_spot s)
+{
+#if FT_ROW < FT_LANES
+    return FT_VLOAD(FT_FIRSTS + s.entry);
+#else
+    FT_WIDE(int) first;
+    FT_EACH_LANE { FT_LANE(first) = (FT_I)(s.first) + FT_INDEX(0) * (FT_I)(FT_LINE_SIZE); }
+    return first;
+#endif
+}
+// Where the v-th vector of the windows' elements begins, behind the first window's first one.
+FT_FN_ONCE long ft_begins(FT_GLOBAL const int *g, int v)
+{
+    return FT_ROW < FT_LANES ? v * FT_LANES : FT_LINES[v / FT_LINE_SIZE] + v % FT_LINE_SIZE * FT_LANES;
+}
+// Where element x of line y of lane l's window lies in these vectors.
+FT_FN_ONCE int ft_among(int l, int y, int x)
+{
+    return (l / FT_ROW * FT_LINE_COUNT + y) * FT_ROW * FT_LINE_SIZE + l % FT_ROW * FT_LINE_SIZE + x;
+}
