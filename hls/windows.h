@@ -1,6 +1,6 @@
-// Windows that lie side by side along rows: FT_LINE_COUNT lines of FT_LINE_SIZE elements each. FT_LANES windows go at once, and
-// their elements are FT_SIZE vectors of neighbours. FT_ROW of the windows are of one row; where rows are shorter than
-// the lanes, the next windows are of the rows below it, with nothing in between.
+// Windows that lie side by side along rows: FT_LINE_COUNT lines of FT_LINE_SIZE elements each. FT_LANES windows go at
+// once, and their elements are FT_SIZE vectors of neighbours. FT_ROW of the windows are of one row; where rows are
+// shorter than the lanes, the next windows are of the rows below it, with nothing in between.
 // Geometry g: vectors of windows, windows, entries of `firsts`, windows of a row, elements of a plane; for each line of
 //   a window where it begins, behind the first one; `firsts`: where each window of a plane begins, and behind these
 //   the same again for the lanes that go on into the next planes, or else where each row of windows begins.
@@ -13,7 +13,8 @@
 #endif
 // A vector's first window: its number; where it begins in memory, and in its plane; its entry of `firsts`.
 typedef struct { long at; int window, first, entry; } ft_spot;
-// The last vector of a row, or of all rows together, is moved back, so that all lanes are full.
+// The last vector of a row, or of all rows together, is moved back, so that all lanes are full; what two vectors have
+// in common, both write alike.
 FT_FN_ONCE ft_spot ft_windows(FT_GLOBAL const int *g, int item)
 {
     ft_spot s;

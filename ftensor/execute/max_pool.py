@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from math import prod
 
+from .. import errors
 from .._tensor import Tensor
 from ..dtypes import dtype, int64
 from ..iterator.shape import Ints
@@ -19,7 +20,7 @@ UNIT_WINDOWS = 1 << 15
 
 def max_pool(input: Tensor, windows: Windows, shape: Ints) -> tuple[Tensor, ...]:
     """(the largest element of each window of a contiguous input, its place in the plane as int64),
-    both of this shape."""
+    both of this shape. NotImplementedError for dtypes of few ops."""
     of = input._dtype
     return _launched("max_pool", (input,), windows, of, ((shape, of), (shape, int64)))
 
@@ -50,6 +51,8 @@ def _prepare(
     name: str, inputs: tuple[Tensor, ...], windows: Windows, of: dtype,
     made: tuple[tuple[Ints, dtype], ...],
 ) -> Launch:  # fmt: skip
+    if of.bare:
+        raise errors.not_implemented_for(name, of)
     backend = inputs[0]._storage.backend
     target = backend.target
     key = max_pool_key(name == "max_pool_back", of, windows, target, target.unaligned)

@@ -1,8 +1,8 @@
 // The largest element of each window, and its place in the plane: the first of equal ones, the last NaN of several.
 // Geometry g: as in windows.h.
 FT_KERNEL void FT_NAME(
-    FT_GLOBAL FT_E *values, FT_GLOBAL long *places, FT_GLOBAL const FT_E *from,
-    long values_offset, long places_offset, long from_offset, FT_GLOBAL const int *g FT_UNIT_PARAMS)
+    FT_GLOBAL FT_E *values, FT_GLOBAL long *places, FT_GLOBAL const FT_E *from, long values_offset,
+    long places_offset, long from_offset, FT_GLOBAL const int *g FT_UNIT_PARAMS)
 {
     FT_PORT(values, gmem0)
     FT_PORT(places, gmem1)

@@ -1,8 +1,8 @@
 // What each element of windows that hold every element once gets: its window's gradient where the window's place is
 // its own, else 0. Geometry g: as in windows.h.
 FT_KERNEL void FT_NAME(
-    FT_GLOBAL FT_E *made, FT_GLOBAL const FT_E *grad, FT_GLOBAL const long *places,
-    long made_offset, long grad_offset, long places_offset, FT_GLOBAL const int *g FT_UNIT_PARAMS)
+    FT_GLOBAL FT_E *made, FT_GLOBAL const FT_E *grad, FT_GLOBAL const long *places, long made_offset,
+    long grad_offset, long places_offset, FT_GLOBAL const int *g FT_UNIT_PARAMS)
 {
     FT_PORT(made, gmem0)
     FT_PORT(grad, gmem1)
