@@ -4,9 +4,21 @@ from __future__ import annotations
 
 from ..._tensor import Tensor
 from ...dtypes import dtype
+from ...execute.softmax import softmax_rows
+from ...iterator.shape import normalize_dim
 from ...rows.catalogue import op
 from ..compose import deliver
 from .gradients import LOG_SOFTMAX, SOFTMAX, run
+
+
+def _softmax(
+    name: str, grad: Tensor, output: Tensor, dim: int, input_dtype: dtype
+) -> Tensor | None:
+    """A gradient in one launch, where that serves."""
+    if grad._shape != output._shape:
+        return None
+    dim = normalize_dim(dim, grad.ndim)
+    return softmax_rows(name, (grad, output), dim, input_dtype)
 
 
 def _wide(*tensors: Tensor) -> list[Tensor]:
@@ -22,8 +34,10 @@ def _softmax_backward_data(
     """The gradient of softmax's input: output * (grad - sum(grad * output)) along `dim`, in
     `input_dtype`.
     """
-    grad, y = _wide(grad_output, output)
-    made = run(SOFTMAX, grad, y, (grad * y).sum(dim, keepdim=True)).to(input_dtype)
+    made = _softmax("softmax_backward", grad_output, output, dim, input_dtype)
+    if made is None:
+        grad, y = _wide(grad_output, output)
+        made = run(SOFTMAX, grad, y, (grad * y).sum(dim, keepdim=True)).to(input_dtype)
     return made if grad_input is None else deliver("_softmax_backward_data", made, grad_input)
 
 
@@ -34,6 +48,8 @@ def _log_softmax_backward_data(
     """The gradient of log_softmax's input: grad - exp(output) * sum(grad) along `dim`, in
     `input_dtype`.
     """
-    grad, y = _wide(grad_output, output)
-    made = run(LOG_SOFTMAX, grad, y, grad.sum(dim, keepdim=True)).to(input_dtype)
+    made = _softmax("log_softmax_backward", grad_output, output, dim, input_dtype)
+    if made is None:
+        grad, y = _wide(grad_output, output)
+        made = run(LOG_SOFTMAX, grad, y, grad.sum(dim, keepdim=True)).to(input_dtype)
     return made if out is None else deliver("_log_softmax_backward_data", made, out)

@@ -13,6 +13,7 @@ from ...dtypes import float32, int64
 from ...execute.constants import constant
 from ...execute.max_pool import max_pool_back
 from ...execute.memory import new
+from ...execute.nll import nll, nll_input
 from ...execute.pointwise import pointwise
 from ...iterator.shape import Ints, numel
 from ..compose import f
@@ -243,9 +244,13 @@ def nll_loss(
     input: Tensor, target: Tensor, weight: Tensor | None, reduction: str, ignore_index: int
 ) -> tuple[Tensor, Tensor]:
     """nll_loss, and the sum of the weights, which its derivative needs."""
+    target = target.to(int64)
+    made = nll(input, target, weight, reduction, ignore_index)
+    if made is not None:
+        return made
     dim = 0 if input.ndim == 1 else 1
     if weight is None and many_kernels(input):
-        return _unweighted(input, target.to(int64), reduction, ignore_index, dim)
+        return _unweighted(input, target, reduction, ignore_index, dim)
     index, weights = _weights(target, weight, ignore_index, input)
     found = -input.gather(dim, index.unsqueeze(dim)).squeeze(dim)
     loss = (found * weights).where(weights != 0, 0)  # what is ignored may be infinite
@@ -282,6 +287,10 @@ def nll_loss_input(
     ignore_index: int, total: Tensor,
 ) -> Tensor:  # fmt: skip
     """The gradient of nll_loss's input."""
+    target = target.to(int64)
+    made = nll_input(grad, input, target, weight, reduction, ignore_index, total)
+    if made is not None:
+        return made
     dim = 0 if input.ndim == 1 else 1
     if many_kernels(input):
         across, count = (-1, *[1] * (input.ndim - dim - 1)), input._shape[dim]
@@ -289,7 +298,7 @@ def nll_loss_input(
         factor: Any = 1.0 if weight is None else weight.reshape(across)
         share = grad.unsqueeze(dim) if grad.ndim else grad
         divisor: Any = total if reduction == "mean" else 1.0
-        inputs = share, classes, target.to(int64).unsqueeze(dim), factor, divisor
+        inputs = share, classes, target.unsqueeze(dim), factor, divisor
         made = new(input._shape, input._dtype, input._storage.device)
         return pointwise(NLL_INPUT, inputs, (float(ignore_index),), made)
     index, weights = _weights(target, weight, ignore_index, input)

@@ -13,6 +13,7 @@ from ...execute.copy import into
 from ...execute.memory import new_like
 from ...execute.pointwise import pointwise
 from ...execute.reduce import fold
+from ...execute.softmax import softmax_rows
 from ...iterator.shape import normalize_dim, numel
 from ...rows.catalogue import Entry, enter, op, register
 from ...rows.op import Op, Promote, Reduce
@@ -106,16 +107,21 @@ def _softmax(row: Op, input: Any, dim: Any, of: dtype | None, out: Tensor | None
         raise errors.not_implemented_for(row.name, of)
     if out is not None and out._dtype is not of:
         raise errors.out_dtype(row.name, of, out._dtype)
+    # A narrower dtype is what the elements are rounded to first, as torch has it.
+    fits = input._dtype is of or (
+        input._dtype.kind == "f" and dtypes.promote_types(input._dtype, of) is of
+    )
+    source = input if fits else input.to(of)
+    # Along the last dim torch keeps a logarithm's argument and value in the narrow dtype.
+    last = dim == input.ndim - 1
+    narrow = row is LOG_SOFTMAX and last and source._dtype is of is not of.compute
+    one = softmax_rows(row.name, (source,), dim, of, narrow)
+    if one is not None:
+        return into(row.name, out, one)
     made = new_like(input, input._shape, of)
     if numel(input._shape):
         dims = (dim,) if input.ndim else ()
-        # A narrower dtype is what the elements are rounded to first, as torch has it.
-        fits = input._dtype.kind == "f" and dtypes.promote_types(input._dtype, of) is of
-        source = input if fits else input.to(of)
         largest = reduced(AMAX, source, dims, True, of.compute)
-        # Along the last dim torch keeps a logarithm's argument and value in the narrow dtype.
-        last = dim == input.ndim - 1
-        narrow = row is LOG_SOFTMAX and last and source._dtype is of is not of.compute
         red = SHIFTED_EXP if row is SOFTMAX or narrow else LOG_EXP
         held = of if narrow else of.compute
         total = fold(red, (source, largest), dims, True, of.compute, (held,))[0]

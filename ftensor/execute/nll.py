@@ -1,0 +1,139 @@
+"""nll_loss and its derivative in one launch each."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from .._tensor import Tensor
+from ..dtypes import int64
+from ..errors import index as errors_index
+from ..iterator.shape import numel
+from ..iterator.stride import contiguous_strides, is_contiguous
+from ..kernels.key import lanes_for
+from ..kernels.select import units_for
+from ..kernels.skeletons.nll import NllGeometry, NllKey
+from ..runtime.program import kernel
+from .index_check import Check, in_range
+from .launch import Launch, Output, Step, fitting, geometry_storage
+from .run import run
+
+if TYPE_CHECKING:
+    from ..runtime.backend import Backend
+
+KINDS = {"none": 0, "mean": 1, "sum": 2}
+# Targets that one unit sums: of more, several launches of all units are sooner done.
+MOST_SUMMED = 1 << 16
+
+
+def nll(
+    x: Tensor, target: Tensor, weight: Tensor | None, reduction: str, ignored: int
+) -> tuple[Tensor, Tensor] | None:
+    """(nll_loss of logarithms of probabilities, the sum of the weights or 0 for "none").
+
+    `target` is int64. IndexError for a target that is no class. None where several launches are
+    better, or images have these alone.
+    """
+    backend = x._storage.backend
+    operands = (x, target) if weight is None else (x, target, weight)
+    key = ("nll", reduction, *[y._key for y in operands])
+    launch = backend.launches.get(key)
+    if launch is None:
+        if not _serves(backend, x, operands, target):
+            return None
+        if reduction != "none" and target.numel() > MOST_SUMMED:
+            return None
+    elif not _alike(operands):
+        return None
+    dim = int(x.ndim > 1)
+    certain = in_range(target, x._shape[dim], True)
+    check = Check(backend._current.stream, (dim,), errors_index.gather_bounds, certain)
+    flag = check.flag.tensor
+    flag._storage.device = x._storage.device  # all operands are looked at for being on one
+    inputs = (*operands, flag)
+    made = launch.call(inputs, (ignored,), None) if launch is not None else None
+    if made is None:
+        args = (x, target, weight, reduction, ignored)
+        made = run(backend, key, _loss, nll, args, (None, None), inputs, (ignored,))
+    check.done()
+    return made[0], made[1]
+
+
+def nll_input(
+    grad: Tensor, x: Tensor, target: Tensor, weight: Tensor | None, reduction: str, ignored: int,
+    total: Tensor,
+) -> Tensor | None:  # fmt: skip
+    """The gradient of `nll`'s x, whose values are not read; None as there."""
+    backend = x._storage.backend
+    operands = (grad, target, total) if weight is None else (grad, target, total, weight)
+    key = ("nll_input", reduction, x._key, *[y._key for y in operands])
+    launch = backend.launches.get(key)
+    if launch is not None:
+        made = launch.call(operands, (ignored,), None)
+        if made is not None:
+            return made[0]
+    elif not _serves(backend, x, operands, target):
+        return None
+    args = (grad, x, target, weight, reduction, ignored, total)
+    return run(backend, key, _derivative, nll_input, args, (None,), operands, (ignored,))[0]
+
+
+def _serves(backend: Backend, x: Tensor, operands: tuple[Tensor, ...], target: Tensor) -> bool:
+    of, family = x._dtype, backend.target
+    if not family.unaligned or family.grid != "slab" or backend.images is not None:
+        return False
+    if not 0 < numel(x._shape) < 2**31 or of.kind != "f" or of.bare:
+        return False
+    if any(y._dtype is not (int64 if y is target else of) for y in operands):
+        return False
+    return _alike(operands) and all(is_contiguous(y._shape, y._strides) for y in operands)
+
+
+def _alike(operands: tuple[Tensor, ...]) -> bool:
+    return all(y._storage.device is operands[0]._storage.device for y in operands)
+
+
+def _sizes(x: Tensor) -> tuple[int, int, int]:
+    """(samples, classes, targets of one sample)."""
+    shape = x._shape
+    return (1, shape[0], 1) if x.ndim == 1 else (shape[0], shape[1], numel(shape[2:]))
+
+
+def _loss(
+    x: Tensor, target: Tensor, weight: Tensor | None, reduction: str, ignored: int
+) -> Launch:
+    backend, of = x._storage.backend, x._dtype
+    wide = backend.target.spares_double and backend.properties.has_float64
+    key = NllKey("nll", of, wide=wide and of.compute.itemsize < 8)
+    samples, classes, inner = _sizes(x)
+    kind, n = KINDS[reduction], samples * inner
+    units = 1 if kind else units_for(n, backend.units, backend.target.grid, 1)
+    g = NllGeometry(n, classes, inner, int(weight is not None), kind).pack()
+    shape = () if kind else target._shape
+    outputs = Output(of, shape, contiguous_strides(shape)), Output(of, (), ())
+    inputs = 3 if weight is None else 4
+    weights = 2 if weight is None else 4
+    step = Step(
+        key, fitting(kernel(backend, key), units, n), units, (0, 1, 2, 3, weights, 1 + inputs),
+        (0, 1, 2, 3, weights), geometry=g, table=geometry_storage(backend, g, "int64"),
+    )  # fmt: skip
+    return Launch((step,), 2 + inputs, outputs, form=(True,) * (1 + inputs))
+
+
+def _derivative(
+    grad: Tensor, x: Tensor, target: Tensor, weight: Tensor | None, reduction: str, ignored: int,
+    total: Tensor,
+) -> Launch:  # fmt: skip
+    backend, of, count = x._storage.backend, x._dtype, x.numel()
+    key = NllKey("nll_input", of, lanes_for([of], of.compute, backend.target.lanes_bytes))
+    samples, classes, inner = _sizes(x)
+    units = min(samples, units_for(count, backend.units, backend.target.grid, key.lanes))
+    weighted = int(weight is not None)
+    each, mean = int(reduction == "none"), int(reduction == "mean")
+    g = NllGeometry(samples, classes, inner, weighted, each, mean).pack()
+    operands = (0, 1, 2, 4 if weighted else 1, 3)
+    step = Step(
+        key, fitting(kernel(backend, key), units, count), units, operands, operands, geometry=g,
+        table=geometry_storage(backend, g, "int64"),
+    )  # fmt: skip
+    outputs = (Output(of, x._shape, contiguous_strides(x._shape)),)
+    return Launch((step,), 4 + weighted, outputs, form=(True,) * (4 + weighted))

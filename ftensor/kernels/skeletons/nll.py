@@ -1,0 +1,199 @@
+"""nll, nll_input: the loss of classes and its derivative (hls/skeleton/nll.h, nll_input.h)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from ...dtypes import dtype
+from .. import ctype
+from ..key import lanes_for
+from ..operators import interval, operator_cycles
+from ..skeleton import Parameter, Skeleton, register
+from ..words import Asked, Record, table_lines
+from ..work import Access, Ints, Launch, Loop
+from .elements import element_defines, element_helpers, element_type
+
+
+@dataclass(frozen=True)
+class NllKey:
+    """One kernel: the loss or its derivative, of elements of a dtype; `wide`, with sums in
+    float64."""
+
+    skeleton: str
+    dtype: dtype
+    lanes: int = 1
+    wide: bool = False
+
+    @property
+    def entry(self) -> str:
+        """The kernel's name in the program."""
+        return f"ft_{self.skeleton}_{self.dtype.name}_{self.lanes}" + ("_wide" if self.wide else "")
+
+
+class NllGeometry(NamedTuple):
+    """What a launch is told: of the loss, how many targets and what comes out (`kind`); of its
+    derivative, how many samples, whether `each` target has a gradient, and whether it is a mean's.
+    """
+
+    count: int
+    classes: int
+    inner: int
+    weighted: int
+    kind: int
+    mean: int = 0
+
+    def pack(self) -> Ints:
+        """The numbers that the kernel gets."""
+        return tuple(self)
+
+
+class Nll(Skeleton[NllKey]):
+    """One target after another."""
+
+    name = word = "nll"
+
+    def parameters(self, key: NllKey) -> tuple[Parameter, ...]:
+        """The loss and the weights' sum, what they are made of, the note; offsets; numbers."""
+        of = element_type(key.dtype)
+        names = ("out", "total", "x", "target", "weight")
+        return (
+            ("*", f"{of} *", "out"),
+            ("*", f"{of} *", "total"),
+            ("*", f"const {of} *", "x"),
+            ("*", "const long *", "target"),
+            ("*", f"const {of} *", "weight"),
+            ("*", "long *", "bad"),
+            *(("long", "long ", f"{name}_offset") for name in names),
+            ("long", "long ", "ignored"),
+            ("*", "const long *", "geometry"),
+        )
+
+    def defines(self, key: NllKey) -> dict[str, object]:
+        """What an element and a sum are."""
+        wide = "double" if key.wide else ctype.scalar(key.dtype)
+        return {**element_defines(key.dtype), "FT_SUM": wide}
+
+    def helpers(self, key: NllKey) -> list[str]:
+        """Elements."""
+        return element_helpers(key.dtype, [])
+
+    def record(self, key: NllKey) -> Record:
+        """Its dtype."""
+        of = key.dtype.name
+        return Record(self.name, (of, of), (of, "int64", of), "", of)
+
+    def keys(self, asked: Asked) -> Iterator[NllKey]:
+        """One for each dtype."""
+        yield from (NllKey("nll", of) for of in asked.dtypes if of.kind == "f")
+
+    def lines(self, key: NllKey) -> tuple[str, ...]:
+        """The dtype."""
+        return table_lines(self.word, f'dtypes = ["{key.dtype.name}"]')
+
+    def title(self, key: NllKey) -> str:
+        """torch's name."""
+        return "nll_loss"
+
+    def loops(self, launch: Launch, unit: int, widened: bool) -> list[Loop]:
+        """One over the targets, each of which joins the sum."""
+        begin, end = launch.slab(launch.geometry[0], unit)
+        wait = interval(operator_cycles(launch.key.dtype.compute)["add"], 1)
+        return [Loop("is", end - begin, 1, wait)]
+
+    def traffic(self, launch: Launch, widened: bool) -> list[Access]:
+        """A target, and one element of its classes."""
+        g, size = NllGeometry(*launch.geometry), launch.key.dtype.itemsize
+        n = g.count
+        made = 1 if g.kind else n
+        return [
+            Access("out", True, made * size, made, 1, made * size),
+            Access("total", True, size, 1, 1, size),
+            Access("x", False, n * size, n, 1, n * g.classes * size),
+            Access("target", False, n * 8, n, n, n * 8),
+            Access("weight", False, g.weighted * n * size, g.weighted * n, 1, g.classes * size),
+            Access("bad", True, 0, 0, 0, 0),
+        ]
+
+    def operators(self, key: NllKey) -> Mapping[tuple[str, str], int]:
+        """A product and two sums, and a division at the end."""
+        kind = ctype.scalar(key.dtype)
+        return {("mul", kind): 1, ("add", kind): 2, ("div", kind): 1}
+
+    def extent(self, launch: Launch) -> str:
+        """Targets and classes."""
+        return f"{launch.geometry[0]} of {launch.geometry[1]}"
+
+
+class NllInput(Nll):
+    """Zeros, and then one target after another."""
+
+    name = word = "nll_input"
+
+    def parameters(self, key: NllKey) -> tuple[Parameter, ...]:
+        """The derivative and what it is made of; offsets; numbers."""
+        of = element_type(key.dtype)
+        names = ("out", "grad", "target", "weight", "total")
+        return (
+            ("*", f"{of} *", "out"),
+            ("*", f"const {of} *", "grad"),
+            ("*", "const long *", "target"),
+            ("*", f"const {of} *", "weight"),
+            ("*", f"const {of} *", "total"),
+            *(("long", "long ", f"{name}_offset") for name in names),
+            ("long", "long ", "ignored"),
+            ("*", "const long *", "geometry"),
+        )
+
+    def defines(self, key: NllKey) -> dict[str, object]:
+        """What an element is."""
+        return element_defines(key.dtype)
+
+    def record(self, key: NllKey) -> Record:
+        """Its dtype."""
+        of = key.dtype.name
+        return Record(self.name, (of,), (of, "int64", of, of), "", of)
+
+    def keys(self, asked: Asked) -> Iterator[NllKey]:
+        """One for each dtype."""
+        for of in asked.dtypes:
+            if of.kind == "f":
+                lanes = lanes_for([of], of.compute, asked.target.lanes_bytes)
+                yield NllKey("nll_input", of, lanes)
+
+    def title(self, key: NllKey) -> str:
+        """torch's name."""
+        return "nll_loss_backward"
+
+    def loops(self, launch: Launch, unit: int, widened: bool) -> list[Loop]:
+        """One over the result's vectors, one over the targets."""
+        g = NllGeometry(*launch.geometry)
+        begin, end = launch.slab(g.count, unit)
+        size = (end - begin) * g.classes * g.inner
+        return [
+            Loop("zeros", size // launch.key.lanes, 1, computes=False),
+            Loop("targets", (end - begin) * g.inner, end - begin),
+        ]
+
+    def traffic(self, launch: Launch, widened: bool) -> list[Access]:
+        """The result, and a target with its gradient."""
+        key, g = launch.key, NllGeometry(*launch.geometry)
+        size, n = key.dtype.itemsize, g.count * g.inner
+        whole, grads = n * g.classes, n if g.kind else 1
+        return [
+            Access("out", True, whole * size, whole // key.lanes + n, 0, whole * size),
+            Access("grad", False, grads * size, grads, grads, grads * size),
+            Access("target", False, n * 8, n, g.inner, n * 8),
+            Access("weight", False, g.weighted * n * size, g.weighted * n, 1, g.classes * size),
+            Access("total", False, size, 1, 1, size),
+        ]
+
+    def operators(self, key: NllKey) -> Mapping[tuple[str, str], int]:
+        """A product and a division."""
+        kind = ctype.scalar(key.dtype)
+        return {("mul", kind): 1, ("div", kind): 1}
+
+
+register(Nll())
+register(NllInput())

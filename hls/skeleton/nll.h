@@ -1,0 +1,52 @@
+// What the right classes cost: -weight[target] * x[target], of logarithms of probabilities, for each target, or summed
+// (and divided by the sum of the weights), which one unit does. total: that sum of weights; 0 where nothing is summed.
+// A target that is no class is noted in `bad` (1, which index, its value, how many classes) and costs nothing.
+// Geometry g (long): targets, classes, targets of one sample, whether there are weights, what comes out (0: each,
+//   1: the mean, 2: the sum). x is (samples, classes, targets of a sample); all lie in order.
+FT_FN_ONCE void ft_nll_give(FT_V v, FT_GLOBAL FT_E *p)
+{
+    FT_WIDE_E w;
+    FT_EACH_LANE { FT_LANE(w) = FT_STORED(v); }
+    FT_E_PUT(w, p, 1, 1);
+}
+
+FT_KERNEL void FT_NAME(
+    FT_GLOBAL FT_E *out, FT_GLOBAL FT_E *total, FT_GLOBAL const FT_E *x, FT_GLOBAL const long *target,
+    FT_GLOBAL const FT_E *weight, FT_GLOBAL long *bad, long out_offset, long total_offset, long x_offset,
+    long target_offset, long weight_offset, long ignored, FT_GLOBAL const long *g FT_UNIT_PARAMS)
+{
+    FT_PORT(out, gmem0)
+    FT_PORT(total, gmem1)
+    FT_PORT(x, gmem2)
+    FT_PORT(target, gmem3)
+    FT_PORT(weight, gmem4)
+    FT_PORT(bad, gmem5)
+    FT_PORT(g, gmem6)
+    const int n = (int)g[0], classes = (int)g[1], inner = (int)g[2], weighted = (int)g[3], kind = (int)g[4];
+    FT_SUM sum = 0, weights = 0;
+    FT_FOR_SLAB(i, n)
+    {
+        const long t = target[target_offset + i];
+        FT_V loss = K(0);
+        if (t != ignored && (t < 0 || t >= classes)) {
+            bad[1] = 0;
+            bad[2] = t;
+            bad[3] = classes;
+            bad[0] = 1;
+        } else if (t != ignored) {
+            int sample = i, at = 0;
+            if (inner > 1) {
+                sample = i / inner;
+                at = i % inner;
+            }
+            FT_V w = K(1);
+            if (weighted) w = FT_ONE(weight + weight_offset + t);
+            loss = -(w * FT_ONE(x + x_offset + ((long)sample * classes + t) * inner + at));
+            weights += w;
+        }
+        sum += loss;
+        if (kind == 0) ft_nll_give(loss, out + out_offset + i);
+    }
+    if (kind != 0) ft_nll_give(K(kind == 1 ? sum / weights : sum), out + out_offset);
+    if (FT_UNIT == 0) ft_nll_give(K(kind == 0 ? (FT_SUM)0 : weights), total + total_offset);
+}

@@ -1,0 +1,44 @@
+// The derivative of nll.h's x: -weight[target] * grad (/ total) at each target's class, 0 elsewhere. What is no class
+// gets nothing.
+// Geometry g (long): samples, classes, targets of one sample, whether there are weights, whether grad has an element
+//   for each target, whether to divide. All lie in order.
+FT_KERNEL void FT_NAME(
+    FT_GLOBAL FT_E *out, FT_GLOBAL const FT_E *grad, FT_GLOBAL const long *target, FT_GLOBAL const FT_E *weight,
+    FT_GLOBAL const FT_E *total, long out_offset, long grad_offset, long target_offset, long weight_offset,
+    long total_offset, long ignored, FT_GLOBAL const long *g FT_UNIT_PARAMS)
+{
+    FT_PORT(out, gmem0)
+    FT_PORT(grad, gmem1)
+    FT_PORT(target, gmem2)
+    FT_PORT(weight, gmem3)
+    FT_PORT(total, gmem4)
+    FT_PORT(g, gmem5)
+    const int samples = (int)g[0], classes = (int)g[1], inner = (int)g[2];
+    const int weighted = (int)g[3], each = (int)g[4], mean = (int)g[5];
+    const int begin = ft_slab(samples, FT_UNIT, FT_UNITS), end = ft_slab(samples, FT_UNIT + 1, FT_UNITS);
+    const long plane = (long)classes * inner, size = (end - begin) * plane;
+    FT_GLOBAL FT_E *made = out + out_offset + begin * plane;
+    FT_WIDE_E w;
+    FT_EACH_LANE { FT_LANE(w) = FT_STORED(K(0)); }
+    FT_LOOP(zeros)
+    for (long k = 0; k < size / FT_LANES; k++) {
+        FT_PIPELINE
+        FT_E_STORE(w, made + k * FT_LANES);
+    }
+    if (size % FT_LANES) FT_E_PUT(w, made + size - size % FT_LANES, 1, (int)(size % FT_LANES));
+    const FT_V by = FT_ONE(total + total_offset);
+    for (int sample = begin; sample < end; sample++) {
+        FT_LOOP(targets)
+        for (int at = 0; at < inner; at++) {
+            FT_PIPELINE
+            const long i = (long)sample * inner + at, t = target[target_offset + i];
+            if (t != ignored && t >= 0 && t < classes) {
+                FT_V share = FT_ONE(grad + grad_offset + (each ? i : 0));
+                if (mean) share = share / by;
+                if (weighted) share = share * FT_ONE(weight + weight_offset + t);
+                FT_EACH_LANE { FT_LANE(w) = FT_STORED(-share); }
+                FT_E_PUT(w, made + (sample - begin) * plane + t * inner + at, 1, 1);
+            }
+        }
+    }
+}
