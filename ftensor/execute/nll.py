@@ -98,9 +98,7 @@ def _sizes(x: Tensor) -> tuple[int, int, int]:
     return (1, shape[0], 1) if x.ndim == 1 else (shape[0], shape[1], numel(shape[2:]))
 
 
-def _loss(
-    x: Tensor, target: Tensor, weight: Tensor | None, reduction: str, ignored: int
-) -> Launch:
+def _loss(x: Tensor, target: Tensor, weight: Tensor | None, reduction: str, ignored: int) -> Launch:
     backend, of = x._storage.backend, x._dtype
     wide = backend.target.spares_double and backend.properties.has_float64
     key = NllKey("nll", of, wide=wide and of.compute.itemsize < 8)

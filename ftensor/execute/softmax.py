@@ -1,4 +1,4 @@
-"""softmax, log_softmax and their derivatives in one launch: which rows, and how lanes go over them."""
+"""softmax, log_softmax and their derivatives in one launch: how lanes go over rows."""
 
 from __future__ import annotations
 
@@ -49,7 +49,13 @@ def _serves(backend: Backend, inputs: tuple[Tensor, ...], dim: int, to: dtype) -
     of, shape, count = x._dtype, x._shape, numel(x._shape)
     if not target.unaligned or target.grid != "slab" or backend.images is not None:
         return False
-    if not 0 < count < 2**31 or of.kind != "f" or of.bare or to.bare or to.compute is not of.compute:
+    if (
+        not 0 < count < 2**31
+        or of.kind != "f"
+        or of.bare
+        or to.bare
+        or to.compute is not of.compute
+    ):
         return False
     strides = contiguous_strides(shape)
     if any(y._shape != shape or y._dtype is not of or y._strides != strides for y in inputs):
@@ -72,15 +78,15 @@ def _choice(
     if inner > 1:
         groups = -(-inner // lanes)
         g = SoftmaxGeometry(outer * groups, n, inner, 1, groups, inner, n * inner)
-        return SoftmaxKey(op, of, to, "side_by_side", lanes, narrow), g
+        return SoftmaxKey(op, to, of, "side_by_side", lanes, narrow), g
     if n < SHORT_ROW * lanes and outer > 1:
         groups = -(-outer // lanes)
         return (
-            SoftmaxKey(op, of, to, "strided", lanes, narrow),
+            SoftmaxKey(op, to, of, "strided", lanes, narrow),
             SoftmaxGeometry(groups, n, 1, n, groups, outer, 0),
         )
     g = SoftmaxGeometry(outer, n, 1, 0, 1, 1, n)
-    return SoftmaxKey(op, of, to, "along", lanes, narrow), g
+    return SoftmaxKey(op, to, of, "along", lanes, narrow), g
 
 
 def prepare(op: str, inputs: tuple[Tensor, ...], dim: int, to: dtype, narrow: bool) -> Launch:

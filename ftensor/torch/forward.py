@@ -12,10 +12,14 @@ import torch.nn.functional as F
 
 from .. import dtypes
 from .._tensor import Tensor
+from ..errors import not_implemented_for
 from ..execute.pointwise import pointwise
+from ..iterator.shape import normalize_dim
 from ..ops.compose import f
 from ..ops.index.index import put
 from ..ops.nn.activation import ELU
+from ..ops.reduce.softmax import LOG_SOFTMAX, SOFTMAX, softmaxed
+from ..rows.op import Op
 from .fallback import run as on_host
 from .memory import DEVICE, fresh, is_here, lift, unwrap, wrap
 from .private import overload
@@ -26,14 +30,17 @@ def _wrapped(made: Iterable[Tensor]) -> tuple[torch.Tensor, ...]:
     return tuple(map(wrap, made))
 
 
-def _softmax(name: str, function: str) -> None:
+def _softmax(name: str, row: Op) -> None:
     op = overload(name)
 
     @impl(name)
     def kernel(self: Any, dim: int, half_to_float: bool) -> torch.Tensor:
         try:
-            of = dtypes.float32 if half_to_float else None
-            return wrap(f[function](lift(self), dim, dtype=of))
+            x = lift(self)
+            of = dtypes.float32 if half_to_float else x._dtype
+            if of.kind != "f":
+                raise not_implemented_for(row.name, of)
+            return wrap(softmaxed(row, x, normalize_dim(dim, x.ndim), of))
         except NotImplementedError:
             return on_host(op, self, dim, half_to_float)
 
@@ -42,8 +49,8 @@ def _softmax(name: str, function: str) -> None:
         return out.copy_(kernel(self, dim, half_to_float))
 
 
-_softmax("_softmax", "softmax")
-_softmax("_log_softmax", "log_softmax")
+_softmax("_softmax", SOFTMAX)
+_softmax("_log_softmax", LOG_SOFTMAX)
 
 
 @impl("elu")

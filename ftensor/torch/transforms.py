@@ -15,7 +15,7 @@ from ..execute.copy import copy
 from ..ops.compose import f
 from ..ops.linalg.factors import raise_for
 from ..ops.nn import distance_gradients as distances
-from ..ops.nn.class_loss import listed_classes, multilabel_margin_input
+from ..ops.nn.margin_loss import listed_classes, multilabel_margin_input
 from .fallback import run as on_host
 from .kernels import REDUCTION
 from .memory import fresh, lift, unwrap, wrap

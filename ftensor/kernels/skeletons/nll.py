@@ -37,7 +37,7 @@ class NllGeometry(NamedTuple):
     derivative, how many samples, whether `each` target has a gradient, and whether it is a mean's.
     """
 
-    count: int
+    items: int
     classes: int
     inner: int
     weighted: int
@@ -105,7 +105,7 @@ class Nll(Skeleton[NllKey]):
     def traffic(self, launch: Launch, widened: bool) -> list[Access]:
         """A target, and one element of its classes."""
         g, size = NllGeometry(*launch.geometry), launch.key.dtype.itemsize
-        n = g.count
+        n = g.items
         made = 1 if g.kind else n
         return [
             Access("out", True, made * size, made, 1, made * size),
@@ -169,7 +169,7 @@ class NllInput(Nll):
     def loops(self, launch: Launch, unit: int, widened: bool) -> list[Loop]:
         """One over the result's vectors, one over the targets."""
         g = NllGeometry(*launch.geometry)
-        begin, end = launch.slab(g.count, unit)
+        begin, end = launch.slab(g.items, unit)
         size = (end - begin) * g.classes * g.inner
         return [
             Loop("zeros", size // launch.key.lanes, 1, computes=False),
@@ -179,7 +179,7 @@ class NllInput(Nll):
     def traffic(self, launch: Launch, widened: bool) -> list[Access]:
         """The result, and a target with its gradient."""
         key, g = launch.key, NllGeometry(*launch.geometry)
-        size, n = key.dtype.itemsize, g.count * g.inner
+        size, n = key.dtype.itemsize, g.items * g.inner
         whole, grads = n * g.classes, n if g.kind else 1
         return [
             Access("out", True, whole * size, whole // key.lanes + n, 0, whole * size),

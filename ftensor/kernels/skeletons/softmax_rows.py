@@ -53,8 +53,8 @@ class SoftmaxKey:
     """
 
     op: str
-    dtype: dtype
     to: dtype
+    dtype: dtype
     walk: str
     lanes: int
     narrow: bool = False

@@ -244,7 +244,7 @@ def nll_loss(
     input: Tensor, target: Tensor, weight: Tensor | None, reduction: str, ignore_index: int
 ) -> tuple[Tensor, Tensor]:
     """nll_loss, and the sum of the weights, which its derivative needs."""
-    target = target.to(int64)
+    target = target if target._dtype is int64 else target.to(int64)
     made = nll(input, target, weight, reduction, ignore_index)
     if made is not None:
         return made
@@ -287,7 +287,7 @@ def nll_loss_input(
     ignore_index: int, total: Tensor,
 ) -> Tensor:  # fmt: skip
     """The gradient of nll_loss's input."""
-    target = target.to(int64)
+    target = target if target._dtype is int64 else target.to(int64)
     made = nll_input(grad, input, target, weight, reduction, ignore_index, total)
     if made is not None:
         return made

@@ -107,6 +107,12 @@ def _softmax(row: Op, input: Any, dim: Any, of: dtype | None, out: Tensor | None
         raise errors.not_implemented_for(row.name, of)
     if out is not None and out._dtype is not of:
         raise errors.out_dtype(row.name, of, out._dtype)
+    return into(row.name, out, softmaxed(row, input, dim, of))
+
+
+def softmaxed(row: Op, input: Tensor, dim: int, of: dtype) -> Tensor:
+    """SOFTMAX or LOG_SOFTMAX along `dim`, counted from the front, of elements taken as `of`, a
+    floating-point dtype; contiguous."""
     # A narrower dtype is what the elements are rounded to first, as torch has it.
     fits = input._dtype is of or (
         input._dtype.kind == "f" and dtypes.promote_types(input._dtype, of) is of
@@ -117,7 +123,7 @@ def _softmax(row: Op, input: Any, dim: Any, of: dtype | None, out: Tensor | None
     narrow = row is LOG_SOFTMAX and last and source._dtype is of is not of.compute
     one = softmax_rows(row.name, (source,), dim, of, narrow)
     if one is not None:
-        return into(row.name, out, one)
+        return one
     made = new_like(input, input._shape, of)
     if numel(input._shape):
         dims = (dim,) if input.ndim else ()
@@ -128,7 +134,7 @@ def _softmax(row: Op, input: Any, dim: Any, of: dtype | None, out: Tensor | None
         if narrow:
             total = pointwise(LOG, (total,))
         pointwise(row, (source, largest, total), (), made)
-    return into(row.name, out, made)
+    return made
 
 
 @op()
