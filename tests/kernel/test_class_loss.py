@@ -1,0 +1,164 @@
+"""softmax, log_softmax, nll_loss and their derivatives in one launch each, and in several."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+import torch
+
+import ftensor as ft
+from ftensor._device import default_backend
+from ftensor.execute import nll as nll_module
+from ftensor.execute import softmax as softmax_module
+from ftensor.execute.nll import nll, nll_input
+from ftensor.execute.softmax import softmax_rows
+from ftensor.ops.nn import layer_gradients as layers
+
+EPS = {torch.float32: 2e-6, torch.float64: 1e-14, torch.float16: 1e-3, torch.bfloat16: 8e-3}
+# Along rows, over short rows one after another, over rows side by side; few that leave lanes empty.
+SHAPES = [((3, 77), 1), ((37, 10), 1), ((3, 5, 40), 1), ((2, 3, 3), 1), ((130,), 0), ((), 0)]
+
+
+@pytest.fixture
+def one_launch(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Kernels in place of several, wherever they compile: boards and what stands for them have
+    images of the several, so that the kernels' HLS C++ is compiled here alone."""
+    backend = default_backend()
+    if backend.images is not None or backend.target.dialect == "intel":
+        pytest.skip("kernels of an image are those that its inventory names")
+    if not backend.target.unaligned:
+        monkeypatch.setattr(softmax_module, "_serves", lambda *args: True)
+        monkeypatch.setattr(nll_module, "_serves", lambda *args: True)
+
+
+def exact(found: ft.Tensor, wanted: torch.Tensor, eps: float) -> None:
+    made = torch.tensor(found.to(ft.float64).tolist(), dtype=torch.float64)
+    assert made.shape == wanted.shape
+    torch.testing.assert_close(made, wanted, rtol=eps, atol=eps, equal_nan=True)
+
+
+def special(shape: Any, dim: int, dtype: torch.dtype) -> torch.Tensor:
+    """Numbers, of which some rows have infinities or NaN."""
+    x = torch.randn(shape, generator=torch.Generator().manual_seed(3), dtype=torch.float64) * 4
+    rows = x.movedim(dim, 0) if x.ndim else x.reshape(1)
+    if x.ndim > 1:
+        flat = rows.reshape(rows.shape[0], -1)
+        flat[0, 0], flat[:, 1], flat[-1, 2] = float("nan"), -float("inf"), float("inf")
+        flat[0, 2] = -float("inf")
+        x = flat.reshape(rows.shape).movedim(0, dim)
+    return x.contiguous().to(dtype)
+
+
+CASES = [
+    ("softmax", torch.float32, SHAPES), ("log_softmax", torch.float32, SHAPES[:3]),
+    ("softmax", torch.float16, SHAPES[:1]), ("log_softmax", torch.bfloat16, SHAPES[1:2]),
+    ("log_softmax", torch.float64, SHAPES[2:3]),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("name", "dtype", "shapes"), CASES, ids=[f"{c[0]}-{c[1]}" for c in CASES])
+def test_rows_in_one_launch(
+    name: str, dtype: torch.dtype, shapes: list[tuple[tuple[int, ...], int]], one_launch: None
+) -> None:
+    backend = default_backend()
+    if dtype is torch.float64 and not backend.properties.has_float64:
+        pytest.skip("the device has no float64")
+    for shape, dim in shapes:
+        x, grad = special(shape, dim, dtype), special(shape, dim, dtype).flip([0] * bool(shape))
+        # Not from where the memory begins, of which no vector's alignment is to be expected.
+        padded = ft.from_torch(torch.cat([x.new_zeros(3), x.flatten()]))
+        mine = padded[3:].reshape(shape)
+        made = softmax_rows(name, (mine,), dim, mine.dtype)
+        wide = getattr(x.double(), name)(dim)
+        assert made is not None
+        exact(made, wide, EPS[dtype])
+        y, g = wide.to(dtype).nan_to_num(), grad.nan_to_num(posinf=2.0, neginf=3.0)
+        backward = getattr(torch.ops.aten, f"_{name}_backward_data")
+        made = softmax_rows(
+            f"{name}_backward", (ft.from_torch(g), ft.from_torch(y)), dim, mine.dtype
+        )
+        assert made is not None
+        want = backward(g.double(), y.double(), dim, torch.float64)
+        exact(made, want, EPS[dtype] * max(1, g.abs().sum().item() / 20))
+
+
+@pytest.mark.parametrize("to", ["float32", "bfloat16"])
+def test_results_of_another_dtype(to: str, one_launch: None) -> None:
+    x = torch.randn(5, 20).to(torch.bfloat16 if to == "float32" else torch.float32)
+    of = getattr(ft, to)
+    made = softmax_rows("softmax", (ft.from_torch(x),), 1, of)
+    assert made is not None and made.dtype is of
+    exact(made, x.double().softmax(1), EPS[getattr(torch, to)])
+
+
+def test_log_softmax_of_narrow_rows_rounds_its_logarithm() -> None:
+    """As torch does along the last dim: its logarithm's argument and value have 16 bits."""
+    for dtype in (torch.float16, torch.bfloat16):
+        x = torch.randn(40, 9, generator=torch.Generator().manual_seed(1)).mul(3).to(dtype)
+        found = torch.tensor(ft.from_torch(x).log_softmax(1).to(ft.float32).tolist())
+        assert torch.equal(found, x.log_softmax(1).float())
+
+
+@pytest.mark.parametrize("reduction", ["mean", "sum", "none"])
+@pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16], ids=["float32", "bfloat16"])
+def test_classes_in_one_launch(reduction: str, dtype: torch.dtype, one_launch: None) -> None:
+    generator = torch.Generator().manual_seed(5)
+    for shape in ((33, 10), (10,), (4, 3, 5, 2)):
+        dim = int(len(shape) > 1)
+        x = torch.randn(shape, generator=generator).log_softmax(dim).to(dtype)
+        at = shape[:1] + shape[2:] if dim else ()
+        target = torch.randint(shape[dim], at, generator=generator)
+        for weight, ignored in ((None, -100), (torch.rand(shape[dim]).to(dtype), 1)):
+            leaf = x.double().requires_grad_()
+            factor = None if weight is None else weight.double()
+            wanted = torch.nn.functional.nll_loss(
+                leaf, target, factor, reduction=reduction, ignore_index=ignored
+            )
+            grad = torch.rand(wanted.shape, generator=generator).to(dtype)
+            wanted.backward(grad.double())
+            mine, y = ft.from_torch(x), ft.from_torch(target)
+            w = None if weight is None else ft.from_torch(weight)
+            made = nll(mine, y, w, reduction, ignored)
+            assert made is not None
+            exact(made[0], wanted.detach(), EPS[dtype] * 4)
+            used = (target != ignored) * (1.0 if factor is None else factor[target])
+            exact(made[1], used.double().sum() * (reduction != "none"), EPS[dtype] * 8)
+            g = ft.from_torch(grad)
+            back = nll_input(g, mine, y, w, reduction, ignored, made[1])
+            assert back is not None and leaf.grad is not None
+            exact(back, leaf.grad, EPS[dtype] * 4)
+
+
+def test_a_target_that_is_no_class_is_an_error() -> None:
+    x = ft.from_torch(torch.zeros(3, 4))
+    for bad in (4, -1):
+        target = ft.from_torch(torch.tensor([0, 1, 2])) + ft.from_torch(
+            torch.tensor([0, 0, bad - 2])
+        )
+        with pytest.raises((IndexError, RuntimeError), match=rf"{bad}\b.*out of"):
+            ft.nn.functional.nll_loss(x, target)
+        assert ft.nn.functional.nll_loss(x, target, ignore_index=bad).item() == 0
+
+
+def test_one_launch_and_several_agree(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is not served goes the longer way: rows that don't lie in order, few long ones."""
+    x = torch.randn(6, 4, 5)
+    target = torch.randint(4, (6, 5))
+    mine, y = ft.from_torch(x), ft.from_torch(target)
+    turned = mine.transpose(1, 2)
+    assert softmax_rows("softmax", (turned,), 2, ft.float32) is None
+    exact(turned.softmax(2), x.double().transpose(1, 2).softmax(2), 1e-6)
+    wanted = torch.nn.functional.cross_entropy(x.double(), target)
+    exact(ft.nn.functional.cross_entropy(mine, y), wanted, 2e-6)
+    exact(ft.nn.functional.cross_entropy(turned.transpose(1, 2), y), wanted, 2e-6)
+    monkeypatch.setattr(nll_module, "MOST_SUMMED", 8)
+    wide, classes = mine.clone().log_softmax(1), y.clone()
+    # Another geometry than those of launches that are prepared already.
+    rows, of = wide[:5].clone(), classes[:5].clone()
+    assert nll(rows, of, None, "mean", -100) is None
+    logs = x.double().log_softmax(1)[:5]
+    exact(
+        layers.nll_loss(rows, of, None, "mean", -100)[0],
+        torch.nn.functional.nll_loss(logs, target[:5]), 2e-6,
+    )  # fmt: skip
