@@ -38,7 +38,7 @@ def nll(
     key = ("nll", reduction, *[y._key for y in operands])
     launch = backend.launches.get(key)
     if launch is None:
-        if not _serves(backend, x, operands, target):
+        if not _serves(backend, x, operands, target, weight):
             return None
         if reduction != "none" and target.numel() > MOST_SUMMED:
             return None
@@ -71,17 +71,29 @@ def nll_input(
         made = launch.call(operands, (ignored,), None)
         if made is not None:
             return made[0]
-    elif not _serves(backend, x, operands, target):
-        return None
+        if not _alike(operands):
+            return None
+    else:
+        if not _serves(backend, x, operands, target, weight):
+            return None
+        if total.numel() != 1 or grad.numel() != (target.numel() if reduction == "none" else 1):
+            return None
     args = (grad, x, target, weight, reduction, ignored, total)
     return run(backend, key, _derivative, nll_input, args, (None,), operands, (ignored,))[0]
 
 
-def _serves(backend: Backend, x: Tensor, operands: tuple[Tensor, ...], target: Tensor) -> bool:
-    of, family = x._dtype, backend.target
+def _serves(
+    backend: Backend, x: Tensor, operands: tuple[Tensor, ...], target: Tensor,
+    weight: Tensor | None,
+) -> bool:  # fmt: skip
+    of, shape, family = x._dtype, x._shape, backend.target
     if not family.unaligned or family.grid != "slab" or backend.images is not None:
         return False
-    if not 0 < numel(x._shape) < 2**31 or of.kind != "f" or of.bare:
+    if not 0 < numel(shape) < 2**31 or not shape or of.kind != "f" or of.bare:
+        return False
+    if target._shape != (shape[:1] + shape[2:] if len(shape) > 1 else ()):
+        return False
+    if weight is not None and weight._shape != (shape[len(shape) > 1],):
         return False
     if any(y._dtype is not (int64 if y is target else of) for y in operands):
         return False
