@@ -167,7 +167,7 @@ def adaptive_avg_pool(grad: Tensor, input: Tensor, n: int) -> Tensor:
 
 def max_pool(grad: Tensor, input: Tensor, indices: Tensor, pool: Pool) -> Tensor:
     """The gradient of a max_pool: it goes to the elements at `indices`."""
-    if pool.tiles() and pool.small(input) and grad._shape == indices._shape == pool.shape:
+    if pool.tiles and pool.small(input) and grad._shape == indices._shape == pool.shape:
         assert pool.beside is not None
         return max_pool_back(grad.contiguous(), indices.contiguous(), pool.beside, input._shape)
     apart = all(s > d * (k - 1) for s, k, d in zip(pool.stride, pool.kernel, pool.dilation))

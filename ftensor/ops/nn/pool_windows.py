@@ -30,7 +30,8 @@ def pool_of(
     """The windows of a call on an input, known from the call before; as `Pool`."""
     shape, given = input._shape, (kernel_size, stride, padding, dilation)
     sizes = [tuple(x) if type(x) is list else x for x in given]
-    if all(type(k) is int for x in sizes for k in (x if type(x) is tuple else (x,))):
+    flat = [k for x in sizes for k in (x if type(x) is tuple else (x,))]
+    if all(type(k) is int or k is None for k in flat):
         return _pool(name, n, shape, *sizes, ceil_mode)
     return Pool(name, n, shape, *given, ceil_mode)
 
@@ -76,6 +77,12 @@ class Pool:
                 for k, s, c, m, p in zip(counts, self.stride, cover, self.sizes, self.padding)
             ]
         )
+        # Whether each element is in one window.
+        whole = tuple([c * k for c, k in zip(counts, self.kernel)]) == self.sizes
+        self.tiles = whole and self.stride == self.kernel and max(self.dilation) == 1
+        # Whether windows have a few elements each, none of them padding.
+        some = numel(self.kernel) in SMALL and not any(self.padding) and not any(self.after)
+        self._few = some and 0 < numel(shape) < 2**31 and numel(self.sizes) < MOST_PLACES
         # The windows, where they lie side by side along rows.
         self.beside: Windows | None = None
         if self.stride[-1] == self.kernel[-1] and self.dilation[-1] == 1 and not any(self.padding):
@@ -95,15 +102,7 @@ class Pool:
     def small(self, input: Tensor) -> bool:
         """Whether a launch may see all windows at once: a few elements of floating point each, none
         of them padding, on a device of many kernels."""
-        return (
-            input._dtype.kind == "f"
-            and numel(self.kernel) in SMALL
-            and not any(self.padding)
-            and not any(self.after)
-            and 0 < numel(input._shape) < 2**31
-            and numel(self.sizes) < MOST_PLACES
-            and many_kernels(input)
-        )
+        return self._few and input._dtype.kind == "f" and many_kernels(input)
 
     def elements(self, input: Tensor) -> tuple[tuple[Tensor, ...], tuple[float, ...]]:
         """Views (*lead, *counts) of the input, one for each element of a window, and how far from
@@ -128,11 +127,6 @@ class Pool:
             beside.append(sum(m * a for m, a in zip(moved, steps)))
             places.append(float(sum(m * r for m, r in zip(moved, rows))))
         return shape, strides, tuple(beside), tuple(places)
-
-    def tiles(self) -> bool:
-        """Whether each element is in one window."""
-        whole = tuple([c * k for c, k in zip(self.counts, self.kernel)]) == self.sizes
-        return whole and self.stride == self.kernel and max(self.dilation) == 1
 
     def firsts(self, input: Tensor) -> Tensor:
         """Where each window begins in the spatial dims, flattened: (*counts), not to be written."""
