@@ -5,7 +5,8 @@
 //   element to the next and from one row of a group to the next, groups that lie together, their rows, and the step
 //   from there to the next groups. All in elements.
 // Holes: FT_TERM(a, b, top) is summed, FT_TOTAL(x) what becomes of the sum, FT_RESULT(a, b, top, total) the result;
-//   with FT_TOP they use the largest a. FT_OUT: what an element is in the results' memory.
+//   with FT_TOP they use the largest a. FT_OUT: what an element is in the results' memory. FT_KEPT: the terms lie
+//   there meanwhile, and are the a of FT_RESULT.
 #ifdef FT_MATH
 #define FT_EXP(x) FT_MATH::exp(x)
 #define FT_LOG(x) FT_MATH::log(x)
@@ -60,6 +61,13 @@ FT_FN_ONCE void ft_row_give(FT_OUT_WIDE w, FT_GLOBAL FT_OUT *p, int across, int 
     }
 #endif
 }
+#if FT_KEPT
+FT_FN_ONCE FT_OUT_WIDE ft_row_kept(FT_GLOBAL const FT_OUT *p, int m)
+{
+    if (m == FT_LANES) return FT_VLOAD(p);
+    return ft_pick(p, 1, m);
+}
+#endif
 // Lanes that hold parts of one row become one another's result.
 #if FT_NATIVE_LANES
 #define FT_LANES_APART(each, v) \
@@ -133,14 +141,24 @@ FT_KERNEL void FT_NAME(FT_GLOBAL FT_OUT *out, FT_GLOBAL const FT_E *a, FT_GLOBAL
 #if FT_PAIRED_TERMS
             const FT_WIDE_E w = ft_row_lanes(b_at + k * step, across, m);
 #endif
+#if FT_KEPT
+            FT_OUT_WIDE kept;
+#endif
             FT_EACH_LANE
             {
                 const FT_V x = FT_VALUE(FT_LANE(v));
 #if FT_PAIRED_TERMS
                 const FT_V y = FT_VALUE(FT_LANE(w));
 #endif
-                FT_LANE(total) = FT_LANE(total) + FT_IF_THERE(FT_TERM(x, y, FT_LANE(top)), K(0));
+                const FT_V term = FT_TERM(x, y, FT_LANE(top));
+                FT_LANE(total) = FT_LANE(total) + FT_IF_THERE(term, K(0));
+#if FT_KEPT
+                FT_LANE(kept) = term;
+#endif
             }
+#if FT_KEPT
+            ft_row_give(kept, out_at + k * step, across, m);
+#endif
         }
 #if FT_ALONG
         {
@@ -160,14 +178,22 @@ FT_KERNEL void FT_NAME(FT_GLOBAL FT_OUT *out, FT_GLOBAL const FT_E *a, FT_GLOBAL
         for (int k = 0; k < steps; k++) {
             FT_PIPELINE
             const int m = FT_MEMBERS(k);
+#if FT_KEPT
+            const FT_OUT_WIDE v = ft_row_kept(out_at + k * step, m);
+#else
             const FT_WIDE_E v = ft_row_lanes(a_at + k * step, across, m);
+#endif
 #if FT_PAIRED
             const FT_WIDE_E w = ft_row_lanes(b_at + k * step, across, m);
 #endif
             FT_OUT_WIDE made;
             FT_EACH_LANE
             {
+#if FT_KEPT
+                const FT_V x = FT_LANE(v);
+#else
                 const FT_V x = FT_VALUE(FT_LANE(v));
+#endif
 #if FT_PAIRED
                 const FT_V y = FT_VALUE(FT_LANE(w));
 #endif

@@ -79,6 +79,7 @@ FIXED = (
     *(ScanKey(op, ft.float32) for op in SCANS),
     ScanKey("cumprod", ft.complex64),
     *(SoftmaxKey("log_softmax", ft.float16, ft.float32, walk, 16) for walk in WALKS),
+    SoftmaxKey("softmax", ft.float32, ft.bfloat16, "along", 16),
     NllKey("nll", ft.float32),
     NllKey("nll_input", ft.bfloat16, 16),
     SortKey(ft.bfloat16),

@@ -102,6 +102,9 @@ class SoftmaxRows(Skeleton[SoftmaxKey]):
     def defines(self, key: SoftmaxKey) -> dict[str, object]:
         """Elements, the walk, and the op's words."""
         words = WORDS[key.op]
+        # Exponentials are computed once where that takes longer than to keep them.
+        kept = key.op == "softmax" and key.to is key.dtype.compute and key.walk != "strided"
+        result = "(a) / (total)" if kept else words.result
         total = f"ft_narrowed({words.total.replace('(x)', '(ft_narrowed(x))')})"
         return {
             **element_defines(key.dtype),
@@ -113,10 +116,11 @@ class SoftmaxRows(Skeleton[SoftmaxKey]):
             "FT_TOP": int(key.op in FORWARD),
             "FT_PAIRED": int(key.op in BACKWARD),
             "FT_PAIRED_TERMS": int("(b)" in words.term),
+            "FT_KEPT": int(kept),
             "FT_DROPPED_BITS": DROPPED_BITS.get(key.dtype.name, 0),
             "FT_TERM(a, b, top)": f"({words.term})",
             "FT_TOTAL(x)": f"({total if key.narrow else words.total})",
-            "FT_RESULT(a, b, top, total)": f"({words.result})",
+            "FT_RESULT(a, b, top, total)": f"({result})",
         }
 
     def helpers(self, key: SoftmaxKey) -> list[str]:
