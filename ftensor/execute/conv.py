@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from math import prod
 from typing import TYPE_CHECKING, Any
 
@@ -15,6 +16,7 @@ from ..kernels.skeletons.conv import (
     ConvGeometry,
     ConvKey,
     ConvPackGeometry,
+    DirectConvGeometry,
     Part,
     Strip,
     conv_key,
@@ -25,6 +27,7 @@ from ..kernels.skeletons.conv import (
 )
 from ..kernels.skeletons.conv.key import DEPTH
 from ..runtime.program import built, kernel
+from .conv_direct import NARROW, compiles, direct
 from .conv_plan import (
     Class,
     Planes,
@@ -37,7 +40,7 @@ from .conv_plan import (
     three,
     tiling,
 )
-from .launch import Launch, Output, Step, geometry_storage
+from .launch import Launch, Output, Step, fitting, geometry_storage
 from .run import run
 
 if TYPE_CHECKING:
@@ -49,6 +52,8 @@ OUT, X, WEIGHT, BIAS, PLANES, PANELS = range(6)
 BEAT = 16
 # A term costs about as much as so many parts of an element streamed.
 TERMS = 8
+# From so many samples on, vectors go along them where planes are narrow.
+SAMPLES = 16
 # Packed samples that stay in a CPU's cache until they are read, and the most turns of a batch.
 NEAR_BYTES, MOST_TURNS = 1 << 20, 16
 
@@ -104,6 +109,11 @@ def prepare(out: Tensor, x: Tensor, weight: Tensor, bias: Tensor | None, of: Win
         for c in found
     ]  # fmt: skip
     stride = three((1,) * n if of.transposed else of.stride, 1)
+    small = direct(out, x, weight, bias, found, stride, lies)
+    if small is not None:
+        return _small(out, x, weight, *small)
+    if n < 3 and out._shape[-1] <= NARROW and x._shape[0] >= SAMPLES and compiles(backend):
+        return prepare(*_samples_across(out, x, weight), bias, of.beside())
     own = (*x._strides[:2], *three(x._strides[2:], 0))
     results = three(out._strides[2:], 0)
     tiled = None
@@ -154,6 +164,30 @@ def prepare(out: Tensor, x: Tensor, weight: Tensor, bias: Tensor | None, of: Win
     plan = tuple([(t._shape, t._strides) for t in (out, x, weight)])
     outputs = (Output(dtype, out._shape, out._strides),)
     return Launch(tuple(steps), 4, outputs, plan, temporaries=(max(room, BEAT * size), *rooms))
+
+
+def _samples_across(out: Tensor, x: Tensor, weight: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+    """The operands of a convolution of many small planes, samples as one more dim, along which
+    vectors go, as rows of a plane would leave most of one empty."""
+
+    def last(t: Tensor) -> Tensor:
+        shape, strides = (1, *t._shape[1:], t._shape[0]), (0, *t._strides[1:], t._strides[0])
+        return t._view(shape, strides, t._offset)
+
+    filters = weight._view((*weight._shape, 1), (*weight._strides, 0), weight._offset)
+    return last(out), last(x), filters
+
+
+def _small(out: Tensor, x: Tensor, weight: Tensor, key: ConvKey, g: DirectConvGeometry) -> Launch:
+    """The launch of a kernel that reads its operands where they lie."""
+    backend = out._storage.backend
+    terms = numel(out._shape) * g.channels * len(g.offsets) // TERMS
+    units = min(_units(backend, terms), g.items)
+    operands = (OUT, X, WEIGHT, BIAS)
+    step = _step(backend, key, units, operands, operands, g.pack())
+    plan = tuple([(t._shape, t._strides) for t in (out, x, weight)])
+    step = replace(step, kernel=fitting(step.kernel, units, terms))
+    return Launch((step,), 4, (Output(out._dtype, out._shape, out._strides),), plan)
 
 
 def _samples(backend: Backend, batch: int, nbytes: int) -> int:

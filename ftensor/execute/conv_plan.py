@@ -23,6 +23,12 @@ class Windows:
     dilation: Ints
     transposed: bool = False
 
+    def beside(self) -> Windows:
+        """The same with one more dim behind, in which nothing is summed."""
+        return Windows(
+            self.groups, (*self.stride, 1), (*self.before, 0), (*self.dilation, 1), self.transposed
+        )
+
 
 @dataclass(frozen=True)
 class Tap:

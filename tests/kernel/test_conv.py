@@ -8,6 +8,7 @@ torch = pytest.importorskip("torch", reason="torch is the oracle of these tests"
 
 import ftensor as ft  # noqa: E402
 from ftensor.execute import conv as execute  # noqa: E402
+from ftensor.execute import conv_direct  # noqa: E402
 from ftensor.ops.nn import conv  # noqa: E402
 
 from ..oracle import ours, same  # noqa: E402
@@ -89,6 +90,45 @@ def test_tiles_and_planes(case: str) -> None:
             close(ft.conv2d(ours(x), ours(weight), ours(bias), **more), theirs)
     for layout in (x.transpose(2, 3).contiguous().transpose(2, 3), x.flip(1)):
         close(ft.conv2d(ours(layout), ours(weight), **more), torch.conv2d(layout, weight, **more))
+
+
+# Tiles of one row, of several, of pieces of rows, and what is left of one; more steps than are
+# summed at once, more filters than lie side by side, fewer than a panel's.
+SMALL = {
+    "whole tiles": ((3, 5, 8, 8), (16, 5, 3, 3), {"padding": 1}),
+    "rows of 4": ((5, 24, 4, 4), (10, 24, 3, 3), {"padding": 1}),
+    "pieces": ((4, 3, 7, 7), (53, 3, 3, 3), {"padding": 1}),
+    "strides": ((4, 4, 13, 11), (6, 4, 3, 3), {"padding": 1, "stride": (2, 3)}),
+    "dilation": ((4, 4, 12, 9), (10, 2, 3, 2), {"padding": 2, "dilation": (2, 3), "groups": 2}),
+    "no padding": ((3, 2, 6, 9), (4, 2, 3, 2), {}),
+    "1-d": ((8, 6, 21), (7, 6, 5), {"padding": 2}),
+    "3-d": ((4, 3, 4, 5, 6), (8, 3, 3, 3, 3), {"padding": 1}),
+}
+
+
+@pytest.mark.core
+@pytest.mark.parametrize("case", SMALL)
+def test_small_planes_are_read_where_they_lie(case: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(conv_direct, "gains", lambda *args: True)
+    shape, kernel, more = SMALL[case]
+    torch.manual_seed(0)
+    x, weight, bias = torch.randn(shape), torch.randn(kernel), torch.randn(kernel[0])
+    name = f"conv{x.ndim - 2}d"
+    of = getattr(ft, name)
+    theirs = getattr(torch, name)(x, weight, bias, **more)
+    for processor in processors():
+        with processor:
+            close(of(ours(x), ours(weight), ours(bias), **more), theirs)
+    last = x.transpose(1, 2).contiguous().transpose(1, 2)
+    close(of(ours(last), ours(weight), **more), getattr(torch, name)(x, weight, **more))
+    if x.ndim == 4:
+        last = x.to(memory_format=torch.channels_last)
+        close(of(ours(last), ours(weight), **more), torch.conv2d(last, weight, **more))
+    if more.get("stride", 1) == 1:
+        turned = f"conv_transpose{x.ndim - 2}d"
+        grad = torch.randn(theirs.shape)
+        theirs = getattr(torch, turned)(grad, weight, **more)
+        close(getattr(ft, turned)(ours(grad), ours(weight), **more), theirs)
 
 
 @pytest.mark.core

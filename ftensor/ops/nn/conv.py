@@ -27,13 +27,11 @@ from ...rows.catalogue import Entry, op, register
 from ..compose import f
 from ..linalg.product import DOT, check
 from .activation import SPACE
-from .windows import covered, each, laid_out, many_kernels, padded, windows
+from .windows import covered, each, laid_out, padded, windows
 
 # From as many filters and products on, windows are laid out as the columns of a matrix, at most so
 # many elements at a time.
 FILTERS, TERMS, BLOCK = 4, 1 << 18, 1 << 17
-# Planes of so few columns, and so many samples, that vectors go along the samples.
-NARROW, SAMPLES = 4, 16
 
 
 def _checked(
@@ -162,26 +160,7 @@ def _by_kernel(
     wanted = next((one for one in formats if one is not contiguous_format), contiguous_format)
     strides = memory.format_strides(shape, wanted)
     made = memory.new(shape, x._dtype, x._storage.device, strides)
-    if len(counts) < 3 and counts[-1] <= NARROW and x._shape[0] >= SAMPLES:
-        if many_kernels(x):
-            _samples_across(made, x, weight, bias, of)
-            return made
     return convolve(made, x, weight, bias, of)
-
-
-def _samples_across(
-    made: Tensor, x: Tensor, weight: Tensor, bias: Tensor | None, of: Windows
-) -> None:
-    """The convolution of many small planes: samples are one more dim, along which vectors go, as
-    rows of a plane would leave most of one empty."""
-
-    def last(t: Tensor) -> Tensor:
-        shape, strides = (1, *t._shape[1:], t._shape[0]), (0, *t._strides[1:], t._strides[0])
-        return t._view(shape, strides, t._offset)
-
-    filters = weight._view((*weight._shape, 1), (*weight._strides, 0), weight._offset)
-    wider = Windows(of.groups, (*of.stride, 1), (*of.before, 0), (*of.dilation, 1), of.transposed)
-    convolve(last(made), last(x), filters, bias, wider)
 
 
 def _joined(weight: Tensor) -> Tensor:

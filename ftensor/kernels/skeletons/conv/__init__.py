@@ -1,10 +1,11 @@
 """Convolutions: planes and panels are packed, and products summed over windows where they lie."""
 
 from .conv import ConvGeometry, Strip, conv_key, most_taps, strip
+from .direct import DirectConvGeometry, Pieces, direct_conv_key
 from .key import ConvKey, Part, serves
 from .pack import ConvPackGeometry, conv_pack_key
 
 __all__ = [
-    "ConvGeometry", "ConvKey", "ConvPackGeometry", "Part", "Strip", "conv_key",
-    "conv_pack_key", "most_taps", "serves", "strip",
+    "ConvGeometry", "ConvKey", "ConvPackGeometry", "DirectConvGeometry", "Part", "Pieces", "Strip",
+    "conv_key", "conv_pack_key", "direct_conv_key", "most_taps", "serves", "strip",
 ]  # fmt: skip

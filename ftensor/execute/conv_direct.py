@@ -1,0 +1,154 @@
+"""Convolutions of small planes on CPUs: which of them are read where they lie, and how."""
+
+from __future__ import annotations
+
+import itertools
+from math import prod
+from typing import TYPE_CHECKING
+
+from .._tensor import Tensor
+from ..iterator.shape import Ints
+from ..kernels.skeletons.conv import (
+    ConvKey,
+    DirectConvGeometry,
+    Part,
+    Pieces,
+    direct_conv_key,
+)
+from ..kernels.skeletons.conv.direct import PLANES
+from .conv_plan import Class, Planes, padded_planes, three
+
+if TYPE_CHECKING:
+    from ..runtime.backend import Backend
+
+# Weights that stay in a processor's caches while all samples meet them.
+WEIGHTS = 1 << 16
+# Planes of so few columns are no rows that vectors go along.
+NARROW = 4
+# Panels have at least so many filters.
+FILTERS = 4
+
+
+def compiles(backend: Backend) -> bool:
+    """Whether a kernel of its own costs nothing, and vectors begin anywhere."""
+    return backend.target.unaligned and backend.images is None
+
+
+def direct(
+    out: Tensor, x: Tensor, weight: Tensor, bias: Tensor | None, found: list[Class], stride: Ints,
+    lies: bool,
+) -> tuple[ConvKey, DirectConvGeometry] | None:  # fmt: skip
+    """The kernel and what it is told, or None where planes and panels are packed instead: on
+    devices that aren't CPUs, for planes that have no room near a processor, or where tiles fill
+    better along them. Classes and strides are those of three dims; `lies`: packing takes nothing.
+    """
+    backend, dtype = out._storage.backend, out._dtype
+    if backend.target.kind != "cpu" or not compiles(backend):
+        return None
+    groups, filters, channels = weight._shape[:3]
+    if dtype.compute is not dtype or filters < FILTERS or len(found) > 1:
+        return None
+    (one,) = found
+    taps, positions = len(one.taps), prod(one.counts)
+    key = direct_conv_key(dtype, backend.target, filters)
+    if filters * channels * taps > WEIGHTS:
+        return None
+    along = _in_line(three(out._strides[2:], 0), one.counts)
+    if along is None or [t.place for t in one.taps] != list(range(taps)):
+        return None
+    planes = padded_planes(x, found, stride, 1)
+    if channels * planes.plane > PLANES:
+        return None
+    panels = -(-filters // key.rows)
+    parts = pieces(key.columns, one.counts, planes.strides[2:4])
+    if not gains(key, filters, one, planes, parts, lies):
+        return None
+    most = min(key.block, panels)
+    blocks = -(-panels // most)
+    items = x._shape[0] * groups * blocks
+    if items < backend.units:
+        return None
+    own = (*x._strides[:2], *three(x._strides[2:], 0))
+    return key, DirectConvGeometry(
+        items, groups, blocks, most, filters, channels, positions, planes.plane,
+        (*own[:2], *[s * k for s, k in zip(own[2:], stride)]), weight._strides[:3],
+        -1 if bias is None else bias._strides[0], (*out._strides[:2], along), planes.strides[2:4],
+        phases(planes, three(x._shape[2:], 1), own[2:]),
+        tuple([planes.offset(t.beside, stride) for t in one.taps]),
+        parts,
+    )  # fmt: skip
+
+
+def gains(
+    key: ConvKey, filters: int, one: Class, planes: Planes, parts: Pieces, lies: bool
+) -> bool:  # fmt: skip
+    """Whether tiles' products, and what is copied for each step of them, take less than those of
+    packed planes, or as much with the packing."""
+    lying = len(parts.ends) * (-(-filters // key.rows) * key.rows * 1.1 + parts.copies)
+    packed = _packed_tiles(one.counts, planes, key.columns) * (-(-filters // 6) * 6.1 + 2)
+    return lying <= packed + (0 if lies else 1.5 * planes.plane / len(one.taps))
+
+
+def _packed_tiles(counts: Ints, planes: Planes, columns: int) -> int:
+    """The tiles of a packed plane, along its rows or over all of it."""
+    deep, high, width = counts
+    if width <= NARROW:
+        return -(-deep * high * width // columns)  # samples side by side
+    pitch = planes.strides[3]
+    return deep * min(high * -(-width // columns), -(-((high - 1) * pitch + width) // columns))
+
+
+def _in_line(strides: Ints, counts: Ints) -> int | None:
+    """The step from each position to the next, all dims of a plane together; None if it varies."""
+    step = None
+    for s, n in zip(reversed(strides), reversed(counts)):
+        if n == 1:
+            continue
+        if step is None:
+            step, end = s, s
+        if s != end:
+            return None
+        end = s * n
+    return 1 if step is None else step
+
+
+def _inside(part: Part, phase: int, size: int) -> tuple[int, int]:
+    """The elements [begin, end) of a phase that lie within an input of a size."""
+    begin = max(0, -(phase // part.stride))
+    return begin, max(begin, min(part.size, -((phase - size) // part.stride)))
+
+
+def phases(planes: Planes, sizes: Ints, own: Ints) -> tuple[Ints, ...]:
+    """What of an input is copied to a plane; see `DirectConvGeometry`."""
+    made: list[Ints] = []
+    room = prod(p.size for p in planes.parts)
+    for k, at in enumerate(itertools.product(*[p.phases for p in planes.parts])):
+        seen = [_inside(p, f, n) for p, f, n in zip(planes.parts, at, sizes)]
+        first = [f + b * p.stride for f, (b, _), p in zip(at, seen, planes.parts)]
+        counts = [end - begin for begin, end in seen]
+        if prod(counts):
+            begin = sum(b * s for (b, _), s in zip(seen, planes.strides[2:]))
+            made.append((
+                sum(f * s for f, s in zip(first, own)), k * room + begin, *counts,
+            ))  # fmt: skip
+    return tuple(made)
+
+
+def pieces(columns: int, counts: Ints, strides: Ints) -> Pieces:
+    """Each tile's positions as pieces of neighbours, of 4 or of 8."""
+    deep, high, width = counts
+    found = {}
+    for wide in (4, 8):
+        ends, places = [], []
+        for begin in range(0, deep * high * width, columns):
+            end, i = min(begin + columns, deep * high * width), begin
+            while i < end:
+                row, at = divmod(i, width)
+                d, h = divmod(row, high)
+                run = min(width - at, end - i)
+                first = d * strides[0] + h * strides[1] + at
+                places += [(i - begin + k, first + k) for k in range(0, run, wide)]
+                i += run
+            ends.append(len(places))
+        found[wide] = Pieces(wide, tuple(ends), tuple(places))
+    return min(found.values(), key=lambda p: p.copies)

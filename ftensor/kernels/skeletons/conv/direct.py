@@ -1,0 +1,126 @@
+"""conv_direct: convolutions of small planes, read where they lie (hls/skeleton/conv_direct.h)."""
+
+from __future__ import annotations
+
+from math import prod
+from typing import NamedTuple
+
+from ....dtypes import dtype
+from ...key import lanes_for
+from ...skeleton import Parameter, register
+from ...words import ROOMY, Target
+from ...work import Access, Ints, Launch, Loop
+from ..elements import element_type
+from .key import ConvKey, ConvSkeleton
+
+# Elements of an item's planes, which stay in a processor's nearest caches.
+PLANES = 8192
+# Filters that share what is laid side by side of them.
+FILTERS = 48
+
+
+def direct_conv_key(of: dtype, target: Target, filters: int) -> ConvKey:
+    """The kernel of a CPU for so many filters of a group, up to 48 at once: of the panels for which
+    it has registers, that which leaves the fewest sums unused."""
+    lanes = lanes_for([of.compute], of.compute, target.lanes_bytes)
+    shapes, busy = ((16, 12, 8, 4), 8) if target.registers >= ROOMY else ((6, 4), 4)
+
+    def cost(rows: int) -> float:
+        return -(-filters // rows) * (max(rows, busy) + 0.4)
+
+    rows = min((r for r in shapes if r <= filters), key=cost, default=shapes[-1])
+    return ConvKey("conv_direct", of, lanes, rows, 1, FILTERS // rows)
+
+
+class Pieces(NamedTuple):
+    """The runs of neighbours that a tile's positions are copied by: elements of each, the end of
+    each tile's, and for each piece its place in the tile and in a plane."""
+
+    wide: int
+    ends: Ints
+    places: tuple[tuple[int, int], ...]
+
+    @property
+    def copies(self) -> float:
+        """What a tile's cost for each step, in products of a vector."""
+        each = len(self.places) / len(self.ends)
+        return 5 * max(1, each / 4) if self.wide == 4 else (1.5 if each <= 2 else 2.5) * each
+
+
+class DirectConvGeometry(NamedTuple):
+    """What a launch is told. Strides are in elements: `x` (sample, channel), then the steps of a
+    phase in three dims, `w` (group, filter, channel), `out` (sample, filter, position), `rows` of
+    a phase in the private plane (two dims); `phases` are the first element of each in x and in the
+    private plane, and its sizes."""
+
+    items: int
+    groups: int
+    blocks: int
+    most: int
+    filters: int
+    channels: int
+    positions: int
+    plane: int
+    x: Ints
+    w: Ints
+    bias: int
+    out: Ints
+    rows: Ints
+    phases: tuple[Ints, ...]
+    offsets: Ints
+    pieces: Pieces
+
+    def pack(self) -> Ints:
+        """The numbers that the kernel gets."""
+        return (
+            self.items, self.groups, self.blocks, self.most, self.filters, self.channels,
+            len(self.offsets), self.positions, len(self.pieces.ends), self.plane, *self.x,
+            *self.w, self.bias, *self.out, *self.rows, len(self.phases), self.pieces.wide,
+            *[n for p in self.phases for n in p], *self.offsets, *self.pieces.ends,
+            *[n for p in self.pieces.places for n in p],
+        )  # fmt: skip
+
+
+class DirectConv(ConvSkeleton):
+    """All positions of a sample by some filters for each item. CPUs have it, no image does."""
+
+    name = "conv_direct"
+
+    def defines(self, key: ConvKey) -> dict[str, object]:
+        """The room for planes."""
+        return {**super().defines(key), "FT_PLANES": PLANES}
+
+    def parameters(self, key: ConvKey) -> tuple[Parameter, ...]:
+        """Results, the operands, the offset of each, the geometry."""
+        element, names = element_type(key.dtype), ("x", "weight", "bias")
+        return (
+            ("*", f"{element} *", "out"),
+            *[("*", f"const {element} *", name) for name in names],
+            *[("long", "long ", f"{name}_offset") for name in ("out", *names)],
+            ("*", "const long *", "geometry"),
+        )
+
+    def loops(self, launch: Launch, unit: int, widened: bool) -> list[Loop]:
+        """The steps of all panels of a tile, one after another."""
+        items, _, _, most, _, channels, taps, _, tiles = launch.geometry[:9]
+        begin, end = launch.slab(items, unit)
+        panels = (end - begin) * tiles * most
+        return [Loop("depth", panels * channels * taps, panels)]
+
+    def traffic(self, launch: Launch, widened: bool) -> list[Access]:
+        """Planes come once for each block of filters; weights stay near."""
+        size, g = launch.key.dtype.itemsize, launch.geometry
+        groups, blocks, filters, channels, taps, positions = *g[1:3], *g[4:8]
+        samples = g[0] // (groups * blocks)
+        shapes = [g[26 + 5 * k + 2 : 26 + 5 * k + 5] for k in range(g[24])]
+        results = samples * groups * filters * positions
+        read = g[0] * channels * sum(prod(p) for p in shapes)
+        weights = groups * filters * channels * taps
+        return [
+            Access("out", True, results * size, results, positions, results * size),
+            Access("x", False, read * size, read, shapes[0][2], read * size // blocks),
+            Access("weight", False, weights * size, weights, 1, weights * size),
+        ]
+
+
+register(DirectConv())

@@ -1,0 +1,182 @@
+// Convolutions of small planes: nothing is packed. An item is some filters of a group with all positions of a sample.
+// Its planes are copied to a private memory with zeros around them; of each tile of positions, the elements that every
+// step (channel, tap) meets are laid side by side, and products with weights where they lie are summed for all panels of
+// FT_TILE_ROWS filters. Sums of some steps join totals that begin as the bias, as in conv.h.
+// Geometry g (long): items, groups, blocks, panels of a block, filters and channels of a group, taps, positions, tiles,
+//   elements of a plane, x strides (sample, channel), steps of a phase in x (three dims), weight strides (group, filter,
+//   channel), that of bias (-1: there is none), out strides (sample, filter, position), strides of a phase in the
+//   private plane (two dims), phases, elements of a piece (4 or 8), then for each phase its first element in x and in the
+//   private plane and its sizes, then the offset of each tap, then for each tile the end of its pieces, then for each
+//   piece its place in the tile and in the plane.
+#define FT_COPIES(n, from, to) FT_CAT(vstore, n)(FT_CAT(vload, n)(0, from), 0, to)
+#define FT_COPY_PART(n) \
+    if (m - i >= n) { FT_COPIES(n, from + i, to + i); i += n; }
+FT_FN_ONCE void ft_conv_row(FT_T *to, FT_GLOBAL const FT_E *from, long step, int m)
+{
+    int i = 0;
+    if (step == 1) {
+        for (; i + 8 <= m; i += 8) FT_COPIES(8, from + i, to + i);
+        FT_COPY_PART(4) FT_COPY_PART(2)
+    }
+    for (; i < m; i++) to[i] = from[i * step];
+}
+// The elements of n steps side by side: `copies` from z, what the step meets first, to `line`.
+#define FT_CONV_NEAR(copies)                          \
+    for (int k = 0; k < n; k++) {                     \
+        const FT_T *z = y + offsets[tap];             \
+        FT_T *line = near_ + k * FT_TILE_COLUMNS;     \
+        copies                                        \
+        if (++tap == taps) {                          \
+            tap = 0;                                  \
+            y += plane;                               \
+        }                                             \
+    }
+
+FT_KERNEL void FT_NAME(
+    FT_GLOBAL FT_E *out, FT_GLOBAL const FT_E *x, FT_GLOBAL const FT_E *weight, FT_GLOBAL const FT_E *bias,
+    long out_offset, long x_offset, long weight_offset, long bias_offset, FT_GLOBAL const long *g FT_UNIT_PARAMS)
+{
+    const int groups = (int)g[1], blocks = (int)g[2], most = (int)g[3], filters = (int)g[4], channels = (int)g[5];
+    const int taps = (int)g[6], positions = (int)g[7], tiles = (int)g[8], plane = (int)g[9], depth = channels * taps;
+    const long x_row = g[13], x_step = g[14], filter_step = g[16], jump = g[17] - taps;
+    const long out_filter = g[20], out_step = g[21];
+    const int pitch = (int)g[23], phases = (int)g[24], wide = (int)g[25];
+    FT_GLOBAL const long *phase = g + 26, *offsets = phase + 5 * phases, *ends = offsets + taps, *pieces = ends + tiles;
+    FT_T planes[FT_PLANES + FT_TILE_COLUMNS] __attribute__((aligned(64)));  // zeros stay around every item's
+    FT_T near_[FT_DEPTH * FT_TILE_COLUMNS + FT_TILE_COLUMNS] __attribute__((aligned(64)));
+    FT_T begins[(FT_BLOCK + 1) * FT_TILE_ROWS];
+    FT_WIDE_X total[FT_BLOCK][FT_TILE_ROWS][FT_TILE_VECTORS];
+    for (int i = 0; i < channels * plane + FT_TILE_COLUMNS; i++) planes[i] = 0;
+    FT_FOR_SLAB(item, (int)g[0])
+    {
+        const int block = item % blocks, group = item / blocks % groups, sample = item / blocks / groups;
+        FT_GLOBAL const FT_E *from = x + (x_offset + sample * g[10] + group * channels * g[11]);
+        for (int c = 0; c < channels; c++) {
+            for (int p = 0; p < phases; p++) {
+                const int deep = (int)phase[5 * p + 2], high = (int)phase[5 * p + 3], m = (int)phase[5 * p + 4];
+                for (int d = 0; d < deep; d++) {
+                    FT_GLOBAL const FT_E *y = from + (c * g[11] + phase[5 * p] + d * g[12]);
+                    FT_T *to = planes + (c * plane + phase[5 * p + 1] + d * g[22]);
+                    if (x_step == 1 && m == 4) {
+                        for (int h = 0; h < high; h++) FT_COPIES(4, y + h * x_row, to + h * pitch);
+                    } else if (x_step == 1 && m == 8) {
+                        for (int h = 0; h < high; h++) FT_COPIES(8, y + h * x_row, to + h * pitch);
+                    } else {
+                        for (int h = 0; h < high; h++) ft_conv_row(to + h * pitch, y + h * x_row, x_step, m);
+                    }
+                }
+            }
+        }
+        const int first = block * most * FT_TILE_ROWS, left = filters - first;
+        const int many = (left + FT_TILE_ROWS - 1) / FT_TILE_ROWS < most ? (left + FT_TILE_ROWS - 1) / FT_TILE_ROWS : most;
+        const int lowest = left < FT_TILE_ROWS ? filters - FT_TILE_ROWS : first;
+        for (int f = 0; f < (FT_BLOCK + 1) * FT_TILE_ROWS && lowest + f < filters; f++) {
+            begins[f] = g[18] < 0 ? (FT_T)0 : bias[bias_offset + (group * filters + lowest + f) * g[18]];
+        }
+        for (int tile = 0; tile < tiles; tile++) {
+            // Where a tile's pieces lie; the last is repeated up to four, and may be longer than what is left: what
+            // is behind a step's elements is written over by the next step.
+            int to[FT_TILE_COLUMNS + 4], at[FT_TILE_COLUMNS + 4], count = 0;
+            for (int q = tile ? (int)ends[tile - 1] : 0; q < ends[tile]; q++) {
+                to[count] = (int)pieces[2 * q];
+                at[count++] = (int)pieces[2 * q + 1];
+            }
+            const int own = count;
+            for (; count & 3; count++) {
+                to[count] = to[own - 1];
+                at[count] = at[own - 1];
+            }
+            const FT_T *y = planes;
+            FT_GLOBAL const FT_E *lines = weight + (weight_offset + group * g[15]);
+            FT_GLOBAL FT_E *to_tile =
+                out + (out_offset + sample * g[19] + group * filters * out_filter + (long)tile * FT_TILE_COLUMNS * out_step);
+            const int m = positions - tile * FT_TILE_COLUMNS;
+            int tap = 0;
+            for (int k0 = 0; k0 < depth; k0 += FT_DEPTH) {
+                const int n = depth - k0 < FT_DEPTH ? depth - k0 : FT_DEPTH, begin = tap;
+                if (wide == 4 && count == 4) {
+                    const int to0 = to[0], to1 = to[1], to2 = to[2], to3 = to[3];
+                    const int at0 = at[0], at1 = at[1], at2 = at[2], at3 = at[3];
+                    FT_CONV_NEAR(
+                        FT_COPIES(4, z + at0, line + to0); FT_COPIES(4, z + at1, line + to1);
+                        FT_COPIES(4, z + at2, line + to2); FT_COPIES(4, z + at3, line + to3);)
+                } else if (wide == 8 && own == 2) {
+                    const int to0 = to[0], to1 = to[1], at0 = at[0], at1 = at[1];
+                    FT_CONV_NEAR(FT_COPIES(8, z + at0, line + to0); FT_COPIES(8, z + at1, line + to1);)
+                } else if (wide == 4) {
+                    FT_CONV_NEAR(for (int q = 0; q < count; q += 4) {
+                        FT_COPIES(4, z + at[q], line + to[q]);
+                        FT_COPIES(4, z + at[q + 1], line + to[q + 1]);
+                        FT_COPIES(4, z + at[q + 2], line + to[q + 2]);
+                        FT_COPIES(4, z + at[q + 3], line + to[q + 3]);
+                    })
+                } else {
+                    FT_CONV_NEAR(for (int q = 0; q < own; q++) FT_COPIES(8, z + at[q], line + to[q]);)
+                }
+                for (int p = 0; p < many; p++) {
+                    // The last panel ends with the filters: some are summed twice rather than others left out.
+                    const int next = first + p * FT_TILE_ROWS;
+                    const int here = filters - next < FT_TILE_ROWS ? filters - FT_TILE_ROWS : next;
+                    FT_GLOBAL const FT_E *w = lines + here * filter_step;
+                    FT_WIDE_X sum[FT_TILE_ROWS][FT_TILE_VECTORS];
+                    FT_UNROLL
+                    for (int r = 0; r < FT_TILE_ROWS; r++) {
+                        FT_UNROLL
+                        for (int v = 0; v < FT_TILE_VECTORS; v++) sum[r][v] = FT_ZERO_X;
+                    }
+                    int t = begin;
+                    for (int k = 0; k < n; k++) {
+                        FT_WIDE_X b[FT_TILE_VECTORS];
+                        FT_UNROLL
+                        for (int v = 0; v < FT_TILE_VECTORS; v++) {
+                            b[v] = FT_LANES_FROM(near_ + k * FT_TILE_COLUMNS + v * FT_LANES);
+                        }
+                        FT_UNROLL
+                        for (int r = 0; r < FT_TILE_ROWS; r++) {
+                            const FT_X s = FT_SPLAT(w + r * filter_step);
+                            FT_UNROLL
+                            for (int v = 0; v < FT_TILE_VECTORS; v++) sum[r][v] = ft_xfma(s, b[v], sum[r][v]);
+                        }
+                        w++;
+                        if (++t == taps) {
+                            t = 0;
+                            w += jump;
+                        }
+                    }
+                    FT_UNROLL
+                    for (int r = 0; r < FT_TILE_ROWS; r++) {
+                        FT_UNROLL
+                        for (int v = 0; v < FT_TILE_VECTORS; v++) {
+                            sum[r][v] = ft_xadd(k0 ? total[p][r][v] : FT_SPLAT(begins + (here - lowest + r)), sum[r][v]);
+                        }
+                    }
+                    FT_GLOBAL FT_E *results = to_tile + here * out_filter;
+                    if (k0 + n < depth) {
+                        FT_UNROLL
+                        for (int r = 0; r < FT_TILE_ROWS; r++) {
+                            FT_UNROLL
+                            for (int v = 0; v < FT_TILE_VECTORS; v++) total[p][r][v] = sum[r][v];
+                        }
+                    } else if (out_step == 1 && m >= FT_TILE_COLUMNS) {
+                        FT_UNROLL
+                        for (int r = 0; r < FT_TILE_ROWS; r++) {
+                            FT_UNROLL
+                            for (int v = 0; v < FT_TILE_VECTORS; v++) {
+                                FT_VSTORE(sum[r][v], results + (r * out_filter + v * FT_LANES));
+                            }
+                        }
+                    } else {
+                        FT_T t_[FT_TILE_COLUMNS];
+                        FT_UNROLL
+                        for (int r = 0; r < FT_TILE_ROWS; r++) {
+                            FT_UNROLL
+                            for (int v = 0; v < FT_TILE_VECTORS; v++) FT_LANES_TO(sum[r][v], t_ + v * FT_LANES);
+                            for (int i = 0; i < FT_TILE_COLUMNS && i < m; i++) results[r * out_filter + i * out_step] = t_[i];
+                        }
+                    }
+                }
+                lines += n + (begin + n) / taps * jump;
+            }
+        }
+    }
+}
