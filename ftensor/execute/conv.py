@@ -122,7 +122,7 @@ def prepare(out: Tensor, x: Tensor, weight: Tensor, bias: Tensor | None, of: Win
         tiled = tiling(key, planes, found[0], lies, results)
         lies = tiled is not None
     if not lies:
-        planes = padded_planes(x, found, stride, 1 if unaligned else BEAT)
+        planes = padded_planes(x._shape, found, stride, 1 if unaligned else BEAT)
     packing = conv_pack_key(key, unaligned)
     panels = -(-filters // key.rows)
     batch, size = x._shape[0], dtype.compute.itemsize

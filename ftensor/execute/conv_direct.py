@@ -53,10 +53,10 @@ def direct(
     key = direct_conv_key(dtype, backend.target, filters)
     if filters * channels * taps > WEIGHTS:
         return None
-    along = _in_line(three(out._strides[2:], 0), one.counts)
+    along = in_line(three(out._strides[2:], 0), one.counts)
     if along is None or [t.place for t in one.taps] != list(range(taps)):
         return None
-    planes = padded_planes(x, found, stride, 1)
+    planes = padded_planes(x._shape, found, stride, 1)
     if channels * planes.plane > PLANES:
         return None
     panels = -(-filters // key.rows)
@@ -98,7 +98,7 @@ def _packed_tiles(counts: Ints, planes: Planes, columns: int) -> int:
     return deep * min(high * -(-width // columns), -(-((high - 1) * pitch + width) // columns))
 
 
-def _in_line(strides: Ints, counts: Ints) -> int | None:
+def in_line(strides: Ints, counts: Ints) -> int | None:
     """The step from each position to the next, all dims of a plane together; None if it varies."""
     step = None
     for s, n in zip(reversed(strides), reversed(counts)):

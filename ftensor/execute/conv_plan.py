@@ -105,8 +105,8 @@ class Planes:
         return phase * prod(p.size for p in self.parts) + at
 
 
-def padded_planes(x: Tensor, found: Sequence[Class], stride: Ints, beat: int) -> Planes:
-    """Planes with zeros around the input."""
+def padded_planes(x: Ints, found: Sequence[Class], stride: Ints, beat: int) -> Planes:
+    """Planes with zeros around an input of this shape."""
     low, parts = [], []
     for d in range(3):
         beside = [t.beside[d] for c in found for t in c.taps]
@@ -119,7 +119,7 @@ def padded_planes(x: Tensor, found: Sequence[Class], stride: Ints, beat: int) ->
     _, high, width = [p.size for p in parts]
     plane = prod(p.size * len(p.phases) for p in parts)
     plane += -plane % beat
-    strides = (x._shape[1] * plane, plane, high * width, width, 1)
+    strides = (x[1] * plane, plane, high * width, width, 1)
     return Planes(strides, tuple(low), tuple(parts), plane)
 
 

@@ -156,8 +156,9 @@ def convolution_backward(
             found[0] = layers.convolution_input(a, x._shape, w, *where, transposed, groups)
         if mask[1]:
             pair = (x, a) if transposed else (a, x)
-            found[1] = layers.convolution_weight(*pair, w._shape, *where, groups)
-        if mask[2]:
+            wanted = mask[2] and not transposed
+            found[1:] = layers.convolution_weight(*pair, w._shape, *where, groups, wanted)
+        if mask[2] and found[2] is None:
             found[2] = a.sum((0, *range(2, a.ndim)))
         return tuple(_given(one) for one in found)
     except NotImplementedError:

@@ -11,6 +11,8 @@ import numpy as np
 from ..._tensor import Tensor
 from ...dtypes import float32, int64
 from ...execute.constants import constant
+from ...execute.conv_plan import Windows
+from ...execute.conv_weight import weight_gradients
 from ...execute.max_pool import max_pool_back
 from ...execute.memory import new
 from ...execute.nll import nll, nll_input
@@ -62,12 +64,28 @@ def convolution_input(
 
 def convolution_weight(
     grad: Tensor, input: Tensor, weight_shape: Ints, stride: Ints, padding: Ints, dilation: Ints,
+    groups: int, bias: bool = False,
+) -> tuple[Tensor, Tensor | None]:  # fmt: skip
+    """The gradient of a convolution's weight, and of its `bias` where that is asked for and comes
+    with it. For a transposed one, `grad` and `input` change places.
+    """
+    made = weight_gradients(
+        grad, input, weight_shape, Windows(groups, stride, padding, dilation), bias
+    )
+    if made is None:
+        of = grad, input, weight_shape, stride, padding, dilation, groups
+        return _weight_by_convolution(*of), None
+    if made[0].ndim == len(weight_shape):
+        return made
+    return made[0].sum(0), None if made[1] is None else made[1].sum(0)
+
+
+def _weight_by_convolution(
+    grad: Tensor, input: Tensor, weight_shape: Ints, stride: Ints, padding: Ints, dilation: Ints,
     groups: int,
 ) -> Tensor:  # fmt: skip
-    """The gradient of a convolution's weight: the input, with samples and channels in each other's
-    place, convolved with the gradient; stride and dilation change places, too. For a transposed
-    one, `grad` and `input` do.
-    """
+    """The input, with samples and channels in each other's place, convolved with the gradient;
+    stride and dilation change places, too."""
     n = grad.ndim - 2
     batch, channels = input._shape[:2]
     if groups == 1 and channels > 1 and dilation[-1] == 1 and many_kernels(input):

@@ -19,16 +19,21 @@ PLANES = 8192
 FILTERS = 48
 
 
-def direct_conv_key(of: dtype, target: Target, filters: int) -> ConvKey:
-    """The kernel of a CPU for so many filters of a group, up to 48 at once: of the panels for which
-    it has registers, that which leaves the fewest sums unused."""
-    lanes = lanes_for([of.compute], of.compute, target.lanes_bytes)
+def panel_rows(target: Target, rows: int) -> int:
+    """The rows of a panel, a vector of sums each: of the sizes for which a CPU has registers, that
+    which leaves the fewest of so many rows' unused."""
     shapes, busy = ((16, 12, 8, 4), 8) if target.registers >= ROOMY else ((6, 4), 4)
 
-    def cost(rows: int) -> float:
-        return -(-filters // rows) * (max(rows, busy) + 0.4)
+    def cost(size: int) -> float:
+        return -(-rows // size) * (max(size, busy) + 0.4)
 
-    rows = min((r for r in shapes if r <= filters), key=cost, default=shapes[-1])
+    return min((size for size in shapes if size <= rows), key=cost, default=shapes[-1])
+
+
+def direct_conv_key(of: dtype, target: Target, filters: int) -> ConvKey:
+    """The kernel of a CPU for so many filters of a group, up to 48 at once."""
+    lanes = lanes_for([of.compute], of.compute, target.lanes_bytes)
+    rows = panel_rows(target, filters)
     return ConvKey("conv_direct", of, lanes, rows, 1, FILTERS // rows)
 
 

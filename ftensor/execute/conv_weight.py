@@ -1,0 +1,139 @@
+"""Gradients of small convolutions' weights and bias on CPUs: one launch for both."""
+
+from __future__ import annotations
+
+import itertools
+from functools import lru_cache
+from math import prod
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from .._tensor import Tensor
+from ..dtypes import dtype
+from ..iterator.shape import Ints
+from ..kernels.select import UNIT_ELEMENTS
+from ..kernels.skeletons.conv import ConvKey, ConvWeightGeometry, conv_weight_key
+from ..kernels.skeletons.conv.direct import PLANES
+from ..kernels.skeletons.conv.weight import ROWS, STEPS
+from ..runtime.program import kernel
+from . import memory
+from .conv_direct import compiles, in_line, phases
+from .conv_plan import Class, Tap, Windows, padded_planes, three
+from .launch import Launch, Output, Step, fitting, geometry_storage
+from .run import run
+
+if TYPE_CHECKING:
+    from ..runtime.backend import Backend
+    from ..runtime.targets import Target
+
+OUT, BIAS, GRAD, X = range(4)
+# A term costs about as much as so many parts of an element streamed.
+TERMS = 8
+# Vectors of fewer filters leave most of their sums unused.
+FILTERS = 6
+# Turning the gradients takes a part as long as so many rows.
+TURNED = 6
+
+
+class Case(NamedTuple):
+    """What the plan of a gradient depends on."""
+
+    grad: tuple[Ints, Ints]  # shape, strides
+    x: tuple[Ints, Ints]
+    weight: Ints
+    of: Windows
+    bias: bool
+
+
+def weight_gradients(
+    grad: Tensor, x: Tensor, weight: Ints, of: Windows, bias: bool
+) -> tuple[Tensor, Tensor | None] | None:
+    """The gradients of a convolution's weight (O, C / groups, *kernel) and of its bias (O,), by the
+    gradient (N, O, *counts) of its result; None where no kernel of small planes serves. Where
+    samples are shared among compute units, one more dim before the others is still to be summed.
+    """
+    backend, dtype = x._storage.backend, x._dtype
+    if backend.target.kind != "cpu" or not compiles(backend) or dtype.kind != "f":
+        return None
+    if dtype.compute is not dtype or grad._dtype is not dtype:
+        return None
+    case = Case((grad._shape, grad._strides), (x._shape, x._strides), weight, of, bias)
+    planned = plan(backend.target, backend.units, dtype, case)
+    if planned is None:
+        return None
+    key = "conv_weight", grad._key, x._key, weight, of, bias
+    args = backend, dtype, *planned, weight
+    made, sums = run(backend, key, prepare, weight_gradients, args, (None, None), (grad, x))
+    return made, sums if bias else None
+
+
+@lru_cache(1 << 12)
+def plan(
+    target: Target, units: int, of: dtype, case: Case
+) -> tuple[ConvKey, ConvWeightGeometry] | None:  # fmt: skip
+    """The kernel and what it is told, or None where there is no room for a sample's planes, or most
+    of a vector of filters would be empty."""
+    (shape, steps), (x, own), groups = case.grad, case.x, case.of.groups
+    channels, counts = x[1] // groups, three(shape[2:], 1)
+    kernel = case.weight[2:]
+    filters, rows = shape[1] // groups, channels * prod(kernel)
+    if filters < FILTERS or not prod(shape) * prod(x) * rows:
+        return None
+    if in_line(three(steps[2:], 0), counts) != 1:
+        return None
+    beside = [
+        tuple(k * d - b for k, d, b in zip(at, case.of.dilation, case.of.before))
+        for at in itertools.product(*map(range, kernel))
+    ]
+    taps = tuple(Tap(k, three(one, 0)) for k, one in enumerate(beside))
+    stride = three(case.of.stride, 1)
+    planes = padded_planes(x, [Class((0, 0, 0), counts, (1, 1, 1), taps)], stride, 1)
+    if channels * planes.plane > PLANES:
+        return None
+    key = conv_weight_key(of, target, rows)
+    vectors, panels = -(-filters // key.lanes), -(-rows // key.rows)
+    base, samples = groups * vectors, shape[0]
+    # Parts of the rows, and where these are few shares of the samples, for all compute units.
+    least = -(-panels // (ROWS // key.rows))
+    parts = min(
+        range(least, max(panels, least) + 1),
+        key=lambda p: -(-base * p // units) * (-(-panels // p) * key.rows + TURNED),
+    )
+    most = -(-panels // parts)
+    parts = -(-panels // most)
+    shares = max(1, min(units // (base * parts), samples // 8))
+    near = min(channels, (most * key.rows - 1) // len(taps) + 2) * planes.plane
+    positions = prod(counts)
+    some = max(1, min(STEPS // positions, PLANES // near, samples))
+    own3, sizes = three(own[2:], 0), three(x[2:], 1)
+    _, high, wide = counts
+    return key, ConvWeightGeometry(
+        base * parts * shares, groups, vectors, parts, shares, most, rows, filters, channels,
+        len(taps), samples, some, positions, planes.plane,
+        (*own[:2], *[s * k for s, k in zip(own3, stride)]), steps[:2], planes.strides[2:4],
+        case.bias, phases(planes, sizes, own3),
+        tuple([planes.offset(t.beside, stride) for t in taps]),
+        tuple([
+            p // wide // high * planes.strides[2] + p // wide % high * planes.strides[3] + p % wide
+            for p in range(positions)
+        ]),
+    )  # fmt: skip
+
+
+def prepare(
+    backend: Backend, of: dtype, key: ConvKey, g: ConvWeightGeometry, weight: Ints
+) -> Launch:  # fmt: skip
+    """The launch; a share of the samples has results of its own."""
+    terms = g.samples * g.positions * g.groups * g.filters * g.rows // TERMS
+    units = max(1, min(backend.units, terms // UNIT_ELEMENTS, g.items))
+    step = Step(
+        key, fitting(kernel(backend, key), units, terms), units, (OUT, BIAS, GRAD, X), (GRAD, X),
+        numbers=False, geometry=g.pack(), table=geometry_storage(backend, g.pack(), np.int64),
+    )  # fmt: skip
+    lead = () if g.shares == 1 else (g.shares,)
+    outputs = [
+        Output(of, shape, memory.contiguous_strides(shape))
+        for shape in ((*lead, *weight), (*lead, weight[0]))
+    ]
+    return Launch((step,), 4, tuple(outputs), g)

@@ -1,0 +1,152 @@
+// The gradients of a small convolution's weights and bias: of each row (channel, tap) and filter the sum of what the row
+// meets in the input times the result's gradient, over samples and positions. Nothing is packed beforehand. An item is
+// some rows by a vector of filters, over a share of the samples: some samples at a time, their planes are copied to a
+// private memory with zeros around them, the gradients are turned so that filters are neighbours, and FT_TILE_ROWS rows
+// are summed at once. These sums join totals, so that sums of many terms stay exact.
+// Geometry g (long): items, groups, vectors of filters, parts of the rows, shares of the samples, panels of a part, rows,
+//   filters, channels, taps, samples, samples at a time, positions, elements of a plane, x strides (sample, channel),
+//   steps of a phase in x (three dims), gradient strides (sample, filter), strides of a phase in the private plane (two
+//   dims), phases, whether the bias has a gradient, then for each phase its first element in x and in the private
+//   plane and its sizes, then the offset of each tap, then each position's.
+#define FT_COPIES(n, from, to) FT_CAT(vstore, n)(FT_CAT(vload, n)(0, from), 0, to)
+#define FT_COPY_PART(n) \
+    if (m - i >= n) { FT_COPIES(n, from + i, to + i); i += n; }
+FT_FN_ONCE void ft_conv_row(FT_T *to, FT_GLOBAL const FT_E *from, long step, int m)
+{
+    int i = 0;
+    if (step == 1) {
+        for (; i + 8 <= m; i += 8) FT_COPIES(8, from + i, to + i);
+        FT_COPY_PART(4) FT_COPY_PART(2)
+    }
+    for (; i < m; i++) to[i] = from[i * step];
+}
+// The gradients of n positions, m filters of a vector: those of a position side by side, and zeros.
+FT_FN_ONCE void ft_conv_turned(FT_T *to, FT_GLOBAL const FT_E *from, long filter_step, int n, int m)
+{
+    for (int f = 0; f < FT_LANES; f += 4) {
+        int p = 0;
+        if (f + 4 <= m) {
+            FT_GLOBAL const FT_E *y = from + f * filter_step;
+            for (; p + 4 <= n; p += 4) {
+                const FT_CAT(FT_T, 4) a = vload4(0, y + p), b = vload4(0, y + filter_step + p);
+                const FT_CAT(FT_T, 4) c = vload4(0, y + 2 * filter_step + p), d = vload4(0, y + 3 * filter_step + p);
+                FT_T *t = to + p * FT_LANES + f;
+                vstore4((FT_CAT(FT_T, 4))(a.s0, b.s0, c.s0, d.s0), 0, t);
+                vstore4((FT_CAT(FT_T, 4))(a.s1, b.s1, c.s1, d.s1), 0, t + FT_LANES);
+                vstore4((FT_CAT(FT_T, 4))(a.s2, b.s2, c.s2, d.s2), 0, t + 2 * FT_LANES);
+                vstore4((FT_CAT(FT_T, 4))(a.s3, b.s3, c.s3, d.s3), 0, t + 3 * FT_LANES);
+            }
+        }
+        for (; p < n; p++) {
+            for (int l = f; l < f + 4; l++) to[p * FT_LANES + l] = l < m ? from[l * filter_step + p] : (FT_T)0;
+        }
+    }
+}
+
+FT_KERNEL void FT_NAME(
+    FT_GLOBAL FT_E *out, FT_GLOBAL FT_E *bias, FT_GLOBAL const FT_E *grad, FT_GLOBAL const FT_E *x, long grad_offset,
+    long x_offset, FT_GLOBAL const long *g FT_UNIT_PARAMS)
+{
+    const int groups = (int)g[1], vectors = (int)g[2], parts = (int)g[3], shares = (int)g[4], most = (int)g[5];
+    const int rows = (int)g[6], filters = (int)g[7], channels = (int)g[8], taps = (int)g[9], samples = (int)g[10];
+    const int some = (int)g[11], positions = (int)g[12], plane = (int)g[13], pitch = (int)g[22], phases = (int)g[23];
+    const long x_channel = g[15], x_row = g[17], x_step = g[18], filter_step = g[20];
+    FT_GLOBAL const long *phase = g + 25, *offsets = phase + 5 * phases, *places = offsets + taps;
+    FT_T planes[FT_PLANES] __attribute__((aligned(64)));  // zeros stay around every sample's
+    FT_T grads[FT_STEPS * FT_LANES] __attribute__((aligned(64)));
+    FT_WIDE_X total[FT_ROWS];
+    int place[FT_STEPS];
+    for (int i = 0; i < FT_PLANES; i++) planes[i] = 0;
+    FT_FOR_SLAB(item, (int)g[0])
+    {
+        const int share = item % shares, part = item / shares % parts, vector = item / shares / parts % vectors;
+        const int group = item / shares / parts / vectors, first = vector * FT_LANES;
+        const int m = filters - first < FT_LANES ? filters - first : FT_LANES;
+        const int row = part * most * FT_TILE_ROWS;
+        const int row_end = rows - row < most * FT_TILE_ROWS ? rows : row + most * FT_TILE_ROWS;
+        const int panels = (row_end - row + FT_TILE_ROWS - 1) / FT_TILE_ROWS;
+        const int channel = row / taps, own = (row_end - 1) / taps + 1 - channel;
+        const int begin = ft_slab(samples, share, shares), end = ft_slab(samples, share + 1, shares);
+        FT_WIDE_X bias_total = FT_ZERO_X;
+        for (int r = 0; r < panels * FT_TILE_ROWS; r++) total[r] = FT_ZERO_X;
+        for (int sample = begin; sample < end; sample += some) {
+            const int many = end - sample < some ? end - sample : some;
+            for (int s = 0; s < many; s++) {
+                FT_GLOBAL const FT_E *from =
+                    x + (x_offset + (sample + s) * g[14] + (group * channels + channel) * x_channel);
+                for (int c = 0; c < own; c++) {
+                    for (int p = 0; p < phases; p++) {
+                        const int deep = (int)phase[5 * p + 2], high = (int)phase[5 * p + 3], n = (int)phase[5 * p + 4];
+                        for (int d = 0; d < deep; d++) {
+                            FT_GLOBAL const FT_E *y = from + (c * x_channel + phase[5 * p] + d * g[16]);
+                            FT_T *to = planes + ((s * own + c) * plane + phase[5 * p + 1] + d * g[21]);
+                            if (x_step == 1 && n == 4) {
+                                for (int h = 0; h < high; h++) FT_COPIES(4, y + h * x_row, to + h * pitch);
+                            } else if (x_step == 1 && n == 8) {
+                                for (int h = 0; h < high; h++) FT_COPIES(8, y + h * x_row, to + h * pitch);
+                            } else {
+                                for (int h = 0; h < high; h++) ft_conv_row(to + h * pitch, y + h * x_row, x_step, n);
+                            }
+                        }
+                    }
+                }
+            }
+            // All positions of some samples, or some positions of one.
+            for (int p0 = 0; p0 < positions; p0 += FT_STEPS) {
+                const int n = positions - p0 < FT_STEPS ? positions - p0 : FT_STEPS, steps = many * n;
+                for (int s = 0; s < many; s++) {
+                    ft_conv_turned(
+                        grads + s * n * FT_LANES,
+                        grad + (grad_offset + (sample + s) * g[19] + (group * filters + first) * filter_step + p0),
+                        filter_step, n, m);
+                    if (sample == begin || positions > FT_STEPS) {
+                        for (int p = 0; p < n; p++) place[s * n + p] = s * own * plane + (int)places[p0 + p];
+                    }
+                }
+                for (int p = 0; p < panels; p++) {
+                    const FT_T *from[FT_TILE_ROWS];  // rows beyond the last repeat it
+                    FT_WIDE_X sum[FT_TILE_ROWS];
+                    FT_UNROLL
+                    for (int r = 0; r < FT_TILE_ROWS; r++) {
+                        const int at = row + p * FT_TILE_ROWS + r < row_end ? row + p * FT_TILE_ROWS + r : row_end - 1;
+                        from[r] = planes + ((at / taps - channel) * plane + offsets[at % taps]);
+                        sum[r] = FT_ZERO_X;
+                    }
+                    for (int k = 0; k < steps; k++) {
+                        const FT_WIDE_X b = FT_LANES_FROM(grads + k * FT_LANES);
+                        const int at = place[k];
+                        FT_UNROLL
+                        for (int r = 0; r < FT_TILE_ROWS; r++) {
+                            const FT_X s = FT_SPLAT(from[r] + at);
+                            sum[r] = ft_xfma(s, b, sum[r]);
+                        }
+                    }
+                    FT_UNROLL
+                    for (int r = 0; r < FT_TILE_ROWS; r++) {
+                        total[p * FT_TILE_ROWS + r] = ft_xadd(total[p * FT_TILE_ROWS + r], sum[r]);
+                    }
+                }
+                if (g[24] && part == 0) {
+                    FT_WIDE_X sum[4] = {FT_ZERO_X, FT_ZERO_X, FT_ZERO_X, FT_ZERO_X};
+                    int k = 0;
+                    for (; k + 4 <= steps; k += 4) {
+                        FT_UNROLL
+                        for (int i = 0; i < 4; i++) sum[i] = ft_xadd(sum[i], FT_LANES_FROM(grads + (k + i) * FT_LANES));
+                    }
+                    for (; k < steps; k++) sum[0] = ft_xadd(sum[0], FT_LANES_FROM(grads + k * FT_LANES));
+                    bias_total = ft_xadd(bias_total, ft_xadd(ft_xadd(sum[0], sum[1]), ft_xadd(sum[2], sum[3])));
+                }
+            }
+        }
+        FT_T t[FT_LANES];
+        const long filter = ((long)share * groups + group) * filters + first;
+        for (int r = row; r < row_end; r++) {
+            FT_LANES_TO(total[r - row], t);
+            for (int l = 0; l < m; l++) out[(filter + l) * rows + r] = t[l];
+        }
+        if (g[24] && part == 0) {
+            FT_LANES_TO(bias_total, t);
+            for (int l = 0; l < m; l++) bias[filter + l] = t[l];
+        }
+    }
+}
