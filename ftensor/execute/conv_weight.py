@@ -58,11 +58,16 @@ def weight_gradients(
         return None
     if dtype.compute is not dtype or grad._dtype is not dtype:
         return None
+    key = "conv_weight", grad._key, x._key, weight, of, bias
+    found: Launch | None = backend.launches.get(key)
+    if found is not None and found.call is not None:
+        known = found.call((grad, x), (), None)
+        if known is not None:
+            return known[0], known[1] if bias else None
     case = Case((grad._shape, grad._strides), (x._shape, x._strides), weight, of, bias)
     planned = plan(backend.target, backend.units, dtype, case)
     if planned is None:
         return None
-    key = "conv_weight", grad._key, x._key, weight, of, bias
     args = backend, dtype, *planned, weight
     made, sums = run(backend, key, prepare, weight_gradients, args, (None, None), (grad, x))
     return made, sums if bias else None
@@ -136,4 +141,4 @@ def prepare(
         Output(of, shape, memory.contiguous_strides(shape))
         for shape in ((*lead, *weight), (*lead, weight[0]))
     ]
-    return Launch((step,), 4, tuple(outputs), g)
+    return Launch((step,), 4, tuple(outputs), g, form=(True,) * 3)
