@@ -17,6 +17,7 @@ from ..kernels.skeletons.conv import (
     ConvGeometry,
     ConvKey,
     ConvPackGeometry,
+    DepthwiseGeometry,
     DirectConvGeometry,
     Part,
     Strip,
@@ -204,7 +205,7 @@ def _samples_across(out: Tensor, x: Tensor, weight: Tensor) -> tuple[Tensor, Ten
 
 
 def _small(
-    out: Tensor, x: Tensor, weight: Tensor, key: ConvKey, g: DirectConvGeometry
+    out: Tensor, x: Tensor, weight: Tensor, key: ConvKey, g: DirectConvGeometry | DepthwiseGeometry
 ) -> Launch:  # fmt: skip
     """The launch of a kernel that reads its operands where they lie."""
     backend = out._storage.backend

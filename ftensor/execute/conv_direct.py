@@ -10,12 +10,15 @@ from .._tensor import Tensor
 from ..iterator.shape import Ints
 from ..kernels.skeletons.conv import (
     ConvKey,
+    DepthwiseGeometry,
     DirectConvGeometry,
     Part,
     Pieces,
+    depthwise_conv_key,
     direct_conv_key,
 )
 from ..kernels.skeletons.conv.direct import PLANES
+from ..kernels.skeletons.conv.key import DEPTH
 from .conv_plan import Class, Planes, padded_planes, three
 
 if TYPE_CHECKING:
@@ -25,7 +28,7 @@ if TYPE_CHECKING:
 WEIGHTS = 1 << 16
 # Planes of so few columns are no rows that vectors go along.
 NARROW = 4
-# Panels have at least so many filters.
+# Panels have at least so many filters; fewer are served by positions alone.
 FILTERS = 4
 
 
@@ -37,7 +40,7 @@ def compiles(backend: Backend) -> bool:
 def direct(
     out: Tensor, x: Tensor, weight: Tensor, bias: Tensor | None, found: list[Class], stride: Ints,
     lies: bool,
-) -> tuple[ConvKey, DirectConvGeometry] | None:  # fmt: skip
+) -> tuple[ConvKey, DirectConvGeometry | DepthwiseGeometry] | None:  # fmt: skip
     """The kernel and what it is told, or None where planes and panels are packed instead: on
     devices that aren't CPUs, for planes that have no room near a processor, or where tiles fill
     better along them. Classes and strides are those of three dims; `lies`: packing takes nothing.
@@ -46,36 +49,40 @@ def direct(
     if backend.target.kind != "cpu" or not compiles(backend):
         return None
     groups, filters, channels = weight._shape[:3]
-    if dtype.compute is not dtype or filters < FILTERS or len(found) > 1:
+    one, taps = found[0], len(found[0].taps)
+    if dtype.compute is not dtype or len(found) > 1 or filters * channels * taps > WEIGHTS:
         return None
-    (one,) = found
-    taps, positions = len(one.taps), prod(one.counts)
-    key = direct_conv_key(dtype, backend.target, filters)
-    if filters * channels * taps > WEIGHTS:
-        return None
-    along = in_line(three(out._strides[2:], 0), one.counts)
-    if along is None or [t.place for t in one.taps] != list(range(taps)):
+    if x._shape[0] * groups < backend.units or [t.place for t in one.taps] != list(range(taps)):
         return None
     planes = padded_planes(x._shape, found, stride, 1)
     if channels * planes.plane > PLANES:
         return None
-    panels = -(-filters // key.rows)
-    parts = pieces(key.columns, one.counts, planes.strides[2:4])
-    if not gains(key, filters, one, planes, parts, lies):
+    own = (*x._strides[:2], *three(x._strides[2:], 0))
+    given = (
+        (*own[:2], *[s * k for s, k in zip(own[2:], stride)]), weight._strides[:3],
+        -1 if bias is None else bias._strides[0],
+    )  # fmt: skip
+    copied = phases(planes, three(x._shape[2:], 1), own[2:])
+    offsets = tuple([planes.offset(t.beside, stride) for t in one.taps])
+    results, rows = three(out._strides[2:], 0), planes.strides[2:4]
+    if filters < FILTERS:
+        if channels * taps > DEPTH:  # without totals that keep sums of many terms exact
+            return None
+        last = [(n - 1) * s for n, s in zip(one.counts, planes.strides[2:])]
+        return depthwise_conv_key(dtype, backend.target), DepthwiseGeometry(
+            x._shape[0] * groups, groups, filters, channels, sum(last) + 1, planes.plane, *given,
+            (*out._strides[:2], *results), one.counts, rows, copied, offsets,
+        )  # fmt: skip
+    key = direct_conv_key(dtype, backend.target, filters)
+    parts, along = pieces(key.columns, one.counts, rows), in_line(results, one.counts)
+    if along is None or not gains(key, filters, one, planes, parts, lies):
         return None
+    panels = -(-filters // key.rows)
     most = min(key.block, panels)
     blocks = -(-panels // most)
-    items = x._shape[0] * groups * blocks
-    if items < backend.units:
-        return None
-    own = (*x._strides[:2], *three(x._strides[2:], 0))
     return key, DirectConvGeometry(
-        items, groups, blocks, most, filters, channels, positions, planes.plane,
-        (*own[:2], *[s * k for s, k in zip(own[2:], stride)]), weight._strides[:3],
-        -1 if bias is None else bias._strides[0], (*out._strides[:2], along), planes.strides[2:4],
-        phases(planes, three(x._shape[2:], 1), own[2:]),
-        tuple([planes.offset(t.beside, stride) for t in one.taps]),
-        parts,
+        x._shape[0] * groups * blocks, groups, blocks, most, filters, channels, prod(one.counts),
+        planes.plane, *given, (*out._strides[:2], along), rows, copied, offsets, parts,
     )  # fmt: skip
 
 
