@@ -68,8 +68,11 @@ def direct(
     if filters < FILTERS:
         if channels * taps > DEPTH:  # without totals that keep sums of many terms exact
             return None
+        key = depthwise_conv_key(dtype, backend.target)
+        if prod(one.counts) < key.lanes:
+            return None
         last = [(n - 1) * s for n, s in zip(one.counts, planes.strides[2:])]
-        return depthwise_conv_key(dtype, backend.target), DepthwiseGeometry(
+        return key, DepthwiseGeometry(
             x._shape[0] * groups, groups, filters, channels, sum(last) + 1, planes.plane, *given,
             (*out._strides[:2], *results), one.counts, rows, copied, offsets,
         )  # fmt: skip
