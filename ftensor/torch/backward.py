@@ -13,6 +13,7 @@ import torch
 
 from .._tensor import Tensor
 from ..ops.compose import f
+from ..ops.nn import conv_gradients as convolutions
 from ..ops.nn import gradients as g
 from ..ops.nn import layer_gradients as layers
 from ..ops.nn.pool_windows import pool_of
@@ -138,7 +139,7 @@ def convolution(
 ) -> torch.Tensor:  # fmt: skip
     args = stride, padding, dilation, transposed, output_padding, groups
     try:
-        return wrap(layers.convolution(lift(input), lift(weight), _maybe(bias), *args))
+        return wrap(convolutions.convolution(lift(input), lift(weight), _maybe(bias), *args))
     except NotImplementedError:
         return on_host(overload("convolution"), input, weight, bias, *args)
 
@@ -153,11 +154,11 @@ def convolution_backward(
         where = tuple(stride), tuple(padding), tuple(dilation)
         found: list[Tensor | None] = [None, None, None]
         if mask[0]:
-            found[0] = layers.convolution_input(a, x._shape, w, *where, transposed, groups)
+            found[0] = convolutions.input_gradient(a, x._shape, w, *where, transposed, groups)
         if mask[1]:
             pair = (x, a) if transposed else (a, x)
             wanted = mask[2] and not transposed
-            found[1:] = layers.convolution_weight(*pair, w._shape, *where, groups, wanted)
+            found[1:] = convolutions.weight_gradient(*pair, w._shape, *where, groups, wanted)
         if mask[2] and found[2] is None:
             found[2] = a.sum((0, *range(2, a.ndim)))
         return tuple(_given(one) for one in found)

@@ -12,7 +12,7 @@ from torch.fx import Node
 
 from .._tensor import Tensor
 from ..ops.compose import f
-from ..ops.nn import layer_gradients as layers
+from ..ops.nn import conv_gradients as convolutions
 from ..rows.catalogue import ENTRIES
 from . import backward, spatial
 from . import memory as m
@@ -79,7 +79,7 @@ def _batch_norm(
 
 def _convolution(*args: Any) -> Any:
     try:
-        return layers.convolution(*args)
+        return convolutions.convolution(*args)
     except NotImplementedError:
         return by_host(overload("convolution"), *args)
 

@@ -9,7 +9,7 @@ import pytest
 torch = pytest.importorskip("torch", reason="torch is the oracle of these tests")
 
 from ftensor._device import default_backend  # noqa: E402
-from ftensor.ops.nn.layer_gradients import convolution_weight  # noqa: E402
+from ftensor.ops.nn.conv_gradients import weight_gradient  # noqa: E402
 
 from ..oracle import ours, same  # noqa: E402
 from .processors import processors  # noqa: E402
@@ -46,7 +46,7 @@ def check(case: str, dtype: torch.dtype = torch.float32, last: bool = False) -> 
     theirs = torch.ops.aten.convolution_backward(
         grad, x, weight, [kernel[0]], *where, False, [0] * n, groups, [False, True, True]
     )
-    made, sums = convolution_weight(ours(grad), ours(x), kernel, *where, groups, True)
+    made, sums = weight_gradient(ours(grad), ours(x), kernel, *where, groups, True)
     same(made, theirs[1].contiguous(), rtol=1e-4, atol=1e-3)
     if sums is not None:
         same(sums, theirs[2], rtol=1e-4, atol=1e-3)

@@ -1,4 +1,4 @@
-"""Derivatives of layers that are more than a row: convolutions, pooling, norms, losses, tables."""
+"""Derivatives of layers that are more than a row: pooling, norms, losses, tables."""
 
 from __future__ import annotations
 
@@ -11,13 +11,11 @@ import numpy as np
 from ..._tensor import Tensor
 from ...dtypes import float32, int64
 from ...execute.constants import constant
-from ...execute.conv_plan import Windows
-from ...execute.conv_weight import weight_gradients
 from ...execute.max_pool import max_pool_back
 from ...execute.memory import new
 from ...execute.nll import nll, nll_input
 from ...execute.pointwise import pointwise
-from ...iterator.shape import Ints, numel
+from ...iterator.shape import numel
 from ..compose import f
 from ..index.scatter import put_once
 from .class_loss import KNOWN_CLASS, NLL_INPUT, NLL_LOSS
@@ -25,101 +23,6 @@ from .gradients import NORMALIZED, run
 from .norm import CENTERED
 from .pool_windows import Pool
 from .windows import each, many_kernels
-
-
-def _conv(n: int, *args: Any) -> Tensor:
-    return f[f"conv{n}d"](*args)
-
-
-def convolution(
-    input: Tensor, weight: Tensor, bias: Tensor | None, stride: Sequence[int],
-    padding: Sequence[int], dilation: Sequence[int], transposed: bool,
-    output_padding: Sequence[int], groups: int,
-) -> Tensor:  # fmt: skip
-    """A convolution, or a transposed one, over as many dims as `input` has beside two."""
-    n = input.ndim - 2
-    if not transposed:
-        return _conv(n, input, weight, bias, stride, padding, dilation, groups)
-    more = output_padding, groups, dilation
-    return f[f"conv_transpose{n}d"](input, weight, bias, stride, padding, *more)
-
-
-def convolution_input(
-    grad: Tensor, input_shape: Ints, weight: Tensor, stride: Ints, padding: Ints, dilation: Ints,
-    transposed: bool, groups: int,
-) -> Tensor:  # fmt: skip
-    """The gradient of a convolution's input."""
-    n = grad.ndim - 2
-    if transposed:
-        made = _conv(n, grad, weight, None, stride, padding, dilation, groups)
-        for dim, size in enumerate(input_shape[2:], 2):
-            made = made.narrow(dim, 0, size)  # where output_padding made room for more
-        return made.contiguous()
-    sizes = zip(input_shape[2:], grad._shape[2:], weight._shape[2:], stride, padding, dilation)
-    left = [size - ((out - 1) * s - 2 * p + d * (k - 1) + 1) for size, out, k, s, p, d in sizes]
-    return f[f"conv_transpose{n}d"](
-        grad, weight, None, stride, padding, tuple(left), groups, dilation
-    )
-
-
-def convolution_weight(
-    grad: Tensor, input: Tensor, weight_shape: Ints, stride: Ints, padding: Ints, dilation: Ints,
-    groups: int, bias: bool = False,
-) -> tuple[Tensor, Tensor | None]:  # fmt: skip
-    """The gradient of a convolution's weight, and of its `bias` where that is asked for and comes
-    with it. For a transposed one, `grad` and `input` change places.
-    """
-    made = weight_gradients(
-        grad, input, weight_shape, Windows(groups, stride, padding, dilation), bias
-    )
-    if made is None:
-        of = grad, input, weight_shape, stride, padding, dilation, groups
-        return _weight_by_convolution(*of), None
-    if made[0].ndim == len(weight_shape):
-        return made
-    return made[0].sum(0), None if made[1] is None else made[1].sum(0)
-
-
-def _weight_by_convolution(
-    grad: Tensor, input: Tensor, weight_shape: Ints, stride: Ints, padding: Ints, dilation: Ints,
-    groups: int,
-) -> Tensor:  # fmt: skip
-    """The input, with samples and channels in each other's place, convolved with the gradient;
-    stride and dilation change places, too."""
-    n = grad.ndim - 2
-    batch, channels = input._shape[:2]
-    if groups == 1 and channels > 1 and dilation[-1] == 1 and many_kernels(input):
-        return _weight_by_channels(grad, input, weight_shape, stride, padding, dilation)
-    here = channels // groups
-    spatial = input._shape[2:]
-    order = tuple(range(3, n + 3))
-    seen = input.reshape(batch, groups, here, *spatial).permute(2, 1, 0, *order)
-    seen = seen.reshape(here, groups * batch, *spatial)
-    made = _conv(n, seen, grad.transpose(0, 1), None, dilation, padding, stride, groups)
-    for dim, size in enumerate(weight_shape[2:], 2):
-        made = made.narrow(dim, 0, size)  # where the stride left some of the input out
-    return made.transpose(0, 1).contiguous()
-
-
-def _weight_by_channels(
-    grad: Tensor, input: Tensor, weight_shape: Ints, stride: Ints, padding: Ints, dilation: Ints
-) -> Tensor:
-    """The same, with the channels side by side in the last dim, as a kernel's few columns would
-    leave most of a vector empty: to the right of an element by one is that by as many numbers as
-    there are channels.
-    """
-    n = grad.ndim - 2
-    batch, channels, *spatial = input._shape
-    inner = input.permute(0, *range(2, n + 2), 1).contiguous()
-    seen = inner.reshape(1, batch, *spatial[:-1], spatial[-1] * channels)
-    apart, around = (*stride[:-1], stride[-1] * channels), (*padding[:-1], padding[-1] * channels)
-    made = _conv(n, seen, grad.transpose(0, 1), None, dilation, around, apart, 1)
-    rows, width = weight_shape[2:-1], weight_shape[-1]
-    for dim, size in enumerate((*rows, width * channels), 2):
-        made = made.narrow(dim, 0, size)  # where the stride left some of the input out
-    made = made.reshape(weight_shape[0], *rows, width, channels)
-    return made.permute(0, n + 1, *range(1, n + 1)).contiguous()
-
 
 # Means and sums over windows are products with a matrix for each dim, and so are their derivatives.
 
