@@ -55,7 +55,7 @@ FT_KERNEL void FT_NAME(
     FT_T planes[FT_PLANES] __attribute__((aligned(64)));  // zeros stay around every sample's
     FT_T grads[FT_STEPS * FT_LANES] __attribute__((aligned(64)));
     FT_WIDE_X total[FT_ROWS];
-    int place[FT_STEPS];
+    int place[FT_STEPS], row_at[FT_ROWS];
     for (int i = 0; i < FT_PLANES; i++) planes[i] = 0;
     FT_FOR_SLAB(item, (int)g[0])
     {
@@ -68,7 +68,11 @@ FT_KERNEL void FT_NAME(
         const int channel = row / taps, own = (row_end - 1) / taps + 1 - channel;
         const int begin = ft_slab(samples, share, shares), end = ft_slab(samples, share + 1, shares);
         FT_WIDE_X bias_total = FT_ZERO_X;
-        for (int r = 0; r < panels * FT_TILE_ROWS; r++) total[r] = FT_ZERO_X;
+        for (int r = 0; r < panels * FT_TILE_ROWS; r++) {  // rows beyond the last repeat it
+            const int at = row + r < row_end ? row + r : row_end - 1;
+            row_at[r] = (at / taps - channel) * plane + (int)offsets[at % taps];
+            total[r] = FT_ZERO_X;
+        }
         for (int sample = begin; sample < end; sample += some) {
             const int many = end - sample < some ? end - sample : some;
             for (int s = 0; s < many; s++) {
@@ -104,12 +108,11 @@ FT_KERNEL void FT_NAME(
                     }
                 }
                 for (int p = 0; p < panels; p++) {
-                    const FT_T *from[FT_TILE_ROWS];  // rows beyond the last repeat it
+                    const FT_T *from[FT_TILE_ROWS];
                     FT_WIDE_X sum[FT_TILE_ROWS];
                     FT_UNROLL
                     for (int r = 0; r < FT_TILE_ROWS; r++) {
-                        const int at = row + p * FT_TILE_ROWS + r < row_end ? row + p * FT_TILE_ROWS + r : row_end - 1;
-                        from[r] = planes + ((at / taps - channel) * plane + offsets[at % taps]);
+                        from[r] = planes + row_at[p * FT_TILE_ROWS + r];
                         sum[r] = FT_ZERO_X;
                     }
                     for (int k = 0; k < steps; k++) {
