@@ -2,40 +2,22 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
-
-import numpy as np
+from typing import Any
 
 from .. import errors
 from .._tensor import Tensor
 from ..iterator.shape import Ints, numel
-from ..iterator.stride import contiguous_strides
-from ..kernels.select import UNIT_ELEMENTS
-from ..kernels.skeletons.gemm import (
-    DirectGeometry,
-    GemmKey,
-    PackedGeometry,
-    PackGeometry,
-    PackSide,
-    ProductGeometry,
-    direct_key,
-    pack_key,
-    packed_key,
-)
-from ..runtime.program import built, kernel
-from .launch import Launch, Output, Step, fitting, geometry_storage
+from ..kernels.skeletons.gemm import GemmKey, direct_key, near_key, packed_key
+from ..runtime.program import built
+from .launch import Launch, Output, Step
+from .matmul_steps import DIRECT_TERMS_GATHERED, direct, packed
 from .run import run
-
-if TYPE_CHECKING:
-    from ..runtime.backend import Backend, Kernel
-
-# A launch's operands, and the panels that are made of a and b, or, turned around, of b and a.
-OUT, A, B, ADDED, *PANELS = range(6)
 
 # Products of fewer terms than this are computed where they lie, larger ones from packed panels.
 DIRECT_TERMS = 96**3
-# The same where b must be read element by element.
-DIRECT_TERMS_GATHERED = 24**3
+# On CPUs: a matrix of so many elements stays near a processor while all rows of the other meet it,
+# of four times as many while a few do. Narrower ones leave a vector empty.
+NEAR_ELEMENTS, FEW_ROWS, NARROWEST = 96**2, 96, 4
 # Panels larger than this many bytes are made piece by piece.
 PANEL_BYTES = 1 << 29
 
@@ -112,45 +94,6 @@ def _in_pieces(
     return True
 
 
-def _batch(t: Tensor, shape: Ints) -> Ints:
-    """The strides of t's batch dims, 0 where it is broadcast to `shape`."""
-    return tuple(s if n > 1 else 0 for n, s in zip(t._shape, t._strides))[: len(shape)]
-
-
-def _merged(shape: Ints, strides: list[Ints]) -> tuple[Ints, list[Ints]]:
-    """Batch dims without those of size 1, neighbours joined where every operand allows it."""
-    kept: list[int] = []
-    steps: list[list[int]] = [[] for _ in strides]
-    for d, n in enumerate(shape):
-        if n == 1:
-            continue
-        if kept and all(mine[-1] == s[d] * n for mine, s in zip(steps, strides)):
-            kept[-1] *= n
-            for mine, s in zip(steps, strides):
-                mine[-1] = s[d]
-        else:
-            kept.append(n)
-            for mine, s in zip(steps, strides):
-                mine.append(s[d])
-    return tuple(kept), [tuple(mine) for mine in steps]
-
-
-def _aligned(t: Tensor, dims: int, whole_dim: int) -> bool:
-    """Whether vectors along `whole_dim` start on 64 bytes wherever they are read or written."""
-    size = t._dtype.itemsize
-    if t._storage.backend.target.unaligned:
-        return True
-    rest = [s for d, (n, s) in enumerate(zip(t._shape, t._strides)) if n > 1 and d != whole_dim]
-    return not (t._place() or any(s * size % 64 for s in rest))
-
-
-def _units(backend: Backend, terms: int, items: int) -> int:
-    """Compute units: a term costs about as much as a sixteenth of an element streamed."""
-    if backend.target.grid == "stride":
-        return max(1, min(backend.units, items))
-    return max(1, min(backend.units, items, terms // (8 * UNIT_ELEMENTS)))
-
-
 def prepare(
     out: Tensor, a: Tensor, b: Tensor, added: Tensor | None, alpha: Any, beta: Any
 ) -> Launch:
@@ -176,21 +119,36 @@ def _steps(
     terms = numel(out._shape) * depth
     each = m * n * depth
     target = backend.target
-    packed = packed_key(of, target)
+    panelled = packed_key(of, target)
     # An image without the kernel for large matrices has one that computes them where they lie.
-    lie = not built(backend, packed)
+    lie = not built(backend, panelled)
+    swap = (b._strides[-1] != 1 and a._strides[-2] == 1) or (n < m and n * 4 <= panelled.columns)
+    if target.kind == "cpu" and target.unaligned and backend.images is None and of.compute is of:
+        for turned in (swap, not swap):
+            x, y = (_turned(b), _turned(a)) if turned else (a, b)
+            if not of.is_complex and _near(x, y):
+                key = direct_key(of, target, _fused(out, a, b))
+                key = near_key(key, y._shape[-1], panelled.rows)
+                rest = (turned, terms, x, y, *_results(turned, out, added), mode)
+                return direct(backend, key, *rest, near=True)
     if each <= DIRECT_TERMS or lie:
         # The lanes run along b's rows, or, turned around, along a's columns.
-        swap = (b._strides[-1] != 1 and a._strides[-2] == 1) or (n < m and n * 4 <= packed.columns)
         x, y = (_turned(b), _turned(a)) if swap else (a, b)
         if lie or y._strides[-1] == 1 or y._shape[-1] == 1 or each <= DIRECT_TERMS_GATHERED:
             key = direct_key(of, target, _fused(out, a, b))
-            return _direct(backend, key, swap, terms, x, y, *_results(swap, out, added), mode)
+            return direct(backend, key, swap, terms, x, y, *_results(swap, out, added), mode)
     # Results leave a board's kernel in rows: a few full tiles more cost less than single elements.
     in_rows = not target.unaligned and out._strides[-1] == 1
-    swap = not in_rows and _waste(packed, n, m) < _waste(packed, m, n)
+    swap = not in_rows and _waste(panelled, n, m) < _waste(panelled, m, n)
     x, y = (_turned(b), _turned(a)) if swap else (a, b)
-    return _packed(backend, packed, swap, terms, x, y, *_results(swap, out, added), mode)
+    return packed(backend, panelled, swap, terms, x, y, *_results(swap, out, added), mode)
+
+
+def _near(a: Tensor, b: Tensor) -> bool:
+    """Whether a CPU reads a where it lies, and b again and again from its caches."""
+    depth, columns = b._shape[-2:]
+    most = NEAR_ELEMENTS * (4 if a._shape[-2] <= FEW_ROWS else 1)
+    return columns >= NARROWEST and depth * columns <= most
 
 
 def _waste(key: GemmKey, m: int, n: int) -> int:
@@ -219,102 +177,3 @@ def _fused(out: Tensor, a: Tensor, b: Tensor) -> bool:
         matrix_step = a._strides[-1] if n == 1 else b._strides[-2]
         return not batched and matrix_step != 1
     return not batched or m * n * depth >= 400
-
-
-def _direct(
-    backend: Backend, key: GemmKey, swap: bool, terms: int, a: Tensor, b: Tensor,
-    out: Tensor, added: Tensor, mode: int,
-) -> tuple[tuple[Step, ...], Ints]:  # fmt: skip
-    *batch, m, n = out._shape
-    shape = tuple(batch)
-    row_blocks, vectors = -(-m // key.rows), -(-n // key.lanes)
-    kept, steps = _merged(shape, [_batch(t, shape) for t in (a, b, out, added)])
-    items = numel(kept) * row_blocks * vectors
-    in_vectors = int(b._strides[-1] == 1 and _aligned(b, 0, b.ndim - 1))
-    product = _product(items, row_blocks, vectors, 0, a, out, added, mode)
-    geometry = DirectGeometry(
-        product, a._strides[-2:], b._strides[-2:], in_vectors, kept, tuple(steps)
-    ).pack()
-    units = _units(backend, terms, items)
-    run = fitting(kernel(backend, key), units, terms // 16)
-    pointers = (OUT, B, A, ADDED) if swap else (OUT, A, B, ADDED)
-    return (_step(backend, key, run, units, pointers, pointers, geometry),), ()
-
-
-def _packed(
-    backend: Backend, key: GemmKey, swap: bool, terms: int, a: Tensor, b: Tensor,
-    out: Tensor, added: Tensor, mode: int,
-) -> tuple[tuple[Step, ...], Ints]:  # fmt: skip
-    *batch, m, n = out._shape
-    shape = tuple(batch)
-    depth = a._shape[-1]
-    row_panels, column_panels = -(-m // key.rows), -(-n // key.columns)
-    parts = [_matrices(a), _matrices(b)]
-    own = [p[2] for p in parts]
-    kept, steps = _merged(shape, [*own, _batch(out, shape), _batch(added, shape)])
-    # Few tiles: smaller blocks, so that every compute unit has some; a CPU's take turns at uneven
-    # speeds, and on a board a block's panels take turns in one pipeline.
-    tiles = numel(kept) * row_panels * column_panels
-    units = _units(backend, terms, tiles)
-    each = 4 if backend.target.unaligned else 1
-    block = max(1, min(key.block, tiles // (each * units), row_panels))
-    items = numel(kept) * -(-row_panels // block) * column_panels
-    product = _product(items, row_panels, column_panels, block, a, out, added, mode)
-    geometry = PackedGeometry(product, kept, tuple(steps)).pack()
-    sides, panels = [], []
-    for t, (sizes, strides, _), across, along, width, count in (
-        (a, parts[0], a._strides[-2], a._strides[-1], key.rows, row_panels),
-        (b, parts[1], b._strides[-1], b._strides[-2], key.columns, column_panels),
-    ):
-        rows = m if t is a else n
-        matrices = numel(sizes)
-        sides.append(PackSide(rows, count, depth, across, along, matrices, sizes, strides))
-        panels.append(matrices * count * width * depth * out._dtype.compute.itemsize)
-    packing = pack_key(key)
-    elements = numel(a._shape) + numel(b._shape)
-    pack_units = (
-        backend.units
-        if backend.target.grid == "stride"
-        else max(1, min(backend.units, elements // UNIT_ELEMENTS))
-    )
-    left, right = (B, A) if swap else (A, B)
-    first = _step(
-        backend, packing, fitting(kernel(backend, packing), pack_units, elements), pack_units,
-        (*PANELS, left, right), (left, right), PackGeometry(*sides).pack(), numbers=False,
-    )  # fmt: skip
-    units = min(units, items)
-    second = _step(
-        backend, key, fitting(kernel(backend, key), units, terms // 16), units,
-        (OUT, *PANELS, ADDED), (OUT, ADDED), geometry,
-    )  # fmt: skip
-    return (first, second), tuple(panels)
-
-
-def _step(
-    backend: Backend, key: GemmKey, run: Kernel, units: int, pointers: Ints,
-    offsets: Ints, geometry: Ints, numbers: bool = True,
-) -> Step:  # fmt: skip
-    table = geometry_storage(backend, geometry, np.int64)
-    return Step(key, run, units, pointers, offsets, numbers=numbers, geometry=geometry, table=table)
-
-
-def _matrices(t: Tensor) -> tuple[Ints, Ints, Ints]:
-    """(sizes and strides of t's own batch dims, steps from one set of panels to the next)."""
-    sizes, strides = t._shape[:-2], t._strides[:-2]
-    steps = tuple(s if n > 1 else 0 for n, s in zip(sizes, contiguous_strides(sizes)))
-    kept, (merged,) = _merged(sizes, [strides])
-    return kept, merged, steps
-
-
-def _product(
-    items: int, row_blocks: int, columns: int, block: int, a: Tensor, out: Tensor, added: Tensor,
-    mode: int,
-) -> ProductGeometry:  # fmt: skip
-    """What both kernels are told of a product."""
-    assert items < 1 << 31, "more tiles than a launch can count"
-    *_, m, n = out._shape
-    whole = int(out._strides[-1] == 1 and _aligned(out, 0, out.ndim - 1))
-    return ProductGeometry(
-        items, row_blocks, columns, block, m, n, a._shape[-1], mode, whole, out._strides[-2:],
-        added._strides[-2:],
-    )  # fmt: skip

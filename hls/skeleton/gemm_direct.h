@@ -2,8 +2,8 @@
 // summed FT_DEPTH terms at a time.
 // Geometry g (long): items, row blocks, column vectors, unused, rows, columns, depth, mode, whole,
 //   out strides (row, column), added strides (row, column), batch dims, a strides (row, depth),
-//   b strides (depth, column), whether b may be read in whole vectors, then for each batch dim its shape,
-//   and its strides in a, b, out, added. All strides in elements.
+//   b strides (depth, column), whether b may be read in vectors (1: whole ones, 2: all), then for each batch dim
+//   its shape, and its strides in a, b, out, added. All strides in elements.
 // Products are rounded before they are added unless FT_FUSED: BLAS does one or the other, by shape.
 #if FT_FUSED
 #define FT_TERM(x, y, sum) ft_xfma(x, y, sum)
@@ -52,7 +52,7 @@ FT_KERNEL void FT_NAME(
             FT_WIDE_X sum[FT_TILE_ROWS];
             FT_UNROLL
             for (int r = 0; r < FT_TILE_ROWS; r++) { FT_EACH_LANE FT_LANE(sum[r]) = FT_ZERO_X; }
-            if (wide && m == FT_LANES) {
+            if (wide > 1 || (wide && m == FT_LANES)) {
                 FT_LOOP(depth)
                 for (int k = 0; k < n; k++) {
                     FT_PIPELINE

@@ -14,8 +14,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import ftensor as ft
-from ftensor._device import backend_of, resolve
+from ftensor._device import backend_of, default_backend, resolve
 from ftensor.execute import matmul as gemm
+from ftensor.execute import matmul_steps
 
 from .. import oracle
 from .processors import processors
@@ -91,12 +92,38 @@ def test_batches(first: Any, second: Any, m: int, n: int, k: int, layout: str) -
     both("matmul", whole((*first, m, k), "float32", layout), whole((*second, k, n), "float32"))
 
 
-@pytest.mark.parametrize("way", ["direct", "packed"])
+@settings(max_examples=30, deadline=None)
+@given(
+    st.sampled_from((1, 90, 97, 650)),
+    st.sampled_from((3, 4, 5, 8, 9, 16, 31, 96)),
+    st.sampled_from((1, 2, 17, 96, 300)),
+    st.sampled_from(((), (2,), (3, 2))),
+    st.sampled_from(("float32", "int32", "float64")),
+    st.sampled_from(LAYOUTS),
+    st.sampled_from(LAYOUTS),
+)
+def test_many_rows(
+    m: int, n: int, k: int, batch: Any, dtype: str, left: str, right: str
+) -> None:  # fmt: skip
+    """What meets all rows stays near the processor, in vectors of all columns."""
+    if dtype == "float64" and not default_backend().properties.has_float64:
+        return
+    a, b = whole((*batch, m, k), dtype, left), whole((*batch, k, n), dtype, right, 1)
+    for processor in processors():
+        with processor:
+            both("matmul", a, b)
+            both("matmul", b.mT, a.mT)
+
+
+@pytest.mark.parametrize("way", ["direct", "packed", "near"])
 @pytest.mark.parametrize("dtype", DTYPES)
 def test_both_ways(way: str, dtype: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """What one kernel computes the other does too: alpha, beta, an output with gaps, no depth."""
-    for name in ("DIRECT_TERMS", "DIRECT_TERMS_GATHERED"):
-        monkeypatch.setattr(gemm, name, 1 << 60 if way == "direct" else -1)
+    for module in (gemm, matmul_steps):
+        most = 1 << 60 if way == "direct" else -1
+        monkeypatch.setattr(module, "DIRECT_TERMS_GATHERED", most)
+        monkeypatch.setattr(gemm, "DIRECT_TERMS", most)
+    monkeypatch.setattr(gemm, "NEAR_ELEMENTS", 1 << 60 if way == "near" else -1)
     a, b = whole((3, 21, 37), dtype), whole((1, 37, 19), dtype, "columns", 1)
     a, b = ft.from_torch(a), ft.from_torch(b)
     for processor in processors():

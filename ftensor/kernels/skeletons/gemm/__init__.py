@@ -1,11 +1,11 @@
 """Matrix products: of small matrices where they lie, of large ones from packed panels."""
 
-from .direct import DirectGeometry, direct_key
+from .direct import DirectGeometry, direct_key, near_key
 from .key import GemmKey, ProductGeometry
 from .pack import PackGeometry, PackSide, pack_key
 from .packed import PackedGeometry, packed_key
 
 __all__ = [
     "DirectGeometry", "GemmKey", "PackGeometry", "PackSide", "PackedGeometry",
-    "ProductGeometry", "direct_key", "pack_key", "packed_key",
+    "ProductGeometry", "direct_key", "near_key", "pack_key", "packed_key",
 ]  # fmt: skip

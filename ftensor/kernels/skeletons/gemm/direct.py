@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import NamedTuple
 
 from ....dtypes import dtype
@@ -19,6 +20,15 @@ def direct_key(of: dtype, target: Target, fused: bool) -> GemmKey:
     return GemmKey("gemm_direct", of, lanes, 4, 1, fused=fused or of.kind in "ui")
 
 
+def near_key(key: GemmKey, columns: int, rows: int) -> GemmKey:
+    """The like of a direct kernel for a CPU and many rows: no more lanes than so many columns fill,
+    and as many rows as there are registers for sums, which are `rows` of all lanes."""
+    lanes = key.lanes
+    while lanes > 4 and columns <= lanes // 2:
+        lanes //= 2
+    return replace(key, lanes=lanes, rows=rows if lanes == key.lanes else 8)
+
+
 class DirectGeometry(NamedTuple):
     """What a launch is told: of the product, of the operands, and the batch. Strides are in
     elements, `a` (row, depth), `b` (depth, column); `steps` are per batch dim of a, b, out, added.
@@ -27,7 +37,7 @@ class DirectGeometry(NamedTuple):
     product: ProductGeometry
     a: Ints
     b: Ints
-    in_vectors: int  # whether b may be read so
+    in_vectors: int  # whether b may be read so: whole ones (1), or all (2)
     batch: Ints
     steps: tuple[Ints, ...]
 
