@@ -169,6 +169,11 @@ def gather_bounds(index: int, dim: int, size: int) -> RuntimeError:
     return RuntimeError(f"index {index} is out of bounds for dimension {dim} with size {size}")
 
 
+def class_bounds(index: int, dim: int, size: int) -> IndexError:
+    """A target of a loss that is no class."""
+    return IndexError(f"Target {index} is out of bounds: there are {size} classes.")
+
+
 def take_bounds(index: int, dim: int, size: int) -> IndexError:
     """An index beyond a flattened tensor."""
     return IndexError(f"index {index} is out of range for a tensor of {size} elements")

@@ -46,7 +46,7 @@ def nll(
         return None
     dim = int(x.ndim > 1)
     certain = in_range(target, x._shape[dim], True)
-    check = Check(backend._current.stream, (dim,), errors_index.gather_bounds, certain)
+    check = Check(backend._current.stream, (dim,), errors_index.class_bounds, certain)
     flag = check.flag.tensor
     flag._storage.device = x._storage.device  # all operands are looked at for being on one
     inputs = (*operands, flag)

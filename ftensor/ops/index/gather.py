@@ -8,6 +8,7 @@ from ... import dtypes, errors
 from ..._tensor import Tensor
 from ...errors import index as errors_index
 from ...execute import memory
+from ...execute.index_check import Refusal
 from ...execute.indexed import Index, Operand, locate
 from ...execute.output import out_or_new
 from ...execute.pointwise import pointwise
@@ -75,12 +76,26 @@ def gather(
     return made
 
 
-def _gather(made: Tensor, input: Tensor, dim: int, index: Tensor, strict: bool) -> None:
+def of_classes(input: Tensor, dim: int, target: Tensor) -> Tensor:
+    """The element of each target's class, which lies along `dim`, without that dim; IndexError for
+    a target that is no class."""
+    index = target.unsqueeze(dim)
+    made = memory.new_like(input, index._shape)
+    if index.numel():
+        check_gather_shapes(input, dim, index)
+        _gather(made, input, dim, index, True, errors_index.class_bounds)
+    return made.squeeze(dim)
+
+
+def _gather(
+    made: Tensor, input: Tensor, dim: int, index: Tensor, strict: bool,
+    refusal: Refusal = errors_index.gather_bounds,
+) -> None:  # fmt: skip
     index, whole = lifted(index), lifted(made)
     where = Index(index, index._strides, input._shape[dim], input._strides[dim], dim, strict=strict)
     source = Operand(input, put_at(input._strides, dim, 0), True)
     out = Operand(whole, whole._strides)
-    locate(COPY, index._shape, out, [source], [where], refusal=errors_index.gather_bounds)
+    locate(COPY, index._shape, out, [source], [where], refusal=refusal)
 
 
 @op(bare="8h")

@@ -11,6 +11,7 @@ from ...execute.nll import nll
 from ...rows.catalogue import enter, op
 from ...rows.op import Op
 from ..compose import f
+from ..index.gather import of_classes
 from .activation import SPACE
 from .loss import reduced, tensors, word_of
 from .stepwise import in_steps, narrow
@@ -54,7 +55,7 @@ def nll_loss(
     dim = 0 if input._shape[1:] == () else 1
     used = target != ignore_index
     index = target.where(used, f.zeros_like(target)).to(int64)
-    loss = -input.gather(dim, index.unsqueeze(dim)).squeeze(dim)
+    loss = -of_classes(input, dim, index)
     if weight is None:
         weights = used.to(input._dtype)
     else:

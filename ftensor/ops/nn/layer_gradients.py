@@ -17,6 +17,7 @@ from ...execute.nll import nll, nll_input
 from ...execute.pointwise import pointwise
 from ...iterator.shape import numel
 from ..compose import f
+from ..index.gather import of_classes
 from ..index.scatter import put_once
 from .class_loss import KNOWN_CLASS, NLL_INPUT, NLL_LOSS
 from .gradients import NORMALIZED, run
@@ -173,7 +174,7 @@ def nll_loss(
     if weight is None and many_kernels(input):
         return _unweighted(input, target, reduction, ignore_index, dim)
     index, weights = _weights(target, weight, ignore_index, input)
-    found = -input.gather(dim, index.unsqueeze(dim)).squeeze(dim)
+    found = -of_classes(input, dim, index)
     loss = (found * weights).where(weights != 0, 0)  # what is ignored may be infinite
     if reduction == "none":
         return loss, f.zeros((), dtype=input._dtype, device=input.device)
@@ -189,13 +190,13 @@ def _unweighted(
     known = target._storage.bounds
     if known is not None and known[0] is int64 and not known[1] <= ignore_index <= known[2]:
         # Nothing is ignored, and how much counts is known beforehand.
-        found = input.gather(dim, target.unsqueeze(dim)).squeeze(dim)
+        found = of_classes(input, dim, target)
         if reduction == "none":
             return -found, f.zeros((), dtype=of, device=device)
         total = f.full((), float(target.numel()), dtype=of, device=device)
         return -(found.mean() if reduction == "mean" else found.sum()), total
     index = pointwise(KNOWN_CLASS, (target,), (ignore_index,))
-    found = input.gather(dim, index.unsqueeze(dim)).squeeze(dim)
+    found = of_classes(input, dim, index)
     loss = pointwise(NLL_LOSS, (found, target), (float(ignore_index),))
     if reduction == "none":
         return loss, f.zeros((), dtype=of, device=device)
