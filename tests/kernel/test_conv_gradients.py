@@ -52,8 +52,12 @@ def check(case: str, dtype: torch.dtype = torch.float32, last: bool = False) -> 
         same(sums, theirs[2], rtol=1e-4, atol=1e-3)
 
 
-@pytest.mark.core
-@pytest.mark.parametrize("case", CASES)
+CORE = {"one channel", "rows of 4", "many positions", "groups"}
+
+
+@pytest.mark.parametrize(
+    "case", [pytest.param(c, marks=[pytest.mark.core] if c in CORE else []) for c in CASES]
+)
 def test_gradients_of_weights(case: str) -> None:
     for processor in processors():
         with processor:
