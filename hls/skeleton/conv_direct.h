@@ -94,7 +94,11 @@ FT_KERNEL void FT_NAME(
             int tap = 0;
             for (int k0 = 0; k0 < depth; k0 += FT_DEPTH) {
                 const int n = depth - k0 < FT_DEPTH ? depth - k0 : FT_DEPTH, begin = tap;
-                if (wide == 4 && count == 4) {
+                if (wide == 4 && own == 4 && to[1] == 4 && to[2] == 8 && to[3] == 12) {
+                    const int at0 = at[0], at1 = at[1], at2 = at[2], at3 = at[3];
+                    FT_CONV_NEAR(vstore8((FT_CAT(FT_T, 8))(vload4(0, z + at0), vload4(0, z + at1)), 0, line);
+                                 vstore8((FT_CAT(FT_T, 8))(vload4(0, z + at2), vload4(0, z + at3)), 0, line + 8);)
+                } else if (wide == 4 && count == 4) {
                     const int to0 = to[0], to1 = to[1], to2 = to[2], to3 = to[3];
                     const int at0 = at[0], at1 = at[1], at2 = at[2], at3 = at[3];
                     FT_CONV_NEAR(
