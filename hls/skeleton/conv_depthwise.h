@@ -6,25 +6,6 @@
 //   there is none), out strides (sample, filter, three dims), sizes of a plane of results (three dims), strides of a
 //   phase in the private plane (two dims), phases, then for each phase its first element in x and in the private
 //   plane and its sizes, then the offset of each tap.
-#define FT_COPIES(n, from, to) FT_CAT(vstore, n)(FT_CAT(vload, n)(0, from), 0, to)
-#define FT_COPY_PART(n) \
-    if (m - i >= n) { FT_COPIES(n, from + i, to + i); i += n; }
-// m neighbours; a run that is no whole vectors of 8 ends with one that is moved back.
-#define FT_COPY_ROW(name, from_space, to_space, from_step, to_step)                        \
-    FT_FN_ONCE void name(to_space FT_T *to, from_space const FT_T *from, long step, int m) \
-    {                                                                                      \
-        int i = 0;                                                                         \
-        if (step == 1) {                                                                   \
-            for (; i + 8 <= m; i += 8) FT_COPIES(8, from + i, to + i);                     \
-            if (i < m && m > 8) {                                                          \
-                FT_COPIES(8, from + m - 8, to + m - 8);                                    \
-                return;                                                                    \
-            }                                                                              \
-            FT_COPY_PART(4) FT_COPY_PART(2)                                                \
-        }                                                                                  \
-        for (; i < m; i++) to[i * (to_step)] = from[i * (from_step)];                      \
-    }
-FT_COPY_ROW(ft_conv_read, FT_GLOBAL, , step, 1)
 FT_COPY_ROW(ft_conv_write, , FT_GLOBAL, 1, step)
 
 FT_KERNEL void FT_NAME(
@@ -33,7 +14,7 @@ FT_KERNEL void FT_NAME(
 {
     const int groups = (int)g[1], filters = (int)g[2], channels = (int)g[3], taps = (int)g[4], positions = (int)g[5];
     const int plane = (int)g[6], pitch = (int)g[25], phases = (int)g[26];
-    const long x_row = g[10], x_step = g[11], channel_step = g[14];
+    const long channel_step = g[14];
     FT_GLOBAL const long *phase = g + 27, *taps_at = phase + 5 * phases;
     FT_T planes[FT_PLANES + 2 * FT_TILE_COLUMNS] __attribute__((aligned(64)));  // zeros stay around every item's
     FT_T made[FT_PLANES + FT_TILE_COLUMNS] __attribute__((aligned(64)));
@@ -44,16 +25,7 @@ FT_KERNEL void FT_NAME(
     {
         const int group = item % groups, sample = item / groups;
         FT_GLOBAL const FT_E *from = x + (x_offset + sample * g[7] + group * channels * g[8]);
-        for (int c = 0; c < channels; c++) {
-            for (int p = 0; p < phases; p++) {
-                const int deep = (int)phase[5 * p + 2], high = (int)phase[5 * p + 3], m = (int)phase[5 * p + 4];
-                for (int d = 0; d < deep; d++) {
-                    FT_GLOBAL const FT_E *y = from + (c * g[8] + phase[5 * p] + d * g[9]);
-                    FT_T *to = planes + (c * plane + phase[5 * p + 1] + d * g[24]);
-                    for (int h = 0; h < high; h++) ft_conv_read(to + h * pitch, y + h * x_row, x_step, m);
-                }
-            }
-        }
+        ft_conv_planes(planes, from, channels, plane, g + 8, g + 24, phases, phase);
         for (int f = 0; f < filters; f++) {
             FT_GLOBAL const FT_E *lines = weight + (weight_offset + group * g[12] + f * g[13]);
             const FT_T first = g[15] < 0 ? (FT_T)0 : bias[bias_offset + (group * filters + f) * g[15]];

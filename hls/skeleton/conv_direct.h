@@ -8,18 +8,6 @@
 //   private plane (two dims), phases, elements of a piece (4 or 8), then for each phase its first element in x and in the
 //   private plane and its sizes, then the offset of each tap, then for each tile the end of its pieces, then for each
 //   piece its place in the tile and in the plane.
-#define FT_COPIES(n, from, to) FT_CAT(vstore, n)(FT_CAT(vload, n)(0, from), 0, to)
-#define FT_COPY_PART(n) \
-    if (m - i >= n) { FT_COPIES(n, from + i, to + i); i += n; }
-FT_FN_ONCE void ft_conv_row(FT_T *to, FT_GLOBAL const FT_E *from, long step, int m)
-{
-    int i = 0;
-    if (step == 1) {
-        for (; i + 8 <= m; i += 8) FT_COPIES(8, from + i, to + i);
-        FT_COPY_PART(4) FT_COPY_PART(2)
-    }
-    for (; i < m; i++) to[i] = from[i * step];
-}
 // The elements of n steps side by side: `copies` from z, what the step meets first, to `line`.
 #define FT_CONV_NEAR(copies)                          \
     for (int k = 0; k < n; k++) {                     \
@@ -38,9 +26,9 @@ FT_KERNEL void FT_NAME(
 {
     const int groups = (int)g[1], blocks = (int)g[2], most = (int)g[3], filters = (int)g[4], channels = (int)g[5];
     const int taps = (int)g[6], positions = (int)g[7], tiles = (int)g[8], plane = (int)g[9], depth = channels * taps;
-    const long x_row = g[13], x_step = g[14], filter_step = g[16], jump = g[17] - taps;
+    const long filter_step = g[16], jump = g[17] - taps;
     const long out_filter = g[20], out_step = g[21];
-    const int pitch = (int)g[23], phases = (int)g[24], wide = (int)g[25];
+    const int phases = (int)g[24], wide = (int)g[25];
     FT_GLOBAL const long *phase = g + 26, *offsets = phase + 5 * phases, *ends = offsets + taps, *pieces = ends + tiles;
     FT_T planes[FT_PLANES + FT_TILE_COLUMNS] __attribute__((aligned(64)));  // zeros stay around every item's
     FT_T near_[FT_DEPTH * FT_TILE_COLUMNS + FT_TILE_COLUMNS] __attribute__((aligned(64)));
@@ -51,22 +39,7 @@ FT_KERNEL void FT_NAME(
     {
         const int block = item % blocks, group = item / blocks % groups, sample = item / blocks / groups;
         FT_GLOBAL const FT_E *from = x + (x_offset + sample * g[10] + group * channels * g[11]);
-        for (int c = 0; c < channels; c++) {
-            for (int p = 0; p < phases; p++) {
-                const int deep = (int)phase[5 * p + 2], high = (int)phase[5 * p + 3], m = (int)phase[5 * p + 4];
-                for (int d = 0; d < deep; d++) {
-                    FT_GLOBAL const FT_E *y = from + (c * g[11] + phase[5 * p] + d * g[12]);
-                    FT_T *to = planes + (c * plane + phase[5 * p + 1] + d * g[22]);
-                    if (x_step == 1 && m == 4) {
-                        for (int h = 0; h < high; h++) FT_COPIES(4, y + h * x_row, to + h * pitch);
-                    } else if (x_step == 1 && m == 8) {
-                        for (int h = 0; h < high; h++) FT_COPIES(8, y + h * x_row, to + h * pitch);
-                    } else {
-                        for (int h = 0; h < high; h++) ft_conv_row(to + h * pitch, y + h * x_row, x_step, m);
-                    }
-                }
-            }
-        }
+        ft_conv_planes(planes, from, channels, plane, g + 11, g + 22, phases, phase);
         const int first = block * most * FT_TILE_ROWS, left = filters - first;
         const int many = (left + FT_TILE_ROWS - 1) / FT_TILE_ROWS < most ? (left + FT_TILE_ROWS - 1) / FT_TILE_ROWS : most;
         const int lowest = left < FT_TILE_ROWS ? filters - FT_TILE_ROWS : first;

@@ -8,18 +8,6 @@
 //   steps of a phase in x (three dims), gradient strides (sample, filter), strides of a phase in the private plane (two
 //   dims), phases, whether the bias has a gradient, then for each phase its first element in x and in the private
 //   plane and its sizes, then the offset of each tap, then each position's.
-#define FT_COPIES(n, from, to) FT_CAT(vstore, n)(FT_CAT(vload, n)(0, from), 0, to)
-#define FT_COPY_PART(n) \
-    if (m - i >= n) { FT_COPIES(n, from + i, to + i); i += n; }
-FT_FN_ONCE void ft_conv_row(FT_T *to, FT_GLOBAL const FT_E *from, long step, int m)
-{
-    int i = 0;
-    if (step == 1) {
-        for (; i + 8 <= m; i += 8) FT_COPIES(8, from + i, to + i);
-        FT_COPY_PART(4) FT_COPY_PART(2)
-    }
-    for (; i < m; i++) to[i] = from[i * step];
-}
 // The gradients of n positions, m filters of a vector: those of a position side by side, and zeros.
 FT_FN_ONCE void ft_conv_turned(FT_T *to, FT_GLOBAL const FT_E *from, long filter_step, int n, int m)
 {
@@ -49,8 +37,8 @@ FT_KERNEL void FT_NAME(
 {
     const int groups = (int)g[1], vectors = (int)g[2], parts = (int)g[3], shares = (int)g[4], most = (int)g[5];
     const int rows = (int)g[6], filters = (int)g[7], channels = (int)g[8], taps = (int)g[9], samples = (int)g[10];
-    const int some = (int)g[11], positions = (int)g[12], plane = (int)g[13], pitch = (int)g[22], phases = (int)g[23];
-    const long x_channel = g[15], x_row = g[17], x_step = g[18], filter_step = g[20];
+    const int some = (int)g[11], positions = (int)g[12], plane = (int)g[13], phases = (int)g[23];
+    const long x_channel = g[15], filter_step = g[20];
     FT_GLOBAL const long *phase = g + 25, *offsets = phase + 5 * phases, *places = offsets + taps;
     FT_T planes[FT_PLANES] __attribute__((aligned(64)));  // zeros stay around every sample's
     FT_T grads[FT_STEPS * FT_LANES] __attribute__((aligned(64)));
@@ -78,22 +66,7 @@ FT_KERNEL void FT_NAME(
             for (int s = 0; s < many; s++) {
                 FT_GLOBAL const FT_E *from =
                     x + (x_offset + (sample + s) * g[14] + (group * channels + channel) * x_channel);
-                for (int c = 0; c < own; c++) {
-                    for (int p = 0; p < phases; p++) {
-                        const int deep = (int)phase[5 * p + 2], high = (int)phase[5 * p + 3], n = (int)phase[5 * p + 4];
-                        for (int d = 0; d < deep; d++) {
-                            FT_GLOBAL const FT_E *y = from + (c * x_channel + phase[5 * p] + d * g[16]);
-                            FT_T *to = planes + ((s * own + c) * plane + phase[5 * p + 1] + d * g[21]);
-                            if (x_step == 1 && n == 4) {
-                                for (int h = 0; h < high; h++) FT_COPIES(4, y + h * x_row, to + h * pitch);
-                            } else if (x_step == 1 && n == 8) {
-                                for (int h = 0; h < high; h++) FT_COPIES(8, y + h * x_row, to + h * pitch);
-                            } else {
-                                for (int h = 0; h < high; h++) ft_conv_row(to + h * pitch, y + h * x_row, x_step, n);
-                            }
-                        }
-                    }
-                }
+                ft_conv_planes(planes + s * own * plane, from, own, plane, g + 15, g + 21, phases, phase);
             }
             // All positions of some samples, or some positions of one.
             for (int p0 = 0; p0 < positions; p0 += FT_STEPS) {

@@ -95,6 +95,10 @@ class DirectConv(ConvSkeleton):
         """The room for planes."""
         return {**super().defines(key), "FT_PLANES": PLANES}
 
+    def helpers(self, key: ConvKey) -> list[str]:
+        """Elements as values, and copies of planes."""
+        return [*super().helpers(key), "planes.h"]
+
     def parameters(self, key: ConvKey) -> tuple[Parameter, ...]:
         """Results, the operands, the offset of each, the geometry."""
         element, names = element_type(key.dtype), ("x", "weight", "bias")

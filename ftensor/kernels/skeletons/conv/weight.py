@@ -69,6 +69,10 @@ class ConvWeight(ConvSkeleton):
         more = {"FT_PLANES": PLANES, "FT_STEPS": STEPS, "FT_ROWS": ROWS}
         return {**super().defines(key), **more}
 
+    def helpers(self, key: ConvKey) -> list[str]:
+        """Elements as values, and copies of planes."""
+        return [*super().helpers(key), "planes.h"]
+
     def parameters(self, key: ConvKey) -> tuple[Parameter, ...]:
         """Both results, the operands, the offset of each, the geometry."""
         element = element_type(key.dtype)
