@@ -86,6 +86,16 @@ def read(paths: list[Path]) -> dict[str, dict[str, Any]]:
     return found
 
 
+def run(todo: list[Task], asked: argparse.Namespace) -> None:
+    """Add what is found to the file that was asked for."""
+    asked.out.parent.mkdir(parents=True, exist_ok=True)
+    # Importing the database finds devices, which a forked worker could not use.
+    with ProcessPoolExecutor(asked.jobs, get_context("spawn")) as pool, asked.out.open("a") as file:
+        for lines in pool.map(look, todo):
+            file.writelines(json.dumps(line) + "\n" for line in lines)
+            file.flush()
+
+
 def main() -> None:
     """Run, and print the table and the errors."""
     names = [word(d) for d in DTYPES] + [MODULES]
@@ -94,17 +104,13 @@ def main() -> None:
     parser.add_argument("--samples", type=int, default=databases.SAMPLES)
     parser.add_argument("--only", help="a regular expression for names", default="")
     parser.add_argument("-j", "--jobs", type=int, default=1)
-    parser.add_argument("--out", type=Path, default=Path("op_db.json"))
+    parser.add_argument("--out", type=Path, default=Path("out/op_db.json"))
     parser.add_argument("--table", nargs="+", type=Path, help="files; nothing runs")
     parser.add_argument("--write", action="store_true", help=f"write {databases.ON_HOST.name}")
     asked = parser.parse_args()
     torch.set_num_threads(1)
-    todo = [t for d in asked.dtype or names for t in tasks(d, asked.samples, asked.only)]
-    # Importing the database finds devices, which a forked worker could not use.
-    with ProcessPoolExecutor(asked.jobs, get_context("spawn")) as pool, asked.out.open("a") as file:
-        for lines in pool.map(look, [] if asked.table else todo):
-            file.writelines(json.dumps(line) + "\n" for line in lines)
-            file.flush()
+    if not asked.table:
+        run([t for d in asked.dtype or names for t in tasks(d, asked.samples, asked.only)], asked)
     known = read(asked.table or [asked.out])
     print(table(known))
     for of, ops in known.items():
