@@ -212,10 +212,8 @@ def layer_norm_backward(
     grad: Any, input: Any, normalized_shape: Any, mean: Any, rstd: Any, weight: Any, bias: Any,
     mask: Any,
 ) -> tuple[torch.Tensor | None, ...]:  # fmt: skip
-    x = lift(input)
-    kept = tuple(range(x.ndim - len(normalized_shape), x.ndim))
-    statistics = lift(mean), lift(rstd)
-    found = layers.norm(lift(grad), x, *statistics, _maybe(weight), kept, kept, mask)
+    operands = lift(grad), lift(input), lift(mean), lift(rstd), _maybe(weight)
+    found = layers.layer_norm(*operands, len(normalized_shape), mask)
     return tuple(_given(one) for one in found)
 
 

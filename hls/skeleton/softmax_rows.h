@@ -68,14 +68,7 @@ FT_FN_ONCE FT_OUT_WIDE ft_row_kept(FT_GLOBAL const FT_OUT *p, int m)
     return ft_pick(p, 1, m);
 }
 #endif
-// Lanes that hold parts of one row become one another's result.
-#if FT_NATIVE_LANES
-#define FT_LANES_APART(each, v) \
-    FT_T each[FT_LANES];        \
-    FT_LANES_TO(v, each);
-#else
-#define FT_LANES_APART(each, v) FT_WIDE(FT_T) each = v;
-#endif
+// Where lanes hold parts of one row, they become one another's result.
 #if FT_ALONG
 #define FT_IF_THERE(x, other) (FT_LANES_BELOW(m) ? (x) : (other))
 #define FT_MEMBERS(k) (k + 1 < steps ? FT_LANES : n - k * FT_LANES)
@@ -121,16 +114,7 @@ FT_KERNEL void FT_NAME(FT_GLOBAL FT_OUT *out, FT_GLOBAL const FT_E *a, FT_GLOBAL
             }
         }
 #if FT_ALONG
-        {
-            FT_LANES_APART(each, top)
-            for (int half_ = FT_LANES / 2; half_ > 0; half_ /= 2) {
-                for (int l = 0; l < half_; l++) {
-                    const FT_T x = each[l], y = each[l + half_];
-                    each[l] = x != x || x >= y ? x : y;
-                }
-            }
-            FT_EACH_LANE { FT_LANE(top) = K(each[0]); }
-        }
+        FT_ACROSS(top, FT_LARGER_OF)
 #endif
 #endif
         FT_LOOP(sum)
@@ -161,13 +145,7 @@ FT_KERNEL void FT_NAME(FT_GLOBAL FT_OUT *out, FT_GLOBAL const FT_E *a, FT_GLOBAL
 #endif
         }
 #if FT_ALONG
-        {
-            FT_LANES_APART(each, total)
-            for (int half_ = FT_LANES / 2; half_ > 0; half_ /= 2) {
-                for (int l = 0; l < half_; l++) each[l] = each[l] + each[l + half_];
-            }
-            FT_EACH_LANE { FT_LANE(total) = K(each[0]); }
-        }
+        FT_ACROSS(total, FT_SUM_OF)
 #endif
         FT_EACH_LANE
         {

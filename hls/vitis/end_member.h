@@ -31,3 +31,7 @@
 #undef FT_FFT_FMA
 #undef FT_FFT_SIZE
 #undef FT_R
+#undef FT_LANES_APART
+#undef FT_ACROSS
+#undef FT_SUM_OF
+#undef FT_LARGER_OF

@@ -19,6 +19,7 @@ from ftensor.kernels.skeletons.conv import ConvKey
 from ftensor.kernels.skeletons.fft_stream import FftStreamKey
 from ftensor.kernels.skeletons.gemm import GemmKey
 from ftensor.kernels.skeletons.nll import NllKey
+from ftensor.kernels.skeletons.norm_rows import NormKey
 from ftensor.kernels.skeletons.scan import SCANS, ScanKey
 from ftensor.kernels.skeletons.search import SearchKey
 from ftensor.kernels.skeletons.softmax_rows import WALKS, SoftmaxKey
@@ -80,6 +81,7 @@ FIXED = (
     ScanKey("cumprod", ft.complex64),
     *(SoftmaxKey("log_softmax", ft.float16, ft.float32, walk, 16) for walk in WALKS),
     SoftmaxKey("softmax", ft.float32, ft.bfloat16, "along", 16),
+    *(NormKey(f"norm_rows{end}", ft.float32, 16) for end in ("", "_back", "_factors")),
     NllKey("nll", ft.float32),
     NllKey("nll_input", ft.bfloat16, 16),
     SortKey(ft.bfloat16),

@@ -124,8 +124,8 @@ class SoftmaxRows(Skeleton[SoftmaxKey]):
         }
 
     def helpers(self, key: SoftmaxKey) -> list[str]:
-        """Elements."""
-        return element_helpers(key.dtype, [])
+        """Elements, and what lanes are together."""
+        return [*element_helpers(key.dtype, []), "across.h"]
 
     def record(self, key: SoftmaxKey) -> Record:
         """The op and its dtypes."""

@@ -14,6 +14,7 @@ from ...execute.constants import constant
 from ...execute.max_pool import max_pool_back
 from ...execute.memory import new
 from ...execute.nll import nll, nll_input
+from ...execute.norm import norm_rows_back, norm_rows_factors
 from ...execute.pointwise import pointwise
 from ...iterator.shape import numel
 from ..compose import f
@@ -146,6 +147,26 @@ def norm(
         if x is not None:
             found[k] = (x.sum(others) if others else x).to(of)
     return found[0], found[1], found[2]
+
+
+def layer_norm(
+    grad: Tensor, input: Tensor, mean: Tensor, rstd: Tensor, weight: Tensor | None, ndim: int,
+    mask: Sequence[bool],
+) -> tuple[Tensor | None, Tensor | None, Tensor | None]:  # fmt: skip
+    """As `norm`, over the last `ndim` dims."""
+    grad = grad.contiguous()
+    dims = tuple(range(input.ndim - ndim, input.ndim))
+    found = factors = None
+    if mask[0]:
+        found = norm_rows_back(grad, input, mean, rstd, weight, ndim)
+    if mask[1] or mask[2]:
+        factors = norm_rows_factors(grad, input, mean, rstd, ndim)
+    left = mask[0] and found is None, *[m and factors is None for m in mask[1:]]
+    made = (found, *[f if m else None for f, m in zip(factors or (None, None), mask[1:])])
+    if any(left):
+        others = norm(grad, input, mean, rstd, weight, dims, dims, left)
+        made = tuple([b if a is None else a for a, b in zip(made, others)])
+    return made[0], made[1], made[2]
 
 
 # Losses and tables

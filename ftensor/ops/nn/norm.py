@@ -8,6 +8,7 @@ from typing import Any
 from ..._tensor import Tensor
 from ...dtypes import bfloat16
 from ...errors import nn as errors_nn
+from ...execute.norm import norm_rows
 from ...execute.pointwise import pointwise
 from ...iterator.shape import numel
 from ...limits import finfo
@@ -82,6 +83,9 @@ def native_layer_norm(
 ) -> tuple[Tensor, Tensor, Tensor]:  # fmt: skip
     """(layer_norm, mean, 1 / deviation); the last two in the dtype that is computed in."""
     ndim = _shape("layer_norm", input, normalized_shape, weight=weight, bias=bias)
+    whole = norm_rows(input, ndim, weight, bias, eps)
+    if whole is not None:
+        return whole[0], whole[1], whole[2]
     dims = tuple(range(input.ndim - ndim, input.ndim))
     mean, rstd = _statistics(input, dims, eps)
     narrow = input._dtype.compute is not input._dtype
