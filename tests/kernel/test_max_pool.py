@@ -50,6 +50,8 @@ def check(
     stride: tuple[int, ...] | None = None, dilation: tuple[int, ...] | int = 1,
 ) -> None:  # fmt: skip
     """The kernels themselves, against torch."""
+    if default_backend().images is not None:
+        pytest.skip("images lack these kernels: ops go another way there")
     n, x = len(kernel), inputs(shape, dtype)
     call = getattr(torch.nn.functional, f"max_pool{n}d")
     wanted = call(x, kernel, stride, 0, dilation, return_indices=True)
