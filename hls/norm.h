@@ -5,6 +5,16 @@ FT_FN_ONCE FT_WIDE(FT_T) ft_row_part(FT_GLOBAL const FT_T *p, int m)
     if (m == FT_LANES) return FT_VLOAD(p);
     return ft_pick(p, 1, m);
 }
+// The same times a factor, if there is one.
+FT_FN_ONCE FT_WIDE(FT_T) ft_row_times(FT_GLOBAL const FT_T *p, FT_GLOBAL const FT_T *factor, int weighted, int m)
+{
+    FT_WIDE(FT_T) v = ft_row_part(p, m);
+    if (weighted) {
+        const FT_WIDE(FT_T) w = ft_row_part(factor, m);
+        FT_EACH_LANE { FT_LANE(v) = FT_LANE(v) * FT_LANE(w); }
+    }
+    return v;
+}
 FT_FN_ONCE void ft_row_made(FT_WIDE(FT_T) v, FT_GLOBAL FT_T *p, int m)
 {
     if (m == FT_LANES) {

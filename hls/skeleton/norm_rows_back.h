@@ -14,7 +14,7 @@ FT_KERNEL void FT_NAME(
         FT_GLOBAL const FT_T *from = x + (x_offset + at), *given = grad + (grad_offset + at);
         FT_GLOBAL FT_T *to = out + (out_offset + at);
         const FT_T middle = mean[mean_offset + row], scale = rstd[rstd_offset + row];
-        FT_WIDE(FT_T) whole, along, part, other, a, b, c;
+        FT_WIDE(FT_T) whole, along, part, other, a, b;
         FT_EACH_LANE
         {
             FT_LANE(whole) = K(0);
@@ -31,12 +31,8 @@ FT_KERNEL void FT_NAME(
             for (int k = k0; k < end; k++) {
                 FT_PIPELINE
                 const int m = FT_ROW_MEMBERS(k);
-                a = ft_row_part(given + k * FT_LANES, m);
+                a = ft_row_times(given + k * FT_LANES, factor + k * FT_LANES, weighted, m);
                 b = ft_row_part(from + k * FT_LANES, m);
-                if (weighted) {
-                    c = ft_row_part(factor + k * FT_LANES, m);
-                    FT_EACH_LANE { FT_LANE(a) = FT_LANE(a) * FT_LANE(c); }
-                }
                 FT_EACH_LANE
                 {
                     const FT_V y = (FT_LANE(b) - K(middle)) * K(scale);
@@ -56,12 +52,8 @@ FT_KERNEL void FT_NAME(
         for (int k = 0; k < steps; k++) {
             FT_PIPELINE
             const int m = FT_ROW_MEMBERS(k);
-            a = ft_row_part(given + k * FT_LANES, m);
+            a = ft_row_times(given + k * FT_LANES, factor + k * FT_LANES, weighted, m);
             b = ft_row_part(from + k * FT_LANES, m);
-            if (weighted) {
-                c = ft_row_part(factor + k * FT_LANES, m);
-                FT_EACH_LANE { FT_LANE(a) = FT_LANE(a) * FT_LANE(c); }
-            }
             FT_EACH_LANE
             {
                 const FT_V y = (FT_LANE(b) - K(middle)) * K(scale);
