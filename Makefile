@@ -10,7 +10,7 @@ PIP_ZIPAPP ?= https://bootstrap.pypa.io/pip/pip.pyz
 
 BIN := $(VENV)/bin
 
-.PHONY: help demo test test-all fuzz stubs torch-table area emulator lint format bench clean
+.PHONY: help demo test test-all fuzz stubs torch-table area emulator headers lint format bench clean
 .DEFAULT_GOAL := help
 
 help:
@@ -20,6 +20,7 @@ help:
 	@echo "make test-all  those, and all tests of kernels on every target that is here"
 	@echo "make fuzz      random programs against torch for a minute; ARGS=\"--seconds 3600 --seed 7\""
 	@echo "make emulator  installs Intel's FPGA emulator, about 1 GB, which the tests then use too"
+	@echo "make headers   fetches Xilinx's headers for kernels of your own, 3 MB, which the tests then use"
 	@echo "make stubs     writes the types that editors read and the lists of torch's signatures again"
 	@echo "make torch-table  writes which of torch's overloads ops of the catalogue serve"
 	@echo "make area      writes the table of docs/area.md, what inventories take of boards"
@@ -43,10 +44,13 @@ test-all: $(VENV)/installed-test
 	@$(BIN)/python tests/run.py --all $(ARGS)
 
 fuzz: $(VENV)/installed-test
-	@PYTHONPATH=. $(BIN)/python tests/fuzz.py $(ARGS)
+	@PYTHONPATH=. FTENSOR_POISON=$${FTENSOR_POISON:-1} $(BIN)/python tests/fuzz.py $(ARGS)
 
 emulator: $(VENV)/installed-test
 	@$(BIN)/ftensor emulate --intel --install
+
+headers: $(VENV)/installed-test
+	@$(BIN)/ftensor headers --install
 
 stubs: $(VENV)/installed-test
 	@PYTHONPATH=. $(BIN)/python tests/stubs.py

@@ -1092,7 +1092,7 @@ def heaviside(input: _Tensor, values: _Tensor | _Number, *, out: _Tensor | None=
 def histc(input: _Tensor, bins: _int=100, min: Any=0, max: Any=0, *, out: _Tensor | None=None) -> _Tensor:
     """How many elements fall into each of `bins` equal parts of [min, max], or of the elements' own
     range where these are equal, in the input's dtype. What lies outside is left out. RuntimeError
-    for other dtypes than floating ones, no bins, and a range that is not finite.
+    for bool and complex numbers, no bins, and a range that is not finite.
     """
 def histogram(input: _Tensor, bins: Any=100, *, range: Any=None, weight: _Tensor | None=None, density: _bool=False, out: _Tensor | None=None) -> _return_types.histogram:
     """How many elements, or how much `weight`, fall into each bin, and the edges: `bins` equal

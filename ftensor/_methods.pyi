@@ -639,7 +639,7 @@ class Methods:
     def histc(self, bins: _int=100, min: Any=0, max: Any=0, *, out: _Tensor | None=None) -> _Tensor:
         """How many elements fall into each of `bins` equal parts of [min, max], or of the elements' own
         range where these are equal, in the input's dtype. What lies outside is left out. RuntimeError
-        for other dtypes than floating ones, no bins, and a range that is not finite.
+        for bool and complex numbers, no bins, and a range that is not finite.
         """
     def histogram(self, bins: Any=100, *, range: Any=None, weight: _Tensor | None=None, density: _bool=False, out: _Tensor | None=None) -> _return_types.histogram:
         """How many elements, or how much `weight`, fall into each bin, and the edges: `bins` equal

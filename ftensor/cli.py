@@ -145,6 +145,14 @@ def parser() -> argparse.ArgumentParser:
     )
     pack.add_argument("--manifest", metavar="FILE", help="ftensor's manifest, to travel along")
     pack.add_argument("output", metavar="OUT.xclbin", help="the file to write")
+    headers = _add(
+        commands, "headers", _lazy("toolchain.vitis.headers", "command"),
+        "Print what g++ compiles kernels of your own with: g++ $(ftensor headers) kernels.cpp",
+    )  # fmt: skip
+    headers.add_argument(
+        "--install", action="store_true",
+        help="fetch Xilinx's ap_int.h and ap_fixed.h (3 MB, Apache license)",
+    )  # fmt: skip
     emulate = _add(
         commands, "emulate", _emulate,
         "Run a program on a vendor's runtime without a board: ftensor emulate -- python program.py",
@@ -175,7 +183,11 @@ def parser() -> argparse.ArgumentParser:
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run a command; the exit status."""
-    arguments = parser().parse_args(argv)
+    grammar = parser()
+    if not (sys.argv[1:] if argv is None else argv):
+        grammar.print_help()
+        return 0
+    arguments = grammar.parse_args(argv)
     try:
         status: int = arguments.run(arguments)
         sys.stdout.flush()

@@ -18,14 +18,16 @@ from ._version import __version__
 from .image import file as image_file
 from .runtime import cache, fallback, icd, mapping, targets
 from .runtime.discovery import Report, report
+from .runtime.opencl import linker
 from .table import counted, guess, painted, size, table
 
 CHECK_SECONDS = 120
 PREFIX = "FTENSOR_"
 # As docs/settings.md lists them.
 SETTINGS = (
-    "FTENSOR_CACHE_DIR", "FTENSOR_DEVICE", "FTENSOR_FALLBACK", "FTENSOR_IMAGE",
-    "FTENSOR_INTEL_FPGA_EMULATOR", "FTENSOR_MEMORY_LIMIT", "FTENSOR_VITIS_INCLUDE",
+    "FTENSOR_AP_TYPES", "FTENSOR_CACHE_DIR", "FTENSOR_DEVICE", "FTENSOR_FALLBACK",
+    "FTENSOR_IMAGE", "FTENSOR_INTEL_FPGA_EMULATOR", "FTENSOR_MEMORY_LIMIT", "FTENSOR_POISON",
+    "FTENSOR_VITIS_INCLUDE",
 )  # fmt: skip
 NEEDED = ("numpy", "pyopencl", "cffi", "platformdirs")
 OPTIONAL = ("torch", "intel-opencl-rt", "intel-cmplr-lib-rt")
@@ -96,6 +98,9 @@ def missing(seen: Report) -> list[Missing]:
         if "pocl-rc" in names:
             what = "a release of PoCL: the candidate that is here fails on newer CPUs"
         lacks.append(Missing(what, "apt-get install pocl-opencl-icd"))
+    if names & {"pocl", "pocl-rc"} and not linker.there():
+        what = "binutils, whose linker PoCL makes kernels with"
+        lacks.append(Missing(what, "apt-get install binutils", needed=names <= {"pocl", "pocl-rc"}))
     lacks += cards_without_platform(names)
     if "csim" not in names:
         what = "a C++ compiler, for the C simulation"
@@ -255,7 +260,8 @@ def try_device(selector: str) -> str:
 
 
 def check() -> None:
-    """Compile a kernel for the first device, run it, and compare; raises if that fails."""
+    """Compile a kernel for the first device, run it and a few ops, and compare; raises if that
+    fails."""
     import numpy as np
 
     backend = found_of(resolve("fpga")).open()
@@ -278,6 +284,11 @@ def check() -> None:
     backend.download(storage, 0, result)
     if not np.array_equal(result, expected):
         raise RuntimeError(f"the device computed {result.tolist()} for {expected.tolist()}")
+    # A board computes what its image holds, and Oclgrind's interpreter takes minutes.
+    if backend.images is None and backend.target.name != "oclgrind":
+        from .self_check import compute
+
+        compute()
 
 
 def cache_rows() -> Iterator[tuple[str, str]]:

@@ -1,5 +1,6 @@
 // Bessel functions of orders 0 and 1, and what orders of 1/3 make: Airy's Ai.
 #define FTK_EULER 0.57721566490153286061
+#define FTK_EULER_HALVED -0.11593151565841244881  // less log 2: half of the least number would be 0
 #define FT_SQRT_INV_PI 0.56418958354775628695
 #define FT_SQRT_HALF_INV_PI 0.39894228040143267794
 
@@ -10,7 +11,7 @@
     FT_FN_ONCE FT_V name(FT_V x)                                                               \
     {                                                                                          \
         const FT_V near = x < K(2) ? x : K(2), q = K(0.25) * near * near;                      \
-        const FT_V l = log(K(0.5) * near) + K(FTK_EULER);                                      \
+        const FT_V l = log(near) + K(FTK_EULER_HALVED);                                      \
         FT_V term = order ? K(0.5) * near : K(1), close = order ? K(1) / near : -l;            \
         FT_V harmonic = K(order ? -0.5 : 0);                                                    \
         if (order) close += term * (l + harmonic);                                          \
@@ -105,7 +106,7 @@ FT_FN_ONCE FT_V ftk_far(FT_V x, int order, int second)
         const FT_V inside = x < low ? low : (x < edge ? x : edge), beyond = x < edge ? edge : x; \
         const FT_V whole = x < edge ? near_(inside) : ftk_far(beyond, order, 1);               \
         const FT_V limit = order ? K(-2 / FT_PI) / x                                           \
-                                 : K(2 / FT_PI) * (log(K(0.5) * x) + K(FTK_EULER));            \
+                                 : K(2 / FT_PI) * (log(x) + K(FTK_EULER_HALVED));            \
         const FT_V right = x < low ? limit : whole;                                            \
         return x > K(0) ? right : (x == K(0) ? K(-INFINITY) : K(NAN));                         \
     }

@@ -26,14 +26,17 @@ FT_FN_ONCE FT_V ftx_digamma(FT_V a)
 // exp(x * x) * erfc(x): by its definition near 0, by the continued fraction of erfc beyond.
 FT_FN_ONCE FT_V ftx_erfcx(FT_V a)
 {
-    const FT_V x = fabs(a), edge = K(FT_DOUBLE ? 4 : 2);
+    const FT_V x = fabs(a), edge = K(FT_DOUBLE ? 6 : 2);
     FT_V f = x;
     FT_UNROLL
     for (int k = 14; k > 0; k--) f = x + K(0.5 * k) / f;
     const FT_V far = K(1.0 / FT_SQRT_PI) / f;
-    const FT_V near = x < edge ? x : edge, close = exp(near * near) * erfc(near);
+    // What the square loses when it is rounded is a factor of its own: exp would enlarge it.
+    const FT_V square = x * x, lost = fma(x, x, -square), grown = exp(square);
+    const FT_V whole = grown < K(INFINITY) ? fma(grown, lost, grown) : grown;
+    const FT_V near = x < edge ? x : edge, close = whole * erfc(near);
     const FT_V right = x < edge ? close : far;
-    return a != a ? a : (a < K(0) ? K(2) * exp(x * x) - right : right);
+    return a != a ? a : (a < K(0) ? K(2) * whole - right : right);
 }
 
 FT_FN_ONCE FT_V ftx_log_ndtr(FT_V x)

@@ -1,192 +1,38 @@
-"""Random programs against torch: `make fuzz`, until the time is over.
+"""Random trials against torch: `make fuzz`, until the time is over.
 
-    python tests/fuzz.py [--seconds 60] [--seed N] [--programs N]
+    python tests/fuzz.py [--seconds 60] [--sources programs,...] [--seed N] [--first K] [--trials N]
 
-Each program makes a few tensors of special and ordinary values, takes views of them, and runs 3 to
-8 ops, some of them in place or with `out=`. After each line, or in every other program behind the
-last one, so that work is queued, both libraries must have the same tensors, bases of views
-included, or have refused alike. Where the device computes in the host's memory, every buffer lies
-between bytes that must stay as they are. FTENSOR_DEVICE says on which device.
+A source draws a case, runs it and compares (`SOURCES`, a module each, which says what it leaves out
+and why); the sources share the time. Where the device computes in the host's memory, every buffer
+lies between bytes that must stay as they are. FTENSOR_DEVICE says on which device.
 
-The seed differs from run to run and is printed. A program that disagrees is printed as one that
-runs by itself, made as short as it can be; the exit status is then 1.
-
-Left out, or not counted (`left_out`):
-- what torch itself warns of as deprecated, such as an `out=` of elements in another shape: a
-  program ends before it. `tril` and `triu` with a strided `out=`, which write outside it in torch,
-  and `lcm` of the least int32, which ends the process, are not asked for;
-- a product with `alpha` beyond float32, which torch's fused sum may bring back within, or in 16
-  bits, which torch's last elements round before the sum and its vectors don't; 16 bits with
-  a wider or other floating point number without dims, which torch rounds to these 16 bits first, or
-  with a wider `out=` (docs/differences.md);
-- a write into an expanded tensor, or one that overlaps itself, and a value or an operand that
-  shares memory with the place without being the same view: torch refuses some, and for the rest an
-  order of the writes is not said;
-- complex64 with float16 gives complex32, which has few ops;
-- logarithms and arc tangents at a complex number's zeros: on which side of the cut -0 lies is C's
-  rule here, and not torch's in vectors;
-- complex numbers that are not finite: torch adds by way of a product, inf + 1j gives inf + nan j;
-- 16-bit floating point with integers, which torch rounds to 16 bits before it computes;
-- an `out=` of no elements that is a view of some (docs/differences.md): fresh ones are resized;
-- which of IndexError and RuntimeError refuses: torch has both for indices that are too large;
-- what a refused call leaves of its `out=`, which torch may have resized: a program ends behind it;
-- what one side alone refuses of no elements: dtypes in torch's kernels, indices where none is read;
-- a reduction's `out=` that overlaps its input, which torch does not look for: not asked for;
-- NaN's sign; a zero's behind `maximum` and its kin, of 0 and -0 (docs/differences.md); and the
-  order of sums, so that their elements are small, or not finite.
-Results of ops that round are compared but not used further: what is near would not stay so.
+The seed differs from run to run and is printed; a trial is drawn from the seed, its source and its
+number alone. Each kind of disagreement is printed once, with a program that shows it; the exit
+status is then 1. Where the process itself ends, the trials that were under way stand in the file
+named by --log.
 """
 
 from __future__ import annotations
 
 import argparse
 import collections
+import importlib
 import random
 import re
 import secrets
 import sys
 import time
-import warnings
 import weakref
+from pathlib import Path
 from typing import Any
 
 import numpy as np
-import torch
 
 import ftensor as ft
 from ftensor.runtime.csim import backend as csim
 from ftensor.runtime.opencl import backend as opencl
-from tests.fuzz_programs import NUMBERS, program
 
-
-def state(lib: Any, lines: list[str], each: bool = True) -> list[Any]:
-    """What each line leaves, or the last: its error's class, or all tensors there are.
-
-    It ends before a line that torch warns of as deprecated, or that resizes its `out=`.
-    """
-    space: dict[str, Any] = {"lib": lib, **NUMBERS}
-    seen: list[Any] = []
-    for line in lines:
-        outcome: Any = None
-        out = space.get((re.findall(r"out=(t\d+)", line) or [""])[0])
-        shape = getattr(out, "shape", None)
-        if lib is torch and in_no_order(line, space):
-            break
-        try:
-            with warnings.catch_warnings(record=True) as warned:
-                warnings.simplefilter("always")
-                exec(line, space)
-        except Exception as error:  # noqa: BLE001 - which one is what is compared
-            outcome = RuntimeError if isinstance(error, RuntimeError) else type(error)
-        resized = shape != getattr(out, "shape", None)
-        if lib is torch and (resized or any("deprecated" in str(w.message) for w in warned)):
-            break
-        if outcome is None and (each or line is lines[-1]):
-            tensors = {n: t for n, t in space.items() if hasattr(t, "stride")}
-            outcome = {n: (t if lib is torch else t.to_torch()).clone() for n, t in tensors.items()}
-        seen.append(outcome)
-        if isinstance(outcome, type) and "out=" in line:
-            break
-    return seen
-
-
-def in_no_order(line: str, space: dict[str, Any]) -> bool:
-    """Whether a line writes an element more than once, or from where it writes."""
-    if unchecked(line, space):
-        return True
-    found = re.match(r"(t\d+)(?:\.triu_|.*copy_\(|\[.*\] = |\.index_copy_.*, )(t\d+)?", line)
-    place = space.get(found[1]) if found else None
-    if found is None or not hasattr(place, "stride"):
-        return False
-    value = space.get(found[2] or "")
-    return 0 in place.stride() or (
-        hasattr(value, "stride") and value is not place
-        and value.untyped_storage().data_ptr() == place.untyped_storage().data_ptr()
-    )  # fmt: skip
-
-
-def unchecked(line: str, space: dict[str, Any]) -> bool:
-    """Whether a place in place or of `out=` overlaps itself, or an operand that is another view, in
-    a way that torch does not look for: it compares memory without gaps alone."""
-    found = re.search(r"out=(t\d+)|^(t\d+)(?:\.\w+_\(| \S+= )", line)
-    place = space.get(found[1] or found[2]) if found else None
-    if not hasattr(place, "stride"):
-        return False
-    memory = place.untyped_storage().data_ptr()
-    named = [space.get(name) for name in re.findall(r"t\d+", line)]
-    tensors = [t for t in named if hasattr(t, "stride")]
-    shared = [t for t in tensors if t.untyped_storage().data_ptr() == memory]
-    views = {(t.storage_offset(), t.shape, t.stride()) for t in shared}
-    gaps = any(t.numel() and extent(t) != (t.numel(), t.numel()) for t in shared)
-    itself = 0 not in place.stride() and extent(place)[0] < place.numel()
-    return gaps and (len(views) > 1 or itself)
-
-
-def extent(t: torch.Tensor) -> tuple[int, int]:
-    """How many elements of memory a tensor has, and how many lie between its first and its last."""
-    places = np.zeros((), np.int64)
-    for size, stride in zip(t.shape, t.stride()):
-        places = places[..., None] + np.arange(size) * stride
-    return len(np.unique(places)), int(np.ptp(places)) + 1 if places.size else 0
-
-
-def disagreement(lines: list[str], each: bool = True, counted: bool = True) -> str:
-    """Where and how the libraries differ first; empty where they agree. With `counted`, also where
-    the line is one that is left out."""
-    theirs = state(torch, lines, each)
-    mine = state(ft, lines[: len(theirs)], each)
-    before: dict[str, Any] = {}
-    for number, (line, a, b) in enumerate(zip(lines, mine, theirs, strict=False)):
-        found = different(line, a, b)
-        if found:
-            refused = type in (type(a), type(b))
-            leaves = left_out(line, before, refused) or signs(line, lines[:number])
-            return "" if counted and each and leaves else found
-        before = b if isinstance(b, dict) else before
-    ft.synchronize()
-    return GUARDS.broken()
-
-
-def different(line: str, a: Any, b: Any) -> str:
-    """How the outcomes of a line differ."""
-    if isinstance(a, type) or isinstance(b, type):
-        if b in (IndexError, RuntimeError) and a in (IndexError, RuntimeError):
-            return ""
-        return "" if a is b else f"{line}: torch {told(b)}, ftensor {told(a)}"
-    for name, want in (b or {}).items():
-        got = a.get(name)
-        try:
-            assert got is not None and got.dtype == want.dtype, "dtype"
-            torch.testing.assert_close(got, want, equal_nan=True)
-        except AssertionError as error:
-            return f"after {line}: {name} differs: {str(error).splitlines()[0]}"
-    return ""
-
-
-def left_out(line: str, before: dict[str, Any], refused: bool) -> bool:
-    """Whether the operands of a line are of those that the libraries treat each its own way."""
-    operands = [before[name] for name in re.findall(r"t\d+", line) if name in before]
-    short = any(t.dtype in (torch.float16, torch.bfloat16) for t in operands)
-    whole = any(not t.dtype.is_floating_point and t.dtype != torch.bool for t in operands)
-    complexes = any(t.is_complex() for t in operands)
-    finite = all(bool(t.isfinite().all()) for t in operands)
-    nothing = refused and any(not t.numel() for t in operands)
-    real = [t for t in operands if t.is_floating_point()]
-    huge = any(bool((t.abs().nan_to_num(0, 0, 0) > 1e38).any()) for t in real)
-    halves = {torch.float16, torch.bfloat16} <= {t.dtype for t in operands}
-    halves |= short and any(not t.dim() and t.itemsize > 2 for t in real)
-    zeros = [t for t in operands if t.is_complex() and ((t.real == 0) | (t.imag == 0)).any()]
-    zero_log = bool(zeros) and ("log(" in line or "atan(" in line)
-    wider_out = short and bool(real) and "out=" in line and len({t.dtype for t in real}) > 1
-    if ("alpha=" in line and (huge or short)) or halves or zero_log or wider_out:
-        return True
-    return nothing or (short and (whole or complexes)) or (complexes and not finite)
-
-
-def signs(line: str, earlier: list[str]) -> bool:
-    """Whether a line reads signs, of zeros too, behind one that takes the larger or the smaller."""
-    chosen = re.compile("maximum|minimum|fmin|fmax|amin|amax|clamp")
-    return bool(re.search("signbit|copysign", line)) and any(map(chosen.search, earlier))
+SOURCES = ("programs", "convolutions", "files", "torch_device")
 
 
 class Guards:
@@ -240,61 +86,49 @@ class Guards:
 GUARDS = Guards()
 
 
-def told(outcome: Any) -> str:
-    return f"raises {outcome.__name__}" if isinstance(outcome, type) else "computes"
-
-
-def shortened(lines: list[str], each: bool = True) -> list[str]:
-    """The program without the lines that the disagreement does not need."""
-    at = len(lines) - 1
-    while at >= 0:
-        fewer = lines[:at] + lines[at + 1 :]
-        found = disagreement(fewer, each)
-        if found and "NameError" not in found:
-            lines = fewer
-        at -= 1
-    return lines
-
-
-def report(seed: int, number: int, lines: list[str], each: bool = True) -> None:
-    """The disagreement, and a program that shows it."""
-    lines = shortened(lines, each)
-    print(f"\n# seed {seed}, program {number}: {disagreement(lines, each)}")
-    print("import torch, ftensor\nfrom math import inf, nan\n\nfor lib in (torch, ftensor):")
-    for line in lines:
-        print(f"    {line}")
-    written = re.search(r"out=(t\d+)|(t\d+)", lines[-1])
-    assert written
-    print(f"    print({written[1] or written[2]})", flush=True)
+def trial(source: str, seed: int, number: int) -> str:
+    """How a trial disagrees, its kind in the first line; empty where it does not."""
+    module = importlib.import_module(f"tests.fuzz_{source}")
+    found: str = module.trial(random.Random(f"{seed}:{source}:{number}"))
+    ft.synchronize()
+    return found or GUARDS.broken()
 
 
 def main() -> int:
-    """Exit status 1 where a program disagrees."""
+    """Exit status 1 where a trial disagrees."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("--seconds", type=float, default=60, help="how long (default: 60)")
-    parser.add_argument("--programs", type=int, default=10**9, help="how many at most")
+    parser.add_argument("--trials", type=int, default=10**9, help="of a source, at most")
+    parser.add_argument("--sources", default=",".join(SOURCES), help=f"of {', '.join(SOURCES)}")
     parser.add_argument("--seed", type=int, help="what a run before printed")
-    parser.add_argument("--first", type=int, default=0, help="the number of the first program")
+    parser.add_argument("--first", type=int, default=0, help="the number of the first trial")
+    parser.add_argument("--log", type=Path, help="a file for the trial that is under way")
     options = parser.parse_args()
+    sources = options.sources.split(",")
+    if unknown := set(sources) - set(SOURCES):
+        parser.error(f"there is no source {sorted(unknown)}; there are {', '.join(SOURCES)}")
     seed = secrets.randbits(32) if options.seed is None else options.seed
-    torch.set_warn_always(True)
     GUARDS.install()
     print(f"seed {seed} on {ft.fpga.get_device_name()}", flush=True)
     end = time.monotonic() + options.seconds
-    said: collections.Counter[str] = collections.Counter()
-    number = options.first
-    while time.monotonic() < end and number < options.first + options.programs:
-        lines = program(random.Random(f"{seed}:{number}"))
-        # What differs is looked for line by line, also to see whether it is left out.
-        queued = number % 2 and disagreement(lines, False)
-        each = not queued or bool(disagreement(lines, counted=False))
-        if found := disagreement(lines, each):
-            kind = re.sub(r"t\d+", "t", found)
+    said: collections.Counter[tuple[str, str]] = collections.Counter()
+    spent = dict.fromkeys(sources, 0.0)
+    done = dict.fromkeys(sources, 0)
+    while time.monotonic() < end and min(done.values()) < options.trials:
+        source = min((s for s in sources if done[s] < options.trials), key=lambda s: spent[s])
+        number, begun = options.first + done[source], time.monotonic()
+        if options.log:
+            options.log.write_text(f"--seed {seed} --sources {source} --first {number} --trials 1")
+        if found := trial(source, seed, number):
+            kind = source, re.sub(r"\bt\d+", "t", found.partition("\n")[0])
             said[kind] += 1
             if said[kind] == 1:
-                report(seed, number, lines, each)
-        number += 1
-    print(f"\n{number - options.first} programs, {sum(said.values())} disagree; seed {seed}")
+                print(f"\n# seed {seed}, {source}, trial {number}: {found}", flush=True)
+        done[source] += 1
+        spent[source] += time.monotonic() - begun
+    for source in sources:
+        wrong = sum(count for (of, _), count in said.items() if of == source)
+        print(f"{source}: {done[source]} trials, {wrong} disagree; seed {seed}", flush=True)
     return int(bool(said))
 
 

@@ -1,116 +1,216 @@
-"""The random programs of `make fuzz`: their values, shapes and ops, and how one is drawn."""
+"""The source `programs` of the fuzz: ops on tensors, views of them, in place and by `out=`.
+
+Each program makes a few tensors of special and ordinary values, takes views of them, and runs 3 to
+8 ops, some of them in place or with `out=`. After each line, or in every other program behind the
+last one, so that work is queued, both libraries must have the same tensors, bases of views
+included, or have refused alike. A program that disagrees is made as short as it can be.
+
+Left out, or not counted (`left_out`):
+- what torch itself warns of as deprecated, such as an `out=` of elements in another shape: a
+  program ends before it. `tril` and `triu` with a strided `out=`, which write outside it in torch,
+  and `lcm` of the least int32, which ends the process, are not asked for;
+- a product with `alpha` beyond float32, which torch's fused sum may bring back within, or in 16
+  bits, which torch's last elements round before the sum and its vectors don't; 16 bits with
+  a wider or other floating point number without dims, which torch rounds to these 16 bits first, or
+  with a wider `out=` (docs/differences.md);
+- a write into an expanded tensor, or one that overlaps itself, and a value or an operand that
+  shares memory with the place without being the same view: torch refuses some, and for the rest an
+  order of the writes is not said;
+- complex64 with float16 gives complex32, which has few ops;
+- logarithms and arc tangents at a complex number's zeros: on which side of the cut -0 lies is C's
+  rule here, and not torch's in vectors;
+- complex numbers that are not finite: torch adds by way of a product, inf + 1j gives inf + nan j;
+- 16-bit floating point with integers, which torch rounds to 16 bits before it computes;
+- an `out=` of no elements that is a view of some (docs/differences.md): fresh ones are resized;
+- which of IndexError and RuntimeError refuses: torch has both for indices that are too large;
+- what a refused call leaves of its `out=`, which torch may have resized: a program ends behind it;
+- what one side alone refuses of no elements: dtypes in torch's kernels, indices where none is read;
+- a reduction's `out=` that overlaps its input, which torch does not look for: not asked for;
+- NaN's sign; a zero's behind `maximum` and its kin, of 0 and -0 (docs/differences.md); and the
+  order of sums, so that their elements are small, or not finite.
+Results of ops that round are compared but not used further: what is near would not stay so.
+"""
 
 from __future__ import annotations
 
 import random
+import re
+import warnings
+from typing import Any
 
+import numpy as np
 import torch
 
-VALUES = {
-    "float32": "[0.0, -0.0, 1.0, -1.5, 2.0, 0.25, 1e30, -3e38, 1e-30, inf, -inf, nan]",
-    "float64": "[0.0, -0.0, 1.0, -1.5, 2.0, 0.25, 1e300, -1e-300, inf, -inf, nan]",
-    "float16": "[0.0, -0.0, 1.0, -1.5, 2.0, 65504.0, 6e-5, inf, nan]",
-    "bfloat16": "[0.0, -0.0, 1.0, -1.5, 2.0, 3e38, inf, nan]",
-    "int64": "[0, 1, -1, 2, -7, 100, 2**40, -(2**63), 2**63 - 1]",
-    "int32": "[0, 1, -1, 2, -7, 100, -(2**31), 2**31 - 1]",
-    "uint8": "[0, 1, 2, 7, 128, 255]",
-    "bool": "[False, True]",
-    "complex64": "[0j, 1 + 1j, -2 + 0.5j, 3j, -1 + 0j]",
-}
-REAL, WHOLE = ["float32", "float64"], ["int64", "int32", "uint8", "bool"]
-# The dtypes of one program: 16 bits and complex numbers meet less than others do.
-POOLS = (
-    [*REAL, *WHOLE], [*REAL, *WHOLE], ["float16", "bfloat16", "float32", "bool"],
-    ["complex64", "int32", "bool"],
-)  # fmt: skip
-SHAPES = ((), (1,), (7,), (3, 4), (4, 3), (2, 3, 4), (17,), (5, 1), (0, 3), (16, 5), (70, 65))
-# Ops on any tensor `a`, on two (`b`), and what writes into the first.
-ONE = (
-    "lib.neg({a})", "lib.abs({a})", "lib.sign({a})", "lib.floor({a})", "lib.isnan({a})", "{a} * 2",
-    "{a} + 1.5", "1 - {a}", "{a} == 0", "lib.clamp({a}, -1, 2)", "lib.relu({a})", "~{a}",
-    "{a}.float()", "{a}.to(lib.int64) if not {a}.is_floating_point() else {a}.bool()",
-    "lib.clamp({a}, -8, 8).sum()", "lib.clamp({a}, -8, 8).sum(-1)", "{a}.amax(0)", "{a}.argmin()",
-    "{a}.any(0)", "{a}.flip(-1)", "{a}.count_nonzero(0)", "{a}.clone()", "{a}.contiguous()",
-    "{a}.tril()", "{a}.triu(1)", "{a}.roll(1, 0)", "{a}[{a} != 0]", "{a}.reshape(-1)",
-    "lib.nan_to_num({a})", "{a}.repeat(2, 1)", "lib.round({a})", "lib.trunc({a})", "{a}.all(-1)",
-    "{a}.isfinite()", "{a}.max(0).values", "{a}.min(-1).indices", "{a}.argmax(0)", "{a}.nonzero()",
-    "{a}.double()", "{a}.masked_fill({a} == 2, 0)", "lib.zeros_like({a})", "{a}.amin(-1, True)",
-    "lib.signbit(lib.nan_to_num({a}))", "{a}.square()", "{a}.index_select(0, lib.tensor([0, 0]))",
-    "lib.diag({a})", "lib.logical_not({a})", "{a}[lib.tensor([0, -1])]", "{a} > 1.5", "2 * {a}",
-)  # fmt: skip
-TWO = (
-    "{a} + {b}", "{a} - {b}", "{a} * {b}", "lib.maximum({a}, {b})", "{a} < {b}", "{a} & {b}",
-    "lib.where({a} > 0, {a}, {b})", "lib.eq({a}, {b})", "lib.cat([{a}, {b}])", "{a} ^ {b}",
-    "lib.logical_xor({a}, {b})", "lib.copysign({a}, lib.nan_to_num({b}))", "lib.fmin({a}, {b})",
-    "lib.stack([{a}, {b}])", "lib.minimum({a}, {b})", "lib.fmax({a}, {b})", "{a} >= {b}",
-    "{a} | {b}",
-    "lib.where({b} == 0, {a}, 1)", "{a}.masked_fill({b} > 0, 1)", "lib.logical_or({a}, {b})",
-    "{a}[{b} > 0]", "lib.hstack([{a}, {b}])", "lib.add({a}, {b}, alpha=2)", "lib.ne({a}, {b})",
-)  # fmt: skip
-ROUNDED = (
-    "lib.exp({a})", "lib.log({a})", "lib.sqrt({a})", "lib.tanh({a})", "lib.sigmoid({a})",
-    "lib.clamp({a}, -8, 8).mean()", "lib.clamp({a}.float(), -8, 8).var(0)", "lib.reciprocal({a})",
-    "lib.softmax(lib.clamp({a}, -8, 8), -1)", "lib.clamp({a}, -8, 8) @ lib.clamp({b}, -8, 8)",
-    "lib.clamp({a}.float(), -8, 8).norm()", "{a} / 3", "lib.log1p({a})", "lib.expm1({a})",
-    "lib.atan({a})",
-    "lib.clamp({a}, -2, 2).prod(0)", "lib.hypot({a}, {b})",
-    "lib.clamp({a}.float(), -8, 8).logsumexp(0)",
-    "lib.sin(lib.clamp({a}, -8, 8))", "lib.cos(lib.clamp({a}, -8, 8))",
-)  # fmt: skip
-VIEWS = (
-    "{a}.t()", "{a}.transpose(0, -1)", "{a}[1:]", "{a}[..., ::2]", "{a}[0]", "{a}.unsqueeze(1)",
-    "{a}.expand(3, *{a}.shape)", "{a}[..., -1]", "{a}.diagonal()", "{a}.view(-1)", "{a}.squeeze()",
-    "{a}.unfold(0, 2, 1)", "{a}.narrow(0, 1, 2)", "{a}.movedim(0, -1)", "{a}.unflatten(0, (2, -1))",
-    "{a}.select(-1, 0)", "{a}[1:, 1:]", "{a}.mT", "{a}.swapaxes(0, 1)", "{a}[:, 0:2]", "{a}[::3]",
-)  # fmt: skip
-WRITES = (
-    "{a}.add_(1)", "{a}.mul_({b})", "{a}.copy_({b})", "{a}.fill_(3)", "{a}.neg_()", "{a}.sub_({a})",
-    "{a}[0] = 2", "{a}[{a} == 0] = 1", "{a}.masked_fill_({b} > 0, 1)", "{a}.clamp_(min=0)",
-    "lib.add({a}, {b}, out={c})", "lib.mul({a}, 2, out={c})", "lib.sum({a}, 0, out={c}.clone())",
-    "lib.neg({a}, out={c})", "lib.maximum({a}, {b}, out={c})", "{a}.zero_()", "{a}[1:] = {b}",
-    "{a}[..., 0] = {b}", "{a}.add_({b}, alpha=2)", "{a}.abs_()", "{a}.logical_not_()",
-    "{a} += {b}",
-    "{a}.index_fill_(0, lib.tensor([0]), 3)", "lib.where({a} > 0, {a}, {b}, out={c})", "{a} *= 2",
-    "lib.eq({a}, {b}, out={c})", "lib.amax({a}, 0, out=lib.empty(0, dtype={a}.dtype))",
-    "{a}.index_copy_(0, lib.tensor([0]), {b})",
-    "{a}.masked_fill_({a} != {a}, 0)", "{a}.triu_()", "{a}.transpose(0, -1).copy_({b})",
-    "{a}.index_add_(0, lib.tensor([0]), {b})", "{a}[lib.tensor([0, 1])] = 5", "{a}.t_()",
-    "lib.add({a}, {b}, out=lib.empty(0, dtype={c}.dtype))",
-)  # fmt: skip
+import ftensor as ft
+
+from .fuzz_words import NUMBERS, program
 
 
-NUMBERS = {"inf": float("inf"), "nan": float("nan")}
+def trial(draw: random.Random) -> str:
+    """How the libraries differ on a program, and a shorter one that shows it."""
+    torch.set_warn_always(True)
+    lines = program(draw)
+    # What differs is looked for line by line, also to see whether it is left out.
+    queued = draw.random() < 0.5 and disagreement(lines, False)
+    each = not queued or bool(disagreement(lines, counted=False))
+    found = disagreement(lines, each)
+    return f"{found}\n{shown(shortened(lines, each))}" if found else ""
 
 
-def program(rng: random.Random) -> list[str]:
-    """The lines of a program on `lib`; every line makes or writes `t0`, `t1`, ..."""
-    lines, names, made = [], [], 0
-    pool = rng.choice(POOLS)
+def state(lib: Any, lines: list[str], each: bool = True) -> list[Any]:
+    """What each line leaves, or the last: its error's class, or all tensors there are.
 
-    def named(text: str, used: bool = True) -> None:
-        nonlocal made
-        lines.append(f"t{made} = {text}")
-        if used:
-            names.append(f"t{made}")
-        made += 1
+    It ends before a line that torch warns of as deprecated, or that resizes its `out=`.
+    """
+    space: dict[str, Any] = {"lib": lib, **NUMBERS}
+    seen: list[Any] = []
+    for line in lines:
+        outcome: Any = None
+        out = space.get((re.findall(r"out=(t\d+)", line) or [""])[0])
+        shape = getattr(out, "shape", None)
+        if lib is torch and in_no_order(line, space):
+            break
+        try:
+            with warnings.catch_warnings(record=True) as warned:
+                warnings.simplefilter("always")
+                exec(line, space)
+        except Exception as error:  # noqa: BLE001 - which one is what is compared
+            outcome = RuntimeError if isinstance(error, RuntimeError) else type(error)
+        resized = shape != getattr(out, "shape", None)
+        if lib is torch and (resized or any("deprecated" in str(w.message) for w in warned)):
+            break
+        if outcome is None and (each or line is lines[-1]):
+            tensors = {n: t for n, t in space.items() if hasattr(t, "stride")}
+            outcome = {n: (t if lib is torch else t.to_torch()).clone() for n, t in tensors.items()}
+        seen.append(outcome)
+        if isinstance(outcome, type) and "out=" in line:
+            break
+    return seen
 
-    for _ in range(rng.randint(1, 3)):
-        dtype, shape = rng.choice(pool), rng.choice(SHAPES)
-        count, at = torch.Size(shape).numel(), rng.randrange(9)
-        margin = rng.choice((0, 0, 3))  # the tensor amid a larger one, which must stay as it is
-        values = f"[{VALUES[dtype]}[({at} + 5 * i) % {len(eval(VALUES[dtype], NUMBERS))}]"
-        values += f" for i in range({count + 2 * margin})]"
-        if margin:
-            named(f"lib.tensor({values}, dtype=lib.{dtype})")
-            named(f"{names[-1]}[{margin}:{margin + count}].view({shape})")
-        else:
-            named(f"lib.tensor({values}, dtype=lib.{dtype}).reshape({shape})")
-    for _ in range(rng.randint(3, 8)):
-        used = {letter: rng.choice(names) for letter in "abc"}
-        kind = rng.choice((ONE, TWO, VIEWS, WRITES, WRITES, ROUNDED))
-        text = rng.choice(kind).format(**used)
-        if kind is WRITES:
-            lines.append(text)
-        else:
-            named(text, kind is not ROUNDED)
+
+def in_no_order(line: str, space: dict[str, Any]) -> bool:
+    """Whether a line writes an element more than once, or from where it writes."""
+    if unchecked(line, space):
+        return True
+    found = re.match(r"(t\d+)(?:\.triu_|.*copy_\(|\[.*\] = |\.index_copy_.*, )(t\d+)?", line)
+    place = space.get(found[1]) if found else None
+    if found is None or not hasattr(place, "stride"):
+        return False
+    value = space.get(found[2] or "")
+    return 0 in place.stride() or (
+        hasattr(value, "stride") and value is not place
+        and value.untyped_storage().data_ptr() == place.untyped_storage().data_ptr()
+    )  # fmt: skip
+
+
+def unchecked(line: str, space: dict[str, Any]) -> bool:
+    """Whether a place in place or of `out=` overlaps itself, or an operand that is another view, in
+    a way that torch does not look for: it compares memory without gaps alone."""
+    found = re.search(r"out=(t\d+)|^(t\d+)(?:\.\w+_\(| \S+= )", line)
+    place = space.get(found[1] or found[2]) if found else None
+    if not hasattr(place, "stride"):
+        return False
+    memory = place.untyped_storage().data_ptr()
+    named = [space.get(name) for name in re.findall(r"t\d+", line)]
+    tensors = [t for t in named if hasattr(t, "stride")]
+    shared = [t for t in tensors if t.untyped_storage().data_ptr() == memory]
+    views = {(t.storage_offset(), t.shape, t.stride()) for t in shared}
+    gaps = any(t.numel() and extent(t) != (t.numel(), t.numel()) for t in shared)
+    itself = 0 not in place.stride() and extent(place)[0] < place.numel()
+    return gaps and (len(views) > 1 or itself)
+
+
+def extent(t: torch.Tensor) -> tuple[int, int]:
+    """How many elements of memory a tensor has, and how many lie between its first and its last."""
+    places = np.zeros((), np.int64)
+    for size, stride in zip(t.shape, t.stride()):
+        places = places[..., None] + np.arange(size) * stride
+    return len(np.unique(places)), int(np.ptp(places)) + 1 if places.size else 0
+
+
+def disagreement(lines: list[str], each: bool = True, counted: bool = True) -> str:
+    """Where and how the libraries differ first; empty where they agree. With `counted`, also where
+    the line is one that is left out."""
+    theirs = state(torch, lines, each)
+    mine = state(ft, lines[: len(theirs)], each)
+    before: dict[str, Any] = {}
+    for number, (line, a, b) in enumerate(zip(lines, mine, theirs, strict=False)):
+        found = different(line, a, b)
+        if found:
+            refused = type in (type(a), type(b))
+            leaves = left_out(line, before, refused) or signs(line, lines[:number])
+            return "" if counted and each and leaves else found
+        before = b if isinstance(b, dict) else before
+    return ""
+
+
+def different(line: str, a: Any, b: Any) -> str:
+    """How the outcomes of a line differ."""
+    if isinstance(a, type) or isinstance(b, type):
+        if b in (IndexError, RuntimeError) and a in (IndexError, RuntimeError):
+            return ""
+        return "" if a is b else f"{line}: torch {told(b)}, ftensor {told(a)}"
+    for name, want in (b or {}).items():
+        got = a.get(name)
+        try:
+            assert got is not None and got.dtype == want.dtype, "dtype"
+            torch.testing.assert_close(got, want, equal_nan=True)
+        except AssertionError as error:
+            return f"after {line}: {name} differs: {str(error).splitlines()[0]}"
+    return ""
+
+
+def left_out(line: str, before: dict[str, Any], refused: bool) -> bool:
+    """Whether the operands of a line are of those that the libraries treat each its own way."""
+    operands = [before[name] for name in re.findall(r"t\d+", line) if name in before]
+    short = any(t.dtype in (torch.float16, torch.bfloat16) for t in operands)
+    whole = any(not t.dtype.is_floating_point and t.dtype != torch.bool for t in operands)
+    complexes = any(t.is_complex() for t in operands)
+    finite = all(bool(t.isfinite().all()) for t in operands)
+    nothing = refused and any(not t.numel() for t in operands)
+    real = [t for t in operands if t.is_floating_point()]
+    huge = any(bool((t.abs().nan_to_num(0, 0, 0) > 1e38).any()) for t in real)
+    halves = {torch.float16, torch.bfloat16} <= {t.dtype for t in operands}
+    halves |= short and any(not t.dim() and t.itemsize > 2 for t in real)
+    zeros = [t for t in operands if t.is_complex() and ((t.real == 0) | (t.imag == 0)).any()]
+    zero_log = bool(zeros) and ("log(" in line or "atan(" in line)
+    wider_out = short and bool(real) and "out=" in line and len({t.dtype for t in real}) > 1
+    if ("alpha=" in line and (huge or short)) or halves or zero_log or wider_out:
+        return True
+    return nothing or (short and (whole or complexes)) or (complexes and not finite)
+
+
+def signs(line: str, earlier: list[str]) -> bool:
+    """Whether a line reads signs, of zeros too, behind one that takes the larger or the smaller."""
+    chosen = re.compile("maximum|minimum|fmin|fmax|amin|amax|clamp")
+    return bool(re.search("signbit|copysign", line)) and any(map(chosen.search, earlier))
+
+
+def told(outcome: Any) -> str:
+    return f"raises {outcome.__name__}" if isinstance(outcome, type) else "computes"
+
+
+def shortened(lines: list[str], each: bool = True) -> list[str]:
+    """The program without the lines that the disagreement does not need."""
+    at = len(lines) - 1
+    while at >= 0:
+        fewer = lines[:at] + lines[at + 1 :]
+        found = disagreement(fewer, each)
+        if found and "NameError" not in found:
+            lines = fewer
+        at -= 1
     return lines
+
+
+def shown(lines: list[str]) -> str:
+    """A program that runs by itself and prints what both libraries have."""
+    written = re.search(r"out=(t\d+)|(t\d+)", lines[-1])
+    assert written
+    head = [
+        "import torch, ftensor",
+        "from math import inf, nan",
+        "",
+        "for lib in (torch, ftensor):",
+    ]
+    body = [f"    {line}" for line in [*lines, f"print({written[1] or written[2]})"]]
+    return "\n".join([*head, *body])

@@ -195,3 +195,10 @@ def contains_no_such(element: object) -> RuntimeError:
         f"`in` asks a tensor for a number or a tensor, not for {element!r} "
         f"({type(element).__name__})"
     )
+
+
+def taken_name(name: str) -> ValueError:
+    """A row under the name of an op that is there."""
+    return ValueError(
+        f"add_rows(): there is an op ftensor.{name} already; give the row another name"
+    )

@@ -68,12 +68,16 @@ def class_dtype(op: str, given: object) -> RuntimeError:
     return RuntimeError(f"{op}(): the target's classes must be int64, not {given}")
 
 
-def class_shape(
-    op: str, input: Sequence[int], target: Sequence[int], batches: bool
-) -> RuntimeError | ValueError:
-    """Targets that are not one for each position of the input."""
+def class_shape(op: str, input: Sequence[int], target: Sequence[int]) -> RuntimeError | ValueError:
+    """Targets that are not one for each position of the input: ValueError for another batch."""
+    batches = len(input) > 1 and tuple(target[:1]) != tuple(input[:1])
     kind = ValueError if batches else RuntimeError
     return kind(f"{op}(): a target of shape {tuple(target)} does not fit input {tuple(input)}")
+
+
+def probabilities(word: str, given: object) -> RuntimeError:
+    """What doesn't go with a target that holds a probability for each class."""
+    return RuntimeError(f"cross_entropy(): {word} {given} does not go with probabilities")
 
 
 def class_weights(
@@ -146,9 +150,9 @@ def cdist_columns(x1: Sequence[int], x2: Sequence[int]) -> RuntimeError:
     )
 
 
-def compute_mode(given: object, known: Sequence[str]) -> RuntimeError:
+def compute_mode(given: object, known: Sequence[str]) -> ValueError:
     """A way to compute distances that there is not."""
-    return RuntimeError(f"cdist(): {given!r} is no compute_mode; there are {', '.join(known)}")
+    return ValueError(f"cdist(): {given!r} is no compute_mode; there are {', '.join(known)}")
 
 
 def matrix_needed(op: str, shape: Sequence[int]) -> RuntimeError:
@@ -262,14 +266,16 @@ def index_dtype(op: str, given: object) -> RuntimeError:
     return RuntimeError(f"{op}(): indices must be int64 or int32, not {given}")
 
 
-def table_dims(op: str, shape: Sequence[int]) -> RuntimeError:
+def table_dims(op: str, shape: Sequence[int]) -> RuntimeError | ValueError:
     """A table that is no matrix."""
-    return RuntimeError(f"{op}(): weight must have 2 dims, not shape {tuple(shape)}")
+    kind = ValueError if op == "embedding_bag" else RuntimeError  # as torch has them
+    return kind(f"{op}(): weight must have 2 dims, not shape {tuple(shape)}")
 
 
-def padding_index(op: str, given: int, rows: int) -> AssertionError:
+def padding_index(op: str, given: int, rows: int) -> AssertionError | RuntimeError:
     """A row that pads and is not there."""
-    return AssertionError(f"{op}(): padding_idx {given} is not within the {rows} rows of weight")
+    kind = RuntimeError if op == "embedding_bag" else AssertionError  # as torch has them
+    return kind(f"{op}(): padding_idx {given} is not within the {rows} rows of weight")
 
 
 def bag_mode(mode: object) -> ValueError:
@@ -295,6 +301,21 @@ def bag_weights_mode(mode: str) -> NotImplementedError:
 def bag_offsets(why: str) -> ValueError:
     """Offsets that make no bags."""
     return ValueError(f"embedding_bag(): {why}")
+
+
+def bag_starts(why: str) -> RuntimeError:
+    """Offsets that lie outside the indices, or are no whole numbers."""
+    return RuntimeError(f"embedding_bag(): {why}")
+
+
+def bag_bounds(index: int, dim: int, size: int) -> RuntimeError:
+    """An index of no row."""
+    return RuntimeError(f"embedding_bag(): index {index} is out of range for {size} rows")
+
+
+def bag_of_gradients(word: str) -> ValueError:
+    """An argument about gradients that the largest of a bag has not."""
+    return ValueError(f"embedding_bag(): mode 'max' takes no {word}")
 
 
 def bag_input(shape: Sequence[int]) -> ValueError:

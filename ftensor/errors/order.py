@@ -153,6 +153,11 @@ def negative_counted(least: int) -> RuntimeError:
     return RuntimeError(f"bincount(): the input has {least}; it counts what is not negative")
 
 
+def unique_of_scalar(dim: int) -> IndexError:
+    """Slices of a tensor without dims."""
+    return IndexError(f"unique(): dim {dim} of a 0-d tensor, which has none; leave dim out")
+
+
 def unique_empty(shape: Sequence[int], dim: int) -> RuntimeError:
     """Slices without elements, of which nobody can say that they differ."""
     return RuntimeError(f"unique(): the slices of shape {tuple(shape)} along dim {dim} are empty")

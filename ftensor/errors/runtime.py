@@ -148,6 +148,22 @@ def out_of_memory(
     )
 
 
+def no_linker(device: str) -> RuntimeError:
+    """PoCL links its kernels by a command that is not here."""
+    return RuntimeError(
+        f"{device} needs the linker ld to make kernels, and there is none in PATH: "
+        f"apt-get install binutils"
+    )
+
+
+def wrong_results(name: str, wrong: int, count: int) -> RuntimeError:
+    """The device computes what NumPy does not: its driver's compiler, or a kernel of ours."""
+    return RuntimeError(
+        f"{name} gives {wrong} wrong values of {count}: don't use the device with this driver. "
+        f"Another release of the driver may be right; please report both"
+    )
+
+
 def environment_value(name: str, value: str, wanted: str) -> ValueError:
     """An environment variable of ours that makes no sense."""
     return ValueError(f"{name}={value!r} is not {wanted}; correct it or unset it")

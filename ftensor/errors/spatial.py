@@ -55,6 +55,18 @@ def bias_shape(op: str, wanted: int, shape: Sequence[int]) -> RuntimeError:
     return RuntimeError(f"{op}(): bias must have shape ({wanted},), not {tuple(shape)}")
 
 
+def empty_weight(op: str, shape: Sequence[int]) -> RuntimeError:
+    """A kernel without elements, or a transposed one without filters."""
+    return RuntimeError(f"{op}(): a weight of shape {tuple(shape)} has no elements")
+
+
+def empty_planes(op: str, shape: Sequence[int]) -> RuntimeError:
+    """An input of samples and channels, but without elements."""
+    return RuntimeError(
+        f"{op}(): an input may have no samples or channels, but no sizes of 0, as in {tuple(shape)}"
+    )
+
+
 def kernel_too_large(op: str, size: Sequence[int], kernel: Sequence[int]) -> RuntimeError:
     """A kernel beyond the padded input."""
     return RuntimeError(

@@ -15,6 +15,14 @@ def dtype_unknown(path: object, name: str, word: object) -> ValueError:
     return ValueError(f"{path}: tensor {name!r} has dtype {word!r}, which ftensor has not")
 
 
+def header_too_long(length: int, limit: int) -> ValueError:
+    """More names than the format allows."""
+    return ValueError(
+        f"save(): the tensors' names and the values beside them take {length} bytes; the "
+        f"safetensors format allows {limit}"
+    )
+
+
 def not_savable(value: object, where: str) -> TypeError:
     """Something that is neither a tensor nor plain data."""
     return TypeError(
@@ -34,13 +42,13 @@ def needs_torch(path: object) -> RuntimeError:
 
 
 def torch_refuses(path: object, why: object) -> ValueError:
-    """A file of torch's that holds more than plain tensors."""
-    return ValueError(f"{path}: torch's weights-only loader does not read it: {why}")
+    """A file of torch's that is damaged, or holds more than plain tensors."""
+    return ValueError(f"{path}: damaged, or more than torch's weights-only loader reads: {why}")
 
 
-def bad_tree(path: object) -> ValueError:
+def bad_tree(path: object, why: object) -> ValueError:
     """A description of what was saved that describes nothing."""
-    return ValueError(f"{path}: what ftensor notes beside the tensors is damaged")
+    return ValueError(f"{path}: what ftensor notes beside the tensors is damaged: {why}")
 
 
 def unreadable(path: object, head: Sequence[int]) -> ValueError:

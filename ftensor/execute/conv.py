@@ -169,9 +169,11 @@ def prepare(out: Tensor, x: Tensor, weight: Tensor, bias: Tensor | None, of: Win
             more = unit._replace(batch=many, panels=0)
             steps.append(_pack(backend, packing, more, 0, begin * x._strides[0]))
         for k, one in enumerate(found):
-            t = tiled or tiling(key, planes, one, lies, results)
+            # Results of a class are as far apart as it says, so they may be no row of their own.
+            apart = tuple([s * k for s, k in zip(results, one.step)])
+            t = tiled or tiling(key, planes, one, lies, apart)
             g = _geometry(key, planes, one, t, many, groups, filters, channels, panels, out, stride)
-            first = sum(f * s for f, s in zip(one.first, three(out._strides[2:], 0)))
+            first = sum(f * s for f, s in zip(one.first, results))
             moved = (begin * out._strides[0] + first, 0)
             terms = many * numel(one.counts) * groups * filters * channels * max(len(one.taps), 1)
             units = min(_units(backend, terms // TERMS), g.items)

@@ -50,6 +50,8 @@ def direct(
         return None
     groups, filters, channels = weight._shape[:3]
     one, taps = found[0], len(found[0].taps)
+    if not taps:  # results are the bias alone
+        return None
     if dtype.compute is not dtype or len(found) > 1 or filters * channels * taps > WEIGHTS:
         return None
     if x._shape[0] * groups < backend.units or [t.place for t in one.taps] != list(range(taps)):

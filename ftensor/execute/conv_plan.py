@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import prod
 
 from .._tensor import Tensor
@@ -22,6 +22,13 @@ class Windows:
     before: Ints
     dilation: Ints
     transposed: bool = False
+
+    def near(self, kernel: Ints, places: Ints) -> Windows:
+        """The same with strides and dilations of 1 where there is one place or one element of a
+        kernel: what is beyond them is never met, and may be more than a kernel can count."""
+        stride = tuple([1 if n == 1 else s for n, s in zip(places, self.stride)])
+        dilation = tuple([1 if n == 1 else d for n, d in zip(kernel, self.dilation)])
+        return replace(self, stride=stride, dilation=dilation)
 
     def beside(self) -> Windows:
         """The same with one more dim behind, in which nothing is summed."""

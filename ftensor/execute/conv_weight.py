@@ -80,6 +80,7 @@ def plan(
     """The kernel and what it is told, or None where there is no room for a sample's planes, or most
     of a vector of filters would be empty."""
     (shape, steps), (x, own), groups = case.grad, case.x, case.of.groups
+    of_ = case.of.near(case.weight[2:], shape[2:])
     channels, counts = x[1] // groups, three(shape[2:], 1)
     kernel = case.weight[2:]
     filters, rows = shape[1] // groups, channels * prod(kernel)
@@ -88,11 +89,11 @@ def plan(
     if in_line(three(steps[2:], 0), counts) != 1:
         return None
     beside = [
-        tuple(k * d - b for k, d, b in zip(at, case.of.dilation, case.of.before))
+        tuple(k * d - b for k, d, b in zip(at, of_.dilation, of_.before))
         for at in itertools.product(*map(range, kernel))
     ]
     taps = tuple(Tap(k, three(one, 0)) for k, one in enumerate(beside))
-    stride = three(case.of.stride, 1)
+    stride = three(of_.stride, 1)
     planes = padded_planes(x, [Class((0, 0, 0), counts, (1, 1, 1), taps)], stride, 1)
     if channels * planes.plane > PLANES:
         return None

@@ -25,6 +25,7 @@ from .launch import (
     Missing,
     Output,
     Step,
+    asked,
     enqueue,
     fitting,
     geometry_storage,
@@ -55,8 +56,7 @@ def too_long(n: int) -> bool:
 
 def streams(x: Tensor, n: int) -> bool:
     """Whether an image of the device has a kernel through which complex rows of n numbers flow."""
-    backend = x._storage.backend
-    return backend.images is not None and stream_key(backend, x._dtype.to_complex(), n) is not None
+    return stream_key(x._storage.backend, x._dtype.to_complex(), n) is not None
 
 
 def transform(
@@ -114,7 +114,7 @@ def prepare(
     size = n // 2 + 1 if how == "forth" else n
     shape = x._shape[:dim] + (size,) + x._shape[dim + 1 :]
     strides = _strides(shape, order)
-    outputs = (Output(to, shape, strides),)
+    outputs = asked(backend, Output(to, shape, strides))
     if not numel(shape):
         return Launch((), 3, outputs)
     streamed = stream_key(backend, of, n) if how == "complex" and n == x._shape[dim] else None

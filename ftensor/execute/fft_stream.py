@@ -12,7 +12,7 @@ from ..iterator.plan import coalesce
 from ..iterator.shape import numel
 from ..kernels.skeletons.fft import SCALE, SWAP_IN, SWAP_OUT
 from ..kernels.skeletons.fft_stream import MOST_POINTS, FftStreamGeometry, FftStreamKey
-from ..runtime.program import kernel
+from ..runtime.program import held, kernel
 from .fft_tables import unit_roots
 from .launch import Launch, Output, Step, geometry_storage
 
@@ -23,11 +23,11 @@ if TYPE_CHECKING:
 def stream_key(backend: Backend, of: dtype, n: int) -> FftStreamKey | None:
     """The shortest kernel of the device's images for rows of n numbers; None where there is none,
     and on devices that compile what they need."""
-    if backend.images is None or n < 2 or n & (n - 1):
+    if n < 2 or n & (n - 1):
         return None
     while n <= MOST_POINTS:
         key = FftStreamKey(of, max(n, 8))
-        if backend.images.holds(key.entry):
+        if held(backend, key):
             return key
         n *= 2
     return None

@@ -51,6 +51,12 @@ class Output:
         return made
 
 
+def asked(backend: Backend, *outputs: Output) -> tuple[Output, ...]:
+    """The outputs of a launch; OutOfMemoryError before anything else is made for them."""
+    backend.pool.ask(sum([out.nbytes for out in outputs]))
+    return outputs
+
+
 @dataclass(frozen=True, eq=False)
 class Step:
     """One kernel of a launch, and what it is called with.

@@ -20,11 +20,10 @@ from ..formats import (
 from ..formats import memory_format as _MemoryFormat
 from ..iterator.shape import numel
 from ..iterator.stride import (
+    channels_closest,
     channels_last_strides,
     contiguous_strides,
     extent,
-    is_channels_last,
-    is_contiguous,
     like_strides,
 )
 
@@ -82,8 +81,9 @@ def format_strides(shape: Ints, wanted: memory_format) -> Ints:
 
 
 def suggested_format(t: Tensor) -> memory_format:
-    """The memory format that a tensor counts as having: contiguous unless it lies channels-last."""
-    if is_channels_last(t._shape, t._strides) and not is_contiguous(t._shape, t._strides):
+    """The memory format that a tensor counts as having: contiguous unless its channels lie closest,
+    with gaps or without."""
+    if channels_closest(t._shape, t._strides):
         return channels_last if t.ndim == 4 else channels_last_3d
     return contiguous_format
 

@@ -16,7 +16,7 @@ from ..kernels.key import lanes_for
 from ..rows.op import Op, dtypes_through, refuses_bare
 from ..runtime.program import built, kernel
 from .keys import op_key
-from .launch import Launch, Output, Step, fitting, geometry_storage
+from .launch import Launch, Output, Step, asked, fitting, geometry_storage
 from .memory import as_bits
 
 if TYPE_CHECKING:
@@ -52,10 +52,12 @@ def prepare(
     plan = planned(inputs, out)
     numbers = common if op.round_numbers and common.compute is compute else compute
     rounded = (numbers,) * (len(inputs) - len(tensors)) + (compute,) * len(params)
+    result_of = Output(written, plan.out_shape, plan.out_strides)
+    outputs = asked(backend, result_of) if out is None else (result_of,)
     return Launch(
         steps(op, backend, inputs, out, plan, compute, dtypes),
         1 + len(tensors),
-        (Output(written, plan.out_shape, plan.out_strides),),
+        outputs,
         plan,
         rounded,
         form=(out is None, *[type(x) is Tensor for x in inputs]),

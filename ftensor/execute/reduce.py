@@ -20,7 +20,7 @@ from ..runtime.program import built, kernel
 from .copy import into as copied
 from .index_check import know_bounds
 from .keys import fold_key, monoid, partials, results, second
-from .launch import Launch, Output, Step, fitting, geometry_storage
+from .launch import Launch, Output, Step, asked, fitting, geometry_storage
 from .output import check_dtype, check_place, sized
 from .reduce_pieces import in_pieces
 from .run import run
@@ -117,7 +117,7 @@ def prepare(
     operands = len(outs) + len(inputs)
     numbers = (compute.to_real(),) * len(params)
     form = (True,) * (1 + len(inputs))
-    outputs = tuple([Output(of, plan.out_shape, plan.out_strides) for of in outs])
+    outputs = asked(backend, *[Output(of, plan.out_shape, plan.out_strides) for of in outs])
     if not numel(plan.out_shape):
         return Launch((), operands, outputs, plan, numbers, form=form)
     for d in (compute, *outs):

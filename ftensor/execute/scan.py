@@ -14,7 +14,7 @@ from ..iterator.stride import contiguous_strides
 from ..kernels.select import units_for
 from ..kernels.skeletons.scan import COLUMNS, SCANS, ScanGeometry, ScanKey
 from ..runtime.program import kernel
-from .launch import Launch, Output, Step, fitting, geometry_storage
+from .launch import Launch, Output, Step, asked, fitting, geometry_storage
 from .run import run
 
 if TYPE_CHECKING:
@@ -38,6 +38,7 @@ def prepare(op: str, x: Tensor, dim: int) -> Launch:
     outputs: tuple[Output, ...] = (Output(x._dtype, x._shape, strides),)
     if SCANS[op].place:
         outputs += (Output(dtypes.int64, x._shape, strides),)
+    asked(backend, *outputs)
     if not numel(x._shape):
         return Launch((), len(outputs) + 1, outputs)
     rest = [d for d in range(x.ndim) if d != dim and x._shape[d] > 1]

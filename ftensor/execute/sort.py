@@ -25,7 +25,7 @@ from ..kernels.skeletons.sort import (
     first_run,
 )
 from ..runtime.program import kernel
-from .launch import Launch, Output, Step, fitting, geometry_storage
+from .launch import Launch, Output, Step, asked, fitting, geometry_storage
 from .run import run
 
 if TYPE_CHECKING:
@@ -48,9 +48,8 @@ def prepare(x: Tensor, dim: int, descending: bool) -> Launch:
     merges."""
     backend, key = x._storage.backend, SortKey(x._dtype)
     strides = like_strides(x._shape, x._strides)
-    outputs = (
-        Output(x._dtype, x._shape, strides),
-        Output(dtypes.int64, x._shape, strides),
+    outputs = asked(
+        backend, Output(x._dtype, x._shape, strides), Output(dtypes.int64, x._shape, strides)
     )
     if not numel(x._shape):
         return Launch((), 3, outputs)
@@ -107,7 +106,7 @@ def prepare_select(x: Tensor, dim: int, mode: int, rank: int, descending: bool) 
         [(rank if mode == FIRST else 1) if d == dim else n for d, n in enumerate(x._shape)]
     )
     strides = contiguous_strides(made)
-    outputs = (Output(x._dtype, made, strides), Output(dtypes.int64, made, strides))
+    outputs = asked(backend, Output(x._dtype, made, strides), Output(dtypes.int64, made, strides))
     if not numel(made):
         return Launch((), 3, outputs)
     rest = [d for d in range(x.ndim) if d != dim and x._shape[d] > 1]
@@ -162,7 +161,7 @@ def prepare_search(row: Tensor, values: Tensor, sorter: Tensor | None, right: bo
     """The launch of one step."""
     backend, key = values._storage.backend, SearchKey(values._dtype)
     inputs = 2 + (sorter is not None)
-    outputs = (Output(dtypes.int64, values._shape, contiguous_strides(values._shape)),)
+    outputs = asked(backend, Output(dtypes.int64, values._shape, contiguous_strides(values._shape)))
     n = numel(values._shape)
     if not n:
         return Launch((), 1 + inputs, outputs)

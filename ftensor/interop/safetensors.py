@@ -7,6 +7,7 @@ length, the header, then the elements, row-major and little endian, without gaps
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from math import prod
@@ -24,6 +25,7 @@ WORDS = {
 NAMES = {word: name for name, word in WORDS.items()}
 # What the format allows a header to be at most, in bytes.
 HEADER_LIMIT = 100_000_000
+MOST_DIMS = 64  # torch's
 
 
 @dataclass(frozen=True)
@@ -50,6 +52,8 @@ def write(
         at += size
     text = json.dumps(header, separators=(",", ":")).encode()
     text += b" " * (-len(text) % 8)  # elements begin on a boundary of 8
+    if len(text) > HEADER_LIMIT:
+        raise errors_state.header_too_long(len(text), HEADER_LIMIT)
     file.write(len(text).to_bytes(8, "little") + text)
     for _, _, data in tensors.values():
         file.write(data)
@@ -66,9 +70,11 @@ def read_header(
     if len(data) < 8 or length > min(HEADER_LIMIT, len(data) - 8):
         raise errors_state.broken(path, "it is too short for its header")
     try:
-        header = json.loads(bytes(data[8 : 8 + length]))
+        # UTF-8 alone, which `json` would not insist on.
+        text = str(data[8 : 8 + length], "utf-8")
+        header = json.loads(text, object_pairs_hook=_without_twins)
     except (ValueError, RecursionError) as error:
-        raise errors_state.broken(path, f"its header is no JSON ({error})") from None
+        raise errors_state.broken(path, f"its header is no valid JSON ({error})") from None
     if not isinstance(header, dict):
         raise errors_state.broken(path, "its header is no JSON object")
     notes = header.pop("__metadata__", {})
@@ -77,9 +83,23 @@ def read_header(
     begin = 8 + length
     held = sorted(_entries(header, sizes, path), key=lambda t: (t.start, t.end))
     ends = [0, *[t.end for t in held]]
-    if any(t.start != end for t, end in zip(held, ends)) or ends[-1] != len(data) - begin:
-        raise errors_state.broken(path, "its tensors leave gaps, overlap or end beyond it")
+    for t, end in zip(held, ends):
+        if t.start != end:
+            why = f"{t.name!r} begins at byte {t.start}, the tensor before it ends at {end}"
+            raise errors_state.broken(path, why)
+    if ends[-1] != len(data) - begin:
+        why = f"its tensors have {ends[-1]} bytes, {len(data) - begin} are there"
+        raise errors_state.broken(path, why)
     return held, notes, begin
+
+
+def _without_twins(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """A JSON object; of two values of one name, `json` would forget the first."""
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        twin = Counter(name for name, _ in pairs).most_common(1)[0][0]
+        raise ValueError(f"{twin!r} is there more than once")
+    return found
 
 
 def _entries(header: dict[str, Any], sizes: Mapping[str, int], path: object) -> Iterator[Held]:
@@ -91,10 +111,17 @@ def _entries(header: dict[str, Any], sizes: Mapping[str, int], path: object) -> 
         except (TypeError, KeyError, ValueError):
             fine = False
         if not fine:
-            raise errors_state.broken(path, f"its entry for {name!r} is none")
+            raise errors_state.broken(
+                path, f"its entry for {name!r} describes no tensor: {entry!r:.200}"
+            )
         of = NAMES.get(word, "") if isinstance(word, str) else ""
         if of not in sizes:
             raise errors_state.dtype_unknown(path, name, word)
-        if prod(shape) * sizes[of] != end - start:
-            raise errors_state.broken(path, f"{name!r} has more or fewer bytes than its shape")
+        # Also where a 0 among the sizes makes it no bytes: strides are products of the others.
+        if len(shape) > MOST_DIMS or prod(max(n, 1) for n in shape) * sizes[of] >= 1 << 63:
+            raise errors_state.broken(path, f"{name!r} has an impossible shape, {shape!r:.200}")
+        size = prod(shape) * sizes[of]
+        if size != end - start:
+            told = f"{name!r} of shape {shape!r:.200} has {end - start} bytes instead of {size}"
+            raise errors_state.broken(path, told)
         yield Held(name, of, tuple(shape), start, end)

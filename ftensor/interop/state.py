@@ -13,6 +13,7 @@ import numpy as np
 from .. import dtypes
 from .._device import DeviceLike, backend_of, resolve
 from .._tensor import Tensor
+from ..errors import OutOfMemoryError
 from ..errors import state as errors_state
 from ..execute.memory import new
 from ..iterator.stride import contiguous_strides
@@ -69,7 +70,10 @@ def _bytes_of(t: Tensor) -> tuple[str, tuple[int, ...], Any]:
 
 
 def _as_complex(pairs: Tensor) -> Tensor:
-    """Pairs of numbers, just loaded, as what they are the parts of."""
+    """Pairs of numbers, just loaded, as what they are the parts of; ValueError for others."""
+    if pairs._dtype.name not in ("float16", "float64") or pairs._shape[-1:] != (2,):
+        told = f"{pairs._dtype.name} of shape {pairs._shape}"
+        raise ValueError(f"complex numbers are pairs of float16 or float64, not {told}")
     shape = pairs._shape[:-1]
     strides = contiguous_strides(shape)
     return Tensor._make(pairs._storage, pairs._dtype.to_complex(), shape, strides)
@@ -80,7 +84,7 @@ def _tree(value: Any, tensors: dict[str, Tensor], where: str) -> Any:
     places."""
     if isinstance(value, Tensor):
         name = where or "tensor"
-        while name in tensors:  # {"a": {"b": x}, "a.b": y}
+        while name in tensors or name == "__metadata__":  # {"a": {"b": x}, "a.b": y}
             name += "_"
         tensors[name] = value
         return {"tensor" if value._dtype.name in _SIZES else "complex": name}
@@ -115,9 +119,9 @@ def load(f: str | os.PathLike[str] | BinaryIO, *, map_location: DeviceLike | Non
         data = f.read()
     path = f if isinstance(f, (str, os.PathLike)) else getattr(f, "name", "the file")
     where = resolve(map_location)
-    if data[:4] == ZIP:
-        return _of_torch(data, path, where)
     if data[8:9] != b"{":
+        if data[:4] == ZIP:
+            return _of_torch(data, path, where)
         raise errors_state.unreadable(path, data[:8])
     view = memoryview(data)
     held, notes, begin = safetensors.read_header(view, _SIZES, path)
@@ -130,31 +134,42 @@ def load(f: str | os.PathLike[str] | BinaryIO, *, map_location: DeviceLike | Non
         tensors[t.name] = made
     if NOTE not in notes:
         return tensors
+    left = dict(tensors)
     try:
-        return _value(json.loads(notes[NOTE]), tensors)
-    except (KeyError, TypeError, ValueError, IndexError, RecursionError):
-        raise errors_state.bad_tree(path) from None
+        value = _value(json.loads(notes[NOTE]), left)
+    except (KeyError, TypeError, ValueError, RecursionError) as error:
+        raise errors_state.bad_tree(path, repr(error)) from None
+    if left:
+        raise errors_state.bad_tree(path, f"it has no place for {', '.join(left):.200}")
+    return value
 
 
-def _value(tree: Any, tensors: dict[str, Tensor]) -> Any:
-    """The value that a tree tells of."""
+def _value(tree: Any, left: dict[str, Tensor]) -> Any:
+    """The value that a tree tells of; each tensor is taken out of `left`. What `_tree` does not
+    make is a KeyError, TypeError or ValueError."""
     if not isinstance(tree, dict):
+        if isinstance(tree, list):
+            raise TypeError(f"a list without a kind: {tree!r:.200}")
         return tree
     ((kind, content),) = tree.items()
     if kind == "tensor":
-        return tensors[content]
+        return left.pop(content)
     if kind == "complex":
-        return _as_complex(tensors[content])
+        return _as_complex(left.pop(content))
     if kind == "dict":
-        return {key: _value(part, tensors) for key, part in content}
-    parts = [_value(part, tensors) for part in content]
+        pairs = {key: _value(part, left) for key, part in content}
+        if len(pairs) < len(content) or not all(type(key) in (str, int) for key in pairs):
+            raise ValueError(f"the keys of a dict: {list(pairs)!r:.200}")
+        return pairs
+    if kind not in ("list", "tuple") or not isinstance(content, list):
+        raise TypeError(f"no kind of value: {kind!r:.200}")
+    parts = [_value(part, left) for part in content]
     return tuple(parts) if kind == "tuple" else parts
 
 
 def _of_torch(data: bytes, path: object, where: Any) -> Any:
     """The tensors in a file of `torch.save`, nested as they are there."""
     import io
-    import pickle
 
     try:
         import torch
@@ -162,10 +177,15 @@ def _of_torch(data: bytes, path: object, where: Any) -> Any:
         raise errors_state.needs_torch(path) from None
     try:
         found = torch.load(io.BytesIO(data), map_location="cpu", weights_only=True)
-    except (pickle.UnpicklingError, RuntimeError) as error:
-        why = str(error).partition("\n")[0]
+        value = _from_torch(found, where)
+    except OutOfMemoryError:  # the file is whole
+        raise
+    # torch's loader is a small pickle machine that trusts its file: of a damaged one come
+    # IndexError, KeyError, TypeError, AssertionError, EOFError and others.
+    except Exception as error:  # noqa: BLE001 - whatever it is, the file is not read
+        why = f"{type(error).__name__}: {error}".partition("\n")[0]
         raise errors_state.torch_refuses(path, why) from None
-    return _from_torch(found, where)
+    return value
 
 
 def _from_torch(value: Any, where: Any) -> Any:

@@ -63,6 +63,22 @@ def is_channels_last(shape: Ints, strides: Ints) -> bool:
     return len(shape) in _CHANNELS_LAST
 
 
+def channels_closest(shape: Ints, strides: Ints) -> bool:
+    """Whether a 4-d or 5-d tensor counts as channels-last where a result takes its layout: no dim
+    in that order has a smaller step than the one inside it covers. Strides of dims of size 1 tell,
+    too; where they leave both orders open, it is the row-major one. This is torch's rule.
+    """
+    order = _CHANNELS_LAST.get(len(shape), ())
+    if not order or not strides[1]:
+        return False
+    covered = 0
+    for dim in order:
+        if not shape[dim] or strides[dim] < covered or (not dim and covered == strides[1]):
+            return False
+        covered = strides[dim] * shape[dim]
+    return True
+
+
 def is_dense(shape: Ints, strides: Ints) -> bool:
     """Whether the elements fill one block of memory, each place once, in any order of dims."""
     if is_contiguous(shape, strides):

@@ -201,7 +201,8 @@ def embedding_bag(input: _Tensor, weight: _Tensor, offsets: _Tensor | None=None,
     bags; a 1-d one is cut where `offsets` say. Rows `padding_idx` don't count; empty bags give
     zeros.
 
-    ValueError for shapes and modes that there are not.
+    ValueError for shapes and modes that there are not, RuntimeError for offsets, indices and
+    dtypes that don't fit.
     """
 def feature_alpha_dropout(input: _Tensor, p: _float=0.5, training: _bool=False, inplace: _bool=False) -> _Tensor:
     """`alpha_dropout` of whole channels, which the first two dims tell apart."""

@@ -9,6 +9,7 @@ from inspect import unwrap
 from types import ModuleType
 from typing import Any
 
+from .. import errors
 from .._tensor import Tensor
 from ..errors import arith as errors_arith
 from ..execute.pointwise import pointwise
@@ -151,6 +152,10 @@ def make_inplace(op: Op) -> Callable[..., Any]:
 
 def add_rows(rows: Sequence[Row], module: str = "own") -> None:
     """Put rows into the catalogue with their functions; those of a user have the category "own"."""
+    for row in rows:
+        space = row.namespace if isinstance(row, Op) else ""
+        if (name := f"{space}.{row.name}".lstrip(".")) in ENTRIES:
+            raise errors.taken_name(name)
     enter(module, *rows)
     for row in rows:
         if isinstance(row, Reduce):

@@ -15,7 +15,7 @@ import numpy as np
 
 from . import lifetime
 from .kernel_table import KernelTable, Makers
-from .pool import Block, Pool
+from .pool import POISON, Block, Pool, poisoned
 from .storage import Storage
 from .stream import CurrentStream, Stream
 
@@ -134,7 +134,7 @@ class Backend(ABC):
         self.executor: Executor | None = None  # who stands at the door, if anybody does
         self.lock = threading.RLock()
         self.streams: weakref.WeakSet[Stream] = weakref.WeakSet()
-        self.pool = Pool(self, properties.total_memory, self._make_memory)
+        self.pool = poisoned(Pool(self, properties.total_memory, self._make_memory))
         self.default_stream = Stream(self)
         self._current = CurrentStream(self.default_stream)
         lifetime.begin(self)
@@ -210,6 +210,11 @@ class Backend(ABC):
         if self.executor is not None:
             self.executor.allocated(storage)
         return storage
+
+    def poison(self, storage: Storage, nbytes: int) -> None:
+        """Fill memory that was just handed out, in its stream's order (FTENSOR_POISON)."""
+        assert storage.ptr is not None
+        ctypes.memset(storage.ptr, POISON, nbytes)
 
     def allocate_lasting(self, nbytes: int) -> Storage:
         """Memory that outlives the current stream, for what serves all: the default one's."""

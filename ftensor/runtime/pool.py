@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
 VECTOR = 64  # bytes: the width of a kernel's memory port, and the tail padding of every block
 PAGE = 4096
+POISON = 0xFF  # the byte: NaN in every floating point dtype but float8_e5m2fnuz, -1 in integers
 
 
 def size_class(nbytes: int) -> int:
@@ -110,21 +111,29 @@ class Pool:
                     self.retries += 1
                     self.release_cached()
             if made is None:
-                self.failures += 1
-                raise errors.out_of_memory(
-                    self.backend.properties.name,
-                    nbytes,
-                    self.allocated,
-                    self.reserved,
-                    self.limit,
-                    self.backend.properties.max_allocation,
-                )
+                raise self._refusal(nbytes)
             self.device_allocations += 1
             self.reserved += size + VECTOR
             self.peak_reserved = max(self.peak_reserved, self.reserved)
             block = Block(self, size, *made)
             self.blocks.add(block)
             return block
+
+    def ask(self, nbytes: int) -> None:
+        """OutOfMemoryError for what cannot be had even if all else is freed.
+
+        It is asked before the work that leads to a result: kernels that are compiled, tables of the
+        host, which count as memory.
+        """
+        if nbytes + VECTOR > self.limit:
+            raise self._refusal(nbytes)
+
+    def _refusal(self, nbytes: int) -> Exception:
+        self.failures += 1
+        of = self.backend.properties
+        return errors.out_of_memory(
+            of.name, nbytes, self.allocated, self.reserved, self.limit, of.max_allocation
+        )
 
     def adopt(self, block: Block, stream: Stream, owner: object, readonly: bool) -> Storage:
         """A storage on memory that `owner` keeps alive; it never enters the free lists."""
@@ -231,6 +240,25 @@ class LostPool(Pool):
     def give_back(self, storage: Storage) -> None:
         """Leaves the memory to the end of the process."""
         leak(storage.block)
+
+
+def poisoned(pool: Pool) -> Pool:
+    """The pool, which with FTENSOR_POISON=1 fills what it hands out: memory that no kernel has
+    written shows then. A class of its own, so that `take` costs nothing where it is not set."""
+    text = os.environ.get("FTENSOR_POISON", "").strip()
+    if text not in ("", "0", "1"):
+        raise errors.environment_value("FTENSOR_POISON", text, "0 or 1")
+    if text == "1":
+        kind = type(pool)
+
+        def take(self: Pool, nbytes: int, stream: Stream) -> Storage:
+            storage = kind.take(self, nbytes, stream)
+            # Whole vectors, as kernels fill them; nobody reads what is behind.
+            self.backend.poison(storage, (nbytes + VECTOR - 1) & -VECTOR)
+            return storage
+
+        pool.__class__ = type(f"Poisoned{kind.__name__}", (kind,), {"take": take})
+    return pool
 
 
 def _limit_from_environment() -> int | None:

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from .backend import Backend, Kernel
 
 
-# While an inventory stands for an image (ftensor/toolchain/trace.py): whether it holds a key.
+# While something stands for an image (ftensor/toolchain/trace.py): whether that holds a key.
 offered: Callable[[Key], bool] | None = None
 
 
@@ -71,3 +71,11 @@ def built(backend: Backend, key: Key) -> bool:
     if offered is not None:
         return offered(key)
     return backend.images is None or backend.images.has(key.entry)
+
+
+def held(backend: Backend, key: Key) -> bool:
+    """Whether `key` was built ahead: for kernels that serve an image alone. No to those that are
+    compiled when they are needed, or built on request."""
+    if offered is not None:
+        return offered(key)
+    return backend.images is not None and backend.images.holds(key.entry)

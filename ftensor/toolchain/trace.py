@@ -56,9 +56,9 @@ class _Recorder(Observer):
         """Note each kernel."""
         for step in launch.steps:
             n, geometry = step.n, step.geometry
-            if n is None and step.table is None:
+            if step.table is None and len(geometry) == 1:  # what its numbers say is one size
                 (n,), geometry = geometry, ()
-            elif step.table is not None and step.table not in self.told:
+            if step.table is not None and step.table not in self.told:
                 self._setting(step.table)
             self.trace.launches[Launch(step.key, step.units, n or 0, geometry)] += 1
         super().launch(launch, stream, tensors, numbers)
@@ -107,8 +107,9 @@ def _address(storage: Storage) -> Iterator[None]:
 def recording(units: int, held: Container[str] | None = None) -> Iterator[Trace]:
     """Note what runs on the default device inside the block, cut as for a board.
 
-    With `held`, the entries of an image's kernels, an op takes the best layout among these where
-    it has a choice; what has none is compiled and noted all the same.
+    With `held`, the entries of an image's kernels, an op takes the best kernel among these where
+    it has a choice, and else the best of all that an image may hold; what has none is compiled and
+    noted all the same.
 
     As on a board, launches are cut for `units` compute units, vectors keep to their alignment,
     and memory is the device's own, so that what crosses to the host and back is a copy.
@@ -122,8 +123,7 @@ def recording(units: int, held: Container[str] | None = None) -> Iterator[Trace]
         raise errors.not_sliced(backend.properties.name)
     recorder = _Recorder()
     before = program.offered
-    if held is not None:
-        program.offered = lambda key: key.entry in held
+    program.offered = lambda key: held is None or key.entry in held
     try:
         with (
             backend.preparing_for(target.as_board(), units, host_shared=False),

@@ -31,12 +31,14 @@ from . import autocast as _autocast
 from . import backward as _backward  # noqa: F401
 from . import copies as _copies  # noqa: F401
 from . import decompositions as _decompositions  # noqa: F401
+from . import dlpack as _dlpack
 from . import fallback as _fallback
 from . import forward as _forward  # noqa: F401
 from . import fused as _fused  # noqa: F401
 from . import kernels as _kernels
 from . import memory as _memory
 from . import module as _module
+from . import moves as _moves
 from . import optimizers as _optimizers  # noqa: F401
 from . import private as _private  # noqa: F401  first: it asks for torch's version
 from . import registration as _registration
@@ -54,6 +56,8 @@ _kernels.install()
 _fallback.install()
 _autocast.install()
 _accelerator.install()
+_moves.install()
+_dlpack.install()
 _set_default_dtype = _torch.set_default_dtype
 
 

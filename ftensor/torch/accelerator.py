@@ -1,5 +1,6 @@
 """What torch asks C++ for, where a device in Python has to answer: the functions of
-`torch.accelerator`, `torch.Generator` of the device, and `Tensor.record_stream`."""
+`torch.accelerator`, `torch.Generator` of the device, `Tensor.record_stream`, and the backend of
+`torch.compile`."""
 
 from __future__ import annotations
 
@@ -71,6 +72,20 @@ class Generator(private.Generator, metaclass=_OfGenerators):  # type: ignore[mis
 
 
 Generator.__module__ = "torch"
+_inductor = torch._TorchCompileInductorWrapper.__call__
+
+
+@wraps(_inductor)
+def _compiled(self: Any, model_: Any, inputs_: Any, **kwargs: Any) -> Any:
+    """torch.compile without a backend: inductor makes no code for the device, ftensor does."""
+    made = [n.meta.get("example_value") for n in model_.graph.nodes]
+    if any(isinstance(t, torch.Tensor) and t.device.type == NAME for t in (*inputs_, *made)):
+        from .compile import backend
+
+        return backend(model_, inputs_)
+    return _inductor(self, model_, inputs_, **kwargs)
+
+
 _record_stream = torch.Tensor.record_stream
 
 
@@ -88,5 +103,6 @@ def install() -> None:
         if hasattr(torch.accelerator.memory, name):
             setattr(torch.accelerator.memory, name, function)
     torch.Generator = Generator
+    torch._TorchCompileInductorWrapper.__call__ = _compiled
     _recorded.__module__ = "torch"  # a function of torch's, to whoever lists them
     torch.Tensor.record_stream = _recorded

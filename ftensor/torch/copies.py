@@ -5,10 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 import torch
-from torch.library import Library, get_kernel
+from torch.library import Library, fallthrough_kernel, get_kernel
 
 from .. import formats
 from .._device import backend_of
+from ..errors import torch_device as errors
 from ..execute.copy import clone as ft_clone
 from ..execute.copy import converted as ft_converted
 from ..execute.copy import copy as ft_copy
@@ -133,8 +134,18 @@ def _local_scalar_dense(self: torch.Tensor) -> Any:
 @impl("equal")
 def equal(self: torch.Tensor, other: torch.Tensor) -> bool:
     """Whether shape and elements are the same; waits for the device."""
+    for t in (self, other):
+        if not m.is_here(t):
+            raise errors.two_devices(t.device)
     return torch.equal(on_host(self), on_host(other))
 
+
+# The schemas of these do not say that they write `dst`: of a lazy conjugate torch would
+# hand on a copy of it, and what is written there is lost. All writes to such views end here.
+_lazy = [Library("aten", "IMPL", key) for key in ("Conjugate", "Negative")]
+for _library in _lazy:
+    for _name in ("_copy_from", "_copy_from_and_resize"):
+        _library.impl(_name, fallthrough_kernel)
 
 # DataLoader(pin_memory=True) pins by asking the accelerator's hooks, which Python can't answer.
 _cpu = Library("aten", "IMPL", "CPU")

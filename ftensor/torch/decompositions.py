@@ -8,10 +8,12 @@ themselves, draw other random numbers, take many passes, or are wrong
 from __future__ import annotations
 
 from collections.abc import Callable
+from math import prod
 from typing import Any
 
 from torch._decomp import decomposition_table
 
+from ..errors.spatial import unpool_bounds
 from .fallback import run as on_host
 from .private import overload
 from .registration import impl
@@ -24,8 +26,6 @@ ALLOWED = (
     "elu_",
     "glu_backward",
     "logit_backward",
-    "max_unpool2d",
-    "max_unpool3d",
     "select_backward",
     "unfold_backward",
 )
@@ -44,3 +44,22 @@ def _kernel(op: Any, parts: Callable[..., Any]) -> Callable[..., Any]:
 for _name in ALLOWED:
     _op = overload(_name)
     impl(_name)(_kernel(_op, decomposition_table[_op]))
+
+
+def _unpool(n: int) -> None:
+    op = overload(f"max_unpool{n}d")
+    parts = _kernel(op, decomposition_table[op])
+
+    @impl(f"max_unpool{n}d")
+    def kernel(self: Any, indices: Any, output_size: Any, *args: Any) -> Any:
+        """Each element at its place. The parts count places through all planes, so that one beyond
+        its own would fall into another."""
+        if indices.numel():
+            low, high = (int(x) for x in indices.aminmax())
+            if low < 0 or high >= prod(output_size):
+                raise unpool_bounds(f"max_unpool{n}d", low, high, prod(output_size))
+        return parts(self, indices, output_size, *args)
+
+
+for _n in (2, 3):
+    _unpool(_n)

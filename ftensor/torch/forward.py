@@ -164,6 +164,14 @@ def index_put_(
     return self
 
 
+@impl("conj_physical_")
+def conj_physical_(self: Any) -> torch.Tensor:
+    """The conjugate in place. torch's own composition, which `schema` therefore leaves alone, looks
+    for a kernel of its CPU's kind."""
+    unwrap(self).conj_physical_()
+    return self
+
+
 @impl("_transformer_encoder_layer_fwd")
 def transformer_layer(
     src: Any, embed_dim: int, num_heads: int, qkv_weight: Any, qkv_bias: Any, proj_weight: Any,

@@ -37,7 +37,7 @@ def host_storage(storage: torch.UntypedStorage) -> torch.UntypedStorage:
         return found
     found = torch.UntypedStorage(storage.nbytes())
     if storage.nbytes():
-        memory.backend.download(memory, 0, _array(found))
+        memory.backend.download(memory, 0, array_of(found))
     return found
 
 
@@ -47,11 +47,12 @@ def wrote(storage: torch.UntypedStorage, cpu: torch.UntypedStorage) -> int:
     memory.bounds = None
     if memory.ptr is not None or not storage.nbytes():
         return 0
-    memory.backend.upload(memory, 0, _array(cpu))
+    memory.backend.upload(memory, 0, array_of(cpu))
     return storage.nbytes()
 
 
-def _array(cpu: torch.UntypedStorage) -> np.ndarray:
+def array_of(cpu: torch.UntypedStorage) -> np.ndarray:
+    """The bytes of a CPU storage."""
     return torch.empty(0, dtype=_bytes).set_(cpu).numpy()
 
 
@@ -102,7 +103,7 @@ def adopt_storage(cpu: torch.UntypedStorage) -> torch.UntypedStorage:
             return m.new_storage(found, nbytes)
     memory = m.allocate(nbytes)
     if nbytes:
-        backend.upload(memory, 0, _array(cpu))
+        backend.upload(memory, 0, array_of(cpu))
     return m.new_storage(memory, nbytes)
 
 

@@ -1,4 +1,5 @@
-"""Optimizers' steps for all parameters in one call: `fused=True` of Adam, AdamW and SGD.
+"""Optimizers' steps for all parameters in one call: `fused=True` of Adagrad, Adam, AdamW and
+SGD.
 
 A few launches for each parameter, without torch's dispatcher between; the formulas are in
 `ops/nn/updates.py`.
@@ -8,7 +9,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..ops.nn.updates import Adam, adam, count, descend
+from ..ops.nn.updates import Adam, adagrad, adam, count, descend
 from .memory import lift, unwrap
 from .registration import impl
 
@@ -60,6 +61,19 @@ def sgd(
             unwrap(p), lift(g), None if buffer is None else unwrap(buffer), rate, weight_decay,
             momentum, dampening, nesterov, maximize, is_first_step,
         )  # fmt: skip
+
+
+@impl("_fused_adagrad_", "_fused_adagrad_.tensor_lr")
+def adagrad_step(
+    self: Any, grads: Any, state_sums: Any, state_steps: Any, *, lr: Any, lr_decay: float,
+    weight_decay: float, eps: float, maximize: bool, grad_scale: Any = None, found_inf: Any = None,
+) -> None:  # fmt: skip
+    """Steps that are the smaller, the larger the gradients before were."""
+    if _skipped(grads, grad_scale, found_inf):
+        return
+    numbers = float(lr), lr_decay, weight_decay, eps, maximize
+    for p, g, total, steps in zip(self, grads, state_sums, state_steps):
+        adagrad(unwrap(p), lift(g), unwrap(total), lift(steps), *numbers)
 
 
 @impl("_foreach_add_.Scalar")

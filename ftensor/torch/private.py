@@ -8,6 +8,9 @@ compiler when it is first asked for.
 
 from __future__ import annotations
 
+import ctypes
+from pathlib import Path
+
 import torch
 
 from ..errors import torch_device as errors
@@ -22,12 +25,21 @@ PATCHED = (
     "torch.accelerator.*",
     "torch.Generator",
     "torch.Tensor.record_stream",
+    "torch.nn.Module._apply",
+    "torch.Tensor.__dlpack__",
+    "torch.Tensor.__dlpack_device__",
+    "torch._TorchCompileInductorWrapper.__call__",
+    "torch.from_dlpack",
     "torch.set_default_dtype",
+    "torch.to_dlpack",
+    "torch.utils.dlpack.from_dlpack",
+    "torch.utils.dlpack.to_dlpack",
     "torch.UntypedStorage.resize_",
     "torch.clear_autocast_cache",
     "how torch.multiprocessing pickles an UntypedStorage",
     "aten::_pin_memory on CPU",
     "while a graph is traced: the parts of aten::multilabel_margin_loss_forward",
+    "exchangeStream of the guard",
 )
 
 
@@ -54,6 +66,9 @@ empty_tensor = C._acc.create_empty_tensor
 from_dlpack_capsule = C._from_dlpack
 untyped_storage = C.TensorBase.untyped_storage
 
+# What two tensors' Python objects stand for is exchanged.
+swap_implementations = C._swap_tensor_impl
+
 # The class that torch.Generator is.
 Generator = C.Generator
 
@@ -66,6 +81,32 @@ has_kernel_for = C._dispatch_has_kernel_for_dispatch_key
 all_schemas = C._jit_get_all_schemas
 
 CPU_KEYS = Keys(Key.CPU)
+
+
+_METHODS, _EXCHANGE_STREAM = 26, 9  # of c10::impl::DeviceGuardImplInterface, as its header says
+
+
+def exchange_no_streams() -> None:
+    """Give the registered guard the method by which the CPU's guard exchanges streams: nothing.
+
+    torch exchanges streams back while an exception leaves a node of a backward pass. Python's
+    guard asks Python for its type there, where Python's error is set, so the call fails; and the
+    method is noexcept, so the process would end. Both classes have the same methods in the same
+    order: ours gets a table of them with that one changed.
+    """
+    pointer = ctypes.c_void_p
+    lib = ctypes.CDLL(str(Path(torch.__file__).parent / "lib" / "libc10.so"))
+    guards = (pointer * 32).in_dll(lib, "_ZN3c104impl26device_guard_impl_registryE")
+    own = pointer.from_address(guards[int(PRIVATE_USE_1)] or 0)
+    cpu = pointer.from_address(guards[int(C._autograd.DeviceType.CPU)] or 0)
+    assert own.value is not None and cpu.value is not None
+    table = (pointer * (2 + _METHODS)).from_address(own.value - 2 * ctypes.sizeof(pointer))
+    _table[:] = list(table)  # with what stands before it: the offset to the top, the class
+    _table[2 + _EXCHANGE_STREAM] = (pointer * _METHODS).from_address(cpu.value)[_EXCHANGE_STREAM]
+    own.value = ctypes.addressof(_table) + 2 * ctypes.sizeof(pointer)
+
+
+_table = (ctypes.c_void_p * (2 + _METHODS))()  # lives as long as the process
 
 
 def overload(name: str) -> torch._ops.OpOverload:

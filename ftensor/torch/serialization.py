@@ -3,6 +3,7 @@ saving, loading, copying, sending to processes, and `UntypedStorage(n, device="f
 
 from __future__ import annotations
 
+from multiprocessing.context import get_spawning_popen
 from multiprocessing.reduction import ForkingPickler
 from typing import Any
 
@@ -11,7 +12,7 @@ from torch.multiprocessing.reductions import reduce_storage
 
 from ..errors import torch_device as errors
 from . import memory as m
-from .host import adopt_storage, host_storage
+from .host import adopt_storage, array_of, host_storage
 from .registration import NAME
 from .structure import check_index
 
@@ -75,10 +76,19 @@ def _resized(self: Any, size: int) -> Any:
 
 
 def _sent(storage: Any) -> Any:
-    """For another process: a copy, in memory that both have, which that one adopts."""
+    """For another process: a copy, which that one adopts; in memory that both have, but for one
+    that begins. That would get the number of a file which is closed with the copy, before it is
+    there."""
     if storage.device.type != NAME:
         return reduce_storage(storage)
+    if get_spawning_popen() is not None:
+        return _from_bytes, (bytearray(array_of(host_storage(storage))),)
     return adopt_storage, (_clone(host_storage(storage)),)
+
+
+def _from_bytes(given: bytearray) -> torch.UntypedStorage:
+    whole = torch.frombuffer(given, dtype=torch.uint8) if given else torch.empty(0)
+    return adopt_storage(whole.untyped_storage())
 
 
 def install() -> None:

@@ -48,16 +48,14 @@ FT_KERNEL void FT_NAME(
         }
         for (int tile = 0; tile < tiles; tile++) {
             // Where a tile's pieces lie; the last is repeated up to four, and may be longer than what is left: what
-            // is behind a step's elements is written over by the next step.
-            int to[FT_TILE_COLUMNS + 4], at[FT_TILE_COLUMNS + 4], count = 0;
-            for (int q = tile ? (int)ends[tile - 1] : 0; q < ends[tile]; q++) {
-                to[count] = (int)pieces[2 * q];
-                at[count++] = (int)pieces[2 * q + 1];
-            }
-            const int own = count;
-            for (; count & 3; count++) {
-                to[count] = to[own - 1];
-                at[count] = at[own - 1];
+            // is behind a step's elements is written over by the next step. The index is a long and the count known
+            // before: Intel's compiler begins the rest of an int counted up in a loop of vectors at 0xfffffff8.
+            int to[FT_TILE_COLUMNS + 4], at[FT_TILE_COLUMNS + 4];
+            const long piece = tile ? ends[tile - 1] : 0, own = ends[tile] - piece, count = (own + 3) / 4 * 4;
+            for (long q = 0; q < count; q++) {
+                const long here = piece + (q < own ? q : own - 1);
+                to[q] = (int)pieces[2 * here];
+                at[q] = (int)pieces[2 * here + 1];
             }
             const FT_T *y = planes;
             FT_GLOBAL const FT_E *lines = weight + (weight_offset + group * g[15]);
@@ -81,14 +79,14 @@ FT_KERNEL void FT_NAME(
                     const int to0 = to[0], to1 = to[1], at0 = at[0], at1 = at[1];
                     FT_CONV_NEAR(FT_COPIES(8, z + at0, line + to0); FT_COPIES(8, z + at1, line + to1);)
                 } else if (wide == 4) {
-                    FT_CONV_NEAR(for (int q = 0; q < count; q += 4) {
+                    FT_CONV_NEAR(for (long q = 0; q < count; q += 4) {
                         FT_COPIES(4, z + at[q], line + to[q]);
                         FT_COPIES(4, z + at[q + 1], line + to[q + 1]);
                         FT_COPIES(4, z + at[q + 2], line + to[q + 2]);
                         FT_COPIES(4, z + at[q + 3], line + to[q + 3]);
                     })
                 } else {
-                    FT_CONV_NEAR(for (int q = 0; q < own; q++) FT_COPIES(8, z + at[q], line + to[q]);)
+                    FT_CONV_NEAR(for (long q = 0; q < own; q++) FT_COPIES(8, z + at[q], line + to[q]);)
                 }
                 for (int p = 0; p < many; p++) {
                     // The last panel ends with the filters: some are summed twice rather than others left out.

@@ -30,6 +30,9 @@ FT_HLS(ldexp, float, (float x, int k), (x, k)) FT_HLS(ldexp, double, (double x, 
 FT_HLS_WRITES(frexp, float, (float x, int *k), (x, k)) FT_HLS_WRITES(frexp, double, (double x, int *k), (x, k))
 using std::isfinite; using std::isinf; using std::isnan; using std::signbit;
 }  // namespace hls
+#ifndef __SYNTHESIS__  // what ftensor's own kernels do not call
+#include "hls_math_more.h"
+#endif
 #undef FT_HLS
 #undef FT_HLS_NAMED
 #undef FT_HLS_WRITES

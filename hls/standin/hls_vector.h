@@ -1,11 +1,13 @@
 // Stand-in for Vitis' hls_vector.h, so that g++ compiles the kernels as they are.
 // As there: N elements side by side, aligned to the greatest power of two that divides their size, so
-// that a vector whose size is a power of two is one beat of a port. Only what the kernels use is here.
+// that a vector whose size is a power of two is one beat of a port. Operators work element by element, with a
+// single number for all as well; comparisons of whole vectors are not here.
 #pragma once
 #include <array>
 #include <cassert>
 #include <cstddef>
 #include <initializer_list>
+#include <type_traits>
 
 namespace hls {
 
@@ -43,7 +45,39 @@ template <typename T, std::size_t N> class alignas(details::power_of_two(sizeof(
     HLS_VECTOR_OPERATOR(-)
     HLS_VECTOR_OPERATOR(*)
     HLS_VECTOR_OPERATOR(/)
+    HLS_VECTOR_OPERATOR(%)
+    HLS_VECTOR_OPERATOR(&)
+    HLS_VECTOR_OPERATOR(|)
+    HLS_VECTOR_OPERATOR(^)
+    HLS_VECTOR_OPERATOR(<<)
+    HLS_VECTOR_OPERATOR(>>)
 #undef HLS_VECTOR_OPERATOR
+
+    // All elements folded, from the first to the last.
+#define HLS_VECTOR_REDUCE(name, op)                                \
+    T reduce_##name() const                                        \
+    {                                                              \
+        T all = data[0];                                           \
+        for (std::size_t k = 1; k < N; k++) all = all op data[k];  \
+        return all;                                                \
+    }
+    HLS_VECTOR_REDUCE(and, &)
+    HLS_VECTOR_REDUCE(or, |)
+    HLS_VECTOR_REDUCE(xor, ^)
+#undef HLS_VECTOR_REDUCE
+    // Of floating point the order matters to the last bits, and Vitis' is not known here.
+    T reduce_add() const { return folded(false); }
+    T reduce_mult() const { return folded(true); }
+
+  private:
+    T folded(bool product) const
+    {
+        static_assert(!std::is_floating_point<T>::value,
+                      "reduce_add and reduce_mult of floating point: write the loop, in the order that you want");
+        T all = data[0];
+        for (std::size_t k = 1; k < N; k++) all = product ? all * data[k] : all + data[k];
+        return all;
+    }
 };
 
 }  // namespace hls

@@ -37,6 +37,7 @@
 #undef FT_SQRT_HALF
 #undef FT_LN_2
 #undef FTX_BESSEL
+#undef FTK_EULER_HALVED
 #undef FTK_EULER
 #undef FT_SQRT_INV_PI
 #undef FTK_SECOND

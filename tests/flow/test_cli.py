@@ -6,6 +6,7 @@ import os
 import re
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -13,10 +14,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import ftensor as ft
-from ftensor import doctor
+from ftensor import doctor, self_check
 from ftensor.cli import main
 from ftensor.runtime import discovery, mapping
-from ftensor.table import size, table
+from ftensor.runtime.opencl import linker
+from ftensor.table import guess, size, table
 
 
 def ftensor(*words: str, **environment: str | None) -> subprocess.CompletedProcess[str]:
@@ -36,9 +38,6 @@ def test_version_and_usage(capsys):
         main(["--version"])
     assert ended.value.code == 0
     assert capsys.readouterr().out.split() == ["ftensor", ft.__version__]
-    with pytest.raises(SystemExit) as ended:
-        main([])
-    assert ended.value.code == 2
 
 
 def test_devices_lists_each_device_and_how_to_select_it(capsys):
@@ -57,6 +56,40 @@ def test_doctor_finds_all_well_here():
     assert done.returncode == 0, done.stdout + done.stderr
     assert ": works" in done.stdout
     assert done.stdout.rstrip().endswith("and it works.")
+
+
+def test_pocl_without_a_linker_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its library would end the process; a build that holds a linker goes on."""
+    linker.require.cache_clear()
+    properties = ft.ones(1)._storage.backend.properties
+    linker.require(properties)
+    linker.require.cache_clear()
+    monkeypatch.setattr(linker.shutil, "which", lambda *args, **options: None)
+    found = discovery.report()
+    pocl = [one for one in found.found if one.target.name == "pocl"]
+    lacks = {one.remedy for one in doctor.missing(replace(found, found=pocl))}
+    assert "apt-get install binutils" in lacks or not pocl
+    ended = [0, -6]
+    run = lambda *args, **options: subprocess.CompletedProcess(args, ended.pop(0))  # noqa: E731
+    monkeypatch.setattr(linker.subprocess, "run", run)
+    linker.require(properties)
+    linker.require.cache_clear()
+    with pytest.raises(RuntimeError, match=r"linker ld.*binutils"):
+        linker.require(properties)
+
+
+def test_doctor_computes_and_names_what_is_wrong(monkeypatch: pytest.MonkeyPatch) -> None:
+    self_check.compute()
+    for name, computed, _ in list(self_check.cases()):
+        right = computed()
+        home = ft.nn.functional if name == "conv2d" else ft.fft if name == "fft.fft" else ft
+        own = name.rpartition(".")[2]
+        wrong = [ft.sort(ft.zeros(18, 27)), None] if own == "sort" else [ft.zeros_like(right)]
+        made = wrong[0] if own != "fft" else ft.zeros(9, 24, dtype=ft.complex64)
+        with monkeypatch.context() as patched:
+            patched.setattr(home, own, lambda *args, made=made, **options: made)
+            with pytest.raises(RuntimeError, match=f"^{name} gives [1-9]"):
+                self_check.compute()
 
 
 @pytest.mark.parametrize("command", ["devices", "doctor"])
@@ -202,6 +235,15 @@ def test_a_mistyped_word_is_guessed(words, meant, capsys):
         main(words)
     assert ended.value.code == 2
     assert f"did you mean {meant}" in capsys.readouterr().err
+
+
+def test_a_command_alone_prints_its_help(capsys):
+    assert main([]) == 0
+    assert "usage: ftensor" in capsys.readouterr().out
+
+
+def test_a_word_is_guessed_once():
+    assert guess("csin", ["csim", "pocl", "csim"]) == "; did you mean 'csim'?"
 
 
 def test_a_mistyped_device_is_guessed():

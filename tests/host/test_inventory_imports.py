@@ -8,6 +8,9 @@ from pathlib import Path
 
 import pytest
 
+from ftensor.ops.bind import add_rows
+from ftensor.rows.catalogue import ROWS as ALL_ROWS
+from ftensor.rows.op import Op
 from ftensor.runtime.targets import csim_compiler
 from ftensor.toolchain.inventory.read import expand, parse
 
@@ -74,3 +77,11 @@ def test_a_bank_of_a_processor_has_a_name() -> None:
     """Boards with a processor name their ports, without brackets."""
     (group,) = expand(parse(b'[[kernel]]\nops = ["add"]\nbanks = "HP0"', Path("here.toml")))
     assert group.banks == "HP0"
+
+
+def test_a_row_needs_a_name_of_its_own() -> None:
+    for name in ("exp", "sum"):
+        row = Op(name, f"{name}(input, *, out=None) -> Tensor", "a")
+        with pytest.raises(ValueError, match=f"ftensor.{name} already"):
+            add_rows([row], "own")
+        assert row not in ALL_ROWS

@@ -9,7 +9,7 @@ torch = pytest.importorskip("torch", reason="torch is the oracle of these tests"
 import ftensor as ft  # noqa: E402
 from ftensor.execute import conv as execute  # noqa: E402
 from ftensor.execute import conv_direct  # noqa: E402
-from ftensor.ops.nn import conv  # noqa: E402
+from ftensor.ops.nn import conv, conv_gradients  # noqa: E402
 
 from ..oracle import ours, same  # noqa: E402
 from .processors import processors  # noqa: E402
@@ -152,6 +152,31 @@ def test_transposed(stride: int) -> None:
     close(ft.conv_transpose2d(ours(x), ours(weight), ours(bias), stride=stride, groups=2), theirs)
 
 
+# A kernel whose last dim is 1, with a stride in another: results of a class are whole rows, apart.
+# Places that no element feeds are the bias alone, in some classes, or in all there are.
+APART = {
+    "rows apart": ((2, 3, 4, 40), (3, 4, 5, 1), {"stride": (3, 1)}),
+    "no taps": ((8, 4, 2), (4, 5, 1), {"stride": 2, "padding": 1}),
+}
+
+
+@pytest.mark.parametrize("case", APART)
+def test_transposed_with_results_between(case: str) -> None:
+    shape, kernel, more = APART[case]
+    torch.manual_seed(0)
+    x, weight, bias = torch.randn(shape), torch.randn(kernel), torch.randn(kernel[1])
+    name = f"conv_transpose{x.ndim - 2}d"
+    theirs = getattr(torch, name)(x, weight, bias, **more)
+    close(getattr(ft, name)(ours(x), ours(weight), ours(bias), **more), theirs)
+
+
+def test_a_stride_beyond_all_windows() -> None:
+    x, weight = torch.randn(1, 2, 5, 5), torch.randn(3, 2, 2, 2)
+    for stride in (2**31, (1, 2**62)):
+        theirs = torch.conv2d(x, weight, stride=stride)
+        close(ft.conv2d(ours(x), ours(weight), stride=stride), theirs)
+
+
 def test_channels_last_operands_give_channels_last() -> None:
     """Of the input or of the weight, as in torch."""
     last = torch.channels_last
@@ -179,3 +204,30 @@ def test_other_dtypes(dtype: torch.dtype) -> None:
 def test_nothing_is_computed_of_nothing() -> None:
     x, weight = torch.randn(0, 3, 8, 8), torch.randn(4, 3, 3, 3)
     same(ft.conv2d(ours(x), ours(weight)), torch.conv2d(x, weight))
+    # Without channels torch makes no filters, either.
+    x, weight = torch.randn(2, 0, 5), torch.randn(3, 0, 2)
+    same(ft.conv1d(ours(x), ours(weight)), torch.conv1d(x, weight))
+    for shape, kernel, name in (
+        ((2, 2, 0), (3, 2, 2), "conv1d"),
+        ((2, 2, 5), (3, 2, 0), "conv1d"),
+        ((2, 2, 0), (2, 3, 2), "conv_transpose1d"),
+        ((2, 2, 5), (2, 0, 2), "conv_transpose1d"),
+    ):
+        for lib in (torch, ft):
+            more = {"padding": 1} if name == "conv1d" else {}
+            with pytest.raises(RuntimeError):
+                getattr(lib, name)(lib.ones(shape), lib.ones(kernel), **more)
+
+
+def test_gradients_of_nothing_are_zeros() -> None:
+    """A batch without samples, and results of none."""
+    weight, where = torch.randn(4, 3, 3), ((1,), (0,), (1,))
+    x, grad = torch.randn(0, 3, 8), torch.randn(0, 4, 6)
+    asked = [True, True, False]
+    theirs = torch.ops.aten.convolution_backward(
+        grad, x, weight, None, *where, False, (0,), 1, asked
+    )
+    same(conv_gradients.input_gradient(ours(grad), (0, 3, 8), ours(weight), *where, False, 1),
+         theirs[0])  # fmt: skip
+    made, _ = conv_gradients.weight_gradient(ours(grad), ours(x), (4, 3, 3), *where, 1)
+    same(made, theirs[1])

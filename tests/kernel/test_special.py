@@ -137,6 +137,25 @@ def test_polygamma_is_precise_left_of_zero_too() -> None:
     assert (np.abs(got - exact) < 2e-6 * np.abs(exact)).all()
 
 
+@pytest.mark.parametrize("ends", [(-26.5, -1), (-1, 1), (1, 5), (5, 7), (7, 60)], ids=str)
+def test_erfcx_is_precise_wherever_it_is_finite(ends: tuple[float, float]) -> None:
+    x = np.random.default_rng(3).uniform(*ends, 300)
+    got = ft.special.erfcx(ft.from_numpy(x)).numpy()
+    with mpmath.workdps(40):
+        exact = [mpmath.exp(mpmath.mpf(at) ** 2) * mpmath.erfc(mpmath.mpf(at)) for at in x.tolist()]
+        errors = [abs(a - b) / np.spacing(a) for a, b in zip(got.tolist(), exact)]
+    assert max(errors) <= 4
+
+
+def test_bessel_functions_of_the_least_number() -> None:
+    """Half of it is 0, of which there is no logarithm."""
+    for dtype, k0 in ((ft.float32, 103.39486), (ft.float64, 744.5560034370396)):
+        x = ft.tensor([ft.finfo(dtype).smallest_normal * ft.finfo(dtype).eps], dtype=dtype)
+        for name in ("modified_bessel_k0", "scaled_modified_bessel_k0"):
+            assert getattr(ft.special, name)(x).item() == pytest.approx(k0, rel=1e-6)
+        assert ft.special.bessel_y0(x).item() == pytest.approx(-k0 * 2 / np.pi, rel=1e-6)
+
+
 def test_polygamma_of_what_is_infinite() -> None:
     x = torch.tensor([np.inf, -np.inf, 0.0, -1.0, np.nan])
     for n in (2, 3):

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import ctypes
 import random
+import sys
 
 import pytest
 
 import ftensor as ft
 from ftensor.runtime.pool import Pool
 
-from .. import fuzz
+from .. import fuzz, fuzz_programs
+from ..fuzz_words import program
 
 LINES = [
     "t0 = lib.tensor([1.0, -2.0])",
@@ -22,8 +24,8 @@ LINES = [
 
 
 def test_a_seed_gives_one_program() -> None:
-    programs = [fuzz.program(random.Random(f"7:{k}")) for k in range(50)]
-    assert programs == [fuzz.program(random.Random(f"7:{k}")) for k in range(50)]
+    programs = [program(random.Random(f"7:{k}")) for k in range(50)]
+    assert programs == [program(random.Random(f"7:{k}")) for k in range(50)]
     assert len({"\n".join(lines) for lines in programs}) == 50
 
 
@@ -31,14 +33,11 @@ def test_a_wrong_result_is_found_and_shortened(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """The report is what is needed to see it, and runs by itself."""
-    assert fuzz.disagreement(LINES) == ""
+    assert fuzz_programs.disagreement(LINES) == ""
     monkeypatch.setattr(ft.Tensor, "neg_", lambda self: self)
-    assert "t2.neg_()" in fuzz.disagreement(LINES)
-    assert fuzz.shortened(LINES) == [LINES[0], LINES[2], LINES[3]]
-    fuzz.report(7, 3, LINES)
-    text = capsys.readouterr().out
-    assert "seed 7, program 3" in text
-    exec(text, {})
+    assert "t2.neg_()" in fuzz_programs.disagreement(LINES)
+    assert fuzz_programs.shortened(LINES) == [LINES[0], LINES[2], LINES[3]]
+    exec(fuzz_programs.shown(fuzz_programs.shortened(LINES)), {})
     assert "tensor([-2.])" in (said := capsys.readouterr().out) and "tensor([2.])" in said
 
 
@@ -47,7 +46,22 @@ def test_a_refusal_of_one_side_is_found(monkeypatch: pytest.MonkeyPatch) -> None
         raise TypeError("no")
 
     monkeypatch.setattr(ft.Tensor, "neg_", refused)
-    assert fuzz.disagreement(LINES) == "t2.neg_(): torch computes, ftensor raises TypeError"
+    assert (
+        fuzz_programs.disagreement(LINES) == "t2.neg_(): torch computes, ftensor raises TypeError"
+    )
+
+
+def test_sources_share_a_run_and_say_what_disagrees(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(fuzz.GUARDS, "install", lambda: None)
+    monkeypatch.setattr(sys, "argv", ["fuzz", "--seed", "7", "--trials", "3"])
+    monkeypatch.setattr(fuzz, "trial", lambda source, seed, number: f"{source} t{number}\nx")
+    assert fuzz.main() == 1
+    said = capsys.readouterr().out
+    for source in fuzz.SOURCES:
+        assert said.count(f"{source}, trial ") == 1  # of the three that are of one kind
+        assert f"{source}: 3 trials, 3 disagree; seed 7" in said
 
 
 def test_a_byte_written_beside_a_buffer_is_found(monkeypatch: pytest.MonkeyPatch) -> None:

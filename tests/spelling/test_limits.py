@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import decimal
 import fractions
+import tracemalloc
 from collections.abc import Callable
 from typing import Any
 
@@ -292,3 +293,40 @@ def test_masks_beyond_what_one_search_counts(
 def test_to_says_how_a_dtype_is_written(given: Any) -> None:
     with pytest.raises((RuntimeError, TypeError), match=r"write ftensor\.float32"):
         ft.ones(2).to(given)
+
+
+IMPOSSIBLE = [
+    "ft.ones(1).expand(2**45) + 1",
+    "ft.ones(1).expand(2**45).sin()",
+    "ft.ones(1).expand(2**45).sort()",
+    "ft.ones(1, 1, 1).expand(2**20, 2**25, 1).amax(-1)",
+    "ft.ones(1, 1).expand(2**45, 1).cummax(-1)",
+    "ft.ones(1).expand(2**34).cumsum(0)",
+    "ft.fft.fft(ft.ones(1, 1).expand(2**40, 8))",
+    "ft.combinations(ft.ones(100_000), 3)",
+    "ft.mvlgamma(ft.ones(1), 10**12)",
+    *[f"{F}.interpolate(ft.ones(1, 1, 2, 2), (2**30, 2**30), mode='{mode}')"
+      for F in ("ft.nn.functional",)
+      for mode in ("nearest", "nearest-exact", "bilinear", "bicubic", "area")],
+    "ft.nn.functional.adaptive_avg_pool2d(ft.ones(1, 1, 2, 2), 2**31)",
+    "ft.nn.functional.adaptive_max_pool2d(ft.ones(1, 1, 2, 2), 2**31)",
+    "ft.nn.functional.affine_grid(ft.ones(1, 2, 3), (1, 1, 2**31, 2**31), False)",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("call", IMPOSSIBLE)
+def test_impossible_sizes_are_refused_before_any_work(call: str) -> None:
+    """No table is made on the host, and no kernel for the elements."""
+    tracemalloc.start()
+    try:
+        with pytest.raises(ft.OutOfMemoryError, match="bytes"):
+            eval(call)
+        assert tracemalloc.get_traced_memory()[1] < 1 << 22
+    finally:
+        tracemalloc.stop()
+
+
+def test_a_high_order_of_polygamma_takes_no_longer() -> None:
+    want = torch.polygamma(2**31 - 1, torch.tensor([1.5, 300.0]))
+    made = ft.polygamma(2**31 - 1, ft.tensor([1.5, 300.0])).to_torch()
+    torch.testing.assert_close(made, want, equal_nan=True)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import io
 import json
+import math
 import pickle
 import random
 from pathlib import Path
@@ -16,6 +17,7 @@ import pytest
 import ftensor as ft
 from ftensor import dtypes
 
+from ..fuzz_files import trial
 from ..oracle import torch
 
 ALL = dtypes.ALL
@@ -100,15 +102,8 @@ def test_damaged_files_are_refused() -> None:
     for end in range(0, len(whole), 7):
         with pytest.raises(ValueError, match="file"):
             read(whole[:end])
-    chance = random.Random(1)
-    for _ in range(300):
-        data = bytearray(whole)
-        for _ in range(chance.randint(1, 4)):
-            data[chance.randrange(len(data))] = chance.randrange(256)
-        try:
-            read(bytes(data))
-        except ValueError:
-            continue
+    found = [trial(random.Random(f"files:{n}")) for n in range(300)]
+    assert not any(found), next(filter(None, found))
 
 
 @pytest.mark.parametrize("entry", [
@@ -118,12 +113,46 @@ def test_damaged_files_are_refused() -> None:
     {"dtype": "F32", "shape": [2], "data_offsets": [4, 12]},
     {"dtype": "F4", "shape": [2], "data_offsets": [0, 8]},
     {"dtype": "F32", "shape": [2.0], "data_offsets": [0, 8]},
+    {"dtype": "F32", "shape": [0, 2**62, 2**62], "data_offsets": [0, 0]},
     {"dtype": "F32", "shape": [2]}, [], "F32",
 ])  # fmt: skip
 def test_headers_that_lie_are_refused(entry: Any) -> None:
     text = json.dumps({"a": entry}).encode()
     with pytest.raises(ValueError, match="the file"):
         read(len(text).to_bytes(8, "little") + text + bytes(8))
+
+
+def test_names_that_are_there_twice_are_refused() -> None:
+    entry = '"a":{"dtype":"F32","shape":[1],"data_offsets":[%d,%d]}'
+    text = f"{{{entry % (0, 4)},{entry % (4, 8)}}}".encode()
+    with pytest.raises(ValueError, match="'a' is there more than once"):
+        read(len(text).to_bytes(8, "little") + text + bytes(8))
+
+
+@pytest.mark.parametrize(("tree", "shape", "why"), [
+    ({"complex": "a"}, [1000], "not float32"), ({"complex": "a"}, [], "not float32"),
+    ({"other": [{"tensor": "a"}]}, [2], "other"), ([{"tensor": "a"}], [2], "without a kind"),
+    ({"list": []}, [2], "no place for a"), ({"list": [{"tensor": "a"}] * 2}, [2], "'a'"),
+    ({"dict": [["k", {"tensor": "a"}], ["k", 1]]}, [2], "keys"), ({"tensor": "b"}, [2], "'b'"),
+])  # fmt: skip
+def test_notes_that_lie_are_refused(tree: Any, shape: list[int], why: str) -> None:
+    size = 4 * math.prod(shape)
+    entry = {"dtype": "F32", "shape": shape, "data_offsets": [0, size]}
+    header = {"__metadata__": {"ftensor": json.dumps(tree)}, "a": entry}
+    text = json.dumps(header).encode()
+    with pytest.raises(ValueError, match=f"damaged.*{why}"):
+        read(len(text).to_bytes(8, "little") + text + bytes(size))
+
+
+@pytest.mark.parametrize("value", [{"__metadata__": 1}, [{"__metadata__": 1}]])
+def test_every_name_comes_back(value: Any) -> None:
+    """Also the one that the format has for itself."""
+    inner = value if isinstance(value, dict) else value[0]
+    inner["__metadata__"] = ft.arange(3)
+    inner["__metadata___"] = ft.ones(1)
+    found = read(written(value))
+    found = found if isinstance(value, dict) else found[0]
+    assert found["__metadata__"].tolist() == [0, 1, 2] and found["__metadata___"].item() == 1
 
 
 @pytest.mark.parametrize("again", [copy.deepcopy, lambda x: pickle.loads(pickle.dumps(x))])

@@ -25,11 +25,8 @@ EITHER: dict[str, str] = {
     "cummin bfloat16": "its gradient adds in bfloat16 where an element is the least of several",
 }
 
-_LAZY = "a parameter without a shape is a plain one to torch when it comes to the device"
 _WINDOWS = "its gradient is a product with a matrix: a NaN in it reaches windows beside its own"
 # By the module's name, and "train" or "eval".
 MODULES: dict[str, str] = {
-    **{f"nn.LazyConv{n}d train": _LAZY for n in (1, 2, 3)},
-    **{f"nn.LazyConvTranspose{n}d train": _LAZY for n in (1, 2, 3)},
     **{f"nn.LPPool{n}d train": _WINDOWS for n in (1, 2, 3)},
 }

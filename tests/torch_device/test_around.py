@@ -4,8 +4,12 @@ from __future__ import annotations
 
 import copy
 import pickle
+import subprocess
+import sys
 from multiprocessing.reduction import ForkingPickler
+from pathlib import Path
 
+import numpy as np
 import pytest
 import torch
 from torch.utils.data import DataLoader, TensorDataset
@@ -127,6 +131,48 @@ def test_a_tensor_for_another_process() -> None:
     assert x.cpu().tolist() == [0, 1, 2, 3]
 
 
+SENT = """
+import torch, ftensor.torch
+import torch.multiprocessing as mp
+from torch.utils.data import DataLoader, TensorDataset
+
+def child(x, p, view, queue):
+    view += 1  # the same memory as x
+    queue.put((x.device.type, x.tolist(), type(p).__name__, p.requires_grad, view.tolist()))
+
+if __name__ == "__main__":
+    x, p = torch.arange(4.0, device="fpga"), torch.nn.Parameter(torch.ones(2, device="fpga"))
+    context = mp.get_context("spawn")
+    queue = context.Queue()
+    process = context.Process(target=child, args=(x, p, x.view(2, 2).t(), queue))
+    process.start()
+    found = queue.get()
+    process.join()
+    assert found == ("fpga", [1, 2, 3, 4], "Parameter", True, [[1, 3], [2, 4]]), found
+    loader = DataLoader(TensorDataset(x), 2, num_workers=1, multiprocessing_context="spawn")
+    assert [b.tolist() for (b,) in loader] == [[0, 1], [2, 3]]
+"""
+
+
+def test_tensors_for_spawned_processes(tmp_path: Path) -> None:
+    """The child has what was written before it was there, and views share their memory."""
+    program = tmp_path / "sent.py"
+    program.write_text(SENT)
+    subprocess.run([sys.executable, program], check=True, timeout=300)
+
+
+def test_dlpack_of_the_device() -> None:
+    x = torch.arange(6.0, device="fpga")[1:]
+    for back in (
+        torch.utils.dlpack.from_dlpack(torch.utils.dlpack.to_dlpack(x)), torch.from_dlpack(x),
+    ):  # fmt: skip
+        back += 1
+    assert back.is_fpga and x.tolist() == [3, 4, 5, 6, 7]
+    assert np.from_dlpack(x).tolist() == [3, 4, 5, 6, 7]
+    with pytest.raises(BufferError, match="require gradient"):
+        x.clone().requires_grad_().__dlpack__()
+
+
 def test_the_profiler_names_the_ops() -> None:
     x = torch.randn(4, 4, device="fpga")
     with torch.profiler.profile(record_shapes=True, profile_memory=True) as profile:
@@ -167,7 +213,8 @@ def test_messages_about_devices() -> None:
     for call in (
         lambda: x + host, lambda: host.add_(x), lambda: torch.cat([x, host]), lambda: x.dot(host),
         lambda: torch.nn.Linear(3, 2).to("fpga")(host),
-        lambda: x[None].gather(1, host[None].long()),
+        lambda: x[None].gather(1, host[None].long()), lambda: torch.equal(x, host),
+        lambda: torch.equal(host, x),
     ):  # fmt: skip
         with pytest.raises(RuntimeError, match="same device"):
             call()

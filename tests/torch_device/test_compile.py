@@ -12,7 +12,7 @@ from torch import nn
 import ftensor.torch
 from ftensor.torch import compile as compiled
 
-from .device import quiet, same  # noqa: F401
+from .device import agree, quiet, same  # noqa: F401
 
 
 @pytest.fixture(autouse=True)
@@ -158,3 +158,12 @@ def test_losses_of_several_classes_are_whole() -> None:
         return (torch.nn.functional.multilabel_margin_loss(x, target.to(x.device)),)
 
     twice(f, torch.randn(3, 5, requires_grad=True))
+
+
+def test_without_a_backend() -> None:
+    """torch's default, inductor, has no code for the device: ftensor's takes its place."""
+    agree(
+        lambda x: torch.compile(lambda a: (a * 2).tanh())(x) if x.is_fpga else (x * 2).tanh(),
+        torch.randn(3, requires_grad=True),
+        fallback=False,
+    )

@@ -55,3 +55,20 @@ def test_groups_of_channels_that_lie_last() -> None:
         return F.group_norm(x.to(memory_format=torch.channels_last), 2, w)
 
     agree(program, x, w, fallback=False, atol=1e-5, rtol=1e-4)
+
+
+def test_places_of_other_planes_are_refused() -> None:
+    for n, unpool in enumerate((F.max_unpool1d, F.max_unpool2d, F.max_unpool3d), 1):
+        x = torch.ones(2, 3, *[2] * n, device="fpga")
+        for at in (-1, 4**n):
+            with pytest.raises(RuntimeError, match="indices are from"):
+                unpool(x, torch.full(x.shape, at, device="fpga"), 2)
+
+
+def test_histc_of_integers() -> None:
+    """As torch's on CUDA: Mixtral counts tokens by it."""
+    for dtype in (torch.int64, torch.int32, torch.uint8):
+        x = torch.tensor([0, 1, 1, 3, 7, 4], dtype=dtype, device="fpga")
+        found = torch.histc(x, bins=4, min=0, max=3)
+        assert found.dtype is dtype and found.tolist() == [1, 2, 0, 1]
+        assert torch.histc(x, bins=2).tolist() == [4, 2]

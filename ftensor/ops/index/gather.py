@@ -98,14 +98,23 @@ def _gather(
     locate(COPY, index._shape, out, [source], [where], refusal=refusal)
 
 
-@op(bare="8h")
+@op(bare="8hu")
 def index_select(input: Tensor, dim: int, index: Tensor, *, out: Tensor | None = None) -> Tensor:
     """The entries of a dim that are listed.
 
     `index` has one dim (or none) and holds int32 or int64; IndexError for one out of range.
     """
-    name = "index_select"
+    return selected("index_select", input, dim, index, out)
+
+
+def selected(
+    name: str, input: Tensor, dim: int, index: Tensor, out: Tensor | None = None,
+    refusal: Refusal = errors_index.out_of_bounds,
+) -> Tensor:  # fmt: skip
+    """`index_select` for an op `name`, which may refuse an index out of range in its own words."""
     check_tensors(name, input=input, index=index)
+    if input._dtype.bare == "u" and input.ndim < 2:  # torch copies whole rows of any dtype
+        raise errors.not_implemented_for(name, input._dtype)
     dim = normalize_dim(dim, input.ndim)
     if index.ndim > 1:
         raise errors_index.index_vector(name, index.ndim, IndexError)
@@ -123,7 +132,7 @@ def index_select(input: Tensor, dim: int, index: Tensor, *, out: Tensor | None =
         dim, strict=True,
     )  # fmt: skip
     from_source = Operand(source, put_at(source._strides, dim, 0), True)
-    locate(COPY, shape, Operand(whole, whole._strides), [from_source], [where])
+    locate(COPY, shape, Operand(whole, whole._strides), [from_source], [where], refusal=refusal)
     return made
 
 

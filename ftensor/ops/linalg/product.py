@@ -67,7 +67,9 @@ def check(op: str, dispatch: str = "", /, **tensors: Any) -> dtype:
         if x._storage.device is not first._storage.device:
             raise errors.different_devices(op, [y.device for y in all_])
     found: dtype = first._dtype
-    if found.kind == "b" or found.bare:
+    # As in torch, products of matrices that have nothing to multiply are of any dtype.
+    empty = op in ("bmm", "mm", "mv") and any(not x.numel() for x in all_)
+    if (found.kind == "b" and not empty) or found.bare:
         raise errors.not_implemented_for(dispatch or op, found)
     return found
 

@@ -8,7 +8,7 @@ from ... import errors
 from ..._tensor import Tensor
 from ...dtypes import float32, float64, result_type
 from ...errors import linalg as errors_linalg
-from ...iterator.shape import broadcast_shapes, normalize_dim
+from ...iterator.shape import broadcast_shapes, normalize_dim, numel
 from ...rows.catalogue import Entry, op, register
 from ..compose import composed, f
 
@@ -148,6 +148,7 @@ def mvlgamma(input: Tensor, p: int) -> Tensor:
     if input._dtype.kind == "b":
         raise errors_linalg.no_bool("mvlgamma")
     of = result_type(input, 0.5)
+    input._storage.backend.pool.ask((max(numel(input._shape), 1) + 1) * p * of.itemsize)
     steps = f.arange(0.5 * (1 - p), 0.25, 0.5, dtype=of, device=input.device)
     made: Tensor = (input.unsqueeze(-1) + steps).lgamma().sum(-1)
     return made + 0.25 * p * (p - 1) * 1.1447298858494002

@@ -42,6 +42,10 @@ def _sizes(name: str, n: int, input: Tensor, output_size: Any) -> Ints:
         raise errors_spatial.input_dims(name, n, input._shape)
     if input._dtype.kind != "f":
         raise errors.not_implemented_for(name, input._dtype)
+    shape = (*input._shape[:-n], *sizes)
+    # Of each window the host has its two ends.
+    ends = sum(sizes) * 128
+    input._storage.backend.pool.ask(numel(shape) * input._dtype.itemsize + ends)
     return sizes
 
 
@@ -88,7 +92,7 @@ def _adaptive_avg_pool(name: str, n: int, input: Tensor, output_size: Any) -> Te
     seen, spans = _seen(input, sizes, 0)
     few = numel(seen._shape[-n:]) <= STEPS and numel(sizes) > 1
     if n == 3 and few and narrow(input._dtype):
-        return laid_out(_stepwise(seen, spans), input)
+        return _stepwise(seen, spans).contiguous()
     made = summed(seen, n)
     counts: Any = None
     if all(len({e - b for b, e in one}) == 1 for one in spans):
@@ -97,7 +101,10 @@ def _adaptive_avg_pool(name: str, n: int, input: Tensor, output_size: Any) -> Te
         for one in spans:
             along = f.tensor([e - b for b, e in one], dtype=made._dtype, device=made.device)
             counts = along if counts is None else counts.unsqueeze(-1) * along
-    return laid_out((made / counts).to(input._dtype), input)
+    made = (made / counts).to(input._dtype)
+    if n == 3 and numel(sizes) > 1:  # a single one is a mean, which keeps the layout
+        return made.contiguous()
+    return laid_out(made, input, n)
 
 
 def _positions(found: Tensor, begins: Sequence[Any], kernel: Ints, sizes: Ints) -> Tensor:
@@ -118,7 +125,8 @@ def _adaptive_max_pool(name: str, n: int, input: Tensor, output_size: Any, indic
     sizes = _sizes(name, n, input, output_size)
     seen, spans = _seen(input, sizes, lowest(input._dtype))
     if not indices:
-        return laid_out(maxima(seen, n), input)
+        made = maxima(seen, n)
+        return made.contiguous() if n == 3 else laid_out(made, input, n)
     values, found = located(seen, n)
     begins = [
         f.tensor([b for b, _ in one], dtype=found._dtype, device=found.device).reshape(
@@ -127,7 +135,9 @@ def _adaptive_max_pool(name: str, n: int, input: Tensor, output_size: Any, indic
         for d, one in enumerate(spans)
     ]
     places = _positions(found, begins, seen._shape[-n:], input._shape[-n:])
-    return laid_out(values, input), laid_out(places, input)
+    if n == 3:
+        return values.contiguous(), places.contiguous()
+    return laid_out(values, input, n), laid_out(places, input, n)
 
 
 def _starts(samples: Tensor, size: int, kernel: int, count: int) -> Tensor:

@@ -39,15 +39,19 @@ def scaled_dot_product_attention(
         raise errors_nn.attention_dims(query._shape, key._shape, value._shape)
     if is_causal and attn_mask is not None:
         raise errors_nn.two_masks(name)
+    if not key.numel() and not value.numel():  # nothing to attend to, whatever the heads
+        shape = (*query._shape[:-1], value._shape[-1])
+        return f.zeros(shape, dtype=query._dtype, device=query.device)
     if enable_gqa:
-        key = key.repeat_interleave(query._shape[-3] // key._shape[-3], -3)
-        value = value.repeat_interleave(query._shape[-3] // value._shape[-3], -3)
+        heads = query._shape[-3]
+        key = key.repeat_interleave(heads // max(1, key._shape[-3]), -3)
+        value = value.repeat_interleave(heads // max(1, value._shape[-3]), -3)
     if attn_mask is not None and attn_mask._dtype not in (bool_, query._dtype):
         raise errors_nn.attention_mask(attn_mask._dtype, query._dtype)
     given, compute = query._dtype, query._dtype.compute
     query, key, value = query.to(compute), key.to(compute), value.to(compute)
     # Each side takes a root of the scale, so that products stay in range.
-    factor = 1 / math.sqrt(query._shape[-1]) if scale is None else scale
+    factor = 1 / math.sqrt(query._shape[-1] or 1) if scale is None else scale
     root = math.sqrt(abs(factor))
     scores = (query * root) @ (key * math.copysign(root, factor)).transpose(-2, -1)
     if is_causal:

@@ -80,8 +80,7 @@ def _check_classes(name: str, input: Tensor, target: Tensor, weight: Tensor | No
         raise errors_nn.class_dtype(name, target._dtype)
     expected = input._shape[:1] + input._shape[2:] if input.ndim > 1 else ()
     if target._shape != expected:
-        batches = not target._shape or not expected or target._shape[0] != expected[0]
-        raise errors_nn.class_shape(name, input._shape, target._shape, batches)
+        raise errors_nn.class_shape(name, input._shape, target._shape)
     classes = input._shape[min(1, input.ndim - 1)]
     if weight is not None and weight._shape != (classes,):
         raise errors_nn.class_weights(name, classes, weight._shape)
@@ -101,6 +100,12 @@ def cross_entropy(
     word = word_of(name, size_average, reduce, reduction)
     if not 0 <= label_smoothing <= 1:
         raise errors_nn.label_smoothing(label_smoothing)
+    if input._shape == target._shape and not target._dtype.is_floating_point:
+        raise errors_nn.probabilities("a target of", target._dtype)
+    if not input._shape:
+        raise errors_nn.class_dims(name, input._shape)
+    if target._dtype.is_floating_point and ignore_index >= 0:
+        raise errors_nn.probabilities("ignore_index", ignore_index)
     dim = 0 if input.ndim == 1 else 1
     logs = f["nn.functional.log_softmax"](input, dim)
     if target._dtype.is_floating_point:
@@ -128,7 +133,7 @@ def _of_probabilities(
 ) -> Tensor:
     """Cross entropy with a probability for each class."""
     if logs._shape != target._shape:
-        raise errors_nn.class_shape(name, logs._shape, target._shape, True)
+        raise errors_nn.class_shape(name, logs._shape, target._shape)
     dim = 0 if logs.ndim == 1 else 1
     classes = logs._shape[dim]
     if weight is not None and weight._shape != (classes,):

@@ -57,6 +57,8 @@ def _checked(
     first, second = weight._shape[:2]
     if first < groups or first % groups:
         raise errors.filters(name, first, groups)
+    if (second < 1 and transposed) or min(weight._shape[2:]) < 1:
+        raise errors.empty_weight(name, weight._shape)
     channels = input._shape[-n - 1]
     wanted = first if transposed else second * groups
     if channels != wanted:
@@ -64,6 +66,8 @@ def _checked(
     filters = second * groups if transposed else first
     if bias is not None and bias._shape != (filters,):
         raise errors.bias_shape(name, filters, bias._shape)
+    if not numel(input._shape[-n:]) and channels and (input.ndim == n + 1 or input._shape[0]):
+        raise errors.empty_planes(name, input._shape)
 
 
 def _by_columns(seen: Tensor, weight: Tensor, bias: Tensor | None, shape: Ints) -> Tensor:
@@ -111,14 +115,13 @@ def _sums(x: Tensor) -> dtype:
 
 
 def _contracted(
-    x: Tensor, weight: Tensor, bias: Tensor | None, stride: Ints, dilation: Ints
+    x: Tensor, weight: Tensor, bias: Tensor | None, counts: Ints, stride: Ints, dilation: Ints
 ) -> Tensor:
-    """The convolution (N, groups * O, *sizes) of a padded input (N, groups * C, *sizes) with a
+    """The convolution (N, groups * O, *counts) of a padded input (N, groups * C, *sizes) with a
     weight (groups, O, C, *kernel), in the input's dtype; sums are rounded once.
     """
     groups, filters, channels, *kernel = weight._shape
-    n, size = len(kernel), x._shape[2:]
-    counts = [(m - c) // s + 1 for m, c, s in zip(size, covered(kernel, dilation), stride)]
+    n = len(kernel)
     shape = (x._shape[0], groups * filters, *counts)
     if not numel(shape):
         return memory.new(shape, x._dtype, x._storage.device)
@@ -215,17 +218,18 @@ def _convolution(
     if any(c > m for c, m in zip(cover, room)):
         raise errors.kernel_too_large(name, room, cover)
     batched = input if input.ndim == n + 2 else input.unsqueeze(0)
+    filters = weight._shape[0] // groups if weight._shape[1] else 0  # torch's, without channels
     grouped = weight._view(
-        (groups, weight._shape[0] // groups, *weight._shape[1:]),
+        (groups, filters, *weight._shape[1:]),
         (weight._strides[0] * (weight._shape[0] // groups), *weight._strides),
         weight._offset,
     )
     counts = tuple([(m - c) // s + 1 for m, c, s in zip(room, cover, stride)])
-    of = Windows(groups, stride, before, dilation)
+    of = Windows(groups, stride, before, dilation).near(weight._shape[2:], counts)
     made = _by_kernel(batched, grouped, bias, counts, of, call)
     if made is None:
         x = padded(batched, before, after)
-        made = laid_out(_contracted(x, grouped, bias, stride, dilation), batched)
+        made = laid_out(_contracted(x, grouped, bias, counts, of.stride, of.dilation), batched)
     return made if batched is input else made.squeeze(0)
 
 
@@ -257,12 +261,13 @@ def _transposed(
     if min(results) < 1:
         raise errors.empty_result(name, results)
     batched = input if input.ndim == n + 2 else input.unsqueeze(0)
-    windows_ = Windows(groups, stride, padding, dilation, transposed=True)
-    made = _by_kernel(batched, _exchanged(weight, groups), bias, results, windows_, call)
+    of = Windows(groups, stride, padding, dilation, transposed=True)
+    of = of.near(weight._shape[2:], input._shape[-n:])
+    made = _by_kernel(batched, _exchanged(weight, groups), bias, results, of, call)
     if made is None:
-        x = padded(batched, before, after, steps=stride)
+        x = padded(batched, before, after, steps=of.stride)
         turned = f.flip(weight, tuple(range(2, n + 2)))
-        made = _contracted(x, _exchanged(turned, groups), bias, (1,) * n, dilation)
+        made = _contracted(x, _exchanged(turned, groups), bias, results, (1,) * n, of.dilation)
         made = laid_out(made, batched)
     return made if batched is input else made.squeeze(0)
 

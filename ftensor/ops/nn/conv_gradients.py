@@ -8,7 +8,7 @@ from typing import Any
 from ..._tensor import Tensor
 from ...execute.conv_plan import Windows
 from ...execute.conv_weight import weight_gradients
-from ...iterator.shape import Ints
+from ...iterator.shape import Ints, numel
 from ..compose import f
 from .windows import many_kernels
 
@@ -35,6 +35,8 @@ def input_gradient(
     transposed: bool, groups: int,
 ) -> Tensor:  # fmt: skip
     """The gradient of a convolution's input."""
+    if not numel(grad._shape) or not numel(input_shape):
+        return f.zeros(input_shape, dtype=grad.dtype, device=grad.device)
     n = grad.ndim - 2
     if transposed:
         made = _conv(n, grad, weight, None, stride, padding, dilation, groups)
@@ -55,6 +57,8 @@ def weight_gradient(
     """The gradient of a convolution's weight, and of its `bias` where that is asked for and comes
     with it. For a transposed one, `grad` and `input` change places.
     """
+    if not numel(grad._shape) or not numel(input._shape):
+        return f.zeros(weight_shape, dtype=grad.dtype, device=grad.device), None
     made = weight_gradients(
         grad, input, weight_shape, Windows(groups, stride, padding, dilation), bias
     )

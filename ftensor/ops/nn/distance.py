@@ -56,6 +56,9 @@ def cdist(
     """The p-norm distances of all pairs of rows: (..., m, k) and (..., n, k) give (..., m, n).
     RuntimeError for shapes that don't fit and a negative `p`.
     """
+    for name, x in (("x1", x1), ("x2", x2)):
+        if not isinstance(x, Tensor):
+            raise errors.not_a_tensor("cdist", name, x)
     if x1.ndim < 2 or x2.ndim < 2:
         raise errors_nn.cdist_dims(x1._shape, x2._shape)
     if x1._shape[-1] != x2._shape[-1]:
@@ -63,6 +66,8 @@ def cdist(
     for x in (x1, x2):
         if not x._dtype.is_floating_point:
             raise errors_nn.floating_inputs("cdist", x._dtype)
+    if x1._dtype is not x2._dtype:
+        raise errors_nn.same_dtype("cdist", "x2", x1._dtype, x2._dtype)
     if not p >= 0:
         raise errors_nn.negative("cdist", "p", p)
     if compute_mode not in _MODES:

@@ -8,7 +8,7 @@ from ...dtypes import int32, int64
 from ...errors import nn as errors_nn
 from ...rows.catalogue import op
 from ..compose import f
-from ..index.gather import index_select
+from ..index.gather import index_select, selected
 from .activation import SPACE
 
 
@@ -61,6 +61,22 @@ def embedding(
     return rows.reshape(*input._shape, weight._shape[1])
 
 
+def _bags(input: Tensor, offsets: Tensor, last: bool) -> int:
+    """How many bags the offsets make; RuntimeError for those outside the indices."""
+    if offsets._dtype not in (int32, int64):
+        raise errors_nn.bag_starts(f"offsets must be int64 or int32, not {offsets._dtype}")
+    if not offsets.numel():
+        if last:
+            raise errors_nn.bag_starts("include_last_offset needs one offset at least")
+        return 0
+    first, behind = int(offsets[0].item()), int(offsets[-1].item())
+    if first:
+        raise errors_nn.bag_starts(f"the first offset must be 0, not {first}")
+    if behind > input.numel():
+        raise errors_nn.bag_starts(f"the last offset is {behind}, of {input.numel()} indices")
+    return offsets.numel() - last
+
+
 @op(namespace=SPACE)
 def embedding_bag(
     input: Tensor, weight: Tensor, offsets: Tensor | None = None, max_norm: float | None = None,
@@ -72,7 +88,8 @@ def embedding_bag(
     bags; a 1-d one is cut where `offsets` say. Rows `padding_idx` don't count; empty bags give
     zeros.
 
-    ValueError for shapes and modes that there are not.
+    ValueError for shapes and modes that there are not, RuntimeError for offsets, indices and
+    dtypes that don't fit.
     """
     name = "embedding_bag"
     _check(name, input, weight)
@@ -84,6 +101,14 @@ def embedding_bag(
         raise errors_nn.bag_weights(input._shape, per_sample_weights._shape)
     if per_sample_weights is not None and mode != "sum":
         raise errors_nn.bag_weights_mode(mode)
+    if mode == "max":
+        for word, given in (("scale_grad_by_freq", scale_grad_by_freq), ("sparse", sparse)):
+            if given:
+                raise errors_nn.bag_of_gradients(word)
+    if per_sample_weights is not None and per_sample_weights._dtype is not weight._dtype:
+        raise errors_nn.same_dtype(
+            name, "per_sample_weights", weight._dtype, per_sample_weights._dtype
+        )
     rows, width = weight._shape
     pad = _padding(name, padding_idx, rows)
     if input.ndim == 2:
@@ -94,17 +119,20 @@ def embedding_bag(
     elif input.ndim == 1:
         if offsets is None or offsets.ndim != 1:
             raise errors_nn.bag_offsets("a 1-d input needs a 1-d tensor of offsets")
-        if offsets.numel() and offsets[0].item() != 0:
-            raise errors_nn.bag_offsets("the first offset must be 0")
-        bags = offsets.numel() - include_last_offset
+        bags = _bags(input, offsets, include_last_offset)
         index = input
         place = f.arange(input.numel(), device=input.device).unsqueeze(1)
         of = (place >= offsets[:bags].unsqueeze(0)).sum(1) - 1
+        if not bags or include_last_offset:  # which elements are in no bag
+            index = input[: int(offsets[-1].item()) if bags else 0]
+            of = of[: index.numel()]
+            if per_sample_weights is not None:
+                per_sample_weights = per_sample_weights[: index.numel()]
     else:
         raise errors_nn.bag_input(input._shape)
     if max_norm is not None:
         _renormed(weight, index, max_norm, norm_type)
-    parts = weight.index_select(0, index)
+    parts = selected(name, weight, 0, index, refusal=errors_nn.bag_bounds)
     if per_sample_weights is not None:
         parts = parts.to(parts._dtype.compute) * per_sample_weights.reshape(-1, 1)
     counted = index != pad

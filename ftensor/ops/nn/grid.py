@@ -30,7 +30,7 @@ enter(__name__, PLACE)
 CUBIC = -0.75  # the parameter of the cubic convolution kernel (Keys, 1981)
 
 
-def _folded(at: Tensor, size: int, corners: bool) -> Tensor:
+def _folded(at: Tensor, size: int, corners: bool, flat: bool) -> Tensor:
     """Coordinates reflected at the outer elements' centers (`corners`) or edges until they lie
     between them.
     """
@@ -39,6 +39,9 @@ def _folded(at: Tensor, size: int, corners: bool) -> Tensor:
         result: Tensor = at * 0
         return result
     away = f.abs(at - low)
+    if flat:  # the periods taken off at once, as torch has it for two dims
+        rest = away - f.trunc(away / (2 * span)) * (2 * span)
+        return f.minimum(rest, 2 * span - rest) + low
     rest = f.fmod(away, span)
     even = f.remainder(f.floor(away / span), 2) == 0
     made: Tensor = f.where(even, rest + low, span - rest + low)
@@ -54,13 +57,15 @@ def _between_edges(at: Tensor, size: int) -> Tensor:
     return pointwise(PLACE, (at,), (size / 2,))
 
 
-def _within(at: Tensor, size: int, padding: str, corners: bool) -> Tensor:
-    """Coordinates as the padding has them: as they are, or brought into the image."""
+def _within(at: Tensor, size: int, padding: str, corners: bool, flat: bool) -> Tensor:
+    """Coordinates as the padding has them: as they are, or brought into the image. There NaN is the
+    first element of two dims and the last one of three, as in torch.
+    """
     if padding == "zeros":
         return at
     if padding == "reflection":
-        at = _folded(at, size, corners)
-    made: Tensor = f.clamp(at, 0, size - 1)
+        at = _folded(at, size, corners, flat)
+    made: Tensor = f.nan_to_num(f.clamp(at, 0, size - 1), 0.0 if flat else size - 1.0)
     return made
 
 
@@ -71,8 +76,10 @@ class _Reader:
         self.sizes = input._shape[2:]
         self.flat = input.reshape(*input._shape[:2], numel(self.sizes))
 
-    def at(self, coordinates: list[Tensor]) -> Tensor:
-        """(N, C, points) of whole-numbered coordinates, one tensor for each dim."""
+    def at(self, coordinates: list[Tensor], weight: Tensor | None = None) -> Tensor:
+        """(N, C, points) of whole-numbered coordinates, one tensor for each dim, times weights:
+        0 outside, whatever the weight.
+        """
         there: Any = None
         place: Any = None
         for at, size in zip(coordinates, self.sizes):
@@ -83,6 +90,7 @@ class _Reader:
         n, channels, _ = self.flat._shape
         index = place.unsqueeze(1).expand(n, channels, place._shape[1])
         found = f.gather(self.flat, 2, index)
+        found = found if weight is None else found * weight.unsqueeze(1)
         made: Tensor = f.where(there.unsqueeze(1), found, 0)
         return made
 
@@ -97,7 +105,11 @@ def _linear(image: _Reader, points: list[Tensor]) -> Tensor:
         for at, low, up in reversed(list(zip(points, lows, corner))):  # x first, as in torch
             part = at - low if up else 1 - (at - low) if flat else low + 1 - at
             weight = part if weight is None else weight * part
-        found = image.at([low + up for low, up in zip(lows, corner)]) * weight.unsqueeze(1)
+        at_corner = [low + up for low, up in zip(lows, corner)]
+        if flat:
+            found = image.at(at_corner) * weight.unsqueeze(1)
+        else:
+            found = image.at(at_corner, weight)
         total = found if total is None else total + found
     result: Tensor = total
     return result
@@ -125,7 +137,7 @@ def _cubic(image: _Reader, points: list[Tensor], padding: str, corners: bool) ->
         row: Any = None
         for x in range(4):
             at = [
-                _within(low + k - 1, size, padding, corners)
+                _within(low + k - 1, size, padding, corners, True)
                 for low, k, size in zip(lows, (y, x), image.sizes)
             ]
             found = image.at(at) * weights[1][x].unsqueeze(1)
@@ -178,14 +190,14 @@ def _sampled(
             at = (at + 1) * ((size - 1) / 2) if corners else _between_edges(at, size)
         else:
             at = (at + 1) / 2 * (size - 1) if corners else ((at + 1) * size - 1) / 2
-        points.append(at if mode == "bicubic" else _within(at, size, padding, corners))
+        points.append(at if mode == "bicubic" else _within(at, size, padding, corners, n == 2))
     if mode == "nearest":
         found = image.at([f.round(at) for at in points])
     elif mode == "bilinear":
         found = _linear(image, points)
     else:
         found = _cubic(image, points, padding, corners)
-    result: Tensor = found.reshape(shape)
+    result: Tensor = found.reshape(shape).contiguous()
     return result
 
 
@@ -257,6 +269,8 @@ def affine_grid_generator(theta: Tensor, size: Any, align_corners: bool) -> Tens
     """`nn.functional.affine_grid`, unchecked."""
     spatial = tuple(size)[2:]
     n = len(spatial)
+    # Of each point the host has its coordinates, and 1, beside what is made of them.
+    theta._storage.backend.pool.ask(numel(spatial) * (2 * n + 1) * 8 * max(theta._shape[0], 1))
     axes = np.meshgrid(*[_ends(m, align_corners) for m in spatial], indexing="ij")
     base = np.stack([*reversed(axes), np.ones(spatial)], -1).reshape(1, -1, n + 1)
     points = f.tensor(base, dtype=theta._dtype, device=theta.device)

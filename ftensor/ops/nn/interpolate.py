@@ -36,6 +36,10 @@ def _cubic(a: float) -> Callable[[float], float]:
     return weight
 
 
+# Bytes of the host for each neighbour of a result: a place as a number of Python in a list.
+TAP = 40
+
+
 def _triangle(x: float) -> float:
     return max(0.0, 1 - abs(x))
 
@@ -187,6 +191,8 @@ def _resized(
     if min(sizes) < 1 or 0 in input._shape[1:]:
         raise errors_spatial.empty_result(name, sizes)
     real: Any = np.float64 if of.itemsize == 8 or of is uint8 else np.float32
+    tables = sum(sizes) * (TAP if mode.startswith("nearest") else 4 * TAP)
+    input._storage.backend.pool.ask(numel((*input._shape[:2], *sizes)) * of.itemsize + tables)
     made = input
     for d in reversed(range(len(sizes))):
         dim, size, count, factor = d + 2, given[d], sizes[d], factors[d]

@@ -10,12 +10,15 @@ from ...dtypes import bfloat16
 from ...errors import nn as errors_nn
 from ...execute.norm import norm_rows
 from ...execute.pointwise import pointwise
+from ...formats import channels_last, channels_last_3d, contiguous_format
 from ...iterator.shape import numel
+from ...iterator.stride import is_channels_last
 from ...limits import finfo
 from ...rows.catalogue import Entry, enter, op, register
 from ...rows.op import Op
 from ..compose import composed, f
 from .activation import SPACE
+from .windows import formed, laid_out
 
 CATEGORY = "activation"
 
@@ -125,7 +128,7 @@ def rms_norm(
     dims = tuple(range(input.ndim - ndim, input.ndim))
     small = finfo(x._dtype.to_real()).eps if eps is None else eps
     made = x * ((x * x).mean(dims, keepdim=True) + small).rsqrt()
-    return (made if weight is None else made * weight).to(input._dtype)
+    return (made if weight is None else made * weight).to(input._dtype).contiguous()
 
 
 @op(method=False)
@@ -148,7 +151,7 @@ def native_group_norm(
     apart = grouped.reshape(N, group, C // group, HxW)
     made = _normalized(apart, mean.unsqueeze(-1), rstd.unsqueeze(-1), factors[0], factors[1])
     saved = [_saved(x, input, weight).reshape(N, group) for x in (mean, rstd)]
-    return made.reshape(input._shape), saved[0], saved[1]
+    return laid_out(made.reshape(input._shape), input), saved[0], saved[1]
 
 
 @op(namespace=SPACE)
@@ -197,6 +200,10 @@ def native_batch_norm(
         saved = [_saved(f.empty(0, device=input.device), input, weight) for _ in range(2)]
     factors = [None if x is None else x.reshape(across) for x in (weight, bias)]
     made = _normalized(input, mean, rstd, factors[0], factors[1])
+    # Only what lies channels-last without gaps stays so, as in torch.
+    kept = is_channels_last(input._shape, input._strides) and not input.is_contiguous()
+    last = channels_last if input.ndim == 4 else channels_last_3d
+    made = formed(made, last if kept else contiguous_format)
     return made, saved[0], saved[1]
 
 
@@ -238,7 +245,7 @@ def batch_norm(
     move the running ones by `momentum`, else the running ones. ValueError for a batch of one value
     a channel, RuntimeError for shapes that don't fit.
     """
-    if training and input.ndim > 1 and input.numel() == input._shape[1]:
+    if training and input.ndim > 1 and numel((input._shape[0], *input._shape[2:])) == 1:
         raise errors_nn.one_value("batch_norm", input._shape)
     return native_batch_norm(
         input, weight, bias, running_mean, running_var, training, momentum, eps
@@ -260,7 +267,7 @@ def instance_norm(
     repeated = [
         None if x is None else x.repeat(n) for x in (running_mean, running_var, weight, bias)
     ]
-    flat = input.reshape(1, n * channels, *rest)
+    flat = formed(input, contiguous_format).reshape(1, n * channels, *rest)
     means, variances, weights, biases = repeated
     made = batch_norm(flat, means, variances, weights, biases, True, momentum, eps)
     for running, many in ((running_mean, means), (running_var, variances)):
@@ -289,6 +296,7 @@ def local_response_norm(
     for i in range(1, size):
         total = total + padded.narrow(1, i, channels)
     whole = not input._dtype.is_floating_point and not input._dtype.is_complex
+    total = total.contiguous()
     mean = total // size if whole else total / size
     return input / (mean * alpha + k) ** beta
 

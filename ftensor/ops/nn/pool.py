@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from math import inf
 from typing import Any
 
 from ... import errors
@@ -118,12 +119,12 @@ def _max_pool(
         read = (*views, pool.firsts(input))
         several(PLACE[size], read, places[1:], (values, found), input._dtype.compute)
         know_bounds(found, 0, numel(pool.sizes) - 1)
-        return laid_out(values, input), laid_out(found, input)
+        return laid_out(values, input, n), laid_out(found, input, n)
     seen = pool.windows(input, lowest(input._dtype))
     if not return_indices:
         return laid_out(maxima(seen, n), input)
     values, found = located(seen, n)
-    return laid_out(values, input), laid_out(_places(pool, found), input)
+    return laid_out(values, input, n), laid_out(_places(pool, found), input, n)
 
 
 def _counted(pool: Pool, padded_too: bool, device: Any, of: dtype) -> Any:
@@ -160,7 +161,7 @@ def _avg_pool(
     if divisor_override is None:
         divisor_override = _counted(pool, count_include_pad, input.device, total._dtype)
     made = f.div(total, divisor_override, rounding_mode=None if of.kind == "f" else "trunc")
-    return laid_out(made.to(of), input)
+    return made.to(of).contiguous() if n == 3 else laid_out(made.to(of), input, n)
 
 
 def summed(seen: Tensor, n: int) -> Tensor:
@@ -174,6 +175,11 @@ def _lp_pool(
     ceil_mode: bool,
 ) -> Tensor:  # fmt: skip
     kernel = each(name, "kernel_size", kernel_size, n)
+    if norm_type in (inf, -inf):
+        sign = 1 if norm_type > 0 else -1
+        pool = f[f"nn.functional.max_pool{n}d"]
+        made: Tensor = pool(input.abs() * sign, kernel, stride, ceil_mode=ceil_mode) * sign
+        return made
     powers = input.pow(norm_type)
     means = _avg_pool(name, n, powers, kernel, stride, 0, ceil_mode, True, None)
     made = (f.sign(means) * f["nn.functional.relu"](f.abs(means))).mul(numel(kernel))

@@ -4,8 +4,15 @@ from __future__ import annotations
 
 from ..._tensor import Tensor
 from ...errors import nn as errors_nn
+from ...execute.memory import suggested_format
 from ...rows.catalogue import ENTRIES, Entry, op, register
 from .activation import SPACE
+
+
+def _apart(made: Tensor, input: Tensor) -> Tensor:
+    """A result in memory of its own, also where nothing changes places."""
+    shared = made._storage is input._storage
+    return made.clone(memory_format=suggested_format(input)) if shared else made
 
 
 @op(method=False, bare="")
@@ -22,7 +29,8 @@ def pixel_shuffle(input: Tensor, upscale_factor: int) -> Tensor:
     apart = input.reshape(*batch, channels // (r * r), r, r, height, width)
     n = len(batch)
     order = (*range(n), n, n + 3, n + 1, n + 4, n + 2)
-    return apart.permute(order).reshape(*batch, channels // (r * r), height * r, width * r)
+    shape = (*batch, channels // (r * r), height * r, width * r)
+    return _apart(apart.permute(order).reshape(shape), input)
 
 
 @op(method=False, bare="")
@@ -40,7 +48,8 @@ def pixel_unshuffle(input: Tensor, downscale_factor: int) -> Tensor:
     apart = input.reshape(*batch, channels, height // r, r, width // r, r)
     n = len(batch)
     order = (*range(n), n, n + 2, n + 4, n + 1, n + 3)
-    return apart.permute(order).reshape(*batch, channels * r * r, height // r, width // r)
+    shape = (*batch, channels * r * r, height // r, width // r)
+    return _apart(apart.permute(order).reshape(shape), input)
 
 
 @op(method=False)
@@ -57,7 +66,7 @@ def channel_shuffle(input: Tensor, groups: int) -> Tensor:
     if channels % groups:
         raise errors_nn.not_divisible(name, "channels", channels, groups)
     apart = input.reshape(n, groups, channels // groups, *rest)
-    return apart.transpose(1, 2).reshape(input._shape)
+    return _apart(apart.transpose(1, 2).reshape(input._shape), input)
 
 
 for _call in (pixel_shuffle, pixel_unshuffle, channel_shuffle):

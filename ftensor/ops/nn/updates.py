@@ -139,3 +139,16 @@ def descend(
             pointwise(MOMENTUM, (buffer, grad), (momentum, 1 - dampening), buffer, True)
         grad = pointwise(MOMENTUM, (buffer, grad), (momentum, 1.0)) if nesterov else buffer
     pointwise(DESCENT, (param, grad), (rate,), param, True)
+
+
+def adagrad(
+    param: Tensor, grad: Tensor, total: Tensor, step: Tensor, rate: float, rate_decay: float,
+    decay: float, eps: float, maximize: bool,
+) -> None:  # fmt: skip
+    """One step of Adagrad, in place; `total` has the sum of all squared gradients."""
+    grad = _directed(grad, param, maximize, decay)
+    total.addcmul_(grad, grad)
+    direction = grad / total.sqrt().add_(eps)
+    if rate_decay:
+        direction /= (step - 1) * rate_decay + 1
+    pointwise(DESCENT, (param, direction), (rate,), param, True)

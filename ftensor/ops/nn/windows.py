@@ -103,10 +103,18 @@ def at_positions(x: Tensor, lists: Sequence[list[int]]) -> Tensor:
     return x
 
 
-def laid_out(made: Tensor, like: Tensor) -> Tensor:
-    """A result in the memory format of the input: channels last, where that one is."""
-    wanted = memory.suggested_format(like)
-    if wanted is contiguous_format or made.ndim != like.ndim:
-        result: Tensor = made.contiguous()
+def laid_out(made: Tensor, like: Tensor, n: int = 2) -> Tensor:
+    """A result in the memory format of the input: channels last, where that one is; so are those of
+    `n` = 1 spatial dim, which torch computes as images of one row."""
+    if n == 1 and made.ndim == like.ndim == 3:
+        result: Tensor = laid_out(made.unsqueeze(2), like.unsqueeze(2)).squeeze(2)
         return result
-    return copy.contiguous(made, wanted)
+    wanted = memory.suggested_format(like)
+    return formed(made, wanted if made.ndim == like.ndim else contiguous_format)
+
+
+def formed(made: Tensor, wanted: memory.memory_format) -> Tensor:
+    """A result in a memory format."""
+    found = copy.contiguous(made, wanted)
+    strides = memory.layout_strides(found, wanted)  # those of dims of size 1, too
+    return found if strides == found._strides else found._view(found._shape, strides, found._offset)

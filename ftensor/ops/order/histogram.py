@@ -66,21 +66,33 @@ def _limits(
 def histc(input: Tensor, bins: int = 100, min: Any = 0, max: Any = 0) -> Tensor:
     """How many elements fall into each of `bins` equal parts of [min, max], or of the elements' own
     range where these are equal, in the input's dtype. What lies outside is left out. RuntimeError
-    for other dtypes than floating ones, no bins, and a range that is not finite.
+    for bool and complex numbers, no bins, and a range that is not finite.
     """
     if not isinstance(input, Tensor):
         raise errors.not_a_tensor("histc", "input", input)
-    if input._dtype.kind != "f":
+    if input._dtype.kind not in "fiu":
         raise errors.not_implemented_for("histc", input._dtype)
     if bins <= 0:
         raise errors_order.bins("histc", bins)
     x = input.reshape(-1)
+    if input._dtype.kind != "f":
+        return _whole_histc(x, bins, min, max)
     low, high = _limits("histc", x, float(min), float(max), min != max, 1)
     # Each step is rounded to the elements' own dtype, as torch does it.
     first, last = (f.tensor(v, dtype=x._dtype, device=x.device) for v in (low, high))
     place = ((x - first) * bins / (last - first)).clamp(max=bins - 1)
     inside = (x >= low) & (x <= high)
     return _totals(place[inside].to(dtypes.int64), None, bins, dtypes.int64).to(input._dtype)
+
+
+def _whole_histc(x: Tensor, bins: int, min: Any, max: Any) -> Tensor:
+    """histc of integers, which torch has for CUDA alone: ends and places are whole numbers."""
+    given = int(min) != int(max)
+    first, last = (int(v) for v in _limits("histc", x, int(min), int(max), given, 1))
+    wide = x.to(dtypes.int64)
+    inside = wide[(wide >= first) & (wide <= last)]
+    place = (inside - first).mul(bins).div(last - first, rounding_mode="floor").clamp(max=bins - 1)
+    return _totals(place, None, bins, dtypes.int64).to(x._dtype)
 
 
 def _edges(name: str, x: Tensor, bins: Any, low: float, high: float) -> Tensor:

@@ -74,10 +74,13 @@ def _middle(name: str, input: Any, dim: Any, keepdim: Any, out: Any) -> Any:
             raise errors.missing_argument(name, "dim")
         if not isinstance(input, Tensor):
             raise errors.not_a_tensor(name, "input", input)
-        if input._dtype.is_complex or input._dtype is dtypes.bool:
+        empty = not input.numel()
+        if input._dtype.is_complex or (input._dtype is dtypes.bool and not empty):
             raise errors.not_implemented_for(name, input._dtype)
-        if not input.numel():
-            value = float("nan") if input._dtype.kind == "f" else iinfo(input._dtype).min
+        if empty:
+            value: float = float("nan")
+            if input._dtype.kind in "iu":  # NaN as an int32, and of that the low bits
+                value = iinfo(input._dtype).min if input._dtype.itemsize > 2 else 0
             made = f.full((), value, dtype=input._dtype, device=input.device)
         else:
             made = _of_rows(input.reshape(-1), 0, skips, False)[0]

@@ -76,6 +76,7 @@ def topk(
         raise errors_order.not_of_bool("topk", x._dtype)
     if not 0 <= k <= x._shape[at]:
         raise errors_order.selected("topk", k, x._shape[at], 0)
+    k = k if input.ndim else 1  # a number is its own largest, however few are asked for
     if 0 < k <= x._shape[at] // 8 and isinstance(largest, bool) and selects(x):
         first, places = select(x, at, FIRST, k, largest)
         values, order = ordered("topk", first, at, largest)
@@ -83,7 +84,7 @@ def topk(
     else:
         pair = ordered("topk", x, at, largest)
         made = tuple([t.narrow(at, 0, k).contiguous() for t in pair])
-    if not input.ndim and k == 1:
+    if not input.ndim:
         made = tuple([t.reshape(()) for t in made])
     found: tuple[Tensor, Tensor] = returned("topk", made, out)
     return found

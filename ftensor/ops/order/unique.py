@@ -33,7 +33,9 @@ def _unique(
         rows, shape = input.reshape(-1), input._shape
     else:
         dim = normalize_dim(dim, input.ndim)
-        rows = (input if input.ndim else input.reshape(1)).movedim(dim, 0)
+        if not input.ndim:
+            raise errors_order.unique_of_scalar(dim)
+        rows = input.movedim(dim, 0)
         if not numel(rows._shape[1:]) or (0 in input._shape and input._shape.count(0) > 1):
             raise errors_order.unique_empty(input._shape, dim)
         shape = (rows._shape[0],)
@@ -49,10 +51,8 @@ def _unique(
     else:
         first = f.zeros(0, dtype=dtypes.bool, device=input.device)
     starts = first.nonzero().reshape(-1)
-    made = rows[starts]
-    if dim is not None:
-        made = made.movedim(0, dim) if input.ndim else made
-    results = [made if dim is None else made.contiguous()]
+    made = rows[starts] if dim is None else rows.index_select(0, starts).movedim(0, dim)
+    results = [made]
     if return_inverse:
         inverse = f.cumsum(first, 0) - 1
         if order is not None:

@@ -133,10 +133,7 @@ def polygamma(n: int, input: Tensor, *, out: Tensor | None = None) -> Tensor:
         return made
     if n == 1:
         return pointwise(TRIGAMMA, (input,), (), out)
-    try:
-        factor = float(math.factorial(n))
-    except OverflowError:
-        factor = math.inf
+    factor = float(math.factorial(n)) if n <= 170 else math.inf  # the largest that a float64 holds
     return pointwise(POLYGAMMA, (input,), (float(n), factor if n % 2 else -factor), out)
 
 

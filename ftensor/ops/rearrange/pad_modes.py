@@ -72,13 +72,14 @@ def pad(input: Tensor, pad: Any, mode: str = "constant", value: float | None = N
         size = input._shape[dim]
         most = size - 1 if mode == "reflect" else size if mode == "circular" else 2**62
         total = size + before + after
-        empty = total < 0 if mode == "circular" else total < 1
-        if max(before, after) > most or empty or not size:
+        if max(before, after) > most or total < 0 or not size:
             raise errors_spatial.pad_wraps(mode, counts, input._shape)
         first = 0
         if mode == "circular":  # goes around what is left
             first, size = max(-before, 0), size + min(before, 0) + min(after, 0)
             before = max(before, 0)
+        if size <= 0 and (total or before):  # there is nothing to go around
+            raise errors_spatial.pad_wraps(mode, counts, input._shape)
         listed = [first + MODES[mode](at - before, size) for at in range(total)]
         made = positions(made, dim, listed)
     return made if made is not input else input.clone()

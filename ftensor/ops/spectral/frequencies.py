@@ -17,11 +17,12 @@ def _place(told: Told, n: Any, d: float, half: bool, out: Tensor | None) -> Tens
     """0, 1, ... and, without `half`, the negative ones behind, over n * d."""
     op = told.function
     n = as_int(n, op, "n")
-    if n < 0:
-        raise errors_creation.negative_dimension((n,))
+    count = int(n / 2) + 1 if half else n  # rounded towards 0, as torch does
+    if count < 0:
+        raise errors_creation.negative_dimension((count,))
     if told.dtype is not None and told.dtype.kind not in "fc":
         raise errors_spectral.frequencies(op, told.dtype)
-    made = told.destination((n // 2 + 1 if half else n,), out)
+    made = told.destination((count,), out)
     if made._dtype.is_complex:
         raise errors.not_implemented_for(op, made._dtype)
     if made.numel():

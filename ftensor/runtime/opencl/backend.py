@@ -12,8 +12,9 @@ from ... import errors
 from .. import cache
 from ..backend import Backend, Kernel, Program, host_bytes, host_memory
 from ..cold import notice
-from ..pool import LostPool, leak
+from ..pool import POISON, LostPool, leak
 from ..stream import LostStream
+from . import linker
 from .device import build_options, device_properties, prepare_pyopencl
 from .launch import make_launcher
 
@@ -90,6 +91,8 @@ class OpenCLBackend(Backend):
     def _compiled(self, source: str, entry: str, options: bytes) -> Any:
         from pyopencl import _cl
 
+        if self.target.name.startswith("pocl"):
+            linker.require(self.properties)
         program = _cl._Program(self.context, source)
         try:
             # Not `build`: it warns of a compiler's remarks, which are no news to an op's user, and
@@ -196,6 +199,15 @@ class OpenCLBackend(Backend):
             if error.code != cl.status_code.INVALID_BUFFER_SIZE:
                 raise
             return None
+
+    def poison(self, storage: Storage, nbytes: int) -> None:
+        """Fill memory that was just handed out, in its stream's order (FTENSOR_POISON)."""
+        stream = storage.stream
+        if storage.ptr is not None and stream.idle():
+            super().poison(storage, nbytes)
+        elif nbytes:
+            byte = np.uint8(POISON)
+            stream.note(self.cl.enqueue_fill(stream.queue, storage.handle, byte, nbytes))
 
     def _wrap_host(self, ptr: int, nbytes: int, readonly: bool) -> tuple[Any, object]:
         self._refuse_if_lost()

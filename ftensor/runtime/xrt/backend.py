@@ -17,6 +17,7 @@ from ... import errors
 from ...errors import image as image_errors
 from ..backend import Backend, Kernel
 from ..opencl.backend import SMALL_UPLOAD, OpenCLBackend
+from ..pool import POISON, poisoned
 from .banks import BankedBuffer, BankedPool
 from .images import XrtImages
 from .queue import Marker, XrtQueue
@@ -53,7 +54,7 @@ class XrtBackend(OpenCLBackend):
         self.banked_pool = BankedPool(self, self.properties.total_memory, self._make_memory)
         # One lock for both: a launch asks for memory, and memory may wait for a launch.
         self.banked_pool.lock = self.lock
-        self.pool = self.banked_pool
+        self.pool = poisoned(self.banked_pool)
         self._stand_ins: dict[str, BankedBuffer] = {}
         status = self.cl.status_code
         # What XRT says of a full bank, at one place or another.
@@ -217,6 +218,10 @@ class XrtBackend(OpenCLBackend):
             return None
         # Memory on the board comes with the first binding, which says in which bank.
         return BankedBuffer(nbytes), None, None
+
+    def poison(self, storage: Storage, nbytes: int) -> None:
+        """Have memory that was just handed out filled when a kernel first takes it."""
+        storage.handle.host = np.full(storage.handle.nbytes, POISON, np.uint8)
 
     def _upload(self, storage: Storage, byte_offset: int, array: np.ndarray) -> None:
         stream = self.current_stream()

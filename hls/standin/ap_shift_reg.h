@@ -1,0 +1,2 @@
+// Xilinx's own header of this name comes first in g++'s path where it was fetched.
+#error "ap_shift_reg.h is Xilinx's: fetch it by `ftensor headers --install`, and compile with `g++ $(ftensor headers)`"

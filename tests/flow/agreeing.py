@@ -1,0 +1,63 @@
+"""Calls that have several kernels to choose from, held or not; prints what the device was asked.
+
+Without FTENSOR_IMAGE, as for a trace, it prints nothing.
+"""
+
+import json
+import os
+import warnings
+
+import ftensor as ft
+from ftensor._device import default_backend
+from ftensor.execute.launch import Missing
+from ftensor.execute.observe import Observer, observed
+
+launched: set[str] = set()
+
+
+class Notes(Observer):
+    """Notes each kernel."""
+
+    def launch(self, launch, stream, tensors, numbers):
+        """Note each kernel."""
+        launched.update(step.key.entry for step in launch.steps)
+        super().launch(launch, stream, tensors, numbers)
+
+
+def calls() -> None:
+    """Each of them."""
+    x = ft.ones(8, 64)
+    z = ft.fft.fft(x)  # streamed, in a kernel for longer rows, too
+    ft.fft.ifft(z[:, :16])
+    ft.fft.irfft(ft.fft.rfft(x), n=64)
+    ft.fft.fft(ft.ones(4, 128))  # too long, and of another length: no kernel
+    ft.fft.fft(ft.ones(2, 12))
+    (
+        x + x,
+        x + x[0],
+        x[:, 1:] * 2,
+        x.t() + x.t()[0],
+        x[:, ::2].contiguous(),
+        -x,
+    )  # in line, rows, wide
+    x.sum(1), x.sum(0), x.sum(), x[:, :7].sum(1), x.amax(1)
+    x[ft.tensor([1, 0])]
+    (
+        ft.ones(8, 8) @ ft.ones(8, 8),
+        ft.ones(96, 96) @ ft.ones(96, 96),
+        ft.ones(40, 96) @ x.t()[:1].expand(96, 8),
+    )
+    ft.nn.functional.conv2d(ft.ones(1, 2, 9, 9), ft.ones(3, 2, 3, 3))
+    ft.nn.functional.conv_transpose2d(ft.ones(1, 2, 9, 9), ft.ones(2, 3, 3, 3), stride=2)
+    ft.linalg.lu_factor(ft.eye(5))
+
+
+if os.environ.get("FTENSOR_IMAGE"):
+    warnings.simplefilter("ignore")
+    backend = default_backend()
+    with observed(backend, Notes()):
+        calls()
+    lacking = {m.error.entry for m in backend.launches.values() if isinstance(m, Missing)}
+    print(json.dumps([sorted(launched), sorted(lacking)]))
+else:
+    calls()

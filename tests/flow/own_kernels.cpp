@@ -1,0 +1,124 @@
+// Kernels of a user's own, for test_own_headers.py: each feature of Vitis' headers that users write.
+#include <ap_axi_sdata.h>
+#include <ap_fixed.h>
+#include <ap_int.h>
+#include <ap_shift_reg.h>
+#include <hls_burst_maxi.h>
+#include <hls_math.h>
+#include <hls_stream.h>
+#include <hls_streamofblocks.h>
+#include <hls_vector.h>
+
+#include <cstdint>
+#include <vector>
+
+typedef ap_uint<256> wide;
+
+template <typename T> static T loaded(const uint64_t *from)
+{
+    T x = 0;
+    for (int k = 0; k < T::width / 64; k++) x.range(64 * k + 63, 64 * k) = from[k];
+    return x;
+}
+template <typename T> static void stored(uint64_t *&to, const T &x)
+{
+    const ap_uint<1024> all = x;  // signed ones are extended
+    for (int k = 0; k < 16; k++) *to++ = all.range(64 * k + 63, 64 * k).to_uint64();
+}
+
+// Two numbers of 256 bits, two places in them, to results of 1024 bits.
+extern "C" void integers(const uint64_t *in, int high, int low, uint64_t *out)
+{
+    const wide a = loaded<wide>(in), b = loaded<wide>(in + 4);
+    const ap_int<256> s = a, t = b;
+    ap_uint<512> both = (a, b);
+    stored(out, both);
+    stored(out, ap_uint<257>((a[high], b)));
+    stored(out, ap_uint<256>(a.range(high, low)));
+    wide changed = a;
+    changed(high, low) = b;
+    stored(out, changed);
+    changed = a;
+    changed[high] = !a[high];
+    changed[low] = b[high];
+    stored(out, changed);
+    stored(out, a + b);
+    stored(out, a - b);
+    stored(out, s * t);
+    stored(out, a * t);
+    stored(out, ~a);
+    stored(out, -s);
+    stored(out, s >> low);
+    stored(out, a << low);
+    stored(out, wide(a.xor_reduce()));
+    stored(out, wide((s < t) | (a < b) << 1));
+    stored(out, ap_int<32>(s.to_int()));
+    stored(out, ap_int<64>(s.to_int64()));
+    ap_uint<7> small = a;
+    stored(out, ap_int<16>(3 - small));
+    stored(out, ap_int<9>(ap_int<7>(small) / 3));
+}
+
+template <ap_q_mode Q, ap_o_mode O> static void fixed(int16_t *&out)
+{
+    for (int raw = -8192; raw < 8192; raw++) {
+        ap_fixed<14, 7> x;
+        x.range() = raw;
+        ap_fixed<8, 4, Q, O> y = x;
+        ap_ufixed<8, 4, Q, O> u = x;
+        *out++ = ap_int<8>(y.range());
+        *out++ = ap_uint<8>(u.range());
+    }
+}
+template <ap_q_mode Q> static void each_overflow(int16_t *&out)
+{
+    fixed<Q, AP_SAT>(out), fixed<Q, AP_SAT_ZERO>(out), fixed<Q, AP_SAT_SYM>(out), fixed<Q, AP_WRAP>(out);
+}
+extern "C" void each_mode(int16_t *out)
+{
+    each_overflow<AP_RND>(out), each_overflow<AP_RND_ZERO>(out), each_overflow<AP_RND_MIN_INF>(out);
+    each_overflow<AP_RND_INF>(out), each_overflow<AP_RND_CONV>(out), each_overflow<AP_TRN>(out);
+    each_overflow<AP_TRN_ZERO>(out);
+}
+
+typedef ap_axiu<24, 2, 0, 0> beat;
+static_assert(beat::bytes == 3 && hls::axis<float>::bytes == 4, "");
+static_assert(sizeof(hls::burst_maxi<int>) == sizeof(int *), "");
+
+static void fill(hls::stream_of_blocks<int[4]> &to, int from)
+{
+    hls::write_lock<int[4]> block(to);
+    for (int k = 0; k < 4; k++) block[k] = from + k;
+}
+extern "C" int parts(hls::burst_maxi<int> port)
+{
+    hls::stream<beat> stream("beats");
+    for (int k = 0; k < 3; k++) {
+        beat x;
+        x.data = -1 - k;
+        x.keep = -1, x.strb = -1, x.user = k, x.last = k == 2;
+        stream << x;
+    }
+    int wrong = 0;
+    for (int k = 0; k < 3; k++) {
+        const beat x = stream.read();
+        wrong += x.data != 0xffffff - k || x.keep != 7 || x.user != k || x.get_last() != (k == 2);
+    }
+    port.read_request(1, 2), port.read_request(0, 1);  // two of them under way
+    port.write_request(4, 2);
+    for (int k = 0; k < 2; k++) port.write(port.read() * 10);
+    port.write_response();
+    wrong += port.read() != 1;
+    hls::stream_of_blocks<int[4], 2> blocks;
+    fill(blocks, 5), fill(blocks, 9);
+    for (int first = 5; first < 10; first += 4) {
+        hls::read_lock<int[4]> block(blocks);
+        const int(&elements)[4] = block;
+        wrong += elements[0] != first || block[3] != first + 3;
+    }
+    ap_shift_reg<int, 3> line;
+    for (int k = 0; k < 3; k++) line.shift(k);
+    wrong += !blocks.empty() || line.read(2) != 0 || line.shift(7) != 0;
+    wrong += (hls::vector<int, 4>{1, 2, 3, 4} * 2 + 1).reduce_add() != 24;
+    return wrong + (hls::vector<int, 4>{6, 2, 3, 7}.reduce_and() != 2);
+}

@@ -1,0 +1,48 @@
+"""A trace, the estimate and what is written of a trace ask for what a run asks for."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+HERE = Path(__file__).parent
+INVENTORY, PROGRAM = str(HERE / "agreeing.toml"), str(HERE / "agreeing.py")
+FTENSOR = ("-m", "ftensor")
+
+
+def run(*words: str, image: str = "", status: int = 0) -> str:
+    env = os.environ | {"FTENSOR_DEVICE": "csim", "FTENSOR_IMAGE": image}
+    done = subprocess.run(
+        [sys.executable, *words], capture_output=True, text=True, timeout=600, env=env
+    )
+    assert done.returncode == status, done.stdout + done.stderr
+    return done.stdout
+
+
+@pytest.fixture(scope="module")
+def image(tmp_path_factory: pytest.TempPathFactory) -> str:
+    if shutil.which("g++") is None:
+        pytest.skip("needs g++")
+    made = str(tmp_path_factory.mktemp("agreeing"))
+    run(*FTENSOR, "build", "--target", "csim", "--inventory", INVENTORY, "--out", made)
+    return made
+
+
+def test_what_an_image_serves_is_what_a_run_finds_in_it(image: str, tmp_path: Path) -> None:
+    launched, lacking = map(set, json.loads(run(PROGRAM, image=image)))
+    mine = str(tmp_path / "mine.toml")
+    words = ("kernels", image, "--json", "--write", mine, "--trace", PROGRAM)
+    traced = json.loads(run(*FTENSOR, *words, status=1).partition("\n")[2])
+    assert {t["entry"] for t in traced if t["held"]} == launched
+    assert {t["entry"] for t in traced if not t["held"]} == lacking
+    # The estimate sees the same, and so does who builds what was written.
+    words = ("estimate", "--board", "u55c", "--inventory", INVENTORY, "--json", PROGRAM)
+    missed = json.loads(run(*FTENSOR, *words))["not_in_inventory"]
+    assert sum(missed.values()) == sum(t["launches"] for t in traced if not t["held"])
+    run(*FTENSOR, "kernels", mine, "--trace", PROGRAM)  # its status says that nothing lacks

@@ -1,0 +1,189 @@
+"""Inputs at the edge of what an op is for: no elements, no dims, NaN, odd memory; as in torch."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+import ftensor as ft
+
+from ..oracle import agree, agree_on, cases, torch
+
+INF, NAN = float("inf"), float("nan")
+F = "nn.functional."
+
+
+@pytest.mark.parametrize(
+    ("case", "computed"),
+    cases(
+        """
+        topk(L.tensor(3.), 0)
+        topk(L.tensor(3.), 1)
+        ! topk(L.tensor(3.), 2)
+        ! unique(L.tensor(3.), dim=0)
+        ! unique_consecutive(L.tensor(3.), dim=-1)
+        index_select(L.arange(6).reshape(2, 3).to(L.uint32), 1, L.tensor([2, 0]))
+        index_select(L.arange(6).reshape(2, 3).to(L.uint64), 0, L.tensor([1]))
+        ! index_select(L.arange(6).to(L.uint32), 0, L.tensor([2, 0]))
+        median(L.zeros(0, dtype=L.int8))
+        median(L.zeros(0, dtype=L.int16))
+        median(L.zeros(0, dtype=L.int32))
+        median(L.zeros(0, dtype=L.bool))
+        fft.rfftfreq(-1)
+        fft.rfftfreq(-3)
+        ! fft.rfftfreq(-4)
+        ! fft.fftfreq(-1)
+        where(L.tensor([True, False]), L.ones(2, dtype=L.float16), 2**31 - 1)
+        where(L.tensor([True, False]), -1e39, L.ones(2, dtype=L.bfloat16))
+        ! where(L.tensor([True, False]), L.ones(2, dtype=L.int8), 300)
+        F.hardtanh(L.arange(4, dtype=L.uint8), -.5, 1)
+        ! F.hardtanh(L.arange(4, dtype=L.uint8), -1, 1)
+        F.lp_pool1d(L.arange(12.).reshape(1, 2, 6) - 7, INF, 3, 2, True)
+        F.lp_pool2d(L.arange(36.).reshape(1, 6, 6) - 7, -INF, (2, 3))
+        F.instance_norm(L.ones(0, 3, 4))
+        F.instance_norm(L.ones(2, 0, 4))
+        F.batch_norm(L.ones(2, 0, 4), None, None, training=True)
+        ! F.batch_norm(L.ones(1, 3), None, None, training=True)
+        bmm(L.ones(0, 2, 3, dtype=L.bool), L.ones(0, 3, 4, dtype=L.bool))
+        bmm(L.ones(2, 2, 0, dtype=L.bool), L.ones(2, 0, 4, dtype=L.bool))
+        mm(L.ones(2, 0, dtype=L.bool), L.ones(0, 4, dtype=L.bool))
+        ! mm(L.ones(2, 1, dtype=L.bool), L.ones(1, 4, dtype=L.bool))
+        F.scaled_dot_product_attention(L.ones(2, 4, 3, 5), L.ones(2, 0, 3, 5), L.ones(2, 0, 3, 5))
+        F.scaled_dot_product_attention(*[L.ones(2, 0, 3, 5)] * 3, enable_gqa=True)
+        F.scaled_dot_product_attention(L.ones(2, 3, 0), L.ones(2, 4, 0), L.ones(2, 4, 5))
+        ! cdist(L.ones(2, 3), L.ones(2, 3), 2, "other")
+        ! cdist(L.ones(2, 3), L.ones(2, 3, dtype=L.float64))
+        ! cdist(L.ones(2, 3), 3.0)
+        ! F.cross_entropy(L.ones(3, 5), L.ones(3))
+        ! F.cross_entropy(L.ones(3, 5), L.ones(4))
+        ! F.cross_entropy(L.ones(3, 5), L.ones(3, 1))
+        ! F.cross_entropy(L.ones(5), L.ones(4))
+        ! F.cross_entropy(L.ones(3, 5, 2), L.ones(3, 5))
+        ! F.cross_entropy(L.ones(3, 5), L.ones(3, 5), ignore_index=1)
+        ! F.cross_entropy(L.tensor(1.), L.tensor(0))
+        F.pad(L.arange(60.).reshape(1, 3, 4, 5), (0, 0, 1, -5), "reflect")
+        F.pad(L.arange(60.).reshape(1, 3, 4, 5), (0, 0, 1, -5), "replicate")
+        ! F.pad(L.arange(60.).reshape(1, 3, 4, 5), (0, 0, 1, -6), "replicate")
+        """
+    ),
+)
+def test_a_case_is_as_torch_has_it(case: str, computed: bool) -> None:
+    def run(lib: Any) -> Any:
+        names = {"L": lib, "F": lib.nn.functional, "INF": INF}
+        return eval(case if case.startswith("F.") else f"L.{case}", names)
+
+    assert agree(lambda: run(ft), lambda: run(torch)) is computed
+
+
+@pytest.mark.parametrize("given", [(0, 0, 1, -5), (0, 0, -5, 1), (0, -5), (2, -7), (0, 0, -2, -2)])
+def test_padding_around_a_circle_of_nothing(given: tuple[int, ...]) -> None:
+    agree_on(F + "pad", torch.arange(60.0).reshape(1, 3, 4, 5)[..., : len(given) * 3, :], given,
+             mode="circular")  # fmt: skip
+
+
+INDEX, TABLE, AT = torch.tensor([0, 1, 2, 4]), torch.arange(15.0).reshape(5, 3), [0, 2]
+
+
+@pytest.mark.parametrize(
+    ("index", "table", "offsets", "named"),
+    [
+        (INDEX, TABLE, [1, 2], {}),
+        (INDEX, TABLE, [0, 5], {}),
+        (INDEX, TABLE, [0.0, 2.0], {}),
+        (INDEX, TABLE[0], AT, {}),
+        (INDEX + 3, TABLE, AT, {}),
+        (INDEX - 1, TABLE, AT, {}),
+        (INDEX, TABLE, AT, {"padding_idx": 7}),
+        (INDEX, TABLE, AT, {"mode": "max", "sparse": True}),
+        (INDEX, TABLE, AT, {"mode": "sum", "per_sample_weights": torch.ones(4).double()}),
+        (INDEX, TABLE, AT, {"mode": "sum", "include_last_offset": True}),
+    ],
+)
+def test_bags_of_embeddings(index: Any, table: Any, offsets: Any, named: Any) -> None:
+    agree_on(F + "embedding_bag", index, table, torch.tensor(offsets), **named)
+
+
+def test_no_bags_of_embeddings() -> None:
+    assert agree_on(F + "embedding_bag", INDEX, TABLE, torch.zeros(0, dtype=torch.int64))
+
+
+@pytest.mark.parametrize("padding", ["zeros", "border", "reflection"])
+@pytest.mark.parametrize("mode", ["bilinear", "nearest", "bicubic"])
+@pytest.mark.parametrize("corners", [False, True])
+def test_grids_of_nan(mode: str, padding: str, corners: bool) -> None:
+    odd = [[NAN, 0.1, 0.3], [0.1, NAN, -0.2], [NAN] * 3, [INF, 0.1, 0.2], [-INF, 0.5, NAN]]
+    far = [[7.3, -9.1, 2.2], [-30.7, 0.4, 5.0], [1e30, 0.3, 0.1]]
+    for n in (2, 3)[: 1 if mode == "bicubic" else 2]:
+        image = torch.arange(4.0**n).reshape(1, 1, *(4,) * n)
+        grid = torch.tensor(odd + far)[:, :n].reshape(1, *(1,) * (n - 1), -1, n)
+        agree_on(F + "grid_sample", image, grid, mode, padding, corners)
+
+
+def layouts(shape: tuple[int, ...]) -> Iterator[Any]:
+    """A tensor of a shape in memory of every order of its dims, with gaps, and expanded."""
+    count = torch.Size(shape).numel()
+    values = torch.sin(torch.arange(float(count)) * 7).reshape(shape)
+    for order in itertools.permutations(range(len(shape))):
+        back = [order.index(d) for d in range(len(shape))]
+        yield values.permute(order).contiguous().permute(back)
+    wide = torch.zeros([2 * n for n in shape])[(slice(None, None, 2),) * len(shape)]
+    yield wide.copy_(values)
+    yield values[:1].expand(shape)
+    yield values[..., :1].expand(shape)
+
+
+IMAGES = [(2, 3, 4, 5), (2, 3, 4, 1), (2, 1, 4, 5), (1, 3, 4, 5)]
+LINES = [(2, 3, 4), (2, 3, 1), (1, 3, 4)]
+
+
+@pytest.mark.parametrize(
+    ("name", "args", "named", "shapes"),
+    [
+        ("unique", (), {"dim": 1}, LINES),
+        ("unique_consecutive", (), {"dim": 2}, LINES),
+        (F + "batch_norm", (None, None, None, None, True), {}, LINES + IMAGES),
+        (F + "instance_norm", (), {}, [(2, 3, 4), (2, 3, 4, 5)]),
+        (F + "group_norm", (1,), {}, IMAGES),
+        (F + "max_pool1d", (1,), {"return_indices": True}, LINES),
+        (F + "avg_pool1d", (1,), {}, LINES),
+        (F + "adaptive_avg_pool1d", (2,), {}, LINES),
+        (F + "adaptive_max_pool1d", (1,), {}, LINES),
+        (F + "adaptive_max_pool2d", ((2, 1),), {"return_indices": True}, IMAGES),
+        (F + "adaptive_avg_pool2d", (1,), {}, IMAGES),
+        (F + "adaptive_avg_pool3d", ((2, 1, 1),), {}, [(2, 3, 4, 2, 2)]),
+        (F + "max_pool2d", (1,), {}, IMAGES),
+        (F + "avg_pool2d", (1,), {}, IMAGES),
+        (F + "interpolate", (), {"size": (2, 1), "mode": "area"}, IMAGES),
+        (F + "interpolate", (), {"size": (1, 1), "mode": "bilinear"}, IMAGES),
+        (F + "interpolate", (), {"size": 3, "mode": "area"}, LINES),
+        ("channel_shuffle", (1,), {}, IMAGES),
+        ("pixel_shuffle", (1,), {}, IMAGES),
+        ("pixel_unshuffle", (1,), {}, IMAGES),
+    ],
+)
+def test_results_lie_in_memory_as_torchs(name: str, args: Any, named: Any, shapes: Any) -> None:
+    for shape in shapes:
+        for x in layouts(shape):
+            near = {"rtol": 1e-4, "atol": 1e-4}
+            agree_on(name, x, *args, how={"strides": True, **near}, **named)
+
+
+def test_rms_norm_lies_in_memory_as_torchs() -> None:
+    for x in layouts((2, 3, 4)):
+        agree_on(F + "rms_norm", x, (4,), how={"strides": True})
+
+
+def test_a_grid_of_odd_memory() -> None:
+    for grid in layouts((2, 3, 2, 2)):
+        agree_on(F + "grid_sample", torch.ones(2, 1, 4, 5), grid, align_corners=False,
+                 how={"strides": True})  # fmt: skip
+
+
+@pytest.mark.parametrize("name", ["channel_shuffle", "pixel_shuffle", "pixel_unshuffle"])
+def test_what_stays_in_place_is_a_copy(name: str) -> None:
+    x = ft.ones(1, 4, 2, 2)
+    getattr(ft, name)(x, 1).zero_()
+    assert x.sum().item() == 16

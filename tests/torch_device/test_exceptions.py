@@ -1,0 +1,91 @@
+"""What is raised while the device's gradients are worked out comes out as it does on the CPU."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+PROGRAM = """
+import _thread, os, signal, threading, torch, ftensor.torch
+from torch.utils.checkpoint import checkpoint
+
+def fail(*of):
+    if what == "ctrl-c":
+        signal.raise_signal(signal.SIGINT)
+        for _ in range(10): pass
+    raise ValueError("of the user")
+
+class Own(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x): return x * 2
+    @staticmethod
+    def backward(ctx, grad): fail()
+
+class Again(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x): return x * 2
+    @staticmethod
+    def backward(ctx, grad):
+        with torch.enable_grad():
+            y = torch.ones(2, device=grad.device, requires_grad=True)
+            Own.apply(y).sum().backward()
+
+def recomputed(reentrant):
+    def run(x):
+        calls = []
+        def part(x):
+            calls.append(1)
+            if len(calls) > 1: fail()
+            return x.sin() * x
+        return checkpoint(part, x, use_reentrant=reentrant)
+    return run
+
+def hooked(name):
+    def run(x):
+        y = x * 2
+        of = {"tensor": y, "leaf": x, "multi": None}.get(name)
+        if of is not None: of.register_hook(fail)
+        elif name == "multi": torch.autograd.graph.register_multi_grad_hook([x, y], fail)
+        elif name == "accumulated": x.register_post_accumulate_grad_hook(fail)
+        elif name == "before": y.grad_fn.register_prehook(fail)
+        else: y.grad_fn.register_hook(fail)
+        return y
+    return run
+
+def saved(x):
+    with torch.autograd.graph.saved_tensors_hooks(lambda t: t, fail): return x * x
+
+def module(x):
+    layer = torch.nn.Linear(2, 2).to(x.device)
+    layer.register_full_backward_hook(fail)
+    return layer(x * 2)
+
+BODIES = [hooked(n) for n in ("tensor", "leaf", "multi", "accumulated", "before", "after")] + [
+    saved, module, Own.apply, Again.apply, recomputed(True), recomputed(False)]
+
+def outcome(body, device, threads):
+    caught = []
+    def run():
+        with torch.autograd.set_multithreading_enabled(threads):
+            x = torch.ones(2, device=device, requires_grad=True)
+            try: body(x * 1 if body not in BODIES[:6] else x).sum().backward()
+            except BaseException as error: caught.append((type(error).__name__, str(error)))
+    run() if what != "thread" else [f(t) for t in [threading.Thread(target=run)]
+                                    for f in (threading.Thread.start, threading.Thread.join)]
+    return caught
+
+for what in ("error", "thread", "ctrl-c"):
+    for body in BODIES:
+        wanted = outcome(body, "cpu", False)
+        assert len(wanted) == 1, wanted
+        for threads in (False, True):
+            if what == "ctrl-c" and threads: continue  # Python raises it in the main thread alone
+            found = outcome(body, "fpga", threads)
+            assert found == wanted, (what, threads, found, wanted)
+print("as on the CPU")
+"""
+
+
+def test_exceptions_of_hooks_are_raised() -> None:
+    found = subprocess.run([sys.executable, "-c", PROGRAM], capture_output=True, text=True)
+    assert found.stdout == "as on the CPU\n", found.stdout + found.stderr
