@@ -63,9 +63,14 @@ def test_a_warm_cache_leaves_nothing_to_compile(
     assert all(backend.has_built(program) for program in programs)
     if isinstance(backend, OpenCLBackend):
 
-        def refuse(*_: object) -> None:
-            raise AssertionError("compiled again")
+        texts = {program.source for program in programs}
 
+        def refuse(source: str, entry: str, options: bytes) -> None:
+            key = backend._cache_key(source, options)
+            known = f"a text that was asked: {source in texts}, in the cache: {key in kept}"
+            raise AssertionError(f"{entry} compiled again ({known})")
+
+        kept = {file.name for file in cache.directory().glob("??/*")}
         monkeypatch.setattr(backend, "_compiled", refuse)
     a = np.arange(256 * 256, dtype=np.float32).reshape(256, 256) % 7
     x, y = ft.from_numpy(a), ft.from_numpy(a[:, ::-1].copy())
