@@ -102,25 +102,27 @@ def case(draw: random.Random) -> list[str]:
         lines.append(f"g = whole(tuple(t0.shape)){form}")
         where = f"{stride}, {padding}, {dilation}, {transposed}"
         extra = more if transposed else (0,) * n
-        lines.append(f"t1, t2 = back(g, x, w, {where}, {extra}, {groups})")
+        mask = [draw.random() < 0.8 for _ in range(3)]
+        lines.append(f"t1, t2, t3 = back(g, x, w, {where}, {extra}, {groups}, {mask})")
     return [f"dtype = '{dtype}'", *lines]
 
 
-def theirs_back(g: Any, x: Any, w: Any, *args: Any) -> tuple[Any, Any]:
-    """torch's gradients of a convolution's input and weight."""
-    asked = [True, True, False]
-    return torch.ops.aten.convolution_backward(g, x, w, None, *args[:4], *args[4:], asked)[:2]
+def theirs_back(
+    g: Any, x: Any, w: Any, stride: Any, padding: Any, dilation: Any, transposed: bool,
+    extra: Any, groups: int, mask: list[bool],
+) -> Any:  # fmt: skip
+    """torch's gradients of a convolution's input, weight and bias; some kernels make them all."""
+    of = stride, padding, dilation, transposed, extra, groups
+    found = torch.ops.aten.convolution_backward(g, x, w, [g.shape[1]], *of, mask)
+    return [t if asked else None for t, asked in zip(found, mask)]
 
 
 def mine_back(
     g: Any, x: Any, w: Any, stride: Any, padding: Any, dilation: Any, transposed: bool,
-    _: Any, groups: int,
-) -> tuple[Any, Any]:  # fmt: skip
-    """The same by the functions that torch's device calls."""
-    where = stride, padding, dilation
-    first = gradients.input_gradient(g, x._shape, w, *where, transposed, groups)
-    pair = (x, g) if transposed else (g, x)
-    return first, gradients.weight_gradient(*pair, w._shape, *where, groups)[0]
+    _: Any, groups: int, mask: list[bool],
+) -> Any:  # fmt: skip
+    """The same by the function that torch's device calls."""
+    return gradients.backward(g, x, w, stride, padding, dilation, transposed, groups, mask)
 
 
 def run(lib: Any, lines: list[str]) -> Any:
@@ -143,7 +145,8 @@ def run(lib: Any, lines: list[str]) -> Any:
         except (RuntimeError, ValueError, TypeError, IndexError, NotImplementedError) as error:
             refused.append(error)
             break
-    return [space[t] for t in ("t0", "t1", "t2") if t in space] + refused
+    found = [space[t] for t in ("t0", "t1", "t2", "t3") if t in space]
+    return [t for t in found if t is not None] + refused
 
 
 def differs(mine: Any, theirs: Any) -> str:

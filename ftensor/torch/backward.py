@@ -150,17 +150,9 @@ def convolution_backward(
     output_padding: Any, groups: int, mask: Any,
 ) -> tuple[torch.Tensor | None, ...]:  # fmt: skip
     try:
-        a, x, w = lift(grad), lift(input), lift(weight)
         where = tuple(stride), tuple(padding), tuple(dilation)
-        found: list[Tensor | None] = [None, None, None]
-        if mask[0]:
-            found[0] = convolutions.input_gradient(a, x._shape, w, *where, transposed, groups)
-        if mask[1]:
-            pair = (x, a) if transposed else (a, x)
-            wanted = mask[2] and not transposed
-            found[1:] = convolutions.weight_gradient(*pair, w._shape, *where, groups, wanted)
-        if mask[2] and found[2] is None:
-            found[2] = a.sum((0, *range(2, a.ndim)))
+        of = lift(grad), lift(input), lift(weight)
+        found = convolutions.backward(*of, *where, transposed, groups, mask)
         return tuple(_given(one) for one in found)
     except NotImplementedError:
         bias = [weight.shape[1] * groups if transposed else weight.shape[0]]

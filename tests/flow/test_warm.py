@@ -62,7 +62,6 @@ def test_a_warm_cache_leaves_nothing_to_compile(
     assert compile_all(programs, 2, Quiet()) == 0
     assert all(backend.has_built(program) for program in programs)
     if isinstance(backend, OpenCLBackend):
-
         texts = {program.source for program in programs}
 
         def refuse(source: str, entry: str, options: bytes) -> None:

@@ -30,6 +30,24 @@ def convolution(
     return f[f"conv_transpose{n}d"](input, weight, bias, stride, padding, *more)
 
 
+def backward(
+    grad: Tensor, input: Tensor, weight: Tensor, stride: Ints, padding: Ints, dilation: Ints,
+    transposed: bool, groups: int, mask: Sequence[bool],
+) -> tuple[Tensor | None, ...]:  # fmt: skip
+    """The gradients of a convolution's input, weight and bias, each where `mask` asks for it."""
+    where = stride, padding, dilation
+    found: list[Tensor | None] = [None, None, None]
+    if mask[0]:
+        found[0] = input_gradient(grad, input._shape, weight, *where, transposed, groups)
+    if mask[1]:
+        pair = (input, grad) if transposed else (grad, input)
+        wanted = mask[2] and not transposed
+        found[1:] = weight_gradient(*pair, weight._shape, *where, groups, wanted)
+    if mask[2] and found[2] is None:
+        found[2] = grad.sum((0, *range(2, grad.ndim)))
+    return tuple(found)
+
+
 def input_gradient(
     grad: Tensor, input_shape: Ints, weight: Tensor, stride: Ints, padding: Ints, dilation: Ints,
     transposed: bool, groups: int,
