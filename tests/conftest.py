@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import os
 import signal
 from collections.abc import Generator, Iterator
@@ -21,6 +22,10 @@ if OCLGRIND_LOG and (worker := os.environ.get("PYTEST_XDIST_WORKER")):
     # Oclgrind reads the name when a context is made, so each worker has a log of its own.
     os.environ["OCLGRIND_LOG"] = OCLGRIND_LOG = f"{OCLGRIND_LOG.removesuffix('.log')}.{worker}"
 SANITIZER_LOG = os.environ.get("SANITIZER_LOG")  # what it is called before a process' number
+if SANITIZER_LOG:
+    # Both sanitizers take the same options last, but one can be told of another file.
+    ubsan = ctypes.CDLL(os.environ["SANITIZER_UBSAN"])
+    ubsan.__sanitizer_set_report_path(f"{SANITIZER_LOG}.ubsan".encode())
 HANG = 1200  # seconds after which a test is taken to hang, on the slowest machine
 
 
@@ -62,10 +67,12 @@ def findings() -> Iterator[None]:
     """
     import ftensor as ft
 
-    log = Path(OCLGRIND_LOG or f"{SANITIZER_LOG}.{os.getpid()}")
-    before = log.stat().st_size if log.is_file() else 0
+    names = [OCLGRIND_LOG] if OCLGRIND_LOG else [SANITIZER_LOG, f"{SANITIZER_LOG}.ubsan"]
+    logs = [Path(name if name == OCLGRIND_LOG else f"{name}.{os.getpid()}") for name in names]
+    before = [log.stat().st_size if log.is_file() else 0 for log in logs]
     yield
     ft.synchronize()
-    seen = log.read_bytes()[before:].decode(errors="replace") if log.is_file() else ""
-    if seen.strip():
-        pytest.fail(f"{log.stem} reports:\n{seen[:4000]}", pytrace=False)
+    for log, size in zip(logs, before):
+        seen = log.read_bytes()[size:].decode(errors="replace") if log.is_file() else ""
+        if seen.strip():
+            pytest.fail(f"{log.stem} reports:\n{seen[:4000]}", pytrace=False)

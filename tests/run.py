@@ -38,12 +38,10 @@ TARGETS = {
     "oclgrind": "oclgrind",
     "xrt": "xilinx",
     "intel-fpga": "intel-fpga-emulator",
-    "asan": "csim",
-    "ubsan": "csim",
+    "sanitized": "csim",
 }
-# The C simulation under g++'s sanitizers, which look for bad accesses, and for what C++ leaves
-# undefined. Both at once do not keep one log.
-SANITIZERS = {"asan": "address", "ubsan": "undefined,float-cast-overflow"}
+# The C simulation, when g++'s sanitizers look for bad accesses and for what C++ leaves undefined.
+SANITIZERS = "address,undefined,float-cast-overflow"
 # The kernels of the software device, built once and again where a kernel changed.
 IMAGE = ROOT / "build" / "full"
 # Run in the very environment the tests get, so that what is announced is what is tested.
@@ -120,15 +118,16 @@ def environment(target: str, folder: Path) -> dict[str, str] | None:
 
         driver = emulator.driver()
         return emulator.environment(driver, env, folder) if driver else None
-    if target in SANITIZERS:
-        libraries = sanitizer_libraries(target)
+    if target == "sanitized":
+        libraries = sanitizer_libraries()
         if libraries is None:
             return None
         # Kernels are loaded into Python, and bad accesses are seen by who allocates memory.
-        env["LD_PRELOAD"] = " ".join(libraries)
-        env["CXX"] = f"g++ -g1 -fsanitize={SANITIZERS[target]} -fsanitize-recover=all"
+        env["LD_PRELOAD"] = f"{libraries['asan']} {libraries['stdc++']}"
+        env["CXX"] = f"g++ -g1 -fsanitize={SANITIZERS} -fsanitize-recover=all"
         env["FTENSOR_CACHE_DIR"] = str(folder)
-        env["SANITIZER_LOG"] = str(folder / target)  # tests/conftest.py reads it
+        # tests/conftest.py reads the logs; that of undefined behaviour is named there.
+        env["SANITIZER_LOG"], env["SANITIZER_UBSAN"] = str(folder / "log"), libraries["ubsan"]
         log = f"halt_on_error=0:log_path={env['SANITIZER_LOG']}"
         env["ASAN_OPTIONS"], env["UBSAN_OPTIONS"] = f"detect_leaks=0:{log}", log
     if target == "oclgrind":
@@ -163,17 +162,15 @@ def launcher(target: str) -> list[str] | None:
     return [*ftensor, "emulate", "--image", str(IMAGE / "full.xclbin"), "--"]
 
 
-def sanitizer_libraries(target: str) -> list[str] | None:
-    """What a program loads first under a sanitizer; None where g++ or its library is not there."""
+def sanitizer_libraries() -> dict[str, str] | None:
+    """Where g++'s sanitizers and what they need lie; None where g++ or one of them is not here."""
     if shutil.which("g++") is None:
         return None
     found = {}
-    for name in (f"lib{target}.so", "libstdc++.so"):
-        command = ["g++", f"-print-file-name={name}"]
+    for name in ("asan", "ubsan", "stdc++"):
+        command = ["g++", f"-print-file-name=lib{name}.so"]
         found[name] = subprocess.run(command, capture_output=True, text=True).stdout.strip()
-    if not all(Path(path).is_absolute() for path in found.values()):
-        return None
-    return list(found.values()) if target == "asan" else []
+    return found if all(Path(path).is_absolute() for path in found.values()) else None
 
 
 def oclgrind_driver() -> Path | None:
@@ -212,7 +209,7 @@ def place(target: str, folder: Path) -> Place | None:
     if TARGETS[target] not in (None, answer["row"]):
         sys.exit(f"FTENSOR_DEVICE={target} gives {answer['row']}, {answer['device']}")
     # Its kernels are those of csim, and run all the same.
-    row = target if target in SANITIZERS else str(answer["row"])
+    row = target if target == "sanitized" else str(answer["row"])
     return Place(target, env, under, row, str(answer["device"]))
 
 
@@ -272,7 +269,7 @@ def plan(targets: list[str], everything: bool, arguments: list[str]) -> list[Pas
     # XRT's kernels come from the image full, which takes minutes to build.
     passes += [Pass(t, "core") for t in others if t != "xrt"]
     if everything:  # Oclgrind is some 1000 times slower than the others
-        few = ("xrt", "oclgrind", *SANITIZERS)
+        few = ("xrt", "oclgrind", "sanitized")
         passes += [Pass(t, "kernel and not core") for t in others if t not in few]
         passes += [Pass(t, "kernel") for t in others if t == "xrt"]
     return passes
