@@ -84,8 +84,10 @@ def convolve(
     args = (out, x, weight, bias, of)
     given = weight if bias is None else bias
     run(backend, key, prepare, convolve, args, (out,), (x, weight, given), (), out)
-    if call is not None and backend.target.unaligned and key in backend.launches:
-        backend.launches[call] = backend.launches[key]
+    if call is not None and backend.target.unaligned:
+        made = backend.launches.get(key)
+        if made is not None:
+            backend.launches.keep(call, made)
     return out
 
 

@@ -84,7 +84,7 @@ def transform(
         made: Tensor = on_host(launch.error, transform, args)
         return made
     if also is not None:
-        backend.launches[also] = launch
+        backend.launches.keep(also, launch)
     return _run(launch, x)
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import cache
+from types import FunctionType
 from typing import Any, NamedTuple
 
 from .._tensor import Tensor
@@ -136,11 +137,12 @@ def _arguments(name: str, step: StepForm) -> str:
 def _bound(
     names: Sequence[str], parameters: str, lines: Sequence[str]
 ) -> Callable[..., Callable[..., Any]]:
-    """What makes the function of these parameters and lines, given the values of the names."""
-    text = [f"def bind({', '.join(names)}):", f"    def launch({parameters}, /):"]
-    text += [f"        {line}" for line in lines]
-    text.append("    return launch")
+    """What makes the function of these parameters and lines, given the values of the names.
+
+    The values are defaults of further parameters: one tuple, where a closure has a cell for each.
+    """
+    text = [f"def launch({', '.join([parameters, *names])}, /):", *[f"    {l}" for l in lines]]
     scope: dict[str, Any] = {"new": object.__new__, "Tensor": Tensor, "values_of": values_of}
     exec(compile("\n".join(text), "<ftensor launch>", "exec"), scope)
-    made: Callable[..., Callable[..., Any]] = scope["bind"]
-    return made
+    code = scope.pop("launch").__code__
+    return lambda *values: FunctionType(code, scope, "launch", values)

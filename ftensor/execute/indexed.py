@@ -26,7 +26,17 @@ from .copy import fill
 from .fallback import on_host
 from .index_check import Check, Refusal, in_range, know_bounds, know_bounds_of
 from .keys import located_key
-from .launch import Launch, Missing, Output, Step, enqueue, fitting, geometry_storage, look_up
+from .launch import (
+    LAUNCH_BYTES,
+    Launch,
+    Missing,
+    Output,
+    Step,
+    enqueue,
+    fitting,
+    geometry_storage,
+    look_up,
+)
 from .pointwise import pointwise
 from .run import run
 
@@ -120,6 +130,11 @@ class _Route(NamedTuple):
     numbers: list[int]
     size: int
 
+    @property
+    def kept_bytes(self) -> int:
+        """The memory that it takes, with the launch's: that may be gone from under its own key."""
+        return LAUNCH_BYTES + self.launch.kept_bytes
+
 
 def fetch(source: Tensor, index: Tensor) -> Tensor | None:
     """`source[index]` of two tensors, where `remember` has seen such; else None."""
@@ -146,7 +161,7 @@ def remember(
     if launch is not None:
         output = Output(made._dtype, shape, made._strides)
         route = _Route(launch, output, _numbers(indices), indices[0].size)
-        backend.launches[fetch, source._key, index._key] = route
+        backend.launches.keep((fetch, source._key, index._key), route)
 
 
 def prepare(

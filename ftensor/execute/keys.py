@@ -8,19 +8,23 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import lru_cache
 
 from .. import errors
 from ..dtypes import dtype, int32
 from ..kernels.key import BY_VALUE, INDEX, POSITION, REAL, TRUTH, VALUE, KernelKey, Port, Reduction
 from ..rows.op import Op, Reduce, yields
 
+# Keys of which each is made once: the launches of many sizes share one.
+MOST_KEYS = 1 << 12
 # (dtype, how the expression sees it) of each output or state field of a reduction.
 Fields = tuple[tuple[dtype, str], ...]
 
 
+@lru_cache(MOST_KEYS)
 def op_key(
     op: Op, skeleton: str, compute: dtype, lanes: int, written: dtype,
-    inputs: Sequence[dtype | None], kinds: Sequence[str],
+    inputs: tuple[dtype | None, ...], kinds: tuple[str, ...],
 ) -> KernelKey:  # fmt: skip
     """The kernel of a pointwise op.
 

@@ -19,15 +19,18 @@ if TYPE_CHECKING:
     from ..kernels.key import Key
     from ..runtime.backend import Backend, Kernel
     from ..runtime.storage import Storage
+    from ..runtime.stream import Stream
 
 # A launch of one unit over at most so many elements may run in the calling thread, where a device
 # has a queue for that: Python waits meanwhile.
 INLINE_ELEMENTS = 1 << 16
-# Prepared launches a backend keeps; beyond that all are dropped and made again when needed.
-MOST_LAUNCHES = 1 << 14
+# What a prepared launch and each of its steps take of memory: keys, tuples and functions of Python;
+# and beside its numbers, a geometry on the device: most of it is what an OpenCL runtime keeps for
+# the buffer.
+LAUNCH_BYTES, STEP_BYTES, TABLE_BYTES = 1 << 11, 1 << 10, 5 << 9
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Output:
     """A result of a launch, where it is a fresh tensor."""
 
@@ -57,7 +60,7 @@ def asked(backend: Backend, *outputs: Output) -> tuple[Output, ...]:
     return outputs
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, slots=True)
 class Step:
     """One kernel of a launch, and what it is called with.
 
@@ -80,7 +83,7 @@ class Step:
     table: Storage | None = None  # the geometry on the device, where the kernel is told it
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, slots=True)
 class Launch:
     """An op on one combination of geometries, ready to go.
 
@@ -99,21 +102,37 @@ class Launch:
     # then for each of its arguments whether that is a tensor (else a number).
     form: tuple[bool, ...] | None = None
 
-    # Puts the steps on a stream: `enqueue(stream, numbers, *tensors)`.
-    enqueue: Callable[..., None] = field(init=False)
+    # What `enqueue` made to do its work: kept from its second call on, or where there is no `call`.
+    _enqueue: Callable[..., None] | None = field(init=False, default=None)
+    _met: bool = field(init=False, default=False)
     # With `form`, the whole of `call(arguments, further numbers, out)`, which gives the outputs. It
     # gives None, and has done nothing, where there is something to look at first: somebody at the
     # door, memory that may not be written or that an argument shares, several devices.
     call: Callable[..., tuple[Tensor, ...] | None] | None = field(init=False, default=None)
 
     def __post_init__(self) -> None:
-        form, values = self._form, self._values
-        object.__setattr__(self, "enqueue", enqueuer(form)(*values))
         if self.form is not None:
+            values = self._values
             values += self.numbers
             for out in self.outputs:
                 values += [out.nbytes, out.dtype, out.shape, out.strides, out.key]
-            object.__setattr__(self, "call", caller(form)(*values))
+            object.__setattr__(self, "call", caller(self._form)(*values))
+
+    def enqueue(self, stream: Stream, numbers: Sequence[Any], *tensors: Tensor) -> None:
+        """Put the steps on a stream; `tensors` and `numbers` as the function of this name has."""
+        made = self._enqueue
+        if made is None:
+            made = enqueuer(self._form)(*self._values)
+            if self.call is None or self._met:
+                object.__setattr__(self, "_enqueue", made)
+            object.__setattr__(self, "_met", True)
+        made(stream, numbers, *tensors)
+
+    @property
+    def kept_bytes(self) -> int:
+        """About what the launch takes of memory while it is kept."""
+        told = [s.table.nbytes + TABLE_BYTES for s in self.steps if s.table is not None]
+        return LAUNCH_BYTES + STEP_BYTES * len(self.steps) + sum(told)
 
     @property
     def _form(self) -> Form:
@@ -145,12 +164,17 @@ class Missing:
     def __init__(self, error: KernelNotBuilt) -> None:
         self.error = error
 
+    @property
+    def kept_bytes(self) -> int:
+        """About what it takes of memory."""
+        return LAUNCH_BYTES
+
 
 def look_up(
     backend: Backend, key: Hashable, prepare: Callable[..., Launch], args: tuple[Any, ...]
 ) -> Launch | Missing:
     """The launch that `prepare(*args)` makes, or what is Missing for it; remembered under `key`."""
-    found: Launch | None = backend.launches.get(key)
+    found: Launch | None = backend.launches.find(key)
     return found or _prepared(backend, key, prepare, args)
 
 
@@ -159,22 +183,18 @@ def _prepared(
 ) -> Launch | Missing:
     # Apart from the launches that can run, so that these need not be told from others when found.
     missed = (Missing, key)
-    known = backend.launches.get(missed)
+    known: Missing | None = backend.launches.find(missed)
     if known is not None and backend.images is not None:
         if not backend.images.has(known.error.entry):
-            missing: Missing = known
-            return missing
-    if len(backend.launches) >= MOST_LAUNCHES:
-        backend.forget_launches()
+            return known
     try:
         launch = prepare(*args)
     except KernelNotBuilt as error:
-        missing = backend.launches[missed] = Missing(error.again())
-        return missing
+        backend.launches.pop(missed, None)  # an image that was added may lack another kernel
+        return backend.launches.keep(missed, Missing(error.again()))
     # Another thread may have prepared it meanwhile, and one serves all: what is thrown away here
     # was never launched.
-    one: Launch = backend.launches.setdefault(key, launch)
-    return one
+    return backend.launches.keep(key, launch)
 
 
 def enqueue(launch: Launch, tensors: Sequence[Tensor], numbers: Sequence[Any] = ()) -> None:
@@ -193,6 +213,8 @@ def enqueue(launch: Launch, tensors: Sequence[Tensor], numbers: Sequence[Any] = 
 def geometry_storage(backend: Backend, geometry: Sequence[int], of: Any = np.int32) -> Storage:
     """A small device buffer with a launch's loop sizes and strides."""
     array = np.array(geometry, of)
+    if backend.host_shared and backend.executor is None:
+        return backend.tables.holding(array)
     storage = backend.allocate_lasting(array.nbytes)
     backend.upload(storage, 0, array)
     if len(backend.streams) > 1:

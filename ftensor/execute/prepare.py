@@ -120,7 +120,7 @@ def steps(
         return ()
     target = backend.target
     lanes = lanes_for(dtypes, compute, target.lanes_bytes)
-    operands = [x._dtype if type(x) is Tensor else None for x in inputs]
+    operands = tuple([x._dtype if type(x) is Tensor else None for x in inputs])
     numbers = len(dtypes) <= len(inputs) or bool(op.params)
     found = []
     # Whether elements may be visited in any order, and vectors begin anywhere.

@@ -15,9 +15,11 @@ import numpy as np
 
 from . import lifetime
 from .kernel_table import KernelTable, Makers
+from .launch_table import LaunchTable
 from .pool import POISON, Block, Pool, poisoned
 from .storage import Storage
 from .stream import CurrentStream, Stream
+from .tables import Tables
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -128,7 +130,7 @@ class Backend(ABC):
         self.host_shared = host_shared
         self.units: int = max(1, target.units_per_cu * properties.multi_processor_count)
         # Two tables for the layers above: launches by geometry, kernels by key.
-        self.launches: dict[Any, Any] = {}
+        self.launches = LaunchTable(self.synchronize)
         self.kernels: dict[Any, Any] = KernelTable(self.forget_launches)
         self.making = Makers()
         self.executor: Executor | None = None  # who stands at the door, if anybody does
@@ -136,6 +138,7 @@ class Backend(ABC):
         self.streams: weakref.WeakSet[Stream] = weakref.WeakSet()
         self.pool = poisoned(Pool(self, properties.total_memory, self._make_memory))
         self.default_stream = Stream(self)
+        self.tables = Tables(self)
         self._current = CurrentStream(self.default_stream)
         lifetime.begin(self)
 
@@ -183,7 +186,8 @@ class Backend(ABC):
         """Inside the block, prepare launches as for another device: of so many units, of another
         family, of memory that the host shares or not."""
         kept = self.target, self.units, self.host_shared, self.launches
-        self.target, self.units, self.host_shared, self.launches = target, units, host_shared, {}
+        self.target, self.units, self.host_shared = target, units, host_shared
+        self.launches = LaunchTable(self.synchronize)
         try:
             yield
         finally:
@@ -334,11 +338,12 @@ def _nothing(stream: Any, units: int, /, *args: Any) -> None:
 
 
 def host_memory(nbytes: int) -> tuple[int, np.ndarray]:
-    """The address of `nbytes` of fresh host memory, aligned as a device's port wants it."""
+    """Fresh host memory, aligned as a device's port wants it: its address, and its bytes."""
     alignment = 4096 if nbytes >= 4096 else 64
     memory = np.empty(nbytes + alignment, np.uint8)
-    address = memory.ctypes.data
-    return address + -address % alignment, memory
+    address: int = memory.__array_interface__["data"][0]
+    skipped = -address % alignment
+    return address + skipped, memory[skipped : skipped + nbytes]
 
 
 def host_bytes(ptr: int, nbytes: int) -> np.ndarray:

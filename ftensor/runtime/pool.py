@@ -7,6 +7,7 @@ import os
 import threading
 from collections import deque
 from collections.abc import Callable
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from .. import errors
@@ -18,6 +19,11 @@ if TYPE_CHECKING:
 
 VECTOR = 64  # bytes: the width of a kernel's memory port, and the tail padding of every block
 PAGE = 4096
+# Bytes at most by which a free block may be larger than a request that no block of its own class
+# serves; also less than twice as large. Else sizes that change from call to call, as lengths of
+# texts do, would leave blocks of every class behind.
+SPARE = 1 << 24
+REPLACED = 1 << 16  # bytes of a free block that is worth giving back for a larger one
 POISON = 0xFF  # the byte: NaN in every floating point dtype but float8_e5m2fnuz, -1 in integers
 
 
@@ -73,7 +79,8 @@ class Pool:
         # Every block, so that one which nobody holds is not freed while the device uses it: Ctrl-C
         # may strike between the lines that hand a block from one holder to the next.
         self.blocks: set[Block] = set()
-        # Adopted memory that the device may still be using: (marker, block, owner).
+        # Memory that the device may still be using, adopted or on its way back to the system:
+        # (marker, block, owner).
         self.deferred: deque[tuple[Any, Block, object]] = deque()
         self.allocated = self.reserved = self.adopted = 0
         self.peak_allocated = self.peak_reserved = 0
@@ -94,7 +101,8 @@ class Pool:
             # Without a lock: popping is atomic, and two threads never get the same block.
             block = stream.free[size].pop()
         except IndexError:
-            block = self._new_block(size, nbytes)
+            block = _larger(size, stream) or self._made(size, nbytes, stream)
+            size = block.size
         allocated = self.allocated = self.allocated + size
         if allocated > self.peak_allocated:
             self.peak_allocated = allocated
@@ -118,6 +126,35 @@ class Pool:
             block = Block(self, size, *made)
             self.blocks.add(block)
             return block
+
+    def _made(self, size: int, nbytes: int, stream: Stream) -> Block:
+        block = self._new_block(size, nbytes)
+        self._replace(size, stream)
+        return block
+
+    def _replace(self, size: int, stream: Stream) -> None:
+        """Give one smaller free block back to the system, whose requests a new one will serve."""
+        least = max(size - SPARE, size // 2, REPLACED)
+        other = size_class(least + 1)
+        while other < size:
+            blocks = stream.free.get(other)
+            if blocks:
+                with suppress(IndexError):  # another thread took the last one
+                    block = blocks.pop()
+                    self.deferred.append((stream.marker(), block, None))
+                    with self.lock:
+                        self.blocks.discard(block)
+                        self.reserved -= other + VECTOR
+                    self.reap()
+                    return
+            other = size_class(other + 1)
+
+    def fresh(self, size: int) -> Block:
+        """A block of a size class that nobody has used."""
+        return self._new_block(size, size)
+
+    def check_open(self) -> None:
+        """Nothing, while memory may be handed out."""
 
     def ask(self, nbytes: int) -> None:
         """OutOfMemoryError for what cannot be had even if all else is freed.
@@ -174,6 +211,7 @@ class Pool:
             self.backend.synchronize()
             for stream in self.backend.all_streams():
                 self.drop_free(stream.free)
+            self.backend.tables.release()
 
     def drop_free(self, free: FreeLists) -> None:
         """Give a stream's free blocks back to the system; no work may use them any more."""
@@ -210,6 +248,19 @@ class Pool:
         }
 
 
+def _larger(size: int, stream: Stream) -> Block | None:
+    """A free block that is somewhat larger, if there is one: the smallest of these."""
+    most = min(2 * size, size + SPARE)
+    other = size_class(size + 1)
+    while 512 < other < most:
+        blocks = stream.free.get(other)
+        if blocks:
+            with suppress(IndexError):  # another thread took the last one
+                return blocks.pop()
+        other = size_class(other + 1)
+    return None
+
+
 def wait_unless_exiting() -> None:
     """At the end of the process: lets the thread that ends it through, others never."""
     if threading.current_thread() is not threading.main_thread():
@@ -221,8 +272,12 @@ class ClosedPool(Pool):
 
     def take(self, nbytes: int, stream: Stream) -> Storage:
         """A storage, for the exiting thread alone."""
-        wait_unless_exiting()
+        self.check_open()
         return super().take(nbytes, stream)
+
+    def check_open(self) -> None:
+        """Lets the exiting thread go on, others never."""
+        wait_unless_exiting()
 
 
 def leak(thing: object) -> None:
@@ -235,6 +290,11 @@ class LostPool(Pool):
 
     def take(self, nbytes: int, stream: Stream) -> Storage:
         """Fails: the memory could not be used."""
+        self.check_open()
+        return super().take(nbytes, stream)
+
+    def check_open(self) -> None:
+        """Fails."""
         raise errors.used_after_fork(self.backend.properties.name)
 
     def give_back(self, storage: Storage) -> None:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from ..dtypes import dtype
 from ..errors import warm as errors
 from ..rows.catalogue import ENTRIES
+from ..runtime.launch_table import LaunchTable
 
 if TYPE_CHECKING:
     from ..runtime.backend import Backend, Program
@@ -21,7 +22,8 @@ SIDE = 256  # of a matrix: long enough for all units, and for vectors side by si
 def noting(backend: Backend) -> Iterator[list[Program]]:
     """Inside the block kernels are noted; nothing is compiled, and no op computes."""
     kept = backend.kernels, backend.launches
-    backend.kernels, backend.launches, backend.noted = {}, {}, []
+    backend.kernels, backend.noted = {}, []
+    backend.launches = LaunchTable(backend.synchronize)
     try:
         yield backend.noted
     finally:

@@ -15,6 +15,7 @@ import pytest
 import ftensor as ft
 from ftensor.runtime import discovery, fallback, program, targets
 from ftensor.runtime.csim.backend import CSimBackend
+from ftensor.runtime.launch_table import LaunchTable
 
 from .runtime_kernels import all_backends
 
@@ -75,7 +76,7 @@ def lacking(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[..., Any]]:
             monkeypatch.setattr(fallback, "find", lambda: [csim])
         monkeypatch.setattr(backend, "images", Image(backend, lacks))
         monkeypatch.setattr(backend, "kernels", {})
-        monkeypatch.setattr(backend, "launches", {})
+        monkeypatch.setattr(backend, "launches", LaunchTable(backend.synchronize))
         found = replace(found, _backend=backend, _lock=threading.Lock())
         labels = [ft.device("fpga", 0)]
         table = SimpleNamespace(mapping="test", fpga=[found], host=[found], labels=labels)

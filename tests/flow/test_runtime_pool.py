@@ -54,6 +54,33 @@ def test_a_freed_block_serves_the_next_request_of_its_class(backend: Backend) ->
     assert other.block is not backend.allocate(3000).block
 
 
+def test_a_larger_block_serves_where_its_class_has_none(backend: Backend) -> None:
+    """Less than twice as large: else lengths that change leave blocks of all classes behind."""
+    pool, allocated = backend.pool, backend.pool.allocated
+    block = backend.allocate(15_000).block
+    found = backend.allocate(8_000)
+    assert found.block is block and found.nbytes == 8_000
+    assert pool.allocated - allocated == block.size
+    del found
+    assert pool.allocated == allocated
+    assert backend.allocate(7_000).block is not block
+
+
+def test_a_much_larger_block_is_not_spent(backend: Backend) -> None:
+    """Beyond some MB the rest of a block that is held for long would be missed."""
+    block = backend.allocate(80 << 20).block
+    assert backend.allocate(48 << 20).block is not block
+    assert backend.allocate(72 << 20).block is block
+
+
+def test_what_lengths_leave_behind_is_little_more_than_the_largest(backend: Backend) -> None:
+    pool, before = backend.pool, backend.pool.reserved
+    for n in range(512, 0, -1):
+        held = [backend.allocate(4 * n * n) for _ in range(4)]
+        held.clear()
+    assert pool.reserved - before < 2.5 * 4 * 4 * 512 * 512
+
+
 def test_streams_do_not_share_free_blocks(backend: Backend) -> None:
     from ftensor.runtime.stream import Stream
 

@@ -16,6 +16,7 @@ from ftensor.dtypes import float32
 from ftensor.runtime import cache
 from ftensor.runtime.backend import Backend, Kernel, Program
 from ftensor.runtime.kernel_table import KernelTable
+from ftensor.runtime.launch_table import LaunchTable
 from ftensor.runtime.opencl.backend import JOINT, OpenCLBackend
 from ftensor.runtime.together import MOST_TOGETHER, groups, joined
 from ftensor.toolchain.jobs.progress import Quiet
@@ -34,7 +35,7 @@ def backend(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Backend:
     found.synchronize()
     monkeypatch.setenv("FTENSOR_CACHE_DIR", str(tmp_path / "kernels"))
     monkeypatch.setattr(found, "kernels", KernelTable(found.forget_launches))
-    monkeypatch.setattr(found, "launches", {})
+    monkeypatch.setattr(found, "launches", LaunchTable(found.synchronize))
     return found
 
 

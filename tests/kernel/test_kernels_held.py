@@ -10,6 +10,7 @@ import pytest
 import ftensor as ft
 from ftensor._device import default_backend
 from ftensor.runtime.kernel_table import KernelTable
+from ftensor.runtime.launch_table import LaunchTable
 
 
 @pytest.fixture(autouse=True)
@@ -17,7 +18,7 @@ def few_kernels(monkeypatch: pytest.MonkeyPatch) -> Iterator[int]:
     backend = default_backend()
     backend.synchronize()
     monkeypatch.setattr(backend, "kernels", KernelTable(backend.forget_launches, most=4))
-    monkeypatch.setattr(backend, "launches", {})
+    monkeypatch.setattr(backend, "launches", LaunchTable(backend.synchronize))
     yield 4
     backend.synchronize()  # the launches made here keep the geometry that kernels read
 

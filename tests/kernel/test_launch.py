@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import gc
+import tracemalloc
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import Any
@@ -14,6 +16,9 @@ from ftensor._device import default_backend
 from ftensor.execute import matmul
 from ftensor.execute.launch import Launch
 from ftensor.execute.observe import Observer, observed
+from ftensor.runtime.backend import host_bytes
+from ftensor.runtime.launch_table import LaunchTable
+from ftensor.runtime.tables import Tables
 
 pytestmark = pytest.mark.core
 THREE_BY_FOUR = np.arange(12, dtype=np.float32).reshape(3, 4)
@@ -255,3 +260,66 @@ def test_outputs_with_gaps_are_written_between_their_neighbours(name: str) -> No
     WRITERS[name](expected)
     WRITERS[name](wide[::2])
     assert wide[::2].tolist() == expected.tolist() and wide[1::2].tolist() == [-1.0] * 4
+
+
+def test_launches_of_ever_new_lengths_keep_so_many_bytes(monkeypatch: pytest.MonkeyPatch) -> None:
+    """With the numbers that their kernels read, which are memory of the device."""
+    backend = default_backend()
+    launches = LaunchTable(backend.synchronize, most=1 << 17)
+    monkeypatch.setattr(backend, "launches", launches)
+
+    def lengths(first: int, last: int) -> None:
+        for n in range(first, last):
+            row = ft.ones(n)
+            made = (row.expand(3, n).t() + ft.tensor([0.0, 1.0, 2.0])).t()
+            assert made.tolist() == [[1.0] * n, [2.0] * n, [3.0] * n]
+            assert launches.held <= 1 << 16
+
+    lengths(1, 60)
+    blocks = len(backend.pool.blocks)
+    lengths(60, 200)
+    assert len(backend.pool.blocks) - blocks < 60
+    assert len(launches) + len(launches._older) < 120
+
+
+def test_what_a_launch_is_said_to_keep_is_what_it_takes(monkeypatch: pytest.MonkeyPatch) -> None:
+    backend = default_backend()
+    launches = LaunchTable(backend.synchronize)
+    monkeypatch.setattr(backend, "launches", launches)
+    x = ft.ones(300, 300)
+    (x[:7].t() + x[0, :7]).sum(1).tolist()
+    held = launches.held
+    tracemalloc.start()
+    try:
+        for n in range(8, 200):
+            (x[:n].t() + x[0, :n]).sum(1)
+        backend.synchronize()
+        gc.collect()
+        traced = tracemalloc.get_traced_memory()[0]
+    finally:
+        tracemalloc.stop()
+    # What a runtime keeps for a buffer is not traced; numbers of geometries are not the launches'.
+    assert (launches.held - held) / 4 < traced < 2 * (launches.held - held)
+
+
+def test_numbers_of_launches_that_went_lie_where_no_kernel_reads(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Memory comes back when the default stream has done what it was given."""
+    backend = default_backend()
+    if not backend.host_shared:
+        pytest.skip("the queue writes a device's own memory")
+    tables, stream = Tables(backend), backend.default_stream
+    monkeypatch.setattr(backend, "tables", tables)
+    first = tables.holding(np.arange(5))
+    block = first.block
+    monkeypatch.setattr(stream, "launched", stream.launched + 1)
+    del first
+    second = tables.holding(np.arange(6))
+    assert second.block is not block
+    monkeypatch.setattr(stream, "finished", stream.launched)
+    third = tables.holding(np.arange(7))
+    assert third.block is block
+    assert third.ptr is not None and host_bytes(third.ptr, 56).view(np.int64).tolist() == [
+        *range(7)
+    ]

@@ -14,6 +14,7 @@ import ftensor as ft  # noqa: E402
 from ftensor._device import default_backend  # noqa: E402
 from ftensor.execute import max_pool as execute  # noqa: E402
 from ftensor.ops.nn.pool_windows import pool_of  # noqa: E402
+from ftensor.runtime.launch_table import LaunchTable  # noqa: E402
 
 from ..oracle import ours, same  # noqa: E402
 
@@ -89,7 +90,7 @@ def test_vectors_where_launches_have_none(case: str, monkeypatch: pytest.MonkeyP
     backend, key = default_backend(), execute.max_pool_key
     if backend.target.dialect != "vitis" or backend.images is not None:
         pytest.skip("vectors are tested by all other tests here, or an image lacks the kernels")
-    monkeypatch.setattr(backend, "launches", {})
+    monkeypatch.setattr(backend, "launches", LaunchTable(backend.synchronize))
     monkeypatch.setattr(execute, "max_pool_key", lambda *args: key(*args[:-1], True))
     check(torch.float32, *CASES[case])
 

@@ -10,6 +10,7 @@ import pytest
 
 import ftensor as ft
 from ftensor._device import default_backend
+from ftensor.runtime.launch_table import LaunchTable
 from ftensor.runtime.opencl.backend import OpenCLBackend
 from ftensor.runtime.opencl.device import streamed_bytes
 
@@ -25,8 +26,8 @@ def all_streamed(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     options = [o for o in backend._options if not o.startswith("-DFT_STREAMED_BYTES")]
     assert len(options) == len(backend._options) - 1
     monkeypatch.setattr(backend, "_options", (*options, "-DFT_STREAMED_BYTES=0"))
-    for table in ("kernels", "launches"):
-        monkeypatch.setattr(backend, table, {})
+    monkeypatch.setattr(backend, "kernels", {})
+    monkeypatch.setattr(backend, "launches", LaunchTable(backend.synchronize))
     yield
     backend.synchronize()  # the launches made here keep the geometry that kernels read
 

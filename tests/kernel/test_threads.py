@@ -13,6 +13,7 @@ import pytest
 import ftensor as ft
 from ftensor._device import default_backend
 from ftensor.runtime.backend import Kernel
+from ftensor.runtime.launch_table import LaunchTable
 
 THREADS = 6
 
@@ -256,7 +257,7 @@ def test_kernels_are_compiled_side_by_side_and_each_once(monkeypatch: pytest.Mon
         pytest.skip("the device takes images")
     backend.synchronize()
     monkeypatch.setattr(backend, "kernels", {})
-    monkeypatch.setattr(backend, "launches", {})
+    monkeypatch.setattr(backend, "launches", LaunchTable(backend.synchronize))
     built: list[str] = []
     build, both = backend.build, threading.Barrier(2)
 

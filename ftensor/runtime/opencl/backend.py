@@ -179,12 +179,8 @@ class OpenCLBackend(Backend):
         try:
             if self.host_shared:
                 ptr, memory = host_memory(nbytes)
-                view = memory[ptr - memory.ctypes.data :][:nbytes]
-                return (
-                    cl.Buffer(self.context, flags | cl.mem_flags.USE_HOST_PTR, hostbuf=view),
-                    (ptr),
-                    memory,
-                )
+                flags |= cl.mem_flags.USE_HOST_PTR
+                return cl.Buffer(self.context, flags, hostbuf=memory), ptr, memory
             buffer = cl.Buffer(self.context, flags, nbytes)
             # Drivers allocate at the first use; a full device has to show here.
             cl.enqueue_migrate_mem_objects(

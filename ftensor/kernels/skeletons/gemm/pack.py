@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cache
 from typing import NamedTuple
 
 from ... import ctype
@@ -15,6 +16,7 @@ from .key import Gemm, GemmKey, element
 from .places import places, wide_arguments
 
 
+@cache
 def pack_key(packed: GemmKey) -> GemmKey:
     """The kernel that makes the panels which `packed` reads."""
     return GemmKey("gemm_pack", packed.dtype, 1, packed.rows, packed.columns)

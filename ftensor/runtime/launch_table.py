@@ -1,0 +1,76 @@
+"""The launches that a device keeps ready: so many bytes of them, those used last."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Hashable
+from typing import Any, Protocol, TypeVar
+
+# Of all that prepared launches hold: some 12000 launches.
+MOST_BYTES = 1 << 26
+
+
+class Kept(Protocol):
+    """What the table holds."""
+
+    @property
+    def kept_bytes(self) -> int:
+        """The memory that goes when the table lets go of it."""
+        ...
+
+
+K = TypeVar("K", bound=Kept)
+
+
+class LaunchTable(dict[Hashable, Any]):
+    """Launches, and what stands for them, by key: the newer ones, at a dict's speed.
+
+    When these hold half of `most` bytes they become the older ones, and what was older goes.
+    `find` sees the older ones, too, and makes what it finds a newer one: so what is used stays.
+    What goes may be in flight, so the device is waited for before, by `synchronize`.
+    """
+
+    def __init__(self, synchronize: Callable[[], None], most: int = MOST_BYTES) -> None:
+        super().__init__()
+        self.most = most
+        self.held = 0  # bytes of the newer ones
+        self._older: dict[Hashable, Any] = {}
+        self._synchronize = synchronize
+        # Signals' handlers come here, too, in whatever their thread was doing.
+        self._turning = threading.RLock()
+
+    def find(self, key: Hashable) -> Any:
+        """What was kept under `key`, or None."""
+        found = self.get(key)
+        if found is None:
+            found = self._older.pop(key, None)
+            if found is not None:
+                found = self.keep(key, found)
+        return found
+
+    def keep(self, key: Hashable, made: K) -> K:
+        """Keep `made`, or what another thread has kept under this key meanwhile; the one kept."""
+        one: K = self.setdefault(key, made)
+        if one is made:
+            self.held += made.kept_bytes
+            if 2 * self.held > self.most:
+                self._turn()
+        return one
+
+    def _turn(self) -> None:
+        with self._turning:
+            if 2 * self.held <= self.most:
+                return  # another thread has done it
+            self.held = 0
+            gone, self._older = self._older, {}
+            while self:  # one by one: others keep more meanwhile
+                key, made = self.popitem()
+                self._older[key] = made
+        if gone:
+            self._synchronize()
+
+    def clear(self) -> None:
+        """Let go of all; the caller has waited for what is in flight."""
+        super().clear()
+        self._older.clear()
+        self.held = 0
