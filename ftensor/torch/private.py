@@ -9,13 +9,16 @@ compiler when it is first asked for.
 from __future__ import annotations
 
 import ctypes
+import mmap
 from pathlib import Path
+from typing import TypeVar
 
 import torch
 
 from ..errors import torch_device as errors
 from ..torch_autoload import TESTED
 
+T = TypeVar("T")
 # What this package replaces in torch: where only C++ could answer for a device.
 PATCHED = (
     "torch.storage._StorageBase.clone",
@@ -39,7 +42,7 @@ PATCHED = (
     "how torch.multiprocessing pickles an UntypedStorage",
     "aten::_pin_memory on CPU",
     "while a graph is traced: the parts of aten::multilabel_margin_loss_forward",
-    "exchangeStream of the guard",
+    "how the guard says its device and stream",
 )
 
 
@@ -83,16 +86,25 @@ all_schemas = C._jit_get_all_schemas
 CPU_KEYS = Keys(Key.CPU)
 
 
-_METHODS, _EXCHANGE_STREAM = 26, 9  # of c10::impl::DeviceGuardImplInterface, as its header says
+# Methods of c10::impl::DeviceGuardImplInterface: how many, and the places of those that say which
+# device or stream is, or was, the current one.
+_METHODS, _EXCHANGE_STREAM = 26, 9
+_EXCHANGE_DEVICE, _GET_DEVICE, _GET_STREAM, _GET_NEW_STREAM = 1, 2, 5, 8
+# x86-64: rdx = 0, the stream; eax = the device, its type and then its index (-1) a byte each; ret.
+_CPU_STREAM = bytes.fromhex("31d2 b8 00ff0000 c3")
 
 
-def exchange_no_streams() -> None:
-    """Give the registered guard the method by which the CPU's guard exchanges streams: nothing.
+def answer_without_python() -> None:
+    """Give the registered guard methods that ask nothing of Python: one device, and no streams.
 
-    torch exchanges streams back while an exception leaves a node of a backward pass. Python's
-    guard asks Python for its type there, where Python's error is set, so the call fails; and the
-    method is noexcept, so the process would end. Both classes have the same methods in the same
-    order: ours gets a table of them with that one changed.
+    The guard of Python asks Python for its type wherever torch wants to know the device or the
+    stream, as it does for each result that is recorded. There signals are handled, and Ctrl-C
+    raises; or Python's error is set already, while an exception leaves a node of a backward pass.
+    The methods are noexcept, so either would end the process.
+
+    The CPU's guard has the same methods in the same order. What says its stream also serves for its
+    device, and with our device's number in it for ours. On machines other than x86-64, and where no
+    code may be made, ours has the CPU's way to exchange streams, nothing, and Ctrl-C is a risk.
     """
     pointer = ctypes.c_void_p
     lib = ctypes.CDLL(str(Path(torch.__file__).parent / "lib" / "libc10.so"))
@@ -100,13 +112,35 @@ def exchange_no_streams() -> None:
     own = pointer.from_address(guards[int(PRIVATE_USE_1)] or 0)
     cpu = pointer.from_address(guards[int(C._autograd.DeviceType.CPU)] or 0)
     assert own.value is not None and cpu.value is not None
+    cpus = (pointer * _METHODS).from_address(cpu.value)
+    # With what stands before it: the offset to the top, the class.
     table = (pointer * (2 + _METHODS)).from_address(own.value - 2 * ctypes.sizeof(pointer))
-    _table[:] = list(table)  # with what stands before it: the offset to the top, the class
-    _table[2 + _EXCHANGE_STREAM] = (pointer * _METHODS).from_address(cpu.value)[_EXCHANGE_STREAM]
-    own.value = ctypes.addressof(_table) + 2 * ctypes.sizeof(pointer)
+    made = _for_ever((pointer * (2 + _METHODS))(*table))
+    answer = _device_zero(cpus[_GET_STREAM] or 0)
+    made[2 + _EXCHANGE_STREAM] = answer or cpus[_EXCHANGE_STREAM]
+    if answer is not None:
+        for place in (_EXCHANGE_DEVICE, _GET_DEVICE, _GET_STREAM, _GET_NEW_STREAM):
+            made[2 + place] = answer
+    own.value = ctypes.addressof(made) + 2 * ctypes.sizeof(pointer)
 
 
-_table = (ctypes.c_void_p * (2 + _METHODS))()  # lives as long as the process
+def _device_zero(cpu: int) -> int | None:
+    """The address of a function that says device 0 of ours, and stream 0, made of the CPU's at an
+    address; None where that is not as known, or the system lets nobody make code."""
+    if ctypes.string_at(cpu, len(_CPU_STREAM)) != _CPU_STREAM:
+        return None
+    try:
+        page = mmap.mmap(-1, mmap.PAGESIZE, prot=mmap.PROT_READ | mmap.PROT_WRITE | mmap.PROT_EXEC)
+    except OSError:  # a hardened kernel's refusal
+        return None
+    page.write(_CPU_STREAM[:3] + bytes((int(PRIVATE_USE_1), 0)) + _CPU_STREAM[5:])
+    return ctypes.addressof(_for_ever(ctypes.c_char.from_buffer(page)))
+
+
+def _for_ever(thing: T) -> T:
+    """Something that C++ uses until the process ends, after Python has cleared its modules."""
+    ctypes.pythonapi.Py_IncRef(ctypes.py_object(thing))
+    return thing
 
 
 def overload(name: str) -> torch._ops.OpOverload:

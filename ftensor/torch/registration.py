@@ -41,8 +41,8 @@ class _Hooks(private.Hooks):  # type: ignore[misc, valid-type]
 class _Guard(private.DeviceGuard):  # type: ignore[misc, valid-type]
     """Of the guard torch takes the device's type; it has one device, and no streams to torch.
 
-    torch asks where nothing may be raised. In a function of Python Ctrl-C could be; in this method
-    of an iterator written in C it can't.
+    `private.answer_without_python` takes most questions from it. torch asks others where nothing
+    should be raised either: so a method of an iterator written in C, not a function of Python.
     """
 
     type_ = repeat(private.PRIVATE_USE_1).__next__
@@ -58,7 +58,7 @@ def register_device(module: ModuleType) -> None:
     private.register_device_module(NAME, module)
     sys.modules[f"torch.{NAME}"] = module
     assert private.register_hooks(hooks) and private.register_guard(guard)
-    private.exchange_no_streams()
+    private.answer_without_python()
     if not any(getattr(torch.version, other, None) for other in ("cuda", "hip", "xpu")):
         # A backward pass runs in the thread that asks for it, as it does for the CPU. torch would
         # else hand it to a thread for each device, which costs a small network 6 % of its time and

@@ -89,3 +89,26 @@ print("as on the CPU")
 def test_exceptions_of_hooks_are_raised() -> None:
     found = subprocess.run([sys.executable, "-c", PROGRAM], capture_output=True, text=True)
     assert found.stdout == "as on the CPU\n", found.stdout + found.stderr
+
+
+INTERRUPTED = """
+import ctypes, torch, ftensor.torch
+from functools import partial
+
+x = torch.ones(2, 3, device="fpga", requires_grad=True)
+interrupt = partial(ctypes.pythonapi.PyErr_SetInterrupt)
+# Written in C throughout: Python gets to handle the signal where torch asks it something, or after.
+for view in (partial(x.view, -1), x.t, partial(x.select, 0, 1)):
+    try: list(map(partial.__call__, [interrupt, partial(view)]))
+    except KeyboardInterrupt: print("raised")
+    assert view().requires_grad
+(x * x).sum().backward()
+print(x.grad.tolist())
+"""
+
+
+def test_an_interrupt_where_torch_asks_for_the_stream_is_raised() -> None:
+    """torch asks in a method that may raise nothing, as it records each result."""
+    found = subprocess.run([sys.executable, "-c", INTERRUPTED], capture_output=True, text=True)
+    wanted = "raised\n" * 3 + "[[2.0, 2.0, 2.0], [2.0, 2.0, 2.0]]\n"
+    assert found.stdout == wanted, found.stdout + found.stderr
