@@ -32,9 +32,9 @@ MODULES = (
     "ops.linalg.ldl", "ops.linalg.functions", "ops.linalg.quantized",
     "ops.nn.loss", "ops.nn.class_loss", "ops.nn.margin_loss", "ops.nn.distance",
     "ops.nn.norm", "ops.nn.attention", "ops.nn.multihead",
-    "ops.nn.embedding", "ops.nn.shuffle", "ops.nn.conv", "ops.nn.pool", "ops.nn.adaptive",
-    "ops.nn.unfold", "ops.nn.interpolate", "ops.nn.grid", "ops.nn.cells", "ops.nn.recurrent",
-    "ops.nn.ctc", "ops.nn.backward", "ops.nn.inner",
+    "ops.nn.embedding", "ops.nn.bags", "ops.nn.shuffle", "ops.nn.conv", "ops.nn.pool",
+    "ops.nn.adaptive", "ops.nn.unfold", "ops.nn.interpolate", "ops.nn.grid", "ops.nn.cells",
+    "ops.nn.recurrent", "ops.nn.ctc", "ops.nn.backward", "ops.nn.inner",
     "ops.random.create", "ops.random.fill", "ops.random.choose", "ops.nn.dropout",
 )  # fmt: skip
 

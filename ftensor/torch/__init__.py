@@ -43,6 +43,7 @@ from . import optimizers as _optimizers  # noqa: F401
 from . import private as _private  # noqa: F401  first: it asks for torch's version
 from . import registration as _registration
 from . import scaling as _scaling  # noqa: F401
+from . import sequences as _sequences  # noqa: F401
 from . import serialization as _serialization
 from . import spatial as _spatial  # noqa: F401
 from . import structure as _structure  # noqa: F401

@@ -14,7 +14,7 @@ from .._tensor import Tensor
 from ..ops.compose import f
 from ..ops.nn import conv_gradients as convolutions
 from ..rows.catalogue import ENTRIES
-from . import backward, spatial
+from . import backward, sequences, spatial
 from . import memory as m
 from .copies import MEMORY
 from .fallback import run
@@ -106,7 +106,7 @@ EITHER = {"convolution_backward": _convolution_backward}
 def either(name: str) -> Callable[..., Any] | None:
     """The kernel of a derivative, for tensors of either kind; what it returns is torch's."""
     found = EITHER.get(name) or written.get(name)
-    own = backward.__name__, spatial.__name__, __name__
+    own = backward.__name__, sequences.__name__, spatial.__name__, __name__
     return found if getattr(found, "__module__", "") in own else None
 
 

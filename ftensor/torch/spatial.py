@@ -1,7 +1,8 @@
-"""Images in other sizes and padded with what is there, under aten's names, and their derivatives.
+"""Images in other sizes and padded with what is there, under aten's names, and their derivatives;
+the derivatives of images read at the points of a grid.
 
-Each dim by itself is a linear map, so that a derivative is a product with its matrix, which the op
-itself makes of the unit matrix.
+Of resizing and padding each dim by itself is a linear map, so that a derivative is a product with
+its matrix, which the op itself makes of the unit matrix.
 """
 
 from __future__ import annotations
@@ -13,7 +14,9 @@ import torch
 from .. import dtypes
 from .._tensor import Tensor
 from ..ops.compose import f
+from ..ops.nn.grid_gradients import gradients
 from .fallback import run as on_host
+from .kernels import PADDING, SAMPLING
 from .memory import lift, wrap
 from .private import overload
 from .registration import impl
@@ -120,3 +123,13 @@ def _padding(name: str, mode: str) -> None:
 for _n in (1, 2, 3):
     _padding(f"reflection_pad{_n}d", "reflect")
     _padding(f"replication_pad{_n}d", "replicate")
+
+
+@impl("grid_sampler_2d_backward", "grid_sampler_3d_backward")
+def grid_sampler_backward(
+    grad: Any, input: Any, grid: Any, interpolation_mode: int, padding_mode: int,
+    align_corners: bool, output_mask: Any,
+) -> tuple[torch.Tensor | None, ...]:  # fmt: skip
+    how = SAMPLING[interpolation_mode], PADDING[padding_mode], align_corners
+    found = gradients(lift(grad), lift(input), lift(grid), *how, output_mask)
+    return tuple([None if one is None else wrap(one) for one in found])

@@ -1,4 +1,5 @@
-"""Resizing, padding and what torch makes of other ops: on the device, forward and backward."""
+"""Resizing, padding, reading at points and what torch makes of other ops: on the device, forward
+and backward."""
 
 from __future__ import annotations
 
@@ -32,6 +33,49 @@ def test_resizing(n: int, mode: str, how: dict[str, object]) -> None:
 def test_padding(mode: str, padding: tuple[int, ...]) -> None:
     x = torch.randn(SIZES[len(padding) // 2], requires_grad=True)
     agree(lambda x: F.pad(x, padding, mode), x, fallback=False, atol=1e-5, rtol=1e-4)
+
+
+def weighted(y: torch.Tensor) -> torch.Tensor:
+    """A result of which each element counts otherwise."""
+    return y * torch.linspace(-1, 1, y.numel(), dtype=y.dtype).view(y.shape).to(y.device)
+
+
+SAMPLED = [(2, "bilinear"), (2, "nearest"), (2, "bicubic"), (3, "bilinear"), (3, "nearest")]
+
+
+@pytest.mark.parametrize("corners", [False, True])
+@pytest.mark.parametrize("padding", ["zeros", "border", "reflection"])
+@pytest.mark.parametrize(("n", "mode"), SAMPLED)
+def test_points_of_a_grid(n: int, mode: str, padding: str, corners: bool) -> None:
+    """Points inside, outside, and on the ends, where a coordinate begins to be held or turned."""
+    random = torch.Generator().manual_seed(n)
+    for dtype, close in ((torch.float32, 1e-5), (torch.float64, 1e-12)):
+        x = torch.randn(2, 3, *(4, 5, 3)[:n], generator=random, dtype=dtype)
+        points = torch.rand(2, *(3, 6, 2)[:n], n, generator=random, dtype=dtype) * 6 - 3
+        points.view(-1)[: 6 * n] = torch.tensor([-1.0, 1.0, 0.0, -3.0, 3.0, 0.5]).repeat(n)
+
+        def call(x: torch.Tensor, points: torch.Tensor) -> torch.Tensor:
+            return weighted(F.grid_sample(x, points, mode, padding, corners))
+
+        args = x.requires_grad_(), points.requires_grad_()
+        agree(call, *args, fallback=False, atol=close, rtol=close)
+
+
+def test_points_of_a_grid_of_no_points_one_element_or_one_gradient() -> None:
+    for x, points in (
+        (torch.randn(2, 3, 4, 4), torch.zeros(2, 0, 3, 2)),
+        (torch.randn(0, 3, 4, 4), torch.zeros(0, 2, 3, 2)),
+        (torch.randn(1, 1, 1, 1), torch.tensor([[[[-2.0, 0.0], [0.3, 0.9]]]])),
+    ):
+        for padding, corners in (("zeros", False), ("border", True), ("reflection", True)):
+            for wanting in ((True, False), (False, True)):
+                x.requires_grad_(wanting[0])
+                points.requires_grad_(wanting[1])
+
+                def call(x: torch.Tensor, points: torch.Tensor) -> torch.Tensor:
+                    return F.grid_sample(x, points, "bilinear", padding, corners)  # noqa: B023
+
+                agree(call, x, points, fallback=False)
 
 
 def test_what_torch_makes_of_other_ops() -> None:

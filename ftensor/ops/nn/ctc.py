@@ -71,14 +71,15 @@ def _labels(name: str, targets: Tensor, lengths: Sequence[int], batch: int, blan
     return found.to(int64).masked_fill(~there, blank)
 
 
-def _paths(
+def states_of(
     name: str, log_probs: Tensor, targets: Tensor, input_lengths: Any, target_lengths: Any,
     blank: int,
-) -> tuple[Tensor, Tensor, list[int]]:  # fmt: skip
-    """(negative log-likelihoods, alpha of (steps, batch, BEFORE + states), lengths of targets).
+) -> tuple[Tensor, list[int], list[int]]:  # fmt: skip
+    """(states of each sample, lengths of inputs, lengths of targets).
 
-    The states of a sample are its labels with blanks between and around them. RuntimeError for
-    shapes and lengths that don't fit, NotImplementedError for other dtypes than float32, float64.
+    The states of a sample are its labels with blanks between and around them, and blanks behind
+    these: int64 of (batch, states). RuntimeError for shapes and lengths that don't fit,
+    NotImplementedError for other dtypes than float32, float64.
     """
     tensors(name, log_probs=log_probs, targets=targets)
     if isinstance(input_lengths, Tensor) is not isinstance(target_lengths, Tensor):
@@ -97,27 +98,47 @@ def _paths(
     if min(counts) < 0:
         raise errors_sequence.lengths(name, "target_lengths", f"given were {counts}", batch)
     labels = _labels(name, targets, counts, batch, blank)
-    states = 2 * labels._shape[1] + 1
-    where = log_probs.device
-    extended = f.full((batch, states), blank, dtype=int64, device=where)
-    extended[:, 1::2] = labels
+    shape = batch, 2 * labels._shape[1] + 1
+    states = f.full(shape, blank, dtype=int64, device=log_probs.device)
+    states[:, 1::2] = labels
+    return states, ends, counts
+
+
+def prefixes(log_probs: Tensor, states: Tensor, end: int) -> Tensor:
+    """alpha, logarithms of (steps, batch, BEFORE + states): of the steps before `end`, how probable
+    it is to have come to a state. The others hold whatever was in memory.
+    """
+    steps, (batch, count) = log_probs._shape[0], states._shape
     # A blank may be left out between two labels that differ.
-    allowed = f.full((batch, states), -math.inf, dtype=log_probs._dtype, device=where)
-    if states > BEFORE:
-        differ = extended[:, BEFORE:] != extended[:, :-BEFORE]
+    allowed = f.full((batch, count), -math.inf, dtype=log_probs._dtype, device=log_probs.device)
+    if count > BEFORE:
+        differ = states[:, BEFORE:] != states[:, :-BEFORE]
         allowed[:, BEFORE:].masked_fill_(differ, 0.0)
-    each = log_probs.gather(2, extended.expand(steps, batch, states))
-    alpha = new((steps, batch, BEFORE + states), log_probs._dtype, log_probs._storage.device)
+    each = log_probs.gather(2, states.expand(steps, batch, count))
+    alpha = new((steps, batch, BEFORE + count), log_probs._dtype, log_probs._storage.device)
     alpha[:, :, :BEFORE] = -math.inf
     alpha[0] = -math.inf
-    begun = min(2, states)
+    begun = min(2, count)
     alpha[0, :, BEFORE : BEFORE + begun] = each[0, :, :begun]
-    for t in range(1, max(ends)):
-        stay, back, skip = (alpha[t - 1].narrow(1, k, states) for k in (2, 1, 0))
-        out = alpha[t].narrow(1, BEFORE, states)
+    for t in range(1, end):
+        stay, back, skip = (alpha[t - 1].narrow(1, k, count) for k in (2, 1, 0))
+        out = alpha[t].narrow(1, BEFORE, count)
         pointwise(STEP, (stay, back, skip, allowed, each[t]), (), out)
+    return alpha
+
+
+def _paths(
+    name: str, log_probs: Tensor, targets: Tensor, input_lengths: Any, target_lengths: Any,
+    blank: int,
+) -> tuple[Tensor, Tensor, list[int]]:  # fmt: skip
+    """(negative log-likelihoods, alpha as `prefixes` has it, lengths of targets); raises what
+    `states_of` does."""
+    lengths = input_lengths, target_lengths
+    states, ends, counts = states_of(name, log_probs, targets, *lengths, blank)
+    batch, where = log_probs._shape[1], log_probs.device
+    alpha = prefixes(log_probs, states, max(ends))
     # The last label and the blank behind it end a path; without steps, none but the empty one.
-    width = BEFORE + states
+    width = alpha._shape[2]
     rows = [((end - 1) * batch + n) * width for n, end in enumerate(ends)]
     last = [at + BEFORE + 2 * c if end else n * width for n, (at, c, end) in
             enumerate(zip(rows, counts, ends))]  # fmt: skip

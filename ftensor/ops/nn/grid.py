@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -30,11 +31,15 @@ enter(__name__, PLACE)
 CUBIC = -0.75  # the parameter of the cubic convolution kernel (Keys, 1981)
 
 
-def _folded(at: Tensor, size: int, corners: bool, flat: bool) -> Tensor:
-    """Coordinates reflected at the outer elements' centers (`corners`) or edges until they lie
-    between them.
-    """
-    low, span = (0.0, size - 1.0) if corners else (-0.5, float(size))
+def mirrors(size: int, corners: bool) -> tuple[float, float]:
+    """Where coordinates are reflected: at the outer elements' centers (`corners`) or edges. The
+    first one's coordinate, and the distance of the other."""
+    return (0.0, size - 1.0) if corners else (-0.5, float(size))
+
+
+def folded(at: Tensor, size: int, corners: bool, flat: bool) -> Tensor:
+    """Coordinates reflected until they lie between the mirrors."""
+    low, span = mirrors(size, corners)
     if not span:
         result: Tensor = at * 0
         return result
@@ -57,28 +62,28 @@ def _between_edges(at: Tensor, size: int) -> Tensor:
     return pointwise(PLACE, (at,), (size / 2,))
 
 
-def _within(at: Tensor, size: int, padding: str, corners: bool, flat: bool) -> Tensor:
+def within(at: Tensor, size: int, padding: str, corners: bool, flat: bool) -> Tensor:
     """Coordinates as the padding has them: as they are, or brought into the image. There NaN is the
     first element of two dims and the last one of three, as in torch.
     """
     if padding == "zeros":
         return at
     if padding == "reflection":
-        at = _folded(at, size, corners, flat)
+        at = folded(at, size, corners, flat)
     made: Tensor = f.nan_to_num(f.clamp(at, 0, size - 1), 0.0 if flat else size - 1.0)
     return made
 
 
-class _Reader:
+class Reader:
     """Elements of an image (N, C, *sizes) at coordinates (N, points), 0 outside."""
 
     def __init__(self, input: Tensor) -> None:
         self.sizes = input._shape[2:]
         self.flat = input.reshape(*input._shape[:2], numel(self.sizes))
 
-    def at(self, coordinates: list[Tensor], weight: Tensor | None = None) -> Tensor:
-        """(N, C, points) of whole-numbered coordinates, one tensor for each dim, times weights:
-        0 outside, whatever the weight.
+    def places(self, coordinates: Sequence[Tensor]) -> tuple[Tensor, Tensor]:
+        """Of whole-numbered coordinates, one tensor for each dim: which lie in the image, of shape
+        (N, 1, points), and their places in it, (N, C, points), 0 for those outside.
         """
         there: Any = None
         place: Any = None
@@ -88,14 +93,18 @@ class _Reader:
             whole = f.where(inside, at, 0).to(int64)
             place = whole if place is None else place * size + whole
         n, channels, _ = self.flat._shape
-        index = place.unsqueeze(1).expand(n, channels, place._shape[1])
+        return there.unsqueeze(1), place.unsqueeze(1).expand(n, channels, place._shape[1])
+
+    def at(self, coordinates: Sequence[Tensor], weight: Tensor | None = None) -> Tensor:
+        """(N, C, points): the elements at `places`, times weights; 0 outside, whatever these."""
+        there, index = self.places(coordinates)
         found = f.gather(self.flat, 2, index)
         found = found if weight is None else found * weight.unsqueeze(1)
-        made: Tensor = f.where(there.unsqueeze(1), found, 0)
+        made: Tensor = f.where(there, found, 0)
         return made
 
 
-def _linear(image: _Reader, points: list[Tensor]) -> Tensor:
+def _linear(image: Reader, points: list[Tensor]) -> Tensor:
     """The mean of the 2 ** dims elements around each point, weighted by nearness."""
     lows = [f.floor(at) for at in points]
     flat = len(points) == 2  # where torch subtracts in another order
@@ -115,7 +124,7 @@ def _linear(image: _Reader, points: list[Tensor]) -> Tensor:
     return result
 
 
-def _cubic_weights(part: Tensor) -> list[Tensor]:
+def cubic_weights(part: Tensor) -> list[Tensor]:
     """The weights of the four elements around a point `part` after the second."""
     a = CUBIC
 
@@ -128,16 +137,16 @@ def _cubic_weights(part: Tensor) -> list[Tensor]:
     return [far(part + 1), near(part), near(1 - part), far(2 - part)]
 
 
-def _cubic(image: _Reader, points: list[Tensor], padding: str, corners: bool) -> Tensor:
+def _cubic(image: Reader, points: list[Tensor], padding: str, corners: bool) -> Tensor:
     """Cubic convolution of the 4 x 4 elements around each point."""
     lows = [f.floor(at) for at in points]
-    weights = [_cubic_weights(at - low) for at, low in zip(points, lows)]
+    weights = [cubic_weights(at - low) for at, low in zip(points, lows)]
     total: Any = None
     for y in range(4):
         row: Any = None
         for x in range(4):
             at = [
-                _within(low + k - 1, size, padding, corners, True)
+                within(low + k - 1, size, padding, corners, True)
                 for low, k, size in zip(lows, (y, x), image.sizes)
             ]
             found = image.at(at) * weights[1][x].unsqueeze(1)
@@ -171,6 +180,20 @@ def _check(name: str, n: int, input: Tensor, grid: Tensor) -> None:
         raise errors.not_implemented_for(name, input._dtype)
 
 
+def places(grid: Tensor, sizes: Sequence[int], corners: bool) -> list[Tensor]:
+    """The points of a grid as places in an image, (N, points) for each of its dims, unpadded."""
+    n, found = len(sizes), []
+    flat = grid.reshape(grid._shape[0], -1, n)
+    for d, size in enumerate(sizes):
+        at = flat[..., n - 1 - d]  # x, the last dim's coordinate, comes first
+        if n == 2:
+            at = (at + 1) * ((size - 1) / 2) if corners else _between_edges(at, size)
+        else:
+            at = (at + 1) / 2 * (size - 1) if corners else ((at + 1) * size - 1) / 2
+        found.append(at)
+    return found
+
+
 def _sampled(
     name: str, n: int, input: Tensor, grid: Tensor, mode: str, padding: str, corners: bool
 ) -> Tensor:
@@ -182,15 +205,9 @@ def _sampled(
         made: Tensor = f.empty(shape, dtype=input._dtype, device=input.device)
         return made
     # As in torch, float16 and bfloat16 are rounded after each step.
-    image, flat = _Reader(input), grid.reshape(grid._shape[0], -1, n)
-    points = []
-    for d, size in enumerate(image.sizes):
-        at = flat[..., n - 1 - d]  # x, the last dim's coordinate, comes first
-        if n == 2:
-            at = (at + 1) * ((size - 1) / 2) if corners else _between_edges(at, size)
-        else:
-            at = (at + 1) / 2 * (size - 1) if corners else ((at + 1) * size - 1) / 2
-        points.append(at if mode == "bicubic" else _within(at, size, padding, corners, n == 2))
+    image, points = Reader(input), places(grid, input._shape[2:], corners)
+    if mode != "bicubic":
+        points = [within(at, k, padding, corners, n == 2) for at, k in zip(points, image.sizes)]
     if mode == "nearest":
         found = image.at([f.round(at) for at in points])
     elif mode == "bilinear":

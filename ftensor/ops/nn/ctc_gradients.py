@@ -1,0 +1,49 @@
+"""The derivative of CTC's loss."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+from ..._tensor import Tensor
+from ..compose import f
+from .ctc import BEFORE, prefixes, states_of
+
+
+def gradient(
+    grad: Tensor, log_probs: Tensor, targets: Tensor, input_lengths: Sequence[int],
+    target_lengths: Sequence[int], loss: Tensor, log_alpha: Tensor, blank: int, zero_infinity: bool,
+) -> Tensor:  # fmt: skip
+    """The gradient of log_probs, (steps, batch, classes), for that of each sample's loss, (batch,);
+    `loss` and `log_alpha` are what `_ctc_loss` returned. It raises what `states_of` does.
+
+    Graves et al. (2006), equation (16): the probability of a class, without that of all paths that
+    are in one of its states then. torch's, too, is that of log_probs which `log_softmax` made.
+    """
+    name = "_ctc_loss_backward"
+    lengths = input_lengths, target_lengths
+    states, ends, counts = states_of(name, log_probs, targets, *lengths, blank)
+    steps, batch, _ = log_probs._shape
+    device, width = log_probs.device, states._shape[1]
+    # Who comes from a state to the end goes the way of the reversed sample to that state.
+    end = f.tensor(ends, device=device)
+    last = f.tensor([2 * n for n in counts], device=device).unsqueeze(1)
+    t, s = f.arange(steps, device=device).unsqueeze(1), f.arange(width, device=device)
+    sample = f.arange(batch, device=device)
+    other_t, other_s = (end - 1 - t).clamp(min=0), (last - s).clamp(min=0)
+    turned = prefixes(log_probs[other_t, sample], states.gather(1, other_s), max(ends))
+    sample = sample.unsqueeze(1)
+    beta = turned[other_t.unsqueeze(2), sample, other_s + BEFORE]
+    index = states.expand(steps, batch, width)
+    # Both alpha and beta have the state's own probability.
+    path = log_alpha.transpose(0, 1) + beta - log_probs.gather(2, index) + loss.unsqueeze(1)
+    there = (t < end).unsqueeze(2)
+    share = f.where(there & (s <= last), path.exp(), 0)
+    paths = f.zeros_like(log_probs).scatter_add_(2, index, share)
+    # NaN where no path leads to the end, and for classes of no probability: as in torch.
+    unknown = (loss.unsqueeze(1) - log_probs) * 0
+    found = f.where(there, (log_probs.exp() - paths + unknown) * grad.unsqueeze(1), 0)
+    if zero_infinity:
+        found = found.masked_fill((loss == math.inf).unsqueeze(1), 0)
+    made: Tensor = found
+    return made

@@ -1,0 +1,135 @@
+"""Bags of embeddings and CTC on the device, forward and backward, without the host."""
+
+from __future__ import annotations
+
+from itertools import product
+from typing import Any
+
+import pytest
+import torch
+import torch.nn.functional as F
+
+from .device import agree, quiet  # noqa: F401
+from .test_spatial import weighted
+
+DTYPES = torch.float32, torch.float64
+# Indices, offsets, and whether the last one ends the last bag: empty bags, rows that come twice.
+BAGS: dict[str, tuple[Any, Any, bool]] = {
+    "offsets": ([0, 1, 1, 3, 2, 4, 4], [0, 2, 2, 5, 7], False),
+    "a last offset": ([0, 1, 1, 3, 2, 4, 4], [0, 2, 2, 5, 7], True),
+    "rows": ([[1, 2, 3], [1, 1, 5]], None, False),
+    "nothing": ([], [0, 0], False),
+    "no bags": (torch.zeros(0, 3), None, False),
+}
+
+
+def table(dtype: torch.dtype) -> torch.Tensor:
+    """(6, 4), with two equal rows, and a column of few values: which is the largest?"""
+    made = torch.randn(6, 4, generator=torch.Generator().manual_seed(0), dtype=dtype)
+    made[3], made[:, 1] = made[2], made[:, 1].sign()
+    return made.requires_grad_()
+
+
+@pytest.mark.parametrize("pad", [None, 1, -2])
+@pytest.mark.parametrize("mode", ["sum", "mean", "max", "weighted sum"])
+@pytest.mark.parametrize("name", BAGS)
+def test_bags(name: str, mode: str, pad: int | None) -> None:
+    index, offsets, last = BAGS[name]
+    for dtype, whole in product(DTYPES, (torch.int64, torch.int32)):
+        places = torch.as_tensor(index, dtype=whole)
+        starts = None if offsets is None else torch.tensor(offsets, dtype=whole)
+        weights = None
+        if mode == "weighted sum":
+            random = torch.Generator().manual_seed(1)
+            weights = torch.randn(places.shape, generator=random, dtype=dtype, requires_grad=True)
+
+        def call(places: Any, weight: Any, starts: Any, weights: Any) -> torch.Tensor:
+            how = {"mode": mode.split()[-1], "padding_idx": pad, "include_last_offset": last}
+            return weighted(
+                F.embedding_bag(places, weight, starts, per_sample_weights=weights, **how)
+            )
+
+        agree(call, places, table(dtype), starts, weights, fallback=False)
+
+
+def test_bags_by_frequency() -> None:
+    """A row's gradient is divided by how often it is named, as that of an embedding is."""
+    index, weight = torch.tensor([1, 1, 1, 2, 4, 4]), table(torch.float32)
+
+    def bag(index: Any, weight: Any) -> torch.Tensor:
+        if weight.device.type == "cpu":  # the CPU divides by other rows' counts
+            return weighted(F.embedding(index, weight, scale_grad_by_freq=True).sum(0, True))
+        return weighted(F.embedding_bag(index[None], weight, mode="sum", scale_grad_by_freq=True))
+
+    agree(bag, index, weight, fallback=False)
+
+
+@pytest.mark.parametrize("norm", [2.0, 1.0, float("inf")])
+def test_rows_are_shortened_where_they_are_used(norm: float) -> None:
+    index = torch.tensor([[1, 1], [5, 2]])
+    for call in (F.embedding, F.embedding_bag):
+
+        def run(index: Any, weight: Any) -> Any:
+            with torch.no_grad():
+                return call(index, weight, max_norm=0.7, norm_type=norm), weight  # noqa: B023
+
+        agree(run, index, table(torch.float32).detach(), fallback=False)
+
+
+def test_bags_of_no_row_are_refused() -> None:
+    weight = table(torch.float32).detach().to("fpga")
+    with pytest.raises(RuntimeError, match="index 6 is out of range for 6 rows"):
+        F.embedding_bag(torch.tensor([[1, 6]], device="fpga"), weight)
+    with pytest.raises(RuntimeError, match="the last offset is 5, of 2 indices"):
+        at = torch.tensor([1, 2], device="fpga"), weight, torch.tensor([0, 5], device="fpga")
+        F.embedding_bag(*at)
+
+
+# Steps, classes, lengths of inputs and of targets, the blank: labels that come twice, targets that
+# don't fit, no labels, no steps, classes that are impossible.
+SPOKEN = {
+    "lengths": (7, 5, [7, 5, 6], [3, 2, 3], 0),
+    "targets that don't fit": (6, 4, [6, 3, 2], [0, 2, 4], 1),
+    "one step": (1, 3, [1, 1], [1, 0], 0),
+    "no steps": (5, 3, [5, 0], [0, 0], 2),
+    "impossible": (9, 4, [9, 9], [4, 4], 0),
+}
+
+
+@pytest.mark.parametrize("zero", [False, True])
+@pytest.mark.parametrize("joined", [False, True])
+@pytest.mark.parametrize("name", SPOKEN)
+def test_ctc(name: str, joined: bool, zero: bool) -> None:
+    steps, classes, ends, counts, blank = SPOKEN[name]
+    random = torch.Generator().manual_seed(steps)
+    labels = [k for k in range(classes) if k != blank]
+    said = torch.randint(len(labels), (len(ends), 4), generator=random)
+    targets = torch.tensor(labels)[said]
+    targets[0, 1] = targets[0, 0]
+    if joined:
+        targets = torch.cat([row[:n] for row, n in zip(targets, counts)])
+    for dtype, reduction in product(DTYPES, ("none", "mean", "sum")):
+        x = torch.randn(steps, len(ends), classes, generator=random, dtype=dtype)
+        if name == "impossible":
+            x[2, 0, 1] = x[:, 1, 3] = -torch.inf
+        x = x.log_softmax(2).requires_grad_()
+
+        def call(x: Any, targets: Any) -> torch.Tensor:
+            y = F.ctc_loss(x, targets, ends, counts, blank, reduction, zero)  # noqa: B023
+            return weighted(y) if y.dim() else y
+
+        close = {"atol": 1e-5, "rtol": 1e-4} if dtype is torch.float32 else {}
+        agree(call, x, targets, fallback=False, **close)
+
+
+def test_ctc_of_lengths_in_tensors() -> None:
+    x = torch.randn(7, 2, 5, generator=torch.Generator().manual_seed(0))
+    targets = torch.tensor([[1, 1, 2], [3, 4, 0]], dtype=torch.int32)
+    lengths = torch.tensor([7, 6]), torch.tensor([3, 2])
+    for where in (torch.Tensor.cpu, torch.Tensor.to):
+
+        def call(x: Any, targets: Any) -> torch.Tensor:
+            given = [t.to(x.device) if where is torch.Tensor.to else t for t in lengths]  # noqa: B023
+            return F.ctc_loss(x.log_softmax(2), targets, *given)
+
+        agree(call, x.requires_grad_(), targets, fallback=False, atol=1e-5, rtol=1e-4)
