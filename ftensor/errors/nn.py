@@ -70,7 +70,10 @@ def class_dtype(op: str, given: object) -> RuntimeError:
 
 def class_shape(op: str, input: Sequence[int], target: Sequence[int]) -> RuntimeError | ValueError:
     """Targets that are not one for each position of the input: ValueError for another batch."""
-    batches = len(input) > 1 and tuple(target[:1]) != tuple(input[:1])
+    if len(input) > 1:
+        batches = tuple(target[:1]) != tuple(input[:1])
+    else:  # one sample, whose target may be a vector of one
+        batches = len(target) == 1 and target[0] != 1
     kind = ValueError if batches else RuntimeError
     return kind(f"{op}(): a target of shape {tuple(target)} does not fit input {tuple(input)}")
 
@@ -91,7 +94,13 @@ def class_weights(
 
 def label_smoothing(value: float) -> RuntimeError:
     """A share of smoothing that is none."""
-    return RuntimeError(f"cross_entropy(): label_smoothing must be in [0, 1], but is {value}")
+    return RuntimeError(f"cross_entropy(): label_smoothing must be at most 1, but is {value}")
+
+
+def batch_eps(eps: float, training: bool) -> ValueError:
+    """What a variance may not be raised by."""
+    needed = "positive in training" if training else "0 or more"
+    return ValueError(f"batch_norm(): eps must be {needed}, but is {eps}")
 
 
 def same_dims(op: str, *shapes: Sequence[int]) -> RuntimeError:
@@ -263,7 +272,7 @@ def same_dtype(op: str, name: str, needed: object, given: object) -> RuntimeErro
 
 def index_dtype(op: str, given: object) -> RuntimeError:
     """Indices that are no integers."""
-    return RuntimeError(f"{op}(): indices must be int64 or int32, not {given}")
+    return RuntimeError(f"{op}(): indices must be int64 or int32, not {given}; use .to(ft.int64)")
 
 
 def table_dims(op: str, shape: Sequence[int]) -> RuntimeError | ValueError:

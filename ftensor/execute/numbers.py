@@ -68,8 +68,8 @@ def rounded(value: float, d: dtype) -> float:
 def check_fits(op: str, number: Any, d: dtype) -> None:
     """RuntimeError for a number that torch would not convert to `d`.
 
-    An unsigned type takes negative numbers of its width; a fraction is dropped. OverflowError for
-    an integer beyond 64 bits.
+    An unsigned type takes negative integers of its width, and no other negative number; a fraction
+    is dropped. OverflowError for an integer beyond 64 bits.
     """
     if type(number) is int:
         _check_width(number)
@@ -87,7 +87,8 @@ def check_fits(op: str, number: Any, d: dtype) -> None:
         fits = False
     else:
         whole = integer_limits(d)
-        fits = (whole.min or -whole.max) <= number <= whole.max
+        least = whole.min if isinstance(number, float) else whole.min or -whole.max
+        fits = least <= number <= whole.max
     if not fits:
         raise errors_arith.number_does_not_fit(op, number, d)
 

@@ -92,7 +92,7 @@ def avg_pool3d(input: _Tensor, kernel_size: Any, stride: Any=None, padding: Any=
 def batch_norm(input: _Tensor, running_mean: _Tensor | None, running_var: _Tensor | None, weight: _Tensor | None=None, bias: _Tensor | None=None, training: _bool=False, momentum: _float=0.1, eps: _float=1e-05) -> _Tensor:
     """Each channel (dim 1) with mean 0 and variance 1: those of the batch in `training`, which also
     move the running ones by `momentum`, else the running ones. ValueError for a batch of one value
-    a channel, RuntimeError for shapes that don't fit.
+    a channel, an `eps` below 0 or, in `training`, 0, RuntimeError for shapes that don't fit.
     """
 def bilinear(input1: _Tensor, input2: _Tensor, weight: _Tensor, bias: _Tensor | None=None) -> _Tensor:
     """input1^T @ weight[k] @ input2 + bias[k] for each k: (..., m), (..., n), (k, m, n) give
@@ -100,11 +100,11 @@ def bilinear(input1: _Tensor, input2: _Tensor, weight: _Tensor, bias: _Tensor | 
     """
 def binary_cross_entropy(input: _Tensor, target: _Tensor, weight: _Tensor | None=None, size_average: Any=None, reduce: Any=None, reduction: str='mean') -> _Tensor:
     """-(target * log(input) + (1 - target) * log(1 - input)), no logarithm below -100. ValueError
-    for other shapes, RuntimeError for an input outside [0, 1].
+    for other shapes, RuntimeError for an input outside [0, 1], and for targets of another dtype.
     """
 def binary_cross_entropy_with_logits(input: _Tensor, target: _Tensor, weight: _Tensor | None=None, size_average: Any=None, reduce: Any=None, reduction: str='mean', pos_weight: _Tensor | None=None) -> _Tensor:
     """`binary_cross_entropy` of sigmoid(input), without overflow; `pos_weight` multiplies what true
-    targets cost. ValueError for other shapes.
+    targets cost. ValueError for other shapes, RuntimeError for dtypes that the target's can't hold.
     """
 def celu(input: _Tensor, alpha: _float=1.0, inplace: _bool=False) -> _Tensor:
     """The value; for negative ones alpha * expm1(value / alpha). RuntimeError for alpha 0."""
@@ -161,7 +161,8 @@ def cosine_similarity(x1: _Tensor, x2: _Tensor, dim: _int=1, eps: _float=1e-08) 
     """x1 . x2 / (max(|x1|, eps) * max(|x2|, eps)) along `dim`. RuntimeError for integers."""
 def cross_entropy(input: _Tensor, target: _Tensor, weight: _Tensor | None=None, size_average: Any=None, ignore_index: _int=-100, reduce: Any=None, reduction: str='mean', label_smoothing: _float=0.0) -> _Tensor:
     """`nll_loss` of log_softmax(input); a floating-point target of the input's shape holds
-    probabilities of all classes. RuntimeError for a `label_smoothing` outside [0, 1].
+    probabilities of all classes. A `label_smoothing` below 0 smooths nothing, as in torch;
+    RuntimeError for one above 1.
     """
 def ctc_loss(log_probs: _Tensor, targets: _Tensor, input_lengths: Any, target_lengths: Any, blank: _int=0, reduction: str='mean', zero_infinity: _bool=False) -> _Tensor:
     """-log of the probability that the frames of `log_probs` (steps, batch, classes) say `targets`,
@@ -273,10 +274,12 @@ def hardtanh(input: _Tensor, min_val: _float=-1.0, max_val: _float=1.0, inplace:
 def hardtanh_(input: _Tensor, min_val: Any=-1.0, max_val: Any=1.0) -> _Tensor:
     """In-place form of `hardtanh`."""
 def hinge_embedding_loss(input: _Tensor, target: _Tensor, margin: _float=1.0, size_average: Any=None, reduce: Any=None, reduction: str='mean') -> _Tensor:
-    """The input where the target is 1, and max(0, margin - input) where it is -1."""
+    """The input where the target is 1, and max(0, margin - input) where it is -1. RuntimeError for
+    a margin that the input's dtype can't hold; an integer dtype drops its fraction.
+    """
 def huber_loss(input: _Tensor, target: _Tensor, reduction: str='mean', delta: _float=1.0, weight: _Tensor | None=None) -> _Tensor:
-    """Half the square up to a distance of `delta`, then the line that touches it. RuntimeError
-    unless `delta` is positive.
+    """Half the square up to a distance of `delta`, then the line that touches it, in the input's
+    dtype. RuntimeError unless `delta` is positive, or for a target that this dtype can't hold.
     """
 def instance_norm(input: _Tensor, running_mean: _Tensor | None=None, running_var: _Tensor | None=None, weight: _Tensor | None=None, bias: _Tensor | None=None, use_input_stats: _bool=True, momentum: _float=0.1, eps: _float=1e-05) -> _Tensor:
     """`batch_norm` of each sample by itself; running statistics are moved by the samples' mean."""
@@ -289,7 +292,8 @@ def interpolate(input: _Tensor, size: _int | Sequence[_int] | None=None, scale_f
     """
 def kl_div(input: _Tensor, target: _Tensor, size_average: Any=None, reduce: Any=None, reduction: str='mean', log_target: _bool=False) -> _Tensor:
     """target * (log(target) - input), the Kullback-Leibler divergence of a distribution whose
-    logarithm is `input`; \"batchmean\" divides the sum by the first dim.
+    logarithm is `input`; \"batchmean\" divides the sum by the first dim. RuntimeError for tensors
+    that are not of floating point.
     """
 def l1_loss(input: _Tensor, target: _Tensor, size_average: Any=None, reduce: Any=None, reduction: str='mean', weight: _Tensor | None=None) -> _Tensor:
     """The distance of each element from its target; their mean, \"sum\", or \"none\" of both."""
@@ -425,7 +429,8 @@ def multilabel_soft_margin_loss(input: _Tensor, target: _Tensor, weight: _Tensor
 def nll_loss(input: _Tensor, target: _Tensor, weight: _Tensor | None=None, size_average: Any=None, ignore_index: _int=-100, reduce: Any=None, reduction: str='mean') -> _Tensor:
     """-weight[target] * input[target]: what the right class costs, of log-probabilities in dim 1
     (dim 0 of a 1-d input). The mean is over the weights; targets `ignore_index` count nothing.
-    IndexError for a class that is not there, RuntimeError and ValueError for shapes that don't fit.
+    IndexError for a class that is not there, RuntimeError and ValueError for shapes that don't fit,
+    RuntimeError for weights of another dtype, NotImplementedError unless it is of floating point.
     """
 def normalize(input: _Tensor, p: _float=2.0, dim: _int=1, eps: _float=1e-12, out: _Tensor | None=None) -> _Tensor:
     """The input over its p-norm along `dim`, which counts as `eps` at least."""
@@ -495,7 +500,9 @@ def smooth_l1_loss(input: _Tensor, target: _Tensor, size_average: Any=None, redu
     RuntimeError for a negative `beta`.
     """
 def soft_margin_loss(input: _Tensor, target: _Tensor, size_average: Any=None, reduce: Any=None, reduction: str='mean') -> _Tensor:
-    """Log(1 + exp(-target * input)) for targets 1 and -1."""
+    """Log(1 + exp(-target * input)) for targets 1 and -1, in the input's dtype and shape;
+    RuntimeError for targets that don't fit into these.
+    """
 def softmax(input: _Tensor, dim: _int | None=None, _stacklevel: _int=3, dtype: _dtype | None=None) -> _Tensor:
     """Exponentials along a dim, divided by their sum."""
 def softmin(input: _Tensor, dim: _int | None=None, _stacklevel: _int=3, dtype: _dtype | None=None) -> _Tensor:

@@ -49,20 +49,23 @@ def as_float(op: str, argument: str, value: Any) -> Any:
     return None if value is None else float(found)
 
 
-def storable(op: str, value: Any, of: dtype) -> Any:
+def storable(op: str, value: Any, of: dtype, alone: bool = False) -> Any:
     """The Python number as `of` takes it; RuntimeError where that would overflow (torch's rule).
 
-    A number loses its fraction silently, but not its imaginary part. Negative ones wrap in an
+    A number loses its fraction silently, but not its imaginary part. Negative integers wrap in an
     unsigned dtype down to minus its maximum. Infinities and NaN fit floating-point dtypes only.
+    `alone`: for a tensor of one element, where what is too large for a floating-point dtype of
+    fewer than 32 bits becomes infinite, or its largest number; in others the parts of complex32 do.
     """
     if of.is_complex:
         z = complex(value)
-        if of.bare:  # torch lets what is too large become infinite
+        if of.bare and not alone:
             return value
         check_fits(op, z.real, of.to_real())
         check_fits(op, z.imag, of.to_real())
         return value
-    check_fits(op, value, of)
+    if not (alone and of.kind == "f" and of.compute is not of):
+        check_fits(op, value, of)
     if isinstance(value, complex):
         value = value if of.kind == "b" else value.real
     return int(value) if of.kind in "ui" else value

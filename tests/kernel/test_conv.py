@@ -139,6 +139,41 @@ def test_small_planes_are_read_where_they_lie(case: str, monkeypatch: pytest.Mon
         close(getattr(ft, turned)(ours(grad), ours(weight), **more), theirs)
 
 
+def from_element_9(t: torch.Tensor, step: int) -> ft.Tensor:
+    """The same values in a memory that begins before them and ends behind them: from element 9 on,
+    neighbours `step` elements apart."""
+    memory, strides = torch.full((t.numel() * step + 20,), 77.0), [s * step for s in t.stride()]
+    memory.as_strided(t.shape, strides, 9).copy_(t)
+    return ours(memory).as_strided(tuple(t.shape), strides, 9)
+
+
+# Widths around whole vectors of 4, 8 and 16 elements.
+@pytest.mark.parametrize(
+    ("width", "direct"),
+    [
+        pytest.param(n, direct, marks=[pytest.mark.core] if n == 9 else [])
+        for n in (3, 5, 8, 9, 13, 16, 17, 18, 33)
+        for direct in (True, False)
+    ],
+)
+def test_operands_that_begin_anywhere(
+    width: int, direct: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(conv_direct, "gains", lambda *args: direct)
+    torch.manual_seed(0)
+    x, bias = torch.randn(2, 4, 9, width), torch.randn(8)
+    for channels, more in (
+        (4, {"padding": 1}),
+        (2, {"stride": 2, "groups": 2}),
+        (1, {"groups": 4}),
+    ):
+        weight = torch.randn(8, channels, 3, 3)
+        theirs = torch.conv2d(x, weight, bias, **more)
+        for step in (1, 2, 3):
+            given = [from_element_9(t, step) for t in (x, weight, bias)]
+            close(ft.conv2d(*given, **more), theirs)
+
+
 @pytest.mark.core
 @pytest.mark.parametrize("stride", [1, 2, 3])
 def test_transposed(stride: int) -> None:

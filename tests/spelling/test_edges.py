@@ -10,7 +10,7 @@ import pytest
 
 import ftensor as ft
 
-from ..oracle import agree, agree_on, cases, torch
+from ..oracle import agree, agree_on, cases, ours, torch
 
 INF, NAN = float("inf"), float("nan")
 F = "nn.functional."
@@ -67,15 +67,61 @@ F = "nn.functional."
         F.pad(L.arange(60.).reshape(1, 3, 4, 5), (0, 0, 1, -5), "reflect")
         F.pad(L.arange(60.).reshape(1, 3, 4, 5), (0, 0, 1, -5), "replicate")
         ! F.pad(L.arange(60.).reshape(1, 3, 4, 5), (0, 0, 1, -6), "replicate")
+        full((), 1e30, dtype=L.float16)
+        full((1, 1), 10**18, dtype=L.float16)
+        full((1,), -1e39, dtype=L.bfloat16)
+        full((), 1e30, dtype=L.float8_e5m2)
+        full((), 460., dtype=L.float8_e4m3fn)
+        ! full((2,), 1e30, dtype=L.float16)
+        ! full((), 1e39, dtype=L.float32)
+        ! full((), 10**30, dtype=L.float16)
+        ! full((), 300, dtype=L.uint8)
+        full((2,), 1e5 + 1j, dtype=L.complex32)
+        ! full((1,), 1e5 + 1j, dtype=L.complex32)
+        scalar_tensor(1e39, dtype=L.bfloat16)
+        full_like(L.ones(1, dtype=L.float16), 1e30)
+        ones((), dtype=L.float16).new_full((1,), -1e30)
+        ! ones(2, dtype=L.float16).fill_(1e30)
+        ones(3, dtype=L.uint8).fill_(-255)
+        ones(3, dtype=L.uint8).fill_(-0.)
+        ! ones(3, dtype=L.uint8).fill_(-.5)
+        ! ones(3, dtype=L.uint64).fill_(-1.5)
+        ! full((), -1.5, dtype=L.uint8)
+        ! F.threshold(L.arange(4, dtype=L.uint8), .5, -1.5)
+        ! F.threshold(L.arange(4, dtype=L.uint8), -1.5, 1)
+        F.threshold(L.arange(4, dtype=L.uint8), 1, -1)
+        ! ones(2, dtype=L.uint8).masked_fill(L.tensor([True, False]), -1.5)
+        ! addcmul(*[L.ones(3, dtype=L.uint8)] * 3, value=-1.5)
+        linspace(-1, 3., 3, dtype=L.uint8)
+        ! linspace(-1.5, 3., 3, dtype=L.uint8)
+        F.batch_norm(L.ones(2, 3), L.ones(3), L.ones(3), eps=0)
+        ! F.batch_norm(L.ones(2, 3), L.ones(3), L.ones(3), eps=-.1)
+        ! F.batch_norm(L.ones(2, 3), None, None, training=True, eps=0)
+        F.instance_norm(L.arange(24.).reshape(2, 3, 4) // 8, eps=0)
+        native_batch_norm(L.full((2, 3), 7.), None, None, None, None, True, .1, 0)[2]
         """
     ),
 )
 def test_a_case_is_as_torch_has_it(case: str, computed: bool) -> None:
+    assert agree_on_case(case) is computed
+
+
+def agree_on_case(case: str) -> bool:
+    """Whether both libraries compute an expression, and `agree`."""
+
     def run(lib: Any) -> Any:
-        names = {"L": lib, "F": lib.nn.functional, "INF": INF}
+        names = {"L": lib, "F": lib.nn.functional, "INF": INF, "NAN": NAN}
         return eval(case if case.startswith("F.") else f"L.{case}", names)
 
-    assert agree(lambda: run(ft), lambda: run(torch)) is computed
+    return agree(lambda: run(ft), lambda: run(torch))
+
+
+@pytest.mark.parametrize("counts", [(0, -5), (-2, -3), (0, -1, -1, 0), (0, 0, -4, 0), (-6, 1)])
+def test_what_a_pad_cuts_off_lies_in_memory_as_torchs(counts: tuple[int, ...]) -> None:
+    for x in layouts((1, 3, 4, 5)):
+        if agree_on(F + "pad", x, counts, how={"strides": True}):  # of nothing, too
+            given = torch.nn.functional.pad(x.clone(), counts)
+            assert ft.nn.functional.pad(ours(x), counts).stride() == given.stride()
 
 
 @pytest.mark.parametrize("given", [(0, 0, 1, -5), (0, 0, -5, 1), (0, -5), (2, -7), (0, 0, -2, -2)])
@@ -104,6 +150,16 @@ INDEX, TABLE, AT = torch.tensor([0, 1, 2, 4]), torch.arange(15.0).reshape(5, 3),
 )
 def test_bags_of_embeddings(index: Any, table: Any, offsets: Any, named: Any) -> None:
     agree_on(F + "embedding_bag", index, table, torch.tensor(offsets), **named)
+
+
+def test_dtypes_of_indices_and_offsets_of_bags() -> None:
+    dtypes = torch.int64, torch.int32, torch.int16, torch.uint8, torch.bool, torch.float32
+    for of, other in itertools.product(dtypes, dtypes):
+        index, starts = torch.tensor([0, 1, 1, 0]).to(of), torch.tensor([0, 1]).to(other)
+        agree_on(F + "embedding_bag", index, TABLE, starts)
+        agree_on(F + "embedding_bag", index, TABLE.clone(), starts, 1.0)
+        if of is not torch.bool:
+            agree_on(F + "embedding_bag", index.reshape(2, 2), TABLE)
 
 
 def test_no_bags_of_embeddings() -> None:

@@ -15,7 +15,7 @@ from ...dtypes import dtype
 from ...errors import creation as errors_creation
 from ...execute.index_check import know_bounds
 from ...execute.memory import new
-from ...execute.numbers import rounded
+from ...execute.numbers import rounded, values_of
 from ...execute.output import sized
 from ...execute.pointwise import pointwise
 from ...ops.types.copy import fill_
@@ -216,7 +216,7 @@ def _as_stored(function: str, value: Any, of: dtype) -> Any:
     """A bound as the dtype has it, so that the ends of a range are what is stored there."""
     value = storable(function, value, of)
     if of.kind not in "fc":
-        return value
+        return values_of(value, of)[0]
     if isinstance(value, complex):
         return complex(of.numpy.type(value))
     return rounded(float(value), of) if of.itemsize == 2 else of.to_real().numpy.type(value).item()

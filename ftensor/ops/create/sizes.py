@@ -10,6 +10,7 @@ from ...dtypes import dtype
 from ...errors import creation as errors_creation
 from ...execute.memory import format_strides, new
 from ...formats import Size, contiguous_format
+from ...iterator.shape import numel
 from ...iterator.stride import strides_in_order
 from ...ops.types.copy import fill_, resize_, zero_
 from ..user_values import number, storable
@@ -56,7 +57,7 @@ def full(told: Told, size: Any, fill_value: Any, *, out: Tensor | None = None) -
     shape = checked_shape(int_list(size, "full", "size"))
     value = given_number("full", "fill_value", fill_value)
     kind = told.dtype or (out._dtype if out is not None else number_dtype(value))
-    value = storable("full", value, kind)
+    value = storable("full", value, kind, numel(shape) == 1)
     return fill_(told.destination(shape, out, kind), value)
 
 

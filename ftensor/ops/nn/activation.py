@@ -87,7 +87,9 @@ def hardtanh(
     """
     if min_val > max_val:
         raise errors_unary.limits_swapped("hardtanh", min_val, max_val)
-    if input.dtype.kind == "u" and int(min_val) < 0:
+    if input.dtype.kind in "ui":  # before they are looked at, limits lose their fractions
+        min_val, max_val = int(min_val), int(max_val)
+    if input.dtype.kind == "u" and min_val < 0:
         raise errors_unary.negative_limit("hardtanh", min_val, input.dtype)
     return _run(HARDTANH, input, _held("hardtanh", input, min_val, max_val), inplace)
 

@@ -144,7 +144,9 @@ def embedding_bag(
     ValueError for shapes and modes that there are not, RuntimeError for offsets, indices and
     dtypes that don't fit.
     """
-    check(NAME, input, weight)
+    of_indices = check(NAME, input, weight, offsets)
+    if max_norm is not None:
+        check(NAME, input, weight)
     if not weight._dtype.is_floating_point:
         raise errors_nn.floating_inputs(NAME, weight._dtype)
     if mode not in MODES:
@@ -170,6 +172,7 @@ def embedding_bag(
     elif input.ndim == 1:
         if offsets is None or offsets.ndim != 1:
             raise errors_nn.bag_offsets("a 1-d input needs a 1-d tensor of offsets")
+        input, offsets = input.to(of_indices), offsets.to(of_indices)
         bags, of = cut(input, offsets, include_last_offset)
     else:
         raise errors_nn.bag_input(input._shape)

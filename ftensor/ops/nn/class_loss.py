@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from ... import errors
 from ..._tensor import Tensor
 from ...dtypes import int64, uint8
 from ...errors import nn as errors_nn
@@ -42,12 +43,15 @@ def nll_loss(
 ) -> Tensor:  # fmt: skip
     """-weight[target] * input[target]: what the right class costs, of log-probabilities in dim 1
     (dim 0 of a 1-d input). The mean is over the weights; targets `ignore_index` count nothing.
-    IndexError for a class that is not there, RuntimeError and ValueError for shapes that don't fit.
+    IndexError for a class that is not there, RuntimeError and ValueError for shapes that don't fit,
+    RuntimeError for weights of another dtype, NotImplementedError unless it is of floating point.
     """
     name = "nll_loss"
     tensors(name, input=input, target=target)
     word = word_of(name, size_average, reduce, reduction)
     _check_classes(name, input, target, weight)
+    if input.ndim == 1:
+        target = target.reshape(())
     if not narrow(input._dtype):  # else sums are rounded in steps
         made = nll(input, target.to(int64), weight, word, ignore_index)
         if made is not None:
@@ -79,11 +83,15 @@ def _check_classes(name: str, input: Tensor, target: Tensor, weight: Tensor | No
     if target._dtype not in (int64, uint8):
         raise errors_nn.class_dtype(name, target._dtype)
     expected = input._shape[:1] + input._shape[2:] if input.ndim > 1 else ()
-    if target._shape != expected:
+    if target._shape != expected and not (input.ndim == 1 and target._shape == (1,)):
         raise errors_nn.class_shape(name, input._shape, target._shape)
     classes = input._shape[min(1, input.ndim - 1)]
     if weight is not None and weight._shape != (classes,):
         raise errors_nn.class_weights(name, classes, weight._shape)
+    if not input._dtype.is_floating_point:
+        raise errors.not_implemented_for(name, input._dtype)
+    if weight is not None and weight._dtype is not input._dtype:
+        raise errors_nn.same_dtype(name, "weight", input._dtype, weight._dtype)
 
 
 @op(namespace=SPACE)
@@ -93,13 +101,15 @@ def cross_entropy(
     label_smoothing: float = 0.0,
 ) -> Tensor:  # fmt: skip
     """`nll_loss` of log_softmax(input); a floating-point target of the input's shape holds
-    probabilities of all classes. RuntimeError for a `label_smoothing` outside [0, 1].
+    probabilities of all classes. A `label_smoothing` below 0 smooths nothing, as in torch;
+    RuntimeError for one above 1.
     """
     name = "cross_entropy"
     tensors(name, input=input, target=target)
     word = word_of(name, size_average, reduce, reduction)
-    if not 0 <= label_smoothing <= 1:
+    if label_smoothing > 1:
         raise errors_nn.label_smoothing(label_smoothing)
+    label_smoothing = label_smoothing if label_smoothing > 0 else 0.0  # NaN is not above 0
     if input._shape == target._shape and not target._dtype.is_floating_point:
         raise errors_nn.probabilities("a target of", target._dtype)
     if not input._shape:
@@ -113,6 +123,8 @@ def cross_entropy(
     loss = nll_loss(logs, target, weight, None, ignore_index, None, word)
     if not label_smoothing:
         return loss
+    if input.ndim == 1 and target._shape:  # which torch takes without smoothing alone
+        raise errors_nn.class_shape(name, input._shape, target._shape)
     classes = input._shape[dim]
     used = target != ignore_index
     by_class = logs if weight is None else logs * _along(weight, dim, logs.ndim)
@@ -132,6 +144,8 @@ def _of_probabilities(
     name: str, logs: Tensor, target: Tensor, weight: Tensor | None, word: str, smoothing: float
 ) -> Tensor:
     """Cross entropy with a probability for each class."""
+    if logs._shape != target._shape and logs.ndim == 1:
+        raise errors_nn.class_dtype(name, target._dtype)
     if logs._shape != target._shape:
         raise errors_nn.class_shape(name, logs._shape, target._shape)
     dim = 0 if logs.ndim == 1 else 1

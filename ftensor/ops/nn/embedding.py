@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ... import errors
 from ..._tensor import Tensor
-from ...dtypes import int32, int64
+from ...dtypes import dtype, int32, int64, promote_types
 from ...errors import nn as errors_nn
 from ...rows.catalogue import op
 from ..compose import f
@@ -21,14 +21,17 @@ def shorten(weight: Tensor, index: Tensor, max_norm: float, norm_type: float) ->
     weight.mul_(scale.to(weight._dtype).unsqueeze(1))
 
 
-def check(name: str, input: Tensor, weight: Tensor) -> None:
+def check(name: str, input: Tensor, weight: Tensor, offsets: Tensor | None = None) -> dtype:
+    """The dtype of the indices: that in which they meet offsets, as torch converts both."""
     for word, x in (("input", input), ("weight", weight)):
         if not isinstance(x, Tensor):
             raise errors.not_a_tensor(name, word, x)
-    if input._dtype not in (int32, int64):
-        raise errors_nn.index_dtype(name, input._dtype)
     if weight.ndim != 2:
         raise errors_nn.table_dims(name, weight._shape)
+    of = input._dtype if offsets is None else promote_types(input._dtype, offsets._dtype)
+    if of not in (int32, int64):
+        raise errors_nn.index_dtype(name, of)
+    return of
 
 
 def padding(name: str, padding_idx: int | None, rows: int) -> int:

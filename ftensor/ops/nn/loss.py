@@ -12,10 +12,13 @@ from ...dtypes import bfloat16, float16
 from ...errors import nn as errors_nn
 from ...execute.numbers import rounded
 from ...execute.pointwise import pointwise
+from ...execute.prepare import common_dtype
 from ...rows.catalogue import op
 from ...rows.op import Op
 from ..compose import f
+from ..user_values import storable
 from .activation import SPACE
+from .stepwise import narrow
 
 CATEGORY = "losses"
 
@@ -84,10 +87,6 @@ def tensors(name: str, **given: Any) -> None:
             raise errors.not_a_tensor(name, argument, x)
 
 
-def _weighted(loss: Tensor, weight: Tensor | None) -> Tensor:
-    return loss if weight is None else loss * weight
-
-
 def _of_pairs(row: Op, input: Tensor, target: Tensor, *params: float) -> Tensor:
     """Each element's loss; a warning for shapes that have to be broadcast."""
     tensors(row.name, input=input, target=target)
@@ -154,18 +153,21 @@ def huber_loss(
     input: Tensor, target: Tensor, reduction: str = "mean", delta: float = 1.0,
     weight: Tensor | None = None,
 ) -> Tensor:  # fmt: skip
-    """Half the square up to a distance of `delta`, then the line that touches it. RuntimeError
-    unless `delta` is positive.
+    """Half the square up to a distance of `delta`, then the line that touches it, in the input's
+    dtype. RuntimeError unless `delta` is positive, or for a target that this dtype can't hold.
     """
     if not delta > 0:
         raise errors_nn.not_positive("huber_loss", "delta", delta)
-    row = HUBER
-    if isinstance(input, Tensor) and input._dtype is bfloat16:
-        delta = rounded(delta, bfloat16)
-    elif isinstance(input, Tensor) and input._dtype is float16:
-        row = HUBER_WHOLE
-    loss = _of_pairs(row, input, target, delta)
-    return _mean_by_weight("huber_loss", loss, weight, reduction)
+    name = "huber_loss"
+    tensors(name, input=input, target=target)
+    if input._shape != target._shape:
+        errors_nn.warn_target_size(name, input._shape, target._shape)
+        input, target = f.broadcast_tensors(input, target)
+    common = common_dtype(HUBER, (input, target))
+    row = HUBER_WHOLE if common is float16 else HUBER
+    delta = rounded(delta, bfloat16) if common is bfloat16 else delta
+    loss = pointwise(row, (input, target), (delta,), f.empty_like(input))
+    return _mean_by_weight(name, loss, weight, reduction)
 
 
 @op(namespace=SPACE, rows=(BCE,))
@@ -174,16 +176,19 @@ def binary_cross_entropy(
     reduce: Any = None, reduction: str = "mean",
 ) -> Tensor:  # fmt: skip
     """-(target * log(input) + (1 - target) * log(1 - input)), no logarithm below -100. ValueError
-    for other shapes, RuntimeError for an input outside [0, 1].
+    for other shapes, RuntimeError for an input outside [0, 1], and for targets of another dtype.
     """
     name = "binary_cross_entropy"
+    word = word_of(name, size_average, reduce, reduction)
     tensors(name, input=input, target=target)
     if input._shape != target._shape:
         raise errors_nn.target_shape(name, input._shape, target._shape)
+    if input._dtype is not target._dtype:
+        raise errors_nn.same_dtype(name, "target", input._dtype, target._dtype)
     if input.numel() and not bool(((input >= 0) & (input <= 1)).all()):
         raise errors_nn.no_probability(name)
     loss = pointwise(BCE, (input, target))
-    return reduced(name, _weighted(loss, weight), word_of(name, size_average, reduce, reduction))
+    return reduced(name, loss if weight is None else loss.mul_(weight), word)
 
 
 @op(namespace=SPACE)
@@ -192,7 +197,7 @@ def binary_cross_entropy_with_logits(
     reduce: Any = None, reduction: str = "mean", pos_weight: Tensor | None = None,
 ) -> Tensor:  # fmt: skip
     """`binary_cross_entropy` of sigmoid(input), without overflow; `pos_weight` multiplies what true
-    targets cost. ValueError for other shapes.
+    targets cost. ValueError for other shapes, RuntimeError for dtypes that the target's can't hold.
     """
     name = "binary_cross_entropy_with_logits"
     tensors(name, input=input, target=target)
@@ -200,9 +205,11 @@ def binary_cross_entropy_with_logits(
         raise errors_nn.target_shape(name, input._shape, target._shape)
     log_true = f["nn.functional.logsigmoid"](input)
     if pos_weight is not None:
-        log_true = log_true * ((pos_weight - 1) * target + 1)
-    loss = (1 - target) * input - log_true
-    return reduced(name, _weighted(loss, weight), word_of(name, size_average, reduce, reduction))
+        log_true.mul_((pos_weight - 1) * target + 1)
+    # In place as in torch, where the loss has the target's dtype and refuses what that can't hold.
+    loss = (1 - target).mul_(input).sub_(log_true)
+    loss = loss if weight is None else loss.mul_(weight)
+    return reduced(name, loss, word_of(name, size_average, reduce, reduction))
 
 
 @op(namespace=SPACE)
@@ -210,10 +217,12 @@ def soft_margin_loss(
     input: Tensor, target: Tensor, size_average: Any = None, reduce: Any = None,
     reduction: str = "mean",
 ) -> Tensor:  # fmt: skip
-    """Log(1 + exp(-target * input)) for targets 1 and -1."""
+    """Log(1 + exp(-target * input)) for targets 1 and -1, in the input's dtype and shape;
+    RuntimeError for targets that don't fit into these.
+    """
     name = "soft_margin_loss"
     tensors(name, input=input, target=target)
-    loss = (-input * target).exp_().log1p_()
+    loss = (-input).mul_(target).exp_().log1p_()
     return reduced(name, loss, word_of(name, size_average, reduce, reduction))
 
 
@@ -222,9 +231,13 @@ def hinge_embedding_loss(
     input: Tensor, target: Tensor, margin: float = 1.0, size_average: Any = None,
     reduce: Any = None, reduction: str = "mean",
 ) -> Tensor:  # fmt: skip
-    """The input where the target is 1, and max(0, margin - input) where it is -1."""
+    """The input where the target is 1, and max(0, margin - input) where it is -1. RuntimeError for
+    a margin that the input's dtype can't hold; an integer dtype drops its fraction.
+    """
     name = "hinge_embedding_loss"
     tensors(name, input=input, target=target)
+    margin = storable(name, margin, input._dtype)
+    margin = rounded(margin, input._dtype) if narrow(input._dtype) else margin
     near, zero = (margin - input).clamp_(min=0), f.zeros_like(input)
     loss = near.where(target != 1, zero) + input.where(target != -1, zero)
     return reduced(name, loss, word_of(name, size_average, reduce, reduction))
@@ -236,11 +249,15 @@ def kl_div(
     reduction: str = "mean", log_target: bool = False,
 ) -> Tensor:  # fmt: skip
     """target * (log(target) - input), the Kullback-Leibler divergence of a distribution whose
-    logarithm is `input`; "batchmean" divides the sum by the first dim.
+    logarithm is `input`; "batchmean" divides the sum by the first dim. RuntimeError for tensors
+    that are not of floating point.
     """
     name = "kl_div"
     word = word_of(name, size_average, reduce, reduction)
     tensors(name, input=input, target=target)
+    for x in (input, target):
+        if not x._dtype.is_floating_point:
+            raise errors_nn.floating_inputs(name, x._dtype)
     if log_target:
         loss = target.exp() * (target - input)
     else:

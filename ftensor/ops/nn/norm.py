@@ -190,6 +190,8 @@ def native_batch_norm(
     if training:
         dims = (0, *range(2, input.ndim))
         mean, rstd = (_saved(x, input, weight) for x in _of_batch(input, dims, eps, weight))
+        if not eps:  # as torch, which takes no batch for infinitely far apart
+            rstd = rstd.masked_fill(rstd.isinf(), 0)
         _update(input, dims, running_mean, running_var, momentum)
         saved = [x.reshape(-1) for x in (mean, rstd)]
     else:
@@ -243,8 +245,10 @@ def batch_norm(
 ) -> Tensor:  # fmt: skip
     """Each channel (dim 1) with mean 0 and variance 1: those of the batch in `training`, which also
     move the running ones by `momentum`, else the running ones. ValueError for a batch of one value
-    a channel, RuntimeError for shapes that don't fit.
+    a channel, an `eps` below 0 or, in `training`, 0, RuntimeError for shapes that don't fit.
     """
+    if eps < 0 or (training and not eps):
+        raise errors_nn.batch_eps(eps, training)
     if training and input.ndim > 1 and numel((input._shape[0], *input._shape[2:])) == 1:
         raise errors_nn.one_value("batch_norm", input._shape)
     return native_batch_norm(
@@ -269,7 +273,7 @@ def instance_norm(
     ]
     flat = formed(input, contiguous_format).reshape(1, n * channels, *rest)
     means, variances, weights, biases = repeated
-    made = batch_norm(flat, means, variances, weights, biases, True, momentum, eps)
+    made = native_batch_norm(flat, weights, biases, means, variances, True, momentum, eps)[0]
     for running, many in ((running_mean, means), (running_var, variances)):
         if running is not None and many is not None:
             running.copy_(many.reshape(n, channels).mean(0))

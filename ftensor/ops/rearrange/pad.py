@@ -39,11 +39,13 @@ def constant_pad_nd(input: Tensor, pad: Any, value: Any = 0) -> Tensor:
     shape = tuple([n + b + a for n, b, a in zip(input._shape, before, after)])
     if any(n < 0 for n in kept) or any(n < 0 for n in shape):
         raise errors_shape.pad_too_negative(counts, input._shape)
+    here = sum(max(-b, 0) * s for b, s in zip(before, input._strides))
+    source = input._view(kept, input._strides, input._offset + here)
+    if max(counts) <= 0:  # nothing is added, so the order in memory stays
+        return copy.clone(source)
     strides = suggested_strides(shape, (input,))
     made = memory.new(shape, input._dtype, input._storage.device, strides)
     copy.fill_(made, value)
-    here = sum(max(-b, 0) * s for b, s in zip(before, input._strides))
     there = sum(max(b, 0) * s for b, s in zip(before, made._strides))
-    source = input._view(kept, input._strides, input._offset + here)
     copy.copy_(made._view(kept, made._strides, there), source)
     return made

@@ -64,7 +64,7 @@ def fill_(input: Tensor, value: Any) -> Tensor:
     found = number(value)
     if found is None:
         raise errors.not_a_tensor_or_number("fill_", value)
-    return fill_with(input, storable("fill_", found, input._dtype))
+    return fill_with(input, storable("fill_", found, input._dtype, input.numel() == 1))
 
 
 @op()
