@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ftensor.runtime import cache
+from ftensor.runtime import cache, discovery
 
 
 @pytest.fixture(autouse=True)
@@ -192,3 +192,17 @@ def test_a_folder_of_nobody_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("FTENSOR_CACHE_DIR", "~no-such-user/kernels")
     with pytest.raises(ValueError, match="no such user"):
         cache.directory()
+
+
+def test_what_was_compiled_for_another_processor_is_not_loaded(folder: Path) -> None:
+    """Intel's compiler may be told one; programs told differently share a folder."""
+    if not any(found.target.name == "intel-cpu" for found in discovery.find()):
+        pytest.skip("Intel's CPU runtime is not here")
+    program = "import ftensor as ft; print((ft.ones(100) + 1).sum().item())"
+    made = []
+    for told in ({"CL_CONFIG_CPU_TARGET_ARCH": "corei7"}, {}, {}):
+        env = os.environ | {"FTENSOR_DEVICE": "intel-cpu"} | told
+        done = subprocess.run([sys.executable, "-c", program], env=env, capture_output=True)
+        assert done.stdout == b"200.0\n", done.stderr.decode()
+        made.append(sum(file.is_file() for file in folder.rglob("*")))
+    assert 0 < made[0] < made[1] == made[2]

@@ -63,22 +63,10 @@ def test_a_warm_cache_leaves_nothing_to_compile(
     assert compile_all(programs, 2, Quiet()) == 0
     assert all(backend.has_built(program) for program in programs)
     if isinstance(backend, OpenCLBackend):
-        texts = {program.source for program in programs}
-        kept = {file.name for file in cache.directory().glob("??/*")}
-        load, refused = backend.load_program, []
-
-        def loaded(binary: bytes, options: bytes = b"") -> object:
-            try:
-                return load(binary, options)
-            except backend.cl.Error as error:
-                refused.append(error)
-                raise
 
         def refuse(source: str, entry: str, options: bytes) -> None:
-            known = source in texts, backend._cache_key(source, options) in kept
-            raise AssertionError(f"{entry} compiled again: {known}, {refused}")
+            raise AssertionError(f"{entry} is compiled again")
 
-        monkeypatch.setattr(backend, "load_program", loaded)
         monkeypatch.setattr(backend, "_compiled", refuse)
     a = np.arange(256 * 256, dtype=np.float32).reshape(256, 256) % 7
     x, y = ft.from_numpy(a), ft.from_numpy(a[:, ::-1].copy())

@@ -15,7 +15,7 @@ from ..cold import notice
 from ..pool import POISON, LostPool, leak
 from ..stream import LostStream
 from . import linker
-from .device import build_options, device_properties, prepare_pyopencl
+from .device import build_options, device_properties, made_for, prepare_pyopencl
 from .launch import make_launcher
 
 if TYPE_CHECKING:
@@ -56,6 +56,7 @@ class OpenCLBackend(Backend):
         self.inline = self._inline_queue is not None
         self._options = build_options(target, cl_device)
         self._joint: dict[str, Any] = {}
+        self._made_for = made_for(cl_device)
 
     def build(
         self, source: str, entry: str, params: Sequence[str], options: tuple[str, ...] = ()
@@ -86,7 +87,8 @@ class OpenCLBackend(Backend):
 
     def _cache_key(self, source: str, options: bytes) -> str:
         p = self.properties
-        return cache.key("opencl", source, options.decode(), p.platform, p.name, p.driver)
+        parts = source, options.decode(), p.platform, p.name, p.driver, self._made_for
+        return cache.key("opencl", *parts)
 
     def _compiled(self, source: str, entry: str, options: bytes) -> Any:
         from pyopencl import _cl

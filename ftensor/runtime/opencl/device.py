@@ -43,6 +43,19 @@ def build_options(target: Target, device: Any) -> tuple[str, ...]:
     return options
 
 
+def made_for(cl_device: Any) -> str:
+    """What a compiled kernel depends on beside the device's name and driver: its vectors, and the
+    settings of Intel's compiler.
+
+    A home folder may serve several processors, and processes may be told different ones by
+    CL_CONFIG_CPU_TARGET_ARCH. Intel's runtime takes a program made for AVX2 on AVX-512 too, but
+    from then on it refuses what it has made itself (INVALID_BINARY).
+    """
+    settings = {k: v for k, v in os.environ.items() if k.startswith("CL_CONFIG_")}
+    width = cl_device.native_vector_width_float
+    return " ".join([str(width), *(f"{k}={settings[k]}" for k in sorted(settings))])
+
+
 def streamed_bytes(cache: Path = LAST_CACHE) -> int:
     """The size from which on a result passes by the CPU's caches (see hls/dialect/opencl.h).
 
