@@ -39,7 +39,11 @@ TARGETS = {
     "xrt": "xilinx",
     "intel-fpga": "intel-fpga-emulator",
     "sanitized": "csim",
+    "avx2": "intel-cpu",
+    "avx": "intel-cpu",
 }
+# What Intel's compiler is told of the processor, where that has more: kernels follow it.
+PROCESSORS = {"avx2": "core-avx2", "avx": "corei7-avx"}
 # The C simulation, when g++'s sanitizers look for bad accesses and for what C++ leaves undefined.
 SANITIZERS = "address,undefined,float-cast-overflow"
 # The kernels of the software device, built once and again where a kernel changed.
@@ -118,6 +122,8 @@ def environment(target: str, folder: Path) -> dict[str, str] | None:
 
         driver = emulator.driver()
         return emulator.environment(driver, env, folder) if driver else None
+    if target in PROCESSORS:
+        env["CL_CONFIG_CPU_TARGET_ARCH"] = PROCESSORS[target]
     if target == "sanitized":
         libraries = sanitizer_libraries()
         if libraries is None:
@@ -208,9 +214,16 @@ def place(target: str, folder: Path) -> Place | None:
         return None
     if TARGETS[target] not in (None, answer["row"]):
         sys.exit(f"FTENSOR_DEVICE={target} gives {answer['row']}, {answer['device']}")
-    # Its kernels are those of csim, and run all the same.
-    row = target if target == "sanitized" else str(answer["row"])
+    # Kernels of csim, and of Intel's runtime, that run all the same.
+    another = target == "sanitized" or (target in PROCESSORS and has_avx512())
+    row = target if another else str(answer["row"])
     return Place(target, env, under, row, str(answer["device"]))
+
+
+def has_avx512() -> bool:
+    """Whether this processor has more than those that Intel's compiler may be told of."""
+    file = Path("/proc/cpuinfo")
+    return file.is_file() and " avx512f " in file.read_text()
 
 
 def run_pass(one: Pass, at: Place, arguments: list[str]) -> None:
@@ -266,11 +279,13 @@ def plan(targets: list[str], everything: bool, arguments: list[str]) -> list[Pas
     if arguments:
         return [Pass(first, ""), *(Pass(t, "kernel") for t in others if everything)]
     passes = [Pass(first, group) for group in GROUPS]
+    # Oclgrind is some 1000 times slower than the others, the rest are kernels that run above, too.
+    few = ("oclgrind", "sanitized", *PROCESSORS)
     # XRT's kernels come from the image full, which takes minutes to build.
-    passes += [Pass(t, "core") for t in others if t != "xrt"]
-    if everything:  # Oclgrind is some 1000 times slower than the others
-        few = ("xrt", "oclgrind", "sanitized")
-        passes += [Pass(t, "kernel and not core") for t in others if t not in few]
+    passes += [Pass(t, "core") for t in others if t not in ("xrt", *few)]
+    if everything:
+        passes += [Pass(t, "core") for t in others if t in few]
+        passes += [Pass(t, "kernel and not core") for t in others if t not in ("xrt", *few)]
         passes += [Pass(t, "kernel") for t in others if t == "xrt"]
     return passes
 
