@@ -43,16 +43,19 @@ def each_once(t: Tensor) -> Tensor:
 
 
 def moved(t: Tensor, where: device) -> Tensor:
-    """The same values on another device, by way of the host (where it is not the same)."""
+    """The same values in the same order on another device, by way of the host (where it is not the
+    same)."""
     backend = backend_of(where)
-    made = new(t._shape, t._dtype, where)
+    strides = layout_strides(t, preserve_format)
+    made = new(t._shape, t._dtype, where, strides)
     if backend is t._storage.backend:
         source = Tensor._make(t._storage, t._dtype, t._shape, t._strides, t._offset)
         made._storage.device = t._storage.device
         pointwise(COPY, (source,), (), made, True)
         made._storage.device = where
     else:
-        backend.upload(made._storage, 0, np.ascontiguousarray(t._host()))
+        order = sorted(range(t.ndim), key=lambda d: -strides[d])  # as they lie in memory
+        backend.upload(made._storage, 0, np.ascontiguousarray(t._host().transpose(order)))
     return made
 
 

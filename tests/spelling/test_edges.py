@@ -99,6 +99,19 @@ F = "nn.functional."
         ! F.batch_norm(L.ones(2, 3), None, None, training=True, eps=0)
         F.instance_norm(L.arange(24.).reshape(2, 3, 4) // 8, eps=0)
         native_batch_norm(L.full((2, 3), 7.), None, None, None, None, True, .1, 0)[2]
+        select_scatter(L.arange(48.).reshape(6, 8)[::2, 1::3], L.zeros(3), 1, 0)
+        slice_scatter(L.arange(48.).reshape(6, 8)[::2, 1::3], L.zeros(1, 3), 0, 1, 2)
+        diagonal_scatter(L.arange(48.).reshape(6, 8)[::2, 1::3], L.zeros(3))
+        diagonal_scatter(L.ones(3).expand(3, 3), L.zeros(3))
+        as_strided_scatter(L.arange(48.).reshape(6, 8)[::2, 1::3], L.zeros(2), (2,), (3,))
+        as_strided_scatter(L.arange(48.)[9:], L.zeros(2), (2,), (3,), 0)
+        as_strided_scatter(L.arange(48.)[9:], L.zeros(2), (2,), (3,), 10)
+        histogram(L.arange(6.), L.arange(12.)[::3])
+        renorm(L.arange(12.).reshape(3, 4).t(), 2, 0, 5.)
+        _softmax_backward_data(L.ones(2, 3, 4).mT, L.ones(2, 3, 4).mT, -1, L.float32)
+        F.one_hot(L.arange(6).reshape(2, 3).t())
+        F.nll_loss(L.ones(2, 3, 2, 4), L.ones(2, 4, 2, dtype=L.int64).mT, reduction="none")
+        F.channel_shuffle(L.ones(2, 4, 3, 4).to(memory_format=L.channels_last), 2)
         """
     ),
 )
@@ -128,6 +141,28 @@ def test_what_a_pad_cuts_off_lies_in_memory_as_torchs(counts: tuple[int, ...]) -
 def test_padding_around_a_circle_of_nothing(given: tuple[int, ...]) -> None:
     agree_on(F + "pad", torch.arange(60.0).reshape(1, 3, 4, 5)[..., : len(given) * 3, :], given,
              mode="circular")  # fmt: skip
+
+
+@pytest.mark.parametrize("mode", ["reflect", "replicate", "circular"])
+def test_what_is_padded_lies_in_memory_as_torchs(mode: str) -> None:
+    for shape in ((2, 3, 4, 5), (2, 3, 4)):
+        for x in layouts(shape):
+            agree_on(F + "pad", x, (1, 0, -1, 2), mode, how={"strides": True})
+
+
+def test_the_edges_of_a_histogram_are_a_copy() -> None:
+    bins = ft.arange(4.0)
+    ft.histogram(ft.ones(2), bins).bin_edges.zero_()
+    assert bins.tolist() == [0, 1, 2, 3]
+
+
+def test_a_tensor_lies_in_memory_on_another_device_as_on_its_own() -> None:
+    x = ft.arange(24).reshape(2, 3, 4)
+    for t in (x.permute(2, 0, 1), x[:, ::2].mT, x[:1].expand(2, 3, 4), x[:, :0]):
+        moved = t.to("cpu")
+        assert moved.device != t.device
+        assert moved.stride() == moved.to(t.device).stride() == t.clone().stride()
+        assert moved.tolist() == t.tolist()
 
 
 INDEX, TABLE, AT = torch.tensor([0, 1, 2, 4]), torch.arange(15.0).reshape(5, 3), [0, 2]

@@ -12,6 +12,7 @@ from ...execute.copy import into
 from ...execute.indexed import ADD_AT, Index, Operand, locate
 from ...execute.output import check_written
 from ...iterator.shape import normalize_dim
+from ...iterator.stride import has_internal_overlap
 from ...ops.types import copy
 from ...rows.catalogue import op
 from ...rows.copies import COPY
@@ -189,6 +190,18 @@ def index_fill_(input: Tensor, dim: int, index: Tensor, value: Any) -> Tensor:
     return _write(input, dim, index, number_like(input, value), COPY, strict=False)
 
 
+def _in_place_of(input: Tensor) -> Tensor:
+    """A copy with the input's strides and its place in memory, gaps included, as torch makes these;
+    one without gaps where elements of the input share memory."""
+    if has_internal_overlap(input._shape, input._strides):
+        return copy.clone(input)
+    size = input._storage.nbytes // input._dtype.itemsize
+    memory_of = memory.new((size,), input._dtype, input._storage.device)
+    made = memory_of._view(input._shape, input._strides, input._offset)
+    copy.copy_(made, input)
+    return made
+
+
 def _written_view(input: Tensor, view: Tensor, src: Tensor, name: str) -> None:
     check_tensors(name, src=src)
     if view._shape != src._shape:
@@ -200,7 +213,7 @@ def _written_view(input: Tensor, view: Tensor, src: Tensor, name: str) -> None:
 def select_scatter(input: Tensor, src: Tensor, dim: int, index: int) -> Tensor:
     """A copy with one entry of a dim replaced."""
     check_tensors("select_scatter", input=input)
-    made = copy.clone(input)
+    made = _in_place_of(input)
     view = made.select(dim, index)
     _written_view(made, view, src, "select_scatter")
     return made
@@ -213,7 +226,7 @@ def slice_scatter(
 ) -> Tensor:  # fmt: skip
     """A copy of the input with a slice of a dim replaced."""
     check_tensors("slice_scatter", input=input)
-    made = copy.clone(input)
+    made = _in_place_of(input)
     dim = normalize_dim(dim, input.ndim)
     view = getitem(made, (slice(None),) * dim + (slice(start, end, step),))
     _written_view(made, view, src, "slice_scatter")
@@ -226,7 +239,7 @@ def diagonal_scatter(
 ) -> Tensor:
     """A copy of the input with a diagonal replaced."""
     check_tensors("diagonal_scatter", input=input)
-    made = copy.clone(input)
+    made = _in_place_of(input)
     view = made.diagonal(offset, dim1, dim2)
     _written_view(made, view, src, "diagonal_scatter")
     return made
@@ -238,7 +251,7 @@ def as_strided_scatter(
 ) -> Tensor:
     """A copy of the input with the elements of an `as_strided` view replaced."""
     check_tensors("as_strided_scatter", input=input)
-    made = copy.clone(input)
+    made = _in_place_of(input)
     view = made.as_strided(size, stride, storage_offset)
     _written_view(made, view, src, "as_strided_scatter")
     return made

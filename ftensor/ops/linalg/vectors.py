@@ -135,7 +135,7 @@ def renorm(input: Tensor, p: Any, dim: int, maxnorm: Any) -> Tensor:
     wide = input._dtype.compute
     norms = f["linalg.vector_norm"](input.to(wide), p, others, True)
     scale = f.where(norms > maxnorm, maxnorm / (norms + 1e-7), 1.0)
-    return input * scale.to(input._dtype.to_real())
+    return (input * scale.to(input._dtype.to_real())).contiguous()
 
 
 @composed(inplace=True)

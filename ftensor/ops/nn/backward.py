@@ -38,6 +38,7 @@ def _softmax_backward_data(
     if made is None:
         grad, y = _wide(grad_output, output)
         made = run(SOFTMAX, grad, y, (grad * y).sum(dim, keepdim=True)).to(input_dtype)
+        made = made.contiguous()
     return made if grad_input is None else deliver("_softmax_backward_data", made, grad_input)
 
 

@@ -67,7 +67,7 @@ def nll_loss(
     # A where and no product: what is ignored may be infinite.
     loss = (loss * weights if weight is not None else loss).where(used, f.zeros_like(loss))
     if word == "none":
-        return loss
+        return loss.contiguous()
     total = in_steps(loss.reshape(-1)) if narrow(loss._dtype) and loss.numel() else loss.sum()
     if word == "sum":
         return total

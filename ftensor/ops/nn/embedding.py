@@ -85,4 +85,4 @@ def one_hot(input: Tensor, num_classes: int = -1) -> Tensor:
     elif high >= num_classes:
         raise errors_nn.class_beyond(high, num_classes)
     classes = f.arange(num_classes, device=input.device)
-    return (input.unsqueeze(-1) == classes).to(int64)
+    return (input.contiguous().unsqueeze(-1) == classes).to(int64)

@@ -7,6 +7,7 @@ from ...errors import nn as errors_nn
 from ...execute.memory import suggested_format
 from ...rows.catalogue import ENTRIES, Entry, op, register
 from .activation import SPACE
+from .windows import laid_out
 
 
 def _apart(made: Tensor, input: Tensor) -> Tensor:
@@ -66,7 +67,7 @@ def channel_shuffle(input: Tensor, groups: int) -> Tensor:
     if channels % groups:
         raise errors_nn.not_divisible(name, "channels", channels, groups)
     apart = input.reshape(n, groups, channels // groups, *rest)
-    return _apart(apart.transpose(1, 2).reshape(input._shape), input)
+    return laid_out(_apart(apart.transpose(1, 2).reshape(input._shape), input), input)
 
 
 for _call in (pixel_shuffle, pixel_unshuffle, channel_shuffle):

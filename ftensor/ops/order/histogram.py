@@ -9,6 +9,7 @@ from typing import Any
 from ... import dtypes, errors, return_types
 from ..._tensor import Tensor
 from ...errors import order as errors_order
+from ...formats import contiguous_format
 from ...iterator.shape import numel
 from ...rows.catalogue import op
 from ..compose import composed, f
@@ -100,7 +101,7 @@ def _edges(name: str, x: Tensor, bins: Any, low: float, high: float) -> Tensor:
     if isinstance(bins, Tensor):
         if bins.ndim != 1 or bins._dtype is not x._dtype or not bins.numel():
             raise errors_order.bin_edges(name, bins._shape, bins._dtype, x._dtype)
-        return bins
+        return bins.clone(memory_format=contiguous_format)
     if bins <= 0:
         raise errors_order.bins(name, bins)
     made: Tensor = f.linspace(low, high, bins + 1, dtype=x._dtype, device=x.device)

@@ -10,6 +10,7 @@ from ..._tensor import Tensor
 from ...dtypes import int64
 from ...errors import shape as errors_shape
 from ...errors import spatial as errors_spatial
+from ...execute.memory import suggested_format
 from ...rows.catalogue import op
 from ..compose import f
 from ..user_values import as_float
@@ -82,4 +83,6 @@ def pad(input: Tensor, pad: Any, mode: str = "constant", value: float | None = N
             raise errors_spatial.pad_wraps(mode, counts, input._shape)
         listed = [first + MODES[mode](at - before, size) for at in range(total)]
         made = positions(made, dim, listed)
-    return made if made is not input else input.clone()
+    if made is input:
+        return input.clone()
+    return made if mode == "circular" else made.contiguous(memory_format=suggested_format(input))
