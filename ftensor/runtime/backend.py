@@ -135,6 +135,7 @@ class Backend(ABC):
         self.making = Makers()
         self.executor: Executor | None = None  # who stands at the door, if anybody does
         self.lock = threading.RLock()
+        self.closed = False
         self.streams: weakref.WeakSet[Stream] = weakref.WeakSet()
         self.pool = poisoned(Pool(self, properties.total_memory, self._make_memory))
         self.default_stream = Stream(self)
@@ -149,7 +150,9 @@ class Backend(ABC):
         self.making = Makers()
 
     def close(self) -> None:
-        """The interpreter exits: threads other than this one wait for its end from now on."""
+        """The interpreter exits: threads other than this one wait for its end from now on, and this
+        one for each command."""
+        self.closed = True
         for stream in self.all_streams():
             stream.close()
         self.pool.close()
@@ -169,6 +172,8 @@ class Backend(ABC):
         """Called by a new stream."""
         with self.lock:
             self.streams.add(stream)
+        if self.closed:
+            stream.close()
 
     def synchronize(self) -> None:
         """Wait for everything enqueued on any stream of this device."""

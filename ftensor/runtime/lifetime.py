@@ -29,11 +29,14 @@ FORK_PATIENCE = 60.0  # seconds in which other threads finish what a child could
 _OURS = (os.path.join(Path(__file__).parents[1], ""), "<launch ", "<ftensor ")
 
 _opened: list[Backend] = []
+_exiting = False
 
 
 def begin(backend: Backend) -> None:
     """A device was opened."""
     _opened.append(backend)
+    if _exiting:
+        backend.close()
 
 
 def opened() -> tuple[Backend, ...]:
@@ -45,6 +48,8 @@ def opened() -> tuple[Backend, ...]:
 def _finish_all() -> None:
     # A daemon thread that comes back from a runtime's C++ code after the interpreter is gone takes
     # the process down with it. So other threads stop at the next launch, before they enter any.
+    global _exiting
+    _exiting = True
     for backend in _opened:
         backend.close()
     # Work in flight writes into memory that the exiting interpreter is about to free.

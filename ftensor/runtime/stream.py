@@ -53,7 +53,7 @@ class Stream:
         """The interpreter exits: wait for all work, also for a launch that was interrupted (by
         Ctrl-C) after it was enqueued and before it was counted."""
         self.__class__ = ClosedStream
-        self.launched += 1
+        self.__dict__["launched"] += 1  # whoever closes all streams waits for them afterwards
 
     def idle(self) -> bool:
         """Whether all counted work is known to be done, without asking the device."""
@@ -203,7 +203,9 @@ class _Unseen:
 
 
 class ClosedStream(Stream):
-    """What a stream becomes when the interpreter exits: only the exiting thread gets its queue."""
+    """What a stream becomes when the interpreter exits: only the exiting thread gets its queue, and
+    waits for each command. Hooks that were registered before ours and finalizers may still run ops,
+    and nobody comes after them who could wait."""
 
     @property
     def queue(self) -> Any:
@@ -214,6 +216,17 @@ class ClosedStream(Stream):
     @queue.setter
     def queue(self, value: Any) -> None:
         self.__dict__["queue"] = value
+
+    @property
+    def launched(self) -> int:
+        """Commands enqueued."""
+        count: int = self.__dict__["launched"]
+        return count
+
+    @launched.setter
+    def launched(self, count: int) -> None:
+        self.__dict__["launched"] = count
+        self.finish()
 
 
 class LostStream(Stream):

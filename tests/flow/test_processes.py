@@ -101,6 +101,34 @@ def test_an_exit_with_work_in_flight_is_clean(device: str, end: str, status: int
     assert output(start(IN_FLIGHT + end, device), status) == ""
 
 
+HOOK = """
+import atexit
+def late():
+    x = ft.ones(2_000_000)
+    for _ in range(10):
+        x = (x * 1.0001).exp().log()
+    done = [ft.fpga.current_stream().query()]
+    with ft.fpga.stream(ft.fpga.Stream()):
+        y = x.exp().log().exp()
+        done.append(ft.fpga.current_stream().query())
+    kept.append((x, y))
+    print(done)
+kept = []
+atexit.register(late)
+import ftensor as ft
+"""
+
+
+@on_each_device
+@pytest.mark.parametrize("use", ["", "x = ft.ones(3) + 1", "s = ft.fpga.Stream()"])
+def test_ops_of_hooks_that_come_after_ours_are_waited_for(device: str, use: str) -> None:
+    """Hooks run in the reverse order of their registration, and work in flight ends badly."""
+    env = dict(os.environ, FTENSOR_DEVICE=device, PYTHONPATH=str(ROOT))
+    command = [sys.executable, "-c", HOOK + use]
+    done = subprocess.run(command, env=env, text=True, capture_output=True, timeout=600)
+    assert (done.returncode, done.stdout, done.stderr) == (0, "[True, True]\n", "")
+
+
 @on_each_device
 def test_an_exit_while_a_daemon_thread_computes_is_clean(device: str) -> None:
     code = """
