@@ -200,6 +200,19 @@ def not_built_on_request(entry: str, why: object) -> ImageError:
     return ImageError(f"`ftensor emulate` could not build the kernel {entry}: {why}")
 
 
+def asked_for_at(error: ImageError, line: str) -> ImageError:
+    """The same, told later than at the call that needed the kernel."""
+    return ImageError(f"{error}\nIt was asked for at {line}")
+
+
+def read_amid_launches() -> RuntimeError:
+    """A finalizer reads while its own thread enqueues what was put off."""
+    return RuntimeError(
+        "this finalizer reads a tensor amid launches that it interrupts, and its value may be "
+        "theirs; note what happened there, and read later"
+    )
+
+
 def compiles_nothing(device: str, entry: str) -> ImageError:
     """A kernel's source for a board."""
     return ImageError(

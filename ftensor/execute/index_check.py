@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import linecache
 import sys
 import threading
 from collections.abc import Callable, Sequence
@@ -16,7 +15,7 @@ from .._tensor import Tensor
 from ..dtypes import int64
 from ..errors import index as errors_index
 from ..limits import integer_limits
-from ..runtime.fallback import levels_to_user
+from ..runtime.fallback import levels_to_user, line_of
 
 if TYPE_CHECKING:
     from ..runtime.backend import Backend
@@ -164,10 +163,9 @@ class Check:
         if found is None:
             if len(known) >= MOST_CALLS:
                 known.clear()
-            text = linecache.getline(name, number).strip()
-            line = f"{name}:{number}" + (f": {text}" if text else "")
             flag = Flag.fresh(self.stream.backend)
-            found = known.setdefault(key, Doubt(flag, call, line, self.dims, self.refusal))
+            doubt = Doubt(flag, call, line_of(user), self.dims, self.refusal)
+            found = known.setdefault(key, doubt)
         return found
 
 

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from ..image.file import ImageFile
     from ..kernels.key import Key
     from .targets import Target
+    from .xrt.put_off import PutOff
 
 
 @dataclass(frozen=True)
@@ -90,7 +91,7 @@ class Prebuilt(Protocol):
         ...
 
     def want(self, key: Key) -> None:
-        """Have a kernel built that is in no image, where someone builds."""
+        """Note a kernel that is in no image, to be built where someone builds."""
         ...
 
     def kernel(self, entry: str, params: Sequence[str]) -> Kernel | None:
@@ -113,6 +114,8 @@ class Backend(ABC):
     target: Target
     # Where kernels come from; None where they are compiled when they are needed.
     images: Prebuilt | None = None
+    # Who puts launches off until their kernels are built, where that is done many at a time.
+    put_off: PutOff | None = None
     # While programs are only wanted (ftensor/warm): they are noted here, and no kernel computes.
     noted: list[Program] | None = None
     properties: DeviceProperties
@@ -180,6 +183,12 @@ class Backend(ABC):
         for stream in self.all_streams():
             stream.finish()
         self.pool.reap()
+
+    def settle(self) -> None:
+        """Enqueue what was put off. Nothing is raised: what fails is told by the next wait for its
+        stream."""
+        if self.put_off is not None:
+            self.put_off.settle()
 
     def forget_launches(self) -> None:
         """Have all launches prepared again; what is in flight may be using their geometry."""

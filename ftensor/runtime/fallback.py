@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import linecache
 import os
 import sys
 import threading
 import warnings
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from types import FrameType
 from typing import TYPE_CHECKING
 
 from .. import errors
@@ -163,6 +165,13 @@ def levels_to_user() -> int:
             break
         frame, level = frame.f_back, level + 1
     return level
+
+
+def line_of(frame: FrameType) -> str:
+    """Where a frame is: the file, the line's number and, where there is one, its text."""
+    name, number = frame.f_code.co_filename, frame.f_lineno
+    text = linecache.getline(name, number).strip()
+    return f"{name}:{number}" + (f": {text}" if text else "")
 
 
 def host(preferred: Found | None) -> Found:

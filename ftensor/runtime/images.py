@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import difflib
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from ..errors import image as errors
 from ..image import file as image_file
@@ -18,7 +18,15 @@ from ..kernels.key import Key
 from ..table import counted, size, table
 from .backend import Backend, Kernel
 
-ATTEMPTS = 3  # to get a kernel into an image that other processes change
+ATTEMPTS = 3  # to get kernels into an image that other processes change
+
+
+class Made(NamedTuple):
+    """What became of kernels that were asked for: the image that has them, if any could be built,
+    and by their entries why others could not."""
+
+    image: str | None
+    problems: Mapping[str, str]
 
 
 @dataclass(frozen=True)
@@ -97,8 +105,11 @@ class Images(ABC):
 
     def __init__(self, backend: Backend) -> None:
         self.backend = backend
-        # Has a kernel built that no image holds, and says in which file it is.
-        self.maker: Callable[[Key], str] | None = None
+        # Has kernels built that no image holds, and says in which file they are.
+        self.maker: Callable[[Sequence[Key]], Made] | None = None
+        # By their entries: what was asked for since, and why what was asked for before is not here.
+        self.wanted: dict[str, Key] = {}
+        self.refused: dict[str, str] = {}
         self.loaded: list[LoadedImage] = []
         self.active: LoadedImage | None = None
         self.slots: dict[str, Slot] = {}
@@ -110,25 +121,43 @@ class Images(ABC):
 
         From now on nothing is built on request. ImageError where it can't be used here.
         """
+        self.backend.settle()
         self.maker = None
         return self._load_file(path).file
 
     def want(self, key: Key) -> None:
-        """Have a kernel built that no image holds, and load it, where someone builds.
+        """Note a kernel that no image holds, where someone builds: `ask` has it built, with all
+        others that are wanted by then."""
+        if self.maker is not None and not self.holds(key.entry):
+            self.refused.pop(key.entry, None)
+            self.wanted[key.entry] = key
 
-        ImageError where that fails.
-        """
-        for _ in range(ATTEMPTS):
-            with self.lock:
-                if self.maker is None or self.holds(key.entry):
-                    return
-                image = self._load_file(self.maker(key))
+    def ask(self) -> Made | None:
+        """Have built what is wanted and not there yet, and wait for it; None where all is there."""
+        keys = [key for entry, key in tuple(self.wanted.items()) if not self.holds(entry)]
+        return self.maker(keys) if keys and self.maker is not None else None
+
+    def take(self, made: Made) -> None:
+        """Load what was built. What could not be is `refused` from now on."""
+        problems = dict(made.problems)
+        if made.image is not None:
+            try:
+                image = self._load_file(made.image)
+            except errors.ImageError as problem:
+                problems |= dict.fromkeys(self.wanted, str(problem))
+            else:
                 # It grew from the one before, which is needed no more.
                 there = set(image.file.manifest.entries)
                 self.loaded[:] = [
                     i for i in self.loaded
                     if i is image or not there.issuperset(i.file.manifest.entries)
                 ]  # fmt: skip
+        for entry in tuple(self.wanted):
+            if entry in problems or self.holds(entry):
+                del self.wanted[entry]
+        if problems:
+            self.refused |= problems
+            self.changed()  # so that who uses one of these again asks for it again
 
     def _load_file(self, path: str | Path) -> LoadedImage:
         file = image_file.read(path)
@@ -187,13 +216,20 @@ class Images(ABC):
 
         `params` are the launch's arguments as `Backend.build` takes them.
         """
-        if not self.loaded:
-            raise errors.no_image(self.device)
-        if not self.holds(entry):
+        if entry not in self.wanted and not self.holds(entry):
+            if entry in self.refused:
+                raise self.refusal(entry)
+            if not self.loaded:
+                raise errors.no_image(self.device)
             return None
         with self.lock:
             slot = self.slots.setdefault(entry, Slot(entry, tuple(params)))
             return self.launcher(slot)
+
+    def refusal(self, entry: str) -> errors.ImageError:
+        """The error of a launch whose kernel was to be built, and is not there."""
+        why = self.refused.get(entry, "the image that was built for it holds it no more")
+        return errors.not_built_on_request(entry, why)
 
     def nearest(self, entry: str) -> str | None:
         """The entry that is there and most like the wanted one, of the same op; else None."""

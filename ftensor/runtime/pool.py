@@ -141,7 +141,7 @@ class Pool:
             if blocks:
                 with suppress(IndexError):  # another thread took the last one
                     block = blocks.pop()
-                    self.deferred.append((stream.marker(), block, None))
+                    self.deferred.append((stream.enqueued(), block, None))
                     with self.lock:
                         self.blocks.discard(block)
                         self.reserved -= other + VECTOR
@@ -184,7 +184,7 @@ class Pool:
         for user in storage.users or ():
             # What the home stream does next with the block comes after the other stream's work.
             if user is not stream:
-                stream.wait_stream(user)
+                stream.wait_enqueued(user)
         if storage.owner is None:
             self.allocated -= block.size
             stream.free[block.size].append(block)
@@ -192,7 +192,7 @@ class Pool:
         self.adopted -= block.size
         if stream.idle():
             return
-        self.deferred.append((stream.marker(), block, storage.owner))
+        self.deferred.append((stream.enqueued(), block, storage.owner))
 
     def reap(self) -> None:
         """Let go of adopted memory that the device has finished with."""

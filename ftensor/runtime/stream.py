@@ -72,6 +72,11 @@ class Stream:
 
     def finish(self) -> None:
         """Wait for everything enqueued so far, and raise nothing: for what is no user's wait."""
+        self.backend.settle()
+        self._finish_enqueued()
+
+    def _finish_enqueued(self) -> None:
+        """As `finish`, but what is put off is not enqueued for it."""
         seen, flying = self.launched, self._landed + len(self.flying)
         if self.finished != seen:
             kept, self._kept = self._kept, []
@@ -120,7 +125,7 @@ class Stream:
     def keep(self, guard: Any) -> None:
         """Hold what a command in flight needs, until the stream is waited for or it is many."""
         if len(self._kept) >= 64:
-            self.finish()
+            self._finish_enqueued()
         self._kept.append(guard)
 
     def throttle(self) -> None:
@@ -130,7 +135,7 @@ class Stream:
         would otherwise fill the memory with commands.
         """
         flying = self._landed + len(self.flying)
-        before, self._checkpoint = self._checkpoint, (self.launched, self.marker(), flying)
+        before, self._checkpoint = self._checkpoint, (self.launched, self.enqueued(), flying)
         if before is not None:
             self.backend.finish_marker(before[1])
             self.finished = max(self.finished, before[0])
@@ -138,10 +143,16 @@ class Stream:
 
     def marker(self) -> Any:
         """The device's own event behind everything enqueued so far."""
+        self.backend.settle()
+        return self.enqueued()
+
+    def enqueued(self) -> Any:
+        """As `marker`, but not behind what is put off: for memory that none of that uses."""
         return self.backend.make_marker(self.queue)
 
     def query(self) -> bool:
         """Whether everything enqueued so far is done."""
+        self.backend.settle()
         if self.finished == self.launched:
             return True
         # One marker serves all questions about the same work: a fresh one is itself not done at
@@ -168,9 +179,15 @@ class Stream:
 
     def wait_stream(self, stream: Stream) -> None:
         """Let what is enqueued here from now on wait for the other stream's work so far."""
+        if stream is not self:
+            stream.backend.settle()
+            self.wait_enqueued(stream)
+
+    def wait_enqueued(self, stream: Stream) -> None:
+        """As `wait_stream`, but not for what is put off."""
         if stream is self or stream.idle():
             return
-        self.backend.wait_marker(self.queue, stream.marker(), stream.backend)
+        self.backend.wait_marker(self.queue, stream.enqueued(), stream.backend)
         self.note()
 
     def use(self, storage: Storage) -> None:
@@ -189,7 +206,7 @@ class Stream:
     def __del__(self) -> None:
         # The work in flight may use the free blocks, which end with the stream.
         if "queue" in self.__dict__:  # else the constructor failed
-            self.finish()
+            self._finish_enqueued()  # what is put off for a stream holds it
             self.backend.pool.drop_free(self.free)
 
     def __repr__(self) -> str:

@@ -13,9 +13,9 @@ import sys
 import threading
 import time
 import traceback
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import TextIO
+from typing import Any, TextIO
 
 from ..emulation import command as emulation
 from ..errors.build import BuildError, not_a_request
@@ -84,31 +84,49 @@ class Builder(threading.Thread):
                 except Over:
                     return
 
-    def _answer(self, asked: bytes) -> dict[str, str]:
+    def _answer(self, asked: bytes) -> dict[str, Any]:
+        keys, names, problems = dict[Key, str](), list[str](), dict[str, str]()
         try:
-            return {"image": str(self._built(asked))}
+            # Nobody but this user's processes reaches the folder in which the socket is.
+            packed: Mapping[str, bytes] = pickle.loads(asked)
+        except (EOFError, pickle.UnpicklingError):
+            packed = {}  # who asked was interrupted
+        for entry, one in packed.items():
+            try:
+                key: Key = pickle.loads(one)
+                words = skeleton_of(key).in_words(key)
+            except (ImportError, AttributeError, LookupError) as problem:
+                problems[entry] = str(not_a_request(problem))
+            else:
+                keys[key] = entry
+                names.append(f"{words.op} of {words.signature}" if words.signature else words.op)
+        image = None
+        try:
+            if keys:
+                image, failed = self._built(tuple(keys), names)
+                problems |= {keys[key]: why for key, why in failed.items()}
         except (BuildError, OSError) as problem:
-            return {"problem": str(problem)}
+            problems |= dict.fromkeys(keys.values(), str(problem))
         except Over:
             raise
         except Exception:  # noqa: BLE001
             # The program would wait for ever for a thread that is gone.
-            return {"problem": f"please report this: {traceback.format_exc()}"}
+            why = f"please report this: {traceback.format_exc()}"
+            problems |= dict.fromkeys(keys.values(), why)
+        return {"image": image and str(image), "problems": problems}
 
-    def _built(self, asked: bytes) -> Path:
-        try:
-            # Nobody but this user's processes reaches the folder in which the socket is.
-            key: Key = pickle.loads(asked)
-            words = skeleton_of(key).in_words(key)
-        except (ImportError, AttributeError, LookupError) as problem:
-            raise not_a_request(problem) from None
+    def _built(
+        self, keys: Sequence[Key], names: Sequence[str]
+    ) -> tuple[Path | None, Mapping[Key, str]]:
         if self.image is None:
             self.image = self._growing()
-        self.said.asked(f"{words.op} of {words.signature}" if words.signature else words.op)
+        self.said.asked(names)
         try:
-            return self.image.with_kernel(key, self.said)
+            grown = self.image.with_kernels(keys, self.said)
         finally:
             self.said.clear()
+        self.said.kernels += grown.built
+        return grown.image, grown.problems
 
     def _growing(self) -> growing.Growing:
         folder = growing.folder()
@@ -129,13 +147,17 @@ class Said:
         self.stream, self.terminal = stream, stream.isatty()
         self.over = False
         self.folder = Path()
+        self.told = False  # that kernels are built, and where
         self.kernels, self.seconds = 0, 0.0
-        self.kernel = ""
+        self.asked_for = 0
+        self.names = ""
         self.began = self.spoken = time.monotonic()
 
-    def asked(self, kernel: str) -> None:
-        """A kernel is wanted, and may be there."""
-        self.kernel, self.began = kernel, time.monotonic()
+    def asked(self, kernels: Sequence[str]) -> None:
+        """Kernels are wanted, and some may be there."""
+        self.asked_for, self.began = len(kernels), time.monotonic()
+        more = f" and {len(kernels) - 1} more" if len(kernels) > 1 else ""
+        self.names = f"{kernels[0]}{more}"
 
     def say(self, text: str) -> None:
         """A line that stays."""
@@ -150,10 +172,11 @@ class Said:
         """Compilers begin."""
         if done == total:
             return
-        if not self.kernels:
+        if not self.told:
+            self.told = True
             self.say(f"the kernels that the program asks for are built by g++, in {self.folder}")
             self.spoken = time.monotonic()
-        if total - done > 1:
+        if total - done > self.asked_for:
             self.say(f"{counted(total - done, 'kernel')} are built anew, to fit into one image")
 
     def show(self, running: Sequence[str], remaining: float | None) -> None:
@@ -162,7 +185,7 @@ class Said:
             raise Over
         now = time.monotonic()
         spent = self.seconds + now - self.began
-        text = f"{SAYS}{counted(self.kernels, 'kernel')} built, {clock(spent)}; now {self.kernel}"
+        text = f"{SAYS}{counted(self.kernels, 'kernel')} built, {clock(spent)}; now {self.names}"
         if self.terminal:
             self._draw(text[: shutil.get_terminal_size().columns - 1])
         elif now - self.spoken >= QUIET:
@@ -171,8 +194,6 @@ class Said:
 
     def ended(self, name: str, result: str, seconds: float) -> None:
         """A compiler is done."""
-        if result == "compiled" and not name.startswith("link of "):
-            self.kernels += 1
 
     def close(self) -> None:
         """All of a kind are done."""

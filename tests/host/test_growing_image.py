@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from ftensor.kernels.key import Key
+from ftensor.kernels.skeleton import skeleton_of
 from ftensor.toolchain import growing
 from ftensor.toolchain.group import Group
 from ftensor.toolchain.grouping import MOST_UNITS
@@ -23,20 +24,34 @@ def held(groups: tuple[Group, ...]) -> list[Key]:
     return [member for group in groups for member in group.members]
 
 
-def test_nothing_is_lost_and_no_limit_is_passed(keys: list[Key]) -> None:
+@pytest.mark.parametrize("at_once", [1, 12])
+def test_nothing_is_lost_and_no_limit_is_passed(keys: list[Key], at_once: int) -> None:
     """Kernels of their own first; those are not compiled again while there is room."""
     groups: tuple[Group, ...] = ()
     shared = 0
-    for count, key in enumerate(keys, 1):
-        before, groups = groups, growing.grown(groups, key)
+    for first in range(0, len(keys), at_once):
+        before, groups = groups, growing.grown(groups, keys[first : first + at_once])
         assert sum(group.units for group in groups) <= MOST_UNITS
         assert len({group.name for group in groups}) == len(groups)
         if groups[: len(before)] != before:
             shared += 1
             assert len(groups) <= MOST_UNITS - growing.ALONE
-        assert len(held(groups)) == count
-    assert set(held(groups)) == set(keys)
-    assert len(keys) > 2 * MOST_UNITS and 1 <= shared <= len(keys) / 10
+        assert set(held(groups)) == set(keys[: first + at_once])
+        assert len(held(groups)) == len(keys[: first + at_once])
+    assert len(keys) > 2 * MOST_UNITS and shared <= len(keys) / 10
+    assert shared or at_once > 1  # neighbours share from the first
+
+
+def test_what_comes_together_shares_kernels_where_it_can(keys: list[Key]) -> None:
+    """One of its own is called by its op; kernels that were there stay as they are."""
+    group = next(group for group in read.expand(read.read("nn")) if len(group.members) > 3)
+    one, two, three, four = group.members[:4]
+    alone = growing.grown((), [one])
+    assert len(alone) == 1 and alone[0].members == (one,)
+    assert alone[0].name == f"ft_{skeleton_of(one).suffix(one)}"
+    more = growing.grown(alone, [two, three, four])
+    assert more[:1] == alone and more[1].members == (two, three, four)
+    assert more[1].name != alone[0].name
 
 
 def test_what_is_full_begins_anew(keys: list[Key], monkeypatch: pytest.MonkeyPatch) -> None:
@@ -44,7 +59,7 @@ def test_what_is_full_begins_anew(keys: list[Key], monkeypatch: pytest.MonkeyPat
     monkeypatch.setattr(growing, "ALONE", 2)
     groups: tuple[Group, ...] = ()
     for key in keys[::10]:
-        groups = growing.grown(groups, key)
+        groups = growing.grown(groups, [key])
         assert key in held(groups) and len(groups) <= 4
     assert len(held(groups)) < len(keys[::10])
 

@@ -20,6 +20,7 @@ from ..opencl.backend import SMALL_UPLOAD, OpenCLBackend
 from ..pool import POISON, poisoned
 from .banks import BankedBuffer, BankedPool
 from .images import XrtImages
+from .put_off import PutOff
 from .queue import Marker, XrtQueue
 from .scheduler import threads_at_rest
 
@@ -66,10 +67,16 @@ class XrtBackend(OpenCLBackend):
         self.emulated = os.environ.get("XCL_EMULATION_MODE") == "sw_emu"
         self.images = XrtImages(self)
         self.images.load_from_environment()
+        if self.images.maker is not None:
+            self.executor = self.put_off = PutOff(self)
 
     def load_image(self, path: str | Path) -> ImageFile:
-        """Add an image and make it the active one."""
-        return self.images.load(path)
+        """Add an image and make it the active one. From now on nothing is built on request."""
+        try:
+            return self.images.load(path)
+        finally:
+            if self.executor is self.put_off:
+                self.executor = None
 
     def set_capacity(self, units: int, memory: int) -> None:
         """What the images offer: the units of the kernel with most of them, the banks' bytes."""
@@ -90,8 +97,16 @@ class XrtBackend(OpenCLBackend):
         """In a forked child, which ends without XRT's part of a process's end: that crashes or
         waits for ever, as XRT's threads are not there."""
         super().forked()
+        if self.put_off is not None:
+            self.put_off.forget()
         libc = ctypes.CDLL(None)
         libc.on_exit(libc._exit, None)  # what is registered last runs first, after all of Python's
+
+    def close(self) -> None:
+        """The interpreter exits."""
+        if self.put_off is not None:
+            self.put_off.close()
+        super().close()
 
     # What XrtImages needs
 
@@ -224,7 +239,12 @@ class XrtBackend(OpenCLBackend):
         storage.handle.host = np.full(storage.handle.nbytes, POISON, np.uint8)
 
     def _upload(self, storage: Storage, byte_offset: int, array: np.ndarray) -> None:
-        stream = self.current_stream()
+        self.upload_on(self.current_stream(), storage, byte_offset, array)
+
+    def upload_on(
+        self, stream: Stream, storage: Storage, byte_offset: int, array: np.ndarray
+    ) -> None:
+        """Copy a C-contiguous array into a storage, in a stream's order."""
         stream.use(storage)
         handle: BankedBuffer = storage.handle
         data = array.reshape(-1).view(np.uint8)

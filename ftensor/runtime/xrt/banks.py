@@ -114,7 +114,7 @@ class BankedPool(Pool):
                 if found.home == bank:
                     home = handle.stream() if handle.stream else None
                     if home is not None and home is not stream:
-                        stream.wait_stream(home)  # which may still be using its free blocks
+                        stream.wait_enqueued(home)  # which may still be using its free blocks
                     return found
         return None
 
@@ -208,12 +208,12 @@ def _settle(
     if source is not None:
         for other_stream in backend.all_streams():  # which may be using the bytes where they were
             if other_stream is not stream:
-                stream.wait_stream(other_stream)
+                stream.wait_enqueued(other_stream)
         backend.copy_between_banks(stream, source, handle)
         handle.arrival = stream.queue, stream.queue.marker()
         home = handle.stream() if handle.stream else None
         if home is not None:
-            home.wait_stream(stream)  # the copy's source is free there now
+            home.wait_enqueued(stream)  # the copy's source is free there now
     elif handle.host is not None:
         backend.send(stream, handle, handle.host)
         handle.arrival = stream.queue, stream.queue.marker()

@@ -121,7 +121,9 @@ class XrtImages(Images):
 
     def _ready(self, slot: Slot) -> Kernel:
         """The slot's launcher for the image that has its entry, which is active from now on."""
-        image = next(self._holders(slot.entry))
+        image = next(self._holders(slot.entry), None)
+        if image is None:
+            raise self.refusal(slot.entry)
         self.activate(image)
         if self.reloads:
             self.backend.let_scheduler_rest()

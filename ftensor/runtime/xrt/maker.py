@@ -6,35 +6,45 @@ import json
 import os
 import pickle
 import socket
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from ...errors import image as errors
 from ...kernels.key import Key
+from ..images import Made
 
 # In the folder that `ftensor emulate` makes for a run: where it listens, if it builds kernels.
 SOCKET = "kernels"
 
 
-def maker() -> Callable[[Key], str] | None:
-    """What has a kernel built and says in which image it is; None where nobody builds."""
+def maker() -> Callable[[Sequence[Key]], Made] | None:
+    """What has kernels built and says in which image they are; None where nobody builds."""
     place = Path(os.environ.get("FTENSOR_EMULATION", "")) / SOCKET
     if not place.is_absolute() or not place.is_socket():
         return None
-    return lambda key: ask(place, key)
+    return lambda keys: ask(place, keys)
 
 
-def ask(place: Path, key: Key) -> str:
-    """The image that has `key`; ImageError where it could not be built."""
+def ask(place: Path, keys: Sequence[Key]) -> Made:
+    """What became of `keys`, once they are built.
+
+    The request is a pickled dict from entries to pickled keys, so that one which the other side
+    can't read keeps no other from being built; the answer is that of `Made` in JSON.
+    """
+    packed, problems = dict[str, bytes](), dict[str, str]()
+    for key in keys:
+        try:
+            packed[key.entry] = pickle.dumps(key)
+        except (pickle.PicklingError, AttributeError, TypeError) as problem:
+            problems[key.entry] = str(problem)
+    if not packed:
+        return Made(None, problems)
     try:
         with socket.socket(socket.AF_UNIX) as connection:
             connection.connect(str(place))
-            connection.sendall(pickle.dumps(key))
+            connection.sendall(pickle.dumps(packed))
             connection.shutdown(socket.SHUT_WR)
             with connection.makefile("rb") as answers:
                 answer = json.loads(answers.read())
-    except (OSError, ValueError, pickle.PicklingError) as problem:
-        raise errors.not_built_on_request(key.entry, problem) from None
-    if "image" not in answer:
-        raise errors.not_built_on_request(key.entry, answer["problem"])
-    return str(answer["image"])
+    except (OSError, ValueError) as problem:
+        return Made(None, problems | dict.fromkeys(packed, str(problem)))
+    return Made(answer["image"], problems | answer["problems"])

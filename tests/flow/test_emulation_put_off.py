@@ -1,0 +1,289 @@
+"""`ftensor emulate` without an image: launches wait for kernels, which are built together."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from ..made_images import make
+from .emulation_host import HANG, output
+from .test_emulation_builds import built, environment, needs, run
+
+__all__ = ["needs"]  # a fixture that every test here uses, too
+
+# Fails on sources in which LACKING stands, and notes what is compiled and what is linked.
+COMPILER = """#!/bin/sh
+[ "$1" = --version ] && exec g++ "$@"
+for word; do
+  case "$word" in
+    -shared) echo link >>"$CALLS";;
+    *.cpp) echo "$word" >>"$CALLS"
+      grep -q "$LACKING" "$word" && echo "no such root" >&2 && exit 3;;
+  esac
+done
+exec g++ "$@"
+"""
+
+ORDER = """
+import os, sys
+import numpy as np
+import ftensor as ft
+from ftensor._device import default_backend
+
+backend = default_backend()
+
+def send(t, values):
+    backend.upload(t._storage, 0, values)
+
+# An upload comes behind the launch that reads what was there, and the host's array may change.
+t, array = ft.tensor([1.0, 4.0, 9.0, 16.0]), np.array([25, 36, 49, 64], np.float32)
+first = t.sqrt()
+send(t, array)
+array[:] = 0
+second = t.sqrt()
+# A tensor that gets other memory was where it was.
+third = t.sqrt()
+t.set_(ft.zeros(4))
+# In place, one after the other.
+count = ft.zeros(3)
+for k in range(20):
+    count.add_(1).mul_(2)
+    if k == 9:
+        early = count.clone()
+# Memory that the program has let go of is not used anew: sources, steps between, geometries.
+
+def negative(k):
+    return ft.tensor([float(k), 1.0, 2.0, 3.0]).neg()
+
+sums = [negative(k).neg().reshape(2, 2).t().clone() for k in range(30)]
+backend.launches.clear()
+later = [negative(k).reshape(2, 2).t().sum(0) for k in range(30)]
+# Another stream, an event, a question.
+side = ft.fpga.Stream()
+with ft.fpga.stream(side):
+    there = first.exp()
+    done = side.record_event()
+ft.fpga.current_stream().wait_event(done)
+back = there.log()
+while not side.query():
+    pass
+first, second, third, early, count = (x.tolist() for x in (first, second, third, early, count))
+assert first == [1, 2, 3, 4] and second == third == [5, 6, 7, 8], (first, second, third)
+assert early == [2046.0] * 3 and count == [2097150.0] * 3, (early, count)
+for k, (one, other) in enumerate(zip(sums, later)):
+    assert one.tolist() == [[k, 2], [1, 3]], (k, one.tolist())
+    assert other.tolist() == [-k - 1, -5], (k, other.tolist())
+assert [round(x, 4) for x in back.tolist()] == [1, 2, 3, 4]
+print("in order")
+"""
+
+
+def compiler(folder: Path, lacking: str = "nothing") -> dict[str, str]:
+    """The environment in which `COMPILER` compiles; its notes are in `folder / "calls"`."""
+    script = folder / "cxx"
+    script.write_text(COMPILER)
+    script.chmod(0o700)
+    (folder / "calls").touch()
+    return {"CXX": str(script), "CALLS": str(folder / "calls"), "LACKING": lacking}
+
+
+def calls(folder: Path) -> tuple[int, int]:
+    """How often was compiled, and how often linked."""
+    lines = (folder / "calls").read_text().splitlines()
+    return sum(line != "link" for line in lines), lines.count("link")
+
+
+def program(folder: Path, text: str) -> str:
+    """A program's file, so that its lines can be shown, as what `python -c` runs."""
+    path = folder / "program.py"
+    path.write_text(text)
+    return f"import runpy; runpy.run_path({str(path)!r}, run_name='__main__')"
+
+
+def test_what_is_wanted_until_a_value_is_read_is_one_build(tmp_path: Path) -> None:
+    text = """
+import ftensor as ft
+t = ft.tensor([1.0, 4.0, 9.0])
+a, b, c = t.sqrt(), t.neg(), t.square()
+print(((a + b) * c).tolist(), t.tolist())
+print(t.abs().tolist())
+"""
+    done = run(text, tmp_path / "cache", **compiler(tmp_path))
+    assert output(done) == ["[0.0, -32.0, -486.0] [1.0, 4.0, 9.0]", "[1.0, 4.0, 9.0]"]
+    # Those that can share a kernel, and the one that was wanted later.
+    assert built(done) == 6 and calls(tmp_path) == (2, 2)
+
+
+def test_what_is_put_off_keeps_its_order_and_its_memory(tmp_path: Path) -> None:
+    """Uploads, memory that is freed or exchanged, streams; at once, and in small pieces."""
+    assert output(run(ORDER, tmp_path)) == ["in order"]
+    pieces = """
+from ftensor.runtime.xrt import put_off
+put_off.MOST_COMMANDS, put_off.MOST_BYTES, put_off.MOST_KERNELS = 3, 8, 2
+"""
+    assert output(run(pieces + ORDER, tmp_path / "other", FTENSOR_POISON="1")) == ["in order"]
+
+
+def test_a_kernel_that_fails_in_a_build_of_several(tmp_path: Path) -> None:
+    """It is named, with its line, by the next wait; all others are built and run. Who uses it again
+    has it tried again."""
+    text = """
+import ftensor as ft
+t = ft.tensor([1.0, 4.0, 9.0])
+good = t.neg()
+bad = t.sqrt()  # here
+after = good * good
+for _ in range(2):
+    try:
+        after.tolist()
+        print("nothing was told")
+    except ValueError as error:
+        print(type(error).__name__, error)
+    print(good.tolist(), after.tolist())
+    bad = t.sqrt()  # again
+"""
+    settings = compiler(tmp_path, "sqrt(a)")
+    done = run(program(tmp_path, text), tmp_path / "cache", **settings)
+    said = "\n".join(output(done))
+    assert said.count("ImageError `ftensor emulate` could not build the kernel ft_sqrt") == 2
+    assert said.count("no such root") == 2
+    assert f"{tmp_path / 'program.py'}:5: bad = t.sqrt()  # here" in said
+    assert "program.py:14: bad = t.sqrt()  # again" in said
+    assert said.count("[-1.0, -4.0, -9.0] [1.0, 16.0, 81.0]") == 2
+    assert built(done) == 2
+    # The third one is never waited for, and told when the program ends.
+    assert "ftensor: `ftensor emulate` could not build the kernel ft_sqrt" in done.stderr
+
+
+def test_a_program_that_reads_nothing(tmp_path: Path) -> None:
+    """At its end, what is put off is built and run; but not where an exception has ended it."""
+    text = "import ftensor as ft; t = ft.tensor([1.0]).exp()"
+    fails = run(text + "\nraise RuntimeError('why')", tmp_path)
+    assert fails.returncode == 1 and "why" in fails.stderr and built(fails) == 0
+    ends = run(text, tmp_path)
+    assert output(ends) == [] and built(ends) == 1
+
+
+def test_an_image_of_the_program_comes_behind_what_is_put_off(
+    tmp_path: Path, xrt_folder: Path
+) -> None:
+    image = make(xrt_folder, "own", ("axpy", "bits"))
+    text = f"""
+import ftensor as ft
+t = ft.tensor([1.0, 4.0, 9.0])
+roots = t.sqrt()
+ft.load_image({str(image)!r})
+print(roots.tolist())
+print(t.sqrt().tolist())
+try:
+    t.exp()
+except ft.KernelNotBuilt:
+    print("not built")
+"""
+    done = run(text, tmp_path)
+    assert output(done) == ["[1.0, 2.0, 3.0]"] * 2 + ["not built"] and built(done) == 1
+
+
+def test_threads_and_forks_amid_what_is_put_off(tmp_path: Path) -> None:
+    text = """
+import os, threading
+import ftensor as ft
+
+t, found = ft.tensor([1.0, 4.0, 9.0]), {}
+
+def work(k):
+    x = t + k
+    for _ in range(3):
+        x = (x * 2).neg()
+    found[k] = x
+    if k % 2:
+        found[k] = x.tolist()
+
+threads = [threading.Thread(target=work, args=(k,)) for k in range(6)]
+for thread in threads:
+    thread.start()
+for thread in threads:
+    thread.join()
+roots = t.sqrt()
+child = os.fork()
+if not child:
+    try:
+        print(roots.tolist())
+    except RuntimeError as error:
+        os._exit(7 if "fork" in str(error) else 8)
+    os._exit(9)
+print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), roots.tolist())
+for k in range(6):
+    values = found[k] if k % 2 else found[k].tolist()
+    assert values == [-8.0 * (x + k) for x in (1, 4, 9)], (k, values)
+"""
+    assert output(run(text, tmp_path)) == ["7 [1.0, 2.0, 3.0]"]
+
+
+def test_a_finalizer_amid_the_launches(tmp_path: Path) -> None:
+    """What it launches comes behind them; what it would read may be theirs, so it may not."""
+    text = """
+import sys, weakref
+import ftensor as ft
+
+t, made = ft.tensor([1.0, 4.0, 9.0]), []
+
+def last():
+    made.append(t.neg())
+    t.tolist()
+
+sys.unraisablehook = lambda told: print("amid launches" in str(told.exc_value))
+passing = t.sqrt()
+weakref.finalize(passing._storage, last).atexit = False
+root = passing.sqrt().mul(2)
+del passing
+print(root.tolist()[0], made[0].tolist())
+"""
+    done = run(text, tmp_path)
+    assert output(done) == ["True", "2.0 [-1.0, -4.0, -9.0]"]
+
+
+@pytest.mark.parametrize("reads", [True, False], ids=["reads", "launches"])
+def test_a_signal_while_kernels_are_built(tmp_path: Path, reads: bool, nothing_left: None) -> None:
+    """Its handler may do what it likes with tensors that are put off."""
+    begun, go, script = tmp_path / "begun", tmp_path / "go", tmp_path / "cxx"
+    os.mkfifo(begun)
+    os.mkfifo(go)
+    script.write_text(
+        f"""#!/bin/sh
+[ "$1" = --version ] && exec g++ "$@"
+if mkdir {tmp_path}/once 2>/dev/null; then echo >{begun}; read word <{go}; fi
+exec g++ "$@"
+"""
+    )
+    script.chmod(0o700)
+    text = f"""
+import signal
+import ftensor as ft
+t = ft.tensor([1.0, 4.0, 9.0])
+roots = t.sqrt()
+def handle(number, frame):
+    global made
+    made = roots.neg()
+    open({str(go)!r}, "w").write("go\\n")
+    if {reads}:
+        print(made.tolist())
+signal.signal(signal.SIGUSR1, handle)
+print(roots.tolist(), made.tolist())
+"""
+    command = [sys.executable, "-m", "ftensor", "emulate", "--", sys.executable, "-c", text]
+    with subprocess.Popen(
+        command, text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+        start_new_session=True, env=environment(tmp_path / "cache", CXX=str(script)),
+    ) as process:  # fmt: skip
+        assert begun.read_text() == "\n"
+        os.kill(process.pid, signal.SIGUSR1)
+        out, err = process.communicate(timeout=HANG)
+    assert process.returncode == 0, err
+    negative, both = "[-1.0, -2.0, -3.0]\n", "[1.0, 2.0, 3.0] [-1.0, -2.0, -3.0]\n"
+    assert out == (negative + both if reads else both)
