@@ -260,6 +260,7 @@ class Tensor(Methods):
 
     def tolist(self) -> Any:
         """The elements as nested lists of Python numbers (one number for a 0-d tensor)."""
+        self._storage.backend.pool.ask(8 * self.numel())  # of the lists alone
         values = self._host_values()
         if values.shape == self._shape:
             return values.tolist()

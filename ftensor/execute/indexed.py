@@ -233,6 +233,7 @@ def positions(mask: Tensor) -> Tensor:
     A mask beyond 32-bit indexing is halved until its parts are not.
     """
     n = mask.numel()
+    mask._storage.backend.pool.ask(n)  # of a mask that repeats elements, too: it is read in order
     if n > MOST_AT_ONCE:
         return _of_halves(mask)
     mask = mask.contiguous()

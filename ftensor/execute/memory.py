@@ -56,6 +56,12 @@ def _layout(shape: Ints, of: dtypes.dtype, strides: Ints | None) -> tuple[int, I
     return count * of.itemsize, strides, geometry_key(shape, strides, of), double
 
 
+def ask(like: Tensor, elements: int, of: dtypes.dtype) -> None:
+    """OutOfMemoryError where so many elements are more than `like`'s device can have: before work
+    is done that leads to them."""
+    like._storage.backend.pool.ask(elements * of.itemsize)
+
+
 def new_like(t: Tensor, shape: Ints, of: dtypes.dtype | None = None) -> Tensor:
     """A contiguous tensor on `t`'s device, of `t`'s dtype unless another is given."""
     return new(shape, of or t._dtype, t._storage.device)

@@ -194,6 +194,8 @@ def unravel_index(indices: Tensor, shape: Any) -> tuple[Tensor, ...]:
     check_tensors("unravel_index", indices=indices)
     if indices._dtype.kind not in "iu":
         raise errors_index.unravel_dtype(indices._dtype)
+    if isinstance(shape, Tensor):
+        raise errors_index.unravel_shape_type(shape)
     sizes = (shape,) if isinstance(shape, int) else tuple(shape)
     if not all(isinstance(n, int) and not isinstance(n, bool) for n in sizes):
         raise errors_index.unravel_shape_type(sizes)

@@ -31,7 +31,7 @@ def combinations(input: Tensor, r: int = 2, with_replacement: bool = False) -> T
     rows = comb(n + r - 1, r) if with_replacement and n else comb(n, r)
     # The table of the host: a place in a list, and in an array.
     input._storage.backend.pool.ask(rows * r * (16 + input._dtype.itemsize))
-    places = [i for row in choose(range(n), r) for i in row]
+    places = [i for row in choose(range(n), r) for i in row] if rows else []
     index = f.tensor(places, dtype=int64, device=input.device)
     made: Tensor = input.index_select(0, index)
     return made.reshape(rows, r)

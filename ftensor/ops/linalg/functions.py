@@ -10,6 +10,7 @@ from ... import errors
 from ..._tensor import Tensor
 from ...dtypes import complex128, float64
 from ...errors import factor as errors_factor
+from ...execute import memory
 from ...rows.catalogue import Entry, op, register
 from ..compose import composed, f
 from .factors import identity
@@ -163,4 +164,6 @@ def pca_lowrank(
         raise errors_factor.number(name, "q", q, f"from 0 to {least}")
     if niter < 0:
         raise errors_factor.number(name, "niter", niter, "at least 0")
+    if center:
+        memory.ask(A, A.numel(), A._dtype)
     return _lowrank(A - A.mean(-2, True) if center else A, q, niter)

@@ -8,6 +8,7 @@ from ... import errors
 from ..._tensor import Tensor
 from ...dtypes import float32, float64, result_type
 from ...errors import linalg as errors_linalg
+from ...execute import memory
 from ...iterator.shape import broadcast_shapes, normalize_dim, numel
 from ...rows.catalogue import Entry, op, register
 from ..compose import composed, f
@@ -65,7 +66,8 @@ def cov(
     if input._dtype.kind == "b":
         raise errors_linalg.no_bool("cov")
     x = input if input.ndim == 2 else input.reshape(1, -1)
-    observed = x._shape[1]
+    rows, observed = x._shape
+    memory.ask(x, max(numel(x._shape), rows * rows), x._dtype)
     for name, w, whole in (("fweights", fweights, True), ("aweights", aweights, False)):
         if w is None:
             continue

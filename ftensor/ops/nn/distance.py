@@ -8,6 +8,7 @@ from ... import errors
 from ..._tensor import Tensor
 from ...dtypes import result_type
 from ...errors import nn as errors_nn
+from ...execute import memory
 from ...iterator.shape import normalize_dim
 from ...rows.catalogue import Entry, op, register
 from ..compose import f
@@ -45,6 +46,7 @@ def normalize(
     input: Tensor, p: float = 2.0, dim: int = 1, eps: float = 1e-12, out: Tensor | None = None
 ) -> Tensor:
     """The input over its p-norm along `dim`, which counts as `eps` at least."""
+    memory.ask(input, input.numel(), input._dtype)
     return f.div(input, input.norm(p, dim, True).clamp(min=eps), out=out)
 
 

@@ -6,6 +6,7 @@ from ... import errors
 from ..._tensor import Tensor
 from ...dtypes import dtype, int32, int64, promote_types
 from ...errors import nn as errors_nn
+from ...execute import memory
 from ...rows.catalogue import op
 from ..compose import f
 from ..index.gather import index_select
@@ -75,6 +76,7 @@ def one_hot(input: Tensor, num_classes: int = -1) -> Tensor:
         if num_classes <= 0:
             raise errors_nn.no_classes()
         return f.zeros((*input._shape, num_classes), dtype=int64, device=input.device)
+    memory.ask(input, input.numel() * max(num_classes, 1), int64)
     low, high = (int(x.item()) for x in input.aminmax())
     if low < 0:
         raise errors_nn.negative_class(low)

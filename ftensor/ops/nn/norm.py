@@ -8,6 +8,7 @@ from typing import Any
 from ..._tensor import Tensor
 from ...dtypes import bfloat16
 from ...errors import nn as errors_nn
+from ...execute import memory
 from ...execute.norm import norm_rows
 from ...execute.pointwise import pointwise
 from ...formats import channels_last, channels_last_3d, contiguous_format
@@ -17,6 +18,7 @@ from ...limits import finfo
 from ...rows.catalogue import Entry, enter, op, register
 from ...rows.op import Op
 from ..compose import composed, f
+from ..view.arguments import int_list
 from .activation import SPACE
 from .windows import formed, laid_out
 
@@ -42,7 +44,7 @@ enter(__name__, CENTERED, SCALED, SHIFTED, *NARROW)
 
 def _shape(name: str, input: Tensor, normalized_shape: Any, **factors: Tensor | None) -> int:
     """How many last dims are normalized. RuntimeError where they or the factors don't fit."""
-    shape = tuple(normalized_shape)
+    shape = int_list(normalized_shape, name, "normalized_shape")
     if not shape:
         raise errors_nn.no_normalized_shape(name)
     for word, factor in factors.items():
@@ -55,6 +57,7 @@ def _shape(name: str, input: Tensor, normalized_shape: Any, **factors: Tensor | 
 
 def _statistics(input: Tensor, dims: Sequence[int], eps: float) -> tuple[Tensor, Tensor]:
     """(mean, 1 / deviation) over dims, which are kept, in the dtype that is computed in."""
+    memory.ask(input, input.numel(), input._dtype)  # of what is made with them
     x = input.to(input._dtype.compute)
     if not numel(input._shape):
         mean = x.mean(dims, keepdim=True)

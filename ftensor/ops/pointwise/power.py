@@ -8,10 +8,11 @@ from ... import dtypes, errors
 from ..._tensor import Tensor
 from ...errors import arith as errors_arith
 from ...execute.copy import into
-from ...execute.memory import new_like
+from ...execute.memory import ask, new_like
 from ...execute.numbers import check_fits
 from ...execute.pointwise import pointwise
 from ...execute.prepare import common_dtype
+from ...iterator.shape import broadcast_shapes, numel
 from ...rows.catalogue import op
 from ...rows.op import Op
 
@@ -82,6 +83,9 @@ def float_power(input: Any, exponent: Any, *, out: Tensor | None = None) -> Tens
     needed = dtypes.complex128 if wide else dtypes.float64
     if out is not None and out._dtype is not needed:
         raise errors.out_dtype("float_power", needed, out._dtype)
+    tensors = [x for x in both if type(x) is Tensor]
+    if tensors:
+        ask(tensors[0], numel(broadcast_shapes(*[x._shape for x in tensors])), needed)
     base, power = (_widened(x, needed) for x in both)
     return pow(base, power, out=out)
 

@@ -9,9 +9,9 @@ from ..._tensor import Tensor
 from ...errors import creation as errors_creation
 from ...errors import random as errors_random
 from ...execute.copy import into
-from ...execute.memory import new
+from ...execute.memory import ask, new
 from ...execute.output import sized
-from ...iterator.shape import broadcast_shapes
+from ...iterator.shape import broadcast_shapes, numel
 from ...limits import finfo, iinfo
 from ...rows.catalogue import op
 from ..compose import composed, f
@@ -88,6 +88,7 @@ def multinomial(
     count = as_int(num_samples, "multinomial", "num_samples")
     if count <= 0 or (not replacement and count > input._shape[-1]):
         raise errors_random.sample_count(count, input._shape[-1])
+    ask(input, max(input.numel(), numel(input._shape[:-1]) * count), dtypes.int64)
     weights = input.float() if input._dtype.itemsize == 2 else input
     most = weights.amax(-1, keepdim=True)
     if bool((weights < 0).any() | ~((most > 0) & (most < float("inf"))).all()):

@@ -10,7 +10,7 @@ from ..._tensor import Tensor
 from ...dtypes import int64
 from ...errors import shape as errors_shape
 from ...errors import spatial as errors_spatial
-from ...execute.memory import suggested_format
+from ...execute.memory import ask, suggested_format
 from ...rows.catalogue import op
 from ..compose import f
 from ..user_values import as_float
@@ -81,6 +81,7 @@ def pad(input: Tensor, pad: Any, mode: str = "constant", value: float | None = N
             before = max(before, 0)
         if size <= 0 and (total or before):  # there is nothing to go around
             raise errors_spatial.pad_wraps(mode, counts, input._shape)
+        ask(made, total, int64)
         listed = [first + MODES[mode](at - before, size) for at in range(total)]
         made = positions(made, dim, listed)
     if made is input:

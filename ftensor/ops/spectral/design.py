@@ -8,7 +8,9 @@ from typing import Any
 import numpy as np
 
 from ..._tensor import Tensor
+from ...dtypes import float64
 from ...errors import spectral as errors_spectral
+from ...execute import memory
 
 Array = np.ndarray[Any, Any]
 _NAMED: dict[str, Callable[..., Array]] = {
@@ -33,6 +35,8 @@ def window(op: str, given: Any, n: int, periodic: bool) -> Array:
 
 def values(given: Any) -> Array:
     """Coefficients given as numbers, an array or a tensor."""
+    if isinstance(given, Tensor):
+        memory.ask(given, given.numel(), float64)
     array = given.numpy() if isinstance(given, Tensor) else np.asarray(given)
     return array.astype(np.complex128 if np.iscomplexobj(array) else np.float64).reshape(-1)
 

@@ -7,7 +7,9 @@ from typing import Any
 import numpy as np
 
 from ..._tensor import Tensor
+from ...dtypes import float64
 from ...errors import spectral as errors_spectral
+from ...execute import memory
 from ...iterator.shape import normalize_dim
 from ...rows.catalogue import op
 from ..compose import f
@@ -25,6 +27,8 @@ def _power(
         raise refuse(name, f"scaling={scaling!r} is neither density nor spectrum")
     if detrend not in ("constant", "linear", False):
         raise refuse(name, f"detrend={detrend!r} is none of constant, linear, False")
+    memory.ask(x, x.numel(), x._dtype)  # of the segments, and of the window on the host
+    memory.ask(x, each, float64)
     shape = design.window(name, window, each, True)
     if len(shape) != each:
         raise refuse(name, f"the window has {len(shape)} elements, a segment {each}")

@@ -8,6 +8,7 @@ from typing import Any
 
 from ..._tensor import Tensor
 from ...errors import view as errors_view
+from ...execute import memory
 from ...execute.copy import clone, into
 from ...formats import contiguous_format
 from ...rows.catalogue import ENTRIES, Entry, register
@@ -39,6 +40,8 @@ def copying(name: str, view: Callable[..., Any]) -> Callable[..., Any]:
         if isinstance(seen, Tensor):
             return clone(seen, contiguous_format) if out is None else into(name, out, seen)
         if out is None:
+            if seen:
+                memory.ask(seen[0], sum(t.numel() for t in seen), seen[0]._dtype)
             return tuple(clone(t, contiguous_format) for t in seen)
         for to, t in zip(out, seen):
             into(name, to, t)

@@ -14,6 +14,8 @@ from . import cuts as split_math
 from .arguments import as_int, int_list, ints, layout, with_layout
 from .layout import slice_dim
 
+VIEW_BYTES = 384  # of a tensor that shares its memory: the object, its shape, strides and offset
+
 
 def _cut_dim(input: Tensor, dim: Any, function: str) -> tuple[int, int]:
     """The dim counted from the front, and its size; RuntimeError for a 0-d tensor."""
@@ -22,6 +24,11 @@ def _cut_dim(input: Tensor, dim: Any, function: str) -> tuple[int, int]:
         raise errors_view.scalar_has_no_dims(function)
     dim = normalize_dim(as_int(dim, function, "dim"), len(shape))
     return dim, shape[dim]
+
+
+def _ask(input: Tensor, views: int) -> None:
+    """OutOfMemoryError for more views than there is memory for, before any is made."""
+    input._storage.backend.pool.ask(views * VIEW_BYTES)
 
 
 def _pieces(input: Tensor, dim: int, cuts: split_math.Cuts) -> tuple[Tensor, ...]:
@@ -54,6 +61,7 @@ def split(tensor: Tensor, split_size_or_sections: Any, dim: int = 0) -> tuple[Te
         return split_with_sizes(tensor, size, dim)
     dim, length = _cut_dim(tensor, dim, "split")
     size = as_int(size, "split", "split_size_or_sections")
+    _ask(tensor, length // max(size, 1))
     return _pieces(tensor, dim, split_math.equal_pieces(length, size))
 
 
@@ -72,6 +80,7 @@ def chunk(input: Tensor, chunks: int, dim: int = 0) -> tuple[Tensor, ...]:
     """
     count = as_int(chunks, "chunk", "chunks")
     dim, length = _cut_dim(input, dim, "chunk")
+    _ask(input, min(count, length) if length else count)
     return _pieces(input, dim, split_math.chunks(length, count))
 
 
@@ -93,12 +102,14 @@ def tensor_split(
     if isinstance(where, Tensor):
         if where.dtype is not dtypes.int64 or where.ndim > 1:
             raise errors_view.split_tensor(where.dtype, where.ndim)
+        _ask(input, where.numel())
         where = where.tolist()
     dim, length = _cut_dim(input, dim, "tensor_split")
     if isinstance(where, (tuple, list)):
         cuts = split_math.between(length, int_list(where, "tensor_split", "indices_or_sections"))
     else:
         count = as_int(where, "tensor_split", "indices_or_sections")
+        _ask(input, count)
         cuts = split_math.sections(length, count)
     return _pieces(input, dim, cuts)
 
@@ -112,6 +123,7 @@ def unbind(input: Tensor, dim: int = 0) -> tuple[Tensor, ...]:
     dim = normalize_dim(as_int(dim, "unbind", "dim"), len(shape))
     size, stride = shape[:dim] + shape[dim + 1 :], strides[:dim] + strides[dim + 1 :]
     step = strides[dim]
+    _ask(input, shape[dim])
     return tuple([input._view(size, stride, offset + i * step) for i in range(shape[dim])])
 
 
@@ -135,6 +147,7 @@ def _stacked_split(
     count = as_int(where, function, "sections")
     if count == 0 or shape[dim] % count:
         raise errors_view.split_uneven(function, count, dim, shape[dim])
+    _ask(input, count)
     return _pieces(input, dim, split_math.sections(shape[dim], count))
 
 
