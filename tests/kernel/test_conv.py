@@ -11,7 +11,7 @@ from ftensor.execute import conv as execute  # noqa: E402
 from ftensor.execute import conv_direct  # noqa: E402
 from ftensor.ops.nn import conv, conv_gradients  # noqa: E402
 
-from ..oracle import ours, same  # noqa: E402
+from ..oracle import from_element_9, ours, same  # noqa: E402
 from .processors import processors  # noqa: E402
 
 
@@ -137,14 +137,6 @@ def test_small_planes_are_read_where_they_lie(case: str, monkeypatch: pytest.Mon
         grad = torch.randn(theirs.shape)
         theirs = getattr(torch, turned)(grad, weight, **more)
         close(getattr(ft, turned)(ours(grad), ours(weight), **more), theirs)
-
-
-def from_element_9(t: torch.Tensor, step: int) -> ft.Tensor:
-    """The same values in a memory that begins before them and ends behind them: from element 9 on,
-    neighbours `step` elements apart."""
-    memory, strides = torch.full((t.numel() * step + 20,), 77.0), [s * step for s in t.stride()]
-    memory.as_strided(t.shape, strides, 9).copy_(t)
-    return ours(memory).as_strided(tuple(t.shape), strides, 9)
 
 
 # Widths around whole vectors of 4, 8 and 16 elements.

@@ -1,0 +1,72 @@
+"""Kernels whose loops end with a rest, for every size up to some vectors, from an odd place.
+
+A compiler that counts such a rest wrongly gives wrong values for some sizes only, or reads beside
+the tensor.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+torch = pytest.importorskip("torch", reason="torch is the oracle of these tests")
+
+import ftensor as ft  # noqa: E402
+
+from ..oracle import from_element_9, same  # noqa: E402
+
+SIZES = range(71)
+
+
+def well(n: int) -> torch.Tensor:
+    """Two positive definite matrices (2, n, n)."""
+    x = torch.randn(2, n, n)
+    return x @ x.mT + n * torch.eye(n)
+
+
+def rows(n: int) -> torch.Tensor:
+    return torch.randn(3, n)
+
+
+def some(n: int) -> torch.Tensor:
+    """Numbers of which many are equal."""
+    return torch.randint(-4, 5, (3, n))
+
+
+CASES: dict[str, tuple[Callable[[int], torch.Tensor], Callable[[Any, Any], Any]]] = {
+    "sort": (some, lambda L, x: L.sort(x, dim=-1, stable=True)),
+    "largest": (rows, lambda L, x: L.topk(x, x.shape[1] // 3, -1)),
+    "ranked": (some, lambda L, x: L.kthvalue(x, x.shape[1] // 2 + 1, -1).values),
+    "median": (rows, lambda L, x: L.median(x, -1)),
+    "compact": (some, lambda L, x: L.nonzero(x > 0)),
+    "search": (rows, lambda L, x: L.searchsorted(L.sort(x, -1).values, x.contiguous())),
+    "scan": (some, lambda L, x: L.cumsum(x, -1)),
+    "scan of columns": (some, lambda L, x: L.cumsum(x.t().contiguous(), 0)),
+    "sum": (some, lambda L, x: L.sum(x, -1)),
+    "softmax": (rows, lambda L, x: L.softmax(x, -1)),
+    "cholesky": (well, lambda L, x: L.linalg.cholesky(x)),
+    "solve": (well, lambda L, x: L.linalg.solve(x, x[..., :3] + 1)),
+    "reflections": (well, lambda L, x: L.linalg.householder_product(*L.geqrf(x))),
+    "transform": (rows, lambda L, x: L.fft.rfft(x, dim=-1)),
+    "transform of columns": (rows, lambda L, x: L.fft.fft(x.t(), dim=0)),
+    "product": (rows, lambda L, x: x @ x.t()),
+    "pooling": (rows, lambda L, x: L.nn.functional.max_pool1d(x.unsqueeze(0), 3, 2, 1)),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_a_rest_of_any_size(case: str) -> None:
+    torch.manual_seed(0)
+    make, call = CASES[case]
+    for n in SIZES:
+        x = make(n)
+        for step in (1, 3) if n < 20 else (1,):
+            try:
+                theirs = call(torch, x)
+            except (RuntimeError, IndexError):  # of nothing
+                assert n < 2
+                continue
+            mine = call(ft, from_element_9(x, step))
+            same(mine, theirs, strides=False, rtol=1e-3, atol=1e-3)
