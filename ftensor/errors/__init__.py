@@ -1,4 +1,4 @@
-"""Every message a user can meet: one function each, returning the exception torch would raise.
+"""Every message a user can meet: a line or a function each, which gives what torch would raise.
 
 What many layers raise is here under one roof; an area of ops has a module of its own beside it.
 """

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
+from .message import Message
+
 
 class BuildError(RuntimeError):
     """An image that cannot be built as asked."""
@@ -24,12 +26,11 @@ def no_compiler_program(program: str, problem: OSError) -> BuildError:
     return BuildError(f"{program} does not start: {problem.strerror or problem}")
 
 
-def no_cxx(command: str) -> BuildError:
-    """No C++ compiler for the C simulation."""
-    return BuildError(
-        f"the C simulation needs a C++ compiler, and {command!r} is not there; "
-        "install one (sudo apt-get install g++), or name yours in CXX"
-    )
+no_cxx = Message(
+    BuildError,
+    "the C simulation needs a C++ compiler, and {command!r} is not there; install one (sudo "
+    "apt-get install g++), or name yours in CXX",
+)
 
 
 def not_compiled(log: Sequence[str]) -> BuildError:
@@ -37,21 +38,17 @@ def not_compiled(log: Sequence[str]) -> BuildError:
     return BuildError("\n".join(["the compiler failed", *log]))
 
 
-def not_a_request(problem: Exception) -> BuildError:
-    """A kernel of a skeleton that only the program knows."""
-    return BuildError(
-        f"its skeleton is the program's own ({problem}); name the module in `imports` of an "
-        "inventory, build that with --target csim, and give the image by --image"
-    )
-
-
-def no_vitis(target: str) -> BuildError:
-    """No v++ on the PATH."""
-    return BuildError(
-        f"the target {target} needs Vitis, and there is no v++ on the PATH; set it up in this "
-        "shell (source <folder of Vitis>/settings64.sh), or build with --target csim, which needs "
-        "g++ and no licence"
-    )
+not_a_request = Message(
+    BuildError,
+    "its skeleton is the program's own ({problem}); name the module in `imports` of an inventory, "
+    "build that with --target csim, and give the image by --image",
+)
+no_vitis = Message(
+    BuildError,
+    "the target {target} needs Vitis, and there is no v++ on the PATH; set it up in this shell "
+    "(source <folder of Vitis>/settings64.sh), or build with --target csim, which needs g++ and "
+    "no licence",
+)
 
 
 def no_vitis_headers(variable: str, folder: str, lacks: Sequence[str]) -> BuildError:
@@ -62,12 +59,11 @@ def no_vitis_headers(variable: str, folder: str, lacks: Sequence[str]) -> BuildE
     )
 
 
-def no_platform(target: str) -> BuildError:
-    """v++ without a platform."""
-    return BuildError(
-        f"the target {target} needs the board's platform: --platform NAME, or the path of its "
-        ".xpfm file (platforminfo -l lists those installed)"
-    )
+no_platform = Message(
+    BuildError,
+    "the target {target} needs the board's platform: --platform NAME, or the path of its .xpfm "
+    "file (platforminfo -l lists those installed)",
+)
 
 
 def tool_fails(program: str, status: int, output: str) -> BuildError:
@@ -83,66 +79,38 @@ def no_such_kernel(name: str, names: Sequence[str]) -> BuildError:
     )
 
 
-def not_a_clock(value: str) -> BuildError:
-    """--clock that is no frequency."""
-    return BuildError(f"--clock is a frequency in MHz, above 0 and at most 2000, not {value!r}")
-
-
-def not_a_memory(value: str, wanted: str) -> BuildError:
-    """--banks that names no memory."""
-    return BuildError(f"--banks {value!r} must be {wanted}")
-
-
-def flushed_elsewhere(target: str) -> BuildError:
-    """--subnormals flush where no host computes."""
-    return BuildError(
-        f"--subnormals flush is for --target csim, whose processor is told so; {target} computes "
-        "with operators that know no subnormals, or as its emulator's host does"
-    )
-
-
-def linked_image_unusable(path: Path, problem: Exception) -> BuildError:
-    """v++ gave something that is no xclbin."""
-    return BuildError(f"the linker's {path} cannot be taken as an image: {problem}")
-
-
-def too_many_units(name: str, units: int, most: int) -> BuildError:
-    """A kernel, or an image, with more compute units than the tools take."""
-    return BuildError(f"{name} has {units} compute units, and at most {most} are possible")
-
-
-def feeds_itself(source: str, to: str) -> BuildError:
-    """A stream from a kernel to itself."""
-    return BuildError(f"the stream {source} -> {to} leads from a kernel to itself")
-
-
-def bad_bank(name: str, bank: str) -> BuildError:
-    """A memory that a link configuration cannot name."""
-    return BuildError(
-        f"kernel {name}: {bank!r} is no memory; take DDR[0], HBM[3], HBM[0:31], HBM[*], PLRAM[0] "
-        "or HOST[0]"
-    )
-
-
-def no_source(name: str, problem: ValueError) -> BuildError:
-    """A group that cannot be one kernel."""
-    return BuildError(f"no source can be written for kernel {name}: {problem}")
-
-
-def no_aoc() -> BuildError:
-    """No aoc on the PATH."""
-    return BuildError(
-        "the target intel needs Intel's FPGA SDK for OpenCL, and there is no aoc on the PATH; set "
-        "it up in this shell (source <folder of the SDK>/init_opencl.sh), or build with --target "
-        "intel-emulator, which needs no licence"
-    )
-
-
-def no_board() -> BuildError:
-    """aoc without a board."""
-    return BuildError(
-        "the target intel needs the board: --platform NAME (aoc -list-boards shows those installed)"
-    )
+not_a_clock = Message(
+    BuildError, "--clock is a frequency in MHz, above 0 and at most 2000, not {value!r}"
+)
+not_a_memory = Message(BuildError, "--banks {value!r} must be {wanted}")
+flushed_elsewhere = Message(
+    BuildError,
+    "--subnormals flush is for --target csim, whose processor is told so; {target} computes with "
+    "operators that know no subnormals, or as its emulator's host does",
+)
+linked_image_unusable = Message(
+    BuildError, "the linker's {path} cannot be taken as an image: {problem}"
+)
+too_many_units = Message(
+    BuildError, "{name} has {units} compute units, and at most {most} are possible"
+)
+feeds_itself = Message(BuildError, "the stream {source} -> {to} leads from a kernel to itself")
+bad_bank = Message(
+    BuildError,
+    "kernel {name}: {bank!r} is no memory; take DDR[0], HBM[3], HBM[0:31], HBM[*], PLRAM[0] or "
+    "HOST[0]",
+)
+no_source = Message(BuildError, "no source can be written for kernel {name}: {problem}")
+no_aoc = Message(
+    BuildError,
+    "the target intel needs Intel's FPGA SDK for OpenCL, and there is no aoc on the PATH; set it "
+    "up in this shell (source <folder of the SDK>/init_opencl.sh), or build with --target "
+    "intel-emulator, which needs no licence",
+)
+no_board = Message(
+    BuildError,
+    "the target intel needs the board: --platform NAME (aoc -list-boards shows those installed)",
+)
 
 
 def crowded(name: str, board: str, problems: Sequence[str], spread: str) -> BuildError:

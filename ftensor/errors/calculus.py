@@ -2,65 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from .message import Message
 
-
-def one_dim(op: str) -> RuntimeError:
-    """Samples without a dim to go along."""
-    return RuntimeError(f"{op}(): the input needs at least one dim")
-
-
-def order(n: int) -> RuntimeError:
-    """A negative number of times."""
-    return RuntimeError(f"diff(): n must not be negative, but is {n}")
-
-
-def ends(input: Sequence[int], given: Sequence[int]) -> RuntimeError:
-    """What is put at an end and does not fit there."""
-    return RuntimeError(
-        f"diff(): prepend and append must have the input's shape {tuple(input)} but for the dim, "
-        f"not {tuple(given)}"
-    )
-
-
-def scalar_points(op: str) -> RuntimeError:
-    """Points as a tensor without dims."""
-    return RuntimeError(f"{op}(): x needs at least one dim; a distance is given as dx")
-
-
-def points(op: str, needed: int, given: int) -> RuntimeError:
-    """Points that are not one for each sample."""
-    return RuntimeError(f"{op}(): {needed} samples need as many points, not {given}")
-
-
-def two_widths(op: str) -> RuntimeError:
-    """Points and their distance."""
-    return RuntimeError(f"{op}(): give x or dx, not both")
-
-
-def width(op: str, dx: object) -> RuntimeError:
-    """A distance that is no real number."""
-    return RuntimeError(f"{op}(): dx must be a real number, not {dx!r}")
-
-
-def no_bool(op: str) -> RuntimeError:
-    """Samples of a dtype without negative numbers."""
-    return RuntimeError(f"{op}(): differences need signed numbers; convert with .to(dtype)")
-
-
-def edge_order(value: object) -> RuntimeError:
-    """An order at the ends that there is not."""
-    return RuntimeError(f"gradient(): edge_order must be 1 or 2, but is {value}")
-
-
-def repeated(dims: Sequence[int]) -> RuntimeError:
-    """A dim named twice."""
-    return RuntimeError(f"gradient(): dim names a dim twice: {tuple(dims)}")
-
-
-def spacings(given: int, needed: int) -> RuntimeError:
-    """Distances that are not one for each dim."""
-    return RuntimeError(f"gradient(): {needed} dims need as many spacings, not {given}")
+one_dim = Message(RuntimeError, "{op}(): the input needs at least one dim")
+order = Message(RuntimeError, "diff(): n must not be negative, but is {n}")
+ends = Message(
+    RuntimeError,
+    "diff(): prepend and append must have the input's shape {input!t} but for the dim, not "
+    "{given!t}",
+)
+scalar_points = Message(RuntimeError, "{op}(): x needs at least one dim; a distance is given as dx")
+points = Message(RuntimeError, "{op}(): {needed} samples need as many points, not {given}")
+two_widths = Message(RuntimeError, "{op}(): give x or dx, not both")
+width = Message(RuntimeError, "{op}(): dx must be a real number, not {dx!r}")
+no_bool = Message(RuntimeError, "{op}(): differences need signed numbers; convert with .to(dtype)")
+edge_order = Message(RuntimeError, "gradient(): edge_order must be 1 or 2, but is {value}")
+repeated = Message(RuntimeError, "gradient(): dim names a dim twice: {dims!t}")
+spacings = Message(
+    RuntimeError, "gradient(): {needed} dims need as many spacings, not {given}", "given needed"
+)
 
 
 def too_few(size: int, order: int) -> RuntimeError:

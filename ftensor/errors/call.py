@@ -5,44 +5,27 @@ from __future__ import annotations
 import warnings
 from collections.abc import Sequence
 
+from .message import Message
 
-def not_one_element(shape: Sequence[int]) -> RuntimeError:
-    """`item()` of a tensor that does not hold exactly one element."""
-    return RuntimeError(
-        f"a Tensor of shape {tuple(shape)} has no single value; index one element, or use tolist()"
-    )
-
-
-def not_one_number(shape: Sequence[int]) -> ValueError:
-    """`int()`, `float()` or `complex()` of a tensor that does not hold exactly one element."""
-    return ValueError(
-        "only tensors of one element can be made a Python number, "
-        f"not one of shape {tuple(shape)}; use tolist()"
-    )
-
-
-def ambiguous_truth(shape: Sequence[int]) -> RuntimeError:
-    """The truth of a tensor that does not hold exactly one element."""
-    return RuntimeError(
-        f"the truth of a Tensor of shape {tuple(shape)} is ambiguous; use any() or all()"
-    )
-
-
-def not_an_index(dtype: object, shape: Sequence[int]) -> TypeError:
-    """A tensor used where Python wants an integer."""
-    return TypeError(
-        f"only integer tensors of a single element can be an index, not {dtype} of {tuple(shape)}"
-    )
-
-
-def len_of_zero_dim() -> TypeError:
-    """`len()` of a 0-d tensor."""
-    return TypeError("a 0-d tensor has no len(); numel() is 1")
-
-
-def iteration_over_zero_dim() -> TypeError:
-    """Iterating over a 0-d tensor."""
-    return TypeError("a 0-d tensor can't be iterated over; item() gives its value")
+not_one_element = Message(
+    RuntimeError,
+    "a Tensor of shape {shape!t} has no single value; index one element, or use tolist()",
+)
+not_one_number = Message(
+    ValueError,
+    "only tensors of one element can be made a Python number, not one of shape {shape!t}; use "
+    "tolist()",
+)
+ambiguous_truth = Message(
+    RuntimeError, "the truth of a Tensor of shape {shape!t} is ambiguous; use any() or all()"
+)
+not_an_index = Message(
+    TypeError, "only integer tensors of a single element can be an index, not {dtype} of {shape!t}"
+)
+len_of_zero_dim = Message(TypeError, "a 0-d tensor has no len(); numel() is 1")
+iteration_over_zero_dim = Message(
+    TypeError, "a 0-d tensor can't be iterated over; item() gives its value"
+)
 
 
 def needs_a_tensor(op: str, inputs: Sequence[object]) -> TypeError:
@@ -64,27 +47,14 @@ def not_a_tensor_or_number(op: str, value: object) -> TypeError:
     )
 
 
-def argument_type(op: str, argument: str, wanted: str, value: object) -> TypeError:
-    """An argument of a type that an op does not take."""
-    return TypeError(f"{op}(): `{argument}` must be {wanted}, not {value!r}")
-
-
-def not_a_tensor(op: str, argument: str | int, value: object) -> TypeError:
-    """Something else where a tensor is wanted; the argument by its name, or its place from 1 on."""
-    return TypeError(
-        f"{op}(): argument {argument!r} must be a Tensor, not {type(value).__name__} {value!r}; "
-        "ft.tensor(x) makes one of a number"
-    )
-
-
-def missing_argument(op: str, argument: str) -> TypeError:
-    """A call without an argument that it cannot do without."""
-    return TypeError(f"{op}() needs the argument `{argument}`")
-
-
-def out_dtype(op: str, needed: object, given: object) -> RuntimeError:
-    """An `out=` (or an in-place tensor) that must have exactly the result's dtype."""
-    return RuntimeError(f"{op}(): expected out to have dtype {needed}, but got {given}")
+argument_type = Message(TypeError, "{op}(): `{argument}` must be {wanted}, not {value!r}")
+not_a_tensor = Message(
+    TypeError,
+    "{op}(): argument {argument!r} must be a Tensor, not {value!k} {value!r}; ft.tensor(x) makes "
+    "one of a number",
+)
+missing_argument = Message(TypeError, "{op}() needs the argument `{argument}`")
+out_dtype = Message(RuntimeError, "{op}(): expected out to have dtype {needed}, but got {given}")
 
 
 def different_devices(op: str, devices: Sequence[object]) -> RuntimeError:
@@ -96,21 +66,17 @@ def different_devices(op: str, devices: Sequence[object]) -> RuntimeError:
     )
 
 
-def not_implemented_for(op: str, dtype: object) -> NotImplementedError:
-    """An op that has no meaning for a dtype."""
-    return NotImplementedError(f'"{op}" not implemented for {dtype}; convert with .to(dtype)')
-
-
-def dtype_not_supported(op: str, dtype: object) -> RuntimeError:
-    """A dtype that an op refuses where torch raises RuntimeError itself."""
-    return RuntimeError(f"{op}() does not support {dtype} tensors; convert with .to(dtype)")
-
-
-def floating_only(op: str, dtype: object) -> RuntimeError:
-    """Integers where floating point or complex numbers are needed."""
-    return RuntimeError(
-        f"{op}() takes floating point or complex tensors, not {dtype}; convert with .float()"
-    )
+not_implemented_for = Message(
+    NotImplementedError, '"{op}" not implemented for {dtype}; convert with .to(dtype)'
+)
+# A dtype that an op refuses where torch raises RuntimeError itself
+dtype_not_supported = Message(
+    RuntimeError, "{op}() does not support {dtype} tensors; convert with .to(dtype)"
+)
+floating_only = Message(
+    RuntimeError,
+    "{op}() takes floating point or complex tensors, not {dtype}; convert with .float()",
+)
 
 
 def dtypes_differ(op: str, dtypes: Sequence[object]) -> RuntimeError:
@@ -122,28 +88,19 @@ def dtypes_differ(op: str, dtypes: Sequence[object]) -> RuntimeError:
     )
 
 
-def cannot_cast_result(op: str, result: object, out: object) -> RuntimeError:
-    """A result whose category the given output cannot hold."""
-    return RuntimeError(
-        f"{op}(): result type {result} can't be cast to the desired output type {out}"
-    )
-
-
-def output_overlaps_itself(op: str, shape: Sequence[int], strides: Sequence[int]) -> RuntimeError:
-    """An in-place op on a tensor whose elements share memory."""
-    return RuntimeError(
-        f"{op}(): unsupported operation: more than one element of the written-to tensor refers to "
-        f"a single memory location (shape {tuple(shape)}, strides {tuple(strides)}); "
-        "clone() the tensor first"
-    )
-
-
-def output_overlaps_input(op: str) -> RuntimeError:
-    """An output that shares some, but not all, of its memory with an input."""
-    return RuntimeError(
-        f"{op}(): unsupported operation: some elements of the input tensor and the written-to "
-        "tensor refer to a single memory location; clone() one of them first"
-    )
+cannot_cast_result = Message(
+    RuntimeError, "{op}(): result type {result} can't be cast to the desired output type {out}"
+)
+output_overlaps_itself = Message(
+    RuntimeError,
+    "{op}(): unsupported operation: more than one element of the written-to tensor refers to a "
+    "single memory location (shape {shape!t}, strides {strides!t}); clone() the tensor first",
+)
+output_overlaps_input = Message(
+    RuntimeError,
+    "{op}(): unsupported operation: some elements of the input tensor and the written-to tensor "
+    "refer to a single memory location; clone() one of them first",
+)
 
 
 def warn_resized(old: Sequence[int], new: Sequence[int]) -> None:
@@ -157,48 +114,27 @@ def warn_resized(old: Sequence[int], new: Sequence[int]) -> None:
     )
 
 
-def memory_format_ndim(wanted: object, need: int, ndim: int) -> RuntimeError:
-    """A memory format for another number of dims."""
-    return RuntimeError(f"{wanted} needs a {need}-d tensor, but this one has {ndim} dims")
-
-
-def bad_to_argument(value: object) -> TypeError:
-    """`to()` with something that names neither dtype nor device."""
-    return TypeError(
-        f"to() takes a dtype, a device or a Tensor, not {type(value).__name__} {value!r}"
-    )
-
-
-def fill_value_dims(shape: Sequence[int]) -> RuntimeError:
-    """`fill_` with a tensor that has dims."""
-    return RuntimeError(
-        f"fill_ takes a number or a 0-d tensor, but the value has shape {tuple(shape)}; use copy_"
-    )
-
-
-def complex_to_real_value(value: complex, dtype: object) -> RuntimeError:
-    """A complex number for a tensor of a real dtype."""
-    return RuntimeError(f"the value {value} cannot be converted to {dtype} without overflow")
-
-
-def read_only(op: str) -> RuntimeError:
-    """A write (in place, or out=) to memory that its owner shares for reading only."""
-    return RuntimeError(
-        f"{op}: the output's memory is read-only (it was imported from a read-only array); "
-        f"write to a clone() instead"
-    )
-
-
-def contains_no_such(element: object) -> RuntimeError:
-    """`x in tensor` of something that no element can equal."""
-    return RuntimeError(
-        f"`in` asks a tensor for a number or a tensor, not for {element!r} "
-        f"({type(element).__name__})"
-    )
-
-
-def taken_name(name: str) -> ValueError:
-    """A row under the name of an op that is there."""
-    return ValueError(
-        f"add_rows(): there is an op ftensor.{name} already; give the row another name"
-    )
+memory_format_ndim = Message(
+    RuntimeError, "{wanted} needs a {need}-d tensor, but this one has {ndim} dims"
+)
+bad_to_argument = Message(
+    TypeError, "to() takes a dtype, a device or a Tensor, not {value!k} {value!r}"
+)
+fill_value_dims = Message(
+    RuntimeError,
+    "fill_ takes a number or a 0-d tensor, but the value has shape {shape!t}; use copy_",
+)
+complex_to_real_value = Message(
+    RuntimeError, "the value {value} cannot be converted to {dtype} without overflow"
+)
+read_only = Message(
+    RuntimeError,
+    "{op}: the output's memory is read-only (it was imported from a read-only array); write to a "
+    "clone() instead",
+)
+contains_no_such = Message(
+    RuntimeError, "`in` asks a tensor for a number or a tensor, not for {element!r} ({element!k})"
+)
+taken_name = Message(
+    ValueError, "add_rows(): there is an op ftensor.{name} already; give the row another name"
+)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from .message import Message
+
 
 class EmulationError(RuntimeError):
     """This machine, or this image, cannot be emulated; `status` is the command's exit status."""
@@ -20,22 +22,15 @@ def no_xrt(looked: Iterable[object]) -> EmulationError:
     )
 
 
-def wrong_system(system: str) -> EmulationError:
-    """XRT is for Linux on x86-64."""
-    return EmulationError(f"XRT's emulation exists for Linux on x86-64, not for {system}")
-
-
-def no_such_image(path: object, why: str) -> EmulationError:
-    """A file that cannot be read."""
-    return EmulationError(f"the image {path} cannot be read: {why}")
-
-
-def not_for_emulation(path: object, why: str) -> EmulationError:
-    """An image without what the software device runs."""
-    return EmulationError(
-        f"{path} cannot be emulated: {why}. The software device runs images whose kernels are a "
-        "shared object: `ftensor build --target csim` or `ftensor image pack` makes them"
-    )
+wrong_system = Message(
+    EmulationError, "XRT's emulation exists for Linux on x86-64, not for {system}"
+)
+no_such_image = Message(EmulationError, "the image {path} cannot be read: {why}")
+not_for_emulation = Message(
+    EmulationError,
+    "{path} cannot be emulated: {why}. The software device runs images whose kernels are a shared "
+    "object: `ftensor build --target csim` or `ftensor image pack` makes them",
+)
 
 
 def socket_path_too_long(path: str, limit: int) -> EmulationError:
@@ -43,9 +38,9 @@ def socket_path_too_long(path: str, limit: int) -> EmulationError:
     return EmulationError(f"the socket {path} has {len(path)} characters, but Linux allows {limit}")
 
 
-def nothing_to_run() -> EmulationError:
-    """No program on the command line."""
-    return EmulationError("name the program to run: ftensor emulate -- python program.py")
+nothing_to_run = Message(
+    EmulationError, "name the program to run: ftensor emulate -- python program.py"
+)
 
 
 def cannot_start(program: str, failure: OSError) -> EmulationError:
@@ -55,14 +50,9 @@ def cannot_start(program: str, failure: OSError) -> EmulationError:
     return error
 
 
-def bad_settings(path: str, why: Exception) -> EmulationError:
-    """The user's xrt.ini."""
-    return EmulationError(f"XRT's settings in {path} cannot be read: {why}")
-
-
-def no_execution(folder: object) -> EmulationError:
-    """A file system on which nothing runs."""
-    return EmulationError(
-        f"programs may not run in {folder} (mounted with noexec?), but XRT must start the software "
-        "device from there; remount /tmp with exec"
-    )
+bad_settings = Message(EmulationError, "XRT's settings in {path} cannot be read: {why}")
+no_execution = Message(
+    EmulationError,
+    "programs may not run in {folder} (mounted with noexec?), but XRT must start the software "
+    "device from there; remount /tmp with exec",
+)

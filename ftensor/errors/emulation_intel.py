@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from .build import BuildError
+from .message import Message
 
 INSTALL = "ftensor emulate --intel --install"
 
@@ -20,12 +21,11 @@ def emulator_missing(folder: Path) -> RuntimeError:
     )
 
 
-def emulator_folder_taken(folder: Path) -> RuntimeError:
-    """The emulator would be installed among other files."""
-    return RuntimeError(
-        f"{folder} holds something else already, and the emulator needs a folder of its own: "
-        f"name another one with --folder DIR, or empty this one"
-    )
+emulator_folder_taken = Message(
+    RuntimeError,
+    "{folder} holds something else already, and the emulator needs a folder of its own: name "
+    "another one with --folder DIR, or empty this one",
+)
 
 
 def emulator_not_installed(folder: Path, packages: Sequence[str]) -> RuntimeError:
@@ -36,17 +36,14 @@ def emulator_not_installed(folder: Path, packages: Sequence[str]) -> RuntimeErro
     )
 
 
-def emulator_not_written(folder: Path, problem: OSError) -> RuntimeError:
-    """The folder can't be made or filled."""
-    return RuntimeError(f"Intel's FPGA emulator could not be installed into {folder}: {problem}")
-
-
-def emulator_needs_cache(folder: Path, problem: OSError) -> RuntimeError:
-    """The OpenCL loader's folder can't be made."""
-    return RuntimeError(
-        f"the OpenCL loader's settings for the emulator can't be written into {folder}: {problem}; "
-        f"set FTENSOR_CACHE_DIR to a folder that can be written"
-    )
+emulator_not_written = Message(
+    RuntimeError, "Intel's FPGA emulator could not be installed into {folder}: {problem}"
+)
+emulator_needs_cache = Message(
+    RuntimeError,
+    "the OpenCL loader's settings for the emulator can't be written into {folder}: {problem}; set "
+    "FTENSOR_CACHE_DIR to a folder that can be written",
+)
 
 
 def program_not_started(program: str, problem: OSError) -> RuntimeError:
@@ -54,14 +51,10 @@ def program_not_started(program: str, problem: OSError) -> RuntimeError:
     return RuntimeError(f"{program} can't be started: {problem.strerror or problem}")
 
 
-def no_program_to_emulate() -> ValueError:
-    """`ftensor emulate --intel` with nothing behind it."""
-    return ValueError("no program to run; say which: ftensor emulate --intel -- python program.py")
-
-
-def option_of_intel(option: str) -> ValueError:
-    """An option of Intel's emulator without the option that asks for it."""
-    return ValueError(f"{option} is about Intel's FPGA emulator: add --intel")
+no_program_to_emulate = Message(
+    ValueError, "no program to run; say which: ftensor emulate --intel -- python program.py"
+)
+option_of_intel = Message(ValueError, "{option} is about Intel's FPGA emulator: add --intel")
 
 
 def no_emulator_to_build(folder: Path) -> BuildError:

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from pathlib import Path
 
 from ..table import guess
+from .message import Message
 
 
 class EstimateError(RuntimeError):
@@ -20,38 +20,21 @@ def no_board(name: str, known: Sequence[str]) -> EstimateError:
     )
 
 
-def no_program(path: Path, problem: str) -> EstimateError:
-    """A program that cannot be read."""
-    return EstimateError(f"{path}: {problem}; give the path of a Python program")
-
-
-def not_sliced(device: str) -> EstimateError:
-    """A device whose launches are cut in another way than a board's."""
-    return EstimateError(
-        f"{device} cuts its launches in another way than a board does; run the estimate on the "
-        "C simulation (needs g++) or on an OpenCL CPU device: FTENSOR_DEVICE=csim or "
-        "FTENSOR_DEVICE=cpu"
-    )
-
-
-def not_positive(option: str, value: float) -> EstimateError:
-    """An option that must be more than nothing."""
-    return EstimateError(f"{option} must be more than 0, not {value:g}")
-
-
-def bad_banks(given: str, memory: str) -> EstimateError:
-    """A place of buffers that is no memory of the board."""
-    return EstimateError(
-        f"--banks {given!r} is no place on this board: '*' for each operand its own bank, "
-        f"'{memory}[0]' for one bank, '{memory}[0:3]' for one after another"
-    )
-
-
-def nothing_launched(program: str) -> EstimateError:
-    """A program that used no kernel."""
-    return EstimateError(f"{program} launched no kernel, so there is nothing to estimate")
-
-
-def program_failed(program: str) -> EstimateError:
-    """A program that ended with an exception of its own (printed before)."""
-    return EstimateError(f"{program} failed; what it launched until then is not looked at")
+no_program = Message(EstimateError, "{path}: {problem}; give the path of a Python program")
+not_sliced = Message(
+    EstimateError,
+    "{device} cuts its launches in another way than a board does; run the estimate on the C "
+    "simulation (needs g++) or on an OpenCL CPU device: FTENSOR_DEVICE=csim or FTENSOR_DEVICE=cpu",
+)
+not_positive = Message(EstimateError, "{option} must be more than 0, not {value:g}")
+bad_banks = Message(
+    EstimateError,
+    "--banks {given!r} is no place on this board: '*' for each operand its own bank, "
+    "'{memory}[0]' for one bank, '{memory}[0:3]' for one after another",
+)
+nothing_launched = Message(
+    EstimateError, "{program} launched no kernel, so there is nothing to estimate"
+)
+program_failed = Message(
+    EstimateError, "{program} failed; what it launched until then is not looked at"
+)

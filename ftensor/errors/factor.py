@@ -2,29 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from .message import Message
 
 
 class LinAlgError(RuntimeError):
     """Matrices that have no such factors or inverse: singular, not positive definite."""
 
 
-def needs_matrices(op: str, name: str, shape: Sequence[int]) -> RuntimeError:
-    """Too few dims."""
-    return RuntimeError(f"{op}(): {name} needs at least 2 dims, but has shape {tuple(shape)}")
-
-
-def not_square(op: str, name: str, shape: Sequence[int]) -> RuntimeError:
-    """Matrices that are not square."""
-    return RuntimeError(f"{op}(): {name} needs square matrices, but has shape {tuple(shape)}")
-
-
-def dtype(op: str, name: str, given: object) -> RuntimeError:
-    """A dtype that LAPACK does not have."""
-    return RuntimeError(
-        f"{op}(): {name} must be float32, float64, complex64 or complex128, not {given}; convert "
-        "with .to(dtype)"
-    )
+needs_matrices = Message(
+    RuntimeError, "{op}(): {name} needs at least 2 dims, but has shape {shape!t}"
+)
+not_square = Message(RuntimeError, "{op}(): {name} needs square matrices, but has shape {shape!t}")
+dtype = Message(
+    RuntimeError,
+    "{op}(): {name} must be float32, float64, complex64 or complex128, not {given}; convert with "
+    ".to(dtype)",
+)
 
 
 def dtypes_differ(op: str, *given: object) -> RuntimeError:
@@ -32,49 +25,26 @@ def dtypes_differ(op: str, *given: object) -> RuntimeError:
     return RuntimeError(f"{op}(): all operands need one dtype, not {', '.join(map(str, given))}")
 
 
-def shapes(op: str, first: Sequence[int], second: Sequence[int], why: str) -> RuntimeError:
-    """Operands that don't fit."""
-    return RuntimeError(f"{op}(): shapes {tuple(first)} and {tuple(second)} don't fit: {why}")
-
-
-def value(op: str, name: str, given: object, allowed: str) -> RuntimeError:
-    """A setting that there is not."""
-    return RuntimeError(f"{op}(): {name} must be {allowed}, but is {given!r}")
-
-
-def number(op: str, name: str, given: object, allowed: str) -> ValueError:
-    """A number that is too large or too small."""
-    return ValueError(f"{op}(): {name} must be {allowed}, but is {given}")
-
-
-def order(op: str, given: object) -> RuntimeError:
-    """A norm that matrices don't have."""
-    return RuntimeError(
-        f"{op}(): ord={given!r} is no norm of matrices; there are 'fro', 'nuc', inf, -inf, 1, -1, "
-        "2 and -2"
-    )
-
-
-def two_dims(op: str, dims: object) -> RuntimeError:
-    """Not two different dims."""
-    return RuntimeError(f"{op}(): dim must be two different dims, but is {dims}")
-
-
-def empty(op: str, shape: Sequence[int]) -> RuntimeError:
-    """An order without a value for empty matrices."""
-    return RuntimeError(f"{op}(): this norm has no value for matrices of shape {tuple(shape)}")
-
-
-def not_finite(op: str) -> RuntimeError:
-    """Infinities or NaN."""
-    return RuntimeError(f"{op}(): input holds infinities or NaN, of which there are no eigenvalues")
-
-
-def no_convergence(op: str) -> LinAlgError:
-    """An iteration that did not end."""
-    return LinAlgError(
-        f"{op}(): the iteration did not converge; the input may hold infinities or NaN"
-    )
+shapes = Message(RuntimeError, "{op}(): shapes {first!t} and {second!t} don't fit: {why}")
+value = Message(
+    RuntimeError, "{op}(): {name} must be {allowed}, but is {given!r}", "op name given allowed"
+)
+number = Message(
+    ValueError, "{op}(): {name} must be {allowed}, but is {given}", "op name given allowed"
+)
+order = Message(
+    RuntimeError,
+    "{op}(): ord={given!r} is no norm of matrices; there are 'fro', 'nuc', inf, -inf, 1, -1, 2 "
+    "and -2",
+)
+two_dims = Message(RuntimeError, "{op}(): dim must be two different dims, but is {dims}")
+empty = Message(RuntimeError, "{op}(): this norm has no value for matrices of shape {shape!t}")
+not_finite = Message(
+    RuntimeError, "{op}(): input holds infinities or NaN, of which there are no eigenvalues"
+)
+no_convergence = Message(
+    LinAlgError, "{op}(): the iteration did not converge; the input may hold infinities or NaN"
+)
 
 
 def _where(op: str, index: int | None) -> str:

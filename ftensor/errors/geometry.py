@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from .message import Message
+
 
 def shape_mismatch(shapes: Sequence[Sequence[int]], dim: int) -> RuntimeError:
     """Operands that don't broadcast; `dim` counts from the last dimension (negative)."""
@@ -22,43 +24,26 @@ def dim_out_of_range(dim: int, ndim: int) -> IndexError | ValueError:
     return error(f"dim {dim} is out of range for {kind}: it may be from {-span} to {span - 1}")
 
 
-def repeated_dim(dim: int, dims: Sequence[int]) -> RuntimeError:
-    """One dim named twice, perhaps once from the front and once from the end."""
-    return RuntimeError(f"dim {dim} appears more than once in {tuple(dims)}; name each dim once")
-
-
-def negative_size(size: int, shape: Sequence[int]) -> RuntimeError:
-    """A size below zero that is not the -1 to be inferred."""
-    return RuntimeError(
-        f"size {size} in shape {tuple(shape)} is negative; only -1, for 'whatever fits', may be"
-    )
-
-
-def several_inferred(shape: Sequence[int]) -> RuntimeError:
-    """More than one -1 in a shape."""
-    return RuntimeError(f"shape {tuple(shape)} has more than one -1; only one size can be inferred")
-
-
-def ambiguous_inferred(shape: Sequence[int]) -> RuntimeError:
-    """A -1 beside a size of 0: any size would fit."""
-    return RuntimeError(
-        f"the -1 in shape {tuple(shape)} could be any size, because the tensor has no elements; "
-        f"give the size"
-    )
-
-
-def shape_does_not_fit(shape: Sequence[int], count: int) -> RuntimeError:
-    """A shape that can't hold exactly the tensor's elements."""
-    return RuntimeError(f"shape {tuple(shape)} does not fit a tensor of {count} elements")
-
-
-def output_shape(out_shape: Sequence[int], shape: Sequence[int]) -> RuntimeError:
-    """A given output (in-place or out=) that is too small for the result."""
-    return RuntimeError(
-        f"the output has shape {tuple(out_shape)}, but the operands broadcast to {tuple(shape)}"
-    )
-
-
-def too_few_dims(op: str, need: int, ndim: int) -> RuntimeError:
-    """A tensor with fewer dims than an op needs."""
-    return RuntimeError(f"{op}(): the input must have at least {need} dims, but it has {ndim}")
+repeated_dim = Message(
+    RuntimeError, "dim {dim} appears more than once in {dims!t}; name each dim once"
+)
+negative_size = Message(
+    RuntimeError, "size {size} in shape {shape!t} is negative; only -1, for 'whatever fits', may be"
+)
+several_inferred = Message(
+    RuntimeError, "shape {shape!t} has more than one -1; only one size can be inferred"
+)
+ambiguous_inferred = Message(
+    RuntimeError,
+    "the -1 in shape {shape!t} could be any size, because the tensor has no elements; give the "
+    "size",
+)
+shape_does_not_fit = Message(
+    RuntimeError, "shape {shape!t} does not fit a tensor of {count} elements"
+)
+output_shape = Message(
+    RuntimeError, "the output has shape {out_shape!t}, but the operands broadcast to {shape!t}"
+)
+too_few_dims = Message(
+    RuntimeError, "{op}(): the input must have at least {need} dims, but it has {ndim}"
+)

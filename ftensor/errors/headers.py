@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
+from .message import Message
+
 INSTALL = "ftensor headers --install"
 
 
@@ -24,24 +26,19 @@ def headers_changed(folder: Path, names: Sequence[str]) -> str:
     )
 
 
-def headers_folder_taken(folder: Path) -> RuntimeError:
-    """The headers would be put among other files."""
-    return RuntimeError(
-        f"{folder} holds something else already, and Xilinx's headers need a folder of their own: "
-        f"name another one by FTENSOR_AP_TYPES=DIR, or empty this one"
-    )
-
-
-def headers_not_fetched(folder: Path, package: str) -> RuntimeError:
-    """pip failed, and said why."""
-    return RuntimeError(
-        f"Xilinx's headers could not be fetched: pip's own words are above. They come with "
-        f"{package}, from the package index that pip is set to. Without a network: copy "
-        f"{folder} from a machine that has it, or name Vitis' own headers by "
-        f"FTENSOR_VITIS_INCLUDE=<folder of Vitis_HLS>/include"
-    )
-
-
-def headers_not_written(folder: Path, problem: Exception) -> RuntimeError:
-    """The folder can't be made or filled."""
-    return RuntimeError(f"Xilinx's headers could not be put into {folder}: {problem}")
+headers_folder_taken = Message(
+    RuntimeError,
+    "{folder} holds something else already, and Xilinx's headers need a folder of their own: name "
+    "another one by FTENSOR_AP_TYPES=DIR, or empty this one",
+)
+headers_not_fetched = Message(
+    RuntimeError,
+    "Xilinx's headers could not be fetched: pip's own words are above. They come with {package}, "
+    "from the package index that pip is set to. Without a network: copy {folder} from a machine "
+    "that has it, or name Vitis' own headers by FTENSOR_VITIS_INCLUDE=<folder of "
+    "Vitis_HLS>/include",
+    "folder package",
+)
+headers_not_written = Message(
+    RuntimeError, "Xilinx's headers could not be put into {folder}: {problem}"
+)

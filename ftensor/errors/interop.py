@@ -2,35 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from .message import Message
 
-
-def not_an_array(value: object) -> TypeError:
-    """from_numpy of something else."""
-    return TypeError(
-        f"from_numpy() needs a numpy.ndarray, not {type(value).__name__}; tensor() takes lists"
-    )
-
-
-def negative_strides(strides: Sequence[int]) -> ValueError:
-    """A NumPy array that runs backwards through memory."""
-    return ValueError(
-        f"the array's strides {tuple(strides)} (bytes) include a negative one, which tensors "
-        f"can't have; pass array.copy()"
-    )
-
-
-def uneven_strides(strides: Sequence[int], itemsize: int) -> ValueError:
-    """A NumPy array whose elements do not lie whole elements apart, as a record's field may."""
-    return ValueError(
-        f"the array's strides {tuple(strides)} (bytes) are not all multiples of its itemsize "
-        f"{itemsize}; pass array.copy()"
-    )
-
-
-def no_numpy_dtype(dtype: object) -> TypeError:
-    """A dtype NumPy lacks."""
-    return TypeError(f"NumPy has no dtype for {dtype}; convert first, for example with .float()")
+not_an_array = Message(
+    TypeError, "from_numpy() needs a numpy.ndarray, not {value!k}; tensor() takes lists"
+)
+negative_strides = Message(
+    ValueError,
+    "the array's strides {strides!t} (bytes) include a negative one, which tensors can't have; "
+    "pass array.copy()",
+)
+uneven_strides = Message(
+    ValueError,
+    "the array's strides {strides!t} (bytes) are not all multiples of its itemsize {itemsize}; "
+    "pass array.copy()",
+)
+no_numpy_dtype = Message(
+    TypeError, "NumPy has no dtype for {dtype}; convert first, for example with .float()"
+)
 
 
 def array_needs_copy(dtype: object, wanted: object | None) -> ValueError:
@@ -39,13 +28,13 @@ def array_needs_copy(dtype: object, wanted: object | None) -> ValueError:
     return ValueError(f"the {dtype} tensor must be copied {why}; don't pass copy=False")
 
 
-def import_needs_copy(device: object, strides: Sequence[int]) -> ValueError:
-    """from_dlpack(copy=False) where the memory can't be shared."""
-    return ValueError(
-        f"memory with strides {tuple(strides)} can't be used by {device} as it is: the device has "
-        f"its own memory, the data is not aligned to its elements, or a stride is negative; "
-        f"don't pass copy=False"
-    )
+import_needs_copy = Message(
+    ValueError,
+    "memory with strides {strides!t} can't be used by {device} as it is: the device has its own "
+    "memory, the data is not aligned to its elements, or a stride is negative; don't pass "
+    "copy=False",
+    "device strides",
+)
 
 
 def export_needs_copy(device: object, readonly: bool) -> BufferError:
@@ -54,29 +43,19 @@ def export_needs_copy(device: object, readonly: bool) -> BufferError:
     return BufferError(f"the tensor {why}, so exporting it needs a copy; don't pass copy=False")
 
 
-def dlpack_stream_type(stream: object) -> TypeError:
-    """A `stream` for __dlpack__ that is no number."""
-    return TypeError(f"__dlpack__: stream must be None or an int, not {type(stream).__name__}")
-
-
-def dlpack_stream(stream: int) -> ValueError:
-    """A `stream` for __dlpack__ of a tensor that is exported in host memory."""
-    return ValueError(f"__dlpack__: host memory has no streams, so stream must be None: {stream}")
-
-
-def dlpack_device(dl_device: object) -> BufferError:
-    """A `dl_device` that tensors can't be exported to."""
-    return BufferError(f"tensors are exported to the host only, dl_device (1, 0), not {dl_device}")
-
-
-def not_a_dlpack_capsule(value: object) -> ValueError:
-    """from_dlpack of a capsule that holds no tensor, or no longer."""
-    return ValueError(f"{value!r} holds no DLPack tensor; a capsule can be consumed only once")
-
-
-def dlpack_version(major: int, minor: int) -> BufferError:
-    """A capsule of a DLPack version whose layout is unknown."""
-    return BufferError(f"the capsule is of DLPack {major}.{minor}; versions 0 and 1 can be read")
+dlpack_stream_type = Message(TypeError, "__dlpack__: stream must be None or an int, not {stream!k}")
+dlpack_stream = Message(
+    ValueError, "__dlpack__: host memory has no streams, so stream must be None: {stream}"
+)
+dlpack_device = Message(
+    BufferError, "tensors are exported to the host only, dl_device (1, 0), not {dl_device}"
+)
+not_a_dlpack_capsule = Message(
+    ValueError, "{value!r} holds no DLPack tensor; a capsule can be consumed only once"
+)
+dlpack_version = Message(
+    BufferError, "the capsule is of DLPack {major}.{minor}; versions 0 and 1 can be read"
+)
 
 
 def dlpack_foreign_device(dl_device: tuple[int, int]) -> BufferError:
@@ -87,45 +66,34 @@ def dlpack_foreign_device(dl_device: tuple[int, int]) -> BufferError:
     )
 
 
-def dlpack_dtype(code: int, bits: int, lanes: int) -> BufferError:
-    """A DLPack dtype ftensor lacks."""
-    return BufferError(
-        f"ftensor has no dtype for DLPack type code {code} with {bits} bits and {lanes} lanes; "
-        f"convert the data before it is exchanged"
-    )
-
-
-def not_a_torch_tensor(value: object) -> TypeError:
-    """from_torch of something else."""
-    return TypeError(f"from_torch() needs a torch.Tensor, not {type(value).__name__}")
-
-
-def torch_dtype_not_supported(dtype: object) -> TypeError:
-    """A torch dtype ftensor lacks."""
-    return TypeError(f"ftensor has no {dtype}; convert the tensor with .to() first")
-
-
-def torch_device_not_supported(device: object) -> TypeError:
-    """A torch tensor that is not in host memory."""
-    return TypeError(f"from_torch() reads torch's CPU tensors, not {device}; call .cpu() first")
-
-
-def torch_kind_not_supported(kind: str) -> TypeError:
-    """A torch tensor whose values do not lie in memory as its strides say."""
-    return TypeError(
-        f"a torch tensor {kind} has no values in host memory that could be read; make a plain "
-        "tensor of it first"
-    )
-
-
-def torch_layout_not_supported(layout: object) -> TypeError:
-    """A sparse or otherwise special torch tensor."""
-    return TypeError(f"from_torch() needs a strided tensor, not {layout}; call .to_dense() first")
-
-
-def requires_grad() -> RuntimeError:
-    """A torch tensor whose history would be lost."""
-    return RuntimeError(
-        "the torch tensor requires grad, and ftensor records no gradients; "
-        "pass tensor.detach() if they are not needed"
-    )
+dlpack_dtype = Message(
+    BufferError,
+    "ftensor has no dtype for DLPack type code {code} with {bits} bits and {lanes} lanes; convert "
+    "the data before it is exchanged",
+)
+# from_torch of something else
+not_a_torch_tensor = Message(TypeError, "from_torch() needs a torch.Tensor, not {value!k}")
+# A torch dtype ftensor lacks
+torch_dtype_not_supported = Message(
+    TypeError, "ftensor has no {dtype}; convert the tensor with .to() first"
+)
+# A torch tensor that is not in host memory
+torch_device_not_supported = Message(
+    TypeError, "from_torch() reads torch's CPU tensors, not {device}; call .cpu() first"
+)
+# A torch tensor whose values do not lie in memory as its strides say
+torch_kind_not_supported = Message(
+    TypeError,
+    "a torch tensor {kind} has no values in host memory that could be read; make a plain tensor "
+    "of it first",
+)
+# A sparse or otherwise special torch tensor
+torch_layout_not_supported = Message(
+    TypeError, "from_torch() needs a strided tensor, not {layout}; call .to_dense() first"
+)
+# A torch tensor whose history would be lost
+requires_grad = Message(
+    RuntimeError,
+    "the torch tensor requires grad, and ftensor records no gradients; pass tensor.detach() if "
+    "they are not needed",
+)

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from pathlib import Path
 
 from ..table import guess
+from .message import Message
 
 
 class InventoryError(ValueError):
@@ -24,9 +24,7 @@ def not_found(name: str, known: Sequence[str]) -> InventoryError:
     )
 
 
-def unreadable(path: Path, reason: object) -> InventoryError:
-    """A file that is no TOML, or can't be opened."""
-    return InventoryError(f"{path}: {reason}")
+unreadable = Message(InventoryError, "{path}: {reason}")
 
 
 def unknown_setting(where: str, name: str, known: Sequence[str]) -> InventoryError:
@@ -45,14 +43,8 @@ def wrong_value(where: str, name: str, value: object, wanted: str) -> InventoryE
     return InventoryError(f"{where}: {name} = {shown}; it must be {wanted}")
 
 
-def missing(where: str, name: str, example: str) -> InventoryError:
-    """A table without a setting that it needs."""
-    return InventoryError(f"{where}: {name} is missing; for example: {example}")
-
-
-def nothing_to_write() -> InventoryError:
-    """--write without a program."""
-    return InventoryError("--write needs --trace PROGRAM, whose kernels it writes")
+missing = Message(InventoryError, "{where}: {name} is missing; for example: {example}")
+nothing_to_write = Message(InventoryError, "--write needs --trace PROGRAM, whose kernels it writes")
 
 
 def no_kernel_of(name: str, names: Iterable[str]) -> InventoryError:
@@ -68,11 +60,9 @@ def unknown_op(where: str, name: str, names: Iterable[str]) -> InventoryError:
     )
 
 
-def not_imported(where: str, name: str, problem: Exception) -> InventoryError:
-    """A module with rows of the user's that does not come in."""
-    return InventoryError(
-        f"{where}: the module {name!r} can't be imported: {type(problem).__name__}: {problem}"
-    )
+not_imported = Message(
+    InventoryError, "{where}: the module {name!r} can't be imported: {problem!k}: {problem}"
+)
 
 
 def unknown_category(where: str, name: str, names: Sequence[str]) -> InventoryError:
@@ -104,25 +94,18 @@ def serves_nothing(where: str, op: str, dtypes: Sequence[str], why: str) -> Inve
     return InventoryError(f"{where}: no kernel of {op!r} takes {_listed(dtypes)} {why}")
 
 
-def too_many_units(path: Path, units: int, most: int) -> InventoryError:
-    """More compute units than the runtime takes."""
-    return InventoryError(
-        f"{path}: {units} compute units, but an image holds at most {most}; let more ops share a "
-        "kernel (the same name, no grouping), or give fewer units"
-    )
-
-
-def same_name(where: str, name: str) -> InventoryError:
-    """Two tables whose kernels would be called the same, with settings that differ."""
-    return InventoryError(
-        f"{where}: another table is called {name!r} and differs in structure, units, banks or "
-        "grouping; tables of one name share their kernels"
-    )
-
-
-def bad_name(where: str, name: str, longest: int) -> InventoryError:
-    """A name that no kernel can have."""
-    return InventoryError(
-        f"{where}: {name!r} can't begin a kernel's name: letters, digits and underscores, "
-        f"a letter first, at most {longest}"
-    )
+too_many_units = Message(
+    InventoryError,
+    "{path}: {units} compute units, but an image holds at most {most}; let more ops share a "
+    "kernel (the same name, no grouping), or give fewer units",
+)
+same_name = Message(
+    InventoryError,
+    "{where}: another table is called {name!r} and differs in structure, units, banks or "
+    "grouping; tables of one name share their kernels",
+)
+bad_name = Message(
+    InventoryError,
+    "{where}: {name!r} can't begin a kernel's name: letters, digits and underscores, a letter "
+    "first, at most {longest}",
+)

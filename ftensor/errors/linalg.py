@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from .message import Message
 
-
-def same_dims(op: str, first: Sequence[int], second: Sequence[int]) -> RuntimeError:
-    """Operands with different numbers of dims."""
-    return RuntimeError(
-        f"{op}(): both inputs must have the same number of dims, not {tuple(first)} and "
-        f"{tuple(second)}"
-    )
+same_dims = Message(
+    RuntimeError,
+    "{op}(): both inputs must have the same number of dims, not {first!t} and {second!t}",
+)
 
 
 def three(op: str, dim: int, *sizes: int) -> RuntimeError:
@@ -20,34 +17,14 @@ def three(op: str, dim: int, *sizes: int) -> RuntimeError:
     )
 
 
-def no_three(shape: Sequence[int]) -> RuntimeError:
-    """No dim of three components."""
-    return RuntimeError(f"cross(): no dim of {tuple(shape)} has size 3; name it by dim")
-
-
-def columns(n: int) -> RuntimeError:
-    """Too few powers."""
-    return RuntimeError(f"vander(): N must be at least 2 (0 for torch's older form), but is {n}")
-
-
-def one_dim(op: str, shape: Sequence[int]) -> RuntimeError:
-    """A tensor that must be a vector."""
-    return RuntimeError(f"{op}(): a 1-d tensor is needed, not one of shape {tuple(shape)}")
-
-
-def at_most_two(op: str, shape: Sequence[int]) -> RuntimeError:
-    """More dims than variables and observations."""
-    return RuntimeError(f"{op}(): input has at most 2 dims, not shape {tuple(shape)}")
-
-
-def no_bool(op: str) -> RuntimeError:
-    """Truth values."""
-    return RuntimeError(f"{op}(): bool tensors are not supported; convert with .to(dtype)")
-
-
-def weights(name: str, needed: int, given: Sequence[int]) -> RuntimeError:
-    """Weights that are not one for each observation."""
-    return RuntimeError(f"cov(): {name} needs shape ({needed},), not {tuple(given)}")
+no_three = Message(RuntimeError, "cross(): no dim of {shape!t} has size 3; name it by dim")
+columns = Message(
+    RuntimeError, "vander(): N must be at least 2 (0 for torch's older form), but is {n}"
+)
+one_dim = Message(RuntimeError, "{op}(): a 1-d tensor is needed, not one of shape {shape!t}")
+at_most_two = Message(RuntimeError, "{op}(): input has at most 2 dims, not shape {shape!t}")
+no_bool = Message(RuntimeError, "{op}(): bool tensors are not supported; convert with .to(dtype)")
+weights = Message(RuntimeError, "cov(): {name} needs shape ({needed},), not {given!t}")
 
 
 def weights_dtype(name: str, given: object, whole: bool) -> RuntimeError:
@@ -56,21 +33,7 @@ def weights_dtype(name: str, given: object, whole: bool) -> RuntimeError:
     return RuntimeError(f"cov(): {name} must be {kind}, not {given}")
 
 
-def negative_weights(name: str) -> RuntimeError:
-    """Weights below 0."""
-    return RuntimeError(f"cov(): {name} must not be negative")
-
-
-def positive(op: str, name: str, value: object) -> RuntimeError:
-    """A number that must be positive."""
-    return RuntimeError(f"{op}(): {name} must be positive, but is {value}")
-
-
-def not_negative(op: str, name: str, value: object) -> RuntimeError:
-    """A number that must not be negative."""
-    return RuntimeError(f"{op}(): {name} must not be negative, but is {value}")
-
-
-def two_dims(op: str, shape: Sequence[int]) -> RuntimeError:
-    """Too few dims."""
-    return RuntimeError(f"{op}(): input needs at least 2 dims, not shape {tuple(shape)}")
+negative_weights = Message(RuntimeError, "cov(): {name} must not be negative")
+positive = Message(RuntimeError, "{op}(): {name} must be positive, but is {value}")
+not_negative = Message(RuntimeError, "{op}(): {name} must not be negative, but is {value}")
+two_dims = Message(RuntimeError, "{op}(): input needs at least 2 dims, not shape {shape!t}")

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from .message import Message
+
 
 def _shape(shape: Sequence[int]) -> str:
     return "x".join(map(str, shape)) or "0-d"
@@ -29,78 +31,40 @@ def shapes_differ(op: str, first: Sequence[int], second: Sequence[int]) -> Runti
     )
 
 
-def added_shape(op: str, given: Sequence[int], wanted: Sequence[int]) -> RuntimeError:
-    """A summand that doesn't expand to the product's shape."""
-    return RuntimeError(
-        f"{op}(): input of shape {tuple(given)} cannot be expanded to the product's shape "
-        f"{tuple(wanted)}"
-    )
-
-
-def inner_sizes(first: Sequence[int], second: Sequence[int]) -> RuntimeError:
-    """Last dims of different sizes."""
-    return RuntimeError(
-        f"inner(): the last dims must have the same size, but the shapes are {tuple(first)} and "
-        f"{tuple(second)}"
-    )
-
-
-def tensordot_dims(dims: object, reason: str) -> RuntimeError:
-    """`dims` that tensordot cannot contract."""
-    return RuntimeError(f"tensordot(): dims={dims}: {reason}")
-
-
-def tensordot_sizes(dim0: int, size0: int, dim1: int, size1: int) -> RuntimeError:
-    """Contracted dims of different sizes."""
-    return RuntimeError(
-        f"tensordot(): contracted dims must match, but dim {dim0} of the first has size {size0} "
-        f"and dim {dim1} of the second has size {size1}"
-    )
-
-
-def too_few(op: str, need: int, given: int) -> RuntimeError:
-    """Too few matrices."""
-    return RuntimeError(f"{op}(): expected at least {need} tensors, but got {given}")
-
-
-def chain_ndim(op: str, index: int, shape: Sequence[int]) -> RuntimeError:
-    """A tensor in the middle of a chain that is no matrix."""
-    return RuntimeError(
-        f"{op}(): tensor {index} must be a matrix (the first and the last may be vectors), "
-        f"but has shape {tuple(shape)}"
-    )
-
-
-def not_square(op: str, shape: Sequence[int]) -> RuntimeError:
-    """A matrix that is not square."""
-    return RuntimeError(f"{op}(): needs square matrices, but the shape is {tuple(shape)}")
-
-
-def einsum(reason: str) -> RuntimeError:
-    """An equation that cannot be evaluated."""
-    return RuntimeError(f"einsum(): {reason}")
-
-
-def einsum_arguments() -> ValueError:
-    """Too few arguments."""
-    return ValueError(
-        "einsum(): give the equation and at least one operand, or operands each followed by its "
-        "list of subscripts"
-    )
-
-
-def small_integers(op: str, first: object, second: object) -> RuntimeError:
-    """Factors of other dtypes than a quantized product takes."""
-    return RuntimeError(
-        f"{op}(): expected int8 or uint8, and int8, but got {first} and {second}: convert with "
-        ".to(ftensor.int8)"
-    )
-
-
-def integer_out(
-    op: str, dtype: object, shape: Sequence[int], wanted: Sequence[int]
-) -> RuntimeError:
-    """An `out` that a quantized product does not fit into."""
-    return RuntimeError(
-        f"{op}(): out must be ftensor.int32 of shape {tuple(wanted)}, not {dtype} of {tuple(shape)}"
-    )
+added_shape = Message(
+    RuntimeError,
+    "{op}(): input of shape {given!t} cannot be expanded to the product's shape {wanted!t}",
+)
+inner_sizes = Message(
+    RuntimeError,
+    "inner(): the last dims must have the same size, but the shapes are {first!t} and {second!t}",
+)
+tensordot_dims = Message(RuntimeError, "tensordot(): dims={dims}: {reason}")
+tensordot_sizes = Message(
+    RuntimeError,
+    "tensordot(): contracted dims must match, but dim {dim0} of the first has size {size0} and "
+    "dim {dim1} of the second has size {size1}",
+)
+too_few = Message(RuntimeError, "{op}(): expected at least {need} tensors, but got {given}")
+chain_ndim = Message(
+    RuntimeError,
+    "{op}(): tensor {index} must be a matrix (the first and the last may be vectors), but has "
+    "shape {shape!t}",
+)
+not_square = Message(RuntimeError, "{op}(): needs square matrices, but the shape is {shape!t}")
+einsum = Message(RuntimeError, "einsum(): {reason}")
+einsum_arguments = Message(
+    ValueError,
+    "einsum(): give the equation and at least one operand, or operands each followed by its list "
+    "of subscripts",
+)
+small_integers = Message(
+    RuntimeError,
+    "{op}(): expected int8 or uint8, and int8, but got {first} and {second}: convert with "
+    ".to(ftensor.int8)",
+)
+integer_out = Message(
+    RuntimeError,
+    "{op}(): out must be ftensor.int32 of shape {wanted!t}, not {dtype} of {shape!t}",
+    "op dtype shape wanted",
+)

@@ -5,10 +5,9 @@ from __future__ import annotations
 import warnings
 from collections.abc import Sequence
 
+from .message import Message
 
-def reduction(op: str, given: object) -> ValueError:
-    """A way to reduce a loss that there is not."""
-    return ValueError(f"{op}(): reduction={given!r} is none of 'mean', 'sum' and 'none'")
+reduction = Message(ValueError, "{op}(): reduction={given!r} is none of 'mean', 'sum' and 'none'")
 
 
 def warn_target_size(op: str, input: Sequence[int], target: Sequence[int]) -> None:
@@ -20,52 +19,27 @@ def warn_target_size(op: str, input: Sequence[int], target: Sequence[int]) -> No
     )
 
 
-def target_shape(op: str, input: Sequence[int], target: Sequence[int]) -> ValueError:
-    """A target that must have the input's shape."""
-    return ValueError(
-        f"{op}(): the target's shape {tuple(target)} must be the input's, {tuple(input)}"
-    )
-
-
-def negative(op: str, name: str, value: object) -> RuntimeError:
-    """A number that must not be negative."""
-    return RuntimeError(f"{op}(): {name} must not be negative, but is {value}")
-
-
-def not_positive(op: str, name: str, value: object) -> RuntimeError:
-    """A number that must be positive."""
-    return RuntimeError(f"{op}(): {name} must be positive, but is {value}")
-
-
-def no_probability(op: str) -> RuntimeError:
-    """Inputs of a cross entropy outside [0, 1]."""
-    return RuntimeError(
-        f"{op}(): all elements of input must be between 0 and 1; "
-        f"{op}_with_logits() takes what comes before a sigmoid"
-    )
-
-
-def variance_shape(input: Sequence[int], var: Sequence[int]) -> ValueError:
-    """Variances that belong to no element of the input."""
-    return ValueError(
-        f"gaussian_nll_loss(): var of shape {tuple(var)} fits no input of shape {tuple(input)}: "
-        "it has that shape, or one without, or with 1 for, the last dim"
-    )
-
-
-def negative_variance() -> ValueError:
-    """A variance below 0."""
-    return ValueError("gaussian_nll_loss(): var has negative elements")
-
-
-def class_dims(op: str, shape: Sequence[int]) -> ValueError:
-    """Log-probabilities without a dim of classes."""
-    return ValueError(f"{op}(): input of shape {tuple(shape)} has no dim of classes")
-
-
-def class_dtype(op: str, given: object) -> RuntimeError:
-    """Classes that are no int64."""
-    return RuntimeError(f"{op}(): the target's classes must be int64, not {given}")
+target_shape = Message(
+    ValueError,
+    "{op}(): the target's shape {target!t} must be the input's, {input!t}",
+    "op input target",
+)
+negative = Message(RuntimeError, "{op}(): {name} must not be negative, but is {value}")
+not_positive = Message(RuntimeError, "{op}(): {name} must be positive, but is {value}")
+no_probability = Message(
+    RuntimeError,
+    "{op}(): all elements of input must be between 0 and 1; {op}_with_logits() takes what comes "
+    "before a sigmoid",
+)
+variance_shape = Message(
+    ValueError,
+    "gaussian_nll_loss(): var of shape {var!t} fits no input of shape {input!t}: it has that "
+    "shape, or one without, or with 1 for, the last dim",
+    "input var",
+)
+negative_variance = Message(ValueError, "gaussian_nll_loss(): var has negative elements")
+class_dims = Message(ValueError, "{op}(): input of shape {shape!t} has no dim of classes")
+class_dtype = Message(RuntimeError, "{op}(): the target's classes must be int64, not {given}")
 
 
 def class_shape(op: str, input: Sequence[int], target: Sequence[int]) -> RuntimeError | ValueError:
@@ -78,9 +52,9 @@ def class_shape(op: str, input: Sequence[int], target: Sequence[int]) -> Runtime
     return kind(f"{op}(): a target of shape {tuple(target)} does not fit input {tuple(input)}")
 
 
-def probabilities(word: str, given: object) -> RuntimeError:
-    """What doesn't go with a target that holds a probability for each class."""
-    return RuntimeError(f"cross_entropy(): {word} {given} does not go with probabilities")
+probabilities = Message(
+    RuntimeError, "cross_entropy(): {word} {given} does not go with probabilities"
+)
 
 
 def class_weights(
@@ -92,9 +66,9 @@ def class_weights(
     )
 
 
-def label_smoothing(value: float) -> RuntimeError:
-    """A share of smoothing that is none."""
-    return RuntimeError(f"cross_entropy(): label_smoothing must be at most 1, but is {value}")
+label_smoothing = Message(
+    RuntimeError, "cross_entropy(): label_smoothing must be at most 1, but is {value}"
+)
 
 
 def batch_eps(eps: float, training: bool) -> ValueError:
@@ -109,21 +83,11 @@ def same_dims(op: str, *shapes: Sequence[int]) -> RuntimeError:
     return RuntimeError(f"{op}(): all inputs must have the same number of dims, but are {listed}")
 
 
-def margin_input(op: str, shape: Sequence[int]) -> RuntimeError:
-    """Scores that are neither a vector nor a matrix."""
-    return RuntimeError(
-        f"{op}(): input must have shape (classes,) or (batch, classes), not {tuple(shape)}"
-    )
-
-
-def margin_target(op: str, needed: Sequence[int], given: Sequence[int]) -> RuntimeError:
-    """Targets that don't fit the scores."""
-    return RuntimeError(f"{op}(): target must have shape {tuple(needed)}, not {tuple(given)}")
-
-
-def power(op: str, p: object) -> ValueError:
-    """A power other than 1 and 2."""
-    return ValueError(f"{op}(): p must be 1 or 2, but is {p}")
+margin_input = Message(
+    RuntimeError, "{op}(): input must have shape (classes,) or (batch, classes), not {shape!t}"
+)
+margin_target = Message(RuntimeError, "{op}(): target must have shape {needed!t}, not {given!t}")
+power = Message(ValueError, "{op}(): p must be 1 or 2, but is {p}")
 
 
 def cosine_dims(target: Sequence[int], *inputs: Sequence[int]) -> RuntimeError:
@@ -135,28 +99,16 @@ def cosine_dims(target: Sequence[int], *inputs: Sequence[int]) -> RuntimeError:
     )
 
 
-def margin(op: str, value: object) -> ValueError:
-    """A margin that is not positive."""
-    return ValueError(f"{op}(): margin must be positive, but is {value}")
-
-
-def floating_inputs(op: str, given: object) -> RuntimeError:
-    """Inputs that must be of floating point."""
-    return RuntimeError(f"{op}(): the inputs must be of a floating-point dtype, not {given}")
-
-
-def cdist_dims(x1: Sequence[int], x2: Sequence[int]) -> RuntimeError:
-    """Rows that are no matrices."""
-    return RuntimeError(
-        f"cdist(): both inputs need at least 2 dims, but have {tuple(x1)} and {tuple(x2)}"
-    )
-
-
-def cdist_columns(x1: Sequence[int], x2: Sequence[int]) -> RuntimeError:
-    """Rows of different lengths."""
-    return RuntimeError(
-        f"cdist(): the rows must be of one length, but the shapes are {tuple(x1)} and {tuple(x2)}"
-    )
+margin = Message(ValueError, "{op}(): margin must be positive, but is {value}")
+floating_inputs = Message(
+    RuntimeError, "{op}(): the inputs must be of a floating-point dtype, not {given}"
+)
+cdist_dims = Message(
+    RuntimeError, "cdist(): both inputs need at least 2 dims, but have {x1!t} and {x2!t}"
+)
+cdist_columns = Message(
+    RuntimeError, "cdist(): the rows must be of one length, but the shapes are {x1!t} and {x2!t}"
+)
 
 
 def compute_mode(given: object, known: Sequence[str]) -> ValueError:
@@ -164,51 +116,29 @@ def compute_mode(given: object, known: Sequence[str]) -> ValueError:
     return ValueError(f"cdist(): {given!r} is no compute_mode; there are {', '.join(known)}")
 
 
-def matrix_needed(op: str, shape: Sequence[int]) -> RuntimeError:
-    """A tensor that must be a matrix."""
-    return RuntimeError(f"{op}(): input must have 2 dims, not shape {tuple(shape)}")
-
-
-def no_normalized_shape(op: str) -> RuntimeError:
-    """Nothing to normalize over."""
-    return RuntimeError(f"{op}(): normalized_shape must name one size at least, but is empty")
-
-
-def normalized_shape(op: str, shape: Sequence[int], input: Sequence[int]) -> RuntimeError:
-    """An input that does not end with the dims to normalize over."""
-    return RuntimeError(f"{op}(): input of shape {tuple(input)} does not end with {tuple(shape)}")
-
-
-def factor_shape(op: str, name: str, needed: Sequence[int], given: Sequence[int]) -> RuntimeError:
-    """A weight, bias or statistic of another shape than what is normalized."""
-    return RuntimeError(f"{op}(): {name} must have shape {tuple(needed)}, not {tuple(given)}")
-
-
-def groups(op: str, channels: int, group: int) -> RuntimeError:
-    """Channels that don't fall into groups of one size."""
-    return RuntimeError(f"{op}(): {channels} channels don't fall into {group} groups of one size")
-
-
-def few_dims(op: str, needed: int, shape: Sequence[int]) -> RuntimeError:
-    """An input with too few dims."""
-    return RuntimeError(f"{op}(): input needs at least {needed} dims, but has shape {tuple(shape)}")
-
-
-def channels_needed(op: str, shape: Sequence[int]) -> ValueError:
-    """An input without batch, channels and one dim more."""
-    return ValueError(f"{op}(): input needs at least 3 dims, but has shape {tuple(shape)}")
-
-
-def one_value(op: str, shape: Sequence[int]) -> ValueError:
-    """Statistics over a single value."""
-    return ValueError(
-        f"{op}(): statistics need more than one value a channel, but the shape is {tuple(shape)}"
-    )
-
-
-def no_statistics(op: str) -> RuntimeError:
-    """Neither a batch's statistics nor running ones."""
-    return RuntimeError(f"{op}(): without training, running_mean and running_var are needed")
+matrix_needed = Message(RuntimeError, "{op}(): input must have 2 dims, not shape {shape!t}")
+no_normalized_shape = Message(
+    RuntimeError, "{op}(): normalized_shape must name one size at least, but is empty"
+)
+normalized_shape = Message(
+    RuntimeError, "{op}(): input of shape {input!t} does not end with {shape!t}", "op shape input"
+)
+factor_shape = Message(RuntimeError, "{op}(): {name} must have shape {needed!t}, not {given!t}")
+groups = Message(
+    RuntimeError, "{op}(): {channels} channels don't fall into {group} groups of one size"
+)
+few_dims = Message(
+    RuntimeError, "{op}(): input needs at least {needed} dims, but has shape {shape!t}"
+)
+channels_needed = Message(
+    ValueError, "{op}(): input needs at least 3 dims, but has shape {shape!t}"
+)
+one_value = Message(
+    ValueError, "{op}(): statistics need more than one value a channel, but the shape is {shape!t}"
+)
+no_statistics = Message(
+    RuntimeError, "{op}(): without training, running_mean and running_var are needed"
+)
 
 
 def attention_dtypes(*given: object) -> RuntimeError:
@@ -227,16 +157,12 @@ def attention_dims(*shapes: Sequence[int]) -> RuntimeError:
     )
 
 
-def two_masks(op: str) -> RuntimeError:
-    """A mask and the causal one."""
-    return RuntimeError(f"{op}(): is_causal makes the mask, so attn_mask must be None")
-
-
-def attention_mask(given: object, query: object) -> RuntimeError:
-    """A mask that is neither bool nor of the query's dtype."""
-    return RuntimeError(
-        f"scaled_dot_product_attention(): attn_mask must be bool or {query}, as query, not {given}"
-    )
+two_masks = Message(RuntimeError, "{op}(): is_causal makes the mask, so attn_mask must be None")
+attention_mask = Message(
+    RuntimeError,
+    "scaled_dot_product_attention(): attn_mask must be bool or {query}, as query, not {given}",
+    "given query",
+)
 
 
 def bilinear_shapes(*shapes: Sequence[int]) -> RuntimeError:
@@ -248,31 +174,19 @@ def bilinear_shapes(*shapes: Sequence[int]) -> RuntimeError:
     )
 
 
-def odd_size(op: str, dim: int, size: int) -> RuntimeError:
-    """A dim that has no halves."""
-    return RuntimeError(f"{op}(): dim {dim} must have an even size, but has {size}")
-
-
-def prelu_weight_dims(shape: Sequence[int]) -> RuntimeError:
-    """Slopes that are neither one number nor a vector."""
-    return RuntimeError(
-        f"prelu(): weight must be a scalar or a vector, not of shape {tuple(shape)}"
-    )
-
-
-def prelu_weights(channels: int, given: int) -> RuntimeError:
-    """Slopes that are not one for each channel."""
-    return RuntimeError(f"prelu(): {channels} channels need 1 or {channels} weights, not {given}")
-
-
-def same_dtype(op: str, name: str, needed: object, given: object) -> RuntimeError:
-    """An argument that must have the input's dtype."""
-    return RuntimeError(f"{op}(): {name} must have the input's dtype {needed}, not {given}")
-
-
-def index_dtype(op: str, given: object) -> RuntimeError:
-    """Indices that are no integers."""
-    return RuntimeError(f"{op}(): indices must be int64 or int32, not {given}; use .to(ft.int64)")
+odd_size = Message(RuntimeError, "{op}(): dim {dim} must have an even size, but has {size}")
+prelu_weight_dims = Message(
+    RuntimeError, "prelu(): weight must be a scalar or a vector, not of shape {shape!t}"
+)
+prelu_weights = Message(
+    RuntimeError, "prelu(): {channels} channels need 1 or {channels} weights, not {given}"
+)
+same_dtype = Message(
+    RuntimeError, "{op}(): {name} must have the input's dtype {needed}, not {given}"
+)
+index_dtype = Message(
+    RuntimeError, "{op}(): indices must be int64 or int32, not {given}; use .to(ft.int64)"
+)
 
 
 def table_dims(op: str, shape: Sequence[int]) -> RuntimeError | ValueError:
@@ -287,66 +201,24 @@ def padding_index(op: str, given: int, rows: int) -> AssertionError | RuntimeErr
     return kind(f"{op}(): padding_idx {given} is not within the {rows} rows of weight")
 
 
-def bag_mode(mode: object) -> ValueError:
-    """A way to fold a bag that there is not."""
-    return ValueError(f"embedding_bag(): mode={mode!r} is none of 'sum', 'mean' and 'max'")
-
-
-def bag_weights(input: Sequence[int], given: Sequence[int]) -> ValueError:
-    """Weights that are not one for each index."""
-    return ValueError(
-        f"embedding_bag(): per_sample_weights must have the input's shape {tuple(input)}, "
-        f"not {tuple(given)}"
-    )
-
-
-def bag_weights_mode(mode: str) -> NotImplementedError:
-    """Weights where rows are not summed up."""
-    return NotImplementedError(
-        f"embedding_bag(): per_sample_weights go with mode='sum', not {mode!r}"
-    )
-
-
-def bag_offsets(why: str) -> ValueError:
-    """Offsets that make no bags."""
-    return ValueError(f"embedding_bag(): {why}")
-
-
-def bag_starts(why: str) -> RuntimeError:
-    """Offsets that lie outside the indices, or are no whole numbers."""
-    return RuntimeError(f"embedding_bag(): {why}")
-
-
-def bag_bounds(index: int, dim: int, size: int) -> RuntimeError:
-    """An index of no row."""
-    return RuntimeError(f"embedding_bag(): index {index} is out of range for {size} rows")
-
-
-def bag_of_gradients(word: str) -> ValueError:
-    """An argument about gradients that the largest of a bag has not."""
-    return ValueError(f"embedding_bag(): mode 'max' takes no {word}")
-
-
-def bag_input(shape: Sequence[int]) -> ValueError:
-    """Indices that are neither a vector nor a matrix."""
-    return ValueError(f"embedding_bag(): input must have 1 or 2 dims, not shape {tuple(shape)}")
-
-
-def no_classes() -> RuntimeError:
-    """The number of classes of an empty tensor."""
-    return RuntimeError("one_hot(): an empty tensor needs a positive num_classes")
-
-
-def negative_class(low: int) -> RuntimeError:
-    """A class below 0."""
-    return RuntimeError(f"one_hot(): classes must not be negative, but one is {low}")
-
-
-def class_beyond(high: int, classes: int) -> RuntimeError:
-    """A class beyond the last."""
-    return RuntimeError(f"one_hot(): class {high} is not below num_classes {classes}")
-
-
-def not_divisible(op: str, name: str, size: int, by: int) -> RuntimeError:
-    """A size that must be a multiple."""
-    return RuntimeError(f"{op}(): {name} must be divisible by {by}, but is {size}")
+bag_mode = Message(ValueError, "embedding_bag(): mode={mode!r} is none of 'sum', 'mean' and 'max'")
+bag_weights = Message(
+    ValueError,
+    "embedding_bag(): per_sample_weights must have the input's shape {input!t}, not {given!t}",
+)
+bag_weights_mode = Message(
+    NotImplementedError, "embedding_bag(): per_sample_weights go with mode='sum', not {mode!r}"
+)
+bag_offsets = Message(ValueError, "embedding_bag(): {why}")
+bag_starts = Message(RuntimeError, "embedding_bag(): {why}")
+bag_bounds = Message(
+    RuntimeError, "embedding_bag(): index {index} is out of range for {size} rows", "index dim size"
+)
+bag_of_gradients = Message(ValueError, "embedding_bag(): mode 'max' takes no {word}")
+bag_input = Message(ValueError, "embedding_bag(): input must have 1 or 2 dims, not shape {shape!t}")
+no_classes = Message(RuntimeError, "one_hot(): an empty tensor needs a positive num_classes")
+negative_class = Message(RuntimeError, "one_hot(): classes must not be negative, but one is {low}")
+class_beyond = Message(RuntimeError, "one_hot(): class {high} is not below num_classes {classes}")
+not_divisible = Message(
+    RuntimeError, "{op}(): {name} must be divisible by {by}, but is {size}", "op name size by"
+)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from ..table import guess
+from .message import Message
 
 
 class OutOfMemoryError(RuntimeError):
@@ -97,17 +98,13 @@ def images_unused(name: str) -> str:
     )
 
 
-def bad_device_type(value: object) -> TypeError:
-    """Something that is neither a device nor a way to write one."""
-    return TypeError(
-        f"a device is given as a string, an index or an ftensor.device, "
-        f"not {value!r} ({type(value).__name__})"
-    )
-
-
-def device_index_twice(text: str, index: int) -> RuntimeError:
-    """device("fpga:0", 1)."""
-    return RuntimeError(f"device {text!r} already has an index; leave out index={index}")
+bad_device_type = Message(
+    TypeError,
+    "a device is given as a string, an index or an ftensor.device, not {value!r} ({value!k})",
+)
+device_index_twice = Message(
+    RuntimeError, "device {text!r} already has an index; leave out index={index}"
+)
 
 
 def device_index(kind: str, index: int, count: int) -> RuntimeError:
@@ -116,9 +113,7 @@ def device_index(kind: str, index: int, count: int) -> RuntimeError:
     return RuntimeError(f"there is no device {kind}:{index}: this process sees {have}")
 
 
-def not_an_fpga(function: str, value: object) -> ValueError:
-    """A function of ftensor.fpga given the host."""
-    return ValueError(f"fpga.{function}() is about 'fpga' devices, not {value!r}")
+not_an_fpga = Message(ValueError, "fpga.{function}() is about 'fpga' devices, not {value!r}")
 
 
 def no_device(
@@ -148,25 +143,17 @@ def out_of_memory(
     )
 
 
-def no_linker(device: str) -> RuntimeError:
-    """PoCL links its kernels by a command that is not here."""
-    return RuntimeError(
-        f"{device} needs the linker ld to make kernels, and there is none in PATH: "
-        f"apt-get install binutils"
-    )
-
-
-def wrong_results(name: str, wrong: int, count: int) -> RuntimeError:
-    """The device computes what NumPy does not: its driver's compiler, or a kernel of ours."""
-    return RuntimeError(
-        f"{name} gives {wrong} wrong values of {count}: don't use the device with this driver. "
-        f"Another release of the driver may be right; please report both"
-    )
-
-
-def environment_value(name: str, value: str, wanted: str) -> ValueError:
-    """An environment variable of ours that makes no sense."""
-    return ValueError(f"{name}={value!r} is not {wanted}; correct it or unset it")
+no_linker = Message(
+    RuntimeError,
+    "{device} needs the linker ld to make kernels, and there is none in PATH: apt-get install "
+    "binutils",
+)
+wrong_results = Message(
+    RuntimeError,
+    "{name} gives {wrong} wrong values of {count}: don't use the device with this driver. Another "
+    "release of the driver may be right; please report both",
+)
+environment_value = Message(ValueError, "{name}={value!r} is not {wanted}; correct it or unset it")
 
 
 def kernel_build_failed(entry: str, device: str, log: str, source: str) -> RuntimeError:
@@ -177,13 +164,12 @@ def kernel_build_failed(entry: str, device: str, log: str, source: str) -> Runti
     )
 
 
-def used_after_fork(device: str) -> RuntimeError:
-    """A forked child met a device its parent had opened; the device's threads are not there."""
-    return RuntimeError(
-        f"{device} was found or opened before this process was forked, and can't be used in the "
-        "child. Start workers with multiprocessing's 'spawn' or 'forkserver' method, or touch the "
-        "first device in the child only"
-    )
+used_after_fork = Message(
+    RuntimeError,
+    "{device} was found or opened before this process was forked, and can't be used in the child. "
+    "Start workers with multiprocessing's 'spawn' or 'forkserver' method, or touch the first "
+    "device in the child only",
+)
 
 
 def event_without_time(recorded: bool) -> RuntimeError:
@@ -193,9 +179,8 @@ def event_without_time(recorded: bool) -> RuntimeError:
     return RuntimeError("elapsed_time needs two recorded events; record() them first")
 
 
-def no_float64(dtype: object, device: str) -> RuntimeError:
-    """A double precision dtype on a device without it."""
-    return RuntimeError(
-        f"{dtype} needs double precision, which {device} does not have; "
-        "use float32 or complex64, or another device"
-    )
+no_float64 = Message(
+    RuntimeError,
+    "{dtype} needs double precision, which {device} does not have; use float32 or complex64, or "
+    "another device",
+)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from .message import Message
+
 
 def torch_version(found: str, tested: Sequence[str]) -> ImportError:
     """Another torch than those whose private interface was tested."""
@@ -14,62 +16,37 @@ def torch_version(found: str, tested: Sequence[str]) -> ImportError:
     )
 
 
-def no_torch() -> ImportError:
-    """The torch device without torch."""
-    return ImportError(
-        "ftensor.torch makes ftensor a device of torch, which is not installed here; "
-        "pip install 'ftensor[torch]'"
-    )
-
-
-def device_index(index: int) -> RuntimeError:
-    """fpga:1 and above."""
-    return RuntimeError(
-        f"fpga:{index} does not exist: torch counts the devices of a backend in Python as one, "
-        f"fpga:0; ftensor.torch.set_device_mapping() says what that is"
-    )
-
-
-def cannot_pin() -> RuntimeError:
-    """pin_memory=True for memory of the device."""
-    return RuntimeError("Only dense CPU tensors can be pinned")
-
-
-def negative_dimension(size: Sequence[int]) -> RuntimeError:
-    """A size below zero."""
-    return RuntimeError(f"Trying to create tensor with negative dimension: {list(size)}")
-
-
-def two_devices(other: object) -> RuntimeError:
-    """Tensors of the device and of another one."""
-    return RuntimeError(
-        f"Expected all tensors to be on the same device, but found at least two devices, "
-        f"fpga:0 and {other}!"
-    )
-
-
-def no_generator() -> RuntimeError:
-    """A generator of the device."""
-    return RuntimeError(
-        "there is no torch.Generator of the device fpga, since torch makes these in C++; the "
-        "device draws from one generator of its own: torch.manual_seed or torch.fpga.manual_seed "
-        "seeds it, torch.fpga.get_rng_state and set_rng_state keep its state"
-    )
-
-
-def not_on_the_device(device: object) -> TypeError:
-    """A tensor of another device where one of the device is needed."""
-    return TypeError(f"this takes a torch tensor on the device fpga, not one on {device}")
-
-
-def not_on_the_host(device: object) -> TypeError:
-    """A tensor of another device where one of the host is needed."""
-    return TypeError(f"this takes a torch tensor on the CPU, not one on {device}")
-
-
-def not_shared(device: object, why: str) -> ValueError:
-    """An alias between host and device where there is none."""
-    return ValueError(f"{device} can't share this memory: {why}; .to() copies it")
+# The torch device without torch
+no_torch = Message(
+    ImportError,
+    "ftensor.torch makes ftensor a device of torch, which is not installed here; pip install "
+    "'ftensor[torch]'",
+)
+device_index = Message(
+    RuntimeError,
+    "fpga:{index} does not exist: torch counts the devices of a backend in Python as one, fpga:0; "
+    "ftensor.torch.set_device_mapping() says what that is",
+)
+cannot_pin = Message(RuntimeError, "Only dense CPU tensors can be pinned")
+negative_dimension = Message(
+    RuntimeError, "Trying to create tensor with negative dimension: {size!l}"
+)
+two_devices = Message(
+    RuntimeError,
+    "Expected all tensors to be on the same device, but found at least two devices, fpga:0 and "
+    "{other}!",
+)
+no_generator = Message(
+    RuntimeError,
+    "there is no torch.Generator of the device fpga, since torch makes these in C++; the device "
+    "draws from one generator of its own: torch.manual_seed or torch.fpga.manual_seed seeds it, "
+    "torch.fpga.get_rng_state and set_rng_state keep its state",
+)
+not_on_the_device = Message(
+    TypeError, "this takes a torch tensor on the device fpga, not one on {device}"
+)
+not_on_the_host = Message(TypeError, "this takes a torch tensor on the CPU, not one on {device}")
+not_shared = Message(ValueError, "{device} can't share this memory: {why}; .to() copies it")
 
 
 def falls_back(op: str) -> str:
@@ -81,44 +58,24 @@ def falls_back(op: str) -> str:
     )
 
 
-def fallback_refused(op: str) -> NotImplementedError:
-    """An op that the device lacks, where the policy is "error"."""
-    return NotImplementedError(
-        f"ftensor has no kernel for aten::{op}, and set_fallback() says that nothing runs on the "
-        f'host; set_fallback("warn") or "silent" lets it'
-    )
-
-
-def storage_resize() -> NotImplementedError:
-    """resize_ of a torch storage."""
-    return NotImplementedError(
-        "a storage of the device fpga can't be resized: torch does that in C++ with the "
-        "device's allocator; resize the tensor, or make another one"
-    )
-
-
-def not_an_ftensor(value: object) -> TypeError:
-    """from_ftensor of something else."""
-    return TypeError(f"this takes an ftensor.Tensor, not {type(value).__name__}")
-
-
-def no_such_dtype(dtype: object) -> TypeError:
-    """A dtype that torch has and ftensor lacks."""
-    return TypeError(f"ftensor has no dtype for {dtype}; convert the tensor first")
-
-
-def layout(found: object) -> NotImplementedError:
-    """A tensor that is not strided."""
-    return NotImplementedError(
-        f"the device fpga has strided tensors only, not {found}; ftensor has no sparse kernels"
-    )
-
-
-def not_the_fpga(device: object) -> ValueError:
-    """Another device than the fpga for torch.fpga."""
-    return ValueError(f"Expected a fpga device, but got: {device}")
-
-
-def no_dtype_here(dtype: object) -> NotImplementedError:
-    """A kernel of ftensor's on a dtype that it lacks: the host takes the op."""
-    return NotImplementedError(f"ftensor has no dtype for {dtype}")
+fallback_refused = Message(
+    NotImplementedError,
+    "ftensor has no kernel for aten::{op}, and set_fallback() says that nothing runs on the host; "
+    'set_fallback("warn") or "silent" lets it',
+)
+# resize_ of a torch storage
+storage_resize = Message(
+    NotImplementedError,
+    "a storage of the device fpga can't be resized: torch does that in C++ with the device's "
+    "allocator; resize the tensor, or make another one",
+)
+not_an_ftensor = Message(TypeError, "this takes an ftensor.Tensor, not {value!k}")
+# A dtype that torch has and ftensor lacks
+no_such_dtype = Message(TypeError, "ftensor has no dtype for {dtype}; convert the tensor first")
+layout = Message(
+    NotImplementedError,
+    "the device fpga has strided tensors only, not {found}; ftensor has no sparse kernels",
+)
+# Another device than the fpga for torch.fpga
+not_the_fpga = Message(ValueError, "Expected a fpga device, but got: {device}")
+no_dtype_here = Message(NotImplementedError, "ftensor has no dtype for {dtype}")

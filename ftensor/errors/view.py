@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from .index import out_of_bounds
+from .message import Message
 
 
 def _ints(values: Sequence[int]) -> str:
@@ -13,25 +14,16 @@ def _ints(values: Sequence[int]) -> str:
 
 # --- arguments ---
 
-
-def not_an_int(function: str, argument: str, value: object) -> TypeError:
-    """A dim, size or index that is no integer; bools don't count as integers here."""
-    return TypeError(
-        f"{function}() needs an int as `{argument}`, not {value!r} ({type(value).__name__})"
-    )
-
-
-def not_ints(function: str, argument: str, value: object) -> TypeError:
-    """Something else where a tuple or list of ints is wanted."""
-    return TypeError(
-        f"{function}() needs a tuple of 64-bit ints as `{argument}`, "
-        f"not {value!r} ({type(value).__name__})"
-    )
-
-
-def int_too_large(function: str, argument: str, value: int) -> ValueError:
-    """An integer beyond 64 bits."""
-    return ValueError(f"{function}(): `{argument}` is {value}, which does not fit in 64 bits")
+not_an_int = Message(
+    TypeError, "{function}() needs an int as `{argument}`, not {value!r} ({value!k})"
+)
+not_ints = Message(
+    TypeError,
+    "{function}() needs a tuple of 64-bit ints as `{argument}`, not {value!r} ({value!k})",
+)
+int_too_large = Message(
+    ValueError, "{function}(): `{argument}` is {value}, which does not fit in 64 bits"
+)
 
 
 # --- shape and dtype views ---
@@ -52,42 +44,30 @@ def size_overflow(shape: Sequence[int]) -> RuntimeError:
     return RuntimeError(f"{_ints(shape)} is beyond what 64-bit sizes and strides can describe")
 
 
-def cannot_reinterpret(old: int, new: int, what: str, value: int, need: str) -> RuntimeError:
-    """view(dtype) between element sizes (in bytes) that the layout does not allow."""
-    return RuntimeError(
-        f"viewing elements of {old} bytes as elements of {new} bytes needs {what} to be {need}, "
-        f"but it is {value}; call contiguous() first, or convert the values with to(dtype)"
-    )
-
-
-def reinterpret_as_what(value: object) -> TypeError:
-    """view() with neither a shape nor a dtype, or with both."""
-    return TypeError(f"view() needs either a shape (ints) or one ftensor.dtype, not {value!r}")
-
-
-def real_view_of_real(dtype: object) -> RuntimeError:
-    """view_as_real() of a tensor that already is real."""
-    return RuntimeError(f"view_as_real() needs a complex tensor, not one of {dtype}")
-
-
-def complex_view_of(dtype: object) -> RuntimeError:
-    """view_as_complex() of a dtype without a complex counterpart."""
-    return RuntimeError(
-        f"view_as_complex() needs float16, float32 or float64, not a tensor of {dtype}"
-    )
-
-
-def complex_view_layout(what: str, value: object, need: str) -> RuntimeError:
-    """view_as_complex() of pairs that do not lie where complex numbers could."""
-    return RuntimeError(
-        f"view_as_complex() needs {what} to be {need}, but it is {value}; "
-        f"call contiguous() on a tensor whose last dimension holds (real, imag)"
-    )
-
-
-def imag_of_real(dtype: object) -> RuntimeError:
-    """imag of a tensor that has no imaginary part in memory."""
-    return RuntimeError(f"imag needs a complex tensor, not one of {dtype}; its part is all zeros")
+cannot_reinterpret = Message(
+    RuntimeError,
+    "viewing elements of {old} bytes as elements of {new} bytes needs {what} to be {need}, but it "
+    "is {value}; call contiguous() first, or convert the values with to(dtype)",
+    "old new what value need",
+)
+reinterpret_as_what = Message(
+    TypeError, "view() needs either a shape (ints) or one ftensor.dtype, not {value!r}"
+)
+real_view_of_real = Message(
+    RuntimeError, "view_as_real() needs a complex tensor, not one of {dtype}"
+)
+complex_view_of = Message(
+    RuntimeError, "view_as_complex() needs float16, float32 or float64, not a tensor of {dtype}"
+)
+complex_view_layout = Message(
+    RuntimeError,
+    "view_as_complex() needs {what} to be {need}, but it is {value}; call contiguous() on a "
+    "tensor whose last dimension holds (real, imag)",
+    "what value need",
+)
+imag_of_real = Message(
+    RuntimeError, "imag needs a complex tensor, not one of {dtype}; its part is all zeros"
+)
 
 
 # --- dims ---
@@ -100,12 +80,11 @@ def permute_count(dims: Sequence[int], ndim: int) -> RuntimeError:
     )
 
 
-def beyond_matrix(function: str, ndim: int) -> RuntimeError:
-    """t() of something with more than two dims."""
-    return RuntimeError(
-        f"{function}() takes at most 2 dims, but the tensor has {ndim}; "
-        f"use mT for batches of matrices or permute()"
-    )
+beyond_matrix = Message(
+    RuntimeError,
+    "{function}() takes at most 2 dims, but the tensor has {ndim}; use mT for batches of matrices "
+    "or permute()",
+)
 
 
 def not_a_matrix(name: str, ndim: int) -> RuntimeError:
@@ -114,22 +93,16 @@ def not_a_matrix(name: str, ndim: int) -> RuntimeError:
     return RuntimeError(f"{name} needs {wanted}, but the tensor has {ndim} dims")
 
 
-def transpose_deprecated(name: str, ndim: int) -> UserWarning:
-    """T, H, mT or mH where torch keeps them for old programs only."""
-    return UserWarning(
-        f"{name} of a tensor with {ndim} dims is deprecated; "
-        f"use mT for batches of matrices, permute() to reverse all dims"
-    )
-
-
-def flatten_order(start: int, end: int) -> RuntimeError:
-    """flatten() from a later to an earlier dim."""
-    return RuntimeError(f"flatten(): start_dim {start} comes after end_dim {end}")
-
-
-def unflatten_into_nothing() -> RuntimeError:
-    """unflatten() without sizes."""
-    return RuntimeError("unflatten(): sizes is empty; give at least one size")
+# T, H, mT or mH where torch keeps them for old programs only
+transpose_deprecated = Message(
+    UserWarning,
+    "{name} of a tensor with {ndim} dims is deprecated; use mT for batches of matrices, permute() "
+    "to reverse all dims",
+)
+flatten_order = Message(RuntimeError, "flatten(): start_dim {start} comes after end_dim {end}")
+unflatten_into_nothing = Message(
+    RuntimeError, "unflatten(): sizes is empty; give at least one size"
+)
 
 
 def unflatten_scalar(sizes: Sequence[int]) -> RuntimeError:
@@ -147,14 +120,12 @@ def movedim_counts(source: Sequence[int], destination: Sequence[int]) -> Runtime
     )
 
 
-def diagonal_same_dims(dim1: int, dim2: int) -> RuntimeError:
-    """A diagonal of one dim with itself."""
-    return RuntimeError(f"diagonal() needs two different dims, but {dim1} and {dim2} are the same")
-
-
-def unfold_window(what: str, value: int, need: str) -> RuntimeError:
-    """unfold() with a window or a step that does not fit."""
-    return RuntimeError(f"unfold(): {what} must be {need}, but it is {value}")
+diagonal_same_dims = Message(
+    RuntimeError, "diagonal() needs two different dims, but {dim1} and {dim2} are the same"
+)
+unfold_window = Message(
+    RuntimeError, "unfold(): {what} must be {need}, but it is {value}", "what value need"
+)
 
 
 # --- expanding ---
@@ -181,9 +152,9 @@ def broadcast_negative(shape: Sequence[int]) -> ValueError:
     return ValueError(f"broadcast_shapes(): shape {_ints(shape)} has a negative size")
 
 
-def broadcast_not_a_shape(value: object) -> RuntimeError:
-    """Something else than an int, a tuple or a list given to broadcast_shapes()."""
-    return RuntimeError(f"broadcast_shapes() takes ints and tuples or lists of ints, not {value!r}")
+broadcast_not_a_shape = Message(
+    RuntimeError, "broadcast_shapes() takes ints and tuples or lists of ints, not {value!r}"
+)
 
 
 # --- parts of a dim ---
@@ -199,29 +170,21 @@ def narrow_start(start: int, size: int) -> IndexError:
     return IndexError(f"narrow(): start {start} is outside [{-size}, {size}]")
 
 
-def narrow_copy_dim(dim: int, ndim: int) -> RuntimeError:
-    """narrow_copy() along a dim beyond the last one."""
-    return RuntimeError(f"narrow_copy(): dim {dim} is out of range for a tensor of {ndim} dims")
-
-
-def narrow_negative(length: int) -> RuntimeError:
-    """narrow() to less than nothing."""
-    return RuntimeError(f"narrow(): length must be >= 0, not {length}")
-
-
-def narrow_length(start: int, length: int, size: int) -> RuntimeError:
-    """narrow() beyond the end of the dim."""
-    return RuntimeError(
-        f"narrow(): length {length} from start {start} does not fit a dim of size {size}"
-    )
-
-
-def narrow_start_tensor(dtype: object, ndim: int) -> RuntimeError:
-    """narrow() whose start is a tensor of the wrong kind."""
-    return RuntimeError(
-        f"narrow(): a tensor as start must be 0-d and of an integer dtype, "
-        f"but it has {ndim} dims and {dtype}"
-    )
+narrow_copy_dim = Message(
+    RuntimeError, "narrow_copy(): dim {dim} is out of range for a tensor of {ndim} dims"
+)
+narrow_negative = Message(RuntimeError, "narrow(): length must be >= 0, not {length}")
+narrow_length = Message(
+    RuntimeError,
+    "narrow(): length {length} from start {start} does not fit a dim of size {size}",
+    "start length size",
+)
+narrow_start_tensor = Message(
+    RuntimeError,
+    "narrow(): a tensor as start must be 0-d and of an integer dtype, but it has {ndim} dims and "
+    "{dtype}",
+    "dtype ndim",
+)
 
 
 def select_index(index: int, shape: Sequence[int], dim: int) -> IndexError:
@@ -231,9 +194,9 @@ def select_index(index: int, shape: Sequence[int], dim: int) -> IndexError:
     )
 
 
-def split_size(size: int, length: int) -> RuntimeError:
-    """split() into pieces of a negative size, or of none where there is something to split."""
-    return RuntimeError(f"split(): pieces of size {size} cannot make up a dim of size {length}")
+split_size = Message(
+    RuntimeError, "split(): pieces of size {size} cannot make up a dim of size {length}"
+)
 
 
 def split_sizes(sizes: Sequence[int], length: int) -> RuntimeError:
@@ -244,25 +207,18 @@ def split_sizes(sizes: Sequence[int], length: int) -> RuntimeError:
     )
 
 
-def piece_count(function: str, count: int) -> RuntimeError:
-    """chunk() or tensor_split() into less than one piece."""
-    return RuntimeError(f"{function}() needs at least 1 piece, not {count}")
-
-
-def split_tensor(dtype: object, ndim: int) -> RuntimeError:
-    """tensor_split() told by a tensor that is no int64 number or list."""
-    return RuntimeError(
-        f"tensor_split(): a tensor of sections or indices must be int64 and have 0 or 1 dims, "
-        f"but it is {dtype} and has {ndim}"
-    )
-
-
-def split_uneven(function: str, sections: int, dim: int, size: int) -> RuntimeError:
-    """hsplit(), vsplit() or dsplit() into parts that would differ."""
-    return RuntimeError(
-        f"{function}(): dim {dim} of size {size} cannot be divided into {sections} equal parts; "
-        f"tensor_split() allows unequal ones"
-    )
+piece_count = Message(RuntimeError, "{function}() needs at least 1 piece, not {count}")
+split_tensor = Message(
+    RuntimeError,
+    "tensor_split(): a tensor of sections or indices must be int64 and have 0 or 1 dims, but it "
+    "is {dtype} and has {ndim}",
+)
+split_uneven = Message(
+    RuntimeError,
+    "{function}(): dim {dim} of size {size} cannot be divided into {sections} equal parts; "
+    "tensor_split() allows unequal ones",
+    "function sections dim size",
+)
 
 
 # --- strides given by the user ---
@@ -302,9 +258,9 @@ def index_out_of_bounds(index: int, dim: int, size: int) -> IndexError | ValueEr
     return out_of_bounds(index, dim, size)
 
 
-def index_after_ellipsis(ndim: int) -> IndexError:
-    """Something indexed after a second `...` has already gone beyond the last dim."""
-    return IndexError(f"a second ... leaves no dim to index in a tensor of {ndim} dims; use one")
+index_after_ellipsis = Message(
+    IndexError, "a second ... leaves no dim to index in a tensor of {ndim} dims; use one"
+)
 
 
 def slice_step(step: int, kind: type[Exception] = ValueError) -> Exception:
@@ -312,9 +268,7 @@ def slice_step(step: int, kind: type[Exception] = ValueError) -> Exception:
     return kind(f"a slice's step must be greater than 0, not {step}; flip() reverses a dim")
 
 
-def slice_bound(value: object) -> TypeError:
-    """A slice between things that are no integers."""
-    return TypeError(f"a slice takes ints or None, not {value!r} ({type(value).__name__})")
+slice_bound = Message(TypeError, "a slice takes ints or None, not {value!r} ({value!k})")
 
 
 def not_an_index(item: object) -> IndexError | TypeError:
@@ -327,16 +281,13 @@ def not_an_index(item: object) -> IndexError | TypeError:
     )
 
 
-def set_dtype(have: object, given: object) -> RuntimeError:
-    """Memory of another dtype."""
-    return RuntimeError(f"set_(): a tensor of {have} cannot take the memory of one of {given}")
-
-
-def ambiguity_check(value: object) -> TypeError:
-    """Neither a bool nor a list of memory formats."""
-    return TypeError(
-        f"dim_order(): ambiguity_check must be a bool or a list of memory formats, not {value!r}"
-    )
+set_dtype = Message(
+    RuntimeError, "set_(): a tensor of {have} cannot take the memory of one of {given}"
+)
+ambiguity_check = Message(
+    TypeError,
+    "dim_order(): ambiguity_check must be a bool or a list of memory formats, not {value!r}",
+)
 
 
 def ambiguous_dims(shape: Sequence[int], strides: Sequence[int]) -> RuntimeError:

@@ -5,15 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from ..table import guess
+from .message import Message
 
 
 class WarmError(ValueError):
     """What was asked for can't be compiled."""
 
 
-def nothing_asked() -> WarmError:
-    """Neither ops nor a program, or both."""
-    return WarmError("say what to compile: --ops add,sum or --all or a program")
+nothing_asked = Message(WarmError, "say what to compile: --ops add,sum or --all or a program")
 
 
 def no_such_op(name: str, names: Iterable[str]) -> WarmError:
@@ -30,6 +29,6 @@ def no_such_dtype(name: str, names: Iterable[str]) -> WarmError:
     )
 
 
-def takes_images(device: str) -> WarmError:
-    """Nothing is compiled for a device whose kernels were built ahead."""
-    return WarmError(f"{device} takes its kernels from images: `ftensor build` makes one")
+takes_images = Message(
+    WarmError, "{device} takes its kernels from images: `ftensor build` makes one"
+)

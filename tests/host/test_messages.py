@@ -1,0 +1,99 @@
+"""Messages are lines; each is called with as many values as its text has fields."""
+
+from __future__ import annotations
+
+import ast
+import importlib
+import pkgutil
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+import ftensor
+from ftensor import errors
+from ftensor.errors.message import Message
+
+ROOT = Path(ftensor.__file__).parent
+
+
+def package_of(file: Path) -> str:
+    """The package whose modules a file's relative imports start from."""
+    return ".".join(("ftensor", *file.relative_to(ROOT).parts[:-1]))
+
+
+def known(file: Path, tree: ast.AST) -> Iterator[tuple[str, object]]:
+    """The names by which a file has modules of errors, and single messages."""
+    for node in ast.walk(tree):
+        if not isinstance(node, ast.ImportFrom):
+            continue
+        above = package_of(file).split(".")
+        above = above[: len(above) - node.level + 1] if node.level else []
+        source = ".".join([*above, *([node.module] if node.module else [])])
+        if "errors" not in source.split(".") and "errors" not in [a.name for a in node.names]:
+            continue
+        module = importlib.import_module(source)
+        for alias in node.names:
+            if alias.name == "*":
+                continue
+            if not hasattr(module, alias.name):
+                importlib.import_module(f"{source}.{alias.name}")
+            yield alias.asname or alias.name, getattr(module, alias.name)
+    if file.parent.name == "errors":
+        name = f"ftensor.errors.{file.stem}" if file.stem != "__init__" else "ftensor.errors"
+        yield from vars(importlib.import_module(name)).items()
+
+
+def calls(file: Path) -> Iterator[tuple[ast.Call, Message[BaseException]]]:
+    """The calls of messages in a file."""
+    tree = ast.parse(file.read_text())
+    names = dict(known(file, tree))
+    for node in ast.walk(tree):
+        if not isinstance(node, ast.Call):
+            continue
+        found: object = None
+        if isinstance(node.func, ast.Name):
+            found = names.get(node.func.id)
+        elif isinstance(node.func, ast.Attribute) and isinstance(node.func.value, ast.Name):
+            found = getattr(names.get(node.func.value.id), node.func.attr, None)
+        if isinstance(found, Message):
+            yield node, found
+
+
+def test_each_call_gives_what_the_text_names() -> None:
+    seen = 0
+    for file in sorted(ROOT.rglob("*.py")):
+        for call, message in calls(file):
+            if any(isinstance(arg, ast.Starred) for arg in call.args):
+                continue
+            where = f"{file}:{call.lineno}"
+            named = [word.arg for word in call.keywords]
+            assert len(call.args) + len(named) == len(message.names), (where, message.names)
+            assert set(named) <= set(message.names[len(call.args) :]), (where, message.names)
+            seen += 1
+    assert seen > 900
+
+
+def test_each_text_can_be_filled() -> None:
+    class Value(tuple[int, ...]):
+        def __getattr__(self, name: str) -> str:
+            return name
+
+        def __format__(self, spec: str) -> str:
+            return "x"
+
+    for found in pkgutil.iter_modules(errors.__path__):
+        module = importlib.import_module(f"ftensor.errors.{found.name}")
+        for name, message in vars(module).items():
+            if isinstance(message, Message):
+                made = message(*(Value((k,)) for k, _ in enumerate(message.names)))
+                assert isinstance(made, BaseException) and str(made), name
+
+
+def test_what_is_missing_or_too_much_is_said() -> None:
+    message = Message(ValueError, "{op}(): {shape!t} of {given!k}, {shape!l}", "given op shape")
+    assert str(message(3, "add", [2])) == "add(): (2,) of int, [2]"
+    assert str(message(3, shape=[2], op="add")) == "add(): (2,) of int, [2]"
+    for wrong in (lambda: message(3), lambda: message(3, "add", [2], 4), lambda: message(a=1)):
+        with pytest.raises(TypeError, match="takes"):
+            wrong()
