@@ -54,7 +54,7 @@ class Guards:
             made = np.full(nbytes + 3 * self.SLACK, self.MARK, np.uint8)
             start = self.SLACK + -made.ctypes.data % self.SLACK
             self.around.append((made, start, start + nbytes))
-            return made.ctypes.data + start, made
+            return made.ctypes.data + start, made[start : start + nbytes]
 
         def take(self_: pool.Pool, nbytes: int, stream: Any) -> Any:
             storage = taken(self_, nbytes, stream)
