@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import gc
 import os
 import signal
 from collections.abc import Generator, Iterator
@@ -34,6 +35,14 @@ def pytest_configure(config: pytest.Config) -> None:
     name = os.environ.get("FTENSOR_TESTS_PASS")
     if name and not hasattr(config, "workerinput"):
         config.pluginmanager.register(Progress(config, name))
+
+
+def pytest_collection_finish() -> None:
+    """Thousands of tests and torch's databases stay until the end: no collection of garbage, of
+    which some tests ask for many, needs to look at them.
+    """
+    gc.collect()
+    gc.freeze()
 
 
 def pytest_itemcollected(item: pytest.Item) -> None:
