@@ -68,7 +68,6 @@ def write(selection: Selection, value: Tensor, accumulate: bool = False) -> None
     if value._dtype is not view._dtype:
         raise errors_index.put_dtypes(view._dtype, value._dtype)
     sizes, indices, strides = spread(selection)
-    value = _without_leading_ones(value, len(sizes))
     if value._storage is view._storage:
         value = value.clone()
     out = Operand(view, strides, True)
@@ -127,7 +126,7 @@ def setitem(input: Tensor, index: Any, value: Any) -> None:
             raise errors.different_devices("__setitem__", (input.device, value.device))
         value = value.to(input.device)
     if selection.indices:
-        write(selection, value)
+        write(selection, _without_leading_ones(value, 0))
     else:
         spread_out = not value._shape or value.numel() == 1 < selection.view.numel()
         if spread_out and value._storage is input._storage:
