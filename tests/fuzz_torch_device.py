@@ -9,14 +9,16 @@ Left out:
 - numbers that are not finite or large, whose rounding `tests/fuzz_programs.py` compares already;
 - hooks on results behind a write in place: where some views of what was written get one, torch ends
   the process, on the CPU too;
-- what follows a write that either side refuses as an "unsupported operation", as places overlap;
-  `out=` of another shape, and values that share memory with the place (docs/differences.md);
+- what follows a write that either side refuses as an "unsupported operation", as places overlap,
+  or whose values share memory with the place; `out=` of another shape (docs/differences.md);
 - strides of gradients.
 """
 
 from __future__ import annotations
 
+import itertools
 import random
+import re
 import warnings
 from typing import Any
 
@@ -125,20 +127,33 @@ def state(device: str, lines: list[str], fails: int) -> list[Any]:
     seen: list[Any] = []
     for line in lines:
         try:
+            if shares(line, space):
+                raise RuntimeError("unsupported operation: values in the place that is written")
             exec(line, space)
             tensors = {n: t for n, t in space.items() if isinstance(t, torch.Tensor)}
             outcome = {n: (plain(t), t.stride()) for n, t in tensors.items()}
+            if line is lines[-1]:
+                leaves = {n: t for n, t in tensors.items() if t.is_leaf and t.grad is not None}
+                outcome |= {f"{n}.grad": (plain(t.grad), ()) for n, t in leaves.items()}
         except Exception as error:  # noqa: BLE001 - which one is what is compared
             seen.append(error)
             if line is lines[-1]:
                 break
             continue
-        if line is lines[-1]:
-            for n, t in tensors.items():
-                if t.is_leaf and t.grad is not None:
-                    outcome[f"{n}.grad"] = plain(t.grad), ()
         seen.append(outcome)
     return seen
+
+
+def shares(line: str, space: dict[str, Any]) -> bool:
+    """Whether a line writes into memory that it reads through another view."""
+    if re.match(r"t\d+ = |loss|g, ", line):
+        return False
+    named = [space[name] for name in re.findall(r"\bt\d+", line)]
+    return any(
+        a.untyped_storage().data_ptr() == b.untyped_storage().data_ptr()
+        and ("[..., 0] =" in line or (a.data_ptr(), a.stride()) != (b.data_ptr(), b.stride()))
+        for a, b in itertools.pairwise(named)
+    )
 
 
 def plain(t: torch.Tensor) -> torch.Tensor:

@@ -69,7 +69,7 @@ def pointwise(
         if launch is None and tensors and not inplace:
             shape = broadcast_shapes(*[x._shape for x in tensors])
             if out._shape != shape:  # what is read can't be resized
-                fresh = planned(inputs).out_strides
+                fresh = planned(op, inputs).out_strides
                 sized(out, shape, fixed=any(x is out for x in tensors), strides=fresh)
                 return pointwise(op, inputs, params, out)
     numbers = [x for x in inputs if type(x) is not Tensor]

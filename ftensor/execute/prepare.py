@@ -7,13 +7,14 @@ from typing import TYPE_CHECKING, Any
 
 from .. import errors
 from .._tensor import Tensor
-from ..dtypes import can_cast, dtype, result_dtype, scalar_dtype
+from ..dtypes import can_cast, dtype, get_default_dtype, result_dtype, scalar_dtype
 from ..iterator.plan import Plan, plan_map, split
 from ..iterator.shape import Ints, numel
+from ..iterator.stride import like_strides
 from ..iterator.tiles import Piece, tiled
 from ..kernels import select
 from ..kernels.key import lanes_for
-from ..rows.op import Op, dtypes_through, refuses_bare
+from ..rows.op import Op, Promote, dtypes_through, refuses_bare
 from ..runtime.program import built, kernel
 from .keys import op_key
 from .launch import Launch, Output, Step, asked, fitting, geometry_storage
@@ -49,7 +50,7 @@ def prepare(
     common, compute, result = through(op, backend, inputs, params, out)
     written = result if out is None else out._dtype
     dtypes = [written] + [x._dtype for x in tensors]
-    plan = planned(inputs, out)
+    plan = planned(op, inputs, out)
     numbers = common if op.round_numbers and common.compute is compute else compute
     rounded = (numbers,) * (len(inputs) - len(tensors)) + (compute,) * len(params)
     result_of = Output(written, plan.out_shape, plan.out_strides)
@@ -64,13 +65,31 @@ def prepare(
     )
 
 
-def planned(inputs: Sequence[Any], out: Tensor | None = None) -> Plan:
+def planned(op: Op, inputs: Sequence[Any], out: Tensor | None = None) -> Plan:
     """The loops over the inputs and the output, whose strides follow the inputs' without `out`."""
     tensors = [x for x in inputs if type(x) is Tensor]
     shapes, strides = [x._shape for x in tensors], [x._strides for x in tensors]
     if out is not None:
         return plan_map(shapes, strides, out=(out._shape, out._strides))
-    return plan_map(shapes, strides, scalars=len(tensors) < len(inputs))
+    scalars = len(tensors) < len(inputs)
+    copied = _as_converted(op, inputs)
+    if copied == strides:
+        return plan_map(shapes, strides, scalars=scalars)
+    # On the CPU torch converts whole operands first, and the result follows those copies.
+    like = plan_map(shapes, copied, scalars=scalars)
+    return plan_map(shapes, strides, out=(like.out_shape, like.out_strides))
+
+
+def _as_converted(op: Op, inputs: Sequence[Any]) -> list[Ints]:
+    """The tensors' strides once they have the dtype that torch computes in."""
+    common = common_dtype(op, inputs)
+    if op.promote in (Promote.INT_TO_FLOAT, Promote.FLOAT_REAL) and common.kind in "bui":
+        common = get_default_dtype()
+    return [
+        x._strides if x._dtype is common or k in op.masks else like_strides(x._shape, x._strides)
+        for k, x in enumerate(inputs)
+        if type(x) is Tensor
+    ]
 
 
 def through(
