@@ -78,7 +78,8 @@ def composed(
     """
 
     def add(call: F) -> F:
-        name = ".".join(filter(None, (spelling.get("namespace"), spelling.get("name"))))
-        return op(**spelling)(with_out(name or call.__name__, call, exact, check))
+        name = spelling.get("name") or call.__name__
+        full = ".".join(filter(None, (spelling.get("namespace"), name)))
+        return op(**spelling)(with_out(full, call, exact, check))
 
     return add

@@ -83,6 +83,19 @@ def test_decimate(ftype: str, zero_phase: bool) -> None:
     for q, n in ((2, None), (5, None), (3, 5)):
         mine = ft.signal.decimate(ft.tensor(X), q, n, ftype, zero_phase=zero_phase)
         close(mine, scipy.decimate(X.astype(np.float64), q, n, ftype, zero_phase=zero_phase), 1e-5)
+    with pytest.raises(ValueError, match="q=0"):
+        ft.signal.decimate(ft.tensor(X), 0, None, ftype, zero_phase=zero_phase)
+
+
+@pytest.mark.filterwarnings("ignore:.*encountered in:RuntimeWarning")
+@pytest.mark.parametrize("scaling", ["density", "spectrum"])
+@pytest.mark.parametrize("window", [[0.0] * 8, [1.0, -1.0] * 4])
+def test_a_window_without_power(scaling: str, window: list[float]) -> None:
+    _, mine = ft.signal.welch(ft.tensor(X), window=window, scaling=scaling)
+    _, right = scipy.welch(X, window=window, scaling=scaling)
+    np.testing.assert_allclose(mine.cpu().numpy(), right, 1e-5, 1e-5)
+    with pytest.raises(ValueError, match="fs=0"):
+        ft.signal.welch(ft.tensor(X), 0, window, scaling=scaling)
 
 
 @pytest.mark.parametrize("detrend", ["constant", "linear", False])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -23,6 +24,8 @@ def _power(
 ) -> tuple[Tensor, Tensor]:  # fmt: skip
     """(frequencies, the mean or the median over segments of the squares of their transforms)."""
     refuse = errors_spectral.filter_argument
+    if not fs > 0:
+        raise refuse(name, f"fs={fs}: the rate must be positive")
     if scaling not in ("density", "spectrum"):
         raise refuse(name, f"scaling={scaling!r} is neither density nor spectrum")
     if detrend not in ("constant", "linear", False):
@@ -46,7 +49,8 @@ def _power(
     half = onesided and not x._dtype.is_complex
     made = f["fft.rfft" if half else "fft.fft"](rows * weights, points)
     total = fs * (shape**2).sum() if scaling == "density" else shape.sum() ** 2
-    power = (f.real(made).square() + f.imag(made).square()) * (1 / float(total))
+    factor = 1 / float(total) if total else math.nan  # SciPy's, for a window without power
+    power = (f.real(made).square() + f.imag(made).square()) * factor
     if half:  # the frequencies that were left out have as much power
         power.narrow(-1, 1, (points - 1) // 2).mul_(2)
     power = power.mean(-2) if average == "mean" else _median(power)

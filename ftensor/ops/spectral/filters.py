@@ -282,6 +282,8 @@ def decimate(
     ValueError for another `ftype`, and for signals shorter than the filter's edges.
     """
     (x,) = floating("decimate", x)
+    if q < 1:
+        raise errors_spectral.filter_argument("decimate", f"q={q}: it is at least 1")
     axis = normalize_dim(axis, x.ndim)
     if ftype == "fir":
         taps = design.lowpass("decimate", (20 * q if n is None else n) + 1, 1 / q, "hamming")
