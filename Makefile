@@ -16,8 +16,8 @@ BIN := $(VENV)/bin
 help:
 	@echo "make demo      digits and a photograph on this machine's device, the digits on Xilinx's runtime"
 	@echo "               and in a model of a card; pictures go to $(OUT)/"
-	@echo "make test      all tests on the default device, the core of them on PoCL, csim, Intel's emulator"
-	@echo "make test-all  those, all tests of kernels on every target here, the core under memory checks"
+	@echo "make test      the tests on the default device, the core of them on PoCL, csim, Intel's emulator"
+	@echo "make test-all  those and the long ones, kernels on every target here, memory checks"
 	@echo "make fuzz      random programs against torch for a minute; ARGS=\"--seconds 3600 --seed 7\""
 	@echo "make emulator  installs Intel's FPGA emulator, about 1 GB, which the tests then use too"
 	@echo "make headers   fetches Xilinx's headers for kernels of your own, 3 MB, which the tests then use"

@@ -2,8 +2,9 @@
 
     python tests/run.py [--all] [pytest's arguments]
 
-Without --all other targets run the marker `core` only; with it, all of `kernel`. With arguments the
-default device alone runs the tests that they name, and with --all every target does.
+Without --all other targets run the marker `core` only, and what is marked `long` is left out; with
+it, all of `kernel`, and these too. With arguments the default device alone runs the tests that they
+name, and with --all every target does.
 
 FTENSOR_CI_TARGETS      which targets, separated by commas (all of TARGETS)
 FTENSOR_REQUIRE_TARGETS 1: one that is not here is an error; otherwise it is said and left out
@@ -19,6 +20,7 @@ import collections
 import json
 import os
 import re
+import shlex
 import shutil
 import subprocess
 import sys
@@ -68,6 +70,8 @@ KINDS = ("failed", "passed", "skipped", "xfailed", "xpassed", "warnings", "error
 
 
 GROUPS = ("host", "spelling", "kernel", "torch_device", "flow")
+# Where some tests are marked `long`: they wait for --all.
+LONG = ("flow",)
 # These run with new memory filled, so that what no kernel wrote shows.
 POISONED = ("spelling", "kernel", "torch_device", "core")
 
@@ -102,11 +106,12 @@ class Pass:
 
     def paths(self) -> list[str]:
         """The files that may hold such tests: to collect all of them takes longer than some run."""
-        if self.tests in GROUPS:
-            return [f"tests/{self.tests}"]
-        files = sorted((ROOT / "tests" / "kernel").glob("test_*.py"))
-        core = [str(file) for file in files if "pytest.mark.core" in file.read_text()]
-        return core if self.tests == "core" else ["tests/kernel"]
+        group = "kernel" if self.tests == "core" else self.tests.split()[0]
+        few = {"core": "core", f"{group} and long": "long"}.get(self.tests)
+        if few is None:
+            return [f"tests/{group}"]
+        files = sorted((ROOT / "tests" / group).glob("test_*.py"))
+        return [str(file) for file in files if f"pytest.mark.{few}" in file.read_text()]
 
 
 def environment(target: str, folder: Path) -> dict[str, str] | None:
@@ -117,6 +122,8 @@ def environment(target: str, folder: Path) -> dict[str, str] | None:
     if target == "default":
         return env
     env["FTENSOR_DEVICE"] = TARGETS[target] or target
+    if target == "csim" and shutil.which("g++") and "CXX" not in env:
+        env["CXX"] = with_headers_read(["g++"], folder)
     if target == "intel-fpga":
         from ftensor.runtime.intel import emulator
 
@@ -130,7 +137,8 @@ def environment(target: str, folder: Path) -> dict[str, str] | None:
             return None
         # Kernels are loaded into Python, and bad accesses are seen by who allocates memory.
         env["LD_PRELOAD"] = f"{libraries['asan']} {libraries['stdc++']}"
-        env["CXX"] = f"g++ -g1 -fsanitize={SANITIZERS} -fsanitize-recover=all"
+        command = ["g++", "-g1", f"-fsanitize={SANITIZERS}", "-fsanitize-recover=all"]
+        env["CXX"] = with_headers_read(command, folder)
         env["FTENSOR_CACHE_DIR"] = str(folder)
         # tests/conftest.py reads the logs; that of undefined behaviour is named there.
         env["SANITIZER_LOG"], env["SANITIZER_UBSAN"] = str(folder / "log"), libraries["ubsan"]
@@ -150,6 +158,21 @@ def environment(target: str, folder: Path) -> dict[str, str] | None:
         env["FTENSOR_CACHE_DIR"] = str(folder)  # the options are not part of a cached kernel's key
         env["OCLGRIND_LOG"] = str(folder / "oclgrind.log")
     return env
+
+
+def with_headers_read(command: list[str], folder: Path) -> str:
+    """A compiler that has read C++'s headers before, half of its work on a small kernel.
+
+    Where what it made of them does not fit a call's options, g++ reads the headers themselves.
+    """
+    from ftensor.runtime.csim.backend import FLAGS
+
+    header = folder / "headers.h"
+    header.write_text("".join(f"#include <{name}>\n" for name in ("cmath", "cstdint", "limits")))
+    made = ["-x", "c++-header", str(header), "-o", f"{header}.gch"]
+    options = [flag for flag in FLAGS if flag != "-shared"]
+    subprocess.run([*command, *options, *made], check=True)
+    return shlex.join([*command, "-include", str(header)])
 
 
 def launcher(target: str) -> list[str] | None:
@@ -278,12 +301,13 @@ def plan(targets: list[str], everything: bool, arguments: list[str]) -> list[Pas
     first, *others = targets
     if arguments:
         return [Pass(first, ""), *(Pass(t, "kernel") for t in others if everything)]
-    passes = [Pass(first, group) for group in GROUPS]
+    passes = [Pass(first, f"{g} and not long" if g in LONG else g) for g in GROUPS]
     # Oclgrind is some 1000 times slower than the others, the rest are kernels that run above, too.
     few = ("oclgrind", "sanitized", *PROCESSORS)
     # XRT's kernels come from the image full, which takes minutes to build.
     passes += [Pass(t, "core") for t in others if t not in ("xrt", *few)]
     if everything:
+        passes += [Pass(first, f"{group} and long") for group in LONG]
         passes += [Pass(t, "core") for t in others if t in few]
         passes += [Pass(t, "kernel and not core") for t in others if t not in ("xrt", *few)]
         passes += [Pass(t, "kernel") for t in others if t == "xrt"]

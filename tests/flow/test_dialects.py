@@ -73,7 +73,8 @@ def serves(row: Op | Reduce, d: dtype) -> bool:
 
 def cases() -> Iterator[Any]:
     """Each row for a real and for a complex dtype, in turn on neighbouring and strided elements:
-    the skeletons treat all expressions alike, and each case is two kernels to compile."""
+    the skeletons treat all expressions alike, and each case is two kernels to compile. A quarter
+    is in every run, the others take long."""
     layouts = ("contiguous", "strided")
     turn = 0
     for name, row in rows().items():
@@ -85,7 +86,9 @@ def cases() -> Iterator[Any]:
             if d is not None:
                 layout = "contiguous" if of_positions(row) else layouts[turn % 2]
                 turn += 1
-                yield pytest.param(name, d.name, layout, id=f"{name}-{d.name}-{layout}")
+                case = f"{name}-{d.name}-{layout}"
+                marks = [pytest.mark.long] if turn % 8 > 1 else []
+                yield pytest.param(name, d.name, layout, id=case, marks=marks)
 
 
 def of_positions(row: Op | Reduce) -> bool:

@@ -19,6 +19,7 @@ from ..docs_pages import PAGES, commands, environment, save, title
 
 RUN = re.compile(r"^\$ (.*)\n((?:(?!\$ ).*\n)*)", re.M)
 WALKS = [page for page in PAGES if any(map(RUN.search, commands(page)))]
+LONG = ("torch-device.md",)  # it builds the image of a network
 # What differs from run to run.
 VOLATILE = re.compile(
     r"\b\d+ s\b|\b\d+(:\d\d)+\b|\b[\d.]+ KiB|\b[0-9a-f]{8}(-[0-9a-f]{4,12}){4}\b|\S*/(?=program.py)"
@@ -60,7 +61,11 @@ def shell(folder: Path) -> dict[str, str]:
     return {**kept, "PATH": path, "PYTHONUNBUFFERED": "1"}
 
 
-@pytest.mark.parametrize("page", WALKS, ids=title)
+@pytest.mark.parametrize(
+    "page",
+    [pytest.param(page, marks=[pytest.mark.long] if page.name in LONG else []) for page in WALKS],
+    ids=title,
+)
 def test_a_walk(page: Path, tmp_path: Path) -> None:
     """The commands of a page, in its order and in one folder, print what the page says."""
     lines = [match for block in commands(page) for match in RUN.findall(block)]

@@ -11,7 +11,7 @@ import pytest
 
 from .emulation_host import HANG, ROOT, build, emulate, environment, host, output, program
 
-pytestmark = [pytest.mark.usefixtures("xrt_image", "nothing_left")]
+pytestmark = [pytest.mark.usefixtures("xrt_image", "nothing_left"), pytest.mark.long]
 
 
 def test_a_second_image_after_the_first(xrt_image: Path, tmp_path: Path) -> None:

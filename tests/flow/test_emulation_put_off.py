@@ -15,6 +15,7 @@ from .emulation_host import HANG, output
 from .test_emulation_builds import built, environment, needs, run
 
 __all__ = ["needs"]  # a fixture that every test here uses, too
+pytestmark = pytest.mark.long
 
 # Fails on sources in which LACKING stands, and notes what is compiled and what is linked.
 COMPILER = """#!/bin/sh

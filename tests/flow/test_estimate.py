@@ -152,6 +152,7 @@ def trips():
 SKELETONS = ("map", "rows", "reduce_inner", "reduce_outer", "gemm", "gemm_direct", "gemm_pack")
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     "skeleton", (*SKELETONS, "conv", "conv_pack", "compact", "scan", "sort", "search")
 )

@@ -17,6 +17,7 @@ from ..made_images import require_xrt
 pytest.importorskip("PIL.Image")
 pytest.importorskip("sklearn")
 ROOT = Path(__file__).parents[2]
+pytestmark = pytest.mark.long
 ESTIMATE = re.compile(r"^Board: Alveo U55C, (?:.*\n)*  total +[\d.]+ +[\d.]+$", re.M)
 
 

@@ -181,6 +181,8 @@ for _name in ("float32", "bfloat16", "int8", "int64", "complex64", "bool"):
 for _name in ("float32", "float64", "float16", "bfloat16", "complex64", "int32"):
     CALLS[f"products-{_name}"] = lambda of=_name: products(of)  # type: ignore[misc]
 CALLS["places"] = places
+# Of each kind one in every run, and of the pointwise also the one with two parts.
+FEW = ("float32", "places", "integers-int32", "pointwise-complex64")
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -225,7 +227,10 @@ def groups_of(keys: list[Any]) -> dict[Any, tuple[Group, int]]:
     return found
 
 
-@pytest.mark.parametrize("name", list(CALLS))
+@pytest.mark.parametrize(
+    "name",
+    [pytest.param(n, marks=[] if n.endswith(FEW) else [pytest.mark.long]) for n in CALLS],
+)
 def test_calls(csim: Any, name: str) -> None:
     """Equal bits from the C simulation's kernels and from the groups' HLS sources.
 

@@ -118,6 +118,7 @@ print((made == numbers + 1).all())
     assert out.split() == ["True"]
 
 
+@pytest.mark.long
 def test_an_image_computes_what_kernels_compiled_at_run_time_do(image, tmp_path):
     program = (sys.executable, str(HERE / "intel_program.py"))
     ours, theirs = str(tmp_path / "image.npz"), str(tmp_path / "compiled.npz")
@@ -134,6 +135,7 @@ def test_an_image_computes_what_kernels_compiled_at_run_time_do(image, tmp_path)
             assert a[name].tobytes() == b[name].tobytes(), name
 
 
+@pytest.mark.long
 def test_an_image_is_not_compiled_again_and_its_manifest_says_what_it_is(image):
     out, _ = run(
         "build", "--target", "intel-emulator", "--out", str(image),
@@ -146,6 +148,7 @@ def test_an_image_is_not_compiled_again_and_its_manifest_says_what_it_is(image):
     assert (joined.structure, joined.units) == ("dataflow", 2) and len(joined.members) > 1
 
 
+@pytest.mark.long
 def test_a_kernel_that_the_image_lacks(image):
     text = SHORT + "ft.set_fallback('error'); x.sinh()"
     _, problems = python(text, "--image", str(image), status=1)
@@ -155,6 +158,7 @@ def test_a_kernel_that_the_image_lacks(image):
     assert out.startswith("1.175") and "sinh" in out and "sinh" in problems
 
 
+@pytest.mark.long
 def test_an_image_is_loaded_by_a_running_program(image):
     text = SHORT + (
         "from ftensor._device import default_backend as b; y = x + x; before = b().images; "
@@ -164,6 +168,7 @@ def test_an_image_is_loaded_by_a_running_program(image):
     assert python(text)[0].split() == ["None", "True", "True"]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("side_by_side", [False, True])
 def test_streams_take_turns_at_a_kernels_channels(image, side_by_side):
     """As on a board all stages at once, and as on the emulator one after the other."""
@@ -195,6 +200,7 @@ def test_doctor_runs_a_kernel():
     assert "intel-fpga-emulator: works" in out
 
 
+@pytest.mark.long
 def test_info_of_an_image_and_devices_of_others(image):
     name = Manifest.read(image / "manifest.json").file
     out, _ = run("image", "info", str(image / name))
@@ -214,6 +220,7 @@ def damaged(image: Path, folder: Path) -> Path:
     return folder
 
 
+@pytest.mark.long
 def test_files_that_do_not_fit_each_other_are_refused(image, tmp_path):
     name = Manifest.read(image / "manifest.json").file
     cut = damaged(image, tmp_path / "cut")
@@ -262,6 +269,7 @@ print("done")
 """
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("op", ["x.remainder(x)", "(x + x)"])
 def test_a_handler_launches_a_kernel_of_an_image(image: Path, op: str) -> None:
     """One by a single command, and one by channels, which may refuse but never hang or mix."""

@@ -16,7 +16,7 @@ from ftensor.toolchain.vitis.source import copy_headers, source
 
 from ..ir.findings import findings
 
-PARTS = 8  # for workers that share the work
+PARTS = 8  # for workers that share the work; the first has some of every inventory's kernels
 
 
 @cache
@@ -25,7 +25,9 @@ def kernels() -> list[Group]:
     return [group for path in known().values() for group in expand(read(path))]
 
 
-@pytest.mark.parametrize("part", range(PARTS))
+@pytest.mark.parametrize(
+    "part", [pytest.param(n, marks=[pytest.mark.long] if n else []) for n in range(PARTS)]
+)
 def test_no_kernel_has_a_finding(part: int, tmp_path: Path) -> None:
     """No choice between memories, recursion, unknown call, unbounded pipeline, conditional lane."""
     copy_headers(tmp_path)

@@ -12,6 +12,7 @@ import pytest
 import ftensor as ft
 from ftensor.runtime import discovery
 
+pytestmark = pytest.mark.long
 TARGETS = sorted({f.target.name for f in discovery.find() if f.target.kind in ("cpu", "csim")})
 
 PROGRAM = """

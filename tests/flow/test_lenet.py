@@ -13,6 +13,7 @@ import pytest
 from .test_road import base, built, emulate, needs_xrt, run  # noqa: F401
 
 pytest.importorskip("torch")
+pytestmark = pytest.mark.long
 # Both optimizers, both kinds of pooling, batches and rows that fill no beat; and an evaluation.
 PROGRAM = """
 import sys

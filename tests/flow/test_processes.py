@@ -19,7 +19,10 @@ ROOT = Path(__file__).parents[2]
 DEVICES = [
     f.target.name for f in discovery.find() if f.target.name in ("intel-cpu", "pocl", "csim")
 ]
-on_each_device = pytest.mark.parametrize("device", DEVICES)
+# PoCL is another runtime below the same code.
+on_each_device = pytest.mark.parametrize(
+    "device", [pytest.param(d, marks=[pytest.mark.long] if d == "pocl" else []) for d in DEVICES]
+)
 
 
 def start(code: str, device: str, cache: Path | None = None, *words: str) -> subprocess.Popen[str]:

@@ -136,6 +136,7 @@ def test_xrt_computes_what_the_c_simulation_computes(
             assert image_result.tobytes() == expected.tobytes(), name
 
 
+@pytest.mark.long
 def test_the_digits_are_named_alike(base: Path, tmp_path: Path, needs_xrt: None) -> None:
     pytest.importorskip("sklearn")
     image, digits = built("nn", base), ROOT / "examples" / "digits.py"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -47,5 +48,22 @@ def test_the_first_failure_ends_all(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_without_arguments_every_group_runs_once(monkeypatch: pytest.MonkeyPatch) -> None:
     done = asked(monkeypatch)
-    assert {f"{group} on default: " for group in run.GROUPS} <= set(done)
+    alone = [group for group in run.GROUPS if group not in run.LONG]
+    assert {f"{group} on default: " for group in alone} <= set(done)
+    assert {f"{group} and not long on default: " for group in run.LONG} <= set(done)
     assert "core on csim: " in done and not any("xrt" in word for word in done)
+
+
+def test_what_takes_long_is_run_with_all(monkeypatch: pytest.MonkeyPatch) -> None:
+    """No group but those that have a pass for it holds such tests, and the pass has their files."""
+    done, folder = asked(monkeypatch, "--all"), Path(run.__file__).parent
+    for group in run.GROUPS:
+        there = {
+            str(file)
+            for file in (folder / group).rglob("*.py")
+            if "pytest.mark.long" in file.read_text() and file != Path(__file__)
+        }
+        assert bool(there) == (group in run.LONG), group
+        if there:
+            assert f"{group} and long on default: " in done
+            assert there == {*run.Pass("default", f"{group} and long").paths()}
