@@ -29,7 +29,7 @@ from ..kernels.skeletons.conv import (
 )
 from ..kernels.skeletons.conv.key import DEPTH
 from ..runtime.program import built, kernel
-from .conv_direct import NARROW, compiles, direct
+from .conv_direct import NARROW, direct
 from .conv_plan import (
     Class,
     Planes,
@@ -120,8 +120,8 @@ def prepare(out: Tensor, x: Tensor, weight: Tensor, bias: Tensor | None, of: Win
         raise errors.no_float64(dtype, backend.properties.name)
     groups, filters, channels = weight._shape[:3]
     n = len(of.stride)
-    unaligned = backend.target.unaligned
-    key = conv_key(dtype, backend.target, unaligned, filters)
+    target, unaligned = backend.target, backend.target.unaligned
+    key = conv_key(dtype, target, unaligned, filters)
     found = classes(weight, out._shape[2:], of)
     lies = lies_ready(x, of, found, key.columns)
     found = [
@@ -133,7 +133,7 @@ def prepare(out: Tensor, x: Tensor, weight: Tensor, bias: Tensor | None, of: Win
     small = direct(out, x, weight, bias, found, stride, lies)
     if small is not None:
         return _small(out, x, weight, *small)
-    if n < 3 and out._shape[-1] <= NARROW and x._shape[0] >= SAMPLES and compiles(backend):
+    if n < 3 and out._shape[-1] <= NARROW and x._shape[0] >= SAMPLES and target.specializes:
         made = prepare(*_samples_across(out, x, weight), bias, of.beside())
         return replace(made, outputs=_outputs(out))
     own = (*x._strides[:2], *three(x._strides[2:], 0))
@@ -225,7 +225,7 @@ def _small(
 def _samples(backend: Backend, batch: int, nbytes: int) -> int:
     """How many samples are packed at once: on a CPU, such that they are still in its caches when
     they are read."""
-    if backend.target.kind != "cpu" or not backend.target.unaligned:
+    if not backend.target.processor:
         return batch
     return min(batch, max(NEAR_BYTES // max(nbytes, 1), -(-batch // MOST_TURNS), 1))
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import itertools
 from math import prod
-from typing import TYPE_CHECKING
 
 from .._tensor import Tensor
 from ..iterator.shape import Ints
@@ -21,20 +20,12 @@ from ..kernels.skeletons.conv.direct import PLANES
 from ..kernels.skeletons.conv.key import DEPTH
 from .conv_plan import Class, Planes, padded_planes, three
 
-if TYPE_CHECKING:
-    from ..runtime.backend import Backend
-
 # Weights that stay in a processor's caches while all samples meet them.
 WEIGHTS = 1 << 16
 # Planes of so few columns are no rows that vectors go along.
 NARROW = 4
 # Panels have at least so many filters; fewer are served by positions alone.
 FILTERS = 4
-
-
-def compiles(backend: Backend) -> bool:
-    """Whether a kernel of its own costs nothing, and vectors begin anywhere."""
-    return backend.target.unaligned and backend.images is None
 
 
 def direct(
@@ -46,7 +37,7 @@ def direct(
     better along them. Classes and strides are those of three dims; `lies`: packing takes nothing.
     """
     backend, dtype = out._storage.backend, out._dtype
-    if backend.target.kind != "cpu" or not compiles(backend):
+    if not backend.target.processor:
         return None
     groups, filters, channels = weight._shape[:3]
     one, taps = found[0], len(found[0].taps)

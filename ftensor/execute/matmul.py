@@ -123,7 +123,7 @@ def _steps(
     # An image without the kernel for large matrices has one that computes them where they lie.
     lie = not built(backend, panelled)
     swap = (b._strides[-1] != 1 and a._strides[-2] == 1) or (n < m and n * 4 <= panelled.columns)
-    if target.kind == "cpu" and target.unaligned and backend.images is None and of.compute is of:
+    if target.processor and of.compute is of:
         for turned in (swap, not swap):
             x, y = (_turned(b), _turned(a)) if turned else (a, b)
             if not of.is_complex and _near(x, y):

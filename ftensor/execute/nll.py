@@ -13,6 +13,7 @@ from ..kernels.key import lanes_for
 from ..kernels.select import units_for
 from ..kernels.skeletons.nll import NllGeometry, NllKey
 from ..runtime.program import kernel
+from .choices import spares_double
 from .index_check import Check, in_range
 from .launch import Launch, Output, Step, fitting, geometry_storage
 from .run import run
@@ -86,8 +87,8 @@ def _serves(
     backend: Backend, x: Tensor, operands: tuple[Tensor, ...], target: Tensor,
     weight: Tensor | None,
 ) -> bool:  # fmt: skip
-    of, shape, family = x._dtype, x._shape, backend.target
-    if not family.unaligned or family.grid != "slab" or backend.images is not None:
+    of, shape = x._dtype, x._shape
+    if not backend.target.revisits_rows:
         return False
     if not 0 < numel(shape) < 2**31 or not shape or of.kind != "f" or of.bare:
         return False
@@ -112,8 +113,7 @@ def _sizes(x: Tensor) -> tuple[int, int, int]:
 
 def _loss(x: Tensor, target: Tensor, weight: Tensor | None, reduction: str, ignored: int) -> Launch:
     backend, of = x._storage.backend, x._dtype
-    wide = backend.target.spares_double and backend.properties.has_float64
-    key = NllKey("nll", of, wide=wide and of.compute.itemsize < 8)
+    key = NllKey("nll", of, wide=of.compute.itemsize < 8 and spares_double(x))
     samples, classes, inner = _sizes(x)
     kind, n = KINDS[reduction], samples * inner
     units = 1 if kind else units_for(n, backend.units, backend.target.grid, 1)

@@ -70,9 +70,9 @@ def _launched(
 
 
 def _serves(backend: Backend, inputs: Sequence[Tensor]) -> bool:
-    x, target = inputs[0], backend.target
+    x = inputs[0]
     of, device = x._dtype, x._storage.device
-    if not target.unaligned or target.grid != "slab" or backend.images is not None:
+    if not backend.target.revisits_rows:
         return False
     if of.kind != "f" or of.compute is not of or not 0 < numel(x._shape) < 2**31:
         return False

@@ -142,9 +142,7 @@ def steps(
     operands = tuple([x._dtype if type(x) is Tensor else None for x in inputs])
     numbers = len(dtypes) <= len(inputs) or bool(op.params)
     found = []
-    # Whether elements may be visited in any order, and vectors begin anywhere.
-    anywhere = target.kind == "cpu" and target.unaligned
-    anywhere = anywhere and (out is None or not in_order(inputs, out))
+    anywhere = target.processor and (out is None or not in_order(inputs, out))
     if select.pieces_needed(plan):
         parts = [Piece(s, plan.strides, moved) for s, moved in split(plan.shape, plan.strides)]
     elif anywhere:
@@ -162,7 +160,7 @@ def steps(
             pieces = target.realigns and lanes > 1
             pieces &= _in_pieces(inputs, out, dtypes[0], shape, strides, moved)
             n_lanes = lanes if pieces else 1
-        if anywhere and backend.images is None:
+        if anywhere:
             shape, strides = select.long_rows(shape, strides, lanes)
         choice = select.choose_map(shape, strides, backend.units, target.grid, n_lanes)
         key = op_key(op, choice.skeleton, compute, n_lanes, dtypes[0], operands, choice.kinds)

@@ -14,6 +14,7 @@ from ..iterator.stride import contiguous_strides
 from ..kernels.select import units_for
 from ..kernels.skeletons.scan import COLUMNS, SCANS, ScanGeometry, ScanKey
 from ..runtime.program import kernel
+from .choices import spares_double
 from .launch import Launch, Output, Step, asked, fitting, geometry_storage
 from .run import run
 
@@ -33,7 +34,7 @@ def prepare(op: str, x: Tensor, dim: int) -> Launch:
     """The launch: one step, or two where few long rows are for all units."""
     if x._dtype.bare:
         raise errors.not_implemented_for(op, x._dtype)
-    backend, key = x._storage.backend, _key(x._storage.backend, op, x._dtype)
+    backend, key = x._storage.backend, _key(op, x)
     strides = contiguous_strides(x._shape)
     outputs: tuple[Output, ...] = (Output(x._dtype, x._shape, strides),)
     if SCANS[op].place:
@@ -69,10 +70,11 @@ def prepare(op: str, x: Tensor, dim: int) -> Launch:
     return Launch(steps, 2, outputs, temporaries=(totals,))
 
 
-def _key(backend: Backend, op: str, of: dtypes.dtype) -> ScanKey:
+def _key(op: str, x: Tensor) -> ScanKey:
     """As torch does it, CPUs and GPUs add float32 and less up in float64."""
+    of = x._dtype
     wide = op in ("cumsum", "cumprod") and of.kind == "f" and of.itemsize < 8
-    return ScanKey(op, of, wide and backend.target.spares_double and backend.properties.has_float64)
+    return ScanKey(op, of, wide and spares_double(x))
 
 
 def _step(backend: Backend, key: ScanKey, g: ScanGeometry, units: int) -> Step:

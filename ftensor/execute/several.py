@@ -40,7 +40,7 @@ def several(
     """Write the results of a row to `outs`, of one shape, to which the inputs broadcast.
 
     An output may be an input, and shares no memory with others. The device compiles kernels when
-    they are needed, and takes vectors anywhere (`ops.nn.windows.many_kernels`).
+    they are needed (`choices.specializes`).
     """
     storage = outs[0]._storage
     backend = storage.backend
@@ -58,7 +58,7 @@ def _prepare(
     row: Several, backend: Backend, compute: dtype, outs: Sequence[Tensor], inputs: Sequence[Tensor]
 ) -> Launch:
     target, shape = backend.target, outs[0]._shape
-    assert target.unaligned and backend.images is None, row.name
+    assert target.specializes, row.name
     operands = [*outs, *inputs]
     strides = [broadcast_strides(x._shape, x._strides, shape) for x in operands]
     sizes, steps = coalesce(shape, strides, loop_order(shape, strides))

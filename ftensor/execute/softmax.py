@@ -47,7 +47,7 @@ def softmax_rows(
 def _serves(backend: Backend, inputs: tuple[Tensor, ...], dim: int, to: dtype) -> bool:
     x, target = inputs[0], backend.target
     of, shape, count = x._dtype, x._shape, numel(x._shape)
-    if not target.unaligned or target.grid != "slab" or backend.images is not None:
+    if not target.revisits_rows:
         return False
     if (
         not 0 < count < 2**31

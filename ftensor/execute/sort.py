@@ -84,8 +84,7 @@ def prepare(x: Tensor, dim: int, descending: bool) -> Launch:
 def selects(x: Tensor) -> bool:
     """Whether elements of a rank are found without a sort: on processors, where loops may turn as
     often as the data want."""
-    backend = x._storage.backend
-    return backend.images is None and backend.target.unaligned and backend.target.kind == "cpu"
+    return x._storage.backend.target.processor
 
 
 def select(

@@ -35,6 +35,24 @@ class Target:
     emulates: str = ""  # the hardware this row stands in for; never faster than the host's own CPU
 
     @property
+    def specializes(self) -> bool:
+        """Whether a kernel that serves one case alone costs nothing, as it is compiled when it is
+        needed. Boards' are built ahead; they and what stands for one keep vectors aligned."""
+        return self.unaligned and not self.emulates
+
+    @property
+    def revisits_rows(self) -> bool:
+        """Whether one launch may go over its rows several times: a unit has rows of its own, which
+        stay near it, and there are special kernels for that."""
+        return self.specializes and self.grid == "slab"
+
+    @property
+    def processor(self) -> bool:
+        """Whether kernels for processors serve: elements may be visited in any order, caches keep
+        what is read again, and loops turn as often as the data want."""
+        return self.specializes and self.kind == "cpu"
+
+    @property
     def spares_double(self) -> bool:
         """Whether sums may be taken in float64 for the range alone: on CPUs and GPUs, not on
         boards and what stands for one, whose images have a kernel for each dtype."""

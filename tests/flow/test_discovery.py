@@ -74,6 +74,14 @@ def test_target_names_are_unique_and_never_a_policy():
     assert set(targets.BY_NAME) & set(mapping.POLICIES) == {"csim"}
 
 
+def test_special_kernels_are_for_what_stands_for_no_board() -> None:
+    cpu, gpu = targets.BY_NAME["pocl"], targets.BY_NAME["nvidia"]
+    assert cpu.specializes and cpu.revisits_rows and cpu.processor
+    assert gpu.specializes and not gpu.revisits_rows and not gpu.processor
+    for board in (targets.BY_NAME["xilinx"], targets.CSIM, cpu.as_board(), gpu.as_board()):
+        assert not board.specializes and not board.revisits_rows and not board.processor
+
+
 # The mapping policy
 
 

@@ -74,3 +74,14 @@ def test_a_breach_is_found(tmp_path: Path) -> None:
         "kernels/key.py imports ones",
         "kernels/key.py imports ops",
     ]
+
+
+def test_no_op_asks_which_device_it_is_on() -> None:
+    """What depends on a device's family is asked in execute/, by its name in runtime/targets.py."""
+    asking = [
+        f"{path.relative_to(ROOT)}:{node.lineno}"
+        for path in sorted((ROOT / "ops").rglob("*.py"))
+        for node in ast.walk(ast.parse(path.read_text()))
+        if isinstance(node, ast.Attribute) and node.attr == "target"
+    ]
+    assert asking == []

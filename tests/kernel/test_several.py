@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 import ftensor as ft
+from ftensor.execute.choices import specializes
 from ftensor.execute.several import Several, several
-from ftensor.ops.nn.windows import many_kernels
 
 # The quotient of a by b cut off, and what is left over, of which a part is a result, too.
 DIVIDED = Several(
@@ -17,7 +17,7 @@ DIVIDED = Several(
 
 
 def divided(a: ft.Tensor, b: ft.Tensor, outs: tuple[ft.Tensor, ...]) -> list[np.ndarray]:
-    if not many_kernels(a):
+    if not specializes(a):
         pytest.skip("a device of few kernels, where no op asks for several results")
     several(DIVIDED, (a, b), (0.5,), outs, ft.float32)
     return [out.numpy() for out in outs]

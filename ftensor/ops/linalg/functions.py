@@ -11,6 +11,7 @@ from ..._tensor import Tensor
 from ...dtypes import complex128, float64
 from ...errors import factor as errors_factor
 from ...execute import memory
+from ...execute.choices import spares_double
 from ...rows.catalogue import Entry, op, register
 from ..compose import composed, f
 from .factors import identity
@@ -38,9 +39,8 @@ def matrix_exp(input: Tensor) -> Tensor:
         raise errors_factor.not_square(name, "input", input._shape)
     if not input.numel():
         return input.clone()
-    backend = input._storage.backend
     of = input._dtype.compute
-    if backend.properties.has_float64 and backend.target.spares_double:
+    if spares_double(input):
         of = complex128 if of.is_complex else float64  # squares double their error each time
     x = input.to(of).reshape(-1, n, n)
     norms = x.abs().sum(-2).amax(-1).tolist()

@@ -9,6 +9,7 @@ from ..._tensor import Tensor
 from ...dtypes import float32, float64, result_type
 from ...errors import linalg as errors_linalg
 from ...execute import memory
+from ...execute.choices import spares_double
 from ...iterator.shape import broadcast_shapes, normalize_dim, numel
 from ...rows.catalogue import Entry, op, register
 from ..compose import composed, f
@@ -99,8 +100,7 @@ def cov(
 def _exactly(w: Tensor) -> Tensor:
     """The sum of weights, rounded once where double is cheap: what two such sums leave of each
     other may be little."""
-    backend = w._storage.backend
-    if w._dtype is float32 and backend.properties.has_float64 and backend.target.spares_double:
+    if w._dtype is float32 and spares_double(w):
         return w.sum(dtype=float64).to(float32)
     return w.sum()
 

@@ -17,6 +17,7 @@ from ...dtypes import complex64, complex128, dtype, int64
 from ...errors import not_implemented_for
 from ...errors import spatial as errors
 from ...execute import memory
+from ...execute.choices import spares_double
 from ...execute.conv import again, convolve, served
 from ...execute.conv_plan import Windows
 from ...execute.matmul import gemm
@@ -108,8 +109,7 @@ def _by_columns(seen: Tensor, weight: Tensor, bias: Tensor | None, shape: Ints) 
 
 def _sums(x: Tensor) -> dtype:
     """What few products are summed in: complex64 in double where that is cheap."""
-    backend = x._storage.backend
-    if x._dtype is complex64 and backend.properties.has_float64 and backend.target.spares_double:
+    if x._dtype is complex64 and spares_double(x):
         return complex128
     return x._dtype.compute
 

@@ -6,11 +6,11 @@ from collections.abc import Sequence
 from typing import Any
 
 from ..._tensor import Tensor
+from ...execute.choices import specializes
 from ...execute.conv_plan import Windows
 from ...execute.conv_weight import weight_gradients
 from ...iterator.shape import Ints, numel
 from ..compose import f
-from .windows import many_kernels
 
 
 def _conv(n: int, *args: Any) -> Tensor:
@@ -96,7 +96,7 @@ def _weight_by_convolution(
     stride and dilation change places, too."""
     n = grad.ndim - 2
     batch, channels = input._shape[:2]
-    if groups == 1 and channels > 1 and dilation[-1] == 1 and many_kernels(input):
+    if groups == 1 and channels > 1 and dilation[-1] == 1 and specializes(input):
         return _weight_by_channels(grad, input, weight_shape, stride, padding, dilation)
     here = channels // groups
     spatial = input._shape[2:]

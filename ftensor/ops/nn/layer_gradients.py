@@ -10,6 +10,7 @@ import numpy as np
 
 from ..._tensor import Tensor
 from ...dtypes import float32, int64
+from ...execute.choices import specializes
 from ...execute.constants import constant
 from ...execute.max_pool import max_pool_back
 from ...execute.memory import new
@@ -24,7 +25,7 @@ from .class_loss import KNOWN_CLASS, NLL_INPUT, NLL_LOSS
 from .gradients import NORMALIZED, run
 from .norm import CENTERED
 from .pool_windows import Pool
-from .windows import each, many_kernels
+from .windows import each
 
 # Means and sums over windows are products with a matrix for each dim, and so are their derivatives.
 
@@ -192,7 +193,7 @@ def nll_loss(
     if made is not None:
         return made
     dim = 0 if input.ndim == 1 else 1
-    if weight is None and many_kernels(input):
+    if weight is None and specializes(input):
         return _unweighted(input, target, reduction, ignore_index, dim)
     index, weights = _weights(target, weight, ignore_index, input)
     found = -of_classes(input, dim, index)
@@ -235,7 +236,7 @@ def nll_loss_input(
     if made is not None:
         return made
     dim = 0 if input.ndim == 1 else 1
-    if many_kernels(input):
+    if specializes(input):
         across, count = (-1, *[1] * (input.ndim - dim - 1)), input._shape[dim]
         classes = constant(("classes", count), input, lambda: np.arange(count)).reshape(across)
         factor: Any = 1.0 if weight is None else weight.reshape(across)

@@ -10,10 +10,11 @@ import numpy as np
 
 from ..._tensor import Tensor
 from ...errors import spatial as errors_spatial
+from ...execute.choices import specializes
 from ...execute.constants import constant
 from ...iterator.shape import Ints, numel
 from ...kernels.skeletons.max_pool import Windows
-from .windows import covered, each, many_kernels, padded, windows
+from .windows import covered, each, padded, windows
 
 # Small windows are one launch: an operand is an element of all windows. Places are worked out in
 # single precision, so that planes have fewer elements than it counts.
@@ -101,8 +102,8 @@ class Pool:
 
     def small(self, input: Tensor) -> bool:
         """Whether a launch may see all windows at once: a few elements of floating point each, none
-        of them padding, on a device of many kernels."""
-        return self._few and input._dtype.kind == "f" and many_kernels(input)
+        of them padding, on a device of special kernels."""
+        return self._few and input._dtype.kind == "f" and specializes(input)
 
     def elements(self, input: Tensor) -> tuple[tuple[Tensor, ...], tuple[float, ...]]:
         """Views (*lead, *counts) of the input, one for each element of a window, and how far from

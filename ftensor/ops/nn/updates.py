@@ -13,13 +13,13 @@ from math import log
 from typing import Any, NamedTuple
 
 from ..._tensor import Tensor
+from ...execute.choices import specializes
 from ...execute.pointwise import pointwise
 from ...execute.several import Several, several
 from ...kernels.holes import NAMES
 from ...rows.catalogue import enter
 from ...rows.op import Op
 from ..pointwise.ternary import LERP
-from .windows import many_kernels
 
 CATEGORY = "optimizer"
 
@@ -86,7 +86,7 @@ def _alike(first: Tensor, *others: Tensor) -> bool:
         and first._dtype.kind == "f"
         and all(x._dtype is first._dtype and x._shape == first._shape for x in others)
         and len({id(x._storage) for x in (first, *others)}) == 1 + len(others)
-        and many_kernels(first)
+        and specializes(first)
     )
 
 

@@ -14,13 +14,6 @@ from ..rearrange.pad_modes import positions
 from ..types import copy
 
 
-def many_kernels(x: Tensor) -> bool:
-    """Whether a special kernel costs nothing: on CPUs that compile it when it is needed, not on
-    boards, nor where the kernels of a board's image are traced."""
-    backend = x._storage.backend
-    return bool(backend.target.unaligned and backend.images is None)
-
-
 def each(op: str, word: str, given: Any, n: int) -> Ints:
     """One int for each of n dims. RuntimeError for another number of them, TypeError for others."""
     if isinstance(given, int) and not isinstance(given, bool):

@@ -8,6 +8,7 @@ from ... import errors
 from ..._tensor import Tensor
 from ...dtypes import can_cast, dtype, float64
 from ...errors import reduce as errors_reduce
+from ...execute.choices import spares_double
 from ...execute.copy import converted
 from ...execute.reduce import fold
 from ...rows.catalogue import enter, op
@@ -38,9 +39,8 @@ enter(__name__, VAR, STD)
 def _summed_in(input: Tensor) -> dtype:
     """float64 for real numbers where the device has it to spare, as torch does: squares leave
     float32's range."""
-    backend, d = input._storage.backend, input._dtype
-    wide = backend.properties.has_float64 and backend.target.spares_double
-    return float64 if wide and not d.is_complex else d.compute
+    d = input._dtype
+    return float64 if not d.is_complex and spares_double(input) else d.compute
 
 
 def _spread(
