@@ -15,7 +15,7 @@ def warn_target_size(op: str, input: Sequence[int], target: Sequence[int]) -> No
     warnings.warn(
         f"{op}(): the target's shape {tuple(target)} is not the input's, {tuple(input)}; they are "
         "broadcast, which is seldom meant",
-        stacklevel=4,
+        stacklevel=3,
     )
 
 

@@ -66,6 +66,21 @@ def _said_by(told: Signature, name: str, method: bool, without: str) -> str:
     return text + (f" -> {returned}" if returned not in ("Any", Signature.empty) else "")
 
 
+def written(
+    name: str, parameters: str, body: str, returns: str = "Tensor", **scope: Any
+) -> Callable[..., Any]:
+    """A function of these parameters, which stand with their types and defaults as in a definition.
+
+    It is compiled, so that a call binds its arguments as fast as any other's does. `body` are its
+    statements; they see `scope`.
+    """
+    lines = "\n    ".join(body.splitlines())
+    source = f"def {name}({parameters}) -> {returns}:\n    {lines}\n"
+    exec(compile(source, "<ftensor op>", "exec"), scope)  # types stay text, as in this module
+    made: Callable[..., Any] = scope[name]
+    return made
+
+
 class Shown(str):
     """A type in a signature, which is shown as it is written, without quotes."""
 

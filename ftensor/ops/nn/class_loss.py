@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from ... import errors
 from ..._tensor import Tensor
 from ...dtypes import int64, uint8
 from ...errors import nn as errors_nn
 from ...execute.nll import nll
-from ...rows.catalogue import enter, op
+from ...rows.catalogue import enter
 from ...rows.op import Op
-from ..compose import f
+from ..create.like import zeros_like
 from ..index.gather import of_classes
-from .activation import SPACE
-from .loss import reduced, tensors, word_of
+from ..reduce.softmax import log_softmax
+from .reduction import loss, reduced
 from .stepwise import in_steps, narrow
 
 # What torch's own nll_loss asks for. Classes are numbers of single precision there, which counts
@@ -36,20 +34,16 @@ NLL_INPUT = Op(
 enter(__name__, KNOWN_CLASS, NLL_LOSS, NLL_INPUT)
 
 
-@op(namespace=SPACE)
+@loss("input target weight size_average ignore_index reduce reduction")
 def nll_loss(
-    input: Tensor, target: Tensor, weight: Tensor | None = None, size_average: Any = None,
-    ignore_index: int = -100, reduce: Any = None, reduction: str = "mean",
-) -> Tensor:  # fmt: skip
+    input: Tensor, target: Tensor, word: str, weight: Tensor | None = None, ignore_index: int = -100
+) -> Tensor:
     """-weight[target] * input[target]: what the right class costs, of log-probabilities in dim 1
     (dim 0 of a 1-d input). The mean is over the weights; targets `ignore_index` count nothing.
     IndexError for a class that is not there, RuntimeError and ValueError for shapes that don't fit,
     RuntimeError for weights of another dtype, NotImplementedError unless it is of floating point.
     """
-    name = "nll_loss"
-    tensors(name, input=input, target=target)
-    word = word_of(name, size_average, reduce, reduction)
-    _check_classes(name, input, target, weight)
+    _check_classes("nll_loss", input, target, weight)
     if input.ndim == 1:
         target = target.reshape(())
     if not narrow(input._dtype):  # else sums are rounded in steps
@@ -58,14 +52,14 @@ def nll_loss(
             return made[0]
     dim = 0 if input._shape[1:] == () else 1
     used = target != ignore_index
-    index = target.where(used, f.zeros_like(target)).to(int64)
+    index = target.where(used, zeros_like(target)).to(int64)
     loss = -of_classes(input, dim, index)
     if weight is None:
         weights = used.to(input._dtype)
     else:
         weights = weight[index] * used
     # A where and no product: what is ignored may be infinite.
-    loss = (loss * weights if weight is not None else loss).where(used, f.zeros_like(loss))
+    loss = (loss * weights if weight is not None else loss).where(used, zeros_like(loss))
     if word == "none":
         return loss.contiguous()
     total = in_steps(loss.reshape(-1)) if narrow(loss._dtype) and loss.numel() else loss.sum()
@@ -94,19 +88,16 @@ def _check_classes(name: str, input: Tensor, target: Tensor, weight: Tensor | No
         raise errors_nn.same_dtype(name, "weight", input._dtype, weight._dtype)
 
 
-@op(namespace=SPACE)
+@loss("input target weight size_average ignore_index reduce reduction label_smoothing")
 def cross_entropy(
-    input: Tensor, target: Tensor, weight: Tensor | None = None, size_average: Any = None,
-    ignore_index: int = -100, reduce: Any = None, reduction: str = "mean",
-    label_smoothing: float = 0.0,
+    input: Tensor, target: Tensor, word: str, weight: Tensor | None = None,
+    ignore_index: int = -100, label_smoothing: float = 0.0,
 ) -> Tensor:  # fmt: skip
     """`nll_loss` of log_softmax(input); a floating-point target of the input's shape holds
     probabilities of all classes. A `label_smoothing` below 0 smooths nothing, as in torch;
     RuntimeError for one above 1.
     """
     name = "cross_entropy"
-    tensors(name, input=input, target=target)
-    word = word_of(name, size_average, reduce, reduction)
     if label_smoothing > 1:
         raise errors_nn.label_smoothing(label_smoothing)
     label_smoothing = label_smoothing if label_smoothing > 0 else 0.0  # NaN is not above 0
@@ -117,10 +108,10 @@ def cross_entropy(
     if target._dtype.is_floating_point and ignore_index >= 0:
         raise errors_nn.probabilities("ignore_index", ignore_index)
     dim = 0 if input.ndim == 1 else 1
-    logs = f["nn.functional.log_softmax"](input, dim)
+    logs = log_softmax(input, dim)
     if target._dtype.is_floating_point:
         return _of_probabilities(name, logs, target, weight, word, label_smoothing)
-    loss = nll_loss(logs, target, weight, None, ignore_index, None, word)
+    loss = nll_loss(logs, target, word, weight, ignore_index)
     if not label_smoothing:
         return loss
     if input.ndim == 1 and target._shape:  # which torch takes without smoothing alone
@@ -128,15 +119,15 @@ def cross_entropy(
     classes = input._shape[dim]
     used = target != ignore_index
     by_class = logs if weight is None else logs * _along(weight, dim, logs.ndim)
-    smooth = (-by_class.sum(dim)).where(used, f.zeros_like(loss) if loss._shape else 0.0)
+    smooth = (-by_class.sum(dim)).where(used, zeros_like(loss) if loss._shape else 0.0)
     if word == "mean":
         if weight is None:
             smooth = smooth.sum() / used.sum()
         else:
-            index = target.where(used, f.zeros_like(target)).to(int64)
+            index = target.where(used, zeros_like(target)).to(int64)
             smooth = smooth.sum() / (weight[index] * used).sum()
     else:
-        smooth = reduced(name, smooth, word)
+        smooth = reduced(smooth, word)
     return (1 - label_smoothing) * loss + smooth * (label_smoothing / classes)
 
 
@@ -160,7 +151,7 @@ def _of_probabilities(
     if word == "mean":
         batch = logs.numel() // classes if classes else 0
         return -terms.sum() / batch if batch else -terms.sum() * float("nan")
-    return -terms.sum() if word == "sum" else reduced(name, -terms.sum(dim), word)
+    return -terms.sum() if word == "sum" else reduced(-terms.sum(dim), word)
 
 
 def _along(weight: Tensor, dim: int, ndim: int) -> Tensor:

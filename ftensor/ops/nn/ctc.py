@@ -17,7 +17,7 @@ from ...rows.catalogue import enter, op
 from ...rows.op import Op
 from ..compose import f
 from .activation import SPACE
-from .loss import REDUCTIONS, tensors
+from .reduction import REDUCTIONS, tensors
 
 CATEGORY = "sequences"
 

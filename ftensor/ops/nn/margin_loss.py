@@ -3,29 +3,29 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
 from ..._tensor import Tensor
 from ...dtypes import int64
 from ...errors import nn as errors_nn
-from ...rows.catalogue import op
 from ..compose import f
-from .activation import SPACE
-from .loss import reduced, tensors, word_of
+from ..create.like import zeros_like
+from ..create.ranges import arange
+from ..pointwise.ternary import where
+from .activation import logsigmoid
+from .distance import pairwise_distance
+from .reduction import loss, word_of
 
 
-@op(namespace=SPACE)
+@loss()
 def margin_ranking_loss(
-    input1: Tensor, input2: Tensor, target: Tensor, margin: float = 0, size_average: Any = None,
-    reduce: Any = None, reduction: str = "mean",
-) -> Tensor:  # fmt: skip
+    input1: Tensor, input2: Tensor, target: Tensor, margin: float = 0
+) -> Tensor:
     """max(0, margin - target * (input1 - input2)). RuntimeError for different numbers of dims."""
-    name = "margin_ranking_loss"
-    tensors(name, input1=input1, input2=input2, target=target)
     if not input1.ndim == input2.ndim == target.ndim:
-        raise errors_nn.same_dims(name, input1._shape, input2._shape, target._shape)
-    loss = (-target * (input1 - input2) + float(margin)).clamp(min=0)
-    return reduced(name, loss, word_of(name, size_average, reduce, reduction))
+        raise errors_nn.same_dims(
+            "margin_ranking_loss", input1._shape, input2._shape, target._shape
+        )
+    return (-target * (input1 - input2) + float(margin)).clamp(min=0)
 
 
 def _rows(name: str, input: Tensor, target: Tensor, target_shape: tuple[int, ...]) -> None:
@@ -35,17 +35,14 @@ def _rows(name: str, input: Tensor, target: Tensor, target_shape: tuple[int, ...
         raise errors_nn.margin_target(name, target_shape, target._shape)
 
 
-@op(namespace=SPACE)
+@loss(first=True)
 def multi_margin_loss(
-    input: Tensor, target: Tensor, p: int = 1, margin: float = 1.0, weight: Tensor | None = None,
-    size_average: Any = None, reduce: Any = None, reduction: str = "mean",
-) -> Tensor:  # fmt: skip
+    input: Tensor, target: Tensor, p: int = 1, margin: float = 1.0, weight: Tensor | None = None
+) -> Tensor:
     """The mean over the wrong classes of max(0, margin - input[target] + input[class]) ** p, with
     `p` 1 or 2 and inputs of shape (classes,) or (batch, classes).
     """
     name = "multi_margin_loss"
-    tensors(name, input=input, target=target)
-    word = word_of(name, size_average, reduce, reduction)
     if p not in (1, 2):
         raise errors_nn.power(name, p)
     shape = input._shape[:-1]
@@ -61,8 +58,8 @@ def multi_margin_loss(
     if weight is not None:
         cost = cost * weight[target].unsqueeze(-1)
     classes = input._shape[-1]
-    wrong = f.arange(classes, device=input.device) != target.unsqueeze(-1)
-    return reduced(name, (cost * wrong).sum(-1) / classes, word)
+    wrong = arange(classes, device=input.device) != target.unsqueeze(-1)
+    return (cost * wrong).sum(-1) / classes
 
 
 def listed_classes(input: Tensor, target: Tensor) -> tuple[Tensor, Tensor, Tensor]:
@@ -72,10 +69,10 @@ def listed_classes(input: Tensor, target: Tensor) -> tuple[Tensor, Tensor, Tenso
     ended = (target < 0).to(int64).amax(-1, keepdim=True)  # is there an end?
     first = (target < 0).to(int64).argmax(-1, keepdim=True)
     classes = target._shape[-1]
-    end = f.where(ended > 0, first, classes)
-    valid = f.arange(classes, device=input.device) < end
-    index = target.where(valid, f.zeros_like(target))
-    is_right = f.zeros_like(target).scatter_add(-1, index, valid.to(target._dtype)) > 0
+    end = where(ended > 0, first, classes)
+    valid = arange(classes, device=input.device) < end
+    index = target.where(valid, zeros_like(target))
+    is_right = zeros_like(target).scatter_add(-1, index, valid.to(target._dtype)) > 0
     return valid, index, is_right
 
 
@@ -95,116 +92,94 @@ def multilabel_margin_input(grad: Tensor, input: Tensor, target: Tensor, word: s
     return (made * share / (classes * frames)).reshape(input._shape)
 
 
-@op(namespace=SPACE)
-def multilabel_margin_loss(
-    input: Tensor, target: Tensor, size_average: Any = None, reduce: Any = None,
-    reduction: str = "mean",
-) -> Tensor:  # fmt: skip
+@loss(first=True)
+def multilabel_margin_loss(input: Tensor, target: Tensor) -> Tensor:
     """max(0, 1 - input[right] + input[wrong]) over all pairs of right and wrong classes, divided by
     the number of classes; the right ones stand in `target` before its first -1.
     """
-    name = "multilabel_margin_loss"
-    tensors(name, input=input, target=target)
-    word = word_of(name, size_average, reduce, reduction)
     if not (input.ndim < 2 and target._shape in ((), (1,)) and input.numel() == 1):
-        _rows(name, input, target, input._shape)
+        _rows("multilabel_margin_loss", input, target, input._shape)
     if not input.ndim:
         input, target = input.reshape(1), target.reshape(1)
     if not input.numel():
-        return reduced(name, input.sum(-1), word)
+        return input.sum(-1)
     valid, index, is_right = listed_classes(input, target)
     classes = input._shape[-1]
     right = input.gather(-1, index).unsqueeze(-1)
     cost = (1 - right + input.unsqueeze(-2)).clamp(min=0)
     pairs = valid.unsqueeze(-1) & ~is_right.unsqueeze(-2)
-    loss = (cost * pairs).sum((-2, -1)) / classes
-    return reduced(name, loss, word)
+    return (cost * pairs).sum((-2, -1)) / classes
 
 
-@op(namespace=SPACE)
+@loss()
 def multilabel_soft_margin_loss(
-    input: Tensor, target: Tensor, weight: Tensor | None = None, size_average: Any = None,
-    reduce: Any = None, reduction: str = "mean",
-) -> Tensor:  # fmt: skip
+    input: Tensor, target: Tensor, weight: Tensor | None = None
+) -> Tensor:
     """The mean over classes (the last dim) of binary cross entropy with logits."""
-    name = "multilabel_soft_margin_loss"
-    tensors(name, input=input, target=target)
-    logs = f["nn.functional.logsigmoid"]
-    loss = -(target * logs(input) + (1 - target) * logs(-input))
-    if weight is not None:
-        loss = loss * weight
-    loss = loss.sum(input.ndim - 1) / input._shape[input.ndim - 1] if input.ndim else loss
-    return reduced(name, loss, word_of(name, size_average, reduce, reduction))
+    costs = -(target * logsigmoid(input) + (1 - target) * logsigmoid(-input))
+    costs = costs if weight is None else costs * weight
+    last = input.ndim - 1
+    return costs.sum(last) / input._shape[last] if input.ndim else costs
 
 
-@op(namespace=SPACE)
+@loss()
 def cosine_embedding_loss(
-    input1: Tensor, input2: Tensor, target: Tensor, margin: float = 0, size_average: Any = None,
-    reduce: Any = None, reduction: str = "mean",
-) -> Tensor:  # fmt: skip
+    input1: Tensor, input2: Tensor, target: Tensor, margin: float = 0
+) -> Tensor:
     """1 - cos(input1, input2) for a target 1, max(0, cos - margin) for -1; vectors lie in the last
     dim. RuntimeError for shapes that don't fit.
     """
-    name = "cosine_embedding_loss"
-    tensors(name, input1=input1, input2=input2, target=target)
-    if target.ndim not in (0, 1):
-        raise errors_nn.cosine_dims(target._shape, input1._shape, input2._shape)
-    if not input1.ndim == input2.ndim == target.ndim + 1:
+    if target.ndim not in (0, 1) or not input1.ndim == input2.ndim == target.ndim + 1:
         raise errors_nn.cosine_dims(target._shape, input1._shape, input2._shape)
     dim, eps = target.ndim, 1e-12
     dot = (input1 * input2).sum(dim)
     lengths = ((input1 * input1).sum(dim) + eps) * ((input2 * input2).sum(dim) + eps)
     cos = dot / lengths.sqrt()
-    zero = f.zeros_like(cos)
+    zero = zeros_like(cos)
     alike = (1 - cos).where(target == 1, zero)
     unlike = (cos - margin).clamp(min=0).where(target == -1, zero)
-    return reduced(name, alike + unlike, word_of(name, size_average, reduce, reduction))
+    return alike + unlike
 
 
-@op(namespace=SPACE)
+@loss(first=True)
 def triplet_margin_loss(
     anchor: Tensor, positive: Tensor, negative: Tensor, margin: float = 1.0, p: float = 2,
-    eps: float = 1e-6, swap: bool = False, size_average: Any = None, reduce: Any = None,
-    reduction: str = "mean",
+    eps: float = 1e-6, swap: bool = False,
 ) -> Tensor:  # fmt: skip
     """max(0, margin + |anchor - positive| - |anchor - negative|) by `pairwise_distance`; with
     `swap`, the smaller of the negative's distances to the other two counts.
     """
 
     def distance(x: Tensor, y: Tensor) -> Tensor:
-        made: Tensor = f.pairwise_distance(x, y, p, eps)
-        return made
+        return pairwise_distance(x, y, p, eps)
 
     name = "triplet_margin_loss"
-    word = word_of(name, size_average, reduce, reduction)
-    return _triplet(name, anchor, positive, negative, distance, margin, swap, word)
+    return _triplet(name, anchor, positive, negative, distance, margin, swap, "mean")
 
 
-@op(namespace=SPACE)
+@loss("anchor positive negative * distance_function margin swap reduction")
 def triplet_margin_with_distance_loss(
-    anchor: Tensor, positive: Tensor, negative: Tensor, *,
+    anchor: Tensor, positive: Tensor, negative: Tensor,
     distance_function: Callable[[Tensor, Tensor], Tensor] | None = None, margin: float = 1.0,
     swap: bool = False, reduction: str = "mean",
 ) -> Tensor:  # fmt: skip
     """`triplet_margin_loss` with a distance of one's own."""
     return _triplet(
         "triplet_margin_with_distance_loss", anchor, positive, negative,
-        distance_function or f.pairwise_distance, margin, swap, reduction,
+        distance_function or pairwise_distance, margin, swap, reduction,
     )  # fmt: skip
 
 
 def _triplet(
     name: str, anchor: Tensor, positive: Tensor, negative: Tensor,
-    distance: Callable[[Tensor, Tensor], Tensor], margin: float, swap: bool, word: str,
+    distance: Callable[[Tensor, Tensor], Tensor], margin: float, swap: bool, reduction: str,
 ) -> Tensor:  # fmt: skip
-    tensors(name, anchor=anchor, positive=positive, negative=negative)
     if not margin > 0:
         raise errors_nn.margin(name, margin)
     if not anchor.ndim == positive.ndim == negative.ndim:
         raise errors_nn.same_dims(name, anchor._shape, positive._shape, negative._shape)
-    if word not in ("none", "mean", "sum"):
-        raise errors_nn.reduction(name, word)
+    word_of(name, None, None, reduction)  # a distance of one's own is not called in vain
     far = distance(anchor, negative)
     if swap:
         far = f.minimum(far, distance(positive, negative))
-    return reduced(name, (margin + distance(anchor, positive) - far).clamp(min=0), word)
+    return (margin + distance(anchor, positive) - far).clamp(min=0)

@@ -1,0 +1,117 @@
+"""What all losses share: what they refuse, and how `size_average`, `reduce`, `reduction` and
+`weight` make one number of each element's loss."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from enum import Enum
+from inspect import Parameter, signature
+from typing import Any, TypeVar
+
+from ... import errors
+from ..._tensor import Tensor
+from ...errors import nn as errors_nn
+from ...rows.catalogue import Row, op
+from ...rows.spelling import written
+from .activation import SPACE
+
+F = TypeVar("F", bound=Callable[..., Tensor])
+REDUCTIONS = ("none", "mean", "sum")
+# What `loss` reads itself, as torch declares it.
+_OWN = {
+    "size_average": "size_average: Any = None",
+    "reduce": "reduce: Any = None",
+    "reduction": "reduction: str = 'mean'",
+    "weight": "weight: Tensor | None = None",
+    "*": "*",
+}
+
+
+class Shapes(Enum):
+    """What a loss does about a target whose shape is not the input's."""
+
+    ANY = "the function's affair"
+    WARNED = "a warning: it broadcasts"
+    EQUAL = "a ValueError"
+
+
+def reduced(loss: Tensor, word: str, weight: Tensor | None = None) -> Tensor:
+    """Each element's loss, or their mean or sum; with weights, the mean is the weighted one."""
+    if weight is not None:
+        loss = loss * weight
+        if word == "mean":
+            return loss.sum() / weight.expand(loss._shape).sum()
+    made: Tensor = loss if word == "none" else getattr(loss, word)()
+    return made
+
+
+def word_of(name: str, size_average: Any, reduce: Any, reduction: str) -> str:
+    """`reduction`, unless one of the two old arguments is there: torch's reading of them.
+    ValueError for another word."""
+    if size_average is None and reduce is None:
+        if reduction not in REDUCTIONS and (name != "kl_div" or reduction != "batchmean"):
+            raise errors_nn.reduction(name, reduction)
+        return reduction
+    if reduce is False:
+        return "none"
+    return "sum" if size_average is False else "mean"
+
+
+def tensors(name: str, **given: Any) -> None:
+    for argument, x in given.items():
+        if not isinstance(x, Tensor):
+            raise errors.not_a_tensor(name, argument, x)
+
+
+def loss(
+    parameters: str = "", *, shapes: Shapes = Shapes.ANY, first: bool = False,
+    rows: tuple[Row, ...] = (),
+) -> Callable[[F], F]:  # fmt: skip
+    """Put a loss into the catalogue whose elements a function computes.
+
+    `parameters` are torch's, in its order, where they are not the function's own and then
+    `size_average`, `reduce` and `reduction`. A `weight` that the function does not take is for the
+    mean; a function that takes the `word` of the reduction reduces by itself. As in torch, some
+    look at that word `first`, others after all else.
+    """
+
+    def add(elements: F) -> F:
+        name, own = elements.__name__, signature(elements).parameters
+        order = parameters.split() or [*own, "size_average", "reduce", "reduction"]
+        made = written(
+            name, ", ".join([_declared(own[p]) if p in own else _OWN[p] for p in order]),
+            _statements(name, own, order, shapes, first), elements=elements, tensors=tensors,
+            word_of=word_of, reduced=reduced, refused=errors_nn.target_shape,
+            warn=errors_nn.warn_target_size,
+        )  # fmt: skip
+        made.__doc__, made.__module__ = elements.__doc__, elements.__module__
+        op(namespace=SPACE, rows=rows)(made)
+        return elements
+
+    return add
+
+
+def _declared(parameter: Parameter) -> str:
+    default = "" if parameter.default is parameter.empty else f" = {parameter.default!r}"
+    return f"{parameter.name}: {parameter.annotation}{default}"
+
+
+def _statements(
+    name: str, own: Mapping[str, Parameter], order: Sequence[str], shapes: Shapes, first: bool
+) -> str:
+    """What the function of a loss does around its elements."""
+    required = [p.name for p in own.values() if p.annotation == "Tensor"]
+    old = [word if word in order else "None" for word in ("size_average", "reduce")]
+    word = f"word_of({name!r}, {', '.join(old)}, reduction)"
+    lines = [f"tensors({name!r}, {', '.join(f'{x}={x}' for x in required)})"]
+    if first or "word" in own:
+        lines.insert(0 if first else 1, f"word = {word}")
+        word = "word"
+    if shapes is not Shapes.ANY:
+        verb = "raise refused" if shapes is Shapes.EQUAL else "warn"
+        lines.append("if input._shape != target._shape:")
+        lines.append(f"    {verb}({name!r}, input._shape, target._shape)")
+    given = f"elements({', '.join(own)})"
+    weight = "weight" if "weight" in order and "weight" not in own else "None"
+    lines.append(f"return {given if 'word' in own else f'reduced({given}, {word}, {weight})'}")
+    return "\n".join(lines)
