@@ -76,6 +76,12 @@ def register(entry: Entry) -> Entry:
     return entry
 
 
+def also_in(namespace: str, *names: str, **others: str) -> None:
+    """Enter functions of the catalogue in a namespace, too, by their own names or by `others`."""
+    for name, of in (dict(zip(names, names)) | others).items():
+        register(Entry(name, ENTRIES[of].call, method=False, namespace=namespace))
+
+
 def _serving(call: F, name: str, bare: str) -> F:
     """`call`, refusing a tensor whose dtype is of another group; other modules call it as it is."""
 

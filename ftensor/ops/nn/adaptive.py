@@ -13,7 +13,11 @@ from ...errors import spatial as errors_spatial
 from ...execute.memory import new
 from ...iterator.shape import Ints, numel
 from ...rows.catalogue import Entry, op, register
-from ..compose import f
+from ..create.data import tensor
+from ..create.ranges import arange
+from ..create.sizes import full
+from ..random.create import rand
+from ..rearrange.cat import cat
 from .activation import SPACE
 from .pool import located, lowest, maxima, summed
 from .stepwise import in_order, narrow
@@ -79,7 +83,7 @@ def _stepwise(seen: Tensor, spans: list[list[tuple[int, int]]]) -> Tensor:
     places = itertools.product(*[range(k) for k in seen._shape[-n:]])
     made = in_order([seen[(..., *place)] for place in places])
     for d, one in enumerate(spans):
-        counts = f.tensor([e - b for b, e in one], dtype=made._dtype, device=made.device)
+        counts = tensor([e - b for b, e in one], dtype=made._dtype, device=made.device)
         made = made / counts.reshape(-1, *(1,) * (n - 1 - d))
     return made
 
@@ -99,7 +103,7 @@ def _adaptive_avg_pool(name: str, n: int, input: Tensor, output_size: Any) -> Te
         counts = numel(tuple([one[0][1] - one[0][0] for one in spans]))
     else:
         for one in spans:
-            along = f.tensor([e - b for b, e in one], dtype=made._dtype, device=made.device)
+            along = tensor([e - b for b, e in one], dtype=made._dtype, device=made.device)
             counts = along if counts is None else counts.unsqueeze(-1) * along
     made = (made / counts).to(input._dtype)
     if n == 3 and numel(sizes) > 1:  # a single one is a mean, which keeps the layout
@@ -114,11 +118,10 @@ def _positions(found: Tensor, begins: Sequence[Any], kernel: Ints, sizes: Ints) 
     made: Any = None
     for d, begin in enumerate(begins):
         step = numel(kernel[d + 1 :])
-        inside = f.floor_divide(found, step) if step > 1 else found
-        at = begin + (f.remainder(inside, kernel[d]) if d else inside)
+        inside = found.floor_divide(step) if step > 1 else found
+        at = begin + (inside.remainder(kernel[d]) if d else inside)
         made = at if made is None else made * sizes[d] + at
-    result: Tensor = made
-    return result
+    return made
 
 
 def _adaptive_max_pool(name: str, n: int, input: Tensor, output_size: Any, indices: bool) -> Any:
@@ -129,7 +132,7 @@ def _adaptive_max_pool(name: str, n: int, input: Tensor, output_size: Any, indic
         return made.contiguous() if n == 3 else laid_out(made, input, n)
     values, found = located(seen, n)
     begins = [
-        f.tensor([b for b, _ in one], dtype=found._dtype, device=found.device).reshape(
+        tensor([b for b, _ in one], dtype=found._dtype, device=found.device).reshape(
             -1, *(1,) * (n - 1 - d)
         )
         for d, one in enumerate(spans)
@@ -147,15 +150,13 @@ def _starts(samples: Tensor, size: int, kernel: int, count: int) -> Tensor:
     the last window ends where the input does (Graham, Fractional Max-Pooling, section 2).
     """
     x = samples.to(samples._dtype.compute).unsqueeze(-1)
-    last = f.full((*samples._shape, 1), size - kernel, dtype=int64, device=x.device)
+    last = full((*samples._shape, 1), size - kernel, dtype=int64, device=x.device)
     if count == 1:
-        result: Tensor = last
-        return result
+        return last
     alpha = (size - kernel) / (count - 1)
-    steps = f.arange(count - 1, device=x.device).to(x._dtype)
-    floors = f.trunc((x + steps) * alpha) - f.trunc(x * alpha)
-    made: Tensor = f.cat([floors.to(int64), last], -1)
-    return made
+    steps = arange(count - 1, device=x.device).to(x._dtype)
+    floors = ((x + steps) * alpha).trunc() - (x * alpha).trunc()
+    return cat([floors.to(int64), last], -1)
 
 
 def _fractional(
@@ -188,7 +189,7 @@ def _fractional(
         return new(shape, input._dtype, where), new(shape, int64, where)
     x = input if input.ndim == n + 2 else input.unsqueeze(0)
     if samples is None:
-        samples = f.rand(*x._shape[:2], n, dtype=input._dtype, device=input.device)
+        samples = rand(*x._shape[:2], n, dtype=input._dtype, device=input.device)
     if samples.ndim != 3 or samples._shape[0] < x._shape[0] or samples._shape[1:] != (
         x._shape[1], n,
     ):  # fmt: skip
@@ -199,9 +200,9 @@ def _fractional(
     for d in range(n):
         start = _starts(samples[: x._shape[0], :, n - 1 - d], size[d], kernel[d], counts[d])
         begins.append(start.reshape(*start._shape[:2], *(1,) * d, -1, *(1,) * (n - 1 - d)))
-        index = (start.unsqueeze(-1) + f.arange(kernel[d], device=x.device)).flatten(2)
+        index = (start.unsqueeze(-1) + arange(kernel[d], device=x.device)).flatten(2)
         index = index.reshape(*index._shape[:2], *(1,) * d, -1, *(1,) * (n - 1 - d))
-        at = f.gather(at, 2 + d, index.expand(*at._shape[: 2 + d], -1, *at._shape[3 + d :]))
+        at = at.gather(2 + d, index.expand(*at._shape[: 2 + d], -1, *at._shape[3 + d :]))
     seen = windows(at, counts, kernel, kernel, (1,) * n)
     values, found = located(seen, n)
     places = _positions(found, begins, kernel, size)
@@ -220,6 +221,10 @@ def _enter(call: Callable[..., Any], name: str, doc: str, plain: bool = False) -
         register(Entry(name, call, method=False))
 
 
+# The means, by how many dims they are for.
+ADAPTIVE_AVG_POOL: dict[int, Callable[..., Tensor]] = {}
+
+
 def _make(n: int) -> None:
     """The functions for n dims."""
 
@@ -230,8 +235,7 @@ def _make(n: int) -> None:
         input: Tensor, output_size: Any, return_indices: bool = False
     ) -> Tensor | tuple[Tensor, Tensor]:
         name = f"adaptive_max_pool{n}d"
-        made: Tensor = _adaptive_max_pool(name, n, input, output_size, return_indices)
-        return made
+        return _adaptive_max_pool(name, n, input, output_size, return_indices)
 
     def adaptive_max_pool_with_indices(
         input: Tensor, output_size: Any, return_indices: bool = False
@@ -239,6 +243,7 @@ def _make(n: int) -> None:
         values, places = _adaptive_max_pool(f"adaptive_max_pool{n}d", n, input, output_size, True)
         return values, places
 
+    ADAPTIVE_AVG_POOL[n] = adaptive_avg_pool
     sizes = f"""windows that divide the last {n} dims into as many as `output_size` says (an int, or
 {n}, None being the input's). Those of one dim overlap by one where it does not divide. ValueError
 for too few dims, RuntimeError for other sizes.

@@ -11,8 +11,11 @@ from ...errors import nn as errors_nn
 from ...execute.pointwise import pointwise
 from ...rows.catalogue import Entry, op, register
 from ...rows.op import Op
-from ..compose import composed, f
+from ..compose import composed
+from ..create.sizes import ones, zeros
+from ..reduce.softmax import nn_softmax
 from .activation import SPACE
+from .dropout import nn_dropout
 
 CATEGORY = "activation"
 
@@ -41,7 +44,7 @@ def scaled_dot_product_attention(
         raise errors_nn.two_masks(name)
     if not key.numel() and not value.numel():  # nothing to attend to, whatever the heads
         shape = (*query._shape[:-1], value._shape[-1])
-        return f.zeros(shape, dtype=query._dtype, device=query.device)
+        return zeros(shape, dtype=query._dtype, device=query.device)
     if enable_gqa:
         heads = query._shape[-3]
         key = key.repeat_interleave(heads // max(1, key._shape[-3]), -3)
@@ -55,20 +58,19 @@ def scaled_dot_product_attention(
     root = math.sqrt(abs(factor))
     scores = (query * root) @ (key * math.copysign(root, factor)).transpose(-2, -1)
     if is_causal:
-        attn_mask = f.ones(scores._shape[-2:], dtype=bool_, device=query.device).tril()
+        attn_mask = ones(scores._shape[-2:], dtype=bool_, device=query.device).tril()
     if attn_mask is not None:
         if attn_mask._dtype is bool_:
             scores = scores.masked_fill(~attn_mask, -math.inf)
         else:
             scores = scores + attn_mask
-    weights = f["nn.functional.softmax"](scores, -1)
+    weights = scores.softmax(-1)
     if attn_mask is not None and attn_mask._dtype is bool_:
         # A query that attends to nothing gets zeros and no NaN.
         weights = weights.masked_fill(~attn_mask.any(-1, keepdim=True), 0.0)
     if dropout_p > 0:
-        weights = f["nn.functional.dropout"](weights, dropout_p)
-    made: Tensor = (weights @ value).to(given)
-    return made
+        weights = nn_dropout(weights, dropout_p)
+    return (weights @ value).to(given)
 
 
 @op(namespace=SPACE)
@@ -128,7 +130,7 @@ def softmin(
     input: Tensor, dim: int | None = None, _stacklevel: int = 3, dtype: Any = None
 ) -> Tensor:
     """`softmax` of the negative input."""
-    return f["nn.functional.softmax"](-input, dim, _stacklevel, dtype)
+    return nn_softmax(-input, dim, _stacklevel, dtype)
 
 
 register(Entry("prelu", prelu, method=False, namespace=SPACE))

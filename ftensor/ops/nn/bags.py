@@ -6,8 +6,12 @@ from ..._tensor import Tensor
 from ...dtypes import int32, int64
 from ...errors import nn as errors_nn
 from ...rows.catalogue import op
-from ..compose import f
+from ..create.ranges import arange
+from ..create.sizes import full, zeros
 from ..index.gather import selected
+from ..order.search import searchsorted
+from ..pointwise.ternary import where
+from ..rearrange.cat import cat
 from .activation import SPACE
 from .embedding import check, padding, shorten
 from .layer_gradients import embedding
@@ -42,8 +46,8 @@ def cut(input: Tensor, offsets: Tensor, last: bool) -> tuple[int, Tensor]:
     used = input.numel()
     if not bags or last:
         used = int(offsets[-1].item()) if bags else 0
-    places = f.arange(used, device=input.device)
-    of = f.searchsorted(offsets[:bags].to(int64), places, right=True) - 1
+    places = arange(used, device=input.device)
+    of = searchsorted(offsets[:bags].to(int64), places, right=True) - 1
     return bags, of
 
 
@@ -60,8 +64,8 @@ def pooled(
     if weights is not None:
         parts = parts.to(parts._dtype.compute) * weights.reshape(-1, 1)
     counted = index != pad
-    held = f.zeros(bags, dtype=int64, device=index.device).index_add(0, of, counted.to(int64))
-    target = f.zeros((bags, width), dtype=weight._dtype, device=weight.device)
+    held = zeros(bags, dtype=int64, device=index.device).index_add(0, of, counted.to(int64))
+    target = zeros((bags, width), dtype=weight._dtype, device=weight.device)
     if mode == "max":
         low = -float("inf")
         parts = parts.masked_fill(~counted.unsqueeze(1), low)
@@ -76,24 +80,22 @@ def pooled(
 
 def _spread(of: Tensor, width: int) -> Tensor:
     """An index for each element of the rows."""
-    made: Tensor = of.unsqueeze(1).expand(-1, width)
-    return made
+    return of.unsqueeze(1).expand(-1, width)
 
 
 def largest(weight: Tensor, index: Tensor, of: Tensor, most: Tensor, pad: int) -> Tensor:
     """int64 of (bags, d): the rows whose elements are the largest of bags, `most`; of equal ones
     the first in the bag. 0 for empty bags."""
     n, (bags, width) = index.numel(), most._shape
-    found = f.full((bags, width), n, dtype=int64, device=weight.device)
+    found = full((bags, width), n, dtype=int64, device=weight.device)
     if n:
         parts = weight.index_select(0, index)
         is_it = (parts == most.index_select(0, of)) | parts.isnan()
         is_it = is_it & (index != pad).unsqueeze(1)
-        places = f.arange(n, device=weight.device).unsqueeze(1)
-        found = found.scatter_reduce(0, _spread(of, width), f.where(is_it, places, n), "amin")
-    rows = f.cat([index.to(int64), f.zeros(1, dtype=int64, device=weight.device)])
-    made: Tensor = rows[found]
-    return made
+        places = arange(n, device=weight.device).unsqueeze(1)
+        found = found.scatter_reduce(0, _spread(of, width), where(is_it, places, n), "amin")
+    rows = cat([index.to(int64), zeros(1, dtype=int64, device=weight.device)])
+    return rows[found]
 
 
 def table_gradient(
@@ -105,7 +107,7 @@ def table_gradient(
     """
     a = grad.to(grad._dtype.compute)
     if mode == "max":
-        made = f.zeros((rows, grad._shape[1]), dtype=a._dtype, device=a.device)
+        made = zeros((rows, grad._shape[1]), dtype=a._dtype, device=a.device)
         made.scatter_add_(0, largest, a.masked_fill((held == 0).unsqueeze(1), 0))
         return made.to(grad._dtype)
     if mode == "mean":
@@ -125,9 +127,8 @@ def weights_gradient(grad: Tensor, weight: Tensor, index: Tensor, of: Tensor, pa
     found = along.sum(1).masked_fill(inside == pad, 0).to(grad._dtype)
     if used == index.numel():
         return found
-    behind = f.zeros(index.numel() - used, dtype=grad._dtype, device=grad.device)
-    made: Tensor = f.cat([found, behind])
-    return made
+    behind = zeros(index.numel() - used, dtype=grad._dtype, device=grad.device)
+    return cat([found, behind])
 
 
 @op(namespace=SPACE)
@@ -168,7 +169,7 @@ def embedding_bag(
         if offsets is not None:
             raise errors_nn.bag_offsets("a 2-d input has a bag in each row, so takes no offsets")
         bags, size = input._shape
-        of = f.arange(bags, device=input.device).repeat_interleave(size)
+        of = arange(bags, device=input.device).repeat_interleave(size)
     elif input.ndim == 1:
         if offsets is None or offsets.ndim != 1:
             raise errors_nn.bag_offsets("a 1-d input needs a 1-d tensor of offsets")

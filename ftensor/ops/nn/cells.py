@@ -12,7 +12,7 @@ from ...errors import sequence as errors_sequence
 from ...execute.pointwise import pointwise
 from ...rows.catalogue import enter, op
 from ...rows.op import Op
-from ..compose import f
+from ..linalg.addmm import linear
 
 CATEGORY = "sequences"
 
@@ -75,39 +75,38 @@ class Kind:
         bias = w.b_ih
         if w.b_hh is not None and not self.apart:
             bias = w.b_hh if bias is None else bias + w.b_hh
-        made: Tensor = f["nn.functional.linear"](input, w.ih, bias)
-        return made
+        return linear(input, w.ih, bias)
 
 
 def _tanh(
     given: Tensor, state: Sequence[Tensor], w: Weights, out: Tensor | None
 ) -> tuple[Tensor, ...]:
-    return (f.tanh(f.addmm(given, state[0], w.hh.t()), out=out),)
+    return (given.addmm(state[0], w.hh.t()).tanh(out=out),)
 
 
 def _relu(
     given: Tensor, state: Sequence[Tensor], w: Weights, out: Tensor | None
 ) -> tuple[Tensor, ...]:
-    return (f.clamp_min(f.addmm(given, state[0], w.hh.t()), 0, out=out),)
+    return (given.addmm(state[0], w.hh.t()).clamp_min(0, out=out),)
 
 
 def _lstm(
     given: Tensor, state: Sequence[Tensor], w: Weights, out: Tensor | None
 ) -> tuple[Tensor, ...]:
     hx, cx = state
-    enter_, forget, cell, leave = f.addmm(given, hx, w.hh.t()).chunk(4, -1)
+    enter_, forget, cell, leave = given.addmm(hx, w.hh.t()).chunk(4, -1)
     cy = pointwise(LSTM_CELL, (enter_, forget, cell, cx))
     if w.hr is None:
         return pointwise(LSTM_HIDDEN, (leave, cy), (), out), cy
     hidden = pointwise(LSTM_HIDDEN, (leave, cy))
-    return f.mm(hidden, w.hr.t(), out=out), cy
+    return hidden.mm(w.hr.t(), out=out), cy
 
 
 def _gru(
     given: Tensor, state: Sequence[Tensor], w: Weights, out: Tensor | None
 ) -> tuple[Tensor, ...]:
     (hx,) = state
-    own = f["nn.functional.linear"](hx, w.hh, w.b_hh)
+    own = linear(hx, w.hh, w.b_hh)
     reset, update, fresh = zip(given.chunk(3, -1), own.chunk(3, -1))
     return (pointwise(GRU_CELL, (*reset, *update, *fresh, hx), (), out),)
 

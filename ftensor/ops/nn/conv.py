@@ -25,7 +25,6 @@ from ...execute.reduce import fold
 from ...formats import contiguous_format
 from ...iterator.shape import Ints, numel
 from ...rows.catalogue import Entry, op, register
-from ..compose import f
 from ..linalg.product import DOT, check
 from .activation import SPACE
 from .windows import covered, each, laid_out, padded, windows
@@ -266,7 +265,7 @@ def _transposed(
     made = _by_kernel(batched, _exchanged(weight, groups), bias, results, of, call)
     if made is None:
         x = padded(batched, before, after, steps=of.stride)
-        turned = f.flip(weight, tuple(range(2, n + 2)))
+        turned = weight.flip(tuple(range(2, n + 2)))
         made = _contracted(x, _exchanged(turned, groups), bias, results, (1,) * n, of.dilation)
         made = laid_out(made, batched)
     return made if batched is input else made.squeeze(0)
@@ -290,6 +289,11 @@ def _add(call: Callable[..., Tensor], name: str, doc: str) -> None:
     register(Entry(name, call, method=False, namespace=SPACE))
 
 
+# The functions, by how many dims they are for.
+CONV: dict[int, Callable[..., Tensor]] = {}
+CONV_TRANSPOSE: dict[int, Callable[..., Tensor]] = {}
+
+
 def _make(n: int) -> None:
     """Both forms for n dims."""
 
@@ -309,6 +313,7 @@ def _make(n: int) -> None:
 
     name, turned = f"conv{n}d", f"conv_transpose{n}d"
     sizes = ", ".join(("depth", "height", "width")[-n:]) if n > 1 else "length"
+    CONV[n], CONV_TRANSPOSE[n] = conv, conv_transpose
     _add(conv, name, f"""The cross-correlation of an input (N, C, {sizes}) or (C, {sizes}) with
 filters (O, C / groups, *kernel), and `bias` (O,): each size becomes
 (size + 2 padding - dilation (kernel - 1) - 1) // stride + 1. `padding` is a number of zeros, one

@@ -15,7 +15,9 @@ from ...execute.memory import new
 from ...execute.pointwise import pointwise
 from ...rows.catalogue import enter, op
 from ...rows.op import Op
-from ..compose import f
+from ..create.data import tensor
+from ..create.ranges import arange
+from ..create.sizes import full
 from .activation import SPACE
 from .reduction import REDUCTIONS, tensors
 
@@ -54,7 +56,7 @@ def _lengths(name: str, word: str, given: Any, batch: int) -> list[int]:
 def _labels(name: str, targets: Tensor, lengths: Sequence[int], batch: int, blank: int) -> Tensor:
     """(batch, longest): each sample's labels, and blanks behind them."""
     longest = max(lengths)
-    places = f.arange(longest, device=targets.device)
+    places = arange(longest, device=targets.device)
     if targets.ndim == 2:
         if targets._shape[0] != batch or targets._shape[1] < longest:
             raise errors_sequence.labels(name, (batch, longest), targets._shape)
@@ -63,11 +65,11 @@ def _labels(name: str, targets: Tensor, lengths: Sequence[int], batch: int, blan
         if targets._shape[0] != sum(lengths):
             raise errors_sequence.labels(name, (sum(lengths),), targets._shape)
         starts = [sum(lengths[:k]) for k in range(batch)]
-        at = f.tensor(starts, device=targets.device).unsqueeze(1) + places
+        at = tensor(starts, device=targets.device).unsqueeze(1) + places
         found = targets[at.clamp(max=max(0, len(targets) - 1))] if len(targets) else at
     else:
         raise errors_sequence.labels(name, (batch, longest), targets._shape)
-    there = places < f.tensor(lengths, device=targets.device).unsqueeze(1)
+    there = places < tensor(lengths, device=targets.device).unsqueeze(1)
     return found.to(int64).masked_fill(~there, blank)
 
 
@@ -99,7 +101,7 @@ def states_of(
         raise errors_sequence.lengths(name, "target_lengths", f"given were {counts}", batch)
     labels = _labels(name, targets, counts, batch, blank)
     shape = batch, 2 * labels._shape[1] + 1
-    states = f.full(shape, blank, dtype=int64, device=log_probs.device)
+    states = full(shape, blank, dtype=int64, device=log_probs.device)
     states[:, 1::2] = labels
     return states, ends, counts
 
@@ -110,7 +112,7 @@ def prefixes(log_probs: Tensor, states: Tensor, end: int) -> Tensor:
     """
     steps, (batch, count) = log_probs._shape[0], states._shape
     # A blank may be left out between two labels that differ.
-    allowed = f.full((batch, count), -math.inf, dtype=log_probs._dtype, device=log_probs.device)
+    allowed = full((batch, count), -math.inf, dtype=log_probs._dtype, device=log_probs.device)
     if count > BEFORE:
         differ = states[:, BEFORE:] != states[:, :-BEFORE]
         allowed[:, BEFORE:].masked_fill_(differ, 0.0)
@@ -142,13 +144,13 @@ def _paths(
     rows = [((end - 1) * batch + n) * width for n, end in enumerate(ends)]
     last = [at + BEFORE + 2 * c if end else n * width for n, (at, c, end) in
             enumerate(zip(rows, counts, ends))]  # fmt: skip
-    places = f.tensor([last, [max(0, p - 1) if end else p for p, end in zip(last, ends)]],
+    places = tensor([last, [max(0, p - 1) if end else p for p, end in zip(last, ends)]],
                       device=where)  # fmt: skip
     found = alpha.reshape(-1)[places]
-    loss = -f.logaddexp(found[0], found[1])
+    loss = -found[0].logaddexp(found[1])
     if 0 in ends:
         nothing = [end == 0 and count == 0 for end, count in zip(ends, counts)]
-        loss = loss.masked_fill(f.tensor(nothing, device=where), 0.0)
+        loss = loss.masked_fill(tensor(nothing, device=where), 0.0)
     return loss, alpha, counts
 
 
@@ -188,7 +190,7 @@ def ctc_loss(
         loss = loss.masked_fill(loss == math.inf, 0.0)
     if reduction == 1:
         divisors = [max(1, n) for n in counts]
-        return (loss / f.tensor(divisors, dtype=loss._dtype, device=loss.device)).mean()
+        return (loss / tensor(divisors, dtype=loss._dtype, device=loss.device)).mean()
     if reduction == 2:
         return loss.sum()
     return loss if batched else loss.squeeze(0)

@@ -11,7 +11,10 @@ from ...errors import nn as errors_nn
 from ...execute import memory
 from ...iterator.shape import normalize_dim
 from ...rows.catalogue import Entry, op, register
-from ..compose import f
+from ..create.positions import triu_indices
+from ..create.sizes import empty, zeros
+from ..reduce.norm import vector_norm
+from ..view.shape import broadcast_tensors
 from .activation import SPACE
 
 
@@ -23,8 +26,7 @@ def pairwise_distance(
     for name, x in (("x1", x1), ("x2", x2)):
         if not isinstance(x, Tensor):
             raise errors.not_a_tensor("pairwise_distance", name, x)
-    made: Tensor = f.norm(x1 - x2 + eps, p, max(x1.ndim, x2.ndim) - 1, keepdim)
-    return made
+    return (x1 - x2 + eps).norm(p, max(x1.ndim, x2.ndim) - 1, keepdim)
 
 
 @op(method=False)
@@ -33,12 +35,11 @@ def cosine_similarity(x1: Tensor, x2: Tensor, dim: int = 1, eps: float = 1e-8) -
     of = result_type(x1, x2)
     if not of.is_floating_point:
         raise errors_nn.floating_inputs("cosine_similarity", of)
-    x1, x2 = f.broadcast_tensors(x1.to(of), x2.to(of))
+    x1, x2 = broadcast_tensors(x1.to(of), x2.to(of))
     dim = normalize_dim(dim, x1.ndim)
-    first = f["linalg.vector_norm"](x1, 2, dim, True).clamp(min=eps)
-    second = f["linalg.vector_norm"](x2, 2, dim, True).clamp(min=eps)
-    made: Tensor = ((x1 / first) * (x2 / second)).sum(dim)
-    return made
+    first = vector_norm(x1, 2, dim, True).clamp(min=eps)
+    second = vector_norm(x2, 2, dim, True).clamp(min=eps)
+    return ((x1 / first) * (x2 / second)).sum(dim)
 
 
 @op(namespace=SPACE)
@@ -47,7 +48,7 @@ def normalize(
 ) -> Tensor:
     """The input over its p-norm along `dim`, which counts as `eps` at least."""
     memory.ask(input, input.numel(), input._dtype)
-    return f.div(input, input.norm(p, dim, True).clamp(min=eps), out=out)
+    return input.div(input.norm(p, dim, True).clamp(min=eps), out=out)
 
 
 @op(method=False)
@@ -76,9 +77,8 @@ def cdist(
         raise errors_nn.compute_mode(compute_mode, tuple(_MODES))
     difference = x1.unsqueeze(-2) - x2.unsqueeze(-3)
     if not x1._shape[-1]:
-        return f.zeros(difference._shape[:-1], dtype=x1._dtype, device=x1.device)
-    made: Tensor = f["linalg.vector_norm"](difference, p, -1)
-    return made
+        return zeros(difference._shape[:-1], dtype=x1._dtype, device=x1.device)
+    return vector_norm(difference, p, -1)
 
 
 # torch's ways to compute the Euclidean distance; here it is always the sum of squares.
@@ -101,10 +101,9 @@ def pdist(input: Tensor, p: float = 2) -> Tensor:
         raise errors_nn.negative("pdist", "p", p)
     n = input._shape[0]
     if n < 2:
-        return f.empty(0, dtype=input._dtype, device=input.device)
-    i, j = f.triu_indices(n, n, 1, device=input.device)
-    made: Tensor = f["linalg.vector_norm"](input[i] - input[j], p, -1)
-    return made
+        return empty(0, dtype=input._dtype, device=input.device)
+    i, j = triu_indices(n, n, 1, device=input.device)
+    return vector_norm(input[i] - input[j], p, -1)
 
 
 register(Entry("pdist", pdist, method=False))

@@ -8,17 +8,19 @@ from ...dtypes import dtype, int32, int64, promote_types
 from ...errors import nn as errors_nn
 from ...execute import memory
 from ...rows.catalogue import op
-from ..compose import f
+from ..create.ranges import arange
+from ..create.sizes import zeros
 from ..index.gather import index_select
+from ..pointwise.ternary import where
 from .activation import SPACE
 
 
 def shorten(weight: Tensor, index: Tensor, max_norm: float, norm_type: float) -> None:
     """Bring the rows that are used, in place, to a norm of at most `max_norm`."""
-    used = f.zeros(weight._shape[:1], dtype=weight._dtype, device=weight.device)
+    used = zeros(weight._shape[:1], dtype=weight._dtype, device=weight.device)
     used[index.reshape(-1)] = 1
     norms = weight.norm(norm_type, 1)
-    scale = f.where((norms > max_norm) & (used > 0), max_norm / (norms + 1e-7), 1.0)
+    scale = where((norms > max_norm) & (used > 0), max_norm / (norms + 1e-7), 1.0)
     weight.mul_(scale.to(weight._dtype).unsqueeze(1))
 
 
@@ -55,8 +57,7 @@ def embedding(
     RuntimeError for indices that are no integers, IndexError for a row that is not there.
     """
     if isinstance(weight, Tensor) and weight.ndim == 1:
-        made: Tensor = index_select(weight, 0, input.reshape(-1)).reshape(input._shape)
-        return made
+        return index_select(weight, 0, input.reshape(-1)).reshape(input._shape)
     check("embedding", input, weight)
     padding("embedding", padding_idx, weight._shape[0])
     if max_norm is not None:
@@ -75,7 +76,7 @@ def one_hot(input: Tensor, num_classes: int = -1) -> Tensor:
     if not input.numel():
         if num_classes <= 0:
             raise errors_nn.no_classes()
-        return f.zeros((*input._shape, num_classes), dtype=int64, device=input.device)
+        return zeros((*input._shape, num_classes), dtype=int64, device=input.device)
     memory.ask(input, input.numel() * max(num_classes, 1), int64)
     low, high = (int(x.item()) for x in input.aminmax())
     if low < 0:
@@ -86,5 +87,5 @@ def one_hot(input: Tensor, num_classes: int = -1) -> Tensor:
         raise errors_nn.not_positive("one_hot", "num_classes", num_classes)
     elif high >= num_classes:
         raise errors_nn.class_beyond(high, num_classes)
-    classes = f.arange(num_classes, device=input.device)
+    classes = arange(num_classes, device=input.device)
     return (input.contiguous().unsqueeze(-1) == classes).to(int64)

@@ -16,7 +16,9 @@ from ...execute.pointwise import pointwise
 from ...iterator.shape import numel
 from ...rows.catalogue import enter, op
 from ...rows.op import Op
-from ..compose import f
+from ..create.data import tensor
+from ..create.sizes import empty
+from ..pointwise.ternary import where
 from .activation import SPACE
 
 MODES = ("bilinear", "nearest", "bicubic")
@@ -41,24 +43,21 @@ def folded(at: Tensor, size: int, corners: bool, flat: bool) -> Tensor:
     """Coordinates reflected until they lie between the mirrors."""
     low, span = mirrors(size, corners)
     if not span:
-        result: Tensor = at * 0
-        return result
-    away = f.abs(at - low)
+        return at * 0
+    away = (at - low).abs()
     if flat:  # the periods taken off at once, as torch has it for two dims
-        rest = away - f.trunc(away / (2 * span)) * (2 * span)
-        return f.minimum(rest, 2 * span - rest) + low
-    rest = f.fmod(away, span)
-    even = f.remainder(f.floor(away / span), 2) == 0
-    made: Tensor = f.where(even, rest + low, span - rest + low)
-    return made
+        rest = away - (away / (2 * span)).trunc() * (2 * span)
+        return rest.minimum(2 * span - rest) + low
+    rest = away.fmod(span)
+    even = (away / span).floor().remainder(2) == 0
+    return where(even, rest + low, span - rest + low)
 
 
 def _between_edges(at: Tensor, size: int) -> Tensor:
     """Coordinates from -1 to 1 as places from -0.5 to size - 0.5. As in torch, float16 and bfloat16
     are rounded after each step, others once after the product."""
     if at._dtype.compute is not at._dtype:
-        made: Tensor = (at + 1) * (size / 2) - 0.5
-        return made
+        return (at + 1) * (size / 2) - 0.5
     return pointwise(PLACE, (at,), (size / 2,))
 
 
@@ -70,8 +69,7 @@ def within(at: Tensor, size: int, padding: str, corners: bool, flat: bool) -> Te
         return at
     if padding == "reflection":
         at = folded(at, size, corners, flat)
-    made: Tensor = f.nan_to_num(f.clamp(at, 0, size - 1), 0.0 if flat else size - 1.0)
-    return made
+    return at.clamp(0, size - 1).nan_to_num(0.0 if flat else size - 1.0)
 
 
 class Reader:
@@ -88,9 +86,9 @@ class Reader:
         there: Any = None
         place: Any = None
         for at, size in zip(coordinates, self.sizes):
-            inside = f.logical_and(at >= 0, at <= size - 1)
-            there = inside if there is None else f.logical_and(there, inside)
-            whole = f.where(inside, at, 0).to(int64)
+            inside = (at >= 0).logical_and(at <= size - 1)
+            there = inside if there is None else there.logical_and(inside)
+            whole = where(inside, at, 0).to(int64)
             place = whole if place is None else place * size + whole
         n, channels, _ = self.flat._shape
         return there.unsqueeze(1), place.unsqueeze(1).expand(n, channels, place._shape[1])
@@ -98,15 +96,14 @@ class Reader:
     def at(self, coordinates: Sequence[Tensor], weight: Tensor | None = None) -> Tensor:
         """(N, C, points): the elements at `places`, times weights; 0 outside, whatever these."""
         there, index = self.places(coordinates)
-        found = f.gather(self.flat, 2, index)
+        found = self.flat.gather(2, index)
         found = found if weight is None else found * weight.unsqueeze(1)
-        made: Tensor = f.where(there, found, 0)
-        return made
+        return where(there, found, 0)
 
 
 def _linear(image: Reader, points: list[Tensor]) -> Tensor:
     """The mean of the 2 ** dims elements around each point, weighted by nearness."""
-    lows = [f.floor(at) for at in points]
+    lows = [at.floor() for at in points]
     flat = len(points) == 2  # where torch subtracts in another order
     total: Any = None
     for corner in itertools.product((0, 1), repeat=len(points)):
@@ -120,8 +117,7 @@ def _linear(image: Reader, points: list[Tensor]) -> Tensor:
         else:
             found = image.at(at_corner, weight)
         total = found if total is None else total + found
-    result: Tensor = total
-    return result
+    return total
 
 
 def cubic_weights(part: Tensor) -> list[Tensor]:
@@ -139,7 +135,7 @@ def cubic_weights(part: Tensor) -> list[Tensor]:
 
 def _cubic(image: Reader, points: list[Tensor], padding: str, corners: bool) -> Tensor:
     """Cubic convolution of the 4 x 4 elements around each point."""
-    lows = [f.floor(at) for at in points]
+    lows = [at.floor() for at in points]
     weights = [cubic_weights(at - low) for at, low in zip(points, lows)]
     total: Any = None
     for y in range(4):
@@ -153,8 +149,7 @@ def _cubic(image: Reader, points: list[Tensor], padding: str, corners: bool) -> 
             row = found if row is None else row + found
         row = row * weights[0][y].unsqueeze(1)
         total = row if total is None else total + row
-    result: Tensor = total
-    return result
+    return total
 
 
 def _check(name: str, n: int, input: Tensor, grid: Tensor) -> None:
@@ -202,20 +197,18 @@ def _sampled(
         raise errors_spatial.grid(name, "mode 'bicubic' is for images of 2 dims")
     shape = (*input._shape[:2], *grid._shape[1:-1])
     if not numel(shape):
-        made: Tensor = f.empty(shape, dtype=input._dtype, device=input.device)
-        return made
+        return empty(shape, dtype=input._dtype, device=input.device)
     # As in torch, float16 and bfloat16 are rounded after each step.
     image, points = Reader(input), places(grid, input._shape[2:], corners)
     if mode != "bicubic":
         points = [within(at, k, padding, corners, n == 2) for at, k in zip(points, image.sizes)]
     if mode == "nearest":
-        found = image.at([f.round(at) for at in points])
+        found = image.at([at.round() for at in points])
     elif mode == "bilinear":
         found = _linear(image, points)
     else:
         found = _cubic(image, points, padding, corners)
-    result: Tensor = found.reshape(shape).contiguous()
-    return result
+    return found.reshape(shape).contiguous()
 
 
 @op(namespace=SPACE)
@@ -290,8 +283,8 @@ def affine_grid_generator(theta: Tensor, size: Any, align_corners: bool) -> Tens
     theta._storage.backend.pool.ask(numel(spatial) * (2 * n + 1) * 8 * max(theta._shape[0], 1))
     axes = np.meshgrid(*[_ends(m, align_corners) for m in spatial], indexing="ij")
     base = np.stack([*reversed(axes), np.ones(spatial)], -1).reshape(1, -1, n + 1)
-    points = f.tensor(base, dtype=theta._dtype, device=theta.device)
-    made: Tensor = f.matmul(points, theta.transpose(1, 2))
+    points = tensor(base, dtype=theta._dtype, device=theta.device)
+    made: Tensor = points.matmul(theta.transpose(1, 2))
     return made.reshape(theta._shape[0], *spatial, n)
 
 

@@ -12,9 +12,18 @@ from ...errors import nn as errors_nn
 from ...errors import sequence as errors_sequence
 from ...iterator.shape import numel
 from ...rows.catalogue import op
-from ..compose import composed, deliver, f
+from ..compose import composed, deliver
+from ..create.like import empty_like, zeros_like
+from ..create.sizes import full, zeros
+from ..linalg.addmm import linear
+from ..rearrange.cat import cat
+from ..reduce.softmax import nn_softmax
+from ..view.shape import broadcast_shapes
 from .activation import SPACE
+from .class_loss import cross_entropy
+from .conv import CONV
 from .norm import native_batch_norm
+from .reduction import tensors, word_of
 
 
 @op(
@@ -47,16 +56,13 @@ def _native_batch_norm_legit_no_training(
     running_var: Tensor, momentum: float, eps: float,
 ) -> tuple[Tensor, Tensor, Tensor]:  # fmt: skip
     """`native_batch_norm` by the running statistics."""
-    made: tuple[Tensor, Tensor, Tensor] = native_batch_norm(
-        input, weight, bias, running_mean, running_var, False, momentum, eps
-    )
-    return made
+    return native_batch_norm(input, weight, bias, running_mean, running_var, False, momentum, eps)
 
 
 @op(method=False)
 def _safe_softmax(input: Tensor, dim: int, dtype: dtype | None = None) -> Tensor:
     """`softmax` whose rows are 0 where all of their elements are -inf."""
-    made = f.softmax(input, dim, dtype)
+    made = input.softmax(dim, dtype)
     return made.masked_fill((input == float("-inf")).all(dim, keepdim=True), 0.0)
 
 
@@ -74,8 +80,8 @@ def _unsafe_masked_index(
 ) -> Tensor:
     """input[indices] where `mask` says so, `fill` elsewhere, whatever the indices are there."""
     if not input.numel():
-        shape = f.broadcast_shapes(*[i._shape for i in indices if i is not None], mask._shape)
-        return f.full(shape, fill, dtype=input._dtype, device=input.device)
+        shape = broadcast_shapes(*[i._shape for i in indices if i is not None], mask._shape)
+        return full(shape, fill, dtype=input._dtype, device=input.device)
     return input[_clamped(input, indices)].masked_fill(~mask, fill)
 
 
@@ -87,8 +93,7 @@ def _unsafe_masked_index_put_accumulate(
     if not input.numel():
         return input.clone()
     added = values.masked_fill(~mask, 0)
-    made: Tensor = f.index_put(input, _clamped(input, indices), added, True)
-    return made
+    return input.index_put(_clamped(input, indices), added, True)
 
 
 @composed(method=False)
@@ -108,10 +113,9 @@ def _chunk_cat(tensors: Sequence[Tensor], dim: int, num_chunks: int) -> Tensor:
         each = -(-size // num_chunks)
         if short := each * num_chunks - size:
             tail = (*lead, short, *rest)
-            x = f.cat((x, f.zeros(tail, dtype=x._dtype, device=x.device)), dim)
+            x = cat((x, zeros(tail, dtype=x._dtype, device=x.device)), dim)
         parts.append(x.reshape(*lead, num_chunks, each * numel(rest)))
-    made: Tensor = f.cat(parts, dim + 1)
-    return made
+    return cat(parts, dim + 1)
 
 
 @op(method=False)
@@ -121,7 +125,7 @@ def conv_tbc(input: Tensor, weight: Tensor, bias: Tensor, pad: int = 0) -> Tenso
     """
     if input.ndim != 3 or weight.ndim != 3:
         raise errors_nn.few_dims("conv_tbc", 3, min(input._shape, weight._shape, key=len))
-    made = f.conv1d(input.permute(1, 2, 0), weight.permute(2, 1, 0), bias, padding=pad)
+    made = CONV[1](input.permute(1, 2, 0), weight.permute(2, 1, 0), bias, padding=pad)
     return made.permute(2, 0, 1).contiguous()
 
 
@@ -143,14 +147,12 @@ def linear_cross_entropy(
     if ignore_index is not None and target._dtype.is_floating_point:
         raise errors_sequence.ignored_probability(ignore_index)
     bias = None if linear_bias is None else linear_bias.reshape(-1)
-    logits = f["nn.functional.linear"](input, linear_weight.reshape(-1, features), bias)
+    logits = linear(input, linear_weight.reshape(-1, features), bias)
     logits = logits.reshape(*input._shape[:-1], *rows)
     ignored = -100 if ignore_index is None else ignore_index
-    made: Tensor = f["nn.functional.cross_entropy"](
-        logits, target, weight, ignore_index=ignored, reduction=reduction,
-        label_smoothing=label_smoothing,
-    )  # fmt: skip
-    return made
+    tensors("cross_entropy", target=target)
+    word = word_of("cross_entropy", None, None, reduction)
+    return cross_entropy(logits, target, word, weight, ignored, label_smoothing)
 
 
 @op(namespace=SPACE)
@@ -160,9 +162,8 @@ def gumbel_softmax(
     """A sample of the Gumbel-softmax distribution along `dim` at temperature `tau`; with `hard`,
     1 at its largest element and 0 elsewhere. `eps` has no meaning any more, as in torch.
     """
-    noise = -f.empty_like(logits).exponential_().log()
-    soft: Tensor = f["nn.functional.softmax"]((logits + noise) / tau, dim)
+    noise = -empty_like(logits).exponential_().log()
+    soft: Tensor = nn_softmax((logits + noise) / tau, dim)
     if not hard:
         return soft
-    made: Tensor = f.zeros_like(soft).scatter(dim, soft.argmax(dim, keepdim=True), 1.0)
-    return made
+    return zeros_like(soft).scatter(dim, soft.argmax(dim, keepdim=True), 1.0)

@@ -15,10 +15,12 @@ from ...errors import spatial as errors_spatial
 from ...execute.reduce import fold
 from ...iterator.shape import numel
 from ...rows.catalogue import op
-from ..compose import f
+from ..create.data import tensor
+from ..create.sizes import empty
 from ..linalg.product import DOT
 from ..rearrange.pad_modes import positions
 from .activation import SPACE
+from .adaptive import ADAPTIVE_AVG_POOL
 from .windows import laid_out
 
 Taps = tuple[Any, Any]  # positions (results, taps) and their weights, as arrays
@@ -67,8 +69,7 @@ def _scale(size: int, count: int, corners: bool, factor: float | None, real: Any
 def _nearest(size: int, count: int, factor: float | None, exact: bool, real: Any) -> list[int]:
     at = np.arange(count).astype(real) + (real(0.5) if exact else real(0))
     found = np.floor(at * _scale(size, count, False, factor, real)).astype(np.int64)
-    listed: list[int] = np.minimum(found, size - 1).tolist()
-    return listed
+    return np.minimum(found, size - 1).tolist()
 
 
 def _source(size: int, count: int, corners: bool, factor: float | None, real: Any) -> Any:
@@ -144,7 +145,7 @@ def _weighted(x: Tensor, dim: int, taps: Taps, compute: dtype) -> Tensor:
     apart = positions(x, dim, where.reshape(-1).tolist())
     shape = (*x._shape[:dim], count, many, *x._shape[dim + 1 :])
     apart = apart.reshape(shape)
-    factors = f.tensor(weights, device=x.device)
+    factors = tensor(weights, device=x.device)
     factors = factors.reshape(count, many, *(1,) * (x.ndim - dim - 1))
     (made,) = fold(DOT, (apart, factors), dim + 1, False, compute, (compute,))
     return made
@@ -163,8 +164,8 @@ def _of_bytes(x: Tensor, dim: int, taps: Taps) -> Tensor:
         bits += 1
     whole = np.trunc(weights * (1 << bits) + np.where(weights < 0, -0.5, 0.5)).astype(np.int32)
     total = _weighted(x.to(int32), dim, (where, whole), int32)
-    rounded = f.bitwise_right_shift(total + (1 << (bits - 1)), bits)
-    return f.clamp(rounded, 0, 255).to(uint8)
+    rounded = (total + (1 << (bits - 1))).bitwise_right_shift(bits)
+    return rounded.clamp(0, 255).to(uint8)
 
 
 def _kept(weights: Any, of: dtype, mode: str) -> Any:
@@ -172,7 +173,7 @@ def _kept(weights: Any, of: dtype, mode: str) -> Any:
     Where there are two, the first follows from the second as it is kept."""
 
     def near(x: Any) -> Any:
-        return f.tensor(x).to(of).to(of.compute).numpy()
+        return tensor(x).to(of).to(of.compute).numpy()
 
     if mode == "bicubic":
         return near(weights)
@@ -214,7 +215,7 @@ def _resized(
                 taps = taps[0], _kept(taps[1], of, mode)
             made = _weighted(made.to(of.compute), dim, taps, of.compute)
     if not numel(made._shape):
-        return f.empty((*input._shape[:2], *sizes), dtype=of, device=input.device)
+        return empty((*input._shape[:2], *sizes), dtype=of, device=input.device)
     made = made.to(of)
     return laid_out(made.clone() if made is input else made, input)
 
@@ -276,8 +277,7 @@ def interpolate(
     if mode == "lanczos" and (corners or not antialias):
         raise errors_spatial.lanczos()
     if mode == "area":
-        made: Tensor = f[f"nn.functional.adaptive_avg_pool{len(sizes)}d"](input, sizes)
-        return made
+        return ADAPTIVE_AVG_POOL[len(sizes)](input, sizes)
     return _resized("interpolate", input, sizes, factors, mode, corners, antialias)
 
 

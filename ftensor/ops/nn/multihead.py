@@ -8,8 +8,13 @@ from ..._tensor import Tensor
 from ...dtypes import bool as bool_
 from ...errors import sequence as errors_sequence
 from ...rows.catalogue import op
-from ..compose import f
+from ..create.sizes import zeros
+from ..linalg.addmm import linear
+from ..rearrange.cat import cat
+from ..rearrange.pad_modes import pad
 from .activation import SPACE
+from .attention import scaled_dot_product_attention
+from .dropout import nn_dropout
 
 NAME = "multi_head_attention_forward"
 
@@ -33,9 +38,7 @@ def _added(mask: Tensor | None, word: str, like: Tensor) -> Tensor | None:
     if mask is None or mask._dtype.is_floating_point:
         return mask
     _need(mask._dtype is bool_, f"{word} is of bool or floating point, not {mask._dtype}")
-    zeros = f.zeros(mask._shape, dtype=like._dtype, device=like.device)
-    made: Tensor = zeros.masked_fill(mask, -math.inf)
-    return made
+    return zeros(mask._shape, dtype=like._dtype, device=like.device).masked_fill(mask, -math.inf)
 
 
 def _projected(
@@ -43,7 +46,6 @@ def _projected(
     parts: tuple[Tensor | None, ...] | None,
 ) -> tuple[Tensor, ...]:  # fmt: skip
     """Query, key and value times their weights, which are `parts`, or lie in one `weight`."""
-    linear = f["nn.functional.linear"]
     biases: tuple[Tensor | None, ...] = (None,) * 3 if bias is None else bias.chunk(3)
     if parts is None:
         assert weight is not None
@@ -51,16 +53,19 @@ def _projected(
             return tuple(linear(query, weight, bias).chunk(3, -1))
         parts = weight.chunk(3)
     size = query._shape[-1]
-    for word, x, w in zip("qkv", (query, key, value), parts):
+    given = []
+    for word, x, w, b in zip("qkv", (query, key, value), parts, biases):
         _need(w is not None, f"{word}_proj_weight is there where each has its own weight")
         needed = size, x._shape[-1]
         _need(w is not None and w._shape == needed, f"{word}'s weight has shape {needed}")
-    return tuple([linear(*given) for given in zip((query, key, value), parts, biases)])
+        assert w is not None
+        given.append((x, w, b))
+    return tuple([linear(*one) for one in given])
 
 
 def _longer(mask: Tensor | None) -> Tensor | None:
     """A mask with one more key, which is attended to."""
-    return None if mask is None else f["nn.functional.pad"](mask, (0, 1))
+    return None if mask is None else pad(mask, (0, 1))
 
 
 def _attn_mask(mask: Tensor, queries: int, keys: int, heads: int) -> Tensor:
@@ -127,8 +132,8 @@ def multi_head_attention_forward(
     _need((bias_k is None) == (bias_v is None), "bias_k and bias_v are there both or not")
     if bias_k is not None and bias_v is not None:
         _need(static_k is static_v is None, "static keys and values have no bias")
-        k = f.cat((k, bias_k.expand(1, batch, size)))
-        v = f.cat((v, bias_v.expand(1, batch, size)))
+        k = cat((k, bias_k.expand(1, batch, size)))
+        v = cat((v, bias_v.expand(1, batch, size)))
         attn_mask, padding = _longer(attn_mask), _longer(padding)
     q, k, v = (
         x.reshape(x._shape[0], heads, each).transpose(0, 1) if given is None else given
@@ -137,8 +142,8 @@ def multi_head_attention_forward(
     for x in (k, v):
         _need(x._shape[::2] == (heads, each), f"static keys have shape ({heads}, S, {each})")
     if add_zero_attn:
-        zeros = f.zeros((heads, 1, each), dtype=k._dtype, device=k.device)
-        k, v = f.cat((k, zeros), 1), f.cat((v, zeros), 1)
+        nothing = zeros((heads, 1, each), dtype=k._dtype, device=k.device)
+        k, v = cat((k, nothing), 1), cat((v, nothing), 1)
         attn_mask, padding = _longer(attn_mask), _longer(padding)
     keys = k._shape[1]
     if padding is not None:
@@ -151,23 +156,23 @@ def multi_head_attention_forward(
         _need(not (is_causal and attn_mask is None), "attn_mask is there for causal weights")
         scaled = q * math.sqrt(1.0 / each)
         if attn_mask is None:
-            scores = f.bmm(scaled, k.transpose(-2, -1))
+            scores = scaled.bmm(k.transpose(-2, -1))
         else:
-            scores = f.baddbmm(attn_mask, scaled, k.transpose(-2, -1))
-        weights = f["nn.functional.softmax"](scores, -1)
+            scores = attn_mask.baddbmm(scaled, k.transpose(-2, -1))
+        weights = scores.softmax(-1)
         if dropout > 0:
-            weights = f["nn.functional.dropout"](weights, dropout)
-        made = f.bmm(weights, v)
+            weights = nn_dropout(weights, dropout)
+        made = weights.bmm(v)
     else:
         weights = None
         shape = (batch, num_heads, -1, each)
         if attn_mask is not None and attn_mask._shape[0] > 1:
             attn_mask = attn_mask.reshape(batch, num_heads, -1, keys)
-        made = f["nn.functional.scaled_dot_product_attention"](
+        made = scaled_dot_product_attention(
             q.reshape(shape), k.reshape(shape), v.reshape(shape), attn_mask, dropout, is_causal
         ).reshape(heads, queries, each)
     made = made.transpose(0, 1).reshape(queries * batch, size)
-    made = f["nn.functional.linear"](made, out_proj_weight, out_proj_bias)
+    made = linear(made, out_proj_weight, out_proj_bias)
     made = made.reshape(queries, batch, made._shape[-1])
     if weights is not None:
         weights = weights.reshape(batch, num_heads, queries, keys)

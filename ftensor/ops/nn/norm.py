@@ -17,7 +17,10 @@ from ...iterator.stride import is_channels_last
 from ...limits import finfo
 from ...rows.catalogue import Entry, enter, op, register
 from ...rows.op import Op
-from ..compose import composed, f
+from ..compose import composed
+from ..create.sizes import empty
+from ..rearrange.pad_modes import pad
+from ..reduce.stats import var_mean
 from ..view.arguments import int_list
 from .activation import SPACE
 from .windows import formed, laid_out
@@ -62,7 +65,7 @@ def _statistics(input: Tensor, dims: Sequence[int], eps: float) -> tuple[Tensor,
     if not numel(input._shape):
         mean = x.mean(dims, keepdim=True)
         return mean, mean
-    var, mean = f.var_mean(x, dims, correction=0, keepdim=True)
+    var, mean = var_mean(x, dims, correction=0, keepdim=True)
     return mean, (var + eps).rsqrt()
 
 
@@ -73,7 +76,7 @@ def _normalized(
     mean, rstd = mean.to(input._dtype.compute), rstd.to(input._dtype.compute)
     factor = rstd if weight is None else rstd * weight
     summand = -mean * factor if bias is None else bias - mean * factor
-    made: Tensor = f.addcmul(summand, input.to(mean._dtype), factor)
+    made: Tensor = summand.addcmul(input.to(mean._dtype), factor)
     return made.to(input._dtype)
 
 
@@ -202,7 +205,7 @@ def native_batch_norm(
             raise errors_nn.no_statistics(name)
         mean = running_mean.reshape(across)
         rstd = (running_var.to(running_var._dtype.compute) + eps).rsqrt().reshape(across)
-        saved = [_saved(f.empty(0, device=input.device), input, weight) for _ in range(2)]
+        saved = [_saved(empty(0, device=input.device), input, weight) for _ in range(2)]
     factors = [None if x is None else x.reshape(across) for x in (weight, bias)]
     made = _normalized(input, mean, rstd, factors[0], factors[1])
     # Only what lies channels-last without gaps stays so, as in torch.
@@ -222,7 +225,7 @@ def _of_batch(
     alike = weight is None or weight._dtype is of
     if of is not bfloat16 or not (alike and count and input.is_contiguous()):
         return _statistics(input, dims, eps)
-    var, mean = f.var_mean(input.to(of.compute), dims, correction=0, keepdim=True)
+    var, mean = var_mean(input.to(of.compute), dims, correction=0, keepdim=True)
     kept = ((var * count).to(of) / count).to(of.compute)
     return mean, (kept + eps).rsqrt()
 
@@ -234,7 +237,7 @@ def _update(
     """The running statistics brought nearer to those of this batch; their variance is unbiased."""
     if running_mean is None and running_var is None:
         return
-    var, mean = f.var_mean(input.to(input._dtype.compute), dims)
+    var, mean = var_mean(input.to(input._dtype.compute), dims)
     for running, now in ((running_mean, mean), (running_var, var)):
         if running is not None:
             running.copy_((1 - momentum) * running + momentum * now)
@@ -298,7 +301,7 @@ def local_response_norm(
     square = input * input
     low, high = size // 2, (size - 1) // 2
     channels = input._shape[1]
-    padded = f["nn.functional.pad"](square.movedim(1, -1), (low, high)).movedim(-1, 1)
+    padded = pad(square.movedim(1, -1), (low, high)).movedim(-1, 1)
     total = padded.narrow(1, 0, channels)
     for i in range(1, size):
         total = total + padded.narrow(1, i, channels)

@@ -21,10 +21,13 @@ from ...iterator.stride import is_contiguous
 from ...limits import iinfo
 from ...rows.catalogue import Entry, enter, op, register
 from ...rows.op import Op
-from ..compose import composed, f
+from ..compose import composed
+from ..create.data import tensor
+from ..create.ranges import arange
+from ..pointwise.ternary import where
 from ..reduce.arg import MAX
 from ..reduce.fold import AMAX, SUM
-from .activation import SPACE
+from .activation import SPACE, relu
 from .pool_windows import SMALL, Pool, pool_of
 from .windows import each, laid_out
 
@@ -86,13 +89,13 @@ def _places(pool: Pool, found: Tensor) -> Tensor:
     n, made = pool.n, None
     for d in range(n):
         step = numel(pool.kernel[d + 1 :])
-        inside = f.floor_divide(found, step) if step > 1 else found
+        inside = found.floor_divide(step) if step > 1 else found
         if d:
-            inside = f.remainder(inside, pool.kernel[d])
-        starts = f.arange(pool.counts[d], device=found.device) * pool.stride[d] - pool.padding[d]
+            inside = inside.remainder(pool.kernel[d])
+        starts = arange(pool.counts[d], device=found.device) * pool.stride[d] - pool.padding[d]
         at = inside * pool.dilation[d] + starts.reshape(-1, *(1,) * (n - 1 - d))
         if pool.padding[d]:  # a window of nothing above -inf: the first element that is there
-            at = f.where(at < 0, f.remainder(at, pool.dilation[d]), at)
+            at = where(at < 0, at.remainder(pool.dilation[d]), at)
         made = at if made is None else made * pool.sizes[d] + at
     assert made is not None
     return made
@@ -140,7 +143,7 @@ def _counted(pool: Pool, padded_too: bool, device: Any, of: dtype) -> Any:
         return numel(tuple(one[0] for one in lists))
     made = None
     for one in lists:
-        each_ = f.tensor(one, dtype=of, device=device)
+        each_ = tensor(one, dtype=of, device=device)
         made = each_ if made is None else made.unsqueeze(-1) * each_
     return made
 
@@ -160,7 +163,7 @@ def _avg_pool(
     total = summed(pool.windows(input, 0), n)
     if divisor_override is None:
         divisor_override = _counted(pool, count_include_pad, input.device, total._dtype)
-    made = f.div(total, divisor_override, rounding_mode=None if of.kind == "f" else "trunc")
+    made = total.div(divisor_override, rounding_mode=None if of.kind == "f" else "trunc")
     return made.to(of).contiguous() if n == 3 else laid_out(made.to(of), input, n)
 
 
@@ -177,12 +180,14 @@ def _lp_pool(
     kernel = each(name, "kernel_size", kernel_size, n)
     if norm_type in (inf, -inf):
         sign = 1 if norm_type > 0 else -1
-        pool = f[f"nn.functional.max_pool{n}d"]
-        made: Tensor = pool(input.abs() * sign, kernel, stride, ceil_mode=ceil_mode) * sign
-        return made
+        found = _max_pool(
+            f"max_pool{n}d", n, input.abs() * sign, kernel, stride, 0, 1, ceil_mode, False
+        )
+        assert isinstance(found, Tensor)
+        return found * sign
     powers = input.pow(norm_type)
     means = _avg_pool(name, n, powers, kernel, stride, 0, ceil_mode, True, None)
-    made = (f.sign(means) * f["nn.functional.relu"](f.abs(means))).mul(numel(kernel))
+    made = (means.sign() * relu(means.abs())).mul(numel(kernel))
     return made.pow(1.0 / norm_type)
 
 

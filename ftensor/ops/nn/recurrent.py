@@ -16,8 +16,9 @@ from ...dtypes import int64
 from ...errors import sequence as errors_sequence
 from ...execute.memory import new
 from ...rows.catalogue import op
-from ..compose import f
+from ..rearrange.cat import cat, stack
 from .cells import KINDS, Kind, Weights
+from .dropout import nn_dropout
 
 
 def _direction(
@@ -39,12 +40,12 @@ def _direction(
             ended.append([s.narrow(0, n, before - n) for s in now])
             now = [s.narrow(0, 0, n) for s in now]
         elif n > before:
-            now = [f.cat((s, x.narrow(0, before, n - before))) for s, x in zip(now, state)]
+            now = [cat((s, x.narrow(0, before, n - before))) for s, x in zip(now, state)]
         rows = starts[t], n
         now = list(kind.step(given.narrow(0, *rows), now, w, out.narrow(0, *rows)))
     if not ended:
         return now
-    return [f.cat((s, *parts)) for s, *parts in zip(now, *ended[::-1])]
+    return [cat((s, *parts)) for s, *parts in zip(now, *ended[::-1])]
 
 
 def _listed(
@@ -93,8 +94,8 @@ def _walk(
             finals.append(_direction(kind, kind.given(x, w), sizes, own, w, part, d == 1))
         x = out
         if dropout and train and layer < num_layers - 1:
-            x = f["nn.functional.dropout"](x, dropout)
-    return (x, *[f.stack(parts) for parts in zip(*finals)])
+            x = nn_dropout(x, dropout)
+    return (x, *[stack(parts) for parts in zip(*finals)])
 
 
 def _states(name: str, hx: Any) -> list[Tensor]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from ..._tensor import Tensor
 from ...errors import nn as errors_nn
 from ...execute.memory import suggested_format
-from ...rows.catalogue import ENTRIES, Entry, op, register
+from ...rows.catalogue import also_in, op
 from .activation import SPACE
 from .windows import laid_out
 
@@ -70,5 +70,4 @@ def channel_shuffle(input: Tensor, groups: int) -> Tensor:
     return laid_out(_apart(apart.transpose(1, 2).reshape(input._shape), input), input)
 
 
-for _call in (pixel_shuffle, pixel_unshuffle, channel_shuffle):
-    register(Entry(_call.__name__, ENTRIES[_call.__name__].call, method=False, namespace=SPACE))
+also_in(SPACE, "pixel_shuffle", "pixel_unshuffle", "channel_shuffle")

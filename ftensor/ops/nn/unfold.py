@@ -13,7 +13,7 @@ from ...execute.memory import new
 from ...iterator.shape import Ints, numel
 from ...ops.types import copy
 from ...rows.catalogue import op
-from ..compose import f
+from ..create.sizes import zeros
 from .activation import SPACE
 from .windows import covered, each, laid_out, padded, windows
 
@@ -59,8 +59,7 @@ def unfold(
     lead = tuple(range(seen.ndim - 4))
     columns = seen.permute(*lead, -2, -1, -4, -3)
     shape = (*input._shape[:-3], input._shape[-3] * numel(kernel), numel(counts))
-    made: Tensor = columns.contiguous().reshape(shape)
-    return made
+    return columns.contiguous().reshape(shape)
 
 
 @op(namespace=SPACE, aten=("col2im",))
@@ -101,10 +100,9 @@ def fold(
     for y, x in itertools.product(*(range(k) for k in kernel)):
         offset = y * spread[0] * own[-2] + x * spread[1] * own[-1]
         place = image._view((*lead, *counts), (*own[:-2], *each_step), offset)
-        f.add(place, columns[..., y, x, :, :], out=place)
+        place.add(columns[..., y, x, :, :], out=place)
     cut = image[..., pad[0] : pad[0] + size[0], pad[1] : pad[1] + size[1]]
-    made: Tensor = cut.contiguous()
-    return made
+    return cut.contiguous()
 
 
 def _unpooled(
@@ -141,13 +139,13 @@ def _unpooled(
     if input._dtype.kind != "f":
         raise errors.not_implemented_for(name, input._dtype)
     lead = input._shape[:-n]
-    made = f.zeros((*lead, numel(size)), dtype=input._dtype, device=input.device)
+    made = zeros((*lead, numel(size)), dtype=input._dtype, device=input.device)
     if input.numel():
-        low, high = (int(x.item()) for x in f.aminmax(indices))
+        low, high = (int(x.item()) for x in indices.aminmax())
         if low < 0 or high >= numel(size):
             raise errors_spatial.unpool_bounds(name, low, high, numel(size))
         flat = (*lead, numel(input._shape[-n:]))
-        made = f.scatter(made, -1, indices.reshape(flat), input.reshape(flat))
+        made = made.scatter(-1, indices.reshape(flat), input.reshape(flat))
     result: Tensor = made.reshape(*lead, *size)
     return laid_out(result, input) if n == 2 else result
 

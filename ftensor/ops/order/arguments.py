@@ -7,7 +7,9 @@ from typing import Any
 from ... import errors, return_types
 from ..._tensor import Tensor
 from ...iterator.shape import normalize_dim
-from ..compose import deliver, f
+from ..compose import deliver
+from ..create.sizes import ones
+from ..rearrange.cat import cat
 from ..reduce.arguments import several
 
 
@@ -39,6 +41,5 @@ def changes(ordered: Tensor, dim: int) -> Tensor:
 def with_edge(mask: Tensor, dim: int, before: bool) -> Tensor:
     """A mask with a true element at one end of a dim."""
     shape = tuple([1 if d == dim else n for d, n in enumerate(mask._shape)])
-    edge = f.ones(shape, dtype=mask._dtype, device=mask.device)
-    made: Tensor = f.cat([edge, mask] if before else [mask, edge], dim)
-    return made
+    edge = ones(shape, dtype=mask._dtype, device=mask.device)
+    return cat([edge, mask] if before else [mask, edge], dim)

@@ -13,15 +13,20 @@ from ...execute import memory
 from ...formats import contiguous_format
 from ...iterator.shape import numel
 from ...rows.catalogue import op
-from ..compose import composed, f
+from ..compose import composed
+from ..create.data import tensor
+from ..create.like import ones_like
+from ..create.ranges import linspace
+from ..create.sizes import ones, zeros
 from .arguments import returned
+from .search import searchsorted
 
 
 def _totals(places: Tensor, weight: Tensor | None, size: int, of: Any) -> Tensor:
     """How often each place below `size` is there, or the sums of its weights."""
-    made = f.zeros(size, dtype=of, device=places.device)
+    made = zeros(size, dtype=of, device=places.device)
     if weight is None:
-        weight = f.ones_like(places, dtype=of)
+        weight = ones_like(places, dtype=of)
     return made.index_add_(0, places, weight) if places.numel() else made
 
 
@@ -38,13 +43,13 @@ def bincount(input: Tensor, weights: Tensor | None = None, minlength: int = 0) -
     if minlength < 0:
         raise errors_order.minlength(minlength)
     if input.ndim == 1 and not input.numel():
-        return f.zeros(minlength, dtype=dtypes.int64, device=input.device)
+        return zeros(minlength, dtype=dtypes.int64, device=input.device)
     if input.ndim != 1:
         raise errors_order.counted(input._shape, input._dtype)
     if weights is not None and weights._shape != input._shape:
         raise errors_order.weight_shape("bincount", weights._shape, input._shape)
     memory.ask(input, input.numel(), dtypes.int64)  # what is added for each of them
-    low, high = (int(x) for x in f.aminmax(input))
+    low, high = (int(x) for x in input.aminmax())
     if low < 0:
         raise errors_order.negative_counted(low)
     of = dtypes.int64
@@ -60,7 +65,7 @@ def _limits(
     """The range that is given, or that of the elements; `more` on each side of a single number."""
     memory.ask(x, x.numel(), x._dtype)  # of the places that are worked out
     if not given:
-        low, high = (float(v) for v in f.aminmax(x)) if x.numel() else (0.0, 1.0)
+        low, high = (float(v) for v in x.aminmax()) if x.numel() else (0.0, 1.0)
     if not (math.isfinite(low) and math.isfinite(high)) or low > high:
         raise errors_order.value_range(name, low, high)
     return (low - more, high + more) if low == high else (low, high)
@@ -83,7 +88,7 @@ def histc(input: Tensor, bins: int = 100, min: Any = 0, max: Any = 0) -> Tensor:
         return _whole_histc(x, bins, min, max)
     low, high = _limits("histc", x, float(min), float(max), min != max, 1)
     # Each step is rounded to the elements' own dtype, as torch does it.
-    first, last = (f.tensor(v, dtype=x._dtype, device=x.device) for v in (low, high))
+    first, last = (tensor(v, dtype=x._dtype, device=x.device) for v in (low, high))
     place = ((x - first) * bins / (last - first)).clamp(max=bins - 1)
     inside = (x >= low) & (x <= high)
     return _totals(place[inside].to(dtypes.int64), None, bins, dtypes.int64).to(input._dtype)
@@ -107,8 +112,7 @@ def _edges(name: str, x: Tensor, bins: Any, low: float, high: float) -> Tensor:
         return bins.clone(memory_format=contiguous_format)
     if bins <= 0:
         raise errors_order.bins(name, bins)
-    made: Tensor = f.linspace(low, high, bins + 1, dtype=x._dtype, device=x.device)
-    return made
+    return linspace(low, high, bins + 1, dtype=x._dtype, device=x.device)
 
 
 def _counted(
@@ -116,11 +120,11 @@ def _counted(
 ) -> Tensor:
     """The histogram of samples (rows of coordinates) in the bins between edges."""
     sizes = tuple([e._shape[0] - 1 for e in edges])
-    place = f.zeros(x._shape[0], dtype=dtypes.int64, device=x.device)
-    inside = f.ones(x._shape[0], dtype=dtypes.bool, device=x.device)
+    place = zeros(x._shape[0], dtype=dtypes.int64, device=x.device)
+    inside = ones(x._shape[0], dtype=dtypes.bool, device=x.device)
     for k, (edge, size) in enumerate(zip(edges, sizes)):
         column = x.select(1, k).contiguous()
-        at = f.searchsorted(edge, column, right=True) - 1
+        at = searchsorted(edge, column, right=True) - 1
         inside = inside & (column >= edge[0]) & (column <= edge[-1])
         place = place * size + at.clamp(0, max(size - 1, 0))
     if weight is not None:
@@ -130,7 +134,7 @@ def _counted(
         made = made / made.sum()
         for k, edge in enumerate(edges):
             shape = [-1 if d == k else 1 for d in range(len(sizes))]
-            made = made / f.diff(edge).reshape(shape)
+            made = made / edge.diff().reshape(shape)
     return made
 
 
@@ -172,8 +176,7 @@ def histogram(
         low, high = _limits("histogram", x, low, high, range is not None)
     edges = _edges("histogram", x, bins, low, high)
     made = _counted("histogram", x.reshape(-1, 1), (edges,), weight, density)
-    found: tuple[Tensor, Tensor] = returned("histogram", (made, edges), out)
-    return found
+    return returned("histogram", (made, edges), out)
 
 
 @op()

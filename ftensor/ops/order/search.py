@@ -9,7 +9,8 @@ from ..._tensor import Tensor
 from ...dtypes import result_type
 from ...errors import order as errors_order
 from ...execute.sort import search
-from ..compose import composed, f
+from ..compose import composed
+from ..create.data import tensor
 
 
 def _placed(
@@ -24,7 +25,7 @@ def _placed(
     number = not isinstance(values, Tensor)
     if number:
         of = result_type(row, values)
-        values = f.tensor(values, dtype=of, device=row.device)
+        values = tensor(values, dtype=of, device=row.device)
         row = row.to(of)
     elif values._dtype is not row._dtype:
         raise errors_order.search_dtypes(row._dtype, values._dtype)
@@ -42,7 +43,7 @@ def _placed(
         if sorter._shape != row._shape or sorter._dtype is not dtypes.int64:
             raise errors_order.search_sorter(sorter._shape, sorter._dtype, row._shape)
         if sorter.numel():
-            low, high = f.aminmax(sorter)
+            low, high = sorter.aminmax()
             if int(low) < 0 or int(high) >= row._shape[-1]:
                 raise errors_order.sorter_range(row._shape[-1])
         sorter = sorter.contiguous()

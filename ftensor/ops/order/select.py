@@ -14,7 +14,12 @@ from ...kernels.skeletons.sort import MEDIAN, NANMEDIAN, RANK
 from ...limits import iinfo
 from ...rows.catalogue import op
 from ...rows.spelling import MISSING
-from ..compose import composed, deliver, f
+from ..compose import composed, deliver
+from ..create.data import tensor
+from ..create.like import full_like
+from ..create.ranges import arange
+from ..create.sizes import full
+from ..pointwise.ternary import where
 from ..reduce.arguments import several
 from .arguments import along, changes, returned, with_edge
 from .sort import ordered
@@ -24,7 +29,7 @@ def _picked(
     input: Tensor, pair: tuple[Tensor, ...], dim: int, at: Tensor, keepdim: bool
 ) -> tuple[Tensor, ...]:
     """The sorted values and places at ranks `at`, which has size 1 along `dim`."""
-    made = tuple([f.gather(t, dim, at) for t in pair])
+    made = tuple([t.gather(dim, at) for t in pair])
     if not input.ndim:
         return tuple([t.reshape(()) for t in made])
     return made if keepdim else tuple([t.squeeze(dim) for t in made])
@@ -62,8 +67,7 @@ def kthvalue(
     elif not keepdim:
         made = tuple([t.squeeze(at) for t in made])
     made = tuple([t.clone(memory_format=contiguous_format) for t in made])
-    found: tuple[Tensor, Tensor] = returned("kthvalue", made, out)
-    return found
+    return returned("kthvalue", made, out)
 
 
 def _middle(name: str, input: Any, dim: Any, keepdim: Any, out: Any) -> Any:
@@ -81,10 +85,10 @@ def _middle(name: str, input: Any, dim: Any, keepdim: Any, out: Any) -> Any:
             value: float = float("nan")
             if input._dtype.kind in "iu":  # NaN as an int32, and of that the low bits
                 value = iinfo(input._dtype).min if input._dtype.itemsize > 2 else 0
-            made = f.full((), value, dtype=input._dtype, device=input.device)
+            middle = full((), value, dtype=input._dtype, device=input.device)
         else:
-            made = _of_rows(input.reshape(-1), 0, skips, False)[0]
-        return made if out is None else deliver(name, made, out, exact=True)
+            middle = _of_rows(input.reshape(-1), 0, skips, False)[0]
+        return middle if out is None else deliver(name, middle, out, exact=True)
     x, at = along(name, input, dim)
     _some(name, x, at)
     if x._dtype is dtypes.bool:
@@ -111,7 +115,7 @@ def _of_rows(x: Tensor, dim: int, skips: bool, keepdim: bool) -> tuple[Tensor, .
     if skips:
         at = ((n - 1 - nans).clamp(min=0) / 2).to(dtypes.int64)
     else:
-        at = f.where(nans > 0, n - nans, (n - 1) // 2)
+        at = where(nans > 0, n - nans, (n - 1) // 2)
     return _picked(x, pair, dim, at, keepdim)
 
 
@@ -149,13 +153,12 @@ def mode(
     n = x._shape[at]
     differs = changes(pair[0], at)
     along_dim = [-1 if d == at else 1 for d in range(x.ndim)]
-    place = f.arange(n, device=x.device).reshape(along_dim)
-    begins = f.where(with_edge(differs, at, True), place, 0)
-    length = place + 1 - f.cummax(begins, at)[0]
-    length = f.where(with_edge(differs, at, False), length, 0)
+    place = arange(n, device=x.device).reshape(along_dim)
+    begins = where(with_edge(differs, at, True), place, 0)
+    length = place + 1 - begins.cummax(at)[0]
+    length = where(with_edge(differs, at, False), length, 0)
     made = _picked(input, pair, at, length.argmax(at, True), keepdim)
-    found: tuple[Tensor, Tensor] = returned("mode", made, out)
-    return found
+    return returned("mode", made, out)
 
 
 def _quantile(name: str, input: Any, q: Any, dim: Any, keepdim: bool, interpolation: str) -> Tensor:
@@ -178,7 +181,7 @@ def _quantile(name: str, input: Any, q: Any, dim: Any, keepdim: bool, interpolat
     else:
         if isinstance(q, bool) or not isinstance(q, (int, float)):
             raise errors.argument_type(name, "q", "a number or a Tensor", q)
-        ranks = f.tensor([q], dtype=input._dtype, device=input.device)
+        ranks = tensor([q], dtype=input._dtype, device=input.device)
     if ranks.numel() and not bool(((ranks >= 0) & (ranks <= 1)).all().item()):
         raise errors_order.quantile_ranks(ranks.tolist())
     x, at = (input.reshape(-1), 0) if dim is None else along(name, input, dim)
@@ -187,18 +190,20 @@ def _quantile(name: str, input: Any, q: Any, dim: Any, keepdim: bool, interpolat
     nan = rows.isnan()
     if name == "nanquantile":
         place = ranks * ((~nan).sum(-1, keepdim=True) - 1)
-        place = f.where(place < 0, 0.0, place)
+        place = where(place < 0, 0.0, place)
     else:
-        place = f.where(nan.any(-1, keepdim=True), float(last), ranks * last)
+        place = where(nan.any(-1, keepdim=True), float(last), ranks * last)
     place = place.to(input._dtype)
-    nearer = {"lower": f.floor, "higher": f.ceil, "nearest": f.round}.get(interpolation)
+    nearer = {"lower": Tensor.floor, "higher": Tensor.ceil, "nearest": Tensor.round}.get(
+        interpolation
+    )
     place = nearer(place) if nearer is not None else place
     below = place.to(dtypes.int64)
-    made: Tensor = f.gather(rows, -1, below)
+    made: Tensor = rows.gather(-1, below)
     if interpolation in ("linear", "midpoint"):
-        above = f.gather(rows, -1, place.ceil().to(dtypes.int64))
-        weight = f.full_like(place, 0.5) if interpolation == "midpoint" else place - below
-        made = f.lerp(made, above, weight)
+        above = rows.gather(-1, place.ceil().to(dtypes.int64))
+        weight = full_like(place, 0.5) if interpolation == "midpoint" else place - below
+        made = made.lerp(above, weight)
     made = made.movedim(-1, 0)  # the ranks first
     if keepdim:
         sizes = [1] * input.ndim if dim is None else list(input._shape)

@@ -11,7 +11,7 @@ from ...execute.sort import select, selects
 from ...execute.sort import sort as run
 from ...kernels.skeletons.sort import FIRST
 from ...rows.catalogue import op
-from ..compose import composed, f
+from ..compose import composed
 from .arguments import along, returned
 
 
@@ -39,8 +39,7 @@ def sort(
     """The elements in order along `dim`, and the places that they come from. NaN is the largest;
     equal elements stay as they stood, with `stable` and without. RuntimeError for complex numbers.
     """
-    found: tuple[Tensor, Tensor] = returned("sort", ordered("sort", input, dim, descending), out)
-    return found
+    return returned("sort", ordered("sort", input, dim, descending), out)
 
 
 @composed(
@@ -80,11 +79,10 @@ def topk(
     if 0 < k <= x._shape[at] // 8 and isinstance(largest, bool) and selects(x):
         first, places = select(x, at, FIRST, k, largest)
         values, order = ordered("topk", first, at, largest)
-        made: tuple[Tensor, ...] = (values, f.gather(places, at, order))
+        made: tuple[Tensor, ...] = (values, places.gather(at, order))
     else:
         pair = ordered("topk", x, at, largest)
         made = tuple([t.narrow(at, 0, k).contiguous() for t in pair])
     if not input.ndim:
         made = tuple([t.reshape(()) for t in made])
-    found: tuple[Tensor, Tensor] = returned("topk", made, out)
-    return found
+    return returned("topk", made, out)

@@ -9,14 +9,17 @@ from ..._tensor import Tensor
 from ...errors import order as errors_order
 from ...iterator.shape import normalize_dim, numel
 from ...rows.catalogue import op
-from ..compose import f
+from ..create.like import zeros_like
+from ..create.ranges import arange
+from ..create.sizes import full, zeros
+from ..rearrange.cat import cat
 from .arguments import changes, with_edge
 from .sort import ordered
 
 
 def _lexicographic(rows: Tensor) -> Tensor:
     """The places of rows of a matrix in order: by each column, the last one first."""
-    order = f.arange(rows._shape[0], device=rows.device)
+    order = arange(rows._shape[0], device=rows.device)
     for column in reversed(range(rows._shape[1])):
         order = order[ordered("unique", rows.select(1, column)[order], 0)[1]]
     return order
@@ -49,18 +52,18 @@ def _unique(
         differs = changes(flat, 0)
         first = with_edge(differs if flat.ndim == 1 else differs.any(1), 0, True)
     else:
-        first = f.zeros(0, dtype=dtypes.bool, device=input.device)
+        first = zeros(0, dtype=dtypes.bool, device=input.device)
     starts = first.nonzero().reshape(-1)
     made = rows[starts] if dim is None else rows.index_select(0, starts).movedim(0, dim)
     results = [made]
     if return_inverse:
-        inverse = f.cumsum(first, 0) - 1
+        inverse = first.cumsum(0) - 1
         if order is not None:
-            inverse = f.zeros_like(inverse).scatter_(0, order, inverse)
+            inverse = zeros_like(inverse).scatter_(0, order, inverse)
         results.append(inverse.reshape(shape))
     if return_counts:
-        ends = f.full((1,), n, dtype=dtypes.int64, device=input.device)
-        results.append(f.diff(f.cat([starts, ends])) if n else starts)
+        ends = full((1,), n, dtype=dtypes.int64, device=input.device)
+        results.append(cat([starts, ends]).diff() if n else starts)
     return results[0] if len(results) == 1 else tuple(results)
 
 
@@ -73,10 +76,7 @@ def unique(
     element of the input is among them, and how often. NaN differs from NaN. RuntimeError for slices
     without elements, NotImplementedError for complex numbers.
     """
-    made: Tensor | tuple[Tensor, ...] = _unique(
-        "unique", input, True, return_inverse, return_counts, dim
-    )
-    return made
+    return _unique("unique", input, True, return_inverse, return_counts, dim)
 
 
 @op(bare="uh")
@@ -87,7 +87,4 @@ def unique_consecutive(
     """The first of each run of equal elements, or of equal slices along `dim`; the run that each
     element of the input belongs to, and how long the runs are.
     """
-    made: Tensor | tuple[Tensor, ...] = _unique(
-        "unique_consecutive", input, False, return_inverse, return_counts, dim
-    )
-    return made
+    return _unique("unique_consecutive", input, False, return_inverse, return_counts, dim)

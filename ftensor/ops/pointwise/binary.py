@@ -11,7 +11,7 @@ from ...errors import arith as errors_arith
 from ...execute.numbers import check_fits
 from ...execute.pointwise import pointwise
 from ...execute.prepare import common_dtype
-from ...rows.catalogue import ENTRIES, Entry, op, register
+from ...rows.catalogue import also_in, op
 from ...rows.op import BARE, Op, Promote
 from ..bind import add_rows
 
@@ -112,14 +112,15 @@ def _check_product(op: Op, inputs: Any, params: Any, common: dtypes.dtype) -> No
         raise errors.not_implemented_for(op.name, common)
 
 
+MUL = Op(
+    "mul", "mul(input, other, *, out=None) -> Tensor", "a * b",
+    doc="The product.", round_numbers=False, bare=BARE,
+    check=_check_product, numbers_alone=True,
+    bool_="a & b", complex_="ft_cmul(a, b)",
+    operators=("__mul__", "__rmul__", "__imul__"), aliases=("multiply",),
+)  # fmt: skip
 ROWS = [
-    Op(
-        "mul", "mul(input, other, *, out=None) -> Tensor", "a * b",
-        doc="The product.", round_numbers=False, bare=BARE,
-        check=_check_product, numbers_alone=True,
-        bool_="a & b", complex_="ft_cmul(a, b)",
-        operators=("__mul__", "__rmul__", "__imul__"), aliases=("multiply",),
-    ),
+    MUL,
     Op(
         "maximum", "maximum(input, other, *, out=None) -> Tensor", "ft_max(a, b)",
         tensors=(0, 1), doc="The larger one of each pair; NaN where either is NaN.",
@@ -191,7 +192,7 @@ ROWS = [
     ),
 ]  # fmt: skip
 add_rows(ROWS, __name__)
-register(Entry("xlogy", ENTRIES["xlogy"].call, method=False, namespace="special"))
+also_in("special", "xlogy")
 
 NEXTAFTER = Op(
     "nextafter", "nextafter(input, other) -> Tensor", "nextafter(a, b)",
@@ -225,15 +226,12 @@ def ldexp(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:
 
     With floating-point `input` and integer `other`, only the exponent changes.
     """
-    from .power import pow
-
     for k, x in enumerate((input, other)):
         if type(x) is not Tensor:
             raise errors.not_a_tensor("ldexp", k + 1, x)
     if input._dtype.kind == "f" and other._dtype.kind in "bui":
         return pointwise(LDEXP, (input, other), (), out)
-    mul: Any = ENTRIES["mul"].row
-    return pointwise(mul, (input, pow(2.0, other)), (), out)
+    return pointwise(MUL, (input, 2.0**other), (), out)
 
 
 def number_fits(row: Op, input: Any, *numbers: Any) -> None:

@@ -12,7 +12,7 @@ from ...execute.pointwise import pointwise
 from ...rows.catalogue import op
 from ...rows.op import BARE, Op, Promote
 from ..bind import add_rows
-from ..compose import f
+from ..order.search import searchsorted
 
 _BOOL = Promote.ALWAYS_BOOL
 FEW_TESTS = 32  # that `isin` compares with each element
@@ -171,9 +171,9 @@ def _searched(found: Tensor, tests: Tensor, invert: bool, out: Tensor | None) ->
     if found.device != tests.device:
         raise errors.different_devices("isin", (found.device, tests.device))
     of = result_type(found, tests)
-    row = f.sort(tests.reshape(-1).to(of))[0]
+    row = tests.reshape(-1).to(of).sort()[0]
     values = found.to(of)
-    at = f.searchsorted(row, values).clamp(max=row._shape[0] - 1)
+    at = searchsorted(row, values).clamp(max=row._shape[0] - 1)
     return pointwise(ROWS[int(invert)], (row[at], values), (), out)
 
 

@@ -13,7 +13,7 @@ from ...dtypes import int32
 from ...errors import unary as errors_unary
 from ...execute.copy import into
 from ...execute.pointwise import pointwise
-from ...rows.catalogue import ENTRIES, Entry, op, register
+from ...rows.catalogue import Entry, also_in, op, register
 from ...rows.op import Op, Promote
 from ...rows.spelling import describe
 from ..bind import add_rows
@@ -129,8 +129,7 @@ def polygamma(n: int, input: Tensor, *, out: Tensor | None = None) -> Tensor:
     if n < 0:
         raise errors_unary.negative_order("polygamma", n)
     if n == 0:
-        made: Tensor = ENTRIES["digamma"].call(input, out=out)
-        return made
+        return input.digamma(out=out)
     if n == 1:
         return pointwise(TRIGAMMA, (input,), (), out)
     factor = float(math.factorial(n)) if n <= 170 else math.inf  # the largest that a float64 holds
@@ -151,5 +150,4 @@ def frexp(input: Tensor, *, out: Any = None) -> tuple[Tensor, Tensor]:
 
 
 describe(_inplace, register(Entry("polygamma_", _inplace, function=False)).forms)
-for _name, _of in (("polygamma", "polygamma"), ("gammainc", "igamma"), ("gammaincc", "igammac")):
-    register(Entry(_name, ENTRIES[_of].call, method=False, namespace="special"))
+also_in("special", "polygamma", gammainc="igamma", gammaincc="igammac")

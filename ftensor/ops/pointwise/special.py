@@ -7,7 +7,7 @@ from typing import Any
 from ..._tensor import Tensor
 from ...execute.pointwise import pointwise
 from ...limits import finfo
-from ...rows.catalogue import ENTRIES, Entry, enter, op, register
+from ...rows.catalogue import also_in, enter, op
 from ...rows.op import Op, Promote
 from ..bind import add_rows
 from ..user_values import as_float
@@ -125,12 +125,6 @@ def nan_to_num(
 
 
 # ft.special's names for functions that have one of their own.
-_ALSO_SPECIAL = {
-    "erf": "erf", "erfc": "erfc", "erfinv": "erfinv", "exp2": "exp2", "expm1": "expm1",
-    "log1p": "log1p", "sinc": "sinc", "round": "round", "logit": "logit", "i0": "i0",
-    "digamma": "digamma", "psi": "digamma", "gammaln": "lgamma", "expit": "sigmoid",
-}  # fmt: skip
-for _name, _call in _ALSO_SPECIAL.items():
-    register(Entry(_name, ENTRIES[_call].call, method=False, namespace="special"))
-for _name in ("sigmoid", "tanh"):
-    register(Entry(_name, ENTRIES[_name].call, method=False, namespace="nn.functional"))
+_ALSO_SPECIAL = "erf erfc erfinv exp2 expm1 log1p sinc round logit i0 digamma"
+also_in("special", *_ALSO_SPECIAL.split(), psi="digamma", gammaln="lgamma", expit="sigmoid")
+also_in("nn.functional", "sigmoid", "tanh")

@@ -14,8 +14,10 @@ from ...execute.output import sized
 from ...iterator.shape import broadcast_shapes, numel
 from ...limits import finfo, iinfo
 from ...rows.catalogue import op
-from ..compose import composed, f
+from ..compose import composed
 from ..create.factory import Told, factory
+from ..create.like import empty_like
+from ..order.search import searchsorted
 from ..view.arguments import as_int, layout
 from .draw import BELOW, BINOMIAL, CHANCES, INTEGERS, POISSON, drawn
 from .fill import chance, exponential_, probability
@@ -40,7 +42,7 @@ def randperm(told: Told, n: int, *, generator: Any = None, out: Tensor | None = 
         raise errors_random.permutation_dtype(count, of)
     keys = new((count,), dtypes.int64, made._storage.device)
     drawn("randperm", INTEGERS, (0, 0), keys, generator)
-    return made.copy_(f.argsort(keys, stable=True))
+    return made.copy_(keys.argsort(stable=True))
 
 
 @op(
@@ -59,10 +61,10 @@ def bernoulli(
     """
     layout(input, "bernoulli")
     if p is not None:
-        return chance(f.empty_like(input), probability("bernoulli", p), generator)
+        return chance(empty_like(input), probability("bernoulli", p), generator)
     if input._dtype.kind != "f":
         raise errors.not_implemented_for("bernoulli", input._dtype)
-    made = f.empty_like(input) if out is None else sized(out, input._shape)
+    made = empty_like(input) if out is None else sized(out, input._shape)
     return drawn("bernoulli", CHANCES, (), made, generator, (input,))
 
 
@@ -95,17 +97,17 @@ def multinomial(
         raise errors_random.bad_weights()
     shares = weights / most
     if not replacement or count == 1:
-        waits = exponential_(f.empty_like(shares), generator=generator)
+        waits = exponential_(empty_like(shares), generator=generator)
         race = shares / waits
         if count == 1:
             return race.argmax(-1, keepdim=True)
-        return f.topk(race, count)[1]
+        return race.topk(count)[1]
     # All sums are below 2**62, and so is each share's part in them.
     room = 61 - max(input._shape[-1] - 1, 0).bit_length()
-    sums = f.cumsum((shares * 2.0**room).long(), -1)
+    sums = (shares * 2.0**room).long().cumsum(-1)
     ends = sums[..., -1:].expand(*input._shape[:-1], count)
-    keys = drawn("multinomial", BELOW, (), f.empty_like(ends), generator, (ends,))
-    return f.searchsorted(sums, keys, right=True)
+    keys = drawn("multinomial", BELOW, (), empty_like(ends), generator, (ends,))
+    return searchsorted(sums, keys, right=True)
 
 
 @op()
@@ -121,7 +123,7 @@ def poisson(input: Tensor, generator: Any = None, *, out: Tensor | None = None) 
     if not bool(((input >= 0) & (input < 9.2e18)).all()):
         raise errors_random.poisson_rate()
     return into(
-        "poisson", out, drawn("poisson", POISSON, (), f.empty_like(input), generator, (input,))
+        "poisson", out, drawn("poisson", POISSON, (), empty_like(input), generator, (input,))
     )
 
 
@@ -143,7 +145,7 @@ def binomial(
         raise errors_random.binomial_dtypes(count._dtype, prob._dtype)
     shape = broadcast_shapes(count._shape, prob._shape)
     made = (
-        f.empty_like(count)
+        empty_like(count)
         if shape == count._shape
         else new(shape, count._dtype, count._storage.device)
     )

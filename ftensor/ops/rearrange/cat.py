@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from ... import errors
+from ..._device import current_device
 from ..._tensor import Tensor
-from ...dtypes import can_cast, result_dtype
+from ...dtypes import can_cast, get_default_dtype, result_dtype
 from ...errors import shape as errors_shape
 from ...execute import memory
 from ...execute.output import check_written, sized
@@ -16,6 +17,7 @@ from ...iterator.stride import channels_last_strides, contiguous_strides, is_cha
 from ...ops.types import copy
 from ...rows.catalogue import op
 from ..view.arguments import as_int
+from ..view.dims import atleast_1d, atleast_2d, atleast_3d
 
 
 def tensor_list(name: str, tensors: Any) -> list[Tensor]:
@@ -112,12 +114,10 @@ def stack(tensors: Sequence[Tensor], dim: int = 0, *, out: Tensor | None = None)
 
 def _at_least(name: str, ndim: int, tensors: Any) -> list[Tensor]:
     """The tensors with at least 1, 2 or 3 dims."""
-    from ..view import dims as view_dims
-
     parts = tensor_list(name, tensors)
     if not parts:
         raise errors_shape.no_tensors(name)
-    lift: Callable[[Tensor], Tensor] = getattr(view_dims, f"atleast_{ndim}d")
+    lift: Any = (atleast_1d, atleast_2d, atleast_3d)[ndim - 1]
     return [lift(t) for t in parts]
 
 
@@ -154,9 +154,6 @@ def column_stack(tensors: Sequence[Tensor], *, out: Tensor | None = None) -> Ten
 def block_diag(*tensors: Tensor) -> Tensor:
     """Matrices along the diagonal of a matrix of zeros."""
     if not tensors:
-        from ..._device import current_device
-        from ...dtypes import get_default_dtype
-
         return memory.new((1, 0), get_default_dtype(), current_device())
     blocks = []
     for k, t in enumerate(tensor_list("block_diag", tensors)):

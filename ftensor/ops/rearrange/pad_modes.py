@@ -12,7 +12,7 @@ from ...errors import shape as errors_shape
 from ...errors import spatial as errors_spatial
 from ...execute.memory import ask, suggested_format
 from ...rows.catalogue import op
-from ..compose import f
+from ..create.data import tensor
 from ..user_values import as_float
 from ..view.arguments import int_list
 from .pad import constant_pad_nd
@@ -40,8 +40,7 @@ def positions(x: Tensor, dim: int, listed: list[int]) -> Tensor:
     """x at the listed positions of a dim; itself where those are all, in their order."""
     if listed == list(range(x._shape[dim])):
         return x
-    found: Tensor = f.index_select(x, dim, f.tensor(listed, dtype=int64, device=x.device))
-    return found
+    return x.index_select(dim, tensor(listed, dtype=int64, device=x.device))
 
 
 @op(namespace="nn.functional")
@@ -52,8 +51,7 @@ def pad(input: Tensor, pad: Any, mode: str = "constant", value: float | None = N
     """
     value = as_float("pad", "value", value)
     if mode == "constant":
-        made: Tensor = constant_pad_nd(input, pad, 0 if value is None else value)
-        return made
+        return constant_pad_nd(input, pad, 0 if value is None else value)
     counts = int_list(pad, "pad", "pad")
     if len(counts) % 2:
         raise errors_shape.odd_pad(counts)

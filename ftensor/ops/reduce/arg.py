@@ -8,7 +8,7 @@ from ... import errors
 from ..._tensor import Tensor
 from ...errors import reduce as errors_reduce
 from ...execute.copy import into
-from ...rows.catalogue import ENTRIES, op
+from ...rows.catalogue import op
 from ...rows.op import Dims, Reduce
 from ...rows.spelling import MISSING
 from ..bind import add_rows
@@ -58,7 +58,7 @@ def _extreme(
         checked(name, input)
         if not isinstance(other, Tensor):
             raise errors.not_a_tensor(name, "other", other)
-        return ENTRIES[name + "imum"].call(input, other, out=out)
+        return (input.maximum if name == "max" else input.minimum)(other, out=out)
     if dim is MISSING:
         if keepdim is not MISSING:
             raise errors.missing_argument(name, "dim")

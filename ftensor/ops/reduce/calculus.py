@@ -11,7 +11,9 @@ from ...errors import calculus as errors_calculus
 from ...iterator.shape import normalize_dim
 from ...rows.catalogue import Entry, op, register
 from ...rows.spelling import MISSING
-from ..compose import composed, f
+from ..compose import composed
+from ..create.sizes import zeros
+from ..rearrange.cat import cat
 
 
 @composed()
@@ -37,7 +39,7 @@ def diff(
                 raise errors_calculus.ends(input._shape, x._shape)
     if ends and n:
         parts = [x for x in (prepend, input, append) if x is not None]
-        input = f.cat(parts, dim)
+        input = cat(parts, dim)
     made = input
     if not n:
         return input.clone()
@@ -46,7 +48,7 @@ def diff(
     for _ in range(n):
         size = made._shape[dim] - 1
         after, before = made.narrow(dim, 1, size), made.narrow(dim, 0, size)
-        made = f.logical_xor(after, before) if made._dtype.kind == "b" else after - before
+        made = after.logical_xor(before) if made._dtype.kind == "b" else after - before
     return made
 
 
@@ -88,7 +90,7 @@ def _trapezoids(name: str, y: Tensor, x: Any, dx: Any, dim: int) -> Tensor:
     elif isinstance(dx, complex) or (dx is not None and not isinstance(dx, (int, float))):
         raise errors_calculus.width(name, dx)
     if not size:
-        return y if y._dtype.kind in "fc" else y.to(f.zeros(0)._dtype)
+        return y if y._dtype.kind in "fc" else y.to(zeros(0)._dtype)
     sums = y.narrow(dim, 0, size - 1) + y.narrow(dim, 1, size - 1)
     return sums * widths / 2
 
@@ -104,8 +106,7 @@ def trapezoid(y: Tensor, x: Any = None, *, dx: Any = MISSING, dim: int = -1) -> 
 @op(method=False)
 def cumulative_trapezoid(y: Tensor, x: Any = None, *, dx: Any = MISSING, dim: int = -1) -> Tensor:
     """The running integral along `dim`: one element less than samples."""
-    made: Tensor = f.cumsum(_trapezoids("cumulative_trapezoid", y, x, dx, dim), dim)
-    return made
+    return _trapezoids("cumulative_trapezoid", y, x, dx, dim).cumsum(dim)
 
 
 @op(method=False)
@@ -167,7 +168,7 @@ def _derivative(y: Tensor, dim: int, step: Any, edge_order: int) -> Tensor:
         else:
             first = (-1.5 * at(0, 1) + 2 * at(1, 1) - 0.5 * at(2, 1)) / step
             last = (0.5 * at(n - 3, 1) - 2 * at(n - 2, 1) + 1.5 * at(n - 1, 1)) / step
-        return f.cat([first, inside, last], dim)
+        return cat([first, inside, last], dim)
     along = [-1 if d == dim else 1 for d in range(y.ndim)]
     before, after = h[:-1].reshape(along), h[1:].reshape(along)
     inside = (
@@ -179,7 +180,7 @@ def _derivative(y: Tensor, dim: int, step: Any, edge_order: int) -> Tensor:
         first, last = (at(1, 1) - at(0, 1)) / h[0], (at(n - 1, 1) - at(n - 2, 1)) / h[-1]
     else:
         first, last = _one_sided(at, 0, h[0], h[1]), _one_sided(at, n - 1, -h[-1], -h[-2])
-    return f.cat([first, inside, last], dim)
+    return cat([first, inside, last], dim)
 
 
 def _one_sided(at: Any, end: int, p: Tensor, q: Tensor) -> Tensor:

@@ -10,8 +10,10 @@ from ..._tensor import Tensor
 from ...errors import index as errors_index
 from ...iterator.shape import normalize_dim
 from ...rows.catalogue import op
-from ..compose import f
+from ..create.ranges import arange
 from ..index.gather import check_tensors
+from ..order.search import searchsorted
+from ..rearrange.cat import cat
 
 # torch's names of the reductions, as scatter_reduce has them, and what each begins with.
 _BEGIN = {
@@ -43,9 +45,9 @@ def segment_reduce(
     ends = _offsets(data, axis, lengths, offsets, unsafe)
     join, begin = _BEGIN[reduce]
     count, size = ends._shape[-1] - 1, data._shape[axis]
-    place = f.arange(size, device=data.device).expand((*data._shape[:axis], size)).contiguous()
+    place = arange(size, device=data.device).expand((*data._shape[:axis], size)).contiguous()
     # One more segment takes what lies in none.
-    which = f.searchsorted(ends.narrow(-1, 1, count).contiguous(), place, right=True)
+    which = searchsorted(ends.narrow(-1, 1, count).contiguous(), place, right=True)
     which = which.masked_fill(place < ends.narrow(-1, 0, 1), count)
     which = which.reshape((*which._shape, *[1] * (data.ndim - axis - 1))).expand(data._shape)
     shape = (*data._shape[:axis], count + 1, *data._shape[axis + 1 :])
@@ -86,5 +88,4 @@ def _offsets(
         if not bool((sums == data._shape[axis]).all()):
             raise errors_index.segments(f"lengths must make up the dim's {data._shape[axis]}")
     nothing = given.new_zeros((*given._shape[:-1], 1))
-    ends: Tensor = f.cat([nothing, given.cumsum(-1)], -1)
-    return ends
+    return cat([nothing, given.cumsum(-1)], -1)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Callable
 from typing import Any
 
 from ... import dtypes, errors
@@ -17,6 +18,7 @@ from ...execute.softmax import softmax_rows
 from ...iterator.shape import normalize_dim, numel
 from ...rows.catalogue import Entry, enter, op, register
 from ...rows.op import Op, Promote, Reduce
+from ..view.complex import view_as_real
 from .arguments import checked, dims_of, numpy_names, one_dim
 from .fold import AMAX
 from .reduction import reduced
@@ -60,8 +62,6 @@ def logsumexp(
     largest = new_like(input, tuple([1] * input.ndim), real)
     parts = input
     if of.is_complex:
-        from ..view.complex import view_as_real
-
         parts = view_as_real(input).select(-1, 0)
     if 0 not in input._shape:
         largest = reduced(AMAX, parts, dims, True, real)
@@ -165,7 +165,7 @@ def _special(input: Tensor, dim: int, *, dtype: dtype | None = None) -> Tensor:
     return _softmax(LOG_SOFTMAX, input, dim, dtype, None)
 
 
-def _layer(call: Any, name: str, doc: str) -> None:
+def _layer(call: Callable[..., Tensor], name: str, doc: str) -> Callable[..., Tensor]:
     """The nn.functional form, whose dim follows from the number of dims where it is left out."""
 
     def layer(
@@ -175,13 +175,12 @@ def _layer(call: Any, name: str, doc: str) -> None:
             checked(name, input)
             warnings.warn(errors_reduce.implicit_dim(name), stacklevel=_stacklevel)
             dim = 0 if input.ndim in (0, 1, 3) else 1
-        made: Tensor = call(input, dim, dtype)
-        return made
+        return call(input, dim, dtype)
 
     layer.__name__ = layer.__qualname__ = name
     layer.__doc__ = doc
-    op(namespace="nn.functional")(layer)
+    return op(namespace="nn.functional")(layer)
 
 
-_layer(softmax, "softmax", "Exponentials along a dim, divided by their sum.")
-_layer(log_softmax, "log_softmax", "The logarithm of `softmax`.")
+nn_softmax = _layer(softmax, "softmax", "Exponentials along a dim, divided by their sum.")
+nn_log_softmax = _layer(log_softmax, "log_softmax", "The logarithm of `softmax`.")

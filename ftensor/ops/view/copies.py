@@ -11,14 +11,18 @@ from ...errors import view as errors_view
 from ...execute import memory
 from ...execute.copy import clone, into
 from ...formats import contiguous_format
-from ...rows.catalogue import ENTRIES, Entry, register
+from ...rows.catalogue import Entry, register
 from ...rows.spelling import describe
+from .complex import view_as_complex, view_as_real
+from .dims import permute, squeeze, t, transpose, unsqueeze
+from .shape import alias, as_strided, detach, diagonal, expand, narrow, select, unfold, view
+from .split import split_with_sizes, unbind, unsafe_split
 
 VIEWS = (
-    "alias as_strided detach diagonal expand narrow permute select slice split split_with_sizes "
-    "squeeze t transpose unbind unfold unsqueeze view view_as_complex view_as_real"
-)
-
+    alias, as_strided, detach, diagonal, expand, narrow, permute, select, unsafe_split,
+    split_with_sizes, squeeze, t, transpose, unbind, unfold, unsqueeze, view, view_as_complex,
+    view_as_real,
+)  # fmt: skip
 
 # Of these forms torch has a method for one.
 METHODS = ("narrow_copy",)
@@ -28,8 +32,7 @@ def _narrow(input: Tensor, dim: int, *args: Any, **kwargs: Any) -> Tensor:
     """`narrow`, whose copying form has another class of error for a dim beyond the last."""
     if isinstance(dim, int) and 0 < input.ndim <= dim:
         raise errors_view.narrow_copy_dim(dim, input.ndim)
-    seen: Tensor = ENTRIES["narrow"].call(input, dim, *args, **kwargs)
-    return seen
+    return narrow(input, dim, *args, **kwargs)
 
 
 def copying(name: str, view: Callable[..., Any]) -> Callable[..., Any]:
@@ -41,25 +44,22 @@ def copying(name: str, view: Callable[..., Any]) -> Callable[..., Any]:
             return clone(seen, contiguous_format) if out is None else into(name, out, seen)
         if out is None:
             if seen:
-                memory.ask(seen[0], sum(t.numel() for t in seen), seen[0]._dtype)
-            return tuple(clone(t, contiguous_format) for t in seen)
-        for to, t in zip(out, seen):
-            into(name, to, t)
+                memory.ask(seen[0], sum(one.numel() for one in seen), seen[0]._dtype)
+            return tuple(clone(one, contiguous_format) for one in seen)
+        for to, one in zip(out, seen):
+            into(name, to, one)
         return None
 
     copied.__name__ = copied.__qualname__ = name
     return copied
 
 
-for _view in VIEWS.split():
-    _entry = ENTRIES.get("unsafe_split" if _view == "split" else _view)
-    if _entry is None:
-        continue
-    _name = _view + "_copy"
-    _call = copying(_name, _narrow if _view == "narrow" else _entry.call)
+for _view in VIEWS:
+    _name = f"{_view.__name__.removeprefix('unsafe_')}_copy"
+    _call = copying(_name, _narrow if _view is narrow else _view)
     _out = Parameter("out", Parameter.KEYWORD_ONLY, default=None)
-    _shown = signature(_entry.call)
+    _shown = signature(_view)
     _listed = list(_shown.parameters.values())
     _call.__signature__ = _shown.replace(parameters=[*_listed, _out])  # type: ignore[attr-defined]
-    _call.__doc__ = f"`{_view}`, copied into memory of its own or into `out`."
+    _call.__doc__ = f"`{_name[:-5]}`, copied into memory of its own or into `out`."
     describe(_call, register(Entry(_name, _call, method=_name in METHODS)).forms)

@@ -7,7 +7,7 @@ from typing import Any
 
 from ..._tensor import Tensor
 from ...errors import view as errors_view
-from ...rows.catalogue import ENTRIES, op
+from ...rows.catalogue import op
 from . import layout as view_math
 from .arguments import as_int, int_list, ints, layout, set_layout, with_layout
 from .layout import Layout
@@ -105,7 +105,7 @@ def _matrices(input: Tensor, name: str) -> Tensor:
 
 
 def _conjugate(input: Tensor) -> Tensor:
-    return ENTRIES["conj"].call(input) if input.dtype.is_complex else input
+    return input.conj() if input.dtype.is_complex else input
 
 
 @op(name="mT", function=False, method=False, prop=True)

@@ -14,7 +14,6 @@ from ...formats import channels_last, channels_last_3d, contiguous_format, memor
 from ...iterator.shape import normalize_dim
 from ...iterator.stride import contiguous_strides, loop_order
 from ...rows.catalogue import op
-from ..compose import f
 from . import layout as view_math
 from .arguments import as_int, int_list, layout
 
@@ -109,4 +108,4 @@ def slice_copy(
 @method("__reversed__")
 def reversed_(self: Tensor) -> Tensor:
     """The entries of the first dim from the last to the first, as a copy."""
-    return f.flip(self, (0,)) if self._shape else self
+    return self.flip((0,)) if self._shape else self
