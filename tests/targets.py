@@ -12,6 +12,8 @@ import zlib
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from hypothesis import settings
+
 from ftensor._device import default_backend
 
 TARGET = default_backend().target.name
@@ -32,3 +34,8 @@ def pairs(
 def some(cases: Sequence[Any], share: int) -> list[Any]:
     """All, or each `share`-th one."""
     return list(cases) if EVERY_CASE else list(cases[TURN % share :: share])
+
+
+def draws(count: int) -> settings:
+    """As many examples of Hypothesis as it takes, or a quarter of them."""
+    return settings(max_examples=count if EVERY_CASE else -(-count // 4), deadline=None)

@@ -18,6 +18,7 @@ from ftensor.execute import fft_plan
 from ftensor.execute.fft_tables import unit_roots
 from ftensor.kernels.skeletons.fft import MOST_RADIX, RADICES, radices
 
+from ..targets import pairs, some
 from .processors import processors
 
 # Every radix alone, first and not first; primes as radices and by chirps; lengths of several passes
@@ -76,8 +77,7 @@ def off(made: Any, right: np.ndarray[Any, Any]) -> float:
     return float(np.sqrt((abs(got - right) ** 2).mean() / (abs(right) ** 2).mean()))
 
 
-@pytest.mark.parametrize("of", ["complex64", "complex128"])
-@pytest.mark.parametrize("n", LENGTHS)
+@pytest.mark.parametrize(("n", "of"), pairs(LENGTHS, ["complex64", "complex128"]))
 def test_lengths(n: int, of: str) -> None:
     x = signal(3, n, of)
     on = ours(x)
@@ -154,8 +154,9 @@ def test_what_lies_elsewhere_in_a_storage() -> None:
         assert off(ft.fft.fft(view), np.fft.fft(same.astype(np.complex128))) < 1e-6
 
 
-@pytest.mark.parametrize("of", ["complex64", "complex128"])
-@pytest.mark.parametrize("n", [256, 1000, 1009, 1536, 4096, 10007, 16384])
+@pytest.mark.parametrize(
+    ("n", "of"), pairs([256, 1000, 1009, 1536, 4096, 10007, 16384], ["complex64", "complex128"])
+)
 def test_as_near_as_torch(n: int, of: str) -> None:
     """Errors, in all and the largest, are at most twice torch's, of one row and of many."""
     for rows in (1, 20):
@@ -167,7 +168,7 @@ def test_as_near_as_torch(n: int, of: str) -> None:
             assert norm(mine - right) <= 2 * norm(theirs - right) + EPS[of] * norm(right) / 4
 
 
-@pytest.mark.parametrize("n", [6, 64, 77, 120, 512, 600])
+@pytest.mark.parametrize("n", some([6, 64, 77, 120, 512, 600], 2))
 def test_along_columns(n: int) -> None:
     """Neighbours of other dims side by side, whole vectors of them and fewer; forth and back."""
     for processor in processors():
@@ -189,8 +190,7 @@ def columns_forth_and_back(n: int) -> None:
         assert off(again, n * real) < 1e-6
 
 
-@pytest.mark.parametrize("n", [512, 1024, 3000])
-@pytest.mark.parametrize("rows", [1, 40])
+@pytest.mark.parametrize(("n", "rows"), pairs([512, 1024, 3000], [1, 40]))
 def test_real_rows_of_two_stages(n: int, rows: int) -> None:
     x = signal(rows, n, "complex64").real.copy()
     half = np.fft.rfft(x.astype(np.float64))

@@ -9,17 +9,18 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 import ftensor as ft
 from ftensor._device import default_backend
 
 from .. import oracle
+from ..targets import draws
 from .index_cases import Case, cases
 
 PLACES = 700  # more than any layout reaches
-examples = settings(max_examples=250)
+examples = draws(250)
 
 
 def ours(array: Any) -> ft.Tensor:

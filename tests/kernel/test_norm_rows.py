@@ -12,6 +12,8 @@ from ftensor._device import default_backend
 from ftensor.execute import norm as norm_module
 from ftensor.execute.norm import norm_rows, norm_rows_back, norm_rows_factors
 
+from ..targets import pairs
+
 # Rows shorter than a vector, of whole vectors, longer than what is summed at once; several dims.
 SHAPES = [
     ((3, 1), 1),
@@ -21,6 +23,7 @@ SHAPES = [
     ((2, 3, 5, 7), 2),
     ((3, 2500), 1),
 ]
+OPERANDS = [(of, f) for of in ("float32", "float64") for f in ("", "weight", "bias", "weight bias")]
 EPS = {"float32": 3e-6, "float64": 1e-13}
 
 
@@ -41,10 +44,9 @@ def near(found: ft.Tensor, wanted: torch.Tensor, name: str) -> None:
     torch.testing.assert_close(made, wanted, rtol=EPS[name], atol=EPS[name] * scale)
 
 
-@pytest.mark.parametrize("factors", ["", "weight", "bias", "weight bias"])
-@pytest.mark.parametrize("name", ["float32", "float64"])
-@pytest.mark.parametrize(("shape", "ndim"), SHAPES, ids=[str(s) for s, _ in SHAPES])
-def test_norm_rows(shape: Any, ndim: int, name: str, factors: str) -> None:
+@pytest.mark.parametrize(("of_shape", "operands"), pairs(SHAPES, OPERANDS), ids=str)
+def test_norm_rows(of_shape: tuple[Any, int], operands: tuple[str, str]) -> None:
+    (shape, ndim), (name, factors) = of_shape, operands
     if name == "float64" and not default_backend().properties.has_float64:
         pytest.skip("the device has no doubles")
     torch.manual_seed(1)

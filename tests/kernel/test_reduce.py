@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import ftensor as ft
@@ -18,6 +18,7 @@ from ftensor.execute import reduce_pieces as fold_pieces
 
 from .. import geometry
 from ..oracle import agree
+from ..targets import draws, pairs
 
 FLOATING = ["sum", "mean", "amax", "var", "logsumexp", "prod", "nansum"]
 WHOLE = ["sum", "amin", "any", "all", "count_nonzero", "prod"]
@@ -50,7 +51,7 @@ def same_view(t: torch.Tensor) -> ft.Tensor:
     return ft.from_torch(base).as_strided(tuple(t.shape), t.stride(), t.storage_offset())
 
 
-@settings(max_examples=60, deadline=None)
+@draws(60)
 @given(layouts(), st.data())
 def test_any_layout_and_dims(layout: Any, data: st.DataObject) -> None:
     shape, strides = layout
@@ -73,7 +74,7 @@ def test_any_layout_and_dims(layout: Any, data: st.DataObject) -> None:
     )
 
 
-@settings(max_examples=60, deadline=None)
+@draws(60)
 @given(layouts(), st.data())
 def test_positions_are_first_and_nan_wins(layout: Any, data: st.DataObject) -> None:
     shape, strides = layout
@@ -122,9 +123,9 @@ def test_equal_addends_do_not_drift(n: int) -> None:
             assert abs(rows.sum(0)[3].item() / exact - 1) < 2e-6
 
 
-@pytest.mark.parametrize("transposed", [False, True])
 @pytest.mark.parametrize(
-    "shape", [(300_001,), (3, 100_003), (100_003, 3), (517, 613), (40, 70, 90)]
+    ("shape", "transposed"),
+    pairs([(300_001,), (3, 100_003), (100_003, 3), (517, 613), (40, 70, 90)], [False, True]),
 )
 def test_work_that_is_split_over_units(shape: Any, transposed: bool) -> None:
     t = torch.randint(-(2**62), 2**62, shape, generator=torch.Generator().manual_seed(1))
@@ -144,7 +145,7 @@ def test_narrow_floats_are_summed_in_float32(name: str) -> None:
     assert ft.from_torch(t).mean().item() == 0.25
 
 
-@settings(max_examples=40, deadline=None)
+@draws(40)
 @given(
     layouts().filter(lambda found: 1 <= math.prod(found[0]) <= 200), st.integers(16, 60), st.data()
 )
@@ -192,21 +193,23 @@ def test_named_results() -> None:
     assert values is found[0] and indices is found.indices
 
 
-@pytest.mark.parametrize("name", ["softmax", "log_softmax"])
-@pytest.mark.parametrize(
-    ("to", "rel"), [("float64", 1e-9), ("float32", 1e-5), ("float16", 1e-2), ("bfloat16", 2e-2)]
-)
-def test_softmax_rounds_to_its_dtype_first(name: str, to: str, rel: float) -> None:
+ROUNDED = {"float64": 1e-9, "float32": 1e-5, "float16": 1e-2, "bfloat16": 2e-2}
+
+
+@pytest.mark.parametrize(("to", "name"), pairs(list(ROUNDED), ["softmax", "log_softmax"]))
+def test_softmax_rounds_to_its_dtype_first(name: str, to: str) -> None:
     for of, values in (("float64", [1e8 + 3, 0.0, 1e8]), ("float32", [2051.0, 2048.0, 1.0])):
         made = []
         for lib in (ft, torch):
             x = lib.tensor(values, dtype=getattr(lib, of))
             made.append(getattr(x, name)(0, dtype=getattr(lib, to)).to(lib.float64).tolist())
-        assert made[0] == pytest.approx(made[1], rel=rel, nan_ok=True)
+        assert made[0] == pytest.approx(made[1], rel=ROUNDED[to], nan_ok=True)
 
 
-@pytest.mark.parametrize("of", ["float32", "bfloat16", "complex64"])
-@pytest.mark.parametrize("name", ["var", "std", "var_mean", "std_mean"])
+@pytest.mark.parametrize(
+    ("name", "of"),
+    pairs(["var", "std", "var_mean", "std_mean"], ["float32", "bfloat16", "complex64"]),
+)
 def test_squares_that_leave_the_range(name: str, of: str) -> None:
     if not default_backend().target.spares_double:
         pytest.skip("boards, and what stands for one, sum in the dtype that they compute in")

@@ -16,6 +16,7 @@ from ftensor.runtime import program
 from ftensor.runtime.backend import Backend, Kernel
 
 from ..oracle import same
+from ..targets import pairs
 
 
 @pytest.fixture
@@ -80,8 +81,7 @@ def test_pointwise(strided: list[KernelKey], shape: tuple[int, ...]) -> None:
     assert {(k.skeleton, k.lanes) for k in strided} == {("rows", 1)}
 
 
-@pytest.mark.parametrize("dim", [None, 0, -1])
-@pytest.mark.parametrize("shape", SHAPES)
+@pytest.mark.parametrize(("shape", "dim"), pairs(SHAPES, [None, 0, -1]))
 def test_reductions(strided: list[KernelKey], shape: tuple[int, ...], dim: int | None) -> None:
     a = torch.randperm(numel(shape)).reshape(shape)  # no ties: the winner's position is torch's
     x = ft.from_torch(a)
