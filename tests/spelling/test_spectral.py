@@ -42,6 +42,14 @@ def test_arguments(name: str, kind: str) -> None:
         agree_on(f"fft.{name}", x, how={"rtol": 1e-4, "atol": 1e-4}, **how)
 
 
+@pytest.mark.parametrize("name", ONE)
+def test_a_call_that_was_seen_before(name: str) -> None:
+    x = ft.from_torch(INPUTS["real"] if name in ("rfft", "ihfft") else INPUTS["complex"])
+    for how in ({}, {"n": 3}, {"n": 9}, {"n": 600}, {"n": 9, "dim": 0}, {"norm": "ortho"}):
+        first, again = (getattr(ft.fft, name)(x, **how) for _ in range(2))
+        assert ft.equal(first, again)
+
+
 @pytest.mark.parametrize("how", [{}, {"dim": 0}, {"dim": (0, -1)}, {"dim": 7}])
 @pytest.mark.parametrize("name", ["fftshift", "ifftshift"])
 def test_shifts(name: str, how: dict[str, Any]) -> None:

@@ -50,7 +50,7 @@ def one_dim(
     if n > x._shape[dim]:  # a copy with zeros would have its dims as they are named
         order = order or (*[d for d in range(x.ndim) if d != dim], dim)
         if n > PADDED:
-            x = resized(x, (dim,), (n,))
+            x, also = resized(x, (dim,), (n,)), None  # the launch is not one of the input
     order = order or (*_batch(x, (dim,)), dim)
     if too_long(n):
         return _chirped(x.narrow(dim, 0, n), dim, inverse, scale, order)
