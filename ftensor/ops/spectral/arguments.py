@@ -46,10 +46,6 @@ def factor_of(op: str, norm: Any, n: int, inverse: bool) -> float:
     return 1.0 / n if (norm == "forward") != inverse else 1.0
 
 
-def as_complex(x: Tensor) -> Tensor:
-    return x.to(x._dtype.to_complex())
-
-
 def dim_of(op: str, x: Tensor, dim: Any) -> int:
     dim = as_int(dim, op, "dim")
     if not x.ndim:
@@ -63,16 +59,14 @@ def points_of(op: str, n: int) -> int:
     return n
 
 
-def along_one(op: str, x: Tensor, n: Any, dim: Any) -> tuple[int, int]:
-    """(dim, points) of a transform along one dim."""
+def along_one(op: str, x: Tensor, n: Any, dim: Any, real_output: bool = False) -> tuple[int, int]:
+    """(dim, points) of a transform along one dim. To m numbers of half a spectrum belong
+    2 * (m - 1) in `real_output`."""
     dim = dim_of(op, x, dim)
-    return dim, points_of(op, x._shape[dim] if n is None else as_int(n, op, "n"))
-
-
-def along_one_real(op: str, x: Tensor, n: Any, dim: Any) -> tuple[int, int]:
-    """The same where the result is real: of m numbers of half a spectrum, 2 * (m - 1)."""
-    dim = dim_of(op, x, dim)
-    return dim, points_of(op, 2 * (x._shape[dim] - 1) if n is None else as_int(n, op, "n"))
+    if n is not None:
+        return dim, points_of(op, as_int(n, op, "n"))
+    size = x._shape[dim]
+    return dim, points_of(op, 2 * (size - 1) if real_output else size)
 
 
 def along_several(

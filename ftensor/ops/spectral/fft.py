@@ -1,8 +1,10 @@
-"""torch's Fourier transforms along one dim, two, or several."""
+"""torch's Fourier transforms: each a kind, a direction and the dims that it goes along."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from enum import Enum
 from typing import Any
 
 from ... import errors
@@ -11,19 +13,99 @@ from ...errors import spectral as errors_spectral
 from ...execute.fft import known
 from ...iterator.shape import Ints, numel
 from ...rows.catalogue import op
-from ..compose import composed, f
+from ..compose import composed
+from ..rearrange.flip import roll
 from ..view.arguments import int_list
-from .arguments import (
-    along_one,
-    along_one_real,
-    along_several,
-    as_complex,
-    dim_of,
-    factor_of,
-    numbers,
-    real_out,
-)
+from .arguments import along_one, along_several, dim_of, factor_of, numbers, real_out
 from .transform import complex_to_complex, complex_to_real, one_dim, real_to_complex, resized
+
+
+class Kind(Enum):
+    """What a transform makes of what."""
+
+    COMPLEX = "complex numbers of as many"
+    HALF = "of real numbers the first half of a spectrum, which the rest mirrors"
+    REAL = "real numbers of such a half"
+
+
+COMPLEX, HALF, REAL = Kind
+FORWARD, INVERSE = False, True
+
+
+@dataclass(frozen=True)
+class Transform:
+    """What a transform is: from it come the functions that go along one dim, two, or several."""
+
+    name: str
+    kind: Kind
+    inverse: bool
+
+    def along_one(self, doc: str) -> Callable[..., Tensor]:
+        """The op of one dim."""
+        name, inverse = self.name, self.inverse
+
+        def run(
+            input: Tensor, n: int | None = None, dim: int = -1, norm: str | None = None
+        ) -> Tensor:
+            key, made = _seen(name, input, n, dim, norm)
+            if made is not None:
+                return made
+            x = self._operand(input)
+            axis, points = along_one(name, x, n, dim, self.kind is REAL)
+            if self.kind is COMPLEX:  # whose kernels cut the input, and put zeros behind it
+                factor = factor_of(name, norm, points, inverse)
+                return one_dim(x, axis, points, inverse, factor, None, key if x is input else None)
+            x = self._resized(x, (axis,), (points,))
+            return self._run(x, (axis,), (points,), norm, key if x is input else None)
+
+        return self._entered(run, doc)
+
+    def along_several(self, doc: str, dims: Ints | None = None) -> Callable[..., Tensor]:
+        """The op of several dims, of `dims` where none are named."""
+
+        def run(
+            input: Tensor, s: int | Sequence[int] | None = None,
+            dim: int | Sequence[int] | None = dims, norm: str | None = None,
+        ) -> Tensor:  # fmt: skip
+            x = self._operand(input)
+            axes, points = along_several(self.name, x, s, dim, self.kind is REAL)
+            if not axes and self.kind is not COMPLEX:
+                raise errors_spectral.no_axis(self.name)
+            return self._run(self._resized(x, axes, points), axes, points, norm)
+
+        return self._entered(run, doc)
+
+    def along_two(self) -> Callable[..., Tensor]:
+        """The op of the last two dims."""
+        doc = f"`{self.name.removesuffix('2')}n` along the last two dims."
+        return self.along_several(doc, (-2, -1))
+
+    def _operand(self, input: Any) -> Tensor:
+        """The input in the dtype that is read."""
+        x = numbers(self.name, input, self.kind is HALF)
+        return x if self.kind is HALF else x.to(x._dtype.to_complex())
+
+    def _resized(self, x: Tensor, dims: Ints, points: Ints) -> Tensor:
+        """As many numbers as are read for so many `points`, or results, along `dims`."""
+        if self.kind is REAL:
+            points = (*points[:-1], points[-1] // 2 + 1)
+        return resized(x, dims, points)
+
+    def _run(self, x: Tensor, dims: Ints, points: Ints, norm: Any, also: Any = None) -> Tensor:
+        """The transforms; `also` is a key under which `known` is to find the launch."""
+        factor = factor_of(self.name, norm, numel(points), self.inverse)
+        if self.kind is COMPLEX:
+            return complex_to_complex(x, dims, self.inverse, factor)
+        if self.kind is HALF:
+            return real_to_complex(x, dims, factor, self.inverse, also)
+        return complex_to_real(x, dims, points[-1], factor, self.inverse, also)
+
+    def _entered(self, run: Callable[..., Tensor], doc: str) -> Callable[..., Tensor]:
+        """The function, in the catalogue."""
+        run.__name__ = run.__qualname__ = self.name
+        run.__doc__ = doc
+        check = real_out if self.kind is REAL else None
+        return composed(namespace="fft", method=False, check=check)(run)
 
 
 def _seen(op: str, input: Any, n: Any, dim: Any, norm: Any) -> tuple[Any, Tensor | None]:
@@ -37,219 +119,56 @@ def _seen(op: str, input: Any, n: Any, dim: Any, norm: Any) -> tuple[Any, Tensor
         return None, None
 
 
-def _forth(op: str, input: Any, n: Any, dim: Any, norm: Any, inverse: bool) -> Tensor:
-    key, made = _seen(op, input, n, dim, norm)
-    if made is not None:
-        return made
-    x = as_complex(numbers(op, input))
-    dim, n = along_one(op, x, n, dim)
-    factor = factor_of(op, norm, n, inverse)
-    return one_dim(x, dim, n, inverse, factor, None, key if x is input else None)
-
-
-@composed(namespace="fft", method=False)
-def fft(input: Tensor, n: int | None = None, dim: int = -1, norm: str | None = None) -> Tensor:
-    """The discrete Fourier transform along `dim`, of `n` points: cut, or padded with zeros.
+fft = Transform("fft", COMPLEX, FORWARD).along_one("""
+    The discrete Fourier transform along `dim`, of `n` points: cut, or padded with zeros.
 
     Element k is the sum of x[m] exp(-2 pi i k m / n), times 1/n for norm "forward" and 1/sqrt(n)
     for "ortho". The result is complex. RuntimeError for 16-bit dtypes, n < 1 and an unknown norm.
-    """
-    return _forth("fft", input, n, dim, norm, False)
-
-
-@composed(namespace="fft", method=False)
-def ifft(input: Tensor, n: int | None = None, dim: int = -1, norm: str | None = None) -> Tensor:
-    """The inverse of `fft`: exponents with the other sign, times 1/n for norm "backward", which is
+""")
+ifft = Transform("ifft", COMPLEX, INVERSE).along_one("""
+    The inverse of `fft`: exponents with the other sign, times 1/n for norm "backward", which is
     the default.
-    """
-    return _forth("ifft", input, n, dim, norm, True)
-
-
-@composed(namespace="fft", method=False)
-def rfft(input: Tensor, n: int | None = None, dim: int = -1, norm: str | None = None) -> Tensor:
-    """`fft` of real numbers: the first n // 2 + 1 of it, which the others mirror. RuntimeError for
+""")
+rfft = Transform("rfft", HALF, FORWARD).along_one("""
+    `fft` of real numbers: the first n // 2 + 1 of it, which the others mirror. RuntimeError for
     complex inputs.
-    """
-    return _real("rfft", input, n, dim, norm, False)
-
-
-def _real(op: str, input: Any, n: Any, dim: Any, norm: Any, inverse: bool) -> Tensor:
-    key, made = _seen(op, input, n, dim, norm)
-    if made is not None:
-        return made
-    x = numbers(op, input, True)
-    dim, n = along_one(op, x, n, dim)
-    x, factor = resized(x, (dim,), (n,)), factor_of(op, norm, n, inverse)
-    return real_to_complex(x, (dim,), factor, inverse, key if x is input else None)
-
-
-@composed(namespace="fft", method=False, check=real_out)
-def irfft(input: Tensor, n: int | None = None, dim: int = -1, norm: str | None = None) -> Tensor:
-    """The inverse of `rfft`: `n` real numbers, without `n` twice as many as the input less 2."""
-    return _half("irfft", input, n, dim, norm, True)
-
-
-@composed(namespace="fft", method=False, check=real_out)
-def hfft(input: Tensor, n: int | None = None, dim: int = -1, norm: str | None = None) -> Tensor:
-    """The transform of what is one half of a Hermitian signal: `n` real numbers."""
-    return _half("hfft", input, n, dim, norm, False)
-
-
-def _half(op: str, input: Any, n: Any, dim: Any, norm: Any, inverse: bool) -> Tensor:
-    key, made = _seen(op, input, n, dim, norm)
-    if made is not None:
-        return made
-    x = as_complex(numbers(op, input))
-    dim, n = along_one_real(op, x, n, dim)
-    x, factor = resized(x, (dim,), (n // 2 + 1,)), factor_of(op, norm, n, inverse)
-    return complex_to_real(x, (dim,), n, factor, inverse, key if x is input else None)
-
-
-@composed(namespace="fft", method=False)
-def ihfft(input: Tensor, n: int | None = None, dim: int = -1, norm: str | None = None) -> Tensor:
-    """The inverse of `hfft`: one half of a Hermitian signal from real numbers. RuntimeError for
+""")
+irfft = Transform("irfft", REAL, INVERSE).along_one("""
+    The inverse of `rfft`: `n` real numbers, without `n` twice as many as the input less 2.
+""")
+hfft = Transform("hfft", REAL, FORWARD).along_one("""
+    The transform of what is one half of a Hermitian signal: `n` real numbers.
+""")
+ihfft = Transform("ihfft", HALF, INVERSE).along_one("""
+    The inverse of `hfft`: one half of a Hermitian signal from real numbers. RuntimeError for
     complex inputs.
-    """
-    return _real("ihfft", input, n, dim, norm, True)
+""")
 
-
-def _forth_n(op: str, input: Any, s: Any, dim: Any, norm: Any, inverse: bool) -> Tensor:
-    x = numbers(op, input)
-    dims, points = along_several(op, x, s, dim)
-    x = resized(as_complex(x), dims, points)
-    return complex_to_complex(x, dims, inverse, factor_of(op, norm, numel(points), inverse))
-
-
-@composed(namespace="fft", method=False)
-def fftn(
-    input: Tensor, s: int | Sequence[int] | None = None,
-    dim: int | Sequence[int] | None = None, norm: str | None = None,
-) -> Tensor:  # fmt: skip
-    """`fft` along several dims: those of `dim`, else the last ones that `s` has sizes for, else
+fftn = Transform("fftn", COMPLEX, FORWARD).along_several("""
+    `fft` along several dims: those of `dim`, else the last ones that `s` has sizes for, else
     all. A size of -1 is the input's. RuntimeError for dims named twice and more sizes than dims.
-    """
-    return _forth_n("fftn", input, s, dim, norm, False)
-
-
-@composed(namespace="fft", method=False)
-def ifftn(
-    input: Tensor, s: int | Sequence[int] | None = None,
-    dim: int | Sequence[int] | None = None, norm: str | None = None,
-) -> Tensor:  # fmt: skip
-    """The inverse of `fftn`."""
-    return _forth_n("ifftn", input, s, dim, norm, True)
-
-
-def _real_n(op: str, input: Any, s: Any, dim: Any, norm: Any, inverse: bool) -> Tensor:
-    """rfftn, and ihfftn."""
-    x = numbers(op, input, True)
-    dims, points = along_several(op, x, s, dim)
-    if not dims:
-        raise errors_spectral.no_axis(op)
-    x = resized(x, dims, points)
-    return real_to_complex(x, dims, factor_of(op, norm, numel(points), inverse), inverse)
-
-
-@composed(namespace="fft", method=False)
-def rfftn(
-    input: Tensor, s: int | Sequence[int] | None = None,
-    dim: int | Sequence[int] | None = None, norm: str | None = None,
-) -> Tensor:  # fmt: skip
-    """`fftn` of real numbers: the first half of it along the last of the dims."""
-    return _real_n("rfftn", input, s, dim, norm, False)
-
-
-@composed(namespace="fft", method=False)
-def ihfftn(
-    input: Tensor, s: int | Sequence[int] | None = None,
-    dim: int | Sequence[int] | None = None, norm: str | None = None,
-) -> Tensor:  # fmt: skip
-    """The inverse of `hfftn`, of real numbers."""
-    return _real_n("ihfftn", input, s, dim, norm, True)
-
-
-def _half_n(op: str, input: Any, s: Any, dim: Any, norm: Any, inverse: bool) -> Tensor:
-    x = numbers(op, input)
-    dims, points = along_several(op, x, s, dim, True)
-    if not dims:
-        raise errors_spectral.no_axis(op)
-    n = points[-1]
-    x = resized(as_complex(x), dims, (*points[:-1], n // 2 + 1))
-    return complex_to_real(x, dims, n, factor_of(op, norm, numel(points), inverse), inverse)
-
-
-@composed(namespace="fft", method=False, check=real_out)
-def irfftn(
-    input: Tensor, s: int | Sequence[int] | None = None,
-    dim: int | Sequence[int] | None = None, norm: str | None = None,
-) -> Tensor:  # fmt: skip
-    """The inverse of `rfftn`: real numbers, of which the last dim's size is the last of `s`, else
+""")
+ifftn = Transform("ifftn", COMPLEX, INVERSE).along_several("The inverse of `fftn`.")
+rfftn = Transform("rfftn", HALF, FORWARD).along_several("""
+    `fftn` of real numbers: the first half of it along the last of the dims.
+""")
+irfftn = Transform("irfftn", REAL, INVERSE).along_several("""
+    The inverse of `rfftn`: real numbers, of which the last dim's size is the last of `s`, else
     twice the input's less 2.
-    """
-    return _half_n("irfftn", input, s, dim, norm, True)
+""")
+hfftn = Transform("hfftn", REAL, FORWARD).along_several("""
+    `fftn` of what is one half of a Hermitian signal along the last of the dims: real numbers.
+""")
+ihfftn = Transform("ihfftn", HALF, INVERSE).along_several("""
+    The inverse of `hfftn`, of real numbers.
+""")
 
-
-@composed(namespace="fft", method=False, check=real_out)
-def hfftn(
-    input: Tensor, s: int | Sequence[int] | None = None,
-    dim: int | Sequence[int] | None = None, norm: str | None = None,
-) -> Tensor:  # fmt: skip
-    """`fftn` of what is one half of a Hermitian signal along the last of the dims: real numbers."""
-    return _half_n("hfftn", input, s, dim, norm, False)
-
-
-@composed(namespace="fft", method=False)
-def fft2(
-    input: Tensor, s: int | Sequence[int] | None = None,
-    dim: int | Sequence[int] | None = (-2, -1), norm: str | None = None,
-) -> Tensor:  # fmt: skip
-    """`fftn` along the last two dims."""
-    return _forth_n("fft2", input, s, dim, norm, False)
-
-
-@composed(namespace="fft", method=False)
-def ifft2(
-    input: Tensor, s: int | Sequence[int] | None = None,
-    dim: int | Sequence[int] | None = (-2, -1), norm: str | None = None,
-) -> Tensor:  # fmt: skip
-    """`ifftn` along the last two dims."""
-    return _forth_n("ifft2", input, s, dim, norm, True)
-
-
-@composed(namespace="fft", method=False)
-def rfft2(
-    input: Tensor, s: int | Sequence[int] | None = None,
-    dim: int | Sequence[int] | None = (-2, -1), norm: str | None = None,
-) -> Tensor:  # fmt: skip
-    """`rfftn` along the last two dims."""
-    return _real_n("rfft2", input, s, dim, norm, False)
-
-
-@composed(namespace="fft", method=False, check=real_out)
-def irfft2(
-    input: Tensor, s: int | Sequence[int] | None = None,
-    dim: int | Sequence[int] | None = (-2, -1), norm: str | None = None,
-) -> Tensor:  # fmt: skip
-    """`irfftn` along the last two dims."""
-    return _half_n("irfft2", input, s, dim, norm, True)
-
-
-@composed(namespace="fft", method=False, check=real_out)
-def hfft2(
-    input: Tensor, s: int | Sequence[int] | None = None,
-    dim: int | Sequence[int] | None = (-2, -1), norm: str | None = None,
-) -> Tensor:  # fmt: skip
-    """`hfftn` along the last two dims."""
-    return _half_n("hfft2", input, s, dim, norm, False)
-
-
-@composed(namespace="fft", method=False)
-def ihfft2(
-    input: Tensor, s: int | Sequence[int] | None = None,
-    dim: int | Sequence[int] | None = (-2, -1), norm: str | None = None,
-) -> Tensor:  # fmt: skip
-    """`ihfftn` along the last two dims."""
-    return _real_n("ihfft2", input, s, dim, norm, True)
+fft2 = Transform("fft2", COMPLEX, FORWARD).along_two()
+ifft2 = Transform("ifft2", COMPLEX, INVERSE).along_two()
+rfft2 = Transform("rfft2", HALF, FORWARD).along_two()
+irfft2 = Transform("irfft2", REAL, INVERSE).along_two()
+hfft2 = Transform("hfft2", REAL, FORWARD).along_two()
+ihfft2 = Transform("ihfft2", HALF, INVERSE).along_two()
 
 
 def _shifted(op: str, input: Any, dim: Any, back: bool) -> Tensor:
@@ -264,8 +183,7 @@ def _shifted(op: str, input: Any, dim: Any, back: bool) -> Tensor:
     if not input.ndim:
         raise errors_spectral.no_shift(op)
     sizes = [input._shape[d] for d in dims]
-    made: Tensor = f.roll(input, tuple([(n + back) // 2 for n in sizes]), dims)
-    return made
+    return roll(input, tuple([(n + back) // 2 for n in sizes]), dims)
 
 
 @op(namespace="fft", method=False)
