@@ -13,9 +13,12 @@ from ...errors import spectral as errors_spectral
 from ...execute import memory
 from ...iterator.shape import normalize_dim
 from ...rows.catalogue import op
-from ..compose import f
+from ..create.data import tensor
+from ..view.complex import imag, real
 from . import design
+from .fft import fft, rfft
 from .filters import floating
+from .frequencies import fftfreq, rfftfreq
 
 
 def _power(
@@ -43,19 +46,19 @@ def _power(
         rows = rows - rows.mean(-1, True)
     if detrend == "linear":
         line = np.arange(each) - (each - 1) / 2
-        place = f.tensor(line).to(device=x.device, dtype=x._dtype)
+        place = tensor(line).to(device=x.device, dtype=x._dtype)
         rows = rows - (rows * place).sum(-1, True) * place / float(line @ line)
-    weights = f.tensor(shape).to(device=x.device, dtype=x._dtype)
+    weights = tensor(shape).to(device=x.device, dtype=x._dtype)
     half = onesided and not x._dtype.is_complex
-    made = f["fft.rfft" if half else "fft.fft"](rows * weights, points)
+    made = (rfft if half else fft)(rows * weights, points)
     total = fs * (shape**2).sum() if scaling == "density" else shape.sum() ** 2
     factor = 1 / float(total) if total else math.nan  # SciPy's, for a window without power
-    power = (f.real(made).square() + f.imag(made).square()) * factor
+    power = (real(made).square() + imag(made).square()) * factor
     if half:  # the frequencies that were left out have as much power
         power.narrow(-1, 1, (points - 1) // 2).mul_(2)
     power = power.mean(-2) if average == "mean" else _median(power)
     of: dict[str, Any] = {"dtype": power._dtype, "device": x.device}
-    frequencies = f["fft.rfftfreq" if half else "fft.fftfreq"](points, 1 / fs, **of)
+    frequencies = (rfftfreq if half else fftfreq)(points, 1 / fs, **of)
     return frequencies, power.movedim(-1, axis).contiguous()
 
 

@@ -16,7 +16,12 @@ from ...execute.fft_plan import smooth
 from ...iterator.shape import normalize_dim
 from ...rows.catalogue import op
 from ..compose import f
+from ..create.data import tensor
+from ..create.sizes import zeros
+from ..rearrange.cat import cat
+from ..rearrange.pad_modes import pad
 from . import design
+from .fft import fft, fftn, ifft, ifftn, irfft, irfftn, rfft, rfftn
 from .stft import overlapped
 
 # Numbers that one product of matrices filters at once.
@@ -32,7 +37,7 @@ def floating(name: str, *tensors: Any) -> list[Tensor]:
             raise errors.not_a_tensor(name, "x", x)
     of = result_type(*tensors) if len(tensors) == 2 else tensors[0]._dtype
     if of.kind not in "fc":
-        of = result_type(f.zeros((), dtype=of), 1.0)
+        of = result_type(zeros((), dtype=of), 1.0)
     if of.itemsize < 4:
         raise errors_spectral.filter_argument(name, f"{of} is not filtered; convert to float32")
     return [x.to(of) for x in tensors]
@@ -71,8 +76,8 @@ def _convolved(name: str, in1: Any, in2: Any, mode: str, axes: Any, blocks: bool
     else:
         real = not x._dtype.is_complex
         points = [smooth(n) for n in sizes]
-        there, back = ("fft.rfftn", "fft.irfftn") if real else ("fft.fftn", "fft.ifftn")
-        made = f[back](f[there](x, points, dims) * f[there](y, points, dims), points, dims)
+        there, back = (rfftn, irfftn) if real else (fftn, ifftn)
+        made = back(there(x, points, dims) * there(y, points, dims), points, dims)
         for d, n in zip(dims, sizes):
             made = made.narrow(d, 0, n)
     if mode == "same":
@@ -91,9 +96,9 @@ def _in_blocks(x: Tensor, y: Tensor, dim: int) -> Tensor:
     points = smooth(max(2 * taps, min(8 * taps, n + taps - 1)))
     step = points - taps + 1
     count = -(-n // step)
-    pieces = f["nn.functional.pad"](x, (0, count * step - n)).reshape(*x._shape[:-1], count, step)
-    there, back = ("fft.fft", "fft.ifft") if x._dtype.is_complex else ("fft.rfft", "fft.irfft")
-    made = f[back](f[there](pieces, points) * f[there](y, points).unsqueeze(-2), points)
+    pieces = pad(x, (0, count * step - n)).reshape(*x._shape[:-1], count, step)
+    there, back = (fft, ifft) if x._dtype.is_complex else (rfft, irfft)
+    made = back(there(pieces, points) * there(y, points).unsqueeze(-2), points)
     batch = made._shape[:-2]
     made = overlapped(made.reshape(-1, count, points), step).narrow(1, 0, n + taps - 1)
     return made.reshape(*batch, n + taps - 1).movedim(-1, dim)
@@ -160,10 +165,10 @@ def recurrence(system: Any, x: Tensor, zi: Tensor | None) -> tuple[Tensor, Tenso
 
     def like(m: Any) -> Tensor:
         # A copy: an array turned around is read backwards.
-        return f.tensor(np.array(m)).to(device=x.device, dtype=of)
+        return tensor(np.array(m)).to(device=x.device, dtype=of)
 
     if not order or not x.numel():
-        end = f.zeros((*batch, order), dtype=x._dtype, device=x.device) if zi is None else zi
+        end = zeros((*batch, order), dtype=x._dtype, device=x.device) if zi is None else zi
         return x * (direct if np.iscomplexobj(direct) else float(direct)), end
     powers = [np.eye(order)]
     for _ in range(BLOCK):
@@ -174,17 +179,17 @@ def recurrence(system: Any, x: Tensor, zi: Tensor | None) -> tuple[Tensor, Tenso
     k = np.arange(BLOCK)
     toeplitz = np.where(k[:, None] >= k, answer[abs(k[:, None] - k)], 0)
     count = -(-n // BLOCK)
-    rows = f["nn.functional.pad"](x.to(of), (0, count * BLOCK - n)).reshape(-1, count, BLOCK)
+    rows = pad(x.to(of), (0, count * BLOCK - n)).reshape(-1, count, BLOCK)
     states = rows @ like(reach[::-1])
-    first = f.zeros((rows._shape[0], 1, order), dtype=of, device=x.device)
+    first = zeros((rows._shape[0], 1, order), dtype=of, device=x.device)
     if zi is not None:
         first = zi.to(of).expand((*batch, order)).reshape(-1, 1, order)
-    states = f.cat([first, states], 1)
+    states = cat([first, states], 1)
     back, ahead = powers[BLOCK], 1
     while ahead <= count:
         known = states.narrow(1, ahead, count + 1 - ahead)
         before = states.narrow(1, 0, count + 1 - ahead) @ like(back.T)
-        states = f.cat([states.narrow(1, 0, ahead), known + before], 1)
+        states = cat([states.narrow(1, 0, ahead), known + before], 1)
         back, ahead = back @ back, 2 * ahead
     entering = states.narrow(1, 0, count)
     result = rows @ like(toeplitz.T) + entering @ like(seen.T)
@@ -198,12 +203,12 @@ def recurrence(system: Any, x: Tensor, zi: Tensor | None) -> tuple[Tensor, Tenso
 def _finite(taps: Any, x: Tensor, zi: Tensor | None) -> tuple[Tensor, Tensor]:
     """As `recurrence`, of `taps` alone: the state at the end is what they make of zeros."""
     of, n, order = _wide(x), x._shape[-1], len(taps) - 1
-    batch, kernel = x._shape[:-1], f.tensor(np.array(taps)).to(device=x.device)
+    batch, kernel = x._shape[:-1], tensor(np.array(taps)).to(device=x.device)
     wide = result_type(x, kernel) if np.iscomplexobj(taps) else of
     rows = x.to(wide).reshape(-1, n)
     if order < DIRECT_TAPS and not wide.is_complex:
-        padded = f["nn.functional.pad"](rows.unsqueeze(1), (order, order))
-        made = f["nn.functional.conv1d"](padded, kernel.to(wide).flip(0).reshape(1, 1, -1))
+        padded = pad(rows.unsqueeze(1), (order, order))
+        made = f.conv1d(padded, kernel.to(wide).flip(0).reshape(1, 1, -1))
     else:
         made = _in_blocks(rows, kernel.to(wide).unsqueeze(0), 1)
     made = made.reshape(*batch, n + order)
@@ -216,7 +221,7 @@ def _finite(taps: Any, x: Tensor, zi: Tensor | None) -> tuple[Tensor, Tensor]:
 
 def _wide(x: Tensor) -> dtype:
     wide = x._storage.backend.properties.has_float64
-    return result_type(x, f.zeros((1,), dtype=float64)) if wide else x._dtype
+    return result_type(x, zeros((1,), dtype=float64)) if wide else x._dtype
 
 
 @op(namespace="signal", method=False)
@@ -251,7 +256,8 @@ def resample_poly(
     rows = x.movedim(axis, -1)
     ends: Any = 0 if cval is None else cval
     if padtype != "constant":
-        ends = f[{"mean": "mean", "minimum": "amin", "maximum": "amax"}[padtype]](rows, -1, True)
+        fold: Any = {"mean": rows.mean, "minimum": rows.amin, "maximum": rows.amax}[padtype]
+        ends = fold(-1, True)
     rows = rows - ends
     n = rows._shape[-1]
     count = -(-n * up // down)
@@ -264,9 +270,9 @@ def resample_poly(
     phases = np.where(inside, taps[tap.clip(0, len(taps) - 1)] * up, 0)
     groups = -(-count // up)
     right = (groups - 1) * down + last + 1 - n
-    padded = f["nn.functional.pad"](rows.reshape(-1, 1, n), (-first, right))
-    kernel = f.tensor(phases).to(device=x.device, dtype=x._dtype).unsqueeze(1)
-    made = f["nn.functional.conv1d"](padded, kernel, None, down).transpose(1, 2)
+    padded = pad(rows.reshape(-1, 1, n), (-first, right))
+    kernel = tensor(phases).to(device=x.device, dtype=x._dtype).unsqueeze(1)
+    made = f.conv1d(padded, kernel, None, down).transpose(1, 2)
     made = made.reshape(-1, groups * up).narrow(-1, 0, count)
     made = made.reshape(*rows._shape[:-1], count) + ends
     return made.movedim(-1, axis).contiguous()
@@ -308,7 +314,7 @@ def _sections(sections: Any, x: Tensor, start: Tensor | None) -> Tensor:
     if start is not None:
         step, into = system[:2]
         settled = np.linalg.solve(np.eye(len(step)) - step, into)
-        state = start * f.tensor(settled).to(device=x.device, dtype=x._dtype)
+        state = start * tensor(settled).to(device=x.device, dtype=x._dtype)
     return recurrence(system, x, state)[0]
 
 
@@ -322,7 +328,7 @@ def _both_ways(sections: Any, x: Tensor) -> Tensor:
         )
     left = 2 * x.narrow(-1, 0, 1) - x.narrow(-1, 1, edge).flip(-1)
     right = 2 * x.narrow(-1, n - 1, 1) - x.narrow(-1, n - 1 - edge, edge).flip(-1)
-    x = f.cat([left, x, right], -1)
+    x = cat([left, x, right], -1)
     for _ in range(2):
         x = _sections(sections, x, x.narrow(-1, 0, 1)).flip(-1)
     return x.narrow(-1, edge, n)

@@ -8,8 +8,8 @@ from ... import errors
 from ..._tensor import Tensor
 from ...errors import creation as errors_creation
 from ...errors import spectral as errors_spectral
-from ..compose import f
 from ..create.factory import Told, factory
+from ..create.ranges import arange
 from ..view.arguments import as_int
 
 
@@ -29,9 +29,9 @@ def _place(told: Told, n: Any, d: float, half: bool, out: Tensor | None) -> Tens
         step = 1.0 / (n * float(d)) if n * float(d) else float("inf")
         middle = made._shape[0] if half else (n + 1) // 2
         of: dict[str, Any] = {"dtype": made._dtype, "device": made.device}
-        made.narrow(0, 0, middle).copy_(f.arange(middle, **of))
+        made.narrow(0, 0, middle).copy_(arange(middle, **of))
         if middle < made._shape[0]:
-            made.narrow(0, middle, n - middle).copy_(f.arange(-(n // 2), 0, **of))
+            made.narrow(0, middle, n - middle).copy_(arange(-(n // 2), 0, **of))
         made.mul_(step)
     return made
 

@@ -9,7 +9,10 @@ from ... import errors
 from ..._tensor import Tensor
 from ...errors import spectral as errors_spectral
 from ...rows.catalogue import op
-from ..compose import f
+from ..create.sizes import ones, zeros
+from ..rearrange.pad_modes import pad
+from ..view.complex import view_as_real
+from .fft import fft, ifft, irfft, rfft
 
 
 def _checked(name: str, holds: bool, what: str) -> None:
@@ -26,11 +29,11 @@ def _window(name: str, window: Any, win_length: int, n_fft: int, like: Tensor) -
             f"window of shape {tuple(window._shape)} must have win_length={win_length} elements",
         )  # fmt: skip
     elif win_length < n_fft:
-        window = f.ones(win_length, dtype=like._dtype.to_real(), device=like.device)
+        window = ones(win_length, dtype=like._dtype.to_real(), device=like.device)
     if win_length == n_fft or window is None:
         return window
     left = (n_fft - win_length) // 2
-    padded: Tensor = f.zeros(n_fft, dtype=window._dtype, device=window.device)
+    padded = zeros(n_fft, dtype=window._dtype, device=window.device)
     padded.narrow(0, left, win_length).copy_(window)
     return padded
 
@@ -65,8 +68,8 @@ def stft(
     if signals == 1:
         x = x.unsqueeze(0)
     if center:
-        pad, around = n_fft // 2, x.unsqueeze(0)
-        x = f["nn.functional.pad"](around, (pad, pad), pad_mode).squeeze(0)
+        side = n_fft // 2
+        x = pad(x.unsqueeze(0), (side, side), pad_mode).squeeze(0)
     n = x._shape[1]
     _checked(name, 0 < n_fft <= n, f"n_fft {n_fft} is not in [1, {n}], the padded signal's length")
     _checked(name, hop > 0, f"hop_length must be positive, but is {hop}")
@@ -77,17 +80,16 @@ def stft(
     if align_to_window:
         # Frames stand where the window does, which begins within them.
         side = (n_fft - width) // 2
-        x = f["nn.functional.pad"](x, (side, n_fft - width - side))
+        x = pad(x, (side, n_fft - width - side))
     frames = x.unfold(1, n_fft, hop)
     if padded is not None:
         frames = frames * padded
     norm = "ortho" if normalized else None
-    made = f["fft.rfft" if onesided else "fft.fft"](frames, None, -1, norm).transpose(1, 2)
+    made = (rfft if onesided else fft)(frames, None, -1, norm).transpose(1, 2)
     made = made.squeeze(0) if signals == 1 else made
     if return_complex:
         return made
-    parts: Tensor = f.view_as_real(made)
-    return parts
+    return view_as_real(made)
 
 
 @op()
@@ -125,11 +127,11 @@ def istft(
     norm = "ortho" if normalized else None
     x = x.transpose(1, 2)
     if return_complex:
-        x = f["fft.ifft"](x, None, -1, norm)
+        x = ifft(x, None, -1, norm)
     else:
-        x = f["fft.irfft"](x.narrow(2, 0, n_fft // 2 + 1), n_fft, -1, norm)
+        x = irfft(x.narrow(2, 0, n_fft // 2 + 1), n_fft, -1, norm)
     if padded is None:
-        padded = f.ones(n_fft, dtype=x._dtype.to_real(), device=x.device)
+        padded = ones(n_fft, dtype=x._dtype.to_real(), device=x.device)
     signal = overlapped(x * padded, hop)
     cover = overlapped((padded * padded).expand((1, frames, n_fft)), hop)
     total = n_fft + hop * (frames - 1)
@@ -144,7 +146,7 @@ def istft(
         warnings.warn(
             f"istft(): length={length} is more than the frames hold; zeros follow", stacklevel=2
         )
-        signal = f["nn.functional.pad"](signal, (0, end - total))
+        signal = pad(signal, (0, end - total))
     return signal.squeeze(0) if single else signal
 
 
@@ -154,7 +156,7 @@ def overlapped(x: Tensor, hop: int) -> Tensor:
     batch, frames, n = x._shape
     parts = -(-n // hop)
     shape = (batch, frames + parts - 1, hop)
-    made: Tensor = f.zeros(shape, dtype=x._dtype, device=x.device)
+    made = zeros(shape, dtype=x._dtype, device=x.device)
     for k in range(parts):
         size = min(hop, n - k * hop)
         made.narrow(1, k, frames).narrow(2, 0, size).add_(x.narrow(2, k * hop, size))

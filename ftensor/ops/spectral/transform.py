@@ -14,7 +14,9 @@ from ...execute.fft_plan import smooth
 from ...execute.fft_tables import chirp, chirp_spectrum
 from ...formats import contiguous_format
 from ...iterator.shape import Ints
-from ..compose import f
+from ..create.sizes import zeros
+from ..rearrange.cat import cat
+from ..view.complex import real, view_as_complex
 
 # Longer transforms go by rows that are whole, so that zeros are put there first.
 PADDED = 256
@@ -92,7 +94,7 @@ def complex_to_real(
     parts = [x]
     if n > 2:
         parts.append(x.narrow(last, 1, (n - 1) // 2).flip(last).conj_physical())
-    return _laid(f.real(one_dim(f.cat(parts, last), last, n, inverse, scale)), order)
+    return _laid(real(one_dim(cat(parts, last), last, n, inverse, scale)), order)
 
 
 def _laid(x: Tensor, order: Any) -> Tensor:
@@ -111,7 +113,7 @@ def _chirped(x: Tensor, dim: int, inverse: bool, scale: float, order: Any) -> Te
         (("chirp", n), partial(_parts, chirp, n)),
         (("spectrum", n), partial(_parts, chirp_spectrum, n, size)),
     )
-    wave, spectrum = (f.view_as_complex(kept_table(x, name, make)) for name, make in tables)
+    wave, spectrum = (view_as_complex(kept_table(x, name, make)) for name, make in tables)
     if inverse:
         wave, spectrum = wave.conj_physical(), spectrum.conj_physical()
     made = one_dim(x * wave, x.ndim - 1, size, inverse, 1.0) * spectrum
@@ -132,7 +134,7 @@ def resized(x: Tensor, dims: Ints, sizes: Ints) -> Tensor:
     if any(x._shape[d] < n for d, n in zip(dims, sizes)):
         wanted = dict(zip(dims, sizes))
         shape = [wanted.get(d, n) for d, n in enumerate(x._shape)]
-        made: Tensor = f.zeros(shape, dtype=x._dtype, device=x.device)
+        made = zeros(shape, dtype=x._dtype, device=x.device)
         inside = made
         for d in dims:
             inside = inside.narrow(d, 0, x._shape[d])
