@@ -72,6 +72,9 @@ def planned(op: Op, inputs: Sequence[Any], out: Tensor | None = None) -> Plan:
     if out is not None:
         return plan_map(shapes, strides, out=(out._shape, out._strides))
     scalars = len(tensors) < len(inputs)
+    if op.promote in (Promote.COMPLEX_TO_REAL, Promote.FLOAT_REAL) and inputs[0]._dtype.is_complex:
+        # torch makes these results as by `empty_like`.
+        return plan_map(shapes, strides, out=(shapes[0], like_strides(shapes[0], strides[0])))
     copied = _as_converted(op, inputs)
     if copied == strides:
         return plan_map(shapes, strides, scalars=scalars)

@@ -64,8 +64,8 @@ def storable(op: str, value: Any, of: dtype, alone: bool = False) -> Any:
         check_fits(op, z.real, of.to_real())
         check_fits(op, z.imag, of.to_real())
         return value
-    if not (alone and of.kind == "f" and of.compute is not of):
-        check_fits(op, value, of)
+    narrow = alone and of.kind == "f" and of.compute is not of
+    check_fits(op, complex(0, value.imag) if narrow else value, of)
     if isinstance(value, complex):
         value = value if of.kind == "b" else value.real
     return int(value) if of.kind in "ui" else value

@@ -38,6 +38,7 @@ def _plain(t: torch.Tensor) -> bool:
 def _copy_from(self: torch.Tensor, dst: torch.Tensor, non_blocking: bool = False) -> torch.Tensor:
     """What `copy_` asks of the device: `self`, broadcast and converted, into `dst`."""
     if not dst.numel():
+        self.expand(dst.shape)  # refuses a shape that does not fit, as with elements
         return dst
     if not m.is_here(dst):
         dst.copy_(_read(self))

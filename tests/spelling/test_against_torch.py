@@ -64,6 +64,28 @@ def test_powers_of_a_number_are_row_major(base: str, layout: str) -> None:
     both(f"{base} ** {layout}.int()", True)
 
 
+@pytest.mark.parametrize("call", ["a - b", "a < b", "L.sqrt(b)", "L.where(b > 1, a, b)", "a * 2.5"])
+@pytest.mark.parametrize(
+    "b",
+    [
+        "L.ones(8, 1, dtype=L.int32)[::2]",
+        "L.ones(1, 4, dtype=L.complex64).t().real",
+        "L.ones(2, 8, dtype=L.int64)[:1, ::2].t()",
+        "L.ones(4, 2, dtype=L.float64)[:, :1]",
+    ],
+)
+def test_results_follow_operands_as_they_are_when_converted(call: str, b: str) -> None:
+    for a in ("L.ones(4, 1, dtype=L.complex64)", "L.ones(1, 4).t()", "L.ones(4, 1).half()"):
+        both(f"({call}).stride()", None, f"a, b = {a}, {b}")
+
+
+@pytest.mark.parametrize("op", ["abs", "angle"])
+@pytest.mark.parametrize("x", ["[:, ::2].t()", ".diagonal()", "[0].t()", "[:, 1:2]", ".t()"])
+def test_real_results_have_the_strides_of_complex_inputs(op: str, x: str) -> None:
+    for base in ("L.ones(1, 4)", "L.ones(2, 3)"):
+        both(f"L.{op}(({base} * 1j){x}).stride()", True)
+
+
 NUMBERS = """
 L.lerp(h, h + h, 1e5)
 ! L.lerp(h, h, 1e39)
@@ -97,6 +119,17 @@ L.threshold(h, 1e5, 1)
 ! L.nn.functional.celu(h, 1e39)
 ! L.nn.functional.softplus(h, 1e39)
 L.threshold(h, 0, 3 + 0j)
+! h.masked_fill(h > 0, 1e9)
+! h.masked_fill_(h > 0, 65519.)
+! h.index_fill(0, L.tensor([0]), 2**40)
+! h.scatter(0, L.tensor([0]), 1e39)
+! L.zeros(1).half().fill_(1j)
+! L.full((1,), 1j, dtype=L.float16)
+o = h.clone(); o[0] = 1e300
+o = h.clone(); o[L.tensor([0])] = 1e300
+! L.where(f > 0, f, 1e39)
+! L.where(i > 0, 1e39, i)
+L.where(h > 0, h, 1e39)
 ! i // 2**40
 ! i % 256
 ! L.fmod(i, 256)

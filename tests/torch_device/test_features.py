@@ -109,6 +109,15 @@ def test_in_place_and_out() -> None:
     agree(program, torch.randn(3, 4), torch.randn(3, 4))
 
 
+@pytest.mark.parametrize("devices", [("fpga", "fpga"), ("cpu", "fpga"), ("fpga", "cpu")])
+def test_a_copy_into_no_elements_must_fit(devices: tuple[str, str]) -> None:
+    source, place = devices
+    for shape, of in (((0, 4), (6,)), ((0, 4), (2, 4)), ((2, 0), (2, 3))):
+        with pytest.raises(RuntimeError, match="size"):
+            torch.zeros(shape, device=place).copy_(torch.zeros(of, device=source))
+    torch.zeros(0, 4, device=place).copy_(torch.zeros(4, device=source))
+
+
 def test_resizing() -> None:
     x = torch.arange(4.0, device="fpga")
     x.resize_(2, 4)

@@ -14,7 +14,7 @@ from ...errors import index as errors_index
 from ...execute import memory
 from ...execute.index_check import get_index_check
 from ...execute.indexed import ADD_AT, Operand, fetch, locate, remember
-from ...execute.numbers import check_fits, values_of
+from ...execute.numbers import values_of
 from ...execute.output import check_overlap
 from ...iterator.shape import Ints, broadcast_shapes
 from ...iterator.stride import broadcast_strides, output_strides
@@ -107,7 +107,6 @@ def setitem(input: Tensor, index: Any, value: Any) -> None:
         value = value if isinstance(value, bool) else as_int(value, "__setitem__", "value")
     narrow = input._dtype.kind == "f" and input._dtype.itemsize == 2
     if narrow and isinstance(value, (int, float)):  # stored as infinity where it is too large
-        check_fits("__setitem__", value, input._dtype.compute)
         (value,) = values_of(value, input._dtype)
     if isinstance(index, Tensor) and index._dtype is bool_ and index._shape == input._shape:
         if input._shape and not isinstance(value, Tensor):

@@ -95,14 +95,13 @@ def _mask(input: Any, mask: Any, name: str) -> Tensor:
 
 def _fill_value(input: Tensor, value: Any, name: str) -> Tensor:
     """The value to fill with, a 0-d tensor of the filled tensor's dtype."""
-    where = input._storage.device
     if isinstance(value, Tensor):
         if value._shape:
             raise errors_index.fill_dims(name, value._shape)
         if value._dtype is input._dtype:
-            return value.to(where)
+            return value.to(input._storage.device)
         value = value.item()  # torch's rule: what the dtype can't hold is refused
-    return copy.fill_(memory.new((), input._dtype, where), value)
+    return copy.number_like(name, input, value)
 
 
 @op(function=False, bare="h")

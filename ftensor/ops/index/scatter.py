@@ -46,11 +46,6 @@ def copy_to_write(
     return copy.copy_(made, input)
 
 
-def number_like(input: Tensor, value: Any) -> Tensor:
-    """A Python number as a 0-d tensor of the written tensor's dtype."""
-    return copy.fill_(memory.new((), input._dtype, input._storage.device), value)
-
-
 def _check(name: str, input: Tensor, dim: Any, index: Tensor, src: Tensor | None) -> int:
     dim = normalize_dim(dim, input.ndim)
     if index.numel() and index._dtype not in INDEX_DTYPES:
@@ -129,9 +124,7 @@ def scatter_(
         join = ADD_AT if reduce == "add" else MULTIPLY_AT
     check_written("scatter", input, [index] if given is None else [index, given])
     if given is None:
-        if not isinstance(src, (bool, int, float, complex)):
-            raise errors.not_a_tensor_or_number("scatter", src)
-        given = number_like(input, src)
+        given = copy.number_like("scatter", input, src)
     return _write(input, dim, index, given, join)
 
 
@@ -185,7 +178,7 @@ def scatter_reduce_(
     _write(input, dim, index, src, JOINS[reduce])
     if reduce == "mean":
         counts = copy.fill_(memory.new_like(input, input._shape, dtypes.int64), int(include_self))
-        one = number_like(counts, 1)
+        one = copy.number_like("scatter", counts, 1)
         divide_by_counts(input, _write(counts, dim, index, one, ADD_AT))
     return input
 
@@ -203,7 +196,7 @@ def first_value(reduce: str, src: Tensor) -> Tensor:
     """
     if reduce in ("amin", "amax"):
         return src
-    return number_like(src, 1 if reduce == "prod" else 0)
+    return copy.number_like("scatter_reduce", src, 1 if reduce == "prod" else 0)
 
 
 def divide_by_counts(sums: Tensor, counts: Tensor) -> None:

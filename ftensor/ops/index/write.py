@@ -19,7 +19,7 @@ from ...rows.copies import COPY
 from ...rows.op import Op
 from .gather import INDEX_DTYPES, check_tensors, lifted, put_at
 from .index import getitem
-from .scatter import JOINS, copy_to_write, divide_by_counts, first_value, number_like
+from .scatter import JOINS, copy_to_write, divide_by_counts, first_value
 
 
 def _write(
@@ -64,7 +64,7 @@ def index_add_(input: Tensor, dim: int, index: Tensor, source: Tensor, *, alpha:
     if isinstance(alpha, complex) and not input._dtype.is_complex:
         raise errors.complex_to_real_value(alpha, input._dtype)
     if alpha != 1:
-        source = source.mul(number_like(source, alpha))
+        source = source.mul(copy.number_like(name, source, alpha))
     return _write(input, dim, index, source, ADD_AT, refusal=errors_index.gather_bounds)
 
 
@@ -120,7 +120,8 @@ def index_reduce_(
     _write(input, dim, index, source, JOINS[reduce])
     if reduce == "mean":
         counts = copy.fill_(memory.new_like(input, input._shape, dtypes.int64), int(include_self))
-        divide_by_counts(input, _write(counts, dim, index, number_like(counts, 1), ADD_AT))
+        one = copy.number_like(name, counts, 1)
+        divide_by_counts(input, _write(counts, dim, index, one, ADD_AT))
     return input
 
 
@@ -187,7 +188,7 @@ def index_fill_(input: Tensor, dim: int, index: Tensor, value: Any) -> Tensor:
     if isinstance(value, complex) and not input._dtype.is_complex:
         raise errors.complex_to_real_value(value, input._dtype)
     check_written(name, input, (index,))
-    return _write(input, dim, index, number_like(input, value), COPY, strict=False)
+    return _write(input, dim, index, copy.number_like(name, input, value), COPY, strict=False)
 
 
 def _in_place_of(input: Tensor) -> Tensor:

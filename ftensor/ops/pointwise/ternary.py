@@ -7,11 +7,12 @@ from typing import Any
 from ... import dtypes, errors
 from ..._tensor import Tensor
 from ...errors import arith as errors_arith
-from ...execute.numbers import check_fits, fitted
+from ...execute.numbers import fitted
 from ...execute.pointwise import pointwise
 from ...execute.prepare import common_dtype
 from ...rows.catalogue import op
 from ...rows.op import BARE, Op, Promote
+from ..user_values import storable
 from .binary import number_fits
 
 
@@ -68,8 +69,7 @@ def where(condition: Any, input: Any = None, other: Any = None, *, out: Any = No
     for x in (input, other):
         if isinstance(x, (int, float)) and not -100 <= x <= 100:
             common = common or common_dtype(WHERE, (condition, input, other))
-            if common.kind != "f":  # a floating-point dtype takes what is too large as infinity
-                check_fits("where", x, common)
+            storable("where", x, common, alone=True)
     return pointwise(WHERE, (condition, input, other), (), out)
 
 

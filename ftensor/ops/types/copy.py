@@ -6,6 +6,7 @@ from typing import Any
 
 from ... import errors
 from ..._tensor import Tensor
+from ...dtypes import dtype
 from ...errors import creation as errors_creation
 from ...execute.copy import clone as copied
 from ...execute.copy import copy, each_once
@@ -61,10 +62,20 @@ def fill_(input: Tensor, value: Any) -> Tensor:
             raise errors.fill_value_dims(value._shape)
         copy(value, each_once(input))
         return input
+    return fill_with(input, _stored("fill_", value, input._dtype, input.numel() == 1))
+
+
+def _stored(op: str, value: Any, of: dtype, alone: bool = False) -> Any:
     found = number(value)
     if found is None:
-        raise errors.not_a_tensor_or_number("fill_", value)
-    return fill_with(input, storable("fill_", found, input._dtype, input.numel() == 1))
+        raise errors.not_a_tensor_or_number(op, value)
+    return storable(op, found, of, alone)
+
+
+def number_like(op: str, input: Tensor, value: Any) -> Tensor:
+    """A Python number as a 0-d tensor of `input`'s dtype; RuntimeError where it does not fit."""
+    made = new((), input._dtype, input._storage.device)
+    return fill_with(made, _stored(op, value, input._dtype))
 
 
 @op()
