@@ -12,7 +12,9 @@ from . import errors
 from .dtypes import meant_by
 from .runtime import fallback
 from .runtime import mapping as policy
+from .runtime.callers import levels_to_user
 from .runtime.discovery import Found, find
+from .runtime.stream import Event, Stream
 
 if TYPE_CHECKING:
     from .runtime.backend import Backend
@@ -120,7 +122,7 @@ class _Table:
             chosen = self.fpga[0]
             if chosen.target.kind not in ("board", "csim"):
                 text = errors.images_unused(chosen.name)
-                warnings.warn(text, stacklevel=fallback.levels_to_user())
+                warnings.warn(text, stacklevel=levels_to_user())
 
 
 _thread = _Thread()
@@ -252,6 +254,12 @@ def default_backend() -> Backend:
     """The opened device of new tensors."""
     return found_of(current_device()).open()
 
+
+def _current_stream() -> Stream:
+    return default_backend().current_stream()
+
+
+Event.current_stream = staticmethod(_current_stream)
 
 _named = device  # where a parameter of torch's has the class's name
 

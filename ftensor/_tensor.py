@@ -23,6 +23,7 @@ from .formats import (
 )
 from .iterator.shape import normalize_dim, numel
 from .iterator.stride import channels_last_strides, extent, is_contiguous
+from .runtime.backend import host_bytes
 
 if TYPE_CHECKING:
     from ._device import device
@@ -238,8 +239,6 @@ class Tensor(Methods):
         else:
             storage.backend.current_stream().synchronize()
             storage.synchronize()
-            from .runtime.backend import host_bytes
-
             flat = host_bytes(storage.ptr + first, nbytes).view(d.numpy)
         strides = tuple(s * d.itemsize for s in self._strides)
         shape = self._shape

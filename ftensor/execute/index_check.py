@@ -15,7 +15,7 @@ from .._tensor import Tensor
 from ..dtypes import int64
 from ..errors import index as errors_index
 from ..limits import integer_limits
-from ..runtime.fallback import levels_to_user, line_of
+from ..runtime.callers import levels_to_user, line_of
 
 if TYPE_CHECKING:
     from ..runtime.backend import Backend

@@ -7,12 +7,13 @@ from collections.abc import Sequence
 from datetime import datetime, timezone
 from pathlib import Path
 
-from .. import table as words
 from ..errors.image import ImageError, unreadable
 from ..table import counted, size, table
 from . import xclbin
+from .file import locate, read
 from .intel_file import SUFFIX
 from .sections import Bank, ImageInfo, KernelDescription, parse
+from .shown import complain, shown
 from .xclbin import NIL, Kind, Mode
 
 
@@ -38,7 +39,7 @@ def text(info: ImageInfo) -> str:
         ("Sections", [(s.title, s.name, size(len(s.data))) for s in info.xclbin.sections]),
     ):
         if rows:
-            parts.append(f"{title}\n{table([[_shown(c) for c in row] for row in rows])}")
+            parts.append(f"{title}\n{table([[shown(c) for c in row] for row in rows])}")
     return "\n\n".join(parts)
 
 
@@ -60,14 +61,7 @@ def _facts(info: ImageInfo) -> Sequence[tuple[str, object]]:
         rows.append(("built for", str(vivado["dsa"])[:200]))
     if info.xclbin.section(Kind.USER_METADATA) is not None:
         rows.append(("ftensor manifest", "yes" if info.manifest else "no"))
-    return [(name, _shown(value)) for name, value in rows]
-
-
-def _shown(cell: object) -> object:
-    """Text from a file must not steer the terminal."""
-    if not isinstance(cell, str):
-        return cell
-    return "".join(c if c.isprintable() else f"\\x{ord(c):02x}" for c in cell)
+    return [(name, shown(value)) for name, value in rows]
 
 
 def _date(seconds: int) -> str:
@@ -100,17 +94,8 @@ def _bank_row(place: int, bank: Bank) -> tuple[object, ...]:
     )
 
 
-def complain(message: str) -> int:
-    """Print one line about what went wrong; the exit status."""
-    line = " ".join(str(_shown(message)).split())
-    words.complain("ftensor", line)
-    return 1
-
-
 def of_intel(path: Path) -> str:
     """A report of an image for an Intel FPGA, by its manifest: the file itself names nothing."""
-    from .file import read
-
     file = read(path)
     made = file.manifest
     facts = [
@@ -126,14 +111,12 @@ def of_intel(path: Path) -> str:
          counted(k.units, "compute unit"), counted(len(k.members), "member"))
         for k in made.kernels
     ]  # fmt: skip
-    parts = [table([[_shown(c) for c in row] for row in part]) for part in (facts, rows)]
+    parts = [table([[shown(c) for c in row] for row in part]) for part in (facts, rows)]
     return f"{parts[0]}\n\nKernels\n{parts[1]}"
 
 
 def command(arguments: argparse.Namespace) -> int:
     """`ftensor image info`: the exit status."""
-    from .file import locate
-
     try:
         path = locate(arguments.file)
         print(of_intel(path) if path.suffix == SUFFIX else text(load(path)))

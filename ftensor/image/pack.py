@@ -12,6 +12,7 @@ from ..table import counted
 from . import xclbin
 from .description import complete, read
 from .sections import Description, sections
+from .shown import complain
 from .xclbin import Kind, Mode, Section, Xclbin
 
 ELF = b"\x7fELF"
@@ -53,8 +54,6 @@ def pack(description: Description, library: bytes, manifest: str | None = None) 
 
 def command(arguments: argparse.Namespace) -> int:
     """`ftensor image pack`: the exit status."""
-    from .info import complain
-
     try:
         description = read(arguments.description)
         try:

@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-import linecache
 import os
-import sys
 import threading
 import warnings
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from types import FrameType
 from typing import TYPE_CHECKING
 
 from .. import errors
 from ..errors import KernelNotBuilt
 from ..table import table
 from . import mapping, targets
+from .callers import levels_to_user
 from .discovery import Found, find
 
 if TYPE_CHECKING:
@@ -153,25 +151,6 @@ def count(op: str, dtypes: str, layout: str, copies: int, to_host: int, back: in
             bytes_to_host=row.bytes_to_host + to_host,
             bytes_back=row.bytes_back + back,
         )
-
-
-def levels_to_user() -> int:
-    """The `stacklevel`, as seen by the caller, of the innermost frame that is not ours."""
-    package = __name__.partition(".")[0]
-    frame, level = sys._getframe(1), 1
-    # Functions compiled from rows have no module of their own.
-    while str(frame.f_globals.get("__name__", package)).partition(".")[0] == package:
-        if frame.f_back is None:
-            break
-        frame, level = frame.f_back, level + 1
-    return level
-
-
-def line_of(frame: FrameType) -> str:
-    """Where a frame is: the file, the line's number and, where there is one, its text."""
-    name, number = frame.f_code.co_filename, frame.f_lineno
-    text = linecache.getline(name, number).strip()
-    return f"{name}:{number}" + (f": {text}" if text else "")
 
 
 def host(preferred: Found | None) -> Found:

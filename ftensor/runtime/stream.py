@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections import deque
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Protocol
 from weakref import WeakSet
 
@@ -265,6 +266,9 @@ class LostStream(Stream):
 class Event:
     """A point in a stream's work, as `torch.cuda.Event`."""
 
+    # Which stream is meant where none is given: the devices' names say it (`_device.py`).
+    current_stream: Callable[[], Stream]
+
     def __init__(self, enable_timing: bool = False) -> None:
         self.enable_timing = enable_timing
         self.stream: Stream | None = None
@@ -275,9 +279,7 @@ class Event:
     def record(self, stream: Stream | None = None) -> None:
         """Take the place behind everything enqueued in the stream so far."""
         if stream is None:
-            from .._device import default_backend
-
-            stream = default_backend().current_stream()
+            stream = self.current_stream()
         self.stream, self.backend = stream, stream.backend
         self.marker = stream.marker()
         if self.enable_timing:

@@ -15,7 +15,7 @@ from ..image.manifest import Manifest
 from ..runtime.csim.backend import FLAGS, cpu_name
 from ..runtime.targets import CSIM, csim_compiler
 from .group import Group, arguments
-from .jobs.run import Job, content_key
+from .jobs.job import Job, content_key
 from .jobs.workspace import Source, Workspace, lay_out
 from .target import version_text
 from .vitis import link

@@ -15,8 +15,9 @@ from ..errors.image import ImageError
 from ..image.manifest import Manifest
 from .group import Group
 from .jobs import run as jobs
+from .jobs.job import Job
 from .jobs.progress import Progress
-from .jobs.run import FAILED, Job, Outcome
+from .jobs.run import FAILED, Outcome
 from .jobs.state import State, write_whole
 from .jobs.workspace import Workspace
 from .record import record

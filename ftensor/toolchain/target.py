@@ -12,7 +12,7 @@ from typing import Protocol
 from ..errors.build import tool_fails
 from ..image.manifest import Manifest
 from .group import Group
-from .jobs.run import Job
+from .jobs.job import Job
 from .jobs.workspace import Source, Workspace
 
 

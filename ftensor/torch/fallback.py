@@ -15,7 +15,8 @@ import torch
 
 from .._tensor import Tensor
 from ..errors import torch_device as errors
-from ..runtime.fallback import FallbackWarning, get_fallback, levels_to_user
+from ..runtime.callers import levels_to_user
+from ..runtime.fallback import FallbackWarning, get_fallback
 from ..table import table
 from . import host
 from . import memory as m

@@ -17,7 +17,8 @@ import ftensor
 from ftensor.errors.build import BuildError
 from ftensor.toolchain.jobs import processes, progress
 from ftensor.toolchain.jobs import run as jobs
-from ftensor.toolchain.jobs.run import COMPILED, FAILED, REUSED, Job
+from ftensor.toolchain.jobs.job import Job, content_key
+from ftensor.toolchain.jobs.run import COMPILED, FAILED, REUSED
 from ftensor.toolchain.jobs.state import State, write_whole
 
 from .build_flow import wait_for
@@ -163,8 +164,8 @@ def test_a_file_is_written_whole_and_an_equal_one_is_left_alone(tmp_path):
 
 
 def test_the_key_tells_parts_from_each_other():
-    assert jobs.content_key("ab", "c") != jobs.content_key("a", "bc")
-    assert jobs.content_key("ab", b"c") == jobs.content_key("ab", "c")
+    assert content_key("ab", "c") != content_key("a", "bc")
+    assert content_key("ab", b"c") == content_key("ab", "c")
 
 
 SCRIPT = """

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
+from functools import cache
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2] / "ftensor"
@@ -17,11 +18,27 @@ HEIGHT = {
 }
 
 
-def imported(path: Path, root: Path = ROOT) -> set[str]:
-    """The folders and modules beside them that a file imports, wherever in it that stands."""
+# Modules that import each other: only files that stand side by side and are one thing.
+TOGETHER = ["ftensor.torch.host", "ftensor.torch.memory"]
+
+
+@cache
+def parsed(path: Path) -> ast.Module:
+    return ast.parse(path.read_text())
+
+
+def names_imported(path: Path, root: Path = ROOT, types: bool = True) -> list[list[str]]:
+    """The parts of all names that a file imports, wherever in it that stands; without `types`,
+    only where it does so when it runs."""
     package = [root.name, *path.relative_to(root).parts[:-1]]
-    found = set()
-    for node in ast.walk(ast.parse(path.read_text())):
+    found: list[list[str]] = []
+    left: list[ast.AST] = [parsed(path)]
+    while left:
+        node = left.pop()
+        if not types and isinstance(node, ast.If) and "TYPE_CHECKING" in ast.dump(node.test):
+            left += node.orelse
+        else:
+            left += ast.iter_child_nodes(node)
         if isinstance(node, ast.ImportFrom):
             base = package[: len(package) - node.level + 1] if node.level else []
             base = base + (node.module or "").split(".") if node.module else base
@@ -30,8 +47,31 @@ def imported(path: Path, root: Path = ROOT) -> set[str]:
             names = [alias.name.split(".") for alias in node.names]
         else:
             continue
-        found |= {(*name, "__init__")[1] for name in names if name[0] == root.name}
+        found += [name for name in names if name[0] == root.name]
     return found
+
+
+def imported(path: Path, root: Path = ROOT) -> set[str]:
+    """The folders and modules beside them that a file imports."""
+    return {(*name, "__init__")[1] for name in names_imported(path, root)}
+
+
+def circles(root: Path = ROOT) -> list[str]:
+    """Modules that import each other when they run, in functions, too."""
+    files = {
+        ".".join((root.name, *path.relative_to(root).with_suffix("").parts)): path
+        for path in root.rglob("*.py")
+    }
+    names = {name: path for name, path in files.items() if not name.endswith("__init__")}
+    below: dict[str, set[str]] = {}
+    for name, path in names.items():
+        wanted = [".".join(parts) for parts in names_imported(path, root, types=False)]
+        below[name] = {to for one in wanted for to in (one, one.rpartition(".")[0]) if to in names}
+    while ends := {name for name, others in below.items() if not others & below.keys()}:
+        below = {name: others for name, others in below.items() if name not in ends}
+    while begins := below.keys() - set().union(*below.values()):
+        below = {name: others for name, others in below.items() if name not in begins}
+    return sorted(below)
 
 
 def breaches(root: Path = ROOT) -> list[str]:
@@ -58,6 +98,25 @@ def test_every_folder_has_its_height() -> None:
 
 def test_imports_lead_down() -> None:
     assert breaches() == []
+
+
+def test_no_modules_import_each_other() -> None:
+    assert circles() == TOGETHER
+
+
+def test_a_circle_is_found(tmp_path: Path) -> None:
+    root = tmp_path / "ftensor"
+    root.mkdir()
+    texts = {
+        "one": "def late():\n    from . import two",
+        "two": "from .three import x",
+        "three": "from .one import late\nif TYPE_CHECKING:\n    from .four import y",
+        "four": "from . import one",
+        "five": "import ftensor.four",
+    }
+    for name, text in texts.items():
+        (root / f"{name}.py").write_text(text)
+    assert circles(root) == ["ftensor.one", "ftensor.three", "ftensor.two"]
 
 
 def test_a_breach_is_found(tmp_path: Path) -> None:

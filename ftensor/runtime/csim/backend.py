@@ -21,7 +21,7 @@ from .. import cache
 from ..backend import Backend, DeviceProperties, Kernel, Program, host_bytes, host_memory
 from ..cold import notice
 from ..targets import csim_compiler
-from .declared import declared
+from .declared import C_TYPES, declared
 from .images import CSimImages
 
 if TYPE_CHECKING:
@@ -32,21 +32,6 @@ if TYPE_CHECKING:
 # C++14 is what Vitis HLS takes, and its headers compile in half the time of C++17's; the GNU form
 # of it has hexadecimal floating point numbers.
 FLAGS = ("-O2", "-std=gnu++14", "-march=native", "-ffp-contract=off", "-fwrapv", "-shared", "-fPIC")
-C_TYPES = {
-    # A pointer travels as an integer of the same size, in the same register: cffi then takes a
-    # Python int as it is, where a pointer type would need a cast object per argument.
-    "*": "uintptr_t",
-    "char": "int8_t",
-    "uchar": "uint8_t",
-    "short": "int16_t",
-    "ushort": "uint16_t",
-    "int": "int32_t",
-    "uint": "uint32_t",
-    "long": "int64_t",
-    "ulong": "uint64_t",
-    "float": "float",
-    "double": "double",
-}
 
 
 def _compiler() -> list[str]:

@@ -7,6 +7,22 @@ from typing import Any
 
 from .. import signals
 
+C_TYPES = {
+    # A pointer travels as an integer of the same size, in the same register: cffi then takes a
+    # Python int as it is, where a pointer type would need a cast object per argument.
+    "*": "uintptr_t",
+    "char": "int8_t",
+    "uchar": "uint8_t",
+    "short": "int16_t",
+    "ushort": "uint16_t",
+    "int": "int32_t",
+    "uint": "uint32_t",
+    "long": "int64_t",
+    "ulong": "uint64_t",
+    "float": "float",
+    "double": "double",
+}
+
 
 def declared(functions: Iterable[str]) -> Any:
     """An FFI object that knows these declarations.

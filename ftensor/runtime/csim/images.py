@@ -13,7 +13,7 @@ from ...image.file import ImageFile
 from ...image.intel_file import TARGETS
 from ..backend import Kernel
 from ..images import Images, LoadedImage, Slot
-from .declared import declared
+from .declared import C_TYPES, declared
 
 if TYPE_CHECKING:
     from .backend import CSimBackend
@@ -49,8 +49,6 @@ class CSimImages(Images):
 
 
 def _opened(file: ImageFile) -> Any:
-    from .backend import C_TYPES
-
     ffi = declared(
         f"void {record.name}({', '.join(C_TYPES[a.what] for a in record.arguments)});"
         for record in file.manifest.kernels

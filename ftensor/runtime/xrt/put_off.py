@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ...errors import image as errors
 from .. import signals
-from ..fallback import levels_to_user, line_of
+from ..callers import levels_to_user, line_of
 from ..images import ATTEMPTS
 
 if TYPE_CHECKING:

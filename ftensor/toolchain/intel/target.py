@@ -16,7 +16,7 @@ from ...image.manifest import Manifest
 from ...runtime import cache
 from ...runtime.intel import emulator
 from ..group import Group
-from ..jobs.run import Job, content_key
+from ..jobs.job import Job, content_key
 from ..jobs.workspace import Source, Workspace, lay_out
 from ..target import found, version_text
 

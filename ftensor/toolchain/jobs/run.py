@@ -17,11 +17,11 @@ import subprocess
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
-from hashlib import sha256
 from pathlib import Path
 
 from ...errors.build import folder_in_use, no_compiler_program
 from . import processes
+from .job import Job
 from .progress import Progress, Quiet
 from .state import State
 
@@ -38,30 +38,6 @@ COMPILED, REUSED, FAILED = "compiled", "reused", "failed"
 
 
 @dataclass(frozen=True)
-class Job:
-    """One call of a compiler.
-
-    `command` has the path of `output` as one of its words. `key` is the hash of all that goes into
-    the output. `weight` says how large the job is, compared with others: any unit.
-    """
-
-    name: str
-    command: tuple[str, ...]
-    output: Path
-    log: Path
-    key: str
-    weight: float = 1.0
-    environment: tuple[tuple[str, str], ...] = ()
-
-    def command_to(self, output: Path) -> list[str]:
-        """The command with another output."""
-        assert str(self.output) in self.command, (
-            f"{self.name}: no word of its command is its output"
-        )
-        return [str(output) if word == str(self.output) else word for word in self.command]
-
-
-@dataclass(frozen=True)
 class Outcome:
     """How a job ended; `tail` has the last lines of the log of one that failed."""
 
@@ -70,15 +46,6 @@ class Outcome:
     seconds: float = 0.0
     tail: tuple[str, ...] = ()
     status: int = 0
-
-
-def content_key(*parts: str | bytes) -> str:
-    """A hash of parts that cannot run into each other: 16 hexadecimal digits."""
-    digest = sha256()
-    for part in parts:
-        data = part.encode() if isinstance(part, str) else part
-        digest.update(len(data).to_bytes(8, "little") + data)
-    return digest.hexdigest()[:16]
 
 
 @contextlib.contextmanager

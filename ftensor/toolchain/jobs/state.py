@@ -7,10 +7,9 @@ import json
 import os
 from collections.abc import Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-if TYPE_CHECKING:
-    from .run import Job
+from .job import Job
 
 VERSION = 1
 

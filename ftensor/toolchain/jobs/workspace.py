@@ -10,7 +10,7 @@ from pathlib import Path
 
 from ...errors.build import no_source
 from ..group import Group
-from .run import content_key
+from .job import content_key
 from .state import write_whole
 
 # A comment, or what may hold the signs of one without being one.

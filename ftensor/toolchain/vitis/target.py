@@ -14,7 +14,7 @@ from ...errors.image import ImageError
 from ...image import xclbin
 from ...image.manifest import Manifest
 from ..group import Group
-from ..jobs.run import Job, content_key
+from ..jobs.job import Job, content_key
 from ..jobs.state import write_whole
 from ..jobs.workspace import Source, Workspace
 from ..target import found, version_text

@@ -1,0 +1,26 @@
+"""Which line of a program called: what warnings and late errors name."""
+
+from __future__ import annotations
+
+import linecache
+import sys
+from types import FrameType
+
+
+def levels_to_user() -> int:
+    """The `stacklevel`, as seen by the caller, of the innermost frame that is not ours."""
+    package = __name__.partition(".")[0]
+    frame, level = sys._getframe(1), 1
+    # Functions compiled from rows have no module of their own.
+    while str(frame.f_globals.get("__name__", package)).partition(".")[0] == package:
+        if frame.f_back is None:
+            break
+        frame, level = frame.f_back, level + 1
+    return level
+
+
+def line_of(frame: FrameType) -> str:
+    """Where a frame is: the file, the line's number and, where there is one, its text."""
+    name, number = frame.f_code.co_filename, frame.f_lineno
+    text = linecache.getline(name, number).strip()
+    return f"{name}:{number}" + (f": {text}" if text else "")
