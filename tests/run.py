@@ -26,6 +26,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Sequence
 from contextlib import ExitStack
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
@@ -48,6 +49,7 @@ TARGETS = {
 PROCESSORS = {"avx2": "core-avx2", "avx": "corei7-avx"}
 # The C simulation, when g++'s sanitizers look for bad accesses and for what C++ leaves undefined.
 SANITIZERS = "address,undefined,float-cast-overflow"
+CSIM_HEADERS = ("cmath", "cstdint", "limits")
 # The kernels of the software device, built once and again where a kernel changed.
 IMAGE = ROOT / "build" / "full"
 # Run in the very environment the tests get, so that what is announced is what is tested.
@@ -161,18 +163,23 @@ def environment(target: str, folder: Path) -> dict[str, str] | None:
 
 
 def with_headers_read(command: list[str], folder: Path) -> str:
-    """A compiler that has read C++'s headers before, half of its work on a small kernel.
-
-    Where what it made of them does not fit a call's options, g++ reads the headers themselves.
-    """
+    """A compiler for $CXX that has read the headers of the C simulation's kernels before."""
     from ftensor.runtime.csim.backend import FLAGS
 
+    return shlex.join([*command, *headers_read([*command, *FLAGS], CSIM_HEADERS, folder)])
+
+
+def headers_read(command: Sequence[str], names: Sequence[str], folder: Path) -> list[str]:
+    """The words with which a compiler finds headers that it has read, half of what it does for a
+    small source; `command` is the compiler with its options.
+
+    Where those of a call differ in what matters, g++ reads the headers' text itself.
+    """
     header = folder / "headers.h"
-    header.write_text("".join(f"#include <{name}>\n" for name in ("cmath", "cstdint", "limits")))
+    header.write_text("".join(f"#include <{name}>\n" for name in names))
     made = ["-x", "c++-header", str(header), "-o", f"{header}.gch"]
-    options = [flag for flag in FLAGS if flag != "-shared"]
-    subprocess.run([*command, *options, *made], check=True)
-    return shlex.join([*command, "-include", str(header)])
+    subprocess.run([*(word for word in command if word != "-shared"), *made], check=True)
+    return ["-include", str(header)]
 
 
 def launcher(target: str) -> list[str] | None:

@@ -24,6 +24,8 @@ from ftensor.runtime.targets import csim_compiler
 from ftensor.toolchain.group import Group, arguments, call, launch_parameters
 from ftensor.toolchain.vitis.source import copy_headers, source, vitis_headers
 
+from ..run import CSIM_HEADERS, headers_read
+
 C_TYPES = {
     "*": ctypes.c_void_p,
     "int": ctypes.c_int,
@@ -47,28 +49,43 @@ def folder() -> tempfile.TemporaryDirectory[str]:
 
 
 @cache
+def compiler() -> list[str]:
+    """What compiles HLS sources: all that it can say of them is an error."""
+    place = folder().name
+    quiet = ("unknown-pragmas", "unused-function", "unused-label", "parentheses")
+    quiet += ("tautological-compare", "unused-parameter", "unused-variable")
+    command = [*(csim_compiler() or ["g++"]), *FLAGS, "-Wall", "-Wextra", "-Werror"]
+    command += [f"-Wno-{w}" for w in (*quiet, "unused-const-variable")]
+    command += [f"-I{place}", "-isystem", str(vitis_headers())]
+    names = ("ap_int.h", "hls_math.h", "hls_stream.h", "hls_vector.h")
+    return [*command, *headers_read(command, names, made_in("group"))]
+
+
+@cache
+def plain_compiler() -> list[str]:
+    """What compiles programs of the C simulation."""
+    command = [*(csim_compiler() or ["g++"]), *FLAGS]
+    return [*command, *headers_read(command, CSIM_HEADERS, made_in("plain"))]
+
+
+def made_in(name: str) -> Path:
+    """A folder in that of the tests' kernels."""
+    made = Path(folder().name) / f"read-{name}"
+    made.mkdir()
+    return made
+
+
+@cache
 def library(text: str, name: str) -> ctypes.CDLL:
     """A kernel's text as a loaded library, compiled as the C simulation compiles its own."""
     place = Path(folder().name)
     stem = place / f"{name}-{abs(hash(text)):x}"
     stem.with_suffix(".cpp").write_text(text)
-    command = [*(csim_compiler() or ["g++"]), *FLAGS, "-Wall", "-Wextra", "-Werror"]
-    command += [
-        f"-Wno-{w}"
-        for w in (
-            "unknown-pragmas",
-            "unused-function",
-            "unused-label",
-            "parentheses",
-            "tautological-compare",
-        )
-    ]
-    command += ["-Wno-unused-parameter", "-Wno-unused-variable", "-Wno-unused-const-variable"]
-    command += [f"-I{place}", "-isystem", str(vitis_headers())]
     made = stem.with_suffix(".so")
     done = subprocess.run(
-        [*command, str(stem.with_suffix(".cpp")), "-o", str(made)], capture_output=True, text=True
-    )
+        [*compiler(), str(stem.with_suffix(".cpp")), "-o", str(made)],
+        capture_output=True, text=True,
+    )  # fmt: skip
     assert done.returncode == 0, f"{done.stderr}\n{text}"
     return ctypes.CDLL(str(made))
 
@@ -92,7 +109,7 @@ def plain_library(text: str, name: str) -> ctypes.CDLL:
     """A self-contained program of the C simulation."""
     stem = Path(folder().name) / f"{name}-{abs(hash(text)):x}-plain"
     made = stem.with_suffix(".so")
-    command = [*(csim_compiler() or ["g++"]), *FLAGS, "-x", "c++", "-", "-o", str(made)]
+    command = [*plain_compiler(), "-x", "c++", "-", "-o", str(made)]
     done = subprocess.run(command, input=text, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
     return ctypes.CDLL(str(made))
