@@ -6,7 +6,6 @@ import importlib.metadata
 import os
 import platform
 import shutil
-import subprocess
 import sys
 import tempfile
 from collections.abc import Callable, Iterator
@@ -19,9 +18,9 @@ from .image import file as image_file
 from .runtime import cache, fallback, icd, mapping, targets
 from .runtime.discovery import Report, report
 from .runtime.opencl import linker
+from .self_check import try_device
 from .table import counted, guess, painted, size, table
 
-CHECK_SECONDS = 120
 PREFIX = "FTENSOR_"
 # As docs/settings.md lists them.
 SETTINGS = (
@@ -231,64 +230,6 @@ def _section_checks(seen: Report) -> dict[int, bool]:
         told = painted(problem, "red") if problem else painted("works", "green")
         print(f"  {selector}: {told}", flush=True)
     return works
-
-
-def try_device(selector: str) -> str:
-    """Compute on a device in a process of its own, since a broken driver may take its process
-    along or hang it; "" if that works, else what went wrong."""
-    root = str(Path(__file__).parent.parent)
-    code = f"import sys; sys.path.insert(0, {root!r}); from ftensor.doctor import check; check()"
-    environment = {**os.environ, "FTENSOR_DEVICE": selector}
-    try:
-        done = subprocess.run(
-            [sys.executable, "-c", code],
-            capture_output=True,
-            text=True,
-            errors="replace",
-            timeout=CHECK_SECONDS,
-            env=environment,
-        )
-    except subprocess.TimeoutExpired:
-        return f"gave no answer within {CHECK_SECONDS} seconds"
-    if done.returncode == 0:
-        return ""
-    said = [line.strip() for line in done.stderr.splitlines() if line.strip()]
-    if done.returncode < 0:
-        return f"ended by signal {-done.returncode}; {said[-1] if said else 'nothing said'}"
-    raised = [line for line in said if "Error" in line.partition(":")[0]]
-    return (raised or said or [f"exit status {done.returncode}"])[-1]
-
-
-def check() -> None:
-    """Compile a kernel for the first device, run it and a few ops, and compare; raises if that
-    fails."""
-    import numpy as np
-
-    backend = found_of(resolve("fpga")).open()
-    values = np.arange(64, dtype=np.int32)
-    storage = backend.allocate(values.nbytes)
-    backend.upload(storage, 0, values)
-    expected = values
-    if backend.target.kind != "board" or backend.target.emulates:  # a board has only its image
-        loop = "{ for (int i = 0; i < n; ++i) p[i] += 1; }"
-        heads = {
-            "vitis": 'extern "C" void ft_check(int *p, int n, int unit, int units)',
-            "intel": "__kernel void ft_check(__global int *p, int n, int unit, int units)",
-            "opencl": "__kernel void ft_check(__global int *p, int n)",
-        }
-        source = f"{heads[backend.dialect]} {loop}\n"
-        kernel = backend.build(source, "ft_check", ["*", "int"])
-        kernel(backend.current_stream(), 1, storage.handle, values.size)
-        expected = values + 1
-    result = np.empty_like(values)
-    backend.download(storage, 0, result)
-    if not np.array_equal(result, expected):
-        raise RuntimeError(f"the device computed {result.tolist()} for {expected.tolist()}")
-    # A board computes what its image holds, and Oclgrind's interpreter takes minutes.
-    if backend.images is None and backend.target.name != "oclgrind":
-        from .self_check import compute
-
-        compute()
 
 
 def cache_rows() -> Iterator[tuple[str, str]]:

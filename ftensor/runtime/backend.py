@@ -8,14 +8,14 @@ import weakref
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from . import lifetime
 from .kernel_table import KernelTable, Makers
 from .launch_table import LaunchTable
+from .parts import DeviceProperties, Executor, Kernel, Prebuilt, Program
 from .pool import POISON, Block, Pool, poisoned
 from .storage import Storage
 from .stream import CurrentStream, Stream
@@ -25,87 +25,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from ..image.file import ImageFile
-    from ..kernels.key import Key
     from .targets import Target
     from .xrt.put_off import PutOff
-
-
-@dataclass(frozen=True)
-class DeviceProperties:
-    """What a device says about itself, as `torch.cuda.get_device_properties` has it."""
-
-    name: str
-    platform: str
-    version: str
-    driver: str
-    total_memory: int
-    max_allocation: int
-    multi_processor_count: int
-    has_float64: bool
-    has_float16: bool
-
-
-class Kernel(Protocol):
-    """A compiled kernel: call it with a stream, the number of compute units, its arguments."""
-
-    def __call__(self, stream: Any, units: int, /, *args: Any) -> None: ...
-
-
-class Executor(Protocol):
-    """Stands at a device's door, if anybody does (see `execute/observe.py`)."""
-
-    def launch(self, launch: Any, stream: Any, tensors: Any, numbers: Any) -> None:
-        """Take a launch."""
-        ...
-
-    def upload(self, storage: Storage, byte_offset: int, array: np.ndarray) -> None:
-        """Take a copy from the host."""
-        ...
-
-    def download(self, storage: Storage, byte_offset: int, array: np.ndarray) -> None:
-        """Take a copy to the host."""
-        ...
-
-    def allocated(self, storage: Storage) -> None:
-        """See memory that was handed out."""
-        ...
-
-
-class Program(NamedTuple):
-    """What `Backend.build` wants to know: a text, the kernel in it, and what that takes."""
-
-    source: str
-    entry: str
-    params: tuple[str, ...]
-
-
-class Prebuilt(Protocol):
-    """Kernels that were built ahead: the images of a device that cannot compile."""
-
-    def has(self, entry: str) -> bool:
-        """Whether a kernel of this identity is in an image, or will be when it is wanted."""
-        ...
-
-    def holds(self, entry: str) -> bool:
-        """Whether a kernel of this identity is in an image."""
-        ...
-
-    def want(self, key: Key) -> None:
-        """Note a kernel that is in no image, to be built where someone builds."""
-        ...
-
-    def kernel(self, entry: str, params: Sequence[str]) -> Kernel | None:
-        """The kernel of this identity, or None."""
-        ...
-
-    def nearest(self, entry: str) -> str | None:
-        """The identity that is there and differs least, for a message."""
-        ...
-
-    @property
-    def build_options(self) -> str:
-        """The options of `ftensor build` by which such kernels are built, for a message."""
-        ...
 
 
 class Backend(ABC):

@@ -16,7 +16,8 @@ from ..image.file import ImageFile
 from ..image.manifest import KernelRecord, MemberRecord
 from ..kernels.key import Key
 from ..table import counted, size, table
-from .backend import Backend, Kernel
+from .backend import Backend
+from .parts import Kernel
 
 ATTEMPTS = 3  # to get kernels into an image that other processes change
 

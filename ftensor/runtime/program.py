@@ -11,7 +11,8 @@ from ..kernels.skeleton import skeleton_of
 from . import lifetime
 
 if TYPE_CHECKING:
-    from .backend import Backend, Kernel
+    from .backend import Backend
+    from .parts import Kernel
 
 
 # While something stands for an image (ftensor/toolchain/trace.py): whether that holds a key.

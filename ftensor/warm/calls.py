@@ -13,7 +13,8 @@ from ..rows.catalogue import ENTRIES
 from ..runtime.launch_table import LaunchTable
 
 if TYPE_CHECKING:
-    from ..runtime.backend import Backend, Program
+    from ..runtime.backend import Backend
+    from ..runtime.parts import Program
 
 SIDE = 256  # of a matrix: long enough for all units, and for vectors side by side
 

@@ -21,7 +21,8 @@ from ..toolchain.jobs.progress import Progress, clock, reporter
 
 if TYPE_CHECKING:
     from ..dtypes import dtype
-    from ..runtime.backend import Backend, Program
+    from ..runtime.backend import Backend
+    from ..runtime.parts import Program
 
 
 def run(arguments: argparse.Namespace) -> int:

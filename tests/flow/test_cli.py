@@ -126,9 +126,9 @@ def test_a_mapping_that_fits_nothing_is_said_below_the_list():
 
 
 def test_a_device_that_fails_is_reported_with_its_reason(monkeypatch):
-    assert "no device for the mapping" in doctor.try_device("no-such-device")
-    monkeypatch.setattr(doctor, "CHECK_SECONDS", 0.001)
-    assert doctor.try_device("auto").startswith("gave no answer")
+    assert "no device for the mapping" in self_check.try_device("no-such-device")
+    monkeypatch.setattr(self_check, "CHECK_SECONDS", 0.001)
+    assert self_check.try_device("auto").startswith("gave no answer")
 
 
 def test_cards_without_a_driver_are_noticed(tmp_path):

@@ -18,8 +18,9 @@ import numpy as np
 from ... import errors
 from ...image.file import VARIABLE
 from .. import cache
-from ..backend import Backend, DeviceProperties, Kernel, Program, host_bytes, host_memory
+from ..backend import Backend, host_bytes, host_memory
 from ..cold import notice
+from ..parts import DeviceProperties, Kernel, Program
 from ..targets import csim_compiler
 from .declared import C_TYPES, declared
 from .images import CSimImages

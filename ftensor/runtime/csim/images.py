@@ -11,8 +11,8 @@ from ...errors import image as errors
 from ...image.call_tokens import SCOPE, compiled, expressions
 from ...image.file import ImageFile
 from ...image.intel_file import TARGETS
-from ..backend import Kernel
 from ..images import Images, LoadedImage, Slot
+from ..parts import Kernel
 from .declared import C_TYPES, declared
 
 if TYPE_CHECKING:

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 from ...errors import image as image_errors
 from ...image.file import VARIABLE
-from ..backend import Kernel
 from ..opencl.backend import OpenCLBackend
+from ..parts import Kernel
 from .images import IntelImages
 
 if TYPE_CHECKING:

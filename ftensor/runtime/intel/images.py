@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 from ...errors import image as errors
 from ...image.file import ImageFile
 from ...image.intel_file import TARGETS
-from ..backend import Kernel
 from ..images import Images, LoadedImage, Slot
+from ..parts import Kernel
 from ..stream import Stream
 from .launch import Turn, make_launcher
 

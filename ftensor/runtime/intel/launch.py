@@ -13,9 +13,9 @@ from ...image.call_tokens import SCOPE, compiled, expressions
 from ...image.intel_stages import CHANNEL_DEPTH, stages, uses_channels
 from ...image.manifest import ArgumentRecord, KernelRecord
 from ...kernels.skeleton import exact_units
-from ..backend import Kernel
 from ..images import LoadedImage, Slot
 from ..opencl.launch import TYPE_CHARS
+from ..parts import Kernel
 from ..stream import Stream
 
 if TYPE_CHECKING:

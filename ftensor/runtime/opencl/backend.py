@@ -10,8 +10,9 @@ import numpy as np
 
 from ... import errors
 from .. import cache
-from ..backend import Backend, Kernel, Program, host_bytes, host_memory
+from ..backend import Backend, host_bytes, host_memory
 from ..cold import notice
+from ..parts import Kernel, Program
 from ..pool import POISON, LostPool, leak
 from ..stream import LostStream
 from . import linker

@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ..backend import DeviceProperties
+from ..parts import DeviceProperties
 
 if TYPE_CHECKING:
     from ..targets import Target

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from types import FunctionType
 from typing import Any
 
-from ..backend import Kernel
+from ..parts import Kernel
 
 # How pyopencl packs a scalar of that C type; "l" and "L" are 64 bits wide where C's long is.
 TYPE_CHARS = {

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from ...errors import runtime as errors
 
 if TYPE_CHECKING:
-    from ..backend import DeviceProperties
+    from ..parts import DeviceProperties
 
 # Where clang, which PoCL holds, looks beside PATH.
 FOLDERS = "/usr/bin:/usr/local/bin:/bin"

@@ -15,8 +15,9 @@ import numpy as np
 
 from ... import errors
 from ...errors import image as image_errors
-from ..backend import Backend, Kernel
+from ..backend import Backend
 from ..opencl.backend import SMALL_UPLOAD, OpenCLBackend
+from ..parts import Kernel
 from ..pool import POISON, poisoned
 from .banks import BankedBuffer, BankedPool
 from .images import XrtImages

@@ -13,9 +13,9 @@ from ...errors import image as errors
 from ...image.call_tokens import SCOPE, compiled, expressions
 from ...image.file import ImageFile, check_device
 from ...kernels.skeleton import exact_units
-from ..backend import Kernel
 from ..images import Images, LoadedImage, Slot
 from ..opencl.launch import TYPE_CHARS
+from ..parts import Kernel
 from .banks import Port, place
 from .maker import maker
 from .queue import COMMANDS_AHEAD

@@ -6,10 +6,15 @@ from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING
 
-from . import errors
-from ._device import DeviceLike, found_of, fpga_devices, fpga_index, set_fpga_index
-from ._device import device as _device
-from .fpga_random import (
+from .. import errors
+from .._device import DeviceLike, found_of, fpga_devices, fpga_index, set_fpga_index
+from .._device import device as _device
+from ..runtime.backend import Backend
+from ..runtime.discovery import Found
+from ..runtime.parts import DeviceProperties
+from ..runtime.stream import Event
+from ..runtime.stream import Stream as _Stream
+from .seeds import (
     get_rng_state,
     get_rng_state_all,
     initial_seed,
@@ -20,13 +25,9 @@ from .fpga_random import (
     set_rng_state,
     set_rng_state_all,
 )
-from .runtime.backend import Backend, DeviceProperties
-from .runtime.discovery import Found
-from .runtime.stream import Event
-from .runtime.stream import Stream as _Stream
 
 if TYPE_CHECKING:
-    from .runtime.images import ImageReport
+    from ..runtime.images import ImageReport
 
 __all__ = [
     "Event",
@@ -161,7 +162,7 @@ def load_image(path: str | Path, device: DeviceLike | None = None) -> str:
 
 def image_report(device: DeviceLike | None = None) -> ImageReport:
     """The images of a device, how often one took another's place, and what had to be copied."""
-    from .runtime.images import ImageReport, Images
+    from ..runtime.images import ImageReport, Images
 
     found = _found("image_report", device)
     images = found.open().images if found.opened else None

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
-from ._device import DeviceLike, fpga_devices
-from ._device import device as _device
-from .random import Generator, default_generator
+from .._device import DeviceLike, fpga_devices
+from .._device import device as _device
+from ..random import Generator, default_generator
 
 if TYPE_CHECKING:
-    from ._tensor import Tensor
+    from .._tensor import Tensor
 
 
 def _generator(which: DeviceLike = "fpga") -> Generator:
