@@ -43,15 +43,13 @@ from .conv_plan import (
     tiling,
 )
 from .launch import Launch, Output, Step, fitting, geometry_storage
-from .run import run
+from .run import also_as, run
 
 if TYPE_CHECKING:
     from ..runtime.backend import Backend
 
 # A launch's operands, and what is packed of them.
 OUT, X, WEIGHT, BIAS, PLANES, PANELS = range(6)
-# A call makes its output, and passes three tensors.
-FORM = (True,) * 4
 # A board's vectors begin on so many elements.
 BEAT = 16
 # A term costs about as much as so many parts of an element streamed.
@@ -83,22 +81,18 @@ def convolve(
         key += (not out._place(),)
     args = (out, x, weight, bias, of)
     given = weight if bias is None else bias
-    run(backend, key, prepare, convolve, args, (out,), (x, weight, given), (), out)
+    run(backend, key, prepare, convolve, args, (x, weight, given), (), out)
     if call is not None and backend.target.unaligned:
-        made = backend.launches.get(key)
-        if made is not None:
-            backend.launches.keep(call, made)
+        also_as(backend, key, call)
     return out
 
 
 def again(call: Hashable, x: Tensor, weight: Tensor, bias: Tensor | None) -> Tensor | None:
     """The result of a call of `convolve` that was named so, in a fresh tensor; None for a new one,
     and where there is something to look at first."""
-    found: Launch | None = x._storage.backend.launches.get(call)
-    if found is None or found.call is None:
-        return None
-    made = found.call((x, weight, weight if bias is None else bias), (), None)
-    return made if made is None else made[0]
+    given = weight if bias is None else bias
+    made = x._storage.backend.launches[call].call((x, weight, given), (), None)
+    return None if made is None else made[0]
 
 
 def served(x: Tensor, taps: int) -> bool:
@@ -185,11 +179,8 @@ def prepare(out: Tensor, x: Tensor, weight: Tensor, bias: Tensor | None, of: Win
             ))  # fmt: skip
     # What a tile reads beyond the last plane is never looked at.
     room = 0 if lies else (each * sample + key.columns + BEAT) * size
-    plan = tuple([(t._shape, t._strides) for t in (out, x, weight)])
     rooms.insert(0, max(room, BEAT * size))
-    return Launch(
-        tuple(steps), 4, _outputs(out), plan, temporaries=tuple(rooms), form=FORM
-    )  # fmt: skip
+    return Launch(tuple(steps), 4, _outputs(out), temporaries=tuple(rooms))
 
 
 def _outputs(out: Tensor) -> tuple[Output, ...]:
@@ -217,9 +208,8 @@ def _small(
     units = min(_units(backend, terms), g.items)
     operands = (OUT, X, WEIGHT, BIAS)
     step = _step(backend, key, units, operands, operands, g.pack())
-    plan = tuple([(t._shape, t._strides) for t in (out, x, weight)])
     step = replace(step, kernel=fitting(step.kernel, units, terms))
-    return Launch((step,), 4, _outputs(out), plan, form=FORM)
+    return Launch((step,), 4, _outputs(out))
 
 
 def _samples(backend: Backend, batch: int, nbytes: int) -> int:

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from .._tensor import Tensor
-from ..dtypes import dtype
 from ..iterator.shape import Ints
 from ..kernels.select import UNIT_ELEMENTS
 from ..kernels.skeletons.conv import ConvKey, ConvWeightGeometry, conv_weight_key
@@ -21,10 +20,10 @@ from . import memory
 from .conv_direct import in_line, phases
 from .conv_plan import Class, Tap, Windows, padded_planes, three
 from .launch import Launch, Output, Step, fitting, geometry_storage
-from .run import run
+from .run import served
 
 if TYPE_CHECKING:
-    from ..runtime.backend import Backend
+    from ..dtypes import dtype
     from ..runtime.targets import Target
 
 OUT, BIAS, GRAD, X = range(4)
@@ -53,24 +52,9 @@ def weight_gradients(
     gradient (N, O, *counts) of its result; None where no kernel of small planes serves. Where
     samples are shared among compute units, one more dim before the others is still to be summed.
     """
-    backend, dtype = x._storage.backend, x._dtype
-    if not backend.target.processor or dtype.kind != "f":
-        return None
-    if dtype.compute is not dtype or grad._dtype is not dtype:
-        return None
-    key = "conv_weight", grad._key, x._key, weight, of, bias
-    found: Launch | None = backend.launches.get(key)
-    if found is not None and found.call is not None:
-        known = found.call((grad, x), (), None)
-        if known is not None:
-            return known[0], known[1] if bias else None
-    case = Case((grad._shape, grad._strides), (x._shape, x._strides), weight, of, bias)
-    planned = plan(backend.target, backend.units, dtype, case)
-    if planned is None:
-        return None
-    args = backend, dtype, *planned, weight
-    made, sums = run(backend, key, prepare, weight_gradients, args, (None, None), (grad, x))
-    return made, sums if bias else None
+    key, args = ("conv_weight", grad._key, x._key, weight, of, bias), (grad, x, weight, of, bias)
+    made = served(x._storage.backend, key, prepare, weight_gradients, args, (grad, x))
+    return None if made is None else (made[0], made[1] if bias else None)
 
 
 @lru_cache(1 << 12)
@@ -127,10 +111,19 @@ def plan(
     )  # fmt: skip
 
 
-def prepare(
-    backend: Backend, of: dtype, key: ConvKey, g: ConvWeightGeometry, weight: Ints
-) -> Launch:  # fmt: skip
-    """The launch; a share of the samples has results of its own."""
+def prepare(grad: Tensor, x: Tensor, weight: Ints, of: Windows, bias: bool) -> Launch | None:
+    """The launch, if a kernel of small planes serves; a share of the samples has results of its
+    own."""
+    backend, dtype = x._storage.backend, x._dtype
+    if not backend.target.processor or dtype.kind != "f":
+        return None
+    if dtype.compute is not dtype or grad._dtype is not dtype:
+        return None
+    case = Case((grad._shape, grad._strides), (x._shape, x._strides), weight, of, bias)
+    planned = plan(backend.target, backend.units, dtype, case)
+    if planned is None:
+        return None
+    key, g = planned
     terms = g.samples * g.positions * g.groups * g.filters * g.rows // TERMS
     units = max(1, min(backend.units, terms // UNIT_ELEMENTS, g.items))
     step = Step(
@@ -139,7 +132,7 @@ def prepare(
     )  # fmt: skip
     lead = () if g.shares == 1 else (g.shares,)
     outputs = [
-        Output(of, shape, memory.contiguous_strides(shape))
+        Output(dtype, shape, memory.contiguous_strides(shape))
         for shape in ((*lead, *weight), (*lead, weight[0]))
     ]
-    return Launch((step,), 4, tuple(outputs), g, form=(True,) * 3)
+    return Launch((step,), 4, tuple(outputs))

@@ -10,12 +10,11 @@ from .._tensor import Tensor
 from ..kernels.skeletons.dense import dense_key
 from ..runtime.program import kernel
 from .copy import clone, copy
-from .fallback import on_host
-from .launch import Launch, Missing, Step, enqueue, fitting, look_up
+from .launch import Launch, Step, fitting
+from .run import run
 
 if TYPE_CHECKING:
     from ..dtypes import dtype
-    from ..runtime.backend import Backend
 
 # The products that a compute unit of its own is worth.
 UNIT_PRODUCTS = 1 << 12
@@ -30,42 +29,30 @@ def dense(
     """
     if of.bare:
         raise errors.not_implemented_for(f"linalg {kind}", of)
-    items = numbers[0]
-    if not items:
+    if not numbers[0]:
         return
+    key, args = ("dense", kind, of, tuple(numbers), work), (kind, of, tensors, numbers, work)
     backend = tensors[-1]._storage.backend
-    units = max(1, min(items, backend.units, items * work // UNIT_PRODUCTS))
-    key = ("dense", kind, of, units, tuple(numbers), work)
-    launch = look_up(
-        backend, key, _prepare, (backend, kind, of, len(tensors), units, tuple(numbers), work)
-    )
-    if isinstance(launch, Missing):
-        _by_host(launch, kind, of, tensors, numbers, work)
-        return
-    enqueue(launch, tensors, numbers)
+    found = run(backend, key, _prepare, _on_copies, args, tensors, numbers)
+    for to, made in zip(tensors, found):  # the host's; a launch has none
+        copy(made, to)
 
 
 def _prepare(
-    backend: Backend, kind: str, of: dtype, count: int, units: int, numbers: tuple[int, ...],
-    work: int,
-) -> Launch:  # fmt: skip
-    target = backend.target
-    key = dense_key(kind, of, target, target.unaligned)
-    found = fitting(kernel(backend, key), units, numbers[0] * work)
-    all_ = tuple(range(count))
-    return Launch((Step(key, found, units, all_, all_, geometry=(*numbers, work, 1)),), count)
+    kind: str, of: dtype, tensors: Sequence[Tensor], numbers: Sequence[int], work: int
+) -> Launch:
+    backend, items = tensors[-1]._storage.backend, numbers[0]
+    units = max(1, min(items, backend.units, items * work // UNIT_PRODUCTS))
+    key = dense_key(kind, of, backend.target, backend.target.unaligned)
+    found = fitting(kernel(backend, key), units, items * work)
+    all_ = tuple(range(len(tensors)))
+    return Launch((Step(key, found, units, all_, all_, geometry=(*numbers, work, 1)),), len(all_))
 
 
-def _by_host(
-    missing: Missing, kind: str, of: dtype, tensors: Sequence[Tensor], numbers: Sequence[int],
-    work: int,
-) -> None:  # fmt: skip
-    """On the host's device, whose copies of the operands come back."""
-
-    def run(*given: Tensor) -> tuple[Tensor, ...]:
-        mine = tuple([clone(t) for t in given])
-        dense(kind, of, mine, numbers, work)
-        return mine
-
-    for to, made in zip(tensors, on_host(missing.error, run, tuple(tensors))):
-        copy(made, to)
+def _on_copies(
+    kind: str, of: dtype, tensors: Sequence[Tensor], numbers: Sequence[int], work: int
+) -> tuple[Tensor, ...]:
+    """What the operands are afterwards, as tensors of their own."""
+    mine = tuple([clone(t) for t in tensors])
+    dense(kind, of, mine, numbers, work)
+    return mine

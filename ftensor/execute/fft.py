@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections import OrderedDict
-from collections.abc import Callable, Hashable
-from typing import TYPE_CHECKING, Any
-from weakref import WeakKeyDictionary
+from collections.abc import Hashable
+from functools import partial
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -17,21 +16,12 @@ from ..kernels.select import UNIT_ELEMENTS
 from ..kernels.skeletons.fft import FftGeometry, FftKey, fft_key, radices
 from ..runtime.program import kernel
 from . import fft_stream
-from .fallback import on_host
 from .fft_plan import MOST_CHIRP, Given, Part, plan, smooth
 from .fft_stream import stream_key
-from .launch import (
-    Launch,
-    Missing,
-    Output,
-    Step,
-    asked,
-    enqueue,
-    fitting,
-    geometry_storage,
-    look_up,
-)
-from .memory import new
+from .fft_tables import kept_table
+from .launch import Launch, Output, Step, asked, fitting, geometry_storage
+from .numbers import values_of
+from .run import also_as, run
 
 if TYPE_CHECKING:
     from ..runtime.backend import Backend
@@ -39,12 +29,6 @@ if TYPE_CHECKING:
 OUT, IN, TABLE, SCRATCH, BETWEEN = range(5)
 # Fewer numbers than this are one unit's work, whatever their rows.
 ALONE = 2 * UNIT_ELEMENTS
-# Bytes of tables that a device keeps.
-KEPT_BYTES = 1 << 28
-WIDE = ("float64", "complex128")
-
-_tables: WeakKeyDictionary[Backend, OrderedDict[tuple[Hashable, bool], Tensor]]
-_tables = WeakKeyDictionary()
 # Short names of tables, which are looked up at every call.
 _numbers: dict[Hashable, int] = {}
 
@@ -79,27 +63,17 @@ def transform(
     """
     backend = x._storage.backend
     args = (x, dim, n, how, inverse, scale, order)
-    launch = look_up(backend, ("fft", x._key, *args[1:]), prepare, args)
-    if isinstance(launch, Missing):
-        made: Tensor = on_host(launch.error, transform, args)
-        return made
+    key = ("fft", x._key, *args[1:])
+    (made,) = run(backend, key, prepare, transform, args, (x,))
     if also is not None:
-        backend.launches.keep(also, launch)
-    return _run(launch, x)
+        also_as(backend, key, also)
+    return made
 
 
 def known(key: Hashable, x: Tensor) -> Tensor | None:
     """The result of a call on such a tensor that one transform served before."""
-    launch = x._storage.backend.launches.get(key)
-    return None if launch is None else _run(launch, x)
-
-
-def _run(launch: Launch, x: Tensor) -> Tensor:
-    out = launch.outputs[0].make(x._storage.backend, x._storage.device)
-    if launch.steps:
-        name, make, numbers = launch.plan
-        enqueue(launch, (out, x, kept_table(x, name, make)), numbers)
-    return out
+    made = x._storage.backend.launches[key].call((x,), (), None)
+    return None if made is None else made[0]
 
 
 def prepare(
@@ -116,7 +90,7 @@ def prepare(
     strides = _strides(shape, order)
     outputs = asked(backend, Output(to, shape, strides))
     if not numel(shape):
-        return Launch((), 3, outputs)
+        return Launch((), 2, outputs)
     streamed = stream_key(backend, of, n) if how == "complex" and n == x._shape[dim] else None
     if streamed is not None:
         found = fft_stream.prepare(streamed, x, dim, inverse, scale, outputs[0])
@@ -148,8 +122,11 @@ def prepare(
     scratch = max(step.units * part.work for step, part in zip(steps, way.parts))
     temporaries = (max(scratch, 16) * (of.itemsize // 2), *way.between)
     name = _numbers.setdefault((key.lanes, *tables.names), len(_numbers))
-    told = (name, tables.array, (scale,))
-    return Launch(tuple(steps), 3, outputs, told, (of.to_real(),), temporaries)
+    return Launch(
+        tuple(steps), 3, outputs, temporaries=temporaries,
+        own_numbers=values_of(scale, of.to_real()),
+        constants=(partial(kept_table, name=name, make=tables.array),),
+    )  # fmt: skip
 
 
 def _strides(shape: Ints, order: Ints) -> Ints:
@@ -178,25 +155,3 @@ def _step(
     table = geometry_storage(backend, numbers, np.int64)
     pointers = (to, source, TABLE, SCRATCH)
     return Step(key, run, units, pointers, offsets, geometry=numbers, table=table)
-
-
-def kept_table(x: Tensor, name: Hashable, make: Callable[[], np.ndarray[Any, Any]]) -> Tensor:
-    """The table of this name, in the dtype of real numbers and on the device of `x`: kept from an
-    earlier call, or what `make` gives, in double precision."""
-    backend = x._storage.backend
-    wide = x._dtype.name in WIDE
-    kept = _tables.get(backend)
-    if kept is None:
-        kept = _tables.setdefault(backend, OrderedDict())
-    found = kept.get((name, wide))
-    if found is None:
-        of = x._dtype.to_real()
-        array = make().astype(of.numpy)
-        found = new(array.shape, of, x._storage.device)
-        backend.upload(found._storage, 0, array)
-        if len(backend.streams) > 1:
-            backend.current_stream().finish()  # others will read it, too
-        while kept and sum([t.nbytes for t in kept.values()]) + found.nbytes > KEPT_BYTES:
-            kept.popitem(last=False)
-        kept[name, wide] = found
-    return found

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -13,8 +14,9 @@ from ..iterator.shape import numel
 from ..kernels.skeletons.fft import SCALE, SWAP_IN, SWAP_OUT
 from ..kernels.skeletons.fft_stream import MOST_POINTS, FftStreamGeometry, FftStreamKey
 from ..runtime.program import held, kernel
-from .fft_tables import unit_roots
+from .fft_tables import kept_table, unit_roots
 from .launch import Launch, Output, Step, geometry_storage
+from .numbers import values_of
 
 if TYPE_CHECKING:
     from ..runtime.backend import Backend
@@ -59,5 +61,6 @@ def prepare(
     def roots() -> np.ndarray[tuple[int, ...], np.dtype[np.float64]]:
         return unit_roots(np.arange(points // 2), points).view(np.float64)
 
-    told = (f"stream {points}", roots, (scale,))
-    return Launch((step,), 3, (output,), told, (x._dtype.to_real(),))
+    table_of = partial(kept_table, name=f"stream {points}", make=roots)
+    numbers = values_of(scale, x._dtype.to_real())
+    return Launch((step,), 3, (output,), own_numbers=numbers, constants=(table_of,))

@@ -2,15 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections import OrderedDict
+from collections.abc import Callable, Hashable
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
+from weakref import WeakKeyDictionary
 
 import numpy as np
 
+from .._tensor import Tensor
 from ..kernels.skeletons.fft import RADICES
+from .memory import new
+
+if TYPE_CHECKING:
+    from ..runtime.backend import Backend
 
 Arrays = np.ndarray[Any, Any]
+# Bytes of tables that a device keeps.
+KEPT_BYTES = 1 << 28
+WIDE = ("float64", "complex128")
+
+_tables: WeakKeyDictionary[Backend, OrderedDict[tuple[Hashable, bool], Tensor]]
+_tables = WeakKeyDictionary()
 
 
 @dataclass
@@ -113,3 +126,25 @@ def unit_roots(powers: Arrays, n: int) -> Arrays:
     im = np.choose(quarter, (s, c, -s, -c))
     made: Arrays = re - 1j * im
     return made
+
+
+def kept_table(x: Tensor, name: Hashable, make: Callable[[], Arrays]) -> Tensor:
+    """The table of this name, in the dtype of real numbers and on the device of `x`: kept from an
+    earlier call, or what `make` gives, in double precision."""
+    backend = x._storage.backend
+    wide = x._dtype.name in WIDE
+    kept = _tables.get(backend)
+    if kept is None:
+        kept = _tables.setdefault(backend, OrderedDict())
+    found = kept.get((name, wide))
+    if found is None:
+        of = x._dtype.to_real()
+        array = make().astype(of.numpy)
+        found = new(array.shape, of, x._storage.device)
+        backend.upload(found._storage, 0, array)
+        if len(backend.streams) > 1:
+            backend.current_stream().finish()  # others will read it, too
+        while kept and sum([t.nbytes for t in kept.values()]) + found.nbytes > KEPT_BYTES:
+            kept.popitem(last=False)
+        kept[name, wide] = found
+    return found

@@ -35,9 +35,10 @@ class Form(NamedTuple):
     operands: int
     outputs: int
     temporaries: int
-    numbers: int
-    # Whether the outputs are fresh tensors, and for each of a call's arguments whether it is one.
-    call: tuple[bool, ...] | None
+    constants: int
+    numbers: int | None  # that a call passes to be rounded; None: the launch has its own
+    fresh: bool  # whether a call makes the outputs
+    arguments: tuple[bool, ...]  # for each of a call's whether it is a tensor
 
 
 @cache
@@ -51,27 +52,29 @@ def enqueuer(form: Form) -> Callable[..., Callable[..., None]]:
 
 @cache
 def caller(form: Form) -> Callable[..., Callable[..., Any]]:
-    """What makes `call(arguments, further numbers, out)`, given the values of `_names`, then the
-    dtypes of the numbers, then five values for each output: bytes, dtype, shape, strides, key.
+    """What makes `call(arguments, further numbers, out)`, given the values of `_names`, then what
+    gives the constants, then the dtypes of the numbers, or the launch's own ones, and then five
+    values for each output: bytes, dtype, shape, strides, key.
 
     Of several outputs that are given, `out` is a tuple; they share memory as the caller has it.
     """
-    assert form.call is not None
-    fresh, *arguments = form.call
+    fresh, rounding = form.fresh, form.numbers or 0
     operands = range(form.operands)
-    results, inputs = operands[: form.outputs], operands[form.outputs :]
-    given = inputs if fresh else operands
+    results, constants = operands[: form.outputs], operands[form.operands - form.constants :]
+    inputs = operands[form.outputs : form.operands - form.constants]
+    given = inputs if fresh else [*results, *inputs]
     left = iter(inputs)
-    words = [f"x{next(left)}" if tensor else f"n{i}" for i, tensor in enumerate(arguments)]
+    words = [f"x{next(left)}" if tensor else f"n{i}" for i, tensor in enumerate(form.arguments)]
     numbers = [word for word in words if word[0] == "n"]
-    params = [f"p{i}" for i in range(form.numbers - len(numbers))]
+    params = [f"p{i}" for i in range(rounding - len(numbers))]
     lines = [f"{', '.join(words)}, = inputs"] if words else []
     lines += [f"{', '.join(params)}, = params"] if params else []
     many = not fresh and form.outputs > 1
     lines += [f"{', '.join(f'x{k}' for k in results)}, = outs"] if many else []
     lines += [f"s{k} = x{k}._storage" for k in given]
     lines.append(f"device, backend = s{given[0]}.device, s{given[0]}.backend")
-    looks = [f"s{k}.device is not device" for k in given[1:]]
+    looks = ["out is not None"] if fresh else []
+    looks += [f"s{k}.device is not device" for k in given[1:]]
     looks += ["backend.executor is not None"]
     if not fresh:
         looks += [f"s{k}.readonly" for k in results]
@@ -86,17 +89,21 @@ def caller(form: Form) -> Callable[..., Callable[..., Any]]:
             f"x{k}._storage, x{k}._dtype, x{k}._offset = s{k}, dtype{k}, 0",
             f"x{k}._shape, x{k}._strides, x{k}._key = shape{k}, strides{k}, key{k}",
         ]
-    if form.numbers:
+    for k in constants:
+        lines += [f"x{k} = constant{k}(x{given[0]})", f"s{k} = x{k}._storage"]
+    if rounding:
         rounded = enumerate([*numbers, *params])
         lines.append(f"numbers = {' + '.join(f'values_of({n}, d{i})' for i, n in rounded)}")
-    elif any(step.numbers for step in form.steps):
+    elif form.numbers is not None and any(step.numbers for step in form.steps):
         lines.append("numbers = params")
-    lines += _steps(form, given)
-    lines.append(f"return {', '.join(f'x{k}' for k in results)},")
-    names = [*_names(form), *[f"d{i}" for i in range(form.numbers)]]
+    lines += _steps(form, [*given, *constants])
+    lines.append(f"return ({''.join(f'x{k}, ' for k in results)})")
+    names = [*_names(form), *[f"constant{k}" for k in constants]]
+    names += ["numbers"] if form.numbers is None else [f"d{i}" for i in range(rounding)]
     for k in range(form.outputs):
         names += [f"nbytes{k}", f"dtype{k}", f"shape{k}", f"strides{k}", f"key{k}"]
-    return _bound(names, f"inputs, params, {'outs' if many else 'x0'}", lines)
+    last = "out" if fresh else "outs" if many else "x0"
+    return _bound(names, f"inputs, params, {last}", lines)
 
 
 def _names(form: Form) -> list[str]:

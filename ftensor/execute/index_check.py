@@ -19,6 +19,7 @@ from ..runtime.callers import levels_to_user, line_of
 
 if TYPE_CHECKING:
     from ..runtime.backend import Backend
+    from ..runtime.storage import Storage
     from ..runtime.stream import Stream
 
 # An error for (index, dim, size).
@@ -130,15 +131,16 @@ class Doubt:
 
 
 class Check:
-    """The check of one call: `flag` is for its kernels, `done` comes after their launches."""
+    """The check of one call on a tensor's memory: `flag`, on its device, is for the call's kernels,
+    `done` comes after their launches."""
 
-    def __init__(
-        self, stream: Stream, dims: Sequence[int], refusal: Refusal, certain: bool
-    ) -> None:
+    def __init__(self, on: Storage, dims: Sequence[int], refusal: Refusal, certain: bool) -> None:
+        stream = on.backend._current.stream
         self.stream, self.dims, self.refusal = stream, tuple(dims), refusal
         self.certain = certain
         self.doubt = None if certain or _mode == "now" else self._doubt()
         self.flag = _flag_of_thread(stream.backend) if self.doubt is None else self.doubt.flag
+        self.flag.tensor._storage.device = on.device
 
     def done(self) -> None:
         """Wait for the kernels and raise what they found, or leave that for later."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -26,19 +26,9 @@ from .copy import fill
 from .fallback import on_host
 from .index_check import Check, Refusal, in_range, know_bounds, know_bounds_of
 from .keys import located_key
-from .launch import (
-    LAUNCH_BYTES,
-    Launch,
-    Missing,
-    Output,
-    Step,
-    enqueue,
-    fitting,
-    geometry_storage,
-    look_up,
-)
+from .launch import Launch, Missing, Output, Step, enqueue, fitting, geometry_storage, look_up
 from .pointwise import pointwise
-from .run import run
+from .run import also_as, run
 
 if TYPE_CHECKING:
     from ..runtime.backend import Backend
@@ -99,12 +89,12 @@ def locate(
     backend = out.tensor._storage.backend
     key = _key(op, shape, [out, *inputs], indices, ordered)
     certain = all(i.checked or in_range(i.tensor, i.size, i.strict) for i in indices)
-    check = Check(backend.current_stream(), [i.dim for i in indices], refusal, certain)
+    check = Check(out.tensor._storage, [i.dim for i in indices], refusal, certain)
     read = [*[o.tensor for o in inputs], *[i.tensor for i in indices], check.flag.tensor]
     numbers = _numbers(indices)
     args = (op, shape, out, inputs, indices, ordered, refusal)
     partly = out.located or out.tensor.numel() != numel(shape)
-    run(backend, key, prepare, locate, args, (out.tensor,), read, numbers, out.tensor, partly)
+    run(backend, key, prepare, locate, args, read, numbers, out.tensor, partly)
     check.done()
 
 
@@ -122,46 +112,32 @@ def _numbers(indices: Sequence[Index]) -> list[int]:
     return [n for i in indices for n in (-i.size if i.strict else i.size, i.stride)]
 
 
-class _Route(NamedTuple):
-    """What one index tensor for the first dim does to a tensor: known by both geometries."""
-
-    launch: Launch
-    output: Output
-    numbers: list[int]
-    size: int
-
-    @property
-    def kept_bytes(self) -> int:
-        """The memory that it takes, with the launch's: that may be gone from under its own key."""
-        return LAUNCH_BYTES + self.launch.kept_bytes
-
-
 def fetch(source: Tensor, index: Tensor) -> Tensor | None:
     """`source[index]` of two tensors, where `remember` has seen such; else None."""
     storage = source._storage
-    backend = storage.backend
-    route: _Route | None = backend.launches.get((fetch, source._key, index._key))
-    if route is None or index._storage.device is not storage.device:
+    backend, key = storage.backend, (fetch, source._key, index._key)
+    if key not in backend.launches:
         return None
-    certain = in_range(index, route.size, False)
-    check = Check(backend.current_stream(), (0,), errors_index.out_of_bounds, certain)
-    made = route.output.make(backend, storage.device)
-    enqueue(route.launch, (made, source, index, check.flag.tensor), route.numbers)
+    certain = in_range(index, source._shape[0], False)
+    check = Check(storage, (0,), errors_index.out_of_bounds, certain)
+    made = backend.launches[key].call((source, index, check.flag.tensor), (), None)
+    if made is None:
+        return None
     check.done()
-    return made
+    result: Tensor = made[0]
+    return result
 
 
 def remember(
     source: Tensor, index: Tensor, made: Tensor, located: Operand, indices: Sequence[Index]
 ) -> None:
     """Let `fetch` serve the like of what `locate` has just copied, by one index into dim 0."""
-    backend = source._storage.backend
-    shape, out = made._shape, Operand(made, made._strides)
-    launch = backend.launches.get(_key(COPY, shape, [out, located], indices, False))
-    if launch is not None:
-        output = Output(made._dtype, shape, made._strides)
-        route = _Route(launch, output, _numbers(indices), indices[0].size)
-        backend.launches.keep((fetch, source._key, index._key), route)
+    key = _key(COPY, made._shape, [Operand(made, made._strides), located], indices, False)
+    outputs = (Output(made._dtype, made._shape, made._strides),)
+    also_as(
+        source._storage.backend, key, (fetch, source._key, index._key), outputs=outputs,
+        fresh=True, own_numbers=tuple(_numbers(indices)),
+    )  # fmt: skip
 
 
 def prepare(
@@ -180,7 +156,8 @@ def prepare(
         _step(op, backend, operands, indices, piece, steps, ordered, moved)
         for piece, moved in split(sizes, steps)
     ]
-    return Launch(tuple(made), len(strides) + 1, plan=(sizes, steps))
+    written = Output(out.tensor._dtype, out.tensor._shape, out.tensor._strides)
+    return Launch(tuple(made), len(strides) + 1, (written,), fresh=False)
 
 
 def _step(
@@ -279,7 +256,7 @@ def _compact(backend: Backend, n: int) -> Launch:
     key = CompactKey()
     units = select.units_for(n, backend.units, "slab", 1)
     found = fitting(kernel(backend, key), units, n)
-    return Launch((Step(key, found, units, (1, 0, 2), (1, 0), geometry=(n,)),), 3, plan=(n,))
+    return Launch((Step(key, found, units, (1, 0, 2), (1, 0), geometry=(n,)),), 3)
 
 
 def contiguous_like(shape: Ints, of: dtype, like: Tensor) -> Operand:

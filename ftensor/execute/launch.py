@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
@@ -87,43 +87,43 @@ class Step:
 class Launch:
     """An op on one combination of geometries, ready to go.
 
-    `plan` is what its steps were made from, `numbers` the dtypes that Python numbers are rounded
-    to (none: they are taken as they are), `temporaries` the bytes of each memory that the steps
-    share.
+    `numbers` are the dtypes that Python numbers are rounded to (none: they are taken as they are),
+    `temporaries` the bytes of each memory that the steps share.
     """
 
     steps: tuple[Step, ...]
-    operands: int  # tensors that a call passes: outputs, then inputs
+    operands: int  # tensors that kernels get: outputs, then what a call passes, then constants
     outputs: tuple[Output, ...] = ()
-    plan: Any = None
     numbers: tuple[dtype, ...] = ()
     temporaries: Ints = ()
-    # What a call passes, where `call` is to serve it: whether its outputs are fresh tensors, and
-    # then for each of its arguments whether that is a tensor (else a number).
-    form: tuple[bool, ...] | None = None
+    fresh: bool = True  # whether a call's outputs are new tensors, else it passes them
+    arguments: tuple[bool, ...] | None = None  # for each of a call's whether it is a tensor: all
+    own_numbers: tuple[Any, ...] | None = None  # what kernels get at every call, which passes none
+    # What gives each of the tensors that are the same at every call, for one on their device.
+    constants: tuple[Callable[[Tensor], Tensor], ...] = ()
 
-    # What `enqueue` made to do its work: kept from its second call on, or where there is no `call`.
+    # The whole of `call(arguments, further numbers, out)`, which gives the outputs. It gives None,
+    # and has done nothing, where there is something to look at first: somebody at the door, memory
+    # that may not be written or that an argument shares, several devices, an output of the caller's
+    # where they are fresh.
+    call: Callable[..., tuple[Tensor, ...] | None] = field(init=False)
+    # What `enqueue` made to do its work: kept from its second call on.
     _enqueue: Callable[..., None] | None = field(init=False, default=None)
     _met: bool = field(init=False, default=False)
-    # With `form`, the whole of `call(arguments, further numbers, out)`, which gives the outputs. It
-    # gives None, and has done nothing, where there is something to look at first: somebody at the
-    # door, memory that may not be written or that an argument shares, several devices.
-    call: Callable[..., tuple[Tensor, ...] | None] | None = field(init=False, default=None)
 
     def __post_init__(self) -> None:
-        if self.form is not None:
-            values = self._values
-            values += self.numbers
-            for out in self.outputs:
-                values += [out.nbytes, out.dtype, out.shape, out.strides, out.key]
-            object.__setattr__(self, "call", caller(self._form)(*values))
+        values = self._values + list(self.constants)
+        values += self.numbers if self.own_numbers is None else [self.own_numbers]
+        for out in self.outputs:
+            values += [out.nbytes, out.dtype, out.shape, out.strides, out.key]
+        object.__setattr__(self, "call", caller(self._form)(*values))
 
     def enqueue(self, stream: Stream, numbers: Sequence[Any], *tensors: Tensor) -> None:
         """Put the steps on a stream; `tensors` and `numbers` as the function of this name has."""
         made = self._enqueue
         if made is None:
             made = enqueuer(self._form)(*self._values)
-            if self.call is None or self._met:
+            if self._met:
                 object.__setattr__(self, "_enqueue", made)
             object.__setattr__(self, "_met", True)
         made(stream, numbers, *tensors)
@@ -143,9 +143,11 @@ class Launch:
             )
             for s in self.steps
         ]  # fmt: skip
+        inputs = self.operands - len(self.outputs) - len(self.constants)
         return Form(
             tuple(steps), self.operands, len(self.outputs), len(self.temporaries),
-            len(self.numbers), self.form,
+            len(self.constants), None if self.own_numbers is not None else len(self.numbers),
+            self.fresh, (True,) * inputs if self.arguments is None else self.arguments,
         )  # fmt: skip
 
     @property
@@ -154,6 +156,10 @@ class Launch:
         for s in self.steps:
             values += [s.kernel, s.units, s.moved, s.n if s.table is None else s.table.handle]
         return values + list(self.temporaries)
+
+
+# What prepares a launch may find that none is wanted.
+L = TypeVar("L", Launch, Launch | None)
 
 
 class Missing:
@@ -171,16 +177,17 @@ class Missing:
 
 
 def look_up(
-    backend: Backend, key: Hashable, prepare: Callable[..., Launch], args: tuple[Any, ...]
-) -> Launch | Missing:
-    """The launch that `prepare(*args)` makes, or what is Missing for it; remembered under `key`."""
-    found: Launch | None = backend.launches.find(key)
+    backend: Backend, key: Hashable, prepare: Callable[..., L], args: tuple[Any, ...]
+) -> L | Missing:
+    """The launch that `prepare(*args)` makes, or what is Missing for it, remembered under `key`;
+    None where it makes none."""
+    found: L | None = backend.launches.find(key)
     return found or _prepared(backend, key, prepare, args)
 
 
 def _prepared(
-    backend: Backend, key: Hashable, prepare: Callable[..., Launch], args: tuple[Any, ...]
-) -> Launch | Missing:
+    backend: Backend, key: Hashable, prepare: Callable[..., L], args: tuple[Any, ...]
+) -> L | Missing:
     # Apart from the launches that can run, so that these need not be told from others when found.
     missed = (Missing, key)
     known: Missing | None = backend.launches.find(missed)
@@ -192,6 +199,8 @@ def _prepared(
     except KernelNotBuilt as error:
         backend.launches.pop(missed, None)  # an image that was added may lack another kernel
         return backend.launches.keep(missed, Missing(error.again()))
+    if launch is None:
+        return launch
     # Another thread may have prepared it meanwhile, and one serves all: what is thrown away here
     # was never launched.
     return backend.launches.keep(key, launch)

@@ -11,7 +11,7 @@ from ..kernels.skeletons.gemm import GemmKey, direct_key, near_key, packed_key
 from ..runtime.program import built
 from .launch import Launch, Output, Step
 from .matmul_steps import DIRECT_TERMS_GATHERED, direct, packed
-from .run import run
+from .run import launched
 
 # Products of fewer terms than this are computed where they lie, larger ones from packed panels.
 DIRECT_TERMS = 96**3
@@ -47,12 +47,12 @@ def gemm(
     operands = (out, a, b, added)
     if not backend.target.unaligned:
         key += tuple([not x._place() for x in operands])
-    launch = backend.launches.get(key)
-    if launch is None or launch.call((a, b, added), (alpha, beta), out) is None:
+    inputs, factors = (a, b, added), (alpha, beta)
+    if backend.launches[key].call(inputs, factors, out) is None:
         given = added if mode == 2 else None
-        if launch is not None or not _in_pieces(out, a, b, given, alpha, beta):
+        if key in backend.launches or not _in_pieces(out, a, b, given, alpha, beta):
             args = (out, a, b, given, alpha, beta)
-            run(backend, key, prepare, gemm, args, (out,), (a, b, added), (alpha, beta), out)
+            launched(backend, key, prepare, gemm, args, inputs, factors, out)
     return out
 
 
@@ -101,10 +101,9 @@ def prepare(
     mode = _mode(added, alpha)
     added = out if added is None else added
     steps, panels = _steps(out, a, b, added, mode) if numel(out._shape) else ((), ())
-    plan = tuple([(x._shape, x._strides) for x in (out, a, b, added)])
     outputs = (Output(out._dtype, out._shape, out._strides),)
     factors = (out._dtype.compute,) * 2
-    return Launch(steps, len(plan), outputs, plan, factors, panels, (False, True, True, True))
+    return Launch(steps, 4, outputs, factors, panels, fresh=False)
 
 
 def _steps(

@@ -38,13 +38,7 @@ def _launched(
 ) -> tuple[Tensor, ...]:  # fmt: skip
     backend = inputs[0]._storage.backend
     key = (name, windows, *[x._key for x in inputs])
-    launch = backend.launches.get(key)
-    if launch is not None:
-        found: tuple[Tensor, ...] | None = launch.call(inputs, (), None)
-        if found is not None:
-            return found
-    args = (name, inputs, windows, of, made)
-    return run(backend, key, _prepare, _launched, args, (None,) * len(made), inputs)
+    return run(backend, key, _prepare, _launched, (name, inputs, windows, of, made), inputs)
 
 
 def _prepare(
@@ -66,5 +60,4 @@ def _prepare(
         geometry=geometry, table=geometry_storage(backend, geometry),
     )  # fmt: skip
     results = tuple([Output(d, shape, contiguous_strides(shape)) for shape, d in made])
-    form = (True, *[True] * len(inputs))
-    return Launch((step,), len(operands), results, windows, form=form)
+    return Launch((step,), len(operands), results)

@@ -16,7 +16,7 @@ from ..runtime.program import kernel
 from .choices import spares_double
 from .index_check import Check, in_range
 from .launch import Launch, Output, Step, fitting, geometry_storage
-from .run import run
+from .run import served
 
 if TYPE_CHECKING:
     from ..runtime.backend import Backend
@@ -37,24 +37,18 @@ def nll(
     backend = x._storage.backend
     operands = (x, target) if weight is None else (x, target, weight)
     key = ("nll", reduction, *[y._key for y in operands])
-    launch = backend.launches.get(key)
-    if launch is None:
+    if key not in backend.launches:
         if not _serves(backend, x, operands, target, weight):
             return None
         if reduction != "none" and target.numel() > MOST_SUMMED:
             return None
-    elif not _alike(operands):
-        return None
     dim = int(x.ndim > 1)
     certain = in_range(target, x._shape[dim], True)
-    check = Check(backend._current.stream, (dim,), errors_index.class_bounds, certain)
-    flag = check.flag.tensor
-    flag._storage.device = x._storage.device  # all operands are looked at for being on one
-    inputs = (*operands, flag)
-    made = launch.call(inputs, (ignored,), None) if launch is not None else None
+    check = Check(x._storage, (dim,), errors_index.class_bounds, certain)
+    args, inputs = (x, target, weight, reduction, ignored), (*operands, check.flag.tensor)
+    made = served(backend, key, _loss, nll, args, inputs, (ignored,))
     if made is None:
-        args = (x, target, weight, reduction, ignored)
-        made = run(backend, key, _loss, nll, args, (None, None), inputs, (ignored,))
+        return None
     check.done()
     return made[0], made[1]
 
@@ -67,20 +61,9 @@ def nll_input(
     backend = x._storage.backend
     operands = (grad, target, total) if weight is None else (grad, target, total, weight)
     key = ("nll_input", reduction, x._key, *[y._key for y in operands])
-    launch = backend.launches.get(key)
-    if launch is not None:
-        made = launch.call(operands, (ignored,), None)
-        if made is not None:
-            return made[0]
-        if not _alike(operands):
-            return None
-    else:
-        if not _serves(backend, x, operands, target, weight):
-            return None
-        if total.numel() != 1 or grad.numel() != (target.numel() if reduction == "none" else 1):
-            return None
     args = (grad, x, target, weight, reduction, ignored, total)
-    return run(backend, key, _derivative, nll_input, args, (None,), operands, (ignored,))[0]
+    made = served(backend, key, _derivative, nll_input, args, operands, (ignored,))
+    return None if made is None else made[0]
 
 
 def _serves(
@@ -98,11 +81,7 @@ def _serves(
         return False
     if any(y._dtype is not (int64 if y is target else of) for y in operands):
         return False
-    return _alike(operands) and all(is_contiguous(y._shape, y._strides) for y in operands)
-
-
-def _alike(operands: tuple[Tensor, ...]) -> bool:
-    return all(y._storage.device is operands[0]._storage.device for y in operands)
+    return all(is_contiguous(y._shape, y._strides) for y in operands)
 
 
 def _sizes(x: Tensor) -> tuple[int, int, int]:
@@ -126,24 +105,29 @@ def _loss(x: Tensor, target: Tensor, weight: Tensor | None, reduction: str, igno
         key, fitting(kernel(backend, key), units, n), units, (0, 1, 2, 3, weights, 1 + inputs),
         (0, 1, 2, 3, weights), geometry=g, table=geometry_storage(backend, g, "int64"),
     )  # fmt: skip
-    return Launch((step,), 2 + inputs, outputs, form=(True,) * (1 + inputs))
+    return Launch((step,), 2 + inputs, outputs)
 
 
 def _derivative(
     grad: Tensor, x: Tensor, target: Tensor, weight: Tensor | None, reduction: str, ignored: int,
     total: Tensor,
-) -> Launch:  # fmt: skip
+) -> Launch | None:  # fmt: skip
     backend, of, count = x._storage.backend, x._dtype, x.numel()
+    operands = (grad, target, total) if weight is None else (grad, target, total, weight)
+    if not _serves(backend, x, operands, target, weight):
+        return None
+    if total.numel() != 1 or grad.numel() != (target.numel() if reduction == "none" else 1):
+        return None
     key = NllKey("nll_input", of, lanes_for([of], of.compute, backend.target.lanes_bytes))
     samples, classes, inner = _sizes(x)
     units = min(samples, units_for(count, backend.units, backend.target.grid, key.lanes))
     weighted = int(weight is not None)
     each, mean = int(reduction == "none"), int(reduction == "mean")
     g = NllGeometry(samples, classes, inner, weighted, each, mean).pack()
-    operands = (0, 1, 2, 4 if weighted else 1, 3)
+    places = (0, 1, 2, 4 if weighted else 1, 3)
     step = Step(
-        key, fitting(kernel(backend, key), units, count), units, operands, operands, geometry=g,
+        key, fitting(kernel(backend, key), units, count), units, places, places, geometry=g,
         table=geometry_storage(backend, g, "int64"),
     )  # fmt: skip
     outputs = (Output(of, x._shape, contiguous_strides(x._shape)),)
-    return Launch((step,), 4 + weighted, outputs, form=(True,) * (4 + weighted))
+    return Launch((step,), 4 + weighted, outputs)

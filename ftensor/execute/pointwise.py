@@ -16,7 +16,7 @@ from ..rows.op import Op
 from .memory import new
 from .output import check_overlap, check_place, sized
 from .prepare import in_order, planned, prepare, through
-from .run import run
+from .run import launched
 
 
 def pointwise(
@@ -49,24 +49,22 @@ def pointwise(
         key += tuple([type(p) for p in params])
     if not backend.target.unaligned:
         key += _alignments(inputs, out)
-    launch = backend.launches.get(key)
-    if launch is not None:
-        made: tuple[Tensor] | None = launch.call(inputs, params, out)
-        if made is not None:
-            return made[0]
-    device = storage.device
+    made = backend.launches[key].call(inputs, params, out)
+    if made is not None:
+        return made[0]
+    new, device = key not in backend.launches, storage.device
     tensors = [x for x in inputs if type(x) is Tensor]
     for x in tensors:
         if x._storage.device is not device:
             return pointwise(op, _one_device(op, inputs), params, out, inplace)
-    if launch is None:
+    if new:
         inputs = tuple([_accepted(op, x) for x in inputs])
         if out is not None:
             through(op, backend, inputs, params, out)
     if out is not None:
         check_place(op.name, out, device)
         check_overlap(op.name, out, tensors, aligned=True)
-        if launch is None and tensors and not inplace:
+        if new and tensors and not inplace:
             shape = broadcast_shapes(*[x._shape for x in tensors])
             if out._shape != shape:  # what is read can't be resized
                 fresh = planned(op, inputs).out_strides
@@ -75,7 +73,7 @@ def pointwise(
     numbers = [x for x in inputs if type(x) is not Tensor]
     numbers += params
     args = (op, inputs, params, out, inplace)
-    return run(backend, key, prepare, pointwise, args, (out,), tensors, numbers, out)[0]
+    return launched(backend, key, prepare, pointwise, args, tensors, numbers, out)[0]
 
 
 def _first(op: Op, inputs: tuple[Any, ...], out: Tensor | None) -> Tensor:

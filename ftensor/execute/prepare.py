@@ -59,9 +59,9 @@ def prepare(
         steps(op, backend, inputs, out, plan, compute, dtypes),
         1 + len(tensors),
         outputs,
-        plan,
         rounded,
-        form=(out is None, *[type(x) is Tensor for x in inputs]),
+        fresh=out is None,
+        arguments=tuple([type(x) is Tensor for x in inputs]),
     )
 
 

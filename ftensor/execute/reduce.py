@@ -23,7 +23,7 @@ from .keys import fold_key, monoid, partials, results, second
 from .launch import Launch, Output, Step, asked, fitting, geometry_storage
 from .output import check_dtype, check_place, sized
 from .reduce_pieces import in_pieces
-from .run import run
+from .run import launched
 
 if TYPE_CHECKING:
     from ..runtime.backend import Backend
@@ -59,20 +59,17 @@ def fold(
         key += (x._key,)
         if not backend.target.unaligned:
             key += (not x._place(),)
-    launch = backend.launches.get(key)
-    made: tuple[Tensor, ...] | None = None
-    if launch is not None and into is None:
-        made = launch.call(inputs, params, None)
+    made: tuple[Tensor, ...] | None = backend.launches[key].call(inputs, params, into)
     if made is None:
         args = (red, inputs, dims, keepdim, compute, outs, params)
-        if launch is None and _too_large(inputs):
+        if key not in backend.launches and _too_large(inputs):
             made = in_pieces(fold, *args, LIMIT)
         else:
             targets = [
                 None if out is None else _straight(red, out, of, inputs, dims, keepdim)
                 for out, of in zip(given, outs, strict=True)
             ]
-            made = run(backend, key, prepare, fold, args, targets, inputs, params)
+            made = launched(backend, key, prepare, fold, args, inputs, params, targets)
     if red.arg and made[0].numel():  # where it is, in the elements folded into one
         folded = max(x.numel() for x in inputs) // made[0].numel()
         for t, out, text in zip(made, given, red.finish):
@@ -116,10 +113,9 @@ def prepare(
     plan = plan_reduce(shape, strides, dims, keepdim, reorder=not red.arg)
     operands = len(outs) + len(inputs)
     numbers = (compute.to_real(),) * len(params)
-    form = (True,) * (1 + len(inputs))
     outputs = asked(backend, *[Output(of, plan.out_shape, plan.out_strides) for of in outs])
     if not numel(plan.out_shape):
-        return Launch((), operands, outputs, plan, numbers, form=form)
+        return Launch((), operands, outputs, numbers)
     for d in (compute, *outs):
         if d.name in ("float64", "complex128") and not backend.properties.has_float64:
             raise errors.no_float64(d, backend.properties.name)
@@ -134,7 +130,7 @@ def prepare(
     written, read = tuple(range(len(outs))), tuple(range(len(outs), operands))
     if splits == 1 or not stage.splittable(with_outs, dtypes, fields):
         step = stage.build(with_outs, dtypes, final, red.finish, "whole", written, read)
-        return Launch((step,), operands, outputs, plan, numbers, form=form)
+        return Launch((step,), operands, outputs, numbers)
     count = numel(plan.kept)
     between = tuple(range(operands, operands + len(fields)))
     to_states = replace(
@@ -156,7 +152,7 @@ def prepare(
     states = [d for d, _ in fields]
     last = stage.build(from_states, states, final, red.finish, "second", written, between)
     temporaries = tuple([d.itemsize * splits * count for d in states])
-    return Launch((first, last), operands, outputs, plan, numbers, temporaries, form)
+    return Launch((first, last), operands, outputs, numbers, temporaries)
 
 
 class _Stage:

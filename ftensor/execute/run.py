@@ -1,8 +1,13 @@
-"""The one way from an op's call to its launch: looked up or prepared, enqueued, or on the host."""
+"""The one way from an op's call to its launch: looked up or prepared, enqueued, or on the host.
+
+An entry that has something to do between the look-up and the launch has the two halves of `run`:
+`backend.launches[key].call(...)`, which does all of a call that is known, and `launched`.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from .._tensor import Tensor
@@ -13,31 +18,85 @@ from .numbers import values_of
 if TYPE_CHECKING:
     from ..runtime.backend import Backend
 
+# What a call passes for its outputs: nothing where they are fresh, the one, or as many as there are
+# (None for a fresh one among them).
+Out = Tensor | Sequence[Tensor | None] | None
+
 
 def run(
-    backend: Backend, key: Hashable, prepare: Callable[..., Launch],
-    entry: Callable[..., Any], args: tuple[Any, ...],
-    outs: Sequence[Tensor | None], inputs: Sequence[Tensor], numbers: Sequence[Any] = (),
-    written: Tensor | None = None, partly: bool = False,
+    backend: Backend, key: Hashable, prepare: Callable[..., Launch], entry: Callable[..., Any],
+    args: tuple[Any, ...], inputs: Sequence[Tensor], numbers: Sequence[Any] = (), out: Out = None,
+    partly: bool = False,
 ) -> tuple[Tensor, ...]:  # fmt: skip
     """Run the launch that `prepare(*args)` makes and `key` stands for; its outputs.
 
-    `outs` has a tensor for each output that is not to be a fresh one. Where an image lacks a
-    kernel, the host does `entry(*args)`, in which all of `written` is written, or a part of it.
+    Where an image lacks a kernel, the host does `entry(*args)`, which writes `out`, if that is a
+    tensor, or `partly` a part of it.
     """
+    made: tuple[Tensor, ...] | None = backend.launches[key].call(inputs, numbers, out)
+    if made is None:
+        made = launched(backend, key, prepare, entry, args, inputs, numbers, out, partly)
+    return made
+
+
+def served(
+    backend: Backend, key: Hashable, prepare: Callable[..., Launch | None],
+    entry: Callable[..., Any], args: tuple[Any, ...], inputs: Sequence[Tensor],
+    numbers: Sequence[Any] = (),
+) -> tuple[Tensor, ...] | None:  # fmt: skip
+    """As `run`, of an op that has another way: None where that is the better one, so that `prepare`
+    gives None, and for operands on several devices."""
+    made: tuple[Tensor, ...] | None = backend.launches[key].call(inputs, numbers, None)
+    if made is not None:
+        return made
+    where = inputs[0]._storage.device
+    if any(x._storage.device is not where for x in inputs):
+        return None
+    return _launched(backend, key, prepare, entry, args, inputs, numbers)
+
+
+def launched(
+    backend: Backend, key: Hashable, prepare: Callable[..., Launch], entry: Callable[..., Any],
+    args: tuple[Any, ...], inputs: Sequence[Tensor], numbers: Sequence[Any] = (), out: Out = None,
+    partly: bool = False,
+) -> tuple[Tensor, ...]:  # fmt: skip
+    """What `run` does with a call that is new, or at which there is something to look at."""
+    made = _launched(backend, key, prepare, entry, args, inputs, numbers, out, partly)
+    assert made is not None, key
+    return made
+
+
+def _launched(
+    backend: Backend, key: Hashable, prepare: Callable[..., Launch | None],
+    entry: Callable[..., Any], args: tuple[Any, ...], inputs: Sequence[Tensor],
+    numbers: Sequence[Any] = (), out: Out = None, partly: bool = False,
+) -> tuple[Tensor, ...] | None:  # fmt: skip
     launch = look_up(backend, key, prepare, args)
+    if launch is None:
+        return None
     if isinstance(launch, Missing):
+        written = out if type(out) is Tensor else None
         result = on_host(launch.error, entry, args, written, partly)
         return result if isinstance(result, tuple) else (result,)
+    given: Any = (out,) if type(out) is Tensor else out or (None,) * len(launch.outputs)
+    where = (inputs or given)[0]._storage.device
     made = tuple(
-        [
-            launch.outputs[k].make(backend, inputs[0]._storage.device) if out is None else out
-            for k, out in enumerate(outs)
-        ]
+        [of.make(backend, where) if x is None else x for of, x in zip(launch.outputs, given)]
     )
-    for out in made:
-        out._storage.bounds = None
-    if launch.numbers:
+    for x in made:
+        x._storage.bounds = None
+    if launch.own_numbers is not None:
+        numbers = launch.own_numbers
+    elif launch.numbers:
         numbers = [v for x, d in zip(numbers, launch.numbers) for v in values_of(x, d)]
-    enqueue(launch, (*made, *inputs), numbers)
+    constants = [constant(inputs[0]) for constant in launch.constants]
+    enqueue(launch, (*made, *inputs, *constants), numbers)
     return made
+
+
+def also_as(backend: Backend, key: Hashable, other: Hashable, **changes: Any) -> None:
+    """Let what was just run under `key` be found under an `other` one, too: of what an op is called
+    with, before that is worked out. `changes` are the fields in which its launch differs."""
+    launch = backend.launches.get(key)
+    if launch is not None:  # the host may have done it
+        backend.launches.keep(other, replace(launch, **changes) if changes else launch)

@@ -26,8 +26,7 @@ def scan(op: str, x: Tensor, dim: int) -> tuple[Tensor, ...]:
     """Each element of `x`, of at least one dim, combined with all before it along `dim`:
     contiguous, and where the op tells places, these, too."""
     backend = x._storage.backend
-    outs = (None, None) if SCANS[op].place else (None,)
-    return run(backend, ("scan", op, x._key, dim), prepare, scan, (op, x, dim), outs, (x,))
+    return run(backend, ("scan", op, x._key, dim), prepare, scan, (op, x, dim), (x,))
 
 
 def prepare(op: str, x: Tensor, dim: int) -> Launch:

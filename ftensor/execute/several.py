@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from .._tensor import Tensor
 from ..dtypes import dtype
@@ -16,10 +15,7 @@ from ..kernels.key import KernelKey, Port, lanes_for
 from ..runtime.program import kernel
 from .launch import Launch, Output, Step, fitting, geometry_storage
 from .output import check_place
-from .run import run
-
-if TYPE_CHECKING:
-    from ..runtime.backend import Backend
+from .run import launched
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,28 +41,27 @@ def several(
     storage = outs[0]._storage
     backend = storage.backend
     key = (row, compute, *[x._key for x in outs], *[x._key for x in inputs])
-    launch = backend.launches.get(key)
-    if launch is not None and launch.call(inputs, params, outs) is not None:
-        return
-    for out in outs:
-        check_place(row.name, out, storage.device)
-    args = (row, backend, compute, outs, inputs)
-    run(backend, key, _prepare, several, args, outs, inputs, params)
+    if backend.launches[key].call(inputs, params, outs) is None:
+        for out in outs:
+            check_place(row.name, out, storage.device)
+        args = (row, inputs, params, outs, compute)
+        launched(backend, key, _prepare, several, args, inputs, params, outs)
 
 
 def _prepare(
-    row: Several, backend: Backend, compute: dtype, outs: Sequence[Tensor], inputs: Sequence[Tensor]
-) -> Launch:
-    target, shape = backend.target, outs[0]._shape
+    row: Several, inputs: Sequence[Tensor], params: tuple[float, ...], outs: Sequence[Tensor],
+    compute: dtype,
+) -> Launch:  # fmt: skip
+    backend, shape = outs[0]._storage.backend, outs[0]._shape
+    target = backend.target
     assert target.specializes, row.name
     operands = [*outs, *inputs]
     strides = [broadcast_strides(x._shape, x._strides, shape) for x in operands]
     sizes, steps = coalesce(shape, strides, loop_order(shape, strides))
     numbers = (compute,) * len(row.params)
     results = tuple([Output(x._dtype, x._shape, x._strides) for x in outs])
-    form = (False, *[True] * len(inputs))
     if not numel(shape):
-        return Launch((), len(operands), results, (sizes, steps), numbers, form=form)
+        return Launch((), len(operands), results, numbers, fresh=False)
     assert all(numel(x._shape) < 2**31 for x in operands), row.name
     lanes = lanes_for([x._dtype for x in operands], compute, target.lanes_bytes)
     if target.grid == "slab":
@@ -83,4 +78,4 @@ def _prepare(
         pointers, numbers=bool(row.params), n=choice.n if told is None else None,
         geometry=told or (), table=None if told is None else geometry_storage(backend, told),
     )  # fmt: skip
-    return Launch((step,), len(operands), results, (sizes, steps), numbers, form=form)
+    return Launch((step,), len(operands), results, numbers, fresh=False)

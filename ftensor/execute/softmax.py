@@ -13,7 +13,7 @@ from ..kernels.select import SHORT_ROW, units_for
 from ..kernels.skeletons.softmax_rows import SoftmaxGeometry, SoftmaxKey
 from ..runtime.program import kernel
 from .launch import Launch, Output, Step, fitting, geometry_storage
-from .run import run
+from .run import served
 
 if TYPE_CHECKING:
     from ..runtime.backend import Backend
@@ -33,15 +33,8 @@ def softmax_rows(
     """
     backend = inputs[0]._storage.backend
     key = ("softmax_rows", op, to, narrow, dim, *[x._key for x in inputs])
-    launch = backend.launches.get(key)
-    if launch is not None:
-        made = launch.call(inputs, (), None)
-        if made is not None:
-            return made[0]
-    elif not _serves(backend, inputs, dim, to):
-        return None
-    args = (op, inputs, dim, to, narrow)
-    return run(backend, key, prepare, softmax_rows, args, (None,), inputs)[0]
+    made = served(backend, key, prepare, softmax_rows, (op, inputs, dim, to, narrow), inputs)
+    return None if made is None else made[0]
 
 
 def _serves(backend: Backend, inputs: tuple[Tensor, ...], dim: int, to: dtype) -> bool:
@@ -59,8 +52,6 @@ def _serves(backend: Backend, inputs: tuple[Tensor, ...], dim: int, to: dtype) -
         return False
     strides = contiguous_strides(shape)
     if any(y._shape != shape or y._dtype is not of or y._strides != strides for y in inputs):
-        return False
-    if any(y._storage.device is not x._storage.device for y in inputs):
         return False
     key, g = _choice(backend, "softmax", x, dim, to, False)
     filled = key.walk != "side_by_side" or 2 * g.rows >= key.lanes
@@ -89,10 +80,14 @@ def _choice(
     return SoftmaxKey(op, to, of, "along", lanes, narrow), g
 
 
-def prepare(op: str, inputs: tuple[Tensor, ...], dim: int, to: dtype, narrow: bool) -> Launch:
-    """The launch: one step over rows or groups of them."""
+def prepare(
+    op: str, inputs: tuple[Tensor, ...], dim: int, to: dtype, narrow: bool
+) -> Launch | None:
+    """The launch: one step over rows or groups of them; None where several launches are better."""
     x = inputs[0]
     backend, count = x._storage.backend, numel(x._shape)
+    if not _serves(backend, inputs, dim, to):
+        return None
     key, g = _choice(backend, op, x, dim, to, narrow)
     units = min(g.items, units_for(count, backend.units, backend.target.grid, key.lanes))
     geometry: Ints = g.pack()
@@ -103,4 +98,4 @@ def prepare(op: str, inputs: tuple[Tensor, ...], dim: int, to: dtype, narrow: bo
         geometry=geometry, table=table,
     )  # fmt: skip
     outputs = (Output(to, x._shape, contiguous_strides(x._shape)),)
-    return Launch((step,), 1 + len(inputs), outputs, form=(True,) * (1 + len(inputs)))
+    return Launch((step,), 1 + len(inputs), outputs)

@@ -40,7 +40,7 @@ def sort(x: Tensor, dim: int, descending: bool) -> tuple[Tensor, ...]:
     as `x` does."""
     backend = x._storage.backend
     key = ("sort", x._key, dim, descending)
-    return run(backend, key, prepare, sort, (x, dim, descending), (None, None), (x,))
+    return run(backend, key, prepare, sort, (x, dim, descending), (x,))
 
 
 def prepare(x: Tensor, dim: int, descending: bool) -> Launch:
@@ -95,7 +95,7 @@ def select(
     of MEDIAN or NANMEDIAN. A dim of at least one element, where `selects(x)`."""
     key = ("select", x._key, dim, mode, rank, descending)
     args = (x, dim, mode, rank, descending)
-    return run(x._storage.backend, key, prepare_select, select, args, (None, None), (x,))
+    return run(x._storage.backend, key, prepare_select, select, args, (x,))
 
 
 def prepare_select(x: Tensor, dim: int, mode: int, rank: int, descending: bool) -> Launch:
@@ -153,7 +153,7 @@ def search(row: Tensor, values: Tensor, sorter: Tensor | None, right: bool) -> T
     key = ("search", row._key, values._key, sorter is None, right)
     inputs = (row, values) if sorter is None else (row, values, sorter)
     args = (row, values, sorter, right)
-    return run(backend, key, prepare_search, search, args, (None,), inputs)[0]
+    return run(backend, key, prepare_search, search, args, inputs)[0]
 
 
 def prepare_search(row: Tensor, values: Tensor, sorter: Tensor | None, right: bool) -> Launch:

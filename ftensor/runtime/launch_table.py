@@ -22,8 +22,19 @@ class Kept(Protocol):
 K = TypeVar("K", bound=Kept)
 
 
+class _New:
+    """What the table has for a call that is new."""
+
+    def call(self, inputs: Any, numbers: Any, out: Any) -> None:
+        """Nothing is done."""
+
+
+NEW = _New()
+
+
 class LaunchTable(dict[Hashable, Any]):
-    """Launches, and what stands for them, by key: the newer ones, at a dict's speed.
+    """Launches, and what stands for them, by key: the newer ones, at a dict's speed. `table[key]`
+    is the launch of a call, and for a new call NEW, whose `call` does nothing.
 
     When these hold half of `most` bytes they become the older ones, and what was older goes.
     `find` sees the older ones, too, and makes what it finds a newer one: so what is used stays.
@@ -38,6 +49,9 @@ class LaunchTable(dict[Hashable, Any]):
         self._synchronize = synchronize
         # Signals' handlers come here, too, in whatever their thread was doing.
         self._turning = threading.RLock()
+
+    def __missing__(self, key: Hashable) -> Any:
+        return NEW
 
     def find(self, key: Hashable) -> Any:
         """What was kept under `key`, or None."""
