@@ -18,7 +18,7 @@ from typing import Any
 import torch
 
 import ftensor as ft
-from ftensor.ops.nn import conv_gradients as gradients
+from ftensor.ops.gradients import convolution as gradients
 
 FLOATS = ("float32", "float64", "float16", "bfloat16", "complex64", "complex128")
 DTYPES = ("float32",) * 6 + ("float64",) * 3 + FLOATS[2:] + ("int64", "int8", "uint8", "int32")
@@ -124,7 +124,9 @@ def mine_back(
     _: Any, groups: int, mask: list[bool],
 ) -> Any:  # fmt: skip
     """The same by the function that torch's device calls."""
-    return gradients.backward(g, x, w, stride, padding, dilation, transposed, groups, mask)
+    return gradients.convolution_backward(
+        g, x, w, None, stride, padding, dilation, transposed, (), groups, mask
+    )
 
 
 def run(lib: Any, lines: list[str]) -> Any:

@@ -61,6 +61,25 @@ class Entry:
 
 ENTRIES: dict[str, Entry] = {}
 
+# What torch asks a backend for under names of its own, and no user calls: derivatives, and the
+# parts that it makes ops of. By aten's names; called with aten's arguments in aten's order.
+ATEN: dict[str, Entry] = {}
+
+
+def aten_op(*names: str, row: Row | None = None) -> Callable[[F], F]:
+    """Put a function into `ATEN`, under its own name or `names`.
+
+    One that takes `out` serves the overload that writes its result as well.
+    """
+
+    def add(call: F) -> F:
+        for name in names or (call.__name__,):
+            assert name not in ATEN, f"aten::{name} is in the catalogue twice"
+            ATEN[name] = Entry(name, call, function=False, method=False, row=row)
+        return call
+
+    return add
+
 
 def register(entry: Entry) -> Entry:
     """Add an entry, with the signature of its function unless it says in which forms it is called.

@@ -5,10 +5,11 @@
 
 How it is built: `registration` names the device and gives it `torch.fpga` (`module`). `memory` has
 the one idea that the rest stands on, a torch storage that carries ftensor's. `structure` and
-`copies` are what has no arithmetic; `host` is the border to the CPU. Kernels are registered by
-`impl` where they are written by hand, and from the reviewed list `table.txt` otherwise (`kernels`,
-written by `schema`). `fallback` runs the rest on the host. torch's own derivative formulas stand
-above all of it, so that gradients need no word here, except for what these call.
+`copies` are what has no arithmetic; `host` is the border to the CPU. Kernels are made of the lines
+of the reviewed list `table.txt` (`kernels`, written by `schema`): a line calls an op of the
+catalogue, a derivative (`ftensor/ops/gradients/`) or a function of `parts`. `impl` and `kernel`
+register the few that are written by hand. `fallback` runs the rest on the host, and `hand_over`
+what a kernel can't do. torch's own derivative formulas stand above all of it.
 """
 
 from __future__ import annotations
@@ -28,33 +29,29 @@ from .._device import get_device_mapping, set_device_mapping
 from ..execute.settings import set_default_dtype as _set_ftensor_default
 from . import accelerator as _accelerator
 from . import autocast as _autocast
-from . import backward as _backward  # noqa: F401
 from . import copies as _copies  # noqa: F401
 from . import decompositions as _decompositions  # noqa: F401
 from . import dlpack as _dlpack
-from . import fallback as _fallback
 from . import forward as _forward  # noqa: F401
-from . import fused as _fused  # noqa: F401
+from . import hand_over as _hand_over
 from . import kernels as _kernels
 from . import memory as _memory
 from . import module as _module
 from . import moves as _moves
 from . import optimizers as _optimizers  # noqa: F401
+from . import parts as _parts  # noqa: F401
 from . import private as _private  # noqa: F401  first: it asks for torch's version
 from . import registration as _registration
 from . import scaling as _scaling  # noqa: F401
-from . import sequences as _sequences  # noqa: F401
 from . import serialization as _serialization
-from . import spatial as _spatial  # noqa: F401
 from . import structure as _structure  # noqa: F401
-from . import transforms as _transforms  # noqa: F401
 from .fallback import fallback_report
 from .host import as_cpu, from_cpu, from_ftensor, to_ftensor
 
 _registration.register_device(_module)
 _serialization.install()
 _kernels.install()
-_fallback.install()
+_hand_over.install()
 _autocast.install()
 _accelerator.install()
 _moves.install()

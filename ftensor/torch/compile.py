@@ -28,7 +28,7 @@ from torch.fx import GraphModule, Node
 from torch.utils.checkpoint import CheckpointPolicy
 
 from . import memory as m
-from .calls import DIRECT, EITHER, direct, either
+from .calls import DIRECT, WHOLE, direct
 from .decompositions import ALLOWED
 from .kernels import bound
 from .private import Key, untyped_storage
@@ -82,7 +82,7 @@ def _served(op: Any) -> bool:
     if name in ALLOWED:
         return False
     random = torch.Tag.nondeterministic_seeded in op.tags
-    return name in bound or name in written or name in DIRECT or name in EITHER or random
+    return name in bound or name in written or name in DIRECT or name in WHOLE or random
 
 
 def _partition(joint: GraphModule, inputs: Any, **options: Any) -> tuple[GraphModule, GraphModule]:
@@ -175,13 +175,10 @@ class _Writer:
             self.lines.append(f"del {', '.join(gone)}")
 
     def value(self, node: Node, form: str) -> str:
-        """A value's name in a form, made where it is not there: "t" for torch's, "f" for ftensor's,
-        "e" for either, whichever is there."""
+        """A value's name in a form, made where it is not there: "t" is torch's, "f" ftensor's."""
         name, forms = node.name, self.forms[node]
         if "p" in forms:
             return f"p_{name}"
-        if form == "e":
-            form = "f" if "f" in forms else "t"
         if form not in forms:
             self.lines.append(f"{form}_{name} = {self.converted(node, form)}")
             forms.add(form)
@@ -223,9 +220,9 @@ class _Writer:
         self.scope[name] = thing
         return name
 
-    def call(self, node: Node, function: Any, form: str, gives: str = "") -> None:
+    def call(self, node: Node, function: Any, form: str) -> None:
         """A line that calls a function on values of a form, which gives some or a number."""
-        result = (gives or form) if _tensors(node.meta.get("val")) else "p"
+        result = form if _tensors(node.meta.get("val")) else "p"
         args = [self.said(a, form) for a in node.args]
         args += [f"{k}={self.said(a, form)}" for k, a in node.kwargs.items()]
         self.set(node, f"{self.named(function, 'k')}({', '.join(args)})", result)
@@ -259,10 +256,7 @@ class _Writer:
             return self.call(node, function, "f")
         if target.namespace != "aten":
             return self.call(node, target, "t")
-        name = qualified(target._schema)
-        if (function := either(name)) is not None:
-            return self.call(node, function, "e", "t")
-        return self.call(node, written.get(name) or target, "t")
+        return self.call(node, written.get(qualified(target._schema)) or target, "t")
 
     def output(self, node: Node) -> None:
         (found,) = node.args

@@ -7,16 +7,14 @@ themselves, draw other random numbers, take many passes, or are wrong
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from math import prod
 from typing import Any
 
 from torch._decomp import decomposition_table
 
 from ..errors.spatial import unpool_bounds
-from .fallback import run as on_host
+from .hand_over import kernel
 from .private import overload
-from .registration import impl
 
 ALLOWED = (
     "_prelu_kernel",
@@ -31,27 +29,15 @@ ALLOWED = (
 )
 
 
-def _kernel(op: Any, parts: Callable[..., Any]) -> Callable[..., Any]:
-    def kernel(*args: Any, **kwargs: Any) -> Any:
-        try:
-            return parts(*args, **kwargs)
-        except NotImplementedError:
-            return on_host(op, *args, **kwargs)
-
-    return kernel
-
-
 for _name in ALLOWED:
-    _op = overload(_name)
-    impl(_name)(_kernel(_op, decomposition_table[_op]))
+    kernel(_name)(decomposition_table[overload(_name)])
 
 
 def _unpool(n: int) -> None:
-    op = overload(f"max_unpool{n}d")
-    parts = _kernel(op, decomposition_table[op])
+    parts = decomposition_table[overload(f"max_unpool{n}d")]
 
-    @impl(f"max_unpool{n}d")
-    def kernel(self: Any, indices: Any, output_size: Any, *args: Any) -> Any:
+    @kernel(f"max_unpool{n}d")
+    def unpool(self: Any, indices: Any, output_size: Any, *args: Any) -> Any:
         """Each element at its place. The parts count places through all planes, so that one beyond
         its own would fall into another."""
         if indices.numel():

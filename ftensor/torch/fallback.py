@@ -20,17 +20,8 @@ from ..runtime.fallback import FallbackWarning, get_fallback
 from ..table import table
 from . import host
 from . import memory as m
-from .private import (
-    ExcludeKeys,
-    Key,
-    Keys,
-    all_schemas,
-    has_kernel,
-    has_kernel_for,
-    overload,
-    untyped_storage,
-)
-from .registration import CPU, aten, everything
+from .private import ExcludeKeys, Key, Keys, untyped_storage
+from .registration import CPU
 
 _AUTOCAST = Keys(Key.AutocastCPU)
 
@@ -262,45 +253,4 @@ def _deliver(out: torch.Tensor, made: torch.Tensor) -> None:
     out.copy_(made)
 
 
-def install() -> None:
-    """Let everything without a kernel come here.
-
-    Structured ops come directly: torch would else allocate a result on the device, and ask for the
-    overload that writes it.
-    """
-    everything.fallback(run, "PrivateUse1")
-    for name in structured():
-        if not has_kernel_for(f"aten::{name}", "PrivateUse1"):
-            aten.impl(name, _bound(overload(name)))
-
-
-def _bound(op: Any) -> Any:
-    def on_the_host(*args: Any, **kwargs: Any) -> Any:
-        return run(op, *args, **kwargs)
-
-    return on_the_host
-
-
-def structured() -> list[str]:
-    """The overloads that torch makes of a meta function and the overload that writes the result."""
-    schemas = [s for s in all_schemas() if s.name.startswith("aten::")]
-    with_out = set()
-    for s in schemas:
-        if any(a.is_out for a in s.arguments) and has_kernel_for(_name(s), "CPU"):
-            with_out.add((s.name, tuple(a.name for a in s.arguments if not a.is_out)))
-    return [
-        _name(s)[6:]
-        for s in schemas
-        if (s.name, tuple(a.name for a in s.arguments)) in with_out
-        and has_kernel(_name(s))
-        and has_kernel_for(_name(s), "CompositeExplicitAutogradNonFunctional")
-        and not has_kernel_for(_name(s), "CompositeImplicitAutograd")
-        and not any(a.alias_info is not None for a in s.arguments)
-    ]
-
-
-def _name(schema: Any) -> str:
-    return schema.name + f".{schema.overload_name}" * bool(schema.overload_name)
-
-
-__all__ = ["fallback_report", "install", "run", "structured"]
+__all__ = ["fallback_report", "run"]

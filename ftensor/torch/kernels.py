@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from functools import cache
+from functools import cache, partial
 from keyword import iskeyword
 from typing import Any
 
@@ -15,32 +15,28 @@ import torch
 
 from .._tensor import Tensor
 from ..execute.copy import copy
-from ..rows.catalogue import ENTRIES
 from . import memory as m
 from .copies import MEMORY
-from .fallback import run
+from .hand_over import on_host
 from .private import overload
 from .registration import aten, written
-from .schema import LINE, PLACE, TABLE, lines
+from .schema import LINE, PLACE, TABLE, entry_of, function_of, lines
 
 bound: dict[str, str] = {}  # the lines in force, by overload
-# torch's numbers for the reductions of losses, and for the modes of interpolation.
+# torch's numbers for the reductions of losses.
 REDUCTION = ("none", "mean", "sum")
-SAMPLING = ("bilinear", "nearest", "bicubic")
-PADDING = ("zeros", "border", "reflection")
 
 
 def _converted(a: Any) -> str | None:
     """The expression for an argument as ftensor takes it; None for one that is the same."""
     kind, name = str(a.type), a.name
-    if "List[" in kind and "Tensor" in kind:
-        maybe = "None if t is None else " * ("Optional[Tensor]" in kind)
-        return f"[{maybe}lift(t) for t in {name}]"
-    if kind == "Tensor":
-        return f"lift({name})"
-    if kind == "Optional[Tensor]":
-        return f"None if {name} is None else lift({name})"
-    if name == "dtype":
+    if "Tensor" in kind:
+        lift = "unwrap" if a.alias_info is not None and a.alias_info.is_write else "lift"
+        maybe = "Optional[Tensor]" in kind
+        if "List[" in kind:
+            return f"[{'None if t is None else ' * maybe}{lift}(t) for t in {name}]"
+        return f"None if {name} is None else {lift}({name})" if maybe else f"{lift}({name})"
+    if name in ("dtype", "input_dtype"):
         return f"None if {name} is None else DTYPES[{name}]"
     if name == "memory_format":
         return f"MEMORY[{name} or PRESERVE]"
@@ -60,8 +56,11 @@ def parameters_text(schema: Any) -> tuple[str, str]:
     return ", ".join(head), ", ".join(forward)
 
 
-def _source(line: str, schema: Any) -> str:
-    """The text of what makes a line's kernel from its function, overload and defaults."""
+def _source(line: str, schema: Any, direct: bool) -> str:
+    """The text of what makes a line's kernel from its function, the host's and defaults.
+
+    One that is called `direct` takes and returns ftensor's tensors.
+    """
     match = LINE.fullmatch(line)
     assert match is not None, f"no line of a table: {line}"
     _, sign, call, inside, condition = match.groups()
@@ -75,17 +74,17 @@ def _source(line: str, schema: Any) -> str:
             setup.append(f"x_{a.name} = unwrap({a.name})")
             inside = re.sub(rf"\b{a.name}\b(?!=)", f"x_{a.name}", inside)
         elif used and a.name not in PLACE and (text := _converted(a)) is not None:
-            written_here = a.alias_info is not None and a.alias_info.is_write
-            text = f"unwrap({a.name})" if written_here else text
-            setup.append(f"x_{a.name} = {text}")
+            tensor = "Tensor" in str(a.type)
+            setup.append(f"x_{a.name} = {a.name if direct and tensor else text}")
             inside = re.sub(rf"\b{a.name}\b(?!=)", f"x_{a.name}", inside)
-            if "Tensor" in str(a.type):
+            if tensor:
                 tensors.append(f"*x_{a.name}" if "List[" in str(a.type) else f"x_{a.name}")
-    lines = [f"if not ({condition}): return run(OP, {forward})"] if condition else []
+    lines = [f"if not ({condition}): return host({forward})"] if condition else []
     lines.append("try:")
     body = list(setup)
-    several = len(schema.returns) > 1 or "List[" in str(schema.returns[0].type)
-    plain = str(schema.returns[0].type) not in ("Tensor",) and not several
+    kinds = [str(r.type) for r in schema.returns]
+    several = len(kinds) > 1 or any("List[" in kind for kind in kinds)
+    entry, wrap = entry_of(call), "" if direct else "wrap"
     if own:
         body += [f"copy(F({inside}), x_{own})", f"return {own}"]
     elif outs and sign == "=":
@@ -96,20 +95,20 @@ def _source(line: str, schema: Any) -> str:
     elif outs:
         made = f"F({inside})" if len(outs) > 1 else f"(F({inside}),)"
         body.append(f"return bring(({', '.join(outs)},), {made})")
-    elif schema.arguments and schema.arguments[0].alias_info is not None and sign == "=":
+    elif kinds and schema.arguments and schema.arguments[0].alias_info is not None and sign == "=":
         body += [f"F({inside})", f"return {schema.arguments[0].name}"]
-    elif plain:
-        body.append(f"return F({inside})")
     elif several:
-        body.append(f"return wrap_all(F({inside}), {', '.join(tensors)})")
-    elif call in ENTRIES and ENTRIES[call].row is not None:
-        body.append(f"return wrap(F({inside}))")
+        body.append(f"return {wrap}_all(F({inside}), {', '.join(tensors)})")
+    elif kinds != ["Tensor"]:
+        body.append(f"return F({inside})")
+    elif entry is not None and entry.row is not None:
+        body.append(f"return {wrap}(F({inside}))")
     else:
-        body.append(f"return wrap(fresh(F({inside}), {', '.join(tensors)}))")
+        body.append(f"return {wrap}(fresh(F({inside}), {', '.join(tensors)}))")
     lines += [f"    {word}" for word in body]
-    lines += ["except NotImplementedError:", f"    return run(OP, {forward})"]
+    lines += ["except NotImplementedError:", f"    return host({forward})"]
     kernel = [f"    def kernel({head}):", *[f"        {w}" for w in lines]]
-    return "\n".join(["def make(F, OP, D):", *kernel, "    return kernel"])
+    return "\n".join(["def make(F, host, D):", *kernel, "    return kernel"])
 
 
 def _bring(outs: tuple[torch.Tensor, ...], made: Any) -> Any:
@@ -121,19 +120,25 @@ def _bring(outs: tuple[torch.Tensor, ...], made: Any) -> Any:
     return outs[0] if len(outs) == 1 else outs
 
 
+def _all(found: Any, *read: Any) -> Any:
+    """Several results, as `memory.fresh`."""
+    used = [x._storage for x in read if type(x) is Tensor]
+    return tuple([x.clone() if type(x) is Tensor and x._storage in used else x for x in found])
+
+
 def _wrap_all(found: Any, *read: Any) -> Any:
-    if type(found) is Tensor:
-        return m.wrap(m.fresh(found, *read))
-    if isinstance(found, (tuple, list)):
-        return tuple([_wrap_all(x, *read) for x in found])
-    return found
+    """The torch tensors of `_all`, in one pass."""
+    used = [x._storage for x in read if type(x) is Tensor]
+    wrap = m.wrap
+    return tuple([
+        wrap(x.clone() if x._storage in used else x) if type(x) is Tensor else x for x in found
+    ])  # fmt: skip
 
 
 _SCOPE: dict[str, Any] = {
-    "DTYPES": m.TO_FT, "MEMORY": MEMORY, "PADDING": PADDING, "PRESERVE": torch.preserve_format,
-    "REDUCTION": REDUCTION, "SAMPLING": SAMPLING, "bring": _bring, "copy": copy, "fresh": m.fresh,
-    "give": m.give, "lift": m.lift, "run": run, "unwrap": m.unwrap, "wrap": m.wrap,
-    "wrap_all": _wrap_all,
+    "DTYPES": m.TO_FT, "MEMORY": MEMORY, "PRESERVE": torch.preserve_format, "REDUCTION": REDUCTION,
+    "_all": _all, "bring": _bring, "copy": copy, "fresh": m.fresh, "give": m.give, "lift": m.lift,
+    "unwrap": m.unwrap, "wrap": m.wrap, "wrap_all": _wrap_all,
 }  # fmt: skip
 
 
@@ -145,17 +150,21 @@ def _maker(source: str) -> Callable[..., Callable[..., Any]]:
     return made
 
 
-def make(line: str) -> Callable[..., Any]:
-    """The kernel of a line."""
-    op = overload(line.partition(" ")[0])
-    schema = op._schema
+@cache
+def make(line: str, direct: bool = False) -> Callable[..., Any]:
+    """The kernel of a line; one that is called `direct` takes and returns ftensor's tensors."""
     match = LINE.fullmatch(line)
     assert match is not None, f"no line of a table: {line}"
-    call = match[3]
-    own = call.startswith("Tensor.")
-    function = getattr(Tensor, call[7:]) if own else ENTRIES[call].call
+    name, call = match[1], match[3]
+    schema = overload(name)._schema
+    host = partial(_direct_on_host, on_host(name)) if direct else on_host(name)
     defaults = {a.name: a.default_value for a in schema.arguments if a.has_default_value()}
-    return _maker(_source(line, schema))(function, op, defaults)
+    return _maker(_source(line, schema, direct))(function_of(call), host, defaults)
+
+
+def _direct_on_host(host: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
+    found = host(*args, **kwargs)
+    return m.lift(found) if isinstance(found, torch.Tensor) else [m.lift(x) for x in found]
 
 
 def install() -> None:

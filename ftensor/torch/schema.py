@@ -9,7 +9,8 @@ A line says which call serves an overload, in the overload's own names for its a
 
 `=` is the call itself, which writes its `out` or is a method that works in place; `<-` brings a
 result into what the overload writes. Arguments other than the condition says go to the host.
-`said.txt` has the lines that people wrote, where names alone don't tell; these come first.
+`said.txt` has the lines that people wrote, where names alone don't tell; these come first. A call
+"aten.x" is one of those that no user makes (`rows.catalogue.ATEN`), with arguments in aten's order.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ from typing import Any
 
 from .. import ops
 from .._tensor import Tensor
-from ..rows.catalogue import ENTRIES
+from ..rows.catalogue import ATEN, ENTRIES, Entry
 from .private import all_schemas, has_kernel, has_kernel_for
 
 TABLE = Path(__file__).with_name("table.txt")
@@ -46,6 +47,20 @@ def qualified(schema: Any) -> str:
     """An overload's name without its namespace."""
     name: str = schema.name.partition("::")[2]
     return name + f".{schema.overload_name}" * bool(schema.overload_name)
+
+
+def entry_of(call: str) -> Entry | None:
+    """The entry that a line calls; None for a method."""
+    return ATEN[call[5:]] if call.startswith("aten.") else ENTRIES.get(call)
+
+
+def function_of(call: str) -> Callable[..., Any]:
+    """The function that a line calls."""
+    entry = entry_of(call)
+    if entry is not None:
+        return entry.call
+    method: Callable[..., Any] = getattr(Tensor, call.removeprefix("Tensor."))
+    return method
 
 
 @cache
@@ -76,6 +91,10 @@ def wanted(schema: Any) -> bool:
     name = schema.name + f".{schema.overload_name}" * bool(schema.overload_name)
     if not name.startswith("aten::") or not has_kernel(name):
         return False
+    if not any(a.is_out for a in schema.arguments) and (
+        qualified(schema) in _said() or name[6:] in ATEN
+    ):
+        return True
     if has_kernel_for(name, "CompositeImplicitAutograd"):
         return False
     if any("Dimname" in str(a.type) for a in schema.arguments):
@@ -102,6 +121,8 @@ def parameters(call: Callable[..., Any]) -> list[inspect.Parameter] | None:
 def derived(schema: Any) -> str | None:
     """The line of an overload, as its arguments' names give it; None where they don't."""
     name = schema.name[6:]
+    if name in ATEN:
+        return _own(schema)
     own = inplace(schema)
     key = served().get(name.removesuffix("_") if own else name)
     if key is None:
@@ -113,19 +134,55 @@ def derived(schema: Any) -> str | None:
     words = _bound(schema, known)
     if words is None:
         return None
-    outs = [a.name for a in schema.arguments if a.is_out]
-    call, sign = key, "="
-    if own:
-        if isinstance(getattr(Tensor, entry.name + "_", None), Callable):  # type: ignore[arg-type]
-            call = f"Tensor.{entry.name}_"
-        else:
-            sign = "<-"
-    elif outs and "out" in inspect.signature(entry.call).parameters:
-        words.append(f"out={outs[0]}" if len(outs) == 1 else f"out=({', '.join(outs)})")
+    inside = ", ".join(words)
+    condition = "generator is None" * any(a.name == "generator" for a in schema.arguments)
+    if not own:
+        return _writing(schema, key, inside, condition)
+    method = isinstance(getattr(Tensor, entry.name + "_", None), Callable)  # type: ignore[arg-type]
+    made = f"= Tensor.{entry.name}_({inside})" if method else f"<- {key}({inside})"
+    return f"{qualified(schema)} {made}" + f" if {condition}" * bool(condition)
+
+
+def _own(schema: Any) -> str | None:
+    """The line of an overload that a function of `ATEN` serves."""
+    name = schema.name[6:]
+    if name not in ATEN:
+        return None
+    words = ", ".join([_word(a, a.kwarg_only) for a in schema.arguments if not a.is_out])
+    return _writing(schema, f"aten.{name}", words)
+
+
+def _writing(schema: Any, call: str, words: str, condition: str | None = None) -> str:
+    """A line of a call that may be told where its results go, or not."""
+    outs, sign = [a.name for a in schema.arguments if a.is_out], "="
+    if outs and "out" in inspect.signature(function_of(call)).parameters:
+        words += f", out={outs[0]}" if len(outs) == 1 else f", out=({', '.join(outs)})"
     elif outs:
         sign = "<-"
-    condition = " if generator is None" * any(a.name == "generator" for a in schema.arguments)
-    return f"{qualified(schema)} {sign} {call}({', '.join(words)}){condition}"
+    return f"{qualified(schema)} {sign} {call}({words})" + f" if {condition}" * bool(condition)
+
+
+@cache
+def _said() -> dict[str, str]:
+    """The lines by hand, and for each that gives a result one for the overload that writes it."""
+    said = lines(SAID)
+    plain = {_inputs(s): line for s in all_schemas() if (line := said.get(qualified(s)))}
+    for schema in all_schemas():
+        line = plain.get(_inputs(schema))
+        match = LINE.fullmatch(line) if line and any(a.is_out for a in schema.arguments) else None
+        if match is not None:
+            said.setdefault(qualified(schema), _writing(schema, match[3], match[4], match[5]))
+    return said
+
+
+def _inputs(schema: Any) -> tuple[str, ...]:
+    return schema.name, *(a.name for a in schema.arguments if not a.is_out)
+
+
+def _word(a: Any, keyword: bool, name: str = "") -> str:
+    """An argument of a schema as a line has it, for a parameter of the same or another name."""
+    value = f"REDUCTION[{a.name}]" if a.name == "reduction" else a.name
+    return f"{name or a.name}={value}" if keyword else value
 
 
 def _bound(schema: Any, known: list[inspect.Parameter]) -> list[str] | None:
@@ -145,8 +202,7 @@ def _bound(schema: Any, known: list[inspect.Parameter]) -> list[str] | None:
         keyword = (
             param.kind is param.KEYWORD_ONLY or a.kwarg_only or known.index(param) != len(words)
         )
-        value = f"REDUCTION[{a.name}]" if a.name == "reduction" else a.name
-        words.append(f"{param.name}={value}" if keyword else value)
+        words.append(_word(a, keyword, param.name))
         taken.add(param.name)
     left = [p for p in known if p.name not in taken and p.default is p.empty]
     return None if any(p.kind is not p.VAR_KEYWORD for p in left) else words
@@ -157,12 +213,12 @@ def table(written: set[str]) -> tuple[list[str], list[str]]:
 
     Those with hand-written kernels are in neither.
     """
-    said, found, left = lines(SAID), [], []
+    found, left = [], []
     for schema in sorted((s for s in all_schemas() if wanted(s)), key=qualified):
         name = qualified(schema)
         if name in written:
             continue
-        line = said.get(name) or derived(schema)
+        line = _said().get(name) or derived(schema)
         if line is None or line.endswith(" = host"):
             left.append(name)
         else:

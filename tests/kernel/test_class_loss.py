@@ -13,7 +13,7 @@ from ftensor.execute import nll as nll_module
 from ftensor.execute import softmax as softmax_module
 from ftensor.execute.nll import nll, nll_input
 from ftensor.execute.softmax import softmax_rows
-from ftensor.ops.nn import layer_gradients as layers
+from ftensor.ops.gradients import classes as layers
 
 from ..targets import pairs, some
 

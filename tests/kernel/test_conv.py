@@ -9,7 +9,8 @@ torch = pytest.importorskip("torch", reason="torch is the oracle of these tests"
 import ftensor as ft  # noqa: E402
 from ftensor.execute import conv as execute  # noqa: E402
 from ftensor.execute import conv_direct  # noqa: E402
-from ftensor.ops.nn import conv, conv_gradients  # noqa: E402
+from ftensor.ops.gradients import convolution as gradients  # noqa: E402
+from ftensor.ops.nn import conv  # noqa: E402
 
 from ..oracle import from_element_9, ours, same  # noqa: E402
 from .processors import processors  # noqa: E402
@@ -254,7 +255,7 @@ def test_gradients_of_nothing_are_zeros() -> None:
     theirs = torch.ops.aten.convolution_backward(
         grad, x, weight, None, *where, False, (0,), 1, asked
     )
-    same(conv_gradients.input_gradient(ours(grad), (0, 3, 8), ours(weight), *where, False, 1),
+    same(gradients.input_gradient(ours(grad), (0, 3, 8), ours(weight), *where, False, 1),
          theirs[0])  # fmt: skip
-    made, _ = conv_gradients.weight_gradient(ours(grad), ours(x), (4, 3, 3), *where, 1)
+    made, _ = gradients.weight_gradient(ours(grad), ours(x), (4, 3, 3), *where, 1)
     same(made, theirs[1])

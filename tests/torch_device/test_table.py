@@ -31,7 +31,7 @@ def test_lines_by_hand_are_used() -> None:
 
 def test_functional_and_out_go_together() -> None:
     """Structured ops: torch makes in-place forms of the overload that writes its result."""
-    from ftensor.torch.fallback import structured
+    from ftensor.torch.hand_over import structured
 
     for name in structured():
         base = name.partition(".")[0]
@@ -43,3 +43,19 @@ def test_functional_and_out_go_together() -> None:
 def test_a_line_that_is_none(line: str) -> None:
     with pytest.raises((AssertionError, TypeError)):
         kernels.make(line)(torch.ones(2, device="fpga"), torch.ones(2, device="fpga"))
+
+
+def test_derivatives_into_a_tensor() -> None:
+    """By a kernel that takes `out`, a dtype among its arguments, and by one that doesn't."""
+    grad, y = torch.randn(3, 4), torch.softmax(torch.randn(3, 4), 1)
+    aten, here = torch.ops.aten, (grad.to("fpga"), y.to("fpga"))
+    for op in (aten._softmax_backward_data.out, aten._log_softmax_backward_data.out):
+        name = "out" if "log" in str(op) else "grad_input"
+        wanted = op(grad, y, 1, torch.float32, **{name: torch.empty(0)})
+        found = op(*here, 1, torch.float32, **{name: torch.empty(0, device="fpga")})
+        torch.testing.assert_close(found.cpu(), wanted)
+    pad = aten.reflection_pad1d_backward.grad_input
+    wanted = pad(grad, y[:, :2], (1, 1), grad_input=torch.empty(0))
+    out = torch.empty(0, device="fpga")
+    assert pad(here[0], here[1][:, :2], (1, 1), grad_input=out) is out
+    torch.testing.assert_close(out.cpu(), wanted)

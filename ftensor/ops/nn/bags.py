@@ -1,4 +1,4 @@
-"""Bags of a table's rows, summed, averaged, or their largest elements; and the derivatives."""
+"""Bags of a table's rows, summed, averaged, or their largest elements."""
 
 from __future__ import annotations
 
@@ -14,7 +14,6 @@ from ..pointwise.ternary import where
 from ..rearrange.cat import cat
 from .activation import SPACE
 from .embedding import check, padding, shorten
-from .layer_gradients import embedding
 
 MODES = ("sum", "mean", "max")
 NAME = "embedding_bag"
@@ -96,39 +95,6 @@ def largest(weight: Tensor, index: Tensor, of: Tensor, most: Tensor, pad: int) -
         found = found.scatter_reduce(0, _spread(of, width), where(is_it, places, n), "amin")
     rows = cat([index.to(int64), zeros(1, dtype=int64, device=weight.device)])
     return rows[found]
-
-
-def table_gradient(
-    grad: Tensor, index: Tensor, of: Tensor, held: Tensor, largest: Tensor, rows: int, mode: str,
-    weights: Tensor | None, pad: int, by_frequency: bool,
-) -> Tensor:  # fmt: skip
-    """The gradient (rows, d) of the table, for that of the bags, (bags, d). `held` is needed for
-    means and the largest elements, `largest` for these. Of rows `by_frequency` each has its share.
-    """
-    a = grad.to(grad._dtype.compute)
-    if mode == "max":
-        made = zeros((rows, grad._shape[1]), dtype=a._dtype, device=a.device)
-        made.scatter_add_(0, largest, a.masked_fill((held == 0).unsqueeze(1), 0))
-        return made.to(grad._dtype)
-    if mode == "mean":
-        a = a / held.clamp(min=1).unsqueeze(1)
-    a = a.index_select(0, of)
-    used = of.numel()
-    if weights is not None:
-        a = a * weights.narrow(0, 0, used).unsqueeze(1)
-    return embedding(a, index.narrow(0, 0, used), rows, pad, by_frequency).to(grad._dtype)
-
-
-def weights_gradient(grad: Tensor, weight: Tensor, index: Tensor, of: Tensor, pad: int) -> Tensor:
-    """The gradient (n,) of the weights of summed rows; 0 for rows `pad` and what is in no bag."""
-    used = of.numel()
-    inside, compute = index.narrow(0, 0, used), grad._dtype.compute
-    along = grad.to(compute).index_select(0, of) * weight.to(compute).index_select(0, inside)
-    found = along.sum(1).masked_fill(inside == pad, 0).to(grad._dtype)
-    if used == index.numel():
-        return found
-    behind = zeros(index.numel() - used, dtype=grad._dtype, device=grad.device)
-    return cat([found, behind])
 
 
 @op(namespace=SPACE)

@@ -76,22 +76,6 @@ def listed_classes(input: Tensor, target: Tensor) -> tuple[Tensor, Tensor, Tenso
     return valid, index, is_right
 
 
-def multilabel_margin_input(grad: Tensor, input: Tensor, target: Tensor, word: str) -> Tensor:
-    """The gradient of `multilabel_margin_loss`'s input: each pair whose cost is above 0 raises the
-    wrong class and lowers the right one."""
-    x = input if input._shape else input.reshape(1)
-    valid, index, is_right = listed_classes(x, target)
-    classes = x._shape[-1]
-    right = x.gather(-1, index).unsqueeze(-1)
-    counts = valid.unsqueeze(-1) & ~is_right.unsqueeze(-2) & (1 - right + x.unsqueeze(-2) > 0)
-    pairs = counts.to(x._dtype)
-    wrong = pairs.sum(-2)
-    made = wrong.scatter_add(-1, index, -pairs.sum(-1))
-    frames = x.numel() // classes if word == "mean" else 1
-    share = grad.unsqueeze(-1) if grad._shape else grad
-    return (made * share / (classes * frames)).reshape(input._shape)
-
-
 @loss(first=True)
 def multilabel_margin_loss(input: Tensor, target: Tensor) -> Tensor:
     """max(0, 1 - input[right] + input[wrong]) over all pairs of right and wrong classes, divided by

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from ..._tensor import Tensor
 from ...dtypes import dtype
+from ...execute.pointwise import pointwise
 from ...execute.softmax import softmax_rows
 from ...iterator.shape import normalize_dim
 from ...rows.catalogue import op
 from ..compose import deliver
-from .gradients import LOG_SOFTMAX, SOFTMAX, run
+from .pointwise import LOG_SOFTMAX, SOFTMAX
 
 
 def _softmax(
@@ -37,7 +38,7 @@ def _softmax_backward_data(
     made = _softmax("softmax_backward", grad_output, output, dim, input_dtype)
     if made is None:
         grad, y = _wide(grad_output, output)
-        made = run(SOFTMAX, grad, y, (grad * y).sum(dim, keepdim=True)).to(input_dtype)
+        made = pointwise(SOFTMAX, (grad, y, (grad * y).sum(dim, keepdim=True))).to(input_dtype)
         made = made.contiguous()
     return made if grad_input is None else deliver("_softmax_backward_data", made, grad_input)
 
@@ -52,5 +53,5 @@ def _log_softmax_backward_data(
     made = _softmax("log_softmax_backward", grad_output, output, dim, input_dtype)
     if made is None:
         grad, y = _wide(grad_output, output)
-        made = run(LOG_SOFTMAX, grad, y, grad.sum(dim, keepdim=True)).to(input_dtype)
+        made = pointwise(LOG_SOFTMAX, (grad, y, grad.sum(dim, keepdim=True))).to(input_dtype)
     return made if out is None else deliver("_log_softmax_backward_data", made, out)

@@ -10,6 +10,7 @@ from ...execute.choices import specializes
 from ...execute.conv_plan import Windows
 from ...execute.conv_weight import weight_gradients
 from ...iterator.shape import Ints, numel
+from ...rows.catalogue import aten_op
 from ..compose import f
 
 
@@ -17,6 +18,7 @@ def _conv(n: int, *args: Any) -> Tensor:
     return f[f"conv{n}d"](*args)
 
 
+@aten_op()
 def convolution(
     input: Tensor, weight: Tensor, bias: Tensor | None, stride: Sequence[int],
     padding: Sequence[int], dilation: Sequence[int], transposed: bool,
@@ -30,20 +32,23 @@ def convolution(
     return f[f"conv_transpose{n}d"](input, weight, bias, stride, padding, *more)
 
 
-def backward(
-    grad: Tensor, input: Tensor, weight: Tensor, stride: Ints, padding: Ints, dilation: Ints,
-    transposed: bool, groups: int, mask: Sequence[bool],
+@aten_op()
+def convolution_backward(
+    grad: Tensor, input: Tensor, weight: Tensor, bias_sizes: Sequence[int] | None,
+    stride: Sequence[int], padding: Sequence[int], dilation: Sequence[int], transposed: bool,
+    output_padding: Sequence[int], groups: int, output_mask: Sequence[bool],
 ) -> tuple[Tensor | None, ...]:  # fmt: skip
-    """The gradients of a convolution's input, weight and bias, each where `mask` asks for it."""
-    where = stride, padding, dilation
+    """The gradients of a convolution's input, weight and bias, each where `output_mask` asks for
+    it."""
+    where = tuple(stride), tuple(padding), tuple(dilation)
     found: list[Tensor | None] = [None, None, None]
-    if mask[0]:
+    if output_mask[0]:
         found[0] = input_gradient(grad, input._shape, weight, *where, transposed, groups)
-    if mask[1]:
+    if output_mask[1]:
         pair = (input, grad) if transposed else (grad, input)
-        wanted = mask[2] and not transposed
+        wanted = output_mask[2] and not transposed
         found[1:] = weight_gradient(*pair, weight._shape, *where, groups, wanted)
-    if mask[2] and found[2] is None:
+    if output_mask[2] and found[2] is None:
         found[2] = grad.sum((0, *range(2, grad.ndim)))
     return tuple(found)
 

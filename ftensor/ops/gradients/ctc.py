@@ -6,13 +6,16 @@ import math
 from collections.abc import Sequence
 
 from ..._tensor import Tensor
+from ...rows.catalogue import aten_op
 from ..compose import f
-from .ctc import BEFORE, prefixes, states_of
+from ..nn.ctc import BEFORE, prefixes, states_of
 
 
-def gradient(
-    grad: Tensor, log_probs: Tensor, targets: Tensor, input_lengths: Sequence[int],
-    target_lengths: Sequence[int], loss: Tensor, log_alpha: Tensor, blank: int, zero_infinity: bool,
+@aten_op()
+def _ctc_loss_backward(
+    grad: Tensor, log_probs: Tensor, targets: Tensor, input_lengths: Sequence[int] | Tensor,
+    target_lengths: Sequence[int] | Tensor, loss: Tensor, log_alpha: Tensor, blank: int,
+    zero_infinity: bool = False,
 ) -> Tensor:  # fmt: skip
     """The gradient of log_probs, (steps, batch, classes), for that of each sample's loss, (batch,);
     `loss` and `log_alpha` are what `_ctc_loss` returned. It raises what `states_of` does.

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from ..._tensor import Tensor
 from ...iterator.shape import broadcast_shapes, numel
+from ...rows.catalogue import aten_op
 from ..compose import f
 
 # Beyond so many differences the host goes pair by pair.
 MOST_DIFFERENCES = 1 << 26
 
 
-def cdist(grad: Tensor, x1: Tensor, x2: Tensor, p: float, dist: Tensor) -> Tensor:
+@aten_op()
+def _cdist_backward(grad: Tensor, x1: Tensor, x2: Tensor, p: float, dist: Tensor) -> Tensor:
     """The gradient of cdist's first argument (*, n, m), for distances (*, n, k): where a difference
     is 0, or its distance, there is none, as in torch.
 
@@ -37,7 +39,8 @@ def cdist(grad: Tensor, x1: Tensor, x2: Tensor, p: float, dist: Tensor) -> Tenso
     return total
 
 
-def pdist(grad: Tensor, input: Tensor, p: float, dist: Tensor) -> Tensor:
+@aten_op()
+def _pdist_backward(grad: Tensor, input: Tensor, p: float, dist: Tensor) -> Tensor:
     """The gradient of pdist: that of all pairs, each in both orders."""
     n = input._shape[0]
     if n < 2:
@@ -48,4 +51,4 @@ def pdist(grad: Tensor, input: Tensor, p: float, dist: Tensor) -> Tensor:
         made = f.zeros((n, n), dtype=one._dtype, device=one.device)
         made[i, j] = made[j, i] = one
         whole.append(made)
-    return cdist(whole[0], input, input, p, whole[1])
+    return _cdist_backward(whole[0], input, input, p, whole[1])

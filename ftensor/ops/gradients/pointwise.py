@@ -1,4 +1,5 @@
-"""Derivatives of layers, one row each: the gradient of a result in, that of an input out.
+"""Derivatives of activations and elementwise losses, one row each: the gradient of a result in,
+that of an input out.
 
 Formulas are those of torch's derivatives.yaml and its native backward functions.
 """
@@ -9,10 +10,9 @@ from typing import Any
 
 from ..._tensor import Tensor
 from ...execute.pointwise import pointwise
-from ...rows.catalogue import enter
+from ...rows.catalogue import aten_op, enter
 from ...rows.op import Op
-
-CATEGORY = "gradient"
+from ..bind import make_function
 
 
 def _row(name: str, inputs: str, body: str, params: str = "", **more: Any) -> Op:
@@ -81,6 +81,63 @@ _ALL = [value for value in list(vars().values()) if isinstance(value, Op)]
 enter(__name__, *_ALL)
 
 
-def run(row: Op, *inputs: Any, params: tuple[float, ...] = (), out: Tensor | None = None) -> Tensor:
-    """A row of this module on tensors."""
-    return pointwise(row, inputs, params, out)
+# Those that take what torch gives them, in its order.
+for _name, _row_of in {
+    "threshold_backward": THRESHOLD, "tanh_backward": TANH, "sigmoid_backward": SIGMOID,
+    "silu_backward": SILU, "mish_backward": MISH, "hardtanh_backward": HARDTANH,
+    "hardswish_backward": HARDSWISH, "hardsigmoid_backward": HARDSIGMOID,
+    "leaky_relu_backward": LEAKY_RELU, "softplus_backward": SOFTPLUS,
+    "log_sigmoid_backward": LOGSIGMOID, "hardshrink_backward": SHRINK,
+    "softshrink_backward": SHRINK,
+}.items():  # fmt: skip
+    aten_op(_name, row=_row_of)(make_function(_row_of))
+
+
+@aten_op()
+def gelu_backward(
+    grad: Tensor, input: Tensor, *, approximate: str = "none", out: Tensor | None = None
+) -> Tensor:
+    return pointwise(GELU_TANH if approximate == "tanh" else GELU, (grad, input), (), out)
+
+
+@aten_op()
+def elu_backward(
+    grad: Tensor, alpha: float, scale: float, input_scale: float, is_result: bool, at: Tensor, *,
+    out: Tensor | None = None,
+) -> Tensor:  # fmt: skip
+    """elu's, selu's and celu's, taken at the input or at the result."""
+    numbers = alpha * scale, scale, input_scale
+    return pointwise(ELU_RESULT if is_result else ELU, (grad, at), numbers, out)
+
+
+def _share(input: Tensor, reduction: str) -> float:
+    """What a loss' mean has of each element."""
+    return 1 / max(input.numel(), 1) if reduction == "mean" else 1.0
+
+
+@aten_op()
+def mse_loss_backward(
+    grad: Tensor, input: Tensor, target: Tensor, reduction: str, *, out: Tensor | None = None
+) -> Tensor:
+    return pointwise(MSE, (grad, input, target), (_share(input, reduction),), out)
+
+
+@aten_op()
+def smooth_l1_loss_backward(
+    grad: Tensor, input: Tensor, target: Tensor, reduction: str, beta: float, *,
+    out: Tensor | None = None,
+) -> Tensor:  # fmt: skip
+    return pointwise(SMOOTH_L1, (grad, input, target), (_share(input, reduction), beta), out)
+
+
+@aten_op()
+def huber_loss_backward(
+    grad: Tensor, input: Tensor, target: Tensor, reduction: str, delta: float, *,
+    out: Tensor | None = None,
+) -> Tensor:  # fmt: skip
+    return pointwise(HUBER, (grad, input, target), (_share(input, reduction), delta), out)
+
+
+@aten_op()
+def native_dropout_backward(grad: Tensor, mask: Tensor, scale: float) -> Tensor:
+    return grad * mask * scale

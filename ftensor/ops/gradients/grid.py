@@ -15,8 +15,9 @@ from typing import Any, NamedTuple
 
 from ..._tensor import Tensor
 from ...iterator.shape import numel
+from ...rows.catalogue import aten_op
 from ..compose import f
-from .grid import CUBIC, Reader, cubic_weights, folded, mirrors, places, within
+from ..nn.grid import CUBIC, MODES, PADDINGS, Reader, cubic_weights, folded, mirrors, places, within
 
 
 class Neighbour(NamedTuple):
@@ -79,11 +80,14 @@ def _around(at: Tensor, size: int, mode: str, padding: str, corners: bool) -> li
     return [Neighbour(within(low + k, size, padding, corners, True), w, s) for k, w, s in four]
 
 
-def gradients(
-    grad: Tensor, input: Tensor, grid: Tensor, mode: str, padding: str, corners: bool,
-    mask: Sequence[bool],
+@aten_op("grid_sampler_2d_backward", "grid_sampler_3d_backward")
+def grid_sampler(
+    grad: Tensor, input: Tensor, grid: Tensor, interpolation_mode: int, padding_mode: int,
+    corners: bool, mask: Sequence[bool],
 ) -> tuple[Tensor | None, Tensor | None]:  # fmt: skip
-    """The gradients of image and grid, those that `mask` wants, for that of the result."""
+    """The gradients of image and grid, those that `mask` wants, for that of the result; the modes
+    by their number, as in `grid_sampler` itself."""
+    mode, padding = MODES[interpolation_mode], PADDINGS[padding_mode]
     n, of, compute = input.ndim - 2, input._dtype, input._dtype.compute
     sizes, flat = input._shape[2:], n == 2
     image = f.zeros_like(input, dtype=compute).reshape(*input._shape[:2], numel(sizes))

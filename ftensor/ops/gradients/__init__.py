@@ -1,0 +1,3 @@
+"""Derivatives, under the names by which torch asks a backend for them."""
+
+CATEGORY = "gradient"
