@@ -15,165 +15,168 @@ from ...execute.numbers import fitted
 from ...execute.pointwise import pointwise
 from ...rows.catalogue import ENTRIES, Entry, op, register
 from ...rows.op import Op, Promote
-from ...rows.spelling import describe, signature_text
+from ...rows.spelling import describe, signature_text, written
 from ..pointwise.unary import tensor_argument
 
 SPACE = "nn.functional"
 # The fixed numbers of selu, from its paper's equations (14).
 SELU_ALPHA, SELU_SCALE = 1.6732632423543772848170429916717, 1.0507009873554804934193349852946
 
+Numbers = Callable[..., tuple[float, ...]]
+# How the parameters of an activation end, and where its result goes then.
+INPLACE = "inplace: bool = False"
+OUT = "*, out: Tensor | None = None"
+_RESULT = {INPLACE: ", input if inplace else None, inplace", OUT: ", out", "": ""}
 
-def activation(name: str, params: str, body: str, **more: Any) -> Op:
-    """A row of one input and comma-separated parameters."""
-    names = tuple(filter(None, params.split()))
+
+def row(name: str, params: str, body: str, **more: Any) -> Op:
+    """A row of one input and `params`, which are divided by spaces."""
+    names = tuple(params.split())
     signature = f"{name}({', '.join(('input', *names))}, *, out=None) -> Tensor"
     return Op(name, signature, body, params=names, **{"float_only": True, **more})
 
 
-RELU = activation("relu", "", "a < K(0) ? K(0) : a", float_only=False, bool_="",
-                  refusal=errors_unary.no_clamp)  # fmt: skip
-HARDTANH = activation("hardtanh", "low high", "a < low ? low : (a > high ? high : a)",
-                      float_only=False, bool_="", refusal=errors_unary.no_clamp)  # fmt: skip
-LEAKY_RELU = activation("leaky_relu", "slope", "a > K(0) ? a : a * slope")
-SILU = activation("silu", "", "a / (K(1) + exp(-a))", complex_="ft_cmul(a, ft_csigmoid(a))")
-HARDSWISH = activation("hardswish", "", "a * ft_within(a + K(3), K(0), K(6)) / K(6)")
-HARDSIGMOID = activation("hardsigmoid", "", "ft_within(a + K(3), K(0), K(6)) / K(6)")
-ELU = activation("elu", "negative scale input_scale",
-                 "a > K(0) ? a * scale : expm1(a * input_scale) * negative")  # fmt: skip
-MISH = activation("mish", "", "a * tanh(a > K(30) ? a : log1p(exp(a)))")
-THRESHOLD = activation("threshold", "limit value", "a <= limit ? value : a",
-                       float_only=False, bool_="")  # fmt: skip
-GELU = activation("gelu", "", "K(0.5) * a * (K(1) + erf(a * K(0.70710678118654752440)))")
-GELU_TANH = activation(
-    "gelu", "",
-    "K(0.5) * a * (K(1) + tanh(K(0.79788456080286535588) * (a + K(0.044715) * a * a * a)))",
-)  # fmt: skip
-SOFTPLUS = activation("softplus", "beta limit",
-                      "a * beta > limit ? a : log1p(exp(a * beta)) / beta")  # fmt: skip
-LOGSIGMOID = activation("logsigmoid", "", "(a > K(0) ? K(0) : a) - log1p(exp(-fabs(a)))")
-HARDSHRINK = activation("hardshrink", "limit", "a >= -limit && a <= limit ? K(0) : a")
-SOFTSHRINK = activation(
-    "softshrink", "limit", "a > limit ? a - limit : (a < -limit ? a + limit : a * K(0))"
-)
-DIFFERENCE = Op("tanhshrink", "tanhshrink(input, other, *, out=None) -> Tensor", "a - b",
-                complex_="ft_csub(a, b)")  # fmt: skip
-SOFTSIGN = activation("softsign", "", "a / (fabs(a) + K(1))", promote=Promote.INT_TO_FLOAT,
-                      complex_="ft_cscale(a, K(1) / (ft_cabs(a) + K(1)))",
-                      refuses=("bool",))  # fmt: skip
+def activation(
+    row: Op, given: str, numbers: Numbers | None, doc: str, ending: str = INPLACE,
+    name: str = "", **entry: Any,
+) -> Callable[..., Tensor]:  # fmt: skip
+    """Put the function of a row, or another one of it that has a `name`, into the catalogue.
+
+    Its parameters are the input, those `given`, as in a definition, and the `ending`. `numbers`
+    makes the row's numbers of the name, the input and what is given; `entry` is what `op` takes.
+    """
+    entry = {"namespace": SPACE, "rows": () if name else (row,), **entry}
+    name = name or row.name
+    declared = ", ".join(filter(None, ("input: Tensor", given, ending)))
+    handed = [repr(name), "input", *(word.partition(":")[0] for word in given.split(", ") if word)]
+    params = f"numbers({', '.join(handed)})" if numbers else "()"
+    body = f"return pointwise(row, (input,), {params}{_RESULT[ending]})"
+    made = written(name, declared, body, row=row, numbers=numbers, pointwise=pointwise)
+    made.__doc__, made.__module__ = doc, __name__
+    return op(**entry)(made)
 
 
-def _run(row: Op, input: Tensor, params: tuple[float, ...], inplace: bool) -> Tensor:
-    return pointwise(row, (input,), params, input if inplace else None, inplace)
+def _held(name: str, input: Tensor, *numbers: float) -> tuple[float, ...]:
+    """The numbers; RuntimeError where the dtype can't hold them."""
+    of = tensor_argument(name, input)._dtype
+    return tuple([fitted(name, x, of) for x in numbers])
 
 
-def _held(name: str, input: Tensor, *numbers: float, computed: bool = False) -> tuple[float, ...]:
-    """The numbers; RuntimeError where the dtype (or the one `computed` in) can't hold them."""
-    d = tensor_argument(name, input)._dtype
-    return tuple([fitted(name, x, d.compute if computed and d.kind == "f" else d) for x in numbers])
+def _computed(name: str, input: Tensor, *numbers: float) -> tuple[float, ...]:
+    """As `_held`, for the dtype that is computed in."""
+    of = tensor_argument(name, input)._dtype
+    return tuple([fitted(name, x, of.compute if of.kind == "f" else of) for x in numbers])
 
 
-@op(namespace=SPACE, rows=(RELU,))
-def relu(input: Tensor, inplace: bool = False) -> Tensor:
-    """The value, and 0 for negative ones."""
-    return _run(RELU, input, (), inplace)
+def _within(name: str, input: Tensor, low: float, high: float) -> tuple[float, ...]:
+    if low > high:
+        raise errors_unary.limits_swapped(name, low, high)
+    if input.dtype.kind in "ui":  # before they are looked at, limits lose their fractions
+        low, high = int(low), int(high)
+    if input.dtype.kind == "u" and low < 0:
+        raise errors_unary.negative_limit(name, low, input.dtype)
+    return _held(name, input, low, high)
 
 
-@op(namespace=SPACE, rows=(HARDTANH,))
-def hardtanh(
-    input: Tensor, min_val: float = -1.0, max_val: float = 1.0, inplace: bool = False
-) -> Tensor:
+def _elu(name: str, input: Tensor, alpha: float) -> tuple[float, ...]:
+    return *_computed(name, input, alpha), 1.0, 1.0
+
+
+def _celu(name: str, input: Tensor, alpha: float) -> tuple[float, ...]:
+    if alpha == 0:
+        raise errors_unary.zero_alpha(name)
+    (alpha,) = _computed(name, input, alpha)
+    return alpha, 1.0, 1.0 / alpha
+
+
+def _limit(name: str, input: Tensor, threshold: float, value: float) -> tuple[float, ...]:
+    return _computed(name, input, threshold) + _held(name, input, value)
+
+
+def _shrink(name: str, input: Tensor, lambd: float) -> tuple[float, ...]:
+    if not lambd >= 0:
+        raise errors_unary.negative_lambda(name, lambd)
+    return _held(name, input, lambd)
+
+
+_CLAMPS: dict[str, Any] = {"float_only": False, "bool_": "", "refusal": errors_unary.no_clamp}
+
+RELU = row("relu", "", "a < K(0) ? K(0) : a", **_CLAMPS)
+relu = activation(RELU, "", None, "The value, and 0 for negative ones.")
+
+HARDTANH = row("hardtanh", "low high", "a < low ? low : (a > high ? high : a)", **_CLAMPS)
+hardtanh = activation(
+    HARDTANH, "min_val: float = -1.0, max_val: float = 1.0", _within,
     """The value brought into [min_val, max_val]; RuntimeError where min_val is the larger, or is
     negative for uint8.
-    """
-    if min_val > max_val:
-        raise errors_unary.limits_swapped("hardtanh", min_val, max_val)
-    if input.dtype.kind in "ui":  # before they are looked at, limits lose their fractions
-        min_val, max_val = int(min_val), int(max_val)
-    if input.dtype.kind == "u" and min_val < 0:
-        raise errors_unary.negative_limit("hardtanh", min_val, input.dtype)
-    return _run(HARDTANH, input, _held("hardtanh", input, min_val, max_val), inplace)
+    """,
+)  # fmt: skip
+relu6 = activation(
+    HARDTANH, "", lambda name, input: _within("hardtanh", input, 0.0, 6.0),
+    "The value brought into [0, 6].", name="relu6",
+)  # fmt: skip
 
+LEAKY_RELU = row("leaky_relu", "slope", "a > K(0) ? a : a * slope")
+leaky_relu = activation(
+    LEAKY_RELU, "negative_slope: float = 0.01", _computed,
+    "The value, negative ones times `negative_slope`.",
+)  # fmt: skip
 
-@op(namespace=SPACE)
-def relu6(input: Tensor, inplace: bool = False) -> Tensor:
-    """The value brought into [0, 6]."""
-    return hardtanh(input, 0.0, 6.0, inplace)
+SILU = row("silu", "", "a / (K(1) + exp(-a))", complex_="ft_cmul(a, ft_csigmoid(a))")
+silu = activation(SILU, "", None, "Input * sigmoid(input).")
 
+HARDSWISH = row("hardswish", "", "a * ft_within(a + K(3), K(0), K(6)) / K(6)")
+hardswish = activation(HARDSWISH, "", None, "Input * hardsigmoid(input).")
 
-@op(namespace=SPACE, rows=(LEAKY_RELU,))
-def leaky_relu(input: Tensor, negative_slope: float = 0.01, inplace: bool = False) -> Tensor:
-    """The value, negative ones times `negative_slope`."""
-    slope = _held("leaky_relu", input, negative_slope, computed=True)
-    return _run(LEAKY_RELU, input, slope, inplace)
+HARDSIGMOID = row("hardsigmoid", "", "ft_within(a + K(3), K(0), K(6)) / K(6)")
+hardsigmoid = activation(HARDSIGMOID, "", None, "(input + 3) / 6, brought into [0, 1].")
 
+ELU = row(
+    "elu", "negative scale input_scale",
+    "a > K(0) ? a * scale : expm1(a * input_scale) * negative",
+)  # fmt: skip
+elu = activation(
+    ELU, "alpha: float = 1.0", _elu, "The value; for negative ones alpha * expm1(value)."
+)
 
-@op(namespace=SPACE, rows=(SILU,))
-def silu(input: Tensor, inplace: bool = False) -> Tensor:
-    """Input * sigmoid(input)."""
-    return _run(SILU, input, (), inplace)
+MISH = row("mish", "", "a * tanh(a > K(30) ? a : log1p(exp(a)))")
+mish = activation(MISH, "", None, "Input * tanh(softplus(input)).")
 
+selu = activation(
+    ELU, "", lambda name, input: (SELU_ALPHA * SELU_SCALE, SELU_SCALE, 1.0),
+    "A scaled elu that keeps mean and variance.", name="selu",
+)  # fmt: skip
+celu = activation(
+    ELU, "alpha: float = 1.0", _celu,
+    "The value; for negative ones alpha * expm1(value / alpha). RuntimeError for alpha 0.",
+    name="celu",
+)  # fmt: skip
 
-@op(namespace=SPACE, rows=(HARDSWISH,))
-def hardswish(input: Tensor, inplace: bool = False) -> Tensor:
-    """Input * hardsigmoid(input)."""
-    return _run(HARDSWISH, input, (), inplace)
-
-
-@op(namespace=SPACE, rows=(HARDSIGMOID,))
-def hardsigmoid(input: Tensor, inplace: bool = False) -> Tensor:
-    """(input + 3) / 6, brought into [0, 1]."""
-    return _run(HARDSIGMOID, input, (), inplace)
-
-
-@op(namespace=SPACE, rows=(ELU,))
-def elu(input: Tensor, alpha: float = 1.0, inplace: bool = False) -> Tensor:
-    """The value; for negative ones alpha * expm1(value)."""
-    (alpha,) = _held("elu", input, alpha, computed=True)
-    return _run(ELU, input, (alpha, 1.0, 1.0), inplace)
-
-
-@op(namespace=SPACE, rows=(MISH,))
-def mish(input: Tensor, inplace: bool = False) -> Tensor:
-    """Input * tanh(softplus(input))."""
-    return _run(MISH, input, (), inplace)
-
-
-@op(namespace=SPACE)
-def selu(input: Tensor, inplace: bool = False) -> Tensor:
-    """A scaled elu that keeps mean and variance."""
-    return _run(ELU, input, (SELU_ALPHA * SELU_SCALE, SELU_SCALE, 1.0), inplace)
-
-
-@op(namespace=SPACE)
-def celu(input: Tensor, alpha: float = 1.0, inplace: bool = False) -> Tensor:
-    """The value; for negative ones alpha * expm1(value / alpha). RuntimeError for alpha 0."""
-    if alpha == 0:
-        raise errors_unary.zero_alpha("celu")
-    (alpha,) = _held("celu", input, alpha, computed=True)
-    return _run(ELU, input, (alpha, 1.0, 1.0 / alpha), inplace)
+THRESHOLD = row("threshold", "limit value", "a <= limit ? value : a", float_only=False, bool_="")
 
 
 @op(namespace=SPACE, rows=(THRESHOLD,))
 def threshold(input: Tensor, threshold: float, value: float, inplace: bool = False) -> Tensor:
     """`value` wherever the input is not above `threshold`."""
-    limits = _limit(input, threshold, value)
+    limits = _limit("threshold", input, threshold, value)
     if not inplace:
-        return _run(THRESHOLD, input, limits, False)
-    _run(THRESHOLD, each_once(input), limits, True)  # as torch, which takes expanded tensors here
+        return pointwise(THRESHOLD, (input,), limits)
+    x = each_once(input)  # as torch, which takes expanded tensors here
+    pointwise(THRESHOLD, (x,), limits, x, True)
     return input
 
 
-def _limit(input: Tensor, threshold: float, value: float) -> tuple[float, ...]:
-    found = _held("threshold", input, threshold, computed=True)
-    return found + _held("threshold", input, value)
+activation(
+    THRESHOLD, "threshold: float, value: float", _limit,
+    "`value` wherever the input is not above `threshold`.", OUT, "threshold",
+    namespace="", method=False,
+)  # fmt: skip
 
-
-@op(name="threshold", method=False)
-def _threshold(
-    input: Tensor, threshold: float, value: float, *, out: Tensor | None = None
-) -> Tensor:
-    """`value` wherever the input is not above `threshold`."""
-    return pointwise(THRESHOLD, (input,), _limit(input, threshold, value), out)
+GELU = row("gelu", "", "K(0.5) * a * (K(1) + erf(a * K(0.70710678118654752440)))")
+GELU_TANH = row(
+    "gelu", "",
+    "K(0.5) * a * (K(1) + tanh(K(0.79788456080286535588) * (a + K(0.044715) * a * a * a)))",
+)  # fmt: skip
 
 
 @op(namespace=SPACE, rows=(GELU, GELU_TANH))
@@ -184,13 +187,14 @@ def gelu(input: Tensor, *, approximate: str = "none", out: Tensor | None = None)
     return pointwise(GELU if approximate == "none" else GELU_TANH, (input,), (), out)
 
 
-@op(namespace=SPACE, rows=(SOFTPLUS,))
-def softplus(
-    input: Tensor, beta: float = 1, threshold: float = 20, *, out: Tensor | None = None
-) -> Tensor:
-    """Log(1 + exp(beta * input)) / beta, and the value itself where beta * input > threshold."""
-    numbers = _held("softplus", input, beta, threshold, computed=True)
-    return pointwise(SOFTPLUS, (input,), numbers, out)
+SOFTPLUS = row("softplus", "beta limit", "a * beta > limit ? a : log1p(exp(a * beta)) / beta")
+softplus = activation(
+    SOFTPLUS, "beta: float = 1, threshold: float = 20", _computed,
+    "Log(1 + exp(beta * input)) / beta, and the value itself where beta * input > threshold.",
+    OUT,
+)  # fmt: skip
+
+LOGSIGMOID = row("logsigmoid", "", "(a > K(0) ? K(0) : a) - log1p(exp(-fabs(a)))")
 
 
 @op(namespace=SPACE, rows=(LOGSIGMOID,))
@@ -200,18 +204,22 @@ def logsigmoid(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     return pointwise(LOGSIGMOID, (input,), (), out)
 
 
-@op(rows=(HARDSHRINK,))
-def hardshrink(input: Tensor, lambd: float = 0.5, *, out: Tensor | None = None) -> Tensor:
-    """0 within [-lambd, lambd]."""
-    return pointwise(HARDSHRINK, (input,), _held("hardshrink", input, lambd), out)
+HARDSHRINK = row("hardshrink", "limit", "a >= -limit && a <= limit ? K(0) : a")
+hardshrink = activation(
+    HARDSHRINK, "lambd: float = 0.5", _held, "0 within [-lambd, lambd].", OUT, namespace=""
+)
 
+SOFTSHRINK = row(
+    "softshrink", "limit", "a > limit ? a - limit : (a < -limit ? a + limit : a * K(0))"
+)
+softshrink = activation(
+    SOFTSHRINK, "lambd: float = 0.5", _shrink,
+    "The value moved towards 0 by `lambd`, at most to 0. RuntimeError for a negative `lambd`.",
+    OUT,
+)  # fmt: skip
 
-@op(namespace=SPACE, rows=(SOFTSHRINK,))
-def softshrink(input: Tensor, lambd: float = 0.5, *, out: Tensor | None = None) -> Tensor:
-    """The value moved towards 0 by `lambd`, at most to 0. RuntimeError for a negative `lambd`."""
-    if not lambd >= 0:
-        raise errors_unary.negative_lambda("softshrink", lambd)
-    return pointwise(SOFTSHRINK, (input,), _held("softshrink", input, lambd), out)
+DIFFERENCE = Op("tanhshrink", "tanhshrink(input, other, *, out=None) -> Tensor", "a - b",
+                complex_="ft_csub(a, b)")  # fmt: skip
 
 
 @op(namespace=SPACE, rows=(DIFFERENCE,))
@@ -222,10 +230,11 @@ def tanhshrink(input: Tensor) -> Tensor:
     return pointwise(DIFFERENCE, (input, ENTRIES["tanh"].call(input)))
 
 
-@op(namespace=SPACE, rows=(SOFTSIGN,))
-def softsign(input: Tensor) -> Tensor:
-    """Input / (1 + abs(input))."""
-    return pointwise(SOFTSIGN, (input,))
+SOFTSIGN = row(
+    "softsign", "", "a / (fabs(a) + K(1))", promote=Promote.INT_TO_FLOAT, refuses=("bool",),
+    complex_="ft_cscale(a, K(1) / (ft_cabs(a) + K(1)))",
+)  # fmt: skip
+softsign = activation(SOFTSIGN, "", None, "Input / (1 + abs(input)).", "")
 
 
 def _inplace_form(call: Callable[..., Tensor]) -> Callable[..., Tensor]:
