@@ -51,9 +51,8 @@ def activation(
     handed = [repr(name), "input", *(word.partition(":")[0] for word in given.split(", ") if word)]
     params = f"numbers({', '.join(handed)})" if numbers else "()"
     body = f"return pointwise(row, (input,), {params}{_RESULT[ending]})"
-    made = written(name, declared, body, row=row, numbers=numbers, pointwise=pointwise)
-    made.__doc__, made.__module__ = doc, __name__
-    return op(**entry)(made)
+    scope = {"__name__": __name__, "row": row, "numbers": numbers, "pointwise": pointwise}
+    return op(**entry)(written(name, declared, body, doc, **scope))
 
 
 def _held(name: str, input: Tensor, *numbers: float) -> tuple[float, ...]:

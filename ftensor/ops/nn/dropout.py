@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from typing import Any
 
 from ... import dtypes, errors
@@ -11,11 +12,16 @@ from ...errors import random as errors_random
 from ...execute.copy import into
 from ...execute.memory import new_like
 from ...rows.catalogue import op
-from ..compose import f
+from ...rows.spelling import written
+from ..create.like import empty_like, ones_like
+from ..create.sizes import empty
 from ..random.draw import ALPHA_DROPOUT, DROPOUT, RRELU, drawn
 from ..random.fill import chance
 from ..view.arguments import layout
-from .activation import SELU_ALPHA, SELU_SCALE
+from .activation import SELU_ALPHA, SELU_SCALE, SPACE, leaky_relu
+
+# A dropout of the input with a probability, into an output where there is one.
+Run = Callable[[Tensor, float, Tensor | None], Tensor]
 
 # Of SELU: what alpha dropout sets in the place of a value, minus its limit far below 0.
 _ALPHA = SELU_ALPHA * SELU_SCALE
@@ -51,13 +57,13 @@ def _alpha_numbers(p: float) -> tuple[float, float, float]:
 
 def _dropped(input: Tensor, p: float, out: Tensor | None) -> Tensor:
     _fractions(input)
-    made = f.empty_like(input) if out is None else out
+    made = empty_like(input) if out is None else out
     return drawn("dropout", DROPOUT, _numbers(p), made, None, (input,))
 
 
 def _alpha_dropped(input: Tensor, p: float, out: Tensor | None) -> Tensor:
     _fractions(input)
-    made = f.empty_like(input) if out is None else out
+    made = empty_like(input) if out is None else out
     gain, up, down = _alpha_numbers(p)
     return drawn("alpha_dropout", ALPHA_DROPOUT, (1 - p, gain, up, down), made, None, (input,))
 
@@ -68,21 +74,13 @@ def _by_feature(input: Tensor, p: float, alpha: bool, out: Tensor | None) -> Ten
         raise errors_random.feature_dims(input.ndim)
     _fractions(input)
     shape = (*input._shape[:2], *(1,) * (input.ndim - 2))
-    stays = chance(f.empty(shape, dtype=input._dtype, device=input._storage.device), 1 - p)
+    stays = chance(empty(shape, dtype=input._dtype, device=input._storage.device), 1 - p)
     if alpha:
         gain, up, down = _alpha_numbers(p)
         made = input * (stays * gain) + (stays * (up - down) + down)
     else:
         made = input * (stays * _numbers(p)[1])
     return into("dropout", out, made)
-
-
-def _trained(run: Any, input: Tensor, p: Any, train: Any, out: Tensor | None) -> Tensor:
-    p = _checked(input, p)
-    if not train or not p or not input.numel():
-        return input
-    made: Tensor = run(input, p, out)
-    return made
 
 
 def _feature(input: Tensor, p: float, out: Tensor | None) -> Tensor:
@@ -93,57 +91,43 @@ def _alpha_feature(input: Tensor, p: float, out: Tensor | None) -> Tensor:
     return _by_feature(input, p, True, out)
 
 
-@op(method=False)
-def dropout(input: Tensor, p: float, train: bool) -> Tensor:
-    """Where `train`, zeros in place of elements, each with probability `p`, and the others times
-    1 / (1 - p); else the input. RuntimeError for what is no probability.
-    """
-    return _trained(_dropped, input, p, train, None)
+def _trained(
+    run: Run, input: Tensor, p: Any, train: Any, out: Tensor | None,
+    refusal: type[Exception] = RuntimeError,
+) -> Tensor:  # fmt: skip
+    p = _checked(input, p, refusal)
+    return run(input, p, out) if train and p and input.numel() else input
 
 
-@op(method=False)
-def dropout_(input: Tensor, p: float, train: bool) -> Tensor:
-    """`dropout` in place."""
-    return _trained(_dropped, input, p, train, input)
+def _dropout(run: Run, name: str, doc: str) -> None:
+    """Enter a dropout as `ft.name`, and as `ft.name_` in place."""
+    for suffix, out, said in (("", "None", doc), ("_", "input", f"`{name}` in place.")):
+        op(method=False)(
+            written(
+                name + suffix, "input: Tensor, p: float, train: bool",
+                f"return trained(run, input, p, train, {out})", said,
+                __name__=__name__, trained=_trained, run=run,
+            )
+        )  # fmt: skip
 
 
-@op(method=False)
-def feature_dropout(input: Tensor, p: float, train: bool) -> Tensor:
-    """`dropout` of whole channels, which the first two dims tell apart."""
-    return _trained(_feature, input, p, train, None)
-
-
-@op(method=False)
-def feature_dropout_(input: Tensor, p: float, train: bool) -> Tensor:
-    """`feature_dropout` in place."""
-    return _trained(_feature, input, p, train, input)
-
-
-@op(method=False)
-def alpha_dropout(input: Tensor, p: float, train: bool) -> Tensor:
-    """Where `train`, SELU's limit in place of elements, each with probability `p`, then scaled and
-    shifted so that mean 0 and variance 1 stay; else the input. RuntimeError for what is no
-    probability.
-    """
-    return _trained(_alpha_dropped, input, p, train, None)
-
-
-@op(method=False)
-def alpha_dropout_(input: Tensor, p: float, train: bool) -> Tensor:
-    """`alpha_dropout` in place."""
-    return _trained(_alpha_dropped, input, p, train, input)
-
-
-@op(method=False)
-def feature_alpha_dropout(input: Tensor, p: float, train: bool) -> Tensor:
-    """`alpha_dropout` of whole channels, which the first two dims tell apart."""
-    return _trained(_alpha_feature, input, p, train, None)
-
-
-@op(method=False)
-def feature_alpha_dropout_(input: Tensor, p: float, train: bool) -> Tensor:
-    """`feature_alpha_dropout` in place."""
-    return _trained(_alpha_feature, input, p, train, input)
+_dropout(_dropped, "dropout", """
+Where `train`, zeros in place of elements, each with probability `p`, and the others times
+1 / (1 - p); else the input. RuntimeError for what is no probability.
+""")  # fmt: skip
+_dropout(
+    _feature, "feature_dropout",
+    "`dropout` of whole channels, which the first two dims tell apart.",
+)  # fmt: skip
+_dropout(_alpha_dropped, "alpha_dropout", """
+Where `train`, SELU's limit in place of elements, each with probability `p`, then scaled and
+shifted so that mean 0 and variance 1 stay; else the input. RuntimeError for what is no
+probability.
+""")  # fmt: skip
+_dropout(
+    _alpha_feature, "feature_alpha_dropout",
+    "`alpha_dropout` of whole channels, which the first two dims tell apart.",
+)  # fmt: skip
 
 
 @op(method=False)
@@ -151,28 +135,40 @@ def native_dropout(input: Tensor, p: float, train: bool | None) -> tuple[Tensor,
     """(`dropout` of the input, a bool tensor that is true where an element stays)."""
     p = _checked(input, p)
     if train is False or not p:
-        return input.clone(), f.ones_like(input, dtype=dtypes.bool)
+        return input.clone(), ones_like(input, dtype=dtypes.bool)
     _fractions(input)
-    stays = chance(f.empty_like(input, dtype=dtypes.bool), 1 - p)
+    stays = chance(empty_like(input, dtype=dtypes.bool), 1 - p)
     return input * stays * _numbers(p)[1], stays
 
 
-def _functional(run: Any, input: Tensor, p: Any, training: Any, inplace: Any) -> Tensor:
-    p = _checked(input, p, ValueError)
-    return _trained(run, input, p, training, input if inplace else None)
+def _nn_dropout(run: Run, name: str, training: bool, doc: str) -> None:
+    """Enter a dropout as `ft.nn.functional.name`, with the default of `training`."""
+    op(namespace=SPACE, method=False)(
+        written(
+            name,
+            f"input: Tensor, p: float = 0.5, training: bool = {training}, inplace: bool = False",
+            "return trained(run, input, p, training, input if inplace else None, ValueError)", doc,
+            __name__=__name__, trained=_trained, run=run,
+        )
+    )  # fmt: skip
 
 
-@op(name="dropout", namespace="nn.functional", method=False)
-def nn_dropout(
-    input: Tensor, p: float = 0.5, training: bool = True, inplace: bool = False
-) -> Tensor:
-    """Where `training`, zeros in place of elements, each with probability `p`, and the others
-    times 1 / (1 - p); else the input. ValueError for what is no probability.
-    """
-    return _functional(_dropped, input, p, training, inplace)
+_nn_dropout(_dropped, "dropout", True, """
+Where `training`, zeros in place of elements, each with probability `p`, and the others
+times 1 / (1 - p); else the input. ValueError for what is no probability.
+""")  # fmt: skip
+_nn_dropout(_alpha_dropped, "alpha_dropout", False, """
+Where `training`, SELU's limit in place of elements, each with probability `p`, then scaled
+and shifted so that mean 0 and variance 1 stay; else the input. ValueError for what is no
+probability.
+""")  # fmt: skip
+_nn_dropout(
+    _alpha_feature, "feature_alpha_dropout", False,
+    "`alpha_dropout` of whole channels, which the first two dims tell apart.",
+)  # fmt: skip
 
 
-@op(namespace="nn.functional", method=False)
+@op(namespace=SPACE, method=False)
 def dropout1d(
     input: Tensor, p: float = 0.5, training: bool = True, inplace: bool = False
 ) -> Tensor:
@@ -183,7 +179,7 @@ def dropout1d(
     return _of_channels(input, p, training, inplace, input.ndim == 2)
 
 
-@op(namespace="nn.functional", method=False)
+@op(namespace=SPACE, method=False)
 def dropout2d(
     input: Tensor, p: float = 0.5, training: bool = True, inplace: bool = False
 ) -> Tensor:
@@ -198,7 +194,7 @@ def dropout2d(
     return _of_channels(input, p, training, inplace)
 
 
-@op(namespace="nn.functional", method=False)
+@op(namespace=SPACE, method=False)
 def dropout3d(
     input: Tensor, p: float = 0.5, training: bool = True, inplace: bool = False
 ) -> Tensor:
@@ -216,27 +212,8 @@ def _of_channels(
 ) -> Tensor:
     """Dropout of the channels; those of an input `alone` have no batch before them."""
     batch = input.unsqueeze(0) if alone else input
-    made = _functional(_feature, batch, p, training, inplace)
+    made = _trained(_feature, batch, p, training, batch if inplace else None, ValueError)
     return input if inplace or made is batch else made.squeeze(0) if alone else made
-
-
-@op(name="alpha_dropout", namespace="nn.functional", method=False)
-def nn_alpha_dropout(
-    input: Tensor, p: float = 0.5, training: bool = False, inplace: bool = False
-) -> Tensor:
-    """Where `training`, SELU's limit in place of elements, each with probability `p`, then scaled
-    and shifted so that mean 0 and variance 1 stay; else the input. ValueError for what is no
-    probability.
-    """
-    return _functional(_alpha_dropped, input, p, training, inplace)
-
-
-@op(name="feature_alpha_dropout", namespace="nn.functional", method=False)
-def nn_feature_alpha_dropout(
-    input: Tensor, p: float = 0.5, training: bool = False, inplace: bool = False
-) -> Tensor:
-    """`alpha_dropout` of whole channels, which the first two dims tell apart."""
-    return _functional(_alpha_feature, input, p, training, inplace)
 
 
 def _random_slopes(
@@ -248,8 +225,7 @@ def _random_slopes(
     if input._dtype.kind != "f":
         raise errors.not_implemented_for("rrelu", input._dtype)
     if not training:
-        made = f["nn.functional.leaky_relu"](input, (lower + upper) / 2)
-        return into("rrelu", out, made)
+        return into("rrelu", out, leaky_relu(input, (lower + upper) / 2))
     made = new_like(input, input._shape) if out is None else out
     numbers = (float(lower), float(upper - lower))
     return drawn("rrelu", RRELU, numbers, made, generator, (input,))
@@ -278,7 +254,7 @@ def rrelu_(
     return _random_slopes(input, lower, upper, training, generator, input)
 
 
-@op(name="rrelu", namespace="nn.functional", method=False)
+@op(name="rrelu", namespace=SPACE, method=False)
 def nn_rrelu(
     input: Tensor, lower: float = _LOWER, upper: float = _UPPER, training: bool = False,
     inplace: bool = False,

@@ -80,11 +80,10 @@ def loss(
         order = parameters.split() or [*own, "size_average", "reduce", "reduction"]
         made = written(
             name, ", ".join([_declared(own[p]) if p in own else _OWN[p] for p in order]),
-            _statements(name, own, order, shapes, first), elements=elements, tensors=tensors,
-            word_of=word_of, reduced=reduced, refused=errors_nn.target_shape,
-            warn=errors_nn.warn_target_size,
+            _statements(name, own, order, shapes, first), elements.__doc__,
+            __name__=elements.__module__, elements=elements, tensors=tensors, word_of=word_of,
+            reduced=reduced, refused=errors_nn.target_shape, warn=errors_nn.warn_target_size,
         )  # fmt: skip
-        made.__doc__, made.__module__ = elements.__doc__, elements.__module__
         op(namespace=SPACE, rows=rows)(made)
         return elements
 
