@@ -14,11 +14,22 @@ from ... import dtypes, errors
 from ..._tensor import Tensor
 from ...dtypes import dtype, float32, int64
 from ...errors import reduce as errors_reduce
-from ...iterator.shape import normalize_dim
+from ...iterator.shape import Ints, normalize_dim
 from ...limits import iinfo
 from ...rows.catalogue import op
-from ..compose import f
+from ...rows.op import Reduce
+from ...rows.spelling import written
+from ..create.sizes import ones
+from ..order.scan import cumprod, cumsum
+from ..order.select import nanmedian
+from ..pointwise.ternary import where
+from ..view.shape import broadcast_to
+from .arg import ARGMAX, ARGMIN
 from .arguments import checked, dims_of
+from .fold import AMAX, AMIN, SUM
+from .norm import vector_norm
+from .reduction import called
+from .softmax import log_softmax, logsumexp, softmax
 
 
 def _least(name: str, of: dtype) -> Any:
@@ -41,8 +52,7 @@ def _mask(name: str, input: Tensor, mask: Any) -> Tensor:
         raise errors.not_a_tensor(name, "mask", mask)
     if mask.ndim > input.ndim:
         raise errors_reduce.mask_of_more_dims(name, mask._shape, input._shape)
-    made: Tensor = f.broadcast_to(mask, input._shape).to(dtypes.bool)
-    return made
+    return broadcast_to(mask, input._shape).to(dtypes.bool)
 
 
 def _filled(name: str, input: Tensor, mask: Any, identity: Any) -> Tensor:
@@ -51,94 +61,96 @@ def _filled(name: str, input: Tensor, mask: Any, identity: Any) -> Tensor:
     if mask is None:
         return input
     number = identity(name, input._dtype) if callable(identity) else identity
-    made: Tensor = f.where(_mask(name, input, mask), input, input.new_full((), number))
+    made: Tensor = where(_mask(name, input, mask), input, input.new_full((), number))
     return made
+
+
+def _own(input: Tensor, dtype: dtype | None) -> dtype:
+    return input._dtype if dtype is None else dtype
 
 
 def _summed_in(input: Tensor, dtype: dtype | None) -> dtype:
-    if dtype is None:
-        return int64 if input._dtype.kind in "bui" else input._dtype
-    return dtype
+    return int64 if dtype is None and input._dtype.kind in "bui" else _own(input, dtype)
 
 
-@op(name="sum", namespace="masked", method=False)
-def _sum(
-    input: Tensor, dim: int | Sequence[int] | None = None, *, keepdim: bool | None = False,
-    dtype: dtype | None = None, mask: Tensor | None = None,
-) -> Tensor:  # fmt: skip
-    """The sum over `dim` (None or () for all) of the elements that `mask` lets through; integers
-    are summed as int64.
+# The parameters of reductions over several dims, over one or all, and of what runs along one.
+_TYPED = "*, dtype: dtype | None = None, mask: Tensor | None = None"
+_KEPT = _TYPED.replace("*", "*, keepdim: bool | None = False")
+OVER = f"input: Tensor, dim: int | Sequence[int] | None = None, {_KEPT}"
+PLACE = f"input: Tensor, dim: int | None = None, {_KEPT}"
+ALONG = f"input: Tensor, dim: int, {_TYPED}"
+# What follows of `dim` and `keepdim` for the op that runs on what is filled.
+_DIMS = {
+    OVER: "dims_of({!r}, dim, input.ndim), bool(keepdim)",
+    PLACE: "dim, bool(keepdim)",
+    ALONG: "normalize_dim(dim, input.ndim)",
+}
+
+
+def _masked(
+    name: str, parameters: str, identity: Any, run: Callable[..., Tensor], doc: str,
+    of: Callable[[Tensor, dtype | None], dtype] = _own,
+) -> Callable[..., Tensor]:  # fmt: skip
+    """Enter an op that runs on a tensor with `identity`, or what that says for the dtype, in place
+    of what is masked: `run(filled, *dims, dtype=)`, with the dtype `of` the input and of what a
+    user asks for.
     """
-    filled = _filled("masked.sum", input, mask, 0)
-    dims = dims_of("masked.sum", dim, input.ndim)
-    made: Tensor = f.sum(filled, dims, bool(keepdim), dtype=_summed_in(input, dtype))
+    full = f"masked.{name}"
+    return op(namespace="masked", method=False)(
+        written(
+            name, parameters,
+            f"filled = fill({full!r}, input, mask, identity)\n"
+            f"return run(filled, {_DIMS[parameters].format(full)}, dtype=of(input, dtype))", doc,
+            __name__=__name__, fill=_filled, identity=identity, run=run, of=of, dims_of=dims_of,
+            normalize_dim=normalize_dim,
+        )
+    )  # fmt: skip
+
+
+def _folded(row: Reduce) -> Callable[..., Tensor]:
+    """The reduction of a row, in the dtype where it takes one, else brought to that."""
+
+    def run(filled: Tensor, dims: Any, keepdim: bool, dtype: dtype) -> Tensor:
+        made: Tensor = called(row, filled, dims, keepdim, dtype if row.converts else None, None)
+        return made if row.converts else made.to(dtype)
+
+    return run
+
+
+def _prod(filled: Tensor, dims: Ints, keepdim: bool, dtype: dtype) -> Tensor:
+    made = filled.to(dtype)
+    for d in sorted(dims, reverse=True):
+        made = made.prod(dim=d, keepdim=keepdim)
     return made
 
 
-@op(name="prod", namespace="masked", method=False)
-def _prod(
-    input: Tensor, dim: int | Sequence[int] | None = None, *, keepdim: bool | None = False,
-    dtype: dtype | None = None, mask: Tensor | None = None,
-) -> Tensor:  # fmt: skip
-    """The product over `dim` (None or () for all) of the elements that `mask` lets through;
-    integers are multiplied as int64.
-    """
-    made = _filled("masked.prod", input, mask, 1).to(_summed_in(input, dtype))
-    for d in sorted(dims_of("masked.prod", dim, input.ndim), reverse=True):
-        made = made.prod(dim=d, keepdim=bool(keepdim))
-    return made
-
-
-def _running(name: str, identity: int, doc: str) -> None:
-    def call(
-        input: Tensor, dim: int, *, dtype: dtype | None = None, mask: Tensor | None = None
-    ) -> Tensor:
-        filled = _filled(f"masked.{name}", input, mask, identity)
-        at = normalize_dim(dim, input.ndim)
-        made: Tensor = f[name](filled, at, dtype=input._dtype if dtype is None else dtype)
-        return made
-
-    call.__name__, call.__doc__ = name, doc
-    op(namespace="masked", method=False)(call)
-
-
-_running("cumsum", 0, "Running sums along `dim`, in which masked elements count as 0.")
-_running("cumprod", 1, "Running products along `dim`, in which masked elements count as 1.")
-
-
-def _extreme(name: str, identity: Callable[[str, dtype], Any], doc: str) -> None:
-    def call(
-        input: Tensor, dim: int | Sequence[int] | None = None, *, keepdim: bool | None = False,
-        dtype: dtype | None = None, mask: Tensor | None = None,
-    ) -> Tensor:  # fmt: skip
-        filled = _filled(f"masked.{name}", input, mask, identity)
-        dims = dims_of(f"masked.{name}", dim, input.ndim)
-        made: Tensor = f[name](filled, dims, bool(keepdim))
-        return made.to(input._dtype if dtype is None else dtype)
-
-    call.__name__, call.__doc__ = name, doc
-    op(namespace="masked", method=False)(call)
-
-
-def _place(name: str, identity: Callable[[str, dtype], Any], doc: str) -> None:
-    def call(
-        input: Tensor, dim: int | None = None, *, keepdim: bool | None = False,
-        dtype: dtype | None = None, mask: Tensor | None = None,
-    ) -> Tensor:  # fmt: skip
-        filled = _filled(f"masked.{name}", input, mask, identity)
-        made: Tensor = f[name](filled, dim, bool(keepdim))
-        return made.to(input._dtype if dtype is None else dtype)
-
-    call.__name__, call.__doc__ = name, doc
-    op(namespace="masked", method=False)(call)
-
-
+_sum = _masked("sum", OVER, 0, _folded(SUM), """
+The sum over `dim` (None or () for all) of the elements that `mask` lets through; integers
+are summed as int64.
+""", _summed_in)  # fmt: skip
+_masked("prod", OVER, 1, _prod, """
+The product over `dim` (None or () for all) of the elements that `mask` lets through;
+integers are multiplied as int64.
+""", _summed_in)  # fmt: skip
+_masked("cumsum", ALONG, 0, cumsum,
+        "Running sums along `dim`, in which masked elements count as 0.")  # fmt: skip
+_masked("cumprod", ALONG, 1, cumprod,
+        "Running products along `dim`, in which masked elements count as 1.")  # fmt: skip
 _ENDS = "Where all are masked, it is the %s number of the dtype."
-_extreme("amax", _least, "The largest over `dim` of what `mask` lets through. " + _ENDS % "least")
-_extreme("amin", _most, "The smallest over `dim` of what `mask` lets through. " + _ENDS % "largest")
+_masked("amax", OVER, _least, _folded(AMAX),
+        "The largest over `dim` of what `mask` lets through. " + _ENDS % "least")  # fmt: skip
+_masked("amin", OVER, _most, _folded(AMIN),
+        "The smallest over `dim` of what `mask` lets through. " + _ENDS % "largest")  # fmt: skip
 _PLACES = "of what `mask` lets through stands, in the input's dtype unless `dtype` names another."
-_place("argmax", _least, f"Where along `dim` the largest {_PLACES}")
-_place("argmin", _most, f"Where along `dim` the smallest {_PLACES}")
+_masked("argmax", PLACE, _least, _folded(ARGMAX),
+        f"Where along `dim` the largest {_PLACES}")  # fmt: skip
+_masked("argmin", PLACE, _most, _folded(ARGMIN),
+        f"Where along `dim` the smallest {_PLACES}")  # fmt: skip
+_SHARES = "along `dim`, in which masked elements have no share."
+_masked("softmax", ALONG, _least, softmax, f"softmax {_SHARES}")
+_masked("log_softmax", ALONG, _least, log_softmax, f"log_softmax {_SHARES}")
+_masked("softmin", ALONG, _most, lambda filled, dim, dtype: softmax(-filled, dim, dtype),
+        f"softmin {_SHARES}")  # fmt: skip
 
 
 def _count(
@@ -146,10 +158,10 @@ def _count(
 ) -> Tensor:
     """How many elements a mask lets through."""
     if mask is None:
-        ones = f.ones((), dtype=int64, device=input.device).expand(input._shape)
+        let = ones((), dtype=int64, device=input.device).expand(input._shape)
     else:
-        ones = _mask(name, input, mask)
-    made: Tensor = f.sum(ones, dims_of(name, dim, input.ndim), bool(keepdim))
+        let = _mask(name, input, mask)
+    made: Tensor = called(SUM, let, dims_of(name, dim, input.ndim), bool(keepdim), None, None)
     return made
 
 
@@ -180,7 +192,7 @@ def _median(
     checked("masked.median", input)
     at, of = normalize_dim(dim, input.ndim), input._dtype
     values = input if of.kind == "f" else input.to(float32)
-    made: Tensor = f.nanmedian(_filled("masked.median", values, mask, math.nan), at, keepdim)[0]
+    made: Tensor = nanmedian(_filled("masked.median", values, mask, math.nan), at, keepdim)[0]
     if of.kind == "f":
         return made
     if made.isnan().any():
@@ -196,7 +208,7 @@ def _logsumexp(
     """log of the sum over `dim` of exp of the elements that `mask` lets through."""
     name = "masked.logsumexp"
     filled = _filled("logsumexp", input, mask, _least)
-    made: Tensor = f.logsumexp(filled, dims_of(name, dim, input.ndim), keepdim)
+    made: Tensor = logsumexp(filled, dims_of(name, dim, input.ndim), keepdim)
     return made.to(input._dtype if dtype is None else dtype)
 
 
@@ -209,8 +221,7 @@ def _logaddexp(
     name = "masked.logaddexp"
     left = _filled(name, input, input_mask, _least)
     right = _filled(name, other, other_mask, _least)
-    made: Tensor = f.logaddexp(left, right)
-    return made.to(input._dtype if dtype is None else dtype)
+    return left.logaddexp(right).to(input._dtype if dtype is None else dtype)
 
 
 @op(name="norm", namespace="masked", method=False)
@@ -221,7 +232,7 @@ def _norm(
     """The vector norm of order `ord` over `dim` of the elements that `mask` lets through."""
     name = "masked.norm"
     filled = _filled(name, input, mask, _most if ord == -math.inf else 0)
-    made: Tensor = f["linalg.vector_norm"](
+    made: Tensor = vector_norm(
         filled, 2.0 if ord is None else ord, dims_of(name, dim, input.ndim), bool(keepdim),
         dtype=input._dtype if dtype is None else dtype,
     )  # fmt: skip
@@ -272,25 +283,6 @@ def _std(
     return _spread("masked.std", input, dim, unbiased, correction, keepdim, dtype, mask).sqrt()
 
 
-def _shares(name: str, identity: Callable[[str, dtype], Any], doc: str) -> None:
-    def call(
-        input: Tensor, dim: int, *, dtype: dtype | None = None, mask: Tensor | None = None
-    ) -> Tensor:
-        filled = _filled(f"masked.{name}", input, mask, identity)
-        made: Tensor = f[f"nn.functional.{name}"](
-            filled, normalize_dim(dim, input.ndim), dtype=input._dtype if dtype is None else dtype
-        )
-        return made
-
-    call.__name__, call.__doc__ = name, doc
-    op(namespace="masked", method=False)(call)
-
-
-_shares("softmax", _least, "softmax along `dim`, in which masked elements have no share.")
-_shares("log_softmax", _least, "log_softmax along `dim`, in which masked elements have no share.")
-_shares("softmin", _most, "softmin along `dim`, in which masked elements have no share.")
-
-
 @op(namespace="masked", method=False)
 def normalize(
     input: Tensor, ord: float, dim: int | Sequence[int] | None, *, eps: float = 1e-12,
@@ -301,5 +293,4 @@ def normalize(
     """
     filled = _filled("masked.normalize", input, mask, 0)
     sizes = _norm(input, ord, dim, keepdim=True, dtype=dtype, mask=mask)
-    made: Tensor = f.div(filled, f.maximum(sizes, sizes.new_full((), eps)))
-    return made
+    return filled / sizes.maximum(sizes.new_full((), eps))

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
+from inspect import signature
 from typing import Any
 
 from ..._tensor import Tensor
 from ...dtypes import get_default_dtype
 from ...errors import spectral as errors_spectral
-from ..compose import f
+from ...rows.spelling import written
+from ..create.data import tensor
 from ..create.factory import Told, factory
+from ..create.ranges import arange, linspace
 from ..types.copy import fill_
 from ..view.arguments import as_int
 
@@ -19,85 +22,76 @@ def _filled(told: Told, n: int, value: float = 1.0) -> Tensor:
     return fill_(told.new((n,)), value)
 
 
-def _older(
-    told: Told, window_length: Any, periodic: bool, values: Callable[[Tensor, int], Tensor]
-) -> Tensor:
-    """A window of torch's older functions: `values(0, 1, ... as a tensor, its length)`, of one more
-    where it is periodic; each step is rounded to the dtype."""
-    op, n = told.function, as_int(window_length, told.function, "window_length")
-    if told.dtype is not None and not told.dtype.is_floating_point:
-        raise errors_spectral.window_dtype(op, told.dtype, RuntimeError)
-    if n < 0:
-        raise errors_spectral.window_length(op, n, RuntimeError)
-    if n < 2:
-        return _filled(told, n)
-    of = told.dtype or get_default_dtype()
-    places = f.arange(n + periodic, dtype=of, device=told.device)
-    made = values(places, n + periodic)
-    return made.narrow(0, 0, n) if periodic else made
+def _older(values: Callable[..., Tensor]) -> Callable[..., Tensor]:
+    """Enter one of torch's older windows: `values(0, 1, ... as a tensor, its length)`, of one more
+    where it is periodic; each step is rounded to the dtype. What else `values` takes, follows."""
+
+    def window(told: Told, window_length: Any, periodic: bool, *more: Any) -> Tensor:
+        op, n = told.function, as_int(window_length, told.function, "window_length")
+        if told.dtype is not None and not told.dtype.is_floating_point:
+            raise errors_spectral.window_dtype(op, told.dtype, RuntimeError)
+        if n < 0:
+            raise errors_spectral.window_length(op, n, RuntimeError)
+        if n < 2:
+            return _filled(told, n)
+        of = told.dtype or get_default_dtype()
+        places = arange(n + periodic, dtype=of, device=told.device)
+        made = values(places, n + periodic, *more)
+        return made.narrow(0, 0, n) if periodic else made
+
+    _, _, *more = signature(values).parameters.values()
+    listed = "".join([f", {x.name}: {x.annotation} = {x.default}" for x in more])
+    given = "".join([f", {x.name}" for x in more])
+    factory(method=False)(
+        written(
+            values.__name__, f"told: Told, window_length: int, periodic: bool = True{listed}",
+            f"return window(told, window_length, periodic{given})", values.__doc__, window=window,
+        )
+    )  # fmt: skip
+    return values
 
 
-@factory(method=False)
-def bartlett_window(told: Told, window_length: int, periodic: bool = True) -> Tensor:
+@_older
+def bartlett_window(i: Tensor, n: int) -> Tensor:
     """1 - |2 i / N - 1|: a triangle, N being window_length, or less one where not `periodic`.
     RuntimeError for a negative length and dtypes that are no floating-point ones.
     """
-
-    def values(i: Tensor, n: int) -> Tensor:
-        i = i.mul_(2.0 / (n - 1))
-        middle = ((n - 1) >> 1) + 1
-        i.narrow(0, middle, n - middle).mul_(-1).add_(2)
-        return i
-
-    return _older(told, window_length, periodic, values)
+    i = i.mul_(2.0 / (n - 1))
+    middle = ((n - 1) >> 1) + 1
+    i.narrow(0, middle, n - middle).mul_(-1).add_(2)
+    return i
 
 
-@factory(method=False)
-def blackman_window(told: Told, window_length: int, periodic: bool = True) -> Tensor:
+@_older
+def blackman_window(i: Tensor, n: int) -> Tensor:
     """0.42 - 0.5 cos(2 pi i / N) + 0.08 cos(4 pi i / N), with N as in `bartlett_window`."""
-
-    def values(i: Tensor, n: int) -> Tensor:
-        angle = i.mul_(math.pi / (n - 1))
-        return angle.mul(4).cos_().mul_(0.08) - angle.mul(2).cos_().mul_(0.5) + 0.42
-
-    return _older(told, window_length, periodic, values)
+    angle = i.mul_(math.pi / (n - 1))
+    return angle.mul(4).cos_().mul_(0.08) - angle.mul(2).cos_().mul_(0.5) + 0.42
 
 
-def _raised(told: Told, n: Any, periodic: bool, alpha: float, beta: float) -> Tensor:
-    def values(i: Tensor, n: int) -> Tensor:
-        return i.mul_(2 * math.pi / (n - 1)).cos_().mul_(-beta).add_(alpha)
-
-    return _older(told, n, periodic, values)
+def _raised(i: Tensor, n: int, alpha: float, beta: float) -> Tensor:
+    return i.mul_(2 * math.pi / (n - 1)).cos_().mul_(-beta).add_(alpha)
 
 
-@factory(method=False)
-def hann_window(told: Told, window_length: int, periodic: bool = True) -> Tensor:
+@_older
+def hann_window(i: Tensor, n: int) -> Tensor:
     """0.5 - 0.5 cos(2 pi i / N), with N as in `bartlett_window`."""
-    return _raised(told, window_length, periodic, 0.5, 0.5)
+    return _raised(i, n, 0.5, 0.5)
 
 
-@factory(method=False)
-def hamming_window(
-    told: Told, window_length: int, periodic: bool = True, alpha: float = 0.54, beta: float = 0.46
-) -> Tensor:
+@_older
+def hamming_window(i: Tensor, n: int, alpha: float = 0.54, beta: float = 0.46) -> Tensor:
     """alpha - beta cos(2 pi i / N), with N as in `bartlett_window`."""
-    return _raised(told, window_length, periodic, alpha, beta)
+    return _raised(i, n, alpha, beta)
 
 
-@factory(method=False)
-def kaiser_window(
-    told: Told, window_length: int, periodic: bool = True, beta: float = 12.0
-) -> Tensor:
+@_older
+def kaiser_window(i: Tensor, n: int, beta: float = 12.0) -> Tensor:
     """i0(beta sqrt(1 - (2 i / N - 1)^2)) / i0(beta), with N as in `bartlett_window`."""
-
-    def values(i: Tensor, n: int) -> Tensor:
-        # torch has one kernel for it, which rounds 16-bit dtypes at its end alone.
-        x = i.to(i._dtype.compute) * (2.0 / (n - 1)) - 1
-        arc = (1 - x * x).clamp(min=0).sqrt()
-        made: Tensor = (f.i0(arc * beta) / f.i0(arc.new_full((), beta))).to(i._dtype)
-        return made
-
-    return _older(told, window_length, periodic, values)
+    # torch has one kernel for it, which rounds 16-bit dtypes at its end alone.
+    x = i.to(i._dtype.compute) * (2.0 / (n - 1)) - 1
+    arc = (1 - x * x).clamp(min=0).sqrt()
+    return ((arc * beta).i0() / arc.new_full((), beta).i0()).to(i._dtype)
 
 
 def _length(told: Told, M: Any) -> int:
@@ -115,8 +109,7 @@ def _length(told: Told, M: Any) -> int:
 def _line(told: Told, start: float, step: float, n: int) -> Tensor:
     """`n` numbers from `start` in steps."""
     of = told.dtype or get_default_dtype()
-    line: Tensor = f.linspace(start, start + (n - 1) * step, n, dtype=of, device=told.device)
-    return line
+    return linspace(start, start + (n - 1) * step, n, dtype=of, device=told.device)
 
 
 def _cosines(told: Told, M: Any, a: Sequence[float], sym: bool) -> Tensor:
@@ -125,10 +118,9 @@ def _cosines(told: Told, M: Any, a: Sequence[float], sym: bool) -> Tensor:
         return _filled(told, n)
     angle = _line(told, 0.0, 2 * math.pi / (n - sym), n)
     of: dict[str, Any] = {"dtype": angle._dtype, "device": angle.device}
-    factors = f.tensor([(-1) ** i * w for i, w in enumerate(a)], **of)
-    terms = f.arange(len(a), **of)
-    made: Tensor = (factors.unsqueeze(-1) * (terms.unsqueeze(-1) * angle).cos()).sum(0)
-    return made
+    factors = tensor([(-1) ** i * w for i, w in enumerate(a)], **of)
+    terms = arange(len(a), **of)
+    return (factors.unsqueeze(-1) * (terms.unsqueeze(-1) * angle).cos()).sum(0)
 
 
 _window: dict[str, Any] = {
@@ -158,28 +150,28 @@ def general_hamming(told: Told, M: int, *, alpha: float = 0.54, sym: bool = True
     return _cosines(told, M, (alpha, 1.0 - alpha), sym)
 
 
-@factory(**_window)
-def hamming(told: Told, M: int, *, sym: bool = True) -> Tensor:
-    """0.54 - 0.46 cos(2 pi i / N), with N as in `general_cosine`."""
-    return _cosines(told, M, (0.54, 1.0 - 0.54), sym)
+def _cosine_sum(name: str, factors: tuple[float, ...], doc: str) -> None:
+    """Enter a window of so many cosines."""
+
+    def call(told: Told, M: int, *, sym: bool = True) -> Tensor:
+        return _cosines(told, M, factors, sym)
+
+    call.__name__, call.__doc__ = name, doc
+    factory(**_window)(call)
 
 
-@factory(**_window)
-def hann(told: Told, M: int, *, sym: bool = True) -> Tensor:
-    """0.5 - 0.5 cos(2 pi i / N), with N as in `general_cosine`."""
-    return _cosines(told, M, (0.5, 0.5), sym)
-
-
-@factory(**_window)
-def blackman(told: Told, M: int, *, sym: bool = True) -> Tensor:
-    """0.42 - 0.5 cos(2 pi i / N) + 0.08 cos(4 pi i / N), with N as in `general_cosine`."""
-    return _cosines(told, M, (0.42, 0.5, 0.08), sym)
-
-
-@factory(**_window)
-def nuttall(told: Told, M: int, *, sym: bool = True) -> Tensor:
-    """Four cosines with A. Nuttall's coefficients of minimum side lobes."""
-    return _cosines(told, M, (0.3635819, 0.4891775, 0.1365995, 0.0106411), sym)
+_cosine_sum(
+    "hamming", (0.54, 1.0 - 0.54), "0.54 - 0.46 cos(2 pi i / N), with N as in `general_cosine`."
+)
+_cosine_sum("hann", (0.5, 0.5), "0.5 - 0.5 cos(2 pi i / N), with N as in `general_cosine`.")
+_cosine_sum(
+    "blackman", (0.42, 0.5, 0.08),
+    "0.42 - 0.5 cos(2 pi i / N) + 0.08 cos(4 pi i / N), with N as in `general_cosine`.",
+)  # fmt: skip
+_cosine_sum(
+    "nuttall", (0.3635819, 0.4891775, 0.1365995, 0.0106411),
+    "Four cosines with A. Nuttall's coefficients of minimum side lobes.",
+)  # fmt: skip
 
 
 @factory(**_window)
@@ -245,7 +237,6 @@ def kaiser(told: Told, M: int, *, beta: float = 12.0, sym: bool = True) -> Tenso
     step = 2.0 * beta / (n - sym)
     end = min(beta, -beta + (n - 1) * step)
     of: dict[str, Any] = {"dtype": told.dtype or get_default_dtype(), "device": told.device}
-    k = f.linspace(-beta, end, n, **of)
+    k = linspace(-beta, end, n, **of)
     # Rounded, the ends may lie beyond beta.
-    made: Tensor = f.i0((beta * beta - k.square()).clamp(min=0).sqrt()) / f.i0(f.tensor(beta, **of))
-    return made
+    return (beta * beta - k.square()).clamp(min=0).sqrt().i0() / tensor(beta, **of).i0()
