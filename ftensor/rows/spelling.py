@@ -67,15 +67,15 @@ def _said_by(told: Signature, name: str, method: bool, without: str) -> str:
 
 
 def written(
-    name: str, parameters: str, body: str, doc: str | None, **scope: Any
+    name: str, parameters: str, body: str, doc: str | None, returns: str = "Tensor", **scope: Any
 ) -> Callable[..., Any]:
-    """A function of tensors with these parameters, which stand as in a definition.
+    """A function of these parameters, which stand as in a definition.
 
     It is compiled, so that a call binds its arguments as fast as any other's does. `body` are its
     statements; they see `scope`, whose `__name__` is the function's module.
     """
     lines = "\n    ".join(body.splitlines())
-    source = f"def {name}({parameters}) -> Tensor:\n    {lines}\n"
+    source = f"def {name}({parameters}) -> {returns}:\n    {lines}\n"
     exec(compile(source, "<ftensor op>", "exec"), scope)  # types stay text, as in this module
     made: Callable[..., Any] = scope[name]
     made.__doc__ = doc

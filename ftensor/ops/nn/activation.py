@@ -51,7 +51,12 @@ def activation(
     handed = [repr(name), "input", *(word.partition(":")[0] for word in given.split(", ") if word)]
     params = f"numbers({', '.join(handed)})" if numbers else "()"
     body = f"return pointwise(row, (input,), {params}{_RESULT[ending]})"
-    scope = {"__name__": __name__, "row": row, "numbers": numbers, "pointwise": pointwise}
+    scope: dict[str, Any] = {
+        "__name__": __name__,
+        "row": row,
+        "numbers": numbers,
+        "pointwise": pointwise,
+    }
     return op(**entry)(written(name, declared, body, doc, **scope))
 
 

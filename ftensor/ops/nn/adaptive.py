@@ -19,7 +19,7 @@ from ..create.sizes import full
 from ..random.create import rand
 from ..rearrange.cat import cat
 from .activation import SPACE
-from .pool import located, lowest, maxima, summed
+from .pool import EITHER, PAIR, located, lowest, maxima, pooling, summed
 from .stepwise import in_order, narrow
 from .windows import at_positions, each, laid_out, padded, windows
 
@@ -161,8 +161,8 @@ def _starts(samples: Tensor, size: int, kernel: int, count: int) -> Tensor:
 
 def _fractional(
     name: str, n: int, input: Tensor, kernel_size: Any, output_size: Any, output_ratio: Any,
-    samples: Any,
-) -> tuple[Tensor, Tensor]:  # fmt: skip
+    indices: bool, samples: Any,
+) -> Tensor | tuple[Tensor, Tensor]:  # fmt: skip
     if output_size is None and output_ratio is None:
         raise errors_spatial.one_of_two(name, "output_size", "output_ratio")
     kernel = each(name, "kernel_size", kernel_size, n)
@@ -186,7 +186,8 @@ def _fractional(
     if not input.numel():
         where = input._storage.device
         shape = (*input._shape[:-n], *counts)
-        return new(shape, input._dtype, where), new(shape, int64, where)
+        values = new(shape, input._dtype, where)
+        return (values, new(shape, int64, where)) if indices else values
     x = input if input.ndim == n + 2 else input.unsqueeze(0)
     if samples is None:
         samples = rand(*x._shape[:2], n, dtype=input._dtype, device=input.device)
@@ -208,55 +209,35 @@ def _fractional(
     places = _positions(found, begins, kernel, size)
     if x is not input:
         values, places = values.squeeze(0), places.squeeze(0)
-    return values, places
+    return (values, places) if indices else values
 
 
-def _enter(call: Callable[..., Any], name: str, doc: str, plain: bool = False) -> None:
-    """Enter a function as `ft.nn.functional.name`, and as `ft.name` where torch has that."""
-    call.__name__ = call.__qualname__ = name
-    call.__doc__ = doc
-    hidden = ("_" + name,) if name.startswith("adaptive_avg") else ()
-    op(namespace=SPACE, aten=hidden)(call)
-    if plain:
-        register(Entry(name, call, method=False))
-
-
+_FRACTIONAL = (
+    "kernel_size: Any, output_size: Any = None, output_ratio: Any = None, "
+    "return_indices: bool = False, _random_samples: Tensor | None = None"
+)
 # The means, by how many dims they are for.
 ADAPTIVE_AVG_POOL: dict[int, Callable[..., Tensor]] = {}
 
-
-def _make(n: int) -> None:
-    """The functions for n dims."""
-
-    def adaptive_avg_pool(input: Tensor, output_size: Any) -> Tensor:
-        return _adaptive_avg_pool(f"adaptive_avg_pool{n}d", n, input, output_size)
-
-    def adaptive_max_pool(
-        input: Tensor, output_size: Any, return_indices: bool = False
-    ) -> Tensor | tuple[Tensor, Tensor]:
-        name = f"adaptive_max_pool{n}d"
-        return _adaptive_max_pool(name, n, input, output_size, return_indices)
-
-    def adaptive_max_pool_with_indices(
-        input: Tensor, output_size: Any, return_indices: bool = False
-    ) -> tuple[Tensor, Tensor]:
-        values, places = _adaptive_max_pool(f"adaptive_max_pool{n}d", n, input, output_size, True)
-        return values, places
-
-    ADAPTIVE_AVG_POOL[n] = adaptive_avg_pool
-    sizes = f"""windows that divide the last {n} dims into as many as `output_size` says (an int, or
-{n}, None being the input's). Those of one dim overlap by one where it does not divide. ValueError
+for _n in (1, 2, 3):
+    _windows = f"""\
+windows that divide the last {_n} dims into as many as `output_size` says (an int, or
+{_n}, None being the input's). Those of one dim overlap by one where it does not divide. ValueError
 for too few dims, RuntimeError for other sizes.
 """
-    _enter(adaptive_avg_pool, f"adaptive_avg_pool{n}d", f"The means of {sizes}", plain=n == 1)
-    _enter(adaptive_max_pool, f"adaptive_max_pool{n}d",
-           f"The maxima, with `return_indices` also their positions, of {sizes}")  # fmt: skip
-    _enter(adaptive_max_pool_with_indices, f"adaptive_max_pool{n}d_with_indices",
-           f"The maxima, and their positions, of {sizes}")  # fmt: skip
-
-
-for _n in (1, 2, 3):
-    _make(_n)
+    _name = f"adaptive_avg_pool{_n}d"
+    ADAPTIVE_AVG_POOL[_n] = pooling(
+        _adaptive_avg_pool, _n, _name, "output_size: Any", f"The means of {_windows}",
+        enter=op(namespace=SPACE, aten=("_" + _name,)),
+    )  # fmt: skip
+    if _n == 1:
+        register(Entry(_name, ADAPTIVE_AVG_POOL[1], method=False))
+    _name, _given = f"adaptive_max_pool{_n}d", "output_size: Any, return_indices: bool = False"
+    pooling(_adaptive_max_pool, _n, _name, _given,
+            f"The maxima, with `return_indices` also their positions, of {_windows}",
+            EITHER)  # fmt: skip
+    pooling(_adaptive_max_pool, _n, f"{_name}_with_indices", _given,
+            f"The maxima, and their positions, of {_windows}", PAIR)  # fmt: skip
 
 
 @op(method=False)
@@ -268,35 +249,15 @@ def adaptive_max_pool1d(input: Tensor, output_size: Any) -> tuple[Tensor, Tensor
     return values, places
 
 
-def _make_fractional(n: int) -> None:
-    """The functions for n dims."""
-    name = f"fractional_max_pool{n}d"
-
-    def pool(
-        input: Tensor, kernel_size: Any, output_size: Any = None, output_ratio: Any = None,
-        return_indices: bool = False, _random_samples: Tensor | None = None,
-    ) -> Tensor | tuple[Tensor, Tensor]:  # fmt: skip
-        made = _fractional(
-            name, n, input, kernel_size, output_size, output_ratio, _random_samples
-        )  # fmt: skip
-        return made if return_indices else made[0]
-
-    def with_indices(
-        input: Tensor, kernel_size: Any, output_size: Any = None, output_ratio: Any = None,
-        return_indices: bool = False, _random_samples: Tensor | None = None,
-    ) -> tuple[Tensor, Tensor]:  # fmt: skip
-        return _fractional(
-            name, n, input, kernel_size, output_size, output_ratio, _random_samples
-        )  # fmt: skip
-
-    windows_ = f"""windows of `kernel_size` whose steps, by random fractions, add up to the
-sizes of the last {n} dims (Graham, Fractional Max-Pooling). The result has `output_size`, or
-`output_ratio` times the input's. `_random_samples` (N, C, {n}) in [0, 1) makes the result certain.
+for _n in (2, 3):
+    _windows = f"""windows of `kernel_size` whose steps, by random fractions, add up to the
+sizes of the last {_n} dims (Graham, Fractional Max-Pooling). The result has `output_size`, or
+`output_ratio` times the input's. `_random_samples` (N, C, {_n}) in [0, 1) makes the result certain.
 ValueError where neither size nor ratio is given, RuntimeError for sizes that don't fit.
 """
-    _enter(pool, name, f"The maxima, with `return_indices` also their positions, of {windows_}")
-    _enter(with_indices, name + "_with_indices", f"The maxima, and their positions, of {windows_}")
-
-
-for _n in (2, 3):
-    _make_fractional(_n)
+    _name = f"fractional_max_pool{_n}d"
+    pooling(_fractional, _n, _name, _FRACTIONAL,
+            f"The maxima, with `return_indices` also their positions, of {_windows}",
+            EITHER)  # fmt: skip
+    pooling(_fractional, _n, f"{_name}_with_indices", _FRACTIONAL,
+            f"The maxima, and their positions, of {_windows}", PAIR)  # fmt: skip

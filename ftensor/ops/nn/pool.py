@@ -21,6 +21,7 @@ from ...iterator.stride import is_contiguous
 from ...limits import iinfo
 from ...rows.catalogue import Entry, enter, op, register
 from ...rows.op import Op
+from ...rows.spelling import written
 from ..compose import composed
 from ..create.data import tensor
 from ..create.ranges import arange
@@ -150,7 +151,7 @@ def _counted(pool: Pool, padded_too: bool, device: Any, of: dtype) -> Any:
 
 def _avg_pool(
     name: str, n: int, input: Tensor, kernel_size: Any, stride: Any, padding: Any,
-    ceil_mode: bool, count_include_pad: bool, divisor_override: Any,
+    ceil_mode: bool, count_include_pad: bool, divisor_override: Any = None,
 ) -> Tensor:  # fmt: skip
     pool = pool_of(name, n, input, kernel_size, stride, padding, 1, ceil_mode)
     if divisor_override == 0:
@@ -180,116 +181,81 @@ def _lp_pool(
     kernel = each(name, "kernel_size", kernel_size, n)
     if norm_type in (inf, -inf):
         sign = 1 if norm_type > 0 else -1
-        found = _max_pool(
+        made = _max_pool(
             f"max_pool{n}d", n, input.abs() * sign, kernel, stride, 0, 1, ceil_mode, False
         )
-        assert isinstance(found, Tensor)
-        return found * sign
+        assert isinstance(made, Tensor)
+        return made * sign
     powers = input.pow(norm_type)
     means = _avg_pool(name, n, powers, kernel, stride, 0, ceil_mode, True, None)
-    made = (means.sign() * relu(means.abs())).mul(numel(kernel))
-    return made.pow(1.0 / norm_type)
+    return (means.sign() * relu(means.abs())).mul(numel(kernel)).pow(1.0 / norm_type)
 
 
-SIZES = ("L", "H, W", "D, H, W")
+EITHER, PAIR = "Tensor | tuple[Tensor, Tensor]", "tuple[Tensor, Tensor]"
+Enter = Callable[[Callable[..., Any]], Callable[..., Any]]
+_ENTER = op(namespace=SPACE)
 
 
-def _enter(call: Callable[..., Any], name: str, doc: str, plain: bool = False) -> None:
-    """Enter a function as `ft.nn.functional.name`, and as `ft.name` where torch has that."""
-    call.__name__ = call.__qualname__ = name
-    call.__doc__ = doc
-    op(namespace=SPACE)(call)
-    if plain:
-        register(Entry(name, call, method=False))
+def pooling(
+    run: Callable[..., Any], n: int, name: str, parameters: str, doc: str,
+    returns: str = "Tensor", enter: Enter = _ENTER,
+) -> Callable[..., Any]:  # fmt: skip
+    """Enter `run(name, n, input, *parameters)`, which pools n dims, under the name.
+
+    A function that returns a pair asks for it by `return_indices`, whatever is given as that.
+    """
+    words = [word.partition(":")[0] for word in parameters.split(", ")]
+    given = ["True" if returns == PAIR and word == "return_indices" else word for word in words]
+    base = name.removesuffix("_with_indices")
+    body = f"return run({base!r}, {n}, input, {', '.join(given)})"
+    parameters = f"input: Tensor, {parameters}"
+    return enter(written(name, parameters, body, doc, returns, __name__=__name__, run=run))
 
 
-def _make(n: int) -> None:
-    """The functions for n dims."""
+_SIZES = "kernel_size: Any, stride: Any = None"
+_MAX = (
+    f"{_SIZES}, padding: Any = 0, dilation: Any = 1, ceil_mode: bool = False, "
+    "return_indices: bool = False"
+)
+_MEAN = f"{_SIZES}, padding: Any = 0, ceil_mode: bool = False, count_include_pad: bool = True"
 
-    def max_pool(
-        input: Tensor, kernel_size: Any, stride: Any = None, padding: Any = 0, dilation: Any = 1,
-        ceil_mode: bool = False, return_indices: bool = False,
-    ) -> Tensor | tuple[Tensor, Tensor]:  # fmt: skip
-        return _max_pool(
-            f"max_pool{n}d", n, input, kernel_size, stride, padding, dilation, ceil_mode,
-            return_indices,
-        )  # fmt: skip
-
-    def max_pool_with_indices(
-        input: Tensor, kernel_size: Any, stride: Any = None, padding: Any = 0, dilation: Any = 1,
-        ceil_mode: bool = False, return_indices: bool = False,
-    ) -> tuple[Tensor, Tensor]:  # fmt: skip
-        made = _max_pool(
-            f"max_pool{n}d", n, input, kernel_size, stride, padding, dilation, ceil_mode, True
-        )
-        assert isinstance(made, tuple)
-        return made
-
-    def lp_pool(
-        input: Tensor, norm_type: float, kernel_size: Any, stride: Any = None,
-        ceil_mode: bool = False,
-    ) -> Tensor:  # fmt: skip
-        name = f"lp_pool{n}d"
-        return _lp_pool(name, n, input, norm_type, kernel_size, stride, ceil_mode)
-
-    sizes = f"(N, C, {SIZES[n - 1]}) or (C, {SIZES[n - 1]})"
-    largest = f"""The largest element of each window of an input {sizes}; a NaN is the largest.
+for _n, _dims in enumerate(("L", "H, W", "D, H, W"), 1):
+    _input = f"(N, C, {_dims}) or (C, {_dims})"
+    _about = f"""The largest element of each window of an input {_input}; a NaN is the largest.
 Windows lie `stride` apart (`kernel_size` where it is not given), their elements `dilation`; at most
 half of one is `padding`, which no maximum takes. `ceil_mode` also takes a last window that ends
 beyond the input. """
-    _enter(max_pool, f"max_pool{n}d", f"""{largest}With `return_indices` also their positions
-in the last {n} dims, flattened. RuntimeError for sizes that make no windows.
-""", plain=True)  # fmt: skip
-    _enter(max_pool_with_indices, f"max_pool{n}d_with_indices", f"""{largest}A pair: they, and their
-positions in the last {n} dims, flattened. RuntimeError for sizes that make no windows.
-""", plain=n == 1)  # fmt: skip
-    _enter(lp_pool, f"lp_pool{n}d", f"""The p-norm, p being `norm_type`, of each window of an input
-{sizes}. Windows lie `stride` apart (`kernel_size` where it is not given). RuntimeError for sizes
+    _end = f"in the last {_n} dims, flattened. RuntimeError for sizes that make no windows.\n"
+    _made = pooling(
+        _max_pool, _n, f"max_pool{_n}d", _MAX,
+        f"{_about}With `return_indices` also their positions\n{_end}", EITHER,
+    )  # fmt: skip
+    register(Entry(f"max_pool{_n}d", _made, method=False))
+    _made = pooling(
+        _max_pool, _n, f"max_pool{_n}d_with_indices", _MAX,
+        f"{_about}A pair: they, and their\npositions {_end}", PAIR,
+    )  # fmt: skip
+    if _n == 1:
+        register(Entry("max_pool1d_with_indices", _made, method=False))
+    pooling(
+        _lp_pool, _n, f"lp_pool{_n}d", f"norm_type: float, {_SIZES}, ceil_mode: bool = False",
+        f"""The p-norm, p being `norm_type`, of each window of an input
+{_input}. Windows lie `stride` apart (`kernel_size` where it is not given). RuntimeError for sizes
 that make no windows.
 """)  # fmt: skip
 
+_made = pooling(_avg_pool, 1, "avg_pool1d", _MEAN, """
+The mean of each window of an input (N, C, L) or (C, L). Windows lie `stride` apart
+(`kernel_size` where it is not given); the zeros of `padding` count unless
+`count_include_pad=False`. RuntimeError for sizes that make no windows.
+""", enter=op(method=False))  # fmt: skip
+register(Entry("avg_pool1d", _made, method=False, namespace=SPACE))
 
-for _n in (1, 2, 3):
-    _make(_n)
-
-
-@op(method=False)
-def avg_pool1d(
-    input: Tensor, kernel_size: Any, stride: Any = None, padding: Any = 0, ceil_mode: bool = False,
-    count_include_pad: bool = True,
-) -> Tensor:  # fmt: skip
-    """The mean of each window of an input (N, C, L) or (C, L). Windows lie `stride` apart
-    (`kernel_size` where it is not given); the zeros of `padding` count unless
-    `count_include_pad=False`. RuntimeError for sizes that make no windows.
-    """
-    return _avg_pool(
-        "avg_pool1d", 1, input, kernel_size, stride, padding, ceil_mode, count_include_pad, None
-    )
-
-
-register(Entry("avg_pool1d", avg_pool1d, method=False, namespace=SPACE))
-
-
-def _make_mean(n: int) -> None:
-    """The mean over n dims, which torch gives an `out`."""
-
-    def avg_pool(
-        input: Tensor, kernel_size: Any, stride: Any = None, padding: Any = 0,
-        ceil_mode: bool = False, count_include_pad: bool = True, divisor_override: Any = None,
-    ) -> Tensor:  # fmt: skip
-        return _avg_pool(
-            f"avg_pool{n}d", n, input, kernel_size, stride, padding, ceil_mode, count_include_pad,
-            divisor_override,
-        )  # fmt: skip
-
-    avg_pool.__name__ = avg_pool.__qualname__ = f"avg_pool{n}d"
-    avg_pool.__doc__ = f"""The mean of each window of an input (N, C, {SIZES[n - 1]}) or
-(C, {SIZES[n - 1]}). Windows lie `stride` apart (`kernel_size` where it is not given); the zeros of
+for _n, _dims in ((2, "H, W"), (3, "D, H, W")):  # to which torch gives an `out`
+    pooling(
+        _avg_pool, _n, f"avg_pool{_n}d", f"{_MEAN}, divisor_override: Any = None",
+        f"""The mean of each window of an input (N, C, {_dims}) or
+(C, {_dims}). Windows lie `stride` apart (`kernel_size` where it is not given); the zeros of
 `padding` count unless `count_include_pad=False`; `divisor_override` divides the sums in place of
 the number of elements. RuntimeError for sizes that make no windows.
-"""
-    composed(namespace=SPACE, exact=True)(avg_pool)
-
-
-for _n in (2, 3):
-    _make_mean(_n)
+""", enter=composed(namespace=SPACE, exact=True))  # fmt: skip
