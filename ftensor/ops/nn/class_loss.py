@@ -111,7 +111,7 @@ def cross_entropy(
     logs = log_softmax(input, dim)
     if target._dtype.is_floating_point:
         return _of_probabilities(name, logs, target, weight, word, label_smoothing)
-    loss = nll_loss(logs, target, word, weight, ignore_index)
+    loss = nll_loss(logs, target, weight, None, ignore_index, None, word)
     if not label_smoothing:
         return loss
     if input.ndim == 1 and target._shape:  # which torch takes without smoothing alone

@@ -141,9 +141,9 @@ def native_dropout(input: Tensor, p: float, train: bool | None) -> tuple[Tensor,
     return input * stays * _numbers(p)[1], stays
 
 
-def _nn_dropout(run: Run, name: str, training: bool, doc: str) -> None:
+def _nn_dropout(run: Run, name: str, training: bool, doc: str) -> Callable[..., Tensor]:
     """Enter a dropout as `ft.nn.functional.name`, with the default of `training`."""
-    op(namespace=SPACE, method=False)(
+    return op(namespace=SPACE, method=False)(
         written(
             name,
             f"input: Tensor, p: float = 0.5, training: bool = {training}, inplace: bool = False",
@@ -153,7 +153,7 @@ def _nn_dropout(run: Run, name: str, training: bool, doc: str) -> None:
     )  # fmt: skip
 
 
-_nn_dropout(_dropped, "dropout", True, """
+nn_dropout = _nn_dropout(_dropped, "dropout", True, """
 Where `training`, zeros in place of elements, each with probability `p`, and the others
 times 1 / (1 - p); else the input. ValueError for what is no probability.
 """)  # fmt: skip

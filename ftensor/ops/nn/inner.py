@@ -23,7 +23,6 @@ from .activation import SPACE
 from .class_loss import cross_entropy
 from .conv import CONV
 from .norm import native_batch_norm
-from .reduction import tensors, word_of
 
 
 @op(
@@ -150,9 +149,7 @@ def linear_cross_entropy(
     logits = linear(input, linear_weight.reshape(-1, features), bias)
     logits = logits.reshape(*input._shape[:-1], *rows)
     ignored = -100 if ignore_index is None else ignore_index
-    tensors("cross_entropy", target=target)
-    word = word_of("cross_entropy", None, None, reduction)
-    return cross_entropy(logits, target, word, weight, ignored, label_smoothing)
+    return cross_entropy(logits, target, weight, None, ignored, None, reduction, label_smoothing)
 
 
 @op(namespace=SPACE)

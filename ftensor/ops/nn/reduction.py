@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from enum import Enum
 from inspect import Parameter, signature
-from typing import Any, TypeVar
+from typing import Any
 
 from ... import errors
 from ..._tensor import Tensor
@@ -15,7 +15,6 @@ from ...rows.catalogue import Row, op
 from ...rows.spelling import written
 from .activation import SPACE
 
-F = TypeVar("F", bound=Callable[..., Tensor])
 REDUCTIONS = ("none", "mean", "sum")
 # What `loss` reads itself, as torch declares it.
 _OWN = {
@@ -66,7 +65,7 @@ def tensors(name: str, **given: Any) -> None:
 def loss(
     parameters: str = "", *, shapes: Shapes = Shapes.ANY, first: bool = False,
     rows: tuple[Row, ...] = (),
-) -> Callable[[F], F]:  # fmt: skip
+) -> Callable[[Callable[..., Tensor]], Callable[..., Tensor]]:  # fmt: skip
     """Put a loss into the catalogue whose elements a function computes.
 
     `parameters` are torch's, in its order, where they are not the function's own and then
@@ -75,7 +74,7 @@ def loss(
     look at that word `first`, others after all else.
     """
 
-    def add(elements: F) -> F:
+    def add(elements: Callable[..., Tensor]) -> Callable[..., Tensor]:
         name, own = elements.__name__, signature(elements).parameters
         order = parameters.split() or [*own, "size_average", "reduce", "reduction"]
         made = written(
@@ -84,8 +83,7 @@ def loss(
             __name__=elements.__module__, elements=elements, tensors=tensors, word_of=word_of,
             reduced=reduced, refused=errors_nn.target_shape, warn=errors_nn.warn_target_size,
         )  # fmt: skip
-        op(namespace=SPACE, rows=rows)(made)
-        return elements
+        return op(namespace=SPACE, rows=rows)(made)
 
     return add
 

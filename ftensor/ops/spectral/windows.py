@@ -42,13 +42,12 @@ def _older(values: Callable[..., Tensor]) -> Callable[..., Tensor]:
     _, _, *more = signature(values).parameters.values()
     listed = "".join([f", {x.name}: {x.annotation} = {x.default}" for x in more])
     given = "".join([f", {x.name}" for x in more])
-    factory(method=False)(
+    return factory(method=False)(
         written(
             values.__name__, f"told: Told, window_length: int, periodic: bool = True{listed}",
             f"return window(told, window_length, periodic{given})", values.__doc__, window=window,
         )
     )  # fmt: skip
-    return values
 
 
 @_older
