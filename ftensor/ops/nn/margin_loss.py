@@ -7,7 +7,6 @@ from collections.abc import Callable
 from ..._tensor import Tensor
 from ...dtypes import int64
 from ...errors import nn as errors_nn
-from ..compose import f
 from ..create.like import zeros_like
 from ..create.ranges import arange
 from ..pointwise.ternary import where
@@ -165,5 +164,5 @@ def _triplet(
     word_of(name, None, None, reduction)  # a distance of one's own is not called in vain
     far = distance(anchor, negative)
     if swap:
-        far = f.minimum(far, distance(positive, negative))
+        far = far.minimum(distance(positive, negative))
     return (margin + distance(anchor, positive) - far).clamp(min=0)

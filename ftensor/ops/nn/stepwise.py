@@ -6,7 +6,8 @@ from collections.abc import Sequence
 
 from ..._tensor import Tensor
 from ...dtypes import dtype
-from ..compose import f
+from ..create.sizes import zeros
+from ..rearrange.cat import cat
 
 GROUP = 16  # so many terms in a row, in torch's sums in steps
 
@@ -32,11 +33,11 @@ def in_steps(terms: Tensor) -> Tensor:
         first, others = terms[:1], terms[1:]
         short = -others.numel() % GROUP
         if short:
-            others = f.cat([others, f.zeros(short, dtype=terms._dtype, device=terms.device)])
+            others = cat([others, zeros(short, dtype=terms._dtype, device=terms.device)])
         sums = in_order(others.reshape(-1, GROUP).unbind(1))
         if short:
             rests.append(sums[-1:])
             sums = sums[:-1]
-        terms = f.cat([first, sums])
+        terms = cat([first, sums])
     made: Tensor = (in_order([*rests, terms]) + 0).reshape(())  # -0 becomes 0, as in a sum
     return made
