@@ -10,7 +10,7 @@ import torch
 from torch.fx import Node
 
 from .._tensor import Tensor
-from ..ops.compose import f
+from ..ops.nn.norm import native_batch_norm
 from .copies import MEMORY
 from .kernels import bound, make
 from .schema import LINE, derived, qualified
@@ -65,7 +65,7 @@ def _batch_norm(
 ) -> tuple[Tensor, ...]:  # fmt: skip
     """Batch normalization that returns the running statistics instead of writing them."""
     mean, var = mean.clone(), var.clone()
-    made = f.native_batch_norm(input, weight, bias, mean, var, training, momentum, eps)
+    made = native_batch_norm(input, weight, bias, mean, var, training, momentum, eps)
     return (*made, mean, var)
 
 
@@ -74,7 +74,7 @@ DIRECT: dict[str, Callable[..., Any]] = {
     **VIEWS,
     "_native_batch_norm_legit_functional": _batch_norm,
     "_native_batch_norm_legit_no_training": lambda x, weight, bias, mean, var, momentum, eps: (
-        f.native_batch_norm(x, weight, bias, mean, var, False, momentum, eps)
+        native_batch_norm(x, weight, bias, mean, var, False, momentum, eps)
     ),
 }
 # Ops that torch takes apart before it asks a backend, and a graph does not.

@@ -3,8 +3,9 @@ systems of equations, distances, scans, sets, bags, and activations that keep a 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
+from typing import Any
 
 from .. import dtypes, errors
 from .._tensor import Tensor
@@ -14,12 +15,18 @@ from ..execute.copy import copy
 from ..execute.pointwise import pointwise
 from ..iterator.shape import normalize_dim
 from ..ops.compose import f
-from ..ops.linalg.factors import raise_for
+from ..ops.create.ranges import arange
+from ..ops.create.sizes import empty, zeros
+from ..ops.linalg.factors import lu_factor_ex, raise_for
 from ..ops.nn import bags
-from ..ops.nn.activation import ELU
+from ..ops.nn.activation import ELU, logsigmoid
+from ..ops.nn.distance import cdist
 from ..ops.nn.embedding import shorten
 from ..ops.nn.margin_loss import listed_classes
+from ..ops.order import unique as sets
+from ..ops.order.scan import cummax, cummin
 from ..ops.reduce.softmax import LOG_SOFTMAX, SOFTMAX, softmaxed
+from ..ops.spectral.fft import fftn, ifftn, irfftn, rfftn
 from ..rows.catalogue import aten_op
 from ..rows.op import Op
 
@@ -34,20 +41,20 @@ def _fft_c2c(x: Tensor, dim: Sequence[int], normalization: int, forward: bool) -
     if not dim:
         return x.clone()
     if forward:
-        return f["fft.fftn"](x, None, tuple(dim), _FORTH[normalization])
-    return f["fft.ifftn"](x, None, tuple(dim), _BACK[normalization])
+        return fftn(x, None, tuple(dim), _FORTH[normalization])
+    return ifftn(x, None, tuple(dim), _BACK[normalization])
 
 
 @aten_op()
 def _fft_r2c(x: Tensor, dim: Sequence[int], normalization: int, onesided: bool) -> Tensor:
-    name = "fft.rfftn" if onesided else "fft.fftn"
-    return f[name](x, None, tuple(dim), _FORTH[normalization])
+    transform = rfftn if onesided else fftn
+    return transform(x, None, tuple(dim), _FORTH[normalization])
 
 
 @aten_op()
 def _fft_c2r(x: Tensor, dim: Sequence[int], normalization: int, last_dim_size: int) -> Tensor:
     sizes = (*[x._shape[d] for d in dim[:-1]], last_dim_size)
-    return f["fft.irfftn"](x, sizes, tuple(dim), _BACK[normalization])
+    return irfftn(x, sizes, tuple(dim), _BACK[normalization])
 
 
 # --- determinants, and systems of equations
@@ -57,13 +64,13 @@ def _factors(A: Tensor) -> tuple[Tensor, Tensor]:
     """(LU, pivots). torch's formula of the gradient takes the factors of a contiguous real matrix
     for those of its transpose, whose columns lie in line."""
     turned = A.is_contiguous() and not A._dtype.is_complex
-    LU, pivots, _ = f["linalg.lu_factor_ex"](A.mT if turned else A)
+    LU, pivots, _ = lu_factor_ex(A.mT if turned else A)
     return LU, pivots
 
 
 def _swapped(pivots: Tensor) -> Tensor:
     """Which pivots change places with another row."""
-    own = f.arange(1, pivots._shape[-1] + 1, dtype=pivots._dtype, device=pivots.device)
+    own = arange(1, pivots._shape[-1] + 1, dtype=pivots._dtype, device=pivots.device)
     return pivots != own
 
 
@@ -90,7 +97,7 @@ def _linalg_slogdet(A: Tensor) -> tuple[Tensor, ...]:
 def _linalg_solve_ex(
     A: Tensor, B: Tensor, *, left: bool = True, check_errors: bool = False
 ) -> tuple[Tensor, ...]:
-    LU, pivots, info = f["linalg.lu_factor_ex"](A)
+    LU, pivots, info = lu_factor_ex(A)
     if check_errors:
         raise_for(info, errors_factor.singular, "linalg.solve_ex")
     vector = B.ndim == 1 or (B.ndim == A.ndim - 1 and B._shape == A._shape[:-1])
@@ -108,7 +115,7 @@ def _linalg_solve_ex(
 def _cdist_forward(x1: Tensor, x2: Tensor, p: float, compute_mode: int | None) -> Tensor:
     mode = {1: "use_mm_for_euclid_dist", 2: "donot_use_mm_for_euclid_dist"}
     default = "use_mm_for_euclid_dist_if_necessary"
-    return f.cdist(x1, x2, p, mode.get(compute_mode or 0, default))
+    return cdist(x1, x2, p, mode.get(compute_mode or 0, default))
 
 
 @aten_op()
@@ -122,20 +129,22 @@ def multilabel_margin_loss_forward(
 # --- scans and sets
 
 
-def _extremes(name: str, x: Tensor, values: Tensor, indices: Tensor, dim: int) -> None:
-    for made, out in zip(f[name](x, dim), (values, indices)):
+def _extremes(
+    scan: Callable[..., Any], x: Tensor, values: Tensor, indices: Tensor, dim: int
+) -> None:
+    for made, out in zip(scan(x, dim), (values, indices)):
         copy(made, out)
 
 
-for _name in ("cummax", "cummin"):
-    aten_op(f"_{_name}_helper")(partial(_extremes, _name))
+for _scan in (cummax, cummin):
+    aten_op(f"_{_scan.__name__}_helper")(partial(_extremes, _scan))
 
 
 @aten_op()
 def _unique2(
     x: Tensor, sorted: bool = True, return_inverse: bool = False, return_counts: bool = False
 ) -> tuple[Tensor, ...]:
-    return f.unique(x, sorted, True, True)
+    return tuple(sets.unique(x, sorted, True, True))
 
 
 @aten_op()
@@ -143,7 +152,7 @@ def unique_dim(
     x: Tensor, dim: int, sorted: bool = True, return_inverse: bool = False,
     return_counts: bool = False,
 ) -> tuple[Tensor, ...]:  # fmt: skip
-    return f.unique(x, sorted, True, True, dim)
+    return tuple(sets.unique(x, sorted, True, True, dim))
 
 
 @aten_op()
@@ -151,9 +160,9 @@ def unique_consecutive(
     x: Tensor, return_inverse: bool = False, return_counts: bool = False, dim: int | None = None
 ) -> tuple[Tensor, ...]:
     """The elements without repetitions; where each one went and how many there were, if asked."""
-    found, inverse, counts = f.unique_consecutive(x, True, True, dim)
-    empty = f.empty(0, dtype=dtypes.int64, device=x.device)
-    return found, inverse if return_inverse else empty, counts if return_counts else empty
+    found, inverse, counts = sets.unique_consecutive(x, True, True, dim)
+    none = empty(0, dtype=dtypes.int64, device=x.device)
+    return found, inverse if return_inverse else none, counts if return_counts else none
 
 
 # --- activations
@@ -179,7 +188,7 @@ def elu(x: Tensor, alpha: float = 1, scale: float = 1, input_scale: float = 1) -
 @aten_op()
 def log_sigmoid_forward(x: Tensor) -> tuple[Tensor, Tensor]:
     """The result, and a buffer that the CPU's derivative needs."""
-    return f["nn.functional.logsigmoid"](x), f.empty(0, dtype=x._dtype, device=x.device)
+    return logsigmoid(x), empty(0, dtype=x._dtype, device=x.device)
 
 
 # --- tables
@@ -209,4 +218,4 @@ def embedding_bag(
     made, held = bags.pooled(table, index, of, count, word, weights, padding_idx)
     if word == "max":
         return made, of, held, bags.largest(table, index, of, made, padding_idx)
-    return made, of, held, f.zeros((0,), dtype=dtypes.int64, device=made.device)
+    return made, of, held, zeros((0,), dtype=dtypes.int64, device=made.device)

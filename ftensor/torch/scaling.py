@@ -7,7 +7,9 @@ from typing import Any
 
 from .._tensor import Tensor
 from ..execute.copy import copy
-from ..ops.compose import f
+from ..ops.pointwise.ternary import where
+from ..ops.rearrange.cat import stack
+from ..ops.reduce.norm import vector_norm
 from .memory import lift, unwrap
 from .registration import impl
 
@@ -19,7 +21,7 @@ def unscale(self: Sequence[Any], found_inf: Any, inv_scale: Any) -> None:
     if not tensors:
         return
     found, factor = unwrap(found_inf), lift(inv_scale)
-    largest = f.stack([_largest(x) for x in tensors])
+    largest = stack([_largest(x) for x in tensors])
     bad = largest.isfinite().all().logical_not().to(found._dtype)
     copy(found.maximum(bad).reshape(found._shape), found)
     for x in tensors:
@@ -28,7 +30,7 @@ def unscale(self: Sequence[Any], found_inf: Any, inv_scale: Any) -> None:
 
 def _largest(x: Tensor) -> Tensor:
     """The largest absolute value, NaN where there is one, as float32."""
-    made: Tensor = f["linalg.vector_norm"](x, float("inf")) if x.ndim else x.abs()
+    made: Tensor = vector_norm(x, float("inf")) if x.ndim else x.abs()
     return made.float()
 
 
@@ -45,7 +47,7 @@ def update_scale(
     bad, steps = lift(found_inf).reshape(scale._shape) > 0, tracker + 1
     grows = steps.reshape(scale._shape) == growth_interval
     larger = scale * scale_growth_factor
-    kept = f.where(grows & larger.isfinite(), larger, scale)
-    copy(f.where(bad, scale * scale_backoff_factor, kept), scale)
-    copy(f.where((bad | grows).reshape(tracker._shape), 0, steps).to(tracker._dtype), tracker)
+    kept = where(grows & larger.isfinite(), larger, scale)
+    copy(where(bad, scale * scale_backoff_factor, kept), scale)
+    copy(where((bad | grows).reshape(tracker._shape), 0, steps).to(tracker._dtype), tracker)
     return self

@@ -10,7 +10,8 @@ from __future__ import annotations
 
 from ..._tensor import Tensor
 from ...rows.catalogue import aten_op
-from ..compose import f
+from ..create.like import zeros_like
+from ..rearrange.cat import cat
 
 
 def _biased(gates: Tensor, bias: Tensor | None) -> Tensor:
@@ -32,7 +33,7 @@ def _thnn_fused_lstm_cell(
     taken, kept, cell, shown = gates.chunk(4, 1)
     taken, kept, cell, shown = taken.sigmoid(), kept.sigmoid(), cell.tanh(), shown.sigmoid()
     cy = kept * cx + taken * cell
-    return shown * cy.tanh(), cy, f.cat([taken, kept, cell, shown], 1)
+    return shown * cy.tanh(), cy, cat([taken, kept, cell, shown], 1)
 
 
 @aten_op()
@@ -42,13 +43,13 @@ def _thnn_fused_lstm_cell_backward_impl(
     """The gradients of the gates, of c, and of a bias."""
     taken, kept, cell, shown = workspace.chunk(4, 1)
     after = cy.tanh()
-    dc = f.zeros_like(cx) if dc is None else dc
-    dshown = f.zeros_like(cx)
+    dc = zeros_like(cx) if dc is None else dc
+    dshown = zeros_like(cx)
     if dh is not None:
         dshown = dh * after * _slope(shown)
         dc = dc + dh * shown * (1 - after * after)
     parts = [dc * cell * _slope(taken), dc * cx * _slope(kept)]
-    gates = f.cat([*parts, dc * taken * (1 - cell * cell), dshown], 1)
+    gates = cat([*parts, dc * taken * (1 - cell * cell), dshown], 1)
     return gates, dc * kept, gates.sum(0) if has_bias else None
 
 
@@ -63,7 +64,7 @@ def _thnn_fused_gru_cell(
     reset_on, update_on, new_on = b.chunk(3, 1)
     reset, update = (reset_in + reset_on).sigmoid(), (update_in + update_on).sigmoid()
     new = (new_in + reset * new_on).tanh()
-    kept = f.cat([reset, update, new, hx, new_on], 1)
+    kept = cat([reset, update, new, hx, new_on], 1)
     return new + update * (hx - new), kept
 
 
@@ -76,6 +77,6 @@ def _thnn_fused_gru_cell_backward(
     dupdate = dh * (before - new) * _slope(update)
     dnew = dh * (1 - update) * (1 - new * new)
     dreset = dnew * new_on * _slope(reset)
-    a, b = f.cat([dreset, dupdate, dnew], 1), f.cat([dreset, dupdate, dnew * reset], 1)
+    a, b = cat([dreset, dupdate, dnew], 1), cat([dreset, dupdate, dnew * reset], 1)
     sums = (a.sum(0), b.sum(0)) if has_bias else (None, None)
     return a, b, dh * update, *sums

@@ -14,7 +14,7 @@ from ...execute.memory import new
 from ...execute.nll import nll, nll_input
 from ...execute.pointwise import pointwise
 from ...rows.catalogue import aten_op
-from ..compose import f
+from ..create.sizes import full, zeros
 from ..index.gather import of_classes
 from ..nn.class_loss import KNOWN_CLASS, NLL_INPUT, NLL_LOSS
 from ..nn.margin_loss import listed_classes
@@ -47,7 +47,7 @@ def nll_loss(
     found = -of_classes(input, dim, index)
     loss = (found * weights).where(weights != 0, 0)  # what is ignored may be infinite
     if reduction == "none":
-        return loss, f.zeros((), dtype=input._dtype, device=input.device)
+        return loss, zeros((), dtype=input._dtype, device=input.device)
     total = weights.sum()
     return (loss.sum() / total if reduction == "mean" else loss.sum()), total
 
@@ -62,14 +62,14 @@ def _unweighted(
         # Nothing is ignored, and how much counts is known beforehand.
         found = of_classes(input, dim, target)
         if reduction == "none":
-            return -found, f.zeros((), dtype=of, device=device)
-        total = f.full((), float(target.numel()), dtype=of, device=device)
+            return -found, zeros((), dtype=of, device=device)
+        total = full((), float(target.numel()), dtype=of, device=device)
         return -(found.mean() if reduction == "mean" else found.sum()), total
     index = pointwise(KNOWN_CLASS, (target,), (ignore_index,))
     found = of_classes(input, dim, index)
     loss = pointwise(NLL_LOSS, (found, target), (float(ignore_index),))
     if reduction == "none":
-        return loss, f.zeros((), dtype=of, device=device)
+        return loss, zeros((), dtype=of, device=device)
     total = (target != ignore_index).sum(dtype=of)
     return (loss.sum() / total if reduction == "mean" else loss.sum()), total
 
@@ -98,7 +98,7 @@ def nll_loss_backward(
     share = -weights * (grad / total if reduction == "mean" else grad)
     if reduction == "mean":  # where all are ignored, a share is 0 / 0
         share = share.where(target != ignore_index, 0)
-    made = f.zeros(input._shape, dtype=input._dtype, device=input.device)
+    made = zeros(input._shape, dtype=input._dtype, device=input.device)
     return made.scatter_(dim, index.unsqueeze(dim), share.unsqueeze(dim))
 
 

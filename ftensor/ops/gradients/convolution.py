@@ -11,11 +11,12 @@ from ...execute.conv_plan import Windows
 from ...execute.conv_weight import weight_gradients
 from ...iterator.shape import Ints, numel
 from ...rows.catalogue import aten_op
-from ..compose import f
+from ..create.sizes import zeros
+from ..nn.conv import CONV, CONV_TRANSPOSE
 
 
 def _conv(n: int, *args: Any) -> Tensor:
-    return f[f"conv{n}d"](*args)
+    return CONV[n](*args)
 
 
 @aten_op()
@@ -29,7 +30,7 @@ def convolution(
     if not transposed:
         return _conv(n, input, weight, bias, stride, padding, dilation, groups)
     more = output_padding, groups, dilation
-    return f[f"conv_transpose{n}d"](input, weight, bias, stride, padding, *more)
+    return CONV_TRANSPOSE[n](input, weight, bias, stride, padding, *more)
 
 
 @aten_op()
@@ -59,7 +60,7 @@ def input_gradient(
 ) -> Tensor:  # fmt: skip
     """The gradient of a convolution's input."""
     if not numel(grad._shape) or not numel(input_shape):
-        return f.zeros(input_shape, dtype=grad.dtype, device=grad.device)
+        return zeros(input_shape, dtype=grad.dtype, device=grad.device)
     n = grad.ndim - 2
     if transposed:
         made = _conv(n, grad, weight, None, stride, padding, dilation, groups)
@@ -68,9 +69,7 @@ def input_gradient(
         return made.contiguous()
     sizes = zip(input_shape[2:], grad._shape[2:], weight._shape[2:], stride, padding, dilation)
     left = [size - ((out - 1) * s - 2 * p + d * (k - 1) + 1) for size, out, k, s, p, d in sizes]
-    return f[f"conv_transpose{n}d"](
-        grad, weight, None, stride, padding, tuple(left), groups, dilation
-    )
+    return CONV_TRANSPOSE[n](grad, weight, None, stride, padding, tuple(left), groups, dilation)
 
 
 def weight_gradient(
@@ -81,7 +80,7 @@ def weight_gradient(
     with it. For a transposed one, `grad` and `input` change places.
     """
     if not numel(grad._shape) or not numel(input._shape):
-        return f.zeros(weight_shape, dtype=grad.dtype, device=grad.device), None
+        return zeros(weight_shape, dtype=grad.dtype, device=grad.device), None
     made = weight_gradients(
         grad, input, weight_shape, Windows(groups, stride, padding, dilation), bias
     )

@@ -7,8 +7,11 @@ from collections.abc import Sequence
 
 from ..._tensor import Tensor
 from ...rows.catalogue import aten_op
-from ..compose import f
+from ..create.data import tensor
+from ..create.like import zeros_like
+from ..create.ranges import arange
 from ..nn.ctc import BEFORE, prefixes, states_of
+from ..pointwise.ternary import where
 
 
 @aten_op()
@@ -29,10 +32,10 @@ def _ctc_loss_backward(
     steps, batch, _ = log_probs._shape
     device, width = log_probs.device, states._shape[1]
     # Who comes from a state to the end goes the way of the reversed sample to that state.
-    end = f.tensor(ends, device=device)
-    last = f.tensor([2 * n for n in counts], device=device).unsqueeze(1)
-    t, s = f.arange(steps, device=device).unsqueeze(1), f.arange(width, device=device)
-    sample = f.arange(batch, device=device)
+    end = tensor(ends, device=device)
+    last = tensor([2 * n for n in counts], device=device).unsqueeze(1)
+    t, s = arange(steps, device=device).unsqueeze(1), arange(width, device=device)
+    sample = arange(batch, device=device)
     other_t, other_s = (end - 1 - t).clamp(min=0), (last - s).clamp(min=0)
     turned = prefixes(log_probs[other_t, sample], states.gather(1, other_s), max(ends))
     sample = sample.unsqueeze(1)
@@ -41,12 +44,11 @@ def _ctc_loss_backward(
     # Both alpha and beta have the state's own probability.
     path = log_alpha.transpose(0, 1) + beta - log_probs.gather(2, index) + loss.unsqueeze(1)
     there = (t < end).unsqueeze(2)
-    share = f.where(there & (s <= last), path.exp(), 0)
-    paths = f.zeros_like(log_probs).scatter_add_(2, index, share)
+    share = where(there & (s <= last), path.exp(), 0)
+    paths = zeros_like(log_probs).scatter_add_(2, index, share)
     # NaN where no path leads to the end, and for classes of no probability: as in torch.
     unknown = (loss.unsqueeze(1) - log_probs) * 0
-    found = f.where(there, (log_probs.exp() - paths + unknown) * grad.unsqueeze(1), 0)
+    found = where(there, (log_probs.exp() - paths + unknown) * grad.unsqueeze(1), 0)
     if zero_infinity:
         found = found.masked_fill((loss == math.inf).unsqueeze(1), 0)
-    made: Tensor = found
-    return made
+    return found

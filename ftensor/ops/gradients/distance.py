@@ -5,7 +5,8 @@ from __future__ import annotations
 from ..._tensor import Tensor
 from ...iterator.shape import broadcast_shapes, numel
 from ...rows.catalogue import aten_op
-from ..compose import f
+from ..create.positions import triu_indices
+from ..create.sizes import zeros
 
 # Beyond so many differences the host goes pair by pair.
 MOST_DIFFERENCES = 1 << 26
@@ -21,7 +22,7 @@ def _cdist_backward(grad: Tensor, x1: Tensor, x2: Tensor, p: float, dist: Tensor
     batch = broadcast_shapes(x1._shape[:-2], x2._shape[:-2])
     shape = (*batch, *x1._shape[-2:])
     if not p or not numel(dist._shape) or not numel(shape):
-        return f.zeros(shape, dtype=x1._dtype, device=x1.device)
+        return zeros(shape, dtype=x1._dtype, device=x1.device)
     if numel(dist._shape) * x1._shape[-1] > MOST_DIFFERENCES:
         raise NotImplementedError("cdist: a difference for each pair and dim is too much memory")
     apart = x1.unsqueeze(-2) - x2.unsqueeze(-3)
@@ -35,8 +36,7 @@ def _cdist_backward(grad: Tensor, x1: Tensor, x2: Tensor, p: float, dist: Tensor
     else:
         made = g * apart.sign() * apart.abs().pow(p - 1) / far.pow(p - 1)
         made = made.where((far != 0) & (apart != 0), 0)
-    total: Tensor = made.sum(-2)
-    return total
+    return made.sum(-2)
 
 
 @aten_op()
@@ -44,11 +44,11 @@ def _pdist_backward(grad: Tensor, input: Tensor, p: float, dist: Tensor) -> Tens
     """The gradient of pdist: that of all pairs, each in both orders."""
     n = input._shape[0]
     if n < 2:
-        return f.zeros(input._shape, dtype=input._dtype, device=input.device)
-    i, j = f.triu_indices(n, n, 1, device=input.device)
+        return zeros(input._shape, dtype=input._dtype, device=input.device)
+    i, j = triu_indices(n, n, 1, device=input.device)
     whole = []
     for one in (grad, dist):
-        made = f.zeros((n, n), dtype=one._dtype, device=one.device)
+        made = zeros((n, n), dtype=one._dtype, device=one.device)
         made[i, j] = made[j, i] = one
         whole.append(made)
     return _cdist_backward(whole[0], input, input, p, whole[1])

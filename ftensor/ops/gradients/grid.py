@@ -16,8 +16,12 @@ from typing import Any, NamedTuple
 from ..._tensor import Tensor
 from ...iterator.shape import numel
 from ...rows.catalogue import aten_op
-from ..compose import f
+from ..create.like import ones_like, zeros_like
+from ..create.sizes import zeros
+from ..index.gather import gather
 from ..nn.grid import CUBIC, MODES, PADDINGS, Reader, cubic_weights, folded, mirrors, places, within
+from ..pointwise.ternary import where
+from ..rearrange.cat import stack
 
 
 class Neighbour(NamedTuple):
@@ -32,13 +36,12 @@ class Neighbour(NamedTuple):
 def _turned(at: Tensor, size: int, corners: bool, flat: bool) -> Tensor:
     """Where `folded` coordinates run against the given ones."""
     low, span = mirrors(size, corners)
-    away = f.abs(at - low)
+    away = (at - low).abs()
     if flat:  # on a mirror the sides differ, as in torch
-        second = away - f.trunc(away / (2 * span)) * (2 * span) > span
+        second = away - (away / (2 * span)).trunc() * (2 * span) > span
     else:
-        second = f.remainder(f.floor(away / span), 2) != 0
-    made: Tensor = f.logical_xor(at < low, second)
-    return made
+        second = (away / span).floor().remainder(2) != 0
+    return (at < low).logical_xor(second)
 
 
 def _scale(at: Tensor, size: int, padding: str, corners: bool, flat: bool) -> Any:
@@ -50,9 +53,9 @@ def _scale(at: Tensor, size: int, padding: str, corners: bool, flat: bool) -> An
     if padding == "reflection":
         if not mirrors(size, corners)[1]:
             return 0.0
-        made = f.where(_turned(at, size, corners, flat), -step, step).to(at._dtype)
+        made = where(_turned(at, size, corners, flat), -step, step).to(at._dtype)
         at = folded(at, size, corners, flat)
-    return f.where(f.logical_and(at > 0, at < size - 1), made, 0.0).to(at._dtype)
+    return where((at > 0).logical_and(at < size - 1), made, 0.0).to(at._dtype)
 
 
 def _cubic_slopes(part: Tensor) -> list[Tensor]:
@@ -71,8 +74,8 @@ def _cubic_slopes(part: Tensor) -> list[Tensor]:
 def _around(at: Tensor, size: int, mode: str, padding: str, corners: bool) -> list[Neighbour]:
     """The neighbours of points along a dim."""
     if mode == "nearest":
-        return [Neighbour(f.round(at), f.ones_like(at), 0.0)]
-    low = f.floor(at)
+        return [Neighbour(at.round(), ones_like(at), 0.0)]
+    low = at.floor()
     part = at - low
     if mode == "bilinear":
         return [Neighbour(low, 1 - part, -1.0), Neighbour(low + 1, part, 1.0)]
@@ -90,29 +93,29 @@ def grid_sampler(
     mode, padding = MODES[interpolation_mode], PADDINGS[padding_mode]
     n, of, compute = input.ndim - 2, input._dtype, input._dtype.compute
     sizes, flat = input._shape[2:], n == 2
-    image = f.zeros_like(input, dtype=compute).reshape(*input._shape[:2], numel(sizes))
+    image = zeros_like(input, dtype=compute).reshape(*input._shape[:2], numel(sizes))
     if not numel(grad._shape):
-        empty = f.zeros(grid._shape, dtype=of, device=grid.device)
-        return (f.zeros_like(input) if mask[0] else None), (empty if mask[1] else None)
+        empty = zeros(grid._shape, dtype=of, device=grid.device)
+        return (zeros_like(input) if mask[0] else None), (empty if mask[1] else None)
     reader, a = Reader(input.to(compute)), grad.to(compute).reshape(*grad._shape[:2], -1)
     points = places(grid.to(compute), sizes, corners)
     held = "zeros" if mode == "bicubic" else padding  # there each neighbour is padded by itself
     scales = [_scale(at, k, held, corners, flat) for at, k in zip(points, sizes)]
     points = [within(at, k, held, corners, flat) for at, k in zip(points, sizes)]
-    along: list[Any] = [f.zeros_like(at) for at in points]
+    along: list[Any] = [zeros_like(at) for at in points]
     each = [_around(at, k, mode, padding, corners) for at, k in zip(points, sizes)]
     for element in itertools.product(*each):
         there, index = reader.places([one.at for one in element])
         weights = [one.weight for one in element]
         if mask[0]:
             share = a * reduce(mul, weights).unsqueeze(1)
-            image.scatter_add_(2, index, f.where(there, share, 0))
+            image.scatter_add_(2, index, where(there, share, 0))
         if mask[1] and mode != "nearest":
-            value = f.where(there, f.gather(reader.flat, 2, index), 0)
+            value = where(there, gather(reader.flat, 2, index), 0)
             whole = (value * a).sum(1)
             for d, one in enumerate(element):
                 others = reduce(mul, (w for k, w in enumerate(weights) if k != d))
                 along[d] = along[d] + whole * (one.slope * others)
     made = [one * scale for one, scale in zip(along, scales)]
-    to_grid = f.stack(made[::-1], -1).reshape(grid._shape).to(of) if mask[1] else None
+    to_grid = stack(made[::-1], -1).reshape(grid._shape).to(of) if mask[1] else None
     return (image.reshape(input._shape).to(of) if mask[0] else None), to_grid

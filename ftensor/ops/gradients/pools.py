@@ -12,7 +12,8 @@ from ..._tensor import Tensor
 from ...execute.max_pool import max_pool_back
 from ...iterator.shape import numel
 from ...rows.catalogue import aten_op
-from ..compose import f
+from ..create.data import tensor
+from ..create.sizes import zeros
 from ..index.scatter import put_once
 from ..nn.pool_windows import pool_of
 from ..nn.windows import each
@@ -53,7 +54,7 @@ def _spread(grad: Tensor, matrices: Sequence[np.ndarray]) -> Tensor:
     of = grad._dtype
     made = grad.to(of.compute)
     for dim, matrix in zip(range(grad.ndim - len(matrices), grad.ndim), matrices):
-        factor = f.tensor(matrix.tolist(), dtype=made._dtype, device=grad.device)
+        factor = tensor(matrix.tolist(), dtype=made._dtype, device=grad.device)
         made = made.movedim(dim, -1).matmul(factor).movedim(-1, dim)
     return made.contiguous().to(of)
 
@@ -99,7 +100,7 @@ def _placed(grad: Tensor, input: Tensor, indices: Tensor, n: int, apart: bool) -
     """A gradient at `indices` of the last `n` dims, flattened; summed, unless `apart`, when no
     two go to one element."""
     outer, plane = input._shape[:-n], numel(input._shape[-n:])
-    made = f.zeros((*outer, plane), dtype=grad._dtype, device=grad.device)
+    made = zeros((*outer, plane), dtype=grad._dtype, device=grad.device)
     where, given = indices.reshape(*outer, -1), grad.reshape(*outer, -1)
     if apart:
         put_once(made, where, given)

@@ -12,21 +12,23 @@ from typing import Any
 from ... import dtypes
 from ..._tensor import Tensor
 from ...rows.catalogue import aten_op
-from ..compose import f
+from ..create.positions import eye
+from ..linalg.matmul import matmul
+from ..nn.interpolate import interpolate
+from ..rearrange.pad_modes import pad
 
 Scales = Sequence[float | None]
 
 
 def _unit(n: int, of: dtypes.dtype, device: Any, dims: int) -> Tensor:
     """The unit matrix as an image of n channels, with as many dims as are asked for."""
-    made: Tensor = f.eye(n, dtype=of, device=device)
+    made = eye(n, dtype=of, device=device)
     return made.reshape((1, n, *(1,) * (dims - 1), n))
 
 
 def _along(grad: Tensor, dim: int, matrix: Tensor) -> Tensor:
     """The gradient before a map of one dim, whose matrix is (elements, results)."""
-    made: Tensor = f.matmul(grad.transpose(dim, -1), matrix.t()).transpose(dim, -1)
-    return made
+    return matmul(grad.transpose(dim, -1), matrix.t()).transpose(dim, -1)
 
 
 @aten_op()
@@ -38,8 +40,7 @@ def upsample(x: Tensor, sizes: Sequence[int], scales: Scales, mode: str, **more:
     if given and [int(n * s) for n, s in zip(size, given)] != list(sizes):
         raise NotImplementedError
     how = {"scale_factor": given} if given else {"size": list(sizes)}
-    made: Tensor = f["nn.functional.interpolate"](x, mode=mode, **how, **more)
-    return made
+    return interpolate(x, mode=mode, **how, **more)
 
 
 @aten_op()
@@ -69,6 +70,6 @@ def pad_backward(grad: Tensor, input: Tensor, padding: Sequence[int], mode: str)
     for k in range(0, len(padding), 2):
         dim = input.ndim - 1 - k // 2
         unit = _unit(input._shape[dim], made._dtype, made.device, 1)
-        padded = f["nn.functional.pad"](unit, list(padding[k : k + 2]), mode)
+        padded = pad(unit, list(padding[k : k + 2]), mode)
         made = _along(made, dim, padded[0])
     return made.to(of).contiguous()

@@ -5,8 +5,9 @@ from __future__ import annotations
 from ..._tensor import Tensor
 from ...dtypes import float32, int64
 from ...rows.catalogue import aten_op
-from ..compose import f
+from ..create.sizes import ones, zeros
 from ..nn.bags import MODES
+from ..rearrange.cat import cat
 
 
 @aten_op()
@@ -17,12 +18,12 @@ def embedding_dense_backward(
     width = grad._shape[-1]
     index, flat = indices.reshape(-1), grad.reshape(-1, width)
     if by_frequency:
-        ones = f.ones(index._shape, dtype=float32, device=grad.device)
-        many = f.zeros((rows,), dtype=float32, device=grad.device).index_add_(0, index, ones)
+        each = ones(index._shape, dtype=float32, device=grad.device)
+        many = zeros((rows,), dtype=float32, device=grad.device).index_add_(0, index, each)
         flat = (flat / many.index_select(0, index).unsqueeze(1)).to(flat._dtype)
     if padding_idx >= 0:
         flat = flat.where((index != padding_idx).unsqueeze(1), 0)
-    made = f.zeros((rows, width), dtype=grad._dtype, device=grad.device)
+    made = zeros((rows, width), dtype=grad._dtype, device=grad.device)
     return made.index_add_(0, index.to(int64), flat)
 
 
@@ -37,7 +38,7 @@ def _embedding_bag_dense_backward(
     word = MODES[mode]
     a = grad.to(grad._dtype.compute)
     if word == "max":
-        made = f.zeros((rows, grad._shape[1]), dtype=a._dtype, device=a.device)
+        made = zeros((rows, grad._shape[1]), dtype=a._dtype, device=a.device)
         made.scatter_add_(0, largest, a.masked_fill((held == 0).unsqueeze(1), 0))
         return made.to(grad._dtype)
     if word == "mean":
@@ -62,6 +63,5 @@ def _embedding_bag_per_sample_weights_backward(
     found = along.sum(1).masked_fill(inside == pad, 0).to(grad._dtype)
     if used == index.numel():
         return found
-    behind = f.zeros(index.numel() - used, dtype=grad._dtype, device=grad.device)
-    made: Tensor = f.cat([found, behind])
-    return made
+    behind = zeros(index.numel() - used, dtype=grad._dtype, device=grad.device)
+    return cat([found, behind])
