@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from .._tensor import Tensor
@@ -80,7 +81,7 @@ def _launch(
         return None
     key, count = norm_key(name, of, backend.target, n), numel(x._shape)
     if name == "norm_rows_factors":
-        g = g._replace(items=-(-n // key.lanes))
+        g = replace(g, items=-(-n // key.lanes))
     units = min(g.items, units_for(count, backend.units, backend.target.grid, key.lanes))
     step = Step(
         key, fitting(kernel(backend, key), units, count), units, pointers, pointers,
@@ -96,7 +97,7 @@ def _forward(
 ) -> Launch | None:
     rows, n, kept = _rows(x, ndim)
     inputs = [y for y in (x, weight, bias) if y is not None]
-    w, b = int(weight is not None), int(bias is not None)
+    w, b = weight is not None, bias is not None
     g = NormGeometry(rows, n, w, b)
     pointers = (0, 1, 2, 3, 4 if w else 3, 4 + w if b else 3)
     return _launch("norm_rows", x, n, g, pointers, (x._shape, kept, kept), inputs)
@@ -106,7 +107,7 @@ def _back(
     grad: Tensor, x: Tensor, mean: Tensor, rstd: Tensor, weight: Tensor | None, ndim: int
 ) -> Launch | None:
     rows, n, _ = _rows(x, ndim)
-    w = int(weight is not None)
+    w = weight is not None
     pointers = (0, 1, 2, 3, 4, 5 if w else 1)
     g, inputs = NormGeometry(rows, n, w), [grad, x, mean, rstd]
     inputs += [] if weight is None else [weight]
@@ -116,6 +117,6 @@ def _back(
 def _factors(grad: Tensor, x: Tensor, mean: Tensor, rstd: Tensor, ndim: int) -> Launch | None:
     rows, n, _ = _rows(x, ndim)
     shape = x._shape[x.ndim - ndim :]
-    g = NormGeometry(0, n, rows)
+    g = NormGeometry(0, n, rows=rows)
     inputs = grad, x, mean, rstd
     return _launch("norm_rows_factors", x, n, g, tuple(range(6)), (shape, shape), inputs)

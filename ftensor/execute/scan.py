@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -63,8 +64,8 @@ def prepare(op: str, x: Tensor, dim: int) -> Launch:
     # A unit of a GPU adds up the totals before its part, which are to be few.
     parts = min(parts, max(2, round(n**0.5)))
     part = -(-n // parts)
-    cut = whole._replace(parts=-(-n // part), part=part)
-    steps = tuple([_step(backend, key, cut._replace(mode=mode), units) for mode in (1, 0)])
+    cut = replace(whole, parts=-(-n // part), part=part)
+    steps = tuple([_step(backend, key, replace(cut, mode=mode), units) for mode in (1, 0)])
     totals = items * COLUMNS * cut.parts * (8 if key.wide else x._dtype.compute.itemsize)
     return Launch(steps, 2, outputs, temporaries=(totals,))
 

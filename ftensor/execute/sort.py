@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -12,7 +13,7 @@ from ..iterator.plan import coalesce
 from ..iterator.shape import Ints, numel
 from ..iterator.stride import contiguous_strides, like_strides
 from ..kernels.select import units_for
-from ..kernels.skeletons.search import SearchKey
+from ..kernels.skeletons.search import SearchGeometry, SearchKey
 from ..kernels.skeletons.sort import (
     FIRST,
     MERGE,
@@ -70,14 +71,14 @@ def prepare(x: Tensor, dim: int, descending: bool) -> Launch:
         units = min(units, rows)
         return _launch(backend, key, [(whole, units, False)], outputs, units * n)
     tiles = -(-n // tile)
-    cut = whole._replace(tiles=tiles, tile=tile, run=first_run(tile))
+    cut = replace(whole, tiles=tiles, tile=tile, run=first_run(tile))
     units = min(units, rows * tiles)
-    steps = [(cut._replace(mode=TILES), units, False)]
+    steps = [(replace(cut, mode=TILES), units, False)]
     size, turned = tile, False
     while size < n:
-        steps.append((cut._replace(mode=MERGE, run=size), units, turned))
+        steps.append((replace(cut, mode=MERGE, run=size), units, turned))
         size, turned = 2 * size, not turned
-    steps.append((cut._replace(mode=RESULTS), units, turned))
+    steps.append((replace(cut, mode=RESULTS), units, turned))
     return _launch(backend, key, steps, outputs, rows * n)
 
 
@@ -166,15 +167,9 @@ def prepare_search(row: Tensor, values: Tensor, sorter: Tensor | None, right: bo
         return Launch((), 1 + inputs, outputs)
     size, shared = row._shape[-1], row.ndim == 1
     each = n if shared else values._shape[-1]
-    geometry = (
-        n,
-        each,
-        size,
-        0 if shared else size,
-        int(right),
-        int(sorter is not None),
-        size.bit_length(),
-    )
+    geometry = SearchGeometry(
+        n, each, size, 0 if shared else size, right, sorter is not None, size.bit_length()
+    ).pack()
     units = units_for(n * max(1, size.bit_length()), backend.units, backend.target.grid, 1)
     units = min(units, n)
     found = fitting(kernel(backend, key), units, n)

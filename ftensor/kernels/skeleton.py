@@ -14,6 +14,7 @@ from typing import Any, Generic, TypeVar
 
 from ..dtypes import dtype
 from . import source
+from .geometry import Geometry
 from .key import Key
 from .words import LAYOUTS, LINEAR, Argument, Asked, InWords, Layout, Option, Record, table_lines
 from .work import Access, Launch, Loop, Memory
@@ -47,6 +48,8 @@ class Skeleton(ABC, Generic[K]):
     word = ""
     options: tuple[Option, ...] = ()
     layouts: tuple[Layout, ...] = ()
+    # What a launch tells its kernels in a buffer, where it does.
+    geometry: type[Geometry] | None = None
     # The folder of its text and of its template for Vitis, where these aren't in hls/.
     folder: Path | None = None
     # The file of hls/vitis/ that is its HLS C++, with places to fill; "" where that is its own
@@ -82,7 +85,8 @@ class Skeleton(ABC, Generic[K]):
     def settings(self, key: K, *, float64: bool, grid: str) -> list[str]:
         """What the dialect, the helpers and the text are told about a kernel."""
         lines = source.settings(self.compute(key), key.lanes, float64, grid)
-        defines = {"FT_NAME": key.entry, **self.defines(key)}
+        told = self.geometry.words() if self.geometry is not None else {}
+        defines = {"FT_NAME": key.entry, **self.defines(key), **told}
         return lines + [f"#define {name} {value}" for name, value in defines.items()]
 
     def program(self, key: K, dialect: str, *, float64: bool, grid: str) -> str:

@@ -4,8 +4,7 @@
 // are sorted (Stockham's way, decimation in frequency, radix 2). No memory is read and written in one turn, and each gives
 // and takes two numbers a cycle, as block RAM does. Rows are as long as a power of two, FT_POINTS at most: the last stages
 // hand on shorter ones as they are.
-// Geometry g (long): rows, log2 of their length n, ends (bits: swap the parts that are read, that are written; scale),
-//   steps of the input from number to number and from row to row, and of the output.
+// Geometry g: FftStreamGeometry.
 FT_KERNEL void FT_NAME(
     FT_GLOBAL FT_T *out, FT_GLOBAL const FT_T *in, FT_GLOBAL const FT_T *table, long out_offset, long in_offset,
     FT_T scale, FT_GLOBAL const long *g FT_UNIT_PARAMS)
@@ -14,9 +13,10 @@ FT_KERNEL void FT_NAME(
     FT_PORT(in, gmem1)
     FT_PORT(table, gmem2)
     FT_PORT(g, gmem3)
-    const int rows = (int)g[0], stages = (int)g[1], ends = (int)g[2];
+    const int rows = G_ROWS(g), stages = G_STAGES(g), ends = G_ENDS(g);
     const int half_ = 1 << stages >> 1, apart = FT_POINTS >> stages;
-    const long in_step = 2 * g[3], in_row = 2 * g[4], out_step = 2 * g[5], out_row = 2 * g[6];
+    const long in_step = 2 * G_READ_STEP(g), in_row = 2 * G_READ_ROW(g);
+    const long out_step = 2 * G_WRITTEN_STEP(g), out_row = 2 * G_WRITTEN_ROW(g);
     const FT_T factor = ends & 4 ? scale : (FT_T)1;
     FT_T re[FT_STAGES + 1][2][FT_POINTS], im[FT_STAGES + 1][2][FT_POINTS];
     FT_T cosine[FT_STAGES][FT_POINTS / 2], sine[FT_STAGES][FT_POINTS / 2];

@@ -1,8 +1,7 @@
 // What the right classes cost: -weight[target] * x[target], of logarithms of probabilities, for each target, or summed
 // (and divided by the sum of the weights), which one unit does. total: that sum of weights; 0 where nothing is summed.
 // A target that is no class is noted in `bad` (1, which index, its value, how many classes) and costs nothing.
-// Geometry g (long): targets, classes, targets of one sample, whether there are weights, what comes out (0: each,
-//   1: the mean, 2: the sum). x is (samples, classes, targets of a sample); all lie in order.
+// x is (samples, classes, targets of a sample); all lie in order. Geometry g: NllGeometry.
 FT_FN_ONCE void ft_nll_give(FT_V v, FT_GLOBAL FT_E *p)
 {
     FT_WIDE_E w;
@@ -22,7 +21,7 @@ FT_KERNEL void FT_NAME(
     FT_PORT(weight, gmem4)
     FT_PORT(bad, gmem5)
     FT_PORT(g, gmem6)
-    const int n = (int)g[0], classes = (int)g[1], inner = (int)g[2], weighted = (int)g[3], kind = (int)g[4];
+    const int n = G_ITEMS(g), classes = G_CLASSES(g), inner = G_INNER(g), weighted = G_WEIGHTED(g), kind = G_KIND(g);
     FT_SUM sum = 0, weights = 0;
     FT_FOR_SLAB(i, n)
     {

@@ -1,7 +1,6 @@
 // The derivative of nll.h's x: -weight[target] * grad (/ total) at each target's class, 0 elsewhere. What is no class
 // gets nothing.
-// Geometry g (long): samples, classes, targets of one sample, whether there are weights, whether grad has an element
-//   for each target, whether to divide. All lie in order.
+// All lie in order. Geometry g: NllGeometry, of samples; `kind` is whether grad has an element for each target.
 FT_KERNEL void FT_NAME(
     FT_GLOBAL FT_E *out, FT_GLOBAL const FT_E *grad, FT_GLOBAL const long *target, FT_GLOBAL const FT_E *weight,
     FT_GLOBAL const FT_E *total, long out_offset, long grad_offset, long target_offset, long weight_offset,
@@ -13,8 +12,8 @@ FT_KERNEL void FT_NAME(
     FT_PORT(weight, gmem3)
     FT_PORT(total, gmem4)
     FT_PORT(g, gmem5)
-    const int samples = (int)g[0], classes = (int)g[1], inner = (int)g[2];
-    const int weighted = (int)g[3], each = (int)g[4], mean = (int)g[5];
+    const int samples = G_ITEMS(g), classes = G_CLASSES(g), inner = G_INNER(g);
+    const int weighted = G_WEIGHTED(g), each = G_KIND(g), mean = G_MEAN(g);
     const int begin = ft_slab(samples, FT_UNIT, FT_UNITS), end = ft_slab(samples, FT_UNIT + 1, FT_UNITS);
     const long plane = (long)classes * inner, size = (end - begin) * plane;
     FT_GLOBAL FT_E *made = out + out_offset + begin * plane;

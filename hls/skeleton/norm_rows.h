@@ -1,14 +1,14 @@
 // Rows less their means, over their deviations, times a weight, plus a bias; means and 1 / deviations come out, too.
 // Lanes go along a row. Sums of FT_DEPTH steps join totals, so that long rows stay exact.
-// Geometry g (long): rows, elements of a row, whether there is a weight, and a bias.
+// Geometry g: NormGeometry.
 FT_KERNEL void FT_NAME(
     FT_GLOBAL FT_T *out, FT_GLOBAL FT_T *mean, FT_GLOBAL FT_T *rstd, FT_GLOBAL const FT_T *x, FT_GLOBAL const FT_T *weight,
     FT_GLOBAL const FT_T *bias, long out_offset, long mean_offset, long rstd_offset, long x_offset, long weight_offset,
     long bias_offset, FT_T eps, FT_GLOBAL const long *g FT_UNIT_PARAMS)
 {
-    const int n = (int)g[1], weighted = (int)g[2], shifted = (int)g[3], steps = (n + FT_LANES - 1) / FT_LANES;
+    const int n = G_N(g), weighted = G_WEIGHTED(g), shifted = G_SHIFTED(g), steps = (n + FT_LANES - 1) / FT_LANES;
     FT_GLOBAL const FT_T *factor = weight + weight_offset, *summand = bias + bias_offset;
-    FT_FOR_SLAB(row, (int)g[0])
+    FT_FOR_SLAB(row, G_ITEMS(g))
     {
         FT_GLOBAL const FT_T *from = x + (x_offset + (long)row * n);
         FT_GLOBAL FT_T *to = out + (out_offset + (long)row * n);

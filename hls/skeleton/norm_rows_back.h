@@ -1,14 +1,14 @@
 // The gradient of what norm_rows.h normalizes: (w - mean of w - y * mean of w * y) / deviation, where w is the result's
 // gradient times the weight, and y the normalized row. Lanes go along a row.
-// Geometry g (long): rows, elements of a row, whether there is a weight.
+// Geometry g: NormGeometry.
 FT_KERNEL void FT_NAME(
     FT_GLOBAL FT_T *out, FT_GLOBAL const FT_T *grad, FT_GLOBAL const FT_T *x, FT_GLOBAL const FT_T *mean,
     FT_GLOBAL const FT_T *rstd, FT_GLOBAL const FT_T *weight, long out_offset, long grad_offset, long x_offset,
     long mean_offset, long rstd_offset, long weight_offset, FT_GLOBAL const long *g FT_UNIT_PARAMS)
 {
-    const int n = (int)g[1], weighted = (int)g[2], steps = (n + FT_LANES - 1) / FT_LANES;
+    const int n = G_N(g), weighted = G_WEIGHTED(g), steps = (n + FT_LANES - 1) / FT_LANES;
     FT_GLOBAL const FT_T *factor = weight + weight_offset;
-    FT_FOR_SLAB(row, (int)g[0])
+    FT_FOR_SLAB(row, G_ITEMS(g))
     {
         const long at = (long)row * n;
         FT_GLOBAL const FT_T *from = x + (x_offset + at), *given = grad + (grad_offset + at);

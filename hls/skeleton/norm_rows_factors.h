@@ -1,12 +1,12 @@
 // The gradients of the weight and the bias of norm_rows.h: sums over rows. An item is a vector of columns.
-// Geometry g (long): items, elements of a row, rows.
+// Geometry g: NormGeometry.
 FT_KERNEL void FT_NAME(
     FT_GLOBAL FT_T *weight, FT_GLOBAL FT_T *bias, FT_GLOBAL const FT_T *grad, FT_GLOBAL const FT_T *x,
     FT_GLOBAL const FT_T *mean, FT_GLOBAL const FT_T *rstd, long weight_offset, long bias_offset, long grad_offset,
     long x_offset, long mean_offset, long rstd_offset, FT_GLOBAL const long *g FT_UNIT_PARAMS)
 {
-    const int n = (int)g[1], rows = (int)g[2];
-    FT_FOR_SLAB(item, (int)g[0])
+    const int n = G_N(g), rows = G_ROWS(g);
+    FT_FOR_SLAB(item, G_ITEMS(g))
     {
         const int column = item * FT_LANES, m = n - column < FT_LANES ? n - column : FT_LANES;
         FT_WIDE(FT_T) factor, summand, part, other, a, b;

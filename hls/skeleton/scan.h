@@ -3,9 +3,7 @@
 // A row alone has its state in a register; with FT_FOURS, where sums may be grouped, four elements join it at once.
 // A row that is to feed several units is cut into parts: a launch of mode 1 leaves the totals of all but the last,
 // and one of mode 0 then begins each part with the totals of those before it.
-// Geometry g (long): mode, items, parts, part, n, column blocks, columns, dims, steps from one element to the
-//   next and from one column to the next (in, then out), then shape[dims] of the rows outside, their
-//   strides[dims] in the input and in the output. All in elements.
+// Geometry g: ScanGeometry.
 // With FT_STATE_TYPE, states and totals are of that type, wider than an element's.
 // Holes: FT_COMBINE(x, y) of the state and an element; with FT_ARG, FT_TAKE(x, y): whether y replaces x, and
 //   `places` gets where the element stands that did.
@@ -43,10 +41,11 @@ FT_KERNEL void FT_NAME(
     FT_PORT(in, gmem2)
     FT_PORT(totals, gmem3)
     FT_PORT(g, gmem4)
-    const int mode = (int)g[0], items = (int)g[1], parts = (int)g[2], part = (int)g[3], n = (int)g[4];
-    const int blocks = (int)g[5], columns = (int)g[6], dims = (int)g[7];
-    const long in_step = g[8], in_column = g[9], out_step = g[10], out_column = g[11];
-    FT_GLOBAL const long *shape = g + 12;
+    const int mode = G_MODE(g), items = G_ITEMS(g), parts = G_PARTS(g), part = G_PART(g), n = G_N(g);
+    const int blocks = G_BLOCKS(g), columns = G_COLUMNS(g), dims = G_DIMS(g);
+    const long in_step = G_READ_STEP(g), in_column = G_READ_COLUMN(g);
+    const long out_step = G_WRITTEN_STEP(g), out_column = G_WRITTEN_COLUMN(g);
+    FT_GLOBAL const long *shape = G_SHAPE(g), *read = G_READ_STRIDES(g), *written = G_WRITTEN_STRIDES(g);
     FT_FOR_SLAB(item, items)
     {
         const int p = item % parts, block = item / parts % blocks, begin = p * part;
@@ -58,8 +57,8 @@ FT_KERNEL void FT_NAME(
         for (int d = dims - 1; d >= 0; d--) {
             const int k = rest % (int)shape[d];
             rest /= (int)shape[d];
-            from += k * shape[dims + d];
-            to += k * shape[2 * dims + d];
+            from += k * read[d];
+            to += k * written[d];
         }
         FT_STATE_OF state[FT_COLUMNS];
         int place[FT_COLUMNS];

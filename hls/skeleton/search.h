@@ -1,7 +1,6 @@
 // Where values belong in rows that are sorted: how many elements of the row are below each, or, from the
 // right, not above it. NaN belongs at the end. With `sorter`, the row is in order where that says.
-// Geometry g (long): values, values of a row, size of a row, step from a row to the next (0: all use one),
-//   whether from the right, whether there is a sorter, how often a row is halved. All lie one after another.
+// All lie one after another. Geometry g: SearchGeometry.
 FT_KERNEL void FT_NAME(
     FT_GLOBAL long *out, FT_GLOBAL const FT_E *row, FT_GLOBAL const FT_E *values, FT_GLOBAL const long *sorter,
     long out_offset, long row_offset, long values_offset, long sorter_offset, FT_GLOBAL const long *g FT_UNIT_PARAMS)
@@ -11,8 +10,8 @@ FT_KERNEL void FT_NAME(
     FT_PORT(values, gmem2)
     FT_PORT(sorter, gmem3)
     FT_PORT(g, gmem4)
-    const int n = (int)g[0], each = (int)g[1], size = (int)g[2], right = (int)g[4], sorted = (int)g[5], halves = (int)g[6];
-    const long step = g[3];
+    const int n = G_N(g), each = G_EACH(g), size = G_ROW(g), right = G_RIGHT(g), sorted = G_SORTED(g), halves = G_HALVES(g);
+    const long step = G_STEP(g);
     FT_FOR_SLAB(i, n)
     {
         const long base = i / each * step;

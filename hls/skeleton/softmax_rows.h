@@ -1,9 +1,7 @@
 // softmax, log_softmax and their derivatives along a dim: the largest element of a row, a sum over the row, the
 // results. Lanes go along a row (FT_ALONG), or over rows that are neighbours in memory (FT_SIDE_BY_SIDE), or over
 // short rows that follow each other, lane by lane.
-// Geometry g (long): items (rows, or groups of as many rows as there are lanes), elements of a row, steps from one
-//   element to the next and from one row of a group to the next, groups that lie together, their rows, and the step
-//   from there to the next groups. All in elements.
+// Geometry g: SoftmaxGeometry.
 // Holes: FT_TERM(a, b, top) is summed, FT_TOTAL(x) what becomes of the sum, FT_RESULT(a, b, top, total) the result;
 //   with FT_TOP they use the largest a. FT_OUT: what an element is in the results' memory. FT_KEPT: the terms lie
 //   there meanwhile, and are the a of FT_RESULT.
@@ -84,8 +82,8 @@ FT_KERNEL void FT_NAME(FT_GLOBAL FT_OUT *out, FT_GLOBAL const FT_E *a, FT_GLOBAL
     FT_PORT(a, gmem1)
     FT_PORT(b, gmem2)
     FT_PORT(g, gmem3)
-    const int items = (int)g[0], n = (int)g[1], across = (int)g[3], groups = (int)g[4], most = (int)g[5];
-    const long step = FT_ALONG ? FT_LANES : g[2], outer = g[6];
+    const int items = G_ITEMS(g), n = G_N(g), across = G_ACROSS(g), groups = G_GROUPS(g), most = G_ROWS(g);
+    const long step = FT_ALONG ? FT_LANES : G_STEP(g), outer = G_OUTER(g);
     const int steps = FT_ALONG ? (n + FT_LANES - 1) / FT_LANES : n;
     FT_FOR_SLAB(item, items)
     {

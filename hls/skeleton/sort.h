@@ -9,8 +9,7 @@
 // With FT_SELECTS, modes 4 and 5 sort nothing: the element of a rank is found digit by digit among those that share
 // its higher digits. Mode 4 leaves the first `run` elements, in the order of their places, mode 5 the one of rank `run`
 // (from 1), or the one in the middle: NaN where there is one (run = -1), or of those that are not NaN (-2).
-// Geometry g (long): mode, items, tiles of a row, tile, n, run, flip, dims, steps along a row (in, out), then
-//   shape[dims] of the rows, strides[dims] of the input and of the results. All in elements.
+// Geometry g: SortGeometry.
 FT_FN_ONCE FT_KEY ft_sort_key(FT_B b, FT_KEY flip)
 {
 #if FT_BITS_OF_FLOAT
@@ -96,11 +95,11 @@ FT_KERNEL void FT_NAME(
     FT_PORT(b_keys, gmem5)
     FT_PORT(b_order, gmem6)
     FT_PORT(g, gmem7)
-    const int mode = (int)g[0], items = (int)g[1], tiles = (int)g[2], tile = (int)g[3], n = (int)g[4];
-    const int run = (int)g[5], dims = (int)g[7];
-    const FT_KEY flip = (FT_KEY)g[6];
-    const long in_step = g[8], out_step = g[9];
-    FT_GLOBAL const long *shape = g + 10;
+    const int mode = G_MODE(g), items = G_ITEMS(g), tiles = G_TILES(g), tile = G_TILE(g), n = G_N(g);
+    const int run = G_RUN(g), dims = G_DIMS(g);
+    const FT_KEY flip = -(FT_KEY)G_DESCENDING(g);
+    const long in_step = G_READ(g), out_step = G_WRITTEN(g);
+    FT_GLOBAL const long *shape = G_SHAPE(g), *read = G_READ_STRIDES(g), *written = G_WRITTEN_STRIDES(g);
     FT_FOR_SLAB(item, items)
     {
         const int row = item / tiles, first = item % tiles * tile;
@@ -110,8 +109,8 @@ FT_KERNEL void FT_NAME(
         for (int d = dims - 1; d >= 0; d--) {
             const int k = rest % (int)shape[d];
             rest /= (int)shape[d];
-            from += k * shape[dims + d];
-            to += k * shape[2 * dims + d];
+            from += k * read[d];
+            to += k * written[d];
         }
 #if FT_SELECTS
         if (mode > 3) {

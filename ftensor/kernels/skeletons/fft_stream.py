@@ -5,10 +5,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Annotated
 
 from ...dtypes import dtype
 from .. import ctype
+from ..geometry import Each, Geometry
 from ..skeleton import Parameter, Skeleton, register
 from ..words import Asked, Option, table_lines
 from ..work import Access, Ints, Launch, Loop, Memory
@@ -39,30 +40,23 @@ class FftStreamKey:
         return self.points.bit_length() - 1
 
 
-class FftStreamGeometry(NamedTuple):
-    """What a launch is told: steps are (from number to number, from row to row), in elements;
-    `ends` as in `fft`."""
+@dataclass(frozen=True)
+class FftStreamGeometry(Geometry):
+    """What a launch is told: `stages` are log2 of a row's length; steps in elements; `ends` as in
+    `fft`."""
 
     rows: int
     stages: int
     ends: int
-    read: Ints
-    written: Ints
-
-    def pack(self) -> Ints:
-        """The numbers that the kernel gets."""
-        return (self.rows, self.stages, self.ends, *self.read, *self.written)
-
-    @classmethod
-    def unpack(cls, g: Ints) -> FftStreamGeometry:
-        """From the numbers that the kernel gets."""
-        return cls(g[0], g[1], g[2], g[3:5], g[5:7])
+    read: Annotated[Ints, Each("step row")]
+    written: Annotated[Ints, Each("step row")]
 
 
 class FftStream(Skeleton[FftStreamKey]):
     """A stage for each factor of two."""
 
     name = word = "fft_stream"
+    geometry = FftStreamGeometry
     options = (POINTS,)
 
     def parameters(self, key: FftStreamKey) -> tuple[Parameter, ...]:

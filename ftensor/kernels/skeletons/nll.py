@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import NamedTuple
 
 from ...dtypes import dtype
 from .. import ctype
+from ..geometry import Geometry
 from ..key import lanes_for
 from ..operators import interval, operator_cycles
 from ..skeleton import Parameter, Skeleton, register
 from ..words import Asked, Record, table_lines
-from ..work import Access, Ints, Launch, Loop
+from ..work import Access, Launch, Loop
 from .elements import element_defines, element_helpers, element_type
 
 
@@ -32,10 +32,11 @@ class NllKey:
         return f"ft_{self.skeleton}_{self.dtype.name}_{self.lanes}" + ("_wide" if self.wide else "")
 
 
-class NllGeometry(NamedTuple):
-    """What a launch is told: of the loss, how many targets and what comes out (`kind`); of its
-    derivative, how many samples, whether `each` target has a gradient, and whether it is a mean's.
-    """
+@dataclass(frozen=True)
+class NllGeometry(Geometry):
+    """What a launch is told: classes, targets of one sample, whether there are weights; of the loss
+    how many targets and what comes out (`kind`: 0 each, 1 the mean, 2 the sum), of its derivative
+    how many samples, whether each target has a gradient (`kind`), and whether it is a mean's."""
 
     items: int
     classes: int
@@ -44,15 +45,12 @@ class NllGeometry(NamedTuple):
     kind: int
     mean: int = 0
 
-    def pack(self) -> Ints:
-        """The numbers that the kernel gets."""
-        return tuple(self)
-
 
 class Nll(Skeleton[NllKey]):
     """One target after another."""
 
     name = word = "nll"
+    geometry = NllGeometry
 
     def parameters(self, key: NllKey) -> tuple[Parameter, ...]:
         """The loss and the weights' sum, what they are made of, the note; offsets; numbers."""
@@ -98,13 +96,13 @@ class Nll(Skeleton[NllKey]):
 
     def loops(self, launch: Launch, unit: int, widened: bool) -> list[Loop]:
         """One over the targets, each of which joins the sum."""
-        begin, end = launch.slab(launch.geometry[0], unit)
+        begin, end = launch.slab(NllGeometry.unpack(launch.geometry).items, unit)
         wait = interval(operator_cycles(launch.key.dtype.compute)["add"], 1)
         return [Loop("is", end - begin, 1, wait)]
 
     def traffic(self, launch: Launch, widened: bool) -> list[Access]:
         """A target, and one element of its classes."""
-        g, size = NllGeometry(*launch.geometry), launch.key.dtype.itemsize
+        g, size = NllGeometry.unpack(launch.geometry), launch.key.dtype.itemsize
         n = g.items
         made = 1 if g.kind else n
         return [
@@ -123,7 +121,8 @@ class Nll(Skeleton[NllKey]):
 
     def extent(self, launch: Launch) -> str:
         """Targets and classes."""
-        return f"{launch.geometry[0]} of {launch.geometry[1]}"
+        g = NllGeometry.unpack(launch.geometry)
+        return f"{g.items} of {g.classes}"
 
 
 class NllInput(Nll):
@@ -168,7 +167,7 @@ class NllInput(Nll):
 
     def loops(self, launch: Launch, unit: int, widened: bool) -> list[Loop]:
         """One over the result's vectors, one over the targets."""
-        g = NllGeometry(*launch.geometry)
+        g = NllGeometry.unpack(launch.geometry)
         begin, end = launch.slab(g.items, unit)
         size = (end - begin) * g.classes * g.inner
         return [
@@ -178,7 +177,7 @@ class NllInput(Nll):
 
     def traffic(self, launch: Launch, widened: bool) -> list[Access]:
         """The result, and a target with its gradient."""
-        key, g = launch.key, NllGeometry(*launch.geometry)
+        key, g = launch.key, NllGeometry.unpack(launch.geometry)
         size, n = key.dtype.itemsize, g.items * g.inner
         whole, grads = n * g.classes, n if g.kind else 1
         return [

@@ -5,14 +5,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import NamedTuple
 
 from ...dtypes import dtype
 from .. import ctype
+from ..geometry import Geometry
 from ..key import lanes_for
 from ..skeleton import Parameter, Skeleton, register
 from ..words import Asked, Record, Target
-from ..work import Access, Ints, Launch, Loop
+from ..work import Access, Launch, Loop
 from .elements import element_defines, element_helpers, element_type
 
 # Steps that are summed before they join a total.
@@ -41,23 +41,23 @@ def norm_key(name: str, of: dtype, target: Target, n: int) -> NormKey:
     return NormKey(name, of, lanes)
 
 
-class NormGeometry(NamedTuple):
+@dataclass(frozen=True)
+class NormGeometry(Geometry):
     """What a launch is told: rows (of the factors' kernel: vectors of columns), elements of a row,
-    and two more numbers, which each kernel says of itself."""
+    whether there is a weight, a bias; and `rows` of the factors' kernel."""
 
     items: int
     n: int
-    first: int = 0
-    second: int = 0
-
-    def pack(self) -> Ints:
-        """The numbers that the kernel gets."""
-        return tuple(self)
+    weighted: bool = False
+    shifted: bool = False
+    rows: int = 0
 
 
 class NormRows(Skeleton[NormKey]):
     """One of the three, by the operands that it writes and reads, whether it takes `eps`, and its
     loops with how often each goes over a row."""
+
+    geometry = NormGeometry
 
     def __init__(self, name: str, outs: str, ins: str, loops: str, scaled: bool = False) -> None:
         self.name = self.word = name
@@ -94,16 +94,16 @@ class NormRows(Skeleton[NormKey]):
 
     def loops(self, launch: Launch, unit: int, widened: bool) -> list[Loop]:
         """Each over all parts of the unit's rows, or all rows of its columns."""
-        g = NormGeometry(*launch.geometry)
+        g = NormGeometry.unpack(launch.geometry)
         begin, end = launch.slab(g.items, unit)
         along = self.name != "norm_rows_factors"
-        steps = -(-g.n // launch.key.lanes) if along else g.first
+        steps = -(-g.n // launch.key.lanes) if along else g.rows
         return [Loop(name, (end - begin) * steps, end - begin) for name in self.passes]
 
     def traffic(self, launch: Launch, widened: bool) -> list[Access]:
         """Rows once for each pass."""
-        g, size = NormGeometry(*launch.geometry), launch.key.dtype.itemsize
-        rows = g.first if self.name == "norm_rows_factors" else g.items
+        g, size = NormGeometry.unpack(launch.geometry), launch.key.dtype.itemsize
+        rows = g.rows if self.name == "norm_rows_factors" else g.items
         whole = {"out", "x", "grad"}
         each = {name: rows * g.n if name in whole else g.n for name in (*self.outs, *self.ins)}
         each |= {name: rows for name in ("mean", "rstd") if name in each}
@@ -118,7 +118,8 @@ class NormRows(Skeleton[NormKey]):
 
     def extent(self, launch: Launch) -> str:
         """Rows, and how long one is."""
-        return "x".join(map(str, launch.geometry[:2]))
+        g = NormGeometry.unpack(launch.geometry)
+        return f"{g.items}x{g.n}"
 
 
 register(NormRows("norm_rows", "out mean rstd", "x weight bias", "sum squares results", True))

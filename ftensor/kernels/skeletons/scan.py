@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from math import prod
-from typing import NamedTuple
+from typing import Annotated, NamedTuple
 
 from ...dtypes import dtype
 from .. import ctype
+from ..geometry import Each, Geometry, Many
 from ..operators import interval, operator_cycles
 from ..skeleton import Parameter, Skeleton, register
 from ..words import Asked, Option, Record, table_lines
@@ -62,19 +63,21 @@ def serves(op: str, of: dtype) -> bool:
     return words.place or of.kind == "f" or (op != "logcumsumexp" and of.name == "int64")
 
 
-class ScanGeometry(NamedTuple):
-    """What a launch is told; steps are (along the dim, from column to column)."""
+@dataclass(frozen=True)
+class ScanGeometry(Geometry):
+    """What a launch is told, all in elements; the strides are those of the rows outside."""
 
+    derived = ("items", "blocks")
     mode: int  # 1: totals of parts, 0: results
     parts: int
     part: int
     n: int
     columns: int
-    read: Ints
-    written: Ints
-    shape: Ints
-    read_strides: Ints
-    written_strides: Ints
+    read: Annotated[Ints, Each("step column")]
+    written: Annotated[Ints, Each("step column")]
+    shape: Annotated[Ints, Many("dims")]
+    read_strides: Annotated[Ints, Many("dims")]
+    written_strides: Annotated[Ints, Many("dims")]
 
     @property
     def blocks(self) -> int:
@@ -86,27 +89,13 @@ class ScanGeometry(NamedTuple):
         """What the units share."""
         return prod(self.shape) * self.blocks * self.parts
 
-    def pack(self) -> Ints:
-        """The numbers that the kernel gets."""
-        return (
-            self.mode, self.items, self.parts, self.part, self.n, self.blocks, self.columns,
-            len(self.shape), *self.read, *self.written, *self.shape, *self.read_strides,
-            *self.written_strides,
-        )  # fmt: skip
-
-    @classmethod
-    def unpack(cls, g: Ints) -> ScanGeometry:
-        """From the numbers that the kernel gets."""
-        mode, _, parts, part, n, _, columns, dims = g[:8]
-        shape, read, written = (g[12 + k * dims : 12 + (k + 1) * dims] for k in range(3))
-        return cls(mode, parts, part, n, columns, g[8:10], g[10:12], shape, read, written)
-
 
 class Scan(Skeleton[ScanKey]):
     """A state for each column goes along the dim."""
 
     name = "scan"
     word = "scan"
+    geometry = ScanGeometry
     options = (OPS,)
 
     def parameters(self, key: ScanKey) -> tuple[Parameter, ...]:

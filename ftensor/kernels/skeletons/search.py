@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from ...dtypes import dtype
+from ..geometry import Geometry, Long
 from ..ports import LATENCY
 from ..skeleton import Parameter, Skeleton, register
 from ..words import Asked, Record, table_lines
@@ -27,11 +28,27 @@ class SearchKey:
         return f"ft_search_{self.dtype.name}"
 
 
+@dataclass(frozen=True)
+class SearchGeometry(Geometry):
+    """What a launch is told: values, those that share a row, its elements and the step from one row
+    to the next (0: all use one); whether places are right of equal ones, an order of the rows is
+    given; how often a row is halved."""
+
+    n: int
+    each: int
+    row: int
+    step: Long
+    right: bool
+    sorted: bool
+    halves: int
+
+
 class Search(Skeleton[SearchKey]):
     """A row is halved until one place is left."""
 
     name = "search"
     word = "search"
+    geometry = SearchGeometry
 
     def parameters(self, key: SearchKey) -> tuple[Parameter, ...]:
         """Places, rows, values, the order of the rows; offsets; the geometry."""
@@ -76,14 +93,15 @@ class Search(Skeleton[SearchKey]):
 
     def loops(self, launch: Launch, unit: int, widened: bool) -> list[Loop]:
         """Each half waits for the element in the middle of the one before."""
-        begin, end = launch.slab(launch.geometry[0], unit)
-        return [Loop("halves", (end - begin) * launch.geometry[6], end - begin, LATENCY)]
+        g = SearchGeometry.unpack(launch.geometry)
+        begin, end = launch.slab(g.n, unit)
+        return [Loop("halves", (end - begin) * g.halves, end - begin, LATENCY)]
 
     def traffic(self, launch: Launch, widened: bool) -> list[Access]:
         """A value, its place, and single elements of a row."""
-        n, size = launch.geometry[0], launch.key.dtype.itemsize
-        looked = n * launch.geometry[6]
-        indices = looked * launch.geometry[5]
+        g, size = SearchGeometry.unpack(launch.geometry), launch.key.dtype.itemsize
+        n, looked = g.n, g.n * g.halves
+        indices = looked * g.sorted
         return [
             Access("out", True, n * 8, n, 1, n * 8),
             Access("row", False, looked * size, looked, 1, looked * size),
@@ -93,7 +111,8 @@ class Search(Skeleton[SearchKey]):
 
     def extent(self, launch: Launch) -> str:
         """How many values, and how long a row."""
-        return f"{launch.geometry[0]} in {launch.geometry[2]}"
+        g = SearchGeometry.unpack(launch.geometry)
+        return f"{g.n} in {g.row}"
 
 
 register(Search())

@@ -8,12 +8,13 @@ from typing import NamedTuple
 
 from ...dtypes import dtype
 from .. import ctype
+from ..geometry import Geometry, Long
 from ..key import lanes_for
 from ..operators import interval, operator_cycles
 from ..skeleton import Parameter, Skeleton, register
 from ..source import DROPPED_BITS
 from ..words import Asked, Record, table_lines
-from ..work import Access, Ints, Launch, Loop
+from ..work import Access, Launch, Loop
 from .elements import element_defines, element_helpers, element_type
 
 WALKS = ("along", "side_by_side", "strided")
@@ -67,26 +68,26 @@ class SoftmaxKey:
         return f"ft_{self.op}_{self.walk}_{self.dtype.name}_{self.to.name}_{self.lanes}{narrow}"
 
 
-class SoftmaxGeometry(NamedTuple):
-    """What a launch is told; all in elements (hls/skeleton/softmax_rows.h)."""
+@dataclass(frozen=True)
+class SoftmaxGeometry(Geometry):
+    """What a launch is told: items (rows, or groups of as many as there are lanes), elements of a
+    row, steps from one element to the next and from one row of a group to the next, groups that
+    lie together, their rows, and the step from there to the next groups. All in elements."""
 
     items: int
     n: int
-    step: int
+    step: Long
     across: int
     groups: int
     rows: int
-    outer: int
-
-    def pack(self) -> Ints:
-        """The numbers that the kernel gets."""
-        return tuple(self)
+    outer: Long
 
 
 class SoftmaxRows(Skeleton[SoftmaxKey]):
     """Each unit takes rows, or groups of them, one after another."""
 
     name = word = "softmax_rows"
+    geometry = SoftmaxGeometry
 
     def parameters(self, key: SoftmaxKey) -> tuple[Parameter, ...]:
         """Results and operands (an op of one gets it twice); offsets; the geometry."""
@@ -154,7 +155,7 @@ class SoftmaxRows(Skeleton[SoftmaxKey]):
 
     def loops(self, launch: Launch, unit: int, widened: bool) -> list[Loop]:
         """Two or three passes over each row or group."""
-        key, g = launch.key, SoftmaxGeometry(*launch.geometry)
+        key, g = launch.key, SoftmaxGeometry.unpack(launch.geometry)
         begin, end = launch.slab(g.items, unit)
         steps = -(-g.n // key.lanes) if key.walk == "along" else g.n
         wait = interval(operator_cycles(key.dtype.compute)["add"], 1)
@@ -166,7 +167,7 @@ class SoftmaxRows(Skeleton[SoftmaxKey]):
 
     def traffic(self, launch: Launch, widened: bool) -> list[Access]:
         """The results once, the operands once for each pass that reads them."""
-        key, g = launch.key, SoftmaxGeometry(*launch.geometry)
+        key, g = launch.key, SoftmaxGeometry.unpack(launch.geometry)
         n = g.n * g.items if key.walk == "along" else g.n * g.rows * (g.items // g.groups)
         size, written = n * key.dtype.itemsize, n * key.to.itemsize
         wide = key.lanes if key.walk == "along" else 1
@@ -186,7 +187,8 @@ class SoftmaxRows(Skeleton[SoftmaxKey]):
 
     def extent(self, launch: Launch) -> str:
         """Items, and how long a row is."""
-        return f"{launch.geometry[0]}x{launch.geometry[1]}"
+        g = SoftmaxGeometry.unpack(launch.geometry)
+        return f"{g.items}x{g.n}"
 
 
 register(SoftmaxRows())

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from math import prod
-from typing import NamedTuple
+from typing import Annotated
 
 from ... import dtypes
 from ...dtypes import dtype
+from ..geometry import Geometry, Long, Many
 from ..skeleton import Parameter, Skeleton, register
 from ..words import Asked, Record, table_lines
 from ..work import Access, Ints, Launch, Loop, pieces
@@ -63,40 +64,27 @@ def first_run(n: int) -> int:
     return RUN
 
 
-class SortGeometry(NamedTuple):
-    """What a launch is told; steps are along a row."""
+@dataclass(frozen=True)
+class SortGeometry(Geometry):
+    """What a launch is told, all in elements; steps are along a row."""
 
+    derived = ("items",)
     mode: int
     tiles: int
     tile: int
     n: int
     run: int
     descending: bool
-    read: int
-    written: int
-    shape: Ints
-    read_strides: Ints
-    written_strides: Ints
+    read: Long
+    written: Long
+    shape: Annotated[Ints, Many("dims")]
+    read_strides: Annotated[Ints, Many("dims")]
+    written_strides: Annotated[Ints, Many("dims")]
 
     @property
     def items(self) -> int:
         """What the units share."""
         return prod(self.shape) * self.tiles
-
-    def pack(self) -> Ints:
-        """The numbers that the kernel gets."""
-        return (
-            self.mode, self.items, self.tiles, self.tile, self.n, self.run, -int(self.descending),
-            len(self.shape), self.read, self.written, *self.shape, *self.read_strides,
-            *self.written_strides,
-        )  # fmt: skip
-
-    @classmethod
-    def unpack(cls, g: Ints) -> SortGeometry:
-        """From the numbers that the kernel gets."""
-        mode, _, tiles, tile, n, run, flip, dims, read, written = g[:10]
-        shape, r, w = (g[10 + k * dims : 10 + (k + 1) * dims] for k in range(3))
-        return cls(mode, tiles, tile, n, run, bool(flip), read, written, shape, r, w)
 
     @property
     def passes(self) -> int:
@@ -112,6 +100,7 @@ class Sort(Skeleton[SortKey]):
 
     name = "sort"
     word = "sort"
+    geometry = SortGeometry
     exact_units = True  # each has memory of its own
 
     def parameters(self, key: SortKey) -> tuple[Parameter, ...]:

@@ -1,0 +1,256 @@
+"""What a launch tells a kernel in a buffer of numbers: declared once, packed, and named in C.
+
+A geometry is a frozen dataclass derived from `Geometry`:
+
+    @dataclass(frozen=True)
+    class PoolGeometry(Geometry):
+        derived = ("items",)  # a property
+        n: int
+        step: Long
+        x: Annotated[Ints, Each("sample channel")]
+        offsets: Annotated[Ints, Many("taps")]
+        phases: Annotated[tuple[Ints, ...], Many("phase_count", 3)]
+
+Its buffer holds the lengths of its lists, the numbers in the order in which they are declared, what
+is derived, and then the lists. A kernel's text has a word for each: `G_N(g)`, `G_X_CHANNEL(g)` and
+`G_TAPS(g)` are numbers, `G_X(g)` and `G_OFFSETS(g)` are where several begin, and `G_SIZE(g)` is how
+many there are in all.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, fields
+from functools import cache
+from typing import Annotated, Any, ClassVar, NamedTuple, TypeVar, get_args, get_type_hints
+
+from .work import Ints, cut
+
+
+class Each(NamedTuple):
+    """Several numbers, by their names."""
+
+    names: str
+
+
+@dataclass(frozen=True)
+class Many:
+    """A list. `count` is its length, or names it: a number that is told of itself, or else is told
+    for the list; a setting of the program, FT_..., which is not told; "": all that is left. `width`
+    are the numbers of an element, or names the length that they are."""
+
+    count: str | int
+    width: str | int = 1
+
+
+class _Wide(NamedTuple):
+    """A number of more than 31 bits."""
+
+
+Long = Annotated[int, _Wide()]
+G = TypeVar("G", bound="Geometry")
+
+
+@dataclass(frozen=True)
+class Geometry:
+    """What a launch tells a kernel."""
+
+    # Properties that are told, too.
+    derived: ClassVar[tuple[str, ...]] = ()
+    # What its words begin with.
+    prefix: ClassVar[str] = "G"
+
+    def pack(self) -> Ints:
+        """The numbers that the kernel gets."""
+        layout = _layout(type(self))
+        found = [len(getattr(self, name)) for name in layout.counts.values()]
+        for number in layout.numbers:
+            value = getattr(self, number.name)
+            found += value if number.names else (int(value),)
+        found += [int(getattr(self, name)) for name in self.derived]
+        for each in layout.lists:
+            found += each.flat(getattr(self, each.name))
+        return tuple(found)
+
+    @classmethod
+    def unpack(cls: type[G], g: Ints, **lengths: int) -> G:
+        """From the numbers that the kernel gets, and lengths that it isn't told; one of these may
+        be left out, and is then what fits."""
+        return cls._unpack(g, 0, lengths)[0]
+
+    @classmethod
+    def _unpack(cls: type[G], g: Ints, at: int, known: Mapping[str, int]) -> tuple[G, int]:
+        layout = _layout(cls)
+        lengths = {**known, **dict(zip(layout.counts, g[at:]))}
+        at += len(layout.counts)
+        found: dict[str, Any] = {}
+        for number in layout.numbers:
+            found[number.name] = number.made(g[at : at + number.size])
+            lengths[number.name] = g[at]
+            at += number.size
+        at += len(cls.derived)
+        for name in layout.untold - lengths.keys():
+            none, one = (layout.listed({**lengths, name: n}) for n in (0, 1))
+            lengths[name] = (len(g) - at - none) // (one - none) if one > none else 0
+        for each in layout.lists:
+            found[each.name], at = each.read(g, at, lengths)
+        return cls(**found), at
+
+    @classmethod
+    def words(cls) -> dict[str, str]:
+        """The words of a kernel's text, which take a pointer to the numbers."""
+        return _layout(cls).words(cls.prefix, cls.derived)
+
+
+class _Number(NamedTuple):
+    """A number, or several together by their names, of which `kind` is made."""
+
+    name: str
+    wide: bool = False
+    names: tuple[str, ...] = ()
+    kind: Any = int
+
+    @property
+    def size(self) -> int:
+        return len(self.names) or 1
+
+    def made(self, numbers: Ints) -> Any:
+        if not self.names:
+            return self.kind(*numbers)
+        return numbers if self.kind is tuple else self.kind(*numbers)
+
+
+@dataclass(frozen=True)
+class _List:
+    """A list of numbers (`kind` is int), of tuples of them, or of geometries."""
+
+    name: str
+    count: str | int
+    width: str | int
+    kind: Any
+
+    @property
+    def nests(self) -> bool:
+        return isinstance(self.kind, type) and issubclass(self.kind, Geometry)
+
+    def flat(self, value: Any) -> Ints:
+        if self.kind is int:
+            return tuple(value)
+        if self.nests:
+            parts = (value,) if isinstance(value, Geometry) else value
+            return tuple([n for part in parts for n in part.pack()])
+        return tuple([n for part in value for n in part])
+
+    def read(self, g: Ints, at: int, lengths: Mapping[str, int]) -> tuple[Any, int]:
+        count, width = _length(self.count, lengths), _length(self.width, lengths)
+        if self.nests:
+            parts = []
+            for _ in range(count):
+                part, at = self.kind._unpack(g, at, {})
+                parts.append(part)
+            return parts[0] if self.count == 1 else tuple(parts), at
+        numbers = g[at : at + count * width]
+        if self.kind is int:
+            return numbers, at + len(numbers)
+        items = cut(numbers, width, count)
+        made = tuple(items if self.kind is tuple else (self.kind(*item) for item in items))
+        return made, at + count * width
+
+
+class _Layout(NamedTuple):
+    """What stands where: `counts` has each length that is told for a list."""
+
+    counts: Mapping[str, str]
+    numbers: tuple[_Number, ...]
+    lists: tuple[_List, ...]
+
+    @property
+    def untold(self) -> set[str]:
+        """Lengths that only the program knows."""
+        named = {each.count for each in self.lists if isinstance(each.count, str)}
+        return {name for name in named if name[:3] in ("", "FT_")}
+
+    def listed(self, lengths: Mapping[str, int]) -> int:
+        """The numbers of all lists."""
+        both = ((_length(x.count, lengths), _length(x.width, lengths)) for x in self.lists)
+        return sum(count * width for count, width in both)
+
+    def words(self, prefix: str, derived: Iterable[str]) -> dict[str, str]:
+        """See `Geometry.words`."""
+        found, at = {}, 0
+
+        def add(name: str, value: str) -> None:
+            found[f"{prefix}_{name.upper()}(g)"] = value
+
+        for name in self.counts:
+            add(name, f"((int)(g)[{at}])")
+            at += 1
+        for number in self.numbers:
+            if number.names:
+                add(number.name, f"((g) + {at})")
+            for k, name in enumerate(number.names):
+                add(f"{number.name}_{name}", f"((g)[{at + k}])")
+            if not number.names:
+                add(number.name, f"((g)[{at}])" if number.wide else f"((int)(g)[{at}])")
+            at += number.size
+        for name in derived:
+            add(name, f"((int)(g)[{at}])")
+            at += 1
+        size = str(at)
+        for each in self.lists:
+            add(each.name, f"((g) + {size})")
+            if (each.nests and each.count != 1) or each.count == "":
+                return found
+            size += " + " + self._size(each, prefix)
+        add("size", f"({size})")
+        return found
+
+    def _size(self, each: _List, prefix: str) -> str:
+        """How many numbers a list has, as a kernel's text says it."""
+        if each.nests:
+            return f"{each.kind.prefix}_SIZE({prefix}_{each.name.upper()}(g))"
+
+        def word(length: str | int) -> str:
+            if isinstance(length, int) or length.startswith("FT_"):
+                return str(length)
+            return f"{prefix}_{length.upper()}(g)"
+
+        factors = [word(n) for n in (each.count, each.width) if n != 1]
+        return " * ".join(factors) or "1"
+
+
+def _length(of: str | int, lengths: Mapping[str, int]) -> int:
+    return of if isinstance(of, int) else lengths[of]
+
+
+@cache
+def _layout(cls: Any) -> _Layout:
+    """A geometry's fields, sorted."""
+    hints = get_type_hints(cls, include_extras=True)
+    numbers: list[_Number] = []
+    lists: list[_List] = []
+    for name in [field.name for field in fields(cls)]:
+        of, *more = get_args(hints[name]) if hasattr(hints[name], "__metadata__") else [hints[name]]
+        said = more[0] if more else None
+        if isinstance(said, Many):
+            kind = get_args(of)[0]
+            if hasattr(kind, "_fields"):
+                said = Many(said.count, len(kind._fields))
+            elif kind is not int and not isinstance(kind, type):
+                kind = tuple
+            lists.append(_List(name, said.count, said.width, kind))
+        elif isinstance(said, Each):
+            numbers.append(_Number(name, True, tuple(said.names.split()), tuple))
+        elif hasattr(of, "_fields"):
+            numbers.append(_Number(name, True, of._fields, of))
+        elif issubclass(of, Geometry):
+            lists.append(_List(name, 1, 1, of))
+        else:
+            numbers.append(_Number(name, said is not None, (), of))
+    told = {number.name for number in numbers}
+    named = [x for x in lists if isinstance(x.count, str) and x.count[:3] not in ("", "FT_")]
+    counts: dict[str, str] = {}
+    for x in named:
+        if x.count not in told:
+            counts.setdefault(str(x.count), x.name)
+    return _Layout(counts, tuple(numbers), tuple(lists))
