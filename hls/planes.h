@@ -19,20 +19,19 @@
         for (; i < m; i++) to[i * (to_step)] = from[i * (from_step)];                      \
     }
 FT_COPY_ROW(ft_conv_read, FT_GLOBAL, , step, 1)
-// The planes of some channels. `steps` are the strides in x of a channel, and of a phase in three dims, `pitch` those of a
-// phase in a private plane (two dims); `phase` has the first element of each in x and in the plane, and its sizes.
+// The planes of some channels. The geometry g has the strides `x` of a channel, and of a phase in three dims, `planes` of a
+// phase in a private plane (two dims), and `phases`.
 FT_FN_ONCE void ft_conv_planes(
-    FT_T *planes, FT_GLOBAL const FT_E *x, int channels, int plane, FT_GLOBAL const long *steps,
-    FT_GLOBAL const long *pitch, int phases, FT_GLOBAL const long *phase)
+    FT_T *planes, FT_GLOBAL const FT_E *x, int channels, int plane, FT_GLOBAL const long *g)
 {
-    const long row = steps[2], step = steps[3];
-    const int line = (int)pitch[1];
+    const long row = G_X_HIGH(g), step = G_X_WIDE(g);
+    const int line = (int)G_PLANES_HIGH(g), phases = G_PHASE_COUNT(g);
     for (int c = 0; c < channels; c++) {
         for (int p = 0; p < phases; p++) {
-            const int deep = (int)phase[5 * p + 2], high = (int)phase[5 * p + 3], m = (int)phase[5 * p + 4];
+            const int deep = (int)G_PHASES_DEEP(g, p), high = (int)G_PHASES_HIGH(g, p), m = (int)G_PHASES_WIDE(g, p);
             for (int d = 0; d < deep; d++) {
-                FT_GLOBAL const FT_E *y = x + (c * steps[0] + phase[5 * p] + d * steps[1]);
-                FT_T *to = planes + (c * plane + phase[5 * p + 1] + d * pitch[0]);
+                FT_GLOBAL const FT_E *y = x + (c * G_X_CHANNEL(g) + G_PHASES_FIRST(g, p) + d * G_X_DEEP(g));
+                FT_T *to = planes + (c * plane + G_PHASES_PLACE(g, p) + d * G_PLANES_DEEP(g));
                 if (step == 1 && m == 4) {
                     for (int h = 0; h < high; h++) FT_COPIES(4, y + h * row, to + h * line);
                 } else if (step == 1 && m == 8) {

@@ -144,25 +144,27 @@ def prepare(out: Tensor, x: Tensor, weight: Tensor, bias: Tensor | None, of: Win
     batch, size = x._shape[0], dtype.compute.itemsize
     sample = x._shape[1] * planes.plane
     each = batch if lies else _samples(backend, batch, sample * size)
+    deep, high, wide = planes.parts or (Part(1, (0,), 1),) * 3
     unit = ConvPackGeometry(
         0, x._shape[1], groups, panels, filters, channels, 1, planes.plane,
-        planes.parts or (Part(1, (0,), 1),) * 3, three(x._shape[2:], 1), own, weight._strides[:3],
-        -1 if bias is None else bias._strides[0], (),
+        (deep.size, high.size, wide.size), (deep.stride, high.stride, wide.stride),
+        three(x._shape[2:], 1), own, weight._strides[:3], -1 if bias is None else bias._strides[0],
+        deep.phases, high.phases, wide.phases, (),
     )  # fmt: skip
     # Panels for each class of results; the first ones are packed with the first samples.
     packs, rooms = [], []
     for one in found:
         taps = tuple([t.place for t in one.taps])
         some = max(1, DEPTH // max(len(taps), 1))
-        packs.append(unit._replace(taps=taps, some=some))
+        packs.append(replace(unit, taps=taps, some=some))
         rooms.append(groups * panels * (1 + channels * len(taps)) * key.rows * size)
     if not lies:
-        packs[0] = packs[0]._replace(batch=each)
+        packs[0] = replace(packs[0], batch=each)
     steps = [_pack(backend, packing, packed, k) for k, packed in enumerate(packs)]
     for begin in range(0, batch, each):
         many = min(each, batch - begin)
         if begin:
-            more = unit._replace(batch=many, panels=0)
+            more = replace(unit, batch=many, panels=0)
             steps.append(_pack(backend, packing, more, 0, begin * x._strides[0]))
         for k, one in enumerate(found):
             # Results of a class are as far apart as it says, so they may be no row of their own.
@@ -261,8 +263,8 @@ def _geometry(
         seen = strip(key, t.positions, offsets)
     return ConvGeometry(
         items, panels, groups, tiles, t.positions, t.pitch, t.width, t.middle, t.high, filters,
-        channels, len(one.taps), most, planes.strides[1], (out._strides[1], *own),
-        int(not planes.parts), int(whole), shape, steps, offsets, seen,
+        channels, most, planes.strides[1], (out._strides[1], *own), not planes.parts, whole, shape,
+        *steps, offsets, *seen,
     )  # fmt: skip
 
 

@@ -12,6 +12,7 @@ from ..kernels.skeletons.conv import (
     DepthwiseGeometry,
     DirectConvGeometry,
     Part,
+    Phase,
     Pieces,
     depthwise_conv_key,
     direct_conv_key,
@@ -78,7 +79,7 @@ def direct(
     blocks = -(-panels // most)
     return key, DirectConvGeometry(
         x._shape[0] * groups * blocks, groups, blocks, most, filters, channels, prod(one.counts),
-        planes.plane, *given, (*out._strides[:2], along), rows, copied, offsets, parts,
+        planes.plane, *given, (*out._strides[:2], along), rows, copied, offsets, *parts,
     )  # fmt: skip
 
 
@@ -121,9 +122,9 @@ def _inside(part: Part, phase: int, size: int) -> tuple[int, int]:
     return begin, max(begin, min(part.size, -((phase - size) // part.stride)))
 
 
-def phases(planes: Planes, sizes: Ints, own: Ints) -> tuple[Ints, ...]:
-    """What of an input is copied to a plane; see `DirectConvGeometry`."""
-    made: list[Ints] = []
+def phases(planes: Planes, sizes: Ints, own: Ints) -> tuple[Phase, ...]:
+    """What of an input is copied to a plane."""
+    made = []
     room = prod(p.size for p in planes.parts)
     for k, at in enumerate(itertools.product(*[p.phases for p in planes.parts])):
         seen = [_inside(p, f, n) for p, f, n in zip(planes.parts, at, sizes)]
@@ -131,9 +132,8 @@ def phases(planes: Planes, sizes: Ints, own: Ints) -> tuple[Ints, ...]:
         counts = [end - begin for begin, end in seen]
         if prod(counts):
             begin = sum(b * s for (b, _), s in zip(seen, planes.strides[2:]))
-            made.append((
-                sum(f * s for f, s in zip(first, own)), k * room + begin, *counts,
-            ))  # fmt: skip
+            at_first = sum(f * s for f, s in zip(first, own))
+            made.append(Phase(at_first, k * room + begin, *counts))
     return tuple(made)
 
 

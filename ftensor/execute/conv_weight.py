@@ -100,7 +100,7 @@ def plan(
     _, high, wide = counts
     return key, ConvWeightGeometry(
         base * parts * shares, groups, vectors, parts, shares, most, rows, filters, channels,
-        len(taps), samples, some, positions, planes.plane,
+        samples, some, planes.plane,
         (*own[:2], *[s * k for s, k in zip(own3, stride)]), steps[:2], planes.strides[2:4],
         case.bias, phases(planes, sizes, own3),
         tuple([planes.offset(t.beside, stride) for t in taps]),
@@ -124,7 +124,7 @@ def prepare(grad: Tensor, x: Tensor, weight: Ints, of: Windows, bias: bool) -> L
     if planned is None:
         return None
     key, g = planned
-    terms = g.samples * g.positions * g.groups * g.filters * g.rows // TERMS
+    terms = g.samples * len(g.places) * g.groups * g.filters * g.rows // TERMS
     units = max(1, min(backend.units, terms // UNIT_ELEMENTS, g.items))
     step = Step(
         key, fitting(kernel(backend, key), units, terms), units, (OUT, BIAS, GRAD, X), (GRAD, X),

@@ -13,13 +13,14 @@ A geometry is a frozen dataclass derived from `Geometry`:
 
 Its buffer holds the lengths of its lists, the numbers in the order in which they are declared, what
 is derived, and then the lists. A kernel's text has a word for each: `G_N(g)`, `G_X_CHANNEL(g)` and
-`G_TAPS(g)` are numbers, `G_X(g)` and `G_OFFSETS(g)` are where several begin, and `G_SIZE(g)` is how
-many there are in all.
+`G_TAPS(g)` are numbers, `G_X(g)` and `G_OFFSETS(g)` are where several begin, the latter behind
+`G_AT_OFFSETS(g)` others; of a list of named tuples `G_PHASES_FIRST(g, k)` is a number of the k-th.
+`G_HEAD` are the numbers before all lists, `G_SIZE(g)` those of all.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, fields
 from functools import cache
 from typing import Annotated, Any, ClassVar, NamedTuple, TypeVar, get_args, get_type_hints
@@ -180,7 +181,9 @@ class _Layout(NamedTuple):
         found, at = {}, 0
 
         def add(name: str, value: str) -> None:
-            found[f"{prefix}_{name.upper()}(g)"] = value
+            word = f"{prefix}_{name.upper()}(g)"
+            assert word not in found, f"two words {word}"
+            found[word] = value
 
         for name in self.counts:
             add(name, f"((int)(g)[{at}])")
@@ -196,9 +199,15 @@ class _Layout(NamedTuple):
         for name in derived:
             add(name, f"((int)(g)[{at}])")
             at += 1
-        size = str(at)
+        found[f"{prefix}_HEAD"] = size = str(at)
         for each in self.lists:
-            add(each.name, f"((g) + {size})")
+            add(f"at_{each.name}", f"({size})")
+            add(each.name, f"((g) + {prefix}_AT_{each.name.upper()}(g))")
+            if hasattr(each.kind, "_fields"):
+                for k, name in enumerate(each.kind._fields):
+                    one = f"{prefix}_{each.name.upper()}_{name.upper()}(g, k)"
+                    first = f"{prefix}_AT_{each.name.upper()}(g)"
+                    found[one] = f"((g)[{first} + {each.width} * (k) + {k}])"
             if (each.nests and each.count != 1) or each.count == "":
                 return found
             size += " + " + self._size(each, prefix)
@@ -223,8 +232,7 @@ def _length(of: str | int, lengths: Mapping[str, int]) -> int:
     return of if isinstance(of, int) else lengths[of]
 
 
-@cache
-def _layout(cls: Any) -> _Layout:
+def _sorted(cls: type[Geometry]) -> _Layout:
     """A geometry's fields, sorted."""
     hints = get_type_hints(cls, include_extras=True)
     numbers: list[_Number] = []
@@ -254,3 +262,6 @@ def _layout(cls: Any) -> _Layout:
         if x.count not in told:
             counts.setdefault(str(x.count), x.name)
     return _Layout(counts, tuple(numbers), tuple(lists))
+
+
+_layout: Callable[[Any], _Layout] = cache(_sorted)

@@ -3,11 +3,7 @@
 // of which the first `width` have results; so windows at any stride are runs of neighbours (see conv_pack.h).
 // An item is FT_TILE_ROWS filters of a group by FT_TILE_COLUMNS positions; sums of some channels join totals that
 // begin as the bias, so that sums of many terms stay exact.
-// Geometry g (long): items, panels of filters, groups, tiles, positions, pitch, width, rows of a plane, those with
-//   results, filters of a group, channels of a group, taps, panels of an item, step from channel to channel, out
-//   strides (filter, plane, row, position), whether results may leave in vectors, whether the last tile is moved
-//   back to end with the positions, unused (2), dims, then for each of these batch dims its shape, and its strides
-//   in planes and in out, then the offset of each tap.
+// Geometry g: ConvGeometry.
 #if FT_NATIVE_LANES && FT_LANES == 16 && !FT_E_HALF && !FT_E_BFLOAT16
 // m neighbours of a tile's row. A run that is no whole vectors ends with one that is moved back.
 #define FT_PART(n) \
@@ -61,13 +57,13 @@ FT_KERNEL void FT_NAME(
     FT_PORT(planes, gmem1)
     FT_PORT(panels, gmem2)
     FT_PORT(g, gmem3)
-    const int items = (int)g[0], filter_panels = (int)g[1], groups = (int)g[2], tiles = (int)g[3];
-    const int positions = (int)g[4], pitch = (int)g[5], width = (int)g[6], middle = (int)g[7], high = (int)g[8];
-    const int filters = (int)g[9], channels = (int)g[10], taps = (int)g[11], most = (int)g[12], dims = (int)g[20];
+    const int items = G_ITEMS(g), filter_panels = G_PANELS(g), groups = G_GROUPS(g), tiles = G_TILES(g);
+    const int positions = G_POSITIONS(g), pitch = G_PITCH(g), width = G_WIDTH(g), middle = G_MIDDLE(g), high = G_HIGH(g);
+    const int filters = G_FILTERS(g), channels = G_CHANNELS(g), taps = G_TAPS(g), most = G_MOST(g), dims = G_DIMS(g);
     const int depth = channels * taps, blocks = (filter_panels + most - 1) / most;
-    const long channel_step = g[13], out_filter = g[14];
-    const int out_step = (int)g[17], back = (int)g[18];
-    FT_GLOBAL const long *shape = g + 21, *offsets = shape + 3 * dims;
+    const long channel_step = G_CHANNEL(g), out_filter = G_OUT_FILTER(g);
+    const int out_step = (int)G_OUT_POSITION(g), back = G_BACK(g);
+    FT_GLOBAL const long *shape = G_BATCH(g), *read = G_READ(g), *written = G_WRITTEN(g), *offsets = G_OFFSETS(g);
     FT_FOR_SLAB(item, items)
     {
         const int first = item % blocks * most, tile = item / blocks % tiles, group = item / blocks / tiles % groups;
@@ -78,8 +74,8 @@ FT_KERNEL void FT_NAME(
         for (int d = dims - 1; d >= 0; d--) {
             const int k = rest % (int)shape[d];
             rest /= (int)shape[d];
-            from += k * shape[dims + d];
-            to += k * shape[2 * dims + d];
+            from += k * read[d];
+            to += k * written[d];
         }
         int begin = tile * FT_TILE_COLUMNS, skip = 0;
         if (back && positions - begin < FT_TILE_COLUMNS) {
@@ -156,7 +152,7 @@ FT_KERNEL void FT_NAME(
             const int stop = (i / FT_RUN + 1) * FT_RUN < end ? (i / FT_RUN + 1) * FT_RUN : end;
             const int m = pitch - at < stop - i ? pitch - at : stop - i, kept = width - at < m ? width - at : m;
             if (h < high && kept > 0) {
-                FT_GLOBAL FT_E *line = out + (to + plane * g[15] + h * g[16] + at * g[17]);
+                FT_GLOBAL FT_E *line = out + (to + plane * G_OUT_PLANE(g) + h * G_OUT_ROW(g) + at * G_OUT_POSITION(g));
                 for (int r = 0; r < rows; r++) FT_CONV_STORE(r, i, line + r * out_filter, out_step, kept);
             }
             i += m;

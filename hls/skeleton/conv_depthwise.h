@@ -1,34 +1,30 @@
 // Convolutions of few filters in a group, depthwise ones first of all: nothing is packed. An item is a group of a sample.
 // Its planes are copied to a private memory with zeros around them, where windows at any stride are runs of neighbours
 // (see conv_pack.h); FT_TILE_VECTORS vectors of positions, those between two rows included, are summed at once.
-// Geometry g (long): items, groups, filters and channels of a group, taps, positions, elements of a plane, x strides
-//   (sample, channel), steps of a phase in x (three dims), weight strides (group, filter, channel), that of bias (-1:
-//   there is none), out strides (sample, filter, three dims), sizes of a plane of results (three dims), strides of a
-//   phase in the private plane (two dims), phases, then for each phase its first element in x and in the private
-//   plane and its sizes, then the offset of each tap.
+// Geometry g: DepthwiseGeometry.
 FT_COPY_ROW(ft_conv_write, , FT_GLOBAL, 1, step)
 
 FT_KERNEL void FT_NAME(
     FT_GLOBAL FT_E *out, FT_GLOBAL const FT_E *x, FT_GLOBAL const FT_E *weight, FT_GLOBAL const FT_E *bias,
     long out_offset, long x_offset, long weight_offset, long bias_offset, FT_GLOBAL const long *g FT_UNIT_PARAMS)
 {
-    const int groups = (int)g[1], filters = (int)g[2], channels = (int)g[3], taps = (int)g[4], positions = (int)g[5];
-    const int plane = (int)g[6], pitch = (int)g[25], phases = (int)g[26];
-    const long channel_step = g[14];
-    FT_GLOBAL const long *phase = g + 27, *taps_at = phase + 5 * phases;
+    const int groups = G_GROUPS(g), filters = G_FILTERS(g), channels = G_CHANNELS(g), taps = G_TAPS(g);
+    const int positions = G_POSITIONS(g), plane = G_PLANE(g), pitch = (int)G_PLANES_HIGH(g);
+    const long channel_step = G_W_CHANNEL(g);
+    FT_GLOBAL const long *taps_at = G_OFFSETS(g);
     FT_T planes[FT_PLANES + 2 * FT_TILE_COLUMNS] __attribute__((aligned(64)));  // zeros stay around every item's
     FT_T made[FT_PLANES + FT_TILE_COLUMNS] __attribute__((aligned(64)));
     int offsets[FT_DEPTH];
     for (int t = 0; t < taps; t++) offsets[t] = (int)taps_at[t];
     for (int i = 0; i < FT_PLANES + 2 * FT_TILE_COLUMNS; i++) planes[i] = 0;
-    FT_FOR_SLAB(item, (int)g[0])
+    FT_FOR_SLAB(item, G_ITEMS(g))
     {
         const int group = item % groups, sample = item / groups;
-        FT_GLOBAL const FT_E *from = x + (x_offset + sample * g[7] + group * channels * g[8]);
-        ft_conv_planes(planes, from, channels, plane, g + 8, g + 24, phases, phase);
+        FT_GLOBAL const FT_E *from = x + (x_offset + sample * G_X_SAMPLE(g) + group * channels * G_X_CHANNEL(g));
+        ft_conv_planes(planes, from, channels, plane, g);
         for (int f = 0; f < filters; f++) {
-            FT_GLOBAL const FT_E *lines = weight + (weight_offset + group * g[12] + f * g[13]);
-            const FT_T first = g[15] < 0 ? (FT_T)0 : bias[bias_offset + (group * filters + f) * g[15]];
+            FT_GLOBAL const FT_E *lines = weight + (weight_offset + group * G_W_GROUP(g) + f * G_W_FILTER(g));
+            const FT_T first = G_BIAS(g) < 0 ? (FT_T)0 : bias[bias_offset + (group * filters + f) * G_BIAS(g)];
             for (int i = 0; i < positions; i += FT_TILE_COLUMNS) {
                 FT_WIDE_X sum[FT_TILE_VECTORS];
                 FT_UNROLL
@@ -48,11 +44,12 @@ FT_KERNEL void FT_NAME(
                 FT_UNROLL
                 for (int v = 0; v < FT_TILE_VECTORS; v++) FT_LANES_TO(sum[v], made + i + v * FT_LANES);
             }
-            FT_GLOBAL FT_E *results = out + (out_offset + sample * g[16] + (group * filters + f) * g[17]);
-            for (int d = 0; d < g[21]; d++) {
-                for (int h = 0; h < g[22]; h++) {
+            FT_GLOBAL FT_E *results = out + (out_offset + sample * G_OUT_SAMPLE(g) + (group * filters + f) * G_OUT_FILTER(g));
+            for (int d = 0; d < G_COUNTS_DEEP(g); d++) {
+                for (int h = 0; h < G_COUNTS_HIGH(g); h++) {
                     ft_conv_write(
-                        results + (d * g[18] + h * g[19]), made + (d * g[24] + h * pitch), g[20], (int)g[23]);
+                        results + (d * G_OUT_DEEP(g) + h * G_OUT_HIGH(g)), made + (d * G_PLANES_DEEP(g) + h * pitch),
+                        G_OUT_WIDE(g), (int)G_COUNTS_WIDE(g));
                 }
             }
         }

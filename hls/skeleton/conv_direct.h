@@ -2,12 +2,7 @@
 // Its planes are copied to a private memory with zeros around them; of each tile of positions, the elements that every
 // step (channel, tap) meets are laid side by side, and products with weights where they lie are summed for all panels of
 // FT_TILE_ROWS filters. Sums of some steps join totals that begin as the bias, as in conv.h.
-// Geometry g (long): items, groups, blocks, panels of a block, filters and channels of a group, taps, positions, tiles,
-//   elements of a plane, x strides (sample, channel), steps of a phase in x (three dims), weight strides (group, filter,
-//   channel), that of bias (-1: there is none), out strides (sample, filter, position), strides of a phase in the
-//   private plane (two dims), phases, elements of a piece (4 or 8), then for each phase its first element in x and in the
-//   private plane and its sizes, then the offset of each tap, then for each tile the end of its pieces, then for each
-//   piece its place in the tile and in the plane.
+// Geometry g: DirectConvGeometry.
 // The elements of n steps side by side: `copies` from z, what the step meets first, to `line`.
 #define FT_CONV_NEAR(copies)                          \
     for (int k = 0; k < n; k++) {                     \
@@ -24,27 +19,27 @@ FT_KERNEL void FT_NAME(
     FT_GLOBAL FT_E *out, FT_GLOBAL const FT_E *x, FT_GLOBAL const FT_E *weight, FT_GLOBAL const FT_E *bias,
     long out_offset, long x_offset, long weight_offset, long bias_offset, FT_GLOBAL const long *g FT_UNIT_PARAMS)
 {
-    const int groups = (int)g[1], blocks = (int)g[2], most = (int)g[3], filters = (int)g[4], channels = (int)g[5];
-    const int taps = (int)g[6], positions = (int)g[7], tiles = (int)g[8], plane = (int)g[9], depth = channels * taps;
-    const long filter_step = g[16], jump = g[17] - taps;
-    const long out_filter = g[20], out_step = g[21];
-    const int phases = (int)g[24], wide = (int)g[25];
-    FT_GLOBAL const long *phase = g + 26, *offsets = phase + 5 * phases, *ends = offsets + taps, *pieces = ends + tiles;
+    const int groups = G_GROUPS(g), blocks = G_BLOCKS(g), most = G_MOST(g), filters = G_FILTERS(g);
+    const int channels = G_CHANNELS(g), taps = G_TAPS(g), positions = G_POSITIONS(g), tiles = G_TILES(g);
+    const int plane = G_PLANE(g), wide = G_WIDE(g), depth = channels * taps;
+    const long filter_step = G_W_FILTER(g), jump = G_W_CHANNEL(g) - taps;
+    const long out_filter = G_OUT_FILTER(g), out_step = G_OUT_POSITION(g);
+    FT_GLOBAL const long *offsets = G_OFFSETS(g), *ends = G_ENDS(g), *pieces = G_PIECES(g);
     FT_T planes[FT_PLANES + FT_TILE_COLUMNS] __attribute__((aligned(64)));  // zeros stay around every item's
     FT_T near_[FT_DEPTH * FT_TILE_COLUMNS + FT_TILE_COLUMNS] __attribute__((aligned(64)));
     FT_T begins[(FT_BLOCK + 1) * FT_TILE_ROWS];
     FT_WIDE_X total[FT_BLOCK][FT_TILE_ROWS][FT_TILE_VECTORS];
     for (int i = 0; i < channels * plane + FT_TILE_COLUMNS; i++) planes[i] = 0;
-    FT_FOR_SLAB(item, (int)g[0])
+    FT_FOR_SLAB(item, G_ITEMS(g))
     {
         const int block = item % blocks, group = item / blocks % groups, sample = item / blocks / groups;
-        FT_GLOBAL const FT_E *from = x + (x_offset + sample * g[10] + group * channels * g[11]);
-        ft_conv_planes(planes, from, channels, plane, g + 11, g + 22, phases, phase);
+        FT_GLOBAL const FT_E *from = x + (x_offset + sample * G_X_SAMPLE(g) + group * channels * G_X_CHANNEL(g));
+        ft_conv_planes(planes, from, channels, plane, g);
         const int first = block * most * FT_TILE_ROWS, left = filters - first;
         const int many = (left + FT_TILE_ROWS - 1) / FT_TILE_ROWS < most ? (left + FT_TILE_ROWS - 1) / FT_TILE_ROWS : most;
         const int lowest = left < FT_TILE_ROWS ? filters - FT_TILE_ROWS : first;
         for (int f = 0; f < (FT_BLOCK + 1) * FT_TILE_ROWS && lowest + f < filters; f++) {
-            begins[f] = g[18] < 0 ? (FT_T)0 : bias[bias_offset + (group * filters + lowest + f) * g[18]];
+            begins[f] = G_BIAS(g) < 0 ? (FT_T)0 : bias[bias_offset + (group * filters + lowest + f) * G_BIAS(g)];
         }
         for (int tile = 0; tile < tiles; tile++) {
             // Where a tile's pieces lie; the last is repeated up to four, and may be longer than what is left: what
@@ -58,9 +53,10 @@ FT_KERNEL void FT_NAME(
                 at[q] = (int)pieces[2 * here + 1];
             }
             const FT_T *y = planes;
-            FT_GLOBAL const FT_E *lines = weight + (weight_offset + group * g[15]);
+            FT_GLOBAL const FT_E *lines = weight + (weight_offset + group * G_W_GROUP(g));
             FT_GLOBAL FT_E *to_tile =
-                out + (out_offset + sample * g[19] + group * filters * out_filter + (long)tile * FT_TILE_COLUMNS * out_step);
+                out + (out_offset + sample * G_OUT_SAMPLE(g) + group * filters * out_filter
+                       + (long)tile * FT_TILE_COLUMNS * out_step);
             const int m = positions - tile * FT_TILE_COLUMNS;
             int tap = 0;
             for (int k0 = 0; k0 < depth; k0 += FT_DEPTH) {

@@ -2,11 +2,7 @@
 // A plane has a part for each phase of the stride (along the last dim: elements 0, s, 2s, ... are neighbours in the
 // first, 1, s + 1, ... in the second), so that a window's step is one element in each. A panel has for FT_TILE_ROWS
 // filters their bias, then for each channel and tap their weights, side by side, and zeros beyond the last filter.
-// Geometry g (long): batch, rows of a plane, channels, groups, panels of a group, filters and channels of a group,
-//   taps, channels of an item, elements of a plane; for three dims each: a part's size, phases, stride, the input's
-//   size; the input's strides (batch, channel, three dims), the weights' (group, filter, channel), that of bias (-1:
-//   there is none), whether the weights of a filter are neighbours (1), or those of each channel (2), then for each dim
-//   where each of its phases begins in the input, and each tap's weight.
+// Geometry g: ConvPackGeometry.
 #define FT_CHANNELS 16
 #if FT_LANES > 1
 FT_FN_ONCE FT_WIDE_X ft_values(FT_WIDE_E w)
@@ -116,36 +112,38 @@ FT_KERNEL void FT_NAME(
     FT_PORT(weight, gmem3)
     FT_PORT(bias, gmem4)
     FT_PORT(g, gmem5)
-    const int rows = (int)g[1], all = (int)g[2], blocks = (all + FT_CHANNELS - 1) / FT_CHANNELS;
-    const int filter_panels = (int)g[4], filters = (int)g[5], channels = (int)g[6], taps = (int)g[7], some = (int)g[8];
-    const int chunks = (channels + some - 1) / some, of_planes = (int)g[0] * rows * blocks;
-    FT_GLOBAL const long *phases = g + 32, *weights = phases + g[13] + g[14] + g[15];
-    FT_FOR_SLAB(item, of_planes + (int)(g[3] * g[4]) * chunks)
+    const int rows = G_ROWS(g), all = G_CHANNELS(g), blocks = (all + FT_CHANNELS - 1) / FT_CHANNELS;
+    const int filter_panels = G_PANELS(g), filters = G_FILTERS(g), channels = G_OWN(g), taps = G_TAP_COUNT(g), some = G_SOME(g);
+    const int chunks = (channels + some - 1) / some, of_planes = G_BATCH(g) * rows * blocks;
+    FT_GLOBAL const long *weights = G_TAPS(g);
+    FT_FOR_SLAB(item, of_planes + G_GROUPS(g) * filter_panels * chunks)
     {
         if (item < of_planes) {
             const int block = item % blocks, row = item / blocks % rows, n = item / blocks / rows;
-            const int h = row % (int)g[11], d = row / (int)g[11] % (int)g[10];
-            const int phase = row / (int)g[11] / (int)g[10], at_w = phase % (int)g[15];
-            const int at_h = phase / (int)g[15] % (int)g[14], at_d = phase / (int)g[15] / (int)g[14];
-            const long y = d * g[16] + phases[at_d], z = h * g[17] + phases[g[13] + at_h];
-            const long first = phases[g[13] + g[14] + at_w];
-            const int size = (int)g[12], step = (int)g[18], width = (int)g[21];
+            const int deep = (int)G_PART_DEEP(g), high = (int)G_PART_HIGH(g);
+            const int h = row % high, d = row / high % deep, phase = row / high / deep;
+            const int at_w = phase % G_WIDE_PHASES(g), at_dh = phase / G_WIDE_PHASES(g);
+            const int at_h = at_dh % G_HIGH_PHASES(g), at_d = at_dh / G_HIGH_PHASES(g);
+            const long y = d * G_STEP_DEEP(g) + G_DEEP(g)[at_d], z = h * G_STEP_HIGH(g) + G_HIGH(g)[at_h];
+            const long first = G_WIDE(g)[at_w];
+            const int size = (int)G_PART_WIDE(g), step = (int)G_STEP_WIDE(g), width = (int)G_INPUT_WIDE(g);
             // Elements [begin, end) of the row lie within the input.
             int begin = first < 0 ? (int)((step - 1 - first) / step) : 0;
             int end = first < width ? (int)((width - first + step - 1) / step) : 0;
-            if (y < 0 || y >= g[19] || z < 0 || z >= g[20]) end = 0;
+            if (y < 0 || y >= G_INPUT_DEEP(g) || z < 0 || z >= G_INPUT_HIGH(g)) end = 0;
             if (end > size) end = size;
             if (begin > end) begin = end;
             const int left = all - block * FT_CHANNELS, many = left < FT_CHANNELS ? left : FT_CHANNELS;
-            FT_GLOBAL FT_T *to = planes + (((long)n * all + block * FT_CHANNELS) * g[9] + (long)row * size);
+            FT_GLOBAL FT_T *to = planes + (((long)n * all + block * FT_CHANNELS) * G_PLANE(g) + (long)row * size);
             FT_GLOBAL const FT_E *from =
-                x + (x_offset + n * g[22] + block * FT_CHANNELS * g[23] + y * g[24] + z * g[25] + (first + (long)begin * step) * g[26]);
+                x + (x_offset + n * G_X_SAMPLE(g) + block * FT_CHANNELS * G_X_CHANNEL(g) + y * G_X_DEEP(g) + z * G_X_HIGH(g)
+                     + (first + (long)begin * step) * G_X_WIDE(g));
             for (int c = 0; c < many; c++) {
                 ft_pack_zeros(to, begin);
-                ft_pack_values(to + begin, from, step * g[26], end - begin);
+                ft_pack_values(to + begin, from, step * G_X_WIDE(g), end - begin);
                 ft_pack_zeros(to + end, size - end);
-                to += g[9];
-                from += g[23];
+                to += G_PLANE(g);
+                from += G_X_CHANNEL(g);
             }
         } else {
             const int i = item - of_planes, chunk = i % chunks, panel = i / chunks % filter_panels;
@@ -154,22 +152,22 @@ FT_KERNEL void FT_NAME(
             const int n = channels - c0 < some ? channels - c0 : some;
             FT_GLOBAL FT_T *to = panels + (long)(group * filter_panels + panel) * (1 + channels * taps) * FT_TILE_ROWS;
             if (chunk == 0) {
-                const long step = g[30] < 0 ? 0 : g[30];
+                const long step = G_BIAS(g) < 0 ? 0 : G_BIAS(g);
                 ft_pack_step(
-                    to, bias + (bias_offset + (group * filters + panel * FT_TILE_ROWS) * step), step, g[30] < 0 ? 0 : m);
+                    to, bias + (bias_offset + (group * filters + panel * FT_TILE_ROWS) * step), step, G_BIAS(g) < 0 ? 0 : m);
             }
             to += (1 + c0 * taps) * FT_TILE_ROWS;
             FT_GLOBAL const FT_E *from =
-                weight + (weight_offset + group * g[27] + panel * FT_TILE_ROWS * g[28] + c0 * g[29]);
+                weight + (weight_offset + group * G_W_GROUP(g) + panel * FT_TILE_ROWS * G_W_FILTER(g) + c0 * G_W_CHANNEL(g));
             int k = 0, t = 0;
 #if FT_NATIVE_LANES && FT_LANES > 1
             // A filter's weights are neighbours, or those of each channel are: by vectors, turned around.
-            for (const int run = g[31] == 1 ? n * taps : taps; g[31] && k < n * taps; k += run) {
+            for (const int run = G_LINE(g) == 1 ? n * taps : taps; G_LINE(g) && k < n * taps; k += run) {
                 int i = 0;
                 for (; i + FT_LANES <= run; i += FT_LANES) {
                     FT_T block[FT_TILE_ROWS][FT_LANES];
                     for (int r = 0; r < FT_TILE_ROWS; r++) {
-                        const FT_WIDE_X v = r < m ? ft_values(FT_E_LOAD(from + r * g[28] + i)) : K(0);
+                        const FT_WIDE_X v = r < m ? ft_values(FT_E_LOAD(from + r * G_W_FILTER(g) + i)) : K(0);
                         FT_LANES_TO(v, block[r]);
                     }
                     FT_UNROLL
@@ -180,18 +178,18 @@ FT_KERNEL void FT_NAME(
                     to += FT_LANES * FT_TILE_ROWS;
                 }
                 for (; i < run; i++) {
-                    ft_pack_step(to, from + i, g[28], m);
+                    ft_pack_step(to, from + i, G_W_FILTER(g), m);
                     to += FT_TILE_ROWS;
                 }
-                from += g[29];
+                from += G_W_CHANNEL(g);
             }
 #endif
             for (; k < n * taps; k++) {
-                ft_pack_step(to, from + weights[t], g[28], m);
+                ft_pack_step(to, from + weights[t], G_W_FILTER(g), m);
                 to += FT_TILE_ROWS;
                 if (++t == taps) {
                     t = 0;
-                    from += g[29];
+                    from += G_W_CHANNEL(g);
                 }
             }
         }

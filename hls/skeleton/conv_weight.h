@@ -3,11 +3,7 @@
 // some rows by a vector of filters, over a share of the samples: some samples at a time, their planes are copied to a
 // private memory with zeros around them, the gradients are turned so that filters are neighbours, and FT_TILE_ROWS rows
 // are summed at once. These sums join totals, so that sums of many terms stay exact.
-// Geometry g (long): items, groups, vectors of filters, parts of the rows, shares of the samples, panels of a part, rows,
-//   filters, channels, taps, samples, samples at a time, positions, elements of a plane, x strides (sample, channel),
-//   steps of a phase in x (three dims), gradient strides (sample, filter), strides of a phase in the private plane (two
-//   dims), phases, whether the bias has a gradient, then for each phase its first element in x and in the private
-//   plane and its sizes, then the offset of each tap, then each position's.
+// Geometry g: ConvWeightGeometry.
 // The gradients of n positions, m filters of a vector: those of a position side by side, and zeros.
 FT_FN_ONCE void ft_conv_turned(FT_T *to, FT_GLOBAL const FT_E *from, long filter_step, int n, int m)
 {
@@ -35,17 +31,17 @@ FT_KERNEL void FT_NAME(
     FT_GLOBAL FT_E *out, FT_GLOBAL FT_E *bias, FT_GLOBAL const FT_E *grad, FT_GLOBAL const FT_E *x, long grad_offset,
     long x_offset, FT_GLOBAL const long *g FT_UNIT_PARAMS)
 {
-    const int groups = (int)g[1], vectors = (int)g[2], parts = (int)g[3], shares = (int)g[4], most = (int)g[5];
-    const int rows = (int)g[6], filters = (int)g[7], channels = (int)g[8], taps = (int)g[9], samples = (int)g[10];
-    const int some = (int)g[11], positions = (int)g[12], plane = (int)g[13], phases = (int)g[23];
-    const long x_channel = g[15], filter_step = g[20];
-    FT_GLOBAL const long *phase = g + 25, *offsets = phase + 5 * phases, *places = offsets + taps;
+    const int groups = G_GROUPS(g), vectors = G_VECTORS(g), parts = G_PARTS(g), shares = G_SHARES(g), most = G_MOST(g);
+    const int rows = G_ROWS(g), filters = G_FILTERS(g), channels = G_CHANNELS(g), taps = G_TAPS(g);
+    const int samples = G_SAMPLES(g), some = G_SOME(g), positions = G_POSITIONS(g), plane = G_PLANE(g);
+    const long x_channel = G_X_CHANNEL(g), filter_step = G_GRAD_FILTER(g);
+    FT_GLOBAL const long *offsets = G_OFFSETS(g), *places = G_PLACES(g);
     FT_T planes[FT_PLANES] __attribute__((aligned(64)));  // zeros stay around every sample's
     FT_T grads[FT_STEPS * FT_LANES] __attribute__((aligned(64)));
     FT_WIDE_X total[FT_ROWS];
     int place[FT_STEPS], row_at[FT_ROWS];
     for (int i = 0; i < FT_PLANES; i++) planes[i] = 0;
-    FT_FOR_SLAB(item, (int)g[0])
+    FT_FOR_SLAB(item, G_ITEMS(g))
     {
         const int share = item % shares, part = item / shares % parts, vector = item / shares / parts % vectors;
         const int group = item / shares / parts / vectors, first = vector * FT_LANES;
@@ -65,8 +61,8 @@ FT_KERNEL void FT_NAME(
             const int many = end - sample < some ? end - sample : some;
             for (int s = 0; s < many; s++) {
                 FT_GLOBAL const FT_E *from =
-                    x + (x_offset + (sample + s) * g[14] + (group * channels + channel) * x_channel);
-                ft_conv_planes(planes + s * own * plane, from, own, plane, g + 15, g + 21, phases, phase);
+                    x + (x_offset + (sample + s) * G_X_SAMPLE(g) + (group * channels + channel) * x_channel);
+                ft_conv_planes(planes + s * own * plane, from, own, plane, g);
             }
             // All positions of some samples, or some positions of one.
             for (int p0 = 0; p0 < positions; p0 += FT_STEPS) {
@@ -74,7 +70,7 @@ FT_KERNEL void FT_NAME(
                 for (int s = 0; s < many; s++) {
                     ft_conv_turned(
                         grads + s * n * FT_LANES,
-                        grad + (grad_offset + (sample + s) * g[19] + (group * filters + first) * filter_step + p0),
+                        grad + (grad_offset + (sample + s) * G_GRAD_SAMPLE(g) + (group * filters + first) * filter_step + p0),
                         filter_step, n, m);
                     if (sample == begin || positions > FT_STEPS) {
                         for (int p = 0; p < n; p++) place[s * n + p] = s * own * plane + (int)places[p0 + p];
@@ -102,7 +98,7 @@ FT_KERNEL void FT_NAME(
                         total[p * FT_TILE_ROWS + r] = ft_xadd(total[p * FT_TILE_ROWS + r], sum[r]);
                     }
                 }
-                if (g[24] && part == 0) {
+                if (G_BIAS(g) && part == 0) {
                     FT_WIDE_X sum[4] = {FT_ZERO_X, FT_ZERO_X, FT_ZERO_X, FT_ZERO_X};
                     int k = 0;
                     for (; k + 4 <= steps; k += 4) {
@@ -120,7 +116,7 @@ FT_KERNEL void FT_NAME(
             FT_LANES_TO(total[r - row], t);
             for (int l = 0; l < m; l++) out[(filter + l) * rows + r] = t[l];
         }
-        if (g[24] && part == 0) {
+        if (G_BIAS(g) && part == 0) {
             FT_LANES_TO(bias_total, t);
             for (int l = 0; l < m; l++) bias[filter + l] = t[l];
         }

@@ -9,14 +9,12 @@ $includes
 // Convolutions as products of matrices (see skeleton/conv.h, whose sums these are, in the same order). Five stages
 // run at the same time: `walk` says where each item lies, `read_planes` brings what its windows see of a channel,
 // `read_panels` the weights, `multiply` sums a tile in local memory, `store` writes the one before.
-$geometry
-//   Behind these the strip of a channel that a tile sees: its beats, how many runs of beats it is made of, for each
-//   run the first beat and how many, and for each tap where its first position lies in the strip.
+// A tile sees of a channel a strip, of runs of beats; the geometry says of each run its first beat and how many, and of
+// each tap where its first position lies in the strip.
 static const int STRIP = 1023;  // beats of a strip at most
 static const int TAPS = 64;     // of a kernel
 // So many steps later a sum is met again: more than an addition takes, the products are made beside it.
 static const int DISTANCE = $distance;
-static const int HEAD = 21;  // numbers before the batch dims
 typedef hls::vector<FT_T, FT_LANES> beat;
 typedef hls::vector<FT_T, FT_TILE_ROWS> step;
 typedef hls::vector<FT_E, FT_LANES> out_beat;
@@ -33,27 +31,27 @@ static void walk(
     const long *g, hls::stream<ft_item> &to_planes, hls::stream<ft_item> &to_panels, hls::stream<ft_item> &to_sums,
     hls::stream<ft_item> &to_store, long out_offset, long planes_offset, int ft_unit, int ft_units)
 {
-    const int items = (int)g[0], filter_panels = (int)g[1], groups = (int)g[2], tiles = (int)g[3];
-    const int positions = (int)g[4], filters = (int)g[9], channels = (int)g[10], taps = (int)g[11], dims = (int)g[20];
-    const long *shape = g + HEAD, *strip = shape + 3 * dims + taps;
-    const int beats = (int)strip[0], at_least = taps > 0 ? (beats + taps - 1) / taps : 0;
+    const int items = G_ITEMS(g), filter_panels = G_PANELS(g), groups = G_GROUPS(g), tiles = G_TILES(g);
+    const int positions = G_POSITIONS(g), filters = G_FILTERS(g), channels = G_CHANNELS(g), taps = G_TAPS(g), dims = G_DIMS(g);
+    const long *shape = G_BATCH(g), *read = G_READ(g), *written = G_WRITTEN(g);
+    const int beats = G_BEATS(g), at_least = taps > 0 ? (beats + taps - 1) / taps : 0;
     const int items_end = ft_slab(items, ft_unit + 1, ft_units);
 items:
     for (int item = ft_slab(items, ft_unit, ft_units); item < items_end; item++) {
 #pragma HLS LOOP_TRIPCOUNT min=1 max=1024
         const int panel = item % filter_panels, tile = item / filter_panels % tiles;
         const int group = item / filter_panels / tiles % groups, filter = panel * FT_TILE_ROWS;
-        long from = planes_offset + (long)group * channels * g[13];
+        long from = planes_offset + (long)group * channels * G_CHANNEL(g);
         ft_item p;
-        p.out = out_offset + (long)(group * filters + filter) * g[14];
+        p.out = out_offset + (long)(group * filters + filter) * G_OUT_FILTER(g);
         long rest = item / filter_panels / tiles / groups;
     batch:
         for (int d = dims - 1; d >= 0; d--) {
 #pragma HLS LOOP_TRIPCOUNT min=0 max=3
             const long i = rest % shape[d];
             rest /= shape[d];
-            from += i * shape[dims + d];
-            p.out += i * shape[2 * dims + d];
+            from += i * read[d];
+            p.out += i * written[d];
         }
         p.begin = tile * FT_TILE_COLUMNS;
         p.planes = (from + p.begin) / FT_LANES;
@@ -73,10 +71,9 @@ items:
 
 // For each channel its strip, a run of beats after another.
 static void read_planes(
-    const beat *planes, const long *strip, hls::stream<ft_item> &items, hls::stream<beat> &to, int count, int channels,
+    const beat *planes, const long *strip, int runs, hls::stream<ft_item> &items, hls::stream<beat> &to, int count, int channels,
     long channel_beats)
 {
-    const int runs = (int)strip[1];
 items:
     for (int i = 0; i < count; i++) {
 #pragma HLS LOOP_TRIPCOUNT min=1 max=1024
@@ -87,8 +84,8 @@ items:
         runs:
             for (int r = 0; r < runs; r++) {
 #pragma HLS LOOP_TRIPCOUNT min=1 max=9
-                const beat *from = planes + (p.planes + c * channel_beats + strip[2 + 2 * r]);
-                const int n = (int)strip[3 + 2 * r];
+                const beat *from = planes + (p.planes + c * channel_beats + strip[2 * r]);
+                const int n = (int)strip[2 * r + 1];
             strip:
                 for (int t = 0; t < n; t++) {
 #pragma HLS PIPELINE II=1
@@ -322,7 +319,7 @@ items:
 
 static void run(
     out_beat *out, const beat *planes, const step *panels, FT_E *out_elements, long out_offset, long planes_offset,
-    const long *g, const long *strip, const int *places, int count, int positions, int pitch, int width, int middle,
+    const long *g, const long *strip, int runs, const int *places, int count, int positions, int pitch, int width, int middle,
     int high, int channels, int taps, long channel_step, long out_filter, long out_plane, long out_row, long out_step,
     int whole, int beats, int ft_unit, int ft_units)
 {
@@ -339,7 +336,7 @@ static void run(
 #pragma HLS STREAM variable=panels_fifo depth=64
 #pragma HLS STREAM variable=row_fifo depth=64
     walk(g, items_planes, items_panels, items_sums, items_store, out_offset, planes_offset, ft_unit, ft_units);
-    read_planes(planes, strip, items_planes, planes_fifo, count, channels, channel_step / FT_LANES);
+    read_planes(planes, strip, runs, items_planes, planes_fifo, count, channels, channel_step / FT_LANES);
     read_panels(panels, items_panels, panels_fifo, count, 1 + channels * taps);
     multiply(items_sums, planes_fifo, panels_fifo, row_fifo, places, count, beats, channels, taps);
     store(
@@ -352,28 +349,29 @@ extern "C" void $name(
 {
     $interfaces
     // The walk's numbers, the runs of a strip, and where taps begin in it: for each stage that reads them.
-    long g[HEAD + 3 * FT_MAX_DIMS + TAPS + 1], strip[2 + 2 * TAPS];
+    long g[G_HEAD + 3 * FT_MAX_DIMS], strip[2 * TAPS];
     int places[TAPS];
-    const int taps = (int)geometry[11], begin = HEAD + 3 * (int)geometry[20] + taps;
-    const int runs = (int)geometry[begin + 1];
+    const int taps = G_TAPS(geometry), runs = G_RUN_COUNT(geometry);
+    const int walked = G_AT_OFFSETS(geometry), begin = G_AT_RUNS(geometry), behind = G_AT_PLACES(geometry);
 read_geometry:
-    for (int k = 0; k <= begin; k++) {
+    for (int k = 0; k < walked; k++) {
 #pragma HLS LOOP_TRIPCOUNT min=24 max=64
         g[k] = geometry[k];
     }
 read_strip:
-    for (int k = 0; k < 2 + 2 * runs; k++) {
-#pragma HLS LOOP_TRIPCOUNT min=4 max=20
+    for (int k = 0; k < 2 * runs; k++) {
+#pragma HLS LOOP_TRIPCOUNT min=2 max=18
         strip[k] = geometry[begin + k];
     }
 read_places:
     for (int k = 0; k < taps; k++) {
 #pragma HLS LOOP_TRIPCOUNT min=1 max=25
-        places[k] = (int)geometry[begin + 2 + 2 * runs + k];
+        places[k] = (int)geometry[behind + k];
     }
-    const int items = (int)geometry[0];
+    const int items = G_ITEMS(geometry);
     const int count = ft_slab(items, ft_unit + 1, ft_units) - ft_slab(items, ft_unit, ft_units);
-    run(out, planes, panels, out_elements, out_offset, planes_offset, g, strip, places, count, (int)geometry[4],
-        (int)geometry[5], (int)geometry[6], (int)geometry[7], (int)geometry[8], (int)geometry[10], taps, geometry[13],
-        geometry[14], geometry[15], geometry[16], geometry[17], (int)geometry[19], (int)strip[0], ft_unit, ft_units);
+    run(out, planes, panels, out_elements, out_offset, planes_offset, g, strip, runs, places, count, G_POSITIONS(geometry),
+        G_PITCH(geometry), G_WIDTH(geometry), G_MIDDLE(geometry), G_HIGH(geometry), G_CHANNELS(geometry), taps,
+        G_CHANNEL(geometry), G_OUT_FILTER(geometry), G_OUT_PLANE(geometry), G_OUT_ROW(geometry), G_OUT_POSITION(geometry),
+        G_WHOLE(geometry), G_BEATS(geometry), ft_unit, ft_units);
 }

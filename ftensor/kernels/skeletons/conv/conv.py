@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import NamedTuple
+from dataclasses import dataclass
+from typing import Annotated, NamedTuple
 
 from ....dtypes import dtype
+from ...geometry import Each, Geometry, Long, Many
 from ...key import lanes_for
 from ...operators import distance, operator_cycles
 from ...skeleton import Parameter, register
@@ -48,11 +50,6 @@ class Strip(NamedTuple):
     runs: tuple[Ints, ...] = ()
     places: Ints = ()
 
-    @property
-    def beats(self) -> int:
-        """All of them."""
-        return sum(n for _, n in self.runs)
-
 
 def strip(key: ConvKey, positions: int, offsets: Ints) -> Strip:
     """The strip of taps that lie at these offsets."""
@@ -77,10 +74,15 @@ def strip(key: ConvKey, positions: int, offsets: Ints) -> Strip:
     return Strip(tuple(tuple(run) for run in runs), tuple(places))
 
 
-class ConvGeometry(NamedTuple):
-    """What a launch is told; `out` has the strides (filter, plane, row, position), `steps` those of
-    the batch in planes and in the output, `offsets` where each tap lies."""
+@dataclass(frozen=True)
+class ConvGeometry(Geometry):
+    """What a launch is told: of a group's filters and channels; positions of a plane with `pitch`
+    elements of a row, of which `width` have results, and `middle` rows, of which `high` have;
+    `most` panels of an item, the step from `channel` to channel; whether the last tile is moved
+    `back` to end with the positions, and the `whole` results may leave in vectors. Of batch dims the
+    strides in planes and in out; of taps the offsets and, of a `Strip`, the places."""
 
+    derived = ("beats",)
     items: int
     panels: int
     groups: int
@@ -92,37 +94,27 @@ class ConvGeometry(NamedTuple):
     high: int
     filters: int
     channels: int
-    taps: int
     most: int
-    channel: int
-    out: Ints
-    back: int
-    whole: int
-    batch: Ints
-    steps: tuple[Ints, Ints]
-    offsets: Ints
-    strip: Strip = Strip()
+    channel: Long
+    out: Annotated[Ints, Each("filter plane row position")]
+    back: bool
+    whole: bool
+    batch: Annotated[Ints, Many("dims")]
+    read: Annotated[Ints, Many("dims")]
+    written: Annotated[Ints, Many("dims")]
+    offsets: Annotated[Ints, Many("taps")]
+    runs: Annotated[tuple[Ints, ...], Many("run_count", 2)]
+    places: Annotated[Ints, Many("")]
 
-    def pack(self) -> Ints:
-        """The numbers that the kernel gets."""
-        return (
-            self.items, self.panels, self.groups, self.tiles, self.positions, self.pitch,
-            self.width, self.middle, self.high, self.filters, self.channels, self.taps, self.most,
-            self.channel, *self.out, self.back, self.whole, len(self.batch), *self.batch,
-            *self.steps[0], *self.steps[1], *self.offsets, self.strip.beats, len(self.strip.runs),
-            *[n for run in self.strip.runs for n in run], *self.strip.places,
-        )  # fmt: skip
+    @property
+    def depth(self) -> int:
+        """Terms of a result."""
+        return self.channels * len(self.offsets)
 
-    @classmethod
-    def read(cls, g: Ints) -> ConvGeometry:
-        """From the numbers that the kernel gets."""
-        dims, taps = g[20], g[11]
-        batch, x, out = (g[21 + k * dims : 21 + (k + 1) * dims] for k in range(3))
-        at = 21 + 3 * dims
-        offsets, runs = g[at : at + taps], g[at + taps + 1]
-        behind = g[at + taps + 2 :]
-        found = Strip(tuple(behind[2 * k : 2 * k + 2] for k in range(runs)), behind[2 * runs :])
-        return cls._make((*g[:14], g[14:18], g[18], g[19], batch, (x, out), offsets, found))
+    @property
+    def beats(self) -> int:
+        """Those of a strip."""
+        return sum(n for _, n in self.runs)
 
 
 class Alike(NamedTuple):
@@ -144,10 +136,10 @@ def alike(key: ConvKey, g: ConvGeometry, begin: int, end: int) -> list[Alike]:
     left = g.positions - (g.tiles - 1) * key.columns
     vectors = -(-left // key.lanes)
     found = (
-        Alike(end - begin - below - right + corner, key.rows, key.vectors, bool(g.whole)),
-        Alike(below - corner, rest, key.vectors, bool(g.whole)),
-        Alike(right - corner, key.rows, vectors, bool(g.whole) and left % key.lanes == 0),
-        Alike(corner, rest, vectors, bool(g.whole) and left % key.lanes == 0),
+        Alike(end - begin - below - right + corner, key.rows, key.vectors, g.whole),
+        Alike(below - corner, rest, key.vectors, g.whole),
+        Alike(right - corner, key.rows, vectors, g.whole and left % key.lanes == 0),
+        Alike(corner, rest, vectors, g.whole and left % key.lanes == 0),
     )
     merged = [one for one in found if one.items]
     if g.tiles == 1:  # all are the last
@@ -159,6 +151,7 @@ class Conv(ConvSkeleton):
     """A tile of some filters and some positions for each item."""
 
     name = "conv"
+    geometry = ConvGeometry
     staged = True
     template = "conv.cpp"
 
@@ -199,11 +192,12 @@ class Conv(ConvSkeleton):
 
     def loops(self, launch: Launch, unit: int, widened: bool) -> list[Loop]:
         """Four stages: planes, panels, the sums, the results."""
-        key, g = launch.key, ConvGeometry.read(launch.geometry)
+        key, g = launch.key, ConvGeometry.unpack(launch.geometry)
         begin, end = launch.slab(g.items, unit)
-        items, depth, beats = end - begin, g.channels * g.taps, g.strip.beats
-        sums, between = max(1, -(-depth // DEPTH)), max(turns(key), -(-beats // max(g.taps, 1)))
-        channels, strips = items * g.channels, items * g.channels * len(g.strip.runs)
+        items, depth, beats = end - begin, g.depth, g.beats
+        sums, taps = max(1, -(-depth // DEPTH)), max(len(g.offsets), 1)
+        between = max(turns(key), -(-beats // taps))
+        channels, strips = items * g.channels, items * g.channels * len(g.runs)
         found = {
             loop.name: loop
             for loop in (
@@ -228,10 +222,10 @@ class Conv(ConvSkeleton):
 
     def traffic(self, launch: Launch, widened: bool) -> list[Access]:
         """Every tile reads its strips and filters anew."""
-        key, g = launch.key, ConvGeometry.read(launch.geometry)
+        key, g = launch.key, ConvGeometry.unpack(launch.geometry)
         size, compute = key.dtype.itemsize, key.dtype.compute.itemsize
-        strips, steps = g.items * g.channels * g.strip.beats, g.items * (1 + g.channels * g.taps)
-        longest = min((n for _, n in g.strip.runs), default=1)
+        strips, steps = g.items * g.channels * g.beats, g.items * (1 + g.depth)
+        longest = min((n for _, n in g.runs), default=1)
         found = []
         for whole in (True, False):
             count = sum(
@@ -249,13 +243,13 @@ class Conv(ConvSkeleton):
 
     def divisions(self, launch: Launch, found: Sequence[Loop]) -> int:
         """Those of the first item; the others' are divided while the one before is computed."""
-        return 3 + len(ConvGeometry.read(launch.geometry).batch)
+        return 3 + len(ConvGeometry.unpack(launch.geometry).batch)
 
     def extent(self, launch: Launch) -> str:
         """Filters, terms of each result, positions."""
-        g = ConvGeometry.read(launch.geometry)
+        g = ConvGeometry.unpack(launch.geometry)
         outside = g.items // (g.panels * g.tiles)
-        return f"{outside}x{g.filters}x{g.channels * g.taps}x{g.positions}"
+        return f"{outside}x{g.filters}x{g.depth}x{g.positions}"
 
     def operators(self, key: ConvKey) -> Mapping[tuple[str, str], int]:
         """A tile's products in every cycle, a row of sums that join, and what turns a beat."""

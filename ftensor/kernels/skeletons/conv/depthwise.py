@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from math import prod
-from typing import NamedTuple
+from typing import Annotated
 
 from ....dtypes import dtype
+from ...geometry import Each, Geometry, Long, Many
 from ...key import lanes_for
 from ...skeleton import register
 from ...words import ROOMY, Target
 from ...work import Access, Ints, Launch, Loop
 from .direct import DirectConv
-from .key import ConvKey
+from .key import ConvKey, Phase
 
 
 def depthwise_conv_key(of: dtype, target: Target) -> ConvKey:
@@ -20,11 +22,11 @@ def depthwise_conv_key(of: dtype, target: Target) -> ConvKey:
     return ConvKey("conv_depthwise", of, lanes, 1, 8 if target.registers >= ROOMY else 4)
 
 
-class DepthwiseGeometry(NamedTuple):
-    """What a launch is told. Strides are in elements: `x` (sample, channel), then the steps of a
-    phase in three dims, `w` (group, filter, channel), `out` (sample, filter, three dims), `planes`
-    of a phase in the private plane (two dims); `counts` are the results' sizes, `phases` the first
-    element of each in x and in the private plane, and its sizes."""
+@dataclass(frozen=True)
+class DepthwiseGeometry(Geometry):
+    """What a launch is told. Strides are in elements: those of `x` in three dims are steps of a
+    phase, `planes` those of a phase in the private plane; `counts` are the results' sizes, `bias`
+    is -1 where there is none."""
 
     items: int
     groups: int
@@ -32,44 +34,38 @@ class DepthwiseGeometry(NamedTuple):
     channels: int
     positions: int
     plane: int
-    x: Ints
-    w: Ints
-    bias: int
-    out: Ints
-    counts: Ints
-    planes: Ints
-    phases: tuple[Ints, ...]
-    offsets: Ints
-
-    def pack(self) -> Ints:
-        """The numbers that the kernel gets."""
-        return (
-            *self[:4], len(self.offsets), self.positions, self.plane, *self.x, *self.w, self.bias,
-            *self.out, *self.counts, *self.planes, len(self.phases),
-            *[n for p in self.phases for n in p], *self.offsets,
-        )  # fmt: skip
+    x: Annotated[Ints, Each("sample channel deep high wide")]
+    w: Annotated[Ints, Each("group filter channel")]
+    bias: Long
+    out: Annotated[Ints, Each("sample filter deep high wide")]
+    counts: Annotated[Ints, Each("deep high wide")]
+    planes: Annotated[Ints, Each("deep high")]
+    phases: Annotated[tuple[Phase, ...], Many("phase_count")]
+    offsets: Annotated[Ints, Many("taps")]
 
 
 class DepthwiseConv(DirectConv):
     """All results of a group of a sample for each item. CPUs have it, no image does."""
 
     name = "conv_depthwise"
+    geometry = DepthwiseGeometry
 
     def loops(self, launch: Launch, unit: int, widened: bool) -> list[Loop]:
         """The steps of all tiles, one after another."""
-        items, _, filters, channels, taps, positions = launch.geometry[:6]
-        begin, end = launch.slab(items, unit)
-        tiles = (end - begin) * filters * -(-positions // launch.key.columns)
-        return [Loop("steps", tiles * channels * taps, tiles)]
+        g = DepthwiseGeometry.unpack(launch.geometry)
+        begin, end = launch.slab(g.items, unit)
+        tiles = (end - begin) * g.filters * -(-g.positions // launch.key.columns)
+        return [Loop("steps", tiles * g.channels * len(g.offsets), tiles)]
 
     def traffic(self, launch: Launch, widened: bool) -> list[Access]:
         """Everything comes once."""
-        size, g = launch.key.dtype.itemsize, launch.geometry
-        results = g[0] * g[2] * prod(g[21:24])
-        read, weights = g[0] * g[3] * g[6], g[1] * g[2] * g[3] * g[4]
+        size, g = launch.key.dtype.itemsize, DepthwiseGeometry.unpack(launch.geometry)
+        results = g.items * g.filters * prod(g.counts)
+        read, wide = g.items * g.channels * g.plane, g.counts[2]
+        weights = g.groups * g.filters * g.channels * len(g.offsets)
         return [
-            Access("out", True, results * size, results, g[23], results * size),
-            Access("x", False, read * size, read, g[23], read * size),
+            Access("out", True, results * size, results, wide, results * size),
+            Access("x", False, read * size, read, wide, read * size),
             Access("weight", False, weights * size, weights, 1, weights * size),
         ]
 

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from math import prod
-from typing import NamedTuple
+from dataclasses import dataclass
+from typing import Annotated, NamedTuple
 
 from ....dtypes import dtype
+from ...geometry import Each, Geometry, Long, Many
 from ...key import lanes_for
 from ...skeleton import Parameter, register
 from ...words import ROOMY, Target
 from ...work import Access, Ints, Launch, Loop
 from ..elements import element_type
-from .key import ConvKey, ConvSkeleton
+from .key import ConvKey, ConvSkeleton, Phase
 
 # Elements of an item's planes, which stay in a processor's nearest caches.
 PLANES = 8192
@@ -52,11 +53,10 @@ class Pieces(NamedTuple):
         return 5 * max(1, each / 4) if self.wide == 4 else (1.5 if each <= 2 else 2.5) * each
 
 
-class DirectConvGeometry(NamedTuple):
-    """What a launch is told. Strides are in elements: `x` (sample, channel), then the steps of a
-    phase in three dims, `w` (group, filter, channel), `out` (sample, filter, position), `rows` of
-    a phase in the private plane (two dims); `phases` are the first element of each in x and in the
-    private plane, and its sizes."""
+@dataclass(frozen=True)
+class DirectConvGeometry(Geometry):
+    """What a launch is told, as `DepthwiseGeometry`; `most` are the panels of a block. Of `Pieces`,
+    `ends` are each tile's last."""
 
     items: int
     groups: int
@@ -66,30 +66,23 @@ class DirectConvGeometry(NamedTuple):
     channels: int
     positions: int
     plane: int
-    x: Ints
-    w: Ints
-    bias: int
-    out: Ints
-    rows: Ints
-    phases: tuple[Ints, ...]
-    offsets: Ints
-    pieces: Pieces
-
-    def pack(self) -> Ints:
-        """The numbers that the kernel gets."""
-        return (
-            self.items, self.groups, self.blocks, self.most, self.filters, self.channels,
-            len(self.offsets), self.positions, len(self.pieces.ends), self.plane, *self.x,
-            *self.w, self.bias, *self.out, *self.rows, len(self.phases), self.pieces.wide,
-            *[n for p in self.phases for n in p], *self.offsets, *self.pieces.ends,
-            *[n for p in self.pieces.places for n in p],
-        )  # fmt: skip
+    x: Annotated[Ints, Each("sample channel deep high wide")]
+    w: Annotated[Ints, Each("group filter channel")]
+    bias: Long
+    out: Annotated[Ints, Each("sample filter position")]
+    planes: Annotated[Ints, Each("deep high")]
+    phases: Annotated[tuple[Phase, ...], Many("phase_count")]
+    offsets: Annotated[Ints, Many("taps")]
+    wide: int
+    ends: Annotated[Ints, Many("tiles")]
+    pieces: Annotated[tuple[tuple[int, int], ...], Many("", 2)]
 
 
 class DirectConv(ConvSkeleton):
     """All positions of a sample by some filters for each item. CPUs have it, no image does."""
 
     name = "conv_direct"
+    geometry: type[Geometry] = DirectConvGeometry
 
     def defines(self, key: ConvKey) -> dict[str, object]:
         """The room for planes."""
@@ -111,23 +104,20 @@ class DirectConv(ConvSkeleton):
 
     def loops(self, launch: Launch, unit: int, widened: bool) -> list[Loop]:
         """The steps of all panels of a tile, one after another."""
-        items, _, _, most, _, channels, taps, _, tiles = launch.geometry[:9]
-        begin, end = launch.slab(items, unit)
-        panels = (end - begin) * tiles * most
-        return [Loop("depth", panels * channels * taps, panels)]
+        g = DirectConvGeometry.unpack(launch.geometry)
+        begin, end = launch.slab(g.items, unit)
+        panels = (end - begin) * len(g.ends) * g.most
+        return [Loop("depth", panels * g.channels * len(g.offsets), panels)]
 
     def traffic(self, launch: Launch, widened: bool) -> list[Access]:
         """Planes come once for each block of filters; weights stay near."""
-        size, g = launch.key.dtype.itemsize, launch.geometry
-        groups, blocks, filters, channels, taps, positions = *g[1:3], *g[4:8]
-        samples = g[0] // (groups * blocks)
-        shapes = [g[26 + 5 * k + 2 : 26 + 5 * k + 5] for k in range(g[24])]
-        results = samples * groups * filters * positions
-        read = g[0] * channels * sum(prod(p) for p in shapes)
-        weights = groups * filters * channels * taps
+        size, g = launch.key.dtype.itemsize, DirectConvGeometry.unpack(launch.geometry)
+        results = g.items // g.blocks * g.filters * g.positions
+        read = g.items * g.channels * sum(phase.elements for phase in g.phases)
+        weights = g.groups * g.filters * g.channels * len(g.offsets)
         return [
-            Access("out", True, results * size, results, positions, results * size),
-            Access("x", False, read * size, read, shapes[0][2], read * size // blocks),
+            Access("out", True, results * size, results, g.positions, results * size),
+            Access("x", False, read * size, read, g.phases[0].wide, read * size // g.blocks),
             Access("weight", False, weights * size, weights, 1, weights * size),
         ]
 

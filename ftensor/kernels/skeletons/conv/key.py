@@ -47,6 +47,22 @@ class Part(NamedTuple):
     stride: int
 
 
+class Phase(NamedTuple):
+    """A phase of a plane that is copied: its first element in the input and in the private plane,
+    and its sizes."""
+
+    first: int
+    place: int
+    deep: int
+    high: int
+    wide: int
+
+    @property
+    def elements(self) -> int:
+        """All of them."""
+        return self.deep * self.high * self.wide
+
+
 class ConvSkeleton(Skeleton[ConvKey]):
     """One of the two."""
 

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from dataclasses import dataclass
+from typing import Annotated
 
+from ...geometry import Each, Geometry, Long, Many
 from ...skeleton import Parameter, register
 from ...work import Access, Ints, Launch, Loop
 from ..elements import element_type
-from .key import ConvKey, ConvSkeleton, Part, number
+from .key import ConvKey, ConvSkeleton, number
 
 CHANNELS = 16  # of an item of planes
 
@@ -17,10 +19,13 @@ def conv_pack_key(conv: ConvKey, unaligned: bool) -> ConvKey:
     return ConvKey("conv_pack", conv.dtype, conv.lanes if unaligned else 1, conv.rows, 1)
 
 
-class ConvPackGeometry(NamedTuple):
-    """What a launch is told; a `batch` of 0 leaves the planes out. `x` has the input's strides
-    (batch, channel, three dims), `w` the weights' (group, filter, channel)."""
+@dataclass(frozen=True)
+class ConvPackGeometry(Geometry):
+    """What a launch is told; a `batch` of 0 leaves the planes out. Of the three dims of a plane the
+    elements of a part, the steps from one to the next in the input and its sizes, and where each
+    part's phases begin there; `bias` is -1 where there is none; `taps` are each tap's weight."""
 
+    derived = ("rows", "line")
     batch: int
     channels: int
     groups: int
@@ -29,20 +34,22 @@ class ConvPackGeometry(NamedTuple):
     own: int  # channels of a group
     some: int  # of an item of panels
     plane: int  # elements
-    parts: tuple[Part, ...]
-    sizes: Ints
-    x: Ints
-    w: Ints
-    bias: int
-    taps: Ints
+    part: Annotated[Ints, Each("deep high wide")]
+    step: Annotated[Ints, Each("deep high wide")]
+    input: Annotated[Ints, Each("deep high wide")]
+    x: Annotated[Ints, Each("sample channel deep high wide")]
+    w: Annotated[Ints, Each("group filter channel")]
+    bias: Long
+    deep: Annotated[Ints, Many("deep_phases")]
+    high: Annotated[Ints, Many("high_phases")]
+    wide: Annotated[Ints, Many("wide_phases")]
+    taps: Annotated[Ints, Many("tap_count")]
 
     @property
     def rows(self) -> int:
         """Rows of a plane."""
-        found = 1
-        for k, part in enumerate(self.parts):
-            found *= len(part.phases) * (part.size if k < 2 else 1)
-        return found
+        phases = len(self.deep) * len(self.high) * len(self.wide)
+        return phases * self.part[0] * self.part[1]
 
     @property
     def line(self) -> int:
@@ -64,47 +71,24 @@ class ConvPackGeometry(NamedTuple):
 
     def inside(self, row: int) -> int:
         """The elements of a row of a plane that lie within the input."""
-        deep, high, wide = self.parts
-        row, h = divmod(row, high.size)
-        phase, d = divmod(row, deep.size)
-        phase, at_w = divmod(phase, len(wide.phases))
-        y = d * deep.stride + deep.phases[phase // len(high.phases)]
-        z = h * high.stride + high.phases[phase % len(high.phases)]
-        if not (0 <= y < self.sizes[0] and 0 <= z < self.sizes[1]):
+        row, h = divmod(row, self.part[1])
+        phase, d = divmod(row, self.part[0])
+        phase, at_w = divmod(phase, len(self.wide))
+        y = d * self.step[0] + self.deep[phase // len(self.high)]
+        z = h * self.step[1] + self.high[phase % len(self.high)]
+        if not (0 <= y < self.input[0] and 0 <= z < self.input[1]):
             return 0
-        first = wide.phases[at_w]
-        begin = max(0, -(first // wide.stride))
-        end = min(wide.size, -((first - self.sizes[2]) // wide.stride))
+        first, step = self.wide[at_w], self.step[2]
+        begin = max(0, -(first // step))
+        end = min(self.part[2], -((first - self.input[2]) // step))
         return max(0, end - begin)
-
-    def pack(self) -> Ints:
-        """The numbers that the kernel gets."""
-        return (
-            self.batch, self.rows, self.channels, self.groups, self.panels, self.filters, self.own,
-            len(self.taps), self.some, self.plane, *[p.size for p in self.parts],
-            *[len(p.phases) for p in self.parts], *[p.stride for p in self.parts], *self.sizes,
-            *self.x, *self.w, self.bias, self.line,
-            *[n for p in self.parts for n in p.phases], *self.taps,
-        )  # fmt: skip
-
-    @classmethod
-    def read(cls, g: Ints) -> ConvPackGeometry:
-        """From the numbers that the kernel gets."""
-        batch, _, channels, groups, panels, filters, own, _, some, plane = g[:10]
-        at, parts = 32, []
-        for size, count, stride in zip(g[10:13], g[13:16], g[16:19]):
-            parts.append(Part(size, g[at : at + count], stride))
-            at += count
-        return cls(
-            batch, channels, groups, panels, filters, own, some, plane, tuple(parts), g[19:22],
-            g[22:27], g[27:30], g[30], g[at:],
-        )  # fmt: skip
 
 
 class ConvPack(ConvSkeleton):
     """Rows of an input with zeros around them, and weights of some filters side by side."""
 
     name = "conv_pack"
+    geometry = ConvPackGeometry
 
     def parameters(self, key: ConvKey) -> tuple[Parameter, ...]:
         """Planes, panels, the operands, their offsets, the geometry."""
@@ -119,16 +103,16 @@ class ConvPack(ConvSkeleton):
 
     def loops(self, launch: Launch, unit: int, widened: bool) -> list[Loop]:
         """Values of the input, zeros around them, and the steps of panels."""
-        key, g = launch.key, ConvPackGeometry.read(launch.geometry)
+        key, g = launch.key, ConvPackGeometry.unpack(launch.geometry)
         begin, end = launch.slab(g.of_planes + g.of_panels, unit)
-        blocks, step = -(-g.channels // CHANNELS), g.parts[2].stride * g.x[4]
+        blocks, step = -(-g.channels // CHANNELS), g.step[2] * g.x[4]
         inside = [g.inside(row) for row in range(g.rows)]
         values = zeros = entries = steps = 0
         for item in range(begin, min(end, g.of_planes)):
             left = g.channels - item % blocks * CHANNELS
             many, within = min(left, CHANNELS), inside[item // blocks % g.rows]
             values += many * within
-            zeros += many * (g.parts[2].size - within)
+            zeros += many * (g.part[2] - within)
             entries += many
         chunks = -(-g.own // g.some)
         for item in range(max(begin, g.of_planes) - g.of_planes, end - g.of_planes):
@@ -143,14 +127,14 @@ class ConvPack(ConvSkeleton):
 
     def traffic(self, launch: Launch, widened: bool) -> list[Access]:
         """Each value once."""
-        key, g = launch.key, ConvPackGeometry.read(launch.geometry)
+        key, g = launch.key, ConvPackGeometry.unpack(launch.geometry)
         size, compute = key.dtype.itemsize, key.dtype.compute.itemsize
-        width = g.parts[2].size
+        width = g.part[2]
         planes = g.batch * g.channels * g.rows * width
         read = g.batch * g.channels * sum(map(g.inside, range(g.rows)))
         panels = g.groups * g.panels * (1 + g.own * len(g.taps)) * key.rows
         weights = g.groups * g.filters * g.own * len(g.taps) if g.panels else 0
-        near = width if g.parts[2].stride * g.x[4] == 1 else 1
+        near = width if g.step[2] * g.x[4] == 1 else 1
         return [
             Access("planes", True, planes * compute, planes, width, 0),
             Access("panels", True, panels * compute, panels, key.rows, 0),
@@ -160,7 +144,7 @@ class ConvPack(ConvSkeleton):
 
     def extent(self, launch: Launch) -> str:
         """Planes, their elements, and the weights."""
-        g = ConvPackGeometry.read(launch.geometry)
+        g = ConvPackGeometry.unpack(launch.geometry)
         weights = g.groups * g.filters * g.own * len(g.taps) if g.panels else 0
         return f"{g.batch * g.channels}x{g.plane}+{weights}"
 

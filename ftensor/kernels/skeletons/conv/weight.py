@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from dataclasses import dataclass
+from typing import Annotated
 
 from ....dtypes import dtype
+from ...geometry import Each, Geometry, Many
 from ...key import lanes_for
 from ...skeleton import Parameter, register
 from ...words import Target
 from ...work import Access, Ints, Launch, Loop
 from ..elements import element_type
 from .direct import PLANES, panel_rows
-from .key import ConvKey, ConvSkeleton
+from .key import ConvKey, ConvSkeleton, Phase
 
 # Positions whose gradients are summed at once, and the rows of an item: what stays in a processor's
 # nearest caches beside the planes.
@@ -24,10 +26,11 @@ def conv_weight_key(of: dtype, target: Target, rows: int) -> ConvKey:
     return ConvKey("conv_weight", of, lanes, panel_rows(target, rows), 1)
 
 
-class ConvWeightGeometry(NamedTuple):
-    """What a launch is told. Strides are in elements: `x` (sample, channel), then the steps of a
-    phase in three dims, `grad` (sample, filter), `planes` of a phase in the private plane (two
-    dims); `phases` are the first element of each in x and in the private plane, and its sizes."""
+@dataclass(frozen=True)
+class ConvWeightGeometry(Geometry):
+    """What a launch is told: an item is a share of the samples by a part of the rows (channels and
+    taps), `most` panels, by a vector of filters; `some` samples go at once. Strides as in
+    `DepthwiseGeometry`; `offsets` are those of taps, `places` those of positions."""
 
     items: int
     groups: int
@@ -38,31 +41,23 @@ class ConvWeightGeometry(NamedTuple):
     rows: int
     filters: int
     channels: int
-    taps: int
     samples: int
     some: int
-    positions: int
     plane: int
-    x: Ints
-    grad: Ints
-    planes: Ints
+    x: Annotated[Ints, Each("sample channel deep high wide")]
+    grad: Annotated[Ints, Each("sample filter")]
+    planes: Annotated[Ints, Each("deep high")]
     bias: bool
-    phases: tuple[Ints, ...]
-    offsets: Ints
-    places: Ints
-
-    def pack(self) -> Ints:
-        """The numbers that the kernel gets."""
-        return (
-            *self[:14], *self.x, *self.grad, *self.planes, len(self.phases), int(self.bias),
-            *[n for p in self.phases for n in p], *self.offsets, *self.places,
-        )  # fmt: skip
+    phases: Annotated[tuple[Phase, ...], Many("phase_count")]
+    offsets: Annotated[Ints, Many("taps")]
+    places: Annotated[Ints, Many("positions")]
 
 
 class ConvWeight(ConvSkeleton):
     """Some rows by a vector of filters for each item. CPUs have it, no image does."""
 
     name = "conv_weight"
+    geometry = ConvWeightGeometry
 
     def defines(self, key: ConvKey) -> dict[str, object]:
         """The rooms of an item."""
@@ -85,20 +80,21 @@ class ConvWeight(ConvSkeleton):
 
     def loops(self, launch: Launch, unit: int, widened: bool) -> list[Loop]:
         """The steps of all panels, one after another."""
-        g = launch.geometry
-        begin, end = launch.slab(g[0], unit)
-        panels = (end - begin) * g[5]
-        return [Loop("steps", panels * g[10] * g[12] // g[4], panels)]
+        g = ConvWeightGeometry.unpack(launch.geometry)
+        begin, end = launch.slab(g.items, unit)
+        panels = (end - begin) * g.most
+        return [Loop("steps", panels * g.samples * len(g.places) // g.shares, panels)]
 
     def traffic(self, launch: Launch, widened: bool) -> list[Access]:
         """Every item reads its samples anew."""
-        size, g = launch.key.dtype.itemsize, launch.geometry
-        weights = g[4] * g[1] * g[7] * g[6]
-        grads, planes = g[10] * g[1] * g[7] * g[12], g[10] * g[1] * g[8] * g[13]
+        size, g = launch.key.dtype.itemsize, ConvWeightGeometry.unpack(launch.geometry)
+        weights = g.shares * g.groups * g.filters * g.rows
+        grads = g.samples * g.groups * g.filters * len(g.places)
+        planes = g.samples * g.groups * g.channels * g.plane
         return [
             Access("out", True, weights * size, weights, 1, weights * size),
-            Access("grad", False, g[3] * grads * size, g[3] * grads, 1, grads * size),
-            Access("x", False, g[2] * planes * size, g[2] * planes, 1, planes * size),
+            Access("grad", False, g.parts * grads * size, g.parts * grads, 1, grads * size),
+            Access("x", False, g.vectors * planes * size, g.vectors * planes, 1, planes * size),
         ]
 
 
