@@ -1,12 +1,8 @@
 // Windows that lie side by side along rows: FT_LINE_COUNT lines of FT_LINE_SIZE elements each. FT_LANES windows go at
 // once, and their elements are FT_SIZE vectors of neighbours. FT_ROW of the windows are of one row; where rows are
 // shorter than the lanes, the next windows are of the rows below it, with nothing in between.
-// Geometry g: vectors of windows, windows, entries of `firsts`, windows of a row, elements of a plane; for each line of
-//   a window where it begins, behind the first one; `firsts`: where each window of a plane begins, and behind these
-//   the same again for the lanes that go on into the next planes, or else where each row of windows begins.
+// Geometry g: WindowsGeometry.
 #define FT_SIZE (FT_LINE_COUNT * FT_LINE_SIZE)
-#define FT_LINES (g + 5)
-#define FT_FIRSTS (g + 5 + FT_LINE_COUNT)
 #if !FT_NATIVE_LANES
 #define FT_LANES_FROM(p) ft_load(p)
 #define FT_LANES_TO(v, p) ft_store(v, p)
@@ -19,25 +15,25 @@ FT_FN_ONCE ft_spot ft_windows(FT_GLOBAL const int *g, int item)
 {
     ft_spot s;
 #if FT_ROW < FT_LANES
-    s.window = item * FT_LANES < g[1] - FT_LANES ? item * FT_LANES : g[1] - FT_LANES;
-    const int plane = s.window / g[2];
-    s.entry = s.window - plane * g[2];
-    s.first = FT_FIRSTS[s.entry];
+    s.window = item * FT_LANES < G_WINDOWS(g) - FT_LANES ? item * FT_LANES : G_WINDOWS(g) - FT_LANES;
+    const int plane = s.window / G_ENTRIES(g);
+    s.entry = s.window - plane * G_ENTRIES(g);
+    s.first = G_FIRSTS(g)[s.entry];
 #else
-    const int across = (g[3] + FT_LANES - 1) / FT_LANES, row = item / across, i = (item - row * across) * FT_LANES;
-    const int part = i < g[3] - FT_LANES ? i : g[3] - FT_LANES, plane = row / g[2];
-    s.window = row * g[3] + part;
-    s.entry = row - plane * g[2];
-    s.first = FT_FIRSTS[s.entry] + part * FT_LINE_SIZE;
+    const int across = (G_COLUMNS(g) + FT_LANES - 1) / FT_LANES, row = item / across, i = (item - row * across) * FT_LANES;
+    const int part = i < G_COLUMNS(g) - FT_LANES ? i : G_COLUMNS(g) - FT_LANES, plane = row / G_ENTRIES(g);
+    s.window = row * G_COLUMNS(g) + part;
+    s.entry = row - plane * G_ENTRIES(g);
+    s.first = G_FIRSTS(g)[s.entry] + part * FT_LINE_SIZE;
 #endif
-    s.at = (long)plane * g[4] + s.first;
+    s.at = (long)plane * G_PLANE(g) + s.first;
     return s;
 }
 // Where the windows of all lanes begin in their planes.
 FT_FN_ONCE FT_WIDE(int) ft_beginnings(FT_GLOBAL const int *g, ft_spot s)
 {
 #if FT_ROW < FT_LANES
-    return FT_VLOAD(FT_FIRSTS + s.entry);
+    return FT_VLOAD(G_FIRSTS(g) + s.entry);
 #else
     FT_WIDE(int) first;
     FT_EACH_LANE { FT_LANE(first) = (FT_I)(s.first) + FT_INDEX(0) * (FT_I)(FT_LINE_SIZE); }
@@ -47,7 +43,7 @@ FT_FN_ONCE FT_WIDE(int) ft_beginnings(FT_GLOBAL const int *g, ft_spot s)
 // Where the v-th vector of the windows' elements begins, behind the first window's first one.
 FT_FN_ONCE long ft_begins(FT_GLOBAL const int *g, int v)
 {
-    return FT_ROW < FT_LANES ? v * FT_LANES : FT_LINES[v / FT_LINE_SIZE] + v % FT_LINE_SIZE * FT_LANES;
+    return FT_ROW < FT_LANES ? v * FT_LANES : G_LINES(g)[v / FT_LINE_SIZE] + v % FT_LINE_SIZE * FT_LANES;
 }
 // Where element x of line y of lane l's window lies in these vectors.
 FT_FN_ONCE int ft_among(int l, int y, int x)

@@ -14,7 +14,6 @@ from ..kernels.select import UNIT_ELEMENTS
 from ..kernels.skeletons.gemm import (
     DirectGeometry,
     GemmKey,
-    PackedGeometry,
     PackGeometry,
     PackSide,
     ProductGeometry,
@@ -94,9 +93,9 @@ def direct(
     own = [_batch(t, shape) for t in (a, out, added)]
     kept, steps = _merged(shape, [own[0], batches, *own[1:]])
     items = numel(kept) * row_blocks * vectors
-    product = _product(items, row_blocks, vectors, 0, a, out, added, mode)
+    product = _product(items, row_blocks, vectors, 0, a, out, added, mode, kept, steps)
     geometry = DirectGeometry(
-        product, a._strides[-2:], lines, in_vectors, kept, tuple(steps)
+        **vars(product), a=a._strides[-2:], b=lines, in_vectors=in_vectors
     ).pack()
     units = _units(backend, terms, items)
     run = fitting(kernel(backend, key), units, terms // 16)
@@ -123,8 +122,9 @@ def packed(
     each = 4 if backend.target.unaligned else 1
     block = max(1, min(key.block, tiles // (each * units), row_panels))
     items = numel(kept) * -(-row_panels // block) * column_panels
-    product = _product(items, row_panels, column_panels, block, a, out, added, mode)
-    geometry = PackedGeometry(product, kept, tuple(steps)).pack()
+    geometry = _product(
+        items, row_panels, column_panels, block, a, out, added, mode, kept, steps
+    ).pack()
     left, right = (B, A) if swap else (A, B)
     first = _packing(backend, pack_key(key), sides, PANELS, left, right)
     panels = [
@@ -184,7 +184,7 @@ def _matrices(t: Tensor) -> tuple[Ints, Ints, Ints]:
 
 def _product(
     items: int, row_blocks: int, columns: int, block: int, a: Tensor, out: Tensor, added: Tensor,
-    mode: int,
+    mode: int, batch: Ints, steps: Sequence[Ints],
 ) -> ProductGeometry:  # fmt: skip
     """What both kernels are told of a product."""
     assert items < 1 << 31, "more tiles than a launch can count"
@@ -192,5 +192,5 @@ def _product(
     whole = int(out._strides[-1] == 1 and _aligned(out, 0, out.ndim - 1))
     return ProductGeometry(
         items, row_blocks, columns, block, m, n, a._shape[-1], mode, whole, out._strides[-2:],
-        added._strides[-2:],
+        added._strides[-2:], batch, tuple(steps),
     )  # fmt: skip

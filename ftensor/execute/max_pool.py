@@ -50,14 +50,14 @@ def _prepare(
     backend = inputs[0]._storage.backend
     target = backend.target
     key = max_pool_key(name == "max_pool_back", of, windows, target, target.unaligned)
-    geometry, count = windows.pack(key), windows.total
+    told, count = windows.told(key), windows.total
     assert count * prod(windows.kernel) < 2**31, name
-    most = geometry[0] if target.grid == "stride" else count // UNIT_WINDOWS
-    units = max(1, min(backend.units, most, geometry[0]))
+    most = told.items if target.grid == "stride" else count // UNIT_WINDOWS
+    units = max(1, min(backend.units, most, told.items))
     operands = tuple(range(len(made) + len(inputs)))
     step = Step(
         key, fitting(kernel(backend, key), units, count), units, operands, operands,
-        geometry=geometry, table=geometry_storage(backend, geometry),
+        geometry=told.pack(), table=geometry_storage(backend, told.pack()),
     )  # fmt: skip
     results = tuple([Output(d, shape, contiguous_strides(shape)) for shape, d in made])
     return Launch((step,), len(operands), results)

@@ -201,6 +201,8 @@ class _Layout(NamedTuple):
             at += 1
         found[f"{prefix}_HEAD"] = size = str(at)
         for each in self.lists:
+            if each.nests:
+                found.update(each.kind.words())
             add(f"at_{each.name}", f"({size})")
             add(each.name, f"((g) + {prefix}_AT_{each.name.upper()}(g))")
             if hasattr(each.kind, "_fields"):

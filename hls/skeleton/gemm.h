@@ -1,9 +1,7 @@
 // Products of packed matrices (see gemm_pack.h). An item is a block of row panels times one column panel; its
 // FT_TILE_ROWS x FT_TILE_COLUMNS tiles are summed in registers along FT_DEPTH steps, then added to totals that
 // stay near, so that the column panel's part is reused by every row panel, and sums of many terms stay exact.
-// Geometry g (long): items, row panels, column panels, panels in a block, rows, columns, depth, mode, whole,
-//   out strides (row, column), added strides (row, column), batch dims, then for each batch dim its shape,
-//   and its strides: in matrices of a_panels, of b_panels, in elements of out, of added.
+// Geometry g: ProductGeometry, its steps in matrices of a_panels, of b_panels, in elements of out, of added.
 FT_KERNEL void FT_NAME(
     FT_GLOBAL FT_E *out, FT_GLOBAL const FT_T *a_panels, FT_GLOBAL const FT_T *b_panels,
     FT_GLOBAL const FT_E *added, long out_offset, long added_offset, FT_NUMBER_PARAMS,
@@ -14,10 +12,10 @@ FT_KERNEL void FT_NAME(
     FT_PORT(b_panels, gmem2)
     FT_PORT(added, gmem3)
     FT_PORT(g, gmem4)
-    const int items = (int)g[0], row_panels = (int)g[1], column_panels = (int)g[2], most = (int)g[3];
-    const int depth = (int)g[6], mode = (int)g[7], whole = (int)g[8], dims = (int)g[13];
+    const int items = G_ITEMS(g), row_panels = G_ROW_BLOCKS(g), column_panels = G_COLUMN_BLOCKS(g), most = G_MOST(g);
+    const int depth = G_DEPTH(g), mode = G_MODE(g), whole = G_WHOLE(g), dims = G_DIMS(g);
     const int blocks = (row_panels + most - 1) / most;
-    FT_GLOBAL const long *shape = g + 14;
+    FT_GLOBAL const long *shape = G_BATCH(g), *steps = G_STEPS(g);
     FT_FOR_SLAB(item, items)
     {
         const int column = item % column_panels, first = item / column_panels % blocks * most;
@@ -27,10 +25,10 @@ FT_KERNEL void FT_NAME(
         for (int d = dims - 1; d >= 0; d--) {
             const long i = rest % shape[d];
             rest /= shape[d];
-            at_a += i * shape[dims + d];
-            at_b += i * shape[2 * dims + d];
-            at_out += i * shape[3 * dims + d];
-            at_added += i * shape[4 * dims + d];
+            at_a += i * steps[d];
+            at_b += i * steps[dims + d];
+            at_out += i * steps[2 * dims + d];
+            at_added += i * steps[3 * dims + d];
         }
         FT_WIDE_X total[FT_BLOCK][FT_TILE_ROWS][FT_TILE_VECTORS];
         for (int p = 0; p < panels; p++)
@@ -79,15 +77,15 @@ FT_KERNEL void FT_NAME(
         for (int p = 0; p < panels; p++) {
             for (int r = 0; r < FT_TILE_ROWS; r++) {
                 const long row = (long)(first + p) * FT_TILE_ROWS + r;
-                if (row >= g[4]) break;
+                if (row >= G_ROWS(g)) break;
                 for (int v = 0; v < FT_TILE_VECTORS; v++) {
                     const long i = (long)column * FT_TILE_COLUMNS + v * FT_LANES;
-                    const int m = g[5] - i < FT_LANES ? (int)(g[5] - i) : FT_LANES;
+                    const int m = G_COLUMNS(g) - i < FT_LANES ? (int)(G_COLUMNS(g) - i) : FT_LANES;
                     if (m <= 0) break;
                     ft_result(
                         total[p][r][v], mode, FT_NUMBERS,
-                        added + FT_PARTS * (at_added + row * g[11] + i * g[12]), (int)g[12],
-                        out + FT_PARTS * (at_out + row * g[9] + i * g[10]), (int)g[10], m, whole);
+                        added + FT_PARTS * (at_added + row * G_ADDED_ROW(g) + i * G_ADDED_COLUMN(g)), (int)G_ADDED_COLUMN(g),
+                        out + FT_PARTS * (at_out + row * G_OUT_ROW(g) + i * G_OUT_COLUMN(g)), (int)G_OUT_COLUMN(g), m, whole);
                 }
             }
         }

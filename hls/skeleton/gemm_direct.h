@@ -1,9 +1,6 @@
 // Products of matrices too small to be worth packing: an item is FT_TILE_ROWS rows by one vector of columns,
 // summed FT_DEPTH terms at a time.
-// Geometry g (long): items, row blocks, column vectors, unused, rows, columns, depth, mode, whole,
-//   out strides (row, column), added strides (row, column), batch dims, a strides (row, depth),
-//   b strides (depth, column), whether b may be read in vectors (1: whole ones, 2: all), then for each batch dim
-//   its shape, and its strides in a, b, out, added. All strides in elements.
+// Geometry g: DirectGeometry.
 // Products are rounded before they are added unless FT_FUSED: BLAS does one or the other, by shape.
 #if FT_FUSED
 #define FT_TERM(x, y, sum) ft_xfma(x, y, sum)
@@ -20,25 +17,26 @@ FT_KERNEL void FT_NAME(
     FT_PORT(b, gmem2)
     FT_PORT(added, gmem3)
     FT_PORT(g, gmem4)
-    const int items = (int)g[0], row_blocks = (int)g[1], vectors = (int)g[2];
-    const int depth = (int)g[6], mode = (int)g[7], whole = (int)g[8], dims = (int)g[13], wide = (int)g[18];
-    const long a_row = g[14] * FT_PARTS, a_step = g[15] * FT_PARTS, b_step = g[16] * FT_PARTS;
-    FT_GLOBAL const long *shape = g + 19;
+    const int items = G_ITEMS(g), row_blocks = G_ROW_BLOCKS(g), vectors = G_COLUMN_BLOCKS(g);
+    const int depth = G_DEPTH(g), mode = G_MODE(g), whole = G_WHOLE(g), dims = G_DIMS(g), wide = G_IN_VECTORS(g);
+    const long a_row = G_A_ROW(g) * FT_PARTS, a_step = G_A_DEPTH(g) * FT_PARTS, b_step = G_B_DEPTH(g) * FT_PARTS;
+    FT_GLOBAL const long *shape = G_BATCH(g), *steps = G_STEPS(g);
     FT_FOR_SLAB(item, items)
     {
         const int i = item % vectors * FT_LANES, row = item / vectors % row_blocks * FT_TILE_ROWS;
-        const int m = g[5] - i < FT_LANES ? (int)(g[5] - i) : FT_LANES;
-        const int rows = g[4] - row < FT_TILE_ROWS ? (int)(g[4] - row) : FT_TILE_ROWS;
-        long at_a = a_offset + row * g[14], at_b = b_offset + i * g[17];
-        long at_out = out_offset + row * g[9] + i * g[10], at_added = added_offset + row * g[11] + i * g[12];
+        const int m = G_COLUMNS(g) - i < FT_LANES ? G_COLUMNS(g) - i : FT_LANES;
+        const int rows = G_ROWS(g) - row < FT_TILE_ROWS ? G_ROWS(g) - row : FT_TILE_ROWS;
+        long at_a = a_offset + row * G_A_ROW(g), at_b = b_offset + i * G_B_COLUMN(g);
+        long at_out = out_offset + row * G_OUT_ROW(g) + i * G_OUT_COLUMN(g);
+        long at_added = added_offset + row * G_ADDED_ROW(g) + i * G_ADDED_COLUMN(g);
         int rest = item / vectors / row_blocks;
         for (int d = dims - 1; d >= 0; d--) {
             const int k = rest % (int)shape[d];
             rest /= (int)shape[d];
-            at_a += k * shape[dims + d];
-            at_b += k * shape[2 * dims + d];
-            at_out += k * shape[3 * dims + d];
-            at_added += k * shape[4 * dims + d];
+            at_a += k * steps[d];
+            at_b += k * steps[dims + d];
+            at_out += k * steps[2 * dims + d];
+            at_added += k * steps[3 * dims + d];
         }
         FT_GLOBAL const FT_E *x = a + FT_PARTS * at_a, *y = b + FT_PARTS * at_b;
         long lead[FT_TILE_ROWS];  // rows beyond the edge repeat the first one
@@ -68,7 +66,7 @@ FT_KERNEL void FT_NAME(
             } else {
                 FT_LOOP(picked_depth)
                 for (int k = 0; k < n; k++) {
-                    const FT_WIDE_E w = FT_E_PICK(y, (int)g[17], m);
+                    const FT_WIDE_E w = FT_E_PICK(y, (int)G_B_COLUMN(g), m);
                     FT_UNROLL
                     for (int r = 0; r < FT_TILE_ROWS; r++) {
                         const FT_X s = FT_ONE(x + lead[r]);
@@ -87,8 +85,8 @@ FT_KERNEL void FT_NAME(
         for (int r = 0; r < FT_TILE_ROWS; r++) {
             if (r < rows) {
                 ft_result(
-                    total[r], mode, FT_NUMBERS, added + FT_PARTS * (at_added + r * g[11]), (int)g[12],
-                    out + FT_PARTS * (at_out + r * g[9]), (int)g[10], m, whole);
+                    total[r], mode, FT_NUMBERS, added + FT_PARTS * (at_added + r * G_ADDED_ROW(g)),
+                    (int)G_ADDED_COLUMN(g), out + FT_PARTS * (at_out + r * G_OUT_ROW(g)), (int)G_OUT_COLUMN(g), m, whole);
             }
         }
     }

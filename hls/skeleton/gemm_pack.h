@@ -1,9 +1,7 @@
 // Panels of two matrices, as gemm.h reads them: for each step along the depth the elements of
 // FT_TILE_ROWS rows (of FT_TILE_COLUMNS columns) side by side, converted, and zeros beyond the edge.
 // One lane: a value at a time.
-// Geometry g (long), for `a`, then the same for `b`:
-//   rows, panels, depth, row stride, depth stride, dims, matrices; then for `a` its batch shape[dims] and
-//   strides[dims], then those of `b`.
+// Geometry g: PackGeometry, of a PackSide for each.
 #define FT_DEPTH_CHUNK 256
 // Elements are gathered in registers before they are written: panels may lie anywhere, as far as a compiler knows.
 #define FT_SQUARE 16  // steps at a time, so that every cache line is read once
@@ -55,27 +53,28 @@ FT_KERNEL void FT_NAME(
     FT_PORT(a, gmem2)
     FT_PORT(b, gmem3)
     FT_PORT(g, gmem4)
-    const int depth = (int)g[2], chunks = (depth + FT_DEPTH_CHUNK - 1) / FT_DEPTH_CHUNK;
-    const int of_a = (int)(g[1] * g[6]) * chunks, items = of_a + (int)(g[8] * g[13]) * chunks;
+    FT_GLOBAL const long *first = G_A(g), *other = G_B(g);
+    const int depth = S_DEPTH(first), chunks = (depth + FT_DEPTH_CHUNK - 1) / FT_DEPTH_CHUNK;
+    const int of_a = S_PANELS(first) * S_MATRICES(first) * chunks;
+    const int items = of_a + S_PANELS(other) * S_MATRICES(other) * chunks;
     FT_FOR_SLAB(item, items)
     {
         const int second = item >= of_a, i = second ? item - of_a : item;
-        FT_GLOBAL const long *my = g + (second ? 7 : 0);
-        FT_GLOBAL const long *shape = g + 14 + (second ? 2 * g[5] : 0), *strides = shape + my[5];
-        const int k0 = i % chunks * FT_DEPTH_CHUNK, panels = (int)my[1], panel = i / chunks % panels;
-        const int width = second ? FT_TILE_COLUMNS : FT_TILE_ROWS, rows = (int)my[0] - panel * width;
+        FT_GLOBAL const long *my = second ? other : first, *shape = S_BATCH(my), *strides = S_STEPS(my);
+        const int k0 = i % chunks * FT_DEPTH_CHUNK, panels = S_PANELS(my), panel = i / chunks % panels;
+        const int width = second ? FT_TILE_COLUMNS : FT_TILE_ROWS, rows = S_ROWS(my) - panel * width;
         const int n = depth - k0 < FT_DEPTH_CHUNK ? depth - k0 : FT_DEPTH_CHUNK, m = rows < width ? rows : width;
-        long from = (second ? b_offset : a_offset) + panel * width * my[3] + k0 * my[4];
+        long from = (second ? b_offset : a_offset) + panel * width * S_ACROSS(my) + k0 * S_ALONG(my);
         long rest = i / chunks / panels;
-        for (int d = (int)my[5] - 1; d >= 0; d--) {
+        for (int d = S_DIMS(my) - 1; d >= 0; d--) {
             from += rest % shape[d] * strides[d];
             rest /= shape[d];
         }
         const long to = ((long)(i / chunks) * depth + k0) * width * FT_PARTS;
         if (second) {
-            ft_pack(b_panels + to, b + FT_PARTS * from, FT_TILE_COLUMNS, m, n, my[3], my[4]);
+            ft_pack(b_panels + to, b + FT_PARTS * from, FT_TILE_COLUMNS, m, n, S_ACROSS(my), S_ALONG(my));
         } else {
-            ft_pack(a_panels + to, a + FT_PARTS * from, FT_TILE_ROWS, m, n, my[3], my[4]);
+            ft_pack(a_panels + to, a + FT_PARTS * from, FT_TILE_ROWS, m, n, S_ACROSS(my), S_ALONG(my));
         }
     }
 }

@@ -8,7 +8,7 @@ FT_KERNEL void FT_NAME(
     FT_PORT(places, gmem1)
     FT_PORT(from, gmem2)
     FT_PORT(g, gmem3)
-    FT_FOR_SLAB(item, g[0])
+    FT_FOR_SLAB(item, G_ITEMS(g))
     {
         const ft_spot s = ft_windows(g, item);
         FT_GLOBAL const FT_E *p = from + (from_offset + s.at);
@@ -32,7 +32,7 @@ FT_KERNEL void FT_NAME(
             FT_UNROLL
             for (int l = 0; l < FT_LANES; l++) lanes[l] = elements[ft_among(l, k / FT_LINE_SIZE, k % FT_LINE_SIZE)];
             x = FT_LANES_FROM(lanes);
-            const int to = FT_LINES[k / FT_LINE_SIZE] + k % FT_LINE_SIZE;
+            const int to = G_LINES(g)[k / FT_LINE_SIZE] + k % FT_LINE_SIZE;
             FT_EACH_LANE
             {
                 if (k == 0) {

@@ -8,7 +8,7 @@ FT_KERNEL void FT_NAME(
     FT_PORT(grad, gmem1)
     FT_PORT(places, gmem2)
     FT_PORT(g, gmem3)
-    FT_FOR_SLAB(item, g[0])
+    FT_FOR_SLAB(item, G_ITEMS(g))
     {
         const ft_spot s = ft_windows(g, item);
         FT_GLOBAL FT_E *p = made + (made_offset + s.at);
@@ -27,7 +27,7 @@ FT_KERNEL void FT_NAME(
         FT_UNROLL
         for (int k = 0; k < FT_SIZE; k++) {
             FT_PIPELINE
-            const int to = FT_LINES[k / FT_LINE_SIZE] + k % FT_LINE_SIZE;
+            const int to = G_LINES(g)[k / FT_LINE_SIZE] + k % FT_LINE_SIZE;
             FT_EACH_LANE { FT_LANE(x) = FT_INDEX_MASK(FT_LANE(place) == (FT_I)(to)) ? FT_LANE(given) : K(0); }
             FT_LANES_TO(x, lanes);
             FT_UNROLL

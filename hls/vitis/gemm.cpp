@@ -9,7 +9,6 @@ $includes
 // Products of packed matrices (see skeleton/gemm.h, whose sums these are, in the same order). Five stages
 // run at the same time: `walk` says where each item lies, `read_a` and `read_b` bring panels,
 // `multiply` sums a tile in local memory, `store` writes the one before.
-$geometry
 static const int GROUP = 16;  // steps of a panel that are one burst, and lie ready for `multiply`
 static const int BEAT = 64;   // bytes of the widest port
 // So many steps later a sum is met again: more than an addition takes, the products are made beside it.
@@ -69,9 +68,9 @@ static void walk(
     const long *g, hls::stream<ft_item> &to_a, hls::stream<ft_item> &to_b, hls::stream<ft_item> &to_sums,
     hls::stream<ft_item> &to_store, long out_offset, long added_offset, int ft_unit, int ft_units)
 {
-    const int items = (int)g[0], row_panels = (int)g[1], column_panels = (int)g[2], most = (int)g[3];
-    const int depth = (int)g[6], dims = (int)g[13], blocks = (row_panels + most - 1) / most;
-    const long *shape = g + 14;
+    const int items = G_ITEMS(g), row_panels = G_ROW_BLOCKS(g), column_panels = G_COLUMN_BLOCKS(g), most = G_MOST(g);
+    const int depth = G_DEPTH(g), dims = G_DIMS(g), blocks = (row_panels + most - 1) / most;
+    const long *shape = G_BATCH(g), *steps = G_STEPS(g);
     const int items_end = ft_slab(items, ft_unit + 1, ft_units);
 items:
     for (int item = ft_slab(items, ft_unit, ft_units); item < items_end; item++) {
@@ -88,10 +87,10 @@ items:
 #pragma HLS LOOP_TRIPCOUNT min=0 max=2
             const long i = rest % shape[d];
             rest /= shape[d];
-            at_a += i * shape[dims + d];
-            at_b += i * shape[2 * dims + d];
-            p.out += i * shape[3 * dims + d];
-            p.added += i * shape[4 * dims + d];
+            at_a += i * steps[d];
+            at_b += i * steps[dims + d];
+            p.out += i * steps[2 * dims + d];
+            p.added += i * steps[3 * dims + d];
         }
         p.a = (at_a * row_panels + p.first) * depth;
         p.b = (at_b * column_panels + p.column) * depth;
@@ -345,16 +344,16 @@ extern "C" void $name(
     $parameters)
 {
     $interfaces
-    long g[14 + 5 * FT_MAX_DIMS];
-    const int size = 14 + 5 * (int)geometry[13];
+    long g[G_HEAD + 5 * FT_MAX_DIMS];
+    const int size = G_SIZE(geometry);
 read_geometry:
     for (int k = 0; k < size; k++) {
 #pragma HLS LOOP_TRIPCOUNT min=14 max=24
         g[k] = geometry[k];
     }
-    const int items = (int)geometry[0];
+    const int items = G_ITEMS(geometry);
     const int count = ft_slab(items, ft_unit + 1, ft_units) - ft_slab(items, ft_unit, ft_units);
-    run(out, a_panels, b_panels, added, out_elements, out_offset, added_offset, FT_NUMBERS, g, count, (int)geometry[4],
-        (int)geometry[5], (int)geometry[6], (int)geometry[7], (int)geometry[8], geometry[9], geometry[10], geometry[11],
-        geometry[12], ft_unit, ft_units);
+    run(out, a_panels, b_panels, added, out_elements, out_offset, added_offset, FT_NUMBERS, g, count, G_ROWS(geometry),
+        G_COLUMNS(geometry), G_DEPTH(geometry), G_MODE(geometry), G_WHOLE(geometry), G_OUT_ROW(geometry),
+        G_OUT_COLUMN(geometry), G_ADDED_ROW(geometry), G_ADDED_COLUMN(geometry), ft_unit, ft_units);
 }

@@ -9,7 +9,6 @@ $includes
 // FT_TILE_ROWS rows (of FT_TILE_COLUMNS columns) side by side, converted, and zeros beyond the edge.
 // Both matrices are packed at the same time, a chunk of a panel after another: elements arrive by
 // rows, in local memory they become steps, and these leave as vectors.
-$geometry
 static const int CHUNK = 256;  // steps
 static const int GROUP = 16;   // elements of one burst
 static const int STEP = FT_TILE_COLUMNS * FT_PARTS, NUMBERS = 64 / sizeof(FT_T);
@@ -22,10 +21,10 @@ static void pack(
     beat *panels, const FT_E *matrix, long offset, const long *g, int second, int ft_unit, int ft_units)
 {
     const int LANES = sizeof(beat) / sizeof(FT_T), BEATS = WIDTH * FT_PARTS / LANES;
-    const long *my = g + (second ? 7 : 0), *shape = g + 14 + (second ? 2 * g[5] : 0), *strides = shape + my[5];
-    const int rows = (int)my[0], count = (int)my[1], depth = (int)my[2], dims = (int)my[5];
-    const long across = my[3], along = my[4];
-    const int chunks = (depth + CHUNK - 1) / CHUNK, items = count * (int)my[6] * chunks;
+    const long *my = second ? G_B(g) : G_A(g), *shape = S_BATCH(my), *strides = S_STEPS(my);
+    const int rows = S_ROWS(my), count = S_PANELS(my), depth = S_DEPTH(my), dims = S_DIMS(my);
+    const long across = S_ACROSS(my), along = S_ALONG(my);
+    const int chunks = (depth + CHUNK - 1) / CHUNK, items = count * S_MATRICES(my) * chunks;
     const int items_end = ft_slab(items, ft_unit + 1, ft_units);
     FT_X block[CHUNK][WIDTH];
 #pragma HLS ARRAY_PARTITION variable=block dim=2 complete
@@ -125,8 +124,8 @@ extern "C" void $name(
     $parameters)
 {
     $interfaces
-    long g_a[14 + 4 * FT_MAX_DIMS], g_b[14 + 4 * FT_MAX_DIMS];
-    const int size = 14 + 2 * (int)(geometry[5] + geometry[12]);
+    long g_a[2 * S_HEAD + 4 * FT_MAX_DIMS], g_b[2 * S_HEAD + 4 * FT_MAX_DIMS];
+    const int size = G_SIZE(geometry);
 read_geometry:
     for (int k = 0; k < size; k++) {
 #pragma HLS LOOP_TRIPCOUNT min=14 max=22

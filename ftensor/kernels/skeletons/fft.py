@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from math import prod
-from typing import NamedTuple
+from typing import Annotated, NamedTuple
 
 from ...dtypes import dtype
 from .. import ctype
+from ..geometry import Each, Geometry, Long, Many
 from ..skeleton import Parameter, Skeleton, register
 from ..words import ROOMY, Asked, Target, table_lines
 from ..work import Access, Ints, Launch, Loop
@@ -71,69 +72,37 @@ class Side(NamedTuple):
     size: int
 
 
-class Stage(NamedTuple):
+@dataclass(frozen=True)
+class Stage(Geometry):
     """Transforms of `n` numbers each, as many as there are lanes."""
 
+    prefix = "S"
     kind: int
     lanes: int
     n: int
     ends: int
     read: Side
     mode: int
-    work: int
+    work: Long
     written: Side
     real: int
-    half: int  # from one half of the working memory to the other
-    table: int  # roots that results are multiplied by, -1: none
-    steps: tuple[FftStep, ...]
-
-    def pack(self) -> Ints:
-        """The numbers that the kernel gets."""
-        steps = (number for step in self.steps for number in step)
-        return (
-            22 + 4 * len(self.steps), self.kind, self.lanes, self.n, self.ends, len(self.steps),
-            *self.read, self.mode, self.work, *self.written, self.real, self.half, self.table, 0,
-            *steps,
-        )  # fmt: skip
+    half: Long  # from one half of the working memory to the other
+    table: Long  # roots that results are multiplied by, -1: none
+    steps: Annotated[tuple[FftStep, ...], Many("step_count")]
 
 
-class FftGeometry(NamedTuple):
-    """What a launch is told."""
+@dataclass(frozen=True)
+class FftGeometry(Geometry):
+    """What a launch is told: all strides in real numbers, `work` is a unit's working memory."""
 
     items: int
     pieces: int
-    work: int
-    parts: tuple[int, int]  # real numbers of an element of the input, of the output
-    shape: Ints
-    read: Ints
-    written: Ints
-    stages: tuple[Stage, ...]
-
-    def pack(self) -> Ints:
-        """The numbers that the kernel gets."""
-        stages = (number for stage in self.stages for number in stage.pack())
-        return (
-            self.items, self.pieces, len(self.shape), len(self.stages), self.work, *self.parts,
-            *self.shape, *self.read, *self.written, *stages,
-        )  # fmt: skip
-
-    @classmethod
-    def unpack(cls, g: Ints) -> FftGeometry:
-        """From the numbers that the kernel gets."""
-        items, pieces, dims, count, work, *parts = g[:7]
-        shape, read, written = (g[7 + k * dims : 7 + (k + 1) * dims] for k in range(3))
-        stages, at = [], 7 + 3 * dims
-        for _ in range(count):
-            s = g[at : at + g[at]]
-            steps = tuple(FftStep(*s[k : k + 4]) for k in range(22, len(s), 4))
-            stages.append(
-                Stage(
-                    s[1], s[2], s[3], s[4], Side(*s[6:11]), s[11], s[12], Side(*s[13:18]), s[18],
-                    s[19], s[20], steps,
-                )
-            )  # fmt: skip
-            at += s[0]
-        return cls(items, pieces, work, (parts[0], parts[1]), shape, read, written, tuple(stages))
+    work: Long
+    parts: Annotated[Ints, Each("read written")]  # real numbers of an element
+    shape: Annotated[Ints, Many("dims")]
+    read: Annotated[Ints, Many("dims")]
+    written: Annotated[Ints, Many("dims")]
+    stages: Annotated[tuple[Stage, ...], Many("stage_count")]
 
 
 def radices(n: int) -> Ints | None:
@@ -180,6 +149,7 @@ class Fft(Skeleton[FftKey]):
     """Stages of groups of transforms."""
 
     name = word = "fft"
+    geometry = FftGeometry
 
     def parameters(self, key: FftKey) -> tuple[Parameter, ...]:
         """With working memory."""

@@ -6,9 +6,10 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from itertools import product
 from math import prod
-from typing import NamedTuple
+from typing import Annotated, NamedTuple
 
 from ...dtypes import dtype
+from ..geometry import Geometry, Many
 from ..key import lanes_for
 from ..skeleton import Parameter, Skeleton, register
 from ..words import Asked, Record, Target
@@ -55,8 +56,8 @@ class Windows(NamedTuple):
         walk = product(*[range(count) for count in counts[:-1]])
         return tuple([sum(k * s * r for k, s, r in zip(at, steps, rows)) for at in walk])
 
-    def pack(self, key: MaxPoolKey) -> Ints:
-        """The numbers that a kernel gets: `hls/windows.h`."""
+    def told(self, key: MaxPoolKey) -> WindowsGeometry:
+        """What a launch is told."""
         columns, firsts = self.counts[-1], self.begins
         entries = len(firsts)
         vectors = -(-columns // key.lanes) * self.planes * entries
@@ -65,7 +66,23 @@ class Windows(NamedTuple):
             entries, vectors = len(own), -(-self.total // key.lanes)
             firsts = (*own, *[own[k % entries] for k in range(key.lanes)])
         plane = prod(self.sizes)
-        return (vectors, self.total, entries, columns, plane, *self.lines, *firsts)
+        return WindowsGeometry(vectors, self.total, entries, columns, plane, self.lines, firsts)
+
+
+@dataclass(frozen=True)
+class WindowsGeometry(Geometry):
+    """What a launch is told: vectors of windows, windows, entries of `firsts`, windows of a row,
+    elements of a plane; where each line of a window begins, behind the first one; `firsts`: where
+    each window of a plane begins, and behind these the same again for the lanes that go on into the
+    next planes, or else where each row of windows begins."""
+
+    items: int
+    windows: int
+    entries: int
+    columns: int
+    plane: int
+    lines: Annotated[Ints, Many("FT_LINE_COUNT")]
+    firsts: Annotated[Ints, Many("")]
 
 
 @dataclass(frozen=True)
@@ -106,6 +123,8 @@ class MaxPool(Skeleton[MaxPoolKey]):
     """Vectors of windows, whose elements are told apart in registers. Images have the kernels of
     other rows for this."""
 
+    geometry = WindowsGeometry
+
     def __init__(self, name: str, operands: Mapping[str, bool]) -> None:
         self.name = self.word = name
         self.written = operands
@@ -141,7 +160,7 @@ class MaxPool(Skeleton[MaxPoolKey]):
     def loops(self, launch: Launch, unit: int, widened: bool) -> list[Loop]:
         """Both, for each vector of windows."""
         key: MaxPoolKey = launch.key
-        begin, end = launch.slab(launch.geometry[0], unit)
+        begin, end = launch.slab(self._windows(launch).items, unit)
         trips = (end - begin) * key.high * key.wide
         names = ("choose", "write") if key.skeleton == "max_pool_back" else ("read", "compare")
         return [Loop(name, trips, end - begin) for name in names]
@@ -153,13 +172,16 @@ class MaxPool(Skeleton[MaxPoolKey]):
         for name, written in self.written.items():
             size = 8 if name == "places" else key.dtype.itemsize
             whole = key.high * key.wide if name in ("from", "made") else 1
-            n = launch.geometry[1] * whole
+            n = self._windows(launch).windows * whole
             found.append(Access(name, written, n * size, n // key.lanes, 0, n * size))
         return found
 
     def extent(self, launch: Launch) -> str:
         """How many windows, of how many elements."""
-        return f"{launch.geometry[1]}x{launch.key.high * launch.key.wide}"
+        return f"{self._windows(launch).windows}x{launch.key.high * launch.key.wide}"
+
+    def _windows(self, launch: Launch) -> WindowsGeometry:
+        return WindowsGeometry.unpack(launch.geometry, FT_LINE_COUNT=launch.key.high)
 
 
 register(MaxPool("max_pool", {"values": True, "places": True, "from": False}))

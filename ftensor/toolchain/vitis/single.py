@@ -52,13 +52,11 @@ def source(group: Group) -> str:
     text = skeleton.text()
     if not skeleton.template:
         return fill("fixed.cpp", head | {"body": _kernel(group, text)})
-    geometry = re.findall(r"// Geometry g.*\n(?://  .*\n)*", text)[0].rstrip()
     return fill(
         str((skeleton.folder or Path()) / skeleton.template),
         head
         | skeleton.places(key)
         | {
-            "geometry": geometry.replace(" g", "", 1),
             "name": group.name,
             "parameters": parameter_list(group),
             "interfaces": interfaces(group),

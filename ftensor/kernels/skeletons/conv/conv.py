@@ -79,8 +79,8 @@ class ConvGeometry(Geometry):
     """What a launch is told: of a group's filters and channels; positions of a plane with `pitch`
     elements of a row, of which `width` have results, and `middle` rows, of which `high` have;
     `most` panels of an item, the step from `channel` to channel; whether the last tile is moved
-    `back` to end with the positions, and the `whole` results may leave in vectors. Of batch dims the
-    strides in planes and in out; of taps the offsets and, of a `Strip`, the places."""
+    `back` to end with the positions, and the `whole` results may leave in vectors. Of batch dims
+    the strides in planes and in out; of taps the offsets and, of a `Strip`, the places."""
 
     derived = ("beats",)
     items: int

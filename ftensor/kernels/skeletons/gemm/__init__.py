@@ -3,9 +3,9 @@
 from .direct import DirectGeometry, direct_key, near_key
 from .key import GemmKey, ProductGeometry
 from .pack import PackGeometry, PackSide, pack_key
-from .packed import PackedGeometry, packed_key
+from .packed import packed_key
 
 __all__ = [
-    "DirectGeometry", "GemmKey", "PackGeometry", "PackSide", "PackedGeometry",
-    "ProductGeometry", "direct_key", "near_key", "pack_key", "packed_key",
+    "DirectGeometry", "GemmKey", "PackGeometry", "PackSide", "ProductGeometry",
+    "direct_key", "near_key", "pack_key", "packed_key",
 ]  # fmt: skip

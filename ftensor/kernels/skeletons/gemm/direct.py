@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
-from typing import NamedTuple
+from dataclasses import dataclass, replace
+from typing import Annotated
 
 from ....dtypes import dtype
+from ...geometry import Each
 from ...key import lanes_for
 from ...skeleton import register
 from ...words import Target
@@ -29,29 +30,21 @@ def near_key(key: GemmKey, columns: int, rows: int) -> GemmKey:
     return replace(key, lanes=lanes, rows=rows if lanes == key.lanes else 8)
 
 
-class DirectGeometry(NamedTuple):
-    """What a launch is told: of the product, of the operands, and the batch. Strides are in
-    elements, `a` (row, depth), `b` (depth, column); `steps` are per batch dim of a, b, out, added.
-    """
+@dataclass(frozen=True)
+class DirectGeometry(ProductGeometry):
+    """What a launch is told: of the product, whose `steps` are those of a, b, out, added, and
+    of the operands."""
 
-    product: ProductGeometry
-    a: Ints
-    b: Ints
+    a: Annotated[Ints, Each("row depth")]
+    b: Annotated[Ints, Each("depth column")]
     in_vectors: int  # whether b may be read so: whole ones (1), or all (2)
-    batch: Ints
-    steps: tuple[Ints, ...]
-
-    def pack(self) -> Ints:
-        """The numbers that the kernel gets."""
-        head = self.product.head(len(self.batch))
-        steps = (n for s in self.steps for n in s)
-        return (*head, *self.a, *self.b, self.in_vectors, *self.batch, *steps)
 
 
 class Direct(Gemm):
     """A tile of a few rows and one vector for each item."""
 
     name = "gemm_direct"
+    geometry = DirectGeometry
     together = "gemm_direct"  # real and complex numbers
     part = DIRECT
     operands_in_order = ("out", "a", "b", "added")
@@ -63,7 +56,7 @@ class Direct(Gemm):
 
     def loops(self, launch: Launch, unit: int, widened: bool) -> list[Loop]:
         """One along the depth, one over results on their way out."""
-        key, g = launch.key, ProductGeometry.read(launch.geometry)
+        key, g = launch.key, DirectGeometry.unpack(launch.geometry)
         begin, end = launch.slab(g.items, unit)
         items, period = end - begin, g.column_blocks * g.row_blocks
         below = members_in(begin, end, period, period - g.column_blocks, period)
@@ -82,7 +75,7 @@ class Direct(Gemm):
 
     def traffic(self, launch: Launch, widened: bool) -> list[Access]:
         """Every tile reads its rows and columns anew."""
-        key, g = launch.key, ProductGeometry.read(launch.geometry)
+        key, g = launch.key, DirectGeometry.unpack(launch.geometry)
         size = key.dtype.itemsize
         batch, steps = g.items // (g.row_blocks * g.column_blocks), g.items * g.depth
         lanes = key.lanes if widened else 1

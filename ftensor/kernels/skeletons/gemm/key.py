@@ -6,10 +6,11 @@ from abc import abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from math import ceil
-from typing import NamedTuple
+from typing import Annotated
 
 from ....dtypes import dtype
 from ... import ctype
+from ...geometry import Each, Geometry, Many
 from ...operators import distance, operator_cycles
 from ...skeleton import Parameter, Skeleton
 from ...words import Option, Record, table_lines
@@ -50,9 +51,10 @@ class GemmKey:
         return f"ft_{self.skeleton}_{self.dtype.name}_{tile}_{self.block}_{self.depth}_{kind}"
 
 
-class ProductGeometry(NamedTuple):
+@dataclass(frozen=True)
+class ProductGeometry(Geometry):
     """What a launch of a product is told at first. `mode` says what alpha and beta do (see
-    hls/gemm.h), `whole` whether results may leave in vectors; strides are (row, column)."""
+    hls/gemm.h), `whole` whether results may leave in vectors."""
 
     items: int
     row_blocks: int
@@ -63,24 +65,10 @@ class ProductGeometry(NamedTuple):
     depth: int
     mode: int
     whole: int
-    out: Ints
-    added: Ints
-
-    def head(self, dims: int) -> Ints:
-        """Its numbers, with how many batch dims follow."""
-        return (
-            self.items, self.row_blocks, self.column_blocks, self.most, self.rows, self.columns,
-            self.depth, self.mode, self.whole, *self.out, *self.added, dims,
-        )  # fmt: skip
-
-    @classmethod
-    def read(cls, g: Ints) -> ProductGeometry:
-        """From the numbers that the kernel gets."""
-        items, row_blocks, column_blocks, most, rows, columns, depth, mode, whole = g[:9]
-        return cls(
-            items, row_blocks, column_blocks, most, rows, columns, depth, mode, whole, g[9:11],
-            g[11:13],
-        )  # fmt: skip
+    out: Annotated[Ints, Each("row column")]
+    added: Annotated[Ints, Each("row column")]
+    batch: Annotated[Ints, Many("dims")]
+    steps: Annotated[tuple[Ints, ...], Many(4, "dims")]
 
 
 class Gemm(Skeleton[GemmKey]):
@@ -146,13 +134,18 @@ class Gemm(Skeleton[GemmKey]):
         """By its dtype, and how it rounds."""
         return super().suffix(key) + ("" if key.fused else "_r")
 
+    def product(self, launch: Launch) -> ProductGeometry:
+        """What a launch of a product is told."""
+        assert self.geometry is not None and issubclass(self.geometry, ProductGeometry)
+        return self.geometry.unpack(launch.geometry)
+
     def divisions(self, launch: Launch, found: Sequence[Loop]) -> int:
         """The batch dims of each item."""
-        return sum(loop.entries for loop in found) * launch.geometry[13]
+        return sum(loop.entries for loop in found) * len(self.product(launch).batch)
 
     def extent(self, launch: Launch) -> str:
         """Rows, columns, depth."""
-        g = ProductGeometry.read(launch.geometry)
+        g = self.product(launch)
         return f"{g.rows}x{g.columns}x{g.depth}"
 
 

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import cache
-from typing import NamedTuple
+from typing import Annotated
 
 from ... import ctype
+from ...geometry import Geometry, Long, Many
 from ...ports import PORT_BYTES
 from ...skeleton import register
 from ...source import constant
@@ -22,50 +24,35 @@ def pack_key(packed: GemmKey) -> GemmKey:
     return GemmKey("gemm_pack", packed.dtype, 1, packed.rows, packed.columns)
 
 
-class PackSide(NamedTuple):
-    """What a launch is told of one of the matrices; `batch` and its `steps` come last."""
+@dataclass(frozen=True)
+class PackSide(Geometry):
+    """What a launch is told of one of the matrices: its panels' rows, the strides across them and
+    along the depth, and of its batch dims the sizes and strides."""
 
+    prefix = "S"
     rows: int
     panels: int
     depth: int
-    across: int
-    along: int
+    across: Long
+    along: Long
     matrices: int
-    batch: Ints = ()
-    steps: Ints = ()
+    batch: Annotated[Ints, Many("dims")] = ()
+    steps: Annotated[Ints, Many("dims")] = ()
 
 
-class PackGeometry(NamedTuple):
+@dataclass(frozen=True)
+class PackGeometry(Geometry):
     """What a launch is told: of a, then the same of b."""
 
     a: PackSide
     b: PackSide
-
-    def pack(self) -> Ints:
-        """The numbers that the kernel gets."""
-        heads = (
-            (x.rows, x.panels, x.depth, x.across, x.along, len(x.batch), x.matrices)
-            for x in (self.a, self.b)
-        )
-        tails = ((*x.batch, *x.steps) for x in (self.a, self.b))
-        return tuple(n for part in (*heads, *tails) for n in part)
-
-    @classmethod
-    def read(cls, g: Ints) -> PackGeometry:
-        """From the numbers that the kernel gets."""
-        sides, at = [], 14
-        for head in (g[:7], g[7:14]):
-            rows, panels, depth, across, along, dims, matrices = head
-            tail = g[at : at + dims], g[at + dims : at + 2 * dims]
-            sides.append(PackSide(rows, panels, depth, across, along, matrices, *tail))
-            at += 2 * dims
-        return cls(*sides)
 
 
 class Pack(Gemm):
     """For each step along the depth the elements of a panel's rows side by side."""
 
     name = "gemm_pack"
+    geometry = PackGeometry
     staged = True
     template = "gemm_pack.cpp"
     operands_in_order = ("a_panels", "b_panels", "a", "b")
@@ -87,7 +74,7 @@ class Pack(Gemm):
 
     def loops(self, launch: Launch, unit: int, widened: bool) -> list[Loop]:
         """For each matrix those that read a panel, and the one that writes it."""
-        key, g = launch.key, PackGeometry.read(launch.geometry)
+        key, g = launch.key, PackGeometry.unpack(launch.geometry)
         found, chunk = [], constant("vitis/gemm_pack.cpp", "CHUNK")
         for stage, x, width in (("a", g.a, key.rows), ("b", g.b, key.columns)):
             chunks = -(-x.depth // chunk)
@@ -119,7 +106,7 @@ class Pack(Gemm):
 
     def traffic(self, launch: Launch, widened: bool) -> list[Access]:
         """Every matrix once in, and its panels out."""
-        key, g = launch.key, PackGeometry.read(launch.geometry)
+        key, g = launch.key, PackGeometry.unpack(launch.geometry)
         size, compute = key.dtype.itemsize, key.dtype.compute.itemsize
         found = []
         for name, x, width in (("a", g.a, key.rows), ("b", g.b, key.columns)):
@@ -135,12 +122,12 @@ class Pack(Gemm):
 
     def divisions(self, launch: Launch, found: Sequence[Loop]) -> int:
         """The batch dims of each panel."""
-        dims = len(PackGeometry.read(launch.geometry).a.batch)
+        dims = len(PackGeometry.unpack(launch.geometry).a.batch)
         return sum(loop.entries for loop in found) * dims
 
     def extent(self, launch: Launch) -> str:
         """Rows and depth of a, columns and depth of b."""
-        g = PackGeometry.read(launch.geometry)
+        g = PackGeometry.unpack(launch.geometry)
         return f"{g.a.rows}x{g.a.depth} {g.b.rows}x{g.b.depth}"
 
 

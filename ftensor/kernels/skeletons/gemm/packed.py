@@ -12,7 +12,7 @@ from ...ports import PORT_BYTES
 from ...skeleton import register
 from ...source import constant
 from ...words import ROOMY, Argument, Asked, Target
-from ...work import Access, Ints, Launch, Loop, Memory, members_in
+from ...work import Access, Launch, Loop, Memory, members_in
 from .direct import direct_key
 from .key import (
     DIRECT,
@@ -44,20 +44,6 @@ def packed_key(of: dtype, target: Target) -> GemmKey:
     return GemmKey("gemm", of, lanes, 3 if compute.is_complex else 6, 1, 16)
 
 
-class PackedGeometry(NamedTuple):
-    """What a launch is told: of the product, and the batch. `steps` are per batch dim: in matrices
-    of a's panels and of b's, in elements of out and added."""
-
-    product: ProductGeometry
-    batch: Ints
-    steps: tuple[Ints, ...]
-
-    def pack(self) -> Ints:
-        """The numbers that the kernel gets."""
-        steps = (n for s in self.steps for n in s)
-        return (*self.product.head(len(self.batch)), *self.batch, *steps)
-
-
 class Block(NamedTuple):
     """Items of a packed product that are alike: how many, and of each its rows and columns.
 
@@ -75,6 +61,7 @@ class Packed(Gemm):
     """A block of row panels times a column panel for each item."""
 
     name = "gemm"
+    geometry = ProductGeometry
     staged = True
     template = "gemm.cpp"
     operands_in_order = ("out", "a_panels", "b_panels", "added")
@@ -111,7 +98,7 @@ class Packed(Gemm):
 
     def loops(self, launch: Launch, unit: int, widened: bool) -> list[Loop]:
         """Four stages: a's panels, b's, the sums, the results."""
-        key, g = launch.key, ProductGeometry.read(launch.geometry)
+        key, g = launch.key, ProductGeometry.unpack(launch.geometry)
         begin, end = launch.slab(g.items, unit)
         group = _group()
         groups, rest = divmod(g.depth, group)
@@ -161,7 +148,7 @@ class Packed(Gemm):
 
     def traffic(self, launch: Launch, widened: bool) -> list[Access]:
         """Panels in vectors, results in the best way there is."""
-        key, g = launch.key, ProductGeometry.read(launch.geometry)
+        key, g = launch.key, ProductGeometry.unpack(launch.geometry)
         size, compute = key.dtype.itemsize, key.dtype.compute.itemsize
         batch = g.items // (_blocks(g) * g.column_blocks)
         tiles = batch * g.row_blocks * g.column_blocks
@@ -188,7 +175,7 @@ class Packed(Gemm):
 
     def divisions(self, launch: Launch, found: Sequence[Loop]) -> int:
         """Those of the first item; the others' are divided while the one before is computed."""
-        return launch.geometry[13]
+        return len(ProductGeometry.unpack(launch.geometry).batch)
 
 
 def blocks(key: GemmKey, g: ProductGeometry, begin: int, end: int) -> list[Block]:

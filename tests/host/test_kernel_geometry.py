@@ -1,0 +1,122 @@
+"""Geometries: what is packed is unpacked again, and a kernel's words find every number."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Annotated, Any, NamedTuple
+
+import pytest
+
+from ftensor.kernels.geometry import Each, Geometry, Long, Many
+from ftensor.kernels.skeleton import skeletons
+from ftensor.kernels.work import Ints
+
+
+class Pointer:
+    """What C's pointer does."""
+
+    def __init__(self, numbers: Ints, at: int = 0) -> None:
+        self.numbers, self.at = numbers, at
+
+    def __add__(self, n: int) -> Pointer:
+        return Pointer(self.numbers, self.at + n)
+
+    def __getitem__(self, k: int) -> int:
+        return self.numbers[self.at + k]
+
+
+def words(of: type[Geometry], **settings: int) -> dict[str, Any]:
+    """The words of a geometry as functions."""
+    found: dict[str, Any] = dict(settings)
+    for word, text in of.words().items():
+        name, _, passed = word.rstrip(")").partition("(")
+        found[name] = eval(f"lambda {passed}: {text.replace('(int)', '')}", found)
+    return found
+
+
+class Spot(NamedTuple):
+    row: int
+    column: int
+
+
+@dataclass(frozen=True)
+class Part(Geometry):
+    prefix = "P"
+    length: int
+    steps: Annotated[Ints, Many("step_count")] = ()
+
+
+@dataclass(frozen=True)
+class All(Geometry):
+    derived = ("twice",)
+    n: int
+    step: Long
+    x: Annotated[Ints, Each("sample channel")]
+    spot: Spot
+    yes: bool
+    taps: Annotated[Ints, Many("tap_count")]
+    spots: Annotated[tuple[Spot, ...], Many("spot_count")]
+    strides: Annotated[tuple[Ints, ...], Many("FT_OPERANDS", "tap_count")]
+    first: Part
+    second: Part
+    parts: Annotated[tuple[Part, ...], Many("part_count")]
+
+    @property
+    def twice(self) -> int:
+        return 2 * self.n
+
+
+def made(taps: int, operands: int) -> All:
+    spots = tuple(Spot(k, -k) for k in range(2 * taps))
+    strides = tuple(tuple(range(k, k + taps)) for k in range(operands))
+    parts = Part(7, (1, 2)), Part(8), Part(9, (3,)), Part(10, (4,) * taps)
+    return All(
+        3, 1 << 40, (4, 5), Spot(6, 7), True, tuple(range(50, 50 + taps)), spots, strides,
+        parts[0], parts[1], parts[2:],
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize("taps, operands", [(0, 2), (1, 1), (3, 2)])
+def test_what_is_packed_is_unpacked_and_has_words(taps: int, operands: int) -> None:
+    told = made(taps, operands)
+    numbers = told.pack()
+    assert All.unpack(numbers, FT_OPERANDS=operands) == told
+    c: dict[str, Callable[..., Any]] = words(All, FT_OPERANDS=operands)
+    g = Pointer(numbers)
+    assert (c["G_N"](g), c["G_STEP"](g), c["G_YES"](g), c["G_TWICE"](g)) == (3, 1 << 40, 1, 6)
+    assert (c["G_X"](g)[1], c["G_X_CHANNEL"](g), c["G_SPOT_COLUMN"](g)) == (5, 5, 7)
+    assert (c["G_TAP_COUNT"](g), c["G_SPOT_COUNT"](g)) == (taps, 2 * taps)
+    for k in range(taps):
+        assert c["G_TAPS"](g)[k] == 50 + k and c["G_SPOTS_COLUMN"](g, 2 * k) == -2 * k
+        assert c["G_STRIDES"](g)[(operands - 1) * taps + k] == operands - 1 + k
+    second, part = c["G_SECOND"](g), c["G_PARTS"](g)
+    assert c["P_SIZE"](second) == 2 and c["P_LENGTH"](second) == 8
+    assert c["P_STEP_COUNT"](part) == 1 and c["P_STEPS"](part)[0] == 3
+    assert c["P_STEP_COUNT"](part + 3) == taps
+
+
+def test_a_length_that_is_not_told_is_what_fits() -> None:
+    @dataclass(frozen=True)
+    class Walk(Geometry):
+        shape: Annotated[Ints, Many("dims")]
+        strides: Annotated[tuple[Ints, ...], Many("FT_OPERANDS", "dims")]
+        rest: Annotated[Ints, Many("FT_OPERANDS")]
+
+    globals()["Walk"] = Walk
+    walk = Walk((2, 3), ((1, 2), (3, 4), (5, 6)), (7, 8, 9))
+    assert Walk.unpack(walk.pack()) == walk
+
+
+@pytest.mark.parametrize(
+    "of", sorted({s.geometry for s in skeletons() if s.geometry}, key=lambda g: g.__name__)
+)
+def test_a_kernel_uses_words_that_there_are(of: type[Geometry]) -> None:
+    for skeleton in [s for s in skeletons() if s.geometry is of]:
+        text = skeleton.text()
+        used = set(re.findall(r"\b[GS]_[A-Z_]+\b", text))
+        assert used, "its numbers have names"
+        known = {word.partition("(")[0] for word in of.words()}
+        assert used <= known, used - known
+        assert not re.search(r"\bg\[|\bg \+", text), "a number without a name"
