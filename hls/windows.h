@@ -18,13 +18,13 @@ FT_FN_ONCE ft_spot ft_windows(FT_GLOBAL const int *g, int item)
     s.window = item * FT_LANES < G_WINDOWS(g) - FT_LANES ? item * FT_LANES : G_WINDOWS(g) - FT_LANES;
     const int plane = s.window / G_ENTRIES(g);
     s.entry = s.window - plane * G_ENTRIES(g);
-    s.first = G_FIRSTS(g)[s.entry];
+    s.first = G_FIRSTS(g, FT_LINE_COUNT)[s.entry];
 #else
     const int across = (G_COLUMNS(g) + FT_LANES - 1) / FT_LANES, row = item / across, i = (item - row * across) * FT_LANES;
     const int part = i < G_COLUMNS(g) - FT_LANES ? i : G_COLUMNS(g) - FT_LANES, plane = row / G_ENTRIES(g);
     s.window = row * G_COLUMNS(g) + part;
     s.entry = row - plane * G_ENTRIES(g);
-    s.first = G_FIRSTS(g)[s.entry] + part * FT_LINE_SIZE;
+    s.first = G_FIRSTS(g, FT_LINE_COUNT)[s.entry] + part * FT_LINE_SIZE;
 #endif
     s.at = (long)plane * G_PLANE(g) + s.first;
     return s;
@@ -33,7 +33,7 @@ FT_FN_ONCE ft_spot ft_windows(FT_GLOBAL const int *g, int item)
 FT_FN_ONCE FT_WIDE(int) ft_beginnings(FT_GLOBAL const int *g, ft_spot s)
 {
 #if FT_ROW < FT_LANES
-    return FT_VLOAD(G_FIRSTS(g) + s.entry);
+    return FT_VLOAD(G_FIRSTS(g, FT_LINE_COUNT) + s.entry);
 #else
     FT_WIDE(int) first;
     FT_EACH_LANE { FT_LANE(first) = (FT_I)(s.first) + FT_INDEX(0) * (FT_I)(FT_LINE_SIZE); }

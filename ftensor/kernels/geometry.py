@@ -21,7 +21,7 @@ is derived, and then the lists. A kernel's text has a word for each: `G_N(g)`, `
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from functools import cache
 from typing import Annotated, Any, ClassVar, NamedTuple, TypeVar, get_args, get_type_hints
 
@@ -37,11 +37,12 @@ class Each(NamedTuple):
 @dataclass(frozen=True)
 class Many:
     """A list. `count` is its length, or names it: a number that is told of itself, or else is told
-    for the list; a setting of the program, FT_..., which is not told; "": all that is left. `width`
+    for the list; or is not `told`, and words behind it take it, too; "": all that is left. `width`
     are the numbers of an element, or names the length that they are."""
 
     count: str | int
     width: str | int = 1
+    told: bool = True
 
 
 class _Wide(NamedTuple):
@@ -129,6 +130,7 @@ class _List:
     count: str | int
     width: str | int
     kind: Any
+    told: bool
 
     @property
     def nests(self) -> bool:
@@ -168,8 +170,7 @@ class _Layout(NamedTuple):
     @property
     def untold(self) -> set[str]:
         """Lengths that only the program knows."""
-        named = {each.count for each in self.lists if isinstance(each.count, str)}
-        return {name for name in named if name[:3] in ("", "FT_")}
+        return {str(each.count) for each in self.lists if not each.told}
 
     def listed(self, lengths: Mapping[str, int]) -> int:
         """The numbers of all lists."""
@@ -178,10 +179,11 @@ class _Layout(NamedTuple):
 
     def words(self, prefix: str, derived: Iterable[str]) -> dict[str, str]:
         """See `Geometry.words`."""
-        found, at = {}, 0
+        found: dict[str, str] = {}
+        at, passed = 0, "g"
 
         def add(name: str, value: str) -> None:
-            word = f"{prefix}_{name.upper()}(g)"
+            word = f"{prefix}_{name.upper()}({passed})"
             assert word not in found, f"two words {word}"
             found[word] = value
 
@@ -203,28 +205,31 @@ class _Layout(NamedTuple):
         for each in self.lists:
             if each.nests:
                 found.update(each.kind.words())
+            own = f"{prefix}_{each.name.upper()}"
+            first = f"{prefix}_AT_{each.name.upper()}({passed})"
             add(f"at_{each.name}", f"({size})")
-            add(each.name, f"((g) + {prefix}_AT_{each.name.upper()}(g))")
-            if hasattr(each.kind, "_fields"):
-                for k, name in enumerate(each.kind._fields):
-                    one = f"{prefix}_{each.name.upper()}_{name.upper()}(g, k)"
-                    first = f"{prefix}_AT_{each.name.upper()}(g)"
-                    found[one] = f"((g)[{first} + {each.width} * (k) + {k}])"
+            add(each.name, f"((g) + {first})")
+            for k, name in enumerate(getattr(each.kind, "_fields", ())):
+                found[f"{own}_{name.upper()}({passed}, k)"] = (
+                    f"((g)[{first} + {each.width} * (k) + {k}])"
+                )
             if (each.nests and each.count != 1) or each.count == "":
                 return found
-            size += " + " + self._size(each, prefix)
+            size += " + " + self._size(each, prefix, passed)
+            if not each.told and str(each.count) not in passed.split(", "):
+                passed += f", {each.count}"
         add("size", f"({size})")
         return found
 
-    def _size(self, each: _List, prefix: str) -> str:
+    def _size(self, each: _List, prefix: str, passed: str) -> str:
         """How many numbers a list has, as a kernel's text says it."""
         if each.nests:
-            return f"{each.kind.prefix}_SIZE({prefix}_{each.name.upper()}(g))"
+            return f"{each.kind.prefix}_SIZE({prefix}_{each.name.upper()}({passed}))"
 
         def word(length: str | int) -> str:
-            if isinstance(length, int) or length.startswith("FT_"):
+            if isinstance(length, int):
                 return str(length)
-            return f"{prefix}_{length.upper()}(g)"
+            return f"({length})" if length in self.untold else f"{prefix}_{length.upper()}(g)"
 
         factors = [word(n) for n in (each.count, each.width) if n != 1]
         return " * ".join(factors) or "1"
@@ -245,24 +250,24 @@ def _sorted(cls: type[Geometry]) -> _Layout:
         if isinstance(said, Many):
             kind = get_args(of)[0]
             if hasattr(kind, "_fields"):
-                said = Many(said.count, len(kind._fields))
+                said = replace(said, width=len(kind._fields))
             elif kind is not int and not isinstance(kind, type):
                 kind = tuple
-            lists.append(_List(name, said.count, said.width, kind))
+            told = said.told and said.count != ""
+            lists.append(_List(name, said.count, said.width, kind, told))
         elif isinstance(said, Each):
             numbers.append(_Number(name, True, tuple(said.names.split()), tuple))
         elif hasattr(of, "_fields"):
             numbers.append(_Number(name, True, of._fields, of))
         elif issubclass(of, Geometry):
-            lists.append(_List(name, 1, 1, of))
+            lists.append(_List(name, 1, 1, of, True))
         else:
             numbers.append(_Number(name, said is not None, (), of))
-    told = {number.name for number in numbers}
-    named = [x for x in lists if isinstance(x.count, str) and x.count[:3] not in ("", "FT_")]
+    already = {number.name for number in numbers}
     counts: dict[str, str] = {}
-    for x in named:
-        if x.count not in told:
-            counts.setdefault(str(x.count), x.name)
+    for each in lists:
+        if each.told and isinstance(each.count, str) and each.count not in already:
+            counts.setdefault(each.count, each.name)
     return _Layout(counts, tuple(numbers), tuple(lists))
 
 

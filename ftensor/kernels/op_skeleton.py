@@ -42,6 +42,7 @@ class OpSkeleton(Skeleton[KernelKey]):
             [
                 *source.settings(key.compute, key.lanes, float64, grid),
                 *source.port_settings(key),
+                *self.words_told(),
                 source.kernel_file(f"dialect/{dialect}.h"),
                 source.kernel_file("math.h"),
                 "\n".join(helpers),

@@ -180,7 +180,7 @@ def takes_turns(choice: FoldChoice, outputs: int, lanes: int, vectors: int) -> b
         return False
     first, *others = choice.kinds[outputs:]
     in_vectors = first == LINEAR and all(kind == SINGLE for kind in others)
-    return in_vectors and FoldGeometry.read(choice.geometry).turns(lanes, vectors)
+    return in_vectors and FoldGeometry.unpack(choice.geometry).turns(lanes, vectors)
 
 
 def pieces_needed(plan: Plan, limit: int = 2**31 - 1) -> bool:

@@ -85,9 +85,14 @@ class Skeleton(ABC, Generic[K]):
     def settings(self, key: K, *, float64: bool, grid: str) -> list[str]:
         """What the dialect, the helpers and the text are told about a kernel."""
         lines = source.settings(self.compute(key), key.lanes, float64, grid)
-        told = self.geometry.words() if self.geometry is not None else {}
-        defines = {"FT_NAME": key.entry, **self.defines(key), **told}
-        return lines + [f"#define {name} {value}" for name, value in defines.items()]
+        defines = {"FT_NAME": key.entry, **self.defines(key)}
+        lines += [f"#define {name} {value}" for name, value in defines.items()]
+        return lines + self.words_told()
+
+    def words_told(self) -> list[str]:
+        """The words for what a launch tells a kernel in a buffer."""
+        words = self.geometry.words() if self.geometry is not None else {}
+        return [f"#define {name} {value}" for name, value in words.items()]
 
     def program(self, key: K, dialect: str, *, float64: bool, grid: str) -> str:
         """The self-contained text of a kernel in a dialect."""

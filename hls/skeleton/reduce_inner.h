@@ -2,18 +2,16 @@
 // An item is one output and one split of its reduced space; splits feed the compute units when outputs are few.
 // Sums are folded in four levels (a chunk, 16 chunks, 256 chunks, the rest): the error stays near that of pairwise summation.
 // A chunk is folded into FT_VECTORS states side by side, so that a vector need not wait for the one before.
-// Geometry g: kept dims, reduced outer dims, splits, items, inner, chunk, chunks, work (reduced rows * chunks), split step,
-//   kept shape[kept], per operand kept strides[kept], reduced shape[reduced], per operand reduced strides[reduced],
-//   per operand the inner stride. Strides of outputs in reduced dims are 0.
+// Geometry g: FoldGeometry.
 FT_KERNEL void FT_NAME(FT_PARAMS, FT_GLOBAL const int *g FT_UNIT_PARAMS)
 {
     FT_PORTS
     FT_SETUP
-    const int kept = g[0], reduced = g[1], splits = g[2], items = g[3], inner = g[4];
-    const int chunk = g[5], chunks = g[6], work = g[7], split_step = g[8];
-    FT_GLOBAL const int *kept_shape = g + 9, *kept_strides = kept_shape + kept;
-    FT_GLOBAL const int *shape = kept_strides + kept * FT_OPERANDS, *strides = shape + reduced;
-    FT_GLOBAL const int *step = strides + reduced * FT_OPERANDS;
+    const int kept = G_KEPT(g), reduced = G_REDUCED(g), splits = G_SPLITS(g), items = G_ITEMS(g), inner = G_INNER(g);
+    const int chunk = G_CHUNK(g), chunks = G_CHUNKS(g), work = G_WORK(g), split_step = G_RESULTS(g);
+    FT_GLOBAL const int *kept_shape = G_KEPT_SHAPE(g), *kept_strides = G_KEPT_STRIDES(g);
+    FT_GLOBAL const int *shape = G_SHAPE(g, FT_OPERANDS), *strides = G_STRIDES(g, FT_OPERANDS);
+    FT_GLOBAL const int *step = G_STEPS(g, FT_OPERANDS);
     int counter[FT_MAX_DIMS], at[FT_OPERANDS];
     FT_FOR_SLAB(item, items)
     {

@@ -1,17 +1,16 @@
 // A reduction with the lanes along the innermost kept dim: each lane folds an output of its own.
 // Sums are folded in four levels (16 rows, 256, 4096, the rest), as in reduce_inner.h.
 // An item is a block of FT_VECTORS vectors of outputs and one split of the reduced space; the last block of a row may be narrower.
-// Geometry g: kept outer dims, reduced dims, splits, items, inner (kept), unused, chunks (blocks per kept row), work (reduced elements),
-//   split step, then as in reduce_inner.h; the inner strides are those of the kept inner dim.
+// Geometry g: FoldGeometry; the kept dims are the outer ones, chunks are blocks of a kept row.
 FT_KERNEL void FT_NAME(FT_PARAMS, FT_GLOBAL const int *g FT_UNIT_PARAMS)
 {
     FT_PORTS
     FT_SETUP
-    const int kept = g[0], reduced = g[1], splits = g[2], items = g[3], inner = g[4];
-    const int chunks = g[6], work = g[7], split_step = g[8];
-    FT_GLOBAL const int *kept_shape = g + 9, *kept_strides = kept_shape + kept;
-    FT_GLOBAL const int *shape = kept_strides + kept * FT_OPERANDS, *strides = shape + reduced;
-    FT_GLOBAL const int *step = strides + reduced * FT_OPERANDS;
+    const int kept = G_KEPT(g), reduced = G_REDUCED(g), splits = G_SPLITS(g), items = G_ITEMS(g), inner = G_INNER(g);
+    const int chunks = G_CHUNKS(g), work = G_WORK(g), split_step = G_RESULTS(g);
+    FT_GLOBAL const int *kept_shape = G_KEPT_SHAPE(g), *kept_strides = G_KEPT_STRIDES(g);
+    FT_GLOBAL const int *shape = G_SHAPE(g, FT_OPERANDS), *strides = G_STRIDES(g, FT_OPERANDS);
+    FT_GLOBAL const int *step = G_STEPS(g, FT_OPERANDS);
     int counter[FT_MAX_DIMS], at[FT_OPERANDS];
     FT_FOR_SLAB(item, items)
     {

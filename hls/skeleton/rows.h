@@ -1,14 +1,13 @@
 // Operands with strides: nested counters walk the outer dims, the inner dim goes in vectors.
 // A row is cut into chunks so that few long rows still feed every compute unit.
-// Geometry g: dims, inner, chunk, chunks, total (rows * chunks), outer shape[dims],
-//   per operand its outer strides[dims], then per operand its inner stride. All in elements.
+// Geometry g: RowsGeometry, all in elements.
 // Holes: as in map.h, with offsets at[operand] and inner strides step[operand].
 FT_KERNEL void FT_NAME(FT_PARAMS, FT_GLOBAL const int *g FT_UNIT_PARAMS)
 {
     FT_PORTS
     FT_SETUP
-    const int dims = g[0], inner = g[1], chunk = g[2], chunks = g[3], total = g[4];
-    FT_GLOBAL const int *shape = g + 5, *strides = shape + dims, *step = strides + dims * FT_OPERANDS;
+    const int dims = G_DIMS(g), inner = G_INNER(g), chunk = G_CHUNK(g), chunks = G_CHUNKS(g), total = G_TOTAL(g);
+    FT_GLOBAL const int *shape = G_SHAPE(g), *strides = G_STRIDES(g), *step = G_STEPS(g, FT_OPERANDS);
     FT_RESULTS((long)total * chunk)
     const int begin = ft_slab(total, FT_UNIT, FT_UNITS), end = ft_slab(total, FT_UNIT + 1, FT_UNITS);
     int counter[FT_MAX_DIMS], at[FT_OPERANDS];

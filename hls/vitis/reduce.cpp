@@ -12,7 +12,8 @@ static const int VECTORS = $vectors;  // states that are folded side by side
 static const int OUTPUTS = $outputs;
 static const int OPERANDS = $operands;  // pointers, outputs first
 static const int MAX_DIMS = $max_dims;
-static const int MAX_GEOMETRY = 9 + 2 * MAX_DIMS * (1 + OPERANDS) + OPERANDS;
+$words
+static const int MAX_GEOMETRY = G_HEAD + 2 * MAX_DIMS * (1 + OPERANDS) + OPERANDS;
 static_assert((LANES & (LANES - 1)) == 0, "a power of two, for the tree that folds the lanes");
 $tables
 

@@ -9,7 +9,7 @@ struct part { int split, place, first, width, begin, end; };
 static part part_of(const int *g, int item)
 {
 #pragma HLS INLINE
-    const int splits = g[2], inner = g[4], chunks = g[6], work = g[7];
+    const int splits = G_SPLITS(g), inner = G_INNER(g), chunks = G_CHUNKS(g), work = G_WORK(g);
     const int split = item % splits, first = item / splits % chunks * (VECTORS * LANES);
     const int left = inner - first, width = left < VECTORS * LANES ? left : VECTORS * LANES;
     return {split, item / splits / chunks, first, width, ft_slab(work, split, splits), ft_slab(work, split + 1, splits)};
@@ -31,10 +31,9 @@ static void fetch(
     $streams_to,
     $in_offsets, int operands, const int *g, int ft_unit, int ft_units)
 {
-    const int kept = g[0], reduced = g[1], items = g[3], last = reduced - 1;
-    const int *kept_shape = g + 9, *kept_strides = kept_shape + kept;
-    const int *shape = kept_strides + kept * operands, *strides = shape + reduced;
-    const int *step = strides + reduced * operands;
+    const int kept = G_KEPT(g), reduced = G_REDUCED(g), items = G_ITEMS(g), last = reduced - 1;
+    const int *kept_shape = G_KEPT_SHAPE(g), *kept_strides = G_KEPT_STRIDES(g);
+    const int *shape = G_SHAPE(g, operands), *strides = G_STRIDES(g, operands), *step = G_STEPS(g, operands);
     int counter[MAX_DIMS], at[OPERANDS], along[OPERANDS];
 #pragma HLS ARRAY_PARTITION variable=at complete
 #pragma HLS ARRAY_PARTITION variable=along complete
@@ -113,9 +112,8 @@ static void fold_rows(
 #pragma HLS ARRAY_PARTITION variable=middle dim=2 complete
 #pragma HLS ARRAY_PARTITION variable=top dim=2 complete
 #pragma HLS ARRAY_PARTITION variable=high dim=2 complete
-    const int kept = g[0], reduced = g[1], items = g[3], split_step = g[8];
-    const int *kept_shape = g + 9, *kept_strides = kept_shape + kept;
-    const int *step = kept_strides + kept * operands + reduced * (1 + operands);
+    const int kept = G_KEPT(g), items = G_ITEMS(g), split_step = G_RESULTS(g);
+    const int *kept_shape = G_KEPT_SHAPE(g), *kept_strides = G_KEPT_STRIDES(g), *step = G_STEPS(g, operands);
     const state nothing = fold::identity(opcode);
     const int items_end = ft_slab(items, ft_unit + 1, ft_units);
 items:
@@ -193,7 +191,7 @@ static void run(
 {
     const int operands = $operand_count;
     int fetch_g[MAX_GEOMETRY], fold_g[MAX_GEOMETRY];
-    const int size = 9 + (geometry[0] + geometry[1]) * (1 + operands) + operands;
+    const int size = G_SIZE(geometry, operands);
 read_geometry:
     for (int k = 0; k < size; k++) {
 #pragma HLS LOOP_TRIPCOUNT min=11 max=64

@@ -8,7 +8,8 @@ $includes
 
 static const int OPERANDS = $operands;  // pointers, outputs first
 static const int MAX_DIMS = $max_dims;
-static const int MAX_GEOMETRY = 5 + MAX_DIMS * (1 + OPERANDS) + OPERANDS;
+$words
+static const int MAX_GEOMETRY = G_HEAD + MAX_DIMS * (1 + OPERANDS) + OPERANDS;
 static_assert(OPERANDS <= 16, "as many as a mask of operands has bits");
 
 // Which operands each opcode has ($operand_names): its geometry lists these and no others.
@@ -19,8 +20,7 @@ $units
 
 // Any layout: one element per step, each operand at an address of its own. The outer dims are walked
 // by nested counters, the only divisions find where a compute unit starts.
-// Geometry: dims, inner, chunk, chunks, total (rows * chunks), outer shape[dims], then for each
-// operand of the opcode its outer strides[dims], then for each its inner stride; all in elements.
+// The geometry has strides of the operands that the opcode has, all in elements.
 extern "C" void $name(
     $parameters)
 {
@@ -33,18 +33,18 @@ count_operands:
 #pragma HLS UNROLL
         used += uses[k];
     }
-    const int size = 5 + geometry[0] * (1 + used) + used;
+    const int size = G_SIZE(geometry, used);
 read_geometry:
     for (int k = 0; k < size; k++) {
 #pragma HLS LOOP_TRIPCOUNT min=6 max=32
         g[k] = geometry[k];
     }
-    const int dims = g[0], inner = g[1], chunk = g[2], chunks = g[3], total = g[4];
+    const int dims = G_DIMS(g), inner = G_INNER(g), chunk = G_CHUNK(g), chunks = G_CHUNKS(g), total = G_TOTAL(g);
     int shape[MAX_DIMS], counter[MAX_DIMS], strides[OPERANDS][MAX_DIMS], step[OPERANDS], at[OPERANDS];
 #pragma HLS ARRAY_PARTITION variable=strides dim=1 complete
 #pragma HLS ARRAY_PARTITION variable=step complete
 #pragma HLS ARRAY_PARTITION variable=at complete
-    int next = 5;
+    int next = G_HEAD;
 shape_of_rows:
     for (int d = 0; d < dims; d++) {
 #pragma HLS LOOP_TRIPCOUNT min=0 max=4

@@ -1,6 +1,7 @@
 static const int OPERANDS = $operands;  // pointers, the output first
 static const int MAX_DIMS = $max_dims;
-static const int MAX_GEOMETRY = 5 + MAX_DIMS * (1 + OPERANDS) + OPERANDS;
+$words
+static const int MAX_GEOMETRY = G_HEAD + MAX_DIMS * (1 + OPERANDS) + OPERANDS;
 
 // Which operands each opcode has ($operand_names): its geometry lists these and no others.
 $uses
@@ -23,8 +24,7 @@ static void run(
 // In the inner dim each operand lies in line, or is one element that all lanes repeat. Rows of whole beats, each of
 // which begins on one, are walked in runs; others, of two dims alone, go through in pieces (pieces.h), and then
 // the results lie in line as a whole. The work is cut into beats of results, so a unit may begin within a row.
-// Geometry: dims, inner, chunk, chunks, total (rows * chunks), outer shape[dims], then for each
-// operand of the opcode its outer strides[dims], then for each its inner stride; all in elements.
+// The geometry has strides of the operands that the opcode has, all in elements.
 extern "C" void $name(
     $parameters)
 {
@@ -37,19 +37,19 @@ count_operands:
 #pragma HLS UNROLL
         used += uses[k];
     }
-    const int size = 5 + geometry[0] * (1 + used) + used;
+    const int size = G_SIZE(geometry, used);
 read_geometry:
     for (int k = 0; k < size; k++) {
 #pragma HLS LOOP_TRIPCOUNT min=6 max=32
         g[k] = geometry[k];
     }
-    const int dims = g[0], length = g[1];
-    const long elements = (long)(g[4] / g[3]) * length, offsets[OPERANDS] = {$offsets};
+    const int dims = G_DIMS(g), length = G_INNER(g);
+    const long elements = (long)(G_TOTAL(g) / G_CHUNKS(g)) * length, offsets[OPERANDS] = {$offsets};
     // Each operand's runs are registers of their own: what is done to them is unrolled and in line, so that
     // none is reached by a number that only the running kernel knows.
     ft_runs<MAX_DIMS> runs[OPERANDS];
 #pragma HLS ARRAY_PARTITION variable=runs complete
-    int at = 5 + dims, steps = at + used * dims;
+    int at = G_AT_STRIDES(g), steps = G_AT_STEPS(g, used);
     unsigned singles = 0;
     bool pieces = length % LANES != 0;
 read_runs:
@@ -61,7 +61,7 @@ read_runs:
         for (int d = 0; d < dims; d++) {
 #pragma HLS LOOP_TRIPCOUNT min=0 max=4
             const int stride = uses[k] ? g[at + d] : 0;
-            runs[k].shape[d] = g[5 + d];
+            runs[k].shape[d] = G_SHAPE(g)[d];
             runs[k].stride[d] = stride;
             pieces = pieces || (step != 0 && stride % LANES != 0);
         }

@@ -27,9 +27,9 @@ class Pointer:
         return self.numbers[self.at + k]
 
 
-def words(of: type[Geometry], **settings: int) -> dict[str, Any]:
+def words(of: type[Geometry]) -> dict[str, Any]:
     """The words of a geometry as functions."""
-    found: dict[str, Any] = dict(settings)
+    found: dict[str, Any] = {}
     for word, text in of.words().items():
         name, _, passed = word.rstrip(")").partition("(")
         found[name] = eval(f"lambda {passed}: {text.replace('(int)', '')}", found)
@@ -58,7 +58,7 @@ class All(Geometry):
     yes: bool
     taps: Annotated[Ints, Many("tap_count")]
     spots: Annotated[tuple[Spot, ...], Many("spot_count")]
-    strides: Annotated[tuple[Ints, ...], Many("FT_OPERANDS", "tap_count")]
+    strides: Annotated[tuple[Ints, ...], Many("operands", "tap_count", told=False)]
     first: Part
     second: Part
     parts: Annotated[tuple[Part, ...], Many("part_count")]
@@ -82,8 +82,8 @@ def made(taps: int, operands: int) -> All:
 def test_what_is_packed_is_unpacked_and_has_words(taps: int, operands: int) -> None:
     told = made(taps, operands)
     numbers = told.pack()
-    assert All.unpack(numbers, FT_OPERANDS=operands) == told
-    c: dict[str, Callable[..., Any]] = words(All, FT_OPERANDS=operands)
+    assert All.unpack(numbers, operands=operands) == told
+    c: dict[str, Callable[..., Any]] = words(All)
     g = Pointer(numbers)
     assert (c["G_N"](g), c["G_STEP"](g), c["G_YES"](g), c["G_TWICE"](g)) == (3, 1 << 40, 1, 6)
     assert (c["G_X"](g)[1], c["G_X_CHANNEL"](g), c["G_SPOT_COLUMN"](g)) == (5, 5, 7)
@@ -91,7 +91,7 @@ def test_what_is_packed_is_unpacked_and_has_words(taps: int, operands: int) -> N
     for k in range(taps):
         assert c["G_TAPS"](g)[k] == 50 + k and c["G_SPOTS_COLUMN"](g, 2 * k) == -2 * k
         assert c["G_STRIDES"](g)[(operands - 1) * taps + k] == operands - 1 + k
-    second, part = c["G_SECOND"](g), c["G_PARTS"](g)
+    second, part = c["G_SECOND"](g, operands), c["G_PARTS"](g, operands)
     assert c["P_SIZE"](second) == 2 and c["P_LENGTH"](second) == 8
     assert c["P_STEP_COUNT"](part) == 1 and c["P_STEPS"](part)[0] == 3
     assert c["P_STEP_COUNT"](part + 3) == taps
@@ -101,8 +101,8 @@ def test_a_length_that_is_not_told_is_what_fits() -> None:
     @dataclass(frozen=True)
     class Walk(Geometry):
         shape: Annotated[Ints, Many("dims")]
-        strides: Annotated[tuple[Ints, ...], Many("FT_OPERANDS", "dims")]
-        rest: Annotated[Ints, Many("FT_OPERANDS")]
+        strides: Annotated[tuple[Ints, ...], Many("operands", "dims", told=False)]
+        rest: Annotated[Ints, Many("operands", told=False)]
 
     globals()["Walk"] = Walk
     walk = Walk((2, 3), ((1, 2), (3, 4), (5, 6)), (7, 8, 9))

@@ -81,7 +81,7 @@ class WindowsGeometry(Geometry):
     entries: int
     columns: int
     plane: int
-    lines: Annotated[Ints, Many("FT_LINE_COUNT")]
+    lines: Annotated[Ints, Many("line_count", told=False)]
     firsts: Annotated[Ints, Many("")]
 
 
@@ -181,7 +181,7 @@ class MaxPool(Skeleton[MaxPoolKey]):
         return f"{self._windows(launch).windows}x{launch.key.high * launch.key.wide}"
 
     def _windows(self, launch: Launch) -> WindowsGeometry:
-        return WindowsGeometry.unpack(launch.geometry, FT_LINE_COUNT=launch.key.high)
+        return WindowsGeometry.unpack(launch.geometry, line_count=launch.key.high)
 
 
 register(MaxPool("max_pool", {"values": True, "places": True, "from": False}))

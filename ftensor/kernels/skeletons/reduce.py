@@ -25,6 +25,7 @@ _STAGE = re.compile("_(whole|first|second)$")
 class Reduce(OpSkeleton):
     """What both ways of folding have in common."""
 
+    geometry = FoldGeometry
     folds = True
     across = False  # whether the lanes lie along what is kept
 
@@ -77,7 +78,7 @@ class Reduce(OpSkeleton):
 
     def traffic(self, launch: Launch, widened: bool) -> list[Access]:
         """Results one by one, inputs in beats where they lie in line."""
-        key, g = launch.key, FoldGeometry.read(launch.geometry)
+        key, g = launch.key, FoldGeometry.unpack(launch.geometry)
         r, outer = _reduction(key), self.across
         kept, reduced = self.spaces(g)
         results, elements = prod(kept) * g.splits, prod(kept) * prod(reduced)
@@ -114,12 +115,12 @@ class Reduce(OpSkeleton):
 
     def divisions(self, launch: Launch, found: object) -> int:
         """Where each item's work begins."""
-        g = FoldGeometry.read(launch.geometry)
+        g = FoldGeometry.unpack(launch.geometry)
         return -(-g.items // launch.units) * (len(g.kept_shape) + len(g.shape))
 
     def extent(self, launch: Launch) -> str:
         """What is kept of what is folded."""
-        kept, reduced = self.spaces(FoldGeometry.read(launch.geometry))
+        kept, reduced = self.spaces(FoldGeometry.unpack(launch.geometry))
         return f"{'x'.join(map(str, kept)) or '1'} of {'x'.join(map(str, reduced)) or '1'}"
 
 
@@ -154,7 +155,7 @@ class ReduceInner(Reduce):
 
     def loops(self, launch: Launch, unit: int, widened: bool) -> list[Loop]:
         """Vectors side by side, single ones, and the part of one at a row's end; or turns."""
-        key, g = launch.key, FoldGeometry.read(launch.geometry)
+        key, g = launch.key, FoldGeometry.unpack(launch.geometry)
         side = _reduction(key).vectors
         if self._in_turns(key, g):
             return _turns(key, g, *launch.slab(g.items, unit))
@@ -176,7 +177,7 @@ class ReduceInner(Reduce):
     def traffic(self, launch: Launch, widened: bool) -> list[Access]:
         """Where rows take turns, results and single elements follow each other."""
         found = super().traffic(launch, widened)
-        key, g = launch.key, FoldGeometry.read(launch.geometry)
+        key, g = launch.key, FoldGeometry.unpack(launch.geometry)
         if not self._in_turns(key, g):
             return found
         outs, lanes = len(key.outs), key.lanes
@@ -195,7 +196,7 @@ class ReduceInner(Reduce):
 
     def divisions(self, launch: Launch, found: object) -> int:
         """None in turns, which are counted."""
-        in_turns = self._in_turns(launch.key, FoldGeometry.read(launch.geometry))
+        in_turns = self._in_turns(launch.key, FoldGeometry.unpack(launch.geometry))
         return 0 if in_turns else super().divisions(launch, found)
 
     def short_bursts(self, vector: bool, written: bool) -> bool:
@@ -257,7 +258,7 @@ class ReduceOuter(Reduce):
 
     def loops(self, launch: Launch, unit: int, widened: bool) -> list[Loop]:
         """Fetching rows, and folding them."""
-        key, g = launch.key, FoldGeometry.read(launch.geometry)
+        key, g = launch.key, FoldGeometry.unpack(launch.geometry)
         side, length, period = _reduction(key).vectors, g.shape[-1], g.splits * g.chunks
         first, last = launch.slab(g.items, unit)
         whole = Loop("whole_rows", 0, 0, side, computes=False, stage="fetch")

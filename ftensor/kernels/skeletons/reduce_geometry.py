@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from dataclasses import dataclass
+from typing import Annotated
 
-from ..work import Ints, cut
+from ..geometry import Geometry, Many
+from ..work import Ints
 
 
-class FoldGeometry(NamedTuple):
+@dataclass(frozen=True)
+class FoldGeometry(Geometry):
     """What a launch is told. Strides and `steps` are per operand, outputs first; `steps` are those
-    of the dim that the lanes lie along: reduced (reduce_inner) or kept (reduce_outer)."""
+    of the dim that the lanes lie along: reduced (reduce_inner) or kept (reduce_outer). Strides of
+    outputs in reduced dims are 0; `results` is the step from one split's to the next."""
 
     splits: int
     items: int
@@ -18,38 +22,11 @@ class FoldGeometry(NamedTuple):
     chunks: int
     work: int
     results: int
-    kept_shape: Ints
-    kept_strides: tuple[Ints, ...]
-    shape: Ints
-    strides: tuple[Ints, ...]
-    steps: Ints
-
-    def pack(self) -> Ints:
-        """The numbers that the kernel gets."""
-        return (
-            len(self.kept_shape), len(self.shape), self.splits, self.items, self.inner, self.chunk,
-            self.chunks, self.work, self.results, *self.kept_shape,
-            *(n for s in self.kept_strides for n in s), *self.shape,
-            *(n for s in self.strides for n in s), *self.steps,
-        )  # fmt: skip
-
-    @classmethod
-    def read(cls, g: Ints) -> FoldGeometry:
-        """From the numbers that the kernel gets."""
-        kept, reduced = g[0], g[1]
-        operands = (len(g) - 9 - kept - reduced) // (kept + reduced + 1)
-        at = 9 + kept
-        kept_strides = tuple(cut(g[at:], kept, operands))
-        at += kept * operands
-        shape = g[at : at + reduced]
-        at += reduced
-        strides = tuple(cut(g[at:], reduced, operands))
-        steps = g[at + reduced * operands :]
-        splits, items, inner, chunk, chunks, work, results = g[2:9]
-        return cls(
-            splits, items, inner, chunk, chunks, work, results, g[9 : 9 + kept], kept_strides,
-            shape, strides, steps,
-        )  # fmt: skip
+    kept_shape: Annotated[Ints, Many("kept")]
+    kept_strides: Annotated[tuple[Ints, ...], Many("operands", "kept", told=False)]
+    shape: Annotated[Ints, Many("reduced")]
+    strides: Annotated[tuple[Ints, ...], Many("operands", "reduced", told=False)]
+    steps: Annotated[Ints, Many("operands", told=False)]
 
     def turns(self, lanes: int, vectors: int) -> bool:
         """Whether rows are short and lie at one distance from each other, so that a kernel along

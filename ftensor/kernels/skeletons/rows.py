@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from math import ceil, prod
-from typing import NamedTuple
+from typing import Annotated, NamedTuple
 
+from ..geometry import Geometry, Many
 from ..key import INDEX, LINEAR, LOCATED, ROW, STRIDED, KernelKey
 from ..op_skeleton import OpSkeleton, in_memory
 from ..operators import DEPTH
@@ -13,22 +15,23 @@ from ..ports import LATENCY
 from ..skeleton import register
 from ..source import constant
 from ..words import ANY, GATHER, ROWS, SCATTER, table_lines
-from ..work import Access, Ints, Launch, Loop, Memory, cut, distinct, members_in, pieces
+from ..work import Access, Ints, Launch, Loop, Memory, distinct, members_in, pieces
 
 # A row is cut into chunks of this many elements when there are few rows.
 ROW_CHUNK = 4096
 
 
-class RowsGeometry(NamedTuple):
+@dataclass(frozen=True)
+class RowsGeometry(Geometry):
     """What a launch is told. `strides` and `steps` (in the inner dim) are per operand."""
 
     inner: int
     chunk: int
     chunks: int
     total: int  # rows * chunks
-    shape: Ints
-    strides: tuple[Ints, ...]
-    steps: Ints
+    shape: Annotated[Ints, Many("dims")]
+    strides: Annotated[tuple[Ints, ...], Many("operands", "dims", told=False)]
+    steps: Annotated[Ints, Many("operands", told=False)]
 
     @classmethod
     def of(cls, shape: Ints, strides: tuple[Ints, ...], units: int) -> RowsGeometry:
@@ -39,20 +42,6 @@ class RowsGeometry(NamedTuple):
         chunks = -(-inner // chunk)
         outside, steps = tuple(s[:-1] for s in strides), tuple(s[-1] for s in strides)
         return cls(inner, chunk, chunks, rows * chunks, outer, outside, steps)
-
-    def pack(self) -> Ints:
-        """The numbers that the kernel gets."""
-        head = (len(self.shape), self.inner, self.chunk, self.chunks, self.total)
-        return (*head, *self.shape, *(n for s in self.strides for n in s), *self.steps)
-
-    @classmethod
-    def read(cls, g: Ints) -> RowsGeometry:
-        """From the numbers that the kernel gets."""
-        dims, operands = g[0], (len(g) - 5 - g[0]) // (g[0] + 1)
-        at = 5 + dims
-        strides = tuple(cut(g[at:], dims, operands))
-        inner, chunk, chunks, total = g[1:5]
-        return cls(inner, chunk, chunks, total, g[5:at], strides, g[at + dims * operands :])
 
     def beats(self, lanes: int) -> int:
         """All whole beats of results."""
@@ -128,6 +117,7 @@ class Rows(OpSkeleton):
     """
 
     name = "rows"
+    geometry = RowsGeometry
     layouts = (ROWS, ANY, GATHER, SCATTER)
 
     def kinds(self, word: str, outs: int, ins: int) -> str | None:
@@ -197,7 +187,7 @@ class Rows(OpSkeleton):
 
     def loops(self, launch: Launch, unit: int, widened: bool) -> list[Loop]:
         """One loop over all elements, or a stage for each operand."""
-        key, g = launch.key, RowsGeometry.read(launch.geometry)
+        key, g = launch.key, RowsGeometry.unpack(launch.geometry)
         if key.lanes > 1:
             return _stages(g, *launch.slab(g.beats(key.lanes), unit), key.lanes)
         begin, end = launch.slab(g.total, unit)
@@ -210,7 +200,7 @@ class Rows(OpSkeleton):
 
     def traffic(self, launch: Launch, widened: bool) -> list[Access]:
         """Single elements, or runs of beats."""
-        key, g = launch.key, RowsGeometry.read(launch.geometry)
+        key, g = launch.key, RowsGeometry.unpack(launch.geometry)
         elements = prod(g.shape) * g.inner
         found = []
         slabs = [launch.slab(g.beats(key.lanes), unit) for unit in range(launch.units)]
@@ -253,11 +243,11 @@ class Rows(OpSkeleton):
 
     def divisions(self, launch: Launch, found: object) -> int:
         """Where a unit's work begins, dim by dim."""
-        return launch.geometry[0] + 2 * (launch.key.lanes > 1)
+        return len(RowsGeometry.unpack(launch.geometry).shape) + 2 * (launch.key.lanes > 1)
 
     def extent(self, launch: Launch) -> str:
         """The shape that is walked."""
-        g = RowsGeometry.read(launch.geometry)
+        g = RowsGeometry.unpack(launch.geometry)
         return "x".join(map(str, (*g.shape, g.inner)))
 
 

@@ -143,7 +143,7 @@ def _skeleton_words(group: Group, turned: Sequence[str]) -> dict[str, Word]:
     setup = [f"{n} += {n}_offset;" for n in of if not is_wide(group, n)]
     setup += [
         "int g[MAX_GEOMETRY];",
-        "const int size = 9 + (geometry[0] + geometry[1]) * (1 + operands) + operands;",
+        "const int size = G_SIZE(geometry, operands);",
         "read_geometry:",
         "for (int k = 0; k < size; k++) {",
         "#pragma HLS LOOP_TRIPCOUNT min=11 max=64",

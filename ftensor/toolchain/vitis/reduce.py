@@ -81,6 +81,7 @@ def source(group: Group) -> str:
             "outputs": str(len(first.outs)),
             "operands": str(len(of)),
             "max_dims": str(MAX_DIMS),
+            "words": group.kind.words_told(),
             "tables": _tables(group),
             "states": [_state(key, name) for name, key in states.items()],
             "units": _sections(parts, keys),

@@ -77,18 +77,20 @@ def short_rows(group: Group) -> list[str]:
 def turned(group: Group) -> list[str]:
     """Lines of the kernel's loops that leave to these stages what they serve."""
     of, _, (first, *_), scalars = operands(group)
-    strides = {n: f"g[{10 + k}]" for k, n in enumerate(of)}
+    strides = {n: f"G_KEPT_STRIDES(g)[{k}]" for k, n in enumerate(of)}
     strides = {n: f"({_only(group, n, '')} ? {s} : 0)" if _only(group, n, "") else s
                for n, s in strides.items()}  # fmt: skip
     given = [n if n == first else f"{n} + (long)begin * {strides[n]}" for n in of]
     given += [f"{first}_offset + (long)begin * {strides[first]}", *strides.values()]
+    given += ["opcode", *scalars, "operands", "G_INNER(g)"]
     return [
         "// Short rows at one distance from each other take turns.",
-        "const int limit = VECTORS > 1 ? g[5] / 2 : g[5];",
-        "if (g[0] == 1 && g[1] == 0 && g[2] == 1 && g[6] == 1 && g[4] > 0 && g[4] <= limit) {",
-        "    const int begin = ft_slab(g[3], ft_unit, ft_units);",
-        "    const int rows = ft_slab(g[3], ft_unit + 1, ft_units) - begin;",
-        f"    run_rows<fold>({', '.join([*given, 'opcode', *scalars, 'operands, g[4], rows'])});",
+        "const int limit = VECTORS > 1 ? G_CHUNK(g) / 2 : G_CHUNK(g);",
+        "const bool whole = G_SPLITS(g) == 1 && G_CHUNKS(g) == 1 && G_INNER(g) <= limit;",
+        "if (whole && G_KEPT(g) == 1 && G_REDUCED(g) == 0 && G_INNER(g) > 0) {",
+        "    const int begin = ft_slab(G_ITEMS(g), ft_unit, ft_units);",
+        "    const int rows = ft_slab(G_ITEMS(g), ft_unit + 1, ft_units) - begin;",
+        f"    run_rows<fold>({', '.join(given)}, rows);",
         "    return;",
         "}",
     ]
