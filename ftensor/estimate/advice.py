@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ..kernels.skeleton import skeleton_of
+from ..kernels.board_skeleton import board_skeleton_of
 from ..table import size
 from .bandwidth import launches
 from .model import BOUNDS
@@ -26,7 +26,7 @@ def advice(r: Report) -> list[str]:
     out.append(f"Mostly bound by {BOUNDS[worst]}: {share:.0%} of the time with residency.")
     dearest = max(r.lines, key=lambda line: line.kernel)
     share, first = dearest.kernel / r.resident, dearest.each.launch
-    skeleton = skeleton_of(first.key)
+    skeleton = board_skeleton_of(first.key)
     out.append(
         f"Dearest kernel: {skeleton.title(first.key)} ({skeleton.name}, "
         f"{skeleton.extent(first)}), {share:.0%} of the "

@@ -9,8 +9,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
 from ..boards import Board
+from ..kernels.board_skeleton import board_skeleton_of
 from ..kernels.operators import DEPTH, DIVIDE
-from ..kernels.skeleton import skeleton_of
 from ..kernels.work import Access, Launch, Loop
 from .bandwidth import DEFAULT, Parameters, bank_rate, cycles_of, port_share, transfer
 
@@ -82,7 +82,7 @@ def loops(launch: Launch, unit: int, widened: bool = False) -> tuple[Loop, ...]:
 
     `widened` as in `Parameters`.
     """
-    found = skeleton_of(launch.key).loops(launch, unit, widened)
+    found = board_skeleton_of(launch.key).loops(launch, unit, widened)
     return tuple(loop for loop in found if loop.trips)
 
 
@@ -98,7 +98,7 @@ def estimate(launch: Launch, setup: Setup) -> Estimate:
     """The model's view of one launch."""
     clock = setup.clock
     widened = setup.parameters.widened
-    moves = skeleton_of(launch.key).traffic(launch, widened)
+    moves = board_skeleton_of(launch.key).traffic(launch, widened)
     units = [loops(launch, unit, widened) for unit in range(launch.units)]
     paces = [_pace(found, setup) for found in units]
     steady = [pace for pace, _ in paces]
@@ -143,7 +143,7 @@ def _beginning(launch: Launch, found: Sequence[Loop], setup: Setup) -> float:
     if launch.geometry:
         cycles += latency + len(launch.geometry)
     # Where a unit's work begins takes divisions, one dim after another.
-    cycles += skeleton_of(launch.key).divisions(launch, found) * DIVIDE
+    cycles += board_skeleton_of(launch.key).divisions(launch, found) * DIVIDE
     return cycles + latency  # the last writes are answered
 
 

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from ..kernels.skeleton import skeleton_of
+from ..kernels.board_skeleton import board_skeleton_of
 from ..toolchain.group import Group
 from ..toolchain.trace import Trace
 from .bandwidth import launches, transfer
@@ -96,7 +96,7 @@ def report(trace: Trace, setup: Setup, in_flight: int, groups: Sequence[Group] |
         if groups is not None:
             group = places.get(launch.key.entry)
             if group is None:
-                missing[skeleton_of(launch.key).title(launch.key)] += count
+                missing[board_skeleton_of(launch.key).title(launch.key)] += count
                 away = estimate(launch, setup)
                 fallback += count * sum(transfer(link, n, False) for n in away.to_board)
                 fallback += count * sum(transfer(link, n, True) for n in away.to_host)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..kernels.skeleton import skeleton_of
+from ..kernels.board_skeleton import board_skeleton_of
 from ..kernels.work import Launch
 from ..table import counted, size, table
 from .advice import advice
@@ -63,7 +63,7 @@ def text(r: Report, most: int = 24) -> str:
 
 def in_words(launch: Launch) -> tuple[str, str, str, str]:
     """A launch's op, skeleton, operands and size."""
-    skeleton, key = skeleton_of(launch.key), launch.key
+    skeleton, key = board_skeleton_of(launch.key), launch.key
     return skeleton.title(key), skeleton.name, skeleton.operands(key), skeleton.extent(launch)
 
 

@@ -17,8 +17,6 @@ from ..kernels.skeletons.conv import (
     ConvGeometry,
     ConvKey,
     ConvPackGeometry,
-    DepthwiseGeometry,
-    DirectConvGeometry,
     Part,
     Strip,
     conv_key,
@@ -28,6 +26,8 @@ from ..kernels.skeletons.conv import (
     strip,
 )
 from ..kernels.skeletons.conv.key import DEPTH
+from ..kernels.skeletons.cpu.conv_depthwise import DepthwiseGeometry
+from ..kernels.skeletons.cpu.conv_direct import DirectConvGeometry
 from ..runtime.program import built, kernel
 from .conv_direct import NARROW, direct
 from .conv_plan import (

@@ -7,18 +7,15 @@ from math import prod
 
 from .._tensor import Tensor
 from ..iterator.shape import Ints
-from ..kernels.skeletons.conv import (
-    ConvKey,
-    DepthwiseGeometry,
+from ..kernels.skeletons.conv import ConvKey, Part, Phase
+from ..kernels.skeletons.conv.key import DEPTH
+from ..kernels.skeletons.cpu.conv_depthwise import DepthwiseGeometry, depthwise_conv_key
+from ..kernels.skeletons.cpu.conv_direct import (
+    PLANES,
     DirectConvGeometry,
-    Part,
-    Phase,
     Pieces,
-    depthwise_conv_key,
     direct_conv_key,
 )
-from ..kernels.skeletons.conv.direct import PLANES
-from ..kernels.skeletons.conv.key import DEPTH
 from .conv_plan import Class, Planes, padded_planes, three
 
 # Weights that stay in a processor's caches while all samples meet them.

@@ -12,9 +12,9 @@ import numpy as np
 from .._tensor import Tensor
 from ..iterator.shape import Ints
 from ..kernels.select import UNIT_ELEMENTS
-from ..kernels.skeletons.conv import ConvKey, ConvWeightGeometry, conv_weight_key
-from ..kernels.skeletons.conv.direct import PLANES
-from ..kernels.skeletons.conv.weight import ROWS, STEPS
+from ..kernels.skeletons.conv import ConvKey
+from ..kernels.skeletons.cpu.conv_direct import PLANES
+from ..kernels.skeletons.cpu.conv_weight import ROWS, STEPS, ConvWeightGeometry, conv_weight_key
 from ..runtime.program import kernel
 from . import memory
 from .conv_direct import in_line, phases

@@ -9,7 +9,7 @@ from .._tensor import Tensor
 from ..dtypes import dtype, int64
 from ..iterator.shape import Ints
 from ..iterator.stride import contiguous_strides
-from ..kernels.skeletons.max_pool import Windows, max_pool_key
+from ..kernels.skeletons.cpu.max_pool import Windows, max_pool_key
 from ..runtime.program import kernel
 from .launch import Launch, Output, Step, fitting, geometry_storage
 from .run import run

@@ -10,7 +10,7 @@ from .._tensor import Tensor
 from ..iterator.shape import Ints, numel
 from ..iterator.stride import contiguous_strides, is_contiguous
 from ..kernels.select import units_for
-from ..kernels.skeletons.norm_rows import NormGeometry, norm_key
+from ..kernels.skeletons.cpu.norm_rows import NormGeometry, norm_key
 from ..runtime.program import kernel
 from .launch import Launch, Output, Step, fitting, geometry_storage
 from .run import served

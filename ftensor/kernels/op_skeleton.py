@@ -6,14 +6,15 @@ from collections.abc import Mapping, Sequence
 
 from ..dtypes import dtype
 from . import reduction, source
+from .board_skeleton import BoardSkeleton
 from .holes import NAMES, holes, parameters
 from .key import BY_VALUE, KernelKey, Port, lanes_for
 from .ports import PORT_BYTES
-from .skeleton import Parameter, Skeleton, skeleton_of
+from .skeleton import Parameter, skeleton_of
 from .words import ANY, InWords, Record, table_lines
 
 
-class OpSkeleton(Skeleton[KernelKey]):
+class OpSkeleton(BoardSkeleton[KernelKey]):
     """A skeleton with holes for an op. An image's kernel holds many, told apart by an opcode;
     their operands share its ports."""
 

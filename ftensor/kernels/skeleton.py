@@ -1,14 +1,14 @@
-"""A skeleton: one way through memory, and all that anyone needs to know of it.
+"""A skeleton: one way through memory, and what a launch needs to know of it.
 
-Its text is a file of hls/skeleton/. What launches, images, their inventories and the performance
-model ask of it is asked of an object here, which its module registers. The built-in ones are in
-`skeletons/`; docs/add-a-skeleton.md shows one more.
+Its text is a file of hls/skeleton/. What launches ask of it is asked of an object here, which its
+module registers; what images, their inventories and the performance model ask, of one that is a
+`BoardSkeleton`. The built-in ones are in `skeletons/`; docs/add-a-skeleton.md shows one more.
 """
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any, Generic, TypeVar
 
@@ -16,8 +16,6 @@ from ..dtypes import dtype
 from . import source
 from .geometry import Geometry
 from .key import Key
-from .words import LAYOUTS, LINEAR, Argument, Asked, InWords, Layout, Option, Record, table_lines
-from .work import Access, Launch, Loop, Memory
 
 # (what, C type, name): what is "*", or the C name of a scalar; the C type ends where the name may
 # follow.
@@ -28,35 +26,16 @@ K = TypeVar("K", bound=Key)
 
 
 class Skeleton(ABC, Generic[K]):
-    """A skeleton with keys of type K, which may have any fields besides those of `Key`.
-
-    As it is written here, one kernel of an image computes one key, with the parameters of a
-    launch; `OpSkeleton` (op_skeleton.py) is for those whose kernels hold many ops.
-    """
+    """A skeleton with keys of type K, which may have any fields besides those of `Key`: all that a
+    launch needs. `BoardSkeleton` (board_skeleton.py) is for those that images may have."""
 
     name: str
-    # Whether the kernels of many keys become one kernel of an image, told apart by an opcode.
-    shares = False
     # Whether a launch must run on exactly the units it says, since it writes a value for each.
     exact_units = False
-    # Whether an image's kernel works in stages that run at the same time.
-    staged = False
-    # Skeletons of one word become one kernel of an image where operands of one name have one width,
-    # whatever else they are passed; "": only keys that are passed the same.
-    together = ""
-    # What an inventory's `ops` calls it where it isn't asked for by the rows of ops; "" otherwise.
-    word = ""
-    options: tuple[Option, ...] = ()
-    layouts: tuple[Layout, ...] = ()
     # What a launch tells its kernels in a buffer, where it does.
     geometry: type[Geometry] | None = None
     # The folder of its text and of its template for Vitis, where these aren't in hls/.
     folder: Path | None = None
-    # The file of hls/vitis/ that is its HLS C++, with places to fill; "" where that is its own
-    # text with the dialect's words replaced.
-    template = ""
-
-    # A launch
 
     @abstractmethod
     def parameters(self, key: K) -> tuple[Parameter, ...]:
@@ -105,113 +84,6 @@ class Skeleton(ABC, Generic[K]):
             ]
         )
 
-    # Images
-
-    def record(self, key: K) -> Record:
-        """What a manifest says of it: of a kernel with one dtype, that."""
-        of = key.dtype.name  # type: ignore[attr-defined]
-        return Record(self.name, (of,), (of,), "", of)
-
-    def op(self, recorded: str) -> str:
-        """An inventory's word for a manifest's op."""
-        return self.word or recorded
-
-    def keys(self, asked: Asked) -> Iterator[K]:
-        """The kernels that an inventory means by `word`."""
-        return iter(())
-
-    def lines(self, key: K) -> tuple[str, ...]:
-        """The table of an inventory that asks for a kernel."""
-        return table_lines(self.word)
-
-    def in_words(self, key: K) -> InWords:
-        """The words for what a launch asks for."""
-        r = self.record(key)
-        signature = f"{', '.join(r.outs)}({', '.join(r.ins)})" if r.outs else ""
-        layout = self.name if r.outs else ""
-        dtypes = (*r.ins, *r.outs)
-        return InWords(key.entry, self.op(r.op), dtypes, signature, layout, self.lines(key))
-
-    def layout(self, kinds: str, outs: int) -> str:
-        """The word for a layout by its operands' kinds, outputs first."""
-        return LINEAR.word
-
-    def structure(self, lanes: int, asked: str) -> str:
-        """How an image's kernel moves its data, where the inventory asks for one way."""
-        return "loop"
-
-    def short_bursts(self, vector: bool, written: bool) -> bool:
-        """Whether a port, of vectors or of elements, is used for one or few of them at a time."""
-        return False
-
-    def arguments(self, key: K) -> tuple[Argument, ...]:
-        """The arguments of an image's kernel of this key, those of the compute unit left out."""
-        return tuple(Argument(name, what, c.strip()) for what, c, name in self.parameters(key))
-
-    def hardware(self, key: K) -> K:
-        """The key whose HLS C++ an image's kernel of this key is: keys of equal hardware give the
-        same."""
-        return key
-
-    def suffix(self, key: K) -> str:
-        """The name of an image's kernel of this key within its table."""
-        return f"{self.name}_{self.record(key).compute}"
-
-    def vitis(self, lanes: int) -> str:
-        """The module of toolchain/vitis/ whose `source` writes the HLS C++ of a group."""
-        return "single"
-
-    def intel(self) -> str:
-        """The module of toolchain/intel/ whose `text` writes the OpenCL C of a group."""
-        return "single"
-
-    def places(self, key: K) -> dict[str, str]:
-        """What the places of `template` hold."""
-        return {}
-
-    # The performance model
-
-    @abstractmethod
-    def loops(self, launch: Launch, unit: int, widened: bool) -> list[Loop]:
-        """The pipelined loops of one compute unit; those that never run may be among them.
-
-        The counts are those of the kernels' own texts: a pipelined loop of the HLS C++ is a `Loop`
-        here, with the same name and exactly as many trips. `widened`: where a port is no vector
-        by its type, the compiler makes one access of neighbours.
-        """
-
-    @abstractmethod
-    def traffic(self, launch: Launch, widened: bool) -> list[Access]:
-        """The operands of a launch, in the order of the kernel's pointers."""
-
-    def divisions(self, launch: Launch, found: Sequence[Loop]) -> int:
-        """Divisions of indices, one after another, before the loops of a unit run."""
-        return 0
-
-    def extent(self, launch: Launch) -> str:
-        """The sizes of a launch in words."""
-        return str(launch.n)
-
-    # The area model
-
-    def operators(self, key: K) -> Mapping[tuple[str, str], int]:
-        """The operators of its own text that stand side by side, such as ("mul", "float")."""
-        return {}
-
-    def memories(self, key: K, structure: str) -> list[Memory]:
-        """The local memories of a kernel that moves data in this way."""
-        return []
-
-    # In words
-
-    def title(self, key: K) -> str:
-        """The op as a report calls it."""
-        return self.op(self.record(key).op)
-
-    def operands(self, key: K) -> str:
-        """The operands of a kernel in words."""
-        return self.record(key).compute
-
 
 _by_name: dict[str, Skeleton[Any]] = {}
 
@@ -240,27 +112,3 @@ def exact_units(name: str) -> bool:
     """Whether a kernel of this skeleton must run with exactly the units that the launch says."""
     skeleton = named(name)
     return skeleton is not None and skeleton.exact_units
-
-
-def layouts() -> tuple[Layout, ...]:
-    """The words for layouts of all skeletons."""
-    found = {layout for skeleton in skeletons() for layout in skeleton.layouts}
-    more = [layout for s in skeletons() for layout in s.layouts if layout not in LAYOUTS]
-    return (*(layout for layout in LAYOUTS if layout in found), *dict.fromkeys(more))
-
-
-def options() -> dict[str, Option]:
-    """The settings of inventories that skeletons read, by name."""
-    return {option.name: option for skeleton in skeletons() for option in skeleton.options}
-
-
-def words() -> tuple[str, ...]:
-    """The words by which an inventory asks for skeletons whose kernels belong to no row."""
-    return tuple(dict.fromkeys(skeleton.word for skeleton in skeletons() if skeleton.word))
-
-
-def keys_of(word: str, asked: Asked) -> Iterator[Any]:
-    """The kernels that an inventory means by such a word."""
-    for skeleton in skeletons():
-        if skeleton.word == word:
-            yield from skeleton.keys(asked)

@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 from .. import errors
+from ..kernels.board_skeleton import board_skeleton_of
 from ..kernels.key import Key
 from ..kernels.skeleton import skeleton_of
 from . import lifetime
@@ -58,7 +59,7 @@ def _make(backend: Backend, key: Key, types: Sequence[str], text: Callable[[], s
         looked_up = backend.images.kernel(name, types)
         if looked_up is None:
             images = backend.images
-            words = skeleton_of(key).in_words(key)
+            words = board_skeleton_of(key).in_words(key)
             raise errors.kernel_not_built(
                 **words._asdict(), nearest=images.nearest(name), options=images.build_options
             )

@@ -16,7 +16,7 @@ from ..dtypes import FULL
 from ..errors.estimate import EstimateError, no_program
 from ..errors.image import ImageError
 from ..errors.inventory import InventoryError, no_kernel_of, nothing_to_write, unreadable
-from ..kernels.skeleton import layouts, named
+from ..kernels.board_skeleton import board_named, layouts
 from ..table import complain, counted, table
 from .inventory.signatures import BY_NAME
 
@@ -148,7 +148,7 @@ def records(source: str) -> tuple[KernelRecord, ...]:
 
 def members(kernel: KernelRecord) -> Iterable[Served]:
     """What each opcode of a kernel serves."""
-    skeleton = named(kernel.skeleton)
+    skeleton = board_named(kernel.skeleton)
     for m in kernel.members:
         read = m.kinds[len(m.outs) :]
         op = m.op if skeleton is None else skeleton.op(m.op)
@@ -161,7 +161,7 @@ def members(kernel: KernelRecord) -> Iterable[Served]:
 
 def layout_of(kernel: KernelRecord, kinds: str, outs: int) -> str:
     """The word for a member's layout, or the layout in full where there is none."""
-    skeleton = named(kernel.skeleton)
+    skeleton = board_named(kernel.skeleton)
     if skeleton is None:
         return f"{kernel.skeleton} {kinds}"
     return skeleton.layout(kinds, outs)

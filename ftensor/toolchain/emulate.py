@@ -19,8 +19,8 @@ from typing import Any, TextIO
 
 from ..emulation import command as emulation
 from ..errors.build import BuildError, not_a_request
+from ..kernels.board_skeleton import board_skeleton_of
 from ..kernels.key import Key
-from ..kernels.skeleton import skeleton_of
 from ..runtime.xrt.maker import SOCKET
 from ..table import counted
 from . import growing
@@ -94,7 +94,7 @@ class Builder(threading.Thread):
         for entry, one in packed.items():
             try:
                 key: Key = pickle.loads(one)
-                words = skeleton_of(key).in_words(key)
+                words = board_skeleton_of(key).in_words(key)
             except (ImportError, AttributeError, LookupError) as problem:
                 problems[entry] = str(not_a_request(problem))
             else:

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from ..kernels.board_skeleton import board_skeleton_of
 from ..kernels.key import Key
-from ..kernels.skeleton import skeleton_of
 from ..kernels.words import InWords
 
 _DTYPES = re.compile(r"dtypes = \[(.*)\]")
@@ -38,7 +38,8 @@ def needs(
     counts: Counter[Key] = Counter()
     for launch, times in run_program(program, arguments, units, held, stdout).launches.items():
         counts[launch.key] += times
-    return [Need(skeleton_of(key).in_words(key), times) for key, times in counts.most_common()]
+    asked = ((board_skeleton_of(key).in_words(key), times) for key, times in counts.most_common())
+    return [Need(words, times) for words, times in asked]
 
 
 def inventory_text(kernels: Iterable[InWords], description: str) -> str:

@@ -8,10 +8,11 @@ from functools import cached_property
 from typing import Any, cast
 
 from ..kernels import ctype
+from ..kernels.board_skeleton import BoardSkeleton, board_skeleton_of
 from ..kernels.holes import NAMES, indices, parameters
 from ..kernels.key import BY_VALUE, KernelKey, Key, Port
 from ..kernels.op_skeleton import op_skeleton
-from ..kernels.skeleton import Parameter, Skeleton, skeleton_of
+from ..kernels.skeleton import Parameter
 from ..kernels.words import Argument
 from . import joint
 
@@ -60,9 +61,9 @@ class Group:
             raise ValueError(f"kernel {self.name} mixes {sorted(shapes)}")
 
     @cached_property
-    def kind(self) -> Skeleton[Any]:
+    def kind(self) -> BoardSkeleton[Any]:
         """The skeleton that all members share, or the first one's."""
-        return skeleton_of(self.members[0])
+        return board_skeleton_of(self.members[0])
 
     @cached_property
     def keys(self) -> tuple[KernelKey, ...]:
@@ -99,7 +100,7 @@ class Group:
 
 def launch_parameters(key: Key) -> tuple[Parameter, ...]:
     """What a launch passes: (what, C type, name) in order, without the compute unit's two."""
-    return skeleton_of(key).parameters(key)
+    return board_skeleton_of(key).parameters(key)
 
 
 def slots(group: Group) -> list[tuple[str, list[tuple[KernelKey, Port]]]]:

@@ -13,9 +13,9 @@ from hashlib import sha256
 from pathlib import Path
 
 from ..errors import build as errors
+from ..kernels.board_skeleton import board_skeleton_of
 from ..kernels.hls_path import hls_root
 from ..kernels.key import Key
-from ..kernels.skeleton import skeleton_of
 from ..runtime import cache
 from . import make
 from .csim import CSim
@@ -169,9 +169,9 @@ def _grouped(keys: Sequence[Key], grouping: str, taken: list[str]) -> tuple[Grou
     found: list[Group] = []
     for part, members in parts(list(keys), grouping):
         if len(members) == 1:
-            part = skeleton_of(members[0]).suffix(members[0])
+            part = board_skeleton_of(members[0]).suffix(members[0])
         name = free_name(f"ft_{part}", [*taken, *(group.name for group in found)])
-        structure = skeleton_of(members[0]).structure(members[0].lanes, "dataflow")
+        structure = board_skeleton_of(members[0]).structure(members[0].lanes, "dataflow")
         found.append(Group(name, members, structure))
     return tuple(found)
 

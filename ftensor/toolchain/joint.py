@@ -6,8 +6,9 @@ from collections.abc import Iterable, Sequence
 
 from .. import dtypes
 from ..kernels import ctype
+from ..kernels.board_skeleton import board_skeleton_of
 from ..kernels.key import Key
-from ..kernels.skeleton import Parameter, skeleton_of
+from ..kernels.skeleton import Parameter
 from ..kernels.words import Argument
 
 # How a scalar becomes the 64 bits of a `long` argument.
@@ -16,7 +17,7 @@ BITS = {"float": "f", "double": "d"}
 
 def hardware(key: Key) -> Key:
     """The key whose HLS C++ stands for this one."""
-    found: Key = skeleton_of(key).hardware(key)
+    found: Key = board_skeleton_of(key).hardware(key)
     return found
 
 
@@ -39,7 +40,7 @@ def families(keys: Iterable[Key]) -> list[tuple[Key, ...]]:
 
 def _fits(first: Key, key: Key, known: dict[str, object], mine: dict[str, object]) -> bool:
     """Whether a key joins those of `first`. HLS C++ that is made from a template holds one body."""
-    one, other = skeleton_of(first), skeleton_of(key)
+    one, other = board_skeleton_of(first), board_skeleton_of(key)
     if one.template or other.template:
         return one is other and hardware(first) == hardware(key)
     if one is not other and not (one.together and one.together == other.together):
@@ -50,7 +51,7 @@ def _fits(first: Key, key: Key, known: dict[str, object], mine: dict[str, object
 
 def _shapes(key: Key) -> dict[str, object]:
     """The widths of pointers, by name."""
-    return {name: _shape(what, c) for what, c, name in skeleton_of(key).parameters(key)}
+    return {name: _shape(what, c) for what, c, name in board_skeleton_of(key).parameters(key)}
 
 
 def _shape(what: str, c: str) -> object:
@@ -63,12 +64,12 @@ def _shape(what: str, c: str) -> object:
 def name(members: Sequence[Key]) -> str:
     """What tells a kernel from its neighbours: as its only body is called; else the skeleton's
     word, and its dtype or the bytes of a number."""
-    skeleton = skeleton_of(members[0])
+    skeleton = board_skeleton_of(members[0])
     bodies = dict.fromkeys(hardware(key) for key in members)
     if len(bodies) == 1:
         return skeleton.suffix(members[0])
     word = skeleton.together or skeleton.name
-    of = dict.fromkeys(skeleton_of(key).record(key).compute for key in bodies)
+    of = dict.fromkeys(board_skeleton_of(key).record(key).compute for key in bodies)
     if len(of) == 1:
         return f"{word}_{next(iter(of))}"
     known: dtypes.dtype | None = getattr(dtypes, next(iter(of)), None)
@@ -80,7 +81,7 @@ def arguments(bodies: Sequence[Key]) -> tuple[Argument, ...]:
     element is not of one type is one to raw bits, and such a number comes as 64 of them."""
     found: dict[str, list[Argument]] = {}
     for key in bodies:
-        for one in skeleton_of(key).arguments(key):
+        for one in board_skeleton_of(key).arguments(key):
             found.setdefault(one.name, []).append(one)
     merged = [_merged(same) for same in found.values()]
     # Pointers, their offsets, numbers, and the geometry's pointer at last.

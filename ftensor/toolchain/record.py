@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from ..image.manifest import ArgumentRecord, KernelRecord, MemberRecord
-from ..kernels.skeleton import skeleton_of
+from ..kernels.board_skeleton import board_skeleton_of
 from .group import Group, arguments, call
 from .joint import hardware
 
@@ -27,7 +27,7 @@ def record(group: Group, sha256: str, banks: Mapping[str, str] | None = None) ->
 
 def _member(group: Group, opcode: int) -> MemberRecord:
     key = group.members[opcode]
-    r, how = skeleton_of(key).record(key), call(group, opcode)
+    r, how = board_skeleton_of(key).record(key), call(group, opcode)
     if not group.keys:
         opcode = group.bodies.index(hardware(key))
     return MemberRecord(key.entry, opcode, r.op, r.outs, r.ins, r.kinds, r.compute, how, r.params)

@@ -17,8 +17,8 @@ import numpy as np
 from ftensor.dtypes import dtype
 from ftensor.execute.launch import Launch
 from ftensor.execute.observe import Observer
+from ftensor.kernels.board_skeleton import board_skeleton_of
 from ftensor.kernels.key import Port
-from ftensor.kernels.skeleton import skeleton_of
 from ftensor.runtime.csim.backend import FLAGS
 from ftensor.runtime.targets import csim_compiler
 from ftensor.toolchain.group import Group, arguments, call, launch_parameters
@@ -95,7 +95,7 @@ def reference(member: Any) -> Any:
     """The member's kernel as the C simulation compiles it, on one compute unit; but products are
     rounded before they are added, as in hardware."""
     name = member.entry
-    text = skeleton_of(member).program(member, "vitis", float64=True, grid="slab")
+    text = board_skeleton_of(member).program(member, "vitis", float64=True, grid="slab")
     text = f"#define FT_APART 1\n{text}"
     function = getattr(plain_library(text, name), name)
     types = [what for what, _, _ in launch_parameters(member)]

@@ -11,15 +11,14 @@ from dataclasses import replace
 import pytest
 
 import ftensor as ft
+from ftensor.kernels.board_skeleton import board_skeletons, options
 from ftensor.kernels.ctype import width
 from ftensor.kernels.hls_path import hls_root
-from ftensor.kernels.skeleton import options, skeletons
 from ftensor.kernels.skeletons.compact import CompactKey
 from ftensor.kernels.skeletons.conv import ConvKey
 from ftensor.kernels.skeletons.fft_stream import FftStreamKey
 from ftensor.kernels.skeletons.gemm import GemmKey
 from ftensor.kernels.skeletons.nll import NllKey
-from ftensor.kernels.skeletons.norm_rows import NormKey
 from ftensor.kernels.skeletons.scan import SCANS, ScanKey
 from ftensor.kernels.skeletons.search import SearchKey
 from ftensor.kernels.skeletons.softmax_rows import WALKS, SoftmaxKey
@@ -81,7 +80,6 @@ FIXED = (
     ScanKey("cumprod", ft.complex64),
     *(SoftmaxKey("log_softmax", ft.float16, ft.float32, walk, 16) for walk in WALKS),
     SoftmaxKey("softmax", ft.float32, ft.bfloat16, "along", 16),
-    *(NormKey(f"norm_rows{end}", ft.float32, 16) for end in ("", "_back", "_factors")),
     NllKey("nll", ft.float32),
     NllKey("nll_input", ft.bfloat16, 16),
     SortKey(ft.bfloat16),
@@ -227,7 +225,7 @@ def test_a_body_leaves_no_macro_behind() -> None:
     undone |= set(re.findall(r"#undef (\w+)", (hls_root() / "vitis/end_member.h").read_text()))
     dtypes = (ft.int32, ft.float16, ft.bfloat16, ft.float64, ft.complex64)
     asked = Asked(dtypes, {n: o.default for n, o in options().items()}, CSIM)
-    own = [s for s in skeletons() if not s.shares]
+    own = [s for s in board_skeletons() if not s.shares]
     used = {name for s in own for key in s.keys(asked) for name in s.helpers(key)}
     for name in sorted(used):
         text = (hls_root() / name).read_text()

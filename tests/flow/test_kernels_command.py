@@ -15,7 +15,7 @@ import pytest
 import ftensor as ft
 from ftensor.cli import main
 from ftensor.image.manifest import Manifest
-from ftensor.kernels.skeleton import skeleton_of
+from ftensor.kernels.board_skeleton import board_skeleton_of
 from ftensor.toolchain import coverage
 from ftensor.toolchain.from_program import inventory_text
 from ftensor.toolchain.inventory.read import expand, read
@@ -267,7 +267,7 @@ def test_every_member_can_be_asked_for_by_its_lines(name: str, tmp_path: Path) -
     members = [m for g in expand(read(name)) for m in g.members]
     path = tmp_path / "mine.toml"
     path.write_text(
-        inventory_text([skeleton_of(m).in_words(m) for m in members], 'what "it" needs')
+        inventory_text([board_skeleton_of(m).in_words(m) for m in members], 'what "it" needs')
     )
     assert read(path).description == 'what "it" needs'
     held = {m for g in expand(read(path)) for m in g.members}

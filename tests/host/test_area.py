@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from ftensor.dtypes import complex64, dtype, float32, int32
-from ftensor.kernels.skeleton import skeleton_of
+from ftensor.kernels.board_skeleton import board_skeleton_of
 from ftensor.kernels.skeletons.dense import DenseKey
 from ftensor.toolchain.area.count import Counting, takes
 from ftensor.toolchain.area.helpers import helpers
@@ -124,10 +124,10 @@ def test_kernels_of_factors_are_their_functions_of_elements(
     kind: str, of: dtype, found: dict[tuple[str, str], int]
 ) -> None:
     key = DenseKey(f"dense_{kind}", of)
-    assert skeleton_of(key).operators(key) == found
+    assert board_skeleton_of(key).operators(key) == found
     assert area(Group("factors", (key,))).skeleton.lut > 0
     wide = DenseKey(f"dense_{kind}", of, 4)
-    assert skeleton_of(wide).operators(wide) == {word: 4 * n for word, n in found.items()}
+    assert board_skeleton_of(wide).operators(wide) == {word: 4 * n for word, n in found.items()}
 
 
 def test_functions_are_found_in_a_text() -> None:

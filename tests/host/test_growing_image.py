@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from ftensor.kernels.board_skeleton import board_skeleton_of
 from ftensor.kernels.key import Key
-from ftensor.kernels.skeleton import skeleton_of
 from ftensor.toolchain import growing
 from ftensor.toolchain.group import Group
 from ftensor.toolchain.grouping import MOST_UNITS
@@ -48,7 +48,7 @@ def test_what_comes_together_shares_kernels_where_it_can(keys: list[Key]) -> Non
     one, two, three, four = group.members[:4]
     alone = growing.grown((), [one])
     assert len(alone) == 1 and alone[0].members == (one,)
-    assert alone[0].name == f"ft_{skeleton_of(one).suffix(one)}"
+    assert alone[0].name == f"ft_{board_skeleton_of(one).suffix(one)}"
     more = growing.grown(alone, [two, three, four])
     assert more[:1] == alone and more[1].members == (two, three, four)
     assert more[1].name != alone[0].name

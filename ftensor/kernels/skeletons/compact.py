@@ -6,7 +6,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from ...dtypes import dtype, uint8
-from ..skeleton import Parameter, Skeleton, register
+from ..board_skeleton import BoardSkeleton
+from ..skeleton import Parameter, register
 from ..words import Asked, Record
 from ..work import Access, Launch, Loop
 
@@ -29,7 +30,7 @@ class CompactKey:
         return "ft_compact"
 
 
-class Compact(Skeleton[CompactKey]):
+class Compact(BoardSkeleton[CompactKey]):
     """Two launches over the same slabs: each unit counts its own, then writes their positions."""
 
     name = "compact"

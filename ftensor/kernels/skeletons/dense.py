@@ -9,8 +9,9 @@ from typing import NamedTuple
 
 from ...dtypes import dtype
 from .. import ctype
+from ..board_skeleton import BoardSkeleton
 from ..key import lanes_for
-from ..skeleton import Parameter, Skeleton, register
+from ..skeleton import Parameter, register
 from ..words import Asked, Target, table_lines
 from ..work import Access, Launch, Loop
 
@@ -59,7 +60,7 @@ ELEMENTS: Mapping[str, tuple[Mapping[str, int], Mapping[str, int]]] = {
 }
 
 
-class Dense(Skeleton[DenseKey]):
+class Dense(BoardSkeleton[DenseKey]):
     """An item of work is a matrix of a batch, or one column of one."""
 
     together = "dense"

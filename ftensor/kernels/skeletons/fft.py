@@ -9,8 +9,9 @@ from typing import Annotated, NamedTuple
 
 from ...dtypes import dtype
 from .. import ctype
+from ..board_skeleton import BoardSkeleton
 from ..geometry import Each, Geometry, Long, Many
-from ..skeleton import Parameter, Skeleton, register
+from ..skeleton import Parameter, register
 from ..words import ROOMY, Asked, Target, table_lines
 from ..work import Access, Ints, Launch, Loop
 
@@ -145,7 +146,7 @@ def passed(of: dtype, *memory: Parameter) -> tuple[Parameter, ...]:
     )
 
 
-class Fft(Skeleton[FftKey]):
+class Fft(BoardSkeleton[FftKey]):
     """Stages of groups of transforms."""
 
     name = word = "fft"

@@ -9,8 +9,9 @@ from typing import Annotated
 
 from ...dtypes import dtype
 from .. import ctype
+from ..board_skeleton import BoardSkeleton
 from ..geometry import Each, Geometry
-from ..skeleton import Parameter, Skeleton, register
+from ..skeleton import Parameter, register
 from ..words import Asked, Option, table_lines
 from ..work import Access, Ints, Launch, Loop, Memory
 from .fft import passed
@@ -52,7 +53,7 @@ class FftStreamGeometry(Geometry):
     written: Annotated[Ints, Each("step row")]
 
 
-class FftStream(Skeleton[FftStreamKey]):
+class FftStream(BoardSkeleton[FftStreamKey]):
     """A stage for each factor of two."""
 
     name = word = "fft_stream"

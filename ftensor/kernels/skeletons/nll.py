@@ -7,10 +7,11 @@ from dataclasses import dataclass
 
 from ...dtypes import dtype
 from .. import ctype
+from ..board_skeleton import BoardSkeleton
 from ..geometry import Geometry
 from ..key import lanes_for
 from ..operators import interval, operator_cycles
-from ..skeleton import Parameter, Skeleton, register
+from ..skeleton import Parameter, register
 from ..words import Asked, Record, table_lines
 from ..work import Access, Launch, Loop
 from .elements import element_defines, element_helpers, element_type
@@ -46,7 +47,7 @@ class NllGeometry(Geometry):
     mean: int = 0
 
 
-class Nll(Skeleton[NllKey]):
+class Nll(BoardSkeleton[NllKey]):
     """One target after another."""
 
     name = word = "nll"

@@ -9,9 +9,10 @@ from typing import Annotated, NamedTuple
 
 from ...dtypes import dtype
 from .. import ctype
+from ..board_skeleton import BoardSkeleton
 from ..geometry import Each, Geometry, Many
 from ..operators import interval, operator_cycles
-from ..skeleton import Parameter, Skeleton, register
+from ..skeleton import Parameter, register
 from ..words import Asked, Option, Record, table_lines
 from ..work import Access, Ints, Launch, Loop, members_in
 from .elements import element_defines, element_helpers, element_type
@@ -90,7 +91,7 @@ class ScanGeometry(Geometry):
         return prod(self.shape) * self.blocks * self.parts
 
 
-class Scan(Skeleton[ScanKey]):
+class Scan(BoardSkeleton[ScanKey]):
     """A state for each column goes along the dim."""
 
     name = "scan"

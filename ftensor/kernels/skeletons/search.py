@@ -6,9 +6,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from ...dtypes import dtype
+from ..board_skeleton import BoardSkeleton
 from ..geometry import Geometry, Long
 from ..ports import LATENCY
-from ..skeleton import Parameter, Skeleton, register
+from ..skeleton import Parameter, register
 from ..words import Asked, Record, table_lines
 from ..work import Access, Launch, Loop
 from .elements import element_defines, element_helpers, element_type
@@ -43,7 +44,7 @@ class SearchGeometry(Geometry):
     halves: int
 
 
-class Search(Skeleton[SearchKey]):
+class Search(BoardSkeleton[SearchKey]):
     """A row is halved until one place is left."""
 
     name = "search"

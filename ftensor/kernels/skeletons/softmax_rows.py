@@ -8,10 +8,11 @@ from typing import NamedTuple
 
 from ...dtypes import dtype
 from .. import ctype
+from ..board_skeleton import BoardSkeleton
 from ..geometry import Geometry, Long
 from ..key import lanes_for
 from ..operators import interval, operator_cycles
-from ..skeleton import Parameter, Skeleton, register
+from ..skeleton import Parameter, register
 from ..source import DROPPED_BITS
 from ..words import Asked, Record, table_lines
 from ..work import Access, Launch, Loop
@@ -83,7 +84,7 @@ class SoftmaxGeometry(Geometry):
     outer: Long
 
 
-class SoftmaxRows(Skeleton[SoftmaxKey]):
+class SoftmaxRows(BoardSkeleton[SoftmaxKey]):
     """Each unit takes rows, or groups of them, one after another."""
 
     name = word = "softmax_rows"

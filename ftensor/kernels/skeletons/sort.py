@@ -9,8 +9,9 @@ from typing import Annotated
 
 from ... import dtypes
 from ...dtypes import dtype
+from ..board_skeleton import BoardSkeleton
 from ..geometry import Geometry, Long, Many
-from ..skeleton import Parameter, Skeleton, register
+from ..skeleton import Parameter, register
 from ..words import Asked, Record, table_lines
 from ..work import Access, Ints, Launch, Loop, pieces
 
@@ -95,7 +96,7 @@ class SortGeometry(Geometry):
         return count
 
 
-class Sort(Skeleton[SortKey]):
+class Sort(BoardSkeleton[SortKey]):
     """Runs of a row are merged until there is one."""
 
     name = "sort"

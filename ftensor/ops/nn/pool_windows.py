@@ -13,7 +13,7 @@ from ...errors import spatial as errors_spatial
 from ...execute.choices import specializes
 from ...execute.constants import constant
 from ...iterator.shape import Ints, numel
-from ...kernels.skeletons.max_pool import Windows
+from ...kernels.skeletons.cpu.max_pool import Windows
 from .windows import covered, each, padded, windows
 
 # Small windows are one launch: an operand is an element of all windows. Places are worked out in

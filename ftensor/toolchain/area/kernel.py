@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import cache
 from math import ceil
 
-from ...kernels.skeleton import skeleton_of
+from ...kernels.board_skeleton import board_skeleton_of
 from ...kernels.work import Memory
 from ..group import Group, arguments
 from ..vitis import interface, member, reduce
@@ -69,9 +69,10 @@ def area(group: Group) -> Area:
         ops[name] = ops.get(name, NONE) + found
     key = group.members[0]
     # Members behind an opcode share a skeleton's operators; bodies have each their own.
-    counted = [Counts(dict(skeleton_of(m).operators(m))) for m in group.bodies or group.members]
+    each = [(board_skeleton_of(m), m) for m in group.bodies or group.members]
+    counted = [Counts(dict(skeleton.operators(m))) for skeleton, m in each]
     own = sum(counted, Counts()) if group.joint else max(counted, key=lambda c: c.total())
-    held = [skeleton_of(m).memories(m, group.structure) for m in group.bodies or group.members]
+    held = [skeleton.memories(m, group.structure) for skeleton, m in each]
     memories = max(held, key=lambda found: sum(m.words * m.bits * m.copies for m in found))
     if group.joint:
         memories = [m for found in held for m in found]

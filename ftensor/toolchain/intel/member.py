@@ -8,9 +8,9 @@ from dataclasses import replace
 from functools import cache
 
 from ...kernels import ctype, reduction, source
+from ...kernels.board_skeleton import board_skeleton_of
 from ...kernels.holes import NAMES, holes, parameters
 from ...kernels.key import BY_VALUE, KIND_WORDS, LINEAR, KernelKey, Port
-from ...kernels.skeleton import skeleton_of
 from ..group import values
 
 # Settings of a whole file, and those of a compute type.
@@ -202,7 +202,7 @@ def whole_function(opcode: int, key: KernelKey) -> str:
     for word, body in holes(key, True).items():
         if word != "FT_NAME":
             lines.append(f"#define {word} " + " \\\n    ".join(body))
-    skeleton = skeleton_of(key).text()
+    skeleton = board_skeleton_of(key).text()
     skeleton = "\n".join(line for line in skeleton.splitlines() if not line.startswith("// "))
     lines.append(skeleton.replace("FT_KERNEL void FT_NAME(", f"static void {name}("))
     text = "\n".join(lines)

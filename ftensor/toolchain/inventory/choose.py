@@ -6,8 +6,8 @@ from collections.abc import Iterator
 
 from ...dtypes import dtype
 from ...errors import inventory as errors
+from ...kernels.board_skeleton import keys_of, words
 from ...kernels.key import Key
-from ...kernels.skeleton import keys_of, words
 from ...kernels.words import Asked
 from ...rows.op import Op
 from ...runtime.targets import CSIM

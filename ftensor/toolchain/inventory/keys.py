@@ -12,9 +12,10 @@ from dataclasses import dataclass, replace
 
 from ...dtypes import dtype
 from ...execute.keys import fold_key, located_key, monoid, op_key, partials, results, second
+from ...kernels.board_skeleton import layouts
 from ...kernels.key import BY_VALUE, LINEAR, LOCATED, STRIDED, KernelKey, lanes_for
 from ...kernels.op_skeleton import OpSkeleton
-from ...kernels.skeleton import layouts, named, skeletons
+from ...kernels.skeleton import named, skeletons
 from ...kernels.source import positional
 from ...kernels.words import GATHER, SCATTER
 from ...rows.op import Op, Reduce

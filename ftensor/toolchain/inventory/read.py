@@ -9,9 +9,9 @@ from importlib import import_module
 from pathlib import Path
 
 from ...errors import inventory as errors
+from ...kernels.board_skeleton import board_skeleton_of
 from ...kernels.hls_path import hls_root
 from ...kernels.key import KernelKey, Key
-from ...kernels.skeleton import skeleton_of
 from .. import joint as joints
 from ..group import Group
 from ..grouping import MOST_UNITS, bundles, free_name, suffix
@@ -122,7 +122,7 @@ def expand(inventory: Inventory, joint: bool = True) -> tuple[Group, ...]:
         for part, same in found:
             name = prefix if named and len(found) == 1 else f"{prefix}_{part}"
             first = same[0]
-            structure = skeleton_of(first).structure(first.lanes, form.structure)
+            structure = board_skeleton_of(first).structure(first.lanes, form.structure)
             name = free_name(name, [g.name for g in groups])
             groups.append(Group(name, same, structure, form.units, form.banks))
     units = sum(g.units for g in groups)
@@ -146,4 +146,4 @@ def parts(
 
 
 def _alone(key: Key) -> tuple[str, tuple[Key, ...]]:
-    return skeleton_of(key).suffix(key), (key,)
+    return board_skeleton_of(key).suffix(key), (key,)

@@ -10,8 +10,8 @@ from typing import Any
 
 from ...dtypes import FULL, dtype
 from ...errors import inventory as errors
-from ...kernels.skeleton import options
-from ...kernels.skeleton import words as skeleton_words
+from ...kernels.board_skeleton import options
+from ...kernels.board_skeleton import words as skeleton_words
 from ...kernels.words import Option
 from ..group import BANKS, LONGEST_NAME, STRUCTURES
 from .keys import BY_COST, Shape, exact_layout, layout_words

@@ -6,8 +6,8 @@ import re
 import textwrap
 from pathlib import Path
 
+from ...kernels.board_skeleton import board_skeleton_of
 from ...kernels.key import Key
-from ...kernels.skeleton import skeleton_of
 from ..group import Group, launch_parameters
 from .interface import interfaces, parameter_list, title
 from .text import Word, expand, fill, indented
@@ -68,7 +68,7 @@ def _joint(group: Group) -> str:
     """Several bodies, each with its settings in a namespace of its own, behind an opcode."""
     lines, calls = [], []
     for key in group.bodies:
-        skeleton = skeleton_of(key)
+        skeleton = board_skeleton_of(key)
         space, settings, text = skeleton.suffix(key), _settings(key), skeleton.text()
         files = ["vitis/compute.h", "dialect/vitis.h", *skeleton.helpers(key)]
         before, body = _parts(text)
@@ -111,7 +111,7 @@ def _passed(group: Group, key: Key) -> list[str]:
 
 def _settings(key: Key) -> list[str]:
     """What a body is told."""
-    skeleton = skeleton_of(key)
+    skeleton = board_skeleton_of(key)
     lines = skeleton.settings(key, float64=True, grid="slab")
     lines = [line for line in lines if line.split()[1] not in _NOT_HERE]
     if {"gemm.h", "element.h"} & set(skeleton.helpers(key)):

@@ -15,7 +15,7 @@ from ...source import constant
 from ...words import ROOMY, Argument, Asked, Target
 from ...work import Access, Ints, Launch, Loop, Memory, members_in
 from ..elements import element_type
-from .key import DEPTH, ConvKey, ConvSkeleton, number, serves
+from .key import DEPTH, BoardConv, ConvKey, number, serves
 from .pack import conv_pack_key
 
 
@@ -147,7 +147,7 @@ def alike(key: ConvKey, g: ConvGeometry, begin: int, end: int) -> list[Alike]:
     return merged
 
 
-class Conv(ConvSkeleton):
+class Conv(BoardConv):
     """A tile of some filters and some positions for each item."""
 
     name = "conv"

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import NamedTuple
 
 from ....dtypes import dtype
 from ... import ctype
+from ...board_skeleton import BoardSkeleton
 from ...skeleton import Skeleton
-from ...words import Asked, Record, table_lines
+from ...words import Record, table_lines
 from ..elements import element_defines, element_helpers
 
 # Terms that are summed before they join the totals.
@@ -57,16 +57,9 @@ class Phase(NamedTuple):
     high: int
     wide: int
 
-    @property
-    def elements(self) -> int:
-        """All of them."""
-        return self.deep * self.high * self.wide
-
 
 class ConvSkeleton(Skeleton[ConvKey]):
-    """One of the two."""
-
-    word = "conv"
+    """What all skeletons of convolutions have in common."""
 
     def defines(self, key: ConvKey) -> dict[str, object]:
         """The element and the tile."""
@@ -83,6 +76,12 @@ class ConvSkeleton(Skeleton[ConvKey]):
         """Elements as values."""
         return element_helpers(key.dtype, [])
 
+
+class BoardConv(ConvSkeleton, BoardSkeleton[ConvKey]):
+    """One of the two that images have."""
+
+    word = "conv"
+
     def record(self, key: ConvKey) -> Record:
         """Which of the kernels, and its dtype."""
         of = key.dtype.name
@@ -91,10 +90,6 @@ class ConvSkeleton(Skeleton[ConvKey]):
     def lines(self, key: ConvKey) -> tuple[str, ...]:
         """The dtype."""
         return table_lines(self.word, f'dtypes = ["{key.dtype.name}"]')
-
-    def keys(self, asked: Asked) -> Iterator[ConvKey]:
-        """Those of a board; `conv` yields both."""
-        return iter(())
 
 
 def serves(of: dtype) -> bool:

@@ -9,7 +9,7 @@ from ...geometry import Each, Geometry, Long, Many
 from ...skeleton import Parameter, register
 from ...work import Access, Ints, Launch, Loop
 from ..elements import element_type
-from .key import ConvKey, ConvSkeleton, number
+from .key import BoardConv, ConvKey, number
 
 CHANNELS = 16  # of an item of planes
 
@@ -84,7 +84,7 @@ class ConvPackGeometry(Geometry):
         return max(0, end - begin)
 
 
-class ConvPack(ConvSkeleton):
+class ConvPack(BoardConv):
     """Rows of an input with zeros around them, and weights of some filters side by side."""
 
     name = "conv_pack"

@@ -10,9 +10,10 @@ from typing import Annotated
 
 from ....dtypes import dtype
 from ... import ctype
+from ...board_skeleton import BoardSkeleton
 from ...geometry import Each, Geometry, Many
 from ...operators import distance, operator_cycles
-from ...skeleton import Parameter, Skeleton
+from ...skeleton import Parameter
 from ...words import Option, Record, table_lines
 from ...work import Ints, Launch, Loop
 
@@ -71,7 +72,7 @@ class ProductGeometry(Geometry):
     steps: Annotated[tuple[Ints, ...], Many(4, "dims")]
 
 
-class Gemm(Skeleton[GemmKey]):
+class Gemm(BoardSkeleton[GemmKey]):
     """One of the skeletons of matrix products."""
 
     word = "matmul"

@@ -10,9 +10,9 @@ from ...geometry import Each, Geometry, Long, Many
 from ...key import lanes_for
 from ...skeleton import Parameter, register
 from ...words import ROOMY, Target
-from ...work import Access, Ints, Launch, Loop
+from ...work import Ints
+from ..conv.key import ConvKey, ConvSkeleton, Phase
 from ..elements import element_type
-from .key import ConvKey, ConvSkeleton, Phase
 
 # Elements of an item's planes, which stay in a processor's nearest caches.
 PLANES = 8192
@@ -79,7 +79,7 @@ class DirectConvGeometry(Geometry):
 
 
 class DirectConv(ConvSkeleton):
-    """All positions of a sample by some filters for each item. CPUs have it, no image does."""
+    """All positions of a sample by some filters for each item."""
 
     name = "conv_direct"
     geometry: type[Geometry] = DirectConvGeometry
@@ -101,25 +101,6 @@ class DirectConv(ConvSkeleton):
             *[("long", "long ", f"{name}_offset") for name in ("out", *names)],
             ("*", "const long *", "geometry"),
         )
-
-    def loops(self, launch: Launch, unit: int, widened: bool) -> list[Loop]:
-        """The steps of all panels of a tile, one after another."""
-        g = DirectConvGeometry.unpack(launch.geometry)
-        begin, end = launch.slab(g.items, unit)
-        panels = (end - begin) * len(g.ends) * g.most
-        return [Loop("depth", panels * g.channels * len(g.offsets), panels)]
-
-    def traffic(self, launch: Launch, widened: bool) -> list[Access]:
-        """Planes come once for each block of filters; weights stay near."""
-        size, g = launch.key.dtype.itemsize, DirectConvGeometry.unpack(launch.geometry)
-        results = g.items // g.blocks * g.filters * g.positions
-        read = g.items * g.channels * sum(phase.elements for phase in g.phases)
-        weights = g.groups * g.filters * g.channels * len(g.offsets)
-        return [
-            Access("out", True, results * size, results, g.positions, results * size),
-            Access("x", False, read * size, read, g.phases[0].wide, read * size // g.blocks),
-            Access("weight", False, weights * size, weights, 1, weights * size),
-        ]
 
 
 register(DirectConv())

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from math import prod
 from typing import Annotated
 
 from ....dtypes import dtype
@@ -11,9 +10,9 @@ from ...geometry import Each, Geometry, Long, Many
 from ...key import lanes_for
 from ...skeleton import register
 from ...words import ROOMY, Target
-from ...work import Access, Ints, Launch, Loop
-from .direct import DirectConv
-from .key import ConvKey, Phase
+from ...work import Ints
+from ..conv.key import ConvKey, Phase
+from .conv_direct import DirectConv
 
 
 def depthwise_conv_key(of: dtype, target: Target) -> ConvKey:
@@ -45,29 +44,10 @@ class DepthwiseGeometry(Geometry):
 
 
 class DepthwiseConv(DirectConv):
-    """All results of a group of a sample for each item. CPUs have it, no image does."""
+    """All results of a group of a sample for each item."""
 
     name = "conv_depthwise"
     geometry = DepthwiseGeometry
-
-    def loops(self, launch: Launch, unit: int, widened: bool) -> list[Loop]:
-        """The steps of all tiles, one after another."""
-        g = DepthwiseGeometry.unpack(launch.geometry)
-        begin, end = launch.slab(g.items, unit)
-        tiles = (end - begin) * g.filters * -(-g.positions // launch.key.columns)
-        return [Loop("steps", tiles * g.channels * len(g.offsets), tiles)]
-
-    def traffic(self, launch: Launch, widened: bool) -> list[Access]:
-        """Everything comes once."""
-        size, g = launch.key.dtype.itemsize, DepthwiseGeometry.unpack(launch.geometry)
-        results = g.items * g.filters * prod(g.counts)
-        read, wide = g.items * g.channels * g.plane, g.counts[2]
-        weights = g.groups * g.filters * g.channels * len(g.offsets)
-        return [
-            Access("out", True, results * size, results, wide, results * size),
-            Access("x", False, read * size, read, wide, read * size),
-            Access("weight", False, weights * size, weights, 1, weights * size),
-        ]
 
 
 register(DepthwiseConv())

@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from itertools import product
 from math import prod
 from typing import Annotated, NamedTuple
 
-from ...dtypes import dtype
-from ..geometry import Geometry, Many
-from ..key import lanes_for
-from ..skeleton import Parameter, Skeleton, register
-from ..words import Asked, Record, Target
-from ..work import Access, Ints, Launch, Loop
-from .elements import element_defines, element_helpers, element_type
+from ....dtypes import dtype
+from ...geometry import Geometry, Many
+from ...key import lanes_for
+from ...skeleton import Parameter, Skeleton, register
+from ...words import Target
+from ...work import Ints
+from ..elements import element_defines, element_helpers, element_type
 
 
 class Windows(NamedTuple):
@@ -120,14 +120,13 @@ def max_pool_key(
 
 
 class MaxPool(Skeleton[MaxPoolKey]):
-    """Vectors of windows, whose elements are told apart in registers. Images have the kernels of
-    other rows for this."""
+    """Vectors of windows, whose elements are told apart in registers, by the operands and whether
+    they are written. Images have the kernels of other rows for this."""
 
     geometry = WindowsGeometry
 
     def __init__(self, name: str, operands: Mapping[str, bool]) -> None:
-        self.name = self.word = name
-        self.written = operands
+        self.name, self.written = name, operands
 
     def parameters(self, key: MaxPoolKey) -> tuple[Parameter, ...]:
         """Results, what they are of, their offsets, the geometry."""
@@ -147,41 +146,6 @@ class MaxPool(Skeleton[MaxPoolKey]):
     def helpers(self, key: MaxPoolKey) -> list[str]:
         """Elements as values, and where windows lie."""
         return [*element_helpers(key.dtype, []), "windows.h"]
-
-    def record(self, key: MaxPoolKey) -> Record:
-        """Its dtype."""
-        of = key.dtype.name
-        return Record(self.name, (of,), (of,), "", of)
-
-    def keys(self, asked: Asked) -> Iterator[MaxPoolKey]:
-        """None: no launch on a board asks for it."""
-        return iter(())
-
-    def loops(self, launch: Launch, unit: int, widened: bool) -> list[Loop]:
-        """Both, for each vector of windows."""
-        key: MaxPoolKey = launch.key
-        begin, end = launch.slab(self._windows(launch).items, unit)
-        trips = (end - begin) * key.high * key.wide
-        names = ("choose", "write") if key.skeleton == "max_pool_back" else ("read", "compare")
-        return [Loop(name, trips, end - begin) for name in names]
-
-    def traffic(self, launch: Launch, widened: bool) -> list[Access]:
-        """Each element once."""
-        key: MaxPoolKey = launch.key
-        found = []
-        for name, written in self.written.items():
-            size = 8 if name == "places" else key.dtype.itemsize
-            whole = key.high * key.wide if name in ("from", "made") else 1
-            n = self._windows(launch).windows * whole
-            found.append(Access(name, written, n * size, n // key.lanes, 0, n * size))
-        return found
-
-    def extent(self, launch: Launch) -> str:
-        """How many windows, of how many elements."""
-        return f"{self._windows(launch).windows}x{launch.key.high * launch.key.wide}"
-
-    def _windows(self, launch: Launch) -> WindowsGeometry:
-        return WindowsGeometry.unpack(launch.geometry, line_count=launch.key.high)
 
 
 register(MaxPool("max_pool", {"values": True, "places": True, "from": False}))

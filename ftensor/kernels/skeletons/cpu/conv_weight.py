@@ -10,10 +10,10 @@ from ...geometry import Each, Geometry, Many
 from ...key import lanes_for
 from ...skeleton import Parameter, register
 from ...words import Target
-from ...work import Access, Ints, Launch, Loop
+from ...work import Ints
+from ..conv.key import ConvKey, ConvSkeleton, Phase
 from ..elements import element_type
-from .direct import PLANES, panel_rows
-from .key import ConvKey, ConvSkeleton, Phase
+from .conv_direct import PLANES, panel_rows
 
 # Positions whose gradients are summed at once, and the rows of an item: what stays in a processor's
 # nearest caches beside the planes.
@@ -54,7 +54,7 @@ class ConvWeightGeometry(Geometry):
 
 
 class ConvWeight(ConvSkeleton):
-    """Some rows by a vector of filters for each item. CPUs have it, no image does."""
+    """Some rows by a vector of filters for each item."""
 
     name = "conv_weight"
     geometry = ConvWeightGeometry
@@ -77,25 +77,6 @@ class ConvWeight(ConvSkeleton):
             *[("long", "long ", f"{name}_offset") for name in ("grad", "x")],
             ("*", "const long *", "geometry"),
         )
-
-    def loops(self, launch: Launch, unit: int, widened: bool) -> list[Loop]:
-        """The steps of all panels, one after another."""
-        g = ConvWeightGeometry.unpack(launch.geometry)
-        begin, end = launch.slab(g.items, unit)
-        panels = (end - begin) * g.most
-        return [Loop("steps", panels * g.samples * len(g.places) // g.shares, panels)]
-
-    def traffic(self, launch: Launch, widened: bool) -> list[Access]:
-        """Every item reads its samples anew."""
-        size, g = launch.key.dtype.itemsize, ConvWeightGeometry.unpack(launch.geometry)
-        weights = g.shares * g.groups * g.filters * g.rows
-        grads = g.samples * g.groups * g.filters * len(g.places)
-        planes = g.samples * g.groups * g.channels * g.plane
-        return [
-            Access("out", True, weights * size, weights, 1, weights * size),
-            Access("grad", False, g.parts * grads * size, g.parts * grads, 1, grads * size),
-            Access("x", False, g.vectors * planes * size, g.vectors * planes, 1, planes * size),
-        ]
 
 
 register(ConvWeight())
