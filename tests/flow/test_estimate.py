@@ -174,14 +174,17 @@ def test_trip_counts_are_those_of_the_generated_loops(trips, skeleton):
 def product(shape, units=1, whole=1, mode=0):
     """A packed product's launch on one compute unit of a U200."""
     from ftensor import dtypes
-    from ftensor.kernels.skeletons.gemm import GemmKey
+    from ftensor.kernels.skeletons.gemm import GemmKey, ProductGeometry
 
     m, k, n = shape
     panels, columns = -(-m // 8), -(-n // 32)
     items = -(-panels // 16) * columns
-    head = (items, panels, columns, 16, m, n, k, mode, whole, n, 1, n, 1, 0)
+    strides, steps = (n, 1), ((),) * 4
+    told = ProductGeometry(
+        items, panels, columns, 16, m, n, k, mode, whole, strides, strides, (), steps
+    ).pack()
     key = GemmKey("gemm", dtypes.float32, 16, 8, 2, 16)
-    return estimate(Launch(key, units, geometry=head), Setup(boards.find("u200"), 300.0))
+    return estimate(Launch(key, units, geometry=told), Setup(boards.find("u200"), 300.0))
 
 
 def test_a_large_product_keeps_its_operators_at_work():
