@@ -14,15 +14,15 @@ from ..errors import nn as errors_nn
 from ..execute.copy import copy
 from ..execute.pointwise import pointwise
 from ..iterator.shape import normalize_dim
-from ..ops.compose import f
 from ..ops.create.ranges import arange
 from ..ops.create.sizes import empty, zeros
 from ..ops.linalg.factors import lu_factor_ex, raise_for
+from ..ops.linalg.solve import linalg_lu_solve
 from ..ops.nn import bags
 from ..ops.nn.activation import ELU, logsigmoid
 from ..ops.nn.distance import cdist
 from ..ops.nn.embedding import shorten
-from ..ops.nn.margin_loss import listed_classes
+from ..ops.nn.margin_loss import listed_classes, multilabel_margin_loss
 from ..ops.order import unique as sets
 from ..ops.order.scan import cummax, cummin
 from ..ops.reduce.softmax import LOG_SOFTMAX, SOFTMAX, softmaxed
@@ -104,7 +104,7 @@ def _linalg_solve_ex(
     if vector and not left:
         raise errors_factor.shapes("linalg.solve_ex", A._shape, B._shape, "B needs two dims")
     right = B.unsqueeze(-1) if vector else B
-    made = f["linalg.lu_solve"](LU, pivots, right, left=left)
+    made = linalg_lu_solve(LU, pivots, right, left=left)
     return made.squeeze(-1) if vector else made, LU, pivots, info
 
 
@@ -122,7 +122,7 @@ def _cdist_forward(x1: Tensor, x2: Tensor, p: float, compute_mode: int | None) -
 def multilabel_margin_loss_forward(
     x: Tensor, target: Tensor, reduction: str
 ) -> tuple[Tensor, Tensor]:
-    made = f["nn.functional.multilabel_margin_loss"](x, target, reduction=reduction)
+    made = multilabel_margin_loss(x, target, reduction=reduction)
     return made, listed_classes(x, target)[2].to(x._dtype).reshape(target._shape)
 
 
