@@ -14,7 +14,8 @@ from .runtime import fallback
 from .runtime import mapping as policy
 from .runtime.callers import levels_to_user
 from .runtime.discovery import Found, find
-from .runtime.stream import Event, Stream
+from .runtime.event import Event
+from .runtime.stream import Stream
 
 if TYPE_CHECKING:
     from .runtime.backend import Backend

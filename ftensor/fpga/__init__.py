@@ -11,8 +11,8 @@ from .._device import DeviceLike, found_of, fpga_devices, fpga_index, set_fpga_i
 from .._device import device as _device
 from ..runtime.backend import Backend
 from ..runtime.discovery import Found
+from ..runtime.event import Event
 from ..runtime.parts import DeviceProperties
-from ..runtime.stream import Event
 from ..runtime.stream import Stream as _Stream
 from .seeds import (
     get_rng_state,

@@ -55,7 +55,7 @@ class Port:
 
 @dataclass(frozen=True)
 class Reduction:
-    """What the reduce skeleton needs besides the ports; see `ops.op.Reduce` for the words.
+    """What the reduce skeleton needs besides the ports; see `rows.op.Reduce` for the words.
 
     A state has one field x, and with `arg` a second one, i: the position that x came from.
     `vectors` states are folded side by side (see the skeletons).

@@ -10,7 +10,7 @@ import torch
 from .. import fpga as _f
 from ..errors import torch_device as _errors
 from ..runtime.backend import DeviceProperties
-from ..runtime.stream import Event
+from ..runtime.event import Event
 from ..runtime.stream import Stream as _Stream
 
 # torch asks for this word before it keeps the generator's state, as in checkpoints.

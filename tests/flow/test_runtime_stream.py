@@ -10,8 +10,9 @@ import numpy as np
 import pytest
 
 from ftensor.runtime.backend import Backend
+from ftensor.runtime.event import Event
 from ftensor.runtime.opencl.backend import OpenCLBackend
-from ftensor.runtime.stream import Event, Stream
+from ftensor.runtime.stream import Stream
 
 from .build_flow import wait_for
 from .runtime_kernels import add_kernel, all_backends, download, slow_kernel, upload
