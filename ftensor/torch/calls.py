@@ -10,7 +10,7 @@ import torch
 from torch.fx import Node
 
 from .._tensor import Tensor
-from ..ops.nn.norm import native_batch_norm
+from ..ops.nn.layers.norm import native_batch_norm
 from .copies import MEMORY
 from .kernels import bound, make
 from .schema import LINE, derived, qualified

@@ -2,14 +2,14 @@
 SGD.
 
 A few launches for each parameter, without torch's dispatcher between; the formulas are in
-`ops/nn/updates.py`.
+`ops/nn/layers/updates.py`.
 """
 
 from __future__ import annotations
 
 from typing import Any
 
-from ..ops.nn.updates import Adam, adagrad, adam, count, descend
+from ..ops.nn.layers.updates import Adam, adagrad, adam, count, descend
 from .memory import lift, unwrap
 from .registration import impl
 

@@ -18,11 +18,11 @@ from ..ops.create.ranges import arange
 from ..ops.create.sizes import empty, zeros
 from ..ops.linalg.factors import lu_factor_ex, raise_for
 from ..ops.linalg.solve import linalg_lu_solve
-from ..ops.nn import bags
-from ..ops.nn.activation import ELU, logsigmoid
-from ..ops.nn.distance import cdist
-from ..ops.nn.embedding import shorten
-from ..ops.nn.margin_loss import listed_classes, multilabel_margin_loss
+from ..ops.nn.layers import bags
+from ..ops.nn.layers.activation import ELU, logsigmoid
+from ..ops.nn.layers.embedding import shorten
+from ..ops.nn.losses.distance import cdist
+from ..ops.nn.losses.margin_loss import listed_classes, multilabel_margin_loss
 from ..ops.order import unique as sets
 from ..ops.order.scan import cummax, cummin
 from ..ops.reduce.softmax import LOG_SOFTMAX, SOFTMAX, softmaxed

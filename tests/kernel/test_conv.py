@@ -10,7 +10,7 @@ import ftensor as ft  # noqa: E402
 from ftensor.execute import conv as execute  # noqa: E402
 from ftensor.execute import conv_direct  # noqa: E402
 from ftensor.ops.gradients import convolution as gradients  # noqa: E402
-from ftensor.ops.nn import conv  # noqa: E402
+from ftensor.ops.nn.spatial import conv  # noqa: E402
 
 from ..oracle import from_element_9, ours, same  # noqa: E402
 from .processors import processors  # noqa: E402

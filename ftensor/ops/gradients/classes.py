@@ -16,8 +16,8 @@ from ...execute.pointwise import pointwise
 from ...rows.catalogue import aten_op
 from ..create.sizes import full, zeros
 from ..index.gather import of_classes
-from ..nn.class_loss import KNOWN_CLASS, NLL_INPUT, NLL_LOSS
-from ..nn.margin_loss import listed_classes
+from ..nn.losses.class_loss import KNOWN_CLASS, NLL_INPUT, NLL_LOSS
+from ..nn.losses.margin_loss import listed_classes
 
 
 def _weights(

@@ -12,7 +12,7 @@ from ...execute.conv_weight import weight_gradients
 from ...iterator.shape import Ints, numel
 from ...rows.catalogue import aten_op
 from ..create.sizes import zeros
-from ..nn.conv import CONV, CONV_TRANSPOSE
+from ..nn.spatial.conv import CONV, CONV_TRANSPOSE
 
 
 def _conv(n: int, *args: Any) -> Tensor:

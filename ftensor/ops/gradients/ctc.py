@@ -10,7 +10,7 @@ from ...rows.catalogue import aten_op
 from ..create.data import tensor
 from ..create.like import zeros_like
 from ..create.ranges import arange
-from ..nn.ctc import BEFORE, prefixes, states_of
+from ..nn.losses.ctc import BEFORE, prefixes, states_of
 from ..pointwise.ternary import where
 
 

@@ -19,7 +19,17 @@ from ...rows.catalogue import aten_op
 from ..create.like import ones_like, zeros_like
 from ..create.sizes import zeros
 from ..index.gather import gather
-from ..nn.grid import CUBIC, MODES, PADDINGS, Reader, cubic_weights, folded, mirrors, places, within
+from ..nn.spatial.grid import (
+    CUBIC,
+    MODES,
+    PADDINGS,
+    Reader,
+    cubic_weights,
+    folded,
+    mirrors,
+    places,
+    within,
+)
 from ..pointwise.ternary import where
 from ..rearrange.cat import stack
 

@@ -8,7 +8,7 @@ from ..._tensor import Tensor
 from ...execute.norm import norm_rows_back, norm_rows_factors
 from ...execute.pointwise import pointwise
 from ...rows.catalogue import aten_op
-from ..nn.norm import CENTERED
+from ..nn.layers.norm import CENTERED
 from .pointwise import NORMALIZED
 
 Gradients = tuple[Tensor | None, Tensor | None, Tensor | None]  # of input, weight and bias

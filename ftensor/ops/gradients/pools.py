@@ -15,8 +15,8 @@ from ...rows.catalogue import aten_op
 from ..create.data import tensor
 from ..create.sizes import zeros
 from ..index.scatter import put_once
-from ..nn.pool_windows import pool_of
-from ..nn.windows import each
+from ..nn.spatial.pool_windows import pool_of
+from ..nn.spatial.windows import each
 
 # Means and sums over windows are products with a matrix for each dim, and so are their derivatives.
 

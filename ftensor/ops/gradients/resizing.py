@@ -14,7 +14,7 @@ from ..._tensor import Tensor
 from ...rows.catalogue import aten_op
 from ..create.positions import eye
 from ..linalg.matmul import matmul
-from ..nn.interpolate import interpolate
+from ..nn.spatial.interpolate import interpolate
 from ..rearrange.pad_modes import pad
 
 Scales = Sequence[float | None]

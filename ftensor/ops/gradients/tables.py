@@ -6,7 +6,7 @@ from ..._tensor import Tensor
 from ...dtypes import float32, int64
 from ...rows.catalogue import aten_op
 from ..create.sizes import ones, zeros
-from ..nn.bags import MODES
+from ..nn.layers.bags import MODES
 from ..rearrange.cat import cat
 
 

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from ..._tensor import Tensor
-from ...dtypes import int32, int64
-from ...errors import nn as errors_nn
-from ...rows.catalogue import op
-from ..create.ranges import arange
-from ..create.sizes import full, zeros
-from ..index.gather import selected
-from ..order.search import searchsorted
-from ..pointwise.ternary import where
-from ..rearrange.cat import cat
+from ...._tensor import Tensor
+from ....dtypes import int32, int64
+from ....errors import nn as errors_nn
+from ....rows.catalogue import op
+from ...create.ranges import arange
+from ...create.sizes import full, zeros
+from ...index.gather import selected
+from ...order.search import searchsorted
+from ...pointwise.ternary import where
+from ...rearrange.cat import cat
 from .activation import SPACE
 from .embedding import check, padding, shorten
 

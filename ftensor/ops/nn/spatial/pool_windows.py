@@ -8,12 +8,12 @@ from typing import Any
 
 import numpy as np
 
-from ..._tensor import Tensor
-from ...errors import spatial as errors_spatial
-from ...execute.choices import specializes
-from ...execute.constants import constant
-from ...iterator.shape import Ints, numel
-from ...kernels.skeletons.cpu.max_pool import Windows
+from ...._tensor import Tensor
+from ....errors import spatial as errors_spatial
+from ....execute.choices import specializes
+from ....execute.constants import constant
+from ....iterator.shape import Ints, numel
+from ....kernels.skeletons.cpu.max_pool import Windows
 from .windows import covered, each, padded, windows
 
 # Small windows are one launch: an operand is an element of all windows. Places are worked out in

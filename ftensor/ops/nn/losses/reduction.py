@@ -8,12 +8,12 @@ from enum import Enum
 from inspect import Parameter, signature
 from typing import Any
 
-from ... import errors
-from ..._tensor import Tensor
-from ...errors import nn as errors_nn
-from ...rows.catalogue import Row, op
-from ...rows.spelling import written
-from .activation import SPACE
+from .... import errors
+from ...._tensor import Tensor
+from ....errors import nn as errors_nn
+from ....rows.catalogue import Row, op
+from ....rows.spelling import written
+from ..layers.activation import SPACE
 
 REDUCTIONS = ("none", "mean", "sum")
 # What `loss` reads itself, as torch declares it.

@@ -6,29 +6,29 @@ from collections.abc import Callable
 from math import inf
 from typing import Any
 
-from ... import errors
-from ..._tensor import Tensor
-from ...dtypes import dtype, int64
-from ...errors import spatial as errors_spatial
-from ...execute.index_check import know_bounds
-from ...execute.max_pool import max_pool as max_of_windows
-from ...execute.memory import new
-from ...execute.pointwise import pointwise
-from ...execute.reduce import fold
-from ...execute.several import Several, several
-from ...iterator.shape import numel
-from ...iterator.stride import is_contiguous
-from ...limits import iinfo
-from ...rows.catalogue import Entry, enter, op, register
-from ...rows.op import Op
-from ...rows.spelling import written
-from ..compose import composed
-from ..create.data import tensor
-from ..create.ranges import arange
-from ..pointwise.ternary import where
-from ..reduce.arg import MAX
-from ..reduce.fold import AMAX, SUM
-from .activation import SPACE, relu
+from .... import errors
+from ...._tensor import Tensor
+from ....dtypes import dtype, int64
+from ....errors import spatial as errors_spatial
+from ....execute.index_check import know_bounds
+from ....execute.max_pool import max_pool as max_of_windows
+from ....execute.memory import new
+from ....execute.pointwise import pointwise
+from ....execute.reduce import fold
+from ....execute.several import Several, several
+from ....iterator.shape import numel
+from ....iterator.stride import is_contiguous
+from ....limits import iinfo
+from ....rows.catalogue import Entry, enter, op, register
+from ....rows.op import Op
+from ....rows.spelling import written
+from ...compose import composed
+from ...create.data import tensor
+from ...create.ranges import arange
+from ...pointwise.ternary import where
+from ...reduce.arg import MAX
+from ...reduce.fold import AMAX, SUM
+from ..layers.activation import SPACE, relu
 from .pool_windows import SMALL, Pool, pool_of
 from .windows import each, laid_out
 

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from ..._tensor import Tensor
-from ...dtypes import int64
-from ...errors import nn as errors_nn
-from ..create.like import zeros_like
-from ..create.ranges import arange
-from ..pointwise.ternary import where
-from .activation import logsigmoid
+from ...._tensor import Tensor
+from ....dtypes import int64
+from ....errors import nn as errors_nn
+from ...create.like import zeros_like
+from ...create.ranges import arange
+from ...pointwise.ternary import where
+from ..layers.activation import logsigmoid
 from .distance import pairwise_distance
 from .reduction import loss, word_of
 

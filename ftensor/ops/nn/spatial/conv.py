@@ -12,21 +12,21 @@ import itertools
 from collections.abc import Callable
 from typing import Any
 
-from ..._tensor import Tensor
-from ...dtypes import complex64, complex128, dtype, int64
-from ...errors import not_implemented_for
-from ...errors import spatial as errors
-from ...execute import memory
-from ...execute.choices import spares_double
-from ...execute.conv import again, convolve, served
-from ...execute.conv_plan import Windows
-from ...execute.matmul import gemm
-from ...execute.reduce import fold
-from ...formats import contiguous_format
-from ...iterator.shape import Ints, numel
-from ...rows.catalogue import Entry, op, register
-from ..linalg.product import DOT, check
-from .activation import SPACE
+from ...._tensor import Tensor
+from ....dtypes import complex64, complex128, dtype, int64
+from ....errors import not_implemented_for
+from ....errors import spatial as errors
+from ....execute import memory
+from ....execute.choices import spares_double
+from ....execute.conv import again, convolve, served
+from ....execute.conv_plan import Windows
+from ....execute.matmul import gemm
+from ....execute.reduce import fold
+from ....formats import contiguous_format
+from ....iterator.shape import Ints, numel
+from ....rows.catalogue import Entry, op, register
+from ...linalg.product import DOT, check
+from ..layers.activation import SPACE
 from .windows import covered, each, laid_out, padded, windows
 
 # From as many filters and products on, windows are laid out as the columns of a matrix, at most so

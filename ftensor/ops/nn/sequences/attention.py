@@ -5,17 +5,17 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from ..._tensor import Tensor
-from ...dtypes import bool as bool_
-from ...errors import nn as errors_nn
-from ...execute.pointwise import pointwise
-from ...rows.catalogue import Entry, op, register
-from ...rows.op import Op
-from ..compose import composed
-from ..create.sizes import ones, zeros
-from ..reduce.softmax import nn_softmax
-from .activation import SPACE
-from .dropout import nn_dropout
+from ...._tensor import Tensor
+from ....dtypes import bool as bool_
+from ....errors import nn as errors_nn
+from ....execute.pointwise import pointwise
+from ....rows.catalogue import Entry, op, register
+from ....rows.op import Op
+from ...compose import composed
+from ...create.sizes import ones, zeros
+from ...reduce.softmax import nn_softmax
+from ..layers.activation import SPACE
+from ..layers.dropout import nn_dropout
 
 CATEGORY = "activation"
 

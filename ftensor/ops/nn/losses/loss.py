@@ -6,19 +6,19 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
-from ..._tensor import Tensor
-from ...dtypes import bfloat16, float16
-from ...errors import nn as errors_nn
-from ...execute.numbers import rounded
-from ...execute.pointwise import pointwise
-from ...execute.prepare import common_dtype
-from ...rows.op import Op
-from ..create.like import empty_like, full_like, zeros_like
-from ..user_values import storable
-from ..view.shape import broadcast_tensors
-from .activation import logsigmoid
+from ...._tensor import Tensor
+from ....dtypes import bfloat16, float16
+from ....errors import nn as errors_nn
+from ....execute.numbers import rounded
+from ....execute.pointwise import pointwise
+from ....execute.prepare import common_dtype
+from ....rows.op import Op
+from ...create.like import empty_like, full_like, zeros_like
+from ...user_values import storable
+from ...view.shape import broadcast_tensors
+from ..layers.activation import logsigmoid
+from ..layers.stepwise import narrow
 from .reduction import Shapes, loss, reduced, word_of
-from .stepwise import narrow
 
 CATEGORY = "losses"
 

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from ..._tensor import Tensor
-from ...errors import nn as errors_nn
-from ...execute.memory import suggested_format
-from ...rows.catalogue import also_in, op
-from .activation import SPACE
+from ...._tensor import Tensor
+from ....errors import nn as errors_nn
+from ....execute.memory import suggested_format
+from ....rows.catalogue import also_in, op
+from ..layers.activation import SPACE
 from .windows import laid_out
 
 

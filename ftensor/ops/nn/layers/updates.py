@@ -12,14 +12,14 @@ from functools import cache
 from math import log
 from typing import Any, NamedTuple
 
-from ..._tensor import Tensor
-from ...execute.choices import specializes
-from ...execute.pointwise import pointwise
-from ...execute.several import Several, several
-from ...kernels.holes import NAMES
-from ...rows.catalogue import enter
-from ...rows.op import Op
-from ..pointwise.ternary import LERP
+from ...._tensor import Tensor
+from ....execute.choices import specializes
+from ....execute.pointwise import pointwise
+from ....execute.several import Several, several
+from ....kernels.holes import NAMES
+from ....rows.catalogue import enter
+from ....rows.op import Op
+from ...pointwise.ternary import LERP
 
 CATEGORY = "optimizer"
 

@@ -6,13 +6,13 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from ... import errors
-from ..._tensor import Tensor
-from ...errors import sequence as errors_sequence
-from ...execute.pointwise import pointwise
-from ...rows.catalogue import enter, op
-from ...rows.op import Op
-from ..linalg.addmm import linear
+from .... import errors
+from ...._tensor import Tensor
+from ....errors import sequence as errors_sequence
+from ....execute.pointwise import pointwise
+from ....rows.catalogue import enter, op
+from ....rows.op import Op
+from ...linalg.addmm import linear
 
 CATEGORY = "sequences"
 

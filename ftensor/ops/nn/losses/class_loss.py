@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from ... import errors
-from ..._tensor import Tensor
-from ...dtypes import int64, uint8
-from ...errors import nn as errors_nn
-from ...execute.nll import nll
-from ...rows.catalogue import enter
-from ...rows.op import Op
-from ..create.like import zeros_like
-from ..index.gather import of_classes
-from ..reduce.softmax import log_softmax
+from .... import errors
+from ...._tensor import Tensor
+from ....dtypes import int64, uint8
+from ....errors import nn as errors_nn
+from ....execute.nll import nll
+from ....rows.catalogue import enter
+from ....rows.op import Op
+from ...create.like import zeros_like
+from ...index.gather import of_classes
+from ...reduce.softmax import log_softmax
+from ..layers.stepwise import in_steps, narrow
 from .reduction import loss, reduced
-from .stepwise import in_steps, narrow
 
 # What torch's own nll_loss asks for. Classes are numbers of single precision there, which counts
 # them all up to 2**24.

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import math
 
-from ..._tensor import Tensor
-from ...dtypes import bool as bool_
-from ...errors import sequence as errors_sequence
-from ...rows.catalogue import op
-from ..create.sizes import zeros
-from ..linalg.addmm import linear
-from ..rearrange.cat import cat
-from ..rearrange.pad_modes import pad
-from .activation import SPACE
+from ...._tensor import Tensor
+from ....dtypes import bool as bool_
+from ....errors import sequence as errors_sequence
+from ....rows.catalogue import op
+from ...create.sizes import zeros
+from ...linalg.addmm import linear
+from ...rearrange.cat import cat
+from ...rearrange.pad_modes import pad
+from ..layers.activation import SPACE
+from ..layers.dropout import nn_dropout
 from .attention import scaled_dot_product_attention
-from .dropout import nn_dropout
 
 NAME = "multi_head_attention_forward"
 

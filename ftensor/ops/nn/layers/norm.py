@@ -5,25 +5,25 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from ..._tensor import Tensor
-from ...dtypes import bfloat16
-from ...errors import nn as errors_nn
-from ...execute import memory
-from ...execute.norm import norm_rows
-from ...execute.pointwise import pointwise
-from ...formats import channels_last, channels_last_3d, contiguous_format
-from ...iterator.shape import numel
-from ...iterator.stride import is_channels_last
-from ...limits import finfo
-from ...rows.catalogue import Entry, enter, op, register
-from ...rows.op import Op
-from ..compose import composed
-from ..create.sizes import empty
-from ..rearrange.pad_modes import pad
-from ..reduce.stats import var_mean
-from ..view.arguments import int_list
+from ...._tensor import Tensor
+from ....dtypes import bfloat16
+from ....errors import nn as errors_nn
+from ....execute import memory
+from ....execute.norm import norm_rows
+from ....execute.pointwise import pointwise
+from ....formats import channels_last, channels_last_3d, contiguous_format
+from ....iterator.shape import numel
+from ....iterator.stride import is_channels_last
+from ....limits import finfo
+from ....rows.catalogue import Entry, enter, op, register
+from ....rows.op import Op
+from ...compose import composed
+from ...create.sizes import empty
+from ...rearrange.pad_modes import pad
+from ...reduce.stats import var_mean
+from ...view.arguments import int_list
+from ..spatial.windows import formed, laid_out
 from .activation import SPACE
-from .windows import formed, laid_out
 
 CATEGORY = "activation"
 

@@ -6,21 +6,21 @@ import itertools
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from ... import errors
-from ..._tensor import Tensor
-from ...dtypes import int64
-from ...errors import spatial as errors_spatial
-from ...execute.memory import new
-from ...iterator.shape import Ints, numel
-from ...rows.catalogue import Entry, op, register
-from ..create.data import tensor
-from ..create.ranges import arange
-from ..create.sizes import full
-from ..random.create import rand
-from ..rearrange.cat import cat
-from .activation import SPACE
+from .... import errors
+from ...._tensor import Tensor
+from ....dtypes import int64
+from ....errors import spatial as errors_spatial
+from ....execute.memory import new
+from ....iterator.shape import Ints, numel
+from ....rows.catalogue import Entry, op, register
+from ...create.data import tensor
+from ...create.ranges import arange
+from ...create.sizes import full
+from ...random.create import rand
+from ...rearrange.cat import cat
+from ..layers.activation import SPACE
+from ..layers.stepwise import in_order, narrow
 from .pool import EITHER, PAIR, located, lowest, maxima, pooling, summed
-from .stepwise import in_order, narrow
 from .windows import at_positions, each, laid_out, padded, windows
 
 # Windows of three dims with at most so many elements of 16 bits are summed as torch sums them,

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ..._tensor import Tensor
-from ...dtypes import dtype
-from ..create.sizes import zeros
-from ..rearrange.cat import cat
+from ...._tensor import Tensor
+from ....dtypes import dtype
+from ...create.sizes import zeros
+from ...rearrange.cat import cat
 
 GROUP = 16  # so many terms in a row, in torch's sums in steps
 

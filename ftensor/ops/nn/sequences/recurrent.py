@@ -10,15 +10,15 @@ from collections.abc import Callable, Sequence
 from itertools import accumulate
 from typing import Any
 
-from ... import errors
-from ..._tensor import Tensor
-from ...dtypes import int64
-from ...errors import sequence as errors_sequence
-from ...execute.memory import new
-from ...rows.catalogue import op
-from ..rearrange.cat import cat, stack
+from .... import errors
+from ...._tensor import Tensor
+from ....dtypes import int64
+from ....errors import sequence as errors_sequence
+from ....execute.memory import new
+from ....rows.catalogue import op
+from ...rearrange.cat import cat, stack
+from ..layers.dropout import nn_dropout
 from .cells import KINDS, Kind, Weights
-from .dropout import nn_dropout
 
 
 def _direction(

@@ -6,18 +6,18 @@ import math
 from collections.abc import Callable
 from typing import Any
 
-from ... import dtypes, errors
-from ..._tensor import Tensor
-from ...errors import random as errors_random
-from ...execute.copy import into
-from ...execute.memory import new_like
-from ...rows.catalogue import op
-from ...rows.spelling import written
-from ..create.like import empty_like, ones_like
-from ..create.sizes import empty
-from ..random.draw import ALPHA_DROPOUT, DROPOUT, RRELU, drawn
-from ..random.fill import chance
-from ..view.arguments import layout
+from .... import dtypes, errors
+from ...._tensor import Tensor
+from ....errors import random as errors_random
+from ....execute.copy import into
+from ....execute.memory import new_like
+from ....rows.catalogue import op
+from ....rows.spelling import written
+from ...create.like import empty_like, ones_like
+from ...create.sizes import empty
+from ...random.draw import ALPHA_DROPOUT, DROPOUT, RRELU, drawn
+from ...random.fill import chance
+from ...view.arguments import layout
 from .activation import SELU_ALPHA, SELU_SCALE, SPACE, leaky_relu
 
 # A dropout of the input with a probability, into an output where there is one.

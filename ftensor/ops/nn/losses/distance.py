@@ -4,18 +4,18 @@ from __future__ import annotations
 
 from typing import Any
 
-from ... import errors
-from ..._tensor import Tensor
-from ...dtypes import result_type
-from ...errors import nn as errors_nn
-from ...execute import memory
-from ...iterator.shape import normalize_dim
-from ...rows.catalogue import Entry, op, register
-from ..create.positions import triu_indices
-from ..create.sizes import empty, zeros
-from ..reduce.norm import vector_norm
-from ..view.shape import broadcast_tensors
-from .activation import SPACE
+from .... import errors
+from ...._tensor import Tensor
+from ....dtypes import result_type
+from ....errors import nn as errors_nn
+from ....execute import memory
+from ....iterator.shape import normalize_dim
+from ....rows.catalogue import Entry, op, register
+from ...create.positions import triu_indices
+from ...create.sizes import empty, zeros
+from ...reduce.norm import vector_norm
+from ...view.shape import broadcast_tensors
+from ..layers.activation import SPACE
 
 
 @op(method=False)

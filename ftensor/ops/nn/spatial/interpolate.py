@@ -8,18 +8,18 @@ from typing import Any
 
 import numpy as np
 
-from ... import errors
-from ..._tensor import Tensor
-from ...dtypes import dtype, int32, uint8
-from ...errors import spatial as errors_spatial
-from ...execute.reduce import fold
-from ...iterator.shape import numel
-from ...rows.catalogue import op
-from ..create.data import tensor
-from ..create.sizes import empty
-from ..linalg.product import DOT
-from ..rearrange.pad_modes import positions
-from .activation import SPACE
+from .... import errors
+from ...._tensor import Tensor
+from ....dtypes import dtype, int32, uint8
+from ....errors import spatial as errors_spatial
+from ....execute.reduce import fold
+from ....iterator.shape import numel
+from ....rows.catalogue import op
+from ...create.data import tensor
+from ...create.sizes import empty
+from ...linalg.product import DOT
+from ...rearrange.pad_modes import positions
+from ..layers.activation import SPACE
 from .adaptive import ADAPTIVE_AVG_POOL
 from .windows import laid_out
 

@@ -8,18 +8,18 @@ from typing import Any
 
 import numpy as np
 
-from ... import errors
-from ..._tensor import Tensor
-from ...dtypes import int64
-from ...errors import spatial as errors_spatial
-from ...execute.pointwise import pointwise
-from ...iterator.shape import numel
-from ...rows.catalogue import enter, op
-from ...rows.op import Op
-from ..create.data import tensor
-from ..create.sizes import empty
-from ..pointwise.ternary import where
-from .activation import SPACE
+from .... import errors
+from ...._tensor import Tensor
+from ....dtypes import int64
+from ....errors import spatial as errors_spatial
+from ....execute.pointwise import pointwise
+from ....iterator.shape import numel
+from ....rows.catalogue import enter, op
+from ....rows.op import Op
+from ...create.data import tensor
+from ...create.sizes import empty
+from ...pointwise.ternary import where
+from ..layers.activation import SPACE
 
 MODES = ("bilinear", "nearest", "bicubic")
 PADDINGS = ("zeros", "border", "reflection")

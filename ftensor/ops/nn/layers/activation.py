@@ -5,18 +5,18 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from ... import errors
-from ..._tensor import Tensor
-from ...dtypes import bool as bool_
-from ...errors import unary as errors_unary
-from ...execute.copy import each_once
-from ...execute.memory import new_like
-from ...execute.numbers import fitted
-from ...execute.pointwise import pointwise
-from ...rows.catalogue import Entry, op, register
-from ...rows.op import Op, Promote
-from ...rows.spelling import describe, signature_text, written
-from ..pointwise.unary import tensor_argument
+from .... import errors
+from ...._tensor import Tensor
+from ....dtypes import bool as bool_
+from ....errors import unary as errors_unary
+from ....execute.copy import each_once
+from ....execute.memory import new_like
+from ....execute.numbers import fitted
+from ....execute.pointwise import pointwise
+from ....rows.catalogue import Entry, op, register
+from ....rows.op import Op, Promote
+from ....rows.spelling import describe, signature_text, written
+from ...pointwise.unary import tensor_argument
 
 SPACE = "nn.functional"
 # The fixed numbers of selu, from its paper's equations (14).

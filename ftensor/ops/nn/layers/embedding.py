@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from ... import errors
-from ..._tensor import Tensor
-from ...dtypes import dtype, int32, int64, promote_types
-from ...errors import nn as errors_nn
-from ...execute import memory
-from ...rows.catalogue import op
-from ..create.ranges import arange
-from ..create.sizes import zeros
-from ..index.gather import index_select
-from ..pointwise.ternary import where
+from .... import errors
+from ...._tensor import Tensor
+from ....dtypes import dtype, int32, int64, promote_types
+from ....errors import nn as errors_nn
+from ....execute import memory
+from ....rows.catalogue import op
+from ...create.ranges import arange
+from ...create.sizes import zeros
+from ...index.gather import index_select
+from ...pointwise.ternary import where
 from .activation import SPACE
 
 

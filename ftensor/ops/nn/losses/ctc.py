@@ -6,19 +6,19 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
-from ... import errors
-from ..._tensor import Tensor
-from ...dtypes import int64
-from ...errors import nn as errors_nn
-from ...errors import sequence as errors_sequence
-from ...execute.memory import new
-from ...execute.pointwise import pointwise
-from ...rows.catalogue import enter, op
-from ...rows.op import Op
-from ..create.data import tensor
-from ..create.ranges import arange
-from ..create.sizes import full
-from .activation import SPACE
+from .... import errors
+from ...._tensor import Tensor
+from ....dtypes import int64
+from ....errors import nn as errors_nn
+from ....errors import sequence as errors_sequence
+from ....execute.memory import new
+from ....execute.pointwise import pointwise
+from ....rows.catalogue import enter, op
+from ....rows.op import Op
+from ...create.data import tensor
+from ...create.ranges import arange
+from ...create.sizes import full
+from ..layers.activation import SPACE
 from .reduction import REDUCTIONS, tensors
 
 CATEGORY = "sequences"

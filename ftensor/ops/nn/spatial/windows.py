@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from ..._tensor import Tensor
-from ...errors import spatial as errors
-from ...execute import memory
-from ...formats import contiguous_format
-from ...iterator.shape import Ints, numel
-from ..rearrange.pad_modes import positions
-from ..types import copy
+from ...._tensor import Tensor
+from ....errors import spatial as errors
+from ....execute import memory
+from ....formats import contiguous_format
+from ....iterator.shape import Ints, numel
+from ...rearrange.pad_modes import positions
+from ...types import copy
 
 
 def each(op: str, word: str, given: Any, n: int) -> Ints:

@@ -5,16 +5,16 @@ from __future__ import annotations
 import itertools
 from typing import Any
 
-from ... import errors
-from ..._tensor import Tensor
-from ...dtypes import int64
-from ...errors import spatial as errors_spatial
-from ...execute.memory import new
-from ...iterator.shape import Ints, numel
-from ...ops.types import copy
-from ...rows.catalogue import op
-from ..create.sizes import zeros
-from .activation import SPACE
+from .... import errors
+from ...._tensor import Tensor
+from ....dtypes import int64
+from ....errors import spatial as errors_spatial
+from ....execute.memory import new
+from ....iterator.shape import Ints, numel
+from ....rows.catalogue import op
+from ...create.sizes import zeros
+from ...types import copy
+from ..layers.activation import SPACE
 from .windows import covered, each, laid_out, padded, windows
 
 

@@ -1,0 +1,1 @@
+"""Layers: activations, normalizations, dropout, embeddings, and what trains them."""

@@ -1,0 +1,1 @@
+"""Layers over space: convolutions, pools, windows, interpolation."""
