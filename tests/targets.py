@@ -3,7 +3,8 @@
 Compiling decides how long these tests take. Two targets have every case: Intel's CPU runtime for
 OpenCL C, and C simulation for HLS C++. The text of a kernel is the same on the others, so these
 have fewer: each skeleton, dtype, layout and row, but not all their products. Which ones is fixed
-for a target and differs from one to the next.
+for a target and differs from one to the next. What others would leave out is `long` where all is
+run, so that `make test` has the few and `make test-all` the rest.
 """
 
 from __future__ import annotations
@@ -12,28 +13,49 @@ import zlib
 from collections.abc import Callable, Sequence
 from typing import Any
 
+import pytest
 from hypothesis import settings
 
 from ftensor._device import default_backend
 
 TARGET = default_backend().target.name
+ParameterSet = type(pytest.param())
 EVERY_CASE = TARGET in ("intel-cpu", "csim")
 TURN = zlib.crc32(TARGET.encode())
 
 
 def pairs(
-    first: Sequence[Any], second: Sequence[Any], fit: Callable[[Any, Any], bool] | None = None
-) -> list[tuple[Any, Any]]:
-    """Those that fit, or each of `first` with one of `second`, which take turns."""
+    first: Sequence[Any],
+    second: Sequence[Any],
+    fit: Callable[[Any, Any], bool] | None = None,
+    always: bool = False,
+) -> list[Any]:
+    """Those that fit, or each of `first` with one of `second`, which take turns.
+
+    Where all are run, `always` says that none of them waits for `make test-all`.
+    """
     made = [[(a, b) for b in second if fit is None or fit(a, b)] for a in first]
-    if EVERY_CASE:
-        return [pair for row in made for pair in row]
-    return [row[(TURN + k) % len(row)] for k, row in enumerate(made) if row]
+    found = []
+    for k, row in enumerate(made):
+        for n, pair in enumerate(row):
+            few = n == (TURN + k) % len(row)
+            found += _kept(pytest.param(*pair), few or (always and EVERY_CASE))
+    return found
 
 
 def some(cases: Sequence[Any], share: int) -> list[Any]:
     """All, or each `share`-th one."""
-    return list(cases) if EVERY_CASE else list(cases[TURN % share :: share])
+    found = []
+    for k, case in enumerate(cases):
+        found += _kept(case, k % share == TURN % share)
+    return found
+
+
+def _kept(case: Any, is_one_of_few: bool) -> list[Any]:
+    if is_one_of_few:
+        return [case]
+    marked = case if isinstance(case, ParameterSet) else pytest.param(case)
+    return [marked._replace(marks=(*marked.marks, pytest.mark.long))] if EVERY_CASE else []
 
 
 def draws(count: int) -> settings:

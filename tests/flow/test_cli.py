@@ -51,6 +51,7 @@ def test_devices_lists_each_device_and_how_to_select_it(capsys):
     assert sum("cpu " in line.partition("  ")[0] + " " for line in lines) >= 1
 
 
+@pytest.mark.long
 def test_doctor_finds_all_well_here():
     done = ftensor("doctor")
     assert done.returncode == 0, done.stdout + done.stderr

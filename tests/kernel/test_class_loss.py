@@ -60,7 +60,7 @@ CASES = [
 
 
 @pytest.mark.parametrize(
-    ("name", "dtype", "shapes"), [pytest.param(*c, id=f"{c[0]}-{c[1]}") for c in some(CASES, 2)]
+    ("name", "dtype", "shapes"), some([pytest.param(*c, id=f"{c[0]}-{c[1]}") for c in CASES], 2)
 )
 def test_rows_in_one_launch(
     name: str, dtype: torch.dtype, shapes: list[tuple[tuple[int, ...], int]], one_launch: None

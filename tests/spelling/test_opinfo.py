@@ -131,7 +131,8 @@ NO_SAMPLES = {name for names in ELSEWHERE.values() for name in names.split()}
 
 
 def cases() -> Iterator[Any]:
-    """Each op in each dtype; its other names and its in-place form in the first of these."""
+    """Each op in each dtype; its other names and its in-place form in the first of these, which
+    alone is in every run."""
     for op in op_db:
         dtypes = [d for d in DTYPES if d in op.supported_dtypes("cpu")]
         for name in (op.name, *(alias.name for alias in op.aliases), op.name + "_"):
@@ -141,7 +142,8 @@ def cases() -> Iterator[Any]:
             for dtype in dtypes if name == op.name else dtypes[:1]:
                 variant = op.variant_test_name and f".{op.variant_test_name}"
                 word = str(dtype).removeprefix("torch.")
-                yield pytest.param(op, name, dtype, id=f"{name}{variant}-{word}")
+                marks = [] if dtype is dtypes[0] else [pytest.mark.long]
+                yield pytest.param(op, name, dtype, id=f"{name}{variant}-{word}", marks=marks)
 
 
 CASES = list(cases())
