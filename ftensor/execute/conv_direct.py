@@ -7,6 +7,7 @@ from math import prod
 
 from .._tensor import Tensor
 from ..iterator.shape import Ints
+from ..kernels.costs import PROCESSOR
 from ..kernels.skeletons.conv import ConvKey, Part, Phase
 from ..kernels.skeletons.conv.key import DEPTH
 from ..kernels.skeletons.cpu.conv_depthwise import DepthwiseGeometry, depthwise_conv_key
@@ -85,9 +86,12 @@ def gains(
 ) -> bool:  # fmt: skip
     """Whether tiles' products, and what is copied for each step of them, take less than those of
     packed planes, or as much with the packing."""
-    lying = len(parts.ends) * (-(-filters // key.rows) * key.rows * 1.1 + parts.copies)
-    packed = _packed_tiles(one.counts, planes, key.columns) * (-(-filters // 6) * 6.1 + 2)
-    return lying <= packed + (0 if lies else 1.5 * planes.plane / len(one.taps))
+    costs = PROCESSOR.convolutions
+    rows = -(-filters // key.rows) * key.rows
+    lying = len(parts.ends) * (rows * costs.lying_row + parts.copies)
+    tile = -(-filters // 6) * costs.packed_rows + costs.packed_tile
+    packed = _packed_tiles(one.counts, planes, key.columns) * tile
+    return lying <= packed + (0 if lies else costs.packed * planes.plane / len(one.taps))
 
 
 def _packed_tiles(counts: Ints, planes: Planes, columns: int) -> int:

@@ -9,6 +9,7 @@ from math import prod
 
 from .._tensor import Tensor
 from ..iterator.shape import Ints
+from ..kernels.costs import PROCESSOR
 from ..kernels.skeletons.conv import ConvKey, Part
 
 
@@ -182,6 +183,6 @@ def tiling(key: ConvKey, planes: Planes, one: Class, lies: bool, out: Ints) -> T
 
     def cost(t: Tiling) -> float:
         runs = prod(one.counts[d] for d in t.outside)
-        return runs * t.tiles(key) * (1.0 if t.outside else 1.02)
+        return runs * t.tiles(key) * (1.0 if t.outside else PROCESSOR.convolutions.whole_planes)
 
     return min(choices, key=cost)

@@ -7,6 +7,7 @@ from functools import cache
 from typing import NamedTuple
 
 from ..iterator.shape import Ints, numel
+from ..kernels.costs import PROCESSOR
 from ..kernels.skeletons.fft import (
     BACK,
     CONJ,
@@ -30,10 +31,7 @@ from .fft_tables import Tables
 
 # A length with a large prime factor becomes a convolution in one launch up to so many points.
 MOST_CHIRP = 8192
-# Bytes of a unit's working memory that the two nearest caches hold.
-NEAR, FAR = 48 << 10, 3 << 19
-# What a whole launch more costs, in vectors.
-LAUNCH = 20000
+COSTS = PROCESSOR.transforms
 
 
 class Given(NamedTuple):
@@ -136,7 +134,7 @@ def _single(given: Given) -> Way | None:
     share = max(1, min(given.units, groups * items))
     cost = groups * items / share * _cost(steps, points, given)
     if lanes > 1 and (read_lane not in (1, 2) and s != near):
-        cost *= 3  # numbers are picked one by one
+        cost *= COSTS.all_picked
     pieces = groups
     part = Part((stage,), rest[0], rest[1], rest[2], pieces, -1, -1, 2 * size)
     return Way([part], tables, cost=cost)
@@ -145,10 +143,12 @@ def _single(given: Given) -> Way | None:
 def _cost(steps: tuple[FftStep, ...], points: int, given: Given) -> float:
     """About what a group costs, in passes over its vectors."""
     held = 4 * points * given.lanes * given.itemsize
-    factor = 1.0 if held <= NEAR else 1.6 if held <= FAR else 4.0
-    passes = sum(step.n * (1 if step.what in RADICES or step.what <= 1 else step.what / 4)
+    far = COSTS.beyond_near if held <= COSTS.far else COSTS.beyond_far
+    factor = 1.0 if held <= COSTS.near else far
+    plain = COSTS.plain_radix
+    passes = sum(step.n * (1 if step.what in RADICES or step.what <= 1 else step.what * plain)
                  for step in steps)  # fmt: skip
-    return factor * (passes + 2 * points) + 10
+    return factor * (passes + 2 * points) + COSTS.group
 
 
 def _double(given: Given) -> Way | None:
@@ -220,7 +220,7 @@ def _double(given: Given) -> Way | None:
             Part((stage,), given.shape, read, written, pieces, source, to, 2 * half)
         )  # fmt: skip
     between = (rows * row * given.itemsize,) * mids
-    return Way(parts, tables, between, cost * rows / given.units + LAUNCH)
+    return Way(parts, tables, between, cost * rows / given.units + COSTS.launch)
 
 
 def _dense(shape: Ints, row: int) -> Ints:
@@ -241,7 +241,7 @@ def _split(a: int, b: int, given: Given) -> tuple[float, int, int] | None:
         steps, _ = _steps(n, Tables(given.lanes))
         cost += groups * _cost(steps, n, given)
         if lanes % given.lanes:  # the last group is picked number by number
-            cost += 4 * n
+            cost += COSTS.picked * n
     return cost, a, b
 
 

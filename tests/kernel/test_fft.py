@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from typing import Any
 from unittest import mock
 
@@ -97,8 +98,9 @@ def units_of(numbers: int) -> Iterator[None]:
         mock.patch.object(backend, "units", 3),
         mock.patch.object(execute, "ALONE", 2 * numbers),
         mock.patch.object(execute, "UNIT_ELEMENTS", numbers),
-        mock.patch.object(fft_plan, "NEAR", 16 * numbers),
-        mock.patch.object(fft_plan, "FAR", 16 * numbers),
+        mock.patch.object(
+            fft_plan, "COSTS", replace(fft_plan.COSTS, near=16 * numbers, far=16 * numbers)
+        ),
         mock.patch.dict(backend.launches),
     ):
         backend.launches.clear()

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Annotated, NamedTuple
 
 from ....dtypes import dtype
+from ...costs import PROCESSOR
 from ...geometry import Each, Geometry, Long, Many
 from ...key import lanes_for
 from ...skeleton import Parameter, register
@@ -14,6 +15,7 @@ from ...work import Ints
 from ..conv.key import ConvKey, ConvSkeleton, Phase
 from ..elements import element_type
 
+COSTS = PROCESSOR.convolutions
 # Elements of an item's planes, which stay in a processor's nearest caches.
 PLANES = 8192
 # Filters that share what is laid side by side of them.
@@ -26,7 +28,7 @@ def panel_rows(target: Target, rows: int) -> int:
     shapes, busy = ((16, 12, 8, 4), 8) if target.registers >= ROOMY else ((6, 4), 4)
 
     def cost(size: int) -> float:
-        return -(-rows // size) * (max(size, busy) + 0.4)
+        return -(-rows // size) * (max(size, busy) + COSTS.panel)
 
     return min((size for size in shapes if size <= rows), key=cost, default=shapes[-1])
 
@@ -50,7 +52,9 @@ class Pieces(NamedTuple):
     def copies(self) -> float:
         """What a tile's cost for each step, in products of a vector."""
         each = len(self.places) / len(self.ends)
-        return 5 * max(1, each / 4) if self.wide == 4 else (1.5 if each <= 2 else 2.5) * each
+        if self.wide == 4:
+            return COSTS.fours * max(1, each / 4)
+        return (COSTS.eight if each <= 2 else COSTS.eights) * each
 
 
 @dataclass(frozen=True)
