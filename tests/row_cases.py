@@ -17,7 +17,7 @@ NUMBERS = {
     "int32": [0, 1, -1, 2, 3, -7, 100, 2**20, 1 - 2**31, 2**31 - 1],
     "bool": [True, False],
     "complex64": [0j, 1 + 1j, -2 + 0.5j, 0.25 - 3j, -1 - 1j, 2 + 0j, 0 - 1j],
-}  # fmt: skip
+}
 NUMBERS |= {"float64": NUMBERS["float32"], "complex128": NUMBERS["complex64"]}
 NUMBERS |= {"float16": [0.0, -0.0, 0.5, -1.0, 2.0, -3.25, 6e-8, 6e4, inf, nan]}
 NUMBERS |= {"bfloat16": NUMBERS["float16"], "uint8": [0, 1, 2, 3, 7, 100, 255]}

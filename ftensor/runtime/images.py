@@ -234,9 +234,7 @@ class Images(ABC):
 
     def nearest(self, entry: str) -> str | None:
         """The entry that is there and most like the wanted one, of the same op; else None."""
-        records = [
-            m for i in self.loaded for k in i.file.manifest.kernels for m in k.members
-        ]  # fmt: skip
+        records = [m for i in self.loaded for k in i.file.manifest.kernels for m in k.members]
         same = [m.entry for m in records if entry.startswith(f"ft_{m.op}_")]
         found = difflib.get_close_matches(entry, same, 1, 0.0)
         return found[0] if found else None

@@ -56,7 +56,7 @@ VIEWS: dict[str, Callable[..., Any]] = {
     "unfold": lambda x, dim, size, step: x.unfold(dim, size, step),
     "unsqueeze": lambda x, dim: x.unsqueeze(dim),
     "view": lambda x, size: x.view(size),
-}  # fmt: skip
+}
 
 
 def _batch_norm(

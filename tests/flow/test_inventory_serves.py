@@ -88,7 +88,7 @@ CALLS: dict[str, Any] = {
     "scatter": lambda: ft.zeros(8).index_add_(0, ft.tensor([3, 1]), ft.ones(2)),
     "mask": lambda: (arange(64)[arange(64) > 60], (arange(64) > 60).nonzero()),
     "activation": lambda: ft.nn.functional.gelu(arange(64)) + ft.nn.functional.relu(arange(64)),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("name", CALLS)

@@ -158,7 +158,7 @@ CASES: dict[str, tuple[Callable[..., Any], tuple[np.ndarray, ...], int]] = {
     "every second element": (lambda a, b: a[:, ::2] + b, (A, B), 1),
     "out off its beats": (lambda a, b, t: written(t[:, 8:40], a[:, 32:], b), (A, B, A), 1),
     "off in place": (lambda b, a: grow(a[:, 31:63], b), (B, A), 1),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("name", list(CASES))

@@ -13,9 +13,7 @@ from ftensor.toolchain.vitis import link
 from ftensor.toolchain.vitis.link import Stream
 
 F = dtypes.float32
-ADD = KernelKey(
-    "add", "map", F, 16, (Port(F, "v"),), (Port(F, "v"), Port(F, "v")), ("(a + b)",)
-)  # fmt: skip
+ADD = KernelKey("add", "map", F, 16, (Port(F, "v"),), (Port(F, "v"), Port(F, "v")), ("(a + b)",))
 
 
 def group(name: str, units: int = 1, banks: str = "") -> Group:
@@ -47,9 +45,7 @@ def test_every_unit_of_a_kernel_reaches_the_same_memories():
 
 
 def test_pointers_are_spread_over_hbm():
-    assert banks(group("k", 1, "HBM[*]")) == {
-        "out0": "HBM[0]", "in_a": "HBM[1]", "in_b": "HBM[2]",
-    }  # fmt: skip
+    assert banks(group("k", 1, "HBM[*]")) == {"out0": "HBM[0]", "in_a": "HBM[1]", "in_b": "HBM[2]"}
     of = Group("g", (GemmKey("gemm", F, 16, 8, 2, 16),), banks="HBM[*]")
     both = banks(of)
     assert both["out_elements"] == both["out"] != both["a_panels"]  # two ports to one buffer

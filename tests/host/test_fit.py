@@ -18,9 +18,7 @@ from ftensor.toolchain.vitis.interface import bundles
 from ftensor.toolchain.vitis.placement import masters, memories, place
 
 F = dtypes.float32
-ADD = KernelKey(
-    "add", "map", F, 16, (Port(F, "v"),), (Port(F, "v"), Port(F, "v")), ("(a + b)",)
-)  # fmt: skip
+ADD = KernelKey("add", "map", F, 16, (Port(F, "v"),), (Port(F, "v"), Port(F, "v")), ("(a + b)",))
 NAMES = tuple(known())
 BOARD_NAMES = tuple(board.name for board in BOARDS)
 

@@ -53,7 +53,7 @@ CASES: dict[str, tuple[Callable[[int], torch.Tensor], Callable[[Any, Any], Any]]
     "transform of columns": (rows, lambda L, x: L.fft.fft(x.t(), dim=0)),
     "product": (rows, lambda L, x: x @ x.t()),
     "pooling": (rows, lambda L, x: L.nn.functional.max_pool1d(x.unsqueeze(0), 3, 2, 1)),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("case", CASES)

@@ -255,7 +255,6 @@ def test_gradients_of_nothing_are_zeros() -> None:
     theirs = torch.ops.aten.convolution_backward(
         grad, x, weight, None, *where, False, (0,), 1, asked
     )
-    same(gradients.input_gradient(ours(grad), (0, 3, 8), ours(weight), *where, False, 1),
-         theirs[0])  # fmt: skip
+    same(gradients.input_gradient(ours(grad), (0, 3, 8), ours(weight), *where, False, 1), theirs[0])
     made, _ = gradients.weight_gradient(ours(grad), ours(x), (4, 3, 3), *where, 1)
     same(made, theirs[1])

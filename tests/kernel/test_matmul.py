@@ -103,9 +103,7 @@ def test_batches(first: Any, second: Any, m: int, n: int, k: int, layout: str) -
     st.sampled_from(LAYOUTS),
     st.sampled_from(LAYOUTS),
 )
-def test_many_rows(
-    m: int, n: int, k: int, batch: Any, dtype: str, left: str, right: str
-) -> None:  # fmt: skip
+def test_many_rows(m: int, n: int, k: int, batch: Any, dtype: str, left: str, right: str) -> None:
     """What meets all rows stays near the processor, in vectors of all columns."""
     if dtype == "float64" and not default_backend().properties.has_float64:
         return

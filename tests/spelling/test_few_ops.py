@@ -54,9 +54,9 @@ def outcome(m, call, d):
         return type(error)
     parts = made if isinstance(made, tuple) else (made,)
     return [
-        (str(p.dtype).rpartition(".")[2], tuple(p.shape), p.tolist())
-        if hasattr(p, "dtype") else p for p in parts
-    ]  # fmt: skip
+        (str(p.dtype).rpartition(".")[2], tuple(p.shape), p.tolist()) if hasattr(p, "dtype") else p
+        for p in parts
+    ]
 
 
 @pytest.mark.parametrize("d", [ft.uint64, ft.float8_e5m2, ft.complex32], ids=str)

@@ -139,7 +139,7 @@ DATA: dict[str, Callable[[], Any]] = {
     "an int beyond 64 bits": lambda: [2**63],
     "an int beyond floats": lambda: [1.0, 10**400],
     "columns by their names": Frame,
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("make", ["tensor", "as_tensor", "asarray"])

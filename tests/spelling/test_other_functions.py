@@ -131,7 +131,7 @@ CASES = [
     "y.__radd__(L.zeros(3, 2).t())",
     "y.long().__rxor__(L.zeros(3, 2).long().t())",
     "y[:,L.newaxis].shape == (2,1,3)",
-]  # fmt: skip
+]
 
 
 @pytest.mark.parametrize("case", CASES)

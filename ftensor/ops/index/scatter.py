@@ -26,9 +26,7 @@ LEAST_AT = Op("least_at", "least_at(value, self) -> Tensor", "a < b || a != a ? 
               int_="a < b ? a : b", bool_="a & b", located=True)  # fmt: skip
 MOST_AT = Op("most_at", "most_at(value, self) -> Tensor", "a > b || a != a ? a : b",
              int_="a > b ? a : b", bool_="a | b", located=True)  # fmt: skip
-JOINS = {
-    "sum": ADD_AT, "prod": MULTIPLY_AT, "mean": ADD_AT, "amin": LEAST_AT, "amax": MOST_AT
-}  # fmt: skip
+JOINS = {"sum": ADD_AT, "prod": MULTIPLY_AT, "mean": ADD_AT, "amin": LEAST_AT, "amax": MOST_AT}
 enter(__name__, ADD_AT, MULTIPLY_AT, LEAST_AT, MOST_AT)
 
 
@@ -88,8 +86,7 @@ def _write(
     where = Index(index, index._strides, whole._shape[dim], whole._strides[dim], dim, strict=True)
     target = Operand(whole, put_at(whole._strides, dim, 0), True)
     inputs = [Operand(src, strides)] + ([] if join is COPY else [target])
-    locate(join, index._shape, target, inputs, [where], ordered,
-           errors_index.gather_bounds)  # fmt: skip
+    locate(join, index._shape, target, inputs, [where], ordered, errors_index.gather_bounds)
     return input
 
 

@@ -181,9 +181,8 @@ def histogram(
 
 @op()
 def histogramdd(
-    input: Tensor, bins: Any, range: Any = None, weight: Tensor | None = None,
-    density: bool = False,
-) -> tuple[Tensor, tuple[Tensor, ...]]:  # fmt: skip
+    input: Tensor, bins: Any, range: Any = None, weight: Tensor | None = None, density: bool = False
+) -> tuple[Tensor, tuple[Tensor, ...]]:
     """`histogram` of samples with several coordinates, the last dim: `bins` has a number, or edges,
     for each, or is one number for all; `range` has (low, high) of each, one after another.
     """

@@ -81,9 +81,8 @@ def unique(
 
 @op(bare="uh")
 def unique_consecutive(
-    input: Tensor, return_inverse: bool = False, return_counts: bool = False,
-    dim: int | None = None,
-) -> Tensor | tuple[Tensor, ...]:  # fmt: skip
+    input: Tensor, return_inverse: bool = False, return_counts: bool = False, dim: int | None = None
+) -> Tensor | tuple[Tensor, ...]:
     """The first of each run of equal elements, or of equal slices along `dim`; the run that each
     element of the input belongs to, and how long the runs are.
     """

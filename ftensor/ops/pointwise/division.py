@@ -32,10 +32,7 @@ TRUNC_DIVIDE_BY_NUMBER = replace(TRUNC_DIVIDE, body="trunc(a / b)", round_number
 REMAINDER = Op("remainder", "remainder(input, other) -> Tensor", "ftb_remainder(a, b)", bool_="")
 _INTEGERS = ((int, int), (int, bool), (bool, int))  # types of numbers that divide as integers
 ROWS = (DIVIDE, FLOOR_DIVIDE, TRUNC_DIVIDE, TRUNC_DIVIDE_BY_NUMBER)
-FMOD = Op(
-    "fmod", "fmod(input, other) -> Tensor", "ftb_fmod(a, b)", bool_="",
-    tensors=(0,),
-)  # fmt: skip
+FMOD = Op("fmod", "fmod(input, other) -> Tensor", "ftb_fmod(a, b)", bool_="", tensors=(0,))
 
 
 def _divided(row: Op, input: Any, other: Any, out: Tensor | None) -> Tensor:

@@ -17,9 +17,8 @@ from ...rows.catalogue import op
 from ...rows.op import Op
 
 POW = Op(
-    "pow", "pow(input, exponent) -> Tensor", "ftb_pow(a, b)",
-    bool_="", complex_="ftb_cpow(a, b)",
-)  # fmt: skip
+    "pow", "pow(input, exponent) -> Tensor", "ftb_pow(a, b)", bool_="", complex_="ftb_cpow(a, b)"
+)
 
 
 def _exact(name: str, body: str, int_: str, bool_: str, complex_: str) -> Op:

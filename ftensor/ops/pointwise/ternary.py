@@ -26,9 +26,8 @@ WHERE = Op(
     complex_="ftb_cwhere(a, b, c)", masks=(0,), exact_out=True, bare=BARE,
 )  # fmt: skip
 CLAMP = Op(
-    "clamp", "clamp(input, min, max) -> Tensor", "ft_min(ft_max(a, b), c)",
-    bool_="", tensors=(0,),
-)  # fmt: skip
+    "clamp", "clamp(input, min, max) -> Tensor", "ft_min(ft_max(a, b), c)", bool_="", tensors=(0,)
+)
 CLAMP_MIN = Op(
     "clamp_min", "clamp_min(input, min) -> Tensor", "ft_max(a, b)", bool_="ft_max(a, b)",
     tensors=(0,), check=_check_clamp,

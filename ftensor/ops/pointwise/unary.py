@@ -118,7 +118,7 @@ ROUNDING = [
     rounding("floor", "The largest whole number not above the value.", "floor(a)"),
     rounding("trunc", "The whole part of the value.", "trunc(a)", aliases=("fix",)),
     row("frac", "What trunc takes away.", "a - trunc(a)", float_only=True, exact_out=True),
-]  # fmt: skip
+]
 
 ISNAN = predicate("isnan", "Whether the value is not a number.", "a != a", bare=BARE,
                   complex_="a.re != a.re || a.im != a.im")  # fmt: skip

@@ -37,9 +37,7 @@ def randn(
     return normal_(made, generator=generator)
 
 
-def _low_and_high(
-    function: str, args: tuple[Any, ...], low: Any, high: Any
-) -> tuple[int, int]:  # fmt: skip
+def _low_and_high(function: str, args: tuple[Any, ...], low: Any, high: Any) -> tuple[int, int]:
     """Bounds of integers, of which the upper one alone may be given."""
     named = {k: v for k, v in (("low", low), ("high", high)) if v is not None}
     names = ("low", "high") if len(args) + len(named) > 1 else ("high",)

@@ -19,9 +19,7 @@ _WORD = f"ftr_word(FT_POSITION, {_STREAM})"
 _FLOATING: tuple[str, ...] = ("float16", "bfloat16", "float32", "float64")
 
 
-def _row(
-    name: str, body: str, params: tuple[str, ...] = (), inputs: str = "", **more: Any
-) -> Op:  # fmt: skip
+def _row(name: str, body: str, params: tuple[str, ...] = (), inputs: str = "", **more: Any) -> Op:
     told: dict[str, Any] = {"promote": Promote.FLOATING, "only": _FLOATING} | more
     return Op(f"random_{name}", f"random_{name}({inputs})", body, params=STREAM + params, **told)
 
@@ -44,8 +42,7 @@ INTEGERS = _row(
 # Of a tensor's elements: integers below each, ones of such probabilities, what is dropped.
 BELOW = _row("below", f"ftr_below(a, FT_POSITION, {_STREAM})", (), "a", promote=Promote.COUNT,
              only=("int64",))  # fmt: skip
-CHANCE = _row("chance", f"ftr_happens({_WORD}, p) ? K(1) : K(0)", ("p",),
-              only=("b", "u", "i", "f"))  # fmt: skip
+CHANCE = _row("chance", f"ftr_happens({_WORD}, p) ? K(1) : K(0)", ("p",), only=("b", "u", "i", "f"))
 CHANCES = _row("chances", f"ftr_happens({_WORD}, a) ? K(1) : K(0)", (), "a", any_out=True)
 DROPOUT = _row("dropout", f"a * (ftr_happens({_WORD}, keep) ? gain : K(0))", ("keep", "gain"), "a")
 ALPHA_DROPOUT = _row(

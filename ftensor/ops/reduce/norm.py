@@ -38,8 +38,7 @@ NORM_P = Reduce(
     kinds="fc", promote=Promote.COMPLEX_TO_REAL, bare="h",
 )  # fmt: skip
 _ROWS = {0.0: NORM_0, 1.0: NORM_1, 2.0: NORM_2, math.inf: NORM_HIGH, -math.inf: NORM_LOW}
-DIFFERENCE = Op("dist", "dist(input, other) -> Tensor", "a - b", complex_="ft_csub(a, b)",
-                bare="h")  # fmt: skip
+DIFFERENCE = Op("dist", "dist(input, other) -> Tensor", "a - b", complex_="ft_csub(a, b)", bare="h")
 enter(__name__, NORM_0, NORM_1, NORM_2, NORM_HIGH, NORM_LOW, NORM_P, DIFFERENCE)
 
 

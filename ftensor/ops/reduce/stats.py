@@ -19,9 +19,7 @@ from .arguments import checked, count, dims_of, numpy_names
 from .fold import MEAN
 from .reduction import reduced
 
-_CSQUARE = (
-    "(a.re - b.re) * (a.re - b.re) + (a.im - b.im) * (a.im - b.im)", "x + y", "K(0)",
-)  # fmt: skip
+_CSQUARE = ("(a.re - b.re) * (a.re - b.re) + (a.im - b.im) * (a.im - b.im)", "x + y", "K(0)")
 
 
 def _squares(name: str, finish: str) -> Reduce:

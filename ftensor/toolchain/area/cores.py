@@ -83,7 +83,7 @@ FLOATS: Mapping[tuple[str, str], Core] = {
     ("choose", "double"): _core(32, 64, 0, ASSUMED),
     ("round", "float"): _core(150, 110, 0, ASSUMED),
     ("round", "double"): _core(330, 230, 0, ASSUMED),
-}  # fmt: skip
+}
 
 
 def _integers(operator: str, bits: int) -> Core | None:

@@ -182,7 +182,7 @@ def _form(table: Table, structure: str, units: int, banks: str) -> tuple[str, in
         table.get("structure", structure, STRUCTURES.__contains__, f"one of {STRUCTURES}"),
         table.get("units", units, lambda v: _int(v, 1, 31), "a number of compute units, 1 to 31"),
         table.get("banks", banks, is_memory, MEMORIES),
-    )  # fmt: skip
+    )
 
 
 def _lanes(table: Table, default: int) -> int:

@@ -209,7 +209,7 @@ class Conv(BoardConv):
                 Loop("vectors", 0, 0, 1, False, False, "store"),
                 Loop("elements", 0, 0, 1, False, False, "store"),
             )
-        }  # fmt: skip
+        }
         for x in alike(key, g, begin, end):
             way, wide = ("vectors", 1) if x.whole else ("elements", key.lanes)
             for name, trips, entries in (

@@ -116,9 +116,8 @@ Where `train`, zeros in place of elements, each with probability `p`, and the ot
 1 / (1 - p); else the input. RuntimeError for what is no probability.
 """)  # fmt: skip
 _dropout(
-    _feature, "feature_dropout",
-    "`dropout` of whole channels, which the first two dims tell apart.",
-)  # fmt: skip
+    _feature, "feature_dropout", "`dropout` of whole channels, which the first two dims tell apart."
+)
 _dropout(_alpha_dropped, "alpha_dropout", """
 Where `train`, SELU's limit in place of elements, each with probability `p`, then scaled and
 shifted so that mean 0 and variance 1 stay; else the input. RuntimeError for what is no

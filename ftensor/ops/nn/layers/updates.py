@@ -30,9 +30,7 @@ def _row(name: str, inputs: str, body: str, params: str, **more: Any) -> Op:
     return Op(name, signature, body, params=numbers, float_only=True, bool_="", **more)
 
 
-MOVING_SQUARE = _row(
-    "moving_square", "input grad", "a * beta + rest * b * b", "beta rest",
-)  # fmt: skip
+MOVING_SQUARE = _row("moving_square", "input grad", "a * beta + rest * b * b", "beta rest")
 ADAM = _row(
     "adam_step", "input mean square step",
     "a - a * decay - rate / first * b / (sqrt(c) / sqrt(second) + eps)",

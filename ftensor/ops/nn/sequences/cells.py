@@ -39,7 +39,7 @@ GRU_CELL = Op(
         ("fresh", f"tanh(e + {_sigmoid('a + b')} * f)"),
     ),
     float_only=True,
-)  # fmt: skip
+)
 enter(__name__, LSTM_CELL, LSTM_HIDDEN, GRU_CELL)
 
 

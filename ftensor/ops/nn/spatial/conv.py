@@ -151,7 +151,7 @@ def _contracted(
 
 def _by_kernel(
     x: Tensor, weight: Tensor, bias: Tensor | None, counts: Ints, of: Windows, call: Any
-) -> Tensor | None:  # fmt: skip
+) -> Tensor | None:
     """The result (N, groups * O, *counts) for a weight (groups, O, C, *kernel), where there is a
     kernel for it and something to compute: channels last, where an operand's are.
     """
@@ -173,7 +173,7 @@ def _joined(weight: Tensor) -> Tensor:
 
 def _call(
     name: str, n: int, input: Tensor, weight: Tensor, bias: Tensor | None, *numbers: Any
-) -> tuple[Any, ...] | None:  # fmt: skip
+) -> tuple[Any, ...] | None:
     """What tells a call's launch from others', but None where that is not all there is to do."""
     if input.ndim != n + 2:
         return None
@@ -243,9 +243,7 @@ def _transposed(
     stride, dilation = each(name, "stride", stride, n), each(name, "dilation", dilation, n)
     padding = each(name, "padding", padding, n)
     more = each(name, "output_padding", output_padding, n)
-    sizes = {
-        "stride": stride, "dilation": dilation, "padding": padding, "output_padding": more,
-    }  # fmt: skip
+    sizes = {"stride": stride, "dilation": dilation, "padding": padding, "output_padding": more}
     _checked(name, n, input, weight, bias, groups, sizes, True)
     limits = tuple([max(s, d) for s, d in zip(stride, dilation)])
     if any(m >= limit for m, limit in zip(more, limits)):

@@ -222,9 +222,7 @@ def grid_sample(
     'zeros', the 'border', or a 'reflection'. ValueError for other modes, RuntimeError for shapes
     and dtypes that don't fit.
     """
-    for word, given, known in (
-        ("mode", mode, MODES), ("padding_mode", padding_mode, PADDINGS),
-    ):  # fmt: skip
+    for word, given, known in (("mode", mode, MODES), ("padding_mode", padding_mode, PADDINGS)):
         if given not in known:
             raise errors_spatial.mode(f"grid_sample(): {word}", given, known)
     n = input.ndim - 2
