@@ -165,6 +165,8 @@ def different(mine: Any, theirs: Any) -> str:
     """How the outcomes of a line differ; empty where they agree."""
     errors = isinstance(mine, Exception), isinstance(theirs, Exception)
     if any(errors):
+        if all(errors) and "setStorage" in str(theirs):  # torch's views beyond an empty tensor
+            return ""
         if type(mine) is type(theirs) and (type(mine) is not Boom or str(mine) == str(theirs)):
             return ""
         return f"the CPU {told(theirs)}, fpga {told(mine)}"
@@ -180,6 +182,21 @@ def different(mine: Any, theirs: Any) -> str:
     return ""
 
 
+def in_double(line: str) -> str:
+    return line.replace("float32", "float64").replace("complex64", "complex128")
+
+
+def as_near(mine: Any, theirs: Any, exact: Any) -> bool:
+    """Whether each tensor is about as near to what double precision gives as torch's is."""
+    for name, (want, _) in exact.items():
+        if not want.numel():
+            continue
+        errors = [(side[name][0].to(want.dtype) - want).abs().max() for side in (mine, theirs)]
+        if not errors[0] <= 4 * errors[1] + 1e-5 * (1 + want.abs().max()):
+            return False
+    return True
+
+
 def told(outcome: Any) -> str:
     return f"raises {outcome!r:.150}" if isinstance(outcome, Exception) else "computes"
 
@@ -191,10 +208,15 @@ def trial(draw: random.Random) -> str:
         warnings.simplefilter("ignore")
         theirs = state("cpu", lines, fails)
         mine = state("fpga", lines, fails)
-    for line, a, b in zip(lines, mine, theirs, strict=False):
+    exact = None
+    for k, (line, a, b) in enumerate(zip(lines, mine, theirs, strict=False)):
         if any(isinstance(o, Exception) and "unsupported operation" in str(o) for o in (a, b)):
             break
         if found := different(a, b):
+            if "differ" in found and "close" in found:
+                exact = exact or state("cpu", [in_double(one) for one in lines], fails)
+                if as_near(a, b, exact[k]):
+                    continue
             head = ["import torch", "from tests.fuzz_torch_device import state", "", "lines = ["]
             tail = ["]", "for d in ('cpu', 'fpga'):", f"    print(state(d, lines, {fails}))"]
             shown = "\n".join([*head, *[f"    {one!r}," for one in lines], *tail])
