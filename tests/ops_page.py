@@ -61,6 +61,7 @@ def on_host(call: Any, seen: set[Any]) -> bool:
         codes += [c for c in code.co_consts if inspect.iscode(c)]
     names = {name for code in codes for name in code.co_names}
     called = [call.__globals__.get(name) for name in names]
+    called += [cell.cell_contents for cell in call.__closure__ or ()]
     if "f" in names:  # the catalogue's functions: f["linalg.svd"](...)
         keys = [c for code in codes for c in code.co_consts if isinstance(c, str)]
         called += [ENTRIES[key].call for key in [*keys, *names] if key in ENTRIES]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from inspect import (
     CO_VARARGS,
     CO_VARKEYWORDS,
@@ -80,6 +80,18 @@ def written(
     made: Callable[..., Any] = scope[name]
     made.__doc__ = doc
     return made
+
+
+def declared(parameters: Iterable[Parameter]) -> str:
+    """Parameters with their types and defaults, as they stand in a definition."""
+    words, keywords = [], False
+    for p in parameters:
+        if p.kind is Parameter.KEYWORD_ONLY and not keywords:
+            words.append("*")
+            keywords = True
+        default = "" if p.default is p.empty else f" = {p.default!r}"
+        words.append(f"{p.name}: {p.annotation}{default}")
+    return ", ".join(words)
 
 
 class Shown(str):

@@ -16,7 +16,8 @@ from ..execute.pointwise import pointwise
 from ..iterator.shape import normalize_dim
 from ..ops.create.ranges import arange
 from ..ops.create.sizes import empty, zeros
-from ..ops.linalg.factors import lu_factor_ex, raise_for
+from ..ops.linalg.factors import lu_factor_ex
+from ..ops.linalg.forms import raise_for
 from ..ops.linalg.solve import linalg_lu_solve
 from ..ops.nn.layers import bags
 from ..ops.nn.layers.activation import ELU, logsigmoid

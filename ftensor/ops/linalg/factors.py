@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from ... import errors, return_types
 from ..._tensor import Tensor
 from ...dtypes import int32, int64
@@ -11,18 +9,11 @@ from ...errors import factor as errors_factor
 from ...execute import memory
 from ...execute.dense import dense
 from ...iterator.shape import Ints, numel
-from ..compose import composed, f
+from ..compose import composed
+from ..create.positions import eye
+from ..create.ranges import arange
+from .forms import MatrixFunction, raise_for
 from .matrices import in_columns, matrices
-
-
-def raise_for(info: Tensor, error: Any, name: str) -> None:
-    """Wait for what a kernel found, and raise `error(name, index in the batch, found)` for the
-    first matrix that could not be factored."""
-    found = info.reshape(-1).tolist()
-    for index, value in enumerate(found):
-        if value:
-            raise error(name, index if info.ndim else None, value)
-
 
 # Cholesky
 
@@ -40,40 +31,24 @@ def cholesky_of(A: Tensor, upper: bool) -> tuple[Tensor, Tensor]:
     return (in_columns(made.mH) if upper else made), info
 
 
-@composed(namespace="linalg", method=False)
-def cholesky_ex(
-    input: Tensor, *, upper: bool = False, check_errors: bool = False
-) -> return_types.linalg_cholesky_ex:
-    """(L, info): see `linalg.cholesky`; info (int32) is 0, or the order of the first leading minor
-    that is not positive. LinAlgError for these with `check_errors`.
-    """
-    name = "linalg.cholesky_ex"
+def _cholesky(name: str, input: Tensor, *, upper: bool = False) -> tuple[Tensor, Tensor]:
     matrices(name, square=True, input=input)
-    made, info = cholesky_of(input, upper)
-    if check_errors:
-        raise_for(info, errors_factor.not_positive, name)
-    return return_types.linalg_cholesky_ex((made, info))
+    return cholesky_of(input, upper)
 
 
-def _cholesky(name: str, A: Tensor, upper: bool) -> Tensor:
-    matrices(name, square=True, A=A)
-    made, info = cholesky_of(A, upper)
-    raise_for(info, errors_factor.not_positive, name)
-    return made
-
-
-@composed(namespace="linalg", name="cholesky", method=False)
-def linalg_cholesky(input: Tensor, *, upper: bool = False) -> Tensor:
-    """L of input = L @ L.mH, lower triangular with a positive diagonal; or `upper`: L.mH. Only that
+_CHOLESKY = MatrixFunction(
+    "cholesky", _cholesky, None, errors_factor.not_positive, return_types.linalg_cholesky_ex,
+    ("cholesky", "input", "upper"),
+)  # fmt: skip
+linalg_cholesky = _CHOLESKY.linalg("""
+    L of input = L @ L.mH, lower triangular with a positive diagonal; or `upper`: L.mH. Only that
     triangle of the input is read. LinAlgError where it is not positive definite.
-    """
-    return _cholesky("linalg.cholesky", input, upper)
-
-
-@composed()
-def cholesky(input: Tensor, upper: bool = False) -> Tensor:
-    """See `linalg.cholesky`."""
-    return _cholesky("cholesky", input, upper)
+""")
+cholesky_ex = _CHOLESKY.linalg_ex("""
+    (L, info): see `linalg.cholesky`; info (int32) is 0, or the order of the first leading minor
+    that is not positive. LinAlgError for these with `check_errors`.
+""")
+cholesky = _CHOLESKY.outside()
 
 
 # LU
@@ -94,47 +69,32 @@ def lu_of(A: Tensor) -> tuple[Tensor, Tensor, Tensor]:
     return LU, pivots, info
 
 
-def _pivoted(name: str, pivot: bool) -> None:
+def _lu_factor(name: str, A: Tensor, *, pivot: bool = True) -> tuple[Tensor, Tensor, Tensor]:
+    matrices(name, A=A)
     if not pivot:
         raise errors_factor.value(name, "pivot", pivot, "True: rows are always swapped")
+    return lu_of(A)
 
 
-@composed(namespace="linalg", method=False)
-def lu_factor_ex(
-    A: Tensor, *, pivot: bool = True, check_errors: bool = False
-) -> return_types.linalg_lu_factor_ex:
-    """(LU, pivots, info): see `linalg.lu_factor`; info (int32) is 0, or the first place (from 1)
-    of a 0 on U's diagonal. RuntimeError for these with `check_errors`.
-    """
-    name = "linalg.lu_factor_ex"
-    matrices(name, A=A)
-    _pivoted(name, pivot)
-    made = lu_of(A)
-    if check_errors:
-        raise_for(made[2], errors_factor.singular, name)
-    return return_types.linalg_lu_factor_ex(made)
-
-
-@composed(namespace="linalg", method=False)
-def lu_factor(A: Tensor, *, pivot: bool = True) -> return_types.linalg_lu_factor:
-    """(LU, pivots) of A = P @ L @ U by partial pivoting: U on and above the diagonal of LU, L below
+_LU_FACTOR = MatrixFunction(
+    "lu_factor", _lu_factor, return_types.linalg_lu_factor, errors_factor.singular,
+    return_types.linalg_lu_factor_ex,
+)  # fmt: skip
+lu_factor = _LU_FACTOR.linalg("""
+    (LU, pivots) of A = P @ L @ U by partial pivoting: U on and above the diagonal of LU, L below
     it, without its diagonal of ones. pivots (int32) are the rows, counted from 1, with which each
     row in turn changed places.
-    """
-    name = "linalg.lu_factor"
-    matrices(name, A=A)
-    _pivoted(name, pivot)
-    LU, pivots, info = lu_of(A)
-    raise_for(info, errors_factor.singular, name)
-    return return_types.linalg_lu_factor((LU, pivots))
+""")
+lu_factor_ex = _LU_FACTOR.linalg_ex("""
+    (LU, pivots, info): see `linalg.lu_factor`; info (int32) is 0, or the first place (from 1)
+    of a 0 on U's diagonal. RuntimeError for these with `check_errors`.
+""")
 
 
 @composed()
 def lu(A: Tensor, pivot: bool = True, get_infos: bool = False) -> tuple[Tensor, ...]:
     """(LU, pivots), or (LU, pivots, info) with `get_infos`: see `linalg.lu_factor_ex`."""
-    matrices("lu", A=A)
-    _pivoted("lu", pivot)
-    LU, pivots, info = lu_of(A)
+    LU, pivots, info = _lu_factor("lu", A, pivot=pivot)
     if get_infos:
         return return_types.linalg_lu_factor_ex((LU, pivots, info))
     raise_for(info, errors_factor.singular, "lu")
@@ -153,14 +113,14 @@ def row_order(pivots: Tensor, m: int) -> Tensor:
 def permutation(pivots: Tensor, m: int, like: Tensor) -> Tensor:
     """The matrices P of A = P @ L @ U."""
     order = row_order(pivots, m)
-    places = f.arange(m, device=order.device)
+    places = arange(m, device=order.device)
     return (order.unsqueeze(-2) == places.unsqueeze(-1)).to(like._dtype)
 
 
 def _unpacked(LU: Tensor) -> tuple[Tensor, Tensor]:
     m, n = LU._shape[-2:]
     k = min(m, n)
-    L = LU[..., :, :k].tril(-1) + f.eye(m, k, dtype=LU._dtype, device=LU.device)
+    L = LU[..., :, :k].tril(-1) + eye(m, k, dtype=LU._dtype, device=LU.device)
     return L, LU[..., :k, :].triu().contiguous()
 
 
@@ -169,10 +129,7 @@ def linalg_lu(A: Tensor, *, pivot: bool = True) -> return_types.linalg_lu:
     """(P, L, U) of A = P @ L @ U by partial pivoting: a permutation, a lower triangular matrix with
     ones on its diagonal, an upper triangular one.
     """
-    name = "linalg.lu"
-    matrices(name, A=A)
-    _pivoted(name, pivot)
-    LU, pivots, _ = lu_of(A)
+    LU, pivots, _ = _lu_factor("linalg.lu", A, pivot=pivot)
     return return_types.linalg_lu((permutation(pivots, A._shape[-2], A), *_unpacked(LU)))
 
 
@@ -242,7 +199,7 @@ def reflected(a: Tensor, tau: Tensor, c: Tensor, adjoint: bool) -> Tensor:
 
 def identity(shape: Ints, like: Tensor) -> Tensor:
     """Ones on the diagonals of matrices."""
-    return f.eye(*shape[-2:], dtype=like._dtype, device=like.device).expand(shape)
+    return eye(*shape[-2:], dtype=like._dtype, device=like.device).expand(shape)
 
 
 def _qr(name: str, A: Tensor, mode: str) -> tuple[Tensor, Tensor]:
@@ -291,21 +248,16 @@ def _check_tau(name: str, a: Tensor, tau: Tensor) -> None:
         raise errors_factor.shapes(name, a._shape, tau._shape, "tau has a number for each column")
 
 
-def _product(name: str, a: Tensor, tau: Tensor) -> Tensor:
-    _check_tau(name, a, tau)
-    return reflected(a, tau, identity(a._shape, a), False)
+def _product(name: str, input: Tensor, tau: Tensor) -> Tensor:
+    _check_tau(name, input, tau)
+    return reflected(input, tau, identity(input._shape, input), False)
 
 
-@composed(namespace="linalg", method=False)
-def householder_product(input: Tensor, tau: Tensor) -> Tensor:
-    """The first columns of the product of reflections, as many as `input` has; see `geqrf`."""
-    return _product("linalg.householder_product", input, tau)
-
-
-@composed()
-def orgqr(input: Tensor, input2: Tensor) -> Tensor:
-    """See `linalg.householder_product`."""
-    return _product("orgqr", input, input2)
+_PRODUCT = MatrixFunction("householder_product", _product, former=("orgqr", "input", "input2"))
+householder_product = _PRODUCT.linalg("""
+    The first columns of the product of reflections, as many as `input` has; see `geqrf`.
+""")
+orgqr = _PRODUCT.outside()
 
 
 @composed()

@@ -11,7 +11,8 @@ from ..._tensor import Tensor
 from ...errors import factor as errors_factor
 from ...iterator.shape import broadcast_shapes
 from ..compose import composed
-from .factors import check_pivots, raise_for
+from .factors import check_pivots
+from .forms import MatrixFunction
 from .matrices import matrices, on_host
 
 # Bunch and Kaufman's bound: it keeps the growth of elements least over both kinds of steps.
@@ -87,8 +88,8 @@ def _each(function: Any, *arrays: Any) -> tuple[Any, ...]:
     return tuple(p.reshape(batch + p.shape[1:]) for p in parts)
 
 
-def _ldl(name: str, A: Tensor, hermitian: bool) -> tuple[Tensor, ...]:
-    matrices(name, square=True, A=A)
+def _ldl(name: str, input: Tensor, *, hermitian: bool = False) -> tuple[Tensor, ...]:
+    matrices(name, square=True, A=input)
 
     def run(a: Any) -> tuple[Any, ...]:
         if not a.size:
@@ -97,33 +98,22 @@ def _ldl(name: str, A: Tensor, hermitian: bool) -> tuple[Tensor, ...]:
         LD, pivots, info = _each(lambda x: _factored(x, hermitian), a)
         return LD, pivots, info.astype(np.int32)
 
-    return on_host(name, run, A, columns=(0,))
+    return on_host(name, run, input, columns=(0,))
 
 
-@composed(namespace="linalg", method=False)
-def ldl_factor_ex(
-    input: Tensor, *, hermitian: bool = False, check_errors: bool = False
-) -> return_types.linalg_ldl_factor_ex:
-    """(LD, pivots, info): see `linalg.ldl_factor`; info (int32) is 0, or the first place of a 0 on
-    D's diagonal. LinAlgError for these with `check_errors`.
-    """
-    name = "linalg.ldl_factor_ex"
-    made = _ldl(name, input, hermitian)
-    if check_errors:
-        raise_for(made[2], errors_factor.singular, name)
-    return return_types.linalg_ldl_factor_ex(made)
-
-
-@composed(namespace="linalg", method=False)
-def ldl_factor(input: Tensor, *, hermitian: bool = False) -> return_types.linalg_ldl_factor:
-    """(LD, pivots) of symmetric matrices, or Hermitian ones: P.mT @ A @ P = L @ D @ L.mT (or L.mH),
+_LDL_FACTOR = MatrixFunction(
+    "ldl_factor", _ldl, return_types.linalg_ldl_factor, errors_factor.singular,
+    return_types.linalg_ldl_factor_ex,
+)  # fmt: skip
+ldl_factor = _LDL_FACTOR.linalg("""
+    (LD, pivots) of symmetric matrices, or Hermitian ones: P.mT @ A @ P = L @ D @ L.mT (or L.mH),
     with blocks of size 1 and 2 in D, as LAPACK's sytrf and hetrf leave them in the lower triangle.
     The host computes it. LinAlgError for a block of 0.
-    """
-    name = "linalg.ldl_factor"
-    LD, pivots, info = _ldl(name, input, hermitian)
-    raise_for(info, errors_factor.singular, name)
-    return return_types.linalg_ldl_factor((LD, pivots))
+""")
+ldl_factor_ex = _LDL_FACTOR.linalg_ex("""
+    (LD, pivots, info): see `linalg.ldl_factor`; info (int32) is 0, or the first place of a 0 on
+    D's diagonal. LinAlgError for these with `check_errors`.
+""")
 
 
 def _solved(a: Any, pivots: Any, b: Any, hermitian: bool) -> tuple[Any]:

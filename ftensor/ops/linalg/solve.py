@@ -7,8 +7,12 @@ from ..._tensor import Tensor
 from ...errors import factor as errors_factor
 from ...execute.dense import dense
 from ...iterator.shape import broadcast_shapes, numel
-from ..compose import composed, f
-from .factors import check_pivots, check_rows, identity, lu_of, raise_for, row_order
+from ..compose import composed
+from ..create.like import empty_like
+from ..create.ranges import arange
+from ..pointwise.ternary import where
+from .factors import check_pivots, check_rows, identity, lu_of, row_order
+from .forms import MatrixFunction
 from .matrices import in_columns, matrices
 
 PLAIN, TRANSPOSED, ADJOINT = range(3)
@@ -98,15 +102,13 @@ def lu_solved(LU: Tensor, pivots: Tensor, B: Tensor, adjoint: bool = False) -> T
 
 def _rows(B: Tensor, order: Tensor) -> Tensor:
     """The rows of each matrix in another order."""
-    made: Tensor = f.gather(B, -2, order.unsqueeze(-1).expand(B._shape))
-    return made
+    return B.gather(-2, order.unsqueeze(-1).expand(B._shape))
 
 
 def _back(order: Tensor) -> Tensor:
     """The order that undoes another."""
-    places = f.arange(order._shape[-1], device=order.device).expand(order._shape)
-    made: Tensor = f.scatter(f.empty_like(order), -1, order, places)
-    return made
+    places = arange(order._shape[-1], device=order.device).expand(order._shape)
+    return empty_like(order).scatter(-1, order, places)
 
 
 def _right_side(name: str, A: Tensor, B: Tensor, left: bool) -> tuple[Tensor, bool]:
@@ -124,7 +126,7 @@ def _right_side(name: str, A: Tensor, B: Tensor, left: bool) -> tuple[Tensor, bo
     return B, vectors
 
 
-def _solved(name: str, A: Tensor, B: Tensor, left: bool) -> tuple[Tensor, Tensor]:
+def _solved(name: str, A: Tensor, B: Tensor, *, left: bool = True) -> tuple[Tensor, Tensor]:
     """(X, info of A's factors)."""
     matrices(name, "B", square=True, A=A, B=B)
     B, vectors = _right_side(name, A, B, left)
@@ -138,28 +140,17 @@ def _solved(name: str, A: Tensor, B: Tensor, left: bool) -> tuple[Tensor, Tensor
     return (X.squeeze(-1) if vectors else X), info
 
 
-@composed(namespace="linalg", method=False)
-def solve_ex(
-    A: Tensor, B: Tensor, *, left: bool = True, check_errors: bool = False
-) -> return_types.linalg_solve_ex:
-    """(X, info): see `linalg.solve`; info (int32) is 0, or the first place of a 0 on the diagonal
-    of A's factor U. LinAlgError for these with `check_errors`.
-    """
-    name = "linalg.solve_ex"
-    X, info = _solved(name, A, B, left)
-    if check_errors:
-        raise_for(info, errors_factor.singular, name)
-    return return_types.linalg_solve_ex((X, info))
-
-
-@composed(namespace="linalg", name="solve", method=False)
-def linalg_solve(A: Tensor, B: Tensor, *, left: bool = True) -> Tensor:
-    """X of A @ X = B, or of X @ A = B where not `left`, for square A; B may be a vector for each
+_SOLVE = MatrixFunction(
+    "solve", _solved, None, errors_factor.singular, return_types.linalg_solve_ex
+)
+solve = _SOLVE.linalg("""
+    X of A @ X = B, or of X @ A = B where not `left`, for square A; B may be a vector for each
     matrix. LinAlgError where A is singular, RuntimeError for shapes that don't fit.
-    """
-    X, info = _solved("linalg.solve", A, B, left)
-    raise_for(info, errors_factor.singular, "linalg.solve")
-    return X
+""")
+solve_ex = _SOLVE.linalg_ex("""
+    (X, info): see `linalg.solve`; info (int32) is 0, or the first place of a 0 on the diagonal
+    of A's factor U. LinAlgError for these with `check_errors`.
+""")
 
 
 def _lu_solve(
@@ -200,31 +191,12 @@ def _inverse(name: str, A: Tensor) -> tuple[Tensor, Tensor]:
     return lu_solved(LU, pivots, identity(A._shape, A)), info
 
 
-@composed(namespace="linalg", method=False)
-def inv_ex(A: Tensor, *, check_errors: bool = False) -> return_types.linalg_inv_ex:
-    """(inverse, info): see `linalg.inv` and `linalg.solve_ex`."""
-    X, info = _inverse("linalg.inv_ex", A)
-    if check_errors:
-        raise_for(info, errors_factor.singular, "linalg.inv_ex")
-    return return_types.linalg_inv_ex((X, info))
-
-
-def _inv(name: str, A: Tensor) -> Tensor:
-    X, info = _inverse(name, A)
-    raise_for(info, errors_factor.singular, name)
-    return X
-
-
-@composed(namespace="linalg", method=False)
-def inv(A: Tensor) -> Tensor:
-    """The inverses of square matrices. LinAlgError where one is singular."""
-    return _inv("linalg.inv", A)
-
-
-@composed()
-def inverse(input: Tensor) -> Tensor:
-    """See `linalg.inv`."""
-    return _inv("inverse", input)
+_INV = MatrixFunction(
+    "inv", _inverse, None, errors_factor.singular, return_types.linalg_inv_ex, ("inverse", "input")
+)
+inv = _INV.linalg("The inverses of square matrices. LinAlgError where one is singular.")
+inv_ex = _INV.linalg_ex("(inverse, info): see `linalg.inv` and `linalg.solve_ex`.")
+inverse = _INV.outside()
 
 
 # Positive definite matrices
@@ -260,7 +232,7 @@ def cholesky_inverse(input: Tensor, upper: bool = False) -> Tensor:
 
 def _swapped(pivots: Tensor) -> Tensor:
     """Whether the rows changed places an odd number of times."""
-    places = f.arange(1, pivots._shape[-1] + 1, device=pivots.device)
+    places = arange(1, pivots._shape[-1] + 1, device=pivots.device)
     made: Tensor = (pivots != places).sum(-1) % 2 == 1
     return made
 
@@ -269,7 +241,7 @@ def _det(name: str, A: Tensor) -> Tensor:
     matrices(name, square=True, A=A)
     LU, pivots, _ = lu_of(A)
     made = LU.diagonal(0, -2, -1).prod(-1)
-    return f.where(_swapped(pivots), -made, made)
+    return where(_swapped(pivots), -made, made)
 
 
 def _slogdet(name: str, A: Tensor) -> tuple[Tensor, Tensor]:
@@ -277,19 +249,12 @@ def _slogdet(name: str, A: Tensor) -> tuple[Tensor, Tensor]:
     LU, pivots, _ = lu_of(A)
     diagonal = LU.diagonal(0, -2, -1)
     sign = diagonal.sgn().prod(-1)
-    return f.where(_swapped(pivots), -sign, sign), diagonal.abs().log().sum(-1)
+    return where(_swapped(pivots), -sign, sign), diagonal.abs().log().sum(-1)
 
 
-@composed(namespace="linalg", name="det", method=False)
-def linalg_det(A: Tensor) -> Tensor:
-    """The determinants of square matrices, by LU with partial pivoting."""
-    return _det("linalg.det", A)
-
-
-@composed()
-def det(input: Tensor) -> Tensor:
-    """See `linalg.det`."""
-    return _det("det", input)
+_DET = MatrixFunction("det", _det, former=("det", "input"))
+linalg_det = _DET.linalg("The determinants of square matrices, by LU with partial pivoting.")
+det = _DET.outside()
 
 
 @composed(namespace="linalg", name="slogdet", method=False)
@@ -310,4 +275,4 @@ def logdet(input: Tensor) -> Tensor:
     sign, size = _slogdet("logdet", input)
     if input._dtype.is_complex:
         return sign.log() + size
-    return f.where(sign == -1, float("nan"), size)
+    return where(sign == -1, float("nan"), size)

@@ -12,7 +12,7 @@ from .... import errors
 from ...._tensor import Tensor
 from ....errors import nn as errors_nn
 from ....rows.catalogue import Row, op
-from ....rows.spelling import written
+from ....rows.spelling import declared, written
 from ..layers.activation import SPACE
 
 REDUCTIONS = ("none", "mean", "sum")
@@ -78,7 +78,7 @@ def loss(
         name, own = elements.__name__, signature(elements).parameters
         order = parameters.split() or [*own, "size_average", "reduce", "reduction"]
         made = written(
-            name, ", ".join([_declared(own[p]) if p in own else _OWN[p] for p in order]),
+            name, ", ".join([declared([own[p]]) if p in own else _OWN[p] for p in order]),
             _statements(name, own, order, shapes, first), elements.__doc__,
             __name__=elements.__module__, elements=elements, tensors=tensors, word_of=word_of,
             reduced=reduced, refused=errors_nn.target_shape, warn=errors_nn.warn_target_size,
@@ -86,11 +86,6 @@ def loss(
         return op(namespace=SPACE, rows=rows)(made)
 
     return add
-
-
-def _declared(parameter: Parameter) -> str:
-    default = "" if parameter.default is parameter.empty else f" = {parameter.default!r}"
-    return f"{parameter.name}: {parameter.annotation}{default}"
 
 
 def _statements(
