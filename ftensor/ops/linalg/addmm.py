@@ -8,17 +8,18 @@ from ... import errors
 from ..._tensor import Tensor
 from ...errors import matmul as errors_matmul
 from ...execute import memory
+from ...execute.copy import into
 from ...execute.numbers import fitted, rounded
 from ...execute.pointwise import pointwise
 from ...execute.prepare import common_dtype
 from ...iterator.shape import Ints, numel
 from ...iterator.stride import contiguous_strides, view_strides
 from ...ops.types import copy
-from ...rows.catalogue import ENTRIES, op
+from ...rows.catalogue import op
 from ...rows.op import Op
-from ..pointwise.binary import check_factor
+from ..pointwise.binary import MUL, add, check_factor
 from .matmul import batches_fit, column, matmul, matrix_vector, matrix_vector_fit, turned
-from .product import added_to, check, factors, finish, need_ndim, output, product
+from .product import added_to, check, factors, need_ndim, product
 
 
 @op(inplace=True)
@@ -131,8 +132,7 @@ def outer(input: Tensor, vec2: Tensor, *, out: Tensor | None = None) -> Tensor:
         if type(x) is not Tensor:
             raise errors.not_a_tensor("outer", arg, x)
     need_ndim("outer", 1, input=input, vec2=vec2)
-    made: Tensor = ENTRIES["mul"].call(column(input), vec2, out=out)
-    return made
+    return pointwise(MUL, (column(input), vec2), (), out)
 
 
 ADDR = Op(
@@ -166,11 +166,8 @@ def addr(
     whole = input if out is input and input._shape == shape else added_to("addr", input, shape)
     if input._dtype.kind == "f" and input._dtype.itemsize == 2 and out is not input and beta != 0:
         # torch rounds every step to the 16-bit type.
-        mul, add = ENTRIES["mul"].call, ENTRIES["add"].call
         beta, alpha = (rounded(float(x), input._dtype) for x in (beta, alpha))
-        scaled = mul(mul(column(vec1), alpha), vec2)
-        made: Tensor = add(mul(whole, beta), scaled, out=out)
-        return made
+        return add(whole * beta, column(vec1) * alpha * vec2, out=out)
     row = ADDR_FRESH if beta == 0 else ADDR
     return pointwise(
         row, (whole, column(vec1), vec2), (beta, alpha), out, out is input and out is not None
@@ -196,8 +193,5 @@ def linear(
         rows = flat(input, (numel(input._shape[:-1]), input._shape[-1]))
         made = flat(addmm(bias, rows, weights), shape)
     else:
-        made = ENTRIES["add"].call(matmul(input, weights), bias)
-    if out is None:
-        return made
-    target, _ = output("linear", out, made._shape, made, (), False)
-    return finish(made, target, True)
+        made = matmul(input, weights) + bias
+    return into("linear", out, made)

@@ -12,7 +12,9 @@ from ..._tensor import Tensor
 from ...dtypes import int64
 from ...errors import linalg as errors_linalg
 from ...rows.catalogue import op
-from ..compose import composed, f
+from ..compose import composed
+from ..create.data import tensor
+from ..rearrange.cat import meshgrid, stack
 
 
 @op()
@@ -32,7 +34,7 @@ def combinations(input: Tensor, r: int = 2, with_replacement: bool = False) -> T
     # The table of the host: a place in a list, and in an array.
     input._storage.backend.pool.ask(rows * r * (16 + input._dtype.itemsize))
     places = [i for row in choose(range(n), r) for i in row] if rows else []
-    index = f.tensor(places, dtype=int64, device=input.device)
+    index = tensor(places, dtype=int64, device=input.device)
     made: Tensor = input.index_select(0, index)
     return made.reshape(rows, r)
 
@@ -50,9 +52,8 @@ def cartesian_prod(*tensors: Any) -> Tensor:
             raise errors_linalg.one_dim("cartesian_prod", t._shape)
     if len(given) == 1:
         return given[0]
-    grids = f.meshgrid(*given, indexing="ij")
-    made: Tensor = f.stack([g.reshape(-1) for g in grids], 1)
-    return made
+    grids = meshgrid(*given, indexing="ij")
+    return stack([g.reshape(-1) for g in grids], 1)
 
 
 @composed(bare="")

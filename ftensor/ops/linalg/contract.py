@@ -8,18 +8,19 @@ from typing import Any
 
 from ... import errors
 from ..._tensor import Tensor
-from ...dtypes import can_cast
 from ...errors import matmul as errors_matmul
 from ...execute import memory
+from ...execute.copy import into
 from ...execute.pointwise import pointwise
 from ...iterator.shape import Ints, normalize_dim, numel
 from ...iterator.stride import contiguous_strides
 from ...ops.types import copy
-from ...rows.catalogue import ENTRIES, op
-from ...rows.copies import COPY
+from ...rows.catalogue import op
+from ..pointwise.binary import MUL
 from .addmm import flat
 from .matmul import matmul
-from .product import check, finish, output, product
+from .product import check, product
+from .solve import inv
 
 
 def _tensors(name: str, **given: Any) -> None:
@@ -83,18 +84,14 @@ def contracted(
     y = flat(_permuted(b, [*second, *right]), (depth, numel(columns)))
     made = product(name, x, y)
     made = made._view(rows + columns, contiguous_strides(rows + columns), made._offset)
-    if out is None:
-        return made
-    target, _ = output(name, out, made._shape, a, (), False)
-    return finish(made, target, True)
+    return into(name, out, made)
 
 
 def _summed(t: Tensor, dims: list[int]) -> Tensor:
     dims = [d for d in dims if t._shape[d] != 1]
     if not dims:
         return t
-    made: Tensor = ENTRIES["sum"].call(t, tuple(dims), keepdim=True, dtype=t._dtype)
-    return made
+    return t.sum(tuple(dims), keepdim=True, dtype=t._dtype)
 
 
 @op()
@@ -102,8 +99,7 @@ def inner(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:
     """The sums of products along the last dims; with a 0-d operand, the products."""
     _tensors("inner", input=input, other=other)
     if not input._shape or not other._shape:
-        made: Tensor = ENTRIES["mul"].call(input, other, out=out)
-        return made
+        return pointwise(MUL, (input, other), (), out)
     if input._shape[-1] != other._shape[-1]:
         raise errors_matmul.inner_sizes(input._shape, other._shape)
     if len(input._shape) == 1 and len(other._shape) == 1:
@@ -120,14 +116,8 @@ def kron(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:
     second = (1,) * (ndim - len(other._shape)) + other._shape
     wide = _spread(input, first, 0)
     narrow = _spread(other, second, 1)
-    made: Tensor = ENTRIES["mul"].call(wide, narrow)
     shape = tuple(m * n for m, n in zip(first, second))
-    made = flat(made, shape)
-    if out is None:
-        return made
-    if not can_cast(made._dtype, out._dtype):
-        raise errors.cannot_cast_result("kron", made._dtype, out._dtype)
-    return pointwise(COPY, (made,), (), out)
+    return into("kron", out, flat(wide * narrow, shape), cast=True)
 
 
 def _spread(t: Tensor, shape: Ints, place: int) -> Tensor:
@@ -200,11 +190,7 @@ def multi_dot(tensors: Sequence[Tensor], *, out: Tensor | None = None) -> Tensor
         chain[-1] = x._view((*x._shape, 1), (*x._strides, 1), x._offset)
     made = _chain(name, chain)
     shape = made._shape[1 if row else 0 : 1 if column else 2]
-    made = made._view(shape, contiguous_strides(shape), made._offset)
-    if out is None:
-        return made
-    target, _ = output(name, out, shape, made, (), False)
-    return finish(made, target, True)
+    return into(name, out, made._view(shape, contiguous_strides(shape), made._offset))
 
 
 @op(method=False)
@@ -224,10 +210,7 @@ def chain_matmul(*matrices: Any, out: Tensor | None = None) -> Tensor:
     else:
         check(name, "", **{f"matrices[{k}]": x for k, x in enumerate(matrices)})
         made = _chain(name, matrices)
-    if out is None:
-        return made
-    target, _ = output(name, out, made._shape, made, (), False)
-    return finish(made, target, True)
+    return into(name, out, made)
 
 
 def _power(input: Tensor, n: int, out: Tensor | None) -> Tensor:
@@ -237,7 +220,7 @@ def _power(input: Tensor, n: int, out: Tensor | None) -> Tensor:
     if len(shape) < 2 or shape[-1] != shape[-2]:
         raise errors_matmul.not_square(name, shape)
     if n < 0:
-        return _power(ENTRIES["linalg.inv"].call(input), -n, out)
+        return _power(inv(input), -n, out)
     if n == 0:
         made = copy.zero_(memory.new_like(input, shape))
         diagonal = made._view(
@@ -257,10 +240,7 @@ def _power(input: Tensor, n: int, out: Tensor | None) -> Tensor:
                 square = matmul(square, square)
         assert found is not None
         made = found
-    if out is None:
-        return made
-    target, _ = output(name, out, shape, made, (), False)
-    return finish(made, target, True)
+    return into(name, out, made)
 
 
 @op(name="matrix_power", method=False, namespace="linalg")

@@ -11,7 +11,7 @@ from ...dtypes import promote_types
 from ...errors import matmul as errors_matmul
 from ...iterator.shape import Ints, numel
 from ...iterator.stride import contiguous_strides
-from ...rows.catalogue import ENTRIES, op
+from ...rows.catalogue import op
 from .addmm import flat
 from .product import check, product
 
@@ -178,7 +178,7 @@ def _sum_away(t: Tensor, names: Labels, gone: Labels) -> tuple[Tensor, Labels]:
     if not gone:
         return t, names
     dims = tuple(names.index(n) for n in gone)
-    made: Tensor = ENTRIES["sum"].call(t, dims)
+    made = t.sum(dims)
     return made, [n for n in names if n not in gone]
 
 
@@ -221,7 +221,7 @@ def _reduced(t: Tensor, names: Labels, gone: Labels) -> tuple[Tensor, Labels]:
     if not gone:
         return t, names
     dims = tuple(names.index(n) for n in gone)
-    made: Tensor = ENTRIES["sum"].call(t, dims)
+    made = t.sum(dims)
     return made, [n for n in names if n not in gone]
 
 
@@ -235,7 +235,7 @@ def _without_ones(t: Tensor, names: Labels, gone: Labels) -> tuple[Tensor, Label
 
 def _times(a: Tensor, a_names: Labels, b: Tensor, b_names: Labels) -> tuple[Tensor, Labels]:
     names = a_names + [n for n in b_names if n not in a_names]
-    made: Tensor = ENTRIES["mul"].call(_aligned(a, a_names, names), _aligned(b, b_names, names))
+    made = _aligned(a, a_names, names) * _aligned(b, b_names, names)
     return made, names
 
 

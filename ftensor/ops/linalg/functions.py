@@ -12,10 +12,15 @@ from ...dtypes import complex128, float64
 from ...errors import factor as errors_factor
 from ...execute import memory
 from ...execute.choices import spares_double
-from ...rows.catalogue import Entry, op, register
-from ..compose import composed, f
-from .factors import identity
+from ...rows.catalogue import also_in, op
+from ..compose import composed
+from ..create.data import tensor
+from ..pointwise.ternary import where
+from ..random.create import randn
+from .factors import identity, linalg_qr
 from .matrices import matrices
+from .solve import inv, solve
+from .spectra import linalg_svd
 
 # The terms of exp's series that are summed for matrices of norm up to 2: the next one is below the
 # rounding of 1. A smaller norm would need fewer terms, but more squares, which double errors.
@@ -45,9 +50,8 @@ def matrix_exp(input: Tensor) -> Tensor:
     x = input.to(of).reshape(-1, n, n)
     norms = x.abs().sum(-2).amax(-1).tolist()
     halvings = [_halvings(size) for size in norms]
-    where = {"dtype": of, "device": input.device}
-    scale = f.tensor([0.5**h for h in halvings], **where).reshape(-1, 1, 1)
-    x = x * scale
+    scale = tensor([0.5**h for h in halvings], dtype=of, device=input.device)
+    x = x * scale.reshape(-1, 1, 1)
     one = identity(x._shape, x)
     made = one
     for k in range(TERMS[of.to_real().name], 0, -1):
@@ -57,8 +61,8 @@ def matrix_exp(input: Tensor) -> Tensor:
         if min(halvings) > step:
             made = square
             continue
-        more = f.tensor([h > step for h in halvings], device=input.device).reshape(-1, 1, 1)
-        made = f.where(more, square, made)
+        more = tensor([h > step for h in halvings], device=input.device).reshape(-1, 1, 1)
+        made = where(more, square, made)
     return made.reshape(input._shape).to(input._dtype)
 
 
@@ -67,7 +71,7 @@ def _halvings(size: float) -> int:
     return max(0, math.frexp(size)[1] - 1) if size < math.inf else 0
 
 
-register(Entry("matrix_exp", matrix_exp, method=False, namespace="linalg"))
+also_in("linalg", "matrix_exp")
 
 
 @composed(namespace="linalg", method=False)
@@ -83,7 +87,7 @@ def tensorinv(input: Tensor, ind: int = 2) -> Tensor:
     first, last = input._shape[:ind], input._shape[ind:]
     if prod(first) != prod(last):
         raise errors_factor.shapes(name, first, last, "they need as many elements")
-    made: Tensor = f["linalg.inv"](input.reshape(prod(first), prod(last)))
+    made: Tensor = inv(input.reshape(prod(first), prod(last)))
     return made.reshape(*last, *first)
 
 
@@ -103,7 +107,7 @@ def tensorsolve(input: Tensor, other: Tensor, dims: Sequence[int] | None = None)
         raise errors_factor.shapes(
             name, input._shape, other._shape, "input must be as a square matrix of other"
         )
-    made: Tensor = f["linalg.solve"](input.reshape(other.numel(), prod(last)), other.reshape(-1))
+    made: Tensor = solve(input.reshape(other.numel(), prod(last)), other.reshape(-1))
     return made.reshape(last)
 
 
@@ -114,12 +118,11 @@ def _basis(A: Tensor, q: int, niter: int) -> Tensor:
     """`q` orthonormal columns that span most of what A's columns do: those of A times random
     numbers, after `niter` turns of the power method (Halko, Martinsson, Tropp 2011, algorithm 4.4).
     """
-    qr = f["linalg.qr"]
-    start = f.randn(A._shape[-1], q, dtype=A._dtype, device=A.device)
-    Q = qr(A @ start).Q
+    start = randn(A._shape[-1], q, dtype=A._dtype, device=A.device)
+    Q = linalg_qr(A @ start).Q
     for _ in range(niter):
-        Q = qr(A.mH @ Q).Q
-        Q = qr(A @ Q).Q
+        Q = linalg_qr(A.mH @ Q).Q
+        Q = linalg_qr(A @ Q).Q
     made: Tensor = Q
     return made
 
@@ -130,7 +133,7 @@ def _lowrank(A: Tensor, q: int, niter: int) -> tuple[Tensor, Tensor, Tensor]:
         V, S, U = _lowrank(A.mH, q, niter)
         return U, S, V
     Q = _basis(A, q, niter)
-    u, S, Vh = f["linalg.svd"](Q.mH @ A, full_matrices=False)
+    u, S, Vh = linalg_svd(Q.mH @ A, full_matrices=False)
     return Q @ u, S, Vh.mH
 
 

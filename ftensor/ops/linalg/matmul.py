@@ -10,7 +10,7 @@ from ...errors import matmul as errors_matmul
 from ...execute.copy import into
 from ...iterator.shape import Ints, broadcast_shapes, numel
 from ...iterator.stride import contiguous_strides, view_strides
-from ...rows.catalogue import ENTRIES, Entry, op, register
+from ...rows.catalogue import also_in, op
 from .product import DOT, VDOT, added_to, check, combine, finish, folded, need_ndim, output, product
 
 
@@ -131,7 +131,7 @@ def matmul(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor
     return _batched(input, other, out)
 
 
-register(Entry("matmul", matmul, method=False, namespace="linalg"))
+also_in("linalg", "matmul")
 
 
 def turned(t: Tensor) -> Tensor:
@@ -185,7 +185,7 @@ def vecdot(x: Tensor, y: Tensor, *, dim: int = -1, out: Tensor | None = None) ->
             raise errors.floating_only("linalg.vecdot", t._dtype)
     of = check("linalg.vecdot", x=x, y=y)
     if of.itemsize == 2:  # torch rounds the products to the 16-bit type
-        return into("linalg.vecdot", out, ENTRIES["sum"].call(ENTRIES["mul"].call(x, y), dim))
+        return into("linalg.vecdot", out, (x * y).sum(dim))
     made = folded(VDOT, (x, y), dim)
     target, copy = output("linalg.vecdot", out, made._shape, x, (x, y), False)
     combine(made, target, None, 1, 1)

@@ -12,7 +12,9 @@ from ...dtypes import dtype
 from ...errors import factor as errors_factor
 from ...iterator.shape import normalize_dim
 from ...rows.catalogue import op
-from ..compose import composed, f
+from ..compose import composed
+from ..reduce.norm import norm, vector_norm
+from .spectra import svdvals
 
 ORDERS = (1.0, 2.0, math.inf)
 
@@ -53,19 +55,19 @@ def _matrix_norm(
     elif abs(ord) not in ORDERS:
         raise errors_factor.order(name, ord)
     if ord == "fro":
-        made: Tensor = f["linalg.vector_norm"](A, 2, (rows, columns), keepdim, dtype=of)
+        made: Tensor = vector_norm(A, 2, (rows, columns), keepdim, dtype=of)
         return made
     if of is not None:
-        f["linalg.vector_norm"](A.new_zeros(1), 2, dtype=of)  # refuses what is no wider dtype
+        vector_norm(A.new_zeros(1), 2, dtype=of)  # refuses what is no wider dtype
         A = A.to(of)
     if ord in ("nuc", 2, -2):
-        s = f["linalg.svdvals"](A.movedim((rows, columns), (-2, -1)))
+        s = svdvals(A.movedim((rows, columns), (-2, -1)))
         made = s.sum(-1) if ord == "nuc" else _largest(s, -1) if ord > 0 else s.amin(-1)
         for d in sorted((rows, columns)) if keepdim else ():
             made = made.unsqueeze(d)
         return made
     along, other = (rows, columns) if abs(ord) == 1 else (columns, rows)
-    sums = f["linalg.vector_norm"](A, 1, along, True)
+    sums = vector_norm(A, 1, along, True)
     if not keepdim:
         sums = sums.squeeze(along)
         other -= other > along
@@ -105,7 +107,7 @@ def linalg_norm(
     if ord is not None and len(dims) == 2:
         return _matrix_norm(name, input, ord, dims, keepdim, dtype)
     order = 2 if ord is None else ord
-    made: Tensor = f["linalg.vector_norm"](input, order, dims, keepdim, dtype=dtype)
+    made: Tensor = vector_norm(input, order, dims, keepdim, dtype=dtype)
     return made
 
 
@@ -115,7 +117,7 @@ def frobenius_norm(input: Tensor, dim: int | Sequence[int], keepdim: bool = Fals
     dims = (dim,) if isinstance(dim, int) else tuple(dim)
     if len(dims) > 2:
         raise errors_factor.two_dims("frobenius_norm", dims)
-    made: Tensor = f["linalg.vector_norm"](input, 2, dims or None, keepdim)
+    made: Tensor = vector_norm(input, 2, dims or None, keepdim)
     return made
 
 
@@ -129,7 +131,7 @@ def nuclear_norm(input: Tensor, dim: Sequence[int] = (-2, -1), keepdim: bool = F
 def norm_except_dim(v: Tensor, pow: int = 2, dim: int = 0) -> Tensor:
     """The norm of order `pow` over all dims but one, which are kept; over all with `dim` -1."""
     if dim == -1:
-        return f.norm(v, pow)
+        return norm(v, pow)
     others = [d for d in range(v.ndim) if d != normalize_dim(dim, v.ndim)]
-    made: Tensor = f["linalg.vector_norm"](v, pow, others, True)
+    made: Tensor = vector_norm(v, pow, others, True)
     return made

@@ -11,8 +11,12 @@ from ..._tensor import Tensor
 from ...dtypes import int64
 from ...errors import factor as errors_factor
 from ...iterator.shape import broadcast_shapes
-from ..compose import composed, f
+from ..compose import composed
+from ..pointwise.ternary import where
 from .matrices import matrices, on_host
+from .norms import matrix_norm
+from .solve import inv_ex
+from .spectra import svdvals
 
 
 def _tolerances(A: Tensor, atol: Any, rtol: Any) -> tuple[Any, Any]:
@@ -22,7 +26,7 @@ def _tolerances(A: Tensor, atol: Any, rtol: Any) -> tuple[Any, Any]:
     relative = float(default) * max(A._shape[-2:], default=0)
     if rtol is None:
         if isinstance(atol, Tensor):
-            rtol = f.where(atol > 0, 0.0, relative)
+            rtol = where(atol > 0, 0.0, relative)
         else:
             rtol = 0.0 if atol is not None and atol > 0 else relative
     return 0.0 if atol is None else atol, rtol
@@ -118,17 +122,16 @@ def cond(input: Tensor, p: Any = None) -> Tensor:
     if p is None or p in (2, -2):
         if 0 in input._shape:
             return input.new_zeros(input._shape[:-2], dtype=input._dtype.to_real())
-        s = f["linalg.svdvals"](input)
+        s = svdvals(input)
         made: Tensor = s[..., -1] / s[..., 0] if p == -2 else s[..., 0] / s[..., -1]
         return made
     matrices(name, square=True, input=input)
-    norm = f["linalg.matrix_norm"]
     if 0 in input._shape:
         return input.new_zeros(input._shape[:-2], dtype=input._dtype.to_real())
-    inverse, info = f["linalg.inv_ex"](input)
+    inverse, info = inv_ex(input)
     singular = (info != 0).reshape(*info._shape, 1, 1)
-    inverse = f.where(singular, float("inf"), inverse)
-    size: Tensor = norm(input, p) * norm(inverse, p)
+    inverse = where(singular, float("inf"), inverse)
+    size: Tensor = matrix_norm(input, p) * matrix_norm(inverse, p)
     return size
 
 

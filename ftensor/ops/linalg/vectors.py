@@ -11,16 +11,21 @@ from ...errors import linalg as errors_linalg
 from ...execute import memory
 from ...execute.choices import spares_double
 from ...iterator.shape import broadcast_shapes, normalize_dim, numel
-from ...rows.catalogue import Entry, op, register
-from ..compose import composed, f
+from ...rows.catalogue import also_in, op
+from ..compose import composed
+from ..create.ranges import arange
+from ..create.sizes import ones
+from ..pointwise.ternary import complex_, where
+from ..rearrange.cat import cat, stack
+from ..reduce.norm import vector_norm
+from ..view.shape import diagonal as diagonal_of
 
 
 def _crossed(input: Tensor, other: Tensor, dim: int) -> Tensor:
     """The products of three components along a dim."""
     a, b = input.unbind(dim), other.unbind(dim)
     parts = [a[i - 2] * b[i - 1] - a[i - 1] * b[i - 2] for i in range(3)]
-    made: Tensor = f.stack(parts, dim)
-    return made
+    return stack(parts, dim)
 
 
 @composed(namespace="linalg", name="cross", method=False)
@@ -117,7 +122,7 @@ def corrcoef(input: Tensor) -> Tensor:
     deviation = (d.real if d._dtype.is_complex else d).sqrt()
     made = c / deviation.unsqueeze(1) / deviation.unsqueeze(0)
     if made._dtype.is_complex:
-        return f.complex(made.real.clamp(-1, 1), made.imag.clamp(-1, 1))
+        return complex_(made.real.clamp(-1, 1), made.imag.clamp(-1, 1))
     return made.clamp(-1, 1)
 
 
@@ -135,8 +140,8 @@ def renorm(input: Tensor, p: Any, dim: int, maxnorm: Any) -> Tensor:
     dim = normalize_dim(dim, input.ndim)
     others = tuple(d for d in range(input.ndim) if d != dim)
     wide = input._dtype.compute
-    norms = f["linalg.vector_norm"](input.to(wide), p, others, True)
-    scale = f.where(norms > maxnorm, maxnorm / (norms + 1e-7), 1.0)
+    norms = vector_norm(input.to(wide), p, others, True)
+    scale = where(norms > maxnorm, maxnorm / (norms + 1e-7), 1.0)
     return (input * scale.to(input._dtype.to_real())).contiguous()
 
 
@@ -151,7 +156,7 @@ def mvlgamma(input: Tensor, p: int) -> Tensor:
         raise errors_linalg.no_bool("mvlgamma")
     of = result_type(input, 0.5)
     input._storage.backend.pool.ask((max(numel(input._shape), 1) + 1) * p * of.itemsize)
-    steps = f.arange(0.5 * (1 - p), 0.25, 0.5, dtype=of, device=input.device)
+    steps = arange(0.5 * (1 - p), 0.25, 0.5, dtype=of, device=input.device)
     made: Tensor = (input.unsqueeze(-1) + steps).lgamma().sum(-1)
     return made + 0.25 * p * (p - 1) * 1.1447298858494002
 
@@ -172,13 +177,12 @@ def linalg_vander(x: Tensor, *, N: int | None = None) -> Tensor:
 
 
 def _powers(x: Tensor, count: int) -> Tensor:
-    of = x._dtype if x._dtype.kind in "fc" else f.zeros(0, dtype=f.cumsum(x[:0], -1)._dtype)._dtype
-    ones = f.ones((*x._shape, 1), dtype=of, device=x.device)
+    of = x._dtype if x._dtype.kind in "fc" else x[:0].cumsum(-1)._dtype
+    first = ones((*x._shape, 1), dtype=of, device=x.device)
     if count <= 1:
-        return ones.narrow(-1, 0, count)
+        return first.narrow(-1, 0, count)
     factors = x.to(of).unsqueeze(-1).expand(*x._shape, count - 1)
-    made: Tensor = f.cat([ones, f.cumprod(factors, -1)], -1)
-    return made
+    return cat([first, factors.cumprod(-1)], -1)
 
 
 @op(method=False)
@@ -194,11 +198,10 @@ def vander(x: Tensor, N: int | None = None, increasing: bool = False) -> Tensor:
     return made if increasing else made.flip(1)
 
 
-register(Entry("multigammaln", mvlgamma, method=False, namespace="special"))
+also_in("special", multigammaln="mvlgamma")
 
 
 @op(namespace="linalg")
 def diagonal(A: Tensor, *, offset: int = 0, dim1: int = -2, dim2: int = -1) -> Tensor:
     """A view of the diagonals of matrices; offset > 0 lies above them, < 0 below."""
-    seen: Tensor = f.diagonal(A, offset, dim1, dim2)
-    return seen
+    return diagonal_of(A, offset, dim1, dim2)

@@ -17,7 +17,7 @@ from ...rows.catalogue import Entry, also_in, op, register
 from ...rows.op import Op, Promote
 from ...rows.spelling import describe
 from ..bind import add_rows
-from .special import _HALVES, special
+from .special import _HALVES, DIGAMMA, special
 from .unary import tensor_argument
 
 CATEGORY = "special"
@@ -129,7 +129,7 @@ def polygamma(n: int, input: Tensor, *, out: Tensor | None = None) -> Tensor:
     if n < 0:
         raise errors_unary.negative_order("polygamma", n)
     if n == 0:
-        return input.digamma(out=out)
+        return pointwise(DIGAMMA, (input,), (), out)
     if n == 1:
         return pointwise(TRIGAMMA, (input,), (), out)
     factor = float(math.factorial(n)) if n <= 170 else math.inf  # the largest that a float64 holds

@@ -23,6 +23,7 @@ def special(name: str, doc: str, body: str, **more: Any) -> Op:
     return floating(name, doc, body, namespace="special", **more)
 
 
+DIGAMMA = floating("digamma", "The logarithmic derivative of the gamma function.", "ftx_digamma(a)")
 LOGIT = floating("logit", "", "log(ftb_narrow(a / ftb_narrow(K(1) - a)))")
 LOGIT_EPS = Op(
     "logit", "logit(input, eps, *, out=None) -> Tensor",
@@ -54,7 +55,7 @@ add_rows(
         floating("erfc", "1 - erf(input), accurate where that is small.", "erfc(a)"),
         floating("erfinv", "The inverse of erf on [-1, 1].", "ftx_erfinv(a)"),
         floating("lgamma", "The logarithm of the gamma function's magnitude.", "lgamma(a)"),
-        floating("digamma", "The logarithmic derivative of the gamma function.", "ftx_digamma(a)"),
+        DIGAMMA,
         floating("i0", "The modified Bessel function of order 0.", "ftx_i0(a)"),
         special("i0e", "exp(-|input|) * i0(input).", "ftx_i0e(a)"),
         special("i1", "The modified Bessel function of order 1.", "ftx_i1(a)"),
