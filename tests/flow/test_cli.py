@@ -197,7 +197,8 @@ WRONG = {
 }
 
 
-@pytest.mark.parametrize("command", ["devices", "doctor"])
+# The doctor computes, too.
+@pytest.mark.parametrize("command", ["devices", pytest.param("doctor", marks=pytest.mark.long)])
 @pytest.mark.parametrize("name", WRONG)
 def test_a_setting_that_makes_no_sense_is_said(command, name):
     value, said = WRONG[name]
