@@ -66,12 +66,14 @@ class Geometry:
         """The numbers that the kernel gets."""
         layout = _layout(type(self))
         found = [len(getattr(self, name)) for name in layout.counts.values()]
-        for number in layout.numbers:
-            value = getattr(self, number.name)
-            found += value if number.names else (int(value),)
+        for name, _, names, _ in layout.numbers:
+            if names:
+                found += getattr(self, name)
+            else:
+                found.append(int(getattr(self, name)))
         found += [int(getattr(self, name)) for name in self.derived]
         for each in layout.lists:
-            found += each.flat(getattr(self, each.name))
+            each.add(getattr(self, each.name), found)
         return tuple(found)
 
     @classmethod
@@ -134,15 +136,22 @@ class _List:
 
     @property
     def nests(self) -> bool:
+        """Whether it holds geometries."""
         return isinstance(self.kind, type) and issubclass(self.kind, Geometry)
 
-    def flat(self, value: Any) -> Ints:
+    def add(self, value: Any, found: list[int]) -> None:
+        """Add its numbers."""
         if self.kind is int:
-            return tuple(value)
-        if self.nests:
-            parts = (value,) if isinstance(value, Geometry) else value
-            return tuple([n for part in parts for n in part.pack()])
-        return tuple([n for part in value for n in part])
+            found += value
+            return
+        if not self.nests:
+            for part in value:
+                found += part
+        elif isinstance(value, Geometry):
+            found += value.pack()
+        else:
+            for part in value:
+                found += part.pack()
 
     def read(self, g: Ints, at: int, lengths: Mapping[str, int]) -> tuple[Any, int]:
         count, width = _length(self.count, lengths), _length(self.width, lengths)
