@@ -9,11 +9,10 @@ import numpy as np
 from ... import return_types
 from ..._tensor import Tensor
 from ...errors import factor as errors_factor
-from ...iterator.shape import broadcast_shapes
 from ..compose import composed
 from .factors import check_pivots
 from .forms import MatrixFunction
-from .matrices import matrices, on_host
+from .matrices import matrices, on_host, one_batch
 
 # Bunch and Kaufman's bound: it keeps the growth of elements least over both kinds of steps.
 GROWTH = (1 + 17**0.5) / 8
@@ -150,13 +149,12 @@ def ldl_solve(LD: Tensor, pivots: Tensor, B: Tensor, *, hermitian: bool = False)
     check_pivots(name, LD, pivots)
     if LD._shape[-1] != B._shape[-2]:
         raise errors_factor.shapes(name, LD._shape, B._shape, "B needs as many rows as LD")
-    batch = broadcast_shapes(LD._shape[:-2], B._shape[:-2])
-    n, k = B._shape[-2:]
-    given = (LD.expand((*batch, n, n)), pivots.expand((*batch, n)), B.expand((*batch, n, k)))
+    LD, B = one_batch(LD, B)
+    pivots = pivots.expand(LD._shape[:-1])
 
     def run(a: Any, p: Any, b: Any) -> Any:
         if not b.size:
             return b
         return _each(lambda *x: _solved(x[0], x[1][0], x[2], hermitian), a, p[..., None, :], b)[0]
 
-    return on_host(name, run, *given, columns=(0,))[0]
+    return on_host(name, run, LD, pivots, B, columns=(0,))[0]

@@ -13,7 +13,7 @@ from ...errors import factor as errors_factor
 from ...execute import memory
 from ...execute.by_numpy import by_numpy
 from ...execute.pointwise import pointwise
-from ...iterator.shape import Ints
+from ...iterator.shape import Ints, broadcast_shapes
 from ...rows.copies import COPY
 
 # What LAPACK computes in.
@@ -40,6 +40,12 @@ def matrices(op: str, *names: str, square: bool = False, **given: Any) -> None:
         raise errors_factor.dtypes_differ(op, *[x._dtype for x in tensors])
     if any(x._storage.device is not tensors[0]._storage.device for x in tensors):
         raise errors.different_devices(op, [x.device for x in tensors])
+
+
+def one_batch(A: Tensor, B: Tensor) -> tuple[Tensor, Tensor]:
+    """Both with the batch dims that they have together."""
+    batch = broadcast_shapes(A._shape[:-2], B._shape[:-2])
+    return A.expand((*batch, *A._shape[-2:])), B.expand((*batch, *B._shape[-2:]))
 
 
 def column_strides(shape: Ints) -> Ints:

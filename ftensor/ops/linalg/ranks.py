@@ -10,10 +10,9 @@ from ... import return_types
 from ..._tensor import Tensor
 from ...dtypes import int64
 from ...errors import factor as errors_factor
-from ...iterator.shape import broadcast_shapes
 from ..compose import composed
 from ..pointwise.ternary import where
-from .matrices import matrices, on_host
+from .matrices import matrices, on_host, one_batch
 from .norms import matrix_norm
 from .solve import inv_ex
 from .spectra import svdvals
@@ -158,9 +157,7 @@ def _system(name: str, A: Tensor, B: Tensor) -> tuple[Tensor, Tensor, bool]:
         B = B.unsqueeze(-1)
     if B.ndim < 2 or A._shape[-2] != B._shape[-2]:
         raise errors_factor.shapes(name, A._shape, B._shape, "they need as many rows")
-    batch = broadcast_shapes(A._shape[:-2], B._shape[:-2])
-    A, B = A.expand((*batch, *A._shape[-2:])), B.expand((*batch, *B._shape[-2:]))
-    return A, B, vectors
+    return *one_batch(A, B), vectors
 
 
 @composed(namespace="linalg", method=False)

@@ -6,14 +6,14 @@ from ... import return_types
 from ..._tensor import Tensor
 from ...errors import factor as errors_factor
 from ...execute.dense import dense
-from ...iterator.shape import broadcast_shapes, numel
+from ...iterator.shape import numel
 from ..compose import composed
 from ..create.like import empty_like
 from ..create.ranges import arange
 from ..pointwise.ternary import where
 from .factors import check_pivots, check_rows, identity, lu_of, row_order
 from .forms import MatrixFunction
-from .matrices import in_columns, matrices
+from .matrices import in_columns, matrices, one_batch
 
 PLAIN, TRANSPOSED, ADJOINT = range(3)
 
@@ -31,12 +31,6 @@ def triangular(
         )  # fmt: skip
         dense("solve", B._dtype, (A, made), numbers, n * n // 2 + 1)
     return made
-
-
-def _one_batch(A: Tensor, B: Tensor) -> tuple[Tensor, Tensor]:
-    """Both with the batch dims that they have together."""
-    batch = broadcast_shapes(A._shape[:-2], B._shape[:-2])
-    return A.expand((*batch, *A._shape[-2:])), B.expand((*batch, *B._shape[-2:]))
 
 
 def _fit(name: str, A: Tensor, B: Tensor, left: bool = True) -> None:
@@ -58,7 +52,7 @@ def solve_triangular(
     if B.ndim < 2:
         raise errors_factor.needs_matrices(name, "B", B._shape)
     _fit(name, input, B, left)
-    input, B = _one_batch(input, B)
+    input, B = one_batch(input, B)
     if left:
         return triangular(input, B, upper, PLAIN, unitriangular)
     return triangular(input, B.mT, upper, TRANSPOSED, unitriangular).mT
@@ -77,7 +71,7 @@ def triangular_solve(
     if input.ndim < 2:
         raise errors_factor.needs_matrices(name, "input", input._shape)
     _fit(name, A, input)
-    A, B = _one_batch(A, input)
+    A, B = one_batch(A, input)
     turned = TRANSPOSED if transpose else PLAIN
     made = triangular(A, B, upper, turned, unitriangular)
     return return_types.triangular_solve((made, in_columns(A)))
@@ -132,9 +126,8 @@ def _solved(name: str, A: Tensor, B: Tensor, *, left: bool = True) -> tuple[Tens
     B, vectors = _right_side(name, A, B, left)
     LU, pivots, info = lu_of(A if left else A.mT)
     B = B if left else B.mT
-    batch = broadcast_shapes(A._shape[:-2], B._shape[:-2])
-    LU, B = _one_batch(LU, B)
-    X = lu_solved(LU, pivots.expand((*batch, pivots._shape[-1])), B)
+    LU, B = one_batch(LU, B)
+    X = lu_solved(LU, pivots.expand(LU._shape[:-1]), B)
     if not left:
         X = X.mT
     return (X.squeeze(-1) if vectors else X), info
@@ -161,9 +154,8 @@ def _lu_solve(
     check_pivots(name, LU, pivots)
     check_rows(name, pivots, LU._shape[-2])
     _fit(name, LU, B, left)
-    batch = broadcast_shapes(LU._shape[:-2], B._shape[:-2])
-    LU, B = _one_batch(LU, B)
-    pivots = pivots.expand((*batch, pivots._shape[-1]))
+    LU, B = one_batch(LU, B)
+    pivots = pivots.expand(LU._shape[:-1])
     if left:
         return lu_solved(LU, pivots, B, adjoint)
     return lu_solved(LU, pivots, B.mH, not adjoint).mH
@@ -211,7 +203,7 @@ def cholesky_solve(input: Tensor, input2: Tensor, upper: bool = False) -> Tensor
     matrices(name, square=True, input2=input2)
     matrices(name, input=input, input2=input2)
     _fit(name, input2, input)
-    input2, B = _one_batch(input2, input)
+    input2, B = one_batch(input2, input)
     return triangular(
         input2,
         triangular(input2, B, upper, ADJOINT if upper else PLAIN),

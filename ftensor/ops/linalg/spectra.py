@@ -12,13 +12,15 @@ from ...errors import factor as errors_factor
 from ..compose import composed
 from .matrices import matrices, on_host
 
-DRIVERS = (None, "gesvd", "gesvdj", "gesvda")
 
-
-def _svd(name: str, A: Tensor, full: bool, driver: str | None = None) -> tuple[Tensor, ...]:
+def _svd(
+    name: str, A: Tensor, full: bool = False, driver: str | None = None, vectors: bool = True
+) -> tuple[Tensor, ...]:
     matrices(name, A=A)
     if driver is not None:
         raise errors_factor.value(name, "driver", driver, "None, since the host computes this")
+    if not vectors:
+        return on_host(name, lambda a: np.linalg.svd(a, compute_uv=False), A)
     return on_host(name, lambda a: tuple(np.linalg.svd(a, full)), A, columns=(0, 2))
 
 
@@ -36,11 +38,7 @@ def linalg_svd(
 @composed(namespace="linalg", name="svdvals", method=False)
 def svdvals(A: Tensor, *, driver: str | None = None) -> Tensor:
     """The singular values of each matrix, in descending order. The host computes them."""
-    name = "linalg.svdvals"
-    matrices(name, A=A)
-    if driver is not None:
-        raise errors_factor.value(name, "driver", driver, "None, since the host computes this")
-    return on_host(name, lambda a: np.linalg.svd(a, compute_uv=False), A)[0]
+    return _svd("linalg.svdvals", A, driver=driver, vectors=False)[0]
 
 
 @composed()
@@ -85,11 +83,14 @@ def eigvals(input: Tensor) -> Tensor:
     return _eigen("linalg.eigvals", input, np.linalg.eigvals, ())[0]
 
 
-def half(name: str, uplo: Any) -> Any:
-    """The triangle that is read of a symmetric matrix."""
+def _symmetric(
+    name: str, A: Tensor, uplo: Any, function: Any, columns: tuple[int, ...]
+) -> tuple[Tensor, ...]:
+    """What a function makes of matrices and the triangle that is read of them."""
     if not isinstance(uplo, str) or uplo.upper() not in ("L", "U"):
         raise errors_factor.value(name, "UPLO", uplo, "'L' or 'U'")
-    return uplo.upper()
+    matrices(name, square=True, input=A)
+    return on_host(name, lambda a: function(a, uplo.upper()), A, columns=columns)
 
 
 @composed(namespace="linalg", name="eigh", method=False)
@@ -97,15 +98,10 @@ def eigh(input: Tensor, UPLO: str = "L") -> return_types.linalg_eigh:
     """(eigenvalues in ascending order, eigenvectors as columns) of symmetric or Hermitian matrices,
     of which the lower triangle is read, or the upper one (`UPLO="U"`). The host computes them.
     """
-    uplo = half("linalg.eigh", UPLO)
-    matrices("linalg.eigh", square=True, input=input)
-    made = on_host("linalg.eigh", lambda a: tuple(np.linalg.eigh(a, uplo)), input, columns=(1,))
-    return return_types.linalg_eigh(made)
+    return return_types.linalg_eigh(_symmetric("linalg.eigh", input, UPLO, np.linalg.eigh, (1,)))
 
 
 @composed(namespace="linalg", name="eigvalsh", method=False)
 def eigvalsh(input: Tensor, UPLO: str = "L") -> Tensor:
     """The eigenvalues of symmetric or Hermitian matrices, ascending; see `linalg.eigh`."""
-    uplo = half("linalg.eigvalsh", UPLO)
-    matrices("linalg.eigvalsh", square=True, input=input)
-    return on_host("linalg.eigvalsh", lambda a: np.linalg.eigvalsh(a, uplo), input)[0]
+    return _symmetric("linalg.eigvalsh", input, UPLO, np.linalg.eigvalsh, ())[0]
