@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from functools import cache
 from inspect import (
     CO_VARARGS,
     CO_VARKEYWORDS,
     Parameter,
     Signature,
     cleandoc,
+    formatannotation,
     isclass,
     isfunction,
     unwrap,
 )
+from types import CodeType
 from typing import Any
 
 
@@ -66,18 +69,27 @@ def _said_by(told: Signature, name: str, method: bool, without: str) -> str:
     return text + (f" -> {returned}" if returned not in ("Any", Signature.empty) else "")
 
 
+@cache
+def _compiled(parameters: str, body: str, returns: str) -> CodeType:
+    lines = "\n    ".join(body.splitlines())
+    source = f"def _written({parameters}) -> {returns}:\n    {lines}\n"
+    return compile(source, "<ftensor op>", "exec")  # types stay text, as in this module
+
+
 def written(
     name: str, parameters: str, body: str, doc: str | None, returns: str = "Tensor", **scope: Any
 ) -> Callable[..., Any]:
     """A function of these parameters, which stand as in a definition.
 
-    It is compiled, so that a call binds its arguments as fast as any other's does. `body` are its
-    statements; they see `scope`, whose `__name__` is the function's module.
+    It is compiled, so that a call binds its arguments as fast as any other's does; functions that
+    share parameters and body share that. `body` are its statements; they see its `NAME` and the
+    `scope`, whose `__name__` is the function's module.
     """
-    lines = "\n    ".join(body.splitlines())
-    source = f"def {name}({parameters}) -> {returns}:\n    {lines}\n"
-    exec(compile(source, "<ftensor op>", "exec"), scope)  # types stay text, as in this module
-    made: Callable[..., Any] = scope[name]
+    scope["NAME"] = name
+    exec(_compiled(parameters, body, returns), scope)
+    made: Callable[..., Any] = scope.pop("_written")
+    made.__code__ = made.__code__.replace(co_name=name)
+    made.__name__ = made.__qualname__ = name
     made.__doc__ = doc
     return made
 
@@ -90,7 +102,8 @@ def declared(parameters: Iterable[Parameter]) -> str:
             words.append("*")
             keywords = True
         default = "" if p.default is p.empty else f" = {p.default!r}"
-        words.append(f"{p.name}: {p.annotation}{default}")
+        kind = p.annotation if isinstance(p.annotation, str) else formatannotation(p.annotation)
+        words.append(f"{p.name}: {kind}{default}")
     return ", ".join(words)
 
 

@@ -81,7 +81,7 @@ PLACE = f"input: Tensor, dim: int | None = None, {_KEPT}"
 ALONG = f"input: Tensor, dim: int, {_TYPED}"
 # What follows of `dim` and `keepdim` for the op that runs on what is filled.
 _DIMS = {
-    OVER: "dims_of({!r}, dim, input.ndim), bool(keepdim)",
+    OVER: "dims_of(FULL, dim, input.ndim), bool(keepdim)",
     PLACE: "dim, bool(keepdim)",
     ALONG: "normalize_dim(dim, input.ndim)",
 }
@@ -95,14 +95,13 @@ def _masked(
     of what is masked: `run(filled, *dims, dtype=)`, with the dtype `of` the input and of what a
     user asks for.
     """
-    full = f"masked.{name}"
     return op(namespace="masked", method=False)(
         written(
             name, parameters,
-            f"filled = fill({full!r}, input, mask, identity)\n"
-            f"return run(filled, {_DIMS[parameters].format(full)}, dtype=of(input, dtype))", doc,
-            __name__=__name__, fill=_filled, identity=identity, run=run, of=of, dims_of=dims_of,
-            normalize_dim=normalize_dim,
+            "filled = fill(FULL, input, mask, identity)\n"
+            f"return run(filled, {_DIMS[parameters]}, dtype=of(input, dtype))", doc,
+            __name__=__name__, FULL=f"masked.{name}", fill=_filled, identity=identity, run=run,
+            of=of, dims_of=dims_of, normalize_dim=normalize_dim,
         )
     )  # fmt: skip
 

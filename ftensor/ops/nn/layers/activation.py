@@ -48,7 +48,7 @@ def activation(
     entry = {"namespace": SPACE, "rows": () if name else (row,), **entry}
     name = name or row.name
     declared = ", ".join(filter(None, ("input: Tensor", given, ending)))
-    handed = [repr(name), "input", *(word.partition(":")[0] for word in given.split(", ") if word)]
+    handed = ["NAME", "input", *(word.partition(":")[0] for word in given.split(", ") if word)]
     params = f"numbers({', '.join(handed)})" if numbers else "()"
     body = f"return pointwise(row, (input,), {params}{_RESULT[ending]})"
     scope: dict[str, Any] = {

@@ -79,7 +79,7 @@ def loss(
         order = parameters.split() or [*own, "size_average", "reduce", "reduction"]
         made = written(
             name, ", ".join([declared([own[p]]) if p in own else _OWN[p] for p in order]),
-            _statements(name, own, order, shapes, first), elements.__doc__,
+            _statements(own, order, shapes, first), elements.__doc__,
             __name__=elements.__module__, elements=elements, tensors=tensors, word_of=word_of,
             reduced=reduced, refused=errors_nn.target_shape, warn=errors_nn.warn_target_size,
         )  # fmt: skip
@@ -89,20 +89,20 @@ def loss(
 
 
 def _statements(
-    name: str, own: Mapping[str, Parameter], order: Sequence[str], shapes: Shapes, first: bool
+    own: Mapping[str, Parameter], order: Sequence[str], shapes: Shapes, first: bool
 ) -> str:
     """What the function of a loss does around its elements."""
-    required = [p.name for p in own.values() if p.annotation == "Tensor"]
+    required = [p.name for p in own.values() if p.annotation in ("Tensor", Tensor)]
     old = [word if word in order else "None" for word in ("size_average", "reduce")]
-    word = f"word_of({name!r}, {', '.join(old)}, reduction)"
-    lines = [f"tensors({name!r}, {', '.join(f'{x}={x}' for x in required)})"]
+    word = f"word_of(NAME, {', '.join(old)}, reduction)"
+    lines = [f"tensors(NAME, {', '.join(f'{x}={x}' for x in required)})"]
     if first or "word" in own:
         lines.insert(0 if first else 1, f"word = {word}")
         word = "word"
     if shapes is not Shapes.ANY:
         verb = "raise refused" if shapes is Shapes.EQUAL else "warn"
         lines.append("if input._shape != target._shape:")
-        lines.append(f"    {verb}({name!r}, input._shape, target._shape)")
+        lines.append(f"    {verb}(NAME, input._shape, target._shape)")
     given = f"elements({', '.join(own)})"
     weight = "weight" if "weight" in order and "weight" not in own else "None"
     lines.append(f"return {given if 'word' in own else f'reduced({given}, {word}, {weight})'}")

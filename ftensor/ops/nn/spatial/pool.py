@@ -206,10 +206,10 @@ def pooling(
     """
     words = [word.partition(":")[0] for word in parameters.split(", ")]
     given = ["True" if returns == PAIR and word == "return_indices" else word for word in words]
-    base = name.removesuffix("_with_indices")
-    body = f"return run({base!r}, {n}, input, {', '.join(given)})"
+    body = f"return run(BASE, N, input, {', '.join(given)})"
+    scope: dict[str, Any] = {"BASE": name.removesuffix("_with_indices"), "N": n, "run": run}
     parameters = f"input: Tensor, {parameters}"
-    return enter(written(name, parameters, body, doc, returns, __name__=__name__, run=run))
+    return enter(written(name, parameters, body, doc, returns, __name__=__name__, **scope))
 
 
 _SIZES = "kernel_size: Any, stride: Any = None"
