@@ -8,28 +8,11 @@ from inspect import Parameter, signature
 from typing import Any, TypeVar
 
 from ..execute.copy import into
-from ..rows.catalogue import ENTRIES, op
+from ..rows.catalogue import op
 from ..rows.spelling import Shown, show_types
 
 F = TypeVar("F", bound=Callable[..., Any])
 Check = Callable[[str, Any], None]
-
-
-class Functions:
-    """The catalogue's functions by name, for ops made of them: `f.cat(parts)`,
-    `f["linalg.vector_norm"](x)`. Methods and operators of tensors serve as well."""
-
-    def __getattr__(self, name: str) -> Callable[..., Any]:
-        return self[name]
-
-    def __getitem__(self, name: str) -> Callable[..., Any]:
-        # Looked up at the first call, when all modules are in the catalogue, and kept.
-        found = ENTRIES[name].call
-        self.__dict__[name] = found
-        return found
-
-
-f = Functions()
 
 
 def deliver(name: str, made: Any, out: Any, exact: bool = False, fixed: bool = False) -> Any:
