@@ -7,8 +7,6 @@ from dataclasses import replace
 from math import prod
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from .. import errors
 from .._tensor import Tensor
 from ..iterator.shape import Ints, numel
@@ -28,7 +26,7 @@ from ..kernels.skeletons.conv import (
 from ..kernels.skeletons.conv.key import DEPTH
 from ..kernels.skeletons.cpu.conv_depthwise import DepthwiseGeometry
 from ..kernels.skeletons.cpu.conv_direct import DirectConvGeometry
-from ..runtime.program import built, kernel
+from ..runtime.program import built
 from .conv_direct import NARROW, direct
 from .conv_plan import (
     Class,
@@ -42,7 +40,7 @@ from .conv_plan import (
     three,
     tiling,
 )
-from .launch import Launch, Output, Step, fitting, geometry_storage
+from .launch import Launch, Output, Step
 from .run import also_as, run
 
 if TYPE_CHECKING:
@@ -175,9 +173,9 @@ def prepare(out: Tensor, x: Tensor, weight: Tensor, bias: Tensor | None, of: Win
             moved = (begin * out._strides[0] + first, 0)
             terms = many * numel(one.counts) * groups * filters * channels * max(len(one.taps), 1)
             units = min(_units(backend, terms // TERMS), g.items)
-            steps.append(_step(
-                backend, key, units, (OUT, X if lies else PLANES, PANELS + k),
-                (OUT, X if lies else None), g.pack(), moved if any(moved) else None,
+            steps.append(Step(
+                key, units, (OUT, X if lies else PLANES, PANELS + k), (OUT, X if lies else None),
+                moved if any(moved) else None, numbers=False, geometry=g.pack(),
             ))  # fmt: skip
     # What a tile reads beyond the last plane is never looked at.
     room = 0 if lies else (each * sample + key.columns + BEAT) * size
@@ -209,8 +207,7 @@ def _small(
     terms = numel(out._shape) * g.channels * len(g.offsets) // TERMS
     units = min(_units(backend, terms), g.items)
     operands = (OUT, X, WEIGHT, BIAS)
-    step = _step(backend, key, units, operands, operands, g.pack())
-    step = replace(step, kernel=fitting(step.kernel, units, terms))
+    step = Step(key, units, operands, operands, numbers=False, geometry=g.pack(), work=terms)
     return Launch((step,), 4, _outputs(out))
 
 
@@ -227,9 +224,9 @@ def _pack(
 ) -> Step:  # fmt: skip
     elements = g.batch * g.channels * g.plane + g.groups * g.panels * g.own * len(g.taps) * key.rows
     units = max(1, min(_units(backend, elements), g.of_planes + g.of_panels))
-    return _step(
-        backend, key, units, (PLANES, PANELS + k, X, WEIGHT, BIAS), (X, WEIGHT, BIAS), g.pack(),
-        (moved, 0, 0) if moved else None,
+    return Step(
+        key, units, (PLANES, PANELS + k, X, WEIGHT, BIAS), (X, WEIGHT, BIAS),
+        (moved, 0, 0) if moved else None, numbers=False, geometry=g.pack(),
     )  # fmt: skip
 
 
@@ -272,14 +269,3 @@ def _units(backend: Backend, elements: int) -> int:
     if backend.target.grid == "stride":
         return backend.units
     return max(1, min(backend.units, elements // UNIT_ELEMENTS))
-
-
-def _step(
-    backend: Backend, key: ConvKey, units: int, pointers: Ints,
-    offsets: tuple[int | None, ...], geometry: Ints, moved: Ints | None = None,
-) -> Step:  # fmt: skip
-    table = geometry_storage(backend, geometry, np.int64)
-    return Step(
-        key, kernel(backend, key), units, pointers, offsets, moved, False, geometry=geometry,
-        table=table,
-    )  # fmt: skip

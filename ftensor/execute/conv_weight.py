@@ -7,19 +7,16 @@ from functools import lru_cache
 from math import prod
 from typing import TYPE_CHECKING, NamedTuple
 
-import numpy as np
-
 from .._tensor import Tensor
 from ..iterator.shape import Ints
 from ..kernels.select import UNIT_ELEMENTS
 from ..kernels.skeletons.conv import ConvKey
 from ..kernels.skeletons.cpu.conv_direct import PLANES
 from ..kernels.skeletons.cpu.conv_weight import ROWS, STEPS, ConvWeightGeometry, conv_weight_key
-from ..runtime.program import kernel
 from . import memory
 from .conv_direct import in_line, phases
 from .conv_plan import Class, Tap, Windows, padded_planes, three
-from .launch import Launch, Output, Step, fitting, geometry_storage
+from .launch import Launch, Output, Step
 from .run import served
 
 if TYPE_CHECKING:
@@ -127,9 +124,8 @@ def prepare(grad: Tensor, x: Tensor, weight: Ints, of: Windows, bias: bool) -> L
     terms = g.samples * len(g.places) * g.groups * g.filters * g.rows // TERMS
     units = max(1, min(backend.units, terms // UNIT_ELEMENTS, g.items))
     step = Step(
-        key, fitting(kernel(backend, key), units, terms), units, (OUT, BIAS, GRAD, X), (GRAD, X),
-        numbers=False, geometry=g.pack(), table=geometry_storage(backend, g.pack(), np.int64),
-    )  # fmt: skip
+        key, units, (OUT, BIAS, GRAD, X), (GRAD, X), numbers=False, geometry=g.pack(), work=terms
+    )
     lead = () if g.shares == 1 else (g.shares,)
     outputs = [
         Output(dtype, shape, memory.contiguous_strides(shape))

@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING
 from .. import errors
 from .._tensor import Tensor
 from ..kernels.skeletons.dense import dense_key
-from ..runtime.program import kernel
 from .copy import clone, copy
-from .launch import Launch, Step, fitting
+from .launch import Launch, Step
 from .run import run
 
 if TYPE_CHECKING:
@@ -44,9 +43,9 @@ def _prepare(
     backend, items = tensors[-1]._storage.backend, numbers[0]
     units = max(1, min(items, backend.units, items * work // UNIT_PRODUCTS))
     key = dense_key(kind, of, backend.target, backend.target.unaligned)
-    found = fitting(kernel(backend, key), units, items * work)
-    all_ = tuple(range(len(tensors)))
-    return Launch((Step(key, found, units, all_, all_, geometry=(*numbers, work, 1)),), len(all_))
+    all_, told = tuple(range(len(tensors))), (*numbers, work, 1)
+    step = Step(key, units, all_, all_, geometry=told, work=items * work)
+    return Launch((step,), len(all_))
 
 
 def _on_copies(

@@ -6,25 +6,22 @@ from collections.abc import Hashable
 from functools import partial
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from .. import errors
 from .._tensor import Tensor
 from ..iterator.plan import coalesce
 from ..iterator.shape import Ints, numel
 from ..kernels.select import UNIT_ELEMENTS
 from ..kernels.skeletons.fft import FftGeometry, FftKey, fft_key, radices
-from ..runtime.program import kernel
 from . import fft_stream
 from .fft_plan import MOST_CHIRP, Given, Part, plan, smooth
 from .fft_stream import stream_key
 from .fft_tables import kept_table
-from .launch import Launch, Output, Step, asked, fitting, geometry_storage
+from .launch import Launch, Output, Step, asked
 from .numbers import values_of
 from .run import also_as, run
 
 if TYPE_CHECKING:
-    from ..runtime.backend import Backend
+    pass
 
 OUT, IN, TABLE, SCRATCH, BETWEEN = range(5)
 # Fewer numbers than this are one unit's work, whatever their rows.
@@ -118,7 +115,7 @@ def prepare(
     way = plan(given)
     assert way is not None, f"no way for {n}"
     tables = way.tables
-    steps = [_step(backend, key, part, parts, most, total) for part in way.parts]
+    steps = [_step(key, part, parts, most, total) for part in way.parts]
     scratch = max(step.units * part.work for step, part in zip(steps, way.parts))
     temporaries = (max(scratch, 16) * (of.itemsize // 2), *way.between)
     name = _numbers.setdefault((key.lanes, *tables.names), len(_numbers))
@@ -138,20 +135,15 @@ def _strides(shape: Ints, order: Ints) -> Ints:
     return tuple(strides)
 
 
-def _step(
-    backend: Backend, key: FftKey, part: Part, parts: tuple[int, int], most: int, total: int
-) -> Step:
+def _step(key: FftKey, part: Part, parts: tuple[int, int], most: int, total: int) -> Step:
     items = numel(part.shape)
     geometry = FftGeometry(
         items, part.pieces, part.work, parts, part.shape, part.read, part.written, part.stages
     )
-    numbers = geometry.pack()
     units = max(1, min(most, items * part.pieces))
     source, to = (
         tensor if k < 0 else BETWEEN + k for k, tensor in ((part.source, IN), (part.to, OUT))
     )
-    run = fitting(kernel(backend, key), units, 4 * total)
     offsets = tuple([k if k < TABLE else None for k in (to, source)])
-    table = geometry_storage(backend, numbers, np.int64)
     pointers = (to, source, TABLE, SCRATCH)
-    return Step(key, run, units, pointers, offsets, geometry=numbers, table=table)
+    return Step(key, units, pointers, offsets, geometry=geometry.pack(), work=4 * total)

@@ -13,9 +13,9 @@ from ..iterator.plan import coalesce
 from ..iterator.shape import numel
 from ..kernels.skeletons.fft import SCALE, SWAP_IN, SWAP_OUT
 from ..kernels.skeletons.fft_stream import MOST_POINTS, FftStreamGeometry, FftStreamKey
-from ..runtime.program import held, kernel
+from ..runtime.program import held
 from .fft_tables import kept_table, unit_roots
-from .launch import Launch, Output, Step, geometry_storage
+from .launch import Launch, Output, Step
 from .numbers import values_of
 
 if TYPE_CHECKING:
@@ -53,9 +53,7 @@ def prepare(
         (x._strides[dim], read[0] if rows > 1 else 0),
         (output.strides[dim], written[0] if rows > 1 else 0),
     ).pack()  # fmt: skip
-    run, units = kernel(backend, key), max(1, min(backend.units, rows))
-    table = geometry_storage(backend, geometry, np.int64)
-    step = Step(key, run, units, (0, 1, 2), (0, 1), geometry=geometry, table=table)
+    step = Step(key, max(1, min(backend.units, rows)), (0, 1, 2), (0, 1), geometry=geometry)
     points = key.points
 
     def roots() -> np.ndarray[tuple[int, ...], np.dtype[np.float64]]:

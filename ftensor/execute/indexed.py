@@ -20,13 +20,13 @@ from ..kernels.key import LOCATED, STRIDED
 from ..kernels.skeletons.compact import CompactKey
 from ..rows.copies import COPY
 from ..rows.op import Op, refuses_bare
-from ..runtime.program import built, kernel
+from ..runtime.program import built
 from . import memory
 from .copy import fill
 from .fallback import on_host
 from .index_check import Check, Refusal, in_range, know_bounds, know_bounds_of
 from .keys import located_key
-from .launch import Launch, Missing, Output, Step, enqueue, fitting, geometry_storage, look_up
+from .launch import Launch, Missing, Output, Step, enqueue, look_up
 from .pointwise import pointwise
 from .run import also_as, run
 
@@ -182,9 +182,8 @@ def _step(
         key = other if built(backend, other) else key
     pointers = tuple(range(len(steps)))
     return Step(
-        key, fitting(kernel(backend, key), units, numel(shape)), units, pointers, pointers,
-        moved if any(moved) else None, after=(len(steps),), geometry=geometry,
-        table=geometry_storage(backend, geometry),
+        key, units, pointers, pointers, moved if any(moved) else None, after=(len(steps),),
+        geometry=geometry, work=numel(shape),
     )  # fmt: skip
 
 
@@ -255,8 +254,7 @@ def _compact(backend: Backend, n: int) -> Launch:
     written, mask and counts; the two numbers are n and which of the two it does."""
     key = CompactKey()
     units = select.units_for(n, backend.units, "slab", 1)
-    found = fitting(kernel(backend, key), units, n)
-    return Launch((Step(key, found, units, (1, 0, 2), (1, 0), geometry=(n,)),), 3)
+    return Launch((Step(key, units, (1, 0, 2), (1, 0), geometry=(n,), work=n),), 3)
 
 
 def contiguous_like(shape: Ints, of: dtype, like: Tensor) -> Operand:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, TypeVar
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import numpy as np
 
@@ -12,7 +13,10 @@ from .._tensor import Tensor, geometry_key
 from ..dtypes import dtype
 from ..errors import KernelNotBuilt
 from ..iterator.shape import Ints, numel
+from ..kernels.skeleton import skeleton_of
+from ..runtime.program import kernel
 from .generated import Form, StepForm, caller, enqueuer
+from .keys import MOST_KEYS
 
 if TYPE_CHECKING:
     from .._device import device
@@ -62,7 +66,7 @@ def asked(backend: Backend, *outputs: Output) -> tuple[Output, ...]:
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Step:
-    """One kernel of a launch, and what it is called with.
+    """One kernel of a launch, and what it is called with: data, of which `bound_to` makes the rest.
 
     Operands are named by their place: the launch's outputs, its inputs, and then its temporaries.
     The kernel gets the `pointers`; for each of `offsets` where that tensor begins, and how far this
@@ -71,7 +75,6 @@ class Step:
     """
 
     key: Key
-    kernel: Kernel
     units: int
     pointers: Ints
     offsets: tuple[int | None, ...]
@@ -80,7 +83,23 @@ class Step:
     after: Ints = ()
     n: int | None = None
     geometry: Ints = ()
-    table: Storage | None = None  # the geometry on the device, where the kernel is told it
+    # Elements that one unit may see to in the calling thread, where these are few; None: never.
+    work: int | None = None
+
+    @property
+    def written(self) -> tuple[int, ...]:
+        """The operands that the kernel may write, by their place."""
+        parameters = skeleton_of(self.key).parameters(self.key)
+        pointers = [word for what, word, name in parameters if what == "*" and name != "geometry"]
+        places = zip(self.pointers + self.after, pointers, strict=True)
+        return tuple([k for k, word in places if "const" not in word])
+
+
+class Bound(NamedTuple):
+    """What runs a step on a device: the kernel, and the geometry there where it is told that."""
+
+    kernel: Kernel
+    table: Storage | None
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -102,6 +121,8 @@ class Launch:
     # What gives each of the tensors that are the same at every call, for one on their device.
     constants: tuple[Callable[[Tensor], Tensor], ...] = ()
 
+    # What runs the steps; a launch that `bind` has not been given it is data alone.
+    bound: tuple[Bound, ...] | None = field(init=False, default=None)
     # The whole of `call(arguments, further numbers, out)`, which gives the outputs. It gives None,
     # and has done nothing, where there is something to look at first: somebody at the door, memory
     # that may not be written or that an argument shares, several devices, an output of the caller's
@@ -111,7 +132,9 @@ class Launch:
     _enqueue: Callable[..., None] | None = field(init=False, default=None)
     _met: bool = field(init=False, default=False)
 
-    def __post_init__(self) -> None:
+    def bind(self, bound: tuple[Bound, ...]) -> None:
+        """Let the launch run, once and for all."""
+        object.__setattr__(self, "bound", bound)
         values = self._values + list(self.constants)
         values += self.numbers if self.own_numbers is None else [self.own_numbers]
         for out in self.outputs:
@@ -131,17 +154,28 @@ class Launch:
     @property
     def kept_bytes(self) -> int:
         """About what the launch takes of memory while it is kept."""
-        told = [s.table.nbytes + TABLE_BYTES for s in self.steps if s.table is not None]
+        tables = [of.table for of in self._bound]
+        told = [table.nbytes + TABLE_BYTES for table in tables if table is not None]
         return LAUNCH_BYTES + STEP_BYTES * len(self.steps) + sum(told)
+
+    @property
+    def written(self) -> frozenset[int]:
+        """Which of its operands a call may change, by their place."""
+        return frozenset(k for s in self.steps for k in s.written if k < self.operands)
+
+    @property
+    def _bound(self) -> tuple[Bound, ...]:
+        assert self.bound is not None, "a launch that nobody has bound to a device"
+        return self.bound
 
     @property
     def _form(self) -> Form:
         steps = [
             StepForm(
                 s.pointers, s.offsets, s.moved is not None, s.numbers, s.after,
-                s.n is not None or s.table is not None,
+                s.n is not None or of.table is not None,
             )
-            for s in self.steps
+            for s, of in zip(self.steps, self._bound)
         ]  # fmt: skip
         inputs = self.operands - len(self.outputs) - len(self.constants)
         return Form(
@@ -153,8 +187,8 @@ class Launch:
     @property
     def _values(self) -> list[Any]:
         values: list[Any] = []
-        for s in self.steps:
-            values += [s.kernel, s.units, s.moved, s.n if s.table is None else s.table.handle]
+        for s, (run, table) in zip(self.steps, self._bound):
+            values += [run, s.units, s.moved, s.n if table is None else table.handle]
         return values + list(self.temporaries)
 
 
@@ -190,12 +224,14 @@ def _prepared(
 ) -> L | Missing:
     # Apart from the launches that can run, so that these need not be told from others when found.
     missed = (Missing, key)
-    known: Missing | None = backend.launches.find(missed)
-    if known is not None and backend.images is not None:
-        if not backend.images.has(known.error.entry):
+    if backend.images is not None:
+        known: Missing | None = backend.launches.find(missed)
+        if known is not None and not backend.images.has(known.error.entry):
             return known
     try:
         launch = prepare(*args)
+        if launch is not None:
+            launch.bind(bound_to(backend, launch.steps))
     except KernelNotBuilt as error:
         backend.launches.pop(missed, None)  # an image that was added may lack another kernel
         return backend.launches.keep(missed, Missing(error.again()))
@@ -204,6 +240,33 @@ def _prepared(
     # Another thread may have prepared it meanwhile, and one serves all: what is thrown away here
     # was never launched.
     return backend.launches.keep(key, launch)
+
+
+def bound_to(backend: Backend, steps: Sequence[Step]) -> tuple[Bound, ...]:
+    """What runs steps on a device; KernelNotBuilt where its images lack a kernel."""
+    kernels = [_fitting(kernel(backend, step.key), step) for step in steps]
+    return tuple([Bound(run, _table(backend, step)) for run, step in zip(kernels, steps)])
+
+
+def _fitting(run: Kernel, step: Step) -> Kernel:
+    """The form of a kernel for so much work: in the calling thread where that is soon done."""
+    if step.units == 1 and step.work is not None and step.work <= INLINE_ELEMENTS:
+        return getattr(run, "inline", run)
+    return run
+
+
+def _table(backend: Backend, step: Step) -> Storage | None:
+    of = _told_as(step.key) if step.geometry else None
+    return None if of is None else geometry_storage(backend, step.geometry, of)
+
+
+@lru_cache(MOST_KEYS)
+def _told_as(key: Key) -> type | None:
+    """The integers of the geometry that a kernel is told; None where its numbers say all."""
+    for _, word, name in skeleton_of(key).parameters(key):
+        if name == "geometry":
+            return np.int64 if "long" in word else np.int32
+    return None
 
 
 def enqueue(launch: Launch, tensors: Sequence[Tensor], numbers: Sequence[Any] = ()) -> None:
@@ -231,10 +294,3 @@ def geometry_storage(backend: Backend, geometry: Sequence[int], of: Any = np.int
         # stream's work when another stream launches it.
         backend.current_stream().finish()
     return storage
-
-
-def fitting(kernel: Kernel, units: int, elements: int) -> Kernel:
-    """The form of a kernel for so much work: in the calling thread where that is soon done."""
-    if units == 1 and elements <= INLINE_ELEMENTS:
-        return getattr(kernel, "inline", kernel)
-    return kernel

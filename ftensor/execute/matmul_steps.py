@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from .._tensor import Tensor
 from ..iterator.shape import Ints, numel
 from ..iterator.stride import contiguous_strides
@@ -19,11 +17,10 @@ from ..kernels.skeletons.gemm import (
     ProductGeometry,
     pack_key,
 )
-from ..runtime.program import kernel
-from .launch import Step, fitting, geometry_storage
+from .launch import Step
 
 if TYPE_CHECKING:
-    from ..runtime.backend import Backend, Kernel
+    from ..runtime.backend import Backend
 
 # A launch's operands, and the panels that are made of a and b, or, turned around, of b and a.
 OUT, A, B, ADDED, *PANELS = range(6)
@@ -98,12 +95,12 @@ def direct(
         **vars(product), a=a._strides[-2:], b=lines, in_vectors=in_vectors
     ).pack()
     units = _units(backend, terms, items)
-    run = fitting(kernel(backend, key), units, terms // 16)
     pointers: Ints = (OUT, left, right, ADDED)
     offsets: tuple[int | None, ...] = pointers
     if panels:
         pointers, offsets = (OUT, left, PANELS[0], ADDED), (OUT, left, None, ADDED)
-    return (*first, _step(backend, key, run, units, pointers, offsets, geometry)), panels
+    last = Step(key, units, pointers, offsets, geometry=geometry, work=terms // 16)
+    return (*first, last), panels
 
 
 def packed(
@@ -132,10 +129,8 @@ def packed(
         for s, width in zip(sides, (key.rows, key.columns))
     ]
     units = min(units, items)
-    second = _step(
-        backend, key, fitting(kernel(backend, key), units, terms // 16), units,
-        (OUT, *PANELS, ADDED), (OUT, ADDED), geometry,
-    )  # fmt: skip
+    pointers = (OUT, *PANELS, ADDED)
+    second = Step(key, units, pointers, (OUT, ADDED), geometry=geometry, work=terms // 16)
     return (first, second), tuple(panels)
 
 
@@ -160,18 +155,10 @@ def _packing(
     units = max(1, min(backend.units, elements // UNIT_ELEMENTS))
     if backend.target.grid == "stride":
         units = backend.units
-    return _step(
-        backend, key, fitting(kernel(backend, key), units, elements), units,
-        (*panels, left, right), (left, right), PackGeometry(*sides).pack(), numbers=False,
+    return Step(
+        key, units, (*panels, left, right), (left, right), numbers=False,
+        geometry=PackGeometry(*sides).pack(), work=elements,
     )  # fmt: skip
-
-
-def _step(
-    backend: Backend, key: GemmKey, run: Kernel, units: int, pointers: Ints,
-    offsets: tuple[int | None, ...], geometry: Ints, numbers: bool = True,
-) -> Step:  # fmt: skip
-    table = geometry_storage(backend, geometry, np.int64)
-    return Step(key, run, units, pointers, offsets, numbers=numbers, geometry=geometry, table=table)
 
 
 def _matrices(t: Tensor) -> tuple[Ints, Ints, Ints]:

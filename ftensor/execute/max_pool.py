@@ -10,8 +10,7 @@ from ..dtypes import dtype, int64
 from ..iterator.shape import Ints
 from ..iterator.stride import contiguous_strides
 from ..kernels.skeletons.cpu.max_pool import Windows, max_pool_key
-from ..runtime.program import kernel
-from .launch import Launch, Output, Step, fitting, geometry_storage
+from .launch import Launch, Output, Step
 from .run import run
 
 # Windows that are worth a compute unit of its own, and as many as the calling thread may see to.
@@ -55,9 +54,6 @@ def _prepare(
     most = told.items if target.grid == "stride" else count // UNIT_WINDOWS
     units = max(1, min(backend.units, most, told.items))
     operands = tuple(range(len(made) + len(inputs)))
-    step = Step(
-        key, fitting(kernel(backend, key), units, count), units, operands, operands,
-        geometry=told.pack(), table=geometry_storage(backend, told.pack()),
-    )  # fmt: skip
+    step = Step(key, units, operands, operands, geometry=told.pack(), work=count)
     results = tuple([Output(d, shape, contiguous_strides(shape)) for shape, d in made])
     return Launch((step,), len(operands), results)

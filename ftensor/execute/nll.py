@@ -12,10 +12,9 @@ from ..iterator.stride import contiguous_strides, is_contiguous
 from ..kernels.key import lanes_for
 from ..kernels.select import units_for
 from ..kernels.skeletons.nll import NllGeometry, NllKey
-from ..runtime.program import kernel
 from .choices import spares_double
 from .index_check import Check, in_range
-from .launch import Launch, Output, Step, fitting, geometry_storage
+from .launch import Launch, Output, Step
 from .run import served
 
 if TYPE_CHECKING:
@@ -101,10 +100,8 @@ def _loss(x: Tensor, target: Tensor, weight: Tensor | None, reduction: str, igno
     outputs = Output(of, shape, contiguous_strides(shape)), Output(of, (), ())
     inputs = 3 if weight is None else 4
     weights = 2 if weight is None else 4
-    step = Step(
-        key, fitting(kernel(backend, key), units, n), units, (0, 1, 2, 3, weights, 1 + inputs),
-        (0, 1, 2, 3, weights), geometry=g, table=geometry_storage(backend, g, "int64"),
-    )  # fmt: skip
+    places = (0, 1, 2, 3, weights)
+    step = Step(key, units, (*places, 1 + inputs), places, geometry=g, work=n)
     return Launch((step,), 2 + inputs, outputs)
 
 
@@ -125,9 +122,6 @@ def _derivative(
     each, mean = int(reduction == "none"), int(reduction == "mean")
     g = NllGeometry(samples, classes, inner, weighted, each, mean).pack()
     places = (0, 1, 2, 4 if weighted else 1, 3)
-    step = Step(
-        key, fitting(kernel(backend, key), units, count), units, places, places, geometry=g,
-        table=geometry_storage(backend, g, "int64"),
-    )  # fmt: skip
+    step = Step(key, units, places, places, geometry=g, work=count)
     outputs = (Output(of, x._shape, contiguous_strides(x._shape)),)
     return Launch((step,), 4 + weighted, outputs)

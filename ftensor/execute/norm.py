@@ -11,8 +11,7 @@ from ..iterator.shape import Ints, numel
 from ..iterator.stride import contiguous_strides, is_contiguous
 from ..kernels.select import units_for
 from ..kernels.skeletons.cpu.norm_rows import NormGeometry, norm_key
-from ..runtime.program import kernel
-from .launch import Launch, Output, Step, fitting, geometry_storage
+from .launch import Launch, Output, Step
 from .run import served
 
 if TYPE_CHECKING:
@@ -84,10 +83,8 @@ def _launch(
         g = replace(g, items=-(-n // key.lanes))
     units = min(g.items, units_for(count, backend.units, backend.target.grid, key.lanes))
     step = Step(
-        key, fitting(kernel(backend, key), units, count), units, pointers, pointers,
-        numbers=name == "norm_rows", geometry=g.pack(),
-        table=geometry_storage(backend, g.pack(), "int64"),
-    )  # fmt: skip
+        key, units, pointers, pointers, numbers=name == "norm_rows", geometry=g.pack(), work=count
+    )
     outs = tuple([Output(of, shape, contiguous_strides(shape)) for shape in shapes])
     return Launch((step,), len(outs) + len(inputs), outs)
 

@@ -15,9 +15,9 @@ from ..iterator.tiles import Piece, tiled
 from ..kernels import select
 from ..kernels.key import lanes_for
 from ..rows.op import Op, Promote, dtypes_through, refuses_bare
-from ..runtime.program import built, kernel
+from ..runtime.program import built
 from .keys import op_key
-from .launch import Launch, Output, Step, asked, fitting, geometry_storage
+from .launch import Launch, Output, Step, asked
 from .memory import as_bits
 
 if TYPE_CHECKING:
@@ -185,13 +185,11 @@ def steps(
                 if built(backend, other):
                     key, choice = other, held
                     break
-        run = fitting(kernel(backend, key), choice.units, numel(shape))
         told = choice.geometry
         found.append(
             Step(
-                key, run, choice.units, pointers, pointers, moved, numbers,
-                n=choice.n if told is None else None, geometry=told or (),
-                table=None if told is None else geometry_storage(backend, told),
+                key, choice.units, pointers, pointers, moved, numbers,
+                n=choice.n if told is None else None, geometry=told or (), work=numel(shape),
             )
         )  # fmt: skip
     return tuple(found)

@@ -16,11 +16,11 @@ from ..kernels.key import LINEAR, KernelKey, Reduction, lanes_for
 from ..kernels.select import FoldChoice, choose_fold, takes_turns
 from ..kernels.skeletons.reduce import INNER_VECTORS
 from ..rows.op import Reduce
-from ..runtime.program import built, kernel
+from ..runtime.program import built
 from .copy import into as copied
 from .index_check import know_bounds
 from .keys import fold_key, monoid, partials, results, second
-from .launch import Launch, Output, Step, asked, fitting, geometry_storage
+from .launch import Launch, Output, Step, asked
 from .output import check_dtype, check_place, sized
 from .reduce_pieces import in_pieces
 from .run import launched
@@ -216,11 +216,7 @@ class _Stage:
         # States begin where their memory does.
         starts: tuple[int | None, ...] = written if stage != "first" else (None,) * len(written)
         starts += read if stage != "second" else (None,) * len(read)
-        return Step(
-            key, fitting(kernel(self.backend, key), choice.units, work), choice.units,
-            written + read, starts,
-            geometry=choice.geometry, table=geometry_storage(self.backend, choice.geometry),
-        )  # fmt: skip
+        return Step(key, choice.units, written + read, starts, geometry=choice.geometry, work=work)
 
     def _key(
         self, plan: ReducePlan, dtypes: list[dtype], outs: Any, body: Sequence[str], stage: str

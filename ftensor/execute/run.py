@@ -98,5 +98,9 @@ def also_as(backend: Backend, key: Hashable, other: Hashable, **changes: Any) ->
     """Let what was just run under `key` be found under an `other` one, too: of what an op is called
     with, before that is worked out. `changes` are the fields in which its launch differs."""
     launch = backend.launches.get(key)
-    if launch is not None:  # the host may have done it
-        backend.launches.keep(other, replace(launch, **changes) if changes else launch)
+    if launch is None:  # the host may have done it
+        return
+    if changes:
+        bound, launch = launch.bound, replace(launch, **changes)
+        launch.bind(bound)
+    backend.launches.keep(other, launch)

@@ -5,22 +5,19 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from .. import dtypes, errors
 from .._tensor import Tensor
 from ..iterator.plan import coalesce
-from ..iterator.shape import Ints, numel
+from ..iterator.shape import numel
 from ..iterator.stride import contiguous_strides
 from ..kernels.select import units_for
 from ..kernels.skeletons.scan import COLUMNS, SCANS, ScanGeometry, ScanKey
-from ..runtime.program import kernel
 from .choices import spares_double
-from .launch import Launch, Output, Step, asked, fitting, geometry_storage
+from .launch import Launch, Output, Step, asked
 from .run import run
 
 if TYPE_CHECKING:
-    from ..runtime.backend import Backend
+    pass
 
 
 def scan(op: str, x: Tensor, dim: int) -> tuple[Tensor, ...]:
@@ -60,12 +57,12 @@ def prepare(op: str, x: Tensor, dim: int) -> Launch:
     # With totals first, parts take twice the work, which two units have no gain from.
     parts = 1 if SCANS[op].place or units <= 2 else max(1, min(units // items, n))
     if parts == 1:
-        return Launch((_step(backend, key, whole, units),), len(outputs) + 1, outputs)
+        return Launch((_step(key, whole, units),), len(outputs) + 1, outputs)
     # A unit of a GPU adds up the totals before its part, which are to be few.
     parts = min(parts, max(2, round(n**0.5)))
     part = -(-n // parts)
     cut = replace(whole, parts=-(-n // part), part=part)
-    steps = tuple([_step(backend, key, replace(cut, mode=mode), units) for mode in (1, 0)])
+    steps = tuple([_step(key, replace(cut, mode=mode), units) for mode in (1, 0)])
     totals = items * COLUMNS * cut.parts * (8 if key.wide else x._dtype.compute.itemsize)
     return Launch(steps, 2, outputs, temporaries=(totals,))
 
@@ -77,14 +74,10 @@ def _key(op: str, x: Tensor) -> ScanKey:
     return ScanKey(op, of, wide and spares_double(x))
 
 
-def _step(backend: Backend, key: ScanKey, g: ScanGeometry, units: int) -> Step:
+def _step(key: ScanKey, g: ScanGeometry, units: int) -> Step:
     units = min(units, g.items)
-    found = fitting(kernel(backend, key), units, g.n * g.items)
-    geometry: Ints = g.pack()
     place = SCANS[key.op].place
     of = 1 + place
     pointers = (0, int(place), of, of + 1 if g.parts > 1 else 0)
-    table = geometry_storage(backend, geometry, np.int64)
-    return Step(
-        key, found, units, pointers, (0, int(place), of), geometry=geometry, table=table
-    )  # fmt: skip
+    offsets = (0, int(place), of)
+    return Step(key, units, pointers, offsets, geometry=g.pack(), work=g.n * g.items)

@@ -12,8 +12,7 @@ from ..iterator.shape import numel
 from ..iterator.stride import broadcast_strides, loop_order
 from ..kernels import select
 from ..kernels.key import KernelKey, Port, lanes_for
-from ..runtime.program import kernel
-from .launch import Launch, Output, Step, fitting, geometry_storage
+from .launch import Launch, Output, Step
 from .output import check_place
 from .run import launched
 
@@ -74,8 +73,7 @@ def _prepare(
     )  # fmt: skip
     pointers, told = tuple(range(len(operands))), choice.geometry
     step = Step(
-        named, fitting(kernel(backend, named), choice.units, numel(shape)), choice.units, pointers,
-        pointers, numbers=bool(row.params), n=choice.n if told is None else None,
-        geometry=told or (), table=None if told is None else geometry_storage(backend, told),
+        named, choice.units, pointers, pointers, numbers=bool(row.params),
+        n=choice.n if told is None else None, geometry=told or (), work=numel(shape),
     )  # fmt: skip
     return Launch((step,), len(operands), results, numbers, fresh=False)

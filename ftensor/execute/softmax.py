@@ -11,8 +11,7 @@ from ..iterator.stride import contiguous_strides
 from ..kernels.key import lanes_for
 from ..kernels.select import SHORT_ROW, units_for
 from ..kernels.skeletons.softmax_rows import SoftmaxGeometry, SoftmaxKey
-from ..runtime.program import kernel
-from .launch import Launch, Output, Step, fitting, geometry_storage
+from .launch import Launch, Output, Step
 from .run import served
 
 if TYPE_CHECKING:
@@ -92,10 +91,6 @@ def prepare(
     units = min(g.items, units_for(count, backend.units, backend.target.grid, key.lanes))
     geometry: Ints = g.pack()
     operands = (0, 1, len(inputs))  # an op of one operand gets it twice
-    table = geometry_storage(backend, geometry, "int64")
-    step = Step(
-        key, fitting(kernel(backend, key), units, count), units, operands, operands,
-        geometry=geometry, table=table,
-    )  # fmt: skip
+    step = Step(key, units, operands, operands, geometry=geometry, work=count)
     outputs = (Output(to, x._shape, contiguous_strides(x._shape)),)
     return Launch((step,), 1 + len(inputs), outputs)

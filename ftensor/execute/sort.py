@@ -5,8 +5,6 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from .. import dtypes
 from .._tensor import Tensor
 from ..iterator.plan import coalesce
@@ -25,8 +23,7 @@ from ..kernels.skeletons.sort import (
     SortKey,
     first_run,
 )
-from ..runtime.program import kernel
-from .launch import Launch, Output, Step, asked, fitting, geometry_storage
+from .launch import Launch, Output, Step, asked
 from .run import run
 
 if TYPE_CHECKING:
@@ -69,7 +66,7 @@ def prepare(x: Tensor, dim: int, descending: bool) -> Launch:
     )  # fmt: skip
     if tile == n:
         units = min(units, rows)
-        return _launch(backend, key, [(whole, units, False)], outputs, units * n)
+        return _launch(key, [(whole, units, False)], outputs, units * n)
     tiles = -(-n // tile)
     cut = replace(whole, tiles=tiles, tile=tile, run=first_run(tile))
     units = min(units, rows * tiles)
@@ -79,7 +76,7 @@ def prepare(x: Tensor, dim: int, descending: bool) -> Launch:
         steps.append((replace(cut, mode=MERGE, run=size), units, turned))
         size, turned = 2 * size, not turned
     steps.append((replace(cut, mode=RESULTS), units, turned))
-    return _launch(backend, key, steps, outputs, rows * n)
+    return _launch(key, steps, outputs, rows * n)
 
 
 def selects(x: Tensor) -> bool:
@@ -118,7 +115,7 @@ def prepare_select(x: Tensor, dim: int, mode: int, rank: int, descending: bool) 
     g = SortGeometry(
         mode, 1, n, n, rank, descending, x._strides[dim], strides[dim], shape, read, written
     )
-    return _launch(backend, key, [(g, units, False)], outputs, units * n)
+    return _launch(key, [(g, units, False)], outputs, units * n)
 
 
 def _tile(backend: Backend, n: int, rows: int, units: int) -> int:
@@ -129,19 +126,17 @@ def _tile(backend: Backend, n: int, rows: int, units: int) -> int:
 
 
 def _launch(
-    backend: Backend, key: SortKey, steps: list[tuple[SortGeometry, int, bool]],
-    outputs: tuple[Output, ...], kept: int,
+    key: SortKey, steps: list[tuple[SortGeometry, int, bool]], outputs: tuple[Output, ...],
+    kept: int,
 ) -> Launch:  # fmt: skip
     """Steps, each from a to b or, where it is turned, from b to a."""
     made = []
     for g, units, turned in steps:
         a, b = ((A_KEYS, A_ORDER), (B_KEYS, B_ORDER))[:: -1 if turned else 1]
-        geometry = g.pack()
-        table = geometry_storage(backend, geometry, np.int64)
-        found = fitting(kernel(backend, key), units, g.n * numel(g.shape))
         pointers = (VALUES, INDICES, X, *a, *b)
         offsets = (VALUES, INDICES, X)
-        made.append(Step(key, found, units, pointers, offsets, geometry=geometry, table=table))
+        work = g.n * numel(g.shape)
+        made.append(Step(key, units, pointers, offsets, geometry=g.pack(), work=work))
     wide = key.compared.itemsize
     temporaries: Ints = (kept * wide, kept * 4, kept * wide, kept * 4)
     return Launch(tuple(made), 3, outputs, temporaries=temporaries)
@@ -172,9 +167,7 @@ def prepare_search(row: Tensor, values: Tensor, sorter: Tensor | None, right: bo
     ).pack()
     units = units_for(n * max(1, size.bit_length()), backend.units, backend.target.grid, 1)
     units = min(units, n)
-    found = fitting(kernel(backend, key), units, n)
-    table = geometry_storage(backend, geometry, np.int64)
     pointers = (0, 1, 2, 3 if sorter is not None else 0)
     offsets = (0, 1, 2, 3 if sorter is not None else None)
-    step = Step(key, found, units, pointers, offsets, geometry=geometry, table=table)
+    step = Step(key, units, pointers, offsets, geometry=geometry, work=n)
     return Launch((step,), 1 + inputs, outputs)

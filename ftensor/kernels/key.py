@@ -30,6 +30,8 @@ VALUE, MASK, TRUTH, REAL, COMPLEX, POSITION, INDEX = "V", "M", "B", "R", "C", "I
 class Key(Protocol):
     """What every skeleton's key has: see `skeleton.py`. Equal keys mean the same kernel."""
 
+    def __hash__(self) -> int: ...
+
     @property
     def skeleton(self) -> str:
         """The skeleton's name."""

@@ -54,12 +54,12 @@ class _Recorder(Observer):
         self, launch: execute.Launch, stream: Stream, tensors: Sequence[Tensor], numbers: Any
     ) -> None:
         """Note each kernel."""
-        for step in launch.steps:
+        for step, (_, table) in zip(launch.steps, launch.bound or ()):
             n, geometry = step.n, step.geometry
-            if step.table is None and len(geometry) == 1:  # what its numbers say is one size
+            if table is None and len(geometry) == 1:  # what its numbers say is one size
                 (n,), geometry = geometry, ()
-            if step.table is not None and step.table not in self.told:
-                self._setting(step.table)
+            if table is not None and table not in self.told:
+                self._setting(table)
             self.trace.launches[Launch(step.key, step.units, n or 0, geometry)] += 1
         super().launch(launch, stream, tensors, numbers)
 

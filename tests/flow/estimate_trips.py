@@ -227,13 +227,13 @@ def main():
                 refused[str(error).partition(": ")[2]] += 1
         return built[member, structure]
 
-    def check(step, run):
+    def check(step, run, table):
         """A kernel that is run with counters, too."""
 
         def both(stream, units, /, *args):
             run(stream, units, *args)
             n, g = step.n or 0, step.geometry
-            if step.n is None and step.table is None:
+            if step.n is None and table is None:
                 (n,), g = g, ()
             skeleton = step.key.skeleton
             for structure in STRUCTURES if skeleton == "map" else ("loop",):
@@ -255,8 +255,11 @@ def main():
 
     class Recorder(trace._Recorder):
         def launch(self, launch, stream, tensors, numbers):
-            steps = tuple(replace(step, kernel=check(step, step.kernel)) for step in launch.steps)
-            super().launch(replace(launch, steps=steps), stream, tensors, numbers)
+            counting = replace(launch)
+            counting.bind(tuple([
+                of._replace(kernel=check(step, *of)) for step, of in zip(launch.steps, launch.bound)
+            ]))  # fmt: skip
+            super().launch(counting, stream, tensors, numbers)
 
     trace._Recorder = Recorder
     with trace.recording(UNITS):

@@ -228,5 +228,7 @@ class Kernels(Observer):
 
     def launch(self, launch: Launch, stream: Any, tensors: Any, numbers: Any) -> None:
         """The same launch, of other kernels."""
-        steps = [replace(step, kernel=self.other(step.key, step.kernel)) for step in launch.steps]
-        super().launch(replace(launch, steps=tuple(steps)), stream, tensors, numbers)
+        bound = zip(launch.steps, launch.bound or ())
+        other = replace(launch)
+        other.bind(tuple([of._replace(kernel=self.other(s.key, of.kernel)) for s, of in bound]))
+        super().launch(other, stream, tensors, numbers)

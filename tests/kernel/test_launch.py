@@ -14,8 +14,10 @@ import pytest
 import ftensor as ft
 from ftensor._device import default_backend
 from ftensor.execute import matmul
-from ftensor.execute.launch import Launch
+from ftensor.execute.launch import Launch, bound_to
 from ftensor.execute.observe import Observer, observed
+from ftensor.execute.prepare import prepare
+from ftensor.ops.pointwise.unary import ABS
 from ftensor.runtime.backend import host_bytes
 from ftensor.runtime.launch_table import LaunchTable
 from ftensor.runtime.tables import Tables
@@ -108,10 +110,29 @@ def test_every_entry_passes(
         assert entry.startswith(start), (found, kernels)
     for launch, tensors, numbers in seen.launches:
         assert len(tensors) == launch.operands
+        assert launch.written >= set(range(len(launch.outputs)))
         for step in launch.steps:
             assert step.units >= 1
             assert step.n is not None or step.geometry
             assert len(launch.numbers) <= len(numbers)
+
+
+def test_what_a_launch_writes_beside_its_outputs(seen: Seen) -> None:
+    """A flag, where indices may be wrong; nothing else that was passed."""
+    ft.arange(12).reshape(3, 4).gather(1, ft.tensor([[0], [1], [3]]))
+    *_, (launch, tensors, _) = seen.launches
+    assert launch.written == {0, len(tensors) - 1}
+
+
+def test_a_launch_is_data_until_it_is_bound() -> None:
+    a = ft.ones(4, 3)
+    launch = prepare(ABS, (a,), (), None, False)
+    (step,) = launch.steps
+    assert launch.bound is None and launch.written == {0}
+    launch.bind(bound_to(default_backend(), launch.steps))
+    assert launch.steps == (step,)
+    (made,) = launch.call((-a,), (), None) or ()
+    assert made.tolist() == a.tolist()
 
 
 def test_two_stages_are_one_launch() -> None:
@@ -148,8 +169,11 @@ def test_another_executor_takes_over() -> None:
 
     class Nothing(Observer):
         def launch(self, launch: Launch, stream: Any, tensors: Any, numbers: Any) -> None:
-            steps = [replace(s, kernel=lambda *args: ran.append(args)) for s in launch.steps]
-            replace(launch, steps=tuple(steps)).enqueue(stream, numbers, *tensors)
+            other = replace(launch)
+            other.bind(
+                tuple([of._replace(kernel=lambda *args: ran.append(args)) for of in launch.bound])
+            )
+            other.enqueue(stream, numbers, *tensors)
 
     ran: list[Any] = []
     t = ft.zeros(5)

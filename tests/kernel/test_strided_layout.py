@@ -50,7 +50,7 @@ def with_kernels(
     make: Callable[[Any, Any], Any] = program.kernel
     for module in ("prepare", "reduce", "indexed"):
         monkeypatch.setattr(f"ftensor.execute.{module}.built", built)
-        monkeypatch.setattr(f"ftensor.execute.{module}.kernel", kernel)
+    monkeypatch.setattr("ftensor.execute.launch.kernel", kernel)
     kept = dict(backend.launches)
     backend.launches.clear()
     yield used
