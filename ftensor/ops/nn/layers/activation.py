@@ -229,7 +229,7 @@ DIFFERENCE = Op("tanhshrink", "tanhshrink(input, other, *, out=None) -> Tensor",
 @op(namespace=SPACE, rows=(DIFFERENCE,))
 def tanhshrink(input: Tensor) -> Tensor:
     """Input - tanh(input)."""
-    if input.dtype is bool_:
+    if tensor_argument("tanhshrink", input).dtype is bool_:
         raise errors.dtype_not_supported("tanhshrink", input.dtype)
     return pointwise(DIFFERENCE, (input, input.tanh()))
 

@@ -17,7 +17,7 @@ from ...create.like import empty_like, zeros_like
 from ...create.sizes import full, zeros
 from ...linalg.addmm import linear
 from ...rearrange.cat import cat
-from ...reduce.softmax import nn_softmax
+from ...reduce.softmax import nn_softmax, softmax
 from ...view.shape import broadcast_shapes
 from ..losses.class_loss import cross_entropy
 from ..spatial.conv import CONV
@@ -61,7 +61,7 @@ def _native_batch_norm_legit_no_training(
 @op(method=False)
 def _safe_softmax(input: Tensor, dim: int, dtype: dtype | None = None) -> Tensor:
     """`softmax` whose rows are 0 where all of their elements are -inf."""
-    made = input.softmax(dim, dtype)
+    made = softmax(input, dim, dtype)
     return made.masked_fill((input == float("-inf")).all(dim, keepdim=True), 0.0)
 
 
