@@ -10,7 +10,7 @@ PIP_ZIPAPP ?= https://bootstrap.pypa.io/pip/pip.pyz
 
 BIN := $(VENV)/bin
 
-.PHONY: help demo test test-all fuzz stubs torch-table area emulator headers lint format bench clean
+.PHONY: help demo test test-all fuzz stubs torch-table area array-api emulator headers lint format bench clean
 .DEFAULT_GOAL := help
 
 help:
@@ -60,6 +60,9 @@ torch-table: $(VENV)/installed-test
 
 area: $(VENV)/installed-test
 	@PYTHONPATH=. $(BIN)/python -m tests.area_page
+
+array-api: $(VENV)/installed-test
+	@PYTHONPATH=. $(BIN)/python -m tests.array_api_page
 
 lint: $(VENV)/installed-lint
 	$(BIN)/ruff check .

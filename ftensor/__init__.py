@@ -1,9 +1,10 @@
 """ftensor: torch's tensors on FPGAs and any OpenCL device."""
 
 import sys as _sys
+from importlib import import_module as _import_module
 from types import ModuleType as _ModuleType
 
-from . import fpga, random, return_types
+from . import _namespace, fpga, random, return_types
 from ._device import (
     device,
     get_default_device,
@@ -105,6 +106,8 @@ def _is_hidden(value: object) -> bool:
 
 
 def __getattr__(name: str) -> object:
+    if name == "array_api":  # imported at first use: few programs need it
+        return _import_module(".array_api", __name__)
     raise _of_module(_sys.modules[__name__], name)
 
 

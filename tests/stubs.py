@@ -92,7 +92,7 @@ def typed(form: str, name: str, call: Callable[..., Any], method: bool) -> str:
     inside, _, returned = form[form.index("(") :].rpartition(" -> ")
     if not inside:
         inside, returned = returned, "Any"
-    if returned == "Any" and name.startswith("__") and "dlpack" not in name:
+    if returned == "Any" and name.startswith("__") and not re.search("dlpack|namespace", name):
         returned = "Tensor"  # an operator, which may leave the work to the other operand
     named = returned == "tuple[Tensor, Tensor]" and hasattr(ft.return_types, name)
     if named or "(" in returned:

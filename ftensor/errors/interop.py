@@ -97,3 +97,6 @@ requires_grad = Message(
     "the torch tensor requires grad, and ftensor records no gradients; pass tensor.detach() if "
     "they are not needed",
 )
+stream_given = Message(
+    ValueError, "to_device() has no streams: stream must be None, not {stream!r}"
+)

@@ -6,6 +6,8 @@ from typing import Any
 
 import numpy as np
 
+from .. import errors
+from .._device import DeviceLike
 from .._tensor import Tensor, method
 from .dlpack import dlpack_device, to_dlpack_capsule
 from .numpy import to_array, to_numpy
@@ -48,3 +50,14 @@ def dlpack(
 @method("__dlpack_device__")
 def dlpack_device_of(self: Tensor) -> tuple[int, int]:
     return dlpack_device(self)
+
+
+@method("to_device")
+def to_device(self: Tensor, device: DeviceLike, /, *, stream: None = None) -> Tensor:
+    """The tensor on a device, itself if it is there, as the array API standard names it.
+
+    ValueError for a stream: there are none to name here.
+    """
+    if stream is not None:
+        raise errors.stream_given(stream)
+    return self.to(device)

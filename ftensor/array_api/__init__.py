@@ -1,0 +1,82 @@
+"""The Python array API standard, version 2024.12: what other libraries call.
+
+Functions take and give `ftensor.Tensor`. Their names, arguments, dtypes and errors are the
+standard's (data-apis.org/array-api); the ops that compute them are those of the catalogue. Unlike
+ftensor's own functions they promote by dtypes alone, never by numbers of dims, and refuse
+dtypes that the standard leaves undefined. `x.__array_namespace__()` is this module.
+"""
+
+from __future__ import annotations
+
+import sys
+from math import e, inf, nan, pi
+from types import ModuleType
+from typing import Any
+
+from ..dtypes import (
+    bool,
+    complex64,
+    complex128,
+    float32,
+    float64,
+    int8,
+    int16,
+    int32,
+    int64,
+    uint8,
+    uint16,
+    uint32,
+    uint64,
+)
+from ..errors import array_api as _messages
+from . import (
+    creation as _creation,
+)
+from . import elementwise as _elementwise
+from . import fft, linalg
+from . import manipulation as _manipulation
+from . import products as _products
+from . import reductions as _reductions
+from .dtypes import can_cast, finfo, iinfo, isdtype, result_type
+from .info import Info as __array_namespace_info__  # noqa: N813
+
+__array_api_version__ = "2024.12"
+VERSIONS = ("2021.12", "2022.12", "2023.12", "2024.12")
+newaxis = None
+
+
+def _functions(module: ModuleType) -> dict[str, Any]:
+    """The public functions that a module defines."""
+    return {
+        name: value
+        for name, value in vars(module).items()
+        if name[0] != "_" and getattr(value, "__module__", "") == module.__name__
+        and not isinstance(value, type)
+    }  # fmt: skip
+
+
+FUNCTIONS = {
+    **_functions(_creation),
+    **_functions(_manipulation),
+    **{name: getattr(_products, name) for name in ("matmul", "tensordot", "vecdot")},
+    **_elementwise.FUNCTIONS,
+    **_reductions.FUNCTIONS,
+}
+globals().update(FUNCTIONS)
+_OTHERS = """
+can_cast finfo iinfo isdtype result_type e inf nan newaxis pi bool int8 int16 int32 int64 uint8
+uint16 uint32 uint64 float32 float64 complex64 complex128 fft linalg __array_api_version__
+__array_namespace_info__
+"""
+__all__ = sorted([*FUNCTIONS, *_OTHERS.split()])
+
+
+def __dir__() -> list[str]:
+    return list(__all__)
+
+
+def of_version(api_version: str | None) -> ModuleType:
+    """This module; ValueError for a version of the standard that it does not follow."""
+    if api_version is not None and api_version not in VERSIONS:
+        raise _messages.unknown_version(api_version, ", ".join(VERSIONS))
+    return sys.modules[__name__]

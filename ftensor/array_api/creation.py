@@ -1,0 +1,209 @@
+"""The standard's functions that make arrays."""
+
+from __future__ import annotations
+
+import builtins
+from typing import Any
+
+import numpy as np
+
+from .._device import DeviceLike
+from .._tensor import Tensor
+from ..dtypes import dtype, get_default_dtype, int64, uint64
+from ..errors import array_api as messages
+from ..interop.dlpack import from_dlpack as _from_dlpack
+from ..rows.catalogue import ENTRIES
+from . import unsigned
+from .dtypes import NUMBERS
+
+Shape = int | tuple[int, ...]
+
+
+def _made(name: str, *values: Any, **options: Any) -> Tensor:
+    made: Tensor = ENTRIES[name].call(*values, **options)
+    return made
+
+
+def asarray(
+    obj: Any, /, *, dtype: dtype | None = None, device: DeviceLike | None = None,
+    copy: builtins.bool | None = None,
+) -> Tensor:  # fmt: skip
+    """A tensor of an array, a number, nested sequences of numbers, or a buffer.
+
+    `copy` is None to share memory where possible, True to copy, False for a ValueError where that
+    is needed. A tensor stays on its device.
+    """
+    if device is None and isinstance(obj, Tensor):
+        device = obj.device
+    if copy is False and isinstance(obj, (*NUMBERS, list, tuple)):
+        raise messages.needs_copy("asarray", obj)
+    if isinstance(obj, int) and obj > (1 << 63) - 1 and dtype is None:
+        dtype = uint64
+    return _made("asarray", obj, dtype=dtype, device=device, copy=copy)
+
+
+def arange(
+    start: float, /, stop: float | None = None, step: float = 1, *,
+    dtype: dtype | None = None, device: DeviceLike | None = None,
+) -> Tensor:  # fmt: skip
+    """Numbers from `start` (0 if `stop` is None) in steps up to `stop`, which is left out.
+
+    (n,); int64 of integers, else the default floating point dtype. None where the steps lead away.
+    """
+    low, high = (0, start) if stop is None else (start, stop)
+    d = dtype
+    if d is None:
+        whole = all(isinstance(v, int) for v in (low, high, step))
+        d = int64 if whole else get_default_dtype()
+    if (high - low) * step < 0:
+        high = low
+    kind = int64 if unsigned.is_wide(d) else d
+    return _made("arange", low, high, step, dtype=kind, device=device).to(d)
+
+
+def empty(shape: Shape, *, dtype: dtype | None = None, device: DeviceLike | None = None) -> Tensor:
+    """A tensor of this shape with any elements, of the default floating point dtype."""
+    return _made("empty", shape, dtype=dtype, device=device)
+
+
+def zeros(shape: Shape, *, dtype: dtype | None = None, device: DeviceLike | None = None) -> Tensor:
+    """A tensor of zeros, of the default floating point dtype."""
+    return _made("zeros", shape, dtype=dtype, device=device)
+
+
+def ones(shape: Shape, *, dtype: dtype | None = None, device: DeviceLike | None = None) -> Tensor:
+    """A tensor of ones, of the default floating point dtype."""
+    return _made("ones", shape, dtype=dtype, device=device)
+
+
+def full(
+    shape: Shape, fill_value: complex, *, dtype: dtype | None = None,
+    device: DeviceLike | None = None,
+) -> Tensor:  # fmt: skip
+    """A tensor of one number, in its dtype: bool, int64, or the default ones."""
+    _check_number("full", fill_value)
+    shape = (shape,) if isinstance(shape, int) else shape
+    return _made("full", shape, fill_value, dtype=dtype, device=device)
+
+
+def _check_number(name: str, value: Any) -> None:
+    if not isinstance(value, NUMBERS):
+        raise messages.not_python_number(name, value)
+
+
+def empty_like(
+    x: Tensor, /, *, dtype: dtype | None = None, device: DeviceLike | None = None
+) -> Tensor:
+    """As `empty`, with the shape, and unless given, dtype and device of `x`."""
+    return _made("empty_like", x, dtype=dtype, device=device)
+
+
+def zeros_like(
+    x: Tensor, /, *, dtype: dtype | None = None, device: DeviceLike | None = None
+) -> Tensor:
+    """As `zeros`, with the shape, and unless given, dtype and device of `x`."""
+    return _made("zeros_like", x, dtype=dtype, device=device)
+
+
+def ones_like(
+    x: Tensor, /, *, dtype: dtype | None = None, device: DeviceLike | None = None
+) -> Tensor:
+    """As `ones`, with the shape, and unless given, dtype and device of `x`."""
+    return _made("ones_like", x, dtype=dtype, device=device)
+
+
+def full_like(
+    x: Tensor, /, fill_value: complex, *, dtype: dtype | None = None,
+    device: DeviceLike | None = None,
+) -> Tensor:  # fmt: skip
+    """As `full`, with the shape, and unless given, dtype and device of `x`."""
+    _check_number("full_like", fill_value)
+    return _made("full_like", x, fill_value, dtype=dtype, device=device)
+
+
+def eye(
+    n_rows: int, n_cols: int | None = None, /, *, k: int = 0, dtype: dtype | None = None,
+    device: DeviceLike | None = None,
+) -> Tensor:  # fmt: skip
+    """(n_rows, n_cols): ones on the `k`-th diagonal, above the main one if positive; else zeros."""
+    n_cols = n_rows if n_cols is None else n_cols
+    rows = _made("arange", n_rows, device=device).unsqueeze(1)
+    found = rows.add(k).eq(_made("arange", n_cols, device=device))
+    return found.to(dtype or get_default_dtype())
+
+
+def linspace(
+    start: complex, stop: complex, /, num: int, *, dtype: dtype | None = None,
+    device: DeviceLike | None = None, endpoint: builtins.bool = True,
+) -> Tensor:  # fmt: skip
+    """(num,): numbers at equal distances from `start` to `stop`, which `endpoint=False` leaves out.
+
+    Of the default floating point dtype, or of the complex one where an end is complex.
+    """
+    d = dtype
+    if d is None:
+        d = get_default_dtype()
+        ends: Any = (start, stop)
+        if any(isinstance(end, complex) for end in ends):
+            d = d.to_complex()
+    if not endpoint:
+        return _made("linspace", start, stop, num + 1, dtype=d, device=device)[:num]
+    kind = int64 if unsigned.is_wide(d) else d
+    return _made("linspace", start, stop, num, dtype=kind, device=device).to(d)
+
+
+def meshgrid(*arrays: Tensor, indexing: str = "xy") -> tuple[Tensor, ...]:
+    """Coordinate matrices of coordinate vectors; for "xy" the first two axes change places.
+
+    ValueError for another `indexing`, and for arrays of several dtypes.
+    """
+    if indexing not in ("xy", "ij"):
+        raise messages.unknown_word("meshgrid", "indexing", "'xy', 'ij'", indexing)
+    if len({x.dtype for x in arrays}) > 1:
+        raise messages.several_dtypes("meshgrid", {x.dtype for x in arrays})
+    if not arrays:
+        return ()
+    return tuple(ENTRIES["meshgrid"].call(*arrays, indexing=indexing))
+
+
+def tril(x: Tensor, /, *, k: int = 0) -> Tensor:
+    """(..., M, N): the elements on and below the `k`-th diagonal, zeros above it."""
+    return _triangle("tril", x, k)
+
+
+def triu(x: Tensor, /, *, k: int = 0) -> Tensor:
+    """(..., M, N): the elements on and above the `k`-th diagonal, zeros below it."""
+    return _triangle("triu", x, k)
+
+
+def _triangle(name: str, x: Tensor, k: int) -> Tensor:
+    if x.ndim < 2:
+        raise messages.too_few_dims(name, 2, x.ndim)
+    made: Tensor = unsigned.moved(ENTRIES[name].call, x, diagonal=k)
+    return made
+
+
+def from_dlpack(
+    x: Any, /, *, device: DeviceLike | None = None, copy: builtins.bool | None = None
+) -> Tensor:
+    """A tensor on the memory of another library's array; see `ftensor.from_dlpack`."""
+    return _from_dlpack(x, device=device, copy=copy)
+
+
+def astype(
+    x: Tensor, dtype: dtype, /, *, copy: builtins.bool = True, device: DeviceLike | None = None
+) -> Tensor:
+    """The elements converted; `x` itself where nothing changes and `copy` is False.
+
+    TypeError for complex to real, which the standard leaves out: take `real(x)`.
+    """
+    if x.dtype.kind == "c" and dtype.kind != "c":
+        raise messages.no_common_dtype(x.dtype, dtype)
+    moved = x if device is None else x.to(device)
+    found = moved.to(dtype)
+    return found.clone() if copy and found is x else found
+
+
+def broadcast_shapes(*shapes: tuple[int, ...]) -> tuple[int, ...]:
+    """The shape that arrays of these shapes have together; ValueError where they don't fit."""
+    return tuple(np.broadcast_shapes(*shapes))

@@ -1,0 +1,203 @@
+"""The standard's dtypes: their kinds, which one two of them have in common, their limits."""
+
+from __future__ import annotations
+
+import builtins
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import reduce
+from typing import Any
+
+from .. import errors
+from .._tensor import Tensor
+from ..dtypes import (
+    bool,
+    complex64,
+    complex128,
+    dtype,
+    float32,
+    float64,
+    int8,
+    int16,
+    int32,
+    int64,
+    promote_types,
+    uint8,
+    uint16,
+    uint32,
+    uint64,
+)
+from ..errors import array_api as messages
+from ..limits import floating_limits, integer_limits
+
+_SIGNED = (int8, int16, int32, int64)
+_UNSIGNED = (uint8, uint16, uint32, uint64)
+_KINDS: dict[str, tuple[dtype, ...]] = {
+    "bool": (bool,),
+    "signed integer": _SIGNED,
+    "unsigned integer": _UNSIGNED,
+    "integral": _SIGNED + _UNSIGNED,
+    "real floating": (float32, float64),
+    "complex floating": (complex64, complex128),
+    "numeric": _SIGNED + _UNSIGNED + (float32, float64, complex64, complex128),
+}
+STANDARD = (bool, *_KINDS["numeric"])
+# What functions are for, as the kinds of their dtypes; float16 and bfloat16 go as floating point.
+CATEGORIES = {
+    "all": "buifc",
+    "numeric": "uifc",
+    "real numeric": "uif",
+    "integer": "ui",
+    "integer or boolean": "bui",
+    "boolean": "b",
+    "floating-point": "fc",
+    "real floating-point": "f",
+    "complex floating-point": "c",
+}
+_RANK = {"b": 0, "u": 1, "i": 1, "f": 2, "c": 3}
+Dtype = dtype
+NUMBERS = (builtins.bool, int, float, complex)
+
+
+def check(name: str, category: str, *arrays: Any) -> None:
+    """TypeError for what is no tensor, or of a dtype that the function `name` is not for."""
+    kinds = CATEGORIES[category]
+    for x in arrays:
+        if not isinstance(x, Tensor):
+            raise messages.not_an_array(name, x)
+        if x.dtype.kind not in kinds:
+            raise messages.dtype_category(name, category, x.dtype)
+
+
+def common(a: dtype, b: dtype) -> dtype:
+    """The dtype that both promote to by the standard's tables; TypeError where these have none.
+
+    float16, bfloat16 and such go with other floating point ones as they do elsewhere in ftensor.
+    """
+    if a is b:
+        return a
+    kinds = a.kind + b.kind
+    if kinds in ("uu", "ii"):
+        return a if a.itemsize > b.itemsize else b
+    if kinds in ("ui", "iu"):
+        unsigned, signed = (a, b) if kinds == "ui" else (b, a)
+        if signed.itemsize > unsigned.itemsize:
+            return signed
+        if unsigned is not uint64:
+            return next(d for d in _SIGNED if d.itemsize == 2 * unsigned.itemsize)
+    elif set(kinds) <= set("fc"):
+        return promote_types(a, b)
+    raise messages.no_common_dtype(a, b)
+
+
+def number_kind(value: builtins.bool | complex) -> str:
+    """The kind of the dtypes that a Python number belongs to."""
+    if isinstance(value, builtins.bool):
+        return "b"
+    return "i" if isinstance(value, int) else "f" if isinstance(value, float) else "c"
+
+
+def with_number(of: dtype, value: builtins.bool | complex, name: str) -> dtype:
+    """The dtype of an operation of an array of dtype `of` and a Python number."""
+    kind = number_kind(value)
+    if of.kind in "fc" and kind == "c":
+        return of.to_complex()
+    if _RANK[kind] > _RANK[of.kind] or (kind == "b") != (of.kind == "b"):
+        raise messages.number_above_array(name, value, of)
+    return of
+
+
+def result_type(*arrays_and_dtypes: Tensor | dtype | complex) -> dtype:
+    """The dtype that an operation on these arrays, dtypes and Python numbers has.
+
+    Shapes and values don't count: an array without dims promotes as any other. TypeError where the
+    standard's tables have no common dtype, ValueError where only numbers are given.
+    """
+    given = [x.dtype if isinstance(x, Tensor) else x for x in arrays_and_dtypes]
+    types = [x for x in given if isinstance(x, dtype)]
+    if not types:
+        raise messages.no_dtype_among()
+    found = reduce(common, types)
+    for x in given:
+        if not isinstance(x, dtype):
+            found = with_number(found, x, "result_type")
+    return found
+
+
+def can_cast(from_: dtype | Tensor, to: dtype, /) -> builtins.bool:
+    """Whether promotion leads from one dtype (or an array's) to another."""
+    of = from_.dtype if isinstance(from_, Tensor) else from_
+    for name, given in (("from_", of), ("to", to)):
+        if not isinstance(given, dtype):
+            raise errors.not_a_dtype("can_cast", name, given, None)
+    try:
+        return common(of, to) is to
+    except TypeError:
+        return False
+
+
+def isdtype(dtype: Dtype, kind: Dtype | str | Sequence[Dtype | str]) -> builtins.bool:
+    """Whether a dtype is of a kind ("integral", ...), is that dtype, or is one of several."""
+    if isinstance(kind, tuple):
+        return any(isdtype(dtype, k) for k in kind)
+    if not isinstance(kind, str):
+        if not isinstance(kind, type(bool)):
+            raise errors.not_a_dtype("isdtype", "kind", kind, None)
+        return dtype is kind
+    if kind not in _KINDS:
+        raise messages.unknown_kind(kind)
+    letters = {d.kind for d in _KINDS[kind]}
+    return dtype.kind in letters
+
+
+def of_kind(kind: str | None) -> tuple[dtype, ...]:
+    """The standard's dtypes of a kind; all for None. ValueError for a kind that there is not."""
+    if kind is None:
+        return STANDARD
+    if kind not in _KINDS:
+        raise messages.unknown_kind(kind)
+    return _KINDS[kind]
+
+
+@dataclass(frozen=True)
+class finfo_object:
+    """The limits of a floating point dtype, or of a complex one's components."""
+
+    bits: int
+    eps: float
+    max: float
+    min: float
+    smallest_normal: float
+    dtype: dtype
+
+
+@dataclass(frozen=True)
+class iinfo_object:
+    """The limits of an integer dtype."""
+
+    bits: int
+    max: int
+    min: int
+    dtype: dtype
+
+
+def _of(type: Any) -> dtype:
+    found: dtype = type.dtype if isinstance(type, Tensor) else type
+    return found
+
+
+def finfo(type: dtype | Tensor, /) -> finfo_object:
+    """The limits of a floating point or complex dtype, or of an array's; TypeError for others."""
+    of = _of(type)
+    limits = floating_limits(of)
+    real = of.to_real()
+    return finfo_object(
+        limits.bits, limits.eps, limits.max, limits.min, limits.smallest_normal, real
+    )
+
+
+def iinfo(type: dtype | Tensor, /) -> iinfo_object:
+    """The limits of an integer dtype, or of an array's; TypeError for others."""
+    of = _of(type)
+    limits = integer_limits(of)
+    return iinfo_object(limits.bits, limits.max, limits.min, of)

@@ -1,0 +1,240 @@
+"""The standard's elementwise functions: tables of what each is for and which op computes it."""
+
+from __future__ import annotations
+
+import builtins
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from .._tensor import Tensor
+from ..dtypes import dtype, uint64
+from ..errors import array_api as messages
+from ..limits import integer_limits
+from ..rows.catalogue import ENTRIES
+from . import unsigned
+from .dtypes import CATEGORIES, NUMBERS, check, common, with_number
+
+# The op that computes a function where that has another name, and the dtypes it is for.
+_UNARY: dict[str, tuple[str, str]] = {
+    name: (op or name, category)
+    for category, names in {
+        "floating-point": (
+            "acos acosh asin asinh atan atanh cos cosh exp expm1 log log10 log1p log2 reciprocal "
+            "sin sinh sqrt tan tanh"
+        ),
+        "numeric": (
+            "abs isfinite isinf isnan negative:neg positive square conj:conj_physical real"
+        ),
+        "real numeric": "ceil floor trunc",
+        "integer or boolean": "bitwise_invert:bitwise_not",
+        "boolean": "logical_not",
+        "real floating-point": "signbit",
+        "complex floating-point": "imag",
+    }.items()
+    for name, _, op in (word.partition(":") for word in names.split())
+}
+_BINARY: dict[str, tuple[str, str]] = {
+    name: (op or name, category)
+    for category, names in {
+        "numeric": "add multiply:mul pow subtract:sub",
+        "floating-point": "divide:div",
+        "all": "equal:eq not_equal:ne",
+        "real numeric": (
+            "greater:gt greater_equal:ge less:lt less_equal:le floor_divide remainder maximum "
+            "minimum"
+        ),
+        "real floating-point": "atan2 copysign hypot logaddexp nextafter",
+        "integer or boolean": "bitwise_and bitwise_or bitwise_xor",
+        "integer": "bitwise_left_shift bitwise_right_shift",
+        "boolean": "logical_and logical_or logical_xor",
+    }.items()
+    for name, _, op in (word.partition(":") for word in names.split())
+}
+# Functions that give integers back as they are, and reals what they are the real part of.
+_SAME = {"ui": "ceil floor trunc", "uif": "real conj", "u": "abs"}
+_IDENTITY = {name: kinds for kinds, names in _SAME.items() for name in names.split()}
+# Ops that take a Python number beside a tensor; for the others it becomes a tensor without dims.
+_TAKES_NUMBERS = frozenset(
+    [
+        "add",
+        "mul",
+        "sub",
+        "div",
+        "pow",
+        "eq",
+        "ne",
+        "gt",
+        "ge",
+        "lt",
+        "le",
+        "floor_divide",
+        "remainder",
+        "bitwise_and",
+        "bitwise_or",
+        "bitwise_xor",
+    ]
+)
+# Ops that have kernels for uint16, uint32 and uint64; those that go by the order of elements;
+# those of which the low bits of the result follow from the operands' low bits.
+_SERVE_UNSIGNED = frozenset(
+    ["eq", "ne", "bitwise_and", "bitwise_or", "bitwise_xor", "isfinite", "isinf", "isnan"]
+)
+_BY_ORDER = frozenset(["gt", "ge", "lt", "le", "maximum", "minimum"])
+_BY_HOST: dict[str, Callable[..., Any]] = {
+    "floor_divide": np.floor_divide,
+    "remainder": np.remainder,
+    "bitwise_right_shift": np.right_shift,
+}
+
+
+def as_array(value: Any, d: dtype, device: Any) -> Tensor:
+    """A Python number as a tensor without dims."""
+    made: Tensor = ENTRIES["full"].call((), value, dtype=d, device=device)
+    return made
+
+
+def two_arrays(name: str, category: str, x1: Any, x2: Any) -> tuple[dtype, Any, Any]:
+    """The dtype that two operands have in common, and the operands: tensors in it, or numbers.
+
+    TypeError where both are numbers, and for dtypes that the function is not for.
+    """
+    arrays = [x for x in (x1, x2) if not isinstance(x, NUMBERS)]
+    check(name, category, *arrays)
+    if not arrays:
+        raise messages.no_array_among(name)
+    if len(arrays) == 2:
+        d = common(x1.dtype, x2.dtype)
+    else:
+        number = x2 if arrays[0] is x1 else x1
+        d = with_number(arrays[0].dtype, number, name)
+        if d.kind not in CATEGORIES[category]:
+            raise messages.dtype_category(name, category, d)
+    return d, *(x if isinstance(x, NUMBERS) or x.dtype is d else x.to(d) for x in (x1, x2))
+
+
+def _wide(op: str, of: dtype, call: Callable[..., Any], *xs: Tensor) -> Tensor:
+    """An op on uint16, uint32 or uint64."""
+    if op in _SERVE_UNSIGNED:
+        found = call(*xs)
+    elif op in _BY_ORDER:
+        found = call(*map(unsigned.ordered, xs))
+        found = found if found.dtype.kind == "b" else unsigned.unordered(found, of)
+    elif of is uint64 and op in _BY_HOST:
+        values = _BY_HOST[op](*(x.numpy() for x in xs))
+        found = ENTRIES["asarray"].call(values, device=xs[0].device)
+    else:
+        found = unsigned.lowered(call(*map(unsigned.lifted, xs)), of)
+    result: Tensor = found
+    return result
+
+
+def _unary(name: str, op: str, category: str) -> Callable[..., Tensor]:
+    call = ENTRIES[op].call
+    same = _IDENTITY.get(name, "")
+
+    def function(x: Tensor, /) -> Tensor:
+        check(name, category, x)
+        if x.dtype.kind in same:
+            return x.clone()
+        if unsigned.is_wide(x.dtype):
+            return _wide(op, x.dtype, call, x)
+        found: Tensor = call(x)
+        return found
+
+    return _named(function, name, op, category)
+
+
+def _binary(name: str, op: str, category: str) -> Callable[..., Tensor]:
+    call = ENTRIES[op].call
+    numbers = op in _TAKES_NUMBERS
+
+    def function(x1: Tensor | complex, x2: Tensor | complex, /) -> Tensor:
+        d, a, b = two_arrays(name, category, x1, x2)
+        wide = unsigned.is_wide(d)
+        if isinstance(a, NUMBERS):
+            a = as_array(a, d, b.device)
+        elif isinstance(b, NUMBERS) and (wide or not numbers):
+            b = as_array(b, d, a.device)
+        found: Tensor = _wide(op, d, call, a, b) if wide else call(a, b)
+        return found
+
+    return _named(function, name, op, category)
+
+
+def _named(function: Any, name: str, op: str, category: str) -> Any:
+    function.__name__ = function.__qualname__ = name
+    function.__module__ = "ftensor.array_api"
+    function.__doc__ = (
+        f"`ftensor.{op}` by the standard's rules: of {category} dtypes, TypeError for others."
+        "\n\nOperands are promoted by their dtypes alone and broadcast together."
+    )
+    return function
+
+
+FUNCTIONS: dict[str, Callable[..., Any]] = {
+    name: _unary(name, *how) for name, how in _UNARY.items()
+} | {name: _binary(name, *how) for name, how in _BINARY.items()}
+
+
+def sign(x: Tensor, /) -> Tensor:
+    """The sign of each number, x / abs(x) of complex ones; NaN stays NaN. TypeError for bool."""
+    check("sign", "numeric", x)
+    if x.dtype.kind == "u":
+        return x.ne(0).to(x.dtype)
+    if x.dtype.kind == "c":
+        return x.sgn()
+    found = x.sign()
+    return found if x.dtype.kind != "f" else x.where(x.isnan(), found)
+
+
+def round(x: Tensor, /) -> Tensor:
+    """The nearest integer, of two the even one; of complex numbers, each component's.
+
+    TypeError for bool.
+    """
+    check("round", "numeric", x)
+    if x.dtype.kind in "ui":
+        return x.clone()
+    if x.dtype.kind == "c":
+        made: Tensor = ENTRIES["complex"].call(x.real.round(), x.imag.round())
+        return made
+    return x.round()
+
+
+def _bound(x: Tensor, given: Any) -> Tensor:
+    """A bound of `clip` as a tensor in the dtype of `x`, a number as the nearest that it has."""
+    d = x.dtype
+    if isinstance(given, NUMBERS):
+        with_number(d, given, "clip")
+        number: Any = given
+        if d.kind in "ui":
+            limits = integer_limits(d)
+            number = builtins.min(builtins.max(number, limits.min), limits.max)
+        return as_array(number, d, x.device)
+    check("clip", "real numeric", given)
+    if (given.dtype.kind == "f") != (d.kind == "f"):
+        raise messages.no_common_dtype(d, given.dtype)
+    converted: Tensor = given.to(d)
+    return converted
+
+
+def clip(
+    x: Tensor, /, min: Tensor | float | None = None, max: Tensor | float | None = None
+) -> Tensor:
+    """The elements, none below `min`, none above `max`, in the dtype of `x`; NaN stays NaN.
+
+    Bounds are broadcast with `x`. TypeError for bool and complex arrays, and for floating point
+    bounds of integers.
+    """
+    check("clip", "real numeric", x)
+    result = x
+    if min is not None:
+        result = FUNCTIONS["maximum"](result, _bound(x, min))
+    if max is not None:
+        result = FUNCTIONS["minimum"](result, _bound(x, max))
+    return result.clone() if result is x else result
+
+
+FUNCTIONS |= {"sign": sign, "round": round, "clip": clip}

@@ -1,0 +1,102 @@
+"""The standard's extension `fft`: torch's transforms, with `axis`, `axes`, and real and complex
+numbers where the standard wants them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from .._device import DeviceLike
+from .._tensor import Tensor
+from ..dtypes import dtype
+from ..errors import array_api as messages
+from ..rows.catalogue import ENTRIES
+from . import unsigned
+from .dtypes import check
+
+# What each transform is of.
+_ONE = {
+    "fft": "floating-point", "ifft": "floating-point", "rfft": "real floating-point",
+    "irfft": "floating-point", "hfft": "floating-point", "ihfft": "real floating-point",
+}  # fmt: skip
+_MANY = {
+    "fftn": "floating-point", "ifftn": "floating-point", "rfftn": "real floating-point",
+    "irfftn": "floating-point",
+}  # fmt: skip
+__all__ = [*_ONE, *_MANY, "fftfreq", "fftshift", "ifftshift", "rfftfreq"]
+
+
+def _norm(name: str, norm: str) -> None:
+    if norm not in ("backward", "ortho", "forward"):
+        raise messages.unknown_word(name, "norm", "'backward', 'ortho', 'forward'", norm)
+
+
+def _one(name: str, category: str) -> Callable[..., Tensor]:
+    call = ENTRIES[f"fft.{name}"].call
+
+    def function(
+        x: Tensor, /, *, n: int | None = None, axis: int = -1, norm: str = "backward"
+    ) -> Tensor:
+        check(name, category, x)
+        _norm(name, norm)
+        made: Tensor = call(x, n, axis, norm)
+        return made
+
+    return _named(function, name, category)
+
+
+def _many(name: str, category: str) -> Callable[..., Tensor]:
+    call = ENTRIES[f"fft.{name}"].call
+
+    def function(
+        x: Tensor, /, *, s: Sequence[int] | None = None, axes: Sequence[int] | None = None,
+        norm: str = "backward",
+    ) -> Tensor:  # fmt: skip
+        check(name, category, x)
+        _norm(name, norm)
+        made: Tensor = call(x, s, axes, norm)
+        return made
+
+    return _named(function, name, category)
+
+
+def _named(function: Any, name: str, category: str) -> Any:
+    function.__name__ = function.__qualname__ = name
+    function.__doc__ = f"`ftensor.fft.{name}` of {category} arrays; TypeError for others."
+    return function
+
+
+def _shift(name: str) -> Callable[..., Tensor]:
+    call = ENTRIES[f"fft.{name}"].call
+
+    def function(x: Tensor, /, *, axes: int | Sequence[int] | None = None) -> Tensor:
+        made: Tensor = unsigned.moved(call, x, axes)
+        return made
+
+    return _named(function, name, "all")
+
+
+def _frequencies(name: str) -> Callable[..., Tensor]:
+    call = ENTRIES[f"fft.{name}"].call
+
+    def function(
+        n: int, /, *, d: float = 1.0, dtype: dtype | None = None, device: DeviceLike | None = None
+    ) -> Tensor:
+        made: Tensor = call(n, d, dtype=dtype, device=device)
+        return made
+
+    function.__name__ = function.__qualname__ = name
+    function.__doc__ = f"`ftensor.fft.{name}` of n places at distance `d`."
+    return function
+
+
+for _name, _category in _ONE.items():
+    globals()[_name] = _one(_name, _category)
+for _name, _category in _MANY.items():
+    globals()[_name] = _many(_name, _category)
+fftshift, ifftshift = _shift("fftshift"), _shift("ifftshift")
+fftfreq, rfftfreq = _frequencies("fftfreq"), _frequencies("rfftfreq")
+
+
+def __dir__() -> list[str]:
+    return list(__all__)

@@ -1,0 +1,203 @@
+"""The standard's extension `linalg`."""
+
+from __future__ import annotations
+
+import builtins
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+from .._tensor import Tensor
+from ..dtypes import dtype
+from ..errors import array_api as messages
+from ..rows.catalogue import ENTRIES
+from . import unsigned
+from .dtypes import check
+from .elementwise import two_arrays
+from .manipulation import matrix_transpose
+from .products import matmul, negative_axis, tensordot, vecdot
+from .reductions import FUNCTIONS as REDUCTIONS
+from .reductions import Axis, axes_of
+
+__all__ = [
+    "cholesky", "cross", "det", "diagonal", "eig", "eigh", "eigvals", "eigvalsh", "inv", "matmul",
+    "matrix_norm", "matrix_power", "matrix_rank", "matrix_transpose", "outer", "pinv", "qr",
+    "slogdet", "solve", "svd", "svdvals", "tensordot", "trace", "vecdot", "vector_norm",
+]  # fmt: skip
+
+
+class EigResult(NamedTuple):
+    """What `eig` gives."""
+
+    eigenvalues: Tensor
+    eigenvectors: Tensor
+
+
+class EighResult(NamedTuple):
+    """What `eigh` gives."""
+
+    eigenvalues: Tensor
+    eigenvectors: Tensor
+
+
+class QRResult(NamedTuple):
+    """What `qr` gives."""
+
+    Q: Tensor
+    R: Tensor
+
+
+class SlogdetResult(NamedTuple):
+    """What `slogdet` gives."""
+
+    sign: Tensor
+    logabsdet: Tensor
+
+
+class SVDResult(NamedTuple):
+    """What `svd` gives."""
+
+    U: Tensor
+    S: Tensor
+    Vh: Tensor
+
+
+def _of_matrices(name: str, result: Any = None) -> Callable[..., Any]:
+    """The function of this name in torch's linalg, of matrices of floating point numbers alone."""
+    call = ENTRIES[f"linalg.{name}"].call
+
+    def function(x: Tensor, /) -> Any:
+        check(name, "floating-point", x)
+        found = call(x)
+        return found if result is None else result(*found)
+
+    function.__name__ = function.__qualname__ = name
+    function.__doc__ = (
+        f"`ftensor.linalg.{name}` of matrices (..., M, N); TypeError for integers and bool."
+    )
+    return function
+
+
+det = _of_matrices("det")
+eig = _of_matrices("eig", EigResult)
+eigh = _of_matrices("eigh", EighResult)
+eigvals = _of_matrices("eigvals")
+eigvalsh = _of_matrices("eigvalsh")
+inv = _of_matrices("inv")
+slogdet = _of_matrices("slogdet", SlogdetResult)
+svdvals = _of_matrices("svdvals")
+
+
+def cholesky(x: Tensor, /, *, upper: builtins.bool = False) -> Tensor:
+    """The lower factor L of x = L L^H, (..., M, M), or the upper one."""
+    check("cholesky", "floating-point", x)
+    made: Tensor = ENTRIES["linalg.cholesky"].call(x, upper=upper)
+    return made
+
+
+def cross(x1: Tensor, x2: Tensor, /, *, axis: int = -1) -> Tensor:
+    """The cross product of vectors of 3 along an axis, which counts from the last."""
+    check("cross", "numeric", x1, x2)
+    negative_axis("cross", axis, x1, x2)
+    if x1.shape[axis] != 3 or x2.shape[axis] != 3:
+        raise messages.sizes_differ("cross", x1.shape[axis], 3)
+    d, a, b = two_arrays("cross", "numeric", x1, x2)
+    made: Tensor = ENTRIES["linalg.cross"].call(
+        *ENTRIES["broadcast_tensors"].call(unsigned.lifted(a), unsigned.lifted(b)), dim=axis
+    )
+    return made.to(d)
+
+
+def diagonal(x: Tensor, /, *, offset: int = 0) -> Tensor:
+    """A view of the diagonals of matrices, (..., min(M, N)) for no offset."""
+    if x.ndim < 2:
+        raise messages.too_few_dims("diagonal", 2, x.ndim)
+    return x.diagonal(offset, -2, -1)
+
+
+def trace(x: Tensor, /, *, offset: int = 0, dtype: dtype | None = None) -> Tensor:
+    """The sum of each matrix's diagonal; of integers in 64 bits."""
+    check("trace", "numeric", x)
+    return REDUCTIONS["sum"](diagonal(x, offset=offset), axis=-1, dtype=dtype)
+
+
+def matrix_norm(
+    x: Tensor, /, *, keepdims: builtins.bool = False, ord: float | str | None = "fro"
+) -> Tensor:
+    """The norms of matrices (..., M, N): "fro", "nuc", 1, 2, inf and their negatives; real."""
+    check("matrix_norm", "floating-point", x)
+    order = "fro" if ord is None else ord
+    made: Tensor = ENTRIES["linalg.matrix_norm"].call(x, order, keepdim=keepdims)
+    return made
+
+
+def vector_norm(
+    x: Tensor, /, *, axis: Axis = None, keepdims: builtins.bool = False, ord: float = 2
+) -> Tensor:
+    """The norm of the elements over axes, all for None; real."""
+    check("vector_norm", "floating-point", x)
+    axes = axes_of("vector_norm", axis, x.ndim)
+    if not axes:  # no axes are none here, but all in torch
+        return x.abs() if ord else x.ne(0).to(x.dtype.to_real())
+    made: Tensor = ENTRIES["linalg.vector_norm"].call(x, ord, axes, keepdims)
+    return made
+
+
+def matrix_power(x: Tensor, n: int, /) -> Tensor:
+    """Square matrices (..., M, M) to an integer power."""
+    check("matrix_power", "floating-point", x)
+    made: Tensor = ENTRIES["linalg.matrix_power"].call(x, n)
+    return made
+
+
+def matrix_rank(x: Tensor, /, *, rtol: float | Tensor | None = None) -> Tensor:
+    """How many singular values exceed `rtol` times the greatest, by default max(M, N) * eps."""
+    check("matrix_rank", "floating-point", x)
+    made: Tensor = ENTRIES["linalg.matrix_rank"].call(x, rtol=rtol)
+    return made
+
+
+def outer(x1: Tensor, x2: Tensor, /) -> Tensor:
+    """(M,) and (N,) to the (M, N) products."""
+    check("outer", "numeric", x1, x2)
+    d, a, b = two_arrays("outer", "numeric", x1, x2)
+    made: Tensor = ENTRIES["outer"].call(unsigned.lifted(a), unsigned.lifted(b))
+    return made.to(d)
+
+
+def pinv(x: Tensor, /, *, rtol: float | Tensor | None = None) -> Tensor:
+    """The pseudo-inverses; singular values up to `rtol` times the greatest count as 0."""
+    check("pinv", "floating-point", x)
+    made: Tensor = ENTRIES["linalg.pinv"].call(x, rtol=rtol)
+    return made
+
+
+def qr(x: Tensor, /, *, mode: str = "reduced") -> QRResult:
+    """x = Q R, with Q of orthonormal columns and R upper triangular."""
+    check("qr", "floating-point", x)
+    if mode not in ("reduced", "complete"):
+        raise messages.unknown_word("qr", "mode", "'reduced', 'complete'", mode)
+    return QRResult(*ENTRIES["linalg.qr"].call(x, mode))
+
+
+def solve(x1: Tensor, x2: Tensor, /) -> Tensor:
+    """The solution X of x1 X = x2; only a one-dimensional `x2` is a vector."""
+    check("solve", "floating-point", x1, x2)
+    _, a, b = two_arrays("solve", "floating-point", x1, x2)
+    if b.ndim == 1:
+        found: Tensor = ENTRIES["linalg.solve"].call(a, b.unsqueeze(-1))
+        return found.squeeze(-1)
+    # torch takes right sides with a dim less for vectors: with as many dims they are matrices
+    b = b[(None,) * (a.ndim - b.ndim)]
+    a = a[(None,) * (b.ndim - a.ndim)]
+    found = ENTRIES["linalg.solve"].call(a, b)
+    return found
+
+
+def svd(x: Tensor, /, *, full_matrices: builtins.bool = True) -> SVDResult:
+    """x = U diag(S) Vh, with S in descending order."""
+    check("svd", "floating-point", x)
+    return SVDResult(*ENTRIES["linalg.svd"].call(x, full_matrices))
+
+
+def __dir__() -> list[str]:
+    return list(__all__)

@@ -1,0 +1,203 @@
+"""The standard's reductions: sums, extremes, moments, truth, and running sums."""
+
+from __future__ import annotations
+
+import builtins
+from collections.abc import Callable
+from math import prod as _product
+from typing import Any
+
+from .._tensor import Tensor
+from ..dtypes import bool as bool_
+from ..dtypes import dtype, int64, uint64
+from ..errors import array_api as messages
+from ..rows.catalogue import ENTRIES
+from . import unsigned
+from .dtypes import check
+
+Axis = int | tuple[int, ...] | None
+
+
+def one_axis(name: str, axis: int, ndim: int) -> int:
+    """An axis counted from the first; IndexError for one that is not there."""
+    if not -ndim <= axis < ndim:
+        raise messages.axis_range(name, axis, ndim)
+    return axis % ndim
+
+
+def axes_of(name: str, axis: Axis, ndim: int) -> tuple[int, ...]:
+    """The axes that are meant, each once, in order; all for None."""
+    if axis is None:
+        return tuple(range(ndim))
+    given = axis if isinstance(axis, tuple) else (axis,)
+    found = sorted(one_axis(name, a, ndim) for a in given)
+    if len(set(found)) < len(found):
+        raise messages.axis_twice(name, axis)
+    return tuple(found)
+
+
+def _flattened(x: Tensor, axes: tuple[int, ...]) -> Tensor:
+    """With these axes as one, the last."""
+    rest = [a for a in range(x.ndim) if a not in axes]
+    shape = [x.shape[a] for a in rest]
+    return x.permute((*rest, *axes)).reshape((*shape, _product(x.shape[a] for a in axes)))
+
+
+def _folded(
+    op: str, name: str, x: Tensor, axis: Axis, keepdims: builtins.bool, **more: Any
+) -> Tensor:
+    """An op that reduces dims, over the axes that are meant."""
+    axes = axes_of(name, axis, x.ndim)
+    found: Tensor = ENTRIES[op].call(_flattened(x, axes), -1, **more)
+    return _with_ones(found, axes) if keepdims else found
+
+
+def _with_ones(x: Tensor, axes: tuple[int, ...]) -> Tensor:
+    for a in axes:
+        x = x.unsqueeze(a)
+    return x
+
+
+def summed_in(d: dtype, wanted: dtype | None) -> dtype:
+    """The dtype that sums and products of `d` have: 64 bits of integers, unless one is named."""
+    if wanted is not None:
+        return wanted
+    return {"u": uint64, "i": int64}.get(d.kind, d)
+
+
+def _sum_like(name: str) -> Callable[..., Tensor]:
+    def function(
+        x: Tensor, /, *, axis: Axis = None, dtype: dtype | None = None,
+        keepdims: builtins.bool = False,
+    ) -> Tensor:  # fmt: skip
+        check(name, "numeric", x)
+        of = summed_in(x.dtype, dtype)
+        kind = int64 if unsigned.is_wide(of) else of
+        return _folded(name, name, x.to(kind), axis, keepdims, dtype=kind).to(of)
+
+    return function
+
+
+def _extreme(name: str, op: str) -> Callable[..., Tensor]:
+    def function(x: Tensor, /, *, axis: Axis = None, keepdims: builtins.bool = False) -> Tensor:
+        check(name, "real numeric", x)
+        axes = axes_of(name, axis, x.ndim)
+        if 0 in (x.shape[a] for a in axes):
+            raise messages.no_elements(name)
+        if unsigned.is_wide(x.dtype):
+            found = _folded(op, name, unsigned.ordered(x), axis, keepdims)
+            result: Tensor = unsigned.unordered(found, x.dtype)
+            return result
+        return _folded(op, name, x, axis, keepdims)
+
+    return function
+
+
+def _truth(name: str) -> Callable[..., Tensor]:
+    def function(x: Tensor, /, *, axis: Axis = None, keepdims: builtins.bool = False) -> Tensor:
+        check(name, "all", x)
+        return _folded(name, name, _true(x), axis, keepdims).to(bool_)
+
+    return function
+
+
+def _true(x: Tensor) -> Tensor:
+    return x if x.dtype is bool_ else x.ne(0)
+
+
+def mean(x: Tensor, /, *, axis: Axis = None, keepdims: builtins.bool = False) -> Tensor:
+    """The mean over axes, all for None; TypeError for integers and bool."""
+    check("mean", "floating-point", x)
+    return _folded("mean", "mean", x, axis, keepdims)
+
+
+def count_nonzero(x: Tensor, /, *, axis: Axis = None, keepdims: builtins.bool = False) -> Tensor:
+    """How many elements over axes, all for None, are not zero; int64."""
+    check("count_nonzero", "all", x)
+    return _folded("sum", "count_nonzero", _true(x), axis, keepdims)
+
+
+def _spread(name: str) -> Callable[..., Tensor]:
+    def function(
+        x: Tensor, /, *, axis: Axis = None, correction: float = 0.0,
+        keepdims: builtins.bool = False,
+    ) -> Tensor:  # fmt: skip
+        check(name, "real floating-point", x)
+        return _folded(name, name, x, axis, keepdims, correction=correction)
+
+    return function
+
+
+def _place(name: str) -> Callable[..., Tensor]:
+    def function(
+        x: Tensor, /, *, axis: int | None = None, keepdims: builtins.bool = False
+    ) -> Tensor:
+        check(name, "real numeric", x)
+        axes = axes_of(name, axis, x.ndim)
+        if 0 in (x.shape[a] for a in axes):
+            raise messages.no_elements(name)
+        return _folded(name, name, unsigned.ordered(x), axis, keepdims)
+
+    return function
+
+
+def _running(name: str, op: str) -> Callable[..., Tensor]:
+    def function(
+        x: Tensor, /, *, axis: int | None = None, dtype: dtype | None = None,
+        include_initial: builtins.bool = False,
+    ) -> Tensor:  # fmt: skip
+        check(name, "numeric", x)
+        if x.ndim == 0 or (axis is None and x.ndim > 1):
+            raise messages.axis_needed(name, x.ndim)
+        along = one_axis(name, axis or 0, x.ndim)
+        of = summed_in(x.dtype, dtype)
+        kind = int64 if unsigned.is_wide(of) else of
+        found: Tensor = ENTRIES[op].call(x.to(kind), along, dtype=kind)
+        if include_initial:
+            first = (*x.shape[:along], 1, *x.shape[along + 1 :])
+            start = ENTRIES["full"].call(first, int(op == "cumprod"), dtype=kind, device=x.device)
+            found = ENTRIES["cat"].call((start, found), along)
+        return found.to(of)
+
+    return function
+
+
+def diff(
+    x: Tensor, /, *, axis: int = -1, n: int = 1, prepend: Tensor | None = None,
+    append: Tensor | None = None,
+) -> Tensor:  # fmt: skip
+    """The `n`-th differences of neighbours along an axis, in the dtype of `x`."""
+    check("diff", "numeric", *(a for a in (x, prepend, append) if a is not None))
+    along = one_axis("diff", axis, x.ndim)
+    lifted = [a if a is None else unsigned.lifted(a) for a in (x, prepend, append)]
+    found: Tensor = ENTRIES["diff"].call(lifted[0], n, along, *lifted[1:])
+    return found.to(x.dtype)
+
+
+_DOCS = {
+    "sum": (_sum_like, (), "The sum over axes, all for None; of integers in 64 bits."),
+    "prod": (_sum_like, (), "The product over axes, all for None; of integers in 64 bits."),
+    "max": (_extreme, ("amax",), "The greatest element over axes; ValueError where there is none."),
+    "min": (_extreme, ("amin",), "The least element over axes; ValueError where there is none."),
+    "all": (_truth, (), "Whether all elements over axes are true; bool."),
+    "any": (_truth, (), "Whether any element over axes is true; bool."),
+    "std": (_spread, (), "The standard deviation over axes, of n - `correction` elements."),
+    "var": (_spread, (), "The variance over axes, of n - `correction` elements."),
+    "argmax": (_place, (), "The place of the first greatest element along an axis; int64."),
+    "argmin": (_place, (), "The place of the first least element along an axis; int64."),
+    "cumulative_sum": (_running, ("cumsum",), "Sums of the elements up to each one on an axis."),
+    "cumulative_prod": (_running, ("cumprod",), "Products of the elements up to each one."),
+}
+
+
+def _documented(name: str, make: Any, how: tuple[str, ...], text: str) -> Callable[..., Tensor]:
+    made: Callable[..., Tensor] = make(name, *how)
+    made.__name__ = made.__qualname__ = name
+    made.__module__ = "ftensor.array_api"
+    made.__doc__ = f"{text} TypeError for a dtype that the standard leaves out."
+    return made
+
+
+FUNCTIONS: dict[str, Callable[..., Tensor]] = {
+    name: _documented(name, *row) for name, row in _DOCS.items()
+} | {"mean": mean, "count_nonzero": count_nonzero, "diff": diff}

@@ -1,0 +1,41 @@
+"""SciPy's and scikit-learn's functions take tensors, once they ask arrays for their namespace.
+
+The whole list is run by `make array-api`, which writes docs/array-api.md; this is a sample.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+pytest.importorskip("sklearn")
+pytest.importorskip("array_api_compat")
+PROGRAM = """
+import json
+from tests.array_api_page import dispatching
+dispatching()
+from tests.array_api_calls import outcome
+calls = [("scipy.fft", "rfft(v)"), ("scipy.stats", "zscore(X)"), ("scipy.special", "erf(v)"),
+         ("scipy.signal", "fftconvolve(v,k)"), ("scipy.integrate", "trapezoid(v)"),
+         ("scipy.ndimage", "sobel(I)"), ("scipy.special", "softmax(X,axis=1)"),
+         ("sklearn.metrics", "r2_score(v,w)"), ("sklearn.metrics", "accuracy_score(t,p)"),
+         ("sklearn.preprocessing", "StandardScaler().fit_transform(X)"),
+         ("sklearn.linear_model", "Ridge(solver='svd').fit(X,v).predict(X)")]
+print(json.dumps([[call, *outcome(module, call)] for module, call in calls]))
+"""
+ON_THE_HOST = {"erf(v)", "sobel(I)"}  # in part: compiled code for every namespace it does not know
+
+
+def test_functions_of_libraries_compute_on_the_device() -> None:
+    done = subprocess.run(
+        [sys.executable, "-W", "ignore", "-c", PROGRAM], capture_output=True, text=True,
+        env=os.environ | {"SCIPY_ARRAY_API": "1"}, cwd=Path(__file__).resolve().parents[2],
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    for call, kind, why in json.loads(done.stdout.splitlines()[-1]):
+        assert kind == ("in part" if call in ON_THE_HOST else "device"), (call, kind, why)
