@@ -1,0 +1,97 @@
+"""Breaks the library in one place after the other and shows that `make test` sees each.
+
+    python tests/mutants.py [--jobs 2] [WORD ...]
+
+For whoever makes the tests faster. A mutant (`mutants.toml`) is a change of text and the files of
+tests that are to see it; they run without what is `long`, in a copy of the checkout. WORD: only
+mutants that hold it. The exit status is 1 where one lives, and 2 where its text is not there.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import subprocess
+import sys
+import tempfile
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from queue import SimpleQueue
+from typing import NamedTuple
+
+if sys.version_info >= (3, 11):
+    import tomllib
+else:
+    import tomli as tomllib
+
+ROOT = Path(__file__).resolve().parent.parent
+
+
+class Mutant(NamedTuple):
+    """`before` stands in a file once, and becomes `after`; pytest runs `tests`, or `only` some."""
+
+    file: str
+    before: str
+    after: str
+    tests: list[str]
+    only: str = ""
+
+
+def outcome(mutant: Mutant, checkout: Path) -> str:
+    """What became of it: seen, lives, gone (its text is not there once), not run."""
+    file = checkout / mutant.file
+    text = file.read_text()
+    if text.count(mutant.before) != 1:
+        return "gone"
+    file.write_text(text.replace(mutant.before, mutant.after))
+    command = [sys.executable, "-m", "pytest", "-q", "-x", "-p", "no:cacheprovider"]
+    command += [f"tests/{name}" for name in mutant.tests]
+    command += ["-m", "not long", *(["-k", mutant.only] if mutant.only else [])]
+    env = os.environ | {"PYTHONPATH": str(checkout), "FTENSOR_POISON": "1"}
+    try:
+        done = subprocess.run(command, cwd=checkout, env=env, capture_output=True, text=True)
+    finally:
+        file.write_text(text)
+    words = {0: "lives", 4: "not run", 5: "not run"}  # pytest's: wrong arguments, nothing selected
+    return words.get(done.returncode, "seen")
+
+
+def main() -> int:
+    """0 where every mutant is seen."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    parser.add_argument("--jobs", type=int, default=2)
+    parser.add_argument("words", nargs="*")
+    options = parser.parse_args()
+    rows = tomllib.loads(ROOT.joinpath("tests", "mutants.toml").read_text())["mutant"]
+    mutants = [Mutant(**row) for row in rows]
+    wanted = [m for m in mutants if all(word in repr(m) for word in options.words)]
+    listed = subprocess.run(["git", "ls-files", "-z"], cwd=ROOT, capture_output=True, check=True)
+    files = listed.stdout.decode().split("\0")[:-1]
+    places: SimpleQueue[Path] = SimpleQueue()
+
+    def tried(mutant: Mutant) -> str:
+        place = places.get()
+        try:
+            found = outcome(mutant, place)
+        finally:
+            places.put(place)
+        print(f"{found}: {mutant.file}: {mutant.after.strip().splitlines()[0][:70]}", flush=True)
+        return found
+
+    with tempfile.TemporaryDirectory(prefix="ftensor-mutants-") as folder:
+        for job in range(options.jobs):
+            place = Path(folder) / str(job)
+            for name in files:
+                (place / name).parent.mkdir(parents=True, exist_ok=True)
+                (place / name).write_bytes((ROOT / name).read_bytes())
+            places.put(place)
+        with ThreadPoolExecutor(options.jobs) as pool:
+            outcomes = list(pool.map(tried, wanted))
+    print(
+        ", ".join(f"{outcomes.count(word)} {word}" for word in ("seen", "lives", "gone", "not run"))
+    )
+    return 2 if {"gone", "not run"} & set(outcomes) else int("lives" in outcomes)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
