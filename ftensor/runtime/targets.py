@@ -121,7 +121,8 @@ TARGETS: tuple[Target, ...] = (
            "the default without hardware, on x86-64 Linux: " + CPU_RUNTIME),
     # The wheel of 3.0-rc2 cannot compile on CPUs newer than itself, so any other PoCL goes first.
     Target("pocl", "cpu", r"^Portable Computing Language(?!.*3\.0-rc)", "opencl", POCL_ADVICE,
-           build_options=("-w",)),  # else its clang counts warnings of the processor on stderr
+           # Else its clang counts warnings of the processor on stderr; hls/dialect/opencl_lanes.h
+           build_options=("-w", "-DFT_POW_BY_LANE")),
     Target("pocl-rc", "cpu", r"^Portable Computing Language", "opencl",
            "a release candidate that fails on newer CPUs; take the release instead: "
            "apt-get install pocl-opencl-icd"),

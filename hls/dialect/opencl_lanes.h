@@ -74,6 +74,19 @@ typedef half ft_half;  // float16 in memory
 #define FT_INDEX_MASK(m) FT_MASK_AS(FT_MT, m)
 #define FT_MASK_INDEX(m) FT_MASK_AS(int, m)
 
+#if defined(FT_POW_BY_LANE) && FT_DOUBLE && FT_LANES > 1
+// PoCL 3.1's pow of eight doubles, on AVX-512, takes the exponent of one lane for another's beside a lane near zero.
+FT_FN_ONCE FT_V ft_pow_by_lane(FT_V x, FT_V y)
+{
+    FT_T base[FT_LANES], power[FT_LANES];
+    FT_LANES_TO(x, base);
+    FT_LANES_TO(y, power);
+    for (int l = 0; l < FT_LANES; l++) base[l] = pow(base[l], power[l]);
+    return FT_LANES_FROM(base);
+}
+#define pow(x, y) ft_pow_by_lane(x, y)
+#endif
+
 // Lanes picked one by one: a strided operand, or the last vector of a row that is not full (m lanes of it).
 #define FT_PICKS(T)                                                                   \
     static inline FT_OVERLOAD FT_VEC(T) ft_pick(const __global T *p, int stride, int m) \
