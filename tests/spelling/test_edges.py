@@ -32,6 +32,8 @@ F = "nn.functional."
         ! index_put(L.ones(1, 4), (L.tensor([0]),), L.zeros(1, 1, 4), accumulate=True)
         index_put(L.ones(1, 4), (L.tensor([0]),), L.zeros(1, 4))
         index_put(L.ones(1, 4), (L.tensor([0]),), L.zeros(4), accumulate=True)
+        nansum(L.tensor([[NAN, 1.5], [2.0, NAN]]))
+        nansum(L.tensor([[NAN, 1.5], [2.0, NAN]]), 0)
         median(L.zeros(0, dtype=L.int8))
         median(L.zeros(0, dtype=L.int16))
         median(L.zeros(0, dtype=L.int32))
