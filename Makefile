@@ -10,41 +10,56 @@ PIP_ZIPAPP ?= https://bootstrap.pypa.io/pip/pip.pyz
 
 BIN := $(VENV)/bin
 
-.PHONY: help demo test test-all fuzz stubs torch-table area array-api emulator headers lint format bench clean
+.PHONY: help demo docs test test-all rtl fuzz stubs torch-table area array-api numpy emulator headers lint format bench clean
 .DEFAULT_GOAL := help
 
 help:
 	@echo "make demo      digits and a photograph on this machine's device, the digits on Xilinx's runtime"
 	@echo "               and in a model of a card; pictures go to $(OUT)/"
+	@echo "make docs      the site of all pages, with reference, gallery and search, in $(OUT)/site"
 	@echo "make test      the tests on the default device, the core of them on PoCL, csim, Intel's emulator"
 	@echo "make test-all  those and the long ones, kernels on every target here, memory checks"
 	@echo "make fuzz      random programs against torch for a minute; ARGS=\"--seconds 3600 --seed 7\""
+	@echo "make rtl       kernels as hardware, by Bambu and Verilator where these are here: minutes each;"
+	@echo "               ARGS=\"map sort\" for some"
 	@echo "make emulator  installs Intel's FPGA emulator, about 1 GB, which the tests then use too"
 	@echo "make headers   fetches Xilinx's headers for kernels of your own, 3 MB, which the tests then use"
 	@echo "make stubs     writes the types that editors read and the lists of torch's signatures again"
 	@echo "make torch-table  writes which of torch's overloads ops of the catalogue serve"
 	@echo "make area      writes the table of docs/area.md, what inventories take of boards"
+	@echo "make array-api writes which of SciPy's and scikit-learn's functions take tensors"
+	@echo "make numpy     writes which of NumPy's functions compute on the device"
 	@echo "make lint      ruff and mypy"
 	@echo "make format    ruff's formatting, written into the files"
-	@echo "make bench     figures against torch and NumPy"
+	@echo "make bench     figures against torch and NumPy, and against the last run here; ARGS=\"--gate --base COMMIT\""
+	@echo "               fails where a case lost more than 15 % against a commit, measured by turns"
 	@echo "make clean     removes what the others made, the virtual environment included"
 
 demo: export PYTHONUNBUFFERED = 1
 demo: $(VENV)/installed-demo
+	@echo "What would a card give, and on what area? The last picture, $(OUT)/board.png, says so. First"
+	@echo "the work itself, on this machine: handwritten digits get names, a photograph its edges."
+	@echo
 	$(BIN)/python examples/digits.py --out $(OUT)
 	@echo
 	$(BIN)/python examples/photo.py --out $(OUT)
 	@echo
 	$(BIN)/python examples/board.py --out $(OUT)
 
-test: $(VENV)/installed-test
-	@$(BIN)/python tests/run.py $(ARGS)
+docs: $(VENV)/installed-docs
+	@$(BIN)/python pages/build.py --out $(OUT)/site $(ARGS)
 
-test-all: $(VENV)/installed-test
-	@$(BIN)/python tests/run.py --all $(ARGS)
+test: $(VENV)/installed-test
+	@$(BIN)/python -m tests.run $(ARGS)
+
+test-all: $(VENV)/installed-test $(VENV)/installed-docs
+	@$(BIN)/python -m tests.run --all $(ARGS)
 
 fuzz: $(VENV)/installed-test
 	@PYTHONPATH=. FTENSOR_POISON=$${FTENSOR_POISON:-1} $(BIN)/python tests/fuzz.py $(ARGS)
+
+rtl: $(VENV)/installed-test
+	@FTENSOR_DEVICE=csim PYTHONPATH=. $(BIN)/python -m tests.rtl --out $(OUT) $(ARGS)
 
 emulator: $(VENV)/installed-test
 	@$(BIN)/ftensor emulate --intel --install
@@ -64,6 +79,9 @@ area: $(VENV)/installed-test
 array-api: $(VENV)/installed-test
 	@PYTHONPATH=. $(BIN)/python -m tests.array_api_page
 
+numpy: $(VENV)/installed-test
+	@PYTHONPATH=. $(BIN)/python -m tests.numpy_page
+
 lint: $(VENV)/installed-lint
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
@@ -82,7 +100,8 @@ clean:
 
 # The extra `cpu` is empty where its runtime does not exist, so it is always asked for.
 $(VENV)/installed-%: pyproject.toml | $(VENV)/ready
-	$(BIN)/python -m pip install --quiet --editable ".[cpu,$*]"
+	@echo 'python -m pip install --editable ".[cpu,$*]"'
+	@$(BIN)/python tests/pip_line.py $(BIN)/python install --editable ".[cpu,$*]"
 	@touch $@
 
 # Debian and Ubuntu split Python up: venv works without pip where ensurepip is missing, and pip

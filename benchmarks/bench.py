@@ -1,10 +1,18 @@
 """ftensor's figures against torch on the CPU and NumPy, measured in one run.
 
-    python benchmarks/bench.py [--json FILE] [--quick] [--only large,small,spectral,start,memory]
+    python benchmarks/bench.py [--json FILE] [--quick] [--only large,medium,start] [--others]
+    python benchmarks/bench.py --gate --base COMMIT [--only large]
 
 Every figure is a median; the libraries take turns within each repetition, so that a change of the
 machine's clock meets all of them. `ratio` is the better of torch and NumPy over ftensor: above 1,
-ftensor is faster.
+ftensor is faster. `now / last` is ftensor's time over that of the last run on the same machine,
+where FILE has one.
+
+With --others, pyopencl.array and tinygrad take part (the extra `bench`; DEV=CL in the
+environment has tinygrad compute by OpenCL, OPENCL_PATH names the loader to it).
+
+With --gate, this checkout and another commit are measured by turns, in a process each; the exit
+status is 1 where a case takes more than 1.15 times as long here.
 """
 
 from __future__ import annotations
@@ -20,102 +28,39 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from functools import partial
 from pathlib import Path
 from typing import Any
 
-Call = Callable[[], object]
-SECTIONS = ("large", "small", "spectral", "start", "memory")
-MILLION = 1 << 20
+from cases import CASES, GROUPS, MILLION, Call
+from figures import MINE, OTHERS, THEIRS, Row, in_turns, means, scaled, table
+from gate import gate
+
+SECTIONS = (*GROUPS, "not waited", "spectral", "start", "memory")
 PROCESSES = {  # what a fresh interpreter is asked to do
     "import": "import ftensor",
     "first op": "import ftensor as ft; ft.tensor([1., 2.]).mul(3).tolist()",
 }
 
 
-@dataclass
-class Row:
-    """One figure; a library that does not take part has None."""
-
-    name: str
-    unit: str
-    ftensor: float
-    torch: float | None = None
-    numpy: float | None = None
-    limit: float | None = None  # what ftensor promises, in the same unit
-
-    @property
-    def ratio(self) -> float | None:
-        others = [time for time in (self.torch, self.numpy) if time is not None]
-        return min(others) / self.ftensor if others else None
-
-
-def in_turns(calls: dict[str, Call], repeats: int) -> dict[str, float]:
-    """The median seconds of each call; one round of all of them is not counted.
-
-    Each turn begins with two calls that are not counted either: a library's threads go on spinning
-    for some milliseconds after its call (OpenMP's do) and would take the next one's processors.
-    """
-    times: dict[str, list[float]] = {name: [] for name in calls}
-    for repeat in range(repeats + 1):
-        for name, call in calls.items():
-            call()
-            call()
-            start = time.perf_counter()
-            call()
-            if repeat:
-                times[name].append(time.perf_counter() - start)
-    return {name: statistics.median(values) for name, values in times.items()}
-
-
-def scaled(name: str, unit: str, factor: float, times: dict[str, float], **more: Any) -> Row:
-    """A row in `unit`, of which a second has `factor`."""
-    return Row(name, unit, **{key: value * factor for key, value in times.items()}, **more)
-
-
-def large(quick: bool) -> list[Row]:
-    """add, mul and exp on big float32 tensors, each call waited for.
+def of_rows(group: str, quick: bool, libraries: tuple[str, ...]) -> list[Row]:
+    """The cases of a group, each call waited for.
 
     Every call makes a new result, as users write it: NumPy and torch get theirs from the system,
     ftensor from its pool.
     """
-    import numpy as np
-    import torch
-
-    import ftensor as ft
-
     rows = []
-    for millions in (4, 16):
-        a, b = (np.random.default_rng(n).random(millions * MILLION, np.float32) for n in (1, 2))
-        ta, tb = torch.from_numpy(a), torch.from_numpy(b)
-        fa, fb = ft.tensor(a), ft.tensor(b)
-
-        def waited(op: Callable[..., object], *operands: Any) -> Call:
-            def call() -> object:
-                result = op(*operands)
-                ft.synchronize()
-                return result
-
-            return call
-
-        for name, np_name in (("add", "add"), ("mul", "multiply"), ("exp", "exp")):
-            count = 1 if name == "exp" else 2
-            calls: dict[str, Call] = {
-                "ftensor": waited(getattr(ft, name), *(fa, fb)[:count]),
-                "torch": _call(getattr(torch, name), *(ta, tb)[:count]),
-                "numpy": _call(getattr(np, np_name), *(a, b)[:count]),
-            }
-            times = in_turns(calls, 5 if quick else 21)
-            rows.append(scaled(f"{name}, {millions} M float32", "ms", 1e3, times))
+    for case in CASES:
+        if case.group != group:
+            continue
+        times = in_turns(case.calls(libraries), 5 if quick else 21)
+        unit, factor = ("us", 1e6) if group in ("small", "medium") else ("ms", 1e3)
+        rows.append(scaled(f"{group}: {case.name}", unit, factor, times))
     return rows
 
 
-def _call(op: Callable[..., object], *operands: Any) -> Call:
-    return lambda: op(*operands)
-
-
-def small(quick: bool) -> list[Row]:
+def not_waited(quick: bool) -> list[Row]:
     """What one call costs when there is next to nothing to compute, and nobody waits."""
     import numpy as np
     import torch
@@ -143,7 +88,7 @@ def small(quick: bool) -> list[Row]:
                 times[name].append((time.perf_counter() - start) / inner)
             ft.synchronize()  # not in the figure, and not left for the next one to pay
     medians = {name: statistics.median(values) for name, values in times.items()}
-    return [scaled("add, 16 float32, not waited for", "us", 1e6, medians, limit=10.0)]
+    return [scaled("small: add, not waited for", "us", 1e6, medians, limit=10.0)]
 
 
 # Transforms: a function of `fft`, the input's shape and dtype, the dim (None: its own).
@@ -282,52 +227,53 @@ def machine() -> dict[str, str]:
     }
 
 
-def table(rows: list[Row]) -> str:
-    """Aligned text, a line per figure."""
-
-    def number(value: float | None) -> str:
-        return "" if value is None else f"{value:.3g}" if abs(value) < 100 else f"{value:.0f}"
-
-    head = ("figure", "unit", "ftensor", "torch", "numpy", "ratio", "limit", "")
-    body = []
-    for row in rows:
-        numbers = (row.ftensor, row.torch, row.numpy, row.ratio, row.limit)
-        verdict = "" if row.limit is None else "ok" if row.ftensor <= row.limit else "OVER"
-        body.append((row.name, row.unit, *map(number, numbers), verdict))
-    widths = [max(len(line[column]) for line in (head, *body)) for column in range(len(head))]
-
-    def aligned(line: tuple[str, ...]) -> str:
-        texts = [
-            cell.ljust(width) if column < 2 else cell.rjust(width)
-            for column, (cell, width) in enumerate(zip(line, widths))
-        ]
-        return "  ".join(texts).rstrip()
-
-    return "\n".join(map(aligned, (head, *body)))
+def last_of(path: Path, facts: dict[str, str]) -> dict[str, float]:
+    """ftensor's figures of the last run, if that was on this machine."""
+    if not path.is_file():
+        return {}
+    kept = json.loads(path.read_text())
+    if any(kept["machine"].get(key) != facts[key] for key in ("cpu", "device")):
+        return {}
+    return {row["name"]: row["ftensor"] for row in kept["figures"]}
 
 
-def main() -> None:
+def main() -> int:
     """Measures the sections asked for, prints the table, writes JSON."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--json", type=Path, default=Path("out/bench.json"))
     parser.add_argument("--quick", action="store_true", help="fewer repetitions, rougher figures")
     parser.add_argument("--only", default=",".join(SECTIONS), help="sections, by commas")
+    parser.add_argument("--others", action="store_true", help="pyopencl.array and tinygrad, too")
+    parser.add_argument("--gate", action="store_true", help="fail where a case lost against --base")
+    parser.add_argument("--base", default="HEAD", help="the commit to compare with, by --gate")
     options = parser.parse_args()
     chosen = options.only.split(",")
     if unknown := set(chosen) - set(SECTIONS):
         parser.error(f"no section {', '.join(sorted(unknown))}; there are {', '.join(SECTIONS)}")
+    if options.gate:
+        numbers = [k for k, case in enumerate(CASES) if case.group in chosen]
+        return gate(options.base, numbers, 7 if options.quick else 15)
     facts = machine()
     print("\n".join(f"{key}: {value}" for key, value in facts.items()), end="\n\n")
+    libraries = (MINE, *THEIRS, *(OTHERS if options.others else ()))
+    sections: dict[str, Callable[[bool], list[Row]]] = {
+        group: partial(of_rows, group, libraries=libraries) for group in GROUPS
+    }
+    sections |= {"not waited": not_waited, "spectral": spectral, "start": start, "memory": memory}
+    last = last_of(options.json, facts)
     rows: list[Row] = []
-    for name, section in zip(SECTIONS, (large, small, spectral, start, memory)):
+    for name in SECTIONS:
         if name in chosen:
-            rows += section(options.quick)
-    print(table(rows))
+            rows += sections[name](options.quick)
+    for row in rows:
+        row.last = last.get(row.name)
+    print(table(rows), means(rows), sep="\n\n")
     options.json.parent.mkdir(parents=True, exist_ok=True)
     figures = [asdict(row) | {"ratio": row.ratio} for row in rows]
     options.json.write_text(json.dumps({"machine": facts, "figures": figures}, indent=1) + "\n")
     print(f"\nwritten: {options.json}")
+    return 0
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())

@@ -4,7 +4,7 @@
 
 No board is needed. `ftensor emulate` runs digits.py on Xilinx's own runtime (XRT) with a process of
 this machine in the card's place; the names must be those that digits.py has left in DIR.
-`ftensor estimate` says what an Alveo U55C would take.
+`ftensor estimate` says what an Alveo U55C would take, and draws it: DIR/board.png.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ import os
 import shlex
 import subprocess
 import sys
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -63,7 +64,8 @@ def estimated(out: Path) -> None:
         "\nHow fast a card would be, a CPU can't tell. A model estimates it from the program's\n"
         "launches, which are counted in one more run:"
     )
-    words = ("estimate", "--board", BOARD, DIGITS, "--once", "--out", out / "estimate")
+    plot = ("--plot", out / "board.png") if find_spec("matplotlib") else ()
+    words = ("estimate", "--board", BOARD, *plot, DIGITS, "--once", "--out", out / "estimate")
     # On the device that has the kernels by now.
     env = {"FTENSOR_DEVICE": "auto", **os.environ}
     said = run(*words, env=env, stdout=subprocess.PIPE)

@@ -4,7 +4,7 @@ import sys as _sys
 from importlib import import_module as _import_module
 from types import ModuleType as _ModuleType
 
-from . import _namespace, fpga, random, return_types
+from . import _namespace, cuda, fpga, random, return_types
 from ._device import (
     device,
     get_default_device,
@@ -51,6 +51,7 @@ from .dtypes import (
 )
 from .errors import KernelNotBuilt, OutOfMemoryError
 from .errors.factor import LinAlgError as _LinAlgError
+from .errors.graph import GraphError
 from .execute.index_check import get_index_check, set_index_check
 from .execute.settings import set_default_dtype
 from .formats import (
@@ -70,6 +71,15 @@ from .formats import (
     strided,
 )
 from .fpga import load_image, synchronize
+from .grad_mode import (
+    enable_grad,
+    inference_mode,
+    is_grad_enabled,
+    is_inference_mode_enabled,
+    no_grad,
+    set_grad_enabled,
+)
+from .graph.jit import jit
 from .interop import methods as _methods
 from .interop import pickling as _pickling
 from .interop.dlpack import from_dlpack
@@ -80,6 +90,7 @@ from .limits import finfo, iinfo
 from .ops import bind as _bind
 from .ops import load as _load
 from .ops.absent import of_module as _of_module
+from .own.register import register_kernel, unregister_kernel
 from .random import Generator, get_rng_state, initial_seed, manual_seed, seed, set_rng_state
 from .rows.spelling import show_types_in as _show_types_in
 from .runtime.fallback import FallbackWarning, fallback_report, get_fallback, set_fallback
@@ -87,6 +98,7 @@ from .runtime.fallback import FallbackWarning, fallback_report, get_fallback, se
 _load()
 _bind.install(_sys.modules[__name__])
 _bind.add_class("linalg", _LinAlgError)
+_import_module(".modules", __name__).install()
 
 from math import e, inf, nan, pi  # noqa: E402
 
@@ -101,13 +113,14 @@ def __dir__() -> list[str]:
 
 
 def _is_hidden(value: object) -> bool:
-    shown = isinstance(value, _bind.Namespace) or value in (fpga, random, return_types)
+    shown = isinstance(value, _bind.Namespace) or value in (cuda, fpga, random, return_types)
     return isinstance(value, _ModuleType) and not shown
 
 
 def __getattr__(name: str) -> object:
-    if name == "array_api":  # imported at first use: few programs need it
-        return _import_module(".array_api", __name__)
+    # Imported at first use: few programs need them.
+    if name in ("array_api", "distributions", "profiler"):
+        return _import_module(f".{name}", __name__)
     raise _of_module(_sys.modules[__name__], name)
 
 

@@ -13,10 +13,12 @@ from ._device import DeviceLike, device as _device
 from ._tensor import Tensor as _Tensor
 from .dtypes import dtype as _dtype
 from .formats import Size as _Size, layout as _layout, memory_format as _memory_format
+from .modules import Module as _Module
 from . import return_types as _return_types
 
 _Number = _complex | np.generic
 
+from . import cuda as cuda
 from . import fpga as fpga
 from . import random as random
 from . import return_types as return_types
@@ -64,6 +66,7 @@ from .dtypes import uint32 as uint32
 from .dtypes import uint64 as uint64
 from .errors import KernelNotBuilt as KernelNotBuilt
 from .errors import OutOfMemoryError as OutOfMemoryError
+from .errors.graph import GraphError as GraphError
 from .execute.index_check import get_index_check as get_index_check
 from .execute.index_check import set_index_check as set_index_check
 from .execute.settings import set_default_dtype as set_default_dtype
@@ -83,6 +86,13 @@ from .formats import sparse_csr as sparse_csr
 from .formats import strided as strided
 from .fpga import load_image as load_image
 from .fpga import synchronize as synchronize
+from .grad_mode import enable_grad as enable_grad
+from .grad_mode import inference_mode as inference_mode
+from .grad_mode import is_grad_enabled as is_grad_enabled
+from .grad_mode import is_inference_mode_enabled as is_inference_mode_enabled
+from .grad_mode import no_grad as no_grad
+from .grad_mode import set_grad_enabled as set_grad_enabled
+from .graph.jit import jit as jit
 from .interop.dlpack import from_dlpack as from_dlpack
 from .interop.numpy import from_numpy as from_numpy
 from .interop.state import load as load
@@ -90,6 +100,8 @@ from .interop.state import save as save
 from .interop.torch import from_torch as from_torch
 from .limits import finfo as finfo
 from .limits import iinfo as iinfo
+from .own.register import register_kernel as register_kernel
+from .own.register import unregister_kernel as unregister_kernel
 from .random import Generator as Generator
 from .random import get_rng_state as get_rng_state
 from .random import initial_seed as initial_seed
@@ -127,10 +139,13 @@ def _int_mm(input: _Tensor, mat2: _Tensor, *, out: _Tensor | None=None) -> _Tens
     int32, which is the result's dtype. RuntimeError for other dtypes, numbers of dims, sizes that
     don't fit, and an `out` that is not (n, m) of int32.
     """
+@overload
 def _log_softmax_backward_data(grad_output: _Tensor, output: _Tensor, dim: _int, input_dtype: _dtype, *, out: _Tensor | None=None) -> _Tensor:
     """The gradient of log_softmax's input: grad - exp(output) * sum(grad) along `dim`, in
     `input_dtype`.
     """
+@overload
+def _log_softmax_backward_data(grad_output: _Tensor, output: _Tensor, *, axis: _int | Sequence[_int], input_dtype: _dtype, out: _Tensor | None=None) -> _Tensor: ...
 @overload
 def _native_batch_norm_legit(input: _Tensor, weight: _Tensor | None, bias: _Tensor | None, running_mean: Any, running_var: Any, training: Any, momentum: Any, eps: Any, *, out: _Tensor | None=None) -> tuple[_Tensor, _Tensor, _Tensor]:
     """`native_batch_norm`, also without running statistics."""
@@ -138,12 +153,18 @@ def _native_batch_norm_legit(input: _Tensor, weight: _Tensor | None, bias: _Tens
 def _native_batch_norm_legit(input: _Tensor, weight: _Tensor | None, bias: _Tensor | None, training: Any, momentum: Any, eps: Any, *, out: _Tensor | None=None) -> tuple[_Tensor, _Tensor, _Tensor]: ...
 def _native_batch_norm_legit_no_training(input: _Tensor, weight: _Tensor | None, bias: _Tensor | None, running_mean: _Tensor, running_var: _Tensor, momentum: _float, eps: _float) -> tuple[_Tensor, _Tensor, _Tensor]:
     """`native_batch_norm` by the running statistics."""
+@overload
 def _safe_softmax(input: _Tensor, dim: _int, dtype: _dtype | None=None) -> _Tensor:
     """`softmax` whose rows are 0 where all of their elements are -inf."""
+@overload
+def _safe_softmax(input: _Tensor, *, axis: _int | Sequence[_int], dtype: _dtype | None=None) -> _Tensor: ...
+@overload
 def _softmax_backward_data(grad_output: _Tensor, output: _Tensor, dim: _int, input_dtype: _dtype, *, grad_input: _Tensor | None=None) -> _Tensor:
     """The gradient of softmax's input: output * (grad - sum(grad * output)) along `dim`, in
     `input_dtype`.
     """
+@overload
+def _softmax_backward_data(grad_output: _Tensor, output: _Tensor, *, axis: _int | Sequence[_int], input_dtype: _dtype, grad_input: _Tensor | None=None) -> _Tensor: ...
 def _unsafe_masked_index(input: _Tensor, mask: _Tensor, indices: Sequence[_Tensor | None], fill: Any) -> _Tensor:
     """input[indices] where `mask` says so, `fill` elsewhere, whatever the indices are there."""
 def _unsafe_masked_index_put_accumulate(input: _Tensor, mask: _Tensor, indices: Sequence[_Tensor | None], values: _Tensor) -> _Tensor:
@@ -230,7 +251,7 @@ def all(input: _Tensor, dim: _int | Sequence[_int] | None=None, keepdim: _bool=F
     uint8 tensors give uint8, all others bool.
     """
 @overload
-def all(input: _Tensor, *, axis: _int | Sequence[_int], keepdims: _bool=False, out: _Tensor | None=None) -> _Tensor: ...
+def all(input: _Tensor, *, axis: _int | Sequence[_int] | None=None, keepdims: _bool=False, out: _Tensor | None=None) -> _Tensor: ...
 def allclose(input: _Tensor, other: _Tensor, rtol: _float=1e-05, atol: _float=1e-08, equal_nan: _bool=False) -> _bool:
     """Whether `isclose` holds for every element."""
 def alpha_dropout(input: _Tensor, p: _float, train: _bool) -> _Tensor:
@@ -250,7 +271,7 @@ def amax(input: _Tensor, dim: _int | Sequence[_int] | None=(), keepdim: _bool=Fa
     RuntimeError for a tensor without elements.
     """
 @overload
-def amax(input: _Tensor, *, axis: _int | Sequence[_int], keepdims: _bool=False, out: _Tensor | None=None) -> _Tensor: ...
+def amax(input: _Tensor, *, axis: _int | Sequence[_int]=(), keepdims: _bool=False, out: _Tensor | None=None) -> _Tensor: ...
 @overload
 def amin(input: _Tensor, dim: _int | Sequence[_int] | None=(), keepdim: _bool=False, *, out: _Tensor | None=None) -> _Tensor:
     """The smallest element over `dim`; NaN where there is one.
@@ -261,12 +282,12 @@ def amin(input: _Tensor, dim: _int | Sequence[_int] | None=(), keepdim: _bool=Fa
     RuntimeError for a tensor without elements.
     """
 @overload
-def amin(input: _Tensor, *, axis: _int | Sequence[_int], keepdims: _bool=False, out: _Tensor | None=None) -> _Tensor: ...
+def amin(input: _Tensor, *, axis: _int | Sequence[_int]=(), keepdims: _bool=False, out: _Tensor | None=None) -> _Tensor: ...
 @overload
 def aminmax(input: _Tensor, *, dim: _int | None=None, keepdim: _bool=False, out: _Tensor | None=None) -> _return_types.aminmax:
     """The smallest and the largest element, of all or along one dim."""
 @overload
-def aminmax(input: _Tensor, *, axis: _int | Sequence[_int], keepdims: _bool=False, out: _Tensor | None=None) -> _return_types.aminmax: ...
+def aminmax(input: _Tensor, *, axis: _int | Sequence[_int] | None=None, keepdims: _bool=False, out: _Tensor | None=None) -> _return_types.aminmax: ...
 def angle(input: _Tensor, *, out: _Tensor | None=None) -> _Tensor:
     """The angle to the positive real axis, in radians: of a real number 0 or pi. The angles of
     complex numbers come in contiguous memory.
@@ -279,7 +300,7 @@ def any(input: _Tensor, dim: _int | Sequence[_int] | None=None, keepdim: _bool=F
     uint8 tensors give uint8, all others bool.
     """
 @overload
-def any(input: _Tensor, *, axis: _int | Sequence[_int], keepdims: _bool=False, out: _Tensor | None=None) -> _Tensor: ...
+def any(input: _Tensor, *, axis: _int | Sequence[_int] | None=None, keepdims: _bool=False, out: _Tensor | None=None) -> _Tensor: ...
 @overload
 def arange(end: Any, *, out: _Tensor | None=None, dtype: _dtype | None=None, layout: Any=None, device: DeviceLike | None=None, pin_memory: _bool | None=False, requires_grad: _bool=False) -> _Tensor:
     """The numbers from `start` in steps of `step` up to, but without, `end`. Without `dtype` int64
@@ -354,7 +375,7 @@ def argmax(input: _Tensor, dim: _int | Sequence[_int] | None=None, keepdim: _boo
     IndexError for a tensor without elements.
     """
 @overload
-def argmax(input: _Tensor, *, axis: _int | Sequence[_int], keepdims: _bool=False, out: _Tensor | None=None) -> _Tensor: ...
+def argmax(input: _Tensor, *, axis: _int | Sequence[_int] | None=None, keepdims: _bool=False, out: _Tensor | None=None) -> _Tensor: ...
 @overload
 def argmin(input: _Tensor, dim: _int | Sequence[_int] | None=None, keepdim: _bool=False, *, out: _Tensor | None=None) -> _Tensor:
     """The index of the smallest element over `dim`, or of all in row-major order; of the first one where
@@ -366,12 +387,12 @@ def argmin(input: _Tensor, dim: _int | Sequence[_int] | None=None, keepdim: _boo
     IndexError for a tensor without elements.
     """
 @overload
-def argmin(input: _Tensor, *, axis: _int | Sequence[_int], keepdims: _bool=False, out: _Tensor | None=None) -> _Tensor: ...
+def argmin(input: _Tensor, *, axis: _int | Sequence[_int] | None=None, keepdims: _bool=False, out: _Tensor | None=None) -> _Tensor: ...
 @overload
 def argsort(input: _Tensor, dim: _int=-1, descending: _bool=False, *, stable: _bool=False, out: _Tensor | None=None) -> _Tensor:
     """The places that sorted elements come from, as `sort` gives them."""
 @overload
-def argsort(input: _Tensor, dim: _int=-1, descending: _bool=False, stable: _bool=False, out: _Tensor | None=None) -> _Tensor: ...
+def argsort(input: _Tensor, *, axis: _int | Sequence[_int]=-1, descending: _bool=False, stable: _bool=False, out: _Tensor | None=None) -> _Tensor: ...
 def argwhere(input: _Tensor) -> _Tensor:
     """As `nonzero`, one row for each element that is not zero."""
 def as_strided(input: _Tensor, size: _int | Sequence[_int], stride: Any, storage_offset: _int | None=None) -> _Tensor:
@@ -571,10 +592,13 @@ def cholesky_solve(input: _Tensor, input2: _Tensor, upper: _bool=False, *, out: 
     """X of A @ X = input by the factor that `linalg.cholesky` gave: A = L @ L.mH, or L.mH @ L
     where it is `upper`; `input2` is L. RuntimeError for operands that don't fit.
     """
+@overload
 def chunk(input: _Tensor, chunks: _int, dim: _int=0) -> tuple[_Tensor, ...]:
     """At most `chunks` views of a dim, equal but for the last; `tensor_split` gives exactly as
     many.
     """
+@overload
+def chunk(input: _Tensor, chunks: _int, *, axis: _int | Sequence[_int]=0) -> tuple[_Tensor, ...]: ...
 def clamp(input: _Tensor, min: Any=None, max: Any=None, *, out: _Tensor | None=None) -> _Tensor:
     """The elements, moved up to `min` and down to `max` (which wins where they cross). Limits are
     numbers or tensors and take part in promotion; NaN in any of them gives NaN.
@@ -695,8 +719,11 @@ def cosh(input: _Tensor, *, out: _Tensor | None=None) -> _Tensor:
     """
 def cosh_(input: _Tensor) -> _Tensor:
     """In-place form of `cosh`: the result's shape and dtype must fit the tensor."""
+@overload
 def cosine_similarity(x1: _Tensor, x2: _Tensor, dim: _int=1, eps: _float=1e-08) -> _Tensor:
     """x1 . x2 / (max(|x1|, eps) * max(|x2|, eps)) along `dim`. RuntimeError for integers."""
+@overload
+def cosine_similarity(x1: _Tensor, x2: _Tensor, *, axis: _int | Sequence[_int]=1, eps: _float=1e-08) -> _Tensor: ...
 @overload
 def count_nonzero(input: _Tensor, dim: _int | Sequence[_int] | None=None) -> _Tensor:
     """How many elements over `dim` are not zero.
@@ -705,7 +732,7 @@ def count_nonzero(input: _Tensor, dim: _int | Sequence[_int] | None=None) -> _Te
     The result is int64.
     """
 @overload
-def count_nonzero(input: _Tensor, *, axis: _int | Sequence[_int]) -> _Tensor: ...
+def count_nonzero(input: _Tensor, *, axis: _int | Sequence[_int] | None=None) -> _Tensor: ...
 def cov(input: _Tensor, *, correction: _int=1, fweights: _Tensor | None=None, aweights: _Tensor | None=None) -> _Tensor:
     """The covariance matrix of variables (rows) observed together (columns). `fweights` says how
     often each observation was made, `aweights` how much it counts. RuntimeError for more than 2
@@ -717,7 +744,7 @@ def cross(input: _Tensor, other: _Tensor, dim: _int | None=None, *, out: _Tensor
     none.
     """
 @overload
-def cross(input: _Tensor, other: _Tensor, *, axis: _int | Sequence[_int], out: _Tensor | None=None) -> _Tensor: ...
+def cross(input: _Tensor, other: _Tensor, *, axis: _int | Sequence[_int] | None=None, out: _Tensor | None=None) -> _Tensor: ...
 def ctc_loss(log_probs: _Tensor, targets: _Tensor, input_lengths: Any, target_lengths: Any, blank: _int=0, reduction: _int=0, zero_infinity: _bool=False) -> _Tensor:
     """-log of the probability that the frames of `log_probs` (steps, batch, classes) say `targets`,
     (batch, longest) or all labels in one dim, with blanks and repeated labels between them.
@@ -735,16 +762,25 @@ def cummin(input: _Tensor, dim: _int, *, out: _Tensor | None=None) -> _return_ty
     """The smallest element up to each along `dim`, and the last place where it was found; NaN is
     the smallest. NotImplementedError for complex numbers.
     """
+@overload
 def cumprod(input: _Tensor, dim: _int, *, dtype: _dtype | None=None, out: _Tensor | None=None) -> _Tensor:
     """The products of the elements up to each along `dim`: whole numbers in int64. RuntimeError for
     an `out` of another dtype than `dtype`, NotImplementedError for bool as that.
     """
+@overload
+def cumprod(input: _Tensor, *, axis: _int | Sequence[_int], dtype: _dtype | None=None, out: _Tensor | None=None) -> _Tensor: ...
+@overload
 def cumsum(input: _Tensor, dim: _int, *, dtype: _dtype | None=None, out: _Tensor | None=None) -> _Tensor:
     """The sums of the elements up to each along `dim`: whole numbers in int64. RuntimeError for an
     `out` of another dtype than `dtype`, NotImplementedError for bool as that.
     """
+@overload
+def cumsum(input: _Tensor, *, axis: _int | Sequence[_int], dtype: _dtype | None=None, out: _Tensor | None=None) -> _Tensor: ...
+@overload
 def cumulative_trapezoid(y: _Tensor, x: Any=None, *, dx: Any=..., dim: _int=-1) -> _Tensor:
     """The running integral along `dim`: one element less than samples."""
+@overload
+def cumulative_trapezoid(y: _Tensor, x: Any=None, *, dx: Any=..., axis: _int | Sequence[_int]=-1) -> _Tensor: ...
 def deg2rad(input: _Tensor, *, out: _Tensor | None=None) -> _Tensor:
     """Degrees as radians.
 
@@ -780,7 +816,7 @@ def diff(input: _Tensor, n: _int=1, dim: _int=-1, prepend: _Tensor | None=None, 
     fit, IndexError for a dim that is not there.
     """
 @overload
-def diff(input: _Tensor, n: _int=1, dim: _int=-1, prepend: _Tensor | None=None, append: _Tensor | None=None, out: _Tensor | None=None) -> _Tensor: ...
+def diff(input: _Tensor, n: _int=1, *, axis: _int | Sequence[_int]=-1, prepend: _Tensor | None=None, append: _Tensor | None=None, out: _Tensor | None=None) -> _Tensor: ...
 def digamma(input: _Tensor, *, out: _Tensor | None=None) -> _Tensor:
     """The logarithmic derivative of the gamma function.
 
@@ -1017,6 +1053,7 @@ def ger(input: _Tensor, vec2: _Tensor, *, out: _Tensor | None=None) -> _Tensor:
     """The products of every element of a vector with every one of another; dtypes are promoted."""
 def get_device(input: _Tensor) -> _int:
     """The number of the tensor's fpga; -1 on the host."""
+@overload
 def gradient(input: _Tensor, *, spacing: Any=None, dim: _int | None=None, edge_order: _int=1) -> tuple[_Tensor, ...]:
     """The derivative along each dim, or those in `dim`: central differences of second order inside,
     one-sided ones of `edge_order` (1 or 2) at the ends.
@@ -1024,6 +1061,8 @@ def gradient(input: _Tensor, *, spacing: Any=None, dim: _int | None=None, edge_o
     `spacing` is the distance of the samples (one for all dims, or a list) or a list of tensors with
     their places. RuntimeError for sizes that are too small and lists that don't fit.
     """
+@overload
+def gradient(input: _Tensor, *, spacing: Any=None, axis: _int | Sequence[_int] | None=None, edge_order: _int=1) -> tuple[_Tensor, ...]: ...
 def greater(input: _Tensor, other: _Tensor | _Number, *, out: _Tensor | None=None) -> _Tensor:
     """Whether `input` is greater than `other`.
 
@@ -1339,10 +1378,13 @@ def logaddexp2(input: _Tensor, other: _Tensor | _Number, *, out: _Tensor | None=
     Shapes are broadcast together; RuntimeError when they don't fit.
     `out` takes the result where its dtype can hold it, else RuntimeError.
     """
+@overload
 def logcumsumexp(input: _Tensor, dim: _int, *, out: _Tensor | None=None) -> _Tensor:
     """The logarithms of the sums of exponentials up to each element along `dim`.
     NotImplementedError for whole numbers.
     """
+@overload
+def logcumsumexp(input: _Tensor, *, axis: _int | Sequence[_int], out: _Tensor | None=None) -> _Tensor: ...
 def logdet(input: _Tensor, *, out: _Tensor | None=None) -> _Tensor:
     """The logarithm of each determinant; NaN for a negative one."""
 def logical_and(input: _Tensor, other: _Tensor | _Number, *, out: _Tensor | None=None) -> _Tensor:
@@ -1450,7 +1492,7 @@ def max(input: _Tensor, dim: _int, keepdim: _bool=False, *, out: _Tensor | None=
 @overload
 def max(input: _Tensor, other: _Tensor | _Number, *, out: _Tensor | None=None) -> _Tensor: ...
 @overload
-def max(input: _Tensor, *, axis: _int | Sequence[_int], keepdims: _bool=False, out: _Tensor | None=None) -> _return_types.max: ...
+def max(input: _Tensor, *, axis: _int | Sequence[_int], keepdims: _bool=False, out: _Tensor | None=None) -> Any: ...
 def max_pool1d(input: _Tensor, kernel_size: Any, stride: Any=None, padding: Any=0, dilation: Any=1, ceil_mode: _bool=False, return_indices: _bool=False) -> _Tensor | tuple[_Tensor, _Tensor]:
     """The largest element of each window of an input (N, C, L) or (C, L); a NaN is the largest.
     Windows lie `stride` apart (`kernel_size` where it is not given), their elements `dilation`; at most
@@ -1495,7 +1537,7 @@ def mean(input: _Tensor, dim: _int | Sequence[_int] | None=None, keepdim: _bool=
     RuntimeError for bool or integer tensors.
     """
 @overload
-def mean(input: _Tensor, *, axis: _int | Sequence[_int], keepdims: _bool=False, dtype: _dtype | None=None, out: _Tensor | None=None) -> _Tensor: ...
+def mean(input: _Tensor, *, axis: _int | Sequence[_int] | None=None, keepdims: _bool=False, dtype: _dtype | None=None, out: _Tensor | None=None) -> _Tensor: ...
 @overload
 def median(input: _Tensor, *, out: _Tensor | None=None) -> _Tensor:
     """The element in the middle, of all or along `dim` with its place; of two in the middle the
@@ -1518,7 +1560,7 @@ def min(input: _Tensor, dim: _int, keepdim: _bool=False, *, out: _Tensor | None=
 @overload
 def min(input: _Tensor, other: _Tensor | _Number, *, out: _Tensor | None=None) -> _Tensor: ...
 @overload
-def min(input: _Tensor, *, axis: _int | Sequence[_int], keepdims: _bool=False, out: _Tensor | None=None) -> _return_types.min: ...
+def min(input: _Tensor, *, axis: _int | Sequence[_int], keepdims: _bool=False, out: _Tensor | None=None) -> Any: ...
 def minimum(input: _Tensor, other: _Tensor | _Number, *, out: _Tensor | None=None) -> _Tensor:
     """The smaller one of each pair; NaN where either is NaN.
 
@@ -1586,7 +1628,7 @@ def nan_to_num_(input: _Tensor, nan: _float | None=None, posinf: _float | None=N
 def nanmean(input: _Tensor, dim: _int | None=None, keepdim: _bool=False, *, dtype: _dtype | None=None, out: _Tensor | None=None) -> _Tensor:
     """The mean of the elements that are not NaN. RuntimeError for integers and complex tensors."""
 @overload
-def nanmean(input: _Tensor, *, axis: _int | Sequence[_int], keepdims: _bool=False, dtype: _dtype | None=None, out: _Tensor | None=None) -> _Tensor: ...
+def nanmean(input: _Tensor, *, axis: _int | Sequence[_int] | None=None, keepdims: _bool=False, dtype: _dtype | None=None, out: _Tensor | None=None) -> _Tensor: ...
 @overload
 def nanmedian(input: _Tensor, *, out: _Tensor | None=None) -> _Tensor:
     """`median` of the elements that are not NaN."""
@@ -1596,7 +1638,7 @@ def nanmedian(input: _Tensor, dim: _int=-1, keepdim: _bool=False, *, out: _Tenso
 def nanquantile(input: _Tensor, q: Any, dim: _int | None=None, keepdim: _bool=False, *, interpolation: str='linear', out: _Tensor | None=None) -> _Tensor:
     """`quantile` of the elements that are not NaN."""
 @overload
-def nanquantile(input: _Tensor, q: Any, *, axis: _int | Sequence[_int], keepdims: _bool=False, interpolation: str='linear', out: _Tensor | None=None) -> _Tensor: ...
+def nanquantile(input: _Tensor, q: Any, *, axis: _int | Sequence[_int] | None=None, keepdims: _bool=False, interpolation: str='linear', out: _Tensor | None=None) -> _Tensor: ...
 @overload
 def nansum(input: _Tensor, dim: _int | Sequence[_int] | None=None, keepdim: _bool=False, *, dtype: _dtype | None=None, out: _Tensor | None=None) -> _Tensor:
     """The sum over `dim`, NaN counted as zero.
@@ -1606,11 +1648,14 @@ def nansum(input: _Tensor, dim: _int | Sequence[_int] | None=None, keepdim: _boo
     RuntimeError for complex tensors.
     """
 @overload
-def nansum(input: _Tensor, *, axis: _int | Sequence[_int], keepdims: _bool=False, dtype: _dtype | None=None, out: _Tensor | None=None) -> _Tensor: ...
+def nansum(input: _Tensor, *, axis: _int | Sequence[_int] | None=None, keepdims: _bool=False, dtype: _dtype | None=None, out: _Tensor | None=None) -> _Tensor: ...
+@overload
 def narrow(input: _Tensor, dim: _int, start: Any, length: _int) -> _Tensor:
     """A view of `length` entries of a dim from `start` on (an int or a 0-d integer tensor;
     negative from the end).
     """
+@overload
+def narrow(input: _Tensor, *, axis: _int | Sequence[_int], start: Any, length: _int) -> _Tensor: ...
 def narrow_copy(input: _Tensor, dim: _int, start: Any, length: Any, *, out: _Tensor | None=None) -> _Tensor:
     """`narrow`, copied into memory of its own or into `out`."""
 def native_batch_norm(input: _Tensor, weight: _Tensor | None, bias: _Tensor | None, running_mean: _Tensor | None, running_var: _Tensor | None, training: _bool, momentum: _float, eps: _float, *, out: _Tensor | None=None) -> tuple[_Tensor, _Tensor, _Tensor]:
@@ -1655,15 +1700,15 @@ def nonzero(input: _Tensor, *, out: _Tensor | None=None) -> _Tensor:
 def nonzero(input: _Tensor, *, as_tuple: _bool=True) -> tuple[_Tensor, ...]: ...
 def nonzero_static(input: _Tensor, *, size: _int, fill_value: _int=-1, out: _Tensor | None=None) -> _Tensor:
     """As `nonzero` with exactly `size` rows: the first ones found, the rest filled."""
-@overload
 def norm(input: _Tensor, p: Any='fro', dim: _int | None=None, keepdim: _bool=False, out: _Tensor | None=None, dtype: _dtype | None=None) -> _Tensor:
     """The vector norm of order `p` of all elements or over `dim`; \"fro\" is the 2-norm, \"nuc\" the
     sum of a matrix's singular values (see `linalg.matrix_norm`).
     """
 @overload
-def norm(input: _Tensor, p: Any='fro', *, axis: _int | Sequence[_int], keepdims: _bool=False, out: _Tensor | None=None, dtype: _dtype | None=None) -> _Tensor: ...
 def norm_except_dim(v: _Tensor, pow: _int=2, dim: _int=0) -> _Tensor:
     """The norm of order `pow` over all dims but one, which are kept; over all with `dim` -1."""
+@overload
+def norm_except_dim(v: _Tensor, pow: _int=2, *, axis: _int | Sequence[_int]=0) -> _Tensor: ...
 @overload
 def normal(mean: Any, std: Any=1.0, *, generator: Any=None, out: _Tensor | None=None) -> _Tensor:
     """Numbers of the normal distribution, whose mean and standard deviation are two numbers
@@ -1685,7 +1730,7 @@ def not_equal(input: _Tensor, other: _Tensor | _Number, *, out: _Tensor | None=N
 def nuclear_norm(input: _Tensor, dim: Sequence[_int]=(-2, -1), keepdim: _bool=False, *, out: _Tensor | None=None) -> _Tensor:
     """The sum of the singular values of each matrix, as `linalg.matrix_norm`."""
 @overload
-def nuclear_norm(input: _Tensor, dim: Sequence[_int]=(-2, -1), keepdims: _bool=False, out: _Tensor | None=None) -> _Tensor: ...
+def nuclear_norm(input: _Tensor, *, axis: _int | Sequence[_int]=(-2, -1), keepdims: _bool=False, out: _Tensor | None=None) -> _Tensor: ...
 def numel(input: _Tensor) -> _int:
     """The number of elements."""
 def ones(*size: _int | Sequence[_int], out: _Tensor | None=None, dtype: _dtype | None=None, layout: Any=None, device: DeviceLike | None=None, pin_memory: _bool | None=False, requires_grad: _bool=False) -> _Tensor:
@@ -1753,7 +1798,7 @@ def prod(input: _Tensor, dim: _int | Sequence[_int] | None=None, keepdim: _bool=
     Bool and integers are computed as int64. `dtype` names another.
     """
 @overload
-def prod(input: _Tensor, *, axis: _int | Sequence[_int], keepdims: _bool=False, dtype: _dtype | None=None, out: _Tensor | None=None) -> _Tensor: ...
+def prod(input: _Tensor, *, axis: _int | Sequence[_int] | None=None, keepdims: _bool=False, dtype: _dtype | None=None, out: _Tensor | None=None) -> _Tensor: ...
 def put(input: _Tensor, index: _Tensor, source: _Tensor, accumulate: _bool=False) -> _Tensor:
     """A copy, put into."""
 def qr(input: _Tensor, some: _bool=True, *, out: _Tensor | None=None) -> _return_types.qr:
@@ -1766,7 +1811,7 @@ def quantile(input: _Tensor, q: Any, dim: _int | None=None, keepdim: _bool=False
     other dtypes than float32 and float64, ranks of another dtype and no elements.
     """
 @overload
-def quantile(input: _Tensor, q: Any, *, axis: _int | Sequence[_int], keepdims: _bool=False, interpolation: str='linear', out: _Tensor | None=None) -> _Tensor: ...
+def quantile(input: _Tensor, q: Any, *, axis: _int | Sequence[_int] | None=None, keepdims: _bool=False, interpolation: str='linear', out: _Tensor | None=None) -> _Tensor: ...
 def rad2deg(input: _Tensor, *, out: _Tensor | None=None) -> _Tensor:
     """Radians as degrees.
 
@@ -1832,11 +1877,14 @@ def renorm(input: _Tensor, p: Any, dim: _int, maxnorm: Any, *, out: _Tensor | No
     """
 @overload
 def renorm(input: _Tensor, p: Any, *, axis: _int | Sequence[_int], maxnorm: Any, out: _Tensor | None=None) -> _Tensor: ...
+@overload
 def repeat_interleave(input: _Tensor, repeats: _int | Sequence[_int] | _Tensor | None=None, dim: _int | None=None, *, output_size: _int | None=None) -> _Tensor:
     """Each entry of a dim so many times, one after the other: as often as `repeats` says for all,
     or for each (a 1-d integer tensor, for which the call waits). Without `dim` the input is
     flattened. `repeat_interleave(repeats)` gives the indices that this would take.
     """
+@overload
+def repeat_interleave(input: _Tensor, repeats: _int | Sequence[_int] | _Tensor | None=None, *, axis: _int | Sequence[_int] | None=None, output_size: _int | None=None) -> _Tensor: ...
 def reshape(input: _Tensor, shape: _int | Sequence[_int], *more: _int) -> _Tensor:
     """The elements in row-major order under another shape, one size of which may be -1: a view
     where strides allow it, else a copy. RuntimeError when the shape does not fit.
@@ -1951,12 +1999,18 @@ def segment_reduce(data: _Tensor, reduce: str, *, lengths: _Tensor | None=None, 
     else what changes no other number (NaN for the mean). RuntimeError where the lengths do not
     make up the dim, unless `unsafe`.
     """
+@overload
 def select(input: _Tensor, dim: _int, index: _int) -> _Tensor:
     """A view of one entry of a dim, without that dim."""
+@overload
+def select(input: _Tensor, *, axis: _int | Sequence[_int], index: _int) -> _Tensor: ...
 def select_copy(input: _Tensor, dim: _int, index: Any, *, out: _Tensor | None=None) -> _Tensor:
     """`select`, copied into memory of its own or into `out`."""
+@overload
 def select_scatter(input: _Tensor, src: _Tensor, dim: _int, index: _int) -> _Tensor:
     """A copy with one entry of a dim replaced."""
+@overload
+def select_scatter(input: _Tensor, src: _Tensor, *, axis: _int | Sequence[_int], index: _int) -> _Tensor: ...
 def selu(input: _Tensor, inplace: _bool=False) -> _Tensor:
     """A scaled elu that keeps mean and variance."""
 def selu_(input: _Tensor) -> _Tensor:
@@ -2011,12 +2065,18 @@ def sinh(input: _Tensor, *, out: _Tensor | None=None) -> _Tensor:
     """
 def sinh_(input: _Tensor) -> _Tensor:
     """In-place form of `sinh`: the result's shape and dtype must fit the tensor."""
+@overload
 def slice_copy(input: _Tensor, dim: _int=0, start: _int | None=None, end: _int | None=None, step: _int=1, *, out: _Tensor | None=None) -> _Tensor:
     """A copy of `start:end:step` of a dim, or the same in `out`. RuntimeError for a step that is
     not positive.
     """
+@overload
+def slice_copy(input: _Tensor, *, axis: _int | Sequence[_int]=0, start: _int | None=None, end: _int | None=None, step: _int=1, out: _Tensor | None=None) -> _Tensor: ...
+@overload
 def slice_scatter(input: _Tensor, src: _Tensor, dim: _int=0, start: _int | None=None, end: _int | None=None, step: _int=1, *, out: _Tensor | None=None) -> _Tensor:
     """A copy of the input with a slice of a dim replaced."""
+@overload
+def slice_scatter(input: _Tensor, src: _Tensor, *, axis: _int | Sequence[_int]=0, start: _int | None=None, end: _int | None=None, step: _int=1, out: _Tensor | None=None) -> _Tensor: ...
 def slogdet(input: _Tensor, *, out: _Tensor | None=None) -> _return_types.slogdet:
     """See `linalg.slogdet`."""
 @overload
@@ -2034,8 +2094,11 @@ def split(tensor: _Tensor, split_size_or_sections: Any, dim: _int=0) -> tuple[_T
     """
 def split_copy(input: _Tensor, split_size: Any, dim: _int=0, *, out: _Tensor | None=None) -> tuple[_Tensor, ...]:
     """`split`, copied into memory of its own or into `out`."""
+@overload
 def split_with_sizes(input: _Tensor, split_sizes: Any, dim: _int=0) -> tuple[_Tensor, ...]:
     """Views of these sizes."""
+@overload
+def split_with_sizes(input: _Tensor, split_sizes: Any, *, axis: _int | Sequence[_int]=0) -> tuple[_Tensor, ...]: ...
 def split_with_sizes_copy(input: _Tensor, split_sizes: Any, dim: _int=0, *, out: _Tensor | None=None) -> tuple[_Tensor, ...]:
     """`split_with_sizes`, copied into memory of its own or into `out`."""
 def sqrt(input: _Tensor, *, out: _Tensor | None=None) -> _Tensor:
@@ -2050,22 +2113,28 @@ def square(input: _Tensor, *, out: _Tensor | None=None) -> _Tensor:
     """The value times itself. A bool input gives int64."""
 def square_(input: _Tensor) -> _Tensor:
     """In-place form of `square`: the result's shape and dtype must fit the tensor."""
+@overload
 def squeeze(input: _Tensor, dim: _int | None=None, *more: _int) -> _Tensor:
     """A view without the dims of size 1, or without those of them named by `dim` (int or tuple)."""
+@overload
+def squeeze(input: _Tensor, *more: _int, axis: _int | Sequence[_int] | None=None) -> _Tensor: ...
 def squeeze_copy(input: _Tensor, dim: _int | None=None, *more: Any, out: _Tensor | None=None) -> _Tensor:
     """`squeeze`, copied into memory of its own or into `out`."""
+@overload
 def stack(tensors: Sequence[_Tensor], dim: _int=0, *, out: _Tensor | None=None) -> _Tensor:
     """Tensors of one shape, along a new dim."""
+@overload
+def stack(tensors: Sequence[_Tensor], *, axis: _int | Sequence[_int]=0, out: _Tensor | None=None) -> _Tensor: ...
 @overload
 def std(input: _Tensor, dim: _int | None=None, unbiased: Any=..., keepdim: _bool=False, *, correction: Any=..., out: _Tensor | None=None) -> _Tensor:
     """The standard deviation over `dim`: the square root of `var`."""
 @overload
-def std(input: _Tensor, *, axis: _int | Sequence[_int], unbiased: Any=..., keepdims: _bool=False, correction: Any=..., out: _Tensor | None=None) -> _Tensor: ...
+def std(input: _Tensor, *, axis: _int | Sequence[_int] | None=None, unbiased: Any=..., keepdims: _bool=False, correction: Any=..., out: _Tensor | None=None) -> _Tensor: ...
 @overload
 def std_mean(input: _Tensor, dim: _int | None=None, unbiased: Any=..., keepdim: _bool=False, *, correction: Any=...) -> tuple[_Tensor, _Tensor]:
     """`std` and `mean` over the same dims."""
 @overload
-def std_mean(input: _Tensor, *, axis: _int | Sequence[_int], unbiased: Any=..., keepdims: _bool=False, correction: Any=...) -> tuple[_Tensor, _Tensor]: ...
+def std_mean(input: _Tensor, *, axis: _int | Sequence[_int] | None=None, unbiased: Any=..., keepdims: _bool=False, correction: Any=...) -> tuple[_Tensor, _Tensor]: ...
 def stft(input: _Tensor, n_fft: _int, hop_length: _int | None=None, win_length: _int | None=None, window: _Tensor | None=None, center: _bool=True, pad_mode: str='reflect', normalized: _bool=False, onesided: _bool | None=None, return_complex: _bool | None=None, align_to_window: _bool | None=None) -> _Tensor:
     """Transforms of frames of `n_fft` numbers, `hop_length` (n_fft // 4) apart, times a window.
 
@@ -2091,7 +2160,7 @@ def sum(input: _Tensor, dim: _int | Sequence[_int] | None=None, keepdim: _bool=F
     Bool and integers are computed as int64. `dtype` names another.
     """
 @overload
-def sum(input: _Tensor, *, axis: _int | Sequence[_int], keepdims: _bool=False, dtype: _dtype | None=None, out: _Tensor | None=None) -> _Tensor: ...
+def sum(input: _Tensor, *, axis: _int | Sequence[_int] | None=None, keepdims: _bool=False, dtype: _dtype | None=None, out: _Tensor | None=None) -> _Tensor: ...
 def svd(input: _Tensor, some: _bool=True, compute_uv: _bool=True, *, out: _Tensor | None=None) -> _return_types.svd:
     """(U, S, V) with input = U @ diag(S) @ V.mH; see `linalg.svd`, the newer form. Without
     `compute_uv`, U and V are zeros.
@@ -2140,10 +2209,13 @@ def tensor(data: Any, *, dtype: _dtype | None=None, device: DeviceLike | None=No
     int64, the default dtype and its complex counterpart. ValueError for sequences of unequal
     length, RuntimeError for numbers that the dtype can't hold.
     """
+@overload
 def tensor_split(input: _Tensor, indices_or_sections: Any=None, dim: _int=0, *, sections: _int | _Tensor | None=None, indices: Sequence[_int] | _Tensor | None=None, tensor_indices_or_sections: _Tensor | None=None) -> tuple[_Tensor, ...]:
     """That many views of a dim, with sizes that differ by at most 1, or the views between the
     indices in a tuple. An int64 tensor of 0 or 1 dims stands for the one or the other.
     """
+@overload
+def tensor_split(input: _Tensor, indices_or_sections: Any=None, *, axis: _int | Sequence[_int]=0, sections: _int | _Tensor | None=None, indices: Sequence[_int] | _Tensor | None=None, tensor_indices_or_sections: _Tensor | None=None) -> tuple[_Tensor, ...]: ...
 def tensordot(a: _Tensor, b: _Tensor, dims: Any=2, out: _Tensor | None=None) -> _Tensor:
     """The products of two tensors summed over dims: the last `dims` of `a` with the first of `b`,
     or the dims in two lists. RuntimeError for dims of different sizes or operands of different
@@ -2165,14 +2237,20 @@ def transpose(input: _Tensor, dim0: _int, dim1: _int) -> _Tensor:
     """A view with two dims exchanged."""
 def transpose_copy(input: _Tensor, dim0: Any, dim1: Any, *, out: _Tensor | None=None) -> _Tensor:
     """`transpose`, copied into memory of its own or into `out`."""
+@overload
 def trapezoid(y: _Tensor, x: Any=None, *, dx: Any=..., dim: _int=-1) -> _Tensor:
     """The integral of samples along `dim` by trapezoids, at points `x`, or `dx` apart (1 where
     neither is given). RuntimeError for bool, for both, and for shapes that don't fit.
     """
+@overload
+def trapezoid(y: _Tensor, x: Any=None, *, dx: Any=..., axis: _int | Sequence[_int]=-1) -> _Tensor: ...
+@overload
 def trapz(y: _Tensor, x: Any=None, *, dx: Any=..., dim: _int=-1) -> _Tensor:
     """The integral of samples along `dim` by trapezoids, at points `x`, or `dx` apart (1 where
     neither is given). RuntimeError for bool, for both, and for shapes that don't fit.
     """
+@overload
+def trapz(y: _Tensor, x: Any=None, *, dx: Any=..., axis: _int | Sequence[_int]=-1) -> _Tensor: ...
 def triangular_solve(input: _Tensor, A: _Tensor, upper: _bool=True, transpose: _bool=False, unitriangular: _bool=False, *, out: _Tensor | None=None) -> _return_types.triangular_solve:
     """(X of A @ X = input, a copy of A), with `transpose` of A.mT; see `linalg.solve_triangular`,
     the newer form.
@@ -2199,14 +2277,20 @@ def trunc(input: _Tensor, *, out: _Tensor | None=None) -> _Tensor:
     """
 def trunc_(input: _Tensor) -> _Tensor:
     """In-place form of `trunc`: the result's shape and dtype must fit the tensor."""
+@overload
 def unbind(input: _Tensor, dim: _int=0) -> tuple[_Tensor, ...]:
     """A view of every entry of a dim."""
+@overload
+def unbind(input: _Tensor, *, axis: _int | Sequence[_int]=0) -> tuple[_Tensor, ...]: ...
 def unbind_copy(input: _Tensor, dim: _int=0, *, out: _Tensor | None=None) -> tuple[_Tensor, ...]:
     """`unbind`, copied into memory of its own or into `out`."""
+@overload
 def unflatten(input: _Tensor, dim: _int, sizes: _int | Sequence[_int]) -> _Tensor:
     """A view with one dim split into `sizes`, one of which may be -1. RuntimeError when they do
     not multiply to the dim's size.
     """
+@overload
+def unflatten(input: _Tensor, *, axis: _int | Sequence[_int], sizes: _int | Sequence[_int]) -> _Tensor: ...
 def unfold_copy(input: _Tensor, dimension: Any, size: _int | Sequence[_int], step: Any, *, out: _Tensor | None=None) -> _Tensor:
     """`unfold`, copied into memory of its own or into `out`."""
 def unique(input: _Tensor, sorted: _bool=True, return_inverse: _bool=False, return_counts: _bool=False, dim: _int | None=None) -> _Tensor | tuple[_Tensor, ...]:
@@ -2222,18 +2306,30 @@ def unravel_index(indices: _Tensor, shape: _int | Sequence[_int]) -> tuple[_Tens
     """The coordinates of places in a shape, as int64; places beyond it, or negative, wrap
     around.
     """
+@overload
 def unsafe_chunk(input: _Tensor, chunks: _int, dim: _int=0) -> tuple[_Tensor, ...]:
     """At most `chunks` views of a dim, equal but for the last; `tensor_split` gives exactly as
     many.
     """
+@overload
+def unsafe_chunk(input: _Tensor, chunks: _int, *, axis: _int | Sequence[_int]=0) -> tuple[_Tensor, ...]: ...
+@overload
 def unsafe_split(input: _Tensor, split_size: Any, dim: _int=0) -> tuple[_Tensor, ...]:
     """Views of `split_size` entries of a dim each (the last may have less), or of the sizes in a
     list, which must add up to the dim's.
     """
+@overload
+def unsafe_split(input: _Tensor, split_size: Any, *, axis: _int | Sequence[_int]=0) -> tuple[_Tensor, ...]: ...
+@overload
 def unsafe_split_with_sizes(input: _Tensor, split_sizes: Any, dim: _int=0) -> tuple[_Tensor, ...]:
     """Views of these sizes."""
+@overload
+def unsafe_split_with_sizes(input: _Tensor, split_sizes: Any, *, axis: _int | Sequence[_int]=0) -> tuple[_Tensor, ...]: ...
+@overload
 def unsqueeze(input: _Tensor, dim: _int) -> _Tensor:
     """A view with a new dim of size 1 at `dim`."""
+@overload
+def unsqueeze(input: _Tensor, *, axis: _int | Sequence[_int]) -> _Tensor: ...
 def unsqueeze_copy(input: _Tensor, dim: _int, *, out: _Tensor | None=None) -> _Tensor:
     """`unsqueeze`, copied into memory of its own or into `out`."""
 def vander(x: _Tensor, N: _int | None=None, increasing: _bool=False) -> _Tensor:
@@ -2246,12 +2342,12 @@ def var(input: _Tensor, dim: _int | None=None, unbiased: Any=..., keepdim: _bool
     (`unbiased=False` is `correction=0`). A complex tensor's is real. RuntimeError for integers.
     """
 @overload
-def var(input: _Tensor, *, axis: _int | Sequence[_int], unbiased: Any=..., keepdims: _bool=False, correction: Any=..., out: _Tensor | None=None) -> _Tensor: ...
+def var(input: _Tensor, *, axis: _int | Sequence[_int] | None=None, unbiased: Any=..., keepdims: _bool=False, correction: Any=..., out: _Tensor | None=None) -> _Tensor: ...
 @overload
 def var_mean(input: _Tensor, dim: _int | None=None, unbiased: Any=..., keepdim: _bool=False, *, correction: Any=...) -> tuple[_Tensor, _Tensor]:
     """`var` and `mean` over the same dims."""
 @overload
-def var_mean(input: _Tensor, *, axis: _int | Sequence[_int], unbiased: Any=..., keepdims: _bool=False, correction: Any=...) -> tuple[_Tensor, _Tensor]: ...
+def var_mean(input: _Tensor, *, axis: _int | Sequence[_int] | None=None, unbiased: Any=..., keepdims: _bool=False, correction: Any=...) -> tuple[_Tensor, _Tensor]: ...
 def vdot(input: _Tensor, other: _Tensor, *, out: _Tensor | None=None) -> _Tensor:
     """`dot` with the conjugate of `input`."""
 def view_as_complex(input: _Tensor) -> _Tensor:

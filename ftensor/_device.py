@@ -6,6 +6,7 @@ import os
 import re
 import threading
 import warnings
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from . import errors
@@ -107,6 +108,12 @@ class _Thread(threading.local):
         self.default: device | None = None
 
 
+@cache
+def _label(found: Found, index: int) -> device:
+    """A device under a number: the same object whenever a mapping gives it that number."""
+    return device("fpga", index)
+
+
 class _Table:
     """What the device names stand for, from the first need to the next set_device_mapping."""
 
@@ -117,7 +124,7 @@ class _Table:
         # The host needs no device that fits the mapping.
         self.fpga = policy.select(mapping, found)
         self.host = policy.host(self.fpga, found)
-        self.labels = [device("fpga", index) for index in range(len(self.fpga))]
+        self.labels = [_label(one, index) for index, one in enumerate(self.fpga)]
         images = os.environ.get("FTENSOR_IMAGE", "").strip()
         if images and mapping == "auto" and self.fpga[:1]:
             chosen = self.fpga[0]

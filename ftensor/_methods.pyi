@@ -13,6 +13,7 @@ from ._device import DeviceLike, device as _device
 from ._tensor import Tensor as _Tensor
 from .dtypes import dtype as _dtype
 from .formats import Size as _Size, layout as _layout, memory_format as _memory_format
+from .modules import Module as _Module
 from . import return_types as _return_types
 
 _Number = _complex | np.generic
@@ -28,8 +29,12 @@ class Methods:
     def __add__(self, other: _Tensor | _Number) -> _Tensor: ...
     def __and__(self, other: _Tensor | _Number) -> _Tensor: ...
     def __array__(self, dtype: np.dtype[Any] | _type | str | None=None, copy: _bool | None=None) -> np.ndarray[Any, Any]: ...
+    def __array_function__(self, function: Any, types: Any, args: tuple[Any, ...], options: dict[str, Any]) -> _Tensor:
+        """NumPy's other functions, on the device (docs/numpy.md)."""
     def __array_namespace__(self, *, api_version: str | None=None) -> Any:
         """The namespace of the array API standard: the module `ftensor.array_api`."""
+    def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **options: Any) -> _Tensor:
+        """NumPy's universal functions, on the device (docs/numpy.md)."""
     def __deepcopy__(self, memo: dict[_int, Any]) -> _Tensor: ...
     def __div__(self, other: _Tensor | _Number) -> _Tensor: ...
     def __dlpack__(self, *, stream: _int | None=None, max_version: tuple[_int, _int] | None=None, dl_device: tuple[_int, _int] | None=None, copy: _bool | None=None) -> Any: ...
@@ -39,7 +44,8 @@ class Methods:
     def __ge__(self, other: _Tensor | _Number) -> _Tensor: ...
     def __getitem__(self, index: Any) -> _Tensor:
         """A view for ints, slices, None and Ellipsis; a copy with masks and integer tensors, lists and
-        arrays. IndexError for what is out of range or does not fit.
+        arrays, and with a slice that goes backwards. IndexError for what is out of range or does not
+        fit.
         """
     def __gt__(self, other: _Tensor | _Number) -> _Tensor: ...
     def __iadd__(self, other: _Tensor | _Number) -> _Tensor: ...
@@ -88,10 +94,14 @@ class Methods:
     def __rtruediv__(self, other: _Tensor | _Number) -> _Tensor: ...
     def __rxor__(self, other: _Tensor | _Number) -> _Tensor: ...
     def __setitem__(self, index: Any, value: Any) -> None:
-        """Write a number, or a tensor broadcast to what the index selects."""
+        """Write a number, or a tensor or NumPy's array broadcast to what the index selects."""
     def __sub__(self, other: _Tensor | _Number) -> _Tensor: ...
     def __truediv__(self, other: _Tensor | _Number) -> _Tensor: ...
     def __xor__(self, other: _Tensor | _Number) -> _Tensor: ...
+    def _repr_html_(self) -> str:
+        """What notebooks show of a tensor: shape, dtype, device, bytes, and a small picture of the
+        values of one or two dims, of which large ones give every n-th; the text of other tensors.
+        """
     def abs(self, *, out: _Tensor | None=None) -> _Tensor:
         """The absolute value; of a complex number, its distance from 0."""
     def abs_(self) -> _Tensor:
@@ -153,24 +163,24 @@ class Methods:
     def all(self, dim: _int | Sequence[_int] | None=None, keepdim: _bool=False, *, out: _Tensor | None=None) -> _Tensor:
         """Whether all elements over `dim` are not zero."""
     @overload
-    def all(self, *, axis: _int | Sequence[_int], keepdims: _bool=False, out: _Tensor | None=None) -> _Tensor: ...
+    def all(self, *, axis: _int | Sequence[_int] | None=None, keepdims: _bool=False, out: _Tensor | None=None) -> _Tensor: ...
     def allclose(self, other: _Tensor, rtol: _float=1e-05, atol: _float=1e-08, equal_nan: _bool=False) -> _bool:
         """Whether `isclose` holds for every element."""
     @overload
     def amax(self, dim: _int | Sequence[_int] | None=(), keepdim: _bool=False, *, out: _Tensor | None=None) -> _Tensor:
         """The largest element over `dim`; NaN where there is one."""
     @overload
-    def amax(self, *, axis: _int | Sequence[_int], keepdims: _bool=False, out: _Tensor | None=None) -> _Tensor: ...
+    def amax(self, *, axis: _int | Sequence[_int]=(), keepdims: _bool=False, out: _Tensor | None=None) -> _Tensor: ...
     @overload
     def amin(self, dim: _int | Sequence[_int] | None=(), keepdim: _bool=False, *, out: _Tensor | None=None) -> _Tensor:
         """The smallest element over `dim`; NaN where there is one."""
     @overload
-    def amin(self, *, axis: _int | Sequence[_int], keepdims: _bool=False, out: _Tensor | None=None) -> _Tensor: ...
+    def amin(self, *, axis: _int | Sequence[_int]=(), keepdims: _bool=False, out: _Tensor | None=None) -> _Tensor: ...
     @overload
     def aminmax(self, *, dim: _int | None=None, keepdim: _bool=False, out: _Tensor | None=None) -> _return_types.aminmax:
         """The smallest and the largest element, of all or along one dim."""
     @overload
-    def aminmax(self, *, axis: _int | Sequence[_int], keepdims: _bool=False, out: _Tensor | None=None) -> _return_types.aminmax: ...
+    def aminmax(self, *, axis: _int | Sequence[_int] | None=None, keepdims: _bool=False, out: _Tensor | None=None) -> _return_types.aminmax: ...
     def angle(self, *, out: _Tensor | None=None) -> _Tensor:
         """The angle to the positive real axis, in radians: of a real number 0 or pi. The angles of
         complex numbers come in contiguous memory.
@@ -179,7 +189,7 @@ class Methods:
     def any(self, dim: _int | Sequence[_int] | None=None, keepdim: _bool=False, *, out: _Tensor | None=None) -> _Tensor:
         """Whether any element over `dim` is not zero."""
     @overload
-    def any(self, *, axis: _int | Sequence[_int], keepdims: _bool=False, out: _Tensor | None=None) -> _Tensor: ...
+    def any(self, *, axis: _int | Sequence[_int] | None=None, keepdims: _bool=False, out: _Tensor | None=None) -> _Tensor: ...
     def arccos(self, *, out: _Tensor | None=None) -> _Tensor:
         """The arc cosine."""
     def arccos_(self) -> _Tensor:
@@ -214,19 +224,19 @@ class Methods:
         there are several. NaN counts as the largest.
         """
     @overload
-    def argmax(self, *, axis: _int | Sequence[_int], keepdims: _bool=False, out: _Tensor | None=None) -> _Tensor: ...
+    def argmax(self, *, axis: _int | Sequence[_int] | None=None, keepdims: _bool=False, out: _Tensor | None=None) -> _Tensor: ...
     @overload
     def argmin(self, dim: _int | Sequence[_int] | None=None, keepdim: _bool=False, *, out: _Tensor | None=None) -> _Tensor:
         """The index of the smallest element over `dim`, or of all in row-major order; of the first one where
         there are several. NaN counts as the smallest.
         """
     @overload
-    def argmin(self, *, axis: _int | Sequence[_int], keepdims: _bool=False, out: _Tensor | None=None) -> _Tensor: ...
+    def argmin(self, *, axis: _int | Sequence[_int] | None=None, keepdims: _bool=False, out: _Tensor | None=None) -> _Tensor: ...
     @overload
     def argsort(self, dim: _int=-1, descending: _bool=False, *, stable: _bool=False, out: _Tensor | None=None) -> _Tensor:
         """The places that sorted elements come from, as `sort` gives them."""
     @overload
-    def argsort(self, dim: _int=-1, descending: _bool=False, stable: _bool=False, out: _Tensor | None=None) -> _Tensor: ...
+    def argsort(self, *, axis: _int | Sequence[_int]=-1, descending: _bool=False, stable: _bool=False, out: _Tensor | None=None) -> _Tensor: ...
     def argwhere(self) -> _Tensor:
         """As `nonzero`, one row for each element that is not zero."""
     def as_strided(self, size: _int | Sequence[_int], stride: Any, storage_offset: _int | None=None) -> _Tensor:
@@ -245,6 +255,8 @@ class Methods:
         """The inverse hyperbolic sine."""
     def asinh_(self) -> _Tensor:
         """In-place form of `asinh`: the result's shape and dtype must fit the tensor."""
+    def astype(self, dtype: _dtype, *, copy: _bool=True) -> _Tensor:
+        """The elements in another dtype, given as ftensor's, NumPy's or text, as `ndarray.astype`."""
     def atan(self, *, out: _Tensor | None=None) -> _Tensor:
         """The arc tangent."""
     def atan2(self, other: _Tensor | _Number, *, out: _Tensor | None=None) -> _Tensor:
@@ -333,10 +345,13 @@ class Methods:
         """X of A @ X = input by the factor that `linalg.cholesky` gave: A = L @ L.mH, or L.mH @ L
         where it is `upper`; `input2` is L. RuntimeError for operands that don't fit.
         """
+    @overload
     def chunk(self, chunks: _int, dim: _int=0) -> tuple[_Tensor, ...]:
         """At most `chunks` views of a dim, equal but for the last; `tensor_split` gives exactly as
         many.
         """
+    @overload
+    def chunk(self, chunks: _int, *, axis: _int | Sequence[_int]=0) -> tuple[_Tensor, ...]: ...
     def clamp(self, min: Any=None, max: Any=None, *, out: _Tensor | None=None) -> _Tensor:
         """The elements, moved up to `min` and down to `max` (which wins where they cross). Limits are
         numbers or tensors and take part in promotion; NaN in any of them gives NaN.
@@ -371,6 +386,8 @@ class Methods:
         """In-place form of `conj_physical`."""
     def contiguous(self, memory_format: _memory_format=...) -> _Tensor:
         """Itself if it is, else a copy."""
+    def copy(self, order: str='C') -> _Tensor:
+        """A new tensor of the elements, contiguous for `order` \"C\", in the same strides for \"K\"."""
     def copy_(self, other: _Tensor | _Number, non_blocking: _bool=False) -> _Tensor:
         """Write `other`, broadcast to this tensor's shape and converted to its dtype, into this
         tensor.
@@ -393,7 +410,7 @@ class Methods:
     def count_nonzero(self, dim: _int | Sequence[_int] | None=None) -> _Tensor:
         """How many elements over `dim` are not zero."""
     @overload
-    def count_nonzero(self, *, axis: _int | Sequence[_int]) -> _Tensor: ...
+    def count_nonzero(self, *, axis: _int | Sequence[_int] | None=None) -> _Tensor: ...
     def cov(self, *, correction: _int=1, fweights: _Tensor | None=None, aweights: _Tensor | None=None) -> _Tensor:
         """The covariance matrix of variables (rows) observed together (columns). `fweights` says how
         often each observation was made, `aweights` how much it counts. RuntimeError for more than 2
@@ -407,7 +424,7 @@ class Methods:
         none.
         """
     @overload
-    def cross(self, other: _Tensor, *, axis: _int | Sequence[_int], out: _Tensor | None=None) -> _Tensor: ...
+    def cross(self, other: _Tensor, *, axis: _int | Sequence[_int] | None=None, out: _Tensor | None=None) -> _Tensor: ...
     def cummax(self, dim: _int, *, out: _Tensor | None=None) -> _return_types.cummax:
         """The largest element up to each along `dim`, and the last place where it was found; NaN is
         the largest. NotImplementedError for complex numbers.
@@ -416,16 +433,22 @@ class Methods:
         """The smallest element up to each along `dim`, and the last place where it was found; NaN is
         the smallest. NotImplementedError for complex numbers.
         """
+    @overload
     def cumprod(self, dim: _int, *, dtype: _dtype | None=None, out: _Tensor | None=None) -> _Tensor:
         """The products of the elements up to each along `dim`: whole numbers in int64. RuntimeError for
         an `out` of another dtype than `dtype`, NotImplementedError for bool as that.
         """
+    @overload
+    def cumprod(self, *, axis: _int | Sequence[_int], dtype: _dtype | None=None, out: _Tensor | None=None) -> _Tensor: ...
     def cumprod_(self, dim: _int, *, dtype: _dtype | None=None) -> _Tensor:
         """In-place form of `cumprod`: the result's shape and dtype must fit the tensor."""
+    @overload
     def cumsum(self, dim: _int, *, dtype: _dtype | None=None, out: _Tensor | None=None) -> _Tensor:
         """The sums of the elements up to each along `dim`: whole numbers in int64. RuntimeError for an
         `out` of another dtype than `dtype`, NotImplementedError for bool as that.
         """
+    @overload
+    def cumsum(self, *, axis: _int | Sequence[_int], dtype: _dtype | None=None, out: _Tensor | None=None) -> _Tensor: ...
     def cumsum_(self, dim: _int, *, dtype: _dtype | None=None) -> _Tensor:
         """In-place form of `cumsum`: the result's shape and dtype must fit the tensor."""
     @property
@@ -458,7 +481,7 @@ class Methods:
         fit, IndexError for a dim that is not there.
         """
     @overload
-    def diff(self, n: _int=1, dim: _int=-1, prepend: _Tensor | None=None, append: _Tensor | None=None, out: _Tensor | None=None) -> _Tensor: ...
+    def diff(self, n: _int=1, *, axis: _int | Sequence[_int]=-1, prepend: _Tensor | None=None, append: _Tensor | None=None, out: _Tensor | None=None) -> _Tensor: ...
     def digamma(self, *, out: _Tensor | None=None) -> _Tensor:
         """The logarithmic derivative of the gamma function."""
     def digamma_(self) -> _Tensor:
@@ -845,10 +868,13 @@ class Methods:
         """The logarithm of the sum of the exponentials, for numbers of any size."""
     def logaddexp2(self, other: _Tensor | _Number, *, out: _Tensor | None=None) -> _Tensor:
         """`logaddexp` in base 2."""
+    @overload
     def logcumsumexp(self, dim: _int, *, out: _Tensor | None=None) -> _Tensor:
         """The logarithms of the sums of exponentials up to each element along `dim`.
         NotImplementedError for whole numbers.
         """
+    @overload
+    def logcumsumexp(self, *, axis: _int | Sequence[_int], out: _Tensor | None=None) -> _Tensor: ...
     def logdet(self, *, out: _Tensor | None=None) -> _Tensor:
         """The logarithm of each determinant; NaN for a negative one."""
     def logical_and(self, other: _Tensor | _Number, *, out: _Tensor | None=None) -> _Tensor:
@@ -929,14 +955,14 @@ class Methods:
     @overload
     def max(self, other: _Tensor | _Number, *, out: _Tensor | None=None) -> _Tensor: ...
     @overload
-    def max(self, *, axis: _int | Sequence[_int], keepdims: _bool=False, out: _Tensor | None=None) -> _return_types.max: ...
+    def max(self, *, axis: _int | Sequence[_int], keepdims: _bool=False, out: _Tensor | None=None) -> Any: ...
     def maximum(self, other: _Tensor | _Number, *, out: _Tensor | None=None) -> _Tensor:
         """The larger one of each pair; NaN where either is NaN."""
     @overload
     def mean(self, dim: _int | Sequence[_int] | None=None, keepdim: _bool=False, *, dtype: _dtype | None=None, out: _Tensor | None=None) -> _Tensor:
         """The mean over `dim`; NaN where there is nothing."""
     @overload
-    def mean(self, *, axis: _int | Sequence[_int], keepdims: _bool=False, dtype: _dtype | None=None, out: _Tensor | None=None) -> _Tensor: ...
+    def mean(self, *, axis: _int | Sequence[_int] | None=None, keepdims: _bool=False, dtype: _dtype | None=None, out: _Tensor | None=None) -> _Tensor: ...
     @overload
     def median(self, *, out: _Tensor | None=None) -> _Tensor:
         """The element in the middle, of all or along `dim` with its place; of two in the middle the
@@ -955,7 +981,7 @@ class Methods:
     @overload
     def min(self, other: _Tensor | _Number, *, out: _Tensor | None=None) -> _Tensor: ...
     @overload
-    def min(self, *, axis: _int | Sequence[_int], keepdims: _bool=False, out: _Tensor | None=None) -> _return_types.min: ...
+    def min(self, *, axis: _int | Sequence[_int], keepdims: _bool=False, out: _Tensor | None=None) -> Any: ...
     def minimum(self, other: _Tensor | _Number, *, out: _Tensor | None=None) -> _Tensor:
         """The smaller one of each pair; NaN where either is NaN."""
     def mm(self, mat2: _Tensor, *, out: _Tensor | None=None) -> _Tensor:
@@ -1007,7 +1033,7 @@ class Methods:
     def nanmean(self, dim: _int | None=None, keepdim: _bool=False, *, dtype: _dtype | None=None, out: _Tensor | None=None) -> _Tensor:
         """The mean of the elements that are not NaN. RuntimeError for integers and complex tensors."""
     @overload
-    def nanmean(self, *, axis: _int | Sequence[_int], keepdims: _bool=False, dtype: _dtype | None=None, out: _Tensor | None=None) -> _Tensor: ...
+    def nanmean(self, *, axis: _int | Sequence[_int] | None=None, keepdims: _bool=False, dtype: _dtype | None=None, out: _Tensor | None=None) -> _Tensor: ...
     @overload
     def nanmedian(self, *, out: _Tensor | None=None) -> _Tensor:
         """`median` of the elements that are not NaN."""
@@ -1017,16 +1043,19 @@ class Methods:
     def nanquantile(self, q: Any, dim: _int | None=None, keepdim: _bool=False, *, interpolation: str='linear', out: _Tensor | None=None) -> _Tensor:
         """`quantile` of the elements that are not NaN."""
     @overload
-    def nanquantile(self, q: Any, *, axis: _int | Sequence[_int], keepdims: _bool=False, interpolation: str='linear', out: _Tensor | None=None) -> _Tensor: ...
+    def nanquantile(self, q: Any, *, axis: _int | Sequence[_int] | None=None, keepdims: _bool=False, interpolation: str='linear', out: _Tensor | None=None) -> _Tensor: ...
     @overload
     def nansum(self, dim: _int | Sequence[_int] | None=None, keepdim: _bool=False, *, dtype: _dtype | None=None, out: _Tensor | None=None) -> _Tensor:
         """The sum over `dim`, NaN counted as zero."""
     @overload
-    def nansum(self, *, axis: _int | Sequence[_int], keepdims: _bool=False, dtype: _dtype | None=None, out: _Tensor | None=None) -> _Tensor: ...
+    def nansum(self, *, axis: _int | Sequence[_int] | None=None, keepdims: _bool=False, dtype: _dtype | None=None, out: _Tensor | None=None) -> _Tensor: ...
+    @overload
     def narrow(self, dim: _int, start: Any, length: _int) -> _Tensor:
         """A view of `length` entries of a dim from `start` on (an int or a 0-d integer tensor;
         negative from the end).
         """
+    @overload
+    def narrow(self, *, axis: _int | Sequence[_int], start: Any, length: _int) -> _Tensor: ...
     def narrow_copy(self, dim: _int, start: Any, length: Any, *, out: _Tensor | None=None) -> _Tensor:
         """`narrow`, copied into memory of its own or into `out`."""
     def ne(self, other: _Tensor | _Number, *, out: _Tensor | None=None) -> _Tensor:
@@ -1071,11 +1100,8 @@ class Methods:
     def nonzero(self, *, as_tuple: _bool=True) -> tuple[_Tensor, ...]: ...
     def nonzero_static(self, *, size: _int, fill_value: _int=-1, out: _Tensor | None=None) -> _Tensor:
         """As `nonzero` with exactly `size` rows: the first ones found, the rest filled."""
-    @overload
     def norm(self, p: Any='fro', dim: _int | None=None, keepdim: _bool=False, dtype: _dtype | None=None) -> _Tensor:
         """The vector norm of order `p` of all elements or over `dim`; \"fro\" is the 2-norm."""
-    @overload
-    def norm(self, p: Any='fro', *, axis: _int | Sequence[_int], keepdims: _bool=False, dtype: _dtype | None=None) -> _Tensor: ...
     def normal_(self, mean: _float=0.0, std: _float=1.0, *, generator: Any=None) -> _Tensor:
         """Fill with numbers of the normal distribution. Both parts of a complex number have half the
         variance. RuntimeError for a negative `std`.
@@ -1122,7 +1148,7 @@ class Methods:
     def prod(self, dim: _int | Sequence[_int] | None=None, keepdim: _bool=False, *, dtype: _dtype | None=None, out: _Tensor | None=None) -> _Tensor:
         """The product over `dim`."""
     @overload
-    def prod(self, *, axis: _int | Sequence[_int], keepdims: _bool=False, dtype: _dtype | None=None, out: _Tensor | None=None) -> _Tensor: ...
+    def prod(self, *, axis: _int | Sequence[_int] | None=None, keepdims: _bool=False, dtype: _dtype | None=None, out: _Tensor | None=None) -> _Tensor: ...
     def put(self, index: _Tensor, source: _Tensor, accumulate: _bool=False) -> _Tensor:
         """A copy, put into."""
     def put_(self, index: _Tensor, source: _Tensor, accumulate: _bool=False) -> _Tensor:
@@ -1139,7 +1165,7 @@ class Methods:
         other dtypes than float32 and float64, ranks of another dtype and no elements.
         """
     @overload
-    def quantile(self, q: Any, *, axis: _int | Sequence[_int], keepdims: _bool=False, interpolation: str='linear', out: _Tensor | None=None) -> _Tensor: ...
+    def quantile(self, q: Any, *, axis: _int | Sequence[_int] | None=None, keepdims: _bool=False, interpolation: str='linear', out: _Tensor | None=None) -> _Tensor: ...
     def rad2deg(self, *, out: _Tensor | None=None) -> _Tensor:
         """Radians as degrees."""
     def rad2deg_(self) -> _Tensor:
@@ -1185,11 +1211,14 @@ class Methods:
         """In-place form of `renorm`: the result's shape and dtype must fit the tensor."""
     def repeat(self, *repeats: _int | Sequence[_int] | _Tensor, **named: Any) -> _Tensor:
         """A copy that holds the tensor so many times along each dim."""
+    @overload
     def repeat_interleave(self, repeats: _int | Sequence[_int] | _Tensor | None=None, dim: _int | None=None, *, output_size: _int | None=None) -> _Tensor:
         """Each entry of a dim so many times, one after the other: as often as `repeats` says for all,
         or for each (a 1-d integer tensor, for which the call waits). Without `dim` the input is
         flattened. `repeat_interleave(repeats)` gives the indices that this would take.
         """
+    @overload
+    def repeat_interleave(self, repeats: _int | Sequence[_int] | _Tensor | None=None, *, axis: _int | Sequence[_int] | None=None, output_size: _int | None=None) -> _Tensor: ...
     def requires_grad_(self, requires_grad: _bool=True) -> _Tensor:
         """Itself; RuntimeError for True, which can't be honoured."""
     def reshape(self, shape: _int | Sequence[_int], *more: _int) -> _Tensor:
@@ -1243,10 +1272,16 @@ class Methods:
         """
     def scatter_reduce_(self, dim: _int, index: _Tensor, src: _Tensor, reduce: str, *, include_self: _bool=True) -> _Tensor:
         """In-place form of `scatter_reduce`."""
+    @overload
     def select(self, dim: _int, index: _int) -> _Tensor:
         """A view of one entry of a dim, without that dim."""
+    @overload
+    def select(self, *, axis: _int | Sequence[_int], index: _int) -> _Tensor: ...
+    @overload
     def select_scatter(self, src: _Tensor, dim: _int, index: _int) -> _Tensor:
         """A copy with one entry of a dim replaced."""
+    @overload
+    def select_scatter(self, src: _Tensor, *, axis: _int | Sequence[_int], index: _int) -> _Tensor: ...
     def set_(self, source: _Tensor | None=None, storage_offset: _int=0, size: Sequence[_int] | None=None, stride: Sequence[_int] | None=None) -> _Tensor:
         """Let the tensor share another's memory from now on: in its layout, or in the one given,
         counted in elements of its storage. Without `source` it becomes empty. RuntimeError for another
@@ -1280,8 +1315,11 @@ class Methods:
         """The hyperbolic sine."""
     def sinh_(self) -> _Tensor:
         """In-place form of `sinh`: the result's shape and dtype must fit the tensor."""
+    @overload
     def slice_scatter(self, src: _Tensor, dim: _int=0, start: _int | None=None, end: _int | None=None, step: _int=1, *, out: _Tensor | None=None) -> _Tensor:
         """A copy of the input with a slice of a dim replaced."""
+    @overload
+    def slice_scatter(self, src: _Tensor, *, axis: _int | Sequence[_int]=0, start: _int | None=None, end: _int | None=None, step: _int=1, out: _Tensor | None=None) -> _Tensor: ...
     def slogdet(self, *, out: _Tensor | None=None) -> _return_types.slogdet:
         """See `linalg.slogdet`."""
     @overload
@@ -1297,8 +1335,11 @@ class Methods:
         """Views of `split_size` entries of a dim each (the last may have less), or of the sizes in a
         list, which must add up to the dim's.
         """
+    @overload
     def split_with_sizes(self, split_sizes: Any, dim: _int=0) -> tuple[_Tensor, ...]:
         """Views of these sizes."""
+    @overload
+    def split_with_sizes(self, split_sizes: Any, *, axis: _int | Sequence[_int]=0) -> tuple[_Tensor, ...]: ...
     def sqrt(self, *, out: _Tensor | None=None) -> _Tensor:
         """The square root."""
     def sqrt_(self) -> _Tensor:
@@ -1307,15 +1348,21 @@ class Methods:
         """The value times itself. A bool input gives int64."""
     def square_(self) -> _Tensor:
         """In-place form of `square`: the result's shape and dtype must fit the tensor."""
+    @overload
     def squeeze(self, dim: _int | None=None, *more: _int) -> _Tensor:
         """A view without the dims of size 1, or without those of them named by `dim` (int or tuple)."""
+    @overload
+    def squeeze(self, *more: _int, axis: _int | Sequence[_int] | None=None) -> _Tensor: ...
+    @overload
     def squeeze_(self, dim: _int | None=None, *more: _int) -> _Tensor:
         """`squeeze` in place."""
+    @overload
+    def squeeze_(self, *more: _int, axis: _int | Sequence[_int] | None=None) -> _Tensor: ...
     @overload
     def std(self, dim: _int | None=None, unbiased: Any=..., keepdim: _bool=False, *, correction: Any=..., out: _Tensor | None=None) -> _Tensor:
         """The standard deviation over `dim`: the square root of `var`."""
     @overload
-    def std(self, *, axis: _int | Sequence[_int], unbiased: Any=..., keepdims: _bool=False, correction: Any=..., out: _Tensor | None=None) -> _Tensor: ...
+    def std(self, *, axis: _int | Sequence[_int] | None=None, unbiased: Any=..., keepdims: _bool=False, correction: Any=..., out: _Tensor | None=None) -> _Tensor: ...
     def stft(self, n_fft: _int, hop_length: _int | None=None, win_length: _int | None=None, window: _Tensor | None=None, center: _bool=True, pad_mode: str='reflect', normalized: _bool=False, onesided: _bool | None=None, return_complex: _bool | None=None, align_to_window: _bool | None=None) -> _Tensor:
         """Transforms of frames of `n_fft` numbers, `hop_length` (n_fft // 4) apart, times a window."""
     def sub(self, other: _Tensor | _Number, *, alpha: Any=1, out: _Tensor | None=None) -> _Tensor:
@@ -1334,7 +1381,7 @@ class Methods:
     def sum(self, dim: _int | Sequence[_int] | None=None, keepdim: _bool=False, *, dtype: _dtype | None=None, out: _Tensor | None=None) -> _Tensor:
         """The sum over `dim`."""
     @overload
-    def sum(self, *, axis: _int | Sequence[_int], keepdims: _bool=False, dtype: _dtype | None=None, out: _Tensor | None=None) -> _Tensor: ...
+    def sum(self, *, axis: _int | Sequence[_int] | None=None, keepdims: _bool=False, dtype: _dtype | None=None, out: _Tensor | None=None) -> _Tensor: ...
     def sum_to_size(self, *size: _int | Sequence[_int]) -> _Tensor:
         """The sum over the dims that broadcasting a tensor of this size would have made or stretched.
         RuntimeError when it does not broadcast to this tensor's shape.
@@ -1369,10 +1416,13 @@ class Methods:
         """The hyperbolic tangent."""
     def tanh_(self) -> _Tensor:
         """In-place form of `tanh`: the result's shape and dtype must fit the tensor."""
+    @overload
     def tensor_split(self, indices_or_sections: Any=None, dim: _int=0, *, sections: _int | _Tensor | None=None, indices: Sequence[_int] | _Tensor | None=None, tensor_indices_or_sections: _Tensor | None=None) -> tuple[_Tensor, ...]:
         """That many views of a dim, with sizes that differ by at most 1, or the views between the
         indices in a tuple. An int64 tensor of 0 or 1 dims stands for the one or the other.
         """
+    @overload
+    def tensor_split(self, indices_or_sections: Any=None, *, axis: _int | Sequence[_int]=0, sections: _int | _Tensor | None=None, indices: Sequence[_int] | _Tensor | None=None, tensor_indices_or_sections: _Tensor | None=None) -> tuple[_Tensor, ...]: ...
     def tile(self, *dims: Any, **named: Any) -> _Tensor:
         """As `repeat`; fewer counts than dims are for the last ones."""
     @overload
@@ -1426,12 +1476,18 @@ class Methods:
     def type(self, dtype: _dtype | str | None, non_blocking: _bool=False) -> _Tensor: ...
     def type_as(self, other: _Tensor) -> _Tensor:
         """The tensor in `other`'s dtype, on its device."""
+    @overload
     def unbind(self, dim: _int=0) -> tuple[_Tensor, ...]:
         """A view of every entry of a dim."""
+    @overload
+    def unbind(self, *, axis: _int | Sequence[_int]=0) -> tuple[_Tensor, ...]: ...
+    @overload
     def unflatten(self, dim: _int, sizes: _int | Sequence[_int]) -> _Tensor:
         """A view with one dim split into `sizes`, one of which may be -1. RuntimeError when they do
         not multiply to the dim's size.
         """
+    @overload
+    def unflatten(self, *, axis: _int | Sequence[_int], sizes: _int | Sequence[_int]) -> _Tensor: ...
     def unfold(self, dimension: _int, size: _int, step: _int) -> _Tensor:
         """A view of all windows of `size` entries of a dim, one every `step`, as a new last dim."""
     def uniform_(self, from_: Any=0.0, to: Any=1.0, *, generator: Any=None) -> _Tensor:
@@ -1451,27 +1507,42 @@ class Methods:
         """The coordinates of places in a shape, as int64; places beyond it, or negative, wrap
         around.
         """
+    @overload
     def unsafe_chunk(self, chunks: _int, dim: _int=0) -> tuple[_Tensor, ...]:
         """At most `chunks` views of a dim, equal but for the last; `tensor_split` gives exactly as
         many.
         """
+    @overload
+    def unsafe_chunk(self, chunks: _int, *, axis: _int | Sequence[_int]=0) -> tuple[_Tensor, ...]: ...
+    @overload
     def unsafe_split(self, split_size: Any, dim: _int=0) -> tuple[_Tensor, ...]:
         """Views of `split_size` entries of a dim each (the last may have less), or of the sizes in a
         list, which must add up to the dim's.
         """
+    @overload
+    def unsafe_split(self, split_size: Any, *, axis: _int | Sequence[_int]=0) -> tuple[_Tensor, ...]: ...
+    @overload
     def unsafe_split_with_sizes(self, split_sizes: Any, dim: _int=0) -> tuple[_Tensor, ...]:
         """Views of these sizes."""
+    @overload
+    def unsafe_split_with_sizes(self, split_sizes: Any, *, axis: _int | Sequence[_int]=0) -> tuple[_Tensor, ...]: ...
+    @overload
     def unsqueeze(self, dim: _int) -> _Tensor:
         """A view with a new dim of size 1 at `dim`."""
+    @overload
+    def unsqueeze(self, *, axis: _int | Sequence[_int]) -> _Tensor: ...
+    @overload
     def unsqueeze_(self, dim: _int) -> _Tensor:
         """`unsqueeze` in place."""
+    @overload
+    def unsqueeze_(self, *, axis: _int | Sequence[_int]) -> _Tensor: ...
     @overload
     def var(self, dim: _int | None=None, unbiased: Any=..., keepdim: _bool=False, *, correction: Any=..., out: _Tensor | None=None) -> _Tensor:
         """The variance over `dim`: the mean square distance from the mean, divided by n - correction
         (`unbiased=False` is `correction=0`). A complex tensor's is real. RuntimeError for integers.
         """
     @overload
-    def var(self, *, axis: _int | Sequence[_int], unbiased: Any=..., keepdims: _bool=False, correction: Any=..., out: _Tensor | None=None) -> _Tensor: ...
+    def var(self, *, axis: _int | Sequence[_int] | None=None, unbiased: Any=..., keepdims: _bool=False, correction: Any=..., out: _Tensor | None=None) -> _Tensor: ...
     def vdot(self, other: _Tensor, *, out: _Tensor | None=None) -> _Tensor:
         """`dot` with the conjugate of `input`."""
     @overload

@@ -228,6 +228,8 @@ class Tensor(Methods):
         reading at once: the array does not keep the storage alive.
         """
         d, storage = self._dtype, self._storage
+        if storage.backend.executor is not None:
+            storage.backend.executor.read(storage)
         if not self.numel():
             return np.empty(0, d.numpy)
         low, high = extent(self._shape, self._strides)

@@ -32,8 +32,8 @@ class Link:
 
 @dataclass(frozen=True)
 class Chip:
-    """What an FPGA has of logic: LUT, flip-flops, DSP blocks, block RAM of 36 Kb. `left` is the
-    share of it that the platform leaves to kernels."""
+    """What an FPGA has of logic: LUT, flip-flops, DSP blocks, block RAM of 36 Kb, in so many dies
+    (`slrs`). `left` is the share of it that the platform leaves to kernels."""
 
     lut: float
     ff: float
@@ -41,6 +41,7 @@ class Chip:
     bram: float
     left: Figure
     source: str
+    slrs: int = 1
 
 
 @dataclass(frozen=True)
@@ -142,10 +143,10 @@ def _hbm(name: str, title: str, sheet: str, each: float, chip: Chip) -> Board:
     )  # fmt: skip
 
 
-_U50 = Chip(872e3, 1743e3, 5952, 1344, _SHELL, "DS965")
-_U280 = Chip(1304e3, 2607e3, 9024, 2016, _SHELL, "DS963; DS978 for the U55C, the same chip")
-_U200 = Chip(1182e3, 2364e3, 6840, 2160, _SHELL, "DS962")
-_U250 = Chip(1728e3, 3456e3, 12288, 2688, _SHELL, "DS962")
+_U50 = Chip(872e3, 1743e3, 5952, 1344, _SHELL, "DS965", 2)
+_U280 = Chip(1304e3, 2607e3, 9024, 2016, _SHELL, "DS963; DS978 for the U55C, the same chip", 3)
+_U200 = Chip(1182e3, 2364e3, 6840, 2160, _SHELL, "DS962", 3)
+_U250 = Chip(1728e3, 3456e3, 12288, 2688, _SHELL, "DS962", 4)
 _K26 = Chip(117120, 234240, 1248, 144, _WHOLE, "DS987")
 
 BOARDS: tuple[Board, ...] = (

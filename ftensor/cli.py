@@ -11,6 +11,7 @@ from importlib import import_module
 from typing import Any, NoReturn
 
 from . import pages
+from . import top as watching
 from ._version import __version__
 from .estimate import options as estimate_options
 from .table import complain, guess
@@ -121,6 +122,11 @@ def parser() -> argparse.ArgumentParser:
         "Run a program here and estimate what it would take on a board (a model, no measurement).",
     )  # fmt: skip
     estimate_options.add_arguments(estimate)
+    watch = _add(
+        commands, "top", watching.command,
+        "Run a program and show which ops take the device's time.",
+    )  # fmt: skip
+    watching.add_arguments(watch)
     warm = _add(
         commands, "warm", _lazy("warm.command", "run"),
         "Compile kernels ahead, into the cache on disk: of ops, or of all that a program runs.",
@@ -135,16 +141,34 @@ def parser() -> argparse.ArgumentParser:
         "Show the kernels, compute units and banks of an xclbin file.",
     )
     info.add_argument("file", metavar="FILE", help="the xclbin file")
-    pack = _add(
-        actions, "pack", _lazy("image.pack", "command"),
-        "Make an xclbin file for software emulation from kernels compiled as a shared object.",
+    draw = _add(
+        actions, "draw", _lazy("toolchain.drawing", "command"),
+        "Draw an image's kernels, ports, banks and compute units, and what they take of a board.",
     )  # fmt: skip
-    pack.add_argument("--library", required=True, metavar="LIB.so", help="the compiled kernels")
-    pack.add_argument(
-        "--description", required=True, metavar="FILE", help="the kernels, in TOML or JSON"
+    draw.add_argument(
+        "source",
+        metavar="IMAGE",
+        help="an image, a build's folder, or an inventory by name or file",
     )
+    draw.add_argument("output", metavar="FILE", help="the picture: .svg, .png or .pdf")
+    draw.add_argument("--board", metavar="NAME", help="the board, if the platform names none")
+    draw.add_argument(
+        "--inventory", metavar="FILE", help="what the image was built from: its areas"
+    )
+    pack = _add(
+        actions, "pack", _lazy("toolchain.pack", "command"),
+        "Make an xclbin file for software emulation from HLS C++, or from a shared object of it.",
+    )  # fmt: skip
+    pack.add_argument("--library", metavar="LIB.so", help="the compiled kernels")
+    pack.add_argument(
+        "--description", metavar="FILE",
+        help="the kernels, in TOML or JSON (default: by their debug information)",
+    )  # fmt: skip
     pack.add_argument("--manifest", metavar="FILE", help="ftensor's manifest, to travel along")
-    pack.add_argument("output", metavar="OUT.xclbin", help="the file to write")
+    pack.add_argument(
+        "files", nargs="+", metavar="FILE",
+        help="the source of the kernels, if no library is given, and the xclbin file to write",
+    )  # fmt: skip
     headers = _add(
         commands, "headers", _lazy("toolchain.vitis.headers", "command"),
         "Print what g++ compiles kernels of your own with: g++ $(ftensor headers) kernels.cpp",

@@ -67,6 +67,13 @@ class dtype:
         """Whether NumPy has the type itself, not only one with as many bytes."""
         return self.numpy.kind == self.kind
 
+    @property
+    def __numpy_dtype__(self) -> np.dtype[Any]:
+        """What `np.dtype(x.dtype)` gives; TypeError for bfloat16 and others that NumPy lacks."""
+        if not self.in_numpy:
+            raise errors.no_numpy_dtype(self)
+        return self.numpy
+
     def to_real(self) -> dtype:
         """The dtype of a complex type's components; any other dtype is its own."""
         return _REAL.get(self, self)
@@ -81,6 +88,8 @@ class dtype:
             return complex32
         return complex128 if self.itemsize == 8 else complex64
 
+
+dtype.dtype = dtype.__numpy_dtype__  # type: ignore[attr-defined]  # NumPy's name before 2.4
 
 bool = dtype("bool", "b", 1, np.dtype(np.bool_))
 uint8 = dtype("uint8", "u", 1, np.dtype(np.uint8))
@@ -252,6 +261,29 @@ def meant_by(given: Any) -> dtype | None:
     if found is None and isinstance(given, str):
         with contextlib.suppress(TypeError):
             found = _NAMED.get(np.dtype(given).name)
+    return found
+
+
+_PYTHON_TYPES: dict[Any, dtype] = {
+    builtins.bool: bool,
+    builtins.int: int64,
+    builtins.float: float64,
+    builtins.complex: complex128,
+}
+
+
+def as_dtype(function: str, given: Any) -> dtype | None:
+    """A dtype, also given as Python's bool, int, float or complex, or as NumPy's: "float32".
+
+    TypeError for anything else.
+    """
+    if given is None or isinstance(given, dtype):
+        return given
+    found = _PYTHON_TYPES.get(given) if isinstance(given, type) else None
+    if isinstance(given, (np.dtype, type)) or (isinstance(given, str) and "." not in given):
+        found = found or meant_by(given)
+    if found is None:
+        raise errors.not_a_dtype(function, "dtype", given, meant_by(given))
     return found
 
 

@@ -13,6 +13,7 @@ from ._device import DeviceLike, device as _device
 from ._tensor import Tensor as _Tensor
 from .dtypes import dtype as _dtype
 from .formats import Size as _Size, layout as _layout, memory_format as _memory_format
+from .modules import Module as _Module
 from . import return_types as _return_types
 
 _Number = _complex | np.generic
@@ -25,12 +26,12 @@ def fft(input: _Tensor, n: _int | None=None, dim: _int=-1, norm: str | None=None
     for \"ortho\". The result is complex. RuntimeError for 16-bit dtypes, n < 1 and an unknown norm.
     """
 @overload
-def fft(input: _Tensor, n: _int | None=None, dim: _int=-1, norm: str | None=None, out: _Tensor | None=None) -> _Tensor: ...
+def fft(input: _Tensor, n: _int | None=None, *, axis: _int | Sequence[_int]=-1, norm: str | None=None, out: _Tensor | None=None) -> _Tensor: ...
 @overload
 def fft2(input: _Tensor, s: _int | Sequence[_int] | None=None, dim: _int | Sequence[_int] | None=(-2, -1), norm: str | None=None, *, out: _Tensor | None=None) -> _Tensor:
     """`fftn` along the last two dims."""
 @overload
-def fft2(input: _Tensor, s: _int | Sequence[_int] | None=None, dim: _int | Sequence[_int] | None=(-2, -1), norm: str | None=None, out: _Tensor | None=None) -> _Tensor: ...
+def fft2(input: _Tensor, s: _int | Sequence[_int] | None=None, *, axis: _int | Sequence[_int]=(-2, -1), norm: str | None=None, out: _Tensor | None=None) -> _Tensor: ...
 def fftfreq(n: _int, d: _float=1.0, *, out: _Tensor | None=None, dtype: _dtype | None=None, layout: Any=None, device: DeviceLike | None=None, pin_memory: _bool | None=False, requires_grad: _bool=False) -> _Tensor:
     """The frequencies of `n` points that are `d` apart, in the order of `fft`: 0, 1, ... and then
     the negative ones, over n * d. RuntimeError for a dtype that is no floating-point one.
@@ -41,93 +42,99 @@ def fftn(input: _Tensor, s: _int | Sequence[_int] | None=None, dim: _int | Seque
     all. A size of -1 is the input's. RuntimeError for dims named twice and more sizes than dims.
     """
 @overload
-def fftn(input: _Tensor, s: _int | Sequence[_int] | None=None, *, axis: _int | Sequence[_int], norm: str | None=None, out: _Tensor | None=None) -> _Tensor: ...
+def fftn(input: _Tensor, s: _int | Sequence[_int] | None=None, *, axis: _int | Sequence[_int] | None=None, norm: str | None=None, out: _Tensor | None=None) -> _Tensor: ...
+@overload
 def fftshift(input: _Tensor, dim: _int | Sequence[_int] | None=None) -> _Tensor:
     """The zero frequency brought from the front to the middle, along `dim` or all dims."""
+@overload
+def fftshift(input: _Tensor, *, axis: _int | Sequence[_int] | None=None) -> _Tensor: ...
 @overload
 def hfft(input: _Tensor, n: _int | None=None, dim: _int=-1, norm: str | None=None, *, out: _Tensor | None=None) -> _Tensor:
     """The transform of what is one half of a Hermitian signal: `n` real numbers."""
 @overload
-def hfft(input: _Tensor, n: _int | None=None, dim: _int=-1, norm: str | None=None, out: _Tensor | None=None) -> _Tensor: ...
+def hfft(input: _Tensor, n: _int | None=None, *, axis: _int | Sequence[_int]=-1, norm: str | None=None, out: _Tensor | None=None) -> _Tensor: ...
 @overload
 def hfft2(input: _Tensor, s: _int | Sequence[_int] | None=None, dim: _int | Sequence[_int] | None=(-2, -1), norm: str | None=None, *, out: _Tensor | None=None) -> _Tensor:
     """`hfftn` along the last two dims."""
 @overload
-def hfft2(input: _Tensor, s: _int | Sequence[_int] | None=None, dim: _int | Sequence[_int] | None=(-2, -1), norm: str | None=None, out: _Tensor | None=None) -> _Tensor: ...
+def hfft2(input: _Tensor, s: _int | Sequence[_int] | None=None, *, axis: _int | Sequence[_int]=(-2, -1), norm: str | None=None, out: _Tensor | None=None) -> _Tensor: ...
 @overload
 def hfftn(input: _Tensor, s: _int | Sequence[_int] | None=None, dim: _int | Sequence[_int] | None=None, norm: str | None=None, *, out: _Tensor | None=None) -> _Tensor:
     """`fftn` of what is one half of a Hermitian signal along the last of the dims: real numbers."""
 @overload
-def hfftn(input: _Tensor, s: _int | Sequence[_int] | None=None, *, axis: _int | Sequence[_int], norm: str | None=None, out: _Tensor | None=None) -> _Tensor: ...
+def hfftn(input: _Tensor, s: _int | Sequence[_int] | None=None, *, axis: _int | Sequence[_int] | None=None, norm: str | None=None, out: _Tensor | None=None) -> _Tensor: ...
 @overload
 def ifft(input: _Tensor, n: _int | None=None, dim: _int=-1, norm: str | None=None, *, out: _Tensor | None=None) -> _Tensor:
     """The inverse of `fft`: exponents with the other sign, times 1/n for norm \"backward\", which is
     the default.
     """
 @overload
-def ifft(input: _Tensor, n: _int | None=None, dim: _int=-1, norm: str | None=None, out: _Tensor | None=None) -> _Tensor: ...
+def ifft(input: _Tensor, n: _int | None=None, *, axis: _int | Sequence[_int]=-1, norm: str | None=None, out: _Tensor | None=None) -> _Tensor: ...
 @overload
 def ifft2(input: _Tensor, s: _int | Sequence[_int] | None=None, dim: _int | Sequence[_int] | None=(-2, -1), norm: str | None=None, *, out: _Tensor | None=None) -> _Tensor:
     """`ifftn` along the last two dims."""
 @overload
-def ifft2(input: _Tensor, s: _int | Sequence[_int] | None=None, dim: _int | Sequence[_int] | None=(-2, -1), norm: str | None=None, out: _Tensor | None=None) -> _Tensor: ...
+def ifft2(input: _Tensor, s: _int | Sequence[_int] | None=None, *, axis: _int | Sequence[_int]=(-2, -1), norm: str | None=None, out: _Tensor | None=None) -> _Tensor: ...
 @overload
 def ifftn(input: _Tensor, s: _int | Sequence[_int] | None=None, dim: _int | Sequence[_int] | None=None, norm: str | None=None, *, out: _Tensor | None=None) -> _Tensor:
     """The inverse of `fftn`."""
 @overload
-def ifftn(input: _Tensor, s: _int | Sequence[_int] | None=None, *, axis: _int | Sequence[_int], norm: str | None=None, out: _Tensor | None=None) -> _Tensor: ...
+def ifftn(input: _Tensor, s: _int | Sequence[_int] | None=None, *, axis: _int | Sequence[_int] | None=None, norm: str | None=None, out: _Tensor | None=None) -> _Tensor: ...
+@overload
 def ifftshift(input: _Tensor, dim: _int | Sequence[_int] | None=None) -> _Tensor:
     """The inverse of `fftshift`."""
+@overload
+def ifftshift(input: _Tensor, *, axis: _int | Sequence[_int] | None=None) -> _Tensor: ...
 @overload
 def ihfft(input: _Tensor, n: _int | None=None, dim: _int=-1, norm: str | None=None, *, out: _Tensor | None=None) -> _Tensor:
     """The inverse of `hfft`: one half of a Hermitian signal from real numbers. RuntimeError for
     complex inputs.
     """
 @overload
-def ihfft(input: _Tensor, n: _int | None=None, dim: _int=-1, norm: str | None=None, out: _Tensor | None=None) -> _Tensor: ...
+def ihfft(input: _Tensor, n: _int | None=None, *, axis: _int | Sequence[_int]=-1, norm: str | None=None, out: _Tensor | None=None) -> _Tensor: ...
 @overload
 def ihfft2(input: _Tensor, s: _int | Sequence[_int] | None=None, dim: _int | Sequence[_int] | None=(-2, -1), norm: str | None=None, *, out: _Tensor | None=None) -> _Tensor:
     """`ihfftn` along the last two dims."""
 @overload
-def ihfft2(input: _Tensor, s: _int | Sequence[_int] | None=None, dim: _int | Sequence[_int] | None=(-2, -1), norm: str | None=None, out: _Tensor | None=None) -> _Tensor: ...
+def ihfft2(input: _Tensor, s: _int | Sequence[_int] | None=None, *, axis: _int | Sequence[_int]=(-2, -1), norm: str | None=None, out: _Tensor | None=None) -> _Tensor: ...
 @overload
 def ihfftn(input: _Tensor, s: _int | Sequence[_int] | None=None, dim: _int | Sequence[_int] | None=None, norm: str | None=None, *, out: _Tensor | None=None) -> _Tensor:
     """The inverse of `hfftn`, of real numbers."""
 @overload
-def ihfftn(input: _Tensor, s: _int | Sequence[_int] | None=None, *, axis: _int | Sequence[_int], norm: str | None=None, out: _Tensor | None=None) -> _Tensor: ...
+def ihfftn(input: _Tensor, s: _int | Sequence[_int] | None=None, *, axis: _int | Sequence[_int] | None=None, norm: str | None=None, out: _Tensor | None=None) -> _Tensor: ...
 @overload
 def irfft(input: _Tensor, n: _int | None=None, dim: _int=-1, norm: str | None=None, *, out: _Tensor | None=None) -> _Tensor:
     """The inverse of `rfft`: `n` real numbers, without `n` twice as many as the input less 2."""
 @overload
-def irfft(input: _Tensor, n: _int | None=None, dim: _int=-1, norm: str | None=None, out: _Tensor | None=None) -> _Tensor: ...
+def irfft(input: _Tensor, n: _int | None=None, *, axis: _int | Sequence[_int]=-1, norm: str | None=None, out: _Tensor | None=None) -> _Tensor: ...
 @overload
 def irfft2(input: _Tensor, s: _int | Sequence[_int] | None=None, dim: _int | Sequence[_int] | None=(-2, -1), norm: str | None=None, *, out: _Tensor | None=None) -> _Tensor:
     """`irfftn` along the last two dims."""
 @overload
-def irfft2(input: _Tensor, s: _int | Sequence[_int] | None=None, dim: _int | Sequence[_int] | None=(-2, -1), norm: str | None=None, out: _Tensor | None=None) -> _Tensor: ...
+def irfft2(input: _Tensor, s: _int | Sequence[_int] | None=None, *, axis: _int | Sequence[_int]=(-2, -1), norm: str | None=None, out: _Tensor | None=None) -> _Tensor: ...
 @overload
 def irfftn(input: _Tensor, s: _int | Sequence[_int] | None=None, dim: _int | Sequence[_int] | None=None, norm: str | None=None, *, out: _Tensor | None=None) -> _Tensor:
     """The inverse of `rfftn`: real numbers, of which the last dim's size is the last of `s`, else
     twice the input's less 2.
     """
 @overload
-def irfftn(input: _Tensor, s: _int | Sequence[_int] | None=None, *, axis: _int | Sequence[_int], norm: str | None=None, out: _Tensor | None=None) -> _Tensor: ...
+def irfftn(input: _Tensor, s: _int | Sequence[_int] | None=None, *, axis: _int | Sequence[_int] | None=None, norm: str | None=None, out: _Tensor | None=None) -> _Tensor: ...
 @overload
 def rfft(input: _Tensor, n: _int | None=None, dim: _int=-1, norm: str | None=None, *, out: _Tensor | None=None) -> _Tensor:
     """`fft` of real numbers: the first n // 2 + 1 of it, which the others mirror. RuntimeError for
     complex inputs.
     """
 @overload
-def rfft(input: _Tensor, n: _int | None=None, dim: _int=-1, norm: str | None=None, out: _Tensor | None=None) -> _Tensor: ...
+def rfft(input: _Tensor, n: _int | None=None, *, axis: _int | Sequence[_int]=-1, norm: str | None=None, out: _Tensor | None=None) -> _Tensor: ...
 @overload
 def rfft2(input: _Tensor, s: _int | Sequence[_int] | None=None, dim: _int | Sequence[_int] | None=(-2, -1), norm: str | None=None, *, out: _Tensor | None=None) -> _Tensor:
     """`rfftn` along the last two dims."""
 @overload
-def rfft2(input: _Tensor, s: _int | Sequence[_int] | None=None, dim: _int | Sequence[_int] | None=(-2, -1), norm: str | None=None, out: _Tensor | None=None) -> _Tensor: ...
+def rfft2(input: _Tensor, s: _int | Sequence[_int] | None=None, *, axis: _int | Sequence[_int]=(-2, -1), norm: str | None=None, out: _Tensor | None=None) -> _Tensor: ...
 def rfftfreq(n: _int, d: _float=1.0, *, out: _Tensor | None=None, dtype: _dtype | None=None, layout: Any=None, device: DeviceLike | None=None, pin_memory: _bool | None=False, requires_grad: _bool=False) -> _Tensor:
     """The frequencies of `rfft`: 0 to n // 2, over n * d."""
 @overload
 def rfftn(input: _Tensor, s: _int | Sequence[_int] | None=None, dim: _int | Sequence[_int] | None=None, norm: str | None=None, *, out: _Tensor | None=None) -> _Tensor:
     """`fftn` of real numbers: the first half of it along the last of the dims."""
 @overload
-def rfftn(input: _Tensor, s: _int | Sequence[_int] | None=None, *, axis: _int | Sequence[_int], norm: str | None=None, out: _Tensor | None=None) -> _Tensor: ...
+def rfftn(input: _Tensor, s: _int | Sequence[_int] | None=None, *, axis: _int | Sequence[_int] | None=None, norm: str | None=None, out: _Tensor | None=None) -> _Tensor: ...

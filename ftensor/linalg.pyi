@@ -13,6 +13,7 @@ from ._device import DeviceLike, device as _device
 from ._tensor import Tensor as _Tensor
 from .dtypes import dtype as _dtype
 from .formats import Size as _Size, layout as _layout, memory_format as _memory_format
+from .modules import Module as _Module
 from . import return_types as _return_types
 
 _Number = _complex | np.generic
@@ -36,7 +37,7 @@ def cross(input: _Tensor, other: _Tensor, *, dim: _int=-1, out: _Tensor | None=N
     for other sizes and different numbers of dims.
     """
 @overload
-def cross(input: _Tensor, other: _Tensor, dim: _int=-1, out: _Tensor | None=None) -> _Tensor: ...
+def cross(input: _Tensor, other: _Tensor, *, axis: _int | Sequence[_int]=-1, out: _Tensor | None=None) -> _Tensor: ...
 def det(A: _Tensor, *, out: _Tensor | None=None) -> _Tensor:
     """The determinants of square matrices, by LU with partial pivoting."""
 def diagonal(A: _Tensor, *, offset: _int=0, dim1: _int=-2, dim2: _int=-1) -> _Tensor:
@@ -112,7 +113,7 @@ def matrix_norm(input: _Tensor, ord: Any='fro', dim: Sequence[_int]=(-2, -1), ke
     a minus, the smallest. Singular values come from the host. RuntimeError for other orders.
     """
 @overload
-def matrix_norm(input: _Tensor, ord: Any='fro', dim: Sequence[_int]=(-2, -1), keepdims: _bool=False, dtype: _dtype | None=None, out: _Tensor | None=None) -> _Tensor: ...
+def matrix_norm(input: _Tensor, ord: Any='fro', *, axis: _int | Sequence[_int]=(-2, -1), keepdims: _bool=False, dtype: _dtype | None=None, out: _Tensor | None=None) -> _Tensor: ...
 def matrix_power(input: _Tensor, n: _int, *, out: _Tensor | None=None) -> _Tensor:
     """Square matrices to an integer power, by repeated squaring; power 0 is the identity. For
     a negative power they are inverted first: LinAlgError where one is singular.
@@ -126,14 +127,11 @@ def multi_dot(tensors: Sequence[_Tensor], *, out: _Tensor | None=None) -> _Tenso
     """The product of a chain of matrices in the order that takes the fewest multiplications. The
     first may be a vector (a row), and so may the last (a column).
     """
-@overload
 def norm(input: _Tensor, ord: Any=None, dim: _int | Sequence[_int] | None=None, keepdim: _bool=False, *, dtype: _dtype | None=None, out: _Tensor | None=None) -> _Tensor:
     """The norm of matrices where `dim` names two dims, else of vectors: `linalg.matrix_norm` and
     `linalg.vector_norm`. Without `ord`, the 2-norm of all elements; without `dim`, of the whole
     tensor, which then has one or two dims.
     """
-@overload
-def norm(input: _Tensor, ord: Any=None, *, axis: _int | Sequence[_int], keepdims: _bool=False, dtype: _dtype | None=None, out: _Tensor | None=None) -> _Tensor: ...
 def pinv(input: _Tensor, rcond: Any=None, hermitian: _bool=False, *, atol: Any=None, rtol: Any=None, out: _Tensor | None=None) -> _Tensor:
     """The Moore-Penrose inverse of each matrix. Singular values up to `atol` and up to `rtol`
     (`rcond` in its older form) times the largest are taken as 0; without either, `rtol` is the
@@ -177,12 +175,15 @@ def vander(x: _Tensor, *, N: _int | None=None) -> _Tensor:
     """(..., n) to (..., n, N): the powers 0 to N - 1 of each element, N being n unless it is given.
     RuntimeError for an N below 2, bool, and floating dtypes of 16 bits.
     """
+@overload
 def vecdot(x: _Tensor, y: _Tensor, *, dim: _int=-1, out: _Tensor | None=None) -> _Tensor:
     """`vdot` along a dim, of tensors that broadcast."""
+@overload
+def vecdot(x: _Tensor, y: _Tensor, *, axis: _int | Sequence[_int]=-1, out: _Tensor | None=None) -> _Tensor: ...
 @overload
 def vector_norm(input: _Tensor, ord: Any=2, dim: _int | None=None, keepdim: _bool=False, *, dtype: _dtype | None=None, out: _Tensor | None=None) -> _Tensor:
     """The norm of order `ord` (any number, inf or -inf; 0 counts what is not zero) of all elements
     or over `dim`. RuntimeError for integers.
     """
 @overload
-def vector_norm(input: _Tensor, ord: Any=2, *, axis: _int | Sequence[_int], keepdims: _bool=False, dtype: _dtype | None=None, out: _Tensor | None=None) -> _Tensor: ...
+def vector_norm(input: _Tensor, ord: Any=2, *, axis: _int | Sequence[_int] | None=None, keepdims: _bool=False, dtype: _dtype | None=None, out: _Tensor | None=None) -> _Tensor: ...

@@ -13,6 +13,7 @@ from ._device import DeviceLike, device as _device
 from ._tensor import Tensor as _Tensor
 from .dtypes import dtype as _dtype
 from .formats import Size as _Size, layout as _layout, memory_format as _memory_format
+from .modules import Module as _Module
 from . import return_types as _return_types
 
 _Number = _complex | np.generic
@@ -213,8 +214,11 @@ def log_ndtr(input: _Tensor, *, out: _Tensor | None=None) -> _Tensor:
     Integer and bool inputs are computed in the default dtype.
     `out` takes the result where its dtype can hold it, else RuntimeError.
     """
+@overload
 def log_softmax(input: _Tensor, dim: _int, *, dtype: _dtype | None=None) -> _Tensor:
     """The logarithm of `softmax`."""
+@overload
+def log_softmax(input: _Tensor, *, axis: _int | Sequence[_int], dtype: _dtype | None=None) -> _Tensor: ...
 def logit(input: _Tensor, eps: _float | None=None, *, out: _Tensor | None=None) -> _Tensor:
     """Log(x / (1 - x)); with `eps`, x is first brought into [eps, 1 - eps]."""
 @overload

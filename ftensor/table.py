@@ -60,5 +60,5 @@ def complain(command: str, problem: object) -> None:
 
 def guess(word: str, known: Iterable[str]) -> str:
     """What somebody who wrote `word` may have meant, to end a message with; "" for no idea."""
-    near = get_close_matches(word, list(dict.fromkeys(known)), 3)
+    near = get_close_matches(word, [w for w in dict.fromkeys(known) if w != word], 3)
     return f"; did you mean {' or '.join(map(repr, near))}?" if near else ""

@@ -145,7 +145,8 @@ FT_FN_ONCE FT_C ft_casin(FT_C z)
     const FT_V re = atan2(z.re, p.re * q.re - p.im * q.im), im = asinh(p.re * q.im - p.im * q.re);
     const FT_M far = fabs(z.re) > FT_CHUGE || fabs(z.im) > FT_CHUGE;
     const FT_V l = K(FT_LN2) + ft_clog(z).re;
-    return ft_cmake(far ? atan2(z.re, fabs(z.im)) : re, far ? copysign(l, z.im) : im);
+    const FT_M lost = z.im != z.im && z.re == K(0);  // the real part is known all the same
+    return ft_cmake(lost ? z.re : (far ? atan2(z.re, fabs(z.im)) : re), far ? copysign(l, z.im) : im);
 }
 
 FT_FN_ONCE FT_C ft_cacos(FT_C z)
@@ -154,13 +155,15 @@ FT_FN_ONCE FT_C ft_cacos(FT_C z)
     const FT_V re = K(2) * atan2(p.re, q.re), im = asinh(q.re * p.im - q.im * p.re);
     const FT_M far = fabs(z.re) > FT_CHUGE || fabs(z.im) > FT_CHUGE;
     const FT_V l = K(FT_LN2) + ft_clog(z).re;
-    return ft_cmake(far ? atan2(fabs(z.im), z.re) : re, far ? -copysign(l, z.im) : im);
+    const FT_M lost = z.im != z.im && z.re == K(0);
+    const FT_V angle = far ? atan2(fabs(z.im), z.re) : re;
+    return ft_cmake(lost ? K(FT_PI / 2) : angle, far ? -copysign(l, z.im) : im);
 }
 
 FT_FN_ONCE FT_C ft_cacosh(FT_C z)
 {
     const FT_C a = ft_cacos(z);
-    return ft_cmake(fabs(a.im), ft_signbit(a.im) ? a.re : -a.re);
+    return ft_cmake(fabs(a.im), ft_signbit(a.im) || a.im != a.im ? a.re : -a.re);
 }
 
 FT_FN_ONCE FT_C ft_catanh(FT_C z)
@@ -175,7 +178,8 @@ FT_FN_ONCE FT_C ft_catanh(FT_C z)
     const FT_M odd = (x != x && !ft_isinf(y)) || (y != y && x != K(0) && !ft_isinf(x));
     const FT_V gap = ft_isinf(m) ? K(0) : y / m / (m * (K(1) + q * q));
     const FT_V im = far ? copysign(K(FT_PI / 2) - gap, z.im) : turn;
-    return ft_cmake(odd ? K(NAN) : copysign(re, z.re), z.im != z.im ? z.im : (odd ? K(NAN) : im));
+    const FT_V known = y != y && !odd ? K(0) : re;
+    return ft_cmake(odd ? K(NAN) : copysign(known, z.re), z.im != z.im ? z.im : (odd ? K(NAN) : im));
 }
 
 FT_FN_ONCE FT_C ft_csin(FT_C z) { return ft_cover_i(ft_csinh(ft_ctimes_i(z))); }

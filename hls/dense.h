@@ -99,6 +99,7 @@ FT_FN_ONCE void ft_less(FT_GLOBAL FT_T *y, FT_GLOBAL const FT_T *x, ft_one s, in
         FT_COLUMN_STORE(FT_COLUMN_LESS(w, same, v), FT_AT(y, i));
     }
 #endif
+    FT_LOOP(less)
     for (; i < n; i++) {
         FT_PIPELINE
         ft_set(ft_minus(ft_get(y, i), ft_times(s, ft_get(x, i))), y, i);
@@ -129,6 +130,7 @@ FT_FN_ONCE ft_one ft_dot(FT_GLOBAL const FT_T *x, FT_GLOBAL const FT_T *y, int c
 #endif
     }
 #endif
+    FT_LOOP(dot)
     for (; i < n; i++) {
         FT_PIPELINE
         const ft_one a = ft_get(x, i);

@@ -36,12 +36,14 @@ FT_FN_ONCE void ft_result(
         const FT_WIDE_E old = FT_E_PICK(added, added_step, m);
         FT_EACH_LANE
         {
+            FT_PIPELINE
             const FT_X s = FT_VALUE(FT_LANE(old)), r = ft_scaled(FT_LANE(sums), s, mode, FT_NUMBERS);
             FT_LANE(w) = FT_STORED(r);
         }
     } else {
         FT_EACH_LANE
         {
+            FT_PIPELINE
             const FT_X r = ft_scaled(FT_LANE(sums), FT_LANE(sums), mode, FT_NUMBERS);
             FT_LANE(w) = FT_STORED(r);
         }

@@ -23,6 +23,7 @@ END = "<!-- end -->\n"
 INVENTORIES = PAGE.with_name("inventory.md")
 FULL = re.compile(r"\d+ kernels with \d+ members")
 # `steps` places some of its ports by itself, to show it.
+ORDER = ("first", "minimal", "steps", "cnn", "transformer", "radio", "stats", "full")
 HEAD = (
     "| inventory | board | kernels | ports | most at one memory | LUT | FF | DSP | BRAM | |\n"
     "|---|---|---|---|---|---|---|---|---|---|\n"
@@ -39,8 +40,8 @@ def row(name: str, groups: tuple[Group, ...], board: Board) -> str:
     """A line of the table."""
     found = fit.fit(groups, board)
     shares = " | ".join(f"{part:.0%}" for part in found.shares.values())
-    full = max(found.shares.values()) > fit.FULL
-    verdict = "fits, crowded" if full else "fits"
+    crowded = max(found.shares.values()) > fit.FULL
+    verdict = "fits, crowded" if crowded else "fits"
     if not found.fits:
         rest = fit.reduced(groups, board) if name != "full" else None
         verdict = f"no; {len(rest.groups)} of its kernels do" if rest else "no, for emulation"
@@ -54,7 +55,7 @@ def row(name: str, groups: tuple[Group, ...], board: Board) -> str:
 def text() -> str:
     """The whole table."""
     lines = []
-    for name in sorted(known(), key=("first", "minimal", "steps", "dsp", "nn", "full").index):
+    for name in sorted(known(), key=ORDER.index):
         free = tuple(replace(group, banks="") for group in groups(name))
         lines += [row(name, free, board) for board in BOARDS]
     return HEAD + "".join(lines)

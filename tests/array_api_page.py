@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import importlib
 import os
 import re
 import sys
@@ -17,6 +18,10 @@ HEAD = (
     "| module | on the device | partly on the host | on the host | refused |\n"
     "|---|---|---|---|---|\n"
 )
+COMPILED = "SciPy's compiled code, for every namespace but CuPy's and JAX's"
+NO_DISPATCH = "no dispatch: the function takes everything for NumPy's, as SciPy's table of it says"
+OWN_NUMPY = "a step within the function that goes by NumPy or by compiled code"
+REASONS = (COMPILED, NO_DISPATCH, OWN_NUMPY)
 COLUMNS = ("device", "in part", "host", "refused")
 
 
@@ -36,32 +41,65 @@ def name_of(call: str) -> str:
     return call
 
 
+def mark(module: str, call: str) -> str:
+    """What SciPy says of a function's dispatch: the reason why the host computes."""
+    from scipy._lib._array_api import xp_capabilities_table
+
+    if module.startswith("sklearn"):
+        return OWN_NUMPY
+    function = getattr(importlib.import_module(module), name_of(call).partition(".")[0])
+    told = xp_capabilities_table.get(function)
+    if told is None or told["out_of_scope"] or told["np_only"]:
+        return NO_DISPATCH
+    return COMPILED if told["cpu_only"] else OWN_NUMPY
+
+
 def text() -> str:
-    """The tables, and the reasons of what is refused."""
+    """The tables, the reasons of what the host computes and of what is refused."""
     dispatching()
     from .array_api_calls import SCIPY, SKLEARN, calls, outcome
 
     rows: dict[str, dict[str, list[str]]] = {}
-    why = []
+    why: dict[str, dict[str, list[str]]] = {reason: {} for reason in REASONS}
+    refusals = []
     for module, call in calls(SCIPY) + calls(SKLEARN):
         kind, reason = outcome(module, call)
         assert kind in COLUMNS, (module, call, kind, reason)
+        name = f"`{name_of(call)}`"
         names = rows.setdefault(module, {column: [] for column in COLUMNS})[kind]
-        names.append(f"`{name_of(call)}`")
+        if name in names:
+            continue
+        names.append(name)
         if kind == "refused":
-            short = re.sub(r"\s+", " ", reason).replace("|", "/").split(": {<")[0][:120]
-            why.append(f"- `{module}.{name_of(call)}`: `{short.replace('`', '')}`\n")
+            short = re.sub(r"\s+", " ", reason).replace("|", "/").split(": {<")[0].split(": [<")[0]
+            refusals.append(f"- `{module}.{name_of(call)}`: `{short.replace('`', '')[:120]}`\n")
+        elif kind != "device":
+            why[mark(module, call)].setdefault(module, []).append(name)
     lines = [
         f"| {module} | {' | '.join(', '.join(kinds[column]) for column in COLUMNS)} |\n"
         for module, kinds in rows.items()
     ]
     counts = [sum(len(kinds[column]) for kinds in rows.values()) for column in COLUMNS]
     total = (
-        f"Of {sum(counts)} calls {counts[0]} compute on the device alone, {counts[1]} hand arrays "
-        f"to the host and give tensors,\n{counts[2]} give NumPy's arrays, {counts[3]} are "
+        f"Of {sum(counts)} functions {counts[0]} compute on the device alone, {counts[1]} hand "
+        f"arrays to the host and give tensors,\n{counts[2]} give NumPy's arrays, {counts[3]} are "
         "refused.\n\n"
     )
-    return total + HEAD + "".join(lines) + "\nWhat refuses, and its words:\n\n" + "".join(why)
+    reasons = []
+    for reason, modules in why.items():
+        found = [
+            f"{module} ({', '.join(names)})" if len(names) < _on_host(rows[module]) else module
+            for module, names in modules.items()
+        ]
+        reasons.append(f"- {reason}: {'; '.join(found)}.\n")
+    return (
+        total + HEAD + "".join(lines) + "\nWhy the host computes:\n\n" + "".join(reasons)
+        + "\nWhat refuses, and its words:\n\n" + "".join(refusals)
+    )  # fmt: skip
+
+
+def _on_host(kinds: dict[str, list[str]]) -> int:
+    return len(kinds["in part"]) + len(kinds["host"])
 
 
 def written(page: str, tables: str) -> str:

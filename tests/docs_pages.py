@@ -6,16 +6,23 @@ begins with "$ " is run by tests/flow/test_docs_commands.py, and what stands bel
 
 from __future__ import annotations
 
+import importlib
 import os
 import re
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from types import ModuleType
 
 ROOT = Path(__file__).resolve().parent.parent
 README = ROOT / "README.md"
 PAGES = (
     README,
     ROOT / "CHANGELOG.md",
+    ROOT / "CONTRIBUTING.md",
+    ROOT / "SECURITY.md",
     ROOT / "hls" / "README.md",
     *sorted((ROOT / "docs").rglob("*.md")),
 )
@@ -78,3 +85,16 @@ def environment() -> dict[str, str]:
     """For programs that import this ftensor from any folder."""
     path = [str(ROOT), *filter(None, [os.environ.get("PYTHONPATH")])]
     return {**os.environ, "PYTHONPATH": os.pathsep.join(path)}
+
+
+@contextmanager
+def site_modules() -> Iterator[dict[str, ModuleType]]:
+    """The modules of pages/, which make the site, by their names."""
+    folder = ROOT / "pages"
+    before = list(sys.path)
+    sys.path.insert(0, str(folder))
+    try:
+        names = [path.stem for path in folder.glob("*.py") if path.stem != "conf"]
+        yield {name: importlib.import_module(name) for name in names}
+    finally:
+        sys.path[:] = before

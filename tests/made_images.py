@@ -21,6 +21,8 @@ from ftensor.image.contents import (
 from ftensor.image.manifest import ArgumentRecord, KernelRecord, Manifest, MemberRecord
 from ftensor.image.pack import content_uuid, pack
 
+from . import forked
+
 ROOT = Path(__file__).resolve().parent.parent
 
 SOURCE = """
@@ -181,17 +183,5 @@ def on_xrt(program: str, *images: Path, **environment: str) -> subprocess.Comple
     words = [word for image in images for word in ("--image", str(image))] or ["--no-build"]
     env = {**os.environ, "PYTHONPATH": str(ROOT), "FTENSOR_DEVICE": "xilinx", **environment}
     env.pop("FTENSOR_IMAGE", None)
-    command = [
-        sys.executable,
-        "-m",
-        "ftensor",
-        "emulate",
-        *words,
-        "--",
-        sys.executable,
-        "-c",
-        program,
-    ]
-    return subprocess.run(
-        command, env=env, text=True, capture_output=True, timeout=600, start_new_session=True
-    )
+    command = ("-m", "ftensor", "emulate", *words, "--", sys.executable, "-c", program)
+    return forked.run(*command, env=env)

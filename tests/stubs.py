@@ -44,6 +44,7 @@ from {dots}_device import DeviceLike, device as _device
 from {dots}_tensor import Tensor as _Tensor
 from {dots}dtypes import dtype as _dtype
 from {dots}formats import Size as _Size, layout as _layout, memory_format as _memory_format
+from {dots}modules import Module as _Module
 from {dots} import return_types as _return_types
 
 _Number = _complex | np.generic
@@ -82,9 +83,20 @@ def forms_of(name: str, call: Callable[..., Any], method: bool) -> list[str]:
 
 
 def numpy_form(form: str) -> str:
-    """A reduction's signature with NumPy's names of `dim` and `keepdim` (`numpy_names`)."""
-    form = re.sub(r"\bdim(=None|=\(\)|(?=,))", "*, axis", form.replace("*, ", "", 1))
-    return form.replace("keepdim", "keepdims")
+    """A signature with NumPy's names of `dim` and `keepdim` (`numpy_names`), given by name."""
+    head, inside, returned = re.fullmatch(r"([^(]*)(\(.*\))( -> .*)?", form).groups("")  # type: ignore[union-attr]
+    node = ast.parse(f"def f{inside}: ...").body[0]
+    assert isinstance(node, ast.FunctionDef)
+    words = node.args
+    names = [word.arg for word in words.args]
+    if "dim" in names:
+        at = names.index("dim")
+        given = [*[None] * (len(names) - len(words.defaults)), *words.defaults]
+        words.kwonlyargs[:0], words.kw_defaults[:0] = words.args[at:], given[at:]
+        words.args, words.defaults = words.args[:at], [d for d in given[:at] if d]
+    for word in (*words.args, *words.kwonlyargs):
+        word.arg = {"dim": "axis", "keepdim": "keepdims"}.get(word.arg, word.arg)
+    return f"{head}({ast.unparse(words)}){returned}"
 
 
 def typed(form: str, name: str, call: Callable[..., Any], method: bool) -> str:
@@ -142,8 +154,8 @@ def stub(name: str, value: Any, method: bool = False) -> Iterator[str]:
     else:
         forms = forms_of(name, call, method)
         doc = doc.partition("\n\n")[2] if doc.startswith(forms[0].partition("(")[0] + "(") else doc
-        if hasattr(call, "__wrapped__"):
-            forms += [numpy_form(form) for form in forms if re.search(r"\bdim\b", form)]
+        if hasattr(call, "numpy_names"):
+            forms += [numpy_form(f) for f in forms if re.search(r"\bdim\b", f) and "axis" not in f]
         statements = [typed(form, name, call, method) for form in forms]
     if method or isinstance(value, property):
         doc = doc.partition("\n\n")[0]
@@ -172,7 +184,16 @@ def functions(module: ModuleType) -> Iterator[str]:
 def classes(module: ModuleType) -> Iterator[str]:
     """The classes that a namespace has."""
     for name, value in sorted(vars(module).items()):
-        if inspect.isclass(value) and module is not ft:
+        if not inspect.isclass(value) or module is ft:
+            continue
+        if value.__module__ == module.__name__:  # made of a function, as losses and activations are
+            words = inspect.signature(value).parameters.values()
+            given = [f"{p.name}: Any" + " = ..." * (p.default is not p.empty) for p in words]
+            inside = ", ".join(["self", *given])
+            yield f"class {name}(_Module):"
+            yield f'    """{value.__doc__}"""'
+            yield f"    def __init__({inside}) -> None: ..."
+        else:
             place = value.__module__.partition(".")[2]
             yield f"from {'.' * module.__name__.count('.')}{place} import {name} as {name}"
 

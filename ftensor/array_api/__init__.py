@@ -33,7 +33,7 @@ from . import (
     creation as _creation,
 )
 from . import elementwise as _elementwise
-from . import fft, linalg
+from . import fft, linalg, special
 from . import manipulation as _manipulation
 from . import products as _products
 from . import reductions as _reductions

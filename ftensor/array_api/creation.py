@@ -14,7 +14,7 @@ from ..errors import array_api as messages
 from ..interop.dlpack import from_dlpack as _from_dlpack
 from ..rows.catalogue import ENTRIES
 from . import unsigned
-from .dtypes import NUMBERS
+from .dtypes import NUMBERS, own_dtype
 
 Shape = int | tuple[int, ...]
 
@@ -37,8 +37,11 @@ def asarray(
         device = obj.device
     if copy is False and isinstance(obj, (*NUMBERS, list, tuple)):
         raise messages.needs_copy("asarray", obj)
+    dtype = own_dtype(dtype)
     if isinstance(obj, int) and obj > (1 << 63) - 1 and dtype is None:
         dtype = uint64
+    if isinstance(obj, np.ndarray) and min(obj.strides, default=0) < 0 and copy is not False:
+        obj = obj.copy()
     return _made("asarray", obj, dtype=dtype, device=device, copy=copy)
 
 
@@ -80,15 +83,21 @@ def full(
     shape: Shape, fill_value: complex, *, dtype: dtype | None = None,
     device: DeviceLike | None = None,
 ) -> Tensor:  # fmt: skip
-    """A tensor of one number, in its dtype: bool, int64, or the default ones."""
-    _check_number("full", fill_value)
+    """A tensor of one number, in its dtype: bool, int64, or the default ones.
+
+    A tensor without dims is as good as a number, and is not waited for.
+    """
     shape = (shape,) if isinstance(shape, int) else shape
-    return _made("full", shape, fill_value, dtype=dtype, device=device)
+    return _filled("full", shape, fill_value, dtype, device)
 
 
-def _check_number(name: str, value: Any) -> None:
+def _filled(name: str, of: Any, value: Any, dtype: dtype | None, device: Any) -> Tensor:
+    if isinstance(value, Tensor) and not value.ndim:
+        made = _made(name, of, 0, dtype=dtype or value.dtype, device=device or value.device)
+        return made.fill_(value)
     if not isinstance(value, NUMBERS):
         raise messages.not_python_number(name, value)
+    return _made(name, of, value, dtype=dtype, device=device)
 
 
 def empty_like(
@@ -117,8 +126,7 @@ def full_like(
     device: DeviceLike | None = None,
 ) -> Tensor:  # fmt: skip
     """As `full`, with the shape, and unless given, dtype and device of `x`."""
-    _check_number("full_like", fill_value)
-    return _made("full_like", x, fill_value, dtype=dtype, device=device)
+    return _filled("full_like", x, fill_value, dtype or x.dtype, device or x.device)
 
 
 def eye(
@@ -195,8 +203,10 @@ def astype(
 ) -> Tensor:
     """The elements converted; `x` itself where nothing changes and `copy` is False.
 
-    TypeError for complex to real, which the standard leaves out: take `real(x)`.
+    TypeError for complex to real, which the standard leaves out: take `real(x)`. NumPy's dtypes are
+    taken, too, as libraries pass them.
     """
+    dtype = own_dtype(dtype)
     if x.dtype.kind == "c" and dtype.kind != "c":
         raise messages.no_common_dtype(x.dtype, dtype)
     moved = x if device is None else x.to(device)

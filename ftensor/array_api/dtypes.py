@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from functools import reduce
 from typing import Any
 
+import numpy as np
+
 from .. import errors
 from .._tensor import Tensor
 from ..dtypes import (
@@ -17,6 +19,7 @@ from ..dtypes import (
     dtype,
     float32,
     float64,
+    from_numpy_dtype,
     int8,
     int16,
     int32,
@@ -136,8 +139,16 @@ def can_cast(from_: dtype | Tensor, to: dtype, /) -> builtins.bool:
         return False
 
 
+def own_dtype(of: Any) -> Any:
+    """A dtype of ftensor's for one of NumPy's; all else as it is."""
+    if isinstance(of, np.dtype) or (isinstance(of, type) and issubclass(of, np.generic)):
+        return from_numpy_dtype(of)
+    return of
+
+
 def isdtype(dtype: Dtype, kind: Dtype | str | Sequence[Dtype | str]) -> builtins.bool:
     """Whether a dtype is of a kind ("integral", ...), is that dtype, or is one of several."""
+    dtype = own_dtype(dtype)
     if isinstance(kind, tuple):
         return any(isdtype(dtype, k) for k in kind)
     if not isinstance(kind, str):

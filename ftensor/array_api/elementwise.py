@@ -56,7 +56,7 @@ _BINARY: dict[str, tuple[str, str]] = {
 _SAME = {"ui": "ceil floor trunc", "uif": "real conj", "u": "abs"}
 _IDENTITY = {name: kinds for kinds, names in _SAME.items() for name in names.split()}
 # Ops that take a Python number beside a tensor; for the others it becomes a tensor without dims.
-_TAKES_NUMBERS = frozenset(
+TAKES_NUMBERS = frozenset(
     [
         "add",
         "mul",
@@ -148,7 +148,7 @@ def _unary(name: str, op: str, category: str) -> Callable[..., Tensor]:
 
 def _binary(name: str, op: str, category: str) -> Callable[..., Tensor]:
     call = ENTRIES[op].call
-    numbers = op in _TAKES_NUMBERS
+    numbers = op in TAKES_NUMBERS
 
     def function(x1: Tensor | complex, x2: Tensor | complex, /) -> Tensor:
         d, a, b = two_arrays(name, category, x1, x2)
@@ -158,6 +158,9 @@ def _binary(name: str, op: str, category: str) -> Callable[..., Tensor]:
         elif isinstance(b, NUMBERS) and (wide or not numbers):
             b = as_array(b, d, a.device)
         found: Tensor = _wide(op, d, call, a, b) if wide else call(a, b)
+        if op == "remainder" and d.kind == "f":  # whose zeros have the divisor's sign
+            divisor = as_array(b, d, found.device) if isinstance(b, NUMBERS) else b
+            found = found.copysign(divisor).where(found.eq(0), found)
         return found
 
     return _named(function, name, op, category)

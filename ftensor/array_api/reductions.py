@@ -43,7 +43,7 @@ def _flattened(x: Tensor, axes: tuple[int, ...]) -> Tensor:
     return x.permute((*rest, *axes)).reshape((*shape, _product(x.shape[a] for a in axes)))
 
 
-def _folded(
+def folded(
     op: str, name: str, x: Tensor, axis: Axis, keepdims: builtins.bool, **more: Any
 ) -> Tensor:
     """An op that reduces dims, over the axes that are meant."""
@@ -73,7 +73,7 @@ def _sum_like(name: str) -> Callable[..., Tensor]:
         check(name, "numeric", x)
         of = summed_in(x.dtype, dtype)
         kind = int64 if unsigned.is_wide(of) else of
-        return _folded(name, name, x.to(kind), axis, keepdims, dtype=kind).to(of)
+        return folded(name, name, x.to(kind), axis, keepdims, dtype=kind).to(of)
 
     return function
 
@@ -85,10 +85,10 @@ def _extreme(name: str, op: str) -> Callable[..., Tensor]:
         if 0 in (x.shape[a] for a in axes):
             raise messages.no_elements(name)
         if unsigned.is_wide(x.dtype):
-            found = _folded(op, name, unsigned.ordered(x), axis, keepdims)
+            found = folded(op, name, unsigned.ordered(x), axis, keepdims)
             result: Tensor = unsigned.unordered(found, x.dtype)
             return result
-        return _folded(op, name, x, axis, keepdims)
+        return folded(op, name, x, axis, keepdims)
 
     return function
 
@@ -96,7 +96,7 @@ def _extreme(name: str, op: str) -> Callable[..., Tensor]:
 def _truth(name: str) -> Callable[..., Tensor]:
     def function(x: Tensor, /, *, axis: Axis = None, keepdims: builtins.bool = False) -> Tensor:
         check(name, "all", x)
-        return _folded(name, name, _true(x), axis, keepdims).to(bool_)
+        return folded(name, name, _true(x), axis, keepdims).to(bool_)
 
     return function
 
@@ -108,13 +108,13 @@ def _true(x: Tensor) -> Tensor:
 def mean(x: Tensor, /, *, axis: Axis = None, keepdims: builtins.bool = False) -> Tensor:
     """The mean over axes, all for None; TypeError for integers and bool."""
     check("mean", "floating-point", x)
-    return _folded("mean", "mean", x, axis, keepdims)
+    return folded("mean", "mean", x, axis, keepdims)
 
 
 def count_nonzero(x: Tensor, /, *, axis: Axis = None, keepdims: builtins.bool = False) -> Tensor:
     """How many elements over axes, all for None, are not zero; int64."""
     check("count_nonzero", "all", x)
-    return _folded("sum", "count_nonzero", _true(x), axis, keepdims)
+    return folded("sum", "count_nonzero", _true(x), axis, keepdims)
 
 
 def _spread(name: str) -> Callable[..., Tensor]:
@@ -123,7 +123,7 @@ def _spread(name: str) -> Callable[..., Tensor]:
         keepdims: builtins.bool = False,
     ) -> Tensor:  # fmt: skip
         check(name, "real floating-point", x)
-        return _folded(name, name, x, axis, keepdims, correction=correction)
+        return folded(name, name, x, axis, keepdims, correction=correction)
 
     return function
 
@@ -136,7 +136,7 @@ def _place(name: str) -> Callable[..., Tensor]:
         axes = axes_of(name, axis, x.ndim)
         if 0 in (x.shape[a] for a in axes):
             raise messages.no_elements(name)
-        return _folded(name, name, unsigned.ordered(x), axis, keepdims)
+        return folded(name, name, unsigned.ordered(x), axis, keepdims)
 
     return function
 

@@ -5,7 +5,72 @@ from __future__ import annotations
 from functools import cache
 from pathlib import Path
 
-_OF_GRADIENTS = {"autograd", "backward", "grad_fn", "no_grad", "register_hook", "retain_grad"}
+from .message import Message
+
+_OF_GRADIENTS = frozenset(
+    """
+    autograd backward grad_fn register_hook retain_grad retains_grad output_nr
+    register_post_accumulate_grad_hook
+    """.split()  # noqa: SIM905
+)
+_OF_MODELS = frozenset(
+    """
+    Module ModuleDict ModuleList Parameter ParameterDict ParameterList Sequential Buffer Linear
+    Bilinear Embedding EmbeddingBag LSTM GRU RNN LSTMCell GRUCell RNNCell MultiheadAttention
+    Transformer TransformerEncoder TransformerDecoder TransformerEncoderLayer LayerNorm RMSNorm
+    TransformerDecoderLayer GroupNorm PReLU Conv1d Conv2d Conv3d ConvTranspose1d ConvTranspose2d
+    ConvTranspose3d BatchNorm1d BatchNorm2d BatchNorm3d InstanceNorm1d InstanceNorm2d
+    InstanceNorm3d SyncBatchNorm init modules parallel utils optim compile jit vmap func
+    """.split()  # noqa: SIM905
+)
+_MODEL = (
+    'models and what is made for them are torch\'s: model.to("fpga") runs one on the device '
+    "(ftensor docs torch-device)"
+)
+_THREADS = "the runtime decides: `taskset -c 0-3 python ...` gives a process four processors"
+_FIXED = "every op gives the same result in every run; nothing is to be set"
+_PRECISE = "products of float32 are computed in float32, always"
+_OWN = "ft.fpga has the same names for ftensor's devices"
+_MEMORY = "x.data_ptr() and x.numpy() lead to the memory"
+_ELEMENTS = "np.asarray(x) leads to the elements on the host"
+# What leads to the effect of a name, as a sentence.
+_ADVICE = {
+    **dict.fromkeys(("get_num_threads", "set_num_threads"), _THREADS),
+    **dict.fromkeys(("get_num_interop_threads", "set_num_interop_threads"), _THREADS),
+    **dict.fromkeys(("use_deterministic_algorithms", "set_deterministic_debug_mode"), _FIXED),
+    **dict.fromkeys(("set_float32_matmul_precision", "get_float32_matmul_precision"), _PRECISE),
+    **dict.fromkeys(("Stream", "Event"), _OWN),
+    **dict.fromkeys(("Tensor.storage", "Tensor.untyped_storage"), _MEMORY),
+    **dict.fromkeys(("Tensor.apply_", "Tensor.map_"), _ELEMENTS),
+    "autocast": 'torch\'s device has it: torch.autocast("fpga")',
+    "set_default_tensor_type": "ft.set_default_dtype(dtype) and ft.set_default_device(device)",
+    "Tensor.to_dense": "every tensor is dense",
+}
+# Code that does what a name does.
+_CODE = {
+    "to_dlpack": "x.__dlpack__()",
+    "Tensor.cuda": 'x.to("fpga")',
+    "Tensor.xpu": 'x.to("fpga")',
+    "Tensor.resize": "x.resize_(size)",
+    "Tensor.solve": "ft.linalg.solve(A, x)",
+    "Tensor.symeig": "ft.linalg.eigh(x)",
+    "Tensor.eig": "ft.linalg.eig(x)",
+    "Tensor.lstsq": "ft.linalg.lstsq(A, x)",
+    "solve": "ft.linalg.solve(A, B)",
+    "symeig": "ft.linalg.eigh(x)",
+    "eig": "ft.linalg.eig(x)",
+    "lstsq": "ft.linalg.lstsq(A, B)",
+    "matrix_rank": "ft.linalg.matrix_rank(x)",
+    "lobpcg": "ft.linalg.eigh(x)",
+    "hash_tensor": "torch.hash_tensor(x.to_torch())",
+    "Tensor.hash_tensor": "x.to_torch().hash_tensor()",
+    "native_channel_shuffle": "ft.nn.functional.channel_shuffle(x, groups)",
+}
+
+no_gradients = Message(
+    RuntimeError,
+    "{function}: ftensor records no gradients; torch's device does (ftensor docs torch-device)",
+)
 
 
 @cache
@@ -15,9 +80,14 @@ def torch_names() -> frozenset[str]:
     return frozenset(Path(__file__).with_name("torch_names.txt").read_text().split())
 
 
+def no_cuda(name: str) -> AttributeError:
+    """A name of `torch.cuda` other than the questions whether it is there."""
+    return AttributeError(f"there is no CUDA here, and no ft.cuda.{name}; {_OWN}", name=name)
+
+
 def no_attribute(owner: object, path: str, name: str, way: str = "") -> AttributeError:
     """A name that an object does not have; `path` is torch's for the object: "", "linalg",
-    "Tensor". `way` has the effect of torch's name, which else can be had by torch itself.
+    "Tensor". `way` is code that has the effect of torch's name.
 
     Python adds the nearest of the names that are there to the traceback.
     """
@@ -25,14 +95,17 @@ def no_attribute(owner: object, path: str, name: str, way: str = "") -> Attribut
     module = ".".join(filter(None, ("ftensor", path)))
     told = f"{'Tensor' if method else f'module {module!r}'} has no attribute {name!r}"
     full = ".".join(filter(None, (path, name)))
-    known: frozenset[str] = frozenset() if name.startswith("_") else torch_names()
+    names: frozenset[str] = frozenset() if name.startswith("_") else torch_names()
+    known = full in names or f"{full}()" in names
+    way = way or _CODE.get(full, "")
     if name in _OF_GRADIENTS:
         told += "; gradients are torch's alone (ftensor docs differences)"
-    elif f"{full}()" in known:
-        call = f"x.to_torch().{name}(...)" if method else f"torch.{full}(x.to_torch(), ...)"
-        told += f"; torch has it, and {way or f'ft.from_torch({call})'} is the nearest way"
-    elif full in known:
-        told += "; torch has it, ftensor does not (ftensor docs differences)"
+    elif name in _OF_MODELS and path in ("", "nn"):
+        told += f"; {_MODEL}"
+    elif full in _ADVICE:
+        told += f"; {_ADVICE[full]}"
     elif way:
-        told += f"; {way} is the nearest way"
+        told += f"; {'torch has it, and ' * known}{way} is the nearest way"
+    elif known:
+        told += "; torch has it, ftensor does not (ftensor docs differences)"
     return AttributeError(told, name=name, obj=owner)

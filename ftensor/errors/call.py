@@ -34,13 +34,25 @@ def needs_a_tensor(op: str, inputs: Sequence[object]) -> TypeError:
     return TypeError(f"{op}(): at least one argument must be a Tensor, but got {kinds}")
 
 
+def _maker(value: object) -> str:
+    """The function that makes a tensor of a value."""
+    makers = {"numpy": "from_numpy", "torch": "from_torch"}
+    found = makers.get(type(value).__module__.partition(".")[0], "as_tensor")
+    return "from_dlpack" if found == "as_tensor" and hasattr(value, "__dlpack__") else found
+
+
+def not_a_tensor(op: str, argument: str | int, value: object) -> TypeError:
+    """An argument that is no tensor, where only tensors will do."""
+    what, maker = type(value).__name__, _maker(value)
+    if maker == "as_tensor":
+        what, maker = f"{what} {value!r}", "tensor"
+    way = f"ft.{maker}(x) makes one of {'a number' if maker == 'tensor' else 'it'}"
+    return TypeError(f"{op}(): argument {argument!r} must be a Tensor, not {what}; {way}")
+
+
 def not_a_tensor_or_number(op: str, value: object) -> TypeError:
     """An op's operand that is neither a tensor nor a number."""
-    kind = type(value)
-    makers = {"numpy": "from_numpy", "torch": "from_torch"}
-    maker = makers.get(kind.__module__.partition(".")[0], "as_tensor")
-    if maker == "as_tensor" and hasattr(value, "__dlpack__"):
-        maker = "from_dlpack"
+    kind, maker = type(value), _maker(value)
     return TypeError(
         f"{op}(): arguments must be ftensor's Tensors or Python numbers, not "
         f"{kind.__module__}.{kind.__qualname__}; ft.{maker}(x) makes a Tensor of it"
@@ -48,11 +60,6 @@ def not_a_tensor_or_number(op: str, value: object) -> TypeError:
 
 
 argument_type = Message(TypeError, "{op}(): `{argument}` must be {wanted}, not {value!r}")
-not_a_tensor = Message(
-    TypeError,
-    "{op}(): argument {argument!r} must be a Tensor, not {value!k} {value!r}; ft.tensor(x) makes "
-    "one of a number",
-)
 missing_argument = Message(TypeError, "{op}() needs the argument `{argument}`")
 out_dtype = Message(RuntimeError, "{op}(): expected out to have dtype {needed}, but got {given}")
 

@@ -100,3 +100,7 @@ requires_grad = Message(
 stream_given = Message(
     ValueError, "to_device() has no streams: stream must be None, not {stream!r}"
 )
+# NumPy's `out=` of another shape
+out_shape = Message(
+    ValueError, "out must have the shape {result!t} of the result, not {out!t}", "result out"
+)

@@ -63,6 +63,17 @@ def never_built(op: str, dtypes: tuple[str, ...]) -> KernelNotBuilt:
     return error
 
 
+def no_counterpart(function: str, dtypes: tuple[str, ...]) -> KernelNotBuilt:
+    """A function of NumPy's, or arguments of it, for which there is no op."""
+    error = KernelNotBuilt(
+        f"no device computes {function} as it was called; pass np.asarray(x) where NumPy is to "
+        "compute on the host"
+    )
+    error.op, error.dtypes, error.signature = function, dtypes, ", ".join(dtypes)
+    error.layout = "host"
+    return error
+
+
 def falls_back(missing: KernelNotBuilt) -> str:
     """The warning at the first call of an op and dtype that runs on the host."""
     first = missing.dtypes[0] if missing.dtypes else "any dtype"

@@ -11,8 +11,8 @@ def torch_version(found: str, tested: Sequence[str]) -> ImportError:
     """Another torch than those whose private interface was tested."""
     return ImportError(
         f"ftensor.torch uses parts of torch that are not public, and was tested with torch "
-        f"{', '.join(tested)}, not {found}; pip install 'ftensor[torch]' brings that version, and "
-        f"ftensor without its torch device works beside any"
+        f"{', '.join(tested)}, not {found}; pip install 'torch=={tested[-1]}.*' brings that, "
+        f"and ftensor without its torch device works beside any"
     )
 
 
@@ -20,7 +20,7 @@ def torch_version(found: str, tested: Sequence[str]) -> ImportError:
 no_torch = Message(
     ImportError,
     "ftensor.torch makes ftensor a device of torch, which is not installed here; pip install "
-    "'ftensor[torch]'",
+    "'torch==2.13.*'",
 )
 device_index = Message(
     RuntimeError,

@@ -65,8 +65,14 @@ complex_view_layout = Message(
     "tensor whose last dimension holds (real, imag)",
     "what value need",
 )
+
+
+class NoImaginaryPartError(RuntimeError, AttributeError):
+    """torch's error for `imag` of real numbers; to `hasattr`, as libraries ask, it is not there."""
+
+
 imag_of_real = Message(
-    RuntimeError, "imag needs a complex tensor, not one of {dtype}; its part is all zeros"
+    NoImaginaryPartError, "imag needs a complex tensor, not one of {dtype}; its part is all zeros"
 )
 
 
@@ -263,8 +269,14 @@ index_after_ellipsis = Message(
 )
 
 
+class BackwardsError(ValueError):
+    """A slice that goes backwards, where a view was to be had."""
+
+
 def slice_step(step: int, kind: type[Exception] = ValueError) -> Exception:
     """A slice that goes nowhere or backwards."""
+    if step and kind is ValueError:
+        kind = BackwardsError
     return kind(f"a slice's step must be greater than 0, not {step}; flip() reverses a dim")
 
 

@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING
 from ..boards import find
 from ..errors import estimate as errors
 from ..errors.inventory import InventoryError
+from ..errors.picture import PictureError
+from ..picture import check, save
 from ..table import complain
 
 if TYPE_CHECKING:
@@ -22,7 +24,7 @@ def run(arguments: argparse.Namespace) -> int:
     """The command; the exit status."""
     try:
         print(_report(arguments))
-    except (errors.EstimateError, InventoryError) as error:
+    except (errors.EstimateError, InventoryError, PictureError) as error:
         complain("ftensor estimate", error)
         return 1
     return 0
@@ -31,6 +33,8 @@ def run(arguments: argparse.Namespace) -> int:
 def _report(arguments: argparse.Namespace) -> str:
     from ..toolchain.trace import run_program
     from .bandwidth import Parameters
+    from .compare import GRAPH, STEPS, columns, eagerly
+    from .compare import text as table_of
     from .model import Setup
     from .report import report
     from .show import as_json, text
@@ -48,24 +52,43 @@ def _report(arguments: argparse.Namespace) -> str:
             raise errors.not_positive("--" + option.replace("_", "-"), value)
     if not re.fullmatch(rf"\*|{board.memory}\[(\*|\d+|\d+:\d+)\]", arguments.banks):
         raise errors.bad_banks(arguments.banks, board.memory)
+    for name in arguments.compare:
+        if name not in (STEPS, GRAPH):
+            find(name)
+    if arguments.plot:  # before the program runs, which may take long
+        check(arguments.plot)
     groups, clock = _inventory(arguments.inventory)
     most, held = 1, None
     if groups is not None:
         most = max((group.units for group in groups), default=1)
         held = {member.entry for group in groups for member in group.members}
-    trace = run_program(
+    asked = (
         Path(arguments.program),
         arguments.arguments,
         arguments.units or most,
         held,
         sys.stderr if arguments.json else None,
     )
+    trace, eager = run_program(*asked), None
     if not trace.launches:
         raise errors.nothing_launched(arguments.program)
     clock = arguments.clock or clock or board.clock.value
     setup = Setup(board, clock, arguments.banks, Parameters(widened=arguments.widened))
     made = report(trace, setup, arguments.in_flight, groups)
-    return json.dumps(as_json(made), indent=2) if arguments.json else text(made)
+    if GRAPH in arguments.compare:
+        with eagerly():
+            eager = run_program(*asked)
+    beside = tuple(columns(arguments.compare, trace, made, eager))
+    if arguments.plot:
+        from .plot import compared, drawn
+
+        name = Path(arguments.program).name
+        figure = compared(name, beside) if beside else drawn(name, made, trace.order, groups)
+        save(figure, arguments.plot)
+    if arguments.json:
+        return json.dumps(as_json(made), indent=2)
+    said = table_of(beside) if beside else text(made)
+    return f"{said}\npicture: {arguments.plot}" if arguments.plot else said
 
 
 def _inventory(name: str | None) -> tuple[tuple[Group, ...] | None, float]:

@@ -41,6 +41,21 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="suppose that the compiler makes wide accesses of neighbours in products "
         "(default: one element at a time, as their ports' types say)",
     )
+    parser.add_argument(
+        "--compare",
+        action="append",
+        default=[],
+        metavar="WHAT",
+        help="side by side: 'steps', the contiguous kernels built in the five steps of the "
+        "inventory of that name, 'graph', the program with and without its ft.jit (which runs it "
+        "twice), or another board's name; may be given several times",
+    )
+    parser.add_argument(
+        "--plot",
+        metavar="FILE",
+        help="draw it: the time line, what bounds it and the area, or the comparison (.svg, .png, "
+        ".pdf; needs matplotlib)",
+    )
     parser.add_argument("--json", action="store_true", help="the report as JSON")
     parser.add_argument("program", help="a Python program")
     parser.add_argument("arguments", nargs=argparse.REMAINDER, help="its arguments")

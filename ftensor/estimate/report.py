@@ -7,6 +7,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from ..kernels.board_skeleton import board_skeleton_of
+from ..kernels.own import is_own
+from ..kernels.work import Launch
 from ..toolchain.group import Group
 from ..toolchain.trace import Trace
 from .bandwidth import launches, transfer
@@ -36,7 +38,8 @@ class Report:
     """The estimate of a program: its lines, dearest first, and its seconds by cause.
 
     `copies` are the program's own copies, `settings` those of geometries, `fallback` those of ops
-    that the host computes, since the inventory lacks them (its own work is not counted).
+    that the host computes, since the inventory lacks them (its own work is not counted). `away` has
+    the seconds of one of these by its launch, `placed` the lines by the launches of the trace.
     """
 
     setup: Setup
@@ -47,6 +50,8 @@ class Report:
     settings: float
     fallback: float
     copied: tuple[int, int]  # bytes of the program's copies, to the board and to the host
+    placed: Mapping[Launch, Line]
+    away: Mapping[Launch, float]
 
     @property
     def count(self) -> int:
@@ -89,23 +94,24 @@ class Report:
 def report(trace: Trace, setup: Setup, in_flight: int, groups: Sequence[Group] | None) -> Report:
     """The model over a trace. With `groups`, each launch goes to the kernel that holds it."""
     places = {m.entry: group for group in groups or () for m in group.members}
-    lines, missing, fallback = [], Counter[str](), 0.0
+    found, away, missing = dict[Launch, Line](), dict[Launch, float](), Counter[str]()
     link = setup.board.link
     for launch, count in trace.launches.items():
         placed, where = launch, setup
-        if groups is not None:
+        if groups is not None and not is_own(launch.key):
             group = places.get(launch.key.entry)
             if group is None:
                 missing[board_skeleton_of(launch.key).title(launch.key)] += count
-                away = estimate(launch, setup)
-                fallback += count * sum(transfer(link, n, False) for n in away.to_board)
-                fallback += count * sum(transfer(link, n, True) for n in away.to_host)
+                there = estimate(launch, setup)
+                away[launch] = sum(transfer(link, n, False) for n in there.to_board)
+                away[launch] += sum(transfer(link, n, True) for n in there.to_host)
                 continue
             units = min(launch.units, group.units)
             placed = launch._replace(units=units, structure=group.structure)
             where = replace(setup, banks=group.banks)
-        lines.append(Line(count, estimate(placed, where)))
-    lines.sort(key=lambda line: -(line.kernel + line.crossing))
+        found[launch] = Line(count, estimate(placed, where))
+    lines = sorted(found.values(), key=lambda line: -(line.kernel + line.crossing))
+    fallback = sum(trace.launches[launch] * seconds for launch, seconds in away.items())
     up = sum(count * transfer(link, n, True) for n, count in trace.uploads.items())
     down = sum(count * transfer(link, n, False) for n, count in trace.downloads.items())
     settings = sum(count * transfer(link, n, True) for n, count in trace.settings.items())
@@ -119,4 +125,6 @@ def report(trace: Trace, setup: Setup, in_flight: int, groups: Sequence[Group] |
         settings,
         fallback,
         (copied[0], copied[1]),
+        found,
+        away,
     )

@@ -29,9 +29,9 @@ def text(r: Report, most: int = 24) -> str:
         bounds = {stays: _link(r, e.slowest(each, stays)) for stays in (True, False)}
         cells.append((
             *in_words(e.launch),
-            e.launch.units, line.count, round(e.cycles), size(e.moved), _fixed(e.kernel * 1e6),
-            _fixed(e.moved / e.kernel / 1e9), _fixed(resident * 1e3), bounds[True],
-            _fixed((resident + line.crossing) * 1e3), bounds[False],
+            e.launch.units, line.count, round(e.cycles), size(e.moved), fixed(e.kernel * 1e6),
+            fixed(e.moved / e.kernel / 1e9), fixed(resident * 1e3), bounds[True],
+            fixed((resident + line.crossing) * 1e3), bounds[False],
         ))  # fmt: skip
     out.append(table(cells, indent=""))
     if len(r.lines) > most:
@@ -47,7 +47,7 @@ def text(r: Report, most: int = 24) -> str:
         *([("ops on the host: their copies", r.fallback, "")] if r.missing else []),
         ("total", r.resident, r.fetched),
     ]
-    shown = [tuple(_fixed(x * 1e3) if isinstance(x, float) else x for x in row) for row in total]
+    shown = [tuple(fixed(x * 1e3) if isinstance(x, float) else x for x in row) for row in total]
     out += [
         "",
         f"In all, {counted(r.count, 'launch')}, in milliseconds (estimated):",
@@ -73,7 +73,7 @@ def _link(r: Report, bound: str) -> str:
     return name.split()[0] if bound == "link" else bound
 
 
-def _fixed(value: float) -> float | str:
+def fixed(value: float) -> float | str:
     """Three significant digits, as a cell that is aligned to the right."""
     return _Cell(f"{value:.3g}" if 0 < value < 1000 else f"{value:.0f}")
 

@@ -34,7 +34,7 @@ def by_numpy(
         fallback.admit(errors.never_built(op, names))
     given = function(*[_array(t) for t in inputs], *args)
     made = [np.asarray(a) for a in (given if isinstance(given, tuple) else (given,))]
-    results = tuple([_uploaded(a, where) for a in made])
+    results = tuple([uploaded(a, where) for a in made])
     if backend.images is not None or not backend.host_shared:
         sent, back = sum(t.nbytes for t in inputs), sum(a.nbytes for a in made)
         copies = len(inputs) + len(made)
@@ -49,7 +49,7 @@ def _array(t: Tensor) -> np.ndarray[Any, Any]:
     return found if found.size else found.reshape(t._shape)
 
 
-def _uploaded(array: np.ndarray[Any, Any], where: Any) -> Tensor:
+def uploaded(array: np.ndarray[Any, Any], where: Any) -> Tensor:
     """A contiguous tensor of an array's values."""
     made = new(array.shape, from_numpy_dtype(array.dtype), where)
     if array.size:

@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 from .._tensor import Tensor
+from ..kernels.key import STRIDED
+from ..rows.op import Op
+from ..runtime.program import held
+from .keys import op_key
 
 
 def specializes(x: Tensor) -> bool:
@@ -15,3 +19,10 @@ def spares_double(x: Tensor) -> bool:
     cost."""
     backend = x._storage.backend
     return backend.properties.has_float64 and backend.target.spares_double
+
+
+def built_ahead(op: Op, x: Tensor, inputs: int) -> bool:
+    """Whether the images where `x` lies have an op of so many inputs like it, of any strides."""
+    of = x._dtype
+    kinds = (STRIDED,) * (inputs + 1)
+    return held(x._storage.backend, op_key(op, "rows", of.compute, 1, of, (of,) * inputs, kinds))

@@ -233,6 +233,8 @@ def _places(t: Tensor) -> np.ndarray:
 
 
 def _wait_for(storage: Storage) -> None:
+    if storage.backend.executor is not None:
+        storage.backend.executor.read(storage)
     storage.backend.current_stream().synchronize()
     storage.synchronize()
 

@@ -11,8 +11,8 @@ from weakref import WeakKeyDictionary
 import numpy as np
 
 from .._tensor import Tensor
+from ..iterator.stride import contiguous_strides
 from ..kernels.skeletons.fft import RADICES
-from .memory import new
 
 if TYPE_CHECKING:
     from ..runtime.backend import Backend
@@ -140,8 +140,10 @@ def kept_table(x: Tensor, name: Hashable, make: Callable[[], Arrays]) -> Tensor:
     if found is None:
         of = x._dtype.to_real()
         array = make().astype(of.numpy)
-        found = new(array.shape, of, x._storage.device)
-        backend.upload(found._storage, 0, array)
+        storage = backend.allocate_lasting(array.nbytes)
+        storage.device = x._storage.device
+        found = Tensor._make(storage, of, array.shape, contiguous_strides(array.shape))
+        backend.upload(storage, 0, array)
         if len(backend.streams) > 1:
             backend.current_stream().finish()  # others will read it, too
         while kept and sum([t.nbytes for t in kept.values()]) + found.nbytes > KEPT_BYTES:

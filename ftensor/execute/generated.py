@@ -23,7 +23,7 @@ class StepForm(NamedTuple):
     pointers: Ints
     offsets: tuple[int | None, ...]
     moved: bool
-    numbers: bool
+    numbers: bool | tuple[int, int]
     after: Ints
     told: bool  # a last argument: n, or the geometry
 
@@ -135,7 +135,10 @@ def _arguments(name: str, step: StepForm) -> str:
     for i, k in enumerate(step.offsets):
         start = "0" if k is None else f"x{k}._offset"
         words.append(f"{start} + {name}_moved[{i}]" if step.moved else start)
-    words += ["*numbers"] if step.numbers else []
+    if isinstance(step.numbers, tuple):
+        words.append("*numbers[{}:{}]".format(*step.numbers))
+    elif step.numbers:
+        words.append("*numbers")
     words += [f"s{k}.handle" for k in step.after]
     words += [f"{name}_last"] if step.told else []
     return ", ".join(words)

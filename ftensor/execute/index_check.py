@@ -16,6 +16,7 @@ from ..dtypes import int64
 from ..errors import index as errors_index
 from ..limits import integer_limits
 from ..runtime.callers import levels_to_user, line_of
+from .observe import recorder
 
 if TYPE_CHECKING:
     from ..runtime.backend import Backend
@@ -73,9 +74,16 @@ def know_bounds_of(index: Tensor, array: np.ndarray[Any, Any]) -> Tensor:
     return index
 
 
+def known_bounds(storage: Storage) -> tuple[Any, int, int] | None:
+    """(dtype, least, greatest) of a storage's elements, where that is known of all that it will
+    hold when what is noted now runs."""
+    who = recorder(storage.backend)
+    return storage.bounds if who is None or who.made(storage) else None
+
+
 def in_range(index: Tensor, size: int, strict: bool) -> bool:
     """Whether all elements are known to be indices of a dim; `strict`: negative ones are none."""
-    bounds = index._storage.bounds
+    bounds = known_bounds(index._storage)
     if bounds is None or bounds[0] is not index._dtype:
         return False
     return bounds[1] >= (0 if strict else -size) and bounds[2] < size
@@ -138,13 +146,23 @@ class Check:
         stream = on.backend._current.stream
         self.stream, self.dims, self.refusal = stream, tuple(dims), refusal
         self.certain = certain
-        self.doubt = None if certain or _mode == "now" else self._doubt()
-        self.flag = _flag_of_thread(stream.backend) if self.doubt is None else self.doubt.flag
+        self.recorder = recorder(on.backend)
+        self.doubt = None
+        if self.recorder is not None:
+            self.flag = Flag.fresh(on.backend)
+        elif certain or _mode == "now":
+            self.flag = _flag_of_thread(stream.backend)
+        else:
+            self.doubt = self._doubt()
+            self.flag = self.doubt.flag
         self.flag.tensor._storage.device = on.device
 
     def done(self) -> None:
         """Wait for the kernels and raise what they found, or leave that for later."""
         if self.certain:
+            return
+        if self.recorder is not None:
+            self.recorder.checked(self.flag, self.dims, self.refusal)
             return
         if self.doubt is not None:
             self.stream.doubts[id(self.doubt)] = self.doubt

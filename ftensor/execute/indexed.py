@@ -18,6 +18,7 @@ from ..iterator.stride import contiguous_strides
 from ..kernels import select
 from ..kernels.key import LOCATED, STRIDED
 from ..kernels.skeletons.compact import CompactKey
+from ..kernels.skeletons.cpu.take import TakeGeometry, take_key
 from ..rows.copies import COPY
 from ..rows.op import Op, refuses_bare
 from ..runtime.program import built
@@ -39,6 +40,8 @@ MOST_INPUTS = 8
 
 # The elements that one search for true ones counts.
 MOST_AT_ONCE = 2**31 - 1
+# Elements of a run that take as long to copy as one that an index of its own leads to.
+RUN_AT_ONCE = 4
 SHIFTED = Op("shifted", "shifted(position) -> Tensor", "a + by", params=("by",), only=("int64",))
 
 ADD_AT = Op("add_at", "add_at(values, self) -> Tensor", "b + a", bool_="a | b",
@@ -152,12 +155,41 @@ def prepare(
         operands = [replace(o, tensor=t) for o, t in zip(operands, bits)]
     strides = [o.strides for o in operands] + [i.strides for i in indices]
     sizes, steps = coalesce(shape, strides, range(len(shape)))
-    made = [
+    made = _taken(op, backend, operands, indices, sizes, steps) or [
         _step(op, backend, operands, indices, piece, steps, ordered, moved)
         for piece, moved in split(sizes, steps)
     ]
     written = Output(out.tensor._dtype, out.tensor._shape, out.tensor._strides)
     return Launch(tuple(made), len(strides) + 1, (written,), fresh=False)
+
+
+def _taken(
+    op: Op, backend: Backend, operands: Sequence[Operand], indices: Sequence[Index], shape: Ints,
+    steps: Sequence[Ints],
+) -> list[Step]:  # fmt: skip
+    """The step of a processor's copy of what one index leads to, in vectors; none where these do
+    not serve."""
+    if op is not COPY or len(steps) != 3 or not backend.target.processor or not shape:
+        return []
+    (out, source), (index,) = operands, indices
+    (made, found, told), n = (s[-1] for s in steps), shape[-1]
+    runs = (made, found, told) == (1, 1, 0) and n > 1
+    same = out.tensor._dtype is source.tensor._dtype
+    if not (runs or (made, told) == (1, 1)) or out.located or not (source.located and same):
+        return []
+    key = take_key(out.tensor._dtype, index.tensor._dtype, backend.target, runs)
+    if key is None or numel(shape) > MOST_AT_ONCE:
+        return []
+    rows = numel(shape[:-1])
+    work = numel(shape) // (RUN_AT_ONCE if runs else 1)
+    units = select.units_for(work, backend.units, backend.target.grid, 1)
+    parts = max(1, min(-(-units // rows), n // (4 * key.lanes)))
+    g = TakeGeometry(n, parts, found, shape[:-1], tuple(zip(*[s[:-1] for s in steps])))
+    step = Step(
+        key, min(units, g.items), (0, 1, 2), (0, 1, 2), after=(3,), geometry=g.pack(),
+        work=work,
+    )  # fmt: skip
+    return [step]
 
 
 def _step(

@@ -17,6 +17,7 @@ from ..kernels.skeleton import skeleton_of
 from ..runtime.program import kernel
 from .generated import Form, StepForm, caller, enqueuer
 from .keys import MOST_KEYS
+from .observe import recorder
 
 if TYPE_CHECKING:
     from .._device import device
@@ -79,7 +80,7 @@ class Step:
     pointers: Ints
     offsets: tuple[int | None, ...]
     moved: Ints | None = None
-    numbers: bool = True
+    numbers: bool | tuple[int, int] = True  # a part of them, from one to before another
     after: Ints = ()
     n: int | None = None
     geometry: Ints = ()
@@ -100,6 +101,10 @@ class Bound(NamedTuple):
 
     kernel: Kernel
     table: Storage | None
+
+
+def _unbound(inputs: Any, numbers: Any, out: Any) -> None:
+    """The `call` of a launch that nothing runs yet."""
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -127,7 +132,7 @@ class Launch:
     # and has done nothing, where there is something to look at first: somebody at the door, memory
     # that may not be written or that an argument shares, several devices, an output of the caller's
     # where they are fresh.
-    call: Callable[..., tuple[Tensor, ...] | None] = field(init=False)
+    call: Callable[..., tuple[Tensor, ...] | None] = field(init=False, default=_unbound)
     # What `enqueue` made to do its work: kept from its second call on.
     _enqueue: Callable[..., None] | None = field(init=False, default=None)
     _met: bool = field(init=False, default=False)
@@ -154,7 +159,7 @@ class Launch:
     @property
     def kept_bytes(self) -> int:
         """About what the launch takes of memory while it is kept."""
-        tables = [of.table for of in self._bound]
+        tables = [of.table for of in self.bound or ()]
         told = [table.nbytes + TABLE_BYTES for table in tables if table is not None]
         return LAUNCH_BYTES + STEP_BYTES * len(self.steps) + sum(told)
 
@@ -215,7 +220,14 @@ def look_up(
 ) -> L | Missing:
     """The launch that `prepare(*args)` makes, or what is Missing for it, remembered under `key`;
     None where it makes none."""
-    found: L | None = backend.launches.find(key)
+    found: L | Missing | None = backend.launches.find(key)
+    if type(found) is Launch and found.bound is None and recorder(backend) is None:
+        # It was only noted so far.
+        try:
+            found.bind(bound_to(backend, found.steps))
+        except KernelNotBuilt:
+            backend.launches.pop(key)
+            found = None
     return found or _prepared(backend, key, prepare, args)
 
 
@@ -230,7 +242,7 @@ def _prepared(
             return known
     try:
         launch = prepare(*args)
-        if launch is not None:
+        if launch is not None and recorder(backend) is None:
             launch.bind(bound_to(backend, launch.steps))
     except KernelNotBuilt as error:
         backend.launches.pop(missed, None)  # an image that was added may lack another kernel

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from abc import abstractmethod
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from threading import RLock, get_ident
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -24,6 +26,11 @@ class Observer:
     """
 
     inner: Executor | None = None  # who stood there before
+
+    def called(self) -> None:
+        """An op's call, before its launch is looked up or prepared."""
+        if self.inner is not None:
+            self.inner.called()
 
     def launch(
         self, launch: Launch, stream: Stream, tensors: Sequence[Tensor], numbers: Sequence[Any]
@@ -48,17 +55,78 @@ class Observer:
         else:
             self.inner.download(storage, byte_offset, array)
 
+    def allocate(self, backend: Backend, nbytes: int, stream: Stream, lasting: bool) -> Storage:
+        """Memory that is asked for; `lasting`: for what serves all calls."""
+        if self.inner is None:
+            storage = backend.pool.take(nbytes, stream)
+        else:
+            storage = self.inner.allocate(backend, nbytes, stream, lasting)
+        self.allocated(storage)
+        return storage
+
     def allocated(self, storage: Storage) -> None:
         """Memory that was just handed out."""
+
+    def read(self, storage: Storage) -> None:
+        """Memory that the host shares is about to be read or written there."""
         if self.inner is not None:
-            self.inner.allocated(storage)
+            self.inner.read(storage)
+
+
+class Recorder(Observer):
+    """Takes over what one thread does, the one that makes it: launches are noted and not run, and
+    no kernel is looked for. What other threads do passes."""
+
+    def __init__(self) -> None:
+        self.thread = get_ident()
+
+    @property
+    def here(self) -> bool:
+        """Whether the calling thread is the one."""
+        return get_ident() == self.thread
+
+    @abstractmethod
+    def made(self, storage: Storage) -> bool:
+        """Whether it has handed out a storage: nobody but what is noted writes there."""
+
+    @abstractmethod
+    def checked(self, flag: Any, dims: Sequence[int], refusal: Any) -> None:
+        """A launch notes in `flag` which index is out of range; nobody waits for it now."""
+
+    @abstractmethod
+    def drawn(self, generator: Any, words: Callable[[int, int], Any]) -> tuple[Any, ...]:
+        """The numbers that `words` makes of a generator's call; each run of what is noted makes a
+        call of its own."""
+
+
+def recorder(backend: Backend) -> Recorder | None:
+    """Who notes what this thread does, if anybody does."""
+    at: Any = backend.executor
+    while at is not None and not (isinstance(at, Recorder) and at.here):
+        at = getattr(at, "inner", None)
+    return at
 
 
 @contextmanager
 def observed(backend: Backend, observer: Observer) -> Iterator[None]:
-    """Let `observer` stand at a device's door, before whoever does, for all threads."""
-    observer.inner, backend.executor = backend.executor, observer
+    """Let `observer` stand at a device's door, before whoever does. They may leave in any order."""
+    with _door:
+        observer.inner, backend.executor = backend.executor, observer
     try:
         yield
     finally:
+        with _door:
+            _leave(backend, observer)
+
+
+_door = RLock()
+
+
+def _leave(backend: Backend, observer: Observer) -> None:
+    if backend.executor is observer:
         backend.executor = observer.inner
+        return
+    at: Any = backend.executor
+    while at.inner is not observer:
+        at = at.inner
+    at.inner = observer.inner

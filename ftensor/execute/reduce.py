@@ -17,6 +17,7 @@ from ..kernels.select import FoldChoice, choose_fold, takes_turns
 from ..kernels.skeletons.reduce import INNER_VECTORS
 from ..rows.op import Reduce
 from ..runtime.program import built
+from . import extreme
 from .copy import into as copied
 from .index_check import know_bounds
 from .keys import fold_key, monoid, partials, results, second
@@ -128,8 +129,12 @@ def prepare(
     splits = stage.splits(with_outs, dtypes, final)
     fields = partials(red, compute, state)
     written, read = tuple(range(len(outs))), tuple(range(len(outs), operands))
+    everything = written + read
+    alone = extreme.step(red, backend, with_outs, dtypes[0], outs, 1, everything, everything)
+    if alone is not None and extreme.soon_done(alone):
+        splits = 1
     if splits == 1 or not stage.splittable(with_outs, dtypes, fields):
-        step = stage.build(with_outs, dtypes, final, red.finish, "whole", written, read)
+        step = alone or stage.build(with_outs, dtypes, final, red.finish, "whole", written, read)
         return Launch((step,), operands, outputs, numbers)
     count = numel(plan.kept)
     between = tuple(range(operands, operands + len(fields)))
@@ -138,7 +143,11 @@ def prepare(
         kept_strides=(contiguous_strides(plan.kept),) * len(fields) + plan.kept_strides[1:],
     )
     names = ("x", "i")[: len(fields)]
-    first = stage.build(to_states, dtypes, fields, names, "first", between, read)
+    states = [d for d, _ in fields]
+    starts = ((None,) * len(between)) + read
+    first = extreme.step(
+        red, backend, to_states, dtypes[0], tuple(states), splits, between + read, starts
+    ) or stage.build(to_states, dtypes, fields, names, "first", between, read)
     from_states = ReducePlan(
         plan.kept,
         (plan.kept_strides[0],) * len(outs) + (contiguous_strides(plan.kept),) * len(fields),
@@ -149,7 +158,6 @@ def prepare(
     )
     words, final = second(words, final)
     stage = _Stage(red, backend, state, words, [0] * len(fields))
-    states = [d for d, _ in fields]
     last = stage.build(from_states, states, final, red.finish, "second", written, between)
     temporaries = tuple([d.itemsize * splits * count for d in states])
     return Launch((first, last), operands, outputs, numbers, temporaries)

@@ -14,6 +14,7 @@ from .._tensor import Tensor
 from .fallback import on_host
 from .launch import Launch, Missing, enqueue, look_up
 from .numbers import values_of
+from .observe import recorder
 
 if TYPE_CHECKING:
     from ..runtime.backend import Backend
@@ -71,6 +72,8 @@ def _launched(
     entry: Callable[..., Any], args: tuple[Any, ...], inputs: Sequence[Tensor],
     numbers: Sequence[Any] = (), out: Out = None, partly: bool = False,
 ) -> tuple[Tensor, ...] | None:  # fmt: skip
+    if backend.executor is not None:
+        backend.executor.called()
     launch = look_up(backend, key, prepare, args)
     if launch is None:
         return None
@@ -87,6 +90,8 @@ def _launched(
         x._storage.bounds = None
     if launch.own_numbers is not None:
         numbers = launch.own_numbers
+    elif recorder(backend) is not None:
+        pass  # whoever notes the launch may want to know where a number comes from
     elif launch.numbers:
         numbers = [v for x, d in zip(numbers, launch.numbers) for v in values_of(x, d)]
     constants = [constant(inputs[0]) for constant in launch.constants]
@@ -102,5 +107,6 @@ def also_as(backend: Backend, key: Hashable, other: Hashable, **changes: Any) ->
         return
     if changes:
         bound, launch = launch.bound, replace(launch, **changes)
-        launch.bind(bound)
+        if bound is not None:
+            launch.bind(bound)
     backend.launches.keep(other, launch)

@@ -23,6 +23,7 @@ from ..kernels.skeletons.sort import (
     SortKey,
     first_run,
 )
+from . import radix_sort
 from .launch import Launch, Output, Step, asked
 from .run import run
 
@@ -41,9 +42,25 @@ def sort(x: Tensor, dim: int, descending: bool) -> tuple[Tensor, ...]:
     return run(backend, key, prepare, sort, (x, dim, descending), (x,))
 
 
+def values_in_order(x: Tensor, dim: int) -> Tensor:
+    """The values alone that `sort` gives."""
+    if not radix_sort.serves(x, dim):
+        return sort(x, dim, False)[0]
+    key = ("values in order", x._key, dim)
+    args = (x, dim, False, False)
+    backend = x._storage.backend
+    return run(backend, key, radix_sort.prepare, _never_on_the_host, args, (x,))[0]
+
+
+def _never_on_the_host(*args: object) -> Tensor:
+    raise AssertionError("processors compile what they lack")
+
+
 def prepare(x: Tensor, dim: int, descending: bool) -> Launch:
-    """The launch: one step, or, where a few long rows are for all units, tiles of them and then
-    merges."""
+    """The launch: by digits where that serves, else by merges: one step, or, where a few long rows
+    are for all units, tiles of them and then merges."""
+    if radix_sort.serves(x, dim):
+        return radix_sort.prepare(x, dim, descending, places=True)
     backend, key = x._storage.backend, SortKey(x._dtype)
     strides = like_strides(x._shape, x._strides)
     outputs = asked(

@@ -2,18 +2,31 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING
 
 from .. import errors
-from .._device import DeviceLike, found_of, fpga_devices, fpga_index, set_fpga_index
+from .._device import DeviceLike, found_of, fpga_devices, fpga_index, resolve, set_fpga_index
 from .._device import device as _device
-from ..runtime.backend import Backend
-from ..runtime.discovery import Found
 from ..runtime.event import Event
 from ..runtime.parts import DeviceProperties
 from ..runtime.stream import Stream as _Stream
+from .found import backend as _backend
+from .found import found as _found
+from .memory import (
+    empty_cache,
+    max_memory_allocated,
+    max_memory_reserved,
+    mem_get_info,
+    memory_allocated,
+    memory_reserved,
+    memory_snapshot,
+    memory_stats,
+    memory_summary,
+    reset_peak_memory_stats,
+)
 from .seeds import (
     get_rng_state,
     get_rng_state_all,
@@ -27,6 +40,7 @@ from .seeds import (
 )
 
 if TYPE_CHECKING:
+    from ..own.kernel import Kernel
     from ..runtime.images import ImageReport
 
 __all__ = [
@@ -46,14 +60,19 @@ __all__ = [
     "image_report",
     "initial_seed",
     "is_available",
+    "kernel",
     "load_image",
     "manual_seed",
     "manual_seed_all",
     "max_memory_allocated",
     "max_memory_reserved",
+    "mem_get_info",
     "memory_allocated",
     "memory_reserved",
+    "memory_snapshot",
     "memory_stats",
+    "memory_summary",
+    "opencl_kernel",
     "reset_peak_memory_stats",
     "seed",
     "seed_all",
@@ -61,6 +80,7 @@ __all__ = [
     "set_rng_state",
     "set_rng_state_all",
     "set_stream",
+    "source",
     "stream",
     "synchronize",
 ]
@@ -68,19 +88,6 @@ __all__ = [
 
 def __dir__() -> list[str]:
     return __all__
-
-
-def _found(function: str, which: DeviceLike | None) -> Found:
-    if which is None:
-        return found_of(_device("fpga"))
-    chosen = which if isinstance(which, _device) else _device(which)
-    if chosen.type != "fpga":
-        raise errors.not_an_fpga(function, chosen)
-    return found_of(chosen)
-
-
-def _backend(function: str, which: DeviceLike | None) -> Backend:
-    return _found(function, which).open()
 
 
 def is_available() -> bool:
@@ -153,9 +160,10 @@ def load_image(path: str | Path, device: DeviceLike | None = None) -> str:
 
     `path` is the xclbin file or the folder of the build. Its kernels come first from now on; the
     images loaded before stay known, and an op that only one of them has brings that one back
-    (`image_report` counts it). Tensors on the device survive. The environment's FTENSOR_IMAGE
-    loads images at the first use of the device: paths, separated as those in PATH. ImageError
-    where the file is damaged, or not for this device.
+    (`image_report` counts it). One that others made has no ops: `kernel` finds its kernels.
+    Tensors on the device survive. The environment's FTENSOR_IMAGE loads images at the first use of
+    the device: paths, separated as those in PATH. ImageError where the file is damaged, or not for
+    this device.
     """
     return _backend("load_image", device).load_image(path).uuid
 
@@ -167,6 +175,55 @@ def image_report(device: DeviceLike | None = None) -> ImageReport:
     found = _found("image_report", device)
     images = found.open().images if found.opened else None
     return images.report() if isinstance(images, Images) else ImageReport(())
+
+
+# Kernels of one's own
+
+
+def kernel(
+    file: str | Path, name: str | None = None, *, flags: Sequence[str] = (),
+    device: DeviceLike | None = None,
+) -> Kernel:  # fmt: skip
+    """A kernel of one's own, to be called with tensors: `name` in a file, which may be left out
+    where there is one.
+
+    An .xclbin is an image of anybody's, whose metadata says what its kernels take and which memory
+    banks they reach. A .cpp is as for `source`, a .cl as for `opencl_kernel`, with these `flags`.
+    FileNotFoundError, ValueError for a file or a name that there isn't, RuntimeError where the
+    device can't run it.
+    """
+    from ..own.source import of_file
+
+    where = resolve("fpga" if device is None else device)
+    return of_file(found_of(where).open(), where, file, name, flags)
+
+
+def source(
+    file: str | Path, name: str | None = None, *, flags: Sequence[str] = (),
+    device: DeviceLike | None = None,
+) -> Kernel:  # fmt: skip
+    """A kernel of HLS C++, compiled by g++ (with `flags`) for the C simulation or for the software
+    device of `ftensor emulate`, and kept in the disk cache.
+
+    Kernels are the functions declared extern "C" which return void; what they take is read from the
+    debug information. RuntimeError for what the compiler refuses.
+    """
+    from ..own.source import of_cpp
+
+    where = resolve("fpga" if device is None else device)
+    return of_cpp(found_of(where).open(), where, Path(file), name, flags)
+
+
+def opencl_kernel(
+    text: str, name: str | None = None, *, options: Sequence[str] = (),
+    device: DeviceLike | None = None,
+) -> Kernel:  # fmt: skip
+    """A kernel of OpenCL C, as CuPy's RawKernel: compiled for an OpenCL device (with the compiler's
+    `options`) and kept in the disk cache. RuntimeError for what the compiler refuses."""
+    from ..own.source import of_text
+
+    where = resolve("fpga" if device is None else device)
+    return of_text(found_of(where).open(), where, text, name, options)
 
 
 def synchronize(device: DeviceLike | None = None) -> None:
@@ -241,67 +298,3 @@ class StreamContext:
 def stream(stream: _Stream | None) -> StreamContext:
     """Context manager: within it this thread's operations go to `stream`; None changes nothing."""
     return StreamContext(stream)
-
-
-# Memory, in bytes. A device that was not used yet has none, and asking does not open it.
-
-
-def memory_stats(device: DeviceLike | None = None) -> dict[str, int]:
-    """The pool's counters under torch's names, and those that only ftensor has.
-
-    `kernels` is how many compiled kernels the device holds at the moment, `streams` how many
-    streams somebody holds, the default one included.
-    """
-    found = _found("memory_stats", device)
-    if not found.opened:
-        return {}
-    backend = found.open()
-    held = {"kernels": len(backend.kernels), "streams": len(backend.all_streams())}
-    stats = backend.pool.stats() | held
-    return {_TORCH_NAMES.get(name, name): value for name, value in stats.items()}
-
-
-_TORCH_NAMES = {
-    "allocated_bytes": "allocated_bytes.all.current",
-    "peak_allocated_bytes": "allocated_bytes.all.peak",
-    "reserved_bytes": "reserved_bytes.all.current",
-    "peak_reserved_bytes": "reserved_bytes.all.peak",
-    "requests": "allocation.all.allocated",
-    "device_allocations": "num_device_alloc",
-    "retries": "num_alloc_retries",
-    "out_of_memory": "num_ooms",
-}
-
-
-def memory_allocated(device: DeviceLike | None = None) -> int:
-    """Bytes that tensors hold."""
-    return memory_stats(device).get("allocated_bytes.all.current", 0)
-
-
-def max_memory_allocated(device: DeviceLike | None = None) -> int:
-    """The most bytes that tensors held at once since the start or `reset_peak_memory_stats`."""
-    return memory_stats(device).get("allocated_bytes.all.peak", 0)
-
-
-def memory_reserved(device: DeviceLike | None = None) -> int:
-    """Bytes that the pool holds, in tensors or free."""
-    return memory_stats(device).get("reserved_bytes.all.current", 0)
-
-
-def max_memory_reserved(device: DeviceLike | None = None) -> int:
-    """The most bytes that the pool held since the start or `reset_peak_memory_stats`."""
-    return memory_stats(device).get("reserved_bytes.all.peak", 0)
-
-
-def reset_peak_memory_stats(device: DeviceLike | None = None) -> None:
-    """Start the two peaks again from what is held now."""
-    found = _found("reset_peak_memory_stats", device)
-    if found.opened:
-        found.open().pool.reset_peaks()
-
-
-def empty_cache() -> None:
-    """Give the free memory of all devices' pools back to the system."""
-    for found in fpga_devices():
-        if found.opened:
-            found.open().pool.release_cached()

@@ -17,6 +17,8 @@ from .sections import ImageInfo, parse, require_kernels
 from .xclbin import Kind, Mode
 
 MANIFEST = "manifest.json"
+# The last two arguments of each kernel that ftensor makes.
+UNIT_NAMES = ("ft_unit", "ft_units")
 # Names images, separated as in PATH.
 VARIABLE = "FTENSOR_IMAGE"
 # The bytes of a scalar argument, by the C name that a manifest uses.
@@ -84,8 +86,12 @@ def locate(path: str | Path) -> Path:
     return path / Manifest.read(found).file
 
 
-def read(path: str | Path) -> ImageFile:
-    """Read an xclbin and its manifest; ImageError where they are damaged or don't fit."""
+def read(path: str | Path, bare: bool = False) -> ImageFile:
+    """Read an xclbin and its manifest; ImageError where they are damaged or don't fit.
+
+    One without a manifest is anybody's: no op finds a kernel in it. One that looks as ours do has
+    lost it and is refused, unless it is read `bare`, for its kernels by their names.
+    """
     path = locate(path)
     try:
         data = path.read_bytes()
@@ -95,7 +101,7 @@ def read(path: str | Path) -> ImageFile:
         return _without_container(path, data)
     try:
         info = require_kernels(parse(xclbin.read(data)))
-        manifest = _manifest(path, info)
+        manifest = _manifest(path, info, bare)
     except errors.ImageError as e:
         raise errors.in_file(path, e) from None
     _fits(path, manifest, info)
@@ -113,10 +119,17 @@ def _without_container(path: Path, data: bytes) -> ImageFile:
     return ImageFile(path, manifest, data, Mode.FLAT, manifest.uuid, manifest.platform)
 
 
-def _manifest(path: Path, info: ImageInfo) -> Manifest:
-    """The manifest inside the file, else the one beside it."""
-    text = info.manifest
-    return Manifest.from_json(text) if text is not None else _beside(path)
+def _manifest(path: Path, info: ImageInfo, bare: bool) -> Manifest:
+    """The manifest inside the file, else the one beside it, else one that names no kernel."""
+    if (text := info.manifest) is not None:
+        return Manifest.from_json(text)
+    kernels = info.description.kernels
+    ours = any(tuple(a.name for a in k.arguments[-2:]) == UNIT_NAMES for k in kernels)
+    if not bare and (ours or path.with_name(MANIFEST).is_file()):
+        return _beside(path)
+    target = "csim" if info.xclbin.mode == Mode.SW_EMU else "hw"
+    uuid = str(info.xclbin.uuid)
+    return Manifest(path.stem, target, info.description.platform, uuid, path.name, ())
 
 
 def _beside(path: Path) -> Manifest:
@@ -138,7 +151,7 @@ def _fits(path: Path, manifest: Manifest, info: ImageInfo) -> None:
     image = info.xclbin
     if manifest.uuid and manifest.uuid != str(image.uuid):
         raise errors.other_uuid(path, manifest.uuid, str(image.uuid))
-    if image.mode == Mode.SW_EMU and manifest.target == "csim":
+    if image.mode == Mode.SW_EMU and manifest.target == "csim" and manifest.kernels:
         library = image.section(Kind.BITSTREAM)
         assert library is not None
         # Such a file is made by `pack` alone, and its UUID is a digest of what it holds.

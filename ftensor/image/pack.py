@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-import argparse
 import hashlib
-from pathlib import Path
 from uuid import UUID
 
-from ..errors.image import ImageError, bad_description, unreadable
-from ..table import counted
+from ..errors.image import bad_description
 from . import xclbin
-from .description import complete, read
+from .description import complete
 from .sections import Description, sections
-from .shown import complain
 from .xclbin import Kind, Mode, Section, Xclbin
 
 ELF = b"\x7fELF"
@@ -50,36 +46,3 @@ def pack(description: Description, library: bytes, manifest: str | None = None) 
             mode=Mode.SW_EMU,
         )
     )
-
-
-def command(arguments: argparse.Namespace) -> int:
-    """`ftensor image pack`: the exit status."""
-    try:
-        description = read(arguments.description)
-        try:
-            library = Path(arguments.library).read_bytes()
-        except OSError as e:
-            raise unreadable(arguments.library, e.strerror) from None
-        for kernel in description.kernels:
-            # An exported name stands in the library's table of strings, between two zeros.
-            if b"\0" + kernel.name.encode() + b"\0" not in library:
-                raise bad_description(f"{arguments.library} has no function {kernel.name!r}")
-        text = None
-        if arguments.manifest is not None:
-            try:
-                text = Path(arguments.manifest).read_text(encoding="utf-8")
-            except (OSError, UnicodeDecodeError) as e:
-                raise unreadable(arguments.manifest, getattr(e, "strerror", None) or e) from None
-        data = pack(description, library, text)
-        try:
-            Path(arguments.output).write_bytes(data)
-        except OSError as e:
-            return complain(f"can't write {arguments.output!r}: {e.strerror}")
-    except ImageError as e:
-        return complain(str(e))
-    units = sum(len(kernel.units) for kernel in description.kernels)
-    print(
-        f"{arguments.output}: {counted(len(description.kernels), 'kernel')}, "
-        f"{counted(units, 'compute unit')}"
-    )
-    return 0

@@ -80,6 +80,8 @@ def export(
     """
     storage = tensor._storage
     of, shape, strides = tensor._dtype, tensor._shape, tensor._strides
+    if storage.backend.executor is not None:
+        storage.backend.executor.read(storage)
     storage.backend.current_stream().synchronize()
     storage.synchronize()
     if storage.backend.host_shared:

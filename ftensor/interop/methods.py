@@ -9,6 +9,7 @@ import numpy as np
 from .. import errors
 from .._device import DeviceLike
 from .._tensor import Tensor, method
+from ..formats import contiguous_format
 from .dlpack import dlpack_device, to_dlpack_capsule
 from .numpy import to_array, to_numpy
 from .torch import to_torch as _to_torch
@@ -61,3 +62,18 @@ def to_device(self: Tensor, device: DeviceLike, /, *, stream: None = None) -> Te
     if stream is not None:
         raise errors.stream_given(stream)
     return self.to(device)
+
+
+@method("astype")
+def astype(self: Tensor, dtype: Any, *, copy: bool = True) -> Tensor:
+    """The elements in another dtype, given as ftensor's, NumPy's or text, as `ndarray.astype`.
+
+    A new tensor, unless `copy` is False and nothing changes. TypeError for what is no dtype.
+    """
+    return self.to(dtype=dtype, copy=copy)
+
+
+@method("copy")
+def copy(self: Tensor, order: str = "C") -> Tensor:
+    """A new tensor of the elements, contiguous for `order` "C", in the same strides for "K"."""
+    return self.clone() if order == "K" else self.clone(memory_format=contiguous_format)

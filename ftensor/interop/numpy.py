@@ -51,6 +51,17 @@ def from_numpy(
     )
 
 
+def beside(array: np.ndarray[Any, Any], tensor: Tensor) -> Tensor:
+    """An array in an operation with a tensor: a tensor of its dtype on the device of that one.
+
+    As `from_numpy`, and copied where that refuses strides.
+    """
+    size, steps = array.itemsize, array.strides
+    if any(s < 0 or s % size for s in steps):
+        array = np.ascontiguousarray(array)
+    return from_numpy(array, device=tensor._storage.device)
+
+
 def to_numpy(
     tensor: Tensor, *, force: bool = False, non_blocking: bool = False
 ) -> np.ndarray[Any, Any]:

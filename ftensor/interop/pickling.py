@@ -1,8 +1,13 @@
-"""Pickle and deepcopy: tensors that share memory share it afterwards, too."""
+"""Pickle and deepcopy: tensors that share memory share it afterwards, too.
+
+By pickle's protocol 5 a storage is a buffer that a caller may send apart from the stream
+(`buffer_callback`): the device's own memory where the host shares it. Memory that `buffers` brings
+back is taken as it is there, unless it is read-only; elsewhere it is uploaded.
+"""
 
 from __future__ import annotations
 
-import copyreg
+from pickle import PickleBuffer
 from typing import Any
 
 import numpy as np
@@ -14,6 +19,9 @@ from ..execute.copy import copy
 from ..execute.memory import new
 from ..iterator.shape import Ints
 from ..runtime.storage import Storage
+from .host import adopt, export
+
+_ALIGNMENT = 16  # bytes of the largest element
 
 
 def _all_of(storage: Storage) -> Tensor:
@@ -21,11 +29,24 @@ def _all_of(storage: Storage) -> Tensor:
     return Tensor._make(storage, uint8, (storage.nbytes,), (1,))
 
 
-def filled(content: bytes) -> Storage:
-    """A storage of these bytes on the device of new tensors."""
-    made = new((len(content),), uint8, resolve(None))._storage
-    if content:
-        backend_of(made.device).upload(made, 0, np.frombuffer(content, np.uint8))
+def filled(content: Any) -> Storage:
+    """A storage of these bytes, an object with a buffer, on the device of new tensors.
+
+    Memory that may be written, and that the device can compute in, becomes the storage's own.
+    """
+    array = np.frombuffer(content, np.uint8)
+    where = resolve(None)
+    if array.flags.writeable and array.size:
+        address = array.__array_interface__["data"][0]
+        if address % _ALIGNMENT == 0:  # elements of every dtype lie well
+            shared = adopt(
+                backend_of(where), where, address, array.size, 1, array, non_blocking=True
+            )
+            if shared is not None:
+                return shared
+    made = new((array.size,), uint8, where)._storage
+    if array.size:
+        backend_of(where).upload(made, 0, array)
     return made
 
 
@@ -34,11 +55,13 @@ def rebuilt(storage: Storage, of: dtype, shape: Ints, strides: Ints, offset: int
     return Tensor._make(storage, of, shape, strides, offset)
 
 
-def _reduce_storage(storage: Storage) -> tuple[Any, ...]:
-    return filled, (_all_of(storage)._host().tobytes(),)
+def _reduced_storage(storage: Storage, protocol: int) -> tuple[Any, ...]:
+    array: Any = export(_all_of(storage))[0] if storage.nbytes else np.empty(0, np.uint8)
+    return filled, (PickleBuffer(array) if protocol >= 5 else array.tobytes(),)
 
 
-copyreg.pickle(Storage, _reduce_storage)
+# Not by copyreg, which does not tell the protocol.
+setattr(Storage, "__reduce_ex__", _reduced_storage)  # noqa: B010
 
 
 @method("__reduce__")

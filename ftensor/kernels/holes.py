@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from ..dtypes import bool as bool_
 from ..dtypes import dtype, int32
 from . import ctype, reduction
@@ -35,18 +37,25 @@ def parameters(key: KernelKey) -> list[tuple[str, str, str]]:
     out += [("*", f"FT_GLOBAL const {_memory(p)} *", f"in_{NAMES[k]}") for k, p in pointers]
     names = [f"out{k}" for k in range(len(key.outs))] + [f"in_{NAMES[k]}" for k, _ in pointers]
     out += [("long", "long ", f"{name}_offset") for name in names]
-    real = ctype.scalar(key.compute)
-    values = [NAMES[k] for k, p in enumerate(key.ins) if p.kind == BY_VALUE] + list(key.params)
-    for name in values:
-        if key.compute.is_complex and key.reduction is None:
-            out += [(real, f"{real} ", f"{name}_re"), (real, f"{real} ", f"{name}_im")]
-        else:
-            out.append((real, f"{real} ", f"{name}_value"))
+    out += numbers(key)
     for name in indices(key):
         out += [("long", "long ", f"{name}_size"), ("long", "long ", f"{name}_stride")]
     if indices(key):
         out.append(("*", "FT_GLOBAL long *", "bad"))
     return out
+
+
+def numbers(key: KernelKey) -> list[tuple[str, str, str]]:
+    """Those of the parameters that are numbers: what is passed by value, then the op's own."""
+    names = [NAMES[k] for k, p in enumerate(key.ins) if p.kind == BY_VALUE] + list(key.params)
+    pairs = key.compute.is_complex and key.reduction is None
+    return [one for name in names for one in number(name, ctype.scalar(key.compute), pairs)]
+
+
+def number(name: str, real: str, pair: bool) -> list[tuple[str, str, str]]:
+    """The parameters that a number is passed as: of a complex one its two parts."""
+    parts = ("re", "im") if pair else ("value",)
+    return [(real, f"{real} ", f"{name}_{part}") for part in parts]
 
 
 def indices(key: KernelKey) -> list[str]:
@@ -64,27 +73,11 @@ def holes(key: KernelKey, rows: bool) -> dict[str, list[str]]:
     `rows`: operands are walked by a geometry `g`, and lie at[operand] with inner strides
     step[operand]; else each is one run, or one element.
     """
-    params = parameters(key)
-    pointers = [name for what, _, name in params if what == "*" and name != "bad"]
-    ports = dict(zip(pointers, list(key.outs) + [p for p in key.ins if p.kind != BY_VALUE]))
-    ported = pointers + (["bad"] if indices(key) else []) + (["g"] if rows else [])
-    common = {
-        "FT_NAME": [key.entry],
-        "FT_PARAMS": [", ".join(f"{c}{name}" for _, c, name in params)],
-        "FT_PORTS": [f"FT_PORT({name}, gmem{k})" for k, name in enumerate(ported)],
-        "FT_SETUP": [_shift(name, ports[name]) for name in pointers],
-        "FT_OPERANDS": [str(len(pointers))],
-        "FT_OUTPUTS": [str(len(key.outs))],
-    }
-    results = [f"{_wide_type(p)} w_out{k};" for k, p in enumerate(key.outs)]
-    writes = {
-        part: [_write(f"out{k}", p, pointers, rows, part) for k, p in enumerate(key.outs)]
-        for part in (False, True)
-    }
-    reads = {
-        part: [_read(f"in_{NAMES[k]}", p, pointers, rows, part) for k, p in _pointer_ins(key)]
-        for part in (False, True)
-    }
+    ins = [(f"in_{NAMES[k]}", p) for k, p in _pointer_ins(key)]
+    more = ["bad"] if indices(key) else []
+    common, results, reads, writes = in_memory(
+        key.entry, parameters(key), key.outs, ins, rows, more
+    )
     for part in reads:
         reads[part] = _located_last(key, reads[part])
     finish = [line for k, p in enumerate(key.outs) for line in output(key, k, p, key.body[k])]
@@ -93,7 +86,7 @@ def holes(key: KernelKey, rows: bool) -> dict[str, list[str]]:
         return common | {
             "FT_READ(i)": results + reads[False],
             "FT_READ_PART(i, m)": results + reads[True],
-            "FT_RESULTS(count)": [_streamed(key)],
+            "FT_RESULTS(count)": [streamed(len(key.outs), [name for name, _ in ins])],
             "FT_COMPUTE": inputs(key) + lets + finish,
             "FT_WRITE(i)": writes[False],
             "FT_WRITE_PART(i, m)": writes[True],
@@ -113,15 +106,45 @@ def holes(key: KernelKey, rows: bool) -> dict[str, list[str]]:
     }
 
 
-def _streamed(key: KernelKey) -> str:
+def in_memory(
+    entry: str,
+    params: Sequence[tuple[str, str, str]],
+    outs: Sequence[Port],
+    ins: Sequence[tuple[str, Port]],
+    rows: bool,
+    more: Sequence[str] = (),
+) -> tuple[dict[str, list[str]], list[str], dict[bool, list[str]], dict[bool, list[str]]]:
+    """The words of any kernel with such outputs and named inputs in memory; lines that declare the
+    results; and, for whole vectors (False) and parts of one, lines that read and that write.
+
+    `more` are further ports.
+    """
+    ports = {f"out{k}": p for k, p in enumerate(outs)} | dict(ins)
+    pointers = list(ports)
+    ported = [*pointers, *more, *(["g"] if rows else [])]
+    common = {
+        "FT_NAME": [entry],
+        "FT_PARAMS": [", ".join(f"{c}{name}" for _, c, name in params)],
+        "FT_PORTS": [f"FT_PORT({name}, gmem{k})" for k, name in enumerate(ported)],
+        "FT_SETUP": [_shift(name, ports[name]) for name in pointers],
+        "FT_OPERANDS": [str(len(pointers))],
+        "FT_OUTPUTS": [str(len(outs))],
+    }
+    results = [f"{wide_type(p)} w_out{k};" for k, p in enumerate(outs)]
+    reads, writes = (
+        {part: [line(name, p, pointers, rows, part) for name, p in some] for part in (False, True)}
+        for line, some in ((_read, ins), (_write, list(ports.items())[: len(outs)]))
+    )
+    return common, results, reads, writes
+
+
+def streamed(outs: int, ins: Sequence[str]) -> str:
     """Tells the dialect how many results there are, and whether they take an input's place.
 
     What has no input writes memory only, which is fast as it is.
     """
     places = " || ".join(
-        f"(FT_GLOBAL const void *)out{out} == in_{NAMES[k]}"
-        for out in range(len(key.outs))
-        for k, _ in _pointer_ins(key)
+        f"(FT_GLOBAL const void *)out{out} == {name}" for out in range(outs) for name in ins
     )
     return f"FT_STREAMED(count, {places or 1})"
 
@@ -155,12 +178,13 @@ def _shift(name: str, p: Port) -> str:
     return f"{name} += {'2 * ' if p.dtype.is_complex else ''}{name}_offset;"
 
 
-def _wide_type(p: Port) -> str:
+def wide_type(p: Port) -> str:
     """The type of the vector that travels between memory and the lanes."""
-    return f"FT_WIDE_PAIR({_wide(p)})" if p.dtype.is_complex else f"FT_WIDE({_wide(p)})"
+    return f"FT_WIDE_PAIR({wide_of(p)})" if p.dtype.is_complex else f"FT_WIDE({wide_of(p)})"
 
 
-def _wide(p: Port) -> str:
+def wide_of(p: Port) -> str:
+    """The C type of an element as it travels, of a pair of one part."""
     return "float" if p.dtype.name in ctype.HALVES else ctype.MEMORY[p.dtype.name]
 
 
@@ -188,9 +212,9 @@ def _read(name: str, p: Port, pointers: list[str], rows: bool, part: bool) -> st
         one = "FT_HALF_ONE({})" if p.dtype.name in ctype.HALVES else "*({})"
         if p.dtype.is_complex:
             re, im = one.format(where), one.format(f"{where} + 1")
-            return f"const {_wide(p)} {wide}_re = {re}, {wide}_im = {im};"
-        return f"const {_wide(p)} {wide} = {one.format(where)};"
-    t = _wide_type(p)
+            return f"const {wide_of(p)} {wide}_re = {re}, {wide}_im = {im};"
+        return f"const {wide_of(p)} {wide} = {one.format(where)};"
+    t = wide_type(p)
     family = "_pair" if p.dtype.is_complex else ("_half" if p.dtype.name == "float16" else "")
     if p.kind in (LINEAR, ROW) and not part:
         word = {"_pair": "ft_load_pair", "_half": "FT_HALF_LOAD", "": "FT_VLOAD"}[family]
@@ -207,10 +231,25 @@ def _write(name: str, p: Port, pointers: list[str], rows: bool, part: bool) -> s
     family = "_pair" if p.dtype.is_complex else ("_half" if p.dtype.name == "float16" else "")
     if p.kind == LINEAR and not part:
         word = {"_pair": "ft_store_pair(", "_half": "FT_HALF_STORE("}
-        return f"{word.get(family, f'FT_VSTREAM({_wide(p)}, ')}w_{name}, {where});"
+        return f"{word.get(family, f'FT_VSTREAM({wide_of(p)}, ')}w_{name}, {where});"
     lanes = "m" if part else "FT_LANES"
     guard = "if (there >= 0) " if p.kind == LOCATED else ""
     return f"{guard}ft_put{family}(w_{name}, {where}, {stride}, {lanes});"
+
+
+def lane_type(p: Port) -> str:
+    """The type of an element as it is read and written, of one lane (or of all of them at once)."""
+    return f"ft_c{wide_of(p)}" if p.dtype.is_complex else f"FT_VEC({wide_of(p)})"
+
+
+def lane(wide: str, p: Port) -> str:
+    """What was read as `wide`, in one lane (or in all of them at once)."""
+    memory = wide_of(p)
+    if p.kind != SINGLE:
+        return f"FT_LANE({wide})"
+    if p.dtype.is_complex:
+        return f"FT_PAIR({memory}, (FT_VEC({memory}))({wide}_re), (FT_VEC({memory}))({wide}_im))"
+    return f"(FT_VEC({memory}))({wide})"
 
 
 def _lane_value(key: KernelKey, k: int, p: Port) -> str:
@@ -220,14 +259,7 @@ def _lane_value(key: KernelKey, k: int, p: Port) -> str:
         if key.compute.is_complex:
             return f"FT_PAIR({real}, (FT_V)({name}_re), (FT_V)({name}_im))"
         return f"(FT_V)({name}_value)"
-    wide = f"w_in_{name}"
-    memory = _wide(p)
-    if p.kind != SINGLE:
-        text = f"FT_LANE({wide})"
-    elif p.dtype.is_complex:
-        text = f"FT_PAIR({memory}, (FT_VEC({memory}))({wide}_re), (FT_VEC({memory}))({wide}_im))"
-    else:
-        text = f"(FT_VEC({memory}))({wide})"
+    text = lane(f"w_in_{name}", p)
     if p.dtype.name in ctype.ENCODED:
         text = f"ft_from_{p.dtype.name}({text})"
     if p.dtype.name == "bool":  # any other byte than 0 is true, whoever wrote it

@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from ..dtypes import dtype
+from ..iterator.shape import Ints, numel
 from . import reduction, source
 from .board_skeleton import BoardSkeleton
 from .holes import NAMES, holes, parameters
-from .key import BY_VALUE, KernelKey, Port, lanes_for
+from .key import BY_VALUE, LOCATED, KernelKey, Port, lanes_for
+from .operators import arithmetic
 from .ports import PORT_BYTES
 from .skeleton import Parameter, skeleton_of
 from .words import ANY, InWords, Record, table_lines
@@ -165,6 +167,22 @@ class OpSkeleton(BoardSkeleton[KernelKey]):
     def mark(self, key: KernelKey) -> str:
         """What it ends in; "" where the layout is the usual one."""
         return ""
+
+    # Profiles
+
+    def located(self, key: KernelKey) -> tuple[int, ...]:
+        """What index tensors lead to."""
+        ports = in_memory(key)
+        return tuple([k for k, (_, port, _) in enumerate(ports) if port.kind == LOCATED])
+
+    def flops(self, key: KernelKey, geometry: Ints, shapes: Sequence[Ints]) -> int:
+        """What the op's text has, for each element."""
+        if key.compute.kind not in "fc":
+            return 0
+        texts = (*key.body, *(text for _, text in key.lets))
+        if key.reduction is not None:
+            texts = (key.reduction.lift, key.reduction.combine)
+        return max(map(numel, shapes)) * sum(map(arithmetic, texts))
 
     # The performance model
 

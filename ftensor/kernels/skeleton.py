@@ -8,7 +8,7 @@ module registers; what images, their inventories and the performance model ask, 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any, Generic, TypeVar
 
@@ -16,6 +16,7 @@ from ..dtypes import dtype
 from . import source
 from .geometry import Geometry
 from .key import Key
+from .work import Ints
 
 # (what, C type, name): what is "*", or the C name of a scalar; the C type ends where the name may
 # follow.
@@ -72,6 +73,26 @@ class Skeleton(ABC, Generic[K]):
         """The words for what a launch tells a kernel in a buffer."""
         words = self.geometry.words() if self.geometry is not None else {}
         return [f"#define {name} {value}" for name, value in words.items()]
+
+    # Profiles
+
+    def title(self, key: K) -> str:
+        """The op as a report calls it."""
+        return self.name
+
+    def located(self, key: K) -> tuple[int, ...]:
+        """Which of its pointers lead to operands of which only parts are visited, where others say
+        so."""
+        return ()
+
+    def unread(self, key: K, geometry: Ints) -> tuple[int, ...]:
+        """Which of its pointers stand where a launch has no operand."""
+        return ()
+
+    def flops(self, key: K, geometry: Ints, shapes: Sequence[Ints]) -> int:
+        """Operations on floating point numbers in a launch on operands of these shapes, the outputs
+        first; 0 where there are few for the bytes that are moved."""
+        return 0
 
     def program(self, key: K, dialect: str, *, float64: bool, grid: str) -> str:
         """The self-contained text of a kernel in a dialect."""

@@ -39,6 +39,11 @@ def kernel_file(name: str) -> str:
     )
 
 
+def inlined(text: str) -> str:
+    """A text of HLS C++ with the headers of ftensor, which it includes, in their place."""
+    return INCLUDED.sub(lambda found: kernel_file(found[1].removeprefix("ftensor/")), text)
+
+
 @cache
 def constant(name: str, word: str) -> int:
     """The number that a file of hls/ gives a constant, so that nobody has to write it again."""

@@ -13,6 +13,7 @@ from .._device import DeviceLike, device as _device
 from .._tensor import Tensor as _Tensor
 from ..dtypes import dtype as _dtype
 from ..formats import Size as _Size, layout as _layout, memory_format as _memory_format
+from ..modules import Module as _Module
 from .. import return_types as _return_types
 
 _Number = _complex | np.generic
@@ -157,8 +158,11 @@ def cosine_embedding_loss(input1: _Tensor, input2: _Tensor, target: _Tensor, mar
     """1 - cos(input1, input2) for a target 1, max(0, cos - margin) for -1; vectors lie in the last
     dim. RuntimeError for shapes that don't fit.
     """
+@overload
 def cosine_similarity(x1: _Tensor, x2: _Tensor, dim: _int=1, eps: _float=1e-08) -> _Tensor:
     """x1 . x2 / (max(|x1|, eps) * max(|x2|, eps)) along `dim`. RuntimeError for integers."""
+@overload
+def cosine_similarity(x1: _Tensor, x2: _Tensor, *, axis: _int | Sequence[_int]=1, eps: _float=1e-08) -> _Tensor: ...
 def cross_entropy(input: _Tensor, target: _Tensor, weight: _Tensor | None=None, size_average: Any=None, ignore_index: _int=-100, reduce: Any=None, reduction: str='mean', label_smoothing: _float=0.0) -> _Tensor:
     """`nll_loss` of log_softmax(input); a floating-point target of the input's shape holds
     probabilities of all classes. A `label_smoothing` below 0 smooths nothing, as in torch;
@@ -241,11 +245,8 @@ def gaussian_nll_loss(input: _Tensor, target: _Tensor, var: Any, full: _bool=Fal
     """
 def gelu(input: _Tensor, *, approximate: str='none', out: _Tensor | None=None) -> _Tensor:
     """The value times the normal distribution function, or its approximation by \"tanh\"."""
-@overload
 def glu(input: _Tensor, dim: _int=-1, *, out: _Tensor | None=None) -> _Tensor:
     """The first half along `dim` times sigmoid of the second. RuntimeError for an odd size."""
-@overload
-def glu(input: _Tensor, dim: _int=-1, out: _Tensor | None=None) -> _Tensor: ...
 def grid_sample(input: _Tensor, grid: _Tensor, mode: str='bilinear', padding_mode: str='zeros', align_corners: _bool | None=None) -> _Tensor:
     """An image (N, C, H, W) or (N, C, D, H, W) at the points (x, y) or (x, y, z) of a grid
     (N, ..., 2) or (N, ..., 3), -1 and 1 being its ends: the centers of the outer elements with

@@ -7,6 +7,7 @@ from typing import Any
 
 from .._tensor import Tensor, method
 from ..errors.absent import no_attribute
+from ..errors.view import imag_of_real
 from ..rows.catalogue import ENTRIES
 
 
@@ -14,13 +15,17 @@ def of_module(module: ModuleType, name: str) -> AttributeError:
     """The error for a name that a public module does not have."""
     path = module.__name__.partition(".")[2]
     way = f"x.{name}(...)" if not path and name in vars(Tensor) else ""
+    if f"nn.functional.{name}" in ENTRIES:
+        way = f"ft.nn.functional.{name}(...)"
     return no_attribute(module, path, name, way)
 
 
 @method("__getattr__")
 def of_tensor(self: Tensor, name: str) -> Any:
     """Refuse a name that tensors do not have."""
-    way = "x.to(dtype)" if name == "astype" else ""
+    if name == "imag":  # which had an error of its own to say
+        raise imag_of_real(self._dtype)
+    way = ""
     if name in ENTRIES:
         way = f"ft.{name}(x, ...)"
     elif name.endswith("_") and name[:-1] in vars(Tensor):

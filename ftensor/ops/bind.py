@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Sequence
 from functools import cache
+from importlib import import_module
 from inspect import unwrap
 from types import ModuleType
 from typing import Any
@@ -15,10 +16,9 @@ from ..errors import arith as errors_arith
 from ..execute.pointwise import pointwise
 from ..rows.catalogue import ENTRIES, Entry, Row, enter, register
 from ..rows.op import Op, Promote, Reduce
-from ..rows.spelling import describe, signature_text
+from ..rows.spelling import describe, signature_text, tensors_only
 from . import absent
 from .operators import operator, row_operator
-from .reduce.arguments import numpy_names
 from .reduce.reduction import called
 
 _PROMOTION_DOC = {
@@ -119,12 +119,12 @@ def make_function(op: Op) -> Callable[..., Any]:
 
 
 def make_reduction(row: Reduce) -> Callable[..., Any]:
-    """The function of a reduction, which takes NumPy's names of its arguments, too."""
+    """The function of a reduction."""
     named = [w.partition("=")[0].strip() for w in row.arguments.split(",")]
     others = {"dim": "None", "keepdim": "False", "dtype": "None", "out": "None"}
     values = [name if name in named else value for name, value in others.items()]
     made = _typed(_maker(row.arguments, f"input, {', '.join(values)}")(row, called))
-    return numpy_names(_public(made, row.name, _reduction_docstring(row)))
+    return _public(made, row.name, _reduction_docstring(row))
 
 
 def _public(made: Callable[..., Any], name: str, doc: str) -> Callable[..., Any]:
@@ -165,7 +165,8 @@ def add_rows(rows: Sequence[Row], module: str = "own") -> None:
                 row.name, make_function(row), row.function, row.method, aliases=row.aliases,
                 namespace=row.namespace, row=row,
             )  # fmt: skip
-        describe(entry.call, register(entry).forms)
+        done = register(entry)
+        describe(done.call, done.forms)
 
 
 def inplace_of(call: Callable[..., Any], name: str) -> Callable[..., Any]:
@@ -205,7 +206,8 @@ def _functions_in_place() -> None:
         assert made is not None, f"{names[0]} has no form in place"
         form = signature_text(names[0], entry.call, without="out")
         done = Entry(names[0], made, method=False, forms=(form,), aliases=tuple(names[1:]))
-        describe(_public(made, names[0], _IN_PLACE_DOC.format(entry.name)), register(done).forms)
+        done = register(done)
+        describe(_public(done.call, names[0], _IN_PLACE_DOC.format(entry.name)), done.forms)
 
 
 def _named(made: Callable[..., Any], name: str) -> Callable[..., Any]:
@@ -219,6 +221,9 @@ class Namespace(ModuleType):
 
     def __dir__(self) -> list[str]:
         return sorted(name for name in vars(self) if not name.startswith("_"))
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return import_module, (self.__name__,)
 
     def __getattr__(self, name: str) -> Any:
         raise absent.of_module(self, name)
@@ -240,9 +245,13 @@ def install(module: ModuleType) -> None:
         target: Any = module
         for part in filter(None, entry.namespace.split(".")):
             target = _namespace(target, part)
+        # Rows look at what they are given; methods belong to a tensor.
+        call = entry.call if entry.row else tensors_only(entry.call, entry.name)
+        if entry.function:  # where pickles find it again
+            call.__module__, call.__qualname__ = target.__name__, entry.name
         for name in (entry.name, *entry.aliases):
             if entry.function:
-                setattr(target, name, entry.call)
+                setattr(target, name, call)
             if entry.prop:
                 setattr(Tensor, name, property(entry.call))
             elif entry.method and not entry.namespace:

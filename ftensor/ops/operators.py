@@ -5,40 +5,45 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
+
 from .._tensor import Tensor
 from ..errors import arith as errors_arith
 from ..execute.pointwise import pointwise
+from ..interop.numpy import beside
 from ..rows.op import Op
 
 
-def _numeric(other: Any) -> bool:
-    return isinstance(other, (Tensor, bool, int, float, complex)) or hasattr(other, "dtype")
+def _operand(self: Tensor, other: Any) -> Any:
+    """The other operand as an op takes it; NotImplemented where its own class has to say.
 
-
-def _is_tensor(other: Any) -> bool:
-    return isinstance(other, Tensor)
+    An array is a tensor of its dtype on the tensor's device, as everywhere beside NumPy's functions
+    (docs/numpy.md); masked arrays and others' arrays have rules of their own.
+    """
+    if isinstance(other, (Tensor, bool, int, float, complex, np.generic)):
+        return other
+    if isinstance(other, np.ndarray):
+        return NotImplemented if isinstance(other, np.ma.MaskedArray) else beside(other, self)
+    known = hasattr(other, "dtype") and not hasattr(other, "__array_ufunc__")
+    return other if known else NotImplemented  # which the op refuses, saying why
 
 
 def operator(name: str, call: Callable[..., Any]) -> Callable[..., Any]:
     """A dunder method of a function of two; NotImplemented for what is no tensor or number."""
-    accepted = _is_tensor if "matmul" in name else _numeric
-    if name.startswith("__i"):
+    matrices = "matmul" in name
+    turned = name.startswith("__r") and name != "__rshift__"
+    inplace = name.startswith("__i")
 
-        def inplace(self: Tensor, other: Any) -> Any:
-            return call(self, other, out=self) if accepted(other) else NotImplemented
+    def run(self: Tensor, other: Any) -> Any:
+        if type(other) is not Tensor:
+            other = _operand(self, other)
+            if other is NotImplemented or (matrices and not isinstance(other, Tensor)):
+                return NotImplemented
+        if inplace:
+            return call(self, other, out=self)
+        return call(other, self) if turned else call(self, other)
 
-        return inplace
-    if name.startswith("__r") and name != "__rshift__":
-
-        def reflected(self: Tensor, other: Any) -> Any:
-            return call(other, self) if accepted(other) else NotImplemented
-
-        return reflected
-
-    def forward(self: Tensor, other: Any) -> Any:
-        return call(self, other) if accepted(other) else NotImplemented
-
-    return forward
+    return run
 
 
 def row_operator(name: str, op: Op) -> Callable[..., Any]:
@@ -56,7 +61,7 @@ def row_operator(name: str, op: Op) -> Callable[..., Any]:
     if name.startswith("__i"):
 
         def inplace(self: Tensor, other: Any) -> Any:
-            if not _numeric(other):
+            if type(other) is not Tensor and (other := _operand(self, other)) is NotImplemented:
                 return NotImplemented
             return pointwise(op, (self, other), (), self, True)
 
@@ -67,13 +72,15 @@ def row_operator(name: str, op: Op) -> Callable[..., Any]:
     if name.startswith("__r") and name != "__rshift__":
 
         def reflected(self: Tensor, other: Any) -> Any:
-            return pointwise(op, (other, self)) if _numeric(other) else NotImplemented
+            if (other := _operand(self, other)) is NotImplemented:
+                return NotImplemented
+            return pointwise(op, (other, self))
 
         return reflected
 
     def forward(self: Tensor, other: Any) -> Any:
-        if type(other) is Tensor or _numeric(other):
-            return pointwise(op, (self, other))
-        return NotImplemented
+        if type(other) is not Tensor and (other := _operand(self, other)) is NotImplemented:
+            return NotImplemented
+        return pointwise(op, (self, other))
 
     return forward

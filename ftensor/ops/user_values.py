@@ -1,33 +1,15 @@
-"""Numbers and dtypes as users give them, and how a dtype takes a number."""
+"""Numbers as users give them, and how a dtype takes a number."""
 
 from __future__ import annotations
 
-import builtins
 from typing import Any
 
 import numpy as np
 
-from .. import dtypes, errors
+from .. import errors
 from .._tensor import Tensor
 from ..dtypes import dtype
 from ..execute.numbers import check_fits
-
-_PYTHON_TYPES: dict[Any, dtype] = {
-    builtins.bool: dtypes.bool,
-    builtins.int: dtypes.int64,
-    builtins.float: dtypes.float64,
-    builtins.complex: dtypes.complex128,
-}
-
-
-def as_dtype(function: str, given: Any) -> dtype | None:
-    """A dtype, also given as Python's bool, int, float or complex."""
-    if given is None or isinstance(given, dtype):
-        return given
-    found = _PYTHON_TYPES.get(given) if isinstance(given, type) else None
-    if found is None:
-        raise errors.not_a_dtype(function, "dtype", given, dtypes.meant_by(given))
-    return found
 
 
 def number(value: Any) -> Any:

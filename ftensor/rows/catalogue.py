@@ -6,12 +6,12 @@ import sys
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import update_wrapper
-from inspect import signature
+from inspect import signature, unwrap
 from typing import Any, TypeVar, cast
 
 from .. import errors
 from .op import BARE, Op, Reduce
-from .spelling import describe, show_types, signature_text
+from .spelling import describe, numpy_names, show_types, signature_text
 
 F = TypeVar("F", bound=Callable[..., Any])
 Row = Op | Reduce
@@ -81,12 +81,25 @@ def aten_op(*names: str, row: Row | None = None) -> Callable[[F], F]:
     return add
 
 
+# Functions that torch has in Python know `dim` by that name alone.
+_IN_PYTHON = frozenset(["norm", "split", "unique", "unique_consecutive"])
+
+
+def _takes_numpy_names(entry: Entry) -> bool:
+    code = unwrap(entry.call).__code__
+    named = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
+    by_hand = entry.namespace in ("nn.functional", "masked") or entry.name in _IN_PYTHON
+    return not by_hand and not {"dim", "keepdim"}.isdisjoint(named)
+
+
 def register(entry: Entry) -> Entry:
     """Add an entry, with the signature of its function unless it says in which forms it is called.
 
     A name given twice is a mistake in the catalogue.
     """
     key = f"{entry.namespace}.{entry.name}" if entry.namespace else entry.name
+    if _takes_numpy_names(entry):
+        entry = replace(entry, call=numpy_names(entry.call))
     assert key not in ENTRIES, f"op {key} is in the catalogue twice"
     if not entry.forms and not entry.prop:
         form = signature_text(key, entry.call, method=not entry.function)
@@ -149,7 +162,8 @@ def op(
             name or call.__name__, called, function, method, prop, forms, aliases, namespace,
             inplace=inplace, operators=operators, rows=rows, aten=aten,
         )  # fmt: skip
-        describe(called, register(entry).forms)
+        done = register(entry)
+        describe(done.call, done.forms)
         if callable(method):
             describe(method, (signature_text(entry.name, method, method=True),))
         enter(call.__module__, *rows)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from functools import cache
+from functools import cache, wraps
 from inspect import (
     CO_VARARGS,
     CO_VARKEYWORDS,
@@ -13,10 +13,17 @@ from inspect import (
     formatannotation,
     isclass,
     isfunction,
+    signature,
     unwrap,
 )
 from types import CodeType
-from typing import Any
+from typing import Any, TypeVar
+
+from .. import errors
+from .._tensor import Tensor
+from ..dtypes import as_dtype
+
+F = TypeVar("F", bound=Callable[..., Any])
 
 
 class _Missing:
@@ -27,6 +34,62 @@ class _Missing:
 
 
 MISSING: Any = _Missing()
+
+
+_NUMPY_NAMES = {"axis": "dim", "keepdims": "keepdim"}
+
+
+@cache
+def numpy_names(call: F) -> F:
+    """Accept NumPy's names of `dim` and `keepdim` too, as torch does, and of dtypes."""
+    if hasattr(call, "numpy_names"):
+        return call
+    name = call.__name__
+
+    @wraps(call)
+    def renamed(*args: Any, **kwargs: Any) -> Any:
+        if kwargs:
+            if not kwargs.keys().isdisjoint(_NUMPY_NAMES):
+                kwargs = {_NUMPY_NAMES.get(k, k): v for k, v in kwargs.items()}
+            if "dtype" in kwargs:
+                kwargs["dtype"] = as_dtype(name, kwargs["dtype"])
+        return call(*args, **kwargs)
+
+    vars(renamed)["numpy_names"] = True
+    return renamed  # type: ignore[return-value]
+
+
+@cache
+def tensors_only(call: F, name: str) -> F:
+    """`call`, which raises TypeError, as torch does, where it fails on what is no tensor.
+
+    That is looked at when an attribute is missing: no call pays for it.
+    """
+
+    @wraps(call)
+    def run(*args: Any, **kwargs: Any) -> Any:
+        try:
+            return call(*args, **kwargs)
+        except AttributeError:
+            wrong = _no_tensor(call, args, kwargs)
+            if wrong is None:
+                raise
+        raise errors.not_a_tensor(name, *wrong)
+
+    return run  # type: ignore[return-value]
+
+
+def _no_tensor(call: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """(parameter, value) of the first argument that is no tensor and should be one."""
+    types = unwrap(call).__annotations__
+    for name, value in signature(call).bind(*args, **kwargs).arguments.items():
+        kind = str(types.get(name, ""))
+        several = "[Tensor" in kind and isinstance(value, (list, tuple))
+        for one in value if several else (value,):
+            if "Tensor" in kind and type(one) is not Tensor:
+                if not ((one is None and "None" in kind) or isinstance(one, (bool, int, float))):
+                    return name, one
+    return None
 
 
 def signature_text(

@@ -15,7 +15,7 @@ import numpy as np
 from . import lifetime
 from .kernel_table import KernelTable, Makers
 from .launch_table import LaunchTable
-from .parts import DeviceProperties, Executor, Kernel, Prebuilt, Program
+from .parts import DeviceProperties, Executor, Kernel, Own, Prebuilt, Program
 from .pool import POISON, Block, Pool, poisoned
 from .storage import Storage
 from .stream import CurrentStream, Stream
@@ -25,6 +25,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from ..image.file import ImageFile
+    from ..kernels.own import OwnKey
+    from .opencl.own import OwnProgram
     from .targets import Target
     from .xrt.put_off import PutOff
 
@@ -57,6 +59,8 @@ class Backend(ABC):
         self.launches = LaunchTable(self.synchronize)
         self.kernels: dict[Any, Any] = KernelTable(self.forget_launches)
         self.making = Makers()
+        # The kernels of users' own that somebody holds, by key.
+        self.own: weakref.WeakValueDictionary[Any, Kernel] = weakref.WeakValueDictionary()
         self.executor: Executor | None = None  # who stands at the door, if anybody does
         self.lock = threading.RLock()
         self.closed = False
@@ -141,14 +145,28 @@ class Backend(ABC):
 
         raise no_images_here(self.properties.name)
 
+    # Kernels of users' own
+
+    def own_of_image(self, file: ImageFile, key: OwnKey) -> Own:
+        """A kernel of an image that anybody made; RuntimeError where the device takes none."""
+        from ..errors.own import no_image_here
+
+        raise no_image_here(self.properties.name, file.name)
+
+    def own_program(self, source: str, options: Sequence[str]) -> OwnProgram:
+        """A user's OpenCL C, compiled; RuntimeError where the device takes none."""
+        from ..errors.own import no_opencl_here
+
+        raise no_opencl_here(self.properties.name)
+
     # Memory
 
-    def allocate(self, nbytes: int, stream: Stream | None = None) -> Storage:
+    def allocate(self, nbytes: int, stream: Stream | None = None, lasting: bool = False) -> Storage:
         """Memory for `nbytes` bytes on `stream`, by default the current one."""
-        storage = self.pool.take(nbytes, stream or self._current.stream)
-        if self.executor is not None:
-            self.executor.allocated(storage)
-        return storage
+        stream = stream or self._current.stream
+        if self.executor is None:
+            return self.pool.take(nbytes, stream)
+        return self.executor.allocate(self, nbytes, stream, lasting)
 
     def poison(self, storage: Storage, nbytes: int) -> None:
         """Fill memory that was just handed out, in its stream's order (FTENSOR_POISON)."""
@@ -159,7 +177,7 @@ class Backend(ABC):
         """Memory that outlives the current stream, for what serves all: the default one's."""
         # Whose work may still be using the block.
         self._current.stream.wait_stream(self.default_stream)
-        return self.allocate(nbytes, self.default_stream)
+        return self.allocate(nbytes, self.default_stream, lasting=True)
 
     def adopt(self, ptr: int, nbytes: int, owner: object, readonly: bool = False) -> Storage:
         """A storage on host memory of others, without a copy; `owner` keeps that memory alive."""

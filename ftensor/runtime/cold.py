@@ -24,17 +24,16 @@ class Notice:
     @contextmanager
     def compiling(self, device: str) -> Iterator[None]:
         """Around a compilation, whose time is added to that of those before."""
-        if self.said or sys.stderr is None or not sys.stderr.isatty():
-            yield
-            return
-        began = self.clock()
-        timer = self.timer(max(0.0, PATIENCE - self.spent), self._say, (device,))
-        timer.daemon = True
-        timer.start()
+        began, timer = self.clock(), None
+        if not self.said and sys.stderr is not None and sys.stderr.isatty():
+            timer = self.timer(max(0.0, PATIENCE - self.spent), self._say, (device,))
+            timer.daemon = True
+            timer.start()
         try:
             yield
         finally:
-            timer.cancel()
+            if timer is not None:
+                timer.cancel()
             self.spent += self.clock() - began
 
     def _say(self, device: str) -> None:

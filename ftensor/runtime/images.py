@@ -88,13 +88,17 @@ class LoadedImage:
 
 
 class Slot:
-    """A kernel as ops hold it, whatever image it comes from; `run` is its present launcher."""
+    """A kernel as ops hold it, whatever image it comes from; `run` is its present launcher. One of
+    a user's own comes from one `image` and says by `make` how it is launched."""
 
-    __slots__ = ("entry", "params", "run")
+    __slots__ = ("entry", "image", "make", "params", "run")
 
-    def __init__(self, entry: str, params: tuple[str, ...]) -> None:
-        self.entry = entry
-        self.params = params
+    def __init__(
+        self, entry: str, params: tuple[str, ...] = (), image: LoadedImage | None = None,
+        make: Callable[[], Kernel] | None = None,
+    ) -> None:  # fmt: skip
+        self.entry, self.params = entry, params
+        self.image, self.make = image, make
         self.run: Kernel | None = None
 
 
@@ -147,11 +151,12 @@ class Images(ABC):
             except errors.ImageError as problem:
                 problems |= dict.fromkeys(self.wanted, str(problem))
             else:
-                # It grew from the one before, which is needed no more.
+                # It grew from the one before, which is needed no more. One without entries is a
+                # user's own.
                 there = set(image.file.manifest.entries)
                 self.loaded[:] = [
                     i for i in self.loaded
-                    if i is image or not there.issuperset(i.file.manifest.entries)
+                    if i is image or not there.issuperset(i.file.manifest.entries or [""])
                 ]  # fmt: skip
         for entry in tuple(self.wanted):
             if entry in problems or self.holds(entry):
@@ -169,6 +174,17 @@ class Images(ABC):
             self.activate(image)
             if image not in self.loaded:
                 self.loaded.append(image)
+            self.changed()
+        return image
+
+    def add(self, file: ImageFile) -> LoadedImage:
+        """Add an image of a user's own kernels: ops go on with the kernels that they have."""
+        self.check(file)
+        with self.lock:
+            for image in self.loaded:
+                if image.file.uuid == file.uuid:
+                    return image
+            self.loaded.append(image := LoadedImage(file))
             self.changed()
         return image
 

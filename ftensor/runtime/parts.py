@@ -38,6 +38,10 @@ class Kernel(Protocol):
 class Executor(Protocol):
     """Stands at a device's door, if anybody does (see `execute/observe.py`)."""
 
+    def called(self) -> None:
+        """See that an op is called."""
+        ...
+
     def launch(self, launch: Any, stream: Any, tensors: Any, numbers: Any) -> None:
         """Take a launch."""
         ...
@@ -50,9 +54,26 @@ class Executor(Protocol):
         """Take a copy to the host."""
         ...
 
-    def allocated(self, storage: Storage) -> None:
-        """See memory that was handed out."""
+    def allocate(self, backend: Any, nbytes: int, stream: Any, lasting: bool) -> Storage:
+        """Hand out memory; `lasting`: for what serves all calls."""
         ...
+
+    def read(self, storage: Storage) -> None:
+        """See that the host reads or writes memory which it shares."""
+        ...
+
+
+class Own(NamedTuple):
+    """A kernel of a user's, ready to go: `run` is called with a stream, the number of compute
+    units, the buffers, the places in them at which tensors begin (in elements), and the numbers.
+
+    A tensor's first byte must lie at a multiple of `begins` bytes of its buffer, at the buffer's
+    first where that is 0. `units` is how many compute units there are.
+    """
+
+    run: Kernel
+    begins: int = 1
+    units: int = 1
 
 
 class Program(NamedTuple):

@@ -85,6 +85,8 @@ class Pool:
         self.allocated = self.reserved = self.adopted = 0
         self.peak_allocated = self.peak_reserved = 0
         self.requests = self.device_allocations = self.retries = self.failures = 0
+        # Asked when nothing is left, without the lock: whether somebody let go of a tensor.
+        self.make_room: Callable[[], bool] = lambda: False
 
     def set_limit(self, total: int) -> None:
         """The device turned out to have `total` bytes; the environment's limit goes before."""
@@ -109,6 +111,12 @@ class Pool:
         return Storage(self.backend, stream, block, nbytes)
 
     def _new_block(self, size: int, nbytes: int) -> Block:
+        while (block := self._block(size)) is None:
+            if size + VECTOR > self.limit or not self.make_room():
+                raise self._refusal(nbytes)
+        return block
+
+    def _block(self, size: int) -> Block | None:
         with self.lock:
             for attempt in (1, 2):
                 room = self.reserved + size + VECTOR <= self.limit
@@ -119,7 +127,7 @@ class Pool:
                     self.retries += 1
                     self.release_cached()
             if made is None:
-                raise self._refusal(nbytes)
+                return None
             self.device_allocations += 1
             self.reserved += size + VECTOR
             self.peak_reserved = max(self.peak_reserved, self.reserved)
@@ -246,6 +254,26 @@ class Pool:
             "retries": self.retries,
             "out_of_memory": self.failures,
         }
+
+    def snapshot(self) -> list[dict[str, Any]]:
+        """Every block, as torch lists segments of memory."""
+        free = {
+            id(block)
+            for stream in self.backend.all_streams()
+            for blocks in list(stream.free.values())
+            for block in list(blocks)
+        }
+        made = []
+        for block in list(self.blocks):
+            held = 0 if id(block) in free else block.size
+            state = "active_allocated" if held else "inactive"
+            address = block.ptr or 0
+            made.append({
+                "address": address, "total_size": block.size, "allocated_size": held,
+                "active_size": held, "segment_type": "large" if block.size > 1 << 20 else "small",
+                "blocks": [{"address": address, "size": block.size, "state": state}],
+            })  # fmt: skip
+        return sorted(made, key=lambda one: (-one["total_size"], one["address"]))
 
 
 def _larger(size: int, stream: Stream) -> Block | None:

@@ -22,7 +22,7 @@ offered: Callable[[Key], bool] | None = None
 
 def kernel(backend: Backend, key: Key) -> Kernel:
     """The kernel `key` on this backend; KernelNotBuilt where its images lack it."""
-    found: Kernel | None = backend.kernels.get(key)
+    found: Kernel | None = backend.kernels.get(key) or backend.own.get(key)
     if found is None:
         skeleton = skeleton_of(key)
         found = obtain(

@@ -13,6 +13,7 @@ from .._device import DeviceLike, device as _device
 from .._tensor import Tensor as _Tensor
 from ..dtypes import dtype as _dtype
 from ..formats import Size as _Size, layout as _layout, memory_format as _memory_format
+from ..modules import Module as _Module
 from .. import return_types as _return_types
 
 _Number = _complex | np.generic

@@ -11,6 +11,7 @@ from typing import Any
 
 from ..kernels.board_skeleton import board_skeleton_of
 from ..kernels.key import Key
+from ..kernels.own import is_own
 from ..kernels.words import InWords
 
 _DTYPES = re.compile(r"dtypes = \[(.*)\]")
@@ -37,7 +38,8 @@ def needs(
 
     counts: Counter[Key] = Counter()
     for launch, times in run_program(program, arguments, units, held, stdout).launches.items():
-        counts[launch.key] += times
+        if not is_own(launch.key):  # which no inventory has
+            counts[launch.key] += times
     asked = ((board_skeleton_of(key).in_words(key), times) for key, times in counts.most_common())
     return [Need(words, times) for words, times in asked]
 

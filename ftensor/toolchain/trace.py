@@ -18,9 +18,12 @@ import numpy as np
 
 from ..errors import estimate as errors
 from ..execute.observe import Observer, observed
+from ..kernels.own import is_own
 from ..kernels.work import Launch
 from ..runtime import program
 from ..runtime.targets import csim_compiler
+from ..table import counted
+from ..waiting import waiting
 
 if TYPE_CHECKING:
     from .._tensor import Tensor
@@ -33,13 +36,15 @@ if TYPE_CHECKING:
 class Trace:
     """What a program did: launches in groups that are alike, and its copies by their size.
 
-    `settings` are the copies of geometries, which a board gets once for each shape.
+    `settings` are the copies of geometries, which a board gets once for each shape. `order` is what
+    happened one after another: launches, and the bytes of copies, less than 0 to the host.
     """
 
     launches: Counter[Launch] = field(default_factory=Counter)
     uploads: Counter[int] = field(default_factory=Counter)
     downloads: Counter[int] = field(default_factory=Counter)
     settings: Counter[int] = field(default_factory=Counter)
+    order: list[Launch | int] = field(default_factory=list)
 
 
 class _Recorder(Observer):
@@ -47,6 +52,7 @@ class _Recorder(Observer):
 
     def __init__(self) -> None:
         self.trace = Trace()
+        self.alike: dict[Launch, Launch] = {}  # each kept once, however often it is in the order
         self.told: WeakSet[Storage] = WeakSet()
         self.hidden: WeakSet[Storage] = WeakSet()
 
@@ -56,11 +62,15 @@ class _Recorder(Observer):
         """Note each kernel."""
         for step, (_, table) in zip(launch.steps, launch.bound or ()):
             n, geometry = step.n, step.geometry
-            if table is None and len(geometry) == 1:  # what its numbers say is one size
+            if is_own(step.key):  # of which no more is known than what it may move
+                n, geometry = 0, tuple([tensors[k].nbytes for k in step.pointers])
+            elif table is None and len(geometry) == 1:  # what its numbers say is one size
                 (n,), geometry = geometry, ()
             if table is not None and table not in self.told:
                 self._setting(table)
-            self.trace.launches[Launch(step.key, step.units, n or 0, geometry)] += 1
+            noted = Launch(step.key, step.units, n or 0, geometry)
+            self.trace.launches[noted] += 1
+            self.trace.order.append(self.alike.setdefault(noted, noted))
         super().launch(launch, stream, tensors, numbers)
 
     def _setting(self, table: Storage) -> None:
@@ -72,12 +82,14 @@ class _Recorder(Observer):
     def upload(self, storage: Storage, byte_offset: int, array: np.ndarray) -> None:
         """Note a copy to the device."""
         self.trace.uploads[array.nbytes] += 1
+        self.trace.order.append(array.nbytes)
         with _address(storage):
             super().upload(storage, byte_offset, array)
 
     def download(self, storage: Storage, byte_offset: int, array: np.ndarray) -> None:
         """Note a copy to the host."""
         self.trace.downloads[array.nbytes] += 1
+        self.trace.order.append(-array.nbytes)
         with _address(storage):
             super().download(storage, byte_offset, array)
 
@@ -152,7 +164,13 @@ def run_program(
     kept = sys.argv, sys.path[0]
     sys.argv, sys.path[0] = [str(path), *argv], str(path.resolve().parent)
     try:
-        with recording(units, held) as trace, redirect_stdout(stdout) if stdout else nullcontext():
+        with (
+            recording(units, held) as trace,
+            redirect_stdout(stdout) if stdout else nullcontext(),
+            waiting(
+                lambda: f"{path.name} runs: {counted(len(trace.launches), 'kind')} of launches"
+            ),
+        ):
             try:
                 runpy.run_path(str(path), run_name="__main__")
             except SystemExit as end:

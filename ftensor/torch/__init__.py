@@ -31,6 +31,7 @@ from . import accelerator as _accelerator
 from . import autocast as _autocast
 from . import copies as _copies  # noqa: F401
 from . import decompositions as _decompositions  # noqa: F401
+from . import distributed as _distributed
 from . import dlpack as _dlpack
 from . import forward as _forward  # noqa: F401
 from . import hand_over as _hand_over
@@ -39,8 +40,10 @@ from . import memory as _memory
 from . import module as _module
 from . import moves as _moves
 from . import optimizers as _optimizers  # noqa: F401
+from . import own as _own
 from . import parts as _parts  # noqa: F401
 from . import private as _private  # noqa: F401  first: it asks for torch's version
+from . import profiling as _profiling
 from . import registration as _registration
 from . import scaling as _scaling  # noqa: F401
 from . import serialization as _serialization
@@ -56,6 +59,9 @@ _autocast.install()
 _accelerator.install()
 _moves.install()
 _dlpack.install()
+_distributed.install()
+_profiling.install()
+_own.install()
 _set_default_dtype = _torch.set_default_dtype
 
 

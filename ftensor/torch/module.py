@@ -258,10 +258,21 @@ def reset_accumulated_memory_stats(device: Any = None) -> None:
 
 
 def mem_get_info(device: Any = None) -> tuple[int, int]:
-    """(bytes that are free, bytes in all), as far as this process knows: free is what its pool does
-    not hold."""
-    total = get_device_properties(device).total_memory
-    return max(total - memory_reserved(device), 0), total
+    """(bytes that are free, bytes in all), as far as this process knows."""
+    _check(device)
+    return _f.mem_get_info(0)
+
+
+def memory_summary(device: Any = None, abbreviated: bool = False) -> str:
+    """What the pool holds, for reading."""
+    _check(device)
+    return _f.memory_summary(0, abbreviated)
+
+
+def memory_snapshot(device: Any = None) -> list[dict[str, Any]]:
+    """The blocks of memory that the pool holds."""
+    _check(device)
+    return _f.memory_snapshot(0)
 
 
 def empty_host_cache() -> None:

@@ -41,8 +41,13 @@ PATCHED = (
     "torch.clear_autocast_cache",
     "how torch.multiprocessing pickles an UntypedStorage",
     "aten::_pin_memory on CPU",
+    "c10d's collectives of the device",
     "while a graph is traced: the parts of aten::multilabel_margin_loss_forward",
     "how the guard says its device and stream",
+    "torch.autograd.profiler.profile._start_trace",
+    "torch.autograd.profiler.profile.__exit__",
+    "torch.autograd.profiler.profile._parse_kineto_results",
+    "torch.autograd.profiler.profile.export_chrome_trace",
 )
 
 
@@ -82,6 +87,7 @@ ExcludeKeys = C._ExcludeDispatchKeyGuard
 has_kernel = C._dispatch_has_kernel
 has_kernel_for = C._dispatch_has_kernel_for_dispatch_key
 all_schemas = C._jit_get_all_schemas
+all_op_names = C._dispatch_get_all_op_names
 
 CPU_KEYS = Keys(Key.CPU)
 

@@ -79,6 +79,43 @@ FT_HALF_STORE_OF(double)
 #endif
 #endif
 
+#if FT_LANES > 1
+// Lanes turned by a step that the compiler knows are one instruction, where an array waits for what was stored last.
+#if FT_LANES == 2
+#define FT_TURNED(v) FT_TURN(1, v.s10)
+#elif FT_LANES == 4
+#define FT_TURNED(v) FT_TURN(1, v.s1230) FT_TURN(2, v.s2301)
+#elif FT_LANES == 8
+#define FT_TURNED(v) FT_TURN(1, v.s12345670) FT_TURN(2, v.s23456701) FT_TURN(4, v.s45670123)
+#else
+#define FT_TURNED(v) \
+    FT_TURN(1, v.s123456789abcdef0) FT_TURN(2, v.s23456789abcdef01) FT_TURN(4, v.s456789abcdef0123) \
+    FT_TURN(8, v.s89abcdef01234567)
+#endif
+#define FT_TURN(by, turned) \
+    if (step == by) return turned;
+#define FT_TURNS(T)                                         \
+    FT_FN FT_VEC(T) ft_turned(FT_VEC(T) v, int step)        \
+    {                                                       \
+        FT_TURNED(v) return ft_rotate(v, step);             \
+    }
+FT_TURNS(uchar)
+FT_TURNS(char)
+FT_TURNS(short)
+FT_TURNS(ushort)
+FT_TURNS(int)
+FT_TURNS(long)
+FT_TURNS(float)
+#if FT_WIDE_UNSIGNED
+FT_TURNS(uint)
+FT_TURNS(ulong)
+#endif
+#if FT_FP64
+FT_TURNS(double)
+#endif
+#define ft_rotate(v, step) ft_turned(v, step)
+#endif
+
 // On GPUs the units go through memory in step, so that neighbours touch neighbouring addresses.
 #if FT_GRID_STRIDE
 #undef FT_FOR_SLAB

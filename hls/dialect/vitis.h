@@ -30,12 +30,20 @@ typedef int FT_I;
 template <typename T> static inline ft_vec<T> ft_load(const T *p)
 {
     ft_vec<T> v;
-    FT_EACH_LANE v[ft_lane] = p[ft_lane];
+    FT_EACH_LANE
+    {
+        FT_PIPELINE
+        v[ft_lane] = p[ft_lane];
+    }
     return v;
 }
 template <typename T> static inline void ft_store(const ft_vec<T> &v, T *p)
 {
-    FT_EACH_LANE p[ft_lane] = v[ft_lane];
+    FT_EACH_LANE
+    {
+        FT_PIPELINE
+        p[ft_lane] = v[ft_lane];
+    }
 }
 #define FT_VLOAD(p) ft_load(p)
 #define FT_LOAD_ANYWHERE(p) ft_load(p)
@@ -45,12 +53,21 @@ template <typename T> static inline void ft_store(const ft_vec<T> &v, T *p)
 template <typename T> static inline ft_vec<T> ft_pick(const T *p, int stride, int m)
 {
     ft_vec<T> v;
-    FT_EACH_LANE v[ft_lane] = ft_lane < m ? p[ft_lane * stride] : T(0);
+    FT_EACH_LANE
+    {
+        FT_PIPELINE
+        const T x = p[ft_lane < m ? ft_lane * stride : 0];  // read on no condition
+        v[ft_lane] = ft_lane < m ? x : T(0);
+    }
     return v;
 }
 template <typename T> static inline void ft_put(const ft_vec<T> &v, T *p, int stride, int m)
 {
-    FT_EACH_LANE if (ft_lane < m) p[ft_lane * stride] = v[ft_lane];
+    FT_EACH_LANE
+    {
+        FT_PIPELINE
+        if (ft_lane < m) p[ft_lane * stride] = v[ft_lane];
+    }
 }
 template <typename T> static inline ft_vec<T> ft_rotate(const ft_vec<T> &v, int step)
 {
@@ -74,12 +91,21 @@ static inline void ft_store_half(const ft_vec<float> &v, ft_half *p)
 static inline ft_vec<float> ft_pick_half(const ft_half *p, int stride, int m)
 {
     ft_vec<float> v;
-    FT_EACH_LANE v[ft_lane] = ft_lane < m ? ft_from_half(p[ft_lane * stride]) : 0.0f;
+    FT_EACH_LANE
+    {
+        FT_PIPELINE
+        const float x = ft_from_half(p[ft_lane < m ? ft_lane * stride : 0]);
+        v[ft_lane] = ft_lane < m ? x : 0.0f;
+    }
     return v;
 }
 static inline void ft_put_half(const ft_vec<float> &v, ft_half *p, int stride, int m)
 {
-    FT_EACH_LANE if (ft_lane < m) p[ft_lane * stride] = ft_to_half(v[ft_lane]);
+    FT_EACH_LANE
+    {
+        FT_PIPELINE
+        if (ft_lane < m) p[ft_lane * stride] = ft_to_half(v[ft_lane]);
+    }
 }
 // Pairs: of plain numbers as they are, of float16 as floats.
 static inline float ft_value_of(float v) { return v; }
@@ -88,36 +114,51 @@ static inline float ft_value_of(ft_half v) { return ft_from_half(v); }
 static inline void ft_give(float v, float *p) { *p = v; }
 static inline void ft_give(double v, double *p) { *p = v; }
 static inline void ft_give(float v, ft_half *p) { *p = ft_to_half(v); }
-#define FT_PAIRS(T, C)                                                                            \
-    static inline ft_vec<C> ft_load_pair(const T *p)                                              \
-    {                                                                                             \
-        ft_vec<C> v;                                                                              \
-        FT_EACH_LANE v[ft_lane] = {ft_value_of(p[2 * ft_lane]), ft_value_of(p[2 * ft_lane + 1])}; \
-        return v;                                                                                 \
-    }                                                                                             \
-    static inline void ft_store_pair(const ft_vec<C> &v, T *p)                                    \
-    {                                                                                             \
-        FT_EACH_LANE { ft_give(v[ft_lane].re, p + 2 * ft_lane); ft_give(v[ft_lane].im, p + 2 * ft_lane + 1); } \
-    }                                                                                             \
-    static inline ft_vec<C> ft_pick_pair(const T *p, int stride, int m)                           \
-    {                                                                                             \
-        ft_vec<C> v;                                                                              \
-        FT_EACH_LANE if (ft_lane < m)                                                             \
-            v[ft_lane] = {ft_value_of(p[2 * ft_lane * stride]),                                   \
-                          ft_value_of(p[2 * ft_lane * stride + 1])};                              \
-        else v[ft_lane] = {0, 0};                                                                 \
-        return v;                                                                                 \
-    }                                                                                             \
-    static inline void ft_put_pair(const ft_vec<C> &v, T *p, int stride, int m)                   \
-    {                                                                                             \
-        FT_EACH_LANE if (ft_lane < m) {                                                           \
-            ft_give(v[ft_lane].re, p + 2 * ft_lane * stride);                                     \
-            ft_give(v[ft_lane].im, p + 2 * ft_lane * stride + 1);                                 \
-        }                                                                                         \
+template <typename T> struct ft_pair_of_type { typedef ft_cfloat type; };
+template <> struct ft_pair_of_type<double> { typedef ft_cdouble type; };
+#define FT_PAIR_OF(T) typename ft_pair_of_type<T>::type
+template <typename T> static inline ft_vec<FT_PAIR_OF(T)> ft_load_pair(const T *p)
+{
+    ft_vec<FT_PAIR_OF(T)> v;
+    FT_EACH_LANE
+    {
+        FT_PIPELINE
+        v[ft_lane] = {ft_value_of(p[2 * ft_lane]), ft_value_of(p[2 * ft_lane + 1])};
     }
-FT_PAIRS(float, ft_cfloat)
-FT_PAIRS(double, ft_cdouble)
-FT_PAIRS(ft_half, ft_cfloat)
+    return v;
+}
+template <typename T> static inline void ft_store_pair(const ft_vec<FT_PAIR_OF(T)> &v, T *p)
+{
+    FT_EACH_LANE
+    {
+        FT_PIPELINE
+        ft_give(v[ft_lane].re, p + 2 * ft_lane);
+        ft_give(v[ft_lane].im, p + 2 * ft_lane + 1);
+    }
+}
+template <typename T> static inline ft_vec<FT_PAIR_OF(T)> ft_pick_pair(const T *p, int stride, int m)
+{
+    ft_vec<FT_PAIR_OF(T)> v;
+    FT_EACH_LANE
+    {
+        FT_PIPELINE
+        const int at = ft_lane < m ? 2 * ft_lane * stride : 0;
+        const FT_PAIR_OF(T) x = {ft_value_of(p[at]), ft_value_of(p[at + 1])}, none = {0, 0};
+        v[ft_lane] = ft_either(ft_lane < m, x, none);
+    }
+    return v;
+}
+template <typename T> static inline void ft_put_pair(const ft_vec<FT_PAIR_OF(T)> &v, T *p, int stride, int m)
+{
+    FT_EACH_LANE
+    {
+        FT_PIPELINE
+        if (ft_lane < m) {
+            ft_give(v[ft_lane].re, p + 2 * ft_lane * stride);
+            ft_give(v[ft_lane].im, p + 2 * ft_lane * stride + 1);
+        }
+    }
+}
 
 #define FT_FOR_SLAB(i, n)                                                                         \
     for (int i = ft_slab(n, FT_UNIT, FT_UNITS), i##_end = ft_slab(n, FT_UNIT + 1, FT_UNITS);      \

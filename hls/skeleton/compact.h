@@ -10,11 +10,18 @@ FT_KERNEL void FT_NAME(FT_GLOBAL const uchar *mask, FT_GLOBAL long *out, FT_GLOB
     mask += mask_offset;
     if (count) {
         long found = 0;
-        for (int i = begin; i < end; i++) found += mask[i] != 0;
+        FT_LOOP(counted)
+        for (int i = begin; i < end; i++) {
+            FT_PIPELINE
+            found += mask[i] != 0;
+        }
         out[FT_UNIT] = found;
     } else {
         long at = starts[FT_UNIT];
-        for (int i = begin; i < end; i++)
+        FT_LOOP(elements)
+        for (int i = begin; i < end; i++) {
+            FT_PIPELINE
             if (mask[i] != 0) out[at++] = first + i;
+        }
     }
 }

@@ -13,7 +13,9 @@ FT_KERNEL void FT_NAME(FT_GLOBAL const int *pivots, FT_GLOBAL long *order, long 
             FT_PIPELINE
             rows[i] = i;
         }
+        FT_LOOP(swaps)
         for (int i = 0; i < count; i++) {
+            FT_PIPELINE
             const int at = pivots[pivots_offset + (long)item * count + i] - 1;
             if (at >= 0 && at < m) {
                 const long row = rows[i];

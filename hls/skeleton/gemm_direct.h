@@ -66,6 +66,7 @@ FT_KERNEL void FT_NAME(
             } else {
                 FT_LOOP(picked_depth)
                 for (int k = 0; k < n; k++) {
+                    FT_PIPELINE
                     const FT_WIDE_E w = FT_E_PICK(y, (int)G_B_COLUMN(g), m);
                     FT_UNROLL
                     for (int r = 0; r < FT_TILE_ROWS; r++) {

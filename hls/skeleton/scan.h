@@ -70,7 +70,9 @@ FT_KERNEL void FT_NAME(
         }
         if (mode == 0 && p > 0) {
             for (int q = 0; q < p; q++) {
+                FT_LOOP(before)
                 for (int c = 0; c < m; c++) {
+                    FT_PIPELINE
                     const FT_STATE_OF x = FT_TOTAL(totals + (before + (long)q * FT_COLUMNS + c) * FT_PARTS);
                     if (q == 0) {
                         state[c] = x;
@@ -159,7 +161,9 @@ FT_KERNEL void FT_NAME(
             to += out_step;
         }
         if (mode == 1) {
+            FT_LOOP(totals)
             for (int c = 0; c < m; c++) {
+                FT_PIPELINE
                 FT_KEEP_TOTAL(state[c], totals + (before + (long)p * FT_COLUMNS + c) * FT_PARTS)
             }
         }

@@ -185,7 +185,8 @@ FT_KERNEL void FT_NAME(
             const int before = first - low;
             int least = before < end - middle ? 0 : before - (end - middle);
             int most = before < middle - low ? before : middle - low;
-            while (least < most) {
+            FT_LOOP(bisect)
+            for (; least < most;) {
                 const int half_way = (least + most) / 2;
                 if (keys[low + half_way] <= keys[middle + before - 1 - half_way]) {
                     least = half_way + 1;

@@ -282,18 +282,17 @@ items:
                     if (v * FT_LANES < wide) out[(to + r * out_row) / FT_LANES + v] = beat;
                 }
             }
-        } else if (out_step == 1 && wide == FT_TILE_COLUMNS && (mode != 2 || added_step == 1)) {
+        } else if (out_step == 1 && wide == FT_TILE_COLUMNS && mode != 2) {
         lines:
             for (int r = 0; r < results; r++) {
 #pragma HLS PIPELINE II=$step
 #pragma HLS LOOP_TRIPCOUNT min=1 max=128
                 const b_step sums = from.read();
-                const FT_E *old = added + FT_PARTS * (plus + r * added_row);
                 FT_E *line = out_elements + FT_PARTS * (to + r * out_row);
                 for (int c = 0; c < FT_TILE_COLUMNS; c++) {
 #pragma HLS UNROLL
-                    const FT_X s = ft_value_of(sums, c), o = mode == 2 ? FT_ONE(old + FT_PARTS * c) : s;
-                    ft_keep_result(line, c, ft_scaled(s, o, mode, FT_NUMBERS));
+                    const FT_X s = ft_value_of(sums, c);
+                    ft_keep_result(line, c, ft_scaled(s, s, mode, FT_NUMBERS));
                 }
             }
         } else {

@@ -76,6 +76,7 @@ find_start:
             at[k] += counter[d] * strides[k][d];
         }
     }
+$noted
 parts_of_rows:
     for (int w = begin; w < end; w++) {
 #pragma HLS LOOP_TRIPCOUNT min=1 max=1024
@@ -101,4 +102,5 @@ $pipeline
             }
         }
     }
+    $note
 }

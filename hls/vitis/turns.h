@@ -25,15 +25,23 @@ template <int LANES> struct ft_order {
     ft_turn turn;
     long low, high;  // the beats of the piece before
     bool second;     // the first of two is there
-    long place;      // of the piece at hand
-    ft_step look(long offset, int stride, int length)
+    // Of the piece at hand, of that in the block's first row, and of that row: sums, as no step waits for a product.
+    long place, column, row;
+    void begin(long offset)
+    {
+#pragma HLS INLINE
+        turn.block = turn.piece = turn.turn = 0;
+        low = high = -1;
+        second = false;
+        place = column = row = offset;
+    }
+    ft_step look(int length)
     {
 #pragma HLS INLINE
         const int left = length - turn.piece * LANES, size = left < LANES ? left : LANES;
-        place = offset + (long)(turn.block + turn.turn) * stride + turn.piece * LANES;
         return ft_look<LANES>(place, size, low, high, second);
     }
-    void go(const ft_step &step, int rows, int pieces)
+    void go(const ft_step &step, int stride, int rows, int pieces)
     {
 #pragma HLS INLINE
         second = !step.whole;
@@ -41,7 +49,11 @@ template <int LANES> struct ft_order {
         low = step.first;
         high = step.last;
         const int left = rows - turn.block;
+        const ft_turn before = turn;
         ft_next_turn(turn, left < FT_TURNS ? left : FT_TURNS, pieces);
+        if (turn.block != before.block) row += FT_TURNS * (long)stride;
+        column = turn.block != before.block ? row : turn.piece != before.piece ? column + LANES : column;
+        place = turn.turn == 0 ? column : place + stride;
     }
 };
 
@@ -59,14 +71,15 @@ static void ft_fetch_turns(const V *port, hls::stream<V> &to, long offset, int s
         }
         return;
     }
-    ft_order<LANES> at = {{0, 0, 0}, -1, -1, false, 0};
+    ft_order<LANES> at;
+    at.begin(offset);
 look_up:
     for (; at.turn.block < rows;) {
 #pragma HLS PIPELINE II=1
 #pragma HLS LOOP_TRIPCOUNT min=1 max=4096
-        const ft_step step = at.look(offset, stride, length);
+        const ft_step step = at.look(length);
         if (step.beat >= 0) to.write(port[step.beat]);
-        at.go(step, rows, pieces);
+        at.go(step, stride, rows, pieces);
     }
 }
 
@@ -76,18 +89,19 @@ static void ft_align_turns(hls::stream<hls::vector<T, LANES>> &from, hls::stream
 {
     typedef hls::vector<T, LANES> V;
     const int pieces = (length + LANES - 1) / LANES;
-    ft_order<LANES> at = {{0, 0, 0}, -1, -1, false, 0};
+    ft_order<LANES> at;
+    at.begin(offset);
     ft_hand<V> hand{};
 align:
     for (; at.turn.block < rows;) {
 #pragma HLS PIPELINE II=1
 #pragma HLS LOOP_TRIPCOUNT min=1 max=4096
-        const ft_step step = at.look(offset, stride, length);
+        const ft_step step = at.look(length);
         V got{};
         if (step.beat >= 0) got = from.read();
         ft_take(hand, step, got, at.high, at.second);
         if (step.whole) to.write(ft_shifted<V, T, LANES>(hand.low, hand.high, (int)(at.place % LANES)));
-        at.go(step, rows, pieces);
+        at.go(step, stride, rows, pieces);
     }
 }
 

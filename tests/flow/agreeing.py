@@ -50,6 +50,11 @@ def calls() -> None:
     ft.nn.functional.conv2d(ft.ones(1, 2, 9, 9), ft.ones(3, 2, 3, 3))
     ft.nn.functional.conv_transpose2d(ft.ones(1, 2, 9, 9), ft.ones(2, 3, 3, 3), stride=2)
     ft.linalg.lu_factor(ft.eye(5))
+    # Small windows as one launch, where an image has a kernel for them.
+    plane = ft.arange(64.0).reshape(1, 8, 8)
+    largest = ft.nn.functional.max_pool2d(plane, 2)
+    assert largest.tolist()[0][1] == [25.0, 27.0, 29.0, 31.0]
+    ft.nn.functional.max_pool2d(plane, 3)
 
 
 if os.environ.get("FTENSOR_IMAGE"):

@@ -11,6 +11,8 @@ from pathlib import Path
 
 import ftensor
 
+from .. import forked
+
 ROOT = Path(ftensor.__file__).parent.parent
 STANDIN = Path(__file__).parent / "standin" / "v++"
 
@@ -61,10 +63,14 @@ class Flow:
             **settings,
         }
 
+    def words(self, *options: str) -> list[str]:
+        """The interpreter's arguments."""
+        given = ("--inventory", str(self.inventory), "--out", str(self.out), *options)
+        return ["-m", "ftensor", "build", *given]
+
     def start(self, *options: str, **settings: str) -> subprocess.Popen[str]:
-        words = [sys.executable, "-m", "ftensor", "build", "--inventory", str(self.inventory)]
         return subprocess.Popen(
-            [*words, "--out", str(self.out), *options],
+            [sys.executable, *self.words(*options)],
             env=self.environment(**settings),
             cwd=self.folder,
             stdout=subprocess.PIPE,
@@ -78,11 +84,11 @@ class Flow:
         self, *options: str, status: int = 0, **settings: str
     ) -> subprocess.CompletedProcess[str]:
         """Run to the end; fails the test when the status is another one, or at a traceback."""
-        process = self.start(*options, **settings)
-        out, problems = process.communicate(timeout=600)
-        assert process.returncode == status, out + problems
-        assert "Traceback" not in problems, problems
-        return subprocess.CompletedProcess(process.args, process.returncode, out, problems)
+        env = self.environment(**settings)
+        done = forked.run(*self.words(*options), env=env, cwd=self.folder)
+        assert done.returncode == status, done.stdout + done.stderr
+        assert "Traceback" not in done.stderr, done.stderr
+        return done
 
     def ran(self) -> list[str]:
         """What compilers were started since the last call, sorted."""

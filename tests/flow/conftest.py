@@ -58,6 +58,12 @@ def three_banks(xrt_folder: Path) -> Path:
     return make(xrt_folder, "three", ("axpy", "bits"), banks=banks)
 
 
+@pytest.fixture(autouse=True)
+def unpoisoned(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Programs' memory is as users' is, which tests/run.py has filled in all other tests."""
+    monkeypatch.delenv("FTENSOR_POISON", raising=False)
+
+
 @pytest.fixture
 def nothing_left() -> Iterator[None]:
     """Every emulation removes its folder, however it ends; others may be running."""

@@ -17,6 +17,8 @@ from typing import Any
 
 import numpy as np
 
+from .. import forked
+
 ROOT = Path(__file__).resolve().parents[2]
 PATIENCE = 60.0  # seconds in which XRT lets go of the image before
 HANG = 600  # seconds after which a process is taken to hang, on the slowest machine
@@ -146,15 +148,8 @@ def emulate(
 ) -> subprocess.CompletedProcess[str]:
     """`ftensor emulate -- words`; `python` stands for this interpreter."""
     words = tuple(sys.executable if word == "python" else word for word in words)
-    command = [sys.executable, "-m", "ftensor", "emulate", *options, "--", *words]
-    return subprocess.run(
-        [str(word) for word in command],
-        capture_output=True,
-        text=True,
-        timeout=HANG,
-        start_new_session=True,
-        env=environment(**extra),
-    )
+    command = ("-m", "ftensor", "emulate", *options, "--", *words)
+    return forked.run(*command, env=environment(**extra))
 
 
 def environment(**extra: str) -> dict[str, str]:

@@ -39,9 +39,12 @@ PACK = {"f": "<fi", "d": "<d", "q": "<q"}
 # always has a label, by which it is counted.
 HOOKS = {
     "reduce_inner": {"if (i < stop) {": "part"},
-    "gemm_direct": {"picked_depth:": "depth", "ft_result(": "results"},
-    "compact": {"for (int i = begin; i < end;": "elements"},
+    "gemm_direct": {"ft_result(": "results"},
 }
+# Loops that are one to the model, of which a launch runs either.
+EITHER = {"picked_depth": "depth", "counted": "elements"}
+# How often they go round hangs on what is read.
+BY_DATA = {"bisect"}
 
 
 class Counting:
@@ -50,6 +53,7 @@ class Counting:
     def __init__(self, skeleton):
         self.names = []
         self.hooks = HOOKS.get(skeleton, {})
+        self.joins = skeleton in ("gemm_direct", "compact")
 
     def counter(self, name):
         if name not in self.names:
@@ -81,7 +85,8 @@ class Counting:
         while not lines[k].strip().startswith("for "):
             k -= 1
         found = LABEL.match(lines[k - 1])
-        return lines[k].strip(), found and found[1]
+        name = found and found[1]
+        return lines[k].strip(), EITHER.get(name, name) if self.joins else name
 
 
 class Counted:
@@ -242,7 +247,8 @@ def main():
                 for unit in range(units if made else 0):
                     expected = Counter()
                     for loop in loops(launch, unit):
-                        expected[loop.name] += loop.trips
+                        if loop.name not in BY_DATA:
+                            expected[loop.name] += loop.trips
                     found.append({
                         "launch": f"{step.key.entry} {structure} {n} {g}",
                         "skeleton": skeleton,

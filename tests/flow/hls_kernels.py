@@ -24,7 +24,7 @@ from ftensor.runtime.targets import csim_compiler
 from ftensor.toolchain.group import Group, arguments, call, launch_parameters
 from ftensor.toolchain.vitis.source import copy_headers, source, vitis_headers
 
-from ..run import CSIM_HEADERS, headers_read
+from ..places import CSIM_HEADERS, headers_read
 
 C_TYPES = {
     "*": ctypes.c_void_p,

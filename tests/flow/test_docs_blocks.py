@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 import shutil
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -13,6 +12,7 @@ import pytest
 from ftensor.image import description
 from ftensor.kernels.hls_path import hls_root
 
+from .. import forked
 from ..docs_pages import PAGES, README, Block, blocks, commands, environment, save, title
 
 PRINTED = re.compile(r"^print\(.*\)\s+# (.*)$", re.M)
@@ -30,10 +30,8 @@ def where(block: Block) -> str:
     return f"{title(block.page)}:{block.line}"
 
 
-def run(folder: Path, *command: str) -> str:
-    done = subprocess.run(
-        command, cwd=folder, env=environment(), text=True, capture_output=True, timeout=600
-    )
+def python(folder: Path, *words: str) -> str:
+    done = forked.run(*words, cwd=folder, env=environment())
     assert done.returncode == 0, done.stderr
     return done.stdout
 
@@ -68,7 +66,7 @@ def test_python(page: Path, tmp_path: Path) -> None:
     # Not the page's own name: docs/random.md would hide Python's module.
     (tmp_path / f"page_{page.stem}.py").write_text(text)
     save(page, tmp_path)
-    said = run(tmp_path, sys.executable, f"page_{page.stem}.py")
+    said = python(tmp_path, f"page_{page.stem}.py")
     assert said.splitlines() == PRINTED.findall(text)
 
 
@@ -81,7 +79,7 @@ def test_toml(block: Block, tmp_path: Path) -> None:
     if "[[kernels]]" in block.text:
         assert description.read(file).kernels
     else:
-        run(tmp_path, sys.executable, "-c", EXPAND, file.name)
+        python(tmp_path, "-c", EXPAND, file.name)
 
 
 @pytest.mark.skipif(shutil.which("g++") is None, reason="no C++ compiler")
@@ -89,7 +87,8 @@ def test_toml(block: Block, tmp_path: Path) -> None:
 def test_cpp(block: Block, tmp_path: Path) -> None:
     (tmp_path / "block.cpp").write_text(block.text)
     warnings = ("-Wall", "-Wextra", "-Werror", "-Wno-unknown-pragmas")
-    run(tmp_path, "g++", *warnings, f"-I{hls_root() / 'standin'}", "-c", "block.cpp")
+    command = ["g++", *warnings, f"-I{hls_root() / 'standin'}", "-c", "block.cpp"]
+    subprocess.run(command, cwd=tmp_path, check=True, timeout=600)
 
 
 def test_tour_is_ten_lines() -> None:

@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from .. import forked
 from ..made_images import make, require_xrt
 from . import emulation_host
 from .build_flow import wait_for
@@ -56,11 +57,8 @@ def needs() -> None:
 def run(
     program: str, cache: Path, *words: str, options: tuple[str, ...] = (), **extra: str
 ) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-m", "ftensor", "emulate", *options, "--", sys.executable]
-    return subprocess.run(
-        [*command, "-c", program, *words], input="said\n", text=True, capture_output=True,
-        timeout=HANG, start_new_session=True, env=environment(cache, **extra),
-    )  # fmt: skip
+    command = ("-m", "ftensor", "emulate", *options, "--", sys.executable, "-c", program, *words)
+    return forked.run(*command, input="said\n", env=environment(cache, **extra))
 
 
 def environment(cache: Path, **extra: str) -> dict[str, str]:

@@ -3,8 +3,6 @@
 import json
 import os
 import re
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -16,6 +14,8 @@ from ftensor.estimate.model import Setup, estimate, loops
 from ftensor.kernels.work import Launch, members_in
 from ftensor.toolchain.group import Group
 from ftensor.toolchain.vitis.source import source
+
+from .. import forked
 
 # Against published figures
 
@@ -137,14 +137,8 @@ def test_a_lower_clock_is_slower_until_the_bank_is_the_bound():
 
 @pytest.fixture(scope="module")
 def trips():
-    done = subprocess.run(
-        [sys.executable, "-m", "tests.flow.estimate_trips"],
-        capture_output=True,
-        text=True,
-        env={**os.environ, "FTENSOR_DEVICE": "csim"},
-        cwd=Path(__file__).parents[2],
-        timeout=600,
-    )
+    env = {**os.environ, "FTENSOR_DEVICE": "csim"}
+    done = forked.run("-m", "tests.flow.estimate_trips", env=env, cwd=Path(__file__).parents[2])
     assert done.returncode == 0, done.stderr
     return json.loads(done.stdout)
 
@@ -217,7 +211,5 @@ def test_recording_leaves_the_device_as_it_was():
         "assert (y == z).all().item() and y.numpy().sum() == 200000\n"
     )
     environment = {**os.environ, "FTENSOR_DEVICE": "csim"}
-    done = subprocess.run(
-        [sys.executable, "-c", script], capture_output=True, text=True, env=environment, timeout=300
-    )
+    done = forked.run("-c", script, env=environment)
     assert done.returncode == 0, done.stderr

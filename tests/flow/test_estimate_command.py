@@ -3,20 +3,14 @@
 import json
 import os
 import re
-import subprocess
-import sys
 
 import pytest
 
+from .. import forked
+
 
 def run(*arguments, **environment):
-    return subprocess.run(
-        [sys.executable, "-m", "ftensor", "estimate", *map(str, arguments)],
-        capture_output=True,
-        text=True,
-        env={**os.environ, **environment},
-        timeout=300,
-    )
+    return forked.run("-m", "ftensor", "estimate", *arguments, env=os.environ | environment)
 
 
 @pytest.fixture

@@ -50,6 +50,8 @@ def test_xrt_gives_the_same_names(digits: Path, tmp_path: Path) -> None:
     assert "ftensor's device: ftensor_emulated_1 " in done.stdout
     assert "XRT gives all 797 digits the names" in done.stdout
     assert ESTIMATE.search(done.stdout)
+    assert done.stdout.endswith(f"picture: {tmp_path / 'board.png'}\n")
+    assert (tmp_path / "board.png").read_bytes().startswith(b"\x89PNG")
     # With one name changed, the comparison fails.
     names = np.load(tmp_path / "names.npy")
     names[5] += 1

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import os
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
 from ftensor.runtime import targets
+
+from .. import forked
 
 pytestmark = [
     pytest.mark.skipif(targets.csim_compiler() is None, reason="no C++ compiler"),
@@ -34,10 +35,7 @@ print([(row.op, row.calls, row.copies) for row in ft.fallback_report()])
 
 def run(folder: Path, *arguments: str, **env: str) -> subprocess.CompletedProcess[str]:
     """Python with these arguments, in a process of its own."""
-    return subprocess.run(
-        [sys.executable, *arguments], env={**os.environ, **env}, cwd=folder, text=True,
-        capture_output=True, timeout=300, start_new_session=True,
-    )  # fmt: skip
+    return forked.run(*arguments, env=os.environ | env, cwd=folder)
 
 
 def test_a_program_runs_without_exp_in_the_image(tmp_path: Path) -> None:

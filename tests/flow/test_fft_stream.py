@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import shutil
-import subprocess
 import sys
 from pathlib import Path
 
@@ -15,14 +14,14 @@ from ftensor.emulation.environment import available
 from ftensor.kernels.skeletons.fft_stream import FftStream, FftStreamGeometry, FftStreamKey
 from ftensor.kernels.work import Launch
 
+from .. import forked
+
 HERE = Path(__file__).parent
-FTENSOR = (sys.executable, "-m", "ftensor")
+FTENSOR = ("-m", "ftensor")
 
 
 def run(*words: str, **env: str) -> str:
-    done = subprocess.run(
-        words, capture_output=True, text=True, timeout=300, env=os.environ | env, check=False
-    )
+    done = forked.run(*words, env=os.environ | env)
     assert done.returncode == 0, done.stdout + done.stderr
     return done.stdout
 
@@ -38,7 +37,7 @@ def image(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_in_c_simulation(image: Path) -> None:
-    program = (sys.executable, str(HERE / "spectra.py"))
+    program = (str(HERE / "spectra.py"),)
     assert float(run(*program, FTENSOR_DEVICE="csim", FTENSOR_IMAGE=str(image))) < 1e-6
 
 

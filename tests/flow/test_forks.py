@@ -9,7 +9,7 @@ import pytest
 
 from ftensor.runtime import lifetime
 
-from .test_processes import on_each_device, output, start
+from .test_processes import on_each_device, output, ran, start
 
 FORKED = """
 x = ft.arange(10)
@@ -32,7 +32,7 @@ print(os.waitpid(child, 0)[1], (x + y).sum().item())
      ("y.sum().item()", "90"), ("x[y > 4].tolist()[0]", "3"), ("x.to('cpu').tolist()[1]", "1")],
 )  # fmt: skip
 def test_a_forked_child_works_or_is_told_what_to_do(device: str, do: str, result: str) -> None:
-    out = output(start(FORKED.replace("DO", do), device))
+    out = ran(FORKED.replace("DO", do), device)
     *child, parent = out.splitlines()
     assert parent == "0 135"
     works = device == "csim" or do == "y"  # what is computed already lies in the host's memory
@@ -45,8 +45,8 @@ def test_a_forked_child_ends_though_a_compiler_was_at_work(
 ) -> None:
     # A cache that is empty, and work not waited for: PoCL compiles while the process forks.
     monkeypatch.setenv("POCL_CACHE_DIR", str(tmp_path / "pocl"))
-    process = start(FORKED.replace("DO", "y.sum().item()"), device, tmp_path)
-    assert output(process).endswith("0 135\n")
+    out = ran(FORKED.replace("DO", "y.sum().item()"), device, tmp_path)
+    assert out.endswith("0 135\n")
 
 
 @on_each_device

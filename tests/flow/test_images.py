@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import shutil
 import subprocess
-import sys
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -21,6 +20,7 @@ from ftensor.runtime.backend import Backend
 from ftensor.runtime.csim.backend import CSimBackend
 from ftensor.runtime.storage import Storage
 
+from .. import forked
 from ..made_images import PARAMS, ROOT, describe, library, make
 
 
@@ -166,10 +166,7 @@ def test_images_in_the_environment(folder: Path) -> None:
     env["OCL_ICD_VENDORS"] = f"{folder}/"
 
     def run(paths: str) -> subprocess.CompletedProcess[str]:
-        return subprocess.run(
-            [sys.executable, "-c", PROGRAM], env={**env, "FTENSOR_IMAGE": paths}, text=True,
-            capture_output=True, timeout=600,
-        )  # fmt: skip
+        return forked.run("-c", PROGRAM, env={**env, "FTENSOR_IMAGE": paths})
 
     done = run(f"{one}{os.pathsep}{two}")
     assert done.stdout.splitlines() == ["['one.xclbin', 'two.xclbin']", "[True, False]"], done

@@ -19,6 +19,8 @@ import ftensor
 from ftensor.image.manifest import Manifest
 from ftensor.runtime.intel import emulator as installed
 
+from .. import forked
+
 ROOT = Path(ftensor.__file__).parent.parent
 HERE = Path(__file__).parent
 SHORT = "import ftensor as ft; x = ft.arange(40, dtype=ft.float32); "
@@ -36,21 +38,13 @@ def emulator() -> Path:
     return found
 
 
-def run(*words: str, status: int = 0, seconds: int = 600, **settings: str) -> tuple[str, str]:
+def run(*words: str, status: int = 0, **settings: str) -> tuple[str, str]:
     """`python -m ftensor WORDS`: what it printed. Fails the test at another exit status."""
     env = {k: v for k, v in os.environ.items() if not k.startswith("FTENSOR_IMAGE")}
     env |= {"PYTHONPATH": str(ROOT), **settings}
-    process = subprocess.Popen(
-        [sys.executable, "-m", "ftensor", *words], env=env, cwd=ROOT, text=True,
-        stdout=subprocess.PIPE, stderr=subprocess.PIPE, stdin=subprocess.DEVNULL,
-        start_new_session=True,
-    )  # fmt: skip
-    try:
-        out, problems = process.communicate(timeout=seconds)
-    finally:
-        process.kill()
-    assert process.returncode == status, f"status {process.returncode}\n{out}\n{problems}"
-    return out, problems
+    done = forked.run("-m", "ftensor", *words, env=env, cwd=ROOT)
+    assert done.returncode == status, f"status {done.returncode}\n{done.stdout}\n{done.stderr}"
+    return done.stdout, done.stderr
 
 
 def python(text: str, *options: str, status: int = 0, **settings: str) -> tuple[str, str]:

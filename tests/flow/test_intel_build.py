@@ -32,7 +32,7 @@ BOARD = ("--target", "intel", "--platform", "a10gx")
 
 def groups() -> list[Group]:
     here = Path(__file__).with_name("intel_image.toml")
-    named = [inventory.read(name) for name in (here, "minimal", "dsp")]
+    named = [inventory.read(name) for name in (here, "minimal", "radio")]
     return [group for one in named for group in inventory.expand(one)]
 
 

@@ -6,7 +6,6 @@ import json
 import os
 import shutil
 import subprocess
-import sys
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -18,8 +17,10 @@ from ftensor.image.manifest import Manifest
 from ftensor.kernels.board_skeleton import board_skeleton_of
 from ftensor.toolchain import coverage
 from ftensor.toolchain.from_program import inventory_text
-from ftensor.toolchain.inventory.read import expand, read
+from ftensor.toolchain.inventory.read import expand, known, read
 from ftensor.toolchain.record import record
+
+from .. import forked
 
 INVENTORY = """
 description = "three ops"
@@ -57,15 +58,12 @@ def program(tmp_path: Path) -> Path:
     return path
 
 
-def traced(*words: object, **more: str) -> subprocess.CompletedProcess[str]:
+def traced(*words: str | Path, **more: str) -> subprocess.CompletedProcess[str]:
     env = {**os.environ, "PYTHONPATH": str(Path(ft.__file__).parent.parent)}
     env["FTENSOR_DEVICE"] = "csim"
     env.pop("FTENSOR_IMAGE", None)
     env.update(more)
-    return subprocess.run(
-        [sys.executable, "-m", "ftensor", "kernels", *map(str, words)],
-        env=env, capture_output=True, text=True, timeout=300,
-    )  # fmt: skip
+    return forked.run("-m", "ftensor", "kernels", *words, env=env)
 
 
 def cells(text: str) -> dict[str, dict[str, str]]:
@@ -121,7 +119,7 @@ def test_an_op_with_a_number_is_told_from_the_one_without(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     def ops(word: str) -> set[str]:
-        assert main(["kernels", "nn", "--op", word]) == 0
+        assert main(["kernels", "cnn", "--op", word]) == 0
         return {line.split("  ")[0] for line in capsys.readouterr().out.splitlines()[1:]}
 
     assert ops("add") == {"add", "add(alpha)"}
@@ -140,7 +138,7 @@ def test_known_ones_are_listed(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["kernels"]) == 0
     lines = capsys.readouterr().out.splitlines()
     names = [line.split()[0] for line in lines if line and not line.startswith("ftensor")]
-    assert names == ["inventory", "dsp", "first", "full", "minimal", "nn", "steps"]
+    assert names == ["inventory", *sorted(known())]
 
 
 def _manifest(folder: Path, few: Path) -> Path:
@@ -258,7 +256,7 @@ def test_a_program_that_fails(tmp_path: Path) -> None:
     assert done.stderr.splitlines()[-1].startswith("ftensor kernels: ")
 
 
-@pytest.mark.parametrize("name", ["minimal", "dsp", "nn"])
+@pytest.mark.parametrize("name", ["minimal", "radio", "cnn"])
 def test_every_member_can_be_asked_for_by_its_lines(name: str, tmp_path: Path) -> None:
     """What a message says adds a kernel does add it, or the one for any strides."""
     from ftensor.kernels.key import KernelKey

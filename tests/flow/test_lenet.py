@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from .test_road import base, built, emulate, needs_xrt, run  # noqa: F401
+from .test_road import TRAINING, base, built, emulate, needs_xrt, run  # noqa: F401
 
 pytest.importorskip("torch")
 pytestmark = pytest.mark.long
@@ -71,12 +71,12 @@ def program(tmp_path: Path) -> Path:
     return tmp_path / "program.py"
 
 
-def test_on_xrt_with_the_image_nn(base: Path, program: Path, needs_xrt: None) -> None:  # noqa: F811
-    assert emulate(built("nn", base), program, "3").split() == ["learned"] * 3
+def test_on_xrt_with_an_image(base: Path, program: Path, needs_xrt: None) -> None:  # noqa: F811
+    assert emulate(built(TRAINING, base), program, "3").split() == ["learned"] * 3
 
 
-def test_in_c_simulation_of_the_image_nn(base: Path, program: Path) -> None:  # noqa: F811
-    image = str(built("nn", base))
+def test_in_c_simulation_of_an_image(base: Path, program: Path) -> None:  # noqa: F811
+    image = str(built(TRAINING, base))
     said = run(program, "3", FTENSOR_DEVICE="csim", FTENSOR_IMAGE=image)
     assert said.split() == ["learned"] * 3
 

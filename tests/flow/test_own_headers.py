@@ -11,7 +11,6 @@ import os
 import re
 import shutil
 import subprocess
-import sys
 from fractions import Fraction
 from math import ceil, floor
 from pathlib import Path
@@ -28,6 +27,7 @@ from ftensor.toolchain.group import Group
 from ftensor.toolchain.vitis import headers
 from ftensor.toolchain.vitis.source import copy_headers, source, standins
 
+from .. import forked
 from .hls_cases import ARITHMETIC
 
 pytestmark = pytest.mark.skipif(csim_compiler() is None, reason="needs a C++ compiler")
@@ -265,8 +265,7 @@ def test_our_kernels_compile_with_xilinx_own(fetched: list[str], tmp_path: Path)
 
 
 def ftensor(*words: str, **env: str) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-m", "ftensor", *words]
-    return subprocess.run(command, capture_output=True, text=True, env={**os.environ, **env})
+    return forked.run("-m", "ftensor", *words, env=os.environ | env)
 
 
 def test_without_them_the_command_says_how_to_fetch(tmp_path: Path) -> None:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import os
 import subprocess
-import sys
 
 import numpy as np
 import pytest
 
+from .. import forked
 from .runtime_kernels import all_backends
 
 PROGRAM = """
@@ -28,9 +28,7 @@ assert fresh.isnan().all() and (x == 1).all()
 
 
 def run(program: str, **settings: str) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-c", program]
-    env = os.environ | settings
-    return subprocess.run(command, env=env, capture_output=True, text=True)
+    return forked.run("-c", program, env=os.environ | settings)
 
 
 @pytest.mark.parametrize("target", [name for name in all_backends() if name != "separate-memory"])

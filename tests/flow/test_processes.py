@@ -7,15 +7,18 @@ import signal
 import subprocess
 import sys
 import time
+from functools import partial
 from pathlib import Path
 
 import pytest
 
 from ftensor.runtime import discovery
 
+from .. import forked
 from .build_flow import wait_for
 
 ROOT = Path(__file__).parents[2]
+HEAD = "import os, sys\nimport ftensor as ft\n"
 DEVICES = [
     f.target.name for f in discovery.find() if f.target.name in ("intel-cpu", "pocl", "csim")
 ]
@@ -26,14 +29,18 @@ on_each_device = pytest.mark.parametrize(
 
 
 def start(code: str, device: str, cache: Path | None = None, *words: str) -> subprocess.Popen[str]:
+    return subprocess.Popen(
+        [sys.executable, "-c", HEAD + code, *words],
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment(device, cache),
+    )  # fmt: skip
+
+
+def environment(device: str, cache: Path | None = None) -> dict[str, str]:
     env = dict(os.environ, FTENSOR_DEVICE=device, PYTHONPATH=str(ROOT))
     if cache is not None:
         # PoCL's own, which a killed process may leave half written, is not to be that of all tests.
         env["FTENSOR_CACHE_DIR"], env["POCL_CACHE_DIR"] = str(cache), f"{cache}-pocl"
-    return subprocess.Popen(
-        [sys.executable, "-c", f"import os, sys\nimport ftensor as ft\n{code}", *words],
-        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=env,
-    )  # fmt: skip
+    return env
 
 
 def output(process: subprocess.Popen[str], status: int = 0) -> str:
@@ -42,6 +49,13 @@ def output(process: subprocess.Popen[str], status: int = 0) -> str:
     assert process.returncode == status, (process.returncode, err)
     assert not err
     return out
+
+
+def ran(code: str, device: str, cache: Path | None = None, *words: str) -> str:
+    """What a program prints, where it matters not how its process came about."""
+    done = forked.run("-c", HEAD + code, *words, env=environment(device, cache))
+    assert (done.returncode, done.stderr) == (0, "")
+    return done.stdout
 
 
 @on_each_device
@@ -58,7 +72,7 @@ threads = [threading.Thread(target=work, args=(k,)) for k in range(4)]
 [t.start() for t in threads]; [t.join() for t in threads]
 print(sorted(sums))
 """
-    assert output(start(code, device, tmp_path)) == f"{[860.0] * 4 + [1560.0] * 4}\n"
+    assert ran(code, device, tmp_path) == f"{[860.0] * 4 + [1560.0] * 4}\n"
 
 
 @on_each_device
@@ -230,7 +244,7 @@ x = ft.arange(50).float()
 if sys.argv[1:]:
     print("ready", flush=True)
 total = 0.0
-for op in (ft.add, ft.mul, ft.sub, ft.maximum, ft.minimum, ft.lt, ft.eq):
+for op in (ft.add, ft.mul, ft.maximum):
     for y in (x, x.int(), x.double()):
         total += op(x, y).sum().item()
 print(total)
@@ -242,20 +256,23 @@ def test_a_killed_program_leaves_a_kernel_cache_that_works(device: str, tmp_path
     def files() -> int:
         return len([file for file in tmp_path.rglob("*") if file.is_file()])
 
+    def wrote(before: int, process: subprocess.Popen[str]) -> bool:
+        return files() > before or process.poll() is not None
+
     for turn in range(3):
         before = files()
         process = start(FILLING, device, tmp_path, "announce")
         assert process.stdout is not None and process.stderr is not None
         process.stdout.readline()
-        wait_for(lambda before=before: files() > before)
+        wait_for(partial(wrote, before, process))
         time.sleep(0.05 * turn)
         process.kill()
         process.wait()
         process.stdout.close()
         process.stderr.close()
-    expected = output(start(FILLING, device, tmp_path))
-    assert output(start(FILLING, device, tmp_path)) == expected
-    assert float(expected) == 45_375 * 3
+    expected = ran(FILLING, device, tmp_path)
+    assert ran(FILLING, device, tmp_path) == expected
+    assert float(expected) == 44_100 * 3
 
 
 @on_each_device
@@ -294,4 +311,4 @@ for _ in range(5):  # how far the host is ahead, and so what a runtime holds, is
         break
 print(more)
 """
-    assert int(output(start(code, device))) < 4 << 20
+    assert int(ran(code, device)) < 4 << 20

@@ -8,7 +8,6 @@ from __future__ import annotations
 import fcntl
 import os
 import re
-import subprocess
 import sys
 from pathlib import Path
 
@@ -17,8 +16,12 @@ import pytest
 
 from ftensor.emulation.environment import available
 
+from .. import forked
+
 ROOT = Path(__file__).parents[2]
-# Every op, layout and dtype of it is in `nn`; results go to the file that is named first.
+# What networks are trained with: too much for one image of a board, and good for tests.
+TRAINING = str(Path(__file__).with_name("training.toml"))
+# Every op, layout and dtype of it is there; results go to the file that is named first.
 PROGRAM = """
 import sys
 import numpy as np
@@ -72,10 +75,7 @@ print(sum(not np.array_equal(c.numpy(), np.arange(n) + 1) for c in kept), "of th
 
 def run(*words: str | Path, **settings: str) -> str:
     env = {**os.environ, "PYTHONPATH": str(ROOT), **settings}
-    done = subprocess.run(
-        [sys.executable, *map(str, words)], env=env, cwd=ROOT, text=True, capture_output=True,
-        timeout=900, start_new_session=True,
-    )  # fmt: skip
+    done = forked.run(*words, env=env, cwd=ROOT)
     assert done.returncode == 0, done.stdout + done.stderr
     return done.stdout
 
@@ -88,11 +88,12 @@ def emulate(image: Path, *words: str | Path, **settings: str) -> str:
 
 def built(inventory: str, base: Path) -> Path:
     """The image of an inventory, once for all workers, which take turns here."""
-    folder = base / inventory
-    with open(base / f"{inventory}.lock", "w") as lock:
+    name = Path(inventory).stem
+    folder = base / name
+    with open(base / f"{name}.lock", "w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         run("-m", "ftensor", "build", "--target", "csim", "--inventory", inventory, "--out", folder)
-    return folder / f"{inventory}.xclbin"
+    return folder / f"{name}.xclbin"
 
 
 @pytest.fixture(scope="module")
@@ -118,7 +119,7 @@ def program(folder: Path, text: str) -> Path:
 def test_xrt_computes_what_the_c_simulation_computes(
     base: Path, tmp_path: Path, needs_xrt: None
 ) -> None:
-    image, script = built("nn", base), program(tmp_path, PROGRAM)
+    image, script = built(TRAINING, base), program(tmp_path, PROGRAM)
     out = {name: tmp_path / f"{name}.npz" for name in ("compiled", "image", "xrt")}
     run(script, out["compiled"], FTENSOR_DEVICE="csim")
     simulated = {"FTENSOR_DEVICE": "csim", "FTENSOR_IMAGE": str(image)}
@@ -139,7 +140,7 @@ def test_xrt_computes_what_the_c_simulation_computes(
 @pytest.mark.long
 def test_the_digits_are_named_alike(base: Path, tmp_path: Path, needs_xrt: None) -> None:
     pytest.importorskip("sklearn")
-    image, digits = built("nn", base), ROOT / "examples" / "digits.py"
+    image, digits = built(TRAINING, base), ROOT / "examples" / "digits.py"
     here = run(digits, "--out", tmp_path / "here")
     there = emulate(image, digits, "--out", tmp_path / "there", FTENSOR_FALLBACK="error")
     answers = [re.findall(r"accuracy: ([\d.]+)", text) for text in (here, there)]

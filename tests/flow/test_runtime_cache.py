@@ -15,6 +15,8 @@ from hypothesis import strategies as st
 
 from ftensor.runtime import cache, discovery
 
+from .. import forked
+
 
 @pytest.fixture(autouse=True)
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
@@ -202,7 +204,7 @@ def test_what_was_compiled_for_another_processor_is_not_loaded(folder: Path) -> 
     made = []
     for told in ({"CL_CONFIG_CPU_TARGET_ARCH": "corei7"}, {}, {}):
         env = os.environ | {"FTENSOR_DEVICE": "intel-cpu"} | told
-        done = subprocess.run([sys.executable, "-c", program], env=env, capture_output=True)
-        assert done.stdout == b"200.0\n", done.stderr.decode()
+        done = forked.run("-c", program, env=env)
+        assert done.stdout == "200.0\n", done.stderr
         made.append(sum(file.is_file() for file in folder.rglob("*")))
     assert 0 < made[0] < made[1] == made[2]

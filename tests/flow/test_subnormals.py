@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +12,8 @@ import pytest
 
 import ftensor
 from ftensor.runtime.targets import csim_compiler
+
+from .. import forked
 
 pytestmark = [
     pytest.mark.skipif(csim_compiler() is None, reason="the C simulation needs a C++ compiler"),
@@ -95,10 +96,7 @@ def operands() -> dict[str, np.ndarray]:
 def command(*words: str | Path, **settings: str) -> subprocess.CompletedProcess[str]:
     """`python ...` with ftensor at hand."""
     path = str(Path(ftensor.__file__).parent.parent)
-    return subprocess.run(
-        [sys.executable, *map(str, words)], text=True, capture_output=True, timeout=300,
-        env={**os.environ, "PYTHONPATH": path, **settings},
-    )  # fmt: skip
+    return forked.run(*words, env=os.environ | {"PYTHONPATH": path} | settings)
 
 
 @pytest.fixture(scope="module")

@@ -5,11 +5,11 @@ from __future__ import annotations
 import json
 import os
 import shutil
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
+
+from .. import forked
 
 HERE = Path(__file__).parent
 INVENTORY, PROGRAM = str(HERE / "agreeing.toml"), str(HERE / "agreeing.py")
@@ -18,9 +18,7 @@ FTENSOR = ("-m", "ftensor")
 
 def run(*words: str, image: str = "", status: int = 0) -> str:
     env = os.environ | {"FTENSOR_DEVICE": "csim", "FTENSOR_IMAGE": image}
-    done = subprocess.run(
-        [sys.executable, *words], capture_output=True, text=True, timeout=600, env=env
-    )
+    done = forked.run(*words, env=env)
     assert done.returncode == status, done.stdout + done.stderr
     return done.stdout
 

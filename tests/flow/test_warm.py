@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
 from pathlib import Path
 
 import numpy as np
@@ -22,6 +20,8 @@ from ftensor.runtime.together import MOST_TOGETHER, groups, joined
 from ftensor.toolchain.jobs.progress import Quiet
 from ftensor.warm.calls import everything, named, wanted
 from ftensor.warm.command import compile_all
+
+from .. import forked
 
 OPS = [named(name) for name in ("add", "sub", "sum", "matmul")]
 
@@ -132,10 +132,8 @@ def test_a_program_is_run(backend: Backend, tmp_path: Path) -> None:
     program.write_text("import sys, ftensor as ft\nprint((ft.ones(3) * 5).sum().item(), sys.argv)")
     made = []
     for _ in range(2):
-        done = subprocess.run(
-            [sys.executable, "-m", "ftensor", "warm", str(program), "--all"],
-            capture_output=True, text=True, check=True,
-        )  # fmt: skip
+        done = forked.run("-m", "ftensor", "warm", program, "--all")
+        assert done.returncode == 0, done.stderr
         assert done.stdout.startswith("15.0 ") and "'--all'" in done.stdout
         made.append(int(done.stderr.split()[-5]))
     assert made[0] >= 3 and made[1] == 0

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections import Counter
+
 import pytest
 
 from ftensor import dtypes
+from ftensor.boards import find
 from ftensor.errors.build import BuildError
 from ftensor.kernels.key import KernelKey, Port
 from ftensor.kernels.skeletons.gemm import GemmKey
@@ -42,6 +45,17 @@ def test_every_unit_of_a_kernel_reaches_the_same_memories():
         *(f"sp=k_{u}.{a}:DDR[1]" for u in (1, 2) for a in ("out0", "in_a", "in_b")),
         *(f"sp=m_1.{a}:HBM[0:31].{k}" for k, a in enumerate(("out0", "in_a", "in_b"))),
     ]
+
+
+def test_units_are_spread_over_the_dies_of_a_chip_with_hbm():
+    """The largest first, each to the die with most room; DDR's banks lie beside every die."""
+    groups, board = [group("big", 1), *(group(f"k{i}", 2) for i in range(4))], find("u55c")
+    of = link.dies(groups, board)
+    assert set(of) == {unit for g in groups for unit in link.unit_names(g)}
+    counts = Counter(of.values())
+    assert set(counts) == {"SLR0", "SLR1", "SLR2"} and max(counts.values()) == 3
+    assert f"slr=big_1:{of['big_1']}" in link.configuration(groups, (2022, 2), board=board)
+    assert not link.dies(groups, find("u200")) and not link.dies(groups, find("kv260"))
 
 
 def test_pointers_are_spread_over_hbm():

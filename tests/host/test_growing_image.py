@@ -13,10 +13,12 @@ from ftensor.toolchain.group import Group
 from ftensor.toolchain.grouping import MOST_UNITS
 from ftensor.toolchain.inventory import read
 
+TRAINING = str(Path(__file__).parents[1] / "flow" / "training.toml")
+
 
 @pytest.fixture(scope="module")
 def keys() -> list[Key]:
-    groups = read.expand(read.read("nn"))
+    groups = read.expand(read.read(TRAINING))
     return [member for group in groups for member in group.members]
 
 
@@ -44,7 +46,7 @@ def test_nothing_is_lost_and_no_limit_is_passed(keys: list[Key], at_once: int) -
 
 def test_what_comes_together_shares_kernels_where_it_can(keys: list[Key]) -> None:
     """One of its own is called by its op; kernels that were there stay as they are."""
-    group = next(group for group in read.expand(read.read("nn")) if len(group.members) > 3)
+    group = next(group for group in read.expand(read.read(TRAINING)) if len(group.members) > 3)
     one, two, three, four = group.members[:4]
     alone = growing.grown((), [one])
     assert len(alone) == 1 and alone[0].members == (one,)

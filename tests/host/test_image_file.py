@@ -70,7 +70,6 @@ def versioned(manifest: Manifest, version: int) -> str:
 @pytest.mark.parametrize(
     ("change", "says"),
     [
-        (lambda d, m, x: (d, None, x), "no ftensor manifest"),
         (lambda d, m, x: (d, versioned(m, 99), x), "version 99"),
         (lambda d, m, x: (d, "{}", x), "ftensor-image"),
         (lambda d, m, x: (d, replace(m, uuid=str(UUID(int=7))), x), "one build"),

@@ -47,24 +47,21 @@ def test_the_first_failure_ends_all(monkeypatch: pytest.MonkeyPatch) -> None:
     assert len(asked(monkeypatch, *words)) > 4
 
 
-def test_without_arguments_every_group_runs_once(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_arguments_every_folder_is_run_once(monkeypatch: pytest.MonkeyPatch) -> None:
     done = asked(monkeypatch)
-    alone = [group for group in run.GROUPS if group not in run.LONG]
-    assert {f"{group} on default: " for group in alone} <= set(done)
-    assert {f"{group} and not long on default: " for group in run.LONG} <= set(done)
+    assert done.count("not long on default: ") == 1
+    folders = Path(run.__file__).parent.iterdir()
+    groups = {str(folder) for folder in folders if [*folder.glob("test_*.py")]}
+    assert {*run.Pass("default", "not long").paths()} == groups
     assert "core on csim: " in done and not any("xrt" in word for word in done)
 
 
 def test_what_takes_long_is_run_with_all(monkeypatch: pytest.MonkeyPatch) -> None:
-    """No group but those that have a pass for it holds such tests, and the pass has their files."""
-    done, folder = asked(monkeypatch, "--all"), Path(run.__file__).parent
-    for group in run.GROUPS:
-        there = {
-            str(file)
-            for file in (folder / group).rglob("*.py")
-            if re.search(run.MARKED["long"], file.read_text()) and file != Path(__file__)
-        }
-        assert bool(there) == (group in run.LONG), group
-        if there:
-            assert f"{group} and long on default: " in done
-            assert {*run.Pass("default", f"{group} and long").paths()} == there
+    """Its pass has each file that holds such tests."""
+    assert "long on default: " in asked(monkeypatch, "--all")
+    there = {
+        str(file)
+        for file in Path(run.__file__).parent.glob("*/*.py")
+        if re.search(run.MARKED["long"], file.read_text()) and file != Path(__file__)
+    }
+    assert {*run.Pass("default", "long").paths()} == there

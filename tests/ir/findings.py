@@ -29,6 +29,8 @@ KNOWN = re.compile(
     r"|llvm\.(mem(cpy|set|move)|lifetime|invariant|experimental\.noalias|assume|[su](min|max)|abs|fsh[lr]"
     r"|ct[lt]z|ctpop)\."
 )
+# As sources spell it, or as their helpers' words do.
+PRAGMA = re.compile(r"(?:HLS |^ *FT_)(PIPELINE|UNROLL)\b(?!.*\boff\b)")
 # A memory as a function sees it: a parameter ("arg", "%2"), "alloca", "global", "loaded", "made".
 Memory = tuple[str, str]
 
@@ -47,7 +49,7 @@ def pragmas(path: Path) -> dict[int, frozenset[str]]:
     for number, line in enumerate(path.read_text().splitlines(), 1):
         if re.search(r"\b(for|while) \(", line):
             loop = number
-        if name := re.search(r"HLS (PIPELINE|UNROLL)\b(?!.*\boff\b)", line):
+        if name := PRAGMA.search(line):
             found[loop].add(name[1])
     return {line: frozenset(names) for line, names in found.items()}
 

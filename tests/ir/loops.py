@@ -31,7 +31,7 @@ class Flow:
         for name, block in function.blocks.items():
             for after in block.successors:
                 self.before[after].append(name)
-        self._order = self._reverse_postorder()
+        self.order = self._reverse_postorder()
         self._dominator = self._dominators()
         self.loops = self._loops()
         self.innermost: dict[str, Loop] = {}
@@ -44,8 +44,26 @@ class Flow:
     def always(self, block: str, loop: Loop | None) -> bool:
         """Whether every turn of a loop (None: every call of the function) comes through a block."""
         blocks = self.function.blocks
-        ends = loop.latches if loop else [n for n in self._order if not blocks[n].successors]
+        ends = loop.latches if loop else [n for n in self.order if not blocks[n].successors]
         return all(self._dominates(block, end) for end in ends)
+
+    def dominator(self, block: str) -> str:
+        """The block that every way to one comes through last."""
+        return self._dominator[block]
+
+    def trips(self, loop: Loop) -> int | None:
+        """How often a loop of constant length goes round; None for any other."""
+        for name in loop.blocks:
+            last = self.function.blocks[name].instructions[-1]
+            leaves = any(after not in loop.blocks for after in last.block.successors)
+            made = self.function.values.get(value(last.parts[0])) if leaves else None
+            if made is None or made.op != "icmp":
+                continue
+            a, b = (value(part) for part in made.parts)
+            if _number(b) and self._counter(a, loop):
+                # From 0 in steps of one, compared before or behind the step.
+                return max(1, int(b) + (made.text.split()[0] in ("sle", "ule", "sgt", "ugt")))
+        return None
 
     def _reverse_postorder(self) -> list[str]:
         blocks = self.function.blocks
@@ -63,8 +81,8 @@ class Flow:
 
     def _dominators(self) -> dict[str, str]:
         """Each block's immediate dominator, by Cooper, Harvey and Kennedy's iteration."""
-        rank = {name: k for k, name in enumerate(self._order)}
-        found = {self._order[0]: self._order[0]}
+        rank = {name: k for k, name in enumerate(self.order)}
+        found = {self.order[0]: self.order[0]}
 
         def common(a: str, b: str) -> str:
             while a != b:
@@ -77,7 +95,7 @@ class Flow:
         changed = True
         while changed:
             changed = False
-            for name in self._order[1:]:
+            for name in self.order[1:]:
                 known = [p for p in self.before[name] if p in found]
                 one = known[0]
                 for other in known[1:]:
@@ -93,7 +111,7 @@ class Flow:
 
     def _loops(self) -> list[Loop]:
         made: dict[str, Loop] = {}
-        for name in self._order:
+        for name in self.order:
             block = self.function.blocks[name]
             for header in block.successors:
                 if self._dominates(header, name):

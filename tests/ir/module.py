@@ -122,12 +122,14 @@ def parse(text: str) -> Module:
                 if line.startswith("   "):  # a switch goes on, line by line
                     block.instructions[-1].text += line
                     continue
-                if line == "  ]":
+                if line.startswith("  ]"):
                     continue
                 block.instructions.append(_instruction(line, block))
             elif line == "}":
                 function = None
             elif found := _LABEL.match(line):
+                if not block.instructions:  # the first one has a name
+                    del function.blocks[block.name]
                 block = function.blocks[f"%{found[1]}"] = Block(f"%{found[1]}")
         elif line.startswith("define "):
             found = _DEFINE.match(line.partition(" !dbg ")[0].rstrip(" {") + " {")

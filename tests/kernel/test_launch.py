@@ -68,6 +68,8 @@ def product(m: int, k: int, n: int) -> Callable[[], Any]:
     return lambda: ft.ones(m, k) @ ft.ones(k, n)
 
 
+# Processors have a kernel for one index tensor.
+TAKEN = "ft_take_" if default_backend().target.processor else "ft_copy_"
 # A call, the beginnings of its kernels' entries, and whether the launch has a plan.
 ENTRIES: dict[str, tuple[Callable[[], Any], list[str]]] = {
     "pointwise": (lambda: image() + 1, ["ft_add_"]),
@@ -83,7 +85,7 @@ ENTRIES: dict[str, tuple[Callable[[], Any], list[str]]] = {
     "packed product": (
         product(70, 40, 66), ["ft_fill_", "ft_fill_", "ft_gemm_pack_", "ft_gemm_"],
     ),
-    "gather": (lambda: image().gather(1, ft.tensor([[0], [1], [3]])), ["ft_copy_"]),
+    "gather": (lambda: image().gather(1, ft.tensor([[0], [1], [3]])), [TAKEN]),
     "nonzero": (
         lambda: (image() > 5).nonzero(),
         ["ft_gt_", "ft_compact", "ft_compact", *["ft_coordinate"] * 2, *["ft_copy_"] * 2],

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 
 import ftensor as ft
 from ftensor._device import default_backend
+from ftensor.execute import radix_sort
 from ftensor.execute import sort as sorting
 from ftensor.kernels import select
 
@@ -109,6 +110,32 @@ def test_long_rows(shape: tuple[int, ...], share: int) -> None:
             partial(ft.sort, y % 9, descending=True, stable=True),
             partial(torch.sort, x % 9, descending=True, stable=True),
         )
+
+
+@pytest.mark.parametrize("lined", [300, 1 << 17], ids=["parts", "whole"])
+@pytest.mark.parametrize("dtype", some(DTYPES[:-1], 3), ids=lambda d: str(d)[6:])
+def test_rows_by_digits(dtype: torch.dtype, lined: int) -> None:
+    """Rows that units share and rows of their own; narrow and wide digits, some of them the same
+    in all elements; along each dim, both ways."""
+    x = values((3, 701), dtype)
+    wide = torch.arange(2103).reshape(3, 701).mul(2654435761).remainder(2**31)
+    many = wide.sub(2**30).to(dtype)
+    with (
+        mock.patch.object(default_backend(), "units", 7),
+        mock.patch.object(select, "UNIT_ELEMENTS", 1 << 9),
+        mock.patch.multiple(radix_sort, LINED=lined, MANY=700),
+        mock.patch.dict(default_backend().launches),
+    ):
+        default_backend().launches.clear()
+        for t in (x, many, x[:1, :650], many[:, ::2], many.t(), many[:, :699].t().contiguous().t()):
+            y = ft.from_torch(t)
+            dim = 0 if t.shape[0] == 701 else 1
+            for descending in (False, True):
+                agree(
+                    partial(ft.sort, y, dim, descending),
+                    partial(torch.sort, t, dim=dim, descending=descending, stable=True),
+                )
+            agree(partial(ft.msort, y.movedim(dim, 0)), partial(torch.msort, t.movedim(dim, 0)))
 
 
 @pytest.mark.parametrize(

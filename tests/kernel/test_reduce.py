@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import math
+from functools import partial
 from typing import Any
+from unittest import mock
 
 import numpy as np
 import pytest
@@ -15,10 +17,11 @@ import ftensor as ft
 from ftensor._device import default_backend
 from ftensor.execute import reduce as fold_module
 from ftensor.execute import reduce_pieces as fold_pieces
+from ftensor.kernels import select
 
 from .. import geometry
 from ..oracle import agree
-from ..targets import draws, pairs
+from ..targets import draws, pairs, some
 
 FLOATING = ["sum", "mean", "amax", "var", "logsumexp", "prod", "nansum"]
 WHOLE = ["sum", "amin", "any", "all", "count_nonzero", "prod"]
@@ -222,3 +225,32 @@ def test_squares_that_leave_the_range(name: str, of: str) -> None:
             made.append([complex(p.item()) for p in parts])
         for mine, theirs in zip(*made):
             assert mine == pytest.approx(theirs, rel=1e-2 if of == "bfloat16" else 1e-6)
+
+
+@pytest.mark.parametrize("dtype", some([torch.float32, torch.float64, torch.int32, torch.int64], 2))
+def test_places_of_extremes(dtype: torch.dtype) -> None:
+    """The first of equals: in whole vectors, blocks, splits and what is left of each; NaN first."""
+    generator = torch.Generator().manual_seed(5)
+    backend = default_backend()
+    # Others than processors cut as many parts as they have units.
+    units = 3 if backend.target.processor else backend.units
+    with (
+        mock.patch.object(backend, "units", units),
+        mock.patch.object(select, "UNIT_ELEMENTS", 256),
+        mock.patch.dict(default_backend().launches),
+    ):
+        default_backend().launches.clear()
+        for shape in ((64,), (67,), (2, 2048), (4103,), (3, 5, 131), (1, 9001)):
+            x = torch.randint(-3, 4, shape, generator=generator).to(dtype)
+            worst = torch.full(shape, -math.inf if dtype.is_floating_point else -(2**31)).to(dtype)
+            given = [x, worst, -worst]
+            if dtype.is_floating_point:
+                given.append(x.masked_fill(torch.rand(shape, generator=generator) < 2e-3, math.nan))
+                given.append(torch.where(x == 0, -0.0, x.abs() * 0))
+            for t in given:
+                y = ft.from_torch(t)
+                for name in ("argmax", "argmin"):
+                    agree(partial(getattr(ft, name), y), partial(getattr(torch, name), t))
+                    agree(partial(getattr(ft, name), y, -1), partial(getattr(torch, name), t, -1))
+                for name in ("max", "min"):
+                    agree(partial(getattr(ft, name), y, -1), partial(getattr(torch, name), t, -1))

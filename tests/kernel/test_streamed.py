@@ -71,6 +71,16 @@ def test_rows(first: int) -> None:
     assert (out.numpy() == wanted).all()
 
 
+@pytest.mark.parametrize("dtype", ["float32", "float64", "int8"])
+@pytest.mark.parametrize("size", [N, N + 5])
+def test_indexed(dtype: str, size: int) -> None:
+    a, rows = _random(9, size, dtype=dtype), np.array([8, -9, 3, 3, 0, -1])
+    places = np.random.default_rng(3).integers(0, size, (9, size))
+    x = ft.tensor(a)
+    assert (x[ft.tensor(rows)].numpy() == a[rows]).all()
+    assert (x.gather(1, ft.tensor(places)).numpy() == np.take_along_axis(a, places, 1)).all()
+
+
 def test_size_follows_the_cache(tmp_path: Path) -> None:
     file = tmp_path / "size"
     assert streamed_bytes(file) == 4 << 20

@@ -23,7 +23,7 @@ from ..targets import pairs
 def strided(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[KernelKey]]:
     def built(backend: Backend, key: KernelKey) -> bool:
         ports = [p for p in key.ins if p.kind != BY_VALUE]
-        ports += () if key.reduction else key.outs
+        ports += () if getattr(key, "reduction", None) else key.outs
         return key.lanes == 1 and all(p.kind in ("x", "g") for p in ports)
 
     yield from with_kernels(monkeypatch, built)
@@ -89,7 +89,7 @@ def test_reductions(strided: list[KernelKey], shape: tuple[int, ...], dim: int |
     assert torch.equal(x.argmax(dim).to_torch(), a.argmax(dim))
     dims = () if dim is None else dim
     assert torch.equal(x.amax(dims).to_torch(), a.amax(dims))
-    folds = [k for k in strided if k.reduction]
+    folds = [k for k in strided if getattr(k, "reduction", None)]
     assert {(k.skeleton, k.lanes, k.reduction.vectors) for k in folds} == {("reduce_inner", 1, 1)}
 
 
@@ -99,7 +99,7 @@ def test_located(strided: list[KernelKey]) -> None:
     assert torch.equal(x.gather(0, at).to_torch(), a.gather(0, index))
     assert torch.equal(x[at[0, :3], 1:].to_torch(), a[index[0, :3], 1:])
     assert torch.equal(x.scatter_add(0, at, x).to_torch(), a.scatter_add(0, index, a))
-    assert {k.skeleton for k in strided} == {"rows"}
+    assert {k.skeleton for k in strided} - {"take"} == {"rows"}  # a processor's own, of any layout
 
 
 @pytest.mark.parametrize("dtype", [torch.float32, torch.int8, torch.complex64])

@@ -175,3 +175,22 @@ def test_copies_keep_dtypes_and_own_their_memory() -> None:
     for of in ALL:
         t = pickle.loads(pickle.dumps(ft.ones(2, dtype=of)[1:]))
         assert t.dtype is of and t.tolist() == ft.ones(1, dtype=of).tolist()
+
+
+def test_a_pickle_of_protocol_5_has_its_memory_apart() -> None:
+    given = ft.arange(4096.0)
+    buffers: list[pickle.PickleBuffer] = []
+    text = pickle.dumps((given, given[8:]), 5, buffer_callback=buffers.append)
+    (buffer,) = buffers
+    assert len(text) < 1000 and buffer.raw().nbytes == given.nbytes
+    sent = np.array(buffer.raw())  # as another process would have it
+    if given.data_ptr():  # the host shares the device's memory: nothing was copied
+        assert np.shares_memory(np.asarray(buffer.raw()), given.numpy())
+    whole, part = pickle.loads(text, buffers=[sent.data])
+    if given.data_ptr():
+        assert whole.data_ptr() == sent.ctypes.data
+    part.zero_()
+    assert whole.sum().item() == sum(range(8)) and given[8].item() == 8
+    fixed, _ = pickle.loads(text, buffers=[sent.tobytes()])  # memory that may not be written
+    fixed += 1
+    assert fixed[0].item() == 1 and pickle.loads(pickle.dumps(given, 5))[9].item() == 9

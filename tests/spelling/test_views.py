@@ -72,7 +72,7 @@ def test_as_torch(case: str, computed: bool) -> None:
     if computed:
         assert found == expected
     else:
-        assert type(found) is type(expected) and str(found)
+        assert isinstance(found, type(expected)) and str(found)
 
 
 @pytest.mark.parametrize(
@@ -152,3 +152,21 @@ def test_alias_is_a_new_tensor_over_the_same_memory() -> None:
     assert other is not tensor
     assert other._storage is tensor._storage
     assert other.detach_() is other
+
+
+BACKWARDS = ["[::-1]", "[:, ::-2]", "[..., ::-1]", "[1, ::-1]", "[5:0:-2, None]", "[-1:-9:-1, 1:]",
+             "[0:0:-1]", "[::-1, ::-1]", "[[0, 2], ::-1]", "[:9:-1]"]  # fmt: skip
+
+
+@pytest.mark.parametrize("index", BACKWARDS)
+def test_slices_go_backwards_as_numpys(index: str) -> None:
+    a = np.arange(12).reshape(3, 4)
+    x = ft.tensor(a)
+    assert eval(f"x{index}").tolist() == eval(f"a{index}").tolist()
+    for t in (a, x):
+        exec(f"t{index} = -1 - t{index}[..., ::-1]", {"t": t})
+    assert x.tolist() == a.tolist()
+
+
+def test_libraries_may_ask_whether_there_is_an_imaginary_part() -> None:
+    assert not hasattr(ft.ones(2), "imag") and hasattr(ft.ones(2, dtype=ft.complex64), "imag")

@@ -91,6 +91,21 @@ def test_the_policy() -> None:
         run(overload("sin"), x)
 
 
+def test_what_a_kernel_written_by_hand_does_not_take() -> None:
+    """Here a dtype, and a mask of what is padded; it goes on, or says that it may not."""
+    x = torch.tensor([1.0, 2.0, 4.0]).to(torch.float8_e4m3fnuz)
+    assert x.to("fpga")[torch.tensor([2, 0])].cpu().float().tolist() == [4, 1]
+    layer = torch.nn.TransformerEncoderLayer(4, 2, 8, batch_first=True).eval()
+    rows, mask = torch.randn(1, 3, 4), torch.tensor([[False, False, True]])
+    with torch.no_grad():
+        here = layer(rows, src_key_padding_mask=mask)
+        there = layer.to("fpga")(rows.to("fpga"), src_key_padding_mask=mask.to("fpga"))
+        same(there[:, :2], here[:, :2])
+        ft.set_fallback("error")
+        with pytest.raises(NotImplementedError, match="_transformer_encoder_layer_fwd"):
+            layer(rows.to("fpga"), src_key_padding_mask=mask.to("fpga"))
+
+
 def test_dtypes_that_ftensor_lacks() -> None:
     x = torch.arange(4).to(torch.uint16)
     y = x.to("fpga")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from math import prod
 from typing import NamedTuple
 
 from ...dtypes import dtype
@@ -14,6 +15,7 @@ from ..key import lanes_for
 from ..skeleton import Parameter, register
 from ..words import Asked, Target, table_lines
 from ..work import Access, Launch, Loop
+from . import dense_loops
 
 
 @dataclass(frozen=True)
@@ -108,18 +110,26 @@ class Dense(BoardSkeleton[DenseKey]):
         return "x".join(map(str, launch.geometry[:3]))
 
     def loops(self, launch: Launch, unit: int, widened: bool) -> list[Loop]:
-        """One over the products that a unit's items take."""
-        items, work, entries = launch.geometry[0], launch.geometry[-2], launch.geometry[-1]
-        begin, end = launch.slab(items, unit)
-        return [Loop("products", (end - begin) * work, (end - begin) * entries)]
+        """Those of the kernel's text for a unit's items."""
+        begin, end = launch.slab(launch.geometry[0], unit)
+        each = dense_loops.LOOPS[self.word](launch.key.dtype, *launch.geometry[1:])
+        items = end - begin
+        return [x._replace(trips=items * x.trips, entries=items * x.entries) for x in each]
 
     def traffic(self, launch: Launch, widened: bool) -> list[Access]:
-        """Each product reads two elements and writes one; the matrices cross the link once."""
-        items, work = launch.geometry[0], launch.geometry[-2]
-        size, total = launch.key.dtype.itemsize, items * work
+        """A turn reads an element or two, and writes one; the matrices cross the link once."""
+        items, key = launch.geometry[0], launch.key
+        each = dense_loops.LOOPS[self.word](key.dtype, *launch.geometry[1:])
+        turns, entries = (sum(n) for n in zip(*((x.trips, x.entries) for x in each)))
+        run, parts = max(1, turns // max(entries, 1)), 2 if key.dtype.is_complex else 1
+        size, matrix = key.dtype.itemsize, prod(launch.geometry[1:3])
+        moved = [
+            (name, write, times * items * turns)
+            for name, write, times in (("a", False, 2), ("b", True, 1))
+        ]
         return [
-            Access("a", False, total * size, total, 0, items * size),
-            Access("b", True, total * size, total, 0, items * size),
+            Access(name, write, n * size, n * parts, run * parts, items * matrix * size)
+            for name, write, n in moved
         ]
 
     def operators(self, key: DenseKey) -> Mapping[tuple[str, str], int]:

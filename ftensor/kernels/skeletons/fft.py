@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from math import prod
+from math import log2, prod
 from typing import Annotated, NamedTuple
 
 from ...dtypes import dtype
+from ...iterator.shape import numel
 from .. import ctype
 from ..board_skeleton import BoardSkeleton
 from ..geometry import Each, Geometry, Long, Many
+from ..ports import LATENCY
 from ..skeleton import Parameter, register
 from ..words import ROOMY, Asked, Target, table_lines
 from ..work import Access, Ints, Launch, Loop
@@ -27,6 +29,10 @@ GROUPS, ROW_FORTH, ROW_BACK = 0, 1, 2
 SWAP_IN, SWAP_OUT, SCALE, CONJ = 1, 2, 4, 8
 # Bits of `mode`: what is read has no imaginary parts, is one half of a spectrum.
 REAL, HALF = 1, 2
+
+
+# Its loops are a processor's, none of them pipelined: a turn reads, computes, and writes.
+TURN = 2 * LATENCY
 
 
 @dataclass(frozen=True)
@@ -152,6 +158,11 @@ class Fft(BoardSkeleton[FftKey]):
     name = word = "fft"
     geometry = FftGeometry
 
+    def flops(self, key: FftKey, geometry: Ints, shapes: Sequence[Ints]) -> int:
+        """As usual in comparisons: 5 n log2 n of a transform."""
+        stages = FftGeometry.unpack(geometry).stages
+        return round(5 * max(map(numel, shapes[:2])) * sum(log2(s.n) for s in stages))
+
     def parameters(self, key: FftKey) -> tuple[Parameter, ...]:
         """With working memory."""
         return passed(key.dtype, ("*", f"{ctype.scalar(key.dtype)} *", "scratch"))
@@ -182,14 +193,14 @@ class Fft(BoardSkeleton[FftKey]):
         for s in g.stages:
             groups = -(-s.lanes // lanes) * (end - begin) // g.pieces
             if s.kind != GROUPS:
-                found.append(Loop("real", groups, end - begin))
+                found.append(Loop("real", groups, end - begin, TURN))
                 continue
-            found.append(Loop("read", groups * s.read.size, groups))
+            found.append(Loop("read", groups * s.read.size, groups, TURN))
             for step in s.steps:
                 radix = max(step.what, 1)
-                # Each number is read and written one by one, through one port each.
-                found.append(Loop(f"step {step.what}", groups * step.n // radix, groups, radix))
-            found.append(Loop("written", groups * s.written.size, groups))
+                turns = groups * step.n // radix
+                found.append(Loop(f"step {step.what}", turns, groups, TURN + radix))
+            found.append(Loop("written", groups * s.written.size, groups, TURN))
         return found
 
     def traffic(self, launch: Launch, widened: bool) -> list[Access]:

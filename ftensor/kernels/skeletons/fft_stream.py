@@ -100,10 +100,10 @@ class FftStream(BoardSkeleton[FftStreamKey]):
         g, key = FftStreamGeometry.unpack(launch.geometry), launch.key
         size, count = key.dtype.itemsize, g.rows << g.stages
         moved, table = count * size, key.points // 2 * launch.units
-        bursts = [0 if step == 1 else 2 for step in (g.written[0], g.read[0])]
+        # A step that is told when it runs is no burst: only the parts of a number lie side by side.
         return [
-            Access("out", True, moved, 2 * count, bursts[0], moved),
-            Access("in", False, moved, 2 * count, bursts[1], moved),
+            Access("out", True, moved, 2 * count, 2, moved),
+            Access("in", False, moved, 2 * count, 2, moved),
             Access("table", False, table * size, 2 * table, 0, key.points // 2 * size),
         ]
 

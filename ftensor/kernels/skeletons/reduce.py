@@ -159,10 +159,9 @@ class ReduceInner(Reduce):
         side = _reduction(key).vectors
         if self._in_turns(key, g):
             return _turns(key, g, *launch.slab(g.items, unit))
-        wait = recurrence(key)
-        wide, narrow, part = (
-            Loop(name, 0, 0, wait) for name in ("side_by_side", "vectors", "part")
-        )
+        wait, reads = recurrence(key), _reads(key)
+        wide = Loop("side_by_side", 0, 0, max(wait, side * reads))
+        narrow, part = (Loop(name, 0, 0, max(wait, reads)) for name in ("vectors", "part"))
         begin, end = launch.slab(g.items, unit)
         for split in range(g.splits):
             items = members_in(begin, end, g.splits, split, split + 1)
@@ -261,7 +260,7 @@ class ReduceOuter(Reduce):
         key, g = launch.key, FoldGeometry.unpack(launch.geometry)
         side, length, period = _reduction(key).vectors, g.shape[-1], g.splits * g.chunks
         first, last = launch.slab(g.items, unit)
-        whole = Loop("whole_rows", 0, 0, side, computes=False, stage="fetch")
+        whole = Loop("whole_rows", 0, 0, side * _reads(key), computes=False, stage="fetch")
         edge = whole._replace(name="edge_rows")
         steps = Loop("rows", 0, 0, interval(recurrence(key), side), reads=False, stage="fold")
         leave = Loop("results", 0, 0, reads=False, stage="fold")
@@ -283,6 +282,13 @@ class ReduceOuter(Reduce):
 def _reduction(key: KernelKey) -> Reduction:
     assert key.reduction is not None, key
     return key.reduction
+
+
+def _reads(key: KernelKey) -> int:
+    """How often a port is read for a vector: once where that lies in line, else for each lane."""
+    together = key.ins[0].kind == LINEAR
+    halves = max(1, *(p.dtype.itemsize // 8 for p in key.ins))
+    return 1 if together and key.lanes > 1 else key.lanes * halves
 
 
 def recurrence(key: KernelKey) -> int:

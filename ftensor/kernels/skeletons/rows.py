@@ -195,7 +195,9 @@ class Rows(OpSkeleton):
         elements = sum(count * length for count, length in found)
         # What is found by an index and written to what an index finds may be the same place.
         ordered = key.outs[0].kind == LOCATED and any(p.kind == LOCATED for p in key.ins)
-        interval = 2 * LATENCY + DEPTH if ordered else 1
+        # An element of 16 bytes is two.
+        halves = max(1, *(p.dtype.itemsize // 8 for p in (*key.outs, *key.ins)))
+        interval = 2 * LATENCY + DEPTH if ordered else halves
         return [Loop("elements", elements, end - begin, interval)]
 
     def traffic(self, launch: Launch, widened: bool) -> list[Access]:

@@ -11,7 +11,7 @@ from ...dtypes import dtype
 from .. import ctype
 from ..board_skeleton import BoardSkeleton
 from ..geometry import Each, Geometry, Many
-from ..operators import interval, operator_cycles
+from ..operators import FUNCTION, interval, operator_cycles
 from ..skeleton import Parameter, register
 from ..words import Asked, Option, Record, table_lines
 from ..work import Access, Ints, Launch, Loop, members_in
@@ -54,6 +54,19 @@ class ScanKey:
     def entry(self) -> str:
         """The kernel's name in the program."""
         return f"ft_scan_{self.op}_{self.dtype.name}" + ("_wide" if self.wide else "")
+
+
+def recurrence(key: ScanKey) -> int:
+    """Cycles until the next element can join a state."""
+    cycles = operator_cycles(key.dtype)
+    if SCANS[key.op].place:
+        return 2 * cycles["compare"]
+    if key.op == "logcumsumexp":
+        kind = "double" if key.dtype.compute.to_real().itemsize == 8 else "float"
+        return FUNCTION[kind] * (8 if key.dtype.is_complex else 2) + 2 * cycles["add"]
+    if key.op == "cumprod":
+        return cycles["mul"] + cycles["add"] * key.dtype.is_complex
+    return cycles["add"]
 
 
 def serves(op: str, of: dtype) -> bool:
@@ -171,13 +184,27 @@ class Scan(BoardSkeleton[ScanKey]):
             (full * g.part, COLUMNS), ((last - corner) * short, COLUMNS),
             ((edge - corner) * g.part, narrow), (corner * short, narrow),
         ]  # fmt: skip
-        cycles = operator_cycles(key.dtype)["mul" if key.op == "cumprod" else "add"]
+        wait, parts = recurrence(key), 2 if key.dtype.is_complex else 1
         alone = [(full, g.part), (last - corner, short), (edge - corner, g.part), (corner, short)]
+        # Parts begin with the totals of those before them, which a launch of mode 1 leaves.
+        sums = Loop("totals", 0, 0, parts, False)
+        found = []
+        for p in range(1, g.parts) if not g.mode else ():
+            mine = members_in(begin, end, g.parts, p, p + 1)
+            ends_here = members_in(begin, end, period, ends + p, ends + p + 1)
+            wide = (mine - ends_here) * COLUMNS + ends_here * narrow
+            found.append(Loop("before", p * wide, p * mine, wait))
+        if g.mode:
+            wide = (end - begin - edge) * COLUMNS + edge * narrow
+            found.append(sums.more(wide, end - begin))
         if g.columns == 1:
             trips, entries = sum(n * k for n, k in alone), sum(n * bool(k) for n, k in alone)
-            return [Loop("row", trips, entries, interval(cycles, 1))]
+            return [*found, Loop("row", trips, entries, interval(wait, 1))]
+        # Each has a state of its own; those of the step before are done when the loop begins anew.
+        wait = interval(wait, COLUMNS) if key.op == "logcumsumexp" else 1
         return [
-            Loop("elements", times * wide, times, interval(cycles, wide)) for times, wide in steps
+            *found,
+            *(Loop("elements", times * wide, times, max(wait, parts)) for times, wide in steps),
         ]
 
     def traffic(self, launch: Launch, widened: bool) -> list[Access]:

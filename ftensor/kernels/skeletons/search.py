@@ -93,10 +93,10 @@ class Search(BoardSkeleton[SearchKey]):
         return "searchsorted"
 
     def loops(self, launch: Launch, unit: int, widened: bool) -> list[Loop]:
-        """Each half waits for the element in the middle of the one before."""
+        """Each half waits for the middle element of the one before, found through `sorter`."""
         g = SearchGeometry.unpack(launch.geometry)
         begin, end = launch.slab(g.n, unit)
-        return [Loop("halves", (end - begin) * g.halves, end - begin, LATENCY)]
+        return [Loop("halves", (end - begin) * g.halves, end - begin, 2 * LATENCY + 2)]
 
     def traffic(self, launch: Launch, widened: bool) -> list[Access]:
         """A value, its place, and single elements of a row."""

@@ -11,21 +11,24 @@ from ... import dtypes
 from ...dtypes import dtype
 from ..board_skeleton import BoardSkeleton
 from ..geometry import Geometry, Long, Many
+from ..ports import LATENCY
 from ..skeleton import Parameter, register
 from ..words import Asked, Record, table_lines
 from ..work import Access, Ints, Launch, Loop, pieces
 
+# The element that comes next in a merge hangs on the one read before it, and comparing takes some.
+NEXT = LATENCY + 6
 RUN = 16  # elements that are inserted one by one
 # Elements of a row that a unit sorts by itself where a row is for all units.
 TILE = 1 << 15
 WHOLE, TILES, MERGE, RESULTS, FIRST, RANK = range(6)  # what a launch does
 MEDIAN, NANMEDIAN = -1, -2  # ranks that the kernel finds itself
 
-_BITS = {1: "char", 2: "short", 4: "int", 8: "long"}
+BITS = {1: "char", 2: "short", 4: "int", 8: "long"}
 # Compared in a wider type; uint64, for which there is none, with its first bit turned.
 _UNSIGNED = {"bool": "uchar", "uint8": "uchar", "uint16": "ushort", "uint32": "uint"}
 # (magnitude's bits, those of infinity)
-_FLOATS = {
+FLOATS = {
     "float16": ("0x7fff", "0x7c00"),
     "bfloat16": ("0x7fff", "0x7f80"),
     "float32": ("0x7fffffff", "0x7f800000"),
@@ -106,7 +109,7 @@ class Sort(BoardSkeleton[SortKey]):
 
     def parameters(self, key: SortKey) -> tuple[Parameter, ...]:
         """Results, the input, what is compared and the places, twice; offsets; the geometry."""
-        of, compared = self._bits(key), _BITS[key.compared.itemsize]
+        of, compared = self._bits(key), BITS[key.compared.itemsize]
         return (
             ("*", f"{of} *", "values"),
             ("*", "long *", "indices"),
@@ -120,7 +123,7 @@ class Sort(BoardSkeleton[SortKey]):
         )
 
     def _bits(self, key: SortKey) -> str:
-        return _UNSIGNED.get(key.dtype.name, _BITS[key.dtype.itemsize])
+        return _UNSIGNED.get(key.dtype.name, BITS[key.dtype.itemsize])
 
     def compute(self, key: SortKey) -> dtype:
         """Whole numbers are compared."""
@@ -130,15 +133,15 @@ class Sort(BoardSkeleton[SortKey]):
         """What lies in memory, and what of it is compared."""
         words: dict[str, object] = {
             "FT_B": self._bits(key),
-            "FT_KEY": _BITS[key.compared.itemsize],
+            "FT_KEY": BITS[key.compared.itemsize],
             "FT_RUN": RUN,
             "FT_LARGEST": "0x7fffffffffffffffL" if key.compared.itemsize == 8 else "0x7fffffff",
             "FT_SELECTS": int(key.selects),
-            "FT_BITS_OF_FLOAT": int(key.dtype.name in _FLOATS),
+            "FT_BITS_OF_FLOAT": int(key.dtype.name in FLOATS),
             "FT_LEAST": "(-0x7fffffffffffffffL - 1)" if key.dtype is dtypes.uint64 else "0",
         }
-        if key.dtype.name in _FLOATS:
-            words["FT_MAGNITUDE"], words["FT_INFINITE"] = _FLOATS[key.dtype.name]
+        if key.dtype.name in FLOATS:
+            words["FT_MAGNITUDE"], words["FT_INFINITE"] = FLOATS[key.dtype.name]
         return words
 
     def record(self, key: SortKey) -> Record:
@@ -170,9 +173,10 @@ class Sort(BoardSkeleton[SortKey]):
                 while width < size:
                     merges += tiles * (-(-size // (2 * width)) + -(-size // (4 * width)))
                     passes, width = passes + 2, 4 * width
-                found.append(Loop("merged", elements * passes, merges))
+                found.append(Loop("merged", elements * passes, merges, NEXT))
             if g.mode == MERGE:
-                found.append(Loop("merged", elements, tiles))
+                found.append(Loop("merged", elements, tiles, NEXT))
+                found.append(Loop("bisect", tiles * g.run.bit_length(), tiles, NEXT))
             if g.mode in (WHOLE, RESULTS):
                 found.append(Loop("results", elements, tiles))
         return found

@@ -16,7 +16,6 @@ from ...errors import creation as errors_creation
 from ...execute.memory import new
 from ...rows.catalogue import op
 from ..types.copy import resize_
-from ..user_values import as_dtype
 from ..view.arguments import layout as checked_layout
 
 if TYPE_CHECKING:
@@ -58,7 +57,7 @@ class Told:
         if requires_grad:
             raise errors_creation.no_autograd(function)
         self.function = function
-        self.dtype = as_dtype(function, dtype)
+        self.dtype = dtypes.as_dtype(function, dtype)
         self.given_device = device
         self.device = default if device is None and default is not None else resolve(device)
         if pin_memory and self.device.type != "cpu":

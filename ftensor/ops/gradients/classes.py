@@ -10,6 +10,7 @@ from ..._tensor import Tensor
 from ...dtypes import int64
 from ...execute.choices import specializes
 from ...execute.constants import constant
+from ...execute.index_check import known_bounds
 from ...execute.memory import new
 from ...execute.nll import nll, nll_input
 from ...execute.pointwise import pointwise
@@ -57,7 +58,7 @@ def _unweighted(
 ) -> tuple[Tensor, Tensor]:
     """nll_loss without weights, in few launches."""
     of, device = input._dtype, input.device
-    known = target._storage.bounds
+    known = known_bounds(target._storage)
     if known is not None and known[0] is int64 and not known[1] <= ignore_index <= known[2]:
         # Nothing is ignored, and how much counts is known beforehand.
         found = of_classes(input, dim, target)

@@ -11,11 +11,13 @@ from ... import errors
 from ..._tensor import Tensor
 from ...dtypes import bool as bool_
 from ...errors import index as errors_index
+from ...errors.view import BackwardsError
 from ...execute import memory
-from ...execute.index_check import get_index_check
+from ...execute.index_check import get_index_check, known_bounds
 from ...execute.indexed import ADD_AT, Operand, fetch, locate, remember
 from ...execute.numbers import values_of
 from ...execute.output import check_overlap
+from ...interop.numpy import beside
 from ...iterator.shape import Ints, broadcast_shapes
 from ...iterator.stride import broadcast_strides, output_strides
 from ...ops.types import copy
@@ -23,7 +25,7 @@ from ...rows.catalogue import op
 from ...rows.copies import COPY
 from ..view.arguments import as_int
 from ..view.basic_index import basic_index
-from .selection import Selection, select, spread
+from .selection import Selection, forwards, select, spread
 
 Number = (bool, int, float, complex)
 
@@ -31,13 +33,19 @@ Number = (bool, int, float, complex)
 @op(name="__getitem__", function=False)
 def getitem(input: Tensor, index: Any) -> Tensor:
     """A view for ints, slices, None and Ellipsis; a copy with masks and integer tensors, lists and
-    arrays. IndexError for what is out of range or does not fit.
+    arrays, and with a slice that goes backwards. IndexError for what is out of range or does not
+    fit.
     """
     if type(index) is int and input._shape:  # the common case, without sorting
         return input._view(*basic_index(input._shape, input._strides, input._offset, (index,)))
     if type(index) is Tensor and (made := fetch(input, index)) is not None:
         return _within(input, made)
-    selection = select(input, index)
+    try:
+        selection = select(input, index)
+    except BackwardsError:
+        dims, index = forwards(input, index)
+        input = input.flip(dims)
+        selection = select(input, index)
     return read(selection, input, index) if selection.indices else selection.view
 
 
@@ -56,7 +64,7 @@ def read(selection: Selection, input: Tensor, index: Any) -> Tensor:
 
 def _within(source: Tensor, made: Tensor) -> Tensor:
     """Let what was taken of integers lie within what these are known to lie within."""
-    known = source._storage.bounds
+    known = known_bounds(source._storage)
     if known is not None and known[0] is made._dtype and get_index_check() == "now":
         made._storage.bounds = known  # nothing was left out
     return made
@@ -96,11 +104,13 @@ def _without_leading_ones(value: Tensor, ndim: int) -> Tensor:
 
 @op(name="__setitem__", function=False)
 def setitem(input: Tensor, index: Any, value: Any) -> None:
-    """Write a number, or a tensor broadcast to what the index selects."""
+    """Write a number, or a tensor or NumPy's array broadcast to what the index selects."""
     if index is False:
         return  # nothing is selected, and torch does not look at the value then
     if isinstance(value, np.generic):
         value = value.item()
+    elif isinstance(value, np.ndarray):
+        value = beside(value, input)
     if not isinstance(value, (Tensor, *Number)):
         raise errors_index.assigned_type(value)
     if isinstance(value, int):
@@ -112,7 +122,14 @@ def setitem(input: Tensor, index: Any, value: Any) -> None:
         if input._shape and not isinstance(value, Tensor):
             input.masked_fill_(index, value)  # nobody has to wait for the mask's count
             return
-    selection = select(input, index)
+    try:
+        selection = select(input, index)
+    except BackwardsError:
+        dims, index = forwards(input, index)
+        turned = input.flip(dims)
+        setitem(turned, index, value)
+        input.copy_(turned.flip(dims))
+        return
     if not isinstance(value, Tensor):
         if not selection.indices:
             check_overlap("__setitem__", selection.view, ())

@@ -95,6 +95,25 @@ def select(t: Tensor, index: Any) -> Selection:
     return Selection(view, indices, checked)
 
 
+def forwards(t: Tensor, index: Any) -> tuple[list[int], tuple[Any, ...]]:
+    """The dims that an index with slices of negative steps goes backwards along, and the index
+    that selects the same of the tensor flipped there."""
+    items = tuple([_prepared(item, t) for item in _items(index)])
+    used = sum(map(_dims_taken, items))
+    turned: list[int] = []
+    found: list[Any] = []
+    at = 0  # the dim of t that the next item is about
+    for item in items:
+        if isinstance(item, slice) and item.step is not None and item.step < 0:
+            turned.append(at)
+            last = t._shape[at] - 1
+            start, stop, step = item.indices(last + 1)
+            item = slice(last - start, last - stop, -step)
+        found.append(item)
+        at += t.ndim - used if item is Ellipsis else _dims_taken(item)
+    return turned, tuple(found)
+
+
 def _items(index: Any) -> tuple[Any, ...]:
     """An index as a tuple; torch still takes a short list of indices for one."""
     if isinstance(index, tuple):

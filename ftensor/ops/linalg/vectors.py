@@ -10,6 +10,7 @@ from ...dtypes import float32, float64, result_type
 from ...errors import linalg as errors_linalg
 from ...execute import memory
 from ...execute.choices import spares_double
+from ...graph.fused import fused
 from ...iterator.shape import broadcast_shapes, normalize_dim, numel
 from ...rows.catalogue import also_in, op
 from ..compose import composed
@@ -127,6 +128,7 @@ def corrcoef(input: Tensor) -> Tensor:
 
 
 @composed(inplace=True)
+@fused
 def renorm(input: Tensor, p: Any, dim: int, maxnorm: Any) -> Tensor:
     """Each slice along `dim` brought to a p-norm of at most `maxnorm`. RuntimeError for one dim, a
     `p` that is not positive, and a negative `maxnorm`.

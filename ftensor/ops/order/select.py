@@ -22,7 +22,7 @@ from ..create.sizes import full
 from ..pointwise.ternary import where
 from ..reduce.arguments import several
 from .arguments import along, changes, returned, with_edge
-from .sort import ordered
+from .sort import ordered, values
 
 
 def _picked(
@@ -185,7 +185,7 @@ def _quantile(name: str, input: Any, q: Any, dim: Any, keepdim: bool, interpolat
     if ranks.numel() and not bool(((ranks >= 0) & (ranks <= 1)).all().item()):
         raise errors_order.quantile_ranks(ranks.tolist())
     x, at = (input.reshape(-1), 0) if dim is None else along(name, input, dim)
-    rows = ordered(name, x.movedim(at, -1), -1)[0]
+    rows = values(name, x.movedim(at, -1), -1)
     last = rows._shape[-1] - 1
     nan = rows.isnan()
     if name == "nanquantile":

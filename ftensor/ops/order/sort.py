@@ -7,7 +7,7 @@ from typing import Any
 from ... import errors
 from ..._tensor import Tensor
 from ...errors import order as errors_order
-from ...execute.sort import select, selects
+from ...execute.sort import select, selects, values_in_order
 from ...execute.sort import sort as run
 from ...kernels.skeletons.sort import FIRST
 from ...rows.catalogue import op
@@ -24,6 +24,14 @@ def ordered(name: str, input: Any, dim: Any, descending: Any = False) -> tuple[T
         raise errors.argument_type(name, "descending", "a bool", descending)
     made = run(x, at, descending)
     return made if input.ndim else tuple([t.reshape(()) for t in made])
+
+
+def values(name: str, input: Any, dim: Any) -> Tensor:
+    """The values alone of `ordered`."""
+    x, at = along(name, input, dim)
+    if x._dtype.is_complex:
+        raise errors_order.no_order(name, x._dtype)
+    return values_in_order(x, at).reshape(input._shape)
 
 
 @op(
@@ -57,7 +65,7 @@ def argsort(
 @composed(exact=True, bare="uh")
 def msort(input: Tensor) -> Tensor:
     """The elements in order along the first dim."""
-    return ordered("msort", input, 0)[0]
+    return values("msort", input, 0)
 
 
 @op(bare="h")

@@ -14,7 +14,7 @@ from ..create.ranges import arange
 from ..create.sizes import full, zeros
 from ..rearrange.cat import cat
 from .arguments import changes, with_edge
-from .sort import ordered
+from .sort import ordered, values
 
 
 def _lexicographic(rows: Tensor) -> Tensor:
@@ -45,7 +45,9 @@ def _unique(
     n = rows._shape[0]
     order = None
     flat = rows if dim is None else rows.reshape(n, numel(rows._shape[1:]))
-    if sorts and n:
+    if sorts and n and dim is None and not return_inverse:
+        rows = flat = values(name, flat, 0)
+    elif sorts and n:
         order = ordered(name, flat, 0)[1] if flat.ndim == 1 else _lexicographic(flat)
         rows, flat = rows[order], flat[order]
     if n:

@@ -6,6 +6,7 @@ from typing import Any
 
 from ..._tensor import Tensor
 from ...execute.memory import new
+from ...execute.observe import recorder
 from ...execute.pointwise import pointwise
 from ...random import generator_for
 from ...rows.catalogue import enter
@@ -59,6 +60,11 @@ enter(
 )  # fmt: skip
 
 
+def words(seed: int, call: int) -> tuple[int, ...]:
+    """A seed and the number of a call, as `STREAM` has them."""
+    return seed & 0x3FFFFF, seed >> 22 & 0x1FFFFF, seed >> 43, call & 0xFFFFFF, call >> 24
+
+
 def drawn(
     function: str, row: Op, values: tuple[Any, ...], out: Tensor, generator: Any,
     inputs: tuple[Tensor, ...] = (),
@@ -69,8 +75,9 @@ def drawn(
     TypeError for what is no generator, RuntimeError for one of another device.
     """
     where = out._storage.device
-    seed, call = generator_for(function, generator, where)._call()
-    stream = (seed & 0x3FFFFF, seed >> 22 & 0x1FFFFF, seed >> 43, call & 0xFFFFFF, call >> 24)
+    source = generator_for(function, generator, where)
+    who = recorder(out._storage.backend)
+    stream = words(*source._call()) if who is None else who.drawn(source, words)
     plain = out.is_contiguous() and not out._offset
     made = out if plain else new(out._shape, out._dtype, where)
     pointwise(row, tuple([x.contiguous() for x in inputs]), stream + values, made, True)

@@ -12,7 +12,7 @@ from ...rows.catalogue import op
 from ...rows.op import Dims, Reduce
 from ...rows.spelling import MISSING
 from ..bind import add_rows
-from .arguments import check_not_empty, checked, dims_of, is_int, numpy_names
+from .arguments import check_not_empty, checked, dims_of, is_int
 from .fold import AMAX, AMIN
 from .reduction import called, reduced
 
@@ -81,7 +81,6 @@ def _extreme(
         "max(input, other, *, out=None) -> Tensor",
     ),
 )
-@numpy_names
 def max(
     input: Tensor, dim: Any = MISSING, keepdim: Any = MISSING, *,
     other: Any = MISSING, out: Any = None,
@@ -100,7 +99,6 @@ def max(
         "min(input, other, *, out=None) -> Tensor",
     ),
 )
-@numpy_names
 def min(
     input: Tensor, dim: Any = MISSING, keepdim: Any = MISSING, *,
     other: Any = MISSING, out: Any = None,

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from functools import wraps
-from typing import Any, TypeVar
+from collections.abc import Sequence
+from typing import Any
 
 from ... import dtypes, errors
 from ..._tensor import Tensor
@@ -12,22 +11,8 @@ from ...errors import reduce as errors_reduce
 from ...iterator.shape import Ints, normalize_dims, numel
 from ...rows.op import Dims
 
-F = TypeVar("F", bound=Callable[..., Any])
 MOST_DIMS = 64  # that torch reduces
 _SOME, _ONE = Dims.SOME, Dims.ONE
-_NUMPY_NAMES = {"axis": "dim", "keepdims": "keepdim"}
-
-
-def numpy_names(call: F) -> F:
-    """Accept NumPy's names of `dim` and `keepdim` too, as torch does."""
-
-    @wraps(call)
-    def renamed(*args: Any, **kwargs: Any) -> Any:
-        if kwargs and not kwargs.keys().isdisjoint(_NUMPY_NAMES):
-            kwargs = {_NUMPY_NAMES.get(k, k): v for k, v in kwargs.items()}
-        return call(*args, **kwargs)
-
-    return renamed  # type: ignore[return-value]
 
 
 def checked(

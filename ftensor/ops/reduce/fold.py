@@ -14,7 +14,7 @@ from ...rows.catalogue import enter, op
 from ...rows.op import Dims, Op, Promote, Reduce
 from ..bind import add_rows
 from ..view.arguments import ints
-from .arguments import check_not_empty, checked, dims_of, numpy_names
+from .arguments import check_not_empty, checked, dims_of
 from .reduction import reduced
 
 _CSUM = ("a", "ft_cadd(x, y)", "ft_cmake(K(0), K(0))")
@@ -69,7 +69,6 @@ QUOTIENT = Op(
 
 
 @op(rows=(NOT_NAN, QUOTIENT))
-@numpy_names
 def nanmean(
     input: Tensor, dim: Any = None, keepdim: bool = False, *, dtype: dtype | None = None,
     out: Tensor | None = None,
@@ -90,7 +89,6 @@ def nanmean(
 
 
 @op()
-@numpy_names
 def aminmax(
     input: Tensor, *, dim: int | None = None, keepdim: bool = False, out: Any = None
 ) -> tuple[Tensor, Tensor]:

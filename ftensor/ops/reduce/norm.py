@@ -14,7 +14,7 @@ from ...execute.pointwise import pointwise
 from ...execute.reduce import fold
 from ...rows.catalogue import ENTRIES, enter, op
 from ...rows.op import Op, Promote, Reduce
-from .arguments import checked, count, dims_of, numpy_names
+from .arguments import checked, count, dims_of
 
 _ABS = "ft_cabs(a)"
 
@@ -85,7 +85,6 @@ def _order(order: Any) -> float:
 
 
 @op(namespace="linalg")
-@numpy_names
 def vector_norm(
     input: Tensor, ord: Any = 2, dim: Any = None, keepdim: bool = False, *,
     dtype: dtype | None = None, out: Tensor | None = None,
@@ -97,7 +96,6 @@ def vector_norm(
     return _norm_of(input, _order(ord), dim, keepdim, dtype, out)
 
 
-@numpy_names
 def _norm_method(
     input: Tensor, p: Any = "fro", dim: Any = None, keepdim: bool = False,
     dtype: dtype | None = None,
@@ -107,7 +105,6 @@ def _norm_method(
 
 
 @op(method=_norm_method)
-@numpy_names
 def norm(
     input: Tensor, p: Any = "fro", dim: Any = None, keepdim: bool = False,
     out: Tensor | None = None, dtype: dtype | None = None,

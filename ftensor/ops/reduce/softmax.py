@@ -19,7 +19,7 @@ from ...iterator.shape import normalize_dim, numel
 from ...rows.catalogue import Entry, enter, op, register
 from ...rows.op import Op, Promote, Reduce
 from ..view.complex import view_as_real
-from .arguments import checked, dims_of, numpy_names, one_dim
+from .arguments import checked, dims_of, one_dim
 from .fold import AMAX
 from .reduction import reduced
 
@@ -46,7 +46,6 @@ enter(__name__, EXP_SUM, EXP_SUM_COMPLEX, UNCENTER)
 
 
 @op()
-@numpy_names
 def logsumexp(
     input: Tensor, dim: Any, keepdim: bool = False, *, out: Tensor | None = None
 ) -> Tensor:
@@ -138,7 +137,6 @@ def softmaxed(row: Op, input: Tensor, dim: int, of: dtype) -> Tensor:
 
 
 @op()
-@numpy_names
 def softmax(
     input: Tensor, dim: int, dtype: dtype | None = None, *, out: Tensor | None = None
 ) -> Tensor:
@@ -147,7 +145,6 @@ def softmax(
 
 
 @op()
-@numpy_names
 def log_softmax(
     input: Tensor, dim: int, dtype: dtype | None = None, *, out: Tensor | None = None
 ) -> Tensor:

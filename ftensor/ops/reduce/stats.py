@@ -15,7 +15,7 @@ from ...rows.catalogue import enter, op
 from ...rows.op import Promote, Reduce
 from ...rows.spelling import MISSING
 from ..bind import add_rows
-from .arguments import checked, count, dims_of, numpy_names
+from .arguments import checked, count, dims_of
 from .fold import MEAN
 from .reduction import reduced
 
@@ -92,7 +92,6 @@ def _both(
 
 
 @op()
-@numpy_names
 def var(
     input: Tensor, dim: Any = None, unbiased: Any = MISSING, keepdim: bool = False, *,
     correction: Any = MISSING, out: Tensor | None = None,
@@ -104,7 +103,6 @@ def var(
 
 
 @op()
-@numpy_names
 def std(
     input: Tensor, dim: Any = None, unbiased: Any = MISSING, keepdim: bool = False, *,
     correction: Any = MISSING, out: Tensor | None = None,
@@ -114,7 +112,6 @@ def std(
 
 
 @op(method=False)
-@numpy_names
 def var_mean(
     input: Tensor, dim: Any = None, unbiased: Any = MISSING, keepdim: bool = False, *,
     correction: Any = MISSING,
@@ -124,7 +121,6 @@ def var_mean(
 
 
 @op(method=False)
-@numpy_names
 def std_mean(
     input: Tensor, dim: Any = None, unbiased: Any = MISSING, keepdim: bool = False, *,
     correction: Any = MISSING,

@@ -14,7 +14,6 @@ from ...errors import creation as errors_creation
 from ...execute.copy import converted
 from ...formats import memory_format, preserve_format
 from ...rows.catalogue import op
-from ..user_values import as_dtype
 
 if TYPE_CHECKING:
     from ..._device import DeviceLike
@@ -61,7 +60,7 @@ def to(
         raise errors_creation.surplus_arguments("to", 4, len(args))
     return converted(
         input,
-        as_dtype("to", dtype) or input._dtype,
+        dtypes.as_dtype("to", dtype) or input._dtype,
         input._storage.device if device is None else resolve(device),
         given[1] if len(given) > 1 else copy,
         memory_format or preserve_format,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ... import dtypes
+from ... import dtypes, errors
 from ..._tensor import Tensor
 from ...errors import view as errors_view
 from ...formats import Size
@@ -14,7 +14,6 @@ from ...iterator.stride import contiguous_strides, view_strides
 from ...ops.types.copy import contiguous
 from ...rows.catalogue import op
 from ...rows.spelling import MISSING
-from ..user_values import as_dtype
 from . import layout as view_math
 from .arguments import as_int, int_list, ints, layout, set_layout, with_layout
 
@@ -33,8 +32,10 @@ def view(input: Tensor, size: Any = MISSING, *more: int, dtype: Any = MISSING) -
         return with_layout(input, found)
     if dtype is not MISSING or size is MISSING:
         raise errors_view.reinterpret_as_what((size, dtype) if dtype is not MISSING else ())
-    if isinstance(size, (str, type)) or dtypes.meant_by(size) is not None:
-        size = as_dtype("view", size)
+    if isinstance(size, str):
+        raise errors.not_a_dtype("view", "dtype", size, dtypes.meant_by(size))
+    if isinstance(size, type) or dtypes.meant_by(size) is not None:
+        size = dtypes.as_dtype("view", size)
     if not isinstance(size, dtypes.dtype):
         found = view_math.view(*layout(input, "view"), ints(size, more, "view", "size"))
         return with_layout(input, found)

@@ -17,16 +17,19 @@ import numpy as np
 
 from ... import errors
 from ...image.file import VARIABLE
+from ...kernels.ports import PORT_BYTES
 from .. import cache
 from ..backend import Backend, host_bytes, host_memory
 from ..cold import notice
-from ..parts import DeviceProperties, Kernel, Program
+from ..parts import DeviceProperties, Kernel, Own, Program
 from ..targets import csim_compiler
 from .declared import C_TYPES, declared
 from .images import CSimImages
+from .own import own_launcher
 
 if TYPE_CHECKING:
     from ...image.file import ImageFile
+    from ...kernels.own import OwnKey
     from ..storage import Storage
     from ..targets import Target
 
@@ -68,14 +71,22 @@ class CSimBackend(Backend):
         if from_images and os.environ.get(VARIABLE):
             images = CSimImages(self)
             images.load_from_environment()
-            self.images = images
+            self._take(images)
 
     def load_image(self, path: str | Path) -> ImageFile:
         """Take kernels from an image, from now on, instead of compiling them."""
         images = self.images or CSimImages(self)
         file = images.load(path)
-        self.images = images
+        self._take(images)
         return file
+
+    def _take(self, images: CSimImages) -> None:
+        """An image's ports are read in whole beats, so memory begins on one."""
+        self.images, self.adopt_alignment = images, PORT_BYTES
+
+    def own_of_image(self, file: ImageFile, key: OwnKey) -> Own:
+        """A kernel of an image for the software device: the function itself."""
+        return Own(own_launcher(file, key))
 
     def build(
         self, source: str, entry: str, params: Sequence[str], options: tuple[str, ...] = ()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import tempfile
+from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -49,10 +50,18 @@ class CSimImages(Images):
 
 
 def _opened(file: ImageFile) -> Any:
-    ffi = declared(
-        f"void {record.name}({', '.join(C_TYPES[a.what] for a in record.arguments)});"
-        for record in file.manifest.kernels
+    return opened(
+        file,
+        [
+            f"void {record.name}({', '.join(C_TYPES[a.what] for a in record.arguments)});"
+            for record in file.manifest.kernels
+        ],
     )
+
+
+def opened(file: ImageFile, functions: Iterable[str]) -> Any:
+    """The shared object of an image, with these functions of it declared."""
+    ffi = declared(functions)
     # The file is needed only until it is mapped. Its name must be new: the dynamic loader takes
     # two files of one name for the same.
     handle, name = tempfile.mkstemp(prefix="ftensor-", suffix=".so")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -18,6 +18,7 @@ from ..stream import LostStream
 from . import linker
 from .device import build_options, device_properties, made_for, prepare_pyopencl
 from .launch import make_launcher
+from .own import OwnProgram
 
 if TYPE_CHECKING:
     from ..storage import Storage
@@ -91,7 +92,15 @@ class OpenCLBackend(Backend):
         parts = source, options.decode(), p.platform, p.name, p.driver, self._made_for
         return cache.key("opencl", *parts)
 
-    def _compiled(self, source: str, entry: str, options: bytes) -> Any:
+    def own_program(self, source: str, options: Sequence[str]) -> OwnProgram:
+        """A user's OpenCL C, compiled or from the disk cache; RuntimeError for a mistake in it."""
+        self._refuse_if_lost()
+        return OwnProgram(self, source, tuple(options))
+
+    def _compiled(
+        self, source: str, entry: str, options: bytes,
+        refused: Callable[..., Exception] = errors.kernel_build_failed,
+    ) -> Any:  # fmt: skip
         from pyopencl import _cl
 
         if self.target.name.startswith("pocl"):
@@ -104,9 +113,7 @@ class OpenCLBackend(Backend):
                 program._build(options, [self.cl_device])
         except self.cl.Error as error:
             log = "\n".join(text for _, text in program._get_build_logs())
-            raise errors.kernel_build_failed(
-                entry, self.properties.name, f"{error}\n{log}", source
-            ) from error
+            raise refused(entry, self.properties.name, f"{error}\n{log}", source) from error
         return program
 
     def forked(self) -> None:

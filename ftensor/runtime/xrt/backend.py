@@ -17,16 +17,19 @@ from ... import errors
 from ...errors import image as image_errors
 from ..backend import Backend
 from ..opencl.backend import SMALL_UPLOAD, OpenCLBackend
-from ..parts import Kernel
+from ..parts import Kernel, Own
 from ..pool import POISON, poisoned
 from .banks import BankedBuffer, BankedPool
 from .images import XrtImages
+from .own import own_kernel
 from .put_off import PutOff
 from .queue import Marker, XrtQueue
 from .scheduler import threads_at_rest
 
 if TYPE_CHECKING:
     from ...image.file import ImageFile
+    from ...kernels.own import OwnKey
+    from ..opencl.own import OwnProgram
     from ..storage import Storage
     from ..stream import Stream
     from ..targets import Target
@@ -87,6 +90,14 @@ class XrtBackend(OpenCLBackend):
             self.properties, multi_processor_count=self.units, total_memory=total
         )
         self.pool.set_limit(total)
+
+    def own_of_image(self, file: ImageFile, key: OwnKey) -> Own:
+        """A kernel of an image that anybody made."""
+        return own_kernel(self, file, key)
+
+    def own_program(self, source: str, options: Sequence[str]) -> OwnProgram:
+        """RuntimeError: a board compiles nothing."""
+        return Backend.own_program(self, source, options)
 
     def build(
         self, source: str, entry: str, params: Sequence[str], options: tuple[str, ...] = ()

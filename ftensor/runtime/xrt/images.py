@@ -121,13 +121,13 @@ class XrtImages(Images):
 
     def _ready(self, slot: Slot) -> Kernel:
         """The slot's launcher for the image that has its entry, which is active from now on."""
-        image = next(self._holders(slot.entry), None)
+        image = slot.image or next(self._holders(slot.entry), None)
         if image is None:
             raise self.refusal(slot.entry)
         self.activate(image)
         if self.reloads:
             self.backend.let_scheduler_rest()
-        slot.run = make_launcher(self.backend, image, slot)
+        slot.run = slot.make() if slot.make else make_launcher(self.backend, image, slot)
         self._ready_slots.append(slot)
         return slot.run
 

@@ -123,8 +123,15 @@ class PutOff:
                 self.settle()
         self.backend._download(storage, byte_offset, array)
 
-    def allocated(self, storage: Storage) -> None:
+    def called(self) -> None:
+        """Nothing: what is put off is a launch."""
+
+    def allocate(self, backend: XrtBackend, nbytes: int, stream: Stream, lasting: bool) -> Storage:
         """Fresh memory is used by nothing that is put off."""
+        return backend.pool.take(nbytes, stream)
+
+    def read(self, storage: Storage) -> None:
+        """A board's memory is read by `download`."""
 
     def _add(self, command: Command, storages: Sequence[Storage]) -> None:
         self._active = True

@@ -180,11 +180,12 @@ def library(name: str, of: str) -> Resources:
 
 
 # Ports, control and wires. An adapter of 32 bits takes some 880 FF and 1050 LUT in published
-# reports; wider ones more by the bit. Behind it the platform's interconnect joins it to a memory.
+# reports; wider ones more by the bit. Behind it the platform's interconnect joins it to a memory:
+# converters of width and clock, and a switch that it shares (assumed).
 PORT = Resources(950, 850)
 PORT_BIT = Resources(1.5, 3)
-PORT_JOINED = Resources(600, 800)
-PORT_JOINED_BIT = Resources(2.5, 4)
+PORT_JOINED = Resources(1800, 2400)
+PORT_JOINED_BIT = Resources(4, 6)
 # Of a kernel: its states and registers, and those of each argument (64 bits, written by the host).
 KERNEL = Resources(700, 900)
 ARGUMENT = Resources(60, 130)

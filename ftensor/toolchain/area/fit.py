@@ -16,8 +16,9 @@ from .cores import NAMES, NONE, Resources
 from .kernel import CONVERSIONS, area
 
 # Shares of what a board has for kernels: above the first the tools rarely find a place and a clock
-# for everything, above the second they cannot.
-FULL, MOST = 0.70, 1.0
+# for everything, above these they do not.
+FULL = 0.70
+MOST = {"lut": 0.80, "ff": 1.0, "dsp": 1.0, "bram": 1.0}
 TITLES = {"lut": "LUT", "ff": "FF", "dsp": "DSP", "bram": "BRAM"}
 
 
@@ -49,7 +50,12 @@ class Fit:
     @property
     def fits(self) -> bool:
         """Whether neither logic nor a memory is full."""
-        return max(self.shares.values()) <= MOST and not self.crowded
+        return not self.full and not self.crowded
+
+    @property
+    def full(self) -> tuple[str, ...]:
+        """The resources of which it takes more than can be placed."""
+        return tuple(name for name, part in self.shares.items() if part > MOST[name])
 
     def __str__(self) -> str:
         shown = ", ".join(f"{TITLES[name]} {part:.0%}" for name, part in self.shares.items())
@@ -76,8 +82,8 @@ def reduced(groups: Sequence[Group], board: Board) -> Fit:
     find room then."""
     kept = list(groups)
     while kept and not (found := fit(kept, board)).fits:
-        worst = max(range(len(NAMES)), key=lambda k: share(found.takes, board)[k])
-        if max(found.shares.values()) <= MOST:
+        worst = max(range(len(NAMES)), key=lambda k: found.shares[NAMES[k]] / MOST[NAMES[k]])
+        if not found.full:
             kept.remove(max(kept, key=lambda g: g.units * len(bundles(g))))
         else:
             kept.remove(max(kept, key=lambda g: area(g).whole.values()[worst]))
@@ -93,7 +99,8 @@ def check(name: str, groups: Sequence[Group], board: Board) -> Fit:
     if found.fits:
         return found
     most = int(board.masters.value)
-    problems = [f"{TITLES[n]} {part:.0%}" for n, part in found.shares.items() if part > MOST]
+    parts = found.shares
+    problems = [f"{TITLES[n]} {parts[n]:.0%} of at most {MOST[n]:.0%}" for n in found.full]
     if found.crowded:
         where = max(found.crowded, key=lambda name: found.crowded[name])
         others = len(found.crowded) - 1

@@ -2,37 +2,22 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import replace
-from functools import cache
 
-from ...kernels import ctype, reduction, source
+from ...kernels import ctype, reduction, source, spaces
 from ...kernels.board_skeleton import board_skeleton_of
 from ...kernels.holes import NAMES, holes, parameters
-from ...kernels.key import BY_VALUE, KIND_WORDS, LINEAR, KernelKey, Port
+from ...kernels.key import BY_VALUE, KIND_WORDS, KernelKey, Port
+from ...kernels.spaces import STATE, dropped_words
+from ...kernels.unit import in_line
 from ..group import values
 
-# Settings of a whole file, and those of a compute type.
-OF_THE_FILE = ("FT_LANES", "FT_N", "FT_FP64", "FT_MAX_DIMS")
-UNUSED = ("FT_GRID_STRIDE",)
-# Words of a reduction's state, which every member defines for itself.
-STATE = ("FT_S", "ft_identity", "ft_combine", "ft_choose", "ft_turn")
-OWN_NAME = re.compile(r"\b(?:ft[xbr]?_\w+|FT_C)\b")
-DEFINED = re.compile(r"^[ \t]*#[ \t]*define[ \t]+(\w+)", re.M)
 WORDS = {1: "uchar", 2: "ushort", 4: "int", 8: "long", 16: "long"}
 
 
 def function_name(opcode: int, key: KernelKey) -> str:
     """The function of a member."""
     return f"opcode_{opcode}_{key.name}"
-
-
-def space(key: KernelKey) -> str:
-    """What the helpers of a member's compute type end in."""
-    dropped = source.dropped_bits(key)
-    narrow = f"_for_{key.outs[0].dtype.name}" if dropped and dropped[0] else ""
-    return f"_{key.compute.name}{narrow}"
 
 
 def head(lanes: int) -> str:
@@ -46,48 +31,12 @@ def head(lanes: int) -> str:
     return "\n".join([*lines, source.kernel_file("dialect/intel.h")])
 
 
-@cache
-def _words_of_the_dialect() -> frozenset[str]:
-    return frozenset(OWN_NAME.findall(source.kernel_file("dialect/intel.h")))
-
-
-def renamed(text: str, end: str) -> str:
-    """`text` with the helpers that it defines and calls made those of one compute type."""
-    kept = _words_of_the_dialect() | set(STATE)
-    return OWN_NAME.sub(lambda m: m[0] if m[0] in kept else m[0] + end, text)
-
-
 def sections(keys: Sequence[KernelKey], function: Callable[[int, KernelKey], str]) -> Iterable[str]:
     """The members' functions, those of one compute type together, behind their helpers.
 
     `function` gives a member's text; words that it defines are dropped behind it.
     """
-    spaces: dict[str, list[int]] = {}
-    for opcode, key in enumerate(keys):
-        spaces.setdefault(space(key), []).append(opcode)
-    for end, opcodes in spaces.items():
-        mine = [keys[k] for k in opcodes]
-        opening = "\n".join([f"// What is computed in{end.replace('_', ' ')}.", *_helpers(mine)])
-        yield renamed(opening, end)
-        for opcode in opcodes:
-            yield renamed(function(opcode, keys[opcode]), end)
-        yield dropped_words(renamed(opening, end))
-
-
-def dropped_words(text: str) -> str:
-    """Lines that forget all words that a text defines."""
-    return "\n".join(f"#undef {name}" for name in dict.fromkeys(DEFINED.findall(text)))
-
-
-def _helpers(keys: Sequence[KernelKey]) -> list[str]:
-    skipped = (*OF_THE_FILE, *UNUSED)
-    settings = source.settings(keys[0].compute, keys[0].lanes, True, "slab")
-    lines = [line for line in settings if line.split()[1] not in skipped]
-    dropped = [bits for key in keys for bits in source.dropped_bits(key)][:1]
-    lines += [f"#define FT_DROPPED_BITS {bits}" for bits in dropped]
-    wanted = {name: None for key in keys for name in source.helper_files(key)}
-    order = ("math.h", "complex.h", "locate.h", *source.HELPERS.values())
-    return lines + [source.kernel_file(n) for n in order if n == "math.h" or n in wanted]
+    return spaces.sections(keys, function, "intel")
 
 
 def title(opcode: int, key: KernelKey) -> str:
@@ -131,9 +80,7 @@ def beat_function(opcode: int, key: KernelKey) -> str:
     """
     if len(key.outs) != 1:
         raise ValueError(f"{key.name} has {len(key.outs)} outputs, and a map kernel has one")
-    flat = replace(
-        key, ins=tuple(p if p.kind == BY_VALUE else replace(p, kind=LINEAR) for p in key.ins)
-    )
+    flat = in_line(key)
     lanes = key.lanes
     takes = [
         f"{beat(p.dtype.itemsize, lanes)} in_{NAMES[k]}"

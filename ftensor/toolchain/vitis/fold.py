@@ -106,7 +106,7 @@ def _read(group: Group, index: str, lanes: str) -> str:
             call = f"ft_unpack_lanes(w_{n}, {n}[{n}_beat++], {lanes});"
         everyone = len(users) == len(group.keys)
         if all(key.ins[NAMES.index(n[3:])].kind == SINGLE for key in users):
-            call = f"ft_same_lanes(w_{n}, {n}[at[{k}]]);"
+            call = f"ft_same_lanes(w_{n}, {n}_one);"
         lines.append(f"{of[n]} w_{n}[LANES]{'' if everyone else ' = {}'};")
         lines.append(f"#pragma HLS ARRAY_PARTITION variable=w_{n} complete")
         lines.append(call if everyone else f"if ({k} < operands) {call}")
@@ -114,12 +114,17 @@ def _read(group: Group, index: str, lanes: str) -> str:
 
 
 def _beats(group: Group, index: str) -> str:
-    """Lines that say in which beat element `index` of every vector port lies.
+    """Lines that say in which beat element `index` of every vector port lies, and read what all
+    lanes share.
 
     Reads then count up from there: steps that a compiler sees, and makes a burst of.
     """
     of, _, ins, _ = operands(group)
     lines = []
+    for n in ins:
+        k, users = list(of).index(n), [key for key in group.keys if n in pointers(key)]
+        if all(key.ins[NAMES.index(n[3:])].kind == SINGLE for key in users):
+            lines += [f"{of[n]} {n}_one{{}};", f"if ({k} < operands) {n}_one = {n}[at[{k}]];"]
     for n in [n for n in ins if is_wide(group, n)]:
         k = list(of).index(n)
         beat = f"({n}_offset + at[{k}] + {index}) / LANES"

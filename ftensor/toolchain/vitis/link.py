@@ -1,7 +1,8 @@
 """The configuration of `v++ --link`: compute units, memories, streams, clock.
 
 `nk=` says how many compute units a kernel has and what they are called, `sp=` which memory a
-pointer argument reaches, `stream_connect=` which stream ports are joined.
+pointer argument reaches, `slr=` on which die of the chip a unit lies, `stream_connect=` which
+stream ports are joined.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ from dataclasses import dataclass
 
 from ...boards import Board
 from ...errors.build import feeds_itself, too_many_units
+from ..area.kernel import area
 from ..group import Group
 from .interface import bundles
 from .placement import memories, place, unit_names
@@ -64,6 +66,7 @@ def configuration(
             for port in bundles(group):
                 way = placement.get((unit, port.name))
                 lines += [f"sp={unit}.{name}:{way.words}" for name in port.pointers if way]
+    lines += [f"slr={unit}:{die}" for unit, die in dies(groups, board).items()]
     kernel_of = {unit: group.name for group in groups for unit in unit_names(group)}
     for stream in streams:
         ends = [kernel_of.get(end.partition(".")[0], end) for end in (stream.source, stream.to)]
@@ -74,6 +77,23 @@ def configuration(
     if clock_mhz is not None:
         lines += ["", "[clock]", f"defaultFreqHz={hertz(clock_mhz)}"]
     return "\n".join(lines) + "\n"
+
+
+def dies(groups: Sequence[Group], board: Board | None) -> dict[str, str]:
+    """The die of each compute unit on a board with HBM: the largest units first, each to the die
+    with most room, which of equal ones is the first, where HBM is. A unit that is larger than that
+    is left to v++, which spreads it; and so are all where banks of DDR lie beside each die."""
+    if board is None or board.memory != "HBM":
+        return {}
+    room = [board.chip.lut * board.chip.left.value / board.chip.slrs] * board.chip.slrs
+    found = {}
+    takes = {unit: area(g).whole.lut / g.units for g in groups for unit in unit_names(g)}
+    for unit in sorted(takes, key=lambda unit: -takes[unit]):
+        k = max(range(len(room)), key=lambda k: room[k])
+        if takes[unit] <= room[k]:
+            found[unit] = f"SLR{k}"
+            room[k] -= takes[unit]
+    return found
 
 
 def hertz(mhz: float) -> int:

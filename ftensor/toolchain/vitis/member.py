@@ -10,14 +10,14 @@ from dataclasses import dataclass, replace
 from ...kernels import ctype
 from ...kernels.holes import NAMES, inputs, output
 from ...kernels.key import BY_VALUE, COMPLEX, INDEX, MASK, POSITION, REAL, KernelKey
+from ...kernels.spaces import END_OF_SPACE, namespace
+from ...kernels.unit import in_line
 from ..group import Group, slots, values
 from .text import arguments, expand, function, identifiers, substituted, tidy
 from .words import (
     describe,
     element,
     lane_words,
-    linear,
-    opening,
     port_words,
     space_of,
     stored,
@@ -85,7 +85,7 @@ def pointwise_unit(group: Group, opcode: int, op_name: str, of: Mapping[str, str
     told = lane_words(of, key)
     position = "FT_POSITION" in text_of(key)
     call = [name for _, name in _operand_types(key)] + (["position"] if position else [])
-    flat = linear(key)
+    flat = in_line(key)
     *lines, last = output(flat, 0, key.outs[0], f"{op_name}({', '.join(call)})")
     raw = [*inputs(flat), *lines]
     named, value_slots = value_lines(key, " ".join(raw))
@@ -111,12 +111,12 @@ def sections(units: Sequence[Unit], ops: dict[str, dict[str, list[str]]]) -> lis
     for space in dict.fromkeys(u.space for u in units):
         mine = [u for u in units if u.space == space]
         keys = [u.key for u in mine]
-        lines += [*opening(space, keys), ""]
+        lines += [*namespace(space, keys), ""]
         for text in ops[space].values():
             lines += [*text, ""]
         for u in mine:
             lines += [] if u.shared else [*u.text, ""]
-        lines += ["}", '#include "ftensor/vitis/end_compute.h"', ""]
+        lines += ["}", END_OF_SPACE, ""]
     return lines
 
 

@@ -9,6 +9,8 @@ from ...kernels import reduction
 from ...kernels.holes import NAMES, inputs, output, parameter_values
 from ...kernels.key import BY_VALUE, KernelKey
 from ...kernels.source import MAX_DIMS
+from ...kernels.spaces import END_OF_SPACE, namespace
+from ...kernels.unit import in_line
 from ..group import Group, pointers
 from .fold import inner_loops, operands
 from .interface import interfaces, parameter_list, title
@@ -19,8 +21,6 @@ from .words import (
     describe,
     element,
     lane_words,
-    linear,
-    opening,
     port_words,
     space_of,
     stored,
@@ -150,7 +150,7 @@ def _parts(group: Group, opcode: int, of: Mapping[str, str]) -> list[Part]:
     both = [(state, "p"), (state, "q")]
     part("combine", state, both, ["FT_S r;", *reduction.combine(key), "return r;"])
 
-    flat = linear(key)
+    flat = in_line(key)
     lets = [f"const FT_V {name} = {text};" for name, text in key.lets]
     lines = [*inputs(flat), *lets, *reduction.lift(key)]
     named, slots_ = value_lines(key, " ".join(lines))
@@ -189,7 +189,7 @@ def _sections(parts: list[Part], keys: tuple[KernelKey, ...]) -> list[str]:
     firsts = shared(parts)
     for space in dict.fromkeys(p.space for p in parts):
         mine = [key for key in keys if space_of(key) == space]
-        lines += [*opening(space, mine), ""]
+        lines += [*namespace(space, mine), ""]
         told = None
         for p in parts:
             if p.space != space or firsts[p] is not p:
@@ -198,7 +198,7 @@ def _sections(parts: list[Part], keys: tuple[KernelKey, ...]) -> list[str]:
                 lines.append(f"// {describe(keys[p.opcode])}")
                 told = p.opcode
             lines += [*function_text(p), ""]
-        lines += ["}", '#include "ftensor/vitis/end_compute.h"', ""]
+        lines += ["}", END_OF_SPACE, ""]
     return lines
 
 

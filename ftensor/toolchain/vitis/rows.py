@@ -14,6 +14,12 @@ from .words import element, loaded, port_words
 # Reading what the step before may have written forbids to overlap them.
 IN_ORDER = ["// A step may read what the one before it has written, so they don't overlap.",
             "#pragma HLS PIPELINE off"]  # fmt: skip
+# A bad index is noted here, and told when all is done: no step waits for a port that is not used.
+NOTED = ["long noted[4] = {0, 0, 0, 0};", "#pragma HLS ARRAY_PARTITION variable=noted complete"]
+NOTE = [
+    "if (noted[0]) {", "tell:", "    for (int k = 3; k >= 0; k--) {", "#pragma HLS PIPELINE II=1",
+    "        bad[k] = noted[k];", "    }", "}",
+]  # fmt: skip
 
 
 def source(group: Group) -> str:
@@ -51,6 +57,8 @@ def source(group: Group) -> str:
             "interfaces": interfaces(group),
             "pipeline": IN_ORDER if ordered else "#pragma HLS PIPELINE II=1",
             "step": [*lines, write],
+            "noted": NOTED if locating else [],
+            "note": NOTE if locating else [],
         },
     )
 
@@ -121,7 +129,7 @@ def _locate(group: Group) -> list[str]:
             index = loaded(at, key.ins[NAMES.index(name)], words[f"in_{name}"])
             size, stride = (f"value{scalars.index(f'{name}_{w}')}" for w in ("size", "stride"))
             steps.append(
-                f"there = ft_locate(there, (long){index}, {size}, {stride}, bad, {which});"
+                f"there = ft_locate(there, (long){index}, {size}, {stride}, noted, {which});"
             )
         opcodes.setdefault(tuple(steps), []).append(opcode)
     if len(opcodes) == 1:

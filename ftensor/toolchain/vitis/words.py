@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Mapping
 
 from ...dtypes import dtype
-from ...kernels import ctype, source
+from ...kernels import ctype, source, spaces
 from ...kernels.holes import NAMES
-from ...kernels.key import BY_VALUE, COMPLEX, KIND_WORDS, LINEAR, KernelKey, Port
+from ...kernels.key import KIND_WORDS, KernelKey, Port
 from ..group import Group, is_wide, slot_word, slots, values, word
 from .text import Word, identifiers
 
 # In memory float16 and bfloat16 are 16 bits, whatever a compiler may call them.
 STORED = {"ft_half": "uint16_t", "ushort": "uint16_t", "uchar": "uint8_t"}
-# What the settings of `source.settings` mean for whole programs only.
-_NOT_OF_A_TYPE = ("FT_LANES", "FT_N", "FT_GRID_STRIDE", "FT_MAX_DIMS")
 
 
 def words(compute: dtype) -> dict[str, Word]:
@@ -75,34 +72,12 @@ def text_of(key: KernelKey) -> str:
 
 def dropped_bits(key: KernelKey) -> int:
     """What a narrow output rounds away between steps; 0 where no expression asks."""
-    if not key.outs or not any(word in text_of(key) for word in ("ftb_", "ftr_")):
-        return 0
-    return source.DROPPED_BITS.get(key.outs[0].dtype.name, 0)
+    return max(source.dropped_bits(key), default=0)
 
 
 def space_of(key: KernelKey) -> str:
     """The namespace whose helpers a member's expressions call."""
-    name = f"compute_{key.compute.name}"
-    return f"{name}_for_{key.outs[0].dtype.name}" if dropped_bits(key) else name
-
-
-def opening(space: str, keys: Sequence[KernelKey]) -> list[str]:
-    """The beginning of a compute type's namespace, with the helpers that its members call."""
-    compute = keys[0].compute
-    settings = [
-        line
-        for line in source.settings(compute, 1, True, "slab")
-        if line.split()[1] not in _NOT_OF_A_TYPE
-    ]
-    lines = [f"// What is computed in {compute.name}.", *settings]
-    helpers = ["vitis/compute", "math"]
-    text = " ".join(text_of(key) for key in keys)
-    if compute.is_complex or "ft_c" in text or any(p.sees == COMPLEX for k in keys for p in k.outs):
-        helpers.append("complex")
-    if "ftb_" in text or "ftr_" in text:
-        lines.append(f"#define FT_DROPPED_BITS {max(dropped_bits(key) for key in keys)}")
-    helpers += [name[:-2] for prefix, name in source.HELPERS.items() if prefix in text]
-    return [*lines, f"namespace {space} {{", *(f'#include "ftensor/{h}.h"' for h in helpers)]
+    return f"compute_{spaces.space(key)}"
 
 
 def describe(key: KernelKey) -> str:
@@ -150,9 +125,3 @@ def lane_words(of: Mapping[str, str], key: KernelKey) -> dict[str, Word]:
         return loaded(name, port, of[name])
 
     return words(key.compute) | {"FT_LANE": lane}
-
-
-def linear(key: KernelKey) -> KernelKey:
-    """The key as if all operands were lane vectors: how they were addressed is another matter."""
-    ports = tuple(p if p.kind == BY_VALUE else replace(p, kind=LINEAR) for p in key.ins)
-    return replace(key, ins=ports)

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
 from ....dtypes import dtype
+from ....iterator.shape import numel
 from ... import ctype
 from ...board_skeleton import BoardSkeleton
 from ...skeleton import Skeleton
 from ...words import Record, table_lines
+from ...work import Ints
 from ..elements import element_defines, element_helpers
 
 # Terms that are summed before they join the totals.
@@ -75,6 +78,11 @@ class ConvSkeleton(Skeleton[ConvKey]):
     def helpers(self, key: ConvKey) -> list[str]:
         """Elements as values."""
         return element_helpers(key.dtype, [])
+
+    def flops(self, key: ConvKey, geometry: Ints, shapes: Sequence[Ints]) -> int:
+        """A product and a sum for each result, channel and tap: of (results, planes, filters by
+        groups)."""
+        return 2 * numel(shapes[0]) * numel(shapes[2][2:])
 
 
 class BoardConv(ConvSkeleton, BoardSkeleton[ConvKey]):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Annotated
 
@@ -89,6 +90,10 @@ class ConvPack(BoardConv):
 
     name = "conv_pack"
     geometry = ConvPackGeometry
+
+    def flops(self, key: ConvKey, geometry: Ints, shapes: Sequence[Ints]) -> int:
+        """Packing has none."""
+        return 0
 
     def parameters(self, key: ConvKey) -> tuple[Parameter, ...]:
         """Planes, panels, the operands, their offsets, the geometry."""

@@ -1,6 +1,24 @@
 """Skeletons that no image has: for devices that compile kernels as they are needed and take vectors
 anywhere."""
 
-from . import conv_depthwise, conv_direct, conv_weight, max_pool, norm_rows
+from . import (
+    conv_depthwise,
+    conv_direct,
+    conv_weight,
+    extreme,
+    max_pool,
+    norm_rows,
+    radix_sort,
+    take,
+)
 
-__all__ = ["conv_depthwise", "conv_direct", "conv_weight", "max_pool", "norm_rows"]
+__all__ = [
+    "conv_depthwise",
+    "conv_direct",
+    "conv_weight",
+    "extreme",
+    "max_pool",
+    "norm_rows",
+    "radix_sort",
+    "take",
+]

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Annotated
 
 from ....dtypes import dtype
+from ....iterator.shape import numel
 from ...geometry import Each, Geometry, Many
 from ...key import lanes_for
 from ...skeleton import Parameter, register
@@ -67,6 +69,11 @@ class ConvWeight(ConvSkeleton):
     def helpers(self, key: ConvKey) -> list[str]:
         """Elements as values, and copies of planes."""
         return [*super().helpers(key), "planes.h"]
+
+    def flops(self, key: ConvKey, geometry: Ints, shapes: Sequence[Ints]) -> int:
+        """A product and a sum for each position, filter, channel and tap: of (filters by shares,
+        bias, results, planes)."""
+        return 2 * numel(shapes[2]) * numel(shapes[0][1 - len(shapes[3]) :])
 
     def parameters(self, key: ConvKey) -> tuple[Parameter, ...]:
         """Both results, the operands, the offset of each, the geometry."""

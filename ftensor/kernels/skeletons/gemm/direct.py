@@ -9,6 +9,7 @@ from typing import Annotated
 from ....dtypes import dtype
 from ...geometry import Each
 from ...key import lanes_for
+from ...operators import distance
 from ...skeleton import register
 from ...words import Target
 from ...work import Access, Ints, Launch, Loop, members_in
@@ -62,10 +63,14 @@ class Direct(Gemm):
         below = members_in(begin, end, period, period - g.column_blocks, period)
         results = (items - below) * key.rows + below * (g.rows - (g.row_blocks - 1) * key.rows)
         entries = items * -(-g.depth // key.depth)
+        # Lane by lane where the port is not widened. Sums lie in local memory.
+        lane = 1 if widened else key.lanes * key.parts
+        step = max(distance(recurrence(key)), lane, key.rows * key.parts)
+        # Results are scaled and put, one after the other, and what is added is picked before.
+        ways = 3 if g.mode == 2 else 2
         return [
-            Loop("depth", items * g.depth, entries, recurrence(key)),
-            # Lane by lane where the port is not widened.
-            Loop("results", results, items, 1 if widened else key.lanes, False),
+            Loop("depth", items * g.depth, entries, step),
+            Loop("results", results, results * ways, ways * lane, g.mode == 2),
         ]
 
     def operators(self, key: GemmKey) -> Mapping[tuple[str, str], int]:

@@ -9,6 +9,7 @@ from math import ceil
 from typing import Annotated
 
 from ....dtypes import dtype
+from ....iterator.shape import numel
 from ... import ctype
 from ...board_skeleton import BoardSkeleton
 from ...geometry import Each, Geometry, Many
@@ -18,6 +19,7 @@ from ...words import Option, Record, table_lines
 from ...work import Ints, Launch, Loop
 
 DIRECT, PACKED = "direct", "packed"
+ADDED = 2  # the mode in which something is added to a product (hls/gemm.h)
 PARTS = Option("parts", (DIRECT, PACKED), words=(DIRECT, PACKED))
 
 
@@ -137,8 +139,21 @@ class Gemm(BoardSkeleton[GemmKey]):
 
     def product(self, launch: Launch) -> ProductGeometry:
         """What a launch of a product is told."""
+        return self._told(launch.geometry)
+
+    def _told(self, geometry: Ints) -> ProductGeometry:
         assert self.geometry is not None and issubclass(self.geometry, ProductGeometry)
-        return self.geometry.unpack(launch.geometry)
+        return self.geometry.unpack(geometry)
+
+    def unread(self, key: GemmKey, geometry: Ints) -> tuple[int, ...]:
+        """What is added, where nothing is."""
+        if not self.scaled or self._told(geometry).mode == ADDED:
+            return ()
+        return (self.operands_in_order.index("added"),)
+
+    def flops(self, key: GemmKey, geometry: Ints, shapes: Sequence[Ints]) -> int:
+        """A product and a sum for each term, four of both for complex numbers; packing has none."""
+        return self.scaled * 2 * key.parts**2 * numel(shapes[0]) * shapes[1][-1]
 
     def divisions(self, launch: Launch, found: Sequence[Loop]) -> int:
         """The batch dims of each item."""

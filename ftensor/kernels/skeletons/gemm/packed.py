@@ -199,7 +199,7 @@ def blocks(key: GemmKey, g: ProductGeometry, begin: int, end: int) -> list[Block
         way = "elements"
         if g.whole and g.mode != 2 and width % key.lanes == 0:
             way = "vectors"
-        elif g.out[1] == 1 and width == key.columns and (g.mode != 2 or g.added[1] == 1):
+        elif g.out[1] == 1 and width == key.columns and g.mode != 2:
             way = "lines"
         if count:
             found.append(Block(count, panels, height, width, way))

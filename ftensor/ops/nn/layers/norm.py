@@ -12,6 +12,7 @@ from ....execute import memory
 from ....execute.norm import norm_rows
 from ....execute.pointwise import pointwise
 from ....formats import channels_last, channels_last_3d, contiguous_format
+from ....graph.fused import fused
 from ....iterator.shape import numel
 from ....iterator.stride import is_channels_last
 from ....limits import finfo
@@ -122,6 +123,7 @@ def layer_norm(
 
 
 @op(namespace=SPACE)
+@fused
 def rms_norm(
     input: Tensor, normalized_shape: Sequence[int], weight: Tensor | None = None,
     eps: float | None = None,
@@ -138,6 +140,7 @@ def rms_norm(
 
 
 @op(method=False)
+@fused
 def native_group_norm(
     input: Tensor, weight: Tensor | None, bias: Tensor | None, N: int, C: int, HxW: int,
     group: int, eps: float,
@@ -179,6 +182,7 @@ def group_norm(
 
 
 @composed(method=False)
+@fused
 def native_batch_norm(
     input: Tensor, weight: Tensor | None, bias: Tensor | None, running_mean: Tensor | None,
     running_var: Tensor | None, training: bool, momentum: float, eps: float,
@@ -263,6 +267,7 @@ def batch_norm(
 
 
 @op(namespace=SPACE)
+@fused
 def instance_norm(
     input: Tensor, running_mean: Tensor | None = None, running_var: Tensor | None = None,
     weight: Tensor | None = None, bias: Tensor | None = None, use_input_stats: bool = True,
@@ -287,6 +292,7 @@ def instance_norm(
 
 
 @op(namespace=SPACE)
+@fused
 def local_response_norm(
     input: Tensor, size: int, alpha: float = 1e-4, beta: float = 0.75, k: float = 1.0
 ) -> Tensor:

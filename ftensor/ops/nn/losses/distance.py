@@ -9,8 +9,9 @@ from ...._tensor import Tensor
 from ....dtypes import result_type
 from ....errors import nn as errors_nn
 from ....execute import memory
+from ....graph.fused import fused
 from ....iterator.shape import normalize_dim
-from ....rows.catalogue import Entry, op, register
+from ....rows.catalogue import Entry, also_in, op, register
 from ...create.positions import triu_indices
 from ...create.sizes import empty, zeros
 from ...reduce.norm import vector_norm
@@ -19,6 +20,7 @@ from ..layers.activation import SPACE
 
 
 @op(method=False)
+@fused
 def pairwise_distance(
     x1: Tensor, x2: Tensor, p: float = 2.0, eps: float = 1e-6, keepdim: bool = False
 ) -> Tensor:
@@ -30,6 +32,7 @@ def pairwise_distance(
 
 
 @op(method=False)
+@fused
 def cosine_similarity(x1: Tensor, x2: Tensor, dim: int = 1, eps: float = 1e-8) -> Tensor:
     """x1 . x2 / (max(|x1|, eps) * max(|x2|, eps)) along `dim`. RuntimeError for integers."""
     of = result_type(x1, x2)
@@ -43,6 +46,7 @@ def cosine_similarity(x1: Tensor, x2: Tensor, dim: int = 1, eps: float = 1e-8) -
 
 
 @op(namespace=SPACE)
+@fused
 def normalize(
     input: Tensor, p: float = 2.0, dim: int = 1, eps: float = 1e-12, out: Tensor | None = None
 ) -> Tensor:
@@ -107,5 +111,4 @@ def pdist(input: Tensor, p: float = 2) -> Tensor:
 
 
 register(Entry("pdist", pdist, method=False))
-for _call in (pairwise_distance, cosine_similarity):
-    register(Entry(_call.__name__, _call, method=False, namespace=SPACE))
+also_in(SPACE, "pairwise_distance", "cosine_similarity")

@@ -100,10 +100,14 @@ class Pool:
         x = padded(input, self.padding, self.after, value)
         return windows(x, self.counts, self.kernel, self.stride, self.dilation)
 
-    def small(self, input: Tensor) -> bool:
+    def few(self, input: Tensor) -> bool:
         """Whether a launch may see all windows at once: a few elements of floating point each, none
-        of them padding, on a device of special kernels."""
-        return self._few and input._dtype.kind == "f" and specializes(input)
+        of them padding."""
+        return self._few and input._dtype.kind == "f"
+
+    def small(self, input: Tensor) -> bool:
+        """Whether that is so on a device of special kernels."""
+        return self.few(input) and specializes(input)
 
     def elements(self, input: Tensor) -> tuple[tuple[Tensor, ...], tuple[float, ...]]:
         """Views (*lead, *counts) of the input, one for each element of a window, and how far from

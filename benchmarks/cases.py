@@ -1,0 +1,187 @@
+"""What is measured, a row each: operands, and the same call in each library."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+MILLION = 1 << 20
+Call = Callable[[], object]
+
+
+@dataclass(frozen=True)
+class Case:
+    """Operands a, b, ... as text ("f 4M" are normal float32, "u 4M" uniform, "i 4M<9" int64 below
+    9), `call` as ftensor and torch have it (of a module t), `numpy` (of np) and, where they have
+    such, `other` as pyopencl.array and tinygrad have it (of operands alone)."""
+
+    group: str
+    name: str
+    operands: tuple[str, ...]
+    call: str
+    numpy: str = ""
+    other: str = ""
+
+    def arrays(self) -> list[np.ndarray]:
+        """The operands' values, the same in each run."""
+        rng = np.random.default_rng(1)
+        made = []
+        for text in self.operands:
+            kind, size = text.split()
+            size, _, below = size.partition("<")
+            shape = tuple(
+                int(n[:-1]) * MILLION if n[-1] == "M" else int(n) for n in size.split("x")
+            )
+            if kind == "i":
+                made.append(rng.integers(0, int(below), shape))
+            elif kind == "u":
+                made.append(rng.random(shape, np.float32) + np.float32(0.5))
+            else:
+                made.append(rng.standard_normal(shape, np.float32))
+        return made
+
+    def calls(self, libraries: tuple[str, ...]) -> dict[str, Call]:
+        """The call in each of these libraries that has it, waited for."""
+        arrays = self.arrays()
+        found = {name: LIBRARIES[name](self, arrays) for name in libraries}
+        return {name: call for name, call in found.items() if call is not None}
+
+
+def _ops(group: str, size: str, square: str) -> list[Case]:
+    """Elementwise ops, reductions and what moves elements, of one size."""
+    n = int(square.split("x")[0])
+    two, vector = (f"f {size}", f"f {size}"), f"f {size}"
+    return [
+        Case(group, "add", two, "a + b", "a + b", "a + b"),
+        Case(group, "mul", two, "a * b", "a * b", "a * b"),
+        Case(group, "lt", two, "a < b", "a < b"),
+        Case(group, "where", two, "t.where(a < 0, a, b)", "np.where(a < 0, a, b)"),
+        Case(group, "exp", (vector,), "t.exp(a)", "np.exp(a)"),
+        Case(group, "tanh", (vector,), "t.tanh(a)", "np.tanh(a)"),
+        Case(group, "sin", (vector,), "t.sin(a)", "np.sin(a)"),
+        Case(group, "pow", (f"u {size}", f"u {size}"), "t.pow(a, b)", "np.power(a, b)"),
+        Case(group, "a + 2 b sin(a)", two, "a + 2 * b * t.sin(a)", "a + 2 * b * np.sin(a)"),
+        Case(group, "transposed copy", (f"f {square}",), "a.t().contiguous()",
+             "np.ascontiguousarray(a.T)"),
+        Case(group, "add transposed", (f"f {square}", f"f {square}"), "a + b.t()", "a + b.T"),
+        Case(group, "sum", (vector,), "a.sum()", "a.sum()"),
+        Case(group, "sum(1)", (f"f {square}",), "a.sum(1)", "a.sum(1)"),
+        Case(group, "max", (vector,), "a.amax()", "a.max()"),
+        Case(group, "argmax", (vector,), "a.argmax()", "a.argmax()"),
+        Case(group, "cumsum", (vector,), "a.cumsum(0)", "a.cumsum()"),
+        Case(group, "softmax", (f"f {square}",), "t.softmax(a, 1)"),
+        Case(group, "sort", (vector,), "a.sort()", "np.sort(a)"),
+        Case(group, "msort", (vector,), "t.msort(a)", "np.sort(a)"),
+        Case(group, "index_select rows", (f"f {square}", f"i {n}<{n}"), "a.index_select(0, b)",
+             "a.take(b, 0)"),
+        Case(group, "gather", (f"f {square}", f"i {square}<{n}"), "a.gather(1, b)",
+             "np.take_along_axis(a, b, 1)"),
+    ]  # fmt: skip
+
+
+def _products() -> list[Case]:
+    made = []
+    for n, group in ((64, "medium"), (256, "medium"), (512, "large"), (1024, "large")):
+        both = (f"f {n}x{n}", f"f {n}x{n}")
+        made.append(Case(group, f"matmul {n}", both, "a @ b", "a @ b", "a @ b"))
+    return [
+        *made,
+        Case("medium", "bmm 64x128x128", ("f 64x128x128", "f 64x128x128"), "a @ b", "a @ b"),
+        Case("large", "matvec 2048", ("f 2048x2048", "f 2048"), "a @ b", "a @ b"),
+        Case("large", "conv2d 8x16x64x64 32", ("f 8x16x64x64", "f 32x16x3x3"),
+             "t.nn.functional.conv2d(a, b)"),
+    ]  # fmt: skip
+
+
+CASES = (
+    *_ops("large", "4M", "2048x2048"),
+    *[c for c in _ops("large 16 M", "16M", "4096x4096") if c.name in ("add", "mul", "exp")],
+    *_ops("medium", "65536", "256x256"),
+    Case("small", "add", ("f 16", "f 16"), "a + b", "a + b", "a + b"),
+    *_products(),
+)
+GROUPS = tuple(dict.fromkeys(case.group for case in CASES))
+
+
+# How a library makes a call of a case: None where it has no such.
+
+
+def _function(text: str, **names: Any) -> Call:
+    call: Call = eval(f"lambda: {text}", names)
+    return call
+
+
+def _ftensor(case: Case, arrays: list[np.ndarray]) -> Call:
+    import ftensor as ft
+
+    call = _function(case.call, t=ft, **_named([ft.tensor(x) for x in arrays]))
+
+    def waited() -> object:
+        made = call()
+        ft.synchronize()
+        return made
+
+    return waited
+
+
+def _torch(case: Case, arrays: list[np.ndarray]) -> Call:
+    import torch
+
+    return _function(case.call, t=torch, **_named([torch.from_numpy(x) for x in arrays]))
+
+
+def _numpy(case: Case, arrays: list[np.ndarray]) -> Call | None:
+    return _function(case.numpy, np=np, **_named(arrays)) if case.numpy else None
+
+
+def _pyopencl(case: Case, arrays: list[np.ndarray]) -> Call | None:
+    """On ftensor's device, by a queue of its own. Its arrays have no products of matrices."""
+    if not case.other or "@" in case.other:
+        return None
+    import pyopencl as cl
+    import pyopencl.array as cl_array
+
+    from ftensor._device import default_backend
+
+    queue = cl.CommandQueue(default_backend().context)  # type: ignore[attr-defined]
+    call = _function(case.other, **_named([cl_array.to_device(queue, x) for x in arrays]))
+
+    def waited() -> object:
+        made = call()
+        queue.finish()
+        return made
+
+    return waited
+
+
+def _tinygrad(case: Case, arrays: list[np.ndarray]) -> Call | None:
+    """On its own device: DEV=CL in the environment asks for OpenCL."""
+    if not case.other:
+        return None
+    from tinygrad import Device, Tensor
+
+    call = _function(case.other, **_named([Tensor(x).realize() for x in arrays]))
+
+    def waited() -> object:
+        made: Any = call()
+        made.realize()
+        Device[Device.DEFAULT].synchronize()
+        return made
+
+    return waited
+
+
+def _named(operands: list[Any]) -> dict[str, Any]:
+    return dict(zip("abc", operands))
+
+
+LIBRARIES: dict[str, Callable[[Case, list[np.ndarray]], Call | None]] = {
+    "ftensor": _ftensor,
+    "torch": _torch,
+    "numpy": _numpy,
+    "pyopencl": _pyopencl,
+    "tinygrad": _tinygrad,
+}

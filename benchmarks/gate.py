@@ -1,0 +1,123 @@
+"""Whether a case lost against another commit: both checkouts are measured in turns."""
+
+from __future__ import annotations
+
+import json
+import os
+import statistics
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from cases import CASES
+
+HERE = Path(__file__).resolve().parent
+ALLOWED = 1.15  # of the base's time
+
+
+class Checkout:
+    """A process that measures the ftensor of a checkout."""
+
+    def __init__(self, tree: Path) -> None:
+        path = os.pathsep.join([str(tree), *filter(None, [os.environ.get("PYTHONPATH")])])
+        env = {**os.environ, "PYTHONPATH": path, "TORCH_DEVICE_BACKEND_AUTOLOAD": "0"}
+        self.process = subprocess.Popen(
+            [sys.executable, str(HERE / "measure.py")], env=env, text=True,
+            stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+        )  # fmt: skip
+
+    def seconds(self, number: int) -> float | None:
+        """One call of a case; None where this ftensor lacks it."""
+        assert self.process.stdin is not None and self.process.stdout is not None
+        self.process.stdin.write(f"{number}\n")
+        self.process.stdin.flush()
+        answer = self.process.stdout.readline()
+        if not answer:
+            raise RuntimeError(f"{CASES[number].name}: the process that measures it has ended")
+        found: float | None = json.loads(answer)
+        return found
+
+    def close(self) -> None:
+        """End the process."""
+        self.process.communicate()
+
+
+@dataclass
+class Compared:
+    """The medians of a case, in seconds; of the base None where it lacks it."""
+
+    name: str
+    mine: float
+    base: float | None
+
+    @property
+    def ratio(self) -> float:
+        """This checkout's time over the base's."""
+        return self.mine / self.base if self.base else 1.0
+
+
+def compare(mine: Checkout, base: Checkout, number: int, repeats: int) -> Compared:
+    """A case in both, by turns; twice as often once more where it seems to have lost."""
+    case = CASES[number]
+    for times in (repeats, 2 * repeats):
+        turns = [(mine.seconds(number), base.seconds(number)) for _ in range(times)]
+        own = [m for m, _ in turns if m is not None]
+        others = [b for _, b in turns if b is not None]
+        if not own:
+            raise RuntimeError(f"{case.group} {case.name}: no such call in this checkout")
+        found = Compared(
+            f"{case.group} {case.name}", statistics.median(own),
+            statistics.median(others) if others else None,
+        )  # fmt: skip
+        if found.ratio <= ALLOWED:
+            break
+    return found
+
+
+def run(mine: Path, base: Path, numbers: Sequence[int], repeats: int) -> list[Compared]:
+    """All of these cases in two checkouts, with a line for each as it is measured."""
+    both = Checkout(mine), Checkout(base)
+    made = []
+    try:
+        for number in numbers:
+            one = compare(*both, number, repeats)
+            made.append(one)
+            base_ms = "         -" if one.base is None else f"{one.base * 1e3:10.4f}"
+            mark = "LOST" if one.ratio > ALLOWED else ""
+            line = f"{one.name:36}  {one.mine * 1e3:10.4f}  {base_ms}  {one.ratio:6.2f}  {mark}"
+            print(line.rstrip(), flush=True)
+    finally:
+        for checkout in both:
+            checkout.close()
+    return made
+
+
+@contextmanager
+def checked_out(commit: str) -> Iterator[Path]:
+    """A commit's files in a folder of their own."""
+    root = HERE.parent
+    with tempfile.TemporaryDirectory(prefix="ftensor-base-") as folder:
+        tree = Path(folder) / "base"
+        git = ["git", "-C", str(root), "worktree"]
+        subprocess.run([*git, "add", "--quiet", "--detach", str(tree), commit], check=True)
+        try:
+            yield tree
+        finally:
+            subprocess.run([*git, "remove", "--force", str(tree)], check=True)
+
+
+def gate(commit: str, numbers: Sequence[int], repeats: int) -> int:
+    """Exit status 1 where a case takes more than 1.15 times as long as at the base commit."""
+    print(f"{'case':36}  {'here ms':>10}  {'base ms':>10}  {'ratio':>6}")
+    with checked_out(commit) as base:
+        made = run(HERE.parent, base, numbers, repeats)
+    lost = [one.name for one in made if one.ratio > ALLOWED]
+    known = [one.ratio for one in made if one.base is not None]
+    if known:
+        print(f"\ngeometric mean of {len(known)}: {statistics.geometric_mean(known):.3f}")
+    print(f"lost: {', '.join(lost)}" if lost else f"none lost against {commit}")
+    return int(bool(lost))

@@ -1,0 +1,46 @@
+"""A process that measures one checkout's ftensor for another process, a case at a time.
+
+On standard input a line of JSON for each turn: the number of a case; the answer is the seconds of a
+call, or null where this ftensor has no such call. Calls before the first of a case compile it.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+import time
+
+from cases import CASES, Call
+
+
+def main() -> None:
+    """Answers until standard input ends."""
+    at, call = -1, None
+    for line in sys.stdin:
+        number = json.loads(line)
+        if number != at:
+            at, call = number, _ready(number)
+        print(json.dumps(_seconds(call)), flush=True)
+
+
+def _ready(number: int) -> Call | None:
+    try:
+        call = CASES[number].calls(("ftensor",))["ftensor"]
+        call()
+    except (AttributeError, NotImplementedError, TypeError) as error:  # an older ftensor lacks it
+        print(f"{CASES[number].name}: {error}", file=sys.stderr)
+        return None
+    return call
+
+
+def _seconds(call: Call | None) -> float | None:
+    if call is None:
+        return None
+    call()
+    begun = time.perf_counter()
+    call()
+    return time.perf_counter() - begun
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,47 @@
+"""The filter against torch, on whatever FTENSOR_DEVICE names; FIR_IMAGE is the board's xclbin."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+
+import ftensor as ft
+
+TAPS = 16
+SOURCE = Path(__file__).parents[1] / "src" / "fir.cpp"
+
+
+@pytest.fixture(scope="module")
+def fir() -> Any:
+    return ft.fpga.kernel(os.environ.get("FIR_IMAGE", SOURCE), "fir")
+
+
+@pytest.mark.parametrize("n", [1, TAPS, 1000])
+def test_against_torch(fir: Any, n: int) -> None:
+    samples, taps = torch.randn(n), torch.randn(TAPS)
+    out = ft.zeros(n)
+    fir(ft.from_torch(samples), ft.from_torch(taps), out, n)
+    padded = torch.nn.functional.pad(samples, (TAPS - 1, 0))
+    wanted = torch.nn.functional.conv1d(padded[None, None], taps.flip(0)[None, None])[0, 0]
+    torch.testing.assert_close(out.to_torch(), wanted)
+
+
+def test_between_ops(fir: Any) -> None:
+    """A receiver's first steps: mix, filter, power; nothing leaves the device between them."""
+    n = 256
+    signal = (ft.arange(n, dtype=ft.float32) * 0.3).cos()
+    out = ft.empty(n)
+    fir(signal * signal, ft.full((TAPS,), 1 / TAPS), out, n)
+    assert abs(out[TAPS:].mean().item() - 0.5) < 0.05
+
+
+def test_wrong_calls(fir: Any) -> None:
+    x = ft.zeros(4)
+    with pytest.raises(TypeError, match="fir takes 4 arguments, not 3"):
+        fir(x, x, x)
+    with pytest.raises(TypeError, match=r"argument 'taps' .* takes a tensor of float32"):
+        fir(x, x.double(), x, 4)

@@ -1,0 +1,136 @@
+"""Special functions under SciPy's names: what `scipy.special` computes tensors with.
+
+No part of the standard, but SciPy asks an array's namespace for `special` before it hands elements
+to compiled code of the host. Functions are ftensor's ops, or made of them by the formulas that
+SciPy's documentation has, and broadcast tensors and numbers together. Integers are computed in the
+default floating point dtype.
+"""
+
+from __future__ import annotations
+
+import builtins
+from collections.abc import Callable
+from functools import reduce
+from typing import Any
+
+from .._tensor import Tensor
+from ..dtypes import get_default_dtype
+from ..rows.catalogue import ENTRIES
+from .creation import asarray
+from .dtypes import NUMBERS, common
+
+_SAME = (
+    "digamma entr erf erfc erfcx erfinv exp2 expit expm1 gammainc gammaincc gammaln i0 i0e i1 i1e "
+    "log1p log_ndtr logit ndtr ndtri psi sinc xlog1py xlogy"
+)
+_OPS = {name: f"special.{name}" for name in _SAME.split()} | {
+    "j0": "special.bessel_j0",
+    "j1": "special.bessel_j1",
+    "y0": "special.bessel_y0",
+    "y1": "special.bessel_y1",
+    "k0": "special.modified_bessel_k0",
+    "k1": "special.modified_bessel_k1",
+    "k0e": "special.scaled_modified_bessel_k0",
+    "k1e": "special.scaled_modified_bessel_k1",
+}
+_where = ENTRIES["where"].call
+_gammainc, _gammaincc = ENTRIES["special.gammainc"].call, ENTRIES["special.gammaincc"].call
+
+
+def _operands(values: tuple[Any, ...]) -> list[Tensor]:
+    """Tensors and numbers as tensors of the floating point dtype that the tensors have."""
+    arrays = [v for v in values if not isinstance(v, NUMBERS)]
+    floats = [x.dtype for x in arrays if x.dtype.kind in "fc"]
+    d = reduce(common, floats) if floats else get_default_dtype()
+    return [
+        asarray(v, dtype=d, device=arrays[0].device) if isinstance(v, NUMBERS) else v.to(d)
+        for v in values
+    ]
+
+
+def _boxcox(by: Tensor, power: Tensor) -> Tensor:
+    """(exp(power * by) - 1) / power, of the logarithm of what is transformed."""
+    return _where(power == 0, by, (power * by).expm1() / power)
+
+
+def _unboxed(y: Tensor, power: Tensor) -> Tensor:
+    return _where(power == 0, y, (power * y).log1p() / power)
+
+
+def _kl_div(x: Tensor, y: Tensor) -> Tensor:
+    found = _where((x > 0) & (y > 0), x * (x / y).log() - x + y, builtins.float("inf"))
+    found = _where((x == 0) & (y >= 0), y, found)
+    return _where(x.isnan() | y.isnan(), builtins.float("nan"), found)
+
+
+def _huber(delta: Tensor, r: Tensor) -> Tensor:
+    size = r.abs()
+    found = _where(size <= delta, r * r / 2, delta * (size - delta / 2))
+    return _where(delta < 0, builtins.float("inf"), found)
+
+
+def _pseudo_huber(delta: Tensor, r: Tensor) -> Tensor:
+    found = delta * delta * (((r / delta).square()).log1p() / 2).expm1()
+    found = _where((delta == 0) | (r == 0), 0.0, found)
+    return _where(delta < 0, builtins.float("inf"), found)
+
+
+def _exprel(x: Tensor) -> Tensor:
+    return _where(x == 0, 1.0, _where(x.isposinf(), x, x.expm1() / x))
+
+
+def _zeta(x: Tensor, q: Tensor | None = None) -> Tensor:
+    made: Tensor = ENTRIES["special.zeta"].call(x, 1.0 if q is None else q)
+    return made
+
+
+_COMPOSED: dict[str, Callable[..., Tensor]] = {
+    "boxcox": lambda x, power: _boxcox(x.log(), power),
+    "boxcox1p": lambda x, power: _boxcox(x.log1p(), power),
+    "inv_boxcox": lambda y, power: _unboxed(y, power).exp(),
+    "inv_boxcox1p": lambda y, power: _unboxed(y, power).expm1(),
+    "cosm1": lambda x: (x / 2).sin().square() * -2,
+    "exp10": lambda x: 10.0**x,
+    "exprel": _exprel,
+    "gdtr": lambda a, b, x: _gammainc(b, a * x),
+    "gdtrc": lambda a, b, x: _gammaincc(b, a * x),
+    "huber": _huber,
+    "kl_div": _kl_div,
+    "pdtr": lambda k, m: _gammaincc(k.floor() + 1, m),
+    "pdtrc": lambda k, m: _gammainc(k.floor() + 1, m),
+    "pseudo_huber": _pseudo_huber,
+    "zeta": _zeta,
+}
+
+
+def _function(name: str, compute: Callable[..., Tensor]) -> Callable[..., Tensor]:
+    def function(*values: Any) -> Tensor:
+        return compute(*_operands(tuple([v for v in values if v is not None])))
+
+    function.__name__ = function.__qualname__ = name
+    function.__module__ = __name__
+    function.__doc__ = f"`scipy.special.{name}` of tensors and numbers, broadcast together."
+    return function
+
+
+def polygamma(n: int | Tensor, x: Tensor) -> Tensor:
+    """The `n`-th derivative of digamma; ValueError of a tensor of several orders."""
+    (x,) = _operands((x,))
+    made: Tensor = ENTRIES["polygamma"].call(builtins.int(n), x)
+    return made
+
+
+def multigammaln(a: Tensor, d: int | Tensor) -> Tensor:
+    """The logarithm of the multivariate gamma function of dimension `d`."""
+    (a,) = _operands((a,))
+    made: Tensor = ENTRIES["special.multigammaln"].call(a, builtins.int(d))
+    return made
+
+
+FUNCTIONS = {
+    name: _function(name, compute)
+    for name, compute in [(name, ENTRIES[op].call) for name, op in _OPS.items()]
+    + list(_COMPOSED.items())
+} | {"polygamma": polygamma, "multigammaln": multigammaln}
+globals().update(FUNCTIONS)
+__all__ = sorted(FUNCTIONS)

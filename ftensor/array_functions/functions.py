@@ -1,0 +1,123 @@
+"""NumPy's functions by name, and how a call reaches one: `Tensor.__array_function__`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cache
+from inspect import Signature, signature
+from typing import Any
+
+import numpy as np
+
+from .._tensor import Tensor
+from . import elements, products, reductions, shapes
+from .values import delivered, each, first_tensor, on_host, taken
+
+FUNCTIONS: dict[str, Callable[..., Any]] = {
+    **shapes.FUNCTIONS,
+    **reductions.FUNCTIONS,
+    **elements.FUNCTIONS,
+    **products.FUNCTIONS,
+    **{f"linalg.{name}": call for name, call in products.LINALG.items()},
+    **{f"fft.{name}": call for name, call in products.FFT.items()},
+}
+
+
+def _dtypes(*given: Any) -> list[Any]:
+    """What NumPy's functions about dtypes ask for: no elements are read."""
+    return [np.empty(x.shape, x.dtype.numpy) if isinstance(x, Tensor) else x for x in given]
+
+
+# Answered by shapes and dtypes.
+_METADATA: dict[str, Callable[..., Any]] = {
+    "shape": lambda a: tuple(a.shape),
+    "ndim": lambda a: a.ndim,
+    "size": lambda a, axis=None: a.numel() if axis is None else a.shape[axis],
+    "iscomplexobj": lambda x: x.dtype.kind == "c",
+    "isrealobj": lambda x: x.dtype.kind != "c",
+    "can_cast": lambda from_, to, casting="safe": np.can_cast(from_.dtype, to, casting),
+    "common_type": lambda *arrays: np.common_type(*_dtypes(*arrays)),
+    "min_scalar_type": lambda a: a.dtype.numpy,
+    "result_type": lambda *arrays_and_dtypes: np.result_type(*_dtypes(*arrays_and_dtypes)),
+    "may_share_memory": lambda a, b: _shared(a, b),
+    "shares_memory": lambda a, b: _shared(a, b),
+    "einsum_path": lambda *operands, optimize="greedy": np.einsum_path(
+        *_dtypes(*operands), optimize=optimize
+    ),
+}
+FUNCTIONS |= _METADATA
+# What is for the host's eyes and files, and so no fallback.
+_EXPLICIT = frozenset(
+    ["array2string", "array_repr", "array_str", "save", "savetxt", "savez", "savez_compressed"]
+)
+# Arguments that change nothing where they say this.
+_WITHOUT_EFFECT = {
+    "order": ("C", "K", "A", None), "subok": (True, False), "casting": ("same_kind", "unsafe"),
+    "overwrite_input": (True, False), "device": (None, "cpu"), "like": (None,),
+    "sorted": (True,), "optimize": (True, False, "greedy", "optimal"),
+}  # fmt: skip
+
+
+def _shared(a: Any, b: Any) -> bool:
+    return np.may_share_memory(np.asarray(a), np.asarray(b))
+
+
+@cache
+def _signature(call: Callable[..., Any]) -> Signature:
+    return signature(call)
+
+
+def name_of(function: Any) -> str:
+    """A NumPy function's name under `numpy`."""
+    module = getattr(function, "__module__", None) or "numpy"
+    path: str = ".".join([*module.split(".")[1:], function.__name__])
+    return path
+
+
+def function(of: Any, args: tuple[Any, ...], options: dict[str, Any], like: Tensor | None) -> Any:
+    """What `Tensor.__array_function__` gives: tensors, or what else NumPy's function would."""
+    name = name_of(of)
+    given = {
+        key: value
+        for key, value in options.items()
+        if value is not np._NoValue
+        and not (key in _WITHOUT_EFFECT and value in _WITHOUT_EFFECT[key])
+    }
+    out = given.pop("out", None)
+    found = first_tensor(args, given, out)
+    if found is None:  # the one that `like=` named
+        assert like is not None, "a function of no tensor"
+        call, first = shapes.CREATION.get(name), [like]
+        found = like
+    else:
+        call, first = FUNCTIONS.get(name), []
+    if name in _EXPLICIT:
+        return of(*each(args, _array), **each(options, _array))
+    made = NotImplemented
+    if call is not None:
+        made = _on_device(call, [*first, *args], given, found)
+    if made is NotImplemented:
+        rest = {key: value for key, value in options.items() if key != "out"}
+        made = on_host(name, of, args, rest, found)
+    return made if out is None else delivered(made, out)
+
+
+def _on_device(
+    call: Callable[..., Any], args: list[Any], given: dict[str, Any], like: Tensor
+) -> Any:
+    """The op's result, or NotImplemented for arguments and dtypes that it doesn't take."""
+    try:
+        bound = _signature(call).bind(*args, **given)
+    except TypeError:
+        return NotImplemented
+    try:
+        return call(
+            *each(bound.args, lambda x: taken(x, like)),
+            **each(bound.kwargs, lambda x: taken(x, like)),
+        )
+    except NotImplementedError:
+        return NotImplemented
+
+
+def _array(value: Any) -> Any:
+    return np.asarray(value) if isinstance(value, Tensor) else value

@@ -1,0 +1,152 @@
+"""NumPy's universal functions: the op of each, their methods, numbers and arrays beside tensors."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from .. import array_api
+from .._tensor import Tensor
+from ..array_api.elementwise import TAKES_NUMBERS
+from ..array_api.unsigned import is_wide
+from ..dtypes import result_type
+from ..rows.catalogue import ENTRIES
+from .values import delivered, dtype_of, first_tensor, floating, on_host, op, taken, tensor
+
+# Ops by NumPy's names; "name:op" where they differ.
+_SAME = """
+absolute:abs add arccos:acos arccosh:acosh arcsin:asin arcsinh:asinh arctan:atan arctan2:atan2
+arctanh:atanh bitwise_and bitwise_or bitwise_xor ceil conjugate:conj_physical copysign cos cosh
+deg2rad degrees:rad2deg divide:div equal:eq exp exp2 expm1 float_power floor floor_divide fmax fmin
+fmod frexp gcd
+greater:gt greater_equal:ge heaviside hypot invert:bitwise_not isfinite isinf isnan lcm ldexp
+left_shift:bitwise_left_shift less:lt less_equal:le log log10 log1p log2 logaddexp logaddexp2
+logical_and logical_not logical_or logical_xor matmul maximum minimum multiply:mul negative:neg
+nextafter not_equal:ne positive power:pow rad2deg radians:deg2rad reciprocal remainder
+right_shift:bitwise_right_shift rint:round signbit sin sinh sqrt square subtract:sub tan tanh
+trunc
+"""
+_NAMES = {name: of or name for name, _, of in (word.partition(":") for word in _SAME.split())}
+UFUNCS: dict[str, Callable[..., Any]] = {name: op(of) for name, of in _NAMES.items()} | {
+    "cbrt": lambda x: floating(x).sign() * floating(x).abs().pow(1 / 3),
+    "clip": lambda x, low, high: op("clamp")(x, low, high),
+    "divmod": lambda x, y: (op("floor_divide")(x, y), op("remainder")(x, y)),
+    "fabs": lambda x: floating(x).abs(),
+    "matvec": lambda a, v: (a @ v[..., None])[..., 0],
+    "modf": lambda x: (floating(x).frac(), floating(x).trunc()),
+    "sign": lambda x: x.sgn() if x.dtype.kind != "f" else x.where(x.isnan(), x.sign()),
+    "spacing": lambda x: x.nextafter(x.copysign(tensor(np.inf, x).to(x.dtype)) * 1) - x,
+    "vecdot": lambda x, y: (x.conj() * y).sum(-1),
+    "vecmat": lambda v, a: (v.conj()[..., None, :] @ a)[..., 0, :],
+}
+# The standard's functions, which serve uint16, uint32 and uint64, by the op that computes them.
+_WIDE = {
+    name: getattr(array_api, other, None)
+    for name in _NAMES
+    for other in [{"power": "pow", "arctan2": "atan2", "invert": "bitwise_invert"}.get(name, name)]
+} | {"left_shift": array_api.bitwise_left_shift, "right_shift": array_api.bitwise_right_shift}  # type: ignore[attr-defined]
+# What `reduce` and `accumulate` of a universal function are.
+_REDUCED = {
+    "add": "sum", "multiply": "prod", "maximum": "max", "minimum": "min", "logical_and": "all",
+    "logical_or": "any",
+}  # fmt: skip
+_ACCUMULATED = {"add": "cumsum", "multiply": "cumprod", "maximum": "cummax", "minimum": "cummin"}
+_WITHOUT_EFFECT = frozenset(["casting", "order", "subok"])
+
+
+def _called(name: str, operands: list[Any], like: Tensor) -> Any:
+    """The op of a function, on tensors and Python numbers."""
+    tensors = [x for x in operands if isinstance(x, Tensor)]
+    if any(is_wide(x.dtype) for x in tensors):
+        wide = _WIDE.get(name)
+        return NotImplemented if wide is None else wide(*operands)
+    of = ENTRIES.get(_NAMES.get(name, ""))
+    alone = len(tensors) < len(operands) and name != "clip"
+    if alone and not (of and of.name in TAKES_NUMBERS and isinstance(operands[0], Tensor)):
+        common = result_type(*operands)
+        operands = [
+            x if isinstance(x, Tensor) else op("full")((), x, dtype=common, device=like.device)
+            for x in operands
+        ]
+    return UFUNCS[name](*operands)
+
+
+def _elementwise(name: str, operands: list[Any], like: Tensor, options: dict[str, Any]) -> Any:
+    """A call without a method: `dtype`, `where` and `out` around the op."""
+    wanted = dtype_of(options.pop("dtype", None))
+    where, out = options.pop("where", True), options.get("out")
+    options.pop("out", None)
+    if options or name not in UFUNCS:
+        return NotImplemented
+    if wanted is not None:
+        operands = [x.to(wanted) if isinstance(x, Tensor) else x for x in operands]
+    made = _called(name, operands, like)
+    if made is NotImplemented or isinstance(made, tuple):
+        return made if where is True else NotImplemented
+    if where is not True:
+        before = taken(out[0], like) if out else op("zeros_like")(made)
+        made = op("where")(tensor(where, like), made, before.to(made.dtype))
+    return made
+
+
+def _method(
+    name: str, method: str, operands: list[Any], like: Tensor, options: dict[str, Any]
+) -> Any:
+    """`reduce`, `accumulate` and `outer` of a universal function."""
+    from .functions import FUNCTIONS
+
+    options = {key: value for key, value in options.items() if key != "out"}
+    if method == "outer" and not options:
+        a, b = [x if isinstance(x, Tensor) else tensor(x, like) for x in operands]
+        return _called(name, [a.reshape((*a.shape, *[1] * b.ndim)), b], like)
+    if method == "reduce" and name in _REDUCED:
+        options = {"axis": 0} | options
+        made = FUNCTIONS[_REDUCED[name]]
+        return (
+            made(operands[0], *operands[1:], **options)
+            if _accepts(made, options)
+            else NotImplemented
+        )
+    if method == "accumulate" and name in _ACCUMULATED:
+        along = options.pop("axis", 0)
+        found = op(_ACCUMULATED[name])(operands[0], along)
+        return NotImplemented if options else found[0] if isinstance(found, tuple) else found
+    if method == "at" and name == "add" and isinstance(operands[0], Tensor):
+        x, at, values = operands
+        places = tuple([tensor(i, like) for i in (at if isinstance(at, tuple) else (at,))])
+        x.index_put_(places, tensor(values, like).to(x.dtype), accumulate=True)
+        return None
+    return NotImplemented
+
+
+def _accepts(function: Callable[..., Any], options: dict[str, Any]) -> bool:
+    code = function.__code__
+    return options.keys() <= set(code.co_varnames[: code.co_argcount])
+
+
+def ufunc(of: Any, method: str, inputs: tuple[Any, ...], options: dict[str, Any]) -> Any:
+    """What `Tensor.__array_ufunc__` gives: a tensor, or NotImplemented for others' types."""
+    out = options.get("out", ())
+    like = first_tensor(inputs, out)
+    assert like is not None, "a universal function of no tensor"
+    told = {key: value for key, value in options.items() if key not in _WITHOUT_EFFECT}
+    operands = [taken(tensor(x, like) if isinstance(x, list) else x, like) for x in inputs]
+    made = NotImplemented
+    if all(isinstance(x, (Tensor, bool, int, float, complex, tuple)) for x in operands):
+        try:
+            if method == "__call__":
+                made = _elementwise(of.__name__, operands, like, told)
+            else:
+                made = _method(of.__name__, method, operands, like, told)
+        except NotImplementedError:  # of a dtype that the op is not for
+            made = NotImplemented
+    if made is NotImplemented:
+        if method == "at":
+            return NotImplemented
+        name = of.__name__ + f".{method}" * (method != "__call__")
+        call = getattr(of, method)
+        rest = {key: value for key, value in options.items() if key != "out"}
+        made = on_host(name, call, inputs, rest, like)
+    return delivered(made, out) if any(x is not None for x in out) else made

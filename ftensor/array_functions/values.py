@@ -1,0 +1,132 @@
+"""What NumPy's functions are given beside tensors, and what they give back."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from .. import errors
+from .._tensor import Tensor
+from ..dtypes import dtype, from_numpy_dtype, get_default_dtype, result_type
+from ..errors import interop as messages
+from ..execute.by_numpy import uploaded
+from ..interop.numpy import to_array
+from ..rows.catalogue import ENTRIES
+from ..runtime import fallback
+
+# Numbers of NumPy, which count as Python's.
+_NUMBERS = "biufc"
+
+
+def op(name: str) -> Callable[..., Any]:
+    """The function of an op of the catalogue."""
+    return ENTRIES[name].call
+
+
+def each(value: Any, change: Callable[[Any], Any]) -> Any:
+    """`value` with every part of its lists and tuples changed."""
+    if isinstance(value, (list, tuple)):
+        parts = [each(part, change) for part in value]
+        return type(value)(*parts) if hasattr(value, "_fields") else type(value)(parts)
+    if isinstance(value, dict):
+        return {key: each(part, change) for key, part in value.items()}
+    return change(value)
+
+
+def taken(value: Any, like: Tensor) -> Any:
+    """The one rule: an array is a tensor of its dtype on the device of `like`, shared where that
+    computes in the host's memory; a NumPy number is Python's; all else is what it is."""
+    if isinstance(value, np.ndarray):
+        return op("asarray")(value, device=like.device)
+    if isinstance(value, np.generic) and value.dtype.kind in _NUMBERS:
+        return value.item()
+    return value
+
+
+def tensor(value: Any, like: Tensor) -> Tensor:
+    """A number, a list or an array as a tensor on the device of `like`."""
+    made: Tensor = op("asarray")(value, device=like.device)
+    return made
+
+
+def first_tensor(*values: Any) -> Tensor | None:
+    """The first tensor among arguments and the lists, tuples and dicts in them."""
+    for value in values:
+        if isinstance(value, Tensor):
+            return value
+        if isinstance(value, (list, tuple, dict)):
+            parts = value.values() if isinstance(value, dict) else value
+            if (found := first_tensor(*parts)) is not None:
+                return found
+    return None
+
+
+def both(a: Any, b: Any) -> tuple[Tensor, Tensor]:
+    """Two operands as tensors of their common dtype."""
+    like = first_tensor(a, b)
+    assert like is not None, "no tensor among the operands"
+    numbers = (Tensor, int, float, complex)
+    common = result_type(*[x if isinstance(x, numbers) else tensor(x, like) for x in (a, b)])
+    first, second = tensor(a, like).to(common), tensor(b, like).to(common)
+    return first, second
+
+
+def floating(x: Tensor) -> Tensor:
+    """A tensor of integers or bool in the default dtype."""
+    return x if x.dtype.kind in "fc" else x.to(get_default_dtype())
+
+
+def dtype_of(given: Any) -> dtype | None:
+    """A dtype as NumPy's functions take it: ftensor's, NumPy's, a Python type, text."""
+    return given if given is None or isinstance(given, dtype) else from_numpy_dtype(given)
+
+
+def delivered(made: Any, out: Any) -> Any:
+    """A result in `out`, a tensor or an array; tuples one by one."""
+    if isinstance(out, tuple):
+        several = made if isinstance(made, tuple) else (made,)
+        given = tuple([one if to is None else delivered(one, to) for one, to in zip(several, out)])
+        return given if isinstance(made, tuple) else given[0]
+    if isinstance(out, Tensor):
+        if out.shape != made.shape:
+            raise messages.out_shape(made.shape, out.shape)
+        return out.copy_(made)
+    np.copyto(out, to_array(made), casting="same_kind")
+    return out
+
+
+def on_host(name: str, call: Callable[..., Any], args: Any, kwargs: Any, like: Tensor) -> Any:
+    """What NumPy's `call` gives of the tensors' elements, as tensors on the device of `like`.
+
+    KernelNotBuilt where the policy of `set_fallback` is "error".
+    """
+    sent: list[Tensor] = []
+    each([args, kwargs], lambda x: sent.append(x) if isinstance(x, Tensor) else None)
+    names = tuple([t.dtype.name for t in sent])
+    fallback.admit(errors.no_counterpart(f"numpy.{name}", names))
+    back: list[Tensor] = []
+
+    def returned(value: Any) -> Any:
+        known = isinstance(value, (np.ndarray, np.generic)) and value.dtype.kind in _NUMBERS
+        if not known or isinstance(value, np.bool_):
+            return bool(value) if isinstance(value, np.bool_) else value
+        back.append(uploaded(np.asarray(value), like.device))
+        return back[-1]
+
+    made = each(call(*each(args, _read), **each(kwargs, _read)), returned)
+    own = not like._storage.backend.host_shared
+    moved = [sum(t.nbytes for t in some) * own for some in (sent, back)]
+    copies = (len(sent) + len(back)) * own
+    fallback.count(f"numpy.{name}", ", ".join(names), "host", copies, *moved)
+    return made
+
+
+def _read(value: Any) -> Any:
+    """A tensor's elements, which NumPy may not write."""
+    if not isinstance(value, Tensor):
+        return value
+    array = to_array(value).view()
+    array.flags.writeable = False
+    return array

@@ -1,0 +1,24 @@
+"""`ft.cuda`: what programs of torch's ask before they choose a device. There is no CUDA here.
+
+`ft.fpga` has torch's names for ftensor's own devices.
+"""
+
+from __future__ import annotations
+
+from .errors.absent import no_cuda
+
+__all__ = ["device_count", "is_available"]
+
+
+def is_available() -> bool:
+    """False: ftensor's devices are those of `ft.fpga`."""
+    return False
+
+
+def device_count() -> int:
+    """0: ftensor's devices are those of `ft.fpga`."""
+    return 0
+
+
+def __getattr__(name: str) -> object:
+    raise no_cuda(name)

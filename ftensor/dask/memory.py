@@ -1,0 +1,130 @@
+"""Where a worker keeps results: tensors on its device, in host memory what finds no room there."""
+
+from __future__ import annotations
+
+import io
+import math
+import os
+import pickle
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+import dask
+import numpy as np
+import zict
+from dask.system import CPU_COUNT
+from dask.utils import parse_bytes
+from distributed.spill import SpillBuffer
+from distributed.system import MEMORY_LIMIT
+
+from .._tensor import Tensor
+from ..runtime.storage import Storage
+from .sending import received, sent
+
+
+def storages(value: Any) -> Iterator[Storage]:
+    """The storages of the tensors in a value: itself, or in lists, tuples and dicts."""
+    if isinstance(value, Tensor):
+        yield value._storage
+    elif isinstance(value, (list, tuple)):
+        for part in value:
+            yield from storages(part)
+    elif isinstance(value, dict):
+        yield from storages(list(value.values()))
+
+
+def on_device(value: Any) -> int:
+    """Bytes of device memory that a value holds."""
+    return sum(s.nbytes for s in {id(s): s for s in storages(value)}.values())
+
+
+def has_tensors(value: Any) -> bool:
+    """Whether a value holds device memory."""
+    return next(storages(value), None) is not None
+
+
+class DeviceMemory(zict.Buffer):
+    """A worker's `data`: results with tensors stay on its device, up to a share of its memory.
+
+    `LocalCluster(data=DeviceMemory)`, or `data=(DeviceMemory, {"share": 0.3})`. Beyond `share` of
+    the device's memory (FTENSOR_MEMORY_LIMIT, or what it has) those used the longest time ago go to
+    host memory, and come back when a task needs them. So they do when the device has no room for
+    what a task computes. The host's part, a CPU's share of the machine's memory or `memory_limit`
+    bytes ("4 GiB"), spills to disk as Dask's own does.
+    """
+
+    def __init__(
+        self, worker_local_directory: str, share: float = 0.5, memory_limit: str | float = "auto"
+    ) -> None:
+        limit = MEMORY_LIMIT / CPU_COUNT if memory_limit == "auto" else parse_bytes(memory_limit)
+        fraction = dask.config.get("distributed.worker.memory.target") or 1
+        self.host = SpillBuffer(
+            os.path.join(worker_local_directory, "storage"), int(limit * fraction)
+        )
+        self.share = share
+        self.spilled = 0  # how often a value with tensors has left the device
+        super().__init__(
+            fast={},
+            slow=zict.Func(self._for_host, _for_device, self.host),
+            n=math.inf,  # until a tensor tells the device
+            weight=lambda _, value: on_device(value) if has_tensors(value) else math.inf,
+        )
+
+    def __setitem__(self, key: Any, value: Any) -> None:
+        storage = next(storages(value), None)
+        if storage is None:
+            self.fast.discard(key)
+            self.slow[key] = value
+            return
+        pool = storage.backend.pool
+        self.n, pool.make_room = self.share * pool.limit, self._make_room
+        super().__setitem__(key, value)
+
+    def _for_host(self, value: Any) -> Any:
+        if not has_tensors(value):
+            return value
+        self.spilled += 1
+        text = io.BytesIO()
+        buffers: list[Any] = []
+        _Pickler(text, protocol=5, buffer_callback=buffers.append).dump(value)
+        return Spilled(text.getvalue(), [np.frombuffer(b, np.uint8) for b in buffers])
+
+    def _make_room(self) -> bool:
+        """Send the tensors used the longest time ago to the host; whether there were any."""
+        try:
+            self.fast.evict()
+        except KeyError:
+            return False
+        return True
+
+    def evict(self) -> int:
+        """Bytes that went from the host's memory to disk, -1 for none: Dask asks for it when the
+        process takes more than its share."""
+        return self.host.evict() if self.host.fast else -1
+
+
+class Spilled(NamedTuple):
+    """A value whose tensors' memory is in arrays of the host."""
+
+    text: bytes
+    arrays: list[np.ndarray[Any, Any]]
+
+
+class _Pickler(pickle.Pickler):
+    """Of a view it keeps what the view shows, where a pickle has all memory behind it."""
+
+    def reducer_override(self, obj: Any) -> Any:
+        """How a tensor is made again; all else as ever."""
+        if not isinstance(obj, Tensor):
+            return NotImplemented
+        header, (content,) = sent(obj)
+        # Where the device shares its memory with the host this is that memory.
+        own: Any = content if obj._storage.ptr is None else np.array(content)
+        return received, (header, [pickle.PickleBuffer(own)])
+
+
+def _for_device(value: Any) -> Any:
+    if not isinstance(value, Spilled):
+        return value
+    # Read-only, so that the device has a copy of its own, which counts.
+    return pickle.loads(value.text, buffers=[a.data.toreadonly() for a in value.arrays])

@@ -1,0 +1,88 @@
+"""Each worker of a cluster owns a device of its machine."""
+
+from __future__ import annotations
+
+import fcntl
+import hashlib
+import os
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from distributed import Worker, WorkerPlugin
+
+from .. import fpga
+from .._device import fpga_devices, get_device_mapping, set_device_mapping
+from ..errors import dask as errors
+from ..runtime.discovery import find
+from ..runtime.mapping import selector
+
+
+class OwnDevice(WorkerPlugin):
+    """A plugin by which each worker process owns a device, `client.register_plugin(OwnDevice())`.
+
+    `devices` are names as FTENSOR_DEVICE takes them; unless they are given, the devices that
+    `fpga` stands for on the worker's machine. A worker takes the first that no other worker of the
+    cluster has on that machine: a name that stands there twice serves two. It is the worker's
+    `fpga`, also by FTENSOR_DEVICE for processes that the worker starts, and is opened at once.
+
+    The worker has the resources "fpga" and the name of its target ("xilinx", "intel-cpu"), one of
+    each: `with dask.annotate(resources={"fpga": 1})` has tasks one at a time on a device.
+
+    RuntimeError where no device is left, or where the worker's process was forked from one that had
+    found its devices.
+    """
+
+    name = "ftensor-own-device"
+
+    def __init__(self, devices: Sequence[str] | None = None) -> None:
+        self.devices = None if devices is None else list(devices)
+        self._claim: int | None = None  # the descriptor of a locked file, in the worker
+
+    async def setup(self, worker: Worker) -> None:
+        """Take a device, when the worker starts."""
+        names = self.devices
+        if names is None:
+            names = [selector(found, find()) for found in fpga_devices()]
+        place = self._take(worker, names)
+        os.environ["FTENSOR_DEVICE"] = names[place]
+        if get_device_mapping() != names[place]:
+            set_device_mapping(names[place])
+        # What is asked for at once comes back to the device before it is sent.
+        most = fpga.get_device_properties() and fpga.memory_stats()["limit_bytes"] // 16
+        worker.state.transfer_message_bytes_limit = min(
+            worker.state.transfer_message_bytes_limit, most
+        )
+        target = fpga_devices()[0].target.name
+        await worker.set_resources(**{"fpga": 1, target: 1})
+
+    def _take(self, worker: Worker, names: Sequence[str]) -> int:
+        """The place of a name that is free now; the system lets go of it when the process ends."""
+        cluster = hashlib.sha1(worker.scheduler.address.encode()).hexdigest()[:12]
+        folder = Path(tempfile.gettempdir()) / f"ftensor-dask-{os.getuid()}"
+        folder.mkdir(mode=0o700, exist_ok=True)
+        for place in range(len(names)):
+            file = os.open(folder / f"{cluster}-{place}", os.O_RDWR | os.O_CREAT, 0o600)
+            try:
+                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                os.close(file)
+            else:
+                self._claim = file
+                # A child that outlives the worker does not own its device.
+                os.register_at_fork(after_in_child=self._close)
+                return place
+        raise errors.no_device_left(worker.name, ", ".join(names) or "none there")
+
+    def _close(self) -> None:
+        if self._claim is not None:
+            os.close(self._claim)
+            self._claim = None
+
+    def teardown(self, worker: Worker) -> None:
+        """Let another worker have the device, when the worker ends."""
+        self._close()
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {"devices": self.devices, "_claim": None}

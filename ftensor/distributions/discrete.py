@@ -1,0 +1,227 @@
+"""Discrete distributions. Formulas: Johnson, Kemp, Kotz, Univariate Discrete Distributions
+(2005), in torch's parameters."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from .._tensor import Tensor
+from ..errors import distributions as messages
+from .base import Distribution, joint_shape, op
+
+
+def _either(name: str, probs: Any, logits: Any) -> bool:
+    """Whether `probs` are given; ValueError unless it is these or `logits`."""
+    if (probs is None) == (logits is None):
+        raise messages.one_of_two(name, "probs", "logits")
+    return probs is not None
+
+
+class _Chances(Distribution):
+    """Distributions of a chance, given as `probs` or as `logits`."""
+
+    probs: Tensor
+    logits: Tensor
+
+    def _told(self, probs: Any, logits: Any, validate_args: bool | None, **more: Any) -> None:
+        if _either(type(self).__name__, probs, logits):
+            super().__init__(validate_args, probs=probs, **more)
+            self.logits = self.probs.logit(2.0**-52 if self.probs.itemsize == 8 else 2.0**-23)
+            if validate_args is not False:
+                self._check("probs", (self.probs >= 0) & (self.probs <= 1), "from 0 to 1")
+        else:
+            super().__init__(validate_args, logits=logits, **more)
+            self.probs = self.logits.sigmoid()
+
+    def _surprise(self, value: Tensor) -> Tensor:
+        """Minus the logarithm of the probability of each 0 or 1."""
+        logits, at = op("broadcast_tensors")(self.logits, value.to(self.logits.dtype))
+        made: Tensor = op("nn.functional.binary_cross_entropy_with_logits")(
+            logits, at, reduction="none"
+        )
+        return made
+
+
+class Bernoulli(_Chances):
+    """1 with probability `probs`, else 0."""
+
+    def __init__(self, probs: Any = None, logits: Any = None, validate_args: bool | None = None):
+        self._told(probs, logits, validate_args)
+
+    def sample(self, sample_shape: Any = ()) -> Tensor:
+        drawn: Tensor = op("bernoulli")(self.probs.expand(self._extended(sample_shape)))
+        return drawn
+
+    def log_prob(self, value: Tensor) -> Tensor:
+        return -self._surprise(value)
+
+    def entropy(self) -> Tensor:
+        return self._surprise(self.probs)
+
+    @property
+    def mean(self) -> Tensor:
+        return self.probs
+
+    @property
+    def variance(self) -> Tensor:
+        return self.probs * (1 - self.probs)
+
+
+class Geometric(_Chances):
+    """How many trials fail before the first that succeeds with probability `probs`."""
+
+    def __init__(self, probs: Any = None, logits: Any = None, validate_args: bool | None = None):
+        self._told(probs, logits, validate_args)
+
+    def sample(self, sample_shape: Any = ()) -> Tensor:
+        u = 1 - self._drawn("uniform_", sample_shape)
+        return (u.log() / (-self.probs).log1p()).floor()
+
+    def log_prob(self, value: Tensor) -> Tensor:
+        return op("xlogy")(value, 1 - self.probs) + self.probs.log()
+
+    def entropy(self) -> Tensor:
+        return self._surprise(self.probs) / self.probs
+
+    @property
+    def mean(self) -> Tensor:
+        return 1 / self.probs - 1
+
+    @property
+    def variance(self) -> Tensor:
+        return (1 / self.probs - 1) / self.probs
+
+
+class Binomial(_Chances):
+    """How many of `total_count` trials succeed, each with probability `probs`."""
+
+    total_count: Tensor
+
+    def __init__(
+        self, total_count: Any = 1, probs: Any = None, logits: Any = None,
+        validate_args: bool | None = None,
+    ):  # fmt: skip
+        self._told(probs, logits, validate_args, total_count=total_count)
+
+    def sample(self, sample_shape: Any = ()) -> Tensor:
+        shape = self._extended(sample_shape)
+        count, probs = self.total_count.expand(shape), self.probs.expand(shape)
+        drawn: Tensor = op("binomial")(count.to(probs.dtype).contiguous(), probs.contiguous())
+        return drawn
+
+    def log_prob(self, value: Tensor) -> Tensor:
+        n, logits = self.total_count, self.logits
+        ways = (n + 1).lgamma() - (value + 1).lgamma() - (n - value + 1).lgamma()
+        return ways + value * logits - n * op("nn.functional.softplus")(logits)
+
+    @property
+    def mean(self) -> Tensor:
+        return self.total_count * self.probs
+
+    @property
+    def variance(self) -> Tensor:
+        return self.total_count * self.probs * (1 - self.probs)
+
+
+class Poisson(Distribution):
+    """How many events come in a unit of time in which `rate` are expected."""
+
+    rate: Tensor
+
+    def __init__(self, rate: Any, validate_args: bool | None = None):
+        super().__init__(validate_args, rate=rate)
+        if validate_args is not False:
+            self._check("rate", self.rate >= 0, "not negative")
+
+    def sample(self, sample_shape: Any = ()) -> Tensor:
+        drawn: Tensor = op("poisson")(self._spread(sample_shape)[0].contiguous())
+        return drawn
+
+    def log_prob(self, value: Tensor) -> Tensor:
+        found: Tensor = op("xlogy")(value, self.rate) - self.rate - (value + 1).lgamma()
+        return found
+
+    @property
+    def mean(self) -> Tensor:
+        return self.rate
+
+    @property
+    def variance(self) -> Tensor:
+        return self.rate
+
+
+class Categorical(Distribution):
+    """One of as many classes as the last dim of `probs` or `logits` has, by its number."""
+
+    probs: Tensor
+    logits: Tensor
+
+    def __init__(
+        self, probs: Tensor | None = None, logits: Tensor | None = None,
+        validate_args: bool | None = None,
+    ):  # fmt: skip
+        if _either(type(self).__name__, probs, logits):
+            super().__init__(validate_args, 1, probs=probs)
+            self.probs = self.probs / self.probs.sum(-1, keepdim=True)
+            tiny = 2.0**-52 if self.probs.itemsize == 8 else 2.0**-23
+            self.logits = self.probs.clamp(tiny, 1 - tiny).log()
+        else:
+            super().__init__(validate_args, 1, logits=logits)
+            self.logits = self.logits - self.logits.logsumexp(-1, keepdim=True)
+            self.probs = self.logits.softmax(-1)
+        self._event = self._event[1:]
+        if validate_args is not False:
+            self._check("probs", self.probs >= 0, "not negative")
+
+    def sample(self, sample_shape: Any = ()) -> Tensor:
+        classes = self.probs.shape[-1]
+        count = max(int(op("empty")(tuple(sample_shape)).numel()), 1) if sample_shape else 1
+        rows = self.probs.reshape(-1, classes)
+        drawn: Tensor = op("multinomial")(rows, count, True).t()
+        return drawn.reshape((*sample_shape, *self._batch))
+
+    def log_prob(self, value: Tensor) -> Tensor:
+        shape = joint_shape(value.shape, self._batch)
+        places = value.long().expand(shape)[..., None]
+        logits = self.logits.expand((*shape, self.logits.shape[-1]))
+        return logits.gather(-1, places)[..., 0]
+
+    def entropy(self) -> Tensor:
+        least = -1.7976931348623157e308 if self.logits.itemsize == 8 else -3.4028234663852886e38
+        return -(self.logits.clamp_min(least) * self.probs).sum(-1)
+
+    @property
+    def mean(self) -> Tensor:
+        return self.probs[..., 0] * float("nan")
+
+    @property
+    def variance(self) -> Tensor:
+        return self.mean
+
+
+class OneHotCategorical(Categorical):
+    """A `Categorical` whose samples are 1 at the class that was drawn and 0 elsewhere."""
+
+    def __init__(
+        self, probs: Tensor | None = None, logits: Tensor | None = None,
+        validate_args: bool | None = None,
+    ):  # fmt: skip
+        super().__init__(probs, logits, validate_args)
+        self._event = (self.probs.shape[-1],)
+
+    def sample(self, sample_shape: Any = ()) -> Tensor:
+        drawn: Tensor = op("nn.functional.one_hot")(
+            super().sample(sample_shape), self.probs.shape[-1]
+        )
+        return drawn.to(self.probs.dtype)
+
+    def log_prob(self, value: Tensor) -> Tensor:
+        return super().log_prob(value.argmax(-1))
+
+    @property
+    def mean(self) -> Tensor:
+        return self.probs
+
+    @property
+    def variance(self) -> Tensor:
+        return self.probs * (1 - self.probs)

@@ -1,0 +1,104 @@
+"""Distributions of vectors: normal ones, and several taken as one."""
+
+from __future__ import annotations
+
+from math import log, pi
+from typing import Any
+
+from .._tensor import Tensor
+from ..errors import distributions as messages
+from .base import Distribution, joint_shape, op
+
+
+class MultivariateNormal(Distribution):
+    """The normal distribution of mean `loc` (..., n) and a covariance (..., n, n), which is
+    positive definite: given as itself, as its inverse or as its lower Cholesky factor.
+    """
+
+    has_rsample = True
+
+    def __init__(
+        self, loc: Tensor, covariance_matrix: Tensor | None = None,
+        precision_matrix: Tensor | None = None, scale_tril: Tensor | None = None,
+        validate_args: bool | None = None,
+    ):  # fmt: skip
+        given = [m for m in (covariance_matrix, precision_matrix, scale_tril) if m is not None]
+        if len(given) != 1:
+            raise messages.one_matrix()
+        if scale_tril is None:
+            matrix = given[0] if precision_matrix is None else precision_matrix.inverse()
+            scale_tril = op("linalg.cholesky")(matrix)
+        shape = joint_shape(loc.shape[:-1], scale_tril.shape[:-2])
+        super().__init__(validate_args, 1, loc=loc.expand((*shape, loc.shape[-1])))
+        self.loc = self._first
+        self.scale_tril = scale_tril.expand((*shape, *scale_tril.shape[-2:]))
+
+    @property
+    def covariance_matrix(self) -> Tensor:
+        """The covariance."""
+        return self.scale_tril @ self.scale_tril.mT
+
+    def sample(self, sample_shape: Any = ()) -> Tensor:
+        drawn = self._drawn("normal_", sample_shape)
+        return self.loc + (self.scale_tril @ drawn[..., None])[..., 0]
+
+    def _log_det(self) -> Tensor:
+        """Half of the logarithm of the covariance's determinant."""
+        return self.scale_tril.diagonal(dim1=-2, dim2=-1).log().sum(-1)
+
+    def log_prob(self, value: Tensor) -> Tensor:
+        n = self.loc.shape[-1]
+        far = (value - self.loc)[..., None]
+        factor = self.scale_tril.expand((*far.shape[:-2], n, n))
+        white = op("linalg.solve_triangular")(factor, far, upper=False)[..., 0]
+        return -(white.square().sum(-1) + n * log(2 * pi)) / 2 - self._log_det()
+
+    def entropy(self) -> Tensor:
+        return self.loc.shape[-1] / 2 * (1 + log(2 * pi)) + self._log_det()
+
+    @property
+    def mean(self) -> Tensor:
+        return self.loc
+
+    @property
+    def variance(self) -> Tensor:
+        return self.scale_tril.square().sum(-1)
+
+
+class Independent(Distribution):
+    """A distribution of which the last dims of the batch are taken as one event."""
+
+    def __init__(
+        self, base_distribution: Distribution, reinterpreted_batch_ndims: int,
+        validate_args: bool | None = None,
+    ):  # fmt: skip
+        base, count = base_distribution, reinterpreted_batch_ndims
+        if not 0 <= count <= len(base.batch_shape):
+            raise messages.too_many_dims(count, base.batch_shape)
+        self.base_dist, self.reinterpreted_batch_ndims = base, count
+        self._parameters = base._parameters
+        self.has_rsample = base.has_rsample
+        kept = len(base.batch_shape) - count
+        self._batch = base.batch_shape[:kept]
+        self._event = (*base.batch_shape[kept:], *base.event_shape)
+
+    def _summed(self, x: Tensor) -> Tensor:
+        dims = tuple(range(-self.reinterpreted_batch_ndims, 0))
+        return x.sum(dims) if dims else x
+
+    def sample(self, sample_shape: Any = ()) -> Tensor:
+        return self.base_dist.sample(sample_shape)
+
+    def log_prob(self, value: Tensor) -> Tensor:
+        return self._summed(self.base_dist.log_prob(value))
+
+    def entropy(self) -> Tensor:
+        return self._summed(self.base_dist.entropy())
+
+    @property
+    def mean(self) -> Tensor:
+        return self.base_dist.mean
+
+    @property
+    def variance(self) -> Tensor:
+        return self.base_dist.variance

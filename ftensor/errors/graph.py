@@ -1,0 +1,69 @@
+"""Messages about graphs."""
+
+from __future__ import annotations
+
+import warnings
+
+from .message import Message
+
+
+class GraphError(RuntimeError):
+    """A function can't be traced into a graph."""
+
+
+value_read = Message(
+    GraphError,
+    "{op} reads a value while {function} is traced, and a graph has none yet ({line}); return the "
+    "tensor and read it outside, or choose between values with ft.where",
+)
+escaped = Message(
+    GraphError,
+    "a tensor that {op} made in {function} lives on after it and was not returned ({line}); return "
+    "it, since a graph's own memory is reused",
+)
+left = Message(
+    GraphError,
+    "this tensor was made while a function was traced and has no memory; return it from that "
+    "function, whose result has",
+)
+geometry_changed = Message(
+    GraphError,
+    "{function} changes the shape, the layout or the memory of an argument (shape {before!t}, then "
+    "{after!t}); a graph writes elements only: return a view or a new tensor",
+)
+several_devices = Message(
+    GraphError,
+    "{function} has tensors on {devices}; a graph runs on one device: move them before",
+)
+other_stream = Message(
+    GraphError,
+    "{op} uses another stream inside {function} ({line}); a graph runs on the stream that is "
+    "current where it is called",
+)
+not_a_function = Message(
+    TypeError, "ft.jit takes a function, not {given!k}; write @ft.jit above a def"
+)
+no_such_function = Message(
+    TypeError,
+    "ft.jit can't trace {name}: it is {kind}, whose body does not run when it is called; write a "
+    "function that returns its tensors",
+)
+unhashable = Message(
+    TypeError,
+    "{function} got {given!k} {value!r} for {name}, which a graph can't tell from others: pass "
+    "tensors, numbers, strings, or lists, tuples and dicts of these",
+)
+not_a_result = Message(
+    TypeError,
+    "{function} returned {given!k} with tensors in it that a graph can't find; return tensors, or "
+    "lists, tuples and dicts of them",
+)
+
+
+def warn_many_traces(function: str, count: int, name: str) -> None:
+    """A function that is traced again and again because of one value."""
+    warnings.warn(
+        f"{function} was traced {count} times for different values of {name}: each makes a graph "
+        "of its own; pass a 0-d tensor instead",
+        UserWarning, stacklevel=4,
+    )  # fmt: skip

@@ -1,0 +1,108 @@
+"""`ftensor estimate --compare`: one program's estimates side by side."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from typing import Any
+
+from ..boards import find
+from ..graph.jit import Jitted
+from ..kernels.board_skeleton import board_skeleton_of
+from ..kernels.work import Launch
+from ..table import table
+from ..toolchain.group import STRUCTURES
+from ..toolchain.trace import Trace
+from .report import Report, report
+from .show import HEADING, fixed
+
+STEPS, GRAPH = "steps", "graph"
+UNITS = 4
+
+
+@dataclass(frozen=True)
+class Column:
+    """A report and what is particular about it."""
+
+    title: str
+    report: Report
+
+
+@dataclass(frozen=True)
+class Step:
+    """How contiguous pointwise kernels are built: as the kernels of the inventory `steps`."""
+
+    title: str
+    structure: str
+    units: int = 1
+    narrow: bool = False  # one element an access
+
+    def of(self, launch: Launch) -> Launch:
+        """A launch of the kernel built so; the same where its kernel has no such choice."""
+        skeleton = board_skeleton_of(launch.key)
+        if len({skeleton.structure(launch.key.lanes, name) for name in STRUCTURES}) == 1:
+            return launch
+        key = replace(launch.key, lanes=1) if self.narrow else launch.key
+        return launch._replace(key=key, structure=self.structure, units=self.units)
+
+
+FIVE = (
+    Step("loop", "loop", narrow=True),
+    Step("burst", "burst", narrow=True),
+    Step("dataflow", "dataflow", narrow=True),
+    Step("vectors", "dataflow"),
+    Step(f"{UNITS} units", "dataflow", UNITS),
+)
+
+
+@contextmanager
+def eagerly() -> Iterator[None]:
+    """Within the block `ft.jit`'s functions run as they are written."""
+    kept = Jitted.__call__
+
+    def run(self: Jitted[Any, Any], *args: Any, **kwargs: Any) -> Any:
+        return self._function(*args, **kwargs)
+
+    Jitted.__call__ = run  # type: ignore[method-assign]
+    try:
+        yield
+    finally:
+        Jitted.__call__ = kept  # type: ignore[method-assign]
+
+
+def columns(
+    what: Sequence[str], trace: Trace, first: Report, eager: Trace | None = None
+) -> Iterator[Column]:
+    """The reports that `--compare` asks for: "steps", "graph" (of which `eager` is the trace of the
+    same program without its graphs), or boards beside that of `first`.
+
+    EstimateError for a board that there is no row of.
+    """
+    if eager is not None:
+        yield Column("eager", report(eager, first.setup, first.in_flight, None))
+        yield Column("graph", report(trace, first.setup, first.in_flight, None))
+    if STEPS in what:
+        for step in FIVE:
+            launches: Counter[Launch] = Counter()
+            for launch, count in trace.launches.items():
+                launches[step.of(launch)] += count
+            made = report(replace(trace, launches=launches), first.setup, first.in_flight, None)
+            yield Column(step.title, made)
+    boards = [find(name) for name in what if name not in (STEPS, GRAPH)]
+    if boards:
+        yield Column(first.setup.board.title, first)
+    for board in boards:
+        setup = replace(first.setup, board=board, clock=board.clock.value)
+        yield Column(board.title, report(trace, setup, first.in_flight, None))
+
+
+def text(found: Sequence[Column]) -> str:
+    """The table of the reports."""
+    rows: list[tuple[object, ...]] = [("", "kernels ms", "launches ms", "copies ms", "total ms")]
+    for column in found:
+        r = column.report
+        parts = (r.kernels, r.launch, r.copies + r.settings, r.resident)
+        rows.append((column.title, *(fixed(x * 1e3) for x in parts)))
+    return f"{HEADING}\n\n{table(rows, indent='')}"

@@ -1,0 +1,130 @@
+"""`ftensor estimate --plot FILE`: the time line, what bounds it, and the kernels' area."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from ..kernels.work import Launch
+from ..picture import COLOURS, figure, shares, styled
+from ..table import counted
+from ..toolchain.area.fit import TITLES, Fit, fit
+from ..toolchain.from_program import inventory_text
+from ..toolchain.group import Group
+from .compare import Column
+from .model import BOUNDS
+from .report import Report
+from .timeline import binned, spans
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+BINS, ROWS = 240, 10
+NOTE = "A model's estimate, not measured on hardware."
+SHORT = {
+    "port": "ports", "bank": "a memory bank", "loop": "the loops' cycles",
+    "fill": "filling pipelines", "launch": "launching", "link": "host and board",
+}  # fmt: skip
+assert SHORT.keys() == BOUNDS.keys() == COLOURS.keys()
+
+
+def kernels_of(r: Report) -> tuple[Group, ...]:
+    """The kernels that a program needs, as an inventory written for it has them."""
+    from ..kernels.board_skeleton import board_skeleton_of
+    from ..toolchain.inventory.read import expand, parse
+
+    keys = dict.fromkeys(line.each.launch.key for line in r.lines)
+    words = [board_skeleton_of(key).in_words(key) for key in keys]
+    return expand(parse(inventory_text(words, "a program").encode(), Path("program.toml")))
+
+
+def drawn(
+    name: str, r: Report, order: Sequence[Launch | int], groups: Sequence[Group] | None
+) -> Figure:
+    """The figure of a report. Without an inventory's `groups` the area is that of the kernels that
+    the program needs."""
+    rows = binned(list(spans(r, order)), BINS, ROWS)
+    made = figure(10, 4.3 + 0.3 * len(rows))
+    board = r.setup.board
+    with styled():
+        grid = made.add_gridspec(2, 2, height_ratios=(1 + 0.3 * len(rows), 2.4))
+        made.suptitle(
+            f"{name}, {board.title}: {r.resident * 1e3:.3g} ms, {counted(r.count, 'launch')}\n"
+            f"{NOTE}"
+        )
+        _time_line(made.add_subplot(grid[0, :]), rows, r.resident * 1e3)
+        _bounds(made.add_subplot(grid[1, 0]), r)
+        held = fit(tuple(groups or kernels_of(r)), board)
+        _area(made.add_subplot(grid[1, 1]), held)
+    return made
+
+
+def _time_line(
+    axes: Axes, rows: Mapping[str, Sequence[Mapping[str, float]]], milliseconds: float
+) -> None:
+    """Each row's parts of the time: as high as the share that it takes, coloured by the bound."""
+    width = milliseconds / BINS
+    for place, bins in enumerate(rows.values()):
+        for k, parts in enumerate(bins):
+            if busy := sum(parts.values()):
+                bound = max(parts, key=parts.__getitem__)
+                height = 0.8 * max(min(busy * 1e3 / width, 1.0), 0.25)
+                axes.barh(place, width, height, k * width, color=COLOURS[bound])
+    axes.set_yticks(range(len(rows)), [_short(name) for name in rows])
+    axes.set(title="Time line", xlabel="ms", xlim=(0, milliseconds))
+    axes.invert_yaxis()
+
+
+def _bounds(axes: Axes, r: Report) -> None:
+    """Where the time goes."""
+    found = {name: seconds * 1e3 for name, seconds in r.bounds().items() if seconds}
+    names = sorted(found, key=lambda name: -found[name])
+    axes.barh(
+        [SHORT[n] for n in names], [found[n] for n in names], color=[COLOURS[n] for n in names]
+    )
+    for k, name in enumerate(names):
+        axes.annotate(
+            f"{found[name]:.3g} ms, {found[name] / r.resident / 1e3:.0%}", (found[name], k), (3, 0),
+            textcoords="offset points", va="center",
+        )  # fmt: skip
+    axes.set(title="Bound by", xlabel="ms")
+    axes.set_xlim(0, 1.5 * max(found.values()))
+    axes.invert_yaxis()
+
+
+def _area(axes: Axes, held: Fit) -> None:
+    """The kernels' share of the board."""
+    parts = {TITLES[name]: part for name, part in held.shares.items()}
+    of = f"{counted(len(held.groups), 'kernel')} ({counted(held.ports, 'port')})"
+    shares(axes, parts, f"Area of {of}")
+
+
+def compared(name: str, columns: Sequence[Column]) -> Figure:
+    """Reports side by side: bars of milliseconds, parted by what bounds them."""
+    made = figure(8, 1.6 + 0.45 * len(columns))
+    with styled():
+        made.suptitle(f"{name}, compared\n{NOTE}")
+        axes = made.subplots()
+        begins = [0.0] * len(columns)
+        for bound, colour in COLOURS.items():
+            parts = [c.report.bounds().get(bound, 0.0) * 1e3 for c in columns]
+            if any(parts):
+                places = range(len(columns))
+                axes.barh(places, parts, 0.7, begins, color=colour, label=SHORT[bound])
+            begins = [a + b for a, b in zip(begins, parts)]
+        for k, end in enumerate(begins):
+            axes.annotate(
+                f"{end:.3g} ms", (end, k), (3, 0), textcoords="offset points", va="center"
+            )
+        axes.set_yticks(range(len(columns)), [c.title for c in columns])
+        axes.set_xlabel("ms with data that stays on the board, by what bounds it")
+        axes.set_xlim(0, 1.15 * max(begins))
+        axes.invert_yaxis()
+        made.legend(loc="outside lower center", ncols=3, frameon=False)
+    return made
+
+
+def _short(name: str, most: int = 28) -> str:
+    return name if len(name) <= most else name[: most - 3] + "..."

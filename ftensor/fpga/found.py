@@ -1,0 +1,24 @@
+"""Which device a function of `ft.fpga` means."""
+
+from __future__ import annotations
+
+from .. import errors
+from .._device import DeviceLike, found_of
+from .._device import device as _device
+from ..runtime.backend import Backend
+from ..runtime.discovery import Found
+
+
+def found(function: str, which: DeviceLike | None) -> Found:
+    """The device that a function of `ft.fpga` means; RuntimeError for one of another type."""
+    if which is None:
+        return found_of(_device("fpga"))
+    chosen = which if isinstance(which, _device) else _device(which)
+    if chosen.type != "fpga":
+        raise errors.not_an_fpga(function, chosen)
+    return found_of(chosen)
+
+
+def backend(function: str, which: DeviceLike | None) -> Backend:
+    """As `found`, opened."""
+    return found(function, which).open()

@@ -1,0 +1,85 @@
+"""`no_grad` and its kin: what programs of torch's say around code that needs no gradients.
+
+ftensor records none, so these change nothing; what asks for gradients is an error, as
+`requires_grad=True` is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import wraps
+from typing import Any, TypeVar
+
+from .errors import absent
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+__all__ = [
+    "enable_grad",
+    "inference_mode",
+    "is_grad_enabled",
+    "is_inference_mode_enabled",
+    "no_grad",
+    "set_grad_enabled",
+]
+
+
+class set_grad_enabled:
+    """`set_grad_enabled(False)`: a context or decorator that changes nothing.
+
+    RuntimeError for True: ftensor records no gradients.
+    """
+
+    def __init__(self, mode: bool) -> None:
+        if mode:
+            raise absent.no_gradients(f"{type(self).__name__}()")
+
+    def __enter__(self) -> None:
+        """Nothing is to be done."""
+
+    def __exit__(self, *error: object) -> None:
+        """Nothing is to be undone."""
+
+    def __call__(self, call: F) -> F:
+        """The function itself, which records no gradients."""
+
+        @wraps(call)
+        def run(*args: Any, **kwargs: Any) -> Any:
+            return call(*args, **kwargs)
+
+        return run  # type: ignore[return-value]
+
+
+class no_grad(set_grad_enabled):
+    """A context or decorator in which no gradients are recorded, as everywhere in ftensor.
+
+    Also `@no_grad` without brackets, as in torch.
+    """
+
+    def __new__(cls, call: Any = None) -> Any:
+        made = object.__new__(cls)
+        return made(call) if callable(call) else made
+
+    def __init__(self, mode: Any = True) -> None:
+        super().__init__(False)
+
+
+class inference_mode(no_grad):
+    """As `no_grad`; `mode` False is taken, too, as it asks for nothing else."""
+
+
+class enable_grad(set_grad_enabled):
+    """RuntimeError: ftensor records no gradients."""
+
+    def __init__(self) -> None:
+        super().__init__(True)
+
+
+def is_grad_enabled() -> bool:
+    """False: ftensor records no gradients."""
+    return False
+
+
+def is_inference_mode_enabled() -> bool:
+    """False, as outside of torch's inference mode: tensors can be written to anywhere."""
+    return False

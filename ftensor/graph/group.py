@@ -1,0 +1,135 @@
+"""Which nodes become one kernel: each joins those that it needs, or that need what it needs."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from ..iterator.plan import Plan
+from ..kernels import select
+from .cluster import Cluster, cluster_of
+from .emit import emitted
+from .node import Graph, Node
+from .point import Place, Point, point_of
+
+if TYPE_CHECKING:
+    from ..runtime.backend import Backend
+
+
+class Group:
+    """A cluster, or a node that is none, and the nodes in it."""
+
+    def __init__(self, nodes: list[Node], cluster: Cluster | None) -> None:
+        self.nodes, self.cluster = nodes, cluster
+
+    def meets(self, other: Group) -> bool:
+        """Whether the order of both matters."""
+        return any(_conflict(a, b) for a in self.nodes for b in other.nodes)
+
+
+def _conflict(a: Node, b: Node) -> bool:
+    if not (a.written & b.touched or b.written & a.touched):
+        return False
+    pairs = [(w, r) for w in a.writes for r in b.operands]
+    pairs += [(w, r) for w in b.writes for r in a.operands]
+    return any(w.meets(r) for w, r in pairs)
+
+
+def clustered(graph: Graph, backend: Backend, passes: bool | None = None) -> Graph:
+    """The graph with what can be computed together in one kernel each. `passes`: whether several
+    folds of the same rows are, by default where a unit is no single work-item."""
+    if not backend.target.unaligned:
+        return graph  # a board's kernels are built ahead, and its vectors keep to their alignment
+    if passes is None:
+        passes = backend.target.grid != "stride"
+    groups: list[Group] = []
+    for node in graph.nodes:
+        _join(groups, node, passes)
+    needed = {k for k, m in enumerate(graph.memories) if not m.own}
+    needed |= {f.region.memory for f in graph.found}
+    return replace(graph, nodes=tuple(_all_made(groups, needed, backend)))
+
+
+def _all_made(groups: Sequence[Group], needed: set[int], backend: Backend) -> list[Node]:
+    """The nodes of groups, which leave what lies in these memories and what others of them use."""
+    nodes: list[Node] = []
+    for k, group in enumerate(groups):
+        others = [n for j, g in enumerate(groups) if j != k for n in g.nodes]
+        nodes += _made(group, needed | {m for n in others for m in n.touched}, backend)
+    return nodes
+
+
+def _made(group: Group, touched: set[int], backend: Backend) -> list[Node]:
+    """The nodes of a group: one kernel, as long as there is one for all of it."""
+    cluster = group.cluster
+    if cluster is None or len(group.nodes) == 1:
+        return group.nodes
+    stored = [p for p in cluster.outputs if p.memory in touched]
+    if not stored:
+        return []
+    made = emitted(cluster, stored, backend)
+    if made is not None:
+        return [made]
+    apart: list[Group] = []
+    for node in group.nodes:
+        _join(apart, node, cluster.passes, folds=False)
+    return _all_made(apart, touched, backend)
+
+
+def _join(groups: list[Group], node: Node, passes: bool, folds: bool = True) -> None:
+    """Put a node where it can be computed with others, else behind all."""
+    point = point_of(node)
+    single = Group([node], None)
+    alone = point is None or (point.folds and not folds)
+    if alone or point is None or select.pieces_needed(_plan(point)):
+        groups.append(single)
+        return
+    before = [k for k, g in enumerate(groups) if g.meets(single)]
+    last = before[-1] if before else 0
+    # Where all that it needs is there.
+    for k in range(len(groups) - 1, last - 1, -1):
+        if _with(groups[k], point, node):
+            _absorb(groups, k, before)
+            return
+    # Or behind all, with what can wait that long.
+    for k in before[::-1]:
+        group = groups[k]
+        if not any(group.meets(g) for g in groups[k + 1 :]) and _with(group, point, node):
+            groups.append(groups.pop(k))
+            _absorb(groups, len(groups) - 1, [b - (b > k) for b in before if b != k])
+            return
+    single.cluster = Cluster(point if point.folds else None, passes).with_point(point)
+    groups.append(single)
+
+
+def _with(group: Group, point: Point, node: Node) -> bool:
+    """Put a node into a group, if it fits."""
+    found = group.cluster and group.cluster.with_point(point)
+    if not found:
+        return False
+    group.cluster = found
+    group.nodes.append(node)
+    return True
+
+
+def _absorb(groups: list[Group], at: int, before: Sequence[int]) -> None:
+    """Let a cluster take in those that it follows, where these can wait for it."""
+    for k in sorted([b for b in before if b < at], reverse=True):
+        group, mine = groups[k], groups[at]
+        if group.cluster is None or any(group.meets(g) for g in groups[k + 1 : at]):
+            continue
+        assert mine.cluster is not None
+        points = [*group.cluster.points, *mine.cluster.points]
+        whole = cluster_of(points, mine.cluster.passes)
+        if whole is not None:
+            mine.cluster, mine.nodes = whole, [*group.nodes, *mine.nodes]
+            del groups[k]
+            at -= 1
+
+
+def _plan(point: Point) -> Plan:
+    """The loops of a point."""
+    places: tuple[Place, ...] = (*point.outs, *point.ins)
+    shape = tuple([loop.size for loop in point.loops])
+    return Plan(shape, tuple([p.strides for p in places]), shape, ())

@@ -1,0 +1,202 @@
+"""`ft.jit`: a function whose calls are traced once for each signature, and then are one launch."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import update_wrapper
+from typing import TYPE_CHECKING, Any, Generic, ParamSpec, TypeVar
+
+from .._device import current_device, default_backend
+from .._tensor import Tensor
+from ..dtypes import get_default_dtype
+from ..errors import graph as errors
+from ..execute.index_check import get_index_check
+from ..execute.observe import recorder
+from ..kernels.skeleton import skeleton_of
+from .group import clustered
+from .lower import Lowered, lowered
+from .node import Graph
+from .prune import pruned
+from .report import report
+from .trace import traced
+
+if TYPE_CHECKING:
+    from ..runtime.backend import Backend
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+# Traces of one function that differ in one value, from which on a warning names it.
+MANY_TRACES = 8
+_PLAIN = (int, bool, str, bytes, complex, type(None), type(Ellipsis))
+
+
+def jit(function: Callable[P, R]) -> Jitted[P, R]:
+    """A function that computes as `function` does, in few launches.
+
+    It is traced once for each signature: `function` runs while nothing computes, and the launches
+    it makes become one. Of tensors among the arguments (in lists, tuples and dicts, too) the
+    signature has shape, strides, dtype, device and which share memory; of all else the type and
+    the value. What the function prints, reads from elsewhere or appends happens in the trace
+    alone; a tensor that it finds outside is held by reference. Random numbers and in-place ops are
+    as without `jit`.
+
+    At a call: GraphError for what a graph can't do (reading a value, keeping a tensor that is not
+    returned, changing an argument's shape, two devices, another stream), which names the op and the
+    line; TypeError for an argument that is not hashable. Arguments and generators are left as they
+    were then. TypeError for coroutine and generator functions.
+    """
+    return Jitted(function)
+
+
+class Jitted(Generic[P, R]):
+    """A function with its graphs."""
+
+    def __init__(self, function: Callable[P, R]) -> None:
+        if not callable(function):
+            raise errors.not_a_function(function)
+        name = getattr(function, "__qualname__", type(function).__name__)
+        if inspect.iscoroutinefunction(function) or inspect.isasyncgenfunction(function):
+            raise errors.no_such_function(name, "a coroutine function")
+        if inspect.isgeneratorfunction(function):
+            raise errors.no_such_function(name, "a generator function")
+        self._function, self._name = function, name
+        self._seen: list[tuple[Any, ...]] = []
+        update_wrapper(self, function)
+
+    def __get__(self, instance: Any, owner: type | None = None) -> Any:
+        """A method of `instance`, which is an argument then."""
+        return self if instance is None else _Bound(self, instance)
+
+    def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R:
+        """The function's result."""
+        tensors: list[Tensor] = []
+        key = self.signature(tensors, args, kwargs)
+        backend = tensors[0]._storage.backend if tensors else default_backend()
+        if backend.executor is not None and recorder(backend) is not None:
+            return self._function(*args, **kwargs)  # part of another graph
+        found = self.lowered(backend, key, tensors, args, kwargs)
+        if found.written and any(tensors[k]._storage.readonly for k in found.written):
+            return self._function(*args, **kwargs)
+        result: R = found(tensors)
+        return result
+
+    def signature(self, tensors: list[Tensor], args: Any, kwargs: Any) -> list[Any]:
+        """What tells a call from others, as far as its arguments do; their tensors are added."""
+        key: list[Any] = [self]
+        self._flatten("an argument", args, key, tensors)
+        for name, value in kwargs.items():
+            key.append(name)
+            self._flatten(name, value, key, tensors)
+        return key
+
+    def lowered(
+        self, backend: Backend, key: list[Any], tensors: Sequence[Tensor], args: Any, kwargs: Any
+    ) -> Lowered:
+        """The graph of a call, traced where its signature is new."""
+        _where(backend, tensors, key)
+        signature = tuple(key)
+        found: Lowered | None = backend.launches.get(signature)
+        if found is None:
+            found = backend.launches.find(signature)
+        if found is None:
+            graph = self._graph(backend, tensors, args, kwargs)
+            found = backend.launches.keep(signature, lowered(graph, backend, tensors))
+        return found
+
+    def graph(self, *args: P.args, **kwargs: P.kwargs) -> Planned:
+        """What such a call would run, which is not made; errors as of the call."""
+        tensors: list[Tensor] = []
+        self._flatten("an argument", (args, kwargs), [], tensors)
+        backend = tensors[0]._storage.backend if tensors else default_backend()
+        return Planned(self._graph(backend, tensors, args, kwargs))
+
+    def _graph(self, backend: Backend, tensors: Sequence[Tensor], args: Any, kwargs: Any) -> Graph:
+        graph = traced(self._name, backend, lambda: self._function(*args, **kwargs), tensors)
+        return clustered(pruned(graph), backend)
+
+    def _flatten(self, name: str, x: Any, key: list[Any], tensors: list[Tensor]) -> None:
+        """Add what a signature has of an argument, and the tensors in it."""
+        kind = type(x)
+        if kind is Tensor:
+            key.append(x._key)
+            tensors.append(x)
+        elif kind is float:
+            key += (kind, x if x and x == x else str(x))  # -0.0 and nan
+        elif kind in _PLAIN:
+            key += (kind, x)
+        elif isinstance(x, (tuple, list)):
+            key += (kind, len(x))
+            for part in x:
+                self._flatten(name, part, key, tensors)
+        elif isinstance(x, dict):
+            key += (kind, len(x))
+            for k, part in x.items():
+                key.append(k)
+                self._flatten(str(k), part, key, tensors)
+        elif kind is slice:
+            key.append(kind)
+            for part in (x.start, x.stop, x.step):
+                self._flatten(name, part, key, tensors)
+        else:
+            try:
+                hash(x)
+            except TypeError:
+                raise errors.unhashable(self._name, x, x, name) from None
+            key += (kind, x)
+
+
+@dataclass(frozen=True)
+class Planned:
+    """What a call of a jitted function runs."""
+
+    _graph: Graph
+
+    @property
+    def kernels(self) -> list[str]:
+        """The kernels, in their order, by the way they go through memory and what they compute."""
+        steps = [step for node in self._graph.nodes for step in node.launch.steps]
+        return [f"{skeleton_of(s.key).name} {s.key.entry}" for s in steps]
+
+    def report(self) -> str:
+        """The kernels with what they compute, read and write, and why some compute one op alone."""
+        return report(self._graph)
+
+
+class _Bound:
+    """A jitted method of an object."""
+
+    def __init__(self, of: Jitted[Any, Any], instance: Any) -> None:
+        self._of, self._instance = of, instance
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        """The method's result."""
+        return self._of(self._instance, *args, **kwargs)
+
+    def __getattr__(self, name: str) -> Any:
+        found = getattr(self._of, name)
+        if not callable(found):
+            return found
+        return lambda *args, **kwargs: found(self._instance, *args, **kwargs)
+
+
+def _where(backend: Backend, tensors: Sequence[Tensor], key: list[Any]) -> None:
+    """Add what else a trace follows: devices, memory that is shared, what a program has set."""
+    key += (get_default_dtype(), current_device(), get_index_check())
+    if not tensors:
+        return
+    device = tensors[0]._storage.device
+    key.append(device)
+    for t in tensors[1:]:
+        if t._storage.device is not device:
+            key.append(t._storage.device)
+    if len(tensors) > 1:
+        storages = [id(t._storage) for t in tensors]
+        if len(set(storages)) < len(storages):
+            firsts = [storages.index(s) for s in storages]
+            starts = [t._offset * t._dtype.itemsize for t in tensors]
+            key.append(tuple([(f, s - starts[f]) for f, s in zip(firsts, starts)]))
+    if not backend.target.unaligned:
+        key += [t._place() for t in tensors]

@@ -1,0 +1,272 @@
+"""A graph becomes one launch: its steps, where operands lie, and what a call passes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+from .._tensor import Tensor
+from ..dtypes import dtype, uint8
+from ..execute.launch import Launch, Output, Step, bound_to, enqueue
+from ..execute.numbers import values_of
+from ..iterator.shape import Ints, numel
+from ..iterator.stride import is_dense
+from .node import Drawn, Found, Graph, Node, Region, put_together
+from .slots import slots
+
+if TYPE_CHECKING:
+    from ..runtime.backend import Backend
+    from ..runtime.storage import Storage
+
+
+@dataclass(frozen=True)
+class Lowered:
+    """A graph that can run: called with a call's tensors it is one launch, and gives the function's
+    result."""
+
+    graph: Graph
+    backend: Backend
+    launch: Launch | None  # None where there is nothing to do
+    arguments: Ints  # which of the call's tensors kernels get
+    seen: tuple[tuple[int, dtype], ...]  # of these, as another dtype
+    held: tuple[Tensor, ...]  # and what the function found elsewhere
+    numbers: tuple[Any, ...]
+    drawn: tuple[tuple[int, dtype, Drawn], ...]  # the places of those that are drawn
+    written: Ints  # which of the call's tensors are written
+    parts: tuple[Callable[[Sequence[Tensor], Sequence[Tensor]], Tensor], ...]
+    single: bool  # whether the result is the first output
+
+    @property
+    def kept_bytes(self) -> int:
+        """About what it takes of memory while it is kept."""
+        return 1 << 12 if self.launch is None else (1 << 12) + self.launch.kept_bytes
+
+    def __call__(self, tensors: Sequence[Tensor]) -> Any:
+        """Run it on a call's tensors, of which those that are written may be."""
+        made: tuple[Tensor, ...] = ()
+        if self.launch is not None:
+            inputs = [tensors[k] for k in self.arguments]
+            for k, of in self.seen:
+                inputs.append(_seen_as(tensors[k], of))
+            inputs += self.held
+            for k in self.written:
+                tensors[k]._storage.bounds = None
+            numbers = self._drawn() if self.drawn else self.numbers
+            called = self.launch.call(inputs, numbers, None)
+            made = self._enqueued(inputs, numbers) if called is None else called
+            if self.graph.checks:
+                self._check()
+        if self.single:
+            return made[0]
+        return put_together(self.graph.result, [part(made, tensors) for part in self.parts])
+
+    def _enqueued(self, inputs: Sequence[Tensor], numbers: Sequence[Any]) -> tuple[Tensor, ...]:
+        """As `launch.call`, by the door."""
+        assert self.launch is not None
+        where = inputs[0]._storage.device
+        made = tuple([out.make(self.backend, where) for out in self.launch.outputs])
+        enqueue(self.launch, (*made, *inputs), numbers)
+        return made
+
+    def _drawn(self) -> list[Any]:
+        """The kernels' numbers, with those of new calls of the generators."""
+        words = [draw.words(*draw.generator._call()) for draw in self.graph.draws]
+        numbers = list(self.numbers)
+        for place, of, number in self.drawn:
+            (numbers[place],) = values_of(words[number.draw][number.part], of)
+        return numbers
+
+    def _check(self) -> None:
+        """Raise what kernels found about indices, the first call's first."""
+        self.backend.current_stream().finish()
+        for check, bad in [(check, check.flag.taken()) for check in self.graph.checks]:
+            if bad is not None:
+                which, index, size = bad
+                raise check.refusal(index, check.dims[which], size)
+
+
+def _seen_as(t: Tensor, of: dtype) -> Tensor:
+    """The tensor's start as one of another dtype."""
+    return Tensor._make(t._storage, of, (), (), t._offset * t._dtype.itemsize // of.itemsize)
+
+
+def lowered(graph: Graph, backend: Backend, tensors: Sequence[Tensor]) -> Lowered:
+    """A graph of a call with such tensors, bound to its device; KernelNotBuilt where the images
+    there lack a kernel."""
+    return _Lowering(graph, backend, tensors).done()
+
+
+class _Lowering:
+    """One graph on its way."""
+
+    def __init__(self, graph: Graph, backend: Backend, tensors: Sequence[Tensor]) -> None:
+        self.graph, self.backend, self.tensors = graph, backend, tensors
+        memories = graph.memories
+        used = list(dict.fromkeys(r.memory for n in graph.nodes for r in n.operands))
+        returned = dict.fromkeys(f.region.memory for f in graph.found)
+        self.outputs = [m for m in returned if memories[m].own]
+        self.arguments = [m for m in used if memories[m].argument is not None]
+        self.held = [m for m in used if memories[m].held is not None]
+        self.own = [m for m in used if memories[m].own and m not in self.outputs]
+        self.seen: dict[tuple[int, dtype], None] = {}
+        for r in (r for n in graph.nodes for r in n.operands if r.memory in self.arguments):
+            if r.dtype is not self._argument(r.memory)._dtype:
+                self.seen[r.memory, r.dtype] = None
+        self.numbers: list[Any] = []
+        self.drawn: list[tuple[int, dtype, Drawn]] = []
+
+    def _argument(self, memory: int) -> Tensor:
+        k = self.graph.memories[memory].argument
+        assert k is not None
+        return self.tensors[k]
+
+    def done(self) -> Lowered:
+        """The launch, and what a call passes it."""
+        graph, memories = self.graph, self.graph.memories
+        outputs = [self._output(m) for m in self.outputs]
+        held = [_whole(memories[m].held) for m in self.held]
+        launch = None
+        if graph.nodes or outputs:
+            if not (self.arguments or held):  # a launch is where an input is
+                storage = self.backend.allocate_lasting(1)
+                storage.device = next(m.device for m in memories if m.device is not None)
+                held.append(_whole(storage))
+            launch = self._launch(outputs, len(self.arguments) + len(self.seen) + len(held))
+            launch.bind(bound_to(self.backend, launch.steps))
+        parts, single = [], False
+        for f in graph.found:
+            part = self._part(f, outputs)
+            single = graph.result is f and part is None
+            parts.append(part or _first)
+        return Lowered(
+            graph, self.backend, launch,
+            tuple([self._index(m) for m in self.arguments]),
+            tuple([(self._index(m), of) for m, of in self.seen]),
+            tuple(held), tuple(self.numbers), tuple(self.drawn),
+            tuple([self._index(m) for m in self.arguments if graph.writes(m)]),
+            tuple(parts), single,
+        )  # fmt: skip
+
+    def _index(self, memory: int) -> int:
+        k = self.graph.memories[memory].argument
+        assert k is not None
+        return k
+
+    def _output(self, memory: int) -> Output:
+        """A memory of the result: as its first tensor, where that is all of it."""
+        nbytes = self.graph.memories[memory].nbytes
+        for r in (f.region for f in self.graph.found):
+            whole = r.memory == memory and nbytes == numel(r.shape) * r.dtype.itemsize
+            if whole and not r.offset and is_dense(r.shape, r.strides):
+                return Output(r.dtype, r.shape, r.strides)
+        return Output(uint8, (nbytes,), (1,))
+
+    def _part(self, f: Found, outputs: Sequence[Output]) -> Any:
+        """What gives a tensor of the result; None for the first output as it is."""
+        r, m = f.region, self.graph.memories[f.region.memory]
+        if f.argument is not None:
+            return lambda made, tensors, k=f.argument: tensors[k]
+        if m.held is not None:
+            return lambda made, tensors: f.over(m.held, r.offset)
+        size = r.dtype.itemsize
+        if m.argument is not None:
+            moved = r.offset - m.offset // size
+
+            def view(made: Any, tensors: Any) -> Tensor:
+                t = tensors[m.argument]
+                return f.over(t._storage, t._offset * t._dtype.itemsize // size + moved)
+
+            return view
+        j = self.outputs.index(r.memory)
+        if outputs[j].key == f.key and not r.offset:
+            return None if j == 0 else lambda made, tensors: made[j]
+        return lambda made, tensors: f.over(made[j]._storage, r.offset)
+
+    def _launch(self, outputs: Sequence[Output], inputs: int) -> Launch:
+        """All nodes in one."""
+        whose = [*self.outputs, *self.arguments, *self.seen, *self.held]
+        self.place: dict[Any, int] = {m: k for k, m in enumerate(whose)}
+        count = len(outputs) + inputs
+        needs, firsts = [], []
+        nodes = self.graph.nodes
+        for m in self.own:
+            at = [k for k, n in enumerate(nodes) if any(r.memory == m for r in n.operands)]
+            needs.append((self.graph.memories[m].nbytes, at[0], at[-1]))
+        for k, n in enumerate(nodes):
+            firsts.append(len(needs))
+            needs += [(nbytes, k, k) for nbytes in n.launch.temporaries]
+        sizes, slot = slots(needs)
+        for k, m in enumerate(self.own):
+            self.place[m] = count + slot[k]
+        steps: list[Step] = []
+        for n, first in zip(nodes, firsts, strict=True):
+            operands = [self.place[self._whose(r)] for r in n.operands]
+            operands += [count + slot[first + k] for k in range(len(n.launch.temporaries))]
+            steps += self._steps(n, operands)
+        return Launch(
+            tuple(steps), count, tuple(outputs), temporaries=tuple(sizes),
+            own_numbers=None if self.drawn else tuple(self.numbers),
+        )  # fmt: skip
+
+    def _steps(self, node: Node, places: Sequence[int]) -> list[Step]:
+        """A node's steps, on the whole launch's operands."""
+        begin = len(self.numbers)
+        self._round(node)
+        told = (begin, len(self.numbers))
+        found = []
+        for s in node.launch.steps:
+            starts, moved = [], []
+            for k, more in zip(s.offsets, s.moved or (0,) * len(s.offsets), strict=True):
+                start, there = (None, 0) if k is None else self._start(node.operands[k])
+                starts.append(start)
+                moved.append(there + more)
+            found.append(
+                replace(
+                    s, pointers=tuple([places[k] for k in s.pointers]),
+                    after=tuple([places[k] for k in s.after]),
+                    offsets=tuple(starts), moved=tuple(moved) if any(moved) else None,
+                    numbers=_part_of(told, s.numbers),
+                )
+            )  # fmt: skip
+        return found
+
+    def _round(self, node: Node) -> None:
+        """Note the numbers that a node's kernels get."""
+        if not node.launch.numbers or node.launch.own_numbers is not None:
+            self.numbers += node.numbers
+            return
+        for number, of in zip(node.numbers, node.launch.numbers, strict=True):
+            if isinstance(number, Drawn):
+                self.drawn.append((len(self.numbers), of, number))
+            self.numbers += values_of(number, of)
+
+    def _whose(self, r: Region) -> Any:
+        """What stands for a region among the operands."""
+        return (r.memory, r.dtype) if (r.memory, r.dtype) in self.seen else r.memory
+
+    def _start(self, r: Region) -> tuple[int | None, int]:
+        """(whose offset a kernel gets, if anybody's; elements beyond it)."""
+        m = self.graph.memories[r.memory]
+        if m.argument is None:
+            return None, r.offset
+        return self.place[self._whose(r)], r.offset - m.offset // r.dtype.itemsize
+
+
+def _part_of(told: tuple[int, int], numbers: bool | tuple[int, int]) -> bool | tuple[int, int]:
+    """Of a launch's numbers those of a step of one of its nodes, which has `told`."""
+    begin, end = told
+    if isinstance(numbers, tuple):
+        return begin + numbers[0], begin + numbers[1]
+    return told if numbers and begin < end else False
+
+
+def _first(made: Sequence[Tensor], tensors: Sequence[Tensor]) -> Tensor:
+    """The first output."""
+    return made[0]
+
+
+def _whole(storage: Storage | None) -> Tensor:
+    """A memory as bytes."""
+    assert storage is not None
+    return Tensor._make(storage, uint8, (storage.nbytes,), (1,))

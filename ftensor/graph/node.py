@@ -1,0 +1,177 @@
+"""A graph as data: nodes, the memory they read and write, and what a call passes and gets."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from .._tensor import Tensor, geometry_key
+from ..dtypes import dtype
+from ..iterator.shape import Ints
+from ..iterator.stride import extent
+
+if TYPE_CHECKING:
+    from ..execute.launch import Launch
+    from ..runtime.storage import Storage
+
+
+class Region(NamedTuple):
+    """A tensor of a graph: its memory by number, and how that is seen."""
+
+    memory: int
+    dtype: dtype
+    shape: Ints
+    strides: Ints
+    offset: int
+
+    @property
+    def span(self) -> tuple[int, int]:
+        """The bytes that it reaches: (first, behind the last)."""
+        low, high = extent(self.shape, self.strides)
+        size = self.dtype.itemsize
+        return (self.offset + low) * size, (self.offset + high + 1) * size
+
+    def meets(self, other: Region) -> bool:
+        """Whether both may reach one byte."""
+        (first, end), (begin, stop) = self.span, other.span
+        return self.memory == other.memory and first < stop and begin < end
+
+
+class Drawn(int):
+    """A number that each run draws anew: a part of the graph's `draw`-th call of a generator."""
+
+    draw: int
+    part: int
+
+
+class Draw(NamedTuple):
+    """A generator's call, and the numbers that are made of it."""
+
+    generator: Any
+    words: Callable[[int, int], tuple[Any, ...]]
+
+
+class Origin(NamedTuple):
+    """Where a node came from: the op, and the line of the user's program."""
+
+    op: str
+    line: str
+
+
+@dataclass(frozen=True, eq=False)
+class Node:
+    """A launch on parts of memories; `numbers` as the op passed them."""
+
+    launch: Launch
+    operands: tuple[Region, ...]
+    numbers: tuple[Any, ...]
+    origin: Origin
+    parts: tuple[Origin, ...] = ()  # whence the nodes came that this one computes, if several
+    reads: tuple[Region, ...] = field(init=False)
+    writes: tuple[Region, ...] = field(init=False)  # some of these may be read, too
+    written: frozenset[int] = field(init=False)  # the memories of `writes`, and of all operands
+    touched: frozenset[int] = field(init=False)
+
+    def __post_init__(self) -> None:
+        written = self.launch.written
+        reads = tuple([r for k, r in enumerate(self.operands) if k not in written])
+        writes = tuple([r for k, r in enumerate(self.operands) if k in written])
+        object.__setattr__(self, "reads", reads)
+        object.__setattr__(self, "writes", writes)
+        object.__setattr__(self, "written", frozenset([r.memory for r in writes]))
+        object.__setattr__(self, "touched", frozenset([r.memory for r in self.operands]))
+
+
+class Memory(NamedTuple):
+    """A memory of a graph: an argument's, that of a tensor found elsewhere (`held`), or its own."""
+
+    nbytes: int
+    device: Any
+    argument: int | None = None  # which of the call's tensors has it
+    offset: int = 0  # bytes at which that tensor began
+    held: Storage | None = None
+
+    @property
+    def own(self) -> bool:
+        """Whether the graph makes it at each call."""
+        return self.argument is None and self.held is None
+
+
+class Check(NamedTuple):
+    """Indices that a launch checks: its flag, the dims by name, and the error."""
+
+    flag: Any
+    dims: Ints
+    refusal: Any
+
+
+@dataclass(frozen=True)
+class Found:
+    """A tensor among the results: a part of a memory, or one of the call's own tensors."""
+
+    region: Region
+    argument: int | None = None
+    key: int = field(init=False)
+
+    def __post_init__(self) -> None:
+        key = geometry_key(self.region.shape, self.region.strides, self.region.dtype)
+        object.__setattr__(self, "key", key)
+
+    def over(self, storage: Storage, offset: int) -> Tensor:
+        """The tensor, in that memory."""
+        made = object.__new__(Tensor)
+        made._storage, made._dtype, made._offset = storage, self.region.dtype, offset
+        made._shape, made._strides, made._key = self.region.shape, self.region.strides, self.key
+        return made
+
+
+@dataclass(frozen=True)
+class Graph:
+    """What a function does: nodes in their order, memories, and how its result is made of these."""
+
+    name: str
+    nodes: tuple[Node, ...]
+    memories: tuple[Memory, ...]
+    result: Any  # the function's, with a Found for each tensor
+    draws: tuple[Draw, ...] = ()
+    checks: tuple[Check, ...] = ()
+
+    @property
+    def found(self) -> list[Found]:
+        """The tensors of the result, each as often as it occurs."""
+        return leaves(self.result)
+
+    def writes(self, memory: int) -> bool:
+        """Whether nodes write a memory."""
+        return any(r.memory == memory for n in self.nodes for r in n.writes)
+
+
+def leaves(result: Any) -> list[Found]:
+    """The tensors in a result."""
+    if isinstance(result, Found):
+        return [result]
+    if isinstance(result, (tuple, list)):
+        return [f for part in result for f in leaves(part)]
+    if isinstance(result, dict):
+        return [f for part in result.values() for f in leaves(part)]
+    return []
+
+
+def put_together(result: Any, made: Sequence[Tensor]) -> Any:
+    """A result with tensors in the places of what was found, in the order of `leaves`."""
+    left = iter(made)
+
+    def built(x: Any) -> Any:
+        if isinstance(x, Found):
+            return next(left)
+        if isinstance(x, tuple):
+            parts = [built(part) for part in x]
+            return x._make(parts) if hasattr(x, "_make") else type(x)(parts)
+        if isinstance(x, list):
+            return type(x)(built(part) for part in x)
+        if isinstance(x, dict):
+            return type(x)((key, built(part)) for key, part in x.items())
+        return x
+
+    return built(result)

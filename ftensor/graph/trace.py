@@ -1,0 +1,250 @@
+"""Tracing: a function runs while nothing computes, and what passes the device's door is noted."""
+
+from __future__ import annotations
+
+import gc
+import sys
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
+from weakref import ref
+
+import numpy as np
+
+from .._tensor import Tensor
+from ..dtypes import int32, uint8
+from ..errors import graph as errors
+from ..execute.observe import Recorder, observed
+from ..execute.pointwise import pointwise
+from ..iterator.shape import Ints
+from ..rows.catalogue import ENTRIES
+from ..rows.copies import COPY
+from ..runtime.callers import levels_to_user, line_of
+from ..runtime.storage import Storage
+from .node import Check, Draw, Drawn, Found, Graph, Memory, Node, Origin, Region
+
+if TYPE_CHECKING:
+    from ..execute.launch import Launch
+    from ..runtime.backend import Backend
+    from ..runtime.stream import Stream
+
+
+# What functions of ops are called; others between a program and its launches name none.
+OPS = frozenset(name.rpartition(".")[2] for name in ENTRIES)
+
+
+class Promised(Storage):
+    """Memory that a graph will have at each call: it has no bytes."""
+
+    __slots__ = ("number",)
+
+    def __init__(self, backend: Backend, stream: Stream, nbytes: int, number: int) -> None:
+        self.backend, self.stream, self.nbytes, self.number = backend, stream, nbytes, number
+        self.users = self.owner = self.bounds = self.device = None
+        self.readonly, self.visible = False, []
+
+    @property
+    def handle(self) -> Any:
+        """GraphError: whoever wants it would compute."""
+        raise errors.left()
+
+    ptr = handle
+
+    @property
+    def skew(self) -> int:
+        """A pool's memory begins on a vector's boundary."""
+        return 0
+
+
+class Tracer(Recorder):
+    """Notes what one thread has a device do."""
+
+    def __init__(self, function: str, backend: Backend, tensors: Sequence[Tensor]) -> None:
+        super().__init__()
+        self.function, self.backend = function, backend
+        self.stream = backend.current_stream()
+        self.nodes: list[Node] = []
+        self.memories: list[Memory] = []
+        self.draws: list[Draw] = []
+        self.checks: list[Check] = []
+        self._states: dict[int, tuple[Any, tuple[int, int]]] = {}  # of generators, before
+        self._promised: list[tuple[ref[Promised], Origin]] = []
+        self._numbers: dict[int, int] = {}  # of the memories that are there, by their ids
+        for k, t in enumerate(tensors):
+            storage = t._storage
+            if id(storage) not in self._numbers:
+                self._numbers[id(storage)] = len(self.memories)
+                start = t._offset * t._dtype.itemsize
+                self.memories.append(Memory(storage.nbytes, storage.device, k, start))
+
+    # At the door
+
+    def launch(
+        self, launch: Launch, stream: Stream, tensors: Sequence[Tensor], numbers: Sequence[Any]
+    ) -> None:
+        """Note a launch."""
+        if not self.here:
+            super().launch(launch, stream, tensors, numbers)
+            return
+        origin = self._origin()
+        if launch.steps:
+            name = getattr(launch.steps[0].key, "name", launch.steps[0].key.skeleton)
+            origin = origin._replace(op=name.removesuffix("_whole").removesuffix("_first"))
+        if stream is not self.stream:
+            raise errors.other_stream(origin.op, self.function, origin.line)
+        if launch.steps:
+            regions = tuple([self.region(t) for t in tensors])
+            self.nodes.append(Node(launch, regions, tuple(numbers), origin))
+
+    def upload(self, storage: Storage, byte_offset: int, array: np.ndarray) -> None:
+        """Keep an array that is sent to memory of the graph; what serves all calls is sent."""
+        if not (self.here and isinstance(storage, Promised)):
+            super().upload(storage, byte_offset, array)
+            return
+        kept = self.backend.pool.take(array.nbytes, self.backend.default_stream)
+        kept.device = storage.device
+        super().upload(kept, 0, array)
+        of = int32 if array.nbytes % 4 == byte_offset % 4 == 0 else uint8
+        shape = (array.nbytes // of.itemsize,)
+        source = Tensor._make(kept, of, shape, (1,))
+        to = Tensor._make(storage, of, shape, (1,), byte_offset // of.itemsize)
+        pointwise(COPY, (source,), (), to, True)
+
+    def download(self, storage: Storage, byte_offset: int, array: np.ndarray) -> None:
+        """Refuse what reads a value."""
+        self.read(storage)
+        super().download(storage, byte_offset, array)
+
+    def read(self, storage: Storage) -> None:
+        """GraphError: there is no value yet."""
+        if self.here:
+            origin = self._origin()
+            raise errors.value_read(origin.op, self.function, origin.line)
+        super().read(storage)
+
+    def allocate(self, backend: Backend, nbytes: int, stream: Stream, lasting: bool) -> Storage:
+        """Promise memory; what serves all calls is had at once."""
+        if lasting or not self.here:
+            return super().allocate(backend, nbytes, stream, lasting)
+        backend.pool.ask(nbytes)
+        made = Promised(backend, stream, nbytes, len(self.memories))
+        self.memories.append(Memory(nbytes, None))
+        self._promised.append((ref(made), self._origin()))
+        return made
+
+    def made(self, storage: Storage) -> bool:
+        """Whether it is promised memory."""
+        return isinstance(storage, Promised)
+
+    def checked(self, flag: Any, dims: Sequence[int], refusal: Any) -> None:
+        """Note a check, which each run makes."""
+        self.checks.append(Check(flag, tuple(dims), refusal))
+
+    def drawn(self, generator: Any, words: Callable[[int, int], Any]) -> tuple[Any, ...]:
+        """Note a generator's call; here it goes on as if that was made."""
+        self._states.setdefault(id(generator), (generator, generator._both()))
+        found = []
+        for part, value in enumerate(words(*generator._call())):
+            number = Drawn(value)
+            number.draw, number.part = len(self.draws), part
+            found.append(number)
+        self.draws.append(Draw(generator, words))
+        return tuple(found)
+
+    def draw_back(self) -> None:
+        """Let generators be as before the calls."""
+        for generator, state in self._states.values():
+            generator._set(*state)
+
+    # What a graph is made of
+
+    def region(self, t: Tensor) -> Region:
+        """A tensor as a part of a memory."""
+        storage = t._storage
+        if isinstance(storage, Promised):
+            number = storage.number
+            if self.memories[number].device is None:
+                self.memories[number] = self.memories[number]._replace(device=storage.device)
+        else:
+            number = self._numbers.setdefault(id(storage), len(self.memories))
+            if number == len(self.memories):
+                self.memories.append(Memory(storage.nbytes, storage.device, held=storage))
+        return Region(number, t._dtype, t._shape, t._strides, t._offset)
+
+    def still_there(self, returned: set[int]) -> list[Origin]:
+        """Whence memory came that somebody holds who was not returned it."""
+        alive = ((found(), origin) for found, origin in self._promised)
+        return [origin for made, origin in alive if made and made.number not in returned]
+
+    def _origin(self) -> Origin:
+        """The outermost op that the program has called, and the line."""
+        user = sys._getframe(levels_to_user() - 1)
+        at, names = sys._getframe(), []
+        while at is not user and at.f_back is not None:
+            names.append(at.f_code.co_name)
+            at = at.f_back
+        names.reverse()
+        op = next((name for name in names if name in OPS or name[:2] == "__"), names[0])
+        return Origin(op, line_of(user))
+
+
+def traced(
+    name: str, backend: Backend, call: Callable[[], Any], tensors: Sequence[Tensor]
+) -> Graph:
+    """The graph of `call()`, which works on `tensors`; these and the generators are left as they
+    were.
+
+    GraphError for what a graph can't do; the function's own errors pass.
+    """
+    before = [(t._view(t._shape, t._strides, t._offset), t._key, t._offset) for t in tensors]
+    tracer = Tracer(name, backend, tensors)
+    try:
+        with observed(backend, tracer):
+            result = call()
+    finally:
+        tracer.draw_back()
+        changed = _put_back(tensors, before)
+    if changed is not None:
+        raise errors.geometry_changed(name, *changed)
+    found = _found(result, tracer, tensors)
+    del result
+    returned = {f.region.memory for f in Graph(name, (), (), found).found}
+    if tracer.still_there(returned):
+        gc.collect()  # it may be held by a circle that nobody holds
+        for origin in tracer.still_there(returned):
+            raise errors.escaped(origin.op, name, origin.line)
+    memories = tuple(tracer.memories)
+    if len({m.device for m in memories if m.device is not None}) > 1:
+        names = sorted({str(m.device) for m in memories if m.device is not None})
+        raise errors.several_devices(name, " and ".join(names))
+    return Graph(
+        name, tuple(tracer.nodes), memories, found, tuple(tracer.draws), tuple(tracer.checks)
+    )
+
+
+def _put_back(
+    tensors: Sequence[Tensor], before: Sequence[tuple[Any, ...]]
+) -> tuple[Ints, Ints] | None:
+    """Let arguments be what they were; the shapes of one that was not, before and meanwhile."""
+    shapes = None
+    for t, (found, *were) in zip(tensors, before, strict=True):
+        if (t._storage, t._key, t._offset) != (found._storage, *were):
+            shapes = shapes or (found._shape, t._shape)
+            t._become(found)
+    return shapes
+
+
+def _found(result: Any, tracer: Tracer, tensors: Sequence[Tensor]) -> Any:
+    """A function's result with a Found in the place of each tensor."""
+    if type(result) is Tensor:
+        for k, t in enumerate(tensors):
+            if t is result:
+                return Found(tracer.region(result), k)
+        return Found(tracer.region(result))
+    if isinstance(result, tuple):
+        parts = [_found(part, tracer, tensors) for part in result]
+        return result._make(parts) if hasattr(result, "_make") else type(result)(parts)
+    if isinstance(result, list):
+        return type(result)(_found(part, tracer, tensors) for part in result)
+    if isinstance(result, dict):
+        return type(result)((k, _found(part, tracer, tensors)) for k, part in result.items())
+    return result

@@ -1,0 +1,103 @@
+"""What the functions of a shared object take, by its debug information (DWARF)."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Iterator
+from typing import Any
+
+from .contents import ArgumentDescription, KernelDescription
+
+# C's names for base types by DWARF's encodings of them, and their bytes.
+_BASE = {
+    (2, 1): "bool", (4, 2): "half", (4, 4): "float", (4, 8): "double",
+    (6, 1): "char", (5, 1): "char", (8, 1): "unsigned char", (7, 1): "unsigned char",
+    (5, 2): "short", (7, 2): "unsigned short", (5, 4): "int", (7, 4): "unsigned int",
+    (5, 8): "long", (7, 8): "unsigned long",
+}  # fmt: skip
+_CONST, _TYPEDEF, _POINTER = "DW_TAG_const_type", "DW_TAG_typedef", "DW_TAG_pointer_type"
+_THROUGH = {_CONST, _TYPEDEF, "DW_TAG_volatile_type", "DW_TAG_restrict_type"}
+_REFERENCES = {"DW_TAG_reference_type", "DW_TAG_rvalue_reference_type"}
+
+
+def functions(library: bytes) -> tuple[KernelDescription, ...] | None:
+    """The functions with C's linkage that return nothing, in the order of their lines; None where
+    the shared object has no debug information."""
+    from elftools.common.exceptions import DWARFError, ELFError
+    from elftools.elf.elffile import ELFFile
+
+    try:
+        return _functions(ELFFile(io.BytesIO(library)))
+    except (ELFError, DWARFError):  # what is damaged says nothing
+        return None
+
+
+def _functions(file: Any) -> tuple[KernelDescription, ...] | None:
+    if not file.has_dwarf_info():
+        return None
+    exported = {
+        symbol.name
+        for symbol in file.get_section_by_name(".dynsym").iter_symbols()
+        if symbol["st_info"]["type"] == "STT_FUNC" and symbol["st_shndx"] != "SHN_UNDEF"
+    }
+    found: dict[str, tuple[int, Any]] = {}
+    for unit in file.get_dwarf_info().iter_CUs():
+        for die in unit.get_top_DIE().iter_children():
+            name = _name(die)
+            if (
+                die.tag == "DW_TAG_subprogram"
+                and name in exported
+                and "DW_AT_declaration" not in die.attributes
+                and "DW_AT_type" not in die.attributes
+            ):
+                line = die.attributes["DW_AT_decl_line"].value
+                found.setdefault(name, (line, die))
+    ordered = sorted(found.items(), key=lambda item: item[1][0])
+    return tuple(KernelDescription(name, tuple(_arguments(die))) for name, (_, die) in ordered)
+
+
+def _name(die: Any) -> str:
+    value = die.attributes.get("DW_AT_name")
+    return "" if value is None else value.value.decode()
+
+
+def _arguments(function: Any) -> Iterator[ArgumentDescription]:
+    parameters = [d for d in function.iter_children() if d.tag == "DW_TAG_formal_parameter"]
+    for k, parameter in enumerate(parameters):
+        name = _name(parameter) or f"argument{k}"
+        of, _ = _resolved(parameter)
+        if of is not None and of.tag == _POINTER:
+            to, const = _resolved(of)
+            c = f"{'const ' * const}{_spelled(to)} *"
+            yield ArgumentDescription(name, c, 8)
+        elif of is not None and of.tag in _REFERENCES:
+            yield ArgumentDescription(name, f"{_spelled(_resolved(of)[0])} &", 8)
+        else:
+            yield ArgumentDescription(name, _spelled(of), _bytes(of))
+
+
+def _resolved(die: Any) -> tuple[Any, bool]:
+    """The type that an entry has, without qualifiers and other names; whether it is const."""
+    const = False
+    while "DW_AT_type" in die.attributes:
+        die = die.get_DIE_from_attribute("DW_AT_type")
+        const = const or die.tag == _CONST
+        if die.tag not in _THROUGH:
+            return die, const
+    return None, const
+
+
+def _spelled(of: Any) -> str:
+    if of is None:
+        return "void"
+    if of.tag == _POINTER:
+        return f"{_spelled(_resolved(of)[0])} *"
+    if of.tag == "DW_TAG_base_type":
+        encoding = of.attributes["DW_AT_encoding"].value
+        return _BASE.get((encoding, _bytes(of)), _name(of))
+    return _name(of) or "struct"
+
+
+def _bytes(of: Any) -> int:
+    size = None if of is None else of.attributes.get("DW_AT_byte_size")
+    return 0 if size is None else int(size.value)

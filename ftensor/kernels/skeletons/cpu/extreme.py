@@ -1,0 +1,106 @@
+"""extreme: where the largest or smallest element of a row is (hls/skeleton/extreme.h)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import prod
+from typing import Annotated
+
+from .... import dtypes
+from ....dtypes import dtype
+from ... import ctype
+from ...geometry import Geometry, Long, Many
+from ...key import lanes_for
+from ...skeleton import Parameter, Skeleton, register
+from ...words import Target
+from ...work import Ints
+
+# What every other element of a dtype comes before or equals: the least, and the greatest.
+_WORST = {
+    "float32": ("-INFINITY", "INFINITY"),
+    "float64": ("-INFINITY", "INFINITY"),
+    "int32": ("(-0x7fffffff - 1)", "0x7fffffff"),
+    "int64": ("(-0x7fffffffffffffffL - 1)", "0x7fffffffffffffffL"),
+}
+
+
+@dataclass(frozen=True)
+class ExtremeKey:
+    """One kernel: the dtype of elements and of places, whether the smallest is looked for, and
+    whether values come out, too."""
+
+    dtype: dtypes.dtype
+    place: dtypes.dtype
+    lanes: int
+    smallest: bool
+    values: bool
+    skeleton = "extreme"
+
+    @property
+    def entry(self) -> str:
+        """The kernel's name in the program."""
+        what = "min" if self.smallest else "max"
+        return f"ft_arg{what}_{self.dtype.name}_{self.place.name}" + "_values" * self.values
+
+
+def extreme_key(
+    of: dtype, place: dtype, target: Target, smallest: bool, values: bool
+) -> ExtremeKey | None:
+    """The kernel, or None for a dtype without one."""
+    if of.name not in _WORST:
+        return None
+    return ExtremeKey(of, place, lanes_for([of], of, target.lanes_bytes), smallest, values)
+
+
+@dataclass(frozen=True)
+class ExtremeGeometry(Geometry):
+    """What a launch is told: the elements of a row, in how many splits it is folded and the step
+    from one's result to the next one's; the loops over rows, and their steps in results and in."""
+
+    derived = ("items",)
+    n: int
+    splits: int
+    split_step: Long
+    shape: Annotated[Ints, Many("dims")]
+    written: Annotated[Ints, Many("dims")]
+    read: Annotated[Ints, Many("dims")]
+
+    @property
+    def items(self) -> int:
+        """What the units share."""
+        return prod(self.shape) * self.splits
+
+
+class Extreme(Skeleton[ExtremeKey]):
+    """A block after the other, and the best one again."""
+
+    name = "extreme"
+    geometry = ExtremeGeometry
+
+    def parameters(self, key: ExtremeKey) -> tuple[Parameter, ...]:
+        """Values, places, the input; offsets; the geometry."""
+        of = ctype.scalar(key.dtype)
+        names = ("values", "places", "in") if key.values else ("places", "in")
+        return (
+            *([("*", f"{of} *", "values")] if key.values else []),
+            ("*", f"{ctype.scalar(key.place)} *", "places"),
+            ("*", f"const {of} *", "in"),
+            *(("long", "long ", f"{name}_offset") for name in names),
+            ("*", "const long *", "geometry"),
+        )
+
+    def defines(self, key: ExtremeKey) -> dict[str, object]:
+        """What is looked for."""
+        return {
+            "FT_PLACE": ctype.scalar(key.place),
+            "FT_SMALLEST": int(key.smallest),
+            "FT_VALUES": int(key.values),
+            "FT_WORST": _WORST[key.dtype.name][key.smallest],
+        }
+
+    def title(self, key: ExtremeKey) -> str:
+        """As users call it."""
+        return "min" if key.smallest else "max"
+
+
+register(Extreme())

@@ -1,0 +1,87 @@
+"""Ops of users' own kernels: in the place of an elementwise op, or torch's custom ones."""
+
+from __future__ import annotations
+
+import re
+import threading
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+from .._device import fpga_devices
+from .._tensor import Tensor
+from ..errors import own as errors
+from ..execute.copy import copy
+from ..execute.pointwise import replaced
+from ..rows.catalogue import ENTRIES
+from ..rows.op import Op
+from ..table import guess
+
+F = TypeVar("F", bound=Callable[..., Any])
+OURS = ("ftensor", "aten")
+# Functions for ops of torch.library, by name; `ftensor.torch` takes them when it is imported, and
+# those that follow by `take`.
+for_torch: dict[str, Callable[..., Any]] = {}
+take: list[Callable[[str, Callable[..., Any]], None]] = []
+
+
+def register_kernel(name: str) -> Callable[[F], F]:
+    """Let a function, which calls kernels of your own, compute an op on the device `fpga`.
+
+    "ftensor::sigmoid" (or "aten::sigmoid") takes the place of the elementwise op: the function gets
+    the op's inputs, then its numbers, and returns the result, or NotImplemented for what our kernel
+    shall do. It is not asked while it runs itself, nor for tensors on the host. "mylib::vadd" is an
+    op of torch.library: the function gets and returns ftensor's tensors in the place of torch's on
+    the device. Returns the function. ValueError for a name that is neither.
+    """
+    if not isinstance(name, str) or not (match := re.fullmatch(r"(\w+)::(\w+(\.\w+)?)", name)):
+        raise errors.no_op_name(name)
+    row = _row(match[2]) if match[1] in OURS else None
+
+    def register(function: F) -> F:
+        if row is not None:
+            replaced[row] = _served(name, function)
+            for found in fpga_devices():
+                if found.opened:
+                    found.open().forget_launches()
+        else:
+            for_torch[name] = function
+            for bind in take:
+                bind(name, function)
+        return function
+
+    return register
+
+
+def unregister_kernel(name: str) -> None:
+    """Let ftensor's kernels compute an op again ("ftensor::sigmoid"), if others did."""
+    replaced.pop(_row(name.rpartition("::")[2]), None)
+
+
+def _row(name: str) -> Op:
+    """The row that an op runs; of several the one for its usual call, without further numbers."""
+    if (entry := ENTRIES.get(name)) is not None:
+        for row in (entry.row, *entry.rows):
+            if isinstance(row, Op):
+                return row
+    rows = [n for n, e in ENTRIES.items() if any(isinstance(r, Op) for r in (e.row, *e.rows))]
+    raise errors.no_row(name, guess(name, rows))
+
+
+def _served(name: str, function: Callable[..., Any]) -> Callable[..., Any]:
+    within = threading.local()
+
+    def serve(inputs: tuple[Any, ...], params: tuple[Any, ...], out: Tensor | None) -> Any:
+        if getattr(within, "now", False):
+            return NotImplemented
+        within.now = True
+        try:
+            made = function(*inputs, *params)
+        finally:
+            within.now = False
+        if made is NotImplemented:
+            return made
+        if type(made) is not Tensor:
+            raise errors.not_a_result(name, made)
+        return made if out is None else copy(made, out)
+
+    return serve

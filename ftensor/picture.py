@@ -1,0 +1,82 @@
+"""Figures: matplotlib without a window, colours that all can tell apart, files by their ending."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from .errors import picture as errors
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+# What bounds a launch (`estimate.model.BOUNDS`), in the colours of Okabe and Ito.
+COLOURS = {
+    "port": "#0072B2",
+    "bank": "#56B4E9",
+    "loop": "#E69F00",
+    "fill": "#F0E442",
+    "launch": "#999999",
+    "link": "#CC79A7",
+}
+PLAIN, FULL = "#0072B2", "#D55E00"
+_STYLE = {
+    "font.family": "DejaVu Sans", "font.size": 9, "axes.titlesize": 10, "axes.titleweight": "bold",
+    "axes.titlelocation": "left", "axes.spines.top": False, "axes.spines.right": False,
+    "figure.facecolor": "white", "svg.fonttype": "none", "svg.hashsalt": "ftensor",
+}  # fmt: skip
+
+
+def figure(width: float, height: float) -> Figure:
+    """An empty figure of so many inches. PictureError where matplotlib is not installed."""
+    try:
+        import matplotlib
+        from matplotlib.figure import Figure
+    except ImportError as error:
+        raise errors.no_matplotlib(error) from None
+    with matplotlib.rc_context(_STYLE):
+        return Figure((width, height), layout="constrained")
+
+
+def styled() -> Any:
+    """The block in which axes get their style: matplotlib reads it when they are made."""
+    import matplotlib
+
+    return matplotlib.rc_context(_STYLE)
+
+
+def check(path: str | Path) -> None:
+    """PictureError where a figure could not be written to this path, as far as that is known."""
+    suffix, known = Path(path).suffix[1:], sorted(figure(1, 1).canvas.get_supported_filetypes())
+    if suffix not in known:
+        raise errors.no_format(path, ", ".join(known))
+    if not Path(path).absolute().parent.is_dir():
+        raise errors.not_written(path, "there is no such folder")
+
+
+def save(made: Figure, path: str | Path) -> None:
+    """Write a figure, as SVG, PNG or PDF by the ending. PictureError where that cannot be."""
+    check(path)
+    path = Path(path)
+    dated: Mapping[str, Any] = {"Date": None} if path.suffix == ".svg" else {}
+    try:
+        with styled():
+            made.savefig(path, dpi=120, metadata=dict(dated))
+    except OSError as error:
+        raise errors.not_written(path, error.strerror or error) from error
+
+
+def shares(axes: Axes, parts: Mapping[str, float], title: str) -> None:
+    """Shares of a whole as bars to the right, with their numbers; over 100 % in another colour."""
+    names = list(parts)
+    colours = [FULL if part > 1 else PLAIN for part in parts.values()]
+    axes.barh(names, [100 * part for part in parts.values()], color=colours)
+    for k, part in enumerate(parts.values()):
+        axes.annotate(
+            f"{part:.1%}", (100 * part, k), (3, 0), textcoords="offset points", va="center"
+        )
+    axes.set(title=title, xlabel="% of what the platform leaves to kernels")
+    axes.set_xlim(0, 1.25 * max(100, *(100 * part for part in parts.values())))
+    axes.invert_yaxis()

@@ -1,0 +1,104 @@
+"""`ft.profiler`: what a block of a program has the device do, how long that takes, and how near it
+comes to what the device can do."""
+
+from __future__ import annotations
+
+import json
+from contextlib import ExitStack
+from pathlib import Path
+from time import perf_counter_ns
+from types import TracebackType
+
+from .._device import DeviceLike, backend_of, current_device
+from .._device import device as _device
+from ..errors import profiler as errors
+from ..execute.observe import observed
+from . import report
+from .limits import Limits, limits
+from .record import Event, Memory, Recorder
+from .report import Average
+from .trace import as_trace
+
+__all__ = ["Average", "Event", "Limits", "Memory", "limits", "profile"]
+
+
+class profile:
+    """Notes the launches, copies and memory of a device while the `with` block runs.
+
+    `device` is by default that of new tensors. Nothing is waited for before the block ends; on the
+    device each launch stands between two marks, which takes some microseconds more. A program that
+    takes no profile runs as ever.
+    """
+
+    def __init__(self, device: DeviceLike | None = None) -> None:
+        self.device = current_device() if device is None else _device(device)
+        self._stack = ExitStack()
+        self._recorder: Recorder | None = None
+        self._begun = self._ended = 0
+
+    def __enter__(self) -> profile:
+        if self._recorder is not None:
+            raise errors.entered_twice()
+        backend = backend_of(self.device)
+        self._recorder = Recorder(backend)
+        self._begun = perf_counter_ns()
+        self._stack.enter_context(observed(backend, self._recorder))
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        value: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        assert self._recorder is not None
+        self._stack.close()
+        self._recorder.finish()
+        self._ended = perf_counter_ns()
+
+    @property
+    def events(self) -> list[Event]:
+        """The launches and copies, in the order in which they were asked for."""
+        return self._done.events
+
+    @property
+    def memory(self) -> Memory:
+        """What tensors held."""
+        return self._done.memory
+
+    @property
+    def _done(self) -> Recorder:
+        if self._recorder is None or not self._ended:
+            raise errors.not_done()
+        return self._recorder
+
+    def averages(self, group_by: str = "op") -> list[Average]:
+        """Launches that are alike, those first that took the device longest: alike by "op" (with
+        its kernel), "kernel", "shapes" (of op, kernel and operands), or the program's "line"."""
+        return report.averages(self.events, group_by, limits(self.device))
+
+    def table(self, sort_by: str = "device_time", row_limit: int = 30, group_by: str = "op") -> str:
+        """A table of `averages(group_by)`, and below it what belongs to no op.
+
+        `sort_by` is a figure of `Average`: "device_time", "host_time", "compile_time", "count",
+        "nbytes", "flops", "bandwidth", "flop_rate", "limit", or "name". ValueError for others.
+        """
+        rows = report.as_table(self.averages(group_by), sort_by, row_limit)
+        ended = self._ended - self._begun
+        below = report.totals(self.events, ended, self.memory, limits(self.device))
+        return f"{rows}\n\n{below}"
+
+    def export_chrome_trace(self, path: str | Path) -> None:
+        """Write what happened when as JSON, which https://ui.perfetto.dev and chrome://tracing
+        show: threads of the host, streams of the device, memory."""
+        made = as_trace(self.events, [self.memory], self._begun)
+        Path(path).write_text(json.dumps(made))
+
+    def plot(self, path: str | Path) -> None:
+        """Draw a roofline into a file (.png, .svg, .pdf): what launches reach in operations on
+        floating point numbers, below the `limits` of the device. RuntimeError without matplotlib
+        (the extra `plot`)."""
+        from .roofline import plot
+
+        name = self._done.backend.properties.name
+        plot(self.averages(), limits(self.device), name, path)

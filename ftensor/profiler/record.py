@@ -1,0 +1,206 @@
+"""What is noted while a profile is taken: each launch, each copy of the host, each allocation."""
+
+from __future__ import annotations
+
+import os
+import sys
+import threading
+import weakref
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from time import perf_counter_ns
+from typing import TYPE_CHECKING, Any
+
+from ..execute.observe import Observer
+from ..rows.catalogue import ENTRIES
+from ..runtime.cold import notice
+from .work import Work, work_of
+
+if TYPE_CHECKING:
+    import numpy as np
+
+    from .._tensor import Tensor
+    from ..execute.launch import Launch
+    from ..runtime.backend import Backend
+    from ..runtime.storage import Storage
+    from ..runtime.stream import Stream
+
+PACKAGE = __name__.partition(".")[0]
+# Between a program and its kernels: frames of these packages are not the program's.
+BETWEEN = (PACKAGE, "torch")
+# What functions of ops are called; others between a program and its kernels name none.
+OPS = frozenset(name.rpartition(".")[2] for name in ENTRIES)
+
+
+@dataclass(slots=True)
+class Event:
+    """A launch, or a copy of the host. Times are nanoseconds of `time.perf_counter_ns`.
+
+    From `called` to `ended` the host was at work, `compiling` of it in a compiler; from `begun`
+    to `done` the device. A copy is the host's alone.
+    """
+
+    kind: str  # "launch", "upload", "download"
+    op: str  # what the program called
+    kernel: str
+    shapes: str
+    line: str  # of the program
+    thread: int
+    stream: int  # what tells streams apart; 0 for a copy
+    work: Work
+    called: int
+    ended: int
+    compiling: int = 0
+    begun: int = 0
+    done: int = 0
+    timings: tuple[Any, Any] | None = None  # the device's, until they are asked
+
+
+@dataclass
+class Memory:
+    """What tensors held while a profile was taken, in bytes, and who had asked for it."""
+
+    before: int = 0  # what was held when it began
+    peak: int = 0
+    by_line: dict[str, int] = field(default_factory=dict)  # what was held at the peak
+    held: dict[str, int] = field(default_factory=dict)  # what is held now
+    curve: list[tuple[int, int]] = field(default_factory=list)  # (time, bytes that tensors hold)
+
+
+class Recorder(Observer):
+    """Stands at one device's door and fills a list of events."""
+
+    def __init__(self, backend: Backend) -> None:
+        self.backend = backend
+        self.events: list[Event] = []
+        self.memory = Memory(backend.pool.allocated, backend.pool.allocated)
+        self._offset = _clocks_apart(backend)
+        self._works: dict[int, tuple[Launch, Work]] = {}  # the launch, so that its id stays its own
+        self._thread = threading.local()
+        self._refs: set[weakref.ref[Storage]] = set()
+
+    def called(self) -> None:
+        """An op's call begins."""
+        self._thread.called = perf_counter_ns(), notice.spent
+
+    def launch(
+        self, launch: Launch, stream: Stream, tensors: Sequence[Tensor], numbers: Sequence[Any]
+    ) -> None:
+        """Note a launch between two marks in its stream."""
+        called, spent = self._thread.__dict__.pop("called", (perf_counter_ns(), notice.spent))
+        found = self._works.get(id(launch))
+        if found is None:
+            found = self._works[id(launch)] = launch, work_of(launch, tensors)
+        op, line = _caller()
+        enqueued = stream.launched
+        before = stream.enqueued()
+        begun = perf_counter_ns()
+        super().launch(launch, stream, tensors, numbers)
+        ended = perf_counter_ns()
+        made = self.backend.make_timing
+        # What left nothing in the queue was done in the call.
+        timings = None if stream.launched == enqueued else (made(before), made(stream.enqueued()))
+        work = found[1]
+        self.events.append(
+            Event(
+                "launch",
+                op or work.title,
+                work.title,
+                work.shapes,
+                line,
+                threading.get_ident(),
+                id(stream),
+                work,
+                called,
+                ended,
+                int((notice.spent - spent) * 1e9),
+                begun,
+                ended,
+                timings,
+            )
+        )
+
+    def upload(self, storage: Storage, byte_offset: int, array: np.ndarray) -> None:
+        """Note a copy to the device."""
+        begun = perf_counter_ns()
+        super().upload(storage, byte_offset, array)
+        self._copied("upload", array, begun)
+
+    def download(self, storage: Storage, byte_offset: int, array: np.ndarray) -> None:
+        """Note a copy to the host."""
+        begun = perf_counter_ns()
+        super().download(storage, byte_offset, array)
+        self._copied("download", array, begun)
+
+    def _copied(self, kind: str, array: np.ndarray, begun: int) -> None:
+        op, line = _caller()
+        shape = "x".join(map(str, array.shape))
+        self.events.append(
+            Event(
+                kind,
+                op or kind,
+                kind,
+                shape,
+                line,
+                threading.get_ident(),
+                0,
+                Work(kind, shape, array.nbytes, 0),
+                begun,
+                perf_counter_ns(),
+            )
+        )
+
+    def allocated(self, storage: Storage) -> None:
+        """Note who asked for memory, until it is free."""
+        super().allocated(storage)
+        memory, size = self.memory, storage.block.size
+        line = _caller()[1]
+        memory.held[line] = memory.held.get(line, 0) + size
+
+        def freed(ref: weakref.ref[Storage]) -> None:
+            self._refs.discard(ref)
+            memory.held[line] -= size
+            memory.curve.append((perf_counter_ns(), self.backend.pool.allocated))
+
+        self._refs.add(weakref.ref(storage, freed))
+        now = self.backend.pool.allocated
+        memory.curve.append((perf_counter_ns(), now))
+        if now > memory.peak:
+            memory.peak, memory.by_line = now, dict(memory.held)
+
+    def finish(self) -> None:
+        """Wait for the device, and ask it for its times. Memory is watched no longer."""
+        self._refs.clear()
+        self.backend.synchronize()
+        for event in self.events:
+            if event.timings is not None:
+                begun, done = map(self.backend.timing_ns, event.timings)
+                event.begun, event.done = begun + self._offset, done + self._offset
+                event.timings = None
+
+
+def _clocks_apart(backend: Backend) -> int:
+    """Nanoseconds from the device's clock to the host's: the least of a few trials, since waiting
+    for a mark takes a while."""
+    backend.synchronize()
+    found = []
+    for _ in range(5):
+        marker = backend.make_marker(backend.current_stream().queue)
+        timing = backend.make_timing(marker)
+        backend.finish_marker(marker)
+        now = perf_counter_ns()
+        found.append(now - backend.timing_ns(timing))
+    return min(found)
+
+
+def _caller() -> tuple[str, str]:
+    """The op that the program called ("" if its function names none), and the program's line."""
+    frame, op = sys._getframe(2), ""
+    while frame.f_back is not None:
+        name = str(frame.f_globals.get("__name__"))  # functions that were written have none
+        if name.partition(".")[0] not in (*BETWEEN, "None"):
+            break
+        if name.startswith(f"{PACKAGE}.ops.") and frame.f_code.co_name in OPS:
+            op = frame.f_code.co_name
+        frame = frame.f_back
+    return op, f"{os.path.basename(frame.f_code.co_filename)}:{frame.f_lineno}"

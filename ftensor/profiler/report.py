@@ -1,0 +1,144 @@
+"""What a profile says in figures: launches that are alike, in a table."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from ..errors import profiler as errors
+from ..table import counted, size, table
+from .limits import Limits
+from .record import Event, Memory
+
+GROUPS = ("op", "kernel", "shapes", "line")
+
+
+@dataclass
+class Average:
+    """Launches that are alike: sums over all of them. Times are in seconds.
+
+    `host_time` is from the op's call to the return of its last enqueue, the compiler's time left
+    out; `device_time` what the device was at work for. `nbytes` are those of inputs and outputs,
+    `flops` operations on floating point numbers.
+    """
+
+    name: str
+    kernel: str
+    count: int = 0
+    host_time: float = 0.0
+    device_time: float = 0.0
+    compile_time: float = 0.0
+    nbytes: int = 0
+    flops: int = 0
+    limit: float = 0.0  # share of what the device reaches at best, in bytes or in operations
+
+    @property
+    def bandwidth(self) -> float:
+        """Bytes in a second."""
+        return self.nbytes / self.device_time if self.device_time else 0.0
+
+    @property
+    def flop_rate(self) -> float:
+        """Operations in a second."""
+        return self.flops / self.device_time if self.device_time else 0.0
+
+
+ORDERS = ("device_time", "host_time", "compile_time", "count", "nbytes", "flops", "bandwidth",
+          "flop_rate", "limit", "name")  # fmt: skip
+
+
+def averages(events: Iterable[Event], group_by: str, limits: Limits) -> list[Average]:
+    """The launches among events, alike in op and kernel, and in shapes or in the program's line
+    where these are asked for; the longest on the device first."""
+    if group_by not in GROUPS:
+        raise errors.no_group(group_by, GROUPS)
+    found: dict[tuple[str, str], Average] = {}
+    for e in events:
+        if e.kind != "launch":
+            continue
+        name = {"op": e.op, "kernel": e.kernel, "shapes": f"{e.op} {e.shapes}", "line": e.line}
+        key = name[group_by], "" if group_by == "line" else e.kernel
+        one = found.setdefault(key, Average(*key))
+        one.count += 1
+        one.host_time += (e.ended - e.called - e.compiling) * 1e-9
+        one.device_time += (e.done - e.begun) * 1e-9
+        one.compile_time += e.compiling * 1e-9
+        one.nbytes += e.work.nbytes
+        one.flops += e.work.flops
+    for one in found.values():
+        one.limit = max(one.bandwidth / limits.bandwidth, one.flop_rate / limits.flops)
+    return sorted(found.values(), key=lambda one: -one.device_time)
+
+
+def as_table(rows: list[Average], sort_by: str, row_limit: int) -> str:
+    """Aligned text, a line for each."""
+    if sort_by not in ORDERS:
+        raise errors.no_order(sort_by, ORDERS)
+    head = ("op", "kernel", "count", "host ms", "device ms", "compile ms", "MB", "GB/s",
+            "GFLOP/s", "of limit")  # fmt: skip
+    down = sort_by != "name"
+    rows = sorted(rows, key=lambda one: getattr(one, sort_by), reverse=down)
+    cells = [
+        (
+            one.name, one.kernel, one.count, _ms(one.host_time), _ms(one.device_time),
+            _ms(one.compile_time), _Number(f"{one.nbytes / 1e6:.2f}"),
+            _Number(f"{one.bandwidth / 1e9:.2f}"), _Number(f"{one.flop_rate / 1e9:.2f}"),
+            _Number(f"{one.limit:.0%}"),
+        )
+        for one in rows[:row_limit]
+    ]  # fmt: skip
+    left = len(rows) - row_limit
+    more = [f"... and {counted(left, 'more line')} (row_limit)"] if left > 0 else []
+    return "\n".join([table([head, *cells], indent=""), *more])
+
+
+def totals(events: list[Event], wall: int, memory: Memory, limits: Limits) -> str:
+    """What belongs to no op: the whole time, copies of the host, memory."""
+    launches = [e for e in events if e.kind == "launch"]
+    out = [
+        f"{_seconds(wall)} in all; the device was at work for {_seconds(busy(launches))}; "
+        f"{counted(len(launches), 'launch')}; compiling took "
+        f"{_seconds(sum(e.compiling for e in launches))}",
+        f"limits: {limits.bandwidth / 1e9:.1f} GB/s, {limits.flops / 1e9:.1f} GFLOP/s of float32",
+    ]
+    for kind, word in (("upload", "to the device"), ("download", "to the host")):
+        copies = [e for e in events if e.kind == kind]
+        if copies:
+            moved = size(sum(e.work.nbytes for e in copies))
+            took = _seconds(sum(e.ended - e.called for e in copies))
+            out.append(f"{word}: {moved} in {len(copies)} copies, {took}")
+    out.append(f"memory: {size(memory.peak)} at the peak")
+    lines = sorted(memory.by_line.items(), key=lambda line: -line[1])
+    out += [f"  {size(held)} by {line}" for line, held in lines[:5] if held]
+    return "\n".join(out)
+
+
+def busy(launches: Iterable[Event]) -> int:
+    """Nanoseconds in which the device did something: launches on several streams may overlap."""
+    total = until = 0
+    for begun, done in sorted((e.begun, e.done) for e in launches):
+        total += max(0, done - max(begun, until))
+        until = max(until, done)
+    return total
+
+
+class _Number(float):
+    """A number that a table shows as it is written here."""
+
+    def __new__(cls, shown: str) -> _Number:
+        made = super().__new__(cls, shown.rstrip("%"))
+        made.shown = shown
+        return made
+
+    shown: str
+
+    def __str__(self) -> str:
+        return self.shown
+
+
+def _ms(seconds: float) -> _Number:
+    return _Number(f"{seconds * 1e3:.3f}")
+
+
+def _seconds(ns: int) -> str:
+    return f"{ns / 1e6:.2f} ms"

@@ -1,0 +1,215 @@
+"""`ftensor image draw`: an image's kernels, ports, memories and compute units, and their area."""
+
+from __future__ import annotations
+
+import argparse
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from ..boards import Board, find, of_platform
+from ..errors.estimate import EstimateError
+from ..errors.image import ImageError
+from ..errors.inventory import InventoryError
+from ..errors.picture import PictureError
+from ..image.file import ImageFile, locate
+from ..image.file import read as read_image
+from ..image.manifest import KernelRecord
+from ..picture import FULL, PLAIN, check, figure, save, styled
+from ..table import complain, counted
+from .area import fit
+from .area.kernel import area
+from .coverage import members
+from .group import Group
+from .inventory.read import expand, known
+from .inventory.read import read as read_inventory
+from .record import record
+from .vitis.interface import bundles
+from .vitis.placement import place, unit_names
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+PLATFORM = "the platform's choice"
+MOST_LETTERS = 40  # of ops in a kernel's box
+BOX = "\N{BLACK SQUARE}"
+_BANK = re.compile(r"(\w+)\[(\d+)\]")
+
+
+@dataclass(frozen=True)
+class Drawn:
+    """A kernel as the picture shows it: its ports by the memory of each, and what it takes of the
+    board, by resource; empty where that is not known."""
+
+    record: KernelRecord
+    ports: Mapping[str, str]
+    takes: Mapping[str, float]
+
+    @property
+    def title(self) -> str:
+        """How it is built."""
+        r = self.record
+        units = f"{counted(r.units, 'compute unit')} {BOX * r.units}"
+        return f"{r.skeleton}, {r.structure}, {counted(r.lanes, 'lane')}, {units}"
+
+    @property
+    def ops(self) -> str:
+        """What it computes, as far as there is room."""
+        names = list(dict.fromkeys(one.op for one in members(self.record)))
+        shown = 1
+        while shown < len(names) and len(", ".join(names[: shown + 1])) <= MOST_LETTERS:
+            shown += 1
+        more = f" and {len(names) - shown} more" if shown < len(names) else ""
+        return ", ".join(names[:shown]) + more
+
+
+def of_groups(groups: Sequence[Group], board: Board) -> tuple[Drawn, ...]:
+    """The kernels of an inventory, placed and measured for a board."""
+    placed = place(groups, board)
+    found = []
+    for group in groups:
+        unit = unit_names(group)[0]
+        ports = {}
+        for port in bundles(group):
+            way = placed.get((unit, port.name))
+            ports[port.name] = PLATFORM if way is None else way.memory
+        found.append(Drawn(record(group, ""), ports, takes(group, board)))
+    return tuple(found)
+
+
+def takes(group: Group, board: Board) -> dict[str, float]:
+    """The shares of a board that a kernel takes."""
+    return dict(zip(fit.TITLES.values(), fit.share(area(group).whole, board)))
+
+
+def of_image(image: ImageFile, groups: Sequence[Group], board: Board | None) -> tuple[Drawn, ...]:
+    """The kernels of an image, as its file has them; areas where the `groups` are known."""
+    by_name = {group.name: group for group in groups}
+    found = []
+    for one in image.manifest.kernels:
+        described = image.description.kernel(one.name)
+        ports: dict[str, str] = {}
+        for a in described.arguments if described else ():
+            if a.is_pointer:
+                ports.setdefault(a.port, joined(a.banks))
+        if not described:  # an image for Intel's tools, whose file names nothing
+            ports = {a.name: a.bank or PLATFORM for a in one.arguments if a.what == "*"}
+        group = by_name.get(one.name)
+        found.append(Drawn(one, ports, takes(group, board) if group and board else {}))
+    return tuple(found)
+
+
+def joined(banks: Iterable[str]) -> str:
+    """Banks in one name: "HBM[0:31]" for its 32 channels."""
+    names = list(banks)
+    places = [match for match in map(_BANK.fullmatch, names) if match]
+    kinds, numbers = {m[1] for m in places}, [int(m[2]) for m in places]
+    if len(names) > 1 and len(places) == len(names) and len(kinds) == 1:
+        if numbers == list(range(numbers[0], numbers[-1] + 1)):
+            return f"{kinds.pop()}[{numbers[0]}:{numbers[-1]}]"
+    return " ".join(names) or PLATFORM
+
+
+def drawn(title: str, kernels: Sequence[Drawn], board: Board | None) -> Figure:
+    """The figure: kernels, lines from their ports to memories, areas beside them."""
+    rooms = [max(2.4, 0.42 * len(k.ports) + 0.5) for k in kernels]
+    made = figure(12, 1.6 + 0.33 * sum(rooms))
+    whole = {n: sum(k.takes[n] for k in kernels) for n in kernels[0].takes} if kernels else {}
+    said = ", ".join(f"{name} {part:.1%}" for name, part in whole.items())
+    below = f"All of them: {said} of what the platform leaves." if said else "Areas are not known."
+    with styled():
+        made.suptitle(f"{title}\n{below} Areas are a model's estimates." if said else title)
+        left, right = made.subplots(1, 2, width_ratios=(3, 1))
+        tops = [sum(rooms[:k]) for k in range(len(rooms) + 1)]
+        _kernels(left, kernels, tops)
+        _areas(right, kernels, tops, board)
+    return made
+
+
+def _kernels(axes: Axes, kernels: Sequence[Drawn], tops: Sequence[float]) -> None:
+    """Boxes of kernels, their ports on the right edge, and the memories that these reach."""
+    from matplotlib.patches import Rectangle
+
+    memories = list(dict.fromkeys(m for k in kernels for m in k.ports.values()))
+    step = tops[-1] / max(len(memories), 1)
+    height = {memory: (k + 0.5) * step for k, memory in enumerate(memories)}
+    tint = {m: ("#0072B2", "#E69F00", "#009E73", "#CC79A7")[k % 4] for k, m in enumerate(memories)}
+    for kernel, top, end in zip(kernels, tops, tops[1:]):
+        room = end - top - 0.3
+        axes.add_patch(Rectangle((0, top), 6, room, facecolor="#eef3f8", edgecolor="#335"))
+        axes.text(0.15, top + 0.45, kernel.record.name, weight="bold", va="center")
+        axes.text(0.15, top + 1.05, kernel.title, va="center")
+        axes.text(0.15, top + 1.6, kernel.ops, va="center", color="#555")
+        for k, (port, memory) in enumerate(kernel.ports.items()):
+            y = top + room * (k + 0.5) / len(kernel.ports)
+            axes.text(5.8, y, port, va="center", ha="right")
+            axes.plot((6, 8.4), (y, height[memory]), color=tint[memory], lw=0.8, marker=".", ms=4)
+    for memory, y in height.items():
+        axes.text(
+            8.5, y, memory, va="center",
+            bbox={"boxstyle": "round", "facecolor": "white", "edgecolor": tint[memory]},
+        )  # fmt: skip
+    axes.set(xlim=(-0.1, 10.5), ylim=(tops[-1], -0.2))
+    axes.set_axis_off()
+
+
+def _areas(
+    axes: Axes, kernels: Sequence[Drawn], tops: Sequence[float], board: Board | None
+) -> None:
+    """Each kernel's shares of the board, beside its box."""
+    axes.set_ylim(tops[-1], -0.2)
+    names = list(kernels[0].takes) if kernels else []
+    if not names:
+        axes.set_axis_off()
+        return
+    assert board is not None
+    most = max(100 * part for kernel in kernels for part in kernel.takes.values())
+    for kernel, top, end in zip(kernels, tops, tops[1:]):
+        for k, (name, part) in enumerate(kernel.takes.items()):
+            y = top + (end - top - 0.3) * (k + 0.5) / len(names)
+            axes.barh(y, 100 * part, 0.4, color=FULL if part > 1 else PLAIN)
+            axes.annotate(
+                f"{name} {part:.1%}", (100 * part, y), (3, 0), textcoords="offset points",
+                va="center",
+            )  # fmt: skip
+    axes.set(xlim=(0, 1.6 * most), xlabel=f"% of the {board.title}", yticks=[], title="Area")
+
+
+def command(arguments: argparse.Namespace) -> int:
+    """`ftensor image draw`: the exit status."""
+    try:
+        check(arguments.output)
+        save(_figure(arguments), arguments.output)
+    except (ImageError, InventoryError, EstimateError, PictureError) as error:
+        complain("ftensor image draw", error)
+        return 1
+    print(f"picture: {arguments.output}")
+    return 0
+
+
+def _figure(arguments: argparse.Namespace) -> Figure:
+    source = Path(arguments.source)
+    if not (source.is_dir() or source.suffix in (".xclbin", ".aocx")):
+        inventory = read_inventory(arguments.source)
+        board = find(arguments.board or "") if arguments.board else of_platform(inventory.platform)
+        board = board or find("u55c")
+        kernels = of_groups(expand(inventory), board)
+        return drawn(f"Inventory {inventory.name} for the {board.title}", kernels, board)
+    image = read_image(locate(source))
+    board = find(arguments.board) if arguments.board else of_platform(image.platform)
+    groups = expand(read_inventory(arguments.inventory)) if arguments.inventory else _groups(image)
+    platform = f" for {image.platform}" if image.platform else ""
+    title = f"{image.name}: {image.manifest.target} image{platform}"
+    return drawn(title, of_image(image, groups, board), board)
+
+
+def _groups(image: ImageFile) -> tuple[Group, ...]:
+    """The kernels of an image whose inventory is one of those that come with ftensor."""
+    for path in known().values():
+        inventory = read_inventory(path)
+        if inventory.sha256 == image.manifest.inventory_sha256:
+            return expand(inventory)
+    return ()

@@ -1,0 +1,97 @@
+"""Users' own HLS C++ by g++: an image for the software device and for C simulation."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import tempfile
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from ..errors import own as errors
+from ..errors.build import no_cxx
+from ..image import file as image_file
+from ..image.contents import ArgumentDescription, Description, KernelDescription
+from ..image.dwarf import functions
+from ..image.file import ImageFile
+from ..image.pack import pack
+from ..kernels.own import argument
+from ..runtime import cache
+from ..runtime.cold import notice
+from ..runtime.csim.backend import FLAGS, cpu_name
+from ..runtime.targets import csim_compiler
+from .vitis.headers import include_folders
+
+SUFFIXES = (".cpp", ".cc", ".cxx", ".c++")
+
+
+def command(source: Path, flags: Sequence[str]) -> list[str]:
+    """The compiler's words for a file of kernels; BuildError where there is no compiler."""
+    compiler = csim_compiler()
+    if compiler is None:
+        raise no_cxx(os.environ.get("CXX") or "g++")
+    headers = [word for folder in include_folders() for word in ("-isystem", str(folder))]
+    # -g: what kernels take is read from the debug information.
+    return [*compiler, *FLAGS, "-g", *headers, *flags, "-x", "c++", str(source)]
+
+
+def library(source: Path, flags: Sequence[str]) -> bytes:
+    """The shared object of a file of kernels; RuntimeError for what the compiler refuses."""
+    with tempfile.TemporaryDirectory(prefix="ftensor-") as folder:
+        made = Path(folder) / "kernels.so"
+        _run(source, [*command(source, flags), "-o", str(made)])
+        return made.read_bytes()
+
+
+def _run(source: Path, words: list[str]) -> bytes:
+    with notice.compiling("C simulation"):
+        done = subprocess.run(words, capture_output=True)
+    if done.returncode:
+        log = done.stderr.decode(errors="replace").strip()
+        raise errors.not_compiled(words[0], source, log)
+    return done.stdout
+
+
+def described(made: bytes, origin: object) -> tuple[KernelDescription, ...]:
+    """The kernels of a shared object; ImageError where it has no debug information."""
+    found = functions(made)
+    if found is None:
+        raise errors.no_debug_information(origin)
+    if not found:
+        raise errors.no_kernels(origin)
+    return found
+
+
+def servable(made: bytes, origin: object) -> tuple[KernelDescription, ...]:
+    """The kernels of a shared object that a host can launch; ValueError where there is none."""
+    found = described(made, origin)
+    lacking = {k.name: [a for a in k.arguments if not _passed(a)] for k in found}
+    kernels = tuple(k for k in found if not lacking[k.name])
+    if not kernels:
+        name, (first, *_) = next(iter(lacking.items()))
+        raise errors.bad_parameter(name, first.name, first.c)
+    return kernels
+
+
+def _passed(of: ArgumentDescription) -> bool:
+    made = argument(of.name, of.c, 0)
+    return made is not None and made.kind != "stream"
+
+
+def image(source: Path, flags: Sequence[str]) -> ImageFile:
+    """The image of a file of kernels, from the disk cache where the text that the compiler sees is
+    the same as before."""
+    words = command(source, flags)
+    seen = _run(source, [*(w for w in words if w != "-shared"), "-E", "-P"])
+    version = subprocess.run([words[0], "--version"], capture_output=True, text=True).stdout
+    key = cache.key("own cpp", seen.decode(errors="replace"), " ".join(flags), version, cpu_name())
+    data = cache.get(key)
+    if data is None:
+        made = library(source, flags)
+        data = pack(Description(servable(made, source), name=source.stem), made)
+        cache.put(key, data)
+    with tempfile.TemporaryDirectory(prefix="ftensor-") as folder:
+        file = Path(folder) / f"{source.stem}.xclbin"
+        file.write_bytes(data)
+        return replace(image_file.read(file, bare=True), path=source)

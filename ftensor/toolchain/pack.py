@@ -1,0 +1,95 @@
+"""`ftensor image pack`: an image for the software device from kernels of anybody's."""
+
+from __future__ import annotations
+
+import argparse
+from dataclasses import replace
+from pathlib import Path
+
+from ..errors import own as own_errors
+from ..errors.image import bad_description, unreadable
+from ..image.contents import ArgumentDescription, Description, KernelDescription
+from ..image.description import complete, read
+from ..image.dwarf import functions
+from ..image.pack import pack
+from ..image.shown import complain
+from ..kernels.own import argument
+from ..table import counted
+from .own import SUFFIXES, library, servable
+
+
+def command(arguments: argparse.Namespace) -> int:
+    """The command; an exit status."""
+    try:
+        source, output = _files(arguments)
+        made = library(source, ()) if source else _read(Path(arguments.library))
+        description = _description(arguments, made, str(source or arguments.library))
+        text = None if arguments.manifest is None else _read(Path(arguments.manifest)).decode()
+        data = pack(description, made, text)
+        output.write_bytes(data)
+    except OSError as e:
+        return complain(f"can't write {e.filename!r}: {e.strerror}")
+    except (RuntimeError, ValueError) as e:  # ImageError and UnicodeDecodeError among them
+        return complain(str(e))
+    units = sum(len(kernel.units) for kernel in complete(description).kernels)
+    print(
+        f"{output}: {counted(len(description.kernels), 'kernel')}, {counted(units, 'compute unit')}"
+    )
+    return 0
+
+
+def _files(arguments: argparse.Namespace) -> tuple[Path | None, Path]:
+    """The source, if there is one, and the file to write."""
+    *sources, last = map(Path, arguments.files)
+    if arguments.library is None and not sources:
+        sources, last = [last], last.with_suffix(".xclbin")
+    known = all(source.suffix.lower() in SUFFIXES for source in sources)
+    if not known or bool(sources) == (arguments.library is not None) or len(sources) > 1:
+        raise bad_description("give one source of kernels (.cpp), or a compiled --library")
+    return (sources[0] if sources else None), last
+
+
+def _read(path: Path) -> bytes:
+    try:
+        return path.read_bytes()
+    except OSError as e:
+        raise unreadable(path, e.strerror) from None
+
+
+def _description(arguments: argparse.Namespace, made: bytes, origin: str) -> Description:
+    """What is said of the kernels, which is what the debug information says, where there is any."""
+    if arguments.description is None:
+        return Description(servable(made, origin), name=Path(origin).stem)
+    said = read(arguments.description)
+    for kernel in said.kernels:
+        # An exported name stands in the library's table of strings, between two zeros.
+        if b"\0" + kernel.name.encode() + b"\0" not in made:
+            raise bad_description(f"{origin} has no function {kernel.name!r}")
+    there = {k.name: k for k in functions(made) or ()}
+    return replace(said, kernels=tuple(_agreed(k, there.get(k.name)) for k in said.kernels))
+
+
+def _agreed(said: KernelDescription, there: KernelDescription | None) -> KernelDescription:
+    """A kernel as it is described, if its function takes just that; ImageError else. Where the
+    description says nothing of arguments, they are the function's."""
+    if there is None:  # compiled without -g, or no function that returns nothing
+        return said
+    if not said.arguments:
+        return replace(said, arguments=there.arguments)
+    pairs = zip(said.arguments, there.arguments)
+    if len(said.arguments) != len(there.arguments) or not all(_alike(a, b) for a, b in pairs):
+        texts = [", ".join(f"{a.c} {a.name}" for a in k.arguments) for k in (said, there)]
+        raise own_errors.arguments_differ(said.name, *texts)
+    # The function says more: what is const is never written.
+    return replace(
+        said,
+        arguments=tuple(replace(a, c=b.c) for a, b in zip(said.arguments, there.arguments)),
+    )
+
+
+def _alike(said: ArgumentDescription, there: ArgumentDescription) -> bool:
+    """Whether both take the same; a pointer to bytes may mean any."""
+    a, b = (argument(of.name, of.c, 0) for of in (said, there))
+    if a is None or b is None:
+        return a is b
+    return a.kind == b.kind and (a.dtype is b.dtype or None in (a.dtype, b.dtype))

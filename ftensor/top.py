@@ -1,0 +1,181 @@
+"""`ftensor top program.py`: which ops take the device's time, shown while the program runs."""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import io
+import runpy
+import shutil
+import sys
+import threading
+import time
+import traceback
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from .errors import estimate as errors
+from .execute.observe import Observer, observed
+from .kernels.board_skeleton import board_named
+from .table import complain, counted, size, table
+
+if TYPE_CHECKING:
+    import numpy as np
+
+    from ._tensor import Tensor
+    from .execute.launch import Launch
+    from .runtime.backend import Backend
+    from .runtime.storage import Storage
+    from .runtime.stream import Stream
+
+EVERY = 0.5  # seconds between two pictures
+CLEAR, HOME = "\x1b[J", "\x1b[H"
+OTHER_SCREEN, OWN_SCREEN = "\x1b[?1049h", "\x1b[?1049l"
+
+
+@dataclass
+class Row:
+    """What an op has taken so far; bytes are those of its operands."""
+
+    launches: int = 0
+    seconds: float = 0.0
+    nbytes: int = 0
+
+
+@dataclass
+class Counts(Observer):
+    """Stands at a device's door; each launch is waited for, so that its time is its own."""
+
+    wait: bool = True
+    began: float = field(default_factory=time.perf_counter)
+    rows: dict[str, Row] = field(default_factory=dict)
+
+    def launch(
+        self, launch: Launch, stream: Stream, tensors: Sequence[Tensor], numbers: Any
+    ) -> None:
+        """Time a launch, from before it to when it is done."""
+        begin = time.perf_counter()
+        super().launch(launch, stream, tensors, numbers)
+        if self.wait:
+            stream.synchronize()
+        self._note(title(launch), time.perf_counter() - begin, sum(t.nbytes for t in tensors))
+
+    def upload(self, storage: Storage, byte_offset: int, array: np.ndarray) -> None:
+        """Time a copy to the device."""
+        begin = time.perf_counter()
+        super().upload(storage, byte_offset, array)
+        self._note("(to the device)", time.perf_counter() - begin, array.nbytes)
+
+    def download(self, storage: Storage, byte_offset: int, array: np.ndarray) -> None:
+        """Time a copy to the host."""
+        begin = time.perf_counter()
+        super().download(storage, byte_offset, array)
+        self._note("(to the host)", time.perf_counter() - begin, array.nbytes)
+
+    def _note(self, name: str, seconds: float, nbytes: int) -> None:
+        row = self.rows.setdefault(name, Row())
+        row.launches += 1
+        row.seconds += seconds
+        row.nbytes += nbytes
+
+
+def title(launch: Launch) -> str:
+    """The op of a launch's last kernel, which makes its result."""
+    key = launch.steps[-1].key
+    skeleton = board_named(key.skeleton)
+    return key.skeleton if skeleton is None else skeleton.title(key)
+
+
+def picture(counts: Counts, backend: Backend, most: int) -> str:
+    """The table of what was counted until now: at most `most` ops, the dearest first."""
+    now = time.perf_counter() - counts.began
+    rows = sorted(counts.rows.items(), key=lambda item: -item[1].seconds)
+    busy = sum(row.seconds for _, row in rows)
+    launched = sum(row.launches for _, row in rows)
+    pool = backend.pool
+    how = "waited for each" if counts.wait else "not waited for: times are the host's"
+    lines = [
+        f"{backend.properties.name}: {now:.1f} s, device {busy / now:.0%}, "
+        f"{counted(launched, 'launch')} ({how}), memory {size(pool.allocated)}",
+        "",
+    ]
+    cells: list[tuple[object, ...]] = [("op", "launches", "ms", "share", "us each", "GB/s")]
+    for name, row in rows[:most]:
+        cells.append((
+            name, row.launches, round(row.seconds * 1e3, 2), f"{row.seconds / (busy or 1):.0%}",
+            round(row.seconds / row.launches * 1e6, 1),
+            round(row.nbytes / max(row.seconds, 1e-9) / 1e9, 2),
+        ))  # fmt: skip
+    lines.append(table(cells, indent=""))
+    if len(rows) > most:
+        lines.append(f"... and {counted(len(rows) - most, 'more op')}")
+    return "\n".join(lines)
+
+
+@contextlib.contextmanager
+def shown(counts: Counts, backend: Backend) -> Iterator[None]:
+    """On a terminal, the picture anew twice a second, over the program's own output, which is shown
+    in whole behind it; elsewhere nothing."""
+    if not sys.stdout.isatty():
+        yield
+        return
+    terminal, said, done = sys.stdout, io.StringIO(), threading.Event()
+
+    def paint() -> None:
+        while not done.wait(EVERY):
+            width, height = shutil.get_terminal_size()
+            lines = picture(counts, backend, height - 10).splitlines()
+            lines += ["", *said.getvalue().splitlines()[-4:]]
+            cut = "\n".join(line[:width] for line in lines)
+            terminal.write(f"{HOME}{CLEAR}{cut}")
+            terminal.flush()
+
+    painter = threading.Thread(target=paint, daemon=True)
+    terminal.write(OTHER_SCREEN)
+    painter.start()
+    try:
+        with contextlib.redirect_stdout(said):
+            yield
+    finally:
+        done.set()
+        painter.join()
+        terminal.write(OWN_SCREEN + said.getvalue())
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """The command's arguments."""
+    parser.add_argument(
+        "--no-wait", action="store_true",
+        help="let launches run ahead, as they do without this command: times are the host's own",
+    )  # fmt: skip
+    parser.add_argument("--rows", type=int, default=20, help="ops in the table (default: 20)")
+    parser.add_argument("program", help="a Python program")
+    parser.add_argument("arguments", nargs=argparse.REMAINDER, help="its arguments")
+
+
+def command(arguments: argparse.Namespace) -> int:
+    """Run the program and show the table; 1 where the program fails."""
+    from ._device import default_backend
+
+    path = Path(arguments.program)
+    if not path.is_file():
+        complain("ftensor top", errors.no_program(path, "no such file"))
+        return 1
+    backend = default_backend()
+    counts = Counts(wait=not arguments.no_wait)
+    sys.argv = [str(path), *arguments.arguments]
+    sys.path[0] = str(path.resolve().parent)
+    status = 0
+    with observed(backend, counts), shown(counts, backend):
+        try:
+            runpy.run_path(str(path), run_name="__main__")
+        except SystemExit as end:
+            status = end.code if isinstance(end.code, int) else int(end.code is not None)
+        except Exception as error:  # noqa: BLE001
+            # Whatever the program raises is its own, and shown as Python shows it.
+            traceback.print_exception(error)
+            status = 1
+    print(picture(counts, backend, arguments.rows))
+    return status

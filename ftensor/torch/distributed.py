@@ -1,0 +1,94 @@
+"""torch.distributed on the device: gloo's collectives, over the host's view of tensors.
+
+`init_process_group("fpga")`, and "gloo" itself, take the device's tensors, and with these
+DistributedDataParallel does. Where the device computes in host memory gloo reads and writes that;
+elsewhere tensors are copied there, and what was received is copied back once it has arrived.
+"""
+
+from __future__ import annotations
+
+import threading
+import warnings
+from typing import Any
+
+import torch
+import torch.distributed as dist
+from torch.utils import _pytree as tree
+
+from . import private
+from .host import on_host
+from .private import untyped_storage
+from .registration import NAME, Library
+
+_READ = ("send", "barrier")  # all others write their first argument
+
+
+def _on_host(t: Any) -> Any:
+    """A tensor of the device as the host sees it: itself, or a copy of its elements."""
+    if not isinstance(t, torch.Tensor) or t.device.type != NAME:
+        return t
+    return t.cpu() if _apart(t) else on_host(t)
+
+
+def _apart(t: torch.Tensor) -> bool:
+    """Whether a tensor of the device lies in memory that the host can't reach."""
+    found: bool = untyped_storage(t)._ft.ptr is None
+    return found
+
+
+def _arriving(work: Any, pairs: list[tuple[torch.Tensor, torch.Tensor]]) -> Any:
+    """The work that is done when that on the host is, and its results lie on the device."""
+    arrived: torch.futures.Future[list[torch.Tensor]] = torch.futures.Future()
+
+    # A thread and no callback: what receives from one other process has no future.
+    def wait() -> None:
+        try:
+            dist.Work.unbox(work).wait()
+            with torch.no_grad():
+                for t, found in pairs:
+                    t.copy_(found)
+        except Exception as error:  # noqa: BLE001  # for whoever waits
+            arrived.set_exception(error)
+        else:
+            arrived.set_result([t for t, _ in pairs])
+
+    threading.Thread(target=wait, daemon=True).start()
+    return torch._C._distributed_c10d._create_work_from_future(arrived).boxed()
+
+
+def _collective(op: Any, written: bool) -> Any:
+    def run(*args: Any) -> Any:
+        given = tree.tree_map(_on_host, args)
+        pairs = list(zip(tree.tree_leaves(args[0]), tree.tree_leaves(given[0]))) * written
+        for t, _ in pairs:
+            untyped_storage(t)._ft.bounds = None  # the host writes there
+        result = op(*given)
+        work = result[-1] if isinstance(result, tuple) else result
+        if copied := [pair for pair in pairs if _apart(pair[0])]:
+            work = _arriving(work, copied)
+        return (args[0], work) if isinstance(result, tuple) else work
+
+    return run
+
+
+def _group(store: Any, rank: int, size: int, timeout: Any) -> Any:
+    return dist.ProcessGroupGloo(store, rank, size, timeout=timeout)
+
+
+def install() -> None:
+    """Give the device's tensors to torch.distributed, where torch has it."""
+    if not dist.is_available():
+        return
+    dist.Backend.register_backend(NAME, _group, devices=["cpu", NAME])
+    library = Library("c10d", "IMPL", "PrivateUse1")
+    _kept.append(library)
+    with warnings.catch_warnings():  # torch's kernels for devices ask for a backend in C++
+        warnings.filterwarnings("ignore", "(?s).*Overriding a previously registered kernel")
+        for name in private.all_op_names():
+            namespace, _, word = name.partition("::")
+            if namespace == "c10d" and private.has_kernel_for(name, "PrivateUse1"):
+                op = getattr(torch.ops.c10d, word).default
+                library.impl(word, _collective(op, word not in _READ))
+
+
+_kept: list[Library] = []

@@ -1,0 +1,112 @@
+"""torch.profiler.profile shows what the device does: times, rows of its kernels, memory.
+
+torch asks C++ alone for what happens on a device. So a profile of ftensor's is taken beside torch's
+where ProfilerActivity.PrivateUse1 is among the activities, as it is by default, and its kernels and
+memory join torch's events when these are read.
+"""
+
+from __future__ import annotations
+
+import json
+import time
+from bisect import bisect_right
+from functools import wraps
+from typing import Any
+
+from torch.autograd import profiler as torch_profiler
+from torch.autograd.profiler_util import FunctionEvent
+
+from .. import profiler
+from ..profiler.trace import DEVICE, as_trace
+from . import memory, private
+from .registration import NAME
+
+_start = torch_profiler.profile._start_trace
+_stop = torch_profiler.profile.__exit__
+_parse = torch_profiler.profile._parse_kineto_results
+_export = torch_profiler.profile.export_chrome_trace
+
+
+@wraps(_start)
+def _start_trace(self: Any) -> None:
+    if self.use_device == NAME:
+        self._ftensor = profiler.profile(memory.where())
+        self._ftensor.__enter__()
+    _start(self)
+
+
+@wraps(_stop)
+def _exit(self: Any, *exc: Any) -> Any:
+    mine = getattr(self, "_ftensor", None)
+    if mine is not None:
+        mine.__exit__(*exc)
+        # torch's times are those of the calendar.
+        self._ftensor_epoch = time.time_ns() - time.perf_counter_ns()
+    return _stop(self, *exc)
+
+
+@wraps(_parse)
+def _parse_kineto_results(self: Any, result: Any, timeout_s: float | None = None) -> Any:
+    events = _parse(self, result, timeout_s)
+    mine = getattr(self, "_ftensor", None)
+    if mine is None:
+        return events
+    apart = self._ftensor_epoch - result.trace_start_ns()
+
+    def us(ns: int) -> float:
+        return (ns + apart) / 1e3
+
+    calls = sorted(events, key=_outermost_first)
+    starts = [e.time_range.start for e in calls]
+    for number, e in enumerate(mine.events):
+        if e.kind != "launch":
+            continue
+        at = us(e.ended)
+        # The innermost op that was under way when the kernel was enqueued.
+        for call in reversed(calls[: bisect_right(starts, at)]):
+            if call.time_range.end >= at:
+                call.append_kernel(e.kernel, 0, (e.done - e.begun) / 1e3)
+                break
+        made = FunctionEvent(
+            id=-1 - number, name=e.kernel, thread=0, start_us=us(e.begun), end_us=us(e.done),
+            stack=[], use_device=NAME, device_type=private.PRIVATE_USE_1, device_index=0,
+            device_resource_id=0,
+        )  # fmt: skip
+        events.append(made)
+    if self.profile_memory:
+        times = [us(ns) for ns, _ in mine.memory.curve]
+        held = [mine.memory.before, *[now for _, now in mine.memory.curve]]
+        for call in calls:
+            begun, ended = call.time_range.start, call.time_range.end
+            grown = held[bisect_right(times, ended)] - held[bisect_right(times, begun)]
+            call.device_memory_usage += grown
+    return sorted(events, key=_outermost_first)
+
+
+def _outermost_first(event: Any) -> tuple[float, float]:
+    return event.time_range.start, -event.time_range.end
+
+
+@wraps(_export)
+def _export_chrome_trace(self: Any, path: Any, *args: Any, **kwargs: Any) -> Any:
+    made = _export(self, path, *args, **kwargs)
+    mine = getattr(self, "_ftensor", None)
+    if mine is not None:
+        with open(path) as file:
+            trace = json.load(file)
+        begun = trace.get("baseTimeNanoseconds", 0) - self._ftensor_epoch
+        own = as_trace(mine.events, [mine.memory], begun)["traceEvents"]
+        trace["traceEvents"] += [
+            {**e, "pid": NAME} for e in own if e["pid"] == DEVICE and e["ph"] not in "sf"
+        ]
+        with open(path, "w") as file:
+            json.dump(trace, file)
+    return made
+
+
+def install() -> None:
+    """Take a profile of ftensor's beside each of torch's."""
+    torch_profiler.profile._start_trace = _start_trace
+    torch_profiler.profile.__exit__ = _exit
+    torch_profiler.profile._parse_kineto_results = _parse_kineto_results
+    torch_profiler.profile.export_chrome_trace = _export_chrome_trace

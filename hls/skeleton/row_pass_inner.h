@@ -1,0 +1,98 @@
+        // One pass over a row. It folds in the order of reduce_inner.h.
+        // Holes: FT_READ(i) FT_READ_PART(i, m) FT_ELEMENT(position) FT_WRITE(i) FT_WRITE_PART(i, m), and of a pass that
+        // folds (FT_FOLDS) the state, FT_BELOW(m), which keeps the lifted state of m lanes, FT_OF_ROW(i, m),
+        // which reads what the row has one of, and FT_ROW(folded).
+        {
+            for (int k = 0; k < FT_OPERANDS; k++) at[k] = first[k];
+            for (int d = 0; d < reduced; d++) counter[d] = 0;
+            int row = 0, part = 0;
+#if FT_FOLDS
+            FT_STATE(middle)
+            FT_STATE(top)
+            FT_STATE(high)
+            int blocks = 0;
+#endif
+            for (int w = 0; w < work; w++) {
+                const int stop = inner - part * chunk < chunk ? inner : (part + 1) * chunk;
+                int i = part * chunk;
+#if FT_FOLDS
+                FT_STATES(sum)
+#if FT_VECTORS > 1
+                FT_LOOP(side_by_side)
+                for (; i + FT_VECTORS * FT_LANES <= stop; i += FT_VECTORS * FT_LANES) {
+                    FT_PIPELINE
+                    FT_EACH_VECTOR
+                    {
+                        const int j = i + v * FT_LANES;
+                        FT_READ(j)
+                        FT_EACH_LANE
+                        {
+                            FT_ELEMENT(FT_INDEX(row * inner + j))
+                            FT_LANE(sum[v]) = ft_combine(FT_LANE(sum[v]), lifted);
+                        }
+                        FT_WRITE(j)
+                    }
+                }
+#endif
+#endif
+                FT_LOOP(vectors)
+                for (; i + FT_LANES <= stop; i += FT_LANES) {
+                    FT_PIPELINE
+                    FT_READ(i)
+                    FT_EACH_LANE
+                    {
+                        FT_ELEMENT(FT_INDEX(row * inner + i))
+#if FT_FOLDS
+                        FT_LANE(sum[0]) = ft_combine(FT_LANE(sum[0]), lifted);
+#endif
+                    }
+                    FT_WRITE(i)
+                }
+                if (i < stop) {
+                    FT_READ_PART(i, stop - i)
+                    FT_EACH_LANE
+                    {
+                        FT_ELEMENT(FT_INDEX(row * inner + i))
+#if FT_FOLDS
+                        FT_BELOW(stop - i)
+                        FT_LANE(sum[0]) = ft_combine(FT_LANE(sum[0]), lifted);
+#endif
+                    }
+                    FT_WRITE_PART(i, stop - i)
+                }
+#if FT_FOLDS
+                FT_EACH_VECTOR
+                FT_EACH_LANE { FT_LANE(middle) = ft_combine(FT_LANE(middle), FT_LANE(sum[v])); }
+                if (++blocks % 16 == 0) {
+                    FT_EACH_LANE
+                    {
+                        FT_LANE(top) = ft_combine(FT_LANE(top), FT_LANE(middle));
+                        FT_LANE(middle) = ft_identity();
+                    }
+                    if (blocks % 256 == 0) {
+                        FT_EACH_LANE
+                        {
+                            FT_LANE(high) = ft_combine(FT_LANE(high), FT_LANE(top));
+                            FT_LANE(top) = ft_identity();
+                        }
+                    }
+                }
+#endif
+                if (++part == chunks) {
+                    part = 0;
+                    row++;
+                    for (int d = reduced - 1; d >= 0; d--) {
+                        for (int k = 0; k < FT_OPERANDS; k++) at[k] += strides[k * reduced + d];
+                        if (++counter[d] < shape[d]) break;
+                        for (int k = 0; k < FT_OPERANDS; k++) at[k] -= shape[d] * strides[k * reduced + d];
+                        counter[d] = 0;
+                    }
+                }
+            }
+#if FT_FOLDS
+            FT_EACH_LANE { FT_LANE(high) = ft_combine(FT_LANE(high), ft_combine(FT_LANE(top), FT_LANE(middle))); }
+            FT_ACROSS(high)
+            FT_OF_ROW(0, 1)
+            FT_ROW(high FT_LANE_0)
+#endif
+        }

@@ -1,0 +1,110 @@
+"""`make docs`: puts the site's pages together, and has Sphinx make it, without a warning.
+
+python pages/build.py [--out out/site] [--no-examples]
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent
+ROOT = HERE.parent
+sys.path[:0] = [str(HERE), str(ROOT)]
+
+from navigation import sections  # noqa: E402
+
+# Pages that do not lie in docs/, by their names on the site.
+ELSEWHERE = {
+    "changelog": "CHANGELOG.md",
+    "contributing": "CONTRIBUTING.md",
+    "security": "SECURITY.md",
+    "hls": "hls/README.md",
+    "tests": "tests/README.md",
+}
+_FENCED = re.compile(r"(^```.*?^```$)", re.M | re.S)
+_LINK = re.compile(r"(\]\()([^)\s]+)(\))")
+
+
+def written() -> dict[str, Path]:
+    """The pages that somebody has written, by their names on the site."""
+    docs = ROOT / "docs"
+    found = {str(p.relative_to(docs).with_suffix("")): p for p in sorted(docs.rglob("*.md"))}
+    return found | {name: ROOT / file for name, file in ELSEWHERE.items()}
+
+
+def linked(name: str, page: Path, source: Path) -> str:
+    """A page's text with links as they are on the site; a file that is no page is copied, and the
+    link loads it down. FileNotFoundError for a link that leads nowhere."""
+    places = {path.resolve(): site for site, path in written().items()}
+    here = (source / name).parent
+
+    def link(found: re.Match[str]) -> str:
+        target, _, anchor = found[2].partition("#")
+        if not target or re.match(r"[a-z]+:", target):
+            return found[0]
+        path = (page.parent / target).resolve()
+        if path in places:
+            there = source / f"{places[path]}.md"
+        elif ((ROOT / "docs") in path.parents and path.suffix == "") or "gallery" in target:
+            there = here / target  # a page that is made
+        else:
+            there = source / "_files" / path.relative_to(ROOT)
+            there.parent.mkdir(parents=True, exist_ok=True)
+            shutil.copyfile(path, there)
+        made = os.path.relpath(there, here) + (f"#{anchor}" if anchor else "")
+        return f"{found[1]}{made}{found[3]}"
+
+    parts = _FENCED.split(page.read_text())
+    return "".join(part if k % 2 else _LINK.sub(link, part) for k, part in enumerate(parts))
+
+
+def assemble(source: Path, examples: bool = True) -> list[str]:
+    """Write all pages into a folder; their names."""
+    import gallery
+    import reference
+
+    shutil.rmtree(source, ignore_errors=True)
+    (source / "_static").mkdir(parents=True)
+    for name in ("own.css", "scorer.js"):
+        shutil.copy(HERE / name, source / "_static")
+    shutil.copy(HERE / "conf.py", source)
+    texts = {name: linked(name, page, source) for name, page in written().items()}
+    texts |= reference.pages(examples) | gallery.pages(source)
+    inner = [name for name in texts if re.match(r"(reference|gallery)/(?!index)", name)]
+    for title, names in sections(texts.keys() - {"index", *inner}).items():
+        listed = "\n".join(names)
+        texts["index"] += f"\n```{{toctree}}\n:hidden:\n:caption: {title}\n{listed}\n```\n"
+    for name, text in texts.items():
+        path = source / f"{name}.md"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+    return list(texts)
+
+
+def main() -> int:
+    """The exit status: 1 where Sphinx has a warning."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("--out", type=Path, default=Path("out/site"), help="where the site goes")
+    parser.add_argument("--no-examples", action="store_true", help="a reference without examples")
+    given = parser.parse_args()
+    source = given.out.parent / f"{given.out.name}-source"
+    names = assemble(source, not given.no_examples)
+    print(f"{len(names)} pages, in {source}", flush=True)
+    shutil.rmtree(given.out, ignore_errors=True)
+    command = [sys.executable, "-m", "sphinx", "-W", "--keep-going", "-q", "-b", "html"]
+    words = ["-d", given.out.with_name(f"{given.out.name}-trees"), source, given.out]
+    env = {**os.environ, "PYTHONPATH": str(ROOT)}
+    status = subprocess.run([*command, *map(str, words)], env=env).returncode
+    if not status:
+        print(f"the site: {given.out / 'index.html'}")
+    return status
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,106 @@
+"""The gallery: scripts of cells (`# %%`) in examples/gallery/, each also a notebook and a page."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any, NamedTuple
+
+ROOT = Path(__file__).resolve().parent.parent
+SCRIPTS = sorted((ROOT / "examples" / "gallery").glob("*.py"))
+PROGRAMS = ("digits", "photo", "board", "cnn", "torch_cnn", "torch_transformer", "recording")
+HEAD = """\
+# Gallery
+
+Each is a script and a notebook of the same cells, run when the site is built: the pictures are
+what they drew.
+
+"""
+TAIL = """
+Longer programs, with arguments, in the checkout's `examples/`:
+
+"""
+
+
+class Cell(NamedTuple):
+    """A cell of a script: code, or Markdown."""
+
+    code: bool
+    text: str
+
+
+def cells(script: Path) -> list[Cell]:
+    """A script's cells; comments after `# %% [markdown]` are Markdown."""
+    found = []
+    for part in re.split(r"^# %%", script.read_text(), flags=re.M)[1:]:
+        kind, _, text = part.partition("\n")
+        if "[markdown]" in kind:
+            found.append(Cell(False, re.sub(r"^# ?", "", text.strip(), flags=re.M)))
+        else:
+            found.append(Cell(True, text.strip()))
+    return found
+
+
+def notebook(script: Path) -> dict[str, Any]:
+    """The notebook of a script (nbformat 4.5), not run yet."""
+    made = []
+    for k, cell in enumerate(cells(script)):
+        kind = "code" if cell.code else "markdown"
+        text = cell.text.replace("](../", "](../../docs/")
+        one = {"cell_type": kind, "id": f"cell-{k}", "metadata": {}, "source": text}
+        made.append(one | ({"execution_count": None, "outputs": []} if cell.code else {}))
+    kernel = {"name": "python3", "display_name": "Python 3", "language": "python"}
+    return {"cells": made, "metadata": {"kernelspec": kernel}, "nbformat": 4, "nbformat_minor": 5}
+
+
+def run(script: Path, folder: Path) -> str:
+    """Run a script in a folder, where it leaves its picture; what it printed."""
+    env = {**os.environ, "MPLBACKEND": "Agg", "PYTHONPATH": str(ROOT)}
+    done = subprocess.run(
+        [sys.executable, str(script)], cwd=folder, env=env, text=True, capture_output=True
+    )
+    if done.returncode:
+        raise SystemExit(f"{script} failed:\n{done.stderr}")
+    return done.stdout
+
+
+def page(script: Path, said: str) -> str:
+    """A script's page: its picture below the title, its cells, what it printed."""
+    name = script.stem
+    title, _, rest = cells(script)[0].text.partition("\n")
+    parts = [
+        title, f"![{title.strip('# ')}]({name}.png)",
+        f"As a [script]({name}.py) and a [notebook]({name}.ipynb).", rest,
+    ]  # fmt: skip
+    for cell in cells(script)[1:]:
+        parts.append(f"```python\n{cell.text}\n```" if cell.code else cell.text)
+    parts += [f"It prints\n\n```text\n{said.rstrip()}\n```"] if said else []
+    return "\n\n".join(parts) + "\n"
+
+
+def pages(source: Path) -> dict[str, str]:
+    """The gallery's pages by their names on the site; pictures, scripts, notebooks are written."""
+    folder = source / "gallery"
+    folder.mkdir(parents=True)
+    made, shown = {}, []
+    for script in SCRIPTS:
+        made[f"gallery/{script.stem}"] = page(script, run(script, folder))
+        (folder / script.name).write_text(script.read_text())
+        (folder / f"{script.stem}.ipynb").write_text(json.dumps(notebook(script), indent=1))
+        title, _, rest = cells(script)[0].text.partition("\n")
+        shown.append(
+            f"## {title.strip('# ')}\n\n[![{title.strip('# ')}]({script.stem}.png)]"
+            f"({script.stem}.md)\n\n{rest}\n"
+        )
+    for name in PROGRAMS:
+        text = (ROOT / "examples" / f"{name}.py").read_text()
+        first = text.partition('"""')[2].partition("\n")[0].removesuffix('"""')
+        (folder / f"{name}.py").write_text(text)
+        shown.append((TAIL if name == PROGRAMS[0] else "") + f"- [{name}.py]({name}.py): {first}")
+    tree = "\n".join(script.stem for script in SCRIPTS)
+    made["gallery/index"] = HEAD + "\n".join(shown) + f"\n\n```{{toctree}}\n:hidden:\n{tree}\n```\n"
+    return made

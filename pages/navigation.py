@@ -1,0 +1,39 @@
+"""Which page stands in which section of the site. A page that is in none stands under MORE."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+# Names as on the site. A page that is not there (yet) is left out.
+SECTIONS: dict[str, tuple[str, ...]] = {
+    "Begin": ("tutorial", "gallery/index", "comparison", "faq", "glossary"),
+    "Guides": (
+        "arrays", "memory", "numpy", "with-other-libraries", "dask", "torch-device", "graphs",
+        "performance", "profiler", "looking", "ci",
+    ),
+    "Boards and images": (
+        "boards", "images", "tuning", "inventory", "build", "own-kernels", "emulation",
+        "intel-fpga", "fallback", "area", "performance-model", "compile-times",
+    ),
+    "Reference": (
+        "reference/index", "ops", "differences", "array-api", "settings", "random",
+        "shared-memory", "reliability", "changelog",
+    ),
+    "Inside": (
+        "architecture", "add-an-op", "add-a-kernel", "add-a-skeleton", "add-a-device", "hls",
+        "tests", "adr/*", "contributing", "security",
+    ),
+}  # fmt: skip
+MORE = "More"
+
+
+def sections(pages: Iterable[str]) -> dict[str, list[str]]:
+    """The pages of each section in order; what is in no section is under MORE."""
+    left = sorted(pages)
+    found: dict[str, list[str]] = {}
+    for title, names in SECTIONS.items():
+        for name in names:
+            there = [p for p in left if p == name or (name[-1] == "*" and p.startswith(name[:-1]))]
+            found.setdefault(title, []).extend(there)
+            left = [p for p in left if p not in there]
+    return found | ({MORE: left} if left else {})

@@ -1,0 +1,235 @@
+"""The API reference: a page for each namespace, and for each chapter of `ft` itself."""
+
+from __future__ import annotations
+
+import importlib
+import inspect
+import re
+from dataclasses import dataclass, field
+from importlib.util import find_spec
+from types import ModuleType
+from typing import Any
+
+from samples import NAMES, example
+from written import WRITTEN
+
+import ftensor as ft
+from ftensor.ops.bind import Namespace
+from ftensor.rows.catalogue import ENTRIES, Entry
+from ftensor.rows.op import Reduce
+from tests.ops_page import on_host, taken
+
+# The chapters of functions that are made of tables.
+WRITTEN_FOR = {"<ftensor factory>": "create", "<ftensor op>": "nn"}
+SETTINGS = "dtypes, devices, settings"
+HEAD = """\
+# Reference
+
+Every public name, from its docstring. Examples are run when the site is built.
+"""
+_FORM = re.compile(r"[\w.]+\(.*\)")
+
+
+@dataclass
+class Item:
+    """A public name: where it is found, what it is, and its other names in the same place."""
+
+    name: str
+    value: Any
+    others: list[str] = field(default_factory=list)
+
+    @property
+    def entry(self) -> Entry | None:
+        """The catalogue's, if it is an op."""
+        return BY_CALL.get(inspect.unwrap(self.value)) if callable(self.value) else None
+
+
+BY_CALL = {inspect.unwrap(e.call): e for e in reversed(ENTRIES.values())}
+
+
+def namespaces() -> dict[str, Any]:
+    """Public namespaces by their path behind `ft`; "" is `ft` itself."""
+    found: dict[str, Any] = {"": ft}
+    left = [("", ft)]
+    while left:
+        path, owner = left.pop()
+        for name in public(owner):
+            value = getattr(owner, name)
+            inner = f"{path}.{name}".lstrip(".")
+            if isinstance(value, Namespace | ModuleType) and value not in found.values():
+                found[inner] = value
+                left.append((inner, value))
+    # These need other libraries; the site speaks of those that are here.
+    more = ("array_api", "profiler", *(name for name in ("torch", "dask") if find_spec(name)))
+    return found | {name: importlib.import_module(f"ftensor.{name}") for name in more}
+
+
+def public(owner: Any) -> list[str]:
+    """The names that a user sees."""
+    names = getattr(owner, "__all__", None) if isinstance(owner, ModuleType) else None
+    return sorted(n for n in (names or dir(owner)) if n[0] != "_")
+
+
+def items(owner: Any) -> list[Item]:
+    """A namespace's names; those that are one function are one item, and so are their `name_`."""
+    found: dict[int, Item] = {}
+    plain: list[Item] = []
+    for name in public(owner):
+        value = getattr(owner, name)
+        if isinstance(value, Namespace | ModuleType):
+            continue
+        if not callable(value) or isinstance(value, type):
+            plain.append(Item(name, value))
+            continue
+        key = id(inspect.unwrap(value))
+        mine = found.get(key)
+        if mine is None:
+            found[key] = Item(name, value)
+        elif mine.entry and mine.entry.name == name:
+            found[key] = Item(name, value, [*mine.others, mine.name])
+        else:
+            mine.others.append(name)
+    by_name = {item.name: item for item in found.values()}
+    for name in [n for n in by_name if n[-1] == "_" and n[:-1] in by_name]:
+        by_name[name[:-1]].others += [name, *by_name.pop(name).others]
+    return sorted([*plain, *by_name.values()], key=lambda item: item.name)
+
+
+def chapter(item: Item) -> str:
+    """Where an item of `ft` itself stands: the ops' folder, or SETTINGS for what is no op."""
+    entry = item.entry
+    if entry is None:
+        return SETTINGS
+    if entry.row is not None:  # its function is made, and knows no file
+        return "reduce" if isinstance(entry.row, Reduce) else "pointwise"
+    file = file_of(entry.call)
+    found = re.search(r"/ops/(\w+)/", file)
+    return found[1] if found else WRITTEN_FOR.get(file, SETTINGS)
+
+
+def file_of(call: Any) -> str:
+    """Where a function is written: that which one of the catalogue's checks stands before."""
+    call = inspect.unwrap(call)
+    if call.__code__.co_filename.endswith("/catalogue.py"):
+        call = next(c.cell_contents for c in call.__closure__ if callable(c.cell_contents))
+    return inspect.unwrap(call).__code__.co_filename
+
+
+def text_of(doc: str) -> str:
+    """A docstring as Markdown: what stands outside of backquotes is as it is."""
+    parts = re.split(r"(`[^`\n]+`)", doc)
+    return "".join(p if k % 2 else re.sub(r"([*<\[\]|$])", r"\\\1", p) for k, p in enumerate(parts))
+
+
+def forms_and_text(item: Item, called: str) -> tuple[list[str], str]:
+    """The signatures of an item, and its docstring without them."""
+    doc = inspect.getdoc(item.value) or ""
+    head, _, rest = doc.partition("\n\n")
+    if head and all(map(_FORM.match, head.split("\n"))):
+        return head.split("\n"), rest
+    if isinstance(item.value, type) or callable(item.value):
+        try:
+            signature = str(inspect.signature(item.value)).replace("ftensor.", "")
+        except (TypeError, ValueError):
+            signature = "(...)"
+        return [called.removeprefix("ft.") + signature], doc
+    return [], doc if type(item.value).__module__ != "builtins" else ""
+
+
+def described(item: Item, path: str, examples: bool) -> str:
+    """An item's section."""
+    name = f"{path}.{item.name}".lstrip(".")
+    forms, text = forms_and_text(item, f"ft.{name}")
+    parts = [f"## {item.name.replace('_', chr(92) + '_')}\n"]
+    if forms:
+        parts.append("```python\n" + "\n".join(forms) + "\n```\n")
+    elif not callable(item.value):
+        parts.append(f"`ft.{name}` is `{item.value!r}`.\n")
+    parts.append(text_of(text) + "\n" if text else "")
+    entry, facts = item.entry, []
+    if item.others:
+        facts.append("also " + ", ".join(f"`{n}`" for n in item.others))
+    if entry is not None:
+        if entry.method and entry.function and not entry.namespace:
+            facts.append("a method of tensors, too")
+        if dtypes := taken(entry):
+            facts.append(f"dtypes: {dtypes}")
+        if on_host(item.value, set()):
+            facts.append("by NumPy on the host, always or in some cases")
+    if facts:
+        parts.append(f"*{'; '.join(facts)}*\n")
+    known = entry is not None or name in WRITTEN  # of others a guess could do harm
+    if examples and known and (found := example(name, item.value)):
+        parts.append(f"```python\n>>> {found[0]}\n{found[1]}\n```\n")
+    return "\n".join(filter(None, parts))
+
+
+def scope(owner: str) -> str:
+    """What examples compute on."""
+    lines = "\n".join(f"{name} = {text}" for name, text in NAMES.items())
+    code = f"```python\nimport ftensor as ft\n\n{lines}\n```\n"
+    return f"Examples of {owner} compute on these:\n\n{code}"
+
+
+def tensor_page(examples: bool) -> str:
+    """Methods and properties of tensors: those that are functions, too, lead there by name."""
+    functions, own = [], []
+    doc = inspect.getdoc(ft.Tensor) or ""
+    for name in public(ft.Tensor):
+        value = inspect.getattr_static(ft.Tensor, name)
+        call = value.fget if isinstance(value, property) else value
+        if callable(getattr(ft, name, None)) and inspect.unwrap(getattr(ft, name)) in BY_CALL:
+            functions.append(name)
+            continue
+        kind = " (property)" if isinstance(value, property) else ""
+        forms, text = forms_and_text(Item(name, call), name)
+        if name[-1] == "_" and name[:-1] in functions:
+            functions.append(name)
+            continue
+        part = [f"## {name.replace('_', chr(92) + '_')}{kind}\n"]
+        part += ["```python\n" + "\n".join(forms) + "\n```\n"] if forms and not kind else []
+        part += [text_of(text) + "\n"] if text else []
+        if examples and not kind and inspect.unwrap(call) in BY_CALL:
+            found = example(name, inspect.unwrap(call), method=True)
+            part += [f"```python\n>>> {found[0]}\n{found[1]}\n```\n"] if found else []
+        own.append("\n".join(part))
+    listed = ", ".join(f"`{name}`" for name in functions)
+    return (
+        f"# Tensor\n\n{text_of(doc)}\n\n{scope('methods')}\n"
+        f"These are functions of `ft`, too, and take the tensor first: {listed}.\n\n"
+        + "\n".join(own)
+    )
+
+
+def slug(words: str) -> str:
+    """A page's name."""
+    return re.sub(r"\W+", "-", words)
+
+
+def pages(examples: bool = True) -> dict[str, str]:
+    """The reference's pages by their names on the site."""
+    made: dict[str, str] = {}
+    index = []
+    for path, owner in namespaces().items():
+        found = items(owner)
+        if path == "":
+            by_chapter: dict[str, list[Item]] = {}
+            for item in found:
+                by_chapter.setdefault(chapter(item), []).append(item)
+            groups = [(f"ft: {w}", slug(f"ft {w}"), by_chapter[w]) for w in sorted(by_chapter)]
+        else:
+            groups = [(f"ftensor.{path}", slug(path), found)] if found else []
+        for title, name, members in groups:
+            doc = text_of(inspect.getdoc(owner) or "") if path else ""
+            parts = [f"# {title}\n", f"{doc}\n", scope(f"`{title}`") if examples else ""]
+            parts += [described(item, path, examples and path != "array_api") for item in members]
+            made[f"reference/{name}"] = "\n".join(parts)
+            index.append((name, title, len(members)))
+    made["reference/tensor"] = tensor_page(examples)
+    index.append(("tensor", "Methods of tensors", len(public(ft.Tensor))))
+    rows = "".join(f"| [{title}]({name}.md) | {count} |\n" for name, title, count in index)
+    tree = "\n".join(name for name, _, _ in index)
+    made["reference/index"] = (
+        f"{HEAD}\n| namespace | names |\n|---|---|\n{rows}\n```{{toctree}}\n:hidden:\n{tree}\n```\n"
+    )
+    return made

@@ -1,0 +1,90 @@
+"""Holds the model's intervals against those that the kernels' IR allows, for real launches.
+
+Run as a program of its own on the C simulation; prints, for each kernel and each of its loops, the
+least cycles of a turn by the text and by the model, as JSON.
+"""
+
+import json
+import sys
+import tempfile
+from pathlib import Path
+
+import numpy as np
+
+import ftensor as ft
+from ftensor.kernels.board_skeleton import board_skeleton_of, board_skeletons
+from ftensor.toolchain import trace
+from ftensor.toolchain.group import Group
+from ftensor.toolchain.vitis.source import copy_headers, source
+
+from ..ir.intervals import intervals
+
+
+def calls():
+    """What together asks for every skeleton that images may have."""
+    rng = np.random.default_rng(1)
+
+    def make(*shape, of=np.float32):
+        return ft.from_numpy((rng.random(shape) * 8).astype(of))
+
+    make(70000).sort(), make(70000).cumsum(0)
+    for x in (make(640), make(640, of=np.float64)):
+        x + x, x[::2] + x[::2]
+        y = x[:60].reshape(6, 10)
+        y + y[:, :1], y.sum(), y.sum(0), y[:, :4].sum(1), y.argmax(1), x.cumsum(0), x.cumprod(0)
+        x[ft.tensor([3, 4])], x.sort(), x.cummax(0), x.logcumsumexp(0), x.gt(3).nonzero()
+        y.cumsum(0), ft.searchsorted(x.sort()[0], x)
+        y @ y.t()
+    z = ft.complex(make(8, 16), make(8, 16))
+    (
+        z * z,
+        z[:, ::2] * 2,
+        z.sum(1),
+        z.cumprod(1),
+        z[0].cumsum(0),
+        z[0].cumprod(0),
+        z @ z.t(),
+        ft.fft.fft(z),
+    )
+    ft.fft.fft(z[:, :12])
+    a = make(150, 130) @ make(130, 170)
+    ft.addmm(a, make(150, 130), make(130, 170), beta=2)
+    ft.nn.functional.conv2d(make(1, 3, 9, 60), make(18, 3, 3, 3))
+    for of in (np.float32, np.complex64):
+        m = make(3, 5, 5, of=of) + ft.eye(5)
+        ft.linalg.lu(m), ft.linalg.solve(m, make(3, 5, 2, of=of))
+        ft.linalg.cholesky(m @ m.mH + 40 * ft.eye(5)), ft.linalg.qr(m)
+    ft.softmax(make(6, 12), 1), ft.nn.functional.layer_norm(make(6, 12), (12,))
+
+
+def main():
+    with trace.recording(3) as seen:
+        calls()
+    by_key = {}
+    for launch in seen.launches:
+        by_key.setdefault(launch.key, []).append(launch)
+    found = []
+    folder = Path(tempfile.mkdtemp(prefix="ftensor-intervals-"))
+    copy_headers(folder)
+    for k, (key, launches) in enumerate(by_key.items()):
+        group = Group(f"k{k}", (key,))
+        path = folder / f"{group.name}.cpp"
+        path.write_text(source(group))
+        least = {}
+        for one in intervals(path, group.name):
+            name = one.label or one.place
+            if one.cycles > least.get(name, (0, ""))[0]:
+                least[name] = one.cycles, f"{one.place}: {one.why}"
+        modelled = {}
+        for launch in launches:
+            for loop in board_skeleton_of(key).loops(launch, 0, False):
+                modelled[loop.name] = min(loop.interval, modelled.get(loop.name, loop.interval))
+        found.append(
+            {"entry": key.entry, "skeleton": key.skeleton, "text": least, "model": modelled}
+        )
+    skeletons = [s.name for s in board_skeletons()]
+    json.dump({"skeletons": skeletons, "kernels": found}, sys.stdout)
+
+
+if __name__ == "__main__":
+    main()

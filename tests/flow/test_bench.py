@@ -1,0 +1,80 @@
+"""`make bench`: what its gate says of two checkouts, and that every case runs."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+BENCHMARKS = Path(__file__).resolve().parents[2] / "benchmarks"
+sys.path.append(str(BENCHMARKS))
+import cases  # noqa: E402
+import gate  # noqa: E402
+
+# A checkout whose tensors are NumPy's arrays; `times` says how often each is added.
+FAKE = """
+import numpy as np
+
+class Tensor(np.ndarray):
+    def __add__(self, other):
+        for _ in range({times}):
+            made = np.ndarray.__add__(self, other)
+        return made
+
+def tensor(x):
+    return x.view(Tensor)
+
+def synchronize():
+    pass
+"""
+ADD = next(k for k, c in enumerate(cases.CASES) if (c.group, c.name) == ("large", "add"))
+
+
+def checkout(folder: Path, times: int) -> Path:
+    (folder / "ftensor").mkdir(parents=True)
+    (folder / "ftensor" / "__init__.py").write_text(FAKE.format(times=times))
+    return folder
+
+
+@pytest.mark.parametrize(("times", "lost"), [(1, False), (9, True)])
+def test_the_gate_knows_what_is_slower(tmp_path: Path, times: int, lost: bool) -> None:
+    """Nine times the work is lost; the same work is not, whoever else is on the machine."""
+    mine, base = checkout(tmp_path / "mine", times), checkout(tmp_path / "base", 3)
+    (found,) = gate.run(mine, base, [ADD], 5)
+    assert found.name == "large add" and found.base is not None
+    assert (found.ratio > gate.ALLOWED) is lost
+
+
+def test_a_case_that_the_base_lacks_is_not_lost(tmp_path: Path) -> None:
+    tanh = next(k for k, c in enumerate(cases.CASES) if (c.group, c.name) == ("medium", "tanh"))
+    mine, base = checkout(tmp_path / "mine", 1), checkout(tmp_path / "base", 1)
+    with (mine / "ftensor" / "__init__.py").open("a") as file:
+        file.write("\ntanh = np.tanh\n")
+    (found,) = gate.run(mine, base, [tanh], 2)
+    assert found.base is None and found.ratio == 1
+
+
+def test_every_case_is_one_call_in_each_library() -> None:
+    """On few elements: what the libraries are asked for is the same."""
+    for case in cases.CASES:
+        small = tuple(
+            text.replace("16M", "64").replace("4M", "64").replace("65536", "64")
+            .replace("4096", "16").replace("2048", "16").replace("1024", "16").replace("512", "16")
+            .replace("256", "16")
+            for text in case.operands
+        )  # fmt: skip
+        few = cases.Case(case.group, case.name, small, case.call, case.numpy)
+        made = {name: call() for name, call in few.calls(("ftensor", "torch", "numpy")).items()}
+        first = {name: np.asarray(x[0] if isinstance(x, tuple) else x) for name, x in made.items()}
+        for name, x in first.items():
+            assert x.shape == first["torch"].shape, (case.name, name)
+            np.testing.assert_allclose(x, first["torch"], 1e-3, 1e-4, err_msg=case.name)
+
+
+def test_help_names_the_gate() -> None:
+    command = [sys.executable, str(BENCHMARKS / "bench.py"), "--help"]
+    said = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+    assert "--gate" in said and "--base" in said

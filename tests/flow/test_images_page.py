@@ -1,0 +1,50 @@
+"""The programs of docs/images.md find their kernels in their images, and compute what it says."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from ..docs_pages import ROOT, Block, blocks
+from .test_docs_blocks import PRINTED
+from .test_road import base, built, run  # noqa: F401
+
+PROGRAMS = {block.name.partition(".")[0]: block for block in blocks(ROOT / "docs" / "images.md")}
+EACH = [pytest.param(n, marks=[] if n == "radio" else pytest.mark.long) for n in PROGRAMS]
+
+
+def program(block: Block, folder: Path) -> Path:
+    (folder / block.name).write_text(block.text)
+    return folder / block.name
+
+
+@pytest.mark.parametrize("name", EACH)
+def test_nothing_lacks(name: str, tmp_path: Path) -> None:
+    """`--trace` ends with status 1 where something does."""
+    path = program(PROGRAMS[name], tmp_path)
+    said = run("-m", "ftensor", "kernels", name, "--trace", path, FTENSOR_DEVICE="csim")
+    assert "has them all" in said
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_the_image_computes_it(name: str, base: Path, tmp_path: Path) -> None:  # noqa: F811
+    path = program(PROGRAMS[name], tmp_path)
+    image = str(built(name, base))
+    said = run(path, FTENSOR_DEVICE="csim", FTENSOR_IMAGE=image, FTENSOR_FALLBACK="error")
+    assert said.splitlines() == PRINTED.findall(PROGRAMS[name].text)
+
+
+def test_the_page_has_the_models_shares() -> None:
+    from ftensor.boards import find
+    from ftensor.toolchain.area.fit import FULL, fit
+    from ftensor.toolchain.inventory.read import expand, read
+
+    text = (ROOT / "docs" / "images.md").read_text()
+    for name in PROGRAMS:
+        found = fit(expand(read(name)), find("u55c"))
+        assert max(found.shares.values()) < FULL
+        row = f"| `{name}` | {len(found.groups)} | {found.ports} | {found.shares['lut']:.0%} |"
+        assert re.search(re.escape(row), text), row

@@ -1,0 +1,107 @@
+"""The model's initiation intervals are at least what the kernels' IR allows, for every skeleton.
+
+And the rule finds what a loop waits for in small kernels, and nothing in their repairs.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from collections import defaultdict
+from pathlib import Path
+
+import pytest
+
+from ..ir.compiler import clang
+from ..ir.intervals import intervals
+
+# Processors' own, on a board softmax and losses are rows and reductions; a user's own.
+NOT_ON_BOARDS = {"nll", "nll_input", "softmax_rows", "own"}
+
+
+def test_no_interval_of_the_model_is_below_what_the_text_allows() -> None:
+    """A loop without a name in the model belongs to all of its loops."""
+    clang()
+    done = subprocess.run(
+        [sys.executable, "-m", "tests.flow.estimate_intervals"], capture_output=True, text=True,
+        env={**os.environ, "FTENSOR_DEVICE": "csim"}, cwd=Path(__file__).parents[2], timeout=600,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    found = json.loads(done.stdout)
+    kernels = found["kernels"]
+    assert {k["skeleton"] for k in kernels} == set(found["skeletons"]) - NOT_ON_BOARDS
+    known = defaultdict(set)
+    for k in kernels:
+        known[k["skeleton"]] |= k["model"].keys()
+    waited = set()
+    for k in kernels:
+        model = k["model"]
+        for name, (cycles, why) in k["text"].items():
+            if name in model or name not in known[k["skeleton"]]:
+                at = model.get(name, min(model.values()))
+                assert cycles <= at, f"{k['entry']}: {name} takes {cycles} cycles ({why}), not {at}"
+                waited |= {k["skeleton"]} if cycles > 1 else set()
+    assert waited >= {"sort", "scan", "search", "dense_lu", "fft_stream", "gemm_direct"}
+
+
+KERNEL = """
+#include <hls_math.h>
+extern "C" void kernel(float *out, const float *a, const float *b, const int *at, int *c, int n)
+{
+%s
+}
+"""
+LOOP = """
+loop:
+    for (int k = 0; k < n; k++) {
+%s
+        %s
+    }"""
+PIPELINE = "#pragma HLS PIPELINE II=1"
+# What a loop does, the least cycles of a turn, and a loop beside it that has one each.
+WAITS = {
+    "a sum": ("float s = 0;", "s += a[k]; out[k] = s;", 7, "float s = 0; out[k] = a[k] + s;"),
+    "an address just read": (
+        "int j = 0;", "j = at[j]; c[k] = j;", 64, "j = at[k]; c[k] = j;",
+    ),
+    "which is the next": (
+        "int i = 0, j = 0;",
+        "const float x = a[i], y = b[j]; if (y < x) { out[k] = y; j++; } else { out[k] = x; i++; }",
+        66,
+        "const float x = a[k], y = b[k]; out[k] = y < x ? y : x;",
+    ),
+    "memory written before": ("", "out[k + 4] = out[k] * 2.0f;", 132, "out[k] = out[k] * 2.0f;"),
+    "columns of one matrix": (
+        "", "out[k + n] = out[k + n] - out[k] * 2.0f;", 139, "out[2 * k + 1] = out[2 * k] * 2.0f;",
+    ),
+    "sums in local memory": (
+        "float s[64] = {};",
+        "s[at[k] & 63] += a[k]; out[k] = s[k & 63];",
+        8,
+        "s[at[k] & 63] = a[k]; out[k] = s[k & 63];",
+    ),
+    "two reads of a port": ("", "out[k] = a[2 * k] + a[2 * k + 1];", 2, "out[k] = a[k] + b[k];"),
+    "a function": ("float s = 1;", "s = hls::exp(s) ; out[k] = s;", 16, "out[k] = hls::exp(a[k]);"),
+}  # fmt: skip
+
+
+def least(tmp_path: Path, before: str, turn: str, pipeline: str = PIPELINE) -> int:
+    """The cycles of a turn."""
+    path = tmp_path / "kernel.cpp"
+    path.write_text(KERNEL % (before + LOOP % (pipeline, turn)))
+    (found,) = [one for one in intervals(path, "kernel") if one.label == "loop"]
+    return found.cycles
+
+
+@pytest.mark.parametrize("what", WAITS)
+def test_what_a_loop_waits_for_is_found_and_its_repair_is_not(what: str, tmp_path: Path) -> None:
+    before, turn, cycles, repaired = WAITS[what]
+    assert least(tmp_path, before, turn) == cycles
+    (tmp_path / "repaired").mkdir()
+    assert least(tmp_path / "repaired", before, repaired) == 1
+
+
+def test_a_loop_that_is_not_pipelined_takes_a_turn_after_the_other(tmp_path: Path) -> None:
+    assert least(tmp_path, "", "out[k] = a[k] * 2.0f;", "") == 64 + 4 + 1

@@ -1,0 +1,314 @@
+"""Figures are looked at: their size, what they say, and that no text lies on another."""
+
+from __future__ import annotations
+
+import itertools
+import re
+import subprocess
+import sys
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+from unittest import mock
+
+import pytest
+
+import ftensor as ft
+from ftensor.boards import find
+from ftensor.cli import main
+from ftensor.errors.picture import PictureError
+from ftensor.image.file import locate, read
+from ftensor.picture import check, figure, save
+from ftensor.toolchain import drawing
+from ftensor.toolchain.inventory import read as inventory
+
+from ..docs_pages import environment
+
+pytest.importorskip("matplotlib")
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+U55C = find("u55c")
+PROGRAM = """
+import ftensor as ft
+x = ft.linspace(-1, 1, 100_000)
+for _ in range(3):
+    y = (x * x + 1).exp()
+print((ft.ones(40, 30) @ ft.ones(30, 20)).sum().item(), y.amax().item())
+"""
+
+
+def looked_at(made: Figure) -> str:
+    """What a figure says; AssertionError where text lies on text or leaves the picture."""
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+    from matplotlib.text import Text
+
+    seen: list[Text] = []
+    inner = Text.draw
+
+    def draw(text: Text, renderer: Any) -> None:
+        seen.append(text)
+        inner(text, renderer)
+
+    canvas = FigureCanvasAgg(made)
+    canvas.draw()  # lays it out
+    with mock.patch.object(Text, "draw", draw):  # labels of ticks beyond the axes are not drawn
+        canvas.draw()
+    renderer = canvas.get_renderer()
+    shown = {t: t.get_window_extent(renderer) for t in seen if t.get_visible() and t.get_text()}
+    whole = made.bbox.padded(1)
+    for t, box in shown.items():
+        assert whole.x0 <= box.x0 and box.x1 <= whole.x1, t.get_text()
+        assert whole.y0 <= box.y0 and box.y1 <= whole.y1, t.get_text()
+    for (a, first), (b, second) in itertools.combinations(shown.items(), 2):
+        assert not first.padded(-1).overlaps(second.padded(-1)), (a.get_text(), b.get_text())
+    return "\n".join(t.get_text() for t in shown)
+
+
+def test_text_on_text_is_seen() -> None:
+    made = figure(3, 3)
+    made.text(0.5, 0.5, "one")
+    assert looked_at(made) == "one"
+    made.text(0.51, 0.51, "two")
+    with pytest.raises(AssertionError, match=r"one.*two"):
+        looked_at(made)
+    made = figure(3, 3)
+    made.text(0.9, 0.5, "too long for this")
+    with pytest.raises(AssertionError, match="too long"):
+        looked_at(made)
+
+
+@pytest.fixture(scope="module")
+def estimated(tmp_path_factory: pytest.TempPathFactory) -> tuple[Any, Any]:
+    """(report, trace) of a program, as `ftensor estimate` has them."""
+    code = (
+        "import pickle, sys\n"
+        "from pathlib import Path\n"
+        "from ftensor.boards import find\n"
+        "from ftensor.estimate.model import Setup\n"
+        "from ftensor.estimate.report import report\n"
+        "from ftensor.toolchain.trace import run_program\n"
+        "trace = run_program(Path('program.py'), [], 1, None, sys.stderr)\n"
+        "made = report(trace, Setup(find('u55c'), 300), 1, None)\n"
+        "sys.stdout.buffer.write(pickle.dumps((made, trace)))\n"
+    )
+    import pickle
+
+    folder = tmp_path_factory.mktemp("estimated")
+    (folder / "program.py").write_text(PROGRAM)
+    done = subprocess.run(
+        [sys.executable, "-c", code], cwd=folder, env=environment(), capture_output=True
+    )
+    assert done.returncode == 0, done.stderr.decode()
+    return pickle.loads(done.stdout)
+
+
+def test_the_time_line_has_all_of_the_time(estimated: tuple[Any, Any]) -> None:
+    from ftensor.estimate.timeline import COPIES, OTHERS, binned, spans
+
+    made, trace = estimated
+    found = list(spans(made, trace.order))
+    assert found[-1].end == pytest.approx(made.resident)
+    assert all(a.end == b.begin for a, b in itertools.pairwise(found))
+    by_bound: dict[str, float] = {}
+    for span in found:
+        by_bound[span.bound] = by_bound.get(span.bound, 0) + span.end - span.begin
+    assert by_bound == pytest.approx(made.bounds())
+    rows = binned(found, 50, 4)
+    assert len(rows) == 4 and OTHERS in rows and COPIES not in rows
+    seconds = sum(sum(part.values()) for bins in rows.values() for part in bins)
+    assert seconds == pytest.approx(made.resident)
+    order = [span.row for span in found if span.row != COPIES and span.bound != "launch"]
+    assert order[:4] == ["linspace", "mul", "add", "exp"]
+
+
+def test_an_estimate_is_drawn(estimated: tuple[Any, Any]) -> None:
+    from ftensor.estimate.plot import drawn
+
+    made, trace = estimated
+    said = looked_at(drawn("program.py", made, trace.order, None))
+    for word in (
+        "Time line",
+        "Bound by",
+        "Area of",
+        "exp",
+        "linspace",
+        "copies",
+        "LUT",
+        "launching",
+    ):
+        assert word in said
+    assert f"program.py, Alveo U55C: {made.resident * 1e3:.3g} ms, {made.count} launches" in said
+    assert "A model's estimate, not measured on hardware." in said
+
+
+def test_steps_and_boards_are_compared(estimated: tuple[Any, Any]) -> None:
+    """A step is what the inventory `steps` builds: its kernels' lanes, structures, units."""
+    from ftensor.estimate.compare import FIVE, columns
+    from ftensor.estimate.plot import compared
+
+    made, trace = estimated
+    found = list(columns(["steps", "u250"], trace, made))
+    assert [c.title for c in found] == [s.title for s in FIVE] + ["Alveo U55C", "Alveo U250"]
+    groups = inventory.expand(inventory.read("steps"))
+    for group, step, column in zip(groups, FIVE, found):
+        add = next(x.each.launch for x in column.report.lines if x.each.launch.key.name == "add")
+        assert (add.key.lanes, add.structure, add.units) == (
+            group.lanes, group.structure, group.units,
+        ), step  # fmt: skip
+        assert column.report.count == made.count
+        other = [x for x in column.report.lines if x.each.launch.key.skeleton == "gemm_direct"]
+        assert [x.each.launch.units for x in other] == [1]
+    kernels = {c.title: c.report.kernels for c in found}
+    assert kernels["vectors"] < kernels["dataflow"] and kernels["vectors"] == made.kernels
+    said = looked_at(compared("program.py", found))
+    assert f"{found[0].report.resident * 1e3:.3g} ms" in said and "Alveo U250" in said
+
+
+@pytest.mark.parametrize("name", ["first", "steps", "minimal", "cnn"])
+@pytest.mark.parametrize("board", ["u55c", "kv260"])
+def test_an_inventory_is_drawn(name: str, board: str) -> None:
+    groups = inventory.expand(inventory.read(name))
+    kernels = drawing.of_groups(groups, find(board))
+    said = looked_at(drawing.drawn(name, kernels, find(board)))
+    for group in groups:
+        assert group.name in said
+        assert f"{group.units} compute unit" in said
+    assert ("HBM[0:31]" if board == "u55c" else "HP0") in said
+    assert len(re.findall(r"LUT [\d.]+%", said)) == len(groups) + 1
+
+
+def test_an_image_is_drawn_as_its_file_says(tmp_path: Path) -> None:
+    """Ports and banks are the file's; areas are those of the inventory that it was built from."""
+    out, picture = tmp_path / "image", tmp_path / "image.svg"
+    assert main(["build", "--target", "csim", "--inventory", "steps", "--out", str(out)]) == 0
+    image = read(locate(out))
+    groups = drawing._groups(image)
+    assert [g.name for g in groups] == [k.name for k in image.manifest.kernels]
+    kernels = drawing.of_image(image, groups, U55C)
+    units = kernels[-1]
+    assert units.ports == {
+        "M_AXI_GMEM0": "HBM[0]",
+        "M_AXI_GMEM1": "HBM[1]",
+        "M_AXI_GMEM2": "HBM[2]",
+    }
+    assert "4 compute units ■■■■" in looked_at(drawing.drawn("steps", kernels, U55C))
+    unknown = [replace(k, takes={}) for k in kernels]
+    assert "Area" not in looked_at(drawing.drawn("steps", unknown, None))
+    assert main(["image", "draw", str(out), str(picture), "--board", "u55c"]) == 0
+    text = picture.read_text()
+    assert text.startswith("<?xml") and "vadd_burst" in text and len(text) < 200_000
+    width, height = map(float, re.findall(r'(?:width|height)="([\d.]+)pt"', text)[:2])
+    assert width == 12 * 72 and 200 < height < 1000
+
+
+def test_banks_are_named_together() -> None:
+    assert drawing.joined([f"HBM[{k}]" for k in range(32)]) == "HBM[0:31]"
+    assert drawing.joined(["HBM[0]", "HBM[2]"]) == "HBM[0] HBM[2]"
+    assert drawing.joined(["DDR[1]"]) == "DDR[1]"
+    assert drawing.joined([]) == drawing.PLATFORM
+
+
+def test_mistakes_are_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(PictureError, match=r"picture\.txt: the ending .* svg"):
+        check(tmp_path / "picture.txt")
+    with pytest.raises(PictureError, match="no such folder"):
+        save(figure(1, 1), tmp_path / "none" / "picture.svg")
+    assert main(["image", "draw", "firts", str(tmp_path / "a.svg")]) == 1
+    assert "did you mean 'first'" in capsys.readouterr().err
+    assert main(["image", "draw", "first", str(tmp_path / "a.svg"), "--board", "u5"]) == 1
+    assert "u55c" in capsys.readouterr().err
+
+
+def test_without_matplotlib(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
+    with pytest.raises(PictureError, match=r'pip install "\.\[plot\]"'):
+        figure(1, 1)
+
+
+def test_the_commands(tmp_path: Path) -> None:
+    """`--plot` writes the picture and says where; `--compare` prints a table; a wrong ending or
+    board is refused before the program runs."""
+    (tmp_path / "program.py").write_text(PROGRAM)
+
+    def run(*words: str) -> subprocess.CompletedProcess[str]:
+        command = [sys.executable, "-m", "ftensor", *words, "program.py"]
+        return subprocess.run(
+            command, cwd=tmp_path, env=environment(), text=True, capture_output=True
+        )
+
+    done = run("estimate", "--plot", "out.png", "--compare", "steps", "--compare", "kv260")
+    assert done.returncode == 0, done.stderr
+    assert re.search(r"^burst( +[\d.]+){4}$", done.stdout, re.M)
+    assert re.search(r"^Kria KV260( +[\d.]+){4}$", done.stdout, re.M)
+    assert done.stdout.endswith("picture: out.png\n")
+    assert (tmp_path / "out.png").read_bytes().startswith(b"\x89PNG")
+    for words, said in ((("--plot", "x.txt"), "ending"), (("--compare", "u25"), "u250")):
+        done = run("estimate", *words)
+        assert (done.returncode, done.stdout) == (1, "") and said in done.stderr
+
+
+def test_eagerly_a_graph_is_its_function() -> None:
+    from ftensor.estimate.compare import eagerly
+
+    calls = []
+
+    @ft.jit
+    def f(x: ft.Tensor) -> ft.Tensor:
+        calls.append(x)
+        return x + 1
+
+    x = ft.ones(3)
+    f(x), f(x)
+    traced = len(calls)
+    with eagerly():
+        f(x), f(x)
+    assert len(calls) == traced + 2
+    f(x)
+    assert len(calls) == traced + 2
+
+
+def test_graphs_are_compared_with_eager(tmp_path: Path) -> None:
+    """The eager line is that of the same program without `ft.jit`; the graph's is what it ran."""
+    text = (
+        "import ftensor as ft\n"
+        "{0}\n"
+        "def f(x):\n"
+        "    return (x * x + 1).exp()\n"
+        "print(f(ft.linspace(-1, 1, 100_000)).amax().item())\n"
+    )
+    lines = {}
+    for name, with_graph in (("graph", "@ft.jit"), ("plain", "")):
+        (tmp_path / "program.py").write_text(text.format(with_graph))
+        done = subprocess.run(
+            [sys.executable, "-m", "ftensor", "estimate", "--compare", "graph", "program.py"],
+            cwd=tmp_path, env=environment(), text=True, capture_output=True,
+        )  # fmt: skip
+        assert done.returncode == 0, done.stderr
+        assert done.stdout.count("7.38905") == 2  # it ran twice
+        lines[name] = dict(re.findall(r"^(eager|graph) +(.*)$", done.stdout, re.M))
+    assert lines["graph"]["eager"] == lines["plain"]["eager"] == lines["plain"]["graph"]
+    kernels = [float(row.split()[0]) for row in lines["graph"].values()]
+    assert 0 < kernels[1] <= kernels[0]
+
+
+def test_top_counts_ops_and_their_time(tmp_path: Path) -> None:
+    (tmp_path / "program.py").write_text(PROGRAM + "import sys\nsys.exit(int(sys.argv[1]))")
+
+    def run(*words: str) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(
+            [sys.executable, "-m", "ftensor", "top", *words], cwd=tmp_path, env=environment(),
+            text=True, capture_output=True,
+        )  # fmt: skip
+
+    done = run("program.py", "3")
+    assert done.returncode == 3, done.stderr
+    assert done.stdout.splitlines()[0].split()[0] == "24000.0"
+    assert re.search(r"^exp +3 +[\d.]+ +\d+% +[\d.]+ +[\d.]+$", done.stdout, re.M)
+    shares = [int(n) for n in re.findall(r" (\d+)%  ", done.stdout)]
+    assert shares == sorted(shares, reverse=True) and 95 < sum(shares) < 105
+    assert "waited for each" in done.stdout
+    done = run("--no-wait", "--rows", "2", "program.py", "0")
+    assert "not waited for" in done.stdout and "more ops" in done.stdout
+    missing = run("nothing.py")
+    assert missing.returncode == 1 and "no such file" in missing.stderr

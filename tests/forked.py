@@ -1,0 +1,139 @@
+"""Python programs of tests: processes of their own, forked from one that has imported ftensor.
+
+An interpreter takes 0.3 s of CPU until ftensor is imported and pyopencl is, most tests' programs
+less. Where the process itself is the subject (how imports go, signals, what hooks run when), tests
+start interpreters.
+"""
+
+from __future__ import annotations
+
+import functools
+import importlib
+import json
+import os
+import runpy
+import select
+import signal
+import socket
+import subprocess
+import sys
+import types
+from collections.abc import Mapping
+from contextlib import ExitStack, suppress
+from pathlib import Path
+from tempfile import TemporaryFile
+
+# What most programs import, and needs no device.
+BEFORE = ("ftensor.cli", "ftensor.emulation.command", "pyopencl")
+IMPORTED = ("PYOPENCL_HOME",)  # what pyopencl sets as it is imported, and its library reads
+HANG = 600  # seconds after which a program is taken to hang, on the slowest machine
+
+
+def run(
+    *words: str | Path,
+    env: Mapping[str, str] | None = None,
+    cwd: Path | None = None,
+    input: str = "",
+) -> subprocess.CompletedProcess[str]:
+    """`python words`, in a session of its own; its output is text.
+
+    words: "-c" and a text, "-m" and a module, or a file; arguments.
+    Raises subprocess.TimeoutExpired behind HANG seconds.
+    """
+    given = [str(word) for word in words]
+    with ExitStack() as stack:
+        request, stdin, stdout, stderr = (stack.enter_context(TemporaryFile("w+")) for _ in "1234")
+        env = dict(os.environ if env is None else env)
+        json.dump([given, env, str(cwd or Path.cwd())], request)
+        stdin.write(input)
+        for file in (request, stdin):
+            file.seek(0)
+        status, theirs = os.pipe()
+        said = stack.enter_context(open(status))
+        files = [file.fileno() for file in (request, stdin, stdout, stderr)]
+        socket.send_fds(_server(), [b"."], [*files, theirs])
+        os.close(theirs)
+        process = int(said.readline())
+        try:
+            if not select.select([said], [], [], HANG)[0]:
+                raise subprocess.TimeoutExpired(given, HANG)
+        except BaseException:
+            with suppress(ProcessLookupError):
+                os.killpg(process, signal.SIGKILL)
+            raise
+        ended = int(said.readline())
+        for file in (stdout, stderr):
+            file.seek(0)
+        return subprocess.CompletedProcess(given, ended, stdout.read(), stderr.read())
+
+
+@functools.cache
+def _server() -> socket.socket:
+    """Where this process' programs are asked for; what forks them ends with this process."""
+    ours, theirs = socket.socketpair()
+    with theirs:
+        subprocess.Popen(
+            [sys.executable, __file__, str(theirs.fileno())],
+            stdin=subprocess.DEVNULL, pass_fds=[theirs.fileno()], start_new_session=True,
+            env=os.environ | {"OPENBLAS_NUM_THREADS": "1", "PYTHONUNBUFFERED": "1"},
+        )  # fmt: skip
+    return ours
+
+
+def _serve(asked: socket.socket) -> list[str]:
+    """Forks a process for each program; returns in these, where its words are left to be run."""
+    signal.signal(signal.SIGCHLD, signal.SIG_IGN)
+    while True:
+        _, files, _, _ = socket.recv_fds(asked, 1, 5)
+        if not files:
+            os._exit(0)
+        if not os.fork():
+            break
+        for file in files:
+            os.close(file)
+    signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+    asked.close()
+    request, *standard, status = files
+    if process := os.fork():
+        # This one waits for it; whatever the program leaves running is not waited for.
+        os.write(status, b"%d\n" % process)
+        ended = os.waitstatus_to_exitcode(os.waitpid(process, 0)[1])
+        os.write(status, b"%d\n" % ended)
+        os._exit(0)
+    os.setsid()
+    os.close(status)
+    for number, file in enumerate(standard):
+        os.dup2(file, number)
+        os.close(file)
+    with open(request) as file:
+        words, env, cwd = json.load(file)
+    home = {name: os.environ[name] for name in IMPORTED if name in os.environ}
+    os.environ.clear()
+    os.environ.update(env | home)
+    os.chdir(cwd)
+    return words
+
+
+def _execute(words: list[str]) -> None:
+    """As the interpreter does it with its command line."""
+    kind, *rest = words
+    paths = os.environ.get("PYTHONPATH", "").split(os.pathsep)
+    first = "" if kind in ("-c", "-m") else str(Path(kind).resolve().parent)
+    sys.path[:] = [first, *filter(None, paths), *sys.path[1:]]
+    if kind == "-c":
+        sys.argv = ["-c", *rest[1:]]
+        main = sys.modules["__main__"] = types.ModuleType("__main__")
+        exec(compile(rest[0], "<string>", "exec"), vars(main))
+    elif kind == "-m":
+        sys.argv = rest
+        runpy.run_module(rest[0], run_name="__main__", alter_sys=True)
+    else:
+        sys.argv = words
+        runpy.run_path(kind, run_name="__main__")
+
+
+if __name__ == "__main__":
+    for name in BEFORE:
+        with suppress(ImportError):
+            importlib.import_module(name)
+    _execute(_serve(socket.socket(fileno=int(sys.argv[1]))))

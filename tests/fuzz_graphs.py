@@ -1,0 +1,107 @@
+"""The source `graphs` of the fuzz: the programs of `fuzz_programs`, jitted, against themselves.
+
+Tensors are made outside; the lines that compute are a function of these. It is called twice as it
+is and twice jitted, each time on fresh tensors: all that it makes, and what it wrote, must have the
+same bits, or it must raise the same error. Lines that a graph refuses (a value is read, an
+argument gets another shape) are taken out before.
+"""
+
+from __future__ import annotations
+
+import random
+import re
+import warnings
+from typing import Any
+
+import numpy as np
+
+import ftensor as ft
+
+from .fuzz_words import NUMBERS, ONE, ROUNDED, TWO, program
+
+# Elementwise lines, which make long kernels.
+MORE = (*TWO, *ROUNDED[:5], *ONE[:16])
+# Lines that read a value, and lines that change what a tensor is.
+READS = re.compile(r"\bnonzero|\[t\d+ [=!><]+ ?\d|\[t\d+ == 0\] = 1|\.t_\(|\.out=|item")
+
+
+def trial(draw: random.Random) -> str:
+    """How a jitted program differs from the program, and the shortest that does."""
+    lines = [line for line in program(draw) if not READS.search(line)]
+    names = [line.split(" = ")[0] for line in lines if re.match(r"t\d+ = lib.tensor", line)]
+    for k in range(draw.randrange(12)):
+        a, b = draw.choice(names), draw.choice(names)
+        lines.append(f"m{k} = {draw.choice(MORE).format(a=a, b=b)}")
+        names.append(f"m{k}")
+    found = difference(lines)
+    if not found:
+        return ""
+    for k in reversed(range(len(lines))):
+        shorter = lines[:k] + lines[k + 1 :]
+        if difference(shorter):
+            lines = shorter
+    return f"{kind(difference(lines))}\n" + "\n".join(lines)
+
+
+def kind(text: str) -> str:
+    """The class of a difference, without the names in it."""
+    return re.sub(r"\b[tm]\d+\b", "t", text)
+
+
+def difference(lines: list[str]) -> str:
+    """How the jitted program differs; empty where it does not."""
+    made = [line for line in lines if re.match(r"t\d+ = (lib\.tensor|t\d+\[\d+:\d+\]\.view)", line)]
+    rest = [line for line in lines if line not in made]
+    eager = [state(made, rest, None) for _ in range(2)]
+    if any(same(*eager)):
+        return ""  # of memory that nobody wrote
+    jitted = ft.jit(run)
+    for turn in range(2):
+        got = state(made, rest, jitted)
+        if isinstance(got, ft.GraphError):
+            return ""
+        found = same(eager[0], got)
+        if found:
+            return f"call {turn}: {found[0]}"
+    return ""
+
+
+def run(space: dict[str, Any], *lines: str) -> dict[str, ft.Tensor]:
+    """All tensors there are behind some lines."""
+    names: dict[str, Any] = {"lib": ft, **NUMBERS, **space}
+    for line in lines:
+        exec(line, names)
+    return {k: v for k, v in names.items() if isinstance(v, ft.Tensor)}
+
+
+def state(made: list[str], rest: list[str], jitted: Any) -> Any:
+    """What the program leaves: bits of all tensors by name, or the error."""
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            space = run({}, *made)
+            found = (jitted or run)(space, *rest)
+            found |= {f"{name}, an argument": t for name, t in space.items()}
+            return {name: bits(t) for name, t in found.items()}
+    except Exception as error:  # noqa: BLE001 - which one is what is compared
+        return error
+
+
+def bits(t: ft.Tensor) -> Any:
+    """A tensor's geometry and its elements' bytes; which NaN one is, compilers choose."""
+    array = np.array((t.float() if t.dtype is ft.bfloat16 else t).numpy())
+    if array.dtype.kind == "c":
+        array = np.stack([array.real, array.imag])
+    if array.dtype.kind == "f":
+        array[np.isnan(array)] = np.nan
+    return t.dtype, tuple(t.shape), t.stride(), array.tobytes()
+
+
+def same(a: Any, b: Any) -> list[str]:
+    """What differs."""
+    if isinstance(a, Exception) or isinstance(b, Exception):
+        # An index out of range is found when the graph runs: behind all that a trace finds.
+        late = isinstance(a, IndexError) and isinstance(b, Exception)
+        alike = late or (type(a) is type(b) and str(a) == str(b))
+        return [] if alike else [f"{a!r:.200} and {b!r:.200}"]
+    return [name for name in a if name not in b or a[name] != b[name]]

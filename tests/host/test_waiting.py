@@ -1,0 +1,86 @@
+"""Nothing is silent on a terminal: the line of `waiting`, pip's in make; and hints."""
+
+from __future__ import annotations
+
+import io
+import sys
+from pathlib import Path
+from threading import Event
+from typing import Any
+
+import pytest
+
+from ftensor import waiting
+from ftensor.table import guess
+from tests import pip_line
+
+
+class Terminal(io.StringIO):
+    """A stream that says it is a terminal, and when it was written to."""
+
+    def __init__(self, terminal: bool = True) -> None:
+        super().__init__()
+        self.terminal, self.drawn = terminal, Event()
+
+    def isatty(self) -> bool:
+        return self.terminal
+
+    def write(self, text: str) -> int:
+        if "launches" in text:
+            self.drawn.set()
+        return super().write(text)
+
+
+def test_a_line_is_drawn_and_gone(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(waiting, "EVERY", 0.01)
+    out, err = Terminal(), Terminal()
+    monkeypatch.setattr(sys, "stdout", out)
+    monkeypatch.setattr(sys, "stderr", err)
+    with waiting.waiting(lambda: "3 launches"):
+        assert err.drawn.wait(60)
+        print("a program's own")
+        print("part", end="")
+    assert out.getvalue() == "a program's own\npart"
+    assert "0 s  3 launches" in err.getvalue()
+    assert err.getvalue().endswith("\x1b[K")
+    assert "\n" not in err.getvalue()
+    assert sys.stdout is out
+
+
+def test_nothing_is_drawn_elsewhere_or_within_a_line(monkeypatch: pytest.MonkeyPatch) -> None:
+    err = Terminal(False)
+    monkeypatch.setattr(sys, "stderr", err)
+    with waiting.waiting(lambda: "launches"):
+        pass
+    assert err.getvalue() == ""
+    terminal = Terminal()
+    line = waiting._Line(Terminal(), terminal)
+    line.write("half of")
+    line.draw("launches")
+    assert terminal.getvalue() == ""
+
+
+@pytest.mark.parametrize("terminal", [True, False])
+def test_pip_says_how_long(terminal: bool) -> None:
+    def done(code: str) -> tuple[int, str]:
+        stream = Terminal(terminal)
+        return pip_line.run([sys.executable, "-c", code], stream), stream.getvalue()
+
+    status, said = done("print('Collecting it', flush=True)")
+    assert status == 0
+    assert "installed in" in said
+    assert ("\r" in said) is terminal
+    status, said = done("print('no such thing'); raise SystemExit(3)")
+    assert status == 3
+    assert "no such thing" in said
+
+
+def test_make_installs_by_it() -> None:
+    text = (Path(__file__).resolve().parents[2] / "Makefile").read_text()
+    rule: Any = text.partition("$(VENV)/installed-%:")[2].partition("\n\n")[0]
+    assert "tests/pip_line.py" in rule
+
+
+def test_hints_never_are_what_was_typed() -> None:
+    assert guess("csim", ["csim", "csim"]) == ""
+    assert guess("csmi", ["csim", "csmi"]) == "; did you mean 'csim'?"

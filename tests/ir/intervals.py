@@ -1,0 +1,315 @@
+"""The cycles from turn to turn that a kernel's loops cannot go below, found in its IR.
+
+A pipelined loop waits for what it carries from one turn to the next: a sum, an address that depends
+on a value just read, memory that it writes and reads again; and for its ports, which take one
+access a cycle. A loop without PIPELINE takes a turn after the other. Arithmetic on addresses is
+taken to be free, so a figure is a bound from below.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Iterator
+from math import ceil
+from pathlib import Path
+from typing import NamedTuple
+
+from ftensor.kernels.operators import CYCLES, FUNCTION
+from ftensor.kernels.ports import LATENCY
+
+from .addresses import PORT, Addresses, pointer
+from .compiler import compiled
+from .loops import Flow, Loop, incoming
+from .module import Instruction, Module, call_arguments, callee, parse, value
+from .told import NOTHING, Told, registers, told
+
+# Everything stands in the kernel, where a function's pointers are the ports that it is given; names
+# are kept for the pragmas that speak of local memories.
+FLAGS = ("-finline-functions", "-mllvm", "-inline-threshold=1000000", "-fno-discard-value-names")
+_WORDS = {"fadd": "add", "fsub": "add", "fneg": "sign", "fmul": "mul", "fdiv": "div"}
+_WORDS |= {"fcmp": "compare", "frem": "div"}
+_DIVISIONS = ("sdiv", "udiv", "srem", "urem")
+
+
+class Interval(NamedTuple):
+    """A loop by its label ("" without one) and place, the least cycles of a turn, and why."""
+
+    label: str
+    place: str
+    cycles: int
+    why: str
+
+
+def intervals(source: Path, kernel: str) -> list[Interval]:
+    """Of a kernel's source file: each innermost loop that a board would run, in the text's order.
+
+    Loops that are unrolled, because they stand in a pipelined one or say so, are part of it.
+    """
+    return list(_Intervals(parse(compiled(source, kernel, FLAGS)), kernel, source.parent).all())
+
+
+class _Intervals(Addresses):
+    """One kernel."""
+
+    def __init__(self, module: Module, kernel: str, folder: Path) -> None:
+        self.module, self.folder = module, folder
+        files = [folder / f"{kernel}.cpp", *folder.glob("ftensor/vitis/*.h")]
+        self.registers = frozenset().union(*(registers(path) for path in files))
+        super().__init__(module.functions[kernel])
+        self.flow = Flow(self.function)
+        self.rank = {name: k for k, name in enumerate(self.flow.order)}
+
+    def all(self) -> Iterator[Interval]:
+        """Each loop, once for each place that it was inlined to."""
+        for loop in self.flow.loops:
+            said = self._told(loop)
+            if self._part_of_another(loop):
+                continue
+            file, line = self.module.loop_place(loop.number)
+            place = f"{file.removeprefix('./')}:{line}"
+            if "PIPELINE" in said.pragmas:
+                cycles, why = self._pipelined(loop, dict(said.apart))
+                yield Interval(said.label, place, cycles, why)
+            elif self._computes(loop):
+                cycles = ceil(max(self._arrivals(loop, {}).values(), default=1))
+                yield Interval(said.label, place, max(cycles, 1), "is not pipelined")
+
+    def _computes(self, loop: Loop) -> bool:
+        """Whether an innermost loop uses an operand's port or computes with floating point; others
+        walk over dims or hand on registers."""
+        if not all("UNROLL" in self._told(inner).pragmas for inner in loop.inside):
+            return False
+        for one in self._of(loop):
+            if one.op in ("load", "store"):
+                root = self.root(pointer(one))
+                if root.startswith(PORT) and root != PORT + "%geometry":
+                    return True
+            if one.op in _WORDS or (one.op == "call" and "hls_" in callee(one)):
+                return True
+        return False
+
+    def _told(self, loop: Loop) -> Told:
+        file, line = self.module.loop_place(loop.number)
+        return told(self.folder / file).get(line, NOTHING) if file else NOTHING
+
+    def _part_of_another(self, loop: Loop) -> bool:
+        if "UNROLL" in self._told(loop).pragmas:
+            return True
+        outer = loop.outside
+        while outer is not None:
+            if "PIPELINE" in self._told(outer).pragmas:
+                return True
+            outer = outer.outside
+        return False
+
+    # Pipelined
+
+    def _pipelined(self, loop: Loop, apart: dict[str, int]) -> tuple[int, str]:
+        found = [(1, "nothing"), self._shared_ports(loop)]
+        accesses = self._accesses(loop)
+        carried = {one.result: one for one in self._header_phis(loop)}
+        # Memory that a turn writes and a later one may read: as a value that is carried.
+        memory: dict[str, int] = {}
+        for name, (loads, stores) in accesses.items():
+            turns = 0 if name in self._made_in(loop) else apart.get(name, 1)
+            if turns and any(self.may_meet(a, b, loop) for a in loads for b in stores):
+                memory[name] = turns
+        weights: dict[str, dict[str, float]] = {}
+        for name in [*carried, *memory]:
+            if name in carried:
+                arrived = self._arrivals(loop, {name: 0.0})
+            else:
+                cost = LATENCY if name.startswith(PORT) else 0
+                arrived = self._arrivals(
+                    loop, {one.result: float(cost) for one in accesses[name][0]}
+                )
+            row = weights[name] = {}
+            for to, phi in carried.items():
+                ends = [arrived.get(v) for v, block in incoming(phi) if block in loop.blocks]
+                row[to] = max((end for end in ends if end is not None), default=-1.0)
+            for to in memory:
+                cost = LATENCY if to.startswith(PORT) else int(to not in self.registers)
+                ends = [arrived.get(id(one)) for one in accesses[to][1]]
+                least = max((end for end in ends if end is not None), default=-1.0)
+                row[to] = -1.0 if least < 0 else (least + cost) / memory[to]
+        for name, cycles in _slowest_cycle(weights).items():
+            found.append((ceil(cycles), f"waits for {name.lstrip('%')} of the turn before"))
+        return max(found, key=lambda one: one[0])
+
+    def _header_phis(self, loop: Loop) -> list[Instruction]:
+        header = self.function.blocks[loop.header].instructions
+        return [one for one in header if one.op == "phi"]
+
+    def _of(self, loop: Loop) -> Iterator[Instruction]:
+        """All instructions in a loop, inner ones included, in order."""
+        for name in sorted(loop.blocks, key=lambda name: self.rank[name]):
+            yield from self.function.blocks[name].instructions
+
+    def _accesses(self, loop: Loop) -> dict[str, tuple[list[Instruction], list[Instruction]]]:
+        """The loads and stores of each memory."""
+        found: dict[str, tuple[list[Instruction], list[Instruction]]] = defaultdict(
+            lambda: ([], [])
+        )
+        for one in self._of(loop):
+            if one.op in ("load", "store") and (root := self.root(pointer(one))):
+                found[root][one.op == "store"].append(one)
+        return found
+
+    def _made_in(self, loop: Loop) -> set[str]:
+        """The local memories that begin anew in every turn."""
+        calls = (one for one in self._of(loop) if one.op == "call")
+        begun = (one for one in calls if "lifetime.start" in callee(one))
+        return {self.root(value(call_arguments(one)[1])) for one in begun}
+
+    # How long a turn takes
+
+    def _arrivals(self, loop: Loop, sources: dict[str, float]) -> dict[str | int, float]:
+        """When each value of a turn is there (a store: by its id), counted from the sources; what
+        depends on none is left out. Without sources, from the beginning of a turn."""
+        arrived: dict[str | int, float] = dict(sources)
+        whole = not sources
+        wrote: dict[object, float] = {}
+        for one in self._of(loop):
+            if one.result in sources:
+                continue
+            needs = self._needs(one, loop)
+            ready = [arrived[name] for name in needs if name in arrived]
+            memory = pointer(one) if one.op in ("load", "store") else ""
+            if one.op == "load" and not self.root(memory).startswith(PORT):
+                place = self.address(memory, 0)
+                if place in wrote:
+                    ready.append(wrote[place])
+            if not ready and not whole:
+                continue
+            start = max(ready, default=0.0)
+            end = start + self._cycles(one, loop)
+            if one.op == "store":
+                wrote[self.address(memory, 0)] = end
+                arrived[id(one)] = start
+                if whole and self.root(memory).startswith(PORT):
+                    arrived[id(one)] = start + 1
+            elif one.result:
+                arrived[one.result] = end
+        return arrived
+
+    def _needs(self, one: Instruction, loop: Loop) -> list[str]:
+        """The values that an instruction waits for; a phi also for what chose the way to it."""
+        if one.op == "phi":
+            if one.block.name == loop.header:
+                return []
+            inner = self.flow.innermost.get(one.block.name)
+            if inner is not None and inner.header == one.block.name:
+                return [v for v, block in incoming(one) if block not in inner.blocks]
+            return [v for v, _ in incoming(one)] + self._choices(one)
+        if one.op in ("br", "switch", "ret", "unreachable"):
+            return []
+        if one.op == "call":
+            return [value(part) for part in call_arguments(one)]
+        if _CONVERSIONS.match(one.op):
+            return [value(one.text.rpartition(" to ")[0])]
+        if one.op == "alloca":
+            return []
+        parts = one.parts[1:] if one.op in ("load", "getelementptr") else one.parts
+        return [value(part) for part in parts]
+
+    def _choices(self, phi: Instruction) -> list[str]:
+        """The conditions between a phi's block and the one that dominates it."""
+        found, end = [], self.flow.dominator(phi.block.name)
+        todo, seen = [block for _, block in incoming(phi)], set()
+        while todo:
+            name = todo.pop()
+            if name in seen:
+                continue
+            seen.add(name)
+            last = self.function.blocks[name].instructions[-1]
+            if last.op in ("br", "switch") and len(last.block.successors) > 1:
+                found.append(value(last.parts[0]))
+            if name != end:
+                todo += [b for b in self.flow.before[name] if self.rank[b] < self.rank[name]]
+        return found
+
+    def _cycles(self, one: Instruction, loop: Loop) -> float:
+        """What an operator takes; in an inner, unrolled loop a value that it carries as many."""
+        if one.op == "load":
+            return LATENCY if self.root(pointer(one)).startswith(PORT) else 0
+        if one.op == "call":
+            name = callee(one)
+            if "hls_" in name:
+                return FUNCTION["double" if name.endswith("double") else "float"]
+            return 0
+        if one.op == "phi":
+            inner = self.flow.innermost.get(one.block.name)
+            if inner is not None and inner is not loop and inner.header == one.block.name:
+                turns = self.flow.trips(inner) or 1
+                arrived = self._arrivals(inner, {one.result: 0.0})
+                ends = [arrived.get(v, 0.0) for v, b in incoming(one) if b in inner.blocks]
+                return max(ends, default=0.0) * (turns - 1)
+            return 0
+        of = one.parts[0].split()
+        kind = "double" if "double" in of else "float"
+        if one.op in _WORDS:
+            return CYCLES[kind].get(_WORDS[one.op], 0)
+        if one.op not in ("mul", *_DIVISIONS):
+            return 0
+        by = value(one.parts[1])
+        if not re.fullmatch(r"-?\d+", by):
+            return CYCLES["integer"]["mul" if one.op == "mul" else "div"]
+        # By a power of two bits are dropped, by another constant a product is.
+        return 0 if abs(int(by)) & (abs(int(by)) - 1) == 0 else CYCLES["integer"]["mul"]
+
+    # Ports
+
+    def _shared_ports(self, loop: Loop) -> tuple[int, str]:
+        """The most accesses to one port in a turn, by the way that has most of them."""
+        worst = (1, "")
+        for op in ("load", "store"):
+            ports = {self.root(pointer(one)) for one in self._of(loop) if one.op == op}
+            for port in sorted(p for p in ports if p.startswith(PORT)):
+                most = self._most(loop, op, port)
+                if most > worst[0]:
+                    what = "reads" if op == "load" else "writes"
+                    name = port.removeprefix(PORT).lstrip("%")
+                    worst = (most, f"{most} {what} of {name} in a turn")
+        return worst
+
+    def _most(self, loop: Loop, op: str, port: str) -> int:
+        best: dict[str, int] = {}
+        for name in sorted(loop.blocks, key=lambda name: self.rank[name]):
+            block = self.function.blocks[name]
+            times = 1
+            inner = self.flow.innermost[name]
+            while inner is not loop:
+                times *= self.flow.trips(inner) or 1
+                assert inner.outside is not None
+                inner = inner.outside
+            here = sum(
+                one.op == op and self.root(pointer(one)) == port for one in block.instructions
+            )
+            before = [
+                best[b]
+                for b in self.flow.before[name]
+                if b in best and self.rank[b] < self.rank[name]
+            ]
+            best[name] = max(before, default=0) + times * here
+        return max(best.values())
+
+
+_CONVERSIONS = re.compile(r"(trunc|[zs]ext|fptrunc|fpext|fpto[us]i|[us]itofp|bitcast|ptrtoint)$")
+
+
+def _slowest_cycle(weights: dict[str, dict[str, float]]) -> dict[str, float]:
+    """For each value that is carried, the cycles of a turn on its slowest way back to itself."""
+    found = {}
+    for start in weights:
+        walks, best = dict(weights[start]), weights[start].get(start, -1.0)
+        for length in range(2, min(len(weights), 4) + 1):
+            further: dict[str, float] = {}
+            for middle, so_far in walks.items():
+                for to, more in weights[middle].items() if so_far >= 0 else ():
+                    if more >= 0:
+                        further[to] = max(further.get(to, -1.0), so_far + more)
+            walks = further
+            best = max(best, walks.get(start, -1.0) / length)
+        found[start] = best
+    return found

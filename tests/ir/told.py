@@ -1,0 +1,54 @@
+"""What a source says of its loops: labels, pragmas, and how far apart values in memory are."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+from .findings import PRAGMA
+
+_LOOP = re.compile(r"\b(?:for|while) \(|^ *FT_EACH_LANE\b")
+_LABEL = re.compile(r"\s*(?:(\w+):|FT_LOOP\((\w+)\))\s*$")
+_REGISTERS = re.compile(r"HLS ARRAY_PARTITION variable=(\w+) complete *(?:dim=0)? *$", re.M)
+_APART = re.compile(r"HLS DEPENDENCE variable=(\w+) inter (?:(false)|RAW distance=(\d+))")
+
+
+@dataclass(frozen=True)
+class Told:
+    """What the text says of a loop: its label, whether it is pipelined or unrolled, and for local
+    memories how many turns later a value is met again (0: never)."""
+
+    label: str
+    pragmas: frozenset[str]
+    apart: tuple[tuple[str, int], ...]
+
+
+@cache
+def registers(path: Path) -> frozenset[str]:
+    """The local memories of a file that are none: each element is a register."""
+    return frozenset(_REGISTERS.findall(path.read_text()))
+
+
+@cache
+def told(path: Path) -> dict[int, Told]:
+    """Of each line with a `for` or `while`."""
+    lines = path.read_text().splitlines()
+    found, at = {}, 0
+    for number, line in enumerate(lines, 1):
+        if _LOOP.search(line) and "#define" not in line:
+            label = _LABEL.match(lines[number - 2]) if number > 1 else None
+            name = (label[1] or label[2]) if label else ""
+            at, found[number] = number, Told(name, frozenset(), ())
+        elif at:
+            was = found[at]
+            if name := PRAGMA.search(line):
+                found[at] = Told(was.label, was.pragmas | {name[1]}, was.apart)
+            if one := _APART.search(line):
+                apart = (one[1], 0 if one[2] else int(one[3]))
+                found[at] = Told(was.label, was.pragmas, (*was.apart, apart))
+    return found
+
+
+NOTHING = Told("", frozenset(), ())

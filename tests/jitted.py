@@ -1,0 +1,149 @@
+"""torch's op database, jitted: each sample's call as a graph gives eager's bits, or a GraphError.
+
+python -m tests.jitted --only 'nn.functional' --samples 4
+"""
+
+from __future__ import annotations
+
+import argparse
+import itertools
+import re
+from collections.abc import Callable, Iterator
+from typing import Any, NamedTuple
+
+import numpy as np
+import torch
+from torch.testing._internal.common_methods_invocations import op_db
+
+import ftensor as ft
+
+from .oracle import ours, outcome
+from .spelling.test_opinfo import IN_ORDER, LEFT_OUT, UNDETERMINED, function
+
+DTYPES = (torch.float32, torch.int64, torch.complex64, torch.bfloat16, torch.bool)
+
+
+class Case(NamedTuple):
+    """An op under one of its names, in a dtype."""
+
+    op: Any
+    name: str
+    dtype: torch.dtype
+
+    @property
+    def entry(self) -> str:
+        """The database's entry, or its in-place form."""
+        return self.name + (self.op.variant_test_name and f".{self.op.variant_test_name}")
+
+    def __str__(self) -> str:
+        return f"{self.entry}-{str(self.dtype).removeprefix('torch.')}"
+
+
+def cases() -> Iterator[Case]:
+    """Each op and its in-place form in each dtype."""
+    for op in op_db:
+        for dtype in DTYPES:
+            if dtype not in op.supported_dtypes("cpu"):
+                continue
+            for name in (op.name, op.name + "_"):
+                in_place = name == op.name + "_"
+                if function(name) is None or (in_place and op.inplace_variant is None):
+                    continue
+                yield Case(op, name, dtype)
+
+
+def bits(value: Any) -> Any:
+    """A result as values that can be compared: tensors by geometry and bits."""
+    if isinstance(value, ft.Tensor):
+        array = np.ascontiguousarray(
+            value.to_torch()
+            .clone(memory_format=torch.contiguous_format)
+            .view(-1)
+            .view(torch.uint8)
+            .numpy()
+        )
+        return value.shape, value.stride(), value.dtype, array.tobytes()
+    if isinstance(value, (tuple, list)):
+        return [bits(v) for v in value]
+    if isinstance(value, Exception):
+        return type(value), str(value)
+    return type(value), repr(value)
+
+
+def tensors(value: Any) -> list[ft.Tensor]:
+    """The tensors among arguments."""
+    if isinstance(value, ft.Tensor):
+        return [value]
+    if isinstance(value, (tuple, list)):
+        return [t for v in value for t in tensors(v)]
+    if isinstance(value, dict):
+        return tensors(list(value.values()))
+    return []
+
+
+def here(value: Any) -> Any:
+    """torch's arguments as ftensor's, on one device."""
+    if isinstance(value, tuple):
+        return tuple(here(v) for v in value)
+    return ft.zeros(1).device if value == "cpu" and type(value) is str else ours(value)
+
+
+def differences(case: Case, samples: int) -> Iterator[str]:
+    """What a case's first samples give otherwise when jitted; GraphErrors by their text."""
+    op, name, dtype = case
+    mine: Callable[..., Any] | None = IN_ORDER.get(name) or function(name)
+    assert mine is not None
+    jitted = ft.jit(lambda args, kwargs: mine(*args, **kwargs))
+    torch.manual_seed(0)
+    for sample in itertools.islice(op.sample_inputs("cpu", dtype), samples):
+        found = []
+        for call in (None, None, mine):  # so that a trace is what meets tables first
+            args = here((sample.input, *sample.args))
+            kwargs = {k: here(v) for k, v in sample.kwargs.items()}
+            ft.manual_seed(7)
+            if call is None:
+                got = outcome(lambda a=args, k=kwargs: jitted(a, k))
+            else:
+                got = outcome(lambda a=args, k=kwargs: mine(*a, **k))
+            found.append((bits(got), bits(tensors((args, kwargs))), got))
+            if isinstance(got, ft.GraphError):
+                yield f"GraphError: {got}"
+                return
+        *others, (eager, before, wanted) = found
+        for result, after, got in others:
+            if result != eager:
+                yield f"{got!r:.300} not {wanted!r:.300}"
+                return
+            if after != before:
+                yield "arguments differ"
+                return
+
+
+def left_out(case: Case) -> bool:
+    """Whether eager's results are not determined."""
+    op, name, _ = case
+    return name in UNDETERMINED or "its samples draw a dropout" in LEFT_OUT.get(op.full_name, "")
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--only", default="", help="a pattern of the cases' names")
+    parser.add_argument("--samples", type=int, default=4)
+    parser.add_argument("--part", default="0/1", help="K/N: each N-th, from the K-th")
+    told = parser.parse_args()
+    k, n = map(int, told.part.split("/"))
+    ran = 0
+    for case in list(cases())[k::n]:
+        if not re.search(told.only, str(case)) or left_out(case):
+            continue
+        ran += 1
+        try:
+            for line in differences(case, told.samples):
+                print(f"{case}: {line}", flush=True)
+        except Exception as error:  # noqa: BLE001
+            print(f"{case}: BROKE {type(error).__name__}: {error}", flush=True)
+    print(f"{ran} cases")
+
+
+if __name__ == "__main__":
+    main()

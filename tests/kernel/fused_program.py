@@ -1,0 +1,263 @@
+"""Runs what ops launch one after another as one kernel of several units, and gives its results."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import Any
+
+import ftensor as ft
+from ftensor._device import default_backend
+from ftensor.execute.launch import Launch, Step, bound_to, enqueue
+from ftensor.execute.observe import Observer, observed
+from ftensor.iterator.plan import coalesce
+from ftensor.iterator.shape import Ints, numel
+from ftensor.iterator.stride import broadcast_strides, loop_order
+from ftensor.kernels import select
+from ftensor.kernels.fused import Call, FusedKey
+from ftensor.kernels.key import BY_VALUE, SINGLE, Port, lanes_for
+from ftensor.kernels.skeletons.reduce_geometry import FoldGeometry
+from ftensor.kernels.unit import unit_of
+
+Seen = tuple[Launch, tuple[ft.Tensor, ...], tuple[Any, ...]]
+
+
+class Recorder(Observer):
+    """Keeps what passes the door."""
+
+    def __init__(self) -> None:
+        self.seen: list[Seen] = []
+
+    def launch(self, launch: Launch, stream: Any, tensors: Any, numbers: Any) -> None:
+        self.seen.append((launch, tuple(tensors), tuple(numbers)))
+        super().launch(launch, stream, tensors, numbers)
+
+
+def recorded(function: Callable[..., Any], *tensors: ft.Tensor) -> tuple[list[Seen], Any]:
+    """The launches of a function, and what it gives."""
+    recorder = Recorder()
+    with observed(default_backend(), recorder):
+        results = function(*tensors)
+    return recorder.seen, results if isinstance(results, tuple) else (results,)
+
+
+class Program:
+    """The calls of launches, with their values' numbers by the storages that they were in."""
+
+    def __init__(self, inputs: Sequence[ft.Tensor]) -> None:
+        self.values = {id(x._storage): k for k, x in enumerate(inputs)}
+        self.calls: list[Call] = []
+        self.numbers: list[Any] = []  # what a launch passes
+        self.dtypes: list[ft.dtype] = []
+        self.count = len(inputs)
+
+    def add(self, seen: Seen) -> None:
+        """One more launch, of one step."""
+        launch, tensors, numbers = seen
+        (step,) = launch.steps
+        outs = len(step.key.outs)
+        takes = [self.values[id(x._storage)] for x in tensors[outs:]]
+        numbers = numbers if launch.own_numbers is None else launch.own_numbers
+        self.call(step.key, takes, tensors[:outs], numbers)
+
+    def call(
+        self, key: Any, takes: Sequence[int], gives: Sequence[ft.Tensor], numbers: Sequence[Any]
+    ) -> None:
+        """One more call; what it gives was in these tensors."""
+        unit = unit_of(key)
+        first = len(self.dtypes) - (0 if numbers else unit.numbers)
+        of = unit.compute if unit.reduction is None else unit.compute.to_real()
+        self.dtypes += [of] * unit.numbers if numbers else []
+        self.numbers += numbers
+        self.calls.append(Call(unit, tuple(takes), tuple(range(first, first + unit.numbers))))
+        for k, x in enumerate(gives):
+            self.values[id(x._storage)] = self.count + k
+        self.count += len(unit.outs)
+
+    def again(self, states: int, inputs: Sequence[ft.Tensor]) -> Program:
+        """The program of a second kernel, whose first inputs are states; numbers go on."""
+        made = Program(inputs)
+        made.values = {at: k + states for at, k in made.values.items()}
+        made.count += states
+        made.numbers, made.dtypes = self.numbers, self.dtypes
+        return made
+
+
+def fused_map(function: Callable[..., Any], *inputs: ft.Tensor) -> tuple[Any, Any]:
+    """(what pointwise ops give one after another, what their calls give in one kernel).
+
+    The results lie in memory as those of the ops do; all must have one shape.
+    """
+    seen, eager = recorded(function, *inputs)
+    program = Program(inputs)
+    for one in seen:
+        program.add(one)
+    fresh = [ft.empty_strided(x.shape, x.stride(), dtype=x.dtype) for x in eager]
+    launch = map_launch(program, fresh, eager, inputs)
+    enqueue(launch, [*fresh, *inputs], program.numbers)
+    return eager, tuple(fresh)
+
+
+def fused_fold(function: Callable[..., Any], *inputs: ft.Tensor) -> tuple[Any, Any]:
+    """As `fused_map`, for one reduction of what pointwise ops compute, and further ones on its
+    result. An input has the geometry of what is folded or of a result, or is one element."""
+    seen, eager = recorded(function, *inputs)
+    place = next(k for k, (launch, _, _) in enumerate(seen) if _folds(launch))
+    folding, tensors, numbers = seen[place]
+    count = len(folding.outputs)
+    result, folded = tensors[0], tensors[count]
+    alike = {(result.shape, result.stride()): 0, (folded.shape, folded.stride()): -1}
+    walks = [None if x.numel() == 1 else alike[x.shape, x.stride()] for x in inputs]
+    fresh = [ft.empty_strided(x.shape, x.stride(), dtype=x.dtype) for x in eager]
+    program = Program(inputs)
+    for one in seen[:place]:
+        program.add(one)
+    operands = len(fresh) + len(inputs)
+    given = tuple(range(len(fresh), operands))
+    states = tuple(range(operands, operands + len(folding.temporaries)))
+    steps = []
+    for step in folding.steps:
+        stage = step.key.reduction.stage
+        if stage == "second":
+            program = program.again(len(states), inputs)
+            takes, pointers = range(len(states)), states + given
+            ins = [*range(count, count + len(states)), *(w if w != -1 else None for w in walks)]
+        else:
+            takes, pointers, ins = [program.values[id(folded._storage)]], given, walks
+        program.call(step.key, takes, tensors[:count], numbers if not steps else ())
+        if stage == "first":
+            written, outs = states, list(range(len(states)))
+            gives = list(range(program.count - len(states), program.count))
+        else:
+            for one in seen[place + 1 :]:
+                program.add(one)
+            written, outs = tuple(range(len(fresh))), [0] * len(fresh)
+            gives = [program.values[id(x._storage)] for x in eager]
+        steps.append(_walking(step, program, fresh, inputs, gives, outs, ins, written + pointers))
+    steps = [replace(s, key=replace(s.key, numbers=tuple(program.dtypes))) for s in steps]
+    launch = Launch(tuple(steps), operands, fresh=False, temporaries=folding.temporaries)
+    launch.bind(bound_to(default_backend(), launch.steps))
+    enqueue(launch, [*fresh, *inputs], program.numbers)
+    return eager, tuple(fresh)
+
+
+def row_passes(function: Callable[..., Any], dim: int, *inputs: ft.Tensor) -> tuple[Any, Any]:
+    """As `fused_map`, for folds over `dim` of matrices, whose results keep it, and what is computed
+    of these and of matrices."""
+    seen, eager = recorded(function, *inputs)
+    launch, fresh, program = passes_launch(seen, eager, inputs, dim)
+    enqueue(launch, [*fresh, *inputs], program.numbers)
+    return eager, tuple(fresh)
+
+
+def passes_launch(
+    seen: Sequence[Seen], eager: Sequence[ft.Tensor], inputs: Sequence[ft.Tensor], dim: int
+) -> tuple[Launch, list[ft.Tensor], Program]:
+    """The launch that computes folds and maps in one kernel, its results, its program."""
+    program = Program(inputs)
+    for one in seen:
+        program.add(one)
+    folds = [launch.steps[0] for launch, _, _ in seen if _folds(launch)]
+    (skeleton,) = {step.key.skeleton for step in folds}
+    g = FoldGeometry.unpack(folds[0].geometry)
+    fresh = [ft.empty_strided(x.shape, x.stride(), dtype=x.dtype) for x in eager]
+    operands = [*fresh, *inputs]
+    shape = tuple(max(sizes) for sizes in zip(*(x.shape for x in operands if x.ndim == 2)))
+    strides = [broadcast_strides(x._shape, x._strides, shape) for x in operands]
+    along, across = [s[dim] for s in strides], [s[1 - dim] for s in strides]
+    if skeleton == "reduce_inner":
+        told = replace(
+            g, kept_strides=tuple((s,) for s in across), strides=((),) * len(operands),
+            steps=tuple(along),
+        )  # fmt: skip
+    else:
+        told = replace(
+            g, kept_strides=((),) * len(operands), strides=tuple((s,) for s in along),
+            steps=tuple(across),
+        )  # fmt: skip
+    ports = tuple(Port(x.dtype, select.kind_of(s)) for x, s in zip(operands, told.steps))
+    gives = tuple(program.values[id(x._storage)] for x in eager)
+    per_row = tuple(k for k, x in enumerate(operands) if x.ndim == 2 and x.shape[dim] == 1)
+    key = FusedKey(
+        "passes", skeleton.replace("reduce", "row_passes"), folds[0].key.lanes,
+        ports[: len(fresh)], ports[len(fresh) :], tuple(program.calls), gives,
+        tuple(program.dtypes), per_row,
+    )  # fmt: skip
+    places = tuple(range(len(operands)))
+    step = Step(key, folds[0].units, places, places, geometry=told.pack(), work=numel(shape))
+    launch = Launch((step,), len(operands), fresh=False)
+    launch.bind(bound_to(default_backend(), launch.steps))
+    return launch, fresh, program
+
+
+def _walking(
+    step: Step, program: Program, fresh: Sequence[ft.Tensor], inputs: Sequence[ft.Tensor],
+    gives: list[int], outs: list[int], ins: list[int | None], pointers: Ints,
+) -> Step:  # fmt: skip
+    """A fold's step with the operands of a program, each of which goes as one of its own does
+    (None: as one element)."""
+    key, g = step.key, FoldGeometry.unpack(step.geometry)
+    states = len(ins) - len(inputs)
+    own = [*key.outs, *key.ins]
+    if key.reduction.stage == "first":
+        dtypes = [p.dtype for p in key.outs]
+    else:
+        dtypes = [x.dtype for x in fresh]
+    dtypes += [p.dtype for p in key.ins[:states]] + [x.dtype for x in inputs]
+    walks = [*outs, *ins]
+    inner = key.skeleton == "reduce_inner"
+    kinds = []
+    for k, walk in enumerate(walks):
+        as_result = inner and k >= len(outs) and walk == 0
+        kinds.append(SINGLE if walk is None or as_result else own[walk].kind)
+    ports = tuple(Port(d, kind) for d, kind in zip(dtypes, kinds))
+    told = replace(
+        g,
+        kept_strides=tuple(
+            (0,) * len(g.kept_shape) if k is None else g.kept_strides[k] for k in walks
+        ),
+        strides=tuple((0,) * len(g.shape) if k is None else g.strides[k] for k in walks),
+        steps=tuple(0 if k is None else g.steps[k] for k in walks),
+    )
+    fused = FusedKey(
+        "fused", f"fused_{key.skeleton}", key.lanes, ports[: len(outs)], ports[len(outs) :],
+        tuple(program.calls), tuple(gives),
+    )  # fmt: skip
+    offsets = tuple(None if k >= len(fresh) + len(inputs) else k for k in pointers)
+    return Step(fused, step.units, pointers, offsets, geometry=told.pack(), work=step.work)
+
+
+def _folds(launch: Launch) -> bool:
+    return any(step.key.reduction is not None for step in launch.steps)
+
+
+def map_launch(
+    program: Program, fresh: Sequence[ft.Tensor], eager: Sequence[ft.Tensor],
+    inputs: Sequence[ft.Tensor],
+) -> Launch:  # fmt: skip
+    """The launch that computes a program in one kernel."""
+    backend = default_backend()
+    shape: Ints = tuple(fresh[0].shape)
+    operands = [*fresh, *inputs]
+    strides = [broadcast_strides(x._shape, x._strides, shape) for x in operands]
+    sizes, steps = coalesce(shape, strides, loop_order(shape, strides))
+    dtypes = [x._dtype for x in operands]
+    widest = max((c.unit.compute for c in program.calls), key=lambda d: d.itemsize)
+    lanes = lanes_for(dtypes, widest, backend.target.lanes_bytes)
+    lanes = lanes if backend.target.unaligned else 1
+    choice = select.choose_map(sizes, steps, backend.units, backend.target.grid, lanes)
+    ports = [Port(d, kind) for d, kind in zip(dtypes, choice.kinds)]
+    gives = tuple(program.values[id(x._storage)] for x in eager)
+    key = FusedKey(
+        "fused", f"fused_{choice.skeleton}", lanes, tuple(ports[: len(fresh)]),
+        tuple(ports[len(fresh) :]), tuple(program.calls), gives, tuple(program.dtypes),
+    )  # fmt: skip
+    assert BY_VALUE not in choice.kinds
+    places, told = tuple(range(len(operands))), choice.geometry
+    step = Step(
+        key, choice.units, places, places, n=choice.n if told is None else None,
+        geometry=told or (), work=numel(shape),
+    )  # fmt: skip
+    launch = Launch((step,), len(operands), fresh=False)
+    launch.bind(bound_to(backend, launch.steps))
+    return launch

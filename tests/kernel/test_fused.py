@@ -1,0 +1,228 @@
+"""Kernels of several units: what they compute has the bits of their ops, one after another."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from contextlib import suppress
+from typing import Any
+
+import pytest
+
+import ftensor as ft
+from ftensor._device import default_backend
+from ftensor.execute.pointwise import pointwise
+from ftensor.kernels.fused import Call, FusedKey
+from ftensor.kernels.key import LINEAR, VALUE, Port
+from ftensor.kernels.skeleton import skeleton_of
+from ftensor.kernels.unit import Unit
+from ftensor.rows.catalogue import ROWS
+from ftensor.rows.op import Op
+
+from .fused_program import fused_fold, fused_map
+
+pytestmark = pytest.mark.skipif(
+    default_backend().images is not None, reason="images have no kernels of several units"
+)
+
+# Intel's emulator has functions of its own.
+OWN_FUNCTIONS = pytest.mark.skipif(
+    default_backend().target.emulates == "an Intel FPGA",
+    reason="the emulator's functions give other last bits beside others in one kernel",
+)
+
+# Ends of vectors: less than one, some and a part, and enough for two units.
+SIZES = (1, 3, 37, 40_001)
+FLOATING = ("float32", "float64", "float16", "bfloat16")
+
+
+def bits(x: ft.Tensor) -> list[Any]:
+    """A tensor's elements as integers."""
+    widths = {1: ft.uint8, 2: ft.int16, 4: ft.int32, 8: ft.int64}
+    x = ft.view_as_real(x.contiguous()) if x.is_complex() else x.contiguous()
+    found: list[Any] = x.view(widths[x.dtype.itemsize]).tolist()
+    return found
+
+
+def agree(function: Callable[..., Any], *inputs: ft.Tensor) -> None:
+    """Each result has the bits of the ops' own."""
+    for eager, fused in zip(*fused_map(function, *inputs), strict=True):
+        assert eager.dtype == fused.dtype and bits(eager) == bits(fused)
+
+
+def folds_agree(function: Callable[..., Any], *inputs: ft.Tensor) -> None:
+    """As `agree`, for a reduction among the ops."""
+    for eager, fused in zip(*fused_fold(function, *inputs), strict=True):
+        assert eager.dtype == fused.dtype and bits(eager) == bits(fused)
+
+
+def drawn(*shape: int) -> ft.Tensor:
+    return ft.randn(*shape, generator=ft.Generator().manual_seed(sum(shape)))
+
+
+@pytest.mark.core
+@pytest.mark.parametrize("size", SIZES)
+def test_a_chain_of_one_dtype(size: int) -> None:
+    x, y = drawn(size), drawn(size + 1)[1:]
+    agree(lambda x, y: ft.tanh(x * y + x) * ft.exp(-y) + 0.5, x, y)
+
+
+@pytest.mark.parametrize("name", FLOATING)
+def test_each_step_is_rounded_as_memory_rounds_it(name: str) -> None:
+    of = getattr(ft, name)
+    x, y = drawn(1003).to(of), drawn(1003).to(of)
+    agree(lambda x, y: ((x * y + x) / (y * y + 0.3) - 1.7) * x, x, y)
+
+
+@pytest.mark.core
+def test_dtypes_follow_each_other() -> None:
+    x, y = drawn(517) * 9, drawn(517)
+    agree(lambda x, y: (x.to(ft.int64) // 2 + 3).to(ft.float16) * y.to(ft.float16), x, y)
+    agree(
+        lambda x, y: ((x > y) & (y < 0.3), (x * y).to(ft.bfloat16).to(ft.float64) + 1, x.abs()),
+        x,
+        y,
+    )
+    agree(lambda x, y: ft.complex(x, y).abs().square() > 0.5, x, y)
+
+
+def test_every_way_that_memory_holds_numbers() -> None:
+    x = drawn(259).abs() * 10
+    agree(lambda x: (x.to(ft.float8_e4m3fn).to(ft.float32) * 2).to(ft.uint32), x)
+    agree(lambda x: x.to(ft.float8_e5m2).to(ft.float16).to(ft.uint8) + 3, x)
+    agree(lambda x: (x.to(ft.int8) * 3).to(ft.int16) % 7, x)
+    agree(lambda x: x.to(ft.complex64).to(ft.complex32).to(ft.complex64) * 3, x)
+    agree(lambda x: (x.to(ft.complex128) + 1j) * (2 - 1j), x)
+
+
+def test_choices_between_values() -> None:
+    x, y = drawn(333), drawn(334)[1:]
+    agree(lambda x, y: ft.where(x > y, x * 2, y.abs()).clamp(-0.5, 1.5), x, y)
+    agree(lambda x, y: ft.where(ft.logical_not(x.to(ft.bool)), x, y), x, y)
+
+
+def test_helpers_of_two_types_in_one_kernel() -> None:
+    """Powers, Bessel's and the gamma function are helpers that both types have."""
+    x, y = drawn(300).abs() + 0.1, drawn(300)
+    agree(lambda x, y: ft.pow(x.to(ft.float64), y).to(ft.float32) + ft.pow(x, y), x, y)
+    agree(
+        lambda x: ft.special.bessel_j0(x).to(ft.float64) + ft.special.bessel_j0(x.to(ft.float64)), x
+    )
+    agree(lambda x: ft.special.digamma(x.to(ft.float64)).to(ft.float32) + ft.special.digamma(x), x)
+
+
+@pytest.mark.parametrize("name", ("float32", "float64"))
+@OWN_FUNCTIONS
+def test_a_sine_beside_a_cosine_stays_what_it_is(name: str) -> None:
+    agree(lambda x: (x.sin(), x.cos(), x.sin() + x.cos()), drawn(1000).to(getattr(ft, name)))
+
+
+@pytest.mark.parametrize("name", ("float32", "float16", "complex64", "bool"))
+@pytest.mark.filterwarnings("ignore:converting complex")
+def test_strides_and_broadcasting(name: str) -> None:
+    of = getattr(ft, name)
+    x = drawn(37, 51).to(of)
+    agree(lambda a, b: (a * b).to(ft.float32) + 1.5, x, drawn(51).to(of))
+    agree(lambda a, b: (a * b).to(ft.complex64) * a, x, drawn(51, 37).to(of).T)
+    agree(lambda a, b: (a * b).to(ft.int32) - 2, x[:, ::3], drawn(37, 1).to(of))
+    agree(lambda a, b: a * b, drawn(2, 3, 5, 7).to(of).permute(3, 1, 0, 2), drawn(3, 1, 5).to(of))
+
+
+def test_sixteen_operands() -> None:
+    inputs = [drawn(70 + k)[k:] for k in range(15)]
+    agree(lambda *xs: sum(xs[1:], xs[0]) * 2, *inputs)
+
+
+@pytest.mark.core
+def test_several_results_and_inputs_that_are_stored() -> None:
+    agree(lambda x, y: (x + y, (x + y) * 2, x - y, x * 0.5 > y), drawn(99), drawn(99))
+
+
+def test_a_complex_number_is_passed_in_two_parts() -> None:
+    z = ft.complex(drawn(77), drawn(77))
+    agree(lambda z: (z + (1 + 2j)) * (0.5 - 1j) - 3, z)
+
+
+# Long and short rows; few ones, whose parts are folded in two kernels.
+SHAPES = ((37, 1003), (1, 70_001), (300, 5))
+
+
+@pytest.mark.core
+@pytest.mark.parametrize("shape", SHAPES)
+def test_folds_of_what_is_computed(shape: tuple[int, int]) -> None:
+    x, y, k = drawn(*shape), drawn(*shape) + 1, drawn(shape[0])
+    folds_agree(lambda x, y: (x * y + x).exp().sum(-1), x, y)
+    folds_agree(lambda x, y, k: (x * y).square().sum(-1).sqrt() * k + 1.5, x, y, k)
+
+
+def test_folds_that_find_places() -> None:
+    """Along few short rows, for which no device has another kernel, and across rows."""
+    x, y = drawn(7, 50), drawn(7, 50) + 1
+    folds_agree(lambda x, y: (x * y).argmax(-1) + 3, x, y)
+    folds_agree(lambda x, y: (x * y).argmin(0) + 3, x, y)
+
+
+@pytest.mark.parametrize("shape", SHAPES[:2])
+def test_folds_of_other_dtypes(shape: tuple[int, int]) -> None:
+    x, y = drawn(*shape), drawn(*shape) + 1
+    folds_agree(lambda x, y: ft.complex(x, y).abs().sum(-1).to(ft.float16), x, y)
+    folds_agree(lambda x, y: (ft.complex(x, y) * (1 + 2j)).sum(-1).abs(), x, y)
+    folds_agree(lambda x, y: (x * y + x).sum(-1) * 2, x.half(), y.half())
+    folds_agree(lambda x, y: ft.linalg.vector_norm(x - y, 3.0, -1) * 2, x, y)
+    folds_agree(lambda x, y: ((x > y) & (x > 2.5)).any(-1).logical_not(), x, y)
+    folds_agree(lambda x, y: (x * y).to(ft.int64).sum(-1) * 2, x, y)
+
+
+@pytest.mark.core
+@pytest.mark.parametrize("shape", ((37, 1003), (3000, 20), (70, 9)))
+def test_folds_across_rows(shape: tuple[int, int]) -> None:
+    x, y, k = drawn(*shape), drawn(*shape) + 1, drawn(shape[1])
+    folds_agree(lambda x, y, k: (x * y + x).exp().sum(0) * k, x, y, k)
+    folds_agree(lambda x, y, k: (x * y).to(ft.float64).amax(0) * k, x, y, k)
+    folds_agree(lambda x, y: (x * y).mean(0) > 0.1, x, y)
+
+
+def rows_of(dtype: ft.dtype) -> dict[int, list[tuple[Op, tuple[Any, ...]]]]:
+    """The rows of elements that serve a dtype, with parameters, by how many inputs they have."""
+    found: dict[int, list[tuple[Op, tuple[Any, ...]]]] = {}
+    for row in ROWS:
+        if isinstance(row, Op) and row.expression(dtype) and not row.masks:
+            text = " ".join([row.expression(dtype) or "", *(text for _, text in row.lets)])
+            count = len(set(re.findall(r"\b[a-h]\b", text)))
+            numbers = tuple(2 for _ in row.params)
+            with suppress(RuntimeError, TypeError):  # what it refuses is tested with its row
+                if pointwise(row, (ft.ones(1, dtype=dtype),) * count, numbers, None, False)._shape:
+                    found.setdefault(count, []).append((row, numbers))
+    return found
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("name", ("float32", "float64", "int64", "complex64"))
+@OWN_FUNCTIONS
+def test_every_row_beside_others(name: str) -> None:
+    """No compiler makes one thing of two. But a NaN may be any, and fmax's zero either."""
+    of = getattr(ft, name)
+    rows = rows_of(of)
+    assert sum(map(len, rows.values())) > 70
+    for count, found in rows.items():
+        inputs = [(drawn(37 + k)[k:] * 3).to(of) for k in range(count)]
+        for k in range(0, len(found) if count else 0, 8):
+
+            def several(*xs: ft.Tensor, k: int = k, found: Any = found) -> tuple[ft.Tensor, ...]:
+                results = [pointwise(row, xs, of, None, False) for row, of in found[k : k + 8]]
+                return tuple(results)
+
+            for (row, _), *both in zip(found[k : k + 8], *fused_map(several, *inputs)):
+                eager, fused = ((x + 0).nan_to_num(7) if x.dtype.kind in "fc" else x for x in both)
+                assert bits(eager) == bits(fused), row.name
+
+
+def test_a_value_of_another_dtype_is_refused() -> None:
+    """A program is checked before it becomes a kernel."""
+    unit = Unit("neg", ft.float32, ((ft.float32, VALUE),), ((ft.float32, VALUE),), ("-a",))
+    port = Port(ft.float64, LINEAR)
+    key = FusedKey(
+        "wrong", "fused_map", 4, (Port(ft.float32, LINEAR),), (port,), (Call(unit, (0,)),), (1,)
+    )
+    with pytest.raises(AssertionError):
+        skeleton_of(key).program(key, "opencl", float64=True, grid="slab")

@@ -1,0 +1,145 @@
+"""Folds and maps over the same rows in one kernel: the bits of the ops, one after another."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+import ftensor as ft
+from ftensor._device import default_backend
+from ftensor.execute.launch import enqueue
+from ftensor.kernels.row_passes import Passes
+
+from ..targets import pairs
+from .fused_program import passes_launch, recorded, row_passes
+from .test_fused import bits, drawn
+
+pytestmark = pytest.mark.skipif(
+    default_backend().images is not None, reason="images have no kernels of several units"
+)
+
+# Intel's emulator has functions of its own.
+OWN_FUNCTIONS = pytest.mark.skipif(
+    default_backend().target.emulates == "an Intel FPGA",
+    reason="the emulator's functions give other last bits beside others in one kernel",
+)
+
+# (shape, dim): lanes along rows of several lengths, across rows, and a row a lane.
+WALKS = [
+    pytest.param((5, 20_000), 1, marks=pytest.mark.core),
+    pytest.param((37, 1003), 0, marks=pytest.mark.core),
+    pytest.param((300, 5), 1, marks=pytest.mark.core),
+    pytest.param((37, 1003), 1, marks=pytest.mark.long),
+    pytest.param((70, 64), 1, marks=pytest.mark.long),
+]
+
+
+def agree(function: Callable[..., Any], dim: int, *inputs: ft.Tensor) -> None:
+    """Each result has the bits of the ops' own."""
+    for eager, made in zip(*row_passes(function, dim, *inputs), strict=True):
+        assert eager.dtype == made.dtype and bits(eager) == bits(made)
+
+
+def softmax(x: ft.Tensor, dim: int) -> ft.Tensor:
+    e = (x - x.amax(dim, keepdim=True)).exp()
+    return e / e.sum(dim, keepdim=True)
+
+
+def log_softmax(x: ft.Tensor, dim: int) -> ft.Tensor:
+    d = x - x.amax(dim, keepdim=True)
+    return d - d.exp().sum(dim, keepdim=True).log()
+
+
+def layer_norm(x: ft.Tensor, w: ft.Tensor, b: ft.Tensor, dim: int) -> tuple[ft.Tensor, ...]:
+    mean = x.mean(dim, keepdim=True)
+    d = x - mean
+    rstd = (d.square().mean(dim, keepdim=True) + 1e-5).rsqrt()
+    return d * rstd * w + b, mean, rstd
+
+
+@pytest.mark.parametrize(("shape", "dim"), WALKS)
+def test_softmax(shape: tuple[int, int], dim: int) -> None:
+    x = drawn(*shape) * 3
+    agree(lambda x: softmax(x, dim), dim, x)
+    agree(lambda x: log_softmax(x, dim), dim, x)
+
+
+@pytest.mark.parametrize(("shape", "dim"), WALKS)
+def test_norms_and_what_they_find_of_rows(shape: tuple[int, int], dim: int) -> None:
+    other = [shape[1]] if dim else [shape[0], 1]
+    w, b = drawn(*other), drawn(*other, 1).reshape(other)
+    agree(lambda x, w, b: layer_norm(x, w, b, dim), dim, drawn(*shape), w, b)
+
+
+@pytest.mark.parametrize(
+    ("name", "dim"), pairs(("float16", "bfloat16", "float64", "complex64"), (0, 1))
+)
+@OWN_FUNCTIONS
+def test_dtypes(name: str, dim: int) -> None:
+    x = drawn(37, 1003).to(getattr(ft, name))
+    if x.is_complex():
+        x = x * (1 + 0.5j)
+        agree(lambda x: (x - x.mean(dim, keepdim=True)).exp(), dim, x)
+        agree(lambda x: x / x.sum(dim, keepdim=True).abs(), dim, x)
+    else:
+        agree(lambda x: softmax(x, dim), dim, x)
+
+
+# Few and short rows, where places are found by folds on all devices; many that are folded.
+@pytest.mark.parametrize(("shape", "dim"), [((7, 50), 1), ((5000, 20), 0)])
+def test_folds_of_one_pass(shape: tuple[int, int], dim: int) -> None:
+    """Several states side by side, of several types, and one of positions."""
+    x, g = drawn(*shape), drawn(*shape) + 1
+
+    def found(x: ft.Tensor, g: ft.Tensor) -> tuple[ft.Tensor, ...]:
+        s, t = (g * x).sum(dim, keepdim=True), (g > x).any(dim, keepdim=True)
+        where = (x * g).argmax(dim, keepdim=True)
+        return (g - s * x) * 0.5, (g - s) * t, where, (x - where) * s
+
+    agree(found, dim, x, g)
+
+
+@pytest.mark.parametrize("dim", (0, 1))
+def test_numbers_of_rows(dim: int) -> None:
+    """An input may have one element for a row, and a result be computed of such alone."""
+    x, k = drawn(37, 1003), drawn(37, 1) if dim else drawn(1, 1003)
+
+    def found(x: ft.Tensor, k: ft.Tensor) -> tuple[ft.Tensor, ...]:
+        mean = x.mean(dim, keepdim=True)
+        return (x - mean) * k, mean * 0.1 + k * 0.9
+
+    agree(found, dim, x, k)
+
+
+def in_place(function: Callable[..., Any], x: ft.Tensor) -> bool:
+    """Whether results that take the place of the input are right."""
+    seen, eager = recorded(function, x)
+    launch, _, program = passes_launch(seen, eager, [x], 1)
+    y = x.clone()
+    enqueue(launch, [y, y], program.numbers)
+    assert bits(y) == bits(eager[0])
+    return any(one.ready for one in Passes(launch.steps[0].key).found)
+
+
+def test_results_in_an_inputs_place() -> None:
+    """What takes long is kept where the results will be, unless a later pass reads an input that
+    may lie there."""
+    x = drawn(37, 1003)
+    assert in_place(lambda x: softmax(x, 1), x)
+    assert not in_place(lambda x: softmax(x, 1) + x, x)
+    assert not in_place(lambda x: log_softmax(x, 1), x)
+
+
+def test_a_result_is_stored_behind_the_last_read_of_what_may_lie_there() -> None:
+    x = drawn(37, 1003)
+
+    def found(x: ft.Tensor) -> tuple[ft.Tensor, ...]:
+        return x + 1, x - x.mean(1, keepdim=True)
+
+    seen, eager = recorded(found, x)
+    launch, (_, second), program = passes_launch(seen, eager, [x], 1)
+    y = x.clone()
+    enqueue(launch, [y, second, y], program.numbers)
+    assert bits(y) == bits(eager[0]) and bits(second) == bits(eager[1])

@@ -1,0 +1,198 @@
+"""The targets that tests run on: the environment and the command that put a program there."""
+
+from __future__ import annotations
+
+import json
+import os
+import shlex
+import shutil
+import subprocess
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+# name -> the family's row in ftensor/runtime/targets.py; "default" is whatever `auto` takes
+TARGETS = {
+    "default": None,
+    "intel": "intel-cpu",
+    "pocl": "pocl",
+    "csim": "csim",
+    "oclgrind": "oclgrind",
+    "xrt": "xilinx",
+    "intel-fpga": "intel-fpga-emulator",
+    "sanitized": "csim",
+    "avx2": "intel-cpu",
+    "avx": "intel-cpu",
+}
+# What Intel's compiler is told of the processor, where that has more: kernels follow it.
+PROCESSORS = {"avx2": "core-avx2", "avx": "corei7-avx"}
+# The C simulation, when g++'s sanitizers look for bad accesses and for what C++ leaves undefined.
+SANITIZERS = "address,undefined,float-cast-overflow"
+CSIM_HEADERS = ("cmath", "cstdint", "limits")
+# The kernels of the software device, built once and again where a kernel changed.
+IMAGE = ROOT / "build" / "full"
+# Run in the very environment the tests get, so that what is announced is what is tested.
+PROBE = """
+import json, sys
+from ftensor.runtime import discovery
+rows = [found.target.name for found in discovery.find()]
+answer = {"rows": rows, "notes": list(discovery.report().notes)}
+if rows and (sys.argv[1] in rows or sys.argv[1] == "default"):
+    from ftensor._device import default_backend
+    backend = default_backend()
+    answer |= {"row": backend.target.name, "device": backend.properties.name}
+print(json.dumps(answer))
+"""
+
+
+@dataclass(frozen=True)
+class Place:
+    """A target that is here: the environment and the command its programs run in."""
+
+    target: str
+    env: dict[str, str]
+    under: list[str]
+    row: str
+    device: str
+
+
+def environment(target: str, folder: Path) -> dict[str, str] | None:
+    """The variables that put the suite on a target; None when the machine lacks the tool."""
+    env = dict(os.environ)
+    # Hundreds of programs start; with what Python has compiled kept, each imports in half the time.
+    env.pop("PYTHONDONTWRITEBYTECODE", None)
+    if target == "default":
+        return env
+    env["FTENSOR_DEVICE"] = TARGETS[target] or target
+    if target == "csim" and shutil.which("g++") and "CXX" not in env:
+        env["CXX"] = with_headers_read(["g++"], folder)
+    if target == "intel-fpga":
+        from ftensor.runtime.intel import emulator
+
+        driver = emulator.driver()
+        return emulator.environment(driver, env, folder) if driver else None
+    if target in PROCESSORS:
+        env["CL_CONFIG_CPU_TARGET_ARCH"] = PROCESSORS[target]
+    if target == "sanitized":
+        libraries = sanitizer_libraries()
+        if libraries is None:
+            return None
+        # Kernels are loaded into Python, and bad accesses are seen by who allocates memory.
+        env["LD_PRELOAD"] = f"{libraries['asan']} {libraries['stdc++']}"
+        command = ["g++", "-g1", f"-fsanitize={SANITIZERS}", "-fsanitize-recover=all"]
+        env["CXX"] = with_headers_read(command, folder)
+        env["FTENSOR_CACHE_DIR"] = str(folder)
+        # tests/conftest.py reads the logs; that of undefined behaviour is named there.
+        env["SANITIZER_LOG"], env["SANITIZER_UBSAN"] = str(folder / "log"), libraries["ubsan"]
+        log = f"halt_on_error=0:log_path={env['SANITIZER_LOG']}"
+        env["ASAN_OPTIONS"], env["UBSAN_OPTIONS"] = f"detect_leaks=0:{log}", log
+    if target == "oclgrind":
+        driver = oclgrind_driver()
+        if driver is None:
+            return None
+        # Only Oclgrind is offered to the loader; tests/conftest.py reads the log after each test.
+        (folder / "oclgrind.icd").write_text(f"{driver}\n")
+        env["OCL_ICD_VENDORS"] = f"{folder}/"
+        env["OCLGRIND_DATA_RACES"] = "1"
+        # Its interpreter lacks what the optimizer makes of some kernels: llvm.abs, and zext of
+        # vectors of i1, which gives 255. Unoptimized, no access that the kernel states is lost.
+        env["OCLGRIND_BUILD_OPTIONS"] = "-cl-opt-disable"
+        env["FTENSOR_CACHE_DIR"] = str(folder)  # the options are not part of a cached kernel's key
+        env["OCLGRIND_LOG"] = str(folder / "oclgrind.log")
+    return env
+
+
+def with_headers_read(command: list[str], folder: Path) -> str:
+    """A compiler for $CXX that has read the headers of the C simulation's kernels before."""
+    from ftensor.runtime.csim.backend import FLAGS
+
+    return shlex.join([*command, *headers_read([*command, *FLAGS], CSIM_HEADERS, folder)])
+
+
+def headers_read(command: Sequence[str], names: Sequence[str], folder: Path) -> list[str]:
+    """The words with which a compiler finds headers that it has read, half of what it does for a
+    small source; `command` is the compiler with its options.
+
+    Where those of a call differ in what matters, g++ reads the headers' text itself.
+    """
+    header = folder / "headers.h"
+    header.write_text("".join(f"#include <{name}>\n" for name in names))
+    made = ["-x", "c++-header", str(header), "-o", f"{header}.gch"]
+    subprocess.run([*(word for word in command if word != "-shared"), *made], check=True)
+    return ["-include", str(header)]
+
+
+def launcher(target: str) -> list[str] | None:
+    """The command under which a target's programs run; None when the machine lacks the tool."""
+    if target != "xrt":
+        return []
+    from ftensor.emulation.environment import available
+
+    if why := available():
+        print(f"\n## {target}: {why}", flush=True)
+        return None
+    ftensor = [sys.executable, "-m", "ftensor"]
+    build = ["build", "--target", "csim", "--inventory", "full", "--out", str(IMAGE)]
+    print(f"\n## {target}: the image full is built into {IMAGE}", flush=True)
+    subprocess.run([*ftensor, *build], cwd=ROOT, check=True)
+    return [*ftensor, "emulate", "--image", str(IMAGE / "full.xclbin"), "--"]
+
+
+def sanitizer_libraries() -> dict[str, str] | None:
+    """Where g++'s sanitizers and what they need lie; None where g++ or one of them is not here."""
+    if shutil.which("g++") is None:
+        return None
+    found = {}
+    for name in ("asan", "ubsan", "stdc++"):
+        command = ["g++", f"-print-file-name=lib{name}.so"]
+        found[name] = subprocess.run(command, capture_output=True, text=True).stdout.strip()
+    return found if all(Path(path).is_absolute() for path in found.values()) else None
+
+
+def oclgrind_driver() -> Path | None:
+    """Oclgrind's OpenCL driver, which lies beside its command."""
+    command = shutil.which("oclgrind")
+    if command is None:
+        return None
+    lib = Path(command).resolve().parent.parent / "lib"
+    names = ("oclgrind/liboclgrind-rt-icd.so", "liboclgrind-rt-icd.so")
+    return next((lib / name for name in names if (lib / name).is_file()), None)
+
+
+def probe(target: str, under: list[str], env: dict[str, str]) -> dict[str, object]:
+    """What the target's environment offers, asked in a process of its own."""
+    row = TARGETS[target] or "default"
+    done = subprocess.run(
+        [*under, sys.executable, "-c", PROBE, row],
+        env=env,
+        cwd=ROOT,
+        text=True,
+        capture_output=True,
+    )
+    if done.returncode:
+        sys.exit(f"ftensor fails to look for {target}:\n{done.stderr}")
+    answer: dict[str, object] = json.loads(done.stdout.splitlines()[-1])
+    return answer
+
+
+def place(target: str, folder: Path) -> Place | None:
+    """A target in its environment, or None with a word on why it is not here."""
+    env, under = environment(target, folder), launcher(target)
+    answer = {} if env is None or under is None else probe(target, under, env)
+    if env is None or under is None or "row" not in answer:
+        print(f"\n## {target}: not on this machine {answer.get('notes') or ''}", flush=True)
+        return None
+    if TARGETS[target] not in (None, answer["row"]):
+        sys.exit(f"FTENSOR_DEVICE={target} gives {answer['row']}, {answer['device']}")
+    # Kernels of csim, and of Intel's runtime, that run all the same.
+    another = target == "sanitized" or (target in PROCESSORS and has_avx512())
+    row = target if another else str(answer["row"])
+    return Place(target, env, under, row, str(answer["device"]))
+
+
+def has_avx512() -> bool:
+    """Whether this processor has more than those that Intel's compiler may be told of."""
+    file = Path("/proc/cpuinfo")
+    return file.is_file() and " avx512f " in file.read_text()

@@ -1,0 +1,83 @@
+"""The standard's special cases: infinities, NaN and signed zeros, as array-api-strict has them."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+strict = pytest.importorskip("array_api_strict", reason="it is what the results are compared with")
+
+import ftensor as ft  # noqa: E402
+
+xp = ft.array_api
+NAN, INF = float("nan"), float("inf")
+VALUES = [NAN, INF, -INF, 0.0, -0.0, 1.0, -1.0, 2.0, -2.0, 0.5, -0.5, 3.0, 1e30, -1e30, 1e-30]
+PARTS = [NAN, INF, -INF, 0.0, -0.0, 1.0, -2.0]
+UNARY = (
+    "abs acos acosh asin asinh atan atanh ceil cos cosh exp expm1 floor isfinite isinf isnan log "
+    "log10 log1p log2 negative positive reciprocal round sign signbit sin sinh sqrt square tan "
+    "tanh trunc"
+)
+# The standard leaves the sign of maximum's and minimum's zero open.
+BINARY = (
+    "add atan2 copysign divide equal floor_divide greater greater_equal hypot less less_equal "
+    "logaddexp maximum minimum multiply nextafter not_equal pow remainder subtract"
+)
+# Of complex numbers; it leaves the parts of an infinite one's sign open.
+COMPLEX = (
+    "abs acos acosh asin asinh atan atanh conj cos cosh exp expm1 imag isfinite isinf isnan log "
+    "log10 log1p log2 negative real sin sinh sqrt square tan tanh"
+)
+FOLDS = "all any max mean min prod std sum var argmax argmin cumulative_sum count_nonzero"
+FOLDED = ([1.0, NAN, 2.0], [INF, -INF], [INF, 1.0], [-0.0, -0.0], [0.0, NAN])
+
+
+def same(name: str, *arrays: np.ndarray, zeros: bool = True) -> None:
+    """Both libraries give the same of arrays: dtype, values to rounding, signs of zeros."""
+    with np.errstate(all="ignore"):
+        mine = getattr(xp, name)(*[xp.asarray(a) for a in arrays]).numpy()
+        wanted = np.asarray(getattr(strict, name)(*[strict.asarray(a) for a in arrays]))
+        assert (mine.dtype, mine.shape) == (wanted.dtype, wanted.shape)
+        parts = [(mine, wanted)]
+        if mine.dtype.kind == "c":
+            lost = np.isnan(wanted.real) | np.isnan(wanted.imag)  # an infinity beside has any sign
+            sides = [(mine.real, wanted.real), (mine.imag, wanted.imag)]
+            parts = [tuple(np.where(lost, np.abs(x), x) for x in side) for side in sides]
+        for a, b in parts:
+            np.testing.assert_allclose(a, b, 1e-5 if b.dtype.itemsize < 8 else 1e-12)
+            if zeros and b.dtype.kind == "f" and mine.dtype.kind == "f":
+                zero = b == 0
+                np.testing.assert_array_equal(np.signbit(a[zero]), np.signbit(b[zero]))
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_of_one_number(dtype: str) -> None:
+    """Each function of one operand."""
+    for name in UNARY.split():
+        same(name, np.array(VALUES, dtype))
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_of_two_numbers(dtype: str) -> None:
+    """Each function of two operands, of all pairs."""
+    a = np.array(VALUES, dtype)
+    for name in BINARY.split():
+        same(name, np.repeat(a, len(a)), np.tile(a, len(a)), zeros=name[:3] not in ("max", "min"))
+
+
+@pytest.mark.parametrize("dtype", ["complex64", "complex128"])
+def test_of_complex_numbers(dtype: str) -> None:
+    """Each function of complex numbers, of all pairs of parts."""
+    a = np.array([complex(re, im) for re in PARTS for im in PARTS], dtype)
+    for name in COMPLEX.split():
+        same(name, a)
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_of_several(dtype: str) -> None:
+    """Sums, extremes and their kin; sorts put NaN last."""
+    for name in FOLDS.split():
+        for values in FOLDED:
+            same(name, np.array(values, dtype))
+    for name in ("sort", "argsort"):
+        same(name, np.array(VALUES, dtype))

@@ -1,0 +1,133 @@
+"""What ft.jit refuses, with the line, and that everything is as it was then."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+
+import ftensor as ft
+
+KEPT: list[ft.Tensor] = []
+
+
+def branches(x: ft.Tensor) -> ft.Tensor:
+    x += 1
+    ft.rand(3)
+    return x if x.sum() > 0 else -x
+
+
+def keeps(x: ft.Tensor) -> ft.Tensor:
+    KEPT.append(x * 3)
+    return x + 1
+
+
+def transposes(x: ft.Tensor) -> ft.Tensor:
+    return x.t_()
+
+
+def leaves_the_device(x: ft.Tensor) -> ft.Tensor:
+    return x + ft.ones(2, 3, device="cpu").to(x.device) + x.cpu().to(x.device)
+
+
+def other_stream(x: ft.Tensor) -> ft.Tensor:
+    with ft.fpga.stream(ft.fpga.Stream()):
+        return x * 2
+
+
+REFUSED: list[tuple[Callable[..., Any], str]] = [
+    (branches, r"__bool__ reads a value while branches is traced.*x if x.sum\(\) > 0"),
+    (lambda x: x.item() if x.numel() == 1 else x.tolist(), "tolist reads a value"),
+    (lambda x: x.numpy(), "numpy reads a value"),
+    (lambda x: ft.nonzero(x), "nonzero reads a value"),
+    (lambda x: repr(x), "__repr__ reads a value"),
+    (keeps, r"lives on after it and was not returned.*KEPT.append"),
+    (transposes, r"changes the shape.*shape \(2, 3\), then \(3, 2\)"),
+    (other_stream, "another stream inside other_stream"),
+]
+
+
+@pytest.mark.parametrize(("function", "text"), REFUSED)
+def test_refused(function: Callable[..., Any], text: str) -> None:
+    """A GraphError names the op and the line; arguments and generators are as before."""
+    x = ft.arange(6.0).view(2, 3)
+    ft.manual_seed(1)
+    with pytest.raises(ft.GraphError, match=text):
+        ft.jit(function)(x)
+    assert (x.tolist(), x.shape) == ([[0.0, 1.0, 2.0], [3.0, 4.0, 5.0]], (2, 3))
+    assert ft.random.default_generator().get_offset() == 0
+
+
+def test_a_tensor_of_a_trace_cannot_be_used() -> None:
+    """It has no memory: an error, as whatever a GraphError left behind."""
+    KEPT.clear()
+    with pytest.raises(ft.GraphError):
+        ft.jit(keeps)(ft.ones(2))
+    with pytest.raises(ft.GraphError, match="has no memory"):
+        KEPT[0] + 1
+    with pytest.raises(ft.GraphError, match="has no memory"):
+        KEPT[0].tolist()
+    KEPT.clear()
+
+
+def test_two_devices() -> None:
+    """Both are named."""
+    with pytest.raises(ft.GraphError, match="tensors on cpu and fpga:0"):
+        ft.jit(lambda x, y: (x + 1, y + 1))(ft.ones(2), ft.ones(2, device="cpu"))
+
+
+def test_the_functions_own_errors_pass() -> None:
+    """Nothing is kept, and eager goes on."""
+    calls = []
+
+    @ft.jit
+    def fails(x: ft.Tensor) -> ft.Tensor:
+        calls.append(1)
+        x += 1
+        raise KeyError("mine")
+
+    x = ft.zeros(2)
+    for _ in range(2):
+        with pytest.raises(KeyError, match="mine"):
+            fails(x)
+    assert (len(calls), x.tolist(), (x + 1).tolist()) == (2, [0.0, 0.0], [1.0, 1.0])
+
+
+def test_no_such_functions() -> None:
+    """Coroutines, generators, and what is no function."""
+
+    async def later() -> None:
+        await asyncio.sleep(0)
+
+    def several() -> Iterator[int]:
+        yield 1
+
+    with pytest.raises(TypeError, match="later: it is a coroutine function"):
+        ft.jit(later)
+    with pytest.raises(TypeError, match="several: it is a generator function"):
+        ft.jit(several)
+    with pytest.raises(TypeError, match="takes a function, not int"):
+        ft.jit(3)  # type: ignore[arg-type]
+
+
+def test_unhashable_arguments() -> None:
+    """Named, with what to pass."""
+    with pytest.raises(TypeError, match=r"got set \{1\} for by"):
+        ft.jit(lambda x, by: x)(ft.ones(2), by={1})
+
+
+def test_read_only_memory() -> None:
+    """Is refused as without jit."""
+    import numpy as np
+
+    array = np.ones(64, np.float32)
+    array.flags.writeable = False
+    x = ft.from_numpy(array)
+    jitted = ft.jit(lambda x: x.add_(1))
+    assert jitted(ft.zeros(64)).tolist() == [1.0] * 64
+    if x._storage.readonly:
+        with pytest.raises(RuntimeError, match="read-only"):
+            jitted(x)
+    assert array.tolist() == [1.0] * 64

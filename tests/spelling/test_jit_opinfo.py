@@ -1,0 +1,47 @@
+"""torch's op database, jitted: eager's bits, or a GraphError that a list has."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+pytest.importorskip("torch", reason="torch's op database is what runs here")
+pytest.importorskip("expecttest", reason="torch's op database needs it")
+
+import ftensor as ft
+
+from ..jitted import Case, cases, differences, left_out
+
+pytestmark = [pytest.mark.filterwarnings("ignore::UserWarning")]
+
+# What no graph computes: an entry of the database, and why.
+REFUSED = dict(
+    line.split(": ", 1)
+    for line in (Path(__file__).parent / "jit_refused.txt").read_text().splitlines()
+    if line and line[0] != "#"
+)
+CASES = [case for case in cases() if not left_out(case)]
+# Of these each sixtieth is in every run.
+PARAMS = [
+    pytest.param(case, id=str(case), marks=[pytest.mark.long] if k % 60 else [])
+    for k, case in enumerate(CASES)
+]
+
+
+@pytest.mark.parametrize("case", PARAMS)
+def test_as_eager(case: Case) -> None:
+    """The first samples, called twice: results and arguments have eager's bits."""
+    ft.set_fallback("silent")
+    found = list(differences(case, 3))
+    refused = [line for line in found if line.startswith("GraphError")]
+    if case.entry in REFUSED:
+        assert found == refused
+    else:
+        assert found == []
+
+
+def test_the_list_is_short() -> None:
+    """Entries that no graph computes are few, and all of them are in the database."""
+    assert REFUSED.keys() <= {case.entry for case in CASES}
+    assert len([entry for entry in REFUSED if not entry.partition(".")[0].endswith("_")]) <= 75

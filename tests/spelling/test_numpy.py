@@ -1,0 +1,251 @@
+"""NumPy's functions, operators and dtypes on tensors: docs/numpy.md."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import warnings
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.testing import overrides
+
+import ftensor as ft
+from ftensor.array_functions.functions import FUNCTIONS as SERVED
+from ftensor.array_functions.functions import name_of as np_name
+from tests.numpy_calls import FUNCTIONS, NEVER, UFUNCS, calls, name_of, on_device
+from tests.numpy_page import BEGIN, END, PAGE, kinds, text
+
+x = ft.arange(6.0).reshape(2, 3)
+a = np.linspace(0.5, 3, 6, dtype=np.float32).reshape(2, 3)
+n = np.arange(6, dtype=np.float32).reshape(2, 3)
+
+
+@pytest.fixture(autouse=True)
+def policy() -> Iterator[None]:
+    """Every test begins with the default policy, nothing counted, and x on the device meant now."""
+    global x
+    x = ft.arange(6.0).reshape(2, 3)
+    ft.set_fallback("warn")
+    ft.fallback_report().reset()
+    yield
+    ft.set_fallback("warn")
+
+
+def test_every_function_that_numpy_hands_over_is_called() -> None:
+    import numpy.fft  # which NumPy imports late
+    import numpy.lib.recfunctions  # noqa: F401
+
+    called = {name_of(call).partition(".")[0] for _, call in calls(UFUNCS)}
+    called |= {name_of(call) for _, call in calls(FUNCTIONS)}
+    wanted = {np_name(f) for f in overrides.get_overridable_numpy_array_functions()}
+    # Of texts and records; whether they are there depends on what else was imported.
+    wanted = {n for n in wanted if "recfunctions" not in n and not n.startswith(("char.", "rec."))}
+    ufuncs = overrides.get_overridable_numpy_ufuncs()
+    wanted |= {u.__name__ for u in ufuncs if any(t[0] in "?ldF" for t in u.types)}
+    missing = {name for name in wanted - called - NEVER if hasattr(np, name.partition(".")[0])}
+    assert not missing, sorted(missing)
+
+
+def test_the_page_has_what_the_calls_do() -> None:
+    page = PAGE.read_text()
+    assert page.partition(BEGIN)[2].partition(END)[0] == text(kinds()), "run `make numpy`"
+
+
+@pytest.mark.parametrize("wide", ["uint16", "uint32", "uint64"])
+def test_wide_unsigned_integers_go_by_the_standard(wide: str) -> None:
+    y = np.arange(5, dtype=wide)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert np.asarray(np.add(ft.from_numpy(y), y)).tolist() == (y + y).tolist()
+        assert np.asarray(np.left_shift(ft.from_numpy(y), y)).tolist() == (y << y).tolist()
+
+
+OPERATORS = "+ - * / // % ** == != < <= > >="
+
+
+@pytest.mark.parametrize("sign", OPERATORS.split())
+def test_an_array_is_a_tensor_on_either_side(sign: str) -> None:
+    for left, right, wanted in (("x", "a", "n"), ("a", "x", "n")):
+        got = eval(f"{left} {sign} {right}")
+        assert type(got) is ft.Tensor
+        told = f"{wanted if left == 'x' else 'a'} {sign} {wanted if right == 'x' else 'a'}"
+        np.testing.assert_allclose(np.asarray(got), eval(told), rtol=1e-5)
+
+
+def test_matrices_and_bits_of_arrays() -> None:
+    assert type(a.T @ x) is type(x @ a.T) is ft.Tensor
+    np.testing.assert_allclose(np.asarray(a.T @ x), a.T @ n, rtol=1e-5)
+    i, j = ft.arange(4), np.array([3, 1, 2, 0])
+    assert (i & j).tolist() == (j & i).tolist() == [0, 1, 2, 0]
+    i += j
+    assert i.tolist() == [3, 2, 4, 3]
+
+
+def test_promotion_is_torch_s_of_the_array_s_dtype() -> None:
+    double, number = a.astype(np.float64), np.float64(2)
+    assert (x + double).dtype is (double + x).dtype is np.add(x, double).dtype is ft.float64
+    assert (x * number).dtype is (number * x).dtype is np.multiply(number, x).dtype is ft.float32
+    assert (x + np.ones((), np.float64)).dtype is ft.float32  # without dims it counts less
+    assert np.sqrt(ft.arange(3)).dtype is ft.float32
+    assert (2 ** np.float32(2) * x.half()).dtype is ft.float16
+
+
+def test_arrays_are_assigned_and_index() -> None:
+    y = ft.zeros(2, 3, dtype=ft.int32)
+    y[:] = a[::-1, ::-1]
+    assert y.tolist() == a[::-1, ::-1].astype(np.int32).tolist()
+    y[0, 1:] = np.array([7, 8])
+    y[np.array([False, True])] = np.int64(9)
+    assert y.tolist() == [[3, 7, 8], [9, 9, 9]]
+    assert x[a > 2].tolist() == n[a > 2].tolist()
+    with pytest.raises(TypeError, match="<U1"):
+        y[:] = np.array(["a", "b", "c"])
+
+
+def test_others_arrays_have_their_own_rules() -> None:
+    masked = np.ma.masked_array(a, a > 2)
+    for made in (x + masked, masked + x):
+        assert isinstance(made, np.ma.MaskedArray)
+        assert made.mask.tolist() == masked.mask.tolist()
+
+    class Other:
+        def __array_ufunc__(self, *args: Any, **options: Any) -> str:
+            return "ufunc"
+
+        def __array_function__(self, *args: Any) -> str:
+            return "function"
+
+        def __radd__(self, other: object) -> str:
+            return "radd"
+
+    assert x + Other() == "radd"  # type: ignore[operator]
+    assert np.add(x, Other()) == "ufunc"  # type: ignore[call-overload]
+    assert np.concatenate([x, Other()]) == "function"  # type: ignore[call-overload]
+    with pytest.raises(TypeError):
+        x + "a"  # type: ignore[operator]
+
+
+def test_functions_by_name_take_tensors_alone() -> None:
+    with pytest.raises(TypeError, match="from_numpy"):
+        ft.add(x, a)  # type: ignore[arg-type]
+
+
+def test_out_and_where() -> None:
+    array, made = np.zeros_like(a), ft.zeros(2, 3)
+    assert np.add(x, a, out=array) is array
+    np.testing.assert_allclose(array, n + a)
+    assert np.add(x, a, out=made) is made
+    assert np.sum(x, axis=0, out=(out := ft.zeros(3))) is out
+    assert out.tolist() == n.sum(0).tolist()
+    b = a.copy()
+    b += x
+    assert type(b) is np.ndarray
+    np.testing.assert_allclose(b, a + n)
+    kept = np.negative(x, where=a > 1, out=ft.full((2, 3), 5.0))
+    assert kept.tolist() == np.where(a > 1, -n, 5).tolist()
+    with pytest.raises(ValueError, match=r"\(3,\)"):
+        np.sum(x, axis=0, out=ft.zeros(4))
+
+
+def test_what_has_no_counterpart_warns_once_is_counted_or_refused() -> None:
+    with pytest.warns(ft.FallbackWarning, match=r"numpy\.unwrap of float32") as told:
+        made = np.unwrap(x)
+        np.unwrap(x)
+    assert len(told) == 1
+    assert told[0].filename == __file__
+    assert type(made) is ft.Tensor
+    assert made.device == x.device
+    (row,) = ft.fallback_report()
+    assert (row.op, row.calls, row.layout) == ("numpy.unwrap", 2, "host")
+    ft.set_fallback("error")
+    with pytest.raises(ft.KernelNotBuilt, match=r"np\.asarray"):
+        np.unwrap(x)
+    ft.set_fallback("silent")
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        np.unwrap(x)
+
+
+def test_the_host_cannot_write_into_a_tensor() -> None:
+    ft.set_fallback("silent")
+    with pytest.raises(ValueError, match="read-only"):
+        np.apply_along_axis(lambda row: row.sort(), 0, x)
+
+
+def test_dtypes_by_name_and_for_numpy() -> None:
+    assert np.dtype(ft.int16) == np.dtype("int16")
+    assert np.zeros(2, dtype=ft.complex64).dtype == np.complex64  # type: ignore[call-overload]
+    with pytest.raises(TypeError, match="bfloat16"):
+        np.dtype(ft.bfloat16)  # type: ignore[call-overload]
+    for given in ("float64", "f8", np.float64, np.dtype("float64")):
+        assert ft.zeros(2, dtype=given).dtype is ft.float64  # type: ignore[arg-type]
+        assert x.astype(given).dtype is x.sum(dtype=given).dtype is ft.float64
+        assert x.cumsum(0, dtype=given).dtype is ft.float64
+    with pytest.raises(TypeError, match="dtype"):
+        ft.zeros(2, dtype="flot32")  # type: ignore[arg-type]
+
+
+def test_copies() -> None:
+    y = x.t()
+    copied, same = y.copy(), y.copy(order="K")
+    copied[0, 0] = 9
+    assert x[0, 0].item() == 0
+    assert copied.is_contiguous()
+    assert same.stride() == y.stride()
+    assert x.astype(ft.float32, copy=False) is x
+    assert x.astype(ft.float32) is not x
+
+
+def test_answers_about_shapes_read_nothing() -> None:
+    half = ft.zeros(2, 3, dtype=ft.bfloat16)  # which NumPy cannot read
+    assert (np.shape(half), np.ndim(half), np.size(half, 1)) == ((2, 3), 2, 3)
+    assert np.result_type(x, np.float64) == np.float64
+    assert np.may_share_memory(x, x) is True
+
+
+def test_new_arrays_like_a_tensor() -> None:
+    made = np.asarray([1.0, 2.0], like=x)
+    assert type(made) is ft.Tensor
+    assert np.zeros((2, 2), dtype="int32", like=x).dtype is ft.int32
+
+
+def test_bfloat16_has_no_way_over_the_host() -> None:
+    ft.set_fallback("silent")
+    with pytest.raises(TypeError, match="bfloat16"):
+        np.unwrap(x.bfloat16())
+
+
+def test_it_is_imported_at_first_use() -> None:
+    program = (
+        "import sys, numpy as np, ftensor as ft\n"
+        "x = ft.zeros(2) + np.ones(2)\n"
+        "assert not any(name.startswith('ftensor.array_functions') for name in sys.modules)\n"
+        "assert type(np.exp(x)) is ft.Tensor\n"
+    )
+    root = Path(__file__).resolve().parents[2]
+    subprocess.run([sys.executable, "-c", program], check=True, cwd=root)
+
+
+def test_arguments_stand_as_numpy_has_them() -> None:
+    import inspect
+
+    for name, call in SERVED.items():
+        function: Any = np
+        for part in name.split("."):
+            function = getattr(function, part)
+        theirs = list(inspect.signature(function).parameters)
+        ours = [p for p in inspect.signature(call).parameters.values() if p.name != "args"]
+        if any(p.kind is p.VAR_POSITIONAL for p in ours):
+            continue
+        own = [p.name for p in ours if p.name in theirs]
+        assert own == sorted(own, key=theirs.index), name
+
+
+def test_calls_on_the_device_touch_no_host() -> None:
+    ft.set_fallback("error")
+    assert on_device("sum(X)") == ("device", "")
+    assert on_device("unwrap(X)")[0] == "refused"

@@ -1,0 +1,52 @@
+"""An op takes no more memory than its results, where its text promises no more."""
+
+from __future__ import annotations
+
+import gc
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+import ftensor as ft
+
+SIZE = 512
+
+
+def peak(call: Callable[[], Any]) -> tuple[int, int]:
+    """Bytes that tensors held at most during a call, beyond those before, and the results'."""
+    call()  # what is made once: tables, the flag of an index
+    gc.collect()
+    ft.fpga.empty_cache()  # or a larger block may serve
+    before = ft.fpga.memory_allocated()
+    ft.fpga.reset_peak_memory_stats()
+    made = call()
+    ft.synchronize()
+    most = ft.fpga.max_memory_allocated() - before
+    results = made if isinstance(made, tuple) else (made,)
+    return most, sum(x._storage.block.size for x in results)
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["a + b", "a < b", "ft.tanh(a)", "ft.pow(a, 2)", "a.t().contiguous()", "a + b.t()", "a.sum(1)",
+     "a.amax()", "a.argmax(1)", "a.cumsum(1)", "ft.softmax(a, 1)", "a.index_select(0, i)",
+     "a.gather(1, j)", "a.clone()", "a[3:].add_(1)[:0].clone()"],
+)  # fmt: skip
+def test_no_more_than_the_results(text: str) -> None:
+    names = {
+        "ft": ft, "a": ft.randn(SIZE, SIZE), "b": ft.randn(SIZE, SIZE), "i": ft.arange(SIZE),
+        "j": ft.zeros(SIZE, SIZE, dtype=ft.int64),
+    }  # fmt: skip
+    most, results = peak(lambda: eval(text, names))
+    assert most <= 1.05 * results + 4096
+
+
+def test_sorted_rows_take_what_the_launch_says() -> None:
+    """Twice the values and the places as int32, or less, where long rows go in order by digits."""
+    n = 1 << 18
+    x = ft.randn(n)
+    most, results = peak(x.sort)
+    assert most - results <= 1.05 * 2 * (4 + 4) * n + (2 << 20)
+    most, results = peak(x.msort)
+    assert most - results <= 1.05 * 2 * (4 + 4) * n + (2 << 20)

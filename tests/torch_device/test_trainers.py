@@ -1,0 +1,107 @@
+"""accelerate, transformers' Trainer and Lightning train on the device.
+
+They are large, and in no extra: where one is not installed, its test is skipped.
+"""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from importlib.util import find_spec
+from pathlib import Path
+
+import pytest
+
+pytestmark = pytest.mark.long
+SETUP = """
+import os
+os.environ["ACCELERATE_TORCH_DEVICE"] = "fpga"
+import torch
+from torch import nn
+import ftensor as ft
+import ftensor.torch
+
+torch.manual_seed(0)
+x = torch.randn(64, 4)
+y = x @ torch.tensor([[1.0], [2.0], [-1.0], [0.5]])
+parts = [{"x": a, "labels": b} for a, b in zip(x, y)]
+
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.layer = nn.Linear(4, 1)
+    def forward(self, x, labels=None):
+        found = self.layer(x)
+        return {"loss": nn.functional.mse_loss(found, labels), "logits": found}
+
+def loss(net):
+    with torch.no_grad():
+        assert net.layer.weight.device.type == "fpga"
+        return net(x.to("fpga"), y.to("fpga"))["loss"].item()
+
+net = Net()
+"""
+PROGRAMS = {
+    "accelerate": """
+from accelerate import Accelerator
+accelerator = Accelerator()
+loader = torch.utils.data.DataLoader(parts, 16)
+net, optimizer, loader = accelerator.prepare(net, torch.optim.Adam(net.parameters(), 0.1), loader)
+for _ in range(20):
+    for batch in loader:
+        optimizer.zero_grad()
+        accelerator.backward(net(**batch)["loss"])
+        optimizer.step()
+assert loss(net) < 0.1
+""",
+    "transformers": """
+import sys
+from transformers import Trainer, TrainingArguments
+options = TrainingArguments(
+    sys.argv[1], num_train_epochs=20, per_device_train_batch_size=16, learning_rate=0.1,
+    report_to=[], disable_tqdm=True, save_strategy="no", logging_strategy="no",
+)
+assert options.device.type == "fpga"
+Trainer(net, options, train_dataset=parts).train()
+assert loss(net) < 0.1
+""",
+    "lightning": """
+import sys
+import lightning.pytorch as lightning
+from lightning.pytorch.strategies import SingleDeviceStrategy
+from ftensor.torch.lightning import FpgaAccelerator
+
+class Module(lightning.LightningModule):
+    def __init__(self):
+        super().__init__()
+        self.net = net
+    def training_step(self, batch, index):
+        return self.net(**batch)["loss"]
+    def configure_optimizers(self):
+        return torch.optim.Adam(self.parameters(), 0.1)
+    def on_train_end(self):
+        assert loss(self.net) < 0.1
+        print("trained")
+
+trainer = lightning.Trainer(
+    accelerator=FpgaAccelerator(), strategy=SingleDeviceStrategy(torch.device("fpga", 0)),
+    max_epochs=20, logger=False, enable_checkpointing=False, enable_progress_bar=False,
+    enable_model_summary=False, default_root_dir=sys.argv[1],
+)
+trainer.fit(Module(), torch.utils.data.DataLoader(parts, 16))
+""",
+}
+
+
+@pytest.mark.parametrize("library", PROGRAMS)
+def test_a_trainer_uses_the_device(library: str, tmp_path: Path) -> None:
+    needs = ("transformers", "accelerate") if library == "transformers" else (library,)
+    if missing := [name for name in needs if find_spec(name) is None]:
+        pytest.skip(f"pip install {' '.join(missing)}: too large for the test extra")
+    program = SETUP + PROGRAMS[library]
+    done = subprocess.run(
+        [sys.executable, "-W", "ignore", "-c", program, str(tmp_path)],
+        text=True, capture_output=True, timeout=600, cwd=Path(__file__).parents[2],
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr[-3000:]
+    assert library != "lightning" or "trained" in done.stdout
