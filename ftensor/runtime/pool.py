@@ -263,6 +263,7 @@ class Pool:
             for blocks in list(stream.free.values())
             for block in list(blocks)
         }
+        free |= {id(block) for block in self.backend.tables.unused()}
         made = []
         for block in list(self.blocks):
             held = 0 if id(block) in free else block.size

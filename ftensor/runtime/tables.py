@@ -56,6 +56,11 @@ class Tables:
         ctypes.memmove(block.ptr, array.tobytes(), array.nbytes)
         return Table(self.backend, stream, block, array.nbytes)
 
+    def unused(self) -> list[Block]:
+        """The blocks that no table holds."""
+        free = [block for blocks in list(self._free.values()) for block in list(blocks)]
+        return [*free, *(block for _, block in list(self.retired))]
+
     def release(self) -> None:
         """Give the memory back that is not in use; the device has been waited for."""
         self._collect(self.backend.default_stream.finished)
