@@ -175,9 +175,10 @@ class Backend(ABC):
 
     def allocate_lasting(self, nbytes: int) -> Storage:
         """Memory that outlives the current stream, for what serves all: the default one's."""
-        # Whose work may still be using the block.
+        storage = self.allocate(nbytes, self.default_stream, lasting=True)
+        # Whose work may still be using the block, or filling it (FTENSOR_POISON).
         self._current.stream.wait_stream(self.default_stream)
-        return self.allocate(nbytes, self.default_stream, lasting=True)
+        return storage
 
     def adopt(self, ptr: int, nbytes: int, owner: object, readonly: bool = False) -> Storage:
         """A storage on host memory of others, without a copy; `owner` keeps that memory alive."""
