@@ -94,8 +94,10 @@ from .own.register import register_kernel, unregister_kernel
 from .random import Generator, get_rng_state, initial_seed, manual_seed, seed, set_rng_state
 from .rows.spelling import show_types_in as _show_types_in
 from .runtime.fallback import FallbackWarning, fallback_report, get_fallback, set_fallback
+from .toolchain import export as _export
 
 _load()
+_export.install()
 _bind.install(_sys.modules[__name__])
 _bind.add_class("linalg", _LinAlgError)
 _import_module(".modules", __name__).install()

@@ -173,4 +173,9 @@ class Device:
         unit, offset = self._unit(fields.number(2))
         if not offset:
             self._completions.hold(unit, HOLD)
+            if unit.stuck:
+                raise Fatal(
+                    f"the stages of kernel {unit.kernel.name!r} wait for each other, and none can "
+                    f"go on: {unit.stuck}"
+                )
         return {1: True, 2: unit.read(offset)}

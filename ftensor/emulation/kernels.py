@@ -11,6 +11,7 @@ import ctypes
 import os
 import struct
 import xml.etree.ElementTree as ET
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -73,6 +74,7 @@ class KernelFunction:
     arguments: list[Argument]
     units: dict[str, int] = field(default_factory=dict)  # instance -> base address
     call: Any = None
+    stuck: Any = None  # says, in the thread that called, what its stages waited for in the end
 
     @property
     def register_bytes(self) -> int:
@@ -191,6 +193,9 @@ class Library:
             call.restype = None
             call.argtypes = [argument.type for argument in kernel.arguments]
             kernel.call = call
+            with suppress(AttributeError):  # only in libraries whose kernels have stages
+                kernel.stuck = self._library.ft_stuck
+                kernel.stuck.restype = ctypes.c_char_p
 
     def close(self) -> None:
         """Unload it; no kernel of it may be running."""

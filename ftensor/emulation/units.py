@@ -63,6 +63,7 @@ class ComputeUnit:
         run: Run,
     ) -> None:
         self.kernel, self.name, self.running = kernel, name, False
+        self.stuck = ""  # what stages that all waited for each other waited for
         self._registers = bytearray(kernel.register_bytes)
         self._finished = False  # and nobody has seen it yet
         self._completions, self._run = completions, run
@@ -104,6 +105,8 @@ class ComputeUnit:
 
     def _call(self, values: list[Any]) -> None:
         self.kernel.call(*values)
+        if self.kernel.stuck is not None:
+            self.stuck = (self.kernel.stuck() or b"").decode()
         _libc.fflush(None)  # what the kernel printed, before the host goes on
 
     def close(self) -> None:

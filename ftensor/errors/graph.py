@@ -60,6 +60,33 @@ not_a_result = Message(
 )
 
 
+no_stage = Message(
+    GraphError,
+    "{op} is no stage of a stream in {function}: {why} ({line}); compute it outside, and export "
+    "what is elementwise or folds rows",
+)
+no_stages = Message(GraphError, "{function} computes nothing, so there is nothing to export")
+bad_name = Message(
+    ValueError, "{name!r} is no name of a graph: take an identifier of at most {most} letters"
+)
+few_rows = Message(
+    GraphError,
+    "{function} got {rows} rows of {length} elements: export it with two rows at least, and not as "
+    "many as a row is long, so that a row's values differ from a row; a kernel takes any number",
+)
+too_deep = Message(
+    GraphError,
+    "the FIFOs of {function} hold {needed} bytes for rows of {length} elements, more than the "
+    "{most} of a board's memory: export it for shorter rows",
+)
+
+stuck = Message(
+    RuntimeError,
+    "the stages of the kernel {name} wait for each other, and none can go on: a FIFO is too "
+    "shallow, or a stage reads what nobody writes. {fifos}",
+)
+
+
 def warn_many_traces(function: str, count: int, name: str) -> None:
     """A function that is traced again and again because of one value."""
     warnings.warn(

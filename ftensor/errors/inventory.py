@@ -104,6 +104,19 @@ same_name = Message(
     "{where}: another table is called {name!r} and differs in structure, units, banks or "
     "grouping; tables of one name share their kernels",
 )
+unread_graph = Message(
+    InventoryError,
+    "{where}: the graph file {path} can't be read: {reason}; `jitted.export` writes one",
+)
+bad_graph = Message(
+    InventoryError,
+    "{where}: {path} is no graph file: {problem}; export the graph anew, as such a file is not "
+    "written by hand",
+)
+changed_graph = Message(
+    InventoryError,
+    "{where}: {path} was changed: its SHA-256 is {found}, not {wanted}; export the graph anew",
+)
 bad_name = Message(
     InventoryError,
     "{where}: {name!r} can't begin a kernel's name: letters, digits and underscores, a letter "

@@ -12,6 +12,7 @@ from .cluster import Cluster, cluster_of
 from .emit import emitted
 from .node import Graph, Node
 from .point import Place, Point, point_of
+from .staged import in_stages
 
 if TYPE_CHECKING:
     from ..runtime.backend import Backend
@@ -40,7 +41,7 @@ def clustered(graph: Graph, backend: Backend, passes: bool | None = None) -> Gra
     """The graph with what can be computed together in one kernel each. `passes`: whether several
     folds of the same rows are, by default where a unit is no single work-item."""
     if not backend.target.unaligned:
-        return graph  # a board's kernels are built ahead, and its vectors keep to their alignment
+        return in_stages(graph, backend)  # a board's kernels are built ahead
     if passes is None:
         passes = backend.target.grid != "stride"
     groups: list[Group] = []

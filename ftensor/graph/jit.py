@@ -20,14 +20,18 @@ from .lower import Lowered, lowered
 from .node import Graph
 from .prune import pruned
 from .report import report
+from .staged import Exported, exported
 from .trace import traced
 
 if TYPE_CHECKING:
+    from ..kernels.staged import StagedKey
     from ..runtime.backend import Backend
 
 P = ParamSpec("P")
 R = TypeVar("R")
 
+# Writes the files of an exported graph under a name: set by the layer that writes kernels' sources.
+writers: list[Callable[[StagedKey, str], Exported]] = []
 # Traces of one function that differ in one value, from which on a warning names it.
 MANY_TRACES = 8
 _PLAIN = (int, bool, str, bytes, complex, type(None), type(Ellipsis))
@@ -113,6 +117,22 @@ class Jitted(Generic[P, R]):
         backend = tensors[0]._storage.backend if tensors else default_backend()
         return Planned(self._graph(backend, tensors, args, kwargs))
 
+    def export(self, name: str, /, *args: P.args, **kwargs: P.kwargs) -> Exported:
+        """Write what such a call computes as one kernel of stages, for an image: NAME.json, the
+        graph file; NAME.toml, an inventory for `ftensor build`; and NAME.cpp, its HLS C++. `name`
+        may begin with a folder. A jitted call of rows of this length, however many there are, is
+        one launch of it on a device whose image has it.
+
+        Errors as of the call, and GraphError for an op that no stage computes (what needs all data
+        first: sorts, products, folds across rows), for fewer than two rows or as many as a row is
+        long, for FIFOs beyond a board's memory; ValueError for a name that no kernel can have.
+        """
+        tensors: list[Tensor] = []
+        self._flatten("an argument", (args, kwargs), [], tensors)
+        backend = tensors[0]._storage.backend if tensors else default_backend()
+        graph = traced(self._name, backend, lambda: self._function(*args, **kwargs), tensors)
+        return writers[0](exported(pruned(graph)), name)
+
     def _graph(self, backend: Backend, tensors: Sequence[Tensor], args: Any, kwargs: Any) -> Graph:
         graph = traced(self._name, backend, lambda: self._function(*args, **kwargs), tensors)
         return clustered(pruned(graph), backend)
@@ -174,6 +194,10 @@ class _Bound:
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """The method's result."""
         return self._of(self._instance, *args, **kwargs)
+
+    def export(self, name: str, /, *args: Any, **kwargs: Any) -> Exported:
+        """As of a function."""
+        return self._of.export(name, self._instance, *args, **kwargs)
 
     def __getattr__(self, name: str) -> Any:
         found = getattr(self._of, name)

@@ -23,6 +23,8 @@ class BoardSkeleton(Skeleton[K]):
     shares = False
     # Whether an image's kernel works in stages that run at the same time.
     staged = False
+    # Whether its stages wait for each other, and g++'s stand-ins say where all of them do.
+    waits = False
     # Skeletons of one word become one kernel of an image where operands of one name have one width,
     # whatever else they are passed; "": only keys that are passed the same.
     together = ""

@@ -139,7 +139,7 @@ def check(key: FusedKey) -> None:
         assert len(call.numbers) == call.unit.numbers, (key.name, k, call)
         assert not call.unit.positional or key.skeleton == "fused_map", (key.name, k, call)
     folds = [call for call in key.calls if call.unit.reduction is not None]
-    if not key.skeleton.startswith("row_passes"):
+    if key.skeleton.startswith("fused"):
         assert len(folds) == key.skeleton.startswith("fused_reduce"), key
     assert tuple(dtypes[v] for v in key.gives) == tuple(p.dtype for p in key.outs), key
 

@@ -1,11 +1,13 @@
-// Stand-in for Vitis' hls_stream.h: a FIFO between two stages. As in Vitis' own C simulation the
-// stages run one after the other, so the FIFO holds as much as the first one writes, whatever its
-// DEPTH in hardware.
+// Stand-in for Vitis' hls_stream.h: a FIFO between two stages. Outside of a region the stages run one after the
+// other, as in Vitis' own C simulation, so a FIFO holds as much as the first one writes, whatever its DEPTH in
+// hardware. In a region (region.h) each is a thread, and a FIFO holds DEPTH elements and no more.
 #pragma once
 #include <cstddef>
 #include <cstdio>
 #include <cstdlib>
 #include <new>
+
+#include "region.h"
 
 namespace hls {
 
@@ -22,6 +24,7 @@ template <typename T> class stream<T, 0>
     block *head, *tail;
     std::size_t first, count, last;  // where reading is in `head`, elements held, where writing is in `tail`
     const char *name;
+    place between;
 
     static block *fresh()
     {
@@ -35,25 +38,7 @@ template <typename T> class stream<T, 0>
         made->next = nullptr;
         return made;
     }
-
-  public:
-    explicit stream(const char *name = "") : head(fresh()), tail(head), first(0), count(0), last(0), name(name) {}
-    stream(const stream &) = delete;
-    stream &operator=(const stream &) = delete;
-    ~stream()
-    {
-        if (count) std::fprintf(stderr, "hls::stream '%s' still holds %zu elements\n", name, count);
-        while (head) {
-            block *next = head->next;
-            std::free(head);
-            head = next;
-        }
-    }
-
-    bool empty() const { return count == 0; }
-    bool full() const { return false; }
-    std::size_t size() const { return count; }
-    void write(const T &x)
+    void put(const T &x)
     {
         if (last == block_size) {
             tail = tail->next = fresh();
@@ -62,12 +47,8 @@ template <typename T> class stream<T, 0>
         tail->elements[last++] = x;
         count++;
     }
-    void read(T &x)
+    void take(T &x)
     {
-        if (empty()) {  // in hardware the reader would wait for ever
-            std::fprintf(stderr, "hls::stream '%s' is read while it is empty\n", name);
-            std::abort();
-        }
         if (first == block_size) {
             block *next = head->next;
             std::free(head);
@@ -76,6 +57,46 @@ template <typename T> class stream<T, 0>
         }
         x = head->elements[first++];
         count--;
+    }
+
+  protected:
+    stream(const char *name, std::size_t depth)
+        : head(fresh()), tail(head), first(0), count(0), last(0), name(name), between(name, depth, count)
+    {
+    }
+
+  public:
+    explicit stream(const char *name = "") : stream(name, 0) {}
+    stream(const stream &) = delete;
+    stream &operator=(const stream &) = delete;
+    ~stream()
+    {
+        if (count && !between.stopped()) {
+            std::fprintf(stderr, "hls::stream '%s' still holds %zu elements\n", name, count);
+        }
+        while (head) {
+            block *next = head->next;
+            std::free(head);
+            head = next;
+        }
+    }
+
+    bool empty() const { return count == 0; }
+    bool full() const { return between.full(); }
+    std::size_t size() const { return count; }
+    void write(const T &x)
+    {
+        const place::turn turn(between, true);
+        put(x);
+    }
+    void read(T &x)
+    {
+        const place::turn turn(between, false);
+        if (empty()) {  // in hardware the reader would wait for ever
+            std::fprintf(stderr, "hls::stream '%s' is read while it is empty\n", name);
+            std::abort();
+        }
+        take(x);
     }
     T read()
     {
@@ -91,6 +112,7 @@ template <typename T> class stream<T, 0>
     }
     bool write_nb(const T &x)
     {
+        if (full()) return false;
         write(x);
         return true;
     }
@@ -102,7 +124,7 @@ template <typename T> class stream<T, 0>
 template <typename T, int DEPTH> class stream : public stream<T, 0>
 {
   public:
-    explicit stream(const char *name = "") : stream<T, 0>(name) {}
+    explicit stream(const char *name = "") : stream<T, 0>(name, DEPTH) {}
 };
 
 }  // namespace hls

@@ -9,9 +9,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ...errors import image as errors
+from ...errors.graph import stuck
 from ...image.call_tokens import SCOPE, compiled, expressions
 from ...image.file import ImageFile
 from ...image.intel_file import TARGETS
+from ...kernels.board_skeleton import board_named
 from ..images import Images, LoadedImage, Slot
 from ..parts import Kernel
 from .declared import C_TYPES, declared
@@ -53,8 +55,11 @@ def _opened(file: ImageFile) -> Any:
     return opened(
         file,
         [
-            f"void {record.name}({', '.join(C_TYPES[a.what] for a in record.arguments)});"
-            for record in file.manifest.kernels
+            *(
+                f"void {record.name}({', '.join(C_TYPES[a.what] for a in record.arguments)});"
+                for record in file.manifest.kernels
+            ),
+            "char *ft_stuck(void);",
         ],
     )
 
@@ -91,5 +96,11 @@ def _launcher(image: LoadedImage, slot: Slot) -> Kernel:
         "    for unit in range(units):",
         "        call(*values, unit, units)",
     ]
-    run: Kernel = compiled(slot.entry, lines, {**SCOPE, "call": call, "library": image.program})
+    scope = {**SCOPE, "call": call, "library": image.program}
+    skeleton = board_named(record.skeleton)
+    if skeleton is not None and skeleton.waits:
+        lines += ["    found = string(stuck())", "    if found: raise error(name, found.decode())"]
+        scope |= {"stuck": image.program.ft_stuck, "string": declared(()).string}
+        scope |= {"error": stuck, "name": record.name}
+    run: Kernel = compiled(slot.entry, lines, scope)
     return run

@@ -16,6 +16,7 @@ from .. import joint as joints
 from ..group import Group
 from ..grouping import MOST_UNITS, bundles, free_name, suffix
 from .choose import chosen
+from .graphs import GraphFile, parse_graph
 from .table import Form, Kernels, Table, parse_image, parse_kernels
 
 if sys.version_info >= (3, 11):
@@ -39,6 +40,7 @@ class Inventory:
     clock_mhz: float
     repeat: bool
     kernels: tuple[Kernels, ...]
+    graphs: tuple[GraphFile, ...] = ()
 
 
 def known() -> dict[str, Path]:
@@ -77,7 +79,8 @@ def parse(data: bytes, path: Path) -> Inventory:
     for name in image.imports:
         _import(name, table)
     kernels = tuple(parse_kernels(t, image) for t in table.tables("kernel"))
-    if not kernels:
+    graphs = tuple(parse_graph(t, image) for t in table.tables("graph"))
+    if not (kernels or graphs):
         raise errors.missing(str(path), "[[kernel]]", '[[kernel]] with ops = ["add"]')
     seen: dict[str, Kernels] = {}
     for one in kernels:
@@ -85,7 +88,7 @@ def parse(data: bytes, path: Path) -> Inventory:
             raise errors.same_name(one.where, one.name)
     return Inventory(
         path.stem, path, sha256(data).hexdigest(), image.description, image.platform,
-        image.clock_mhz, image.repeat, kernels,
+        image.clock_mhz, image.repeat, kernels, graphs,
     )  # fmt: skip
 
 
@@ -125,6 +128,11 @@ def expand(inventory: Inventory, joint: bool = True) -> tuple[Group, ...]:
             structure = board_skeleton_of(first).structure(first.lanes, form.structure)
             name = free_name(name, [g.name for g in groups])
             groups.append(Group(name, same, structure, form.units, form.banks))
+    for graph in inventory.graphs:
+        if graph.key not in taken:
+            taken.add(graph.key)
+            name = free_name(graph.name, [g.name for g in groups])
+            groups.append(Group(name, (graph.key,), banks=graph.banks))
     units = sum(g.units for g in groups)
     if joint and units > MOST_UNITS:
         raise errors.too_many_units(inventory.path, units, MOST_UNITS)

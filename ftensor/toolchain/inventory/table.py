@@ -20,7 +20,7 @@ from .signatures import BY_NAME, NUMBER
 
 IMAGE = (
     "description", "platform", "clock_mhz", "imports", "structure", "units", "banks", "lanes",
-    "repeat", "kernel",
+    "repeat", "kernel", "graph",
 )  # fmt: skip
 KERNEL = (
     "name", "ops", "but", "dtypes", "to", "layouts", "lanes", "vectors", "split", "index",

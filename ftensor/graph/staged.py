@@ -1,0 +1,332 @@
+"""A graph as one kernel of stages: elementwise ops and folds over the rows of an image's device."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
+
+from ..boards import BOARDS
+from ..dtypes import FULL
+from ..errors import graph as errors
+from ..execute.launch import Launch, Step
+from ..iterator.shape import Ints, numel
+from ..kernels.fused import MOST_OPERANDS
+from ..kernels.key import Port, lanes_for
+from ..kernels.portable import EVERY_ROW, OF_ROW, ONE, ROWS
+from ..kernels.ports import PORT_BYTES
+from ..kernels.staged import STATES, WIDE, StagedKey, Stages
+from .cluster import MOST_CALLS, Called
+from .emit import program
+from .node import Graph, Node, Origin, Region
+from .point import Place, Point, key_of, point_of
+
+if TYPE_CHECKING:
+    from ..runtime.backend import Backend
+
+# Bytes of a block RAM, whose words have 32 bits and some for parity.
+_BLOCK = 4096
+# Pairs of doubles are wider than half a port's beat of two, and pairs of halves are no op's.
+_NO_STAGE = ("complex32", "complex128")
+
+
+def in_stages(graph: Graph, backend: Backend) -> Graph:
+    """The graph as one kernel, where the device's images hold that; else as it is."""
+    if backend.images is None or not graph.nodes:
+        return graph
+    try:
+        node = staged(graph)
+    except errors.GraphError:
+        return graph
+    entry = node.launch.steps[0].key.entry
+    return replace(graph, nodes=(node,)) if backend.images.has(entry) else graph
+
+
+class Exported(NamedTuple):
+    """The files of a graph that was exported, and the entry by which images have it."""
+
+    graph: Path
+    inventory: Path
+    source: Path
+    entry: str
+
+
+def exported(graph: Graph) -> StagedKey:
+    """The key of a graph for images: GraphError as of `staged`, and for too few rows to tell a
+    row's values from a row, and FIFOs that no board holds."""
+    staging = _Staging(graph)
+    key = cast("StagedKey", staging.node().launch.steps[0].key)
+    if staging.rows < 2 or staging.rows == key.length:
+        raise errors.few_rows(graph.name, staging.rows, key.length)
+    needed, most = Stages(key).fifo_bytes, int(max(b.chip.bram for b in BOARDS) * _BLOCK)
+    if needed > most:
+        raise errors.too_deep(graph.name, needed, key.length, most)
+    return key
+
+
+def staged(graph: Graph) -> Node:
+    """The graph as one node of stages.
+
+    GraphError, which names the op and its line, for what no stage does: ops that need all their
+    data first, operands that do not lie in rows, arguments that are written, random numbers.
+    """
+    return _Staging(graph).node()
+
+
+class _Staging:
+    """One graph on its way: which values there are, by where they lie and how."""
+
+    def __init__(self, graph: Graph) -> None:
+        self.graph = graph
+        if not graph.nodes:
+            raise errors.no_stages(graph.name)
+        if graph.draws:
+            raise self._no(graph.nodes[0].origin, "it draws random numbers")
+        self.points = [self._point(node) for node in graph.nodes]
+        self.length, self.rows = self._sizes()
+        self.rank = max(len(r.shape) for node in graph.nodes for r in node.operands)
+        self.values: dict[Place, int] = {}  # of what lies there, the number of who made it
+        self.calls: list[Called] = []
+
+    def _no(self, origin: Origin, why: str) -> errors.GraphError:
+        return errors.no_stage(origin.op, self.graph.name, why, origin.line)
+
+    def _point(self, node: Node) -> Point:
+        point = point_of(node)
+        if point is None:
+            raise self._no(node.origin, "it is neither elementwise nor a fold, and needs all first")
+        of = {p.dtype for p in (*point.outs, *point.ins)}
+        for one in sorted(of, key=lambda d: d.name):
+            if one not in FULL or one.name in _NO_STAGE:
+                raise self._no(node.origin, f"no stage has elements of {one.name}")
+        for p in point.outs:
+            if not self.graph.memories[p.memory].own:
+                raise self._no(node.origin, "it writes to an argument, or to what is held outside")
+        return _whole(point) if point.folds else point
+
+    def _sizes(self) -> tuple[int, int]:
+        """A row's length, and how many there are."""
+        folds = [p for p in self.points if p.folds]
+        if folds:
+            first = folds[0]
+            length = numel(tuple([loop.size for loop in first.loops if loop.folded]))
+            return length, numel(tuple([loop.size for loop in first.loops if not loop.folded]))
+        regions = [r for node in self.graph.nodes for r in node.operands]
+        largest = max(regions, key=lambda r: numel(r.shape))
+        length = largest.shape[-1] if largest.shape else 1
+        return length, numel(largest.shape) // max(length, 1)
+
+    def node(self) -> Node:
+        """The node: outputs, inputs, numbers and how many rows."""
+        if self.rows * self.length == 0:
+            raise self._no(self.graph.nodes[0].origin, "there are no elements")
+        for point in self.points:
+            self._take(point)
+        found = [self._stored(f.region) for f in self.graph.found]
+        stored = list(dict.fromkeys([p for p in found if p is not None]))
+        whole = program(self.calls, [self.values[p] for p in stored])
+        places = [*stored, *whole.inputs]
+        last = self.graph.nodes[-1].origin
+        if len(places) > MOST_OPERANDS or len(whole.calls) > MOST_CALLS:
+            raise self._no(
+                last, f"{len(places)} operands and {len(whole.calls)} ops are more than a kernel's "
+                f"{MOST_OPERANDS} and {MOST_CALLS}",
+            )  # fmt: skip
+        dtypes = [p.dtype for p in places]
+        widest = max([c.unit.compute for c in whole.calls], key=lambda d: d.itemsize)
+        lanes = lanes_for(dtypes, widest, PORT_BYTES)
+        for p in places:
+            if _kind(p) in WIDE and p.start % (lanes * p.dtype.itemsize):
+                raise self._no(last, f"an operand begins at byte {p.start}, not on a beat")
+        ports = [Port(p.dtype, _kind(p)) for p in places]
+        count = len(stored)
+        key = StagedKey(
+            whole.name, "staged", lanes, tuple(ports[:count]), tuple(ports[count:]),
+            tuple(whole.calls), whole.gives, tuple(whole.given), (), self.length,
+        )  # fmt: skip
+        pointers = tuple(range(len(places)))
+        step = Step(key, 1, pointers, pointers, numbers=bool(whole.numbers), n=self.rows)
+        launch = Launch((step,), len(places), numbers=tuple(whole.rounded))
+        regions = tuple([self._region(p) for p in places])
+        parts = tuple([point.node.origin for point in self.points])
+        return Node(launch, regions, tuple(whole.numbers), last, parts)
+
+    def _take(self, point: Point) -> None:
+        """Add a node's call."""
+        kept = [k for k, loop in enumerate(point.loops) if not loop.folded]
+        folded = [k for k, loop in enumerate(point.loops) if loop.folded]
+        if folded:
+            if self._count(point, folded) != self.length or self._count(point, kept) != self.rows:
+                raise self._no(point.node.origin, "its rows are others than those before")
+            ways = [(_in_order(point, kept), _in_order(point, folded))]
+        else:
+            ways = self._ways(point)
+        operands = (*point.outs, *point.ins)
+        found: list[list[str | None]] = []
+        for way in ways:
+            kinds = [self._lies(p, *way) for p in operands]
+            if self.rows == 1:
+                kinds = self._as_shaped(kinds, point)
+            if point.folds:
+                each = [OF_ROW if _walks(p, way[0], 1) else None for p in point.outs]
+                kinds[: len(each)] = each
+            if None not in kinds:
+                known = self._known(operands, kinds)
+                found.insert(0 if known else len(found), kinds)
+        if not found:
+            lies = "an operand does not lie in rows, dense and one after another"
+            if folded and any(p.strides[k] == 1 for p in point.ins for k in kept):
+                lies = "it folds across rows, which needs all of them first"
+            raise self._no(point.node.origin, lies)
+        kinds = found[0]
+        places = [_at(p, str(kind)) for p, kind in zip(operands, kinds, strict=True)]
+        outs, ins = places[: len(point.outs)], places[len(point.outs) :]
+        takes: list[Place | int] = []
+        for p in ins:
+            if p not in self.values and self.graph.memories[p.memory].own:
+                raise self._no(point.node.origin, "it reads a part, or otherwise than in rows")
+            takes.append(self.values.get(p, p))
+        first = sum(len(c.gives) for c in self.calls)
+        gives = tuple(range(first, first + len(outs)))
+        self.calls.append(Called(point, tuple(takes), gives))
+        for p, value in zip(outs, gives, strict=True):
+            for other in [q for q in self.values if q.memory == p.memory]:
+                del self.values[other]  # what lay there
+            self.values[p] = value
+
+    def _count(self, point: Point, which: Sequence[int]) -> int:
+        return numel(tuple([point.loops[k].size for k in which]))
+
+    def _ways(self, point: Point) -> list[tuple[list[Any], list[Any]]]:
+        """The splits of an elementwise node's loops into those over rows and those along one."""
+        sizes = tuple([loop.size for loop in point.loops])
+        total, each = numel(sizes), [(k, loop.size, 1) for k, loop in enumerate(point.loops)]
+        found: list[tuple[list[Any], list[Any]]] = []
+        if total == self.length * self.rows:
+            split = _split(each, self.length)
+            if split is not None:
+                found.append(split)
+        if total == self.rows:
+            found.append((each, []))
+        if total == self.length:
+            found.append(([], each))
+        if total == self.rows == self.length and point.node.operands[0].shape[-1] != 1:
+            found.reverse()  # what is of rows has a last dim of one, or was made by what is
+        if total == 1:
+            found.append(([], []))
+        if not found:
+            raise self._no(
+                point.node.origin,
+                f"it has {total} elements, where there are {self.rows} rows of {self.length}",
+            )
+        return found
+
+    def _lies(self, p: Place, over: Sequence[Any], along: Sequence[Any]) -> str | None:
+        """How an operand lies in loops over rows and along one; None for another way."""
+        in_line, still = _walks(p, along, 1), _stays(p, over)
+        if along and in_line and _walks(p, over, self.length) and (over or self.rows == 1):
+            return ROWS
+        if along and in_line and still:
+            return EVERY_ROW
+        if over and _stays(p, along) and _walks(p, over, 1):
+            return OF_ROW
+        return ONE if still and _stays(p, along) else None
+
+    def _as_shaped(self, kinds: Sequence[str | None], point: Point) -> list[str | None]:
+        """How operands lie where there is one row, which is every row's: by how many dims they
+        have."""
+        found: list[str | None] = []
+        for kind, r in zip(kinds, point.node.operands, strict=True):
+            if kind in (ROWS, EVERY_ROW):
+                kind = ROWS if len(r.shape) == self.rank else EVERY_ROW
+            elif kind in (OF_ROW, ONE):
+                kind = OF_ROW if r.shape else ONE
+            found.append(kind)
+        return found
+
+    def _known(self, operands: Sequence[Place], kinds: Sequence[str | None]) -> bool:
+        """Whether what was made before lies as a way would have it."""
+        pairs = zip(operands, kinds, strict=True)
+        return any(_at(p, str(kind)) in self.values for p, kind in pairs)
+
+    def _stored(self, r: Region) -> Place | None:
+        """Where a result's value is; None for an argument's memory."""
+        if not self.graph.memories[r.memory].own:
+            return None
+        found = [p for p in self.values if p.memory == r.memory]
+        if not found or _kind(found[0]) not in (ROWS, OF_ROW) or found[0].start:
+            raise self._no(self.graph.nodes[-1].origin, "a result is neither of rows nor of each")
+        return found[0]
+
+    def _region(self, p: Place) -> Region:
+        """An operand as a tensor of the graph."""
+        kind, n, length = _kind(p), self.rows, self.length
+        shapes: dict[str, Ints] = {ROWS: (n, length), OF_ROW: (n,), EVERY_ROW: (length,), ONE: ()}
+        shape = shapes[kind]
+        strides = (length, 1) if kind == ROWS else (1,) * len(shape)
+        return Region(p.memory, p.dtype, shape, strides, p.start // p.dtype.itemsize)
+
+
+def _whole(point: Point) -> Point:
+    """A fold as its stage has it, whatever kernel it was traced with: in one go, of 8 states."""
+    last, unit = key_of(point.node.launch.steps[-1]), point.unit
+    reduction = unit.reduction
+    assert reduction is not None
+    if len(point.node.launch.steps) > 1:
+        unit = replace(
+            unit, outs=tuple((p.dtype, p.sees) for p in last.outs), body=last.body,
+            params=last.params,
+        )  # fmt: skip
+    name = unit.name.removesuffix("_first").removesuffix("_whole")
+    whole = replace(reduction, stage="whole", vectors=STATES)
+    return replace(point, unit=replace(unit, name=name, reduction=whole))
+
+
+def _kind(p: Place) -> str:
+    """How a place that `_at` has made lies."""
+    return "".join(map(chr, p.strides))
+
+
+def _at(p: Place, kind: str) -> Place:
+    """A place by how it lies in the rows of all."""
+    return p._replace(strides=tuple(map(ord, kind)))
+
+
+def _in_order(point: Point, which: Sequence[int]) -> list[Any]:
+    """Loops from the outermost, by their steps in what is folded."""
+    steps = point.ins[0].strides
+    order = sorted(which, key=lambda k: -abs(steps[k]))
+    return [(k, point.loops[k].size, 1) for k in order]
+
+
+def _split(each: Sequence[Any], length: int) -> tuple[list[Any], list[Any]] | None:
+    """(loops over rows, loops along one): (which, size, how many of its steps is one)."""
+    row: list[Any] = []
+    left, rest = list(each), length
+    while rest > 1 and left:
+        k, size, by = left.pop()
+        if rest % size == 0:
+            row.insert(0, (k, size, by))
+            rest //= size
+        elif size % rest == 0:
+            row.insert(0, (k, rest, by))
+            left.append((k, size // rest, by * rest))
+            rest = 1
+        else:
+            return None
+    return left, row
+
+
+def _walks(p: Place, loops: Sequence[Any], unit: int) -> bool:
+    """Whether a place goes through such loops in line, `unit` elements a step."""
+    for k, size, by in reversed(loops):
+        if size > 1 and p.strides[k] * by != unit:
+            return False
+        unit *= size
+    return True
+
+
+def _stays(p: Place, loops: Sequence[Any]) -> bool:
+    """Whether a place is the same in such loops."""
+    return not any(p.strides[k] for k, size, _ in loops if size > 1)

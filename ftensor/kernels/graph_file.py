@@ -1,0 +1,104 @@
+"""Graph files that are read: each mistake in one is said with its numbers."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from .. import dtypes
+from ..dtypes import FULL, dtype
+from .fused import MOST_OPERANDS, Call, check
+from .key import Port, Reduction
+from .portable import EVERY_ROW, FORMAT, ONE, WORDS, text
+from .staged import StagedKey
+from .unit import Unit
+
+# Bounds of what a file may ask for; a graph that was exported is far from these.
+MOST_BYTES, MOST_CALLS, MOST_LENGTH = 1 << 20, 256, 1 << 20
+
+
+def key_of(data: bytes) -> StagedKey:
+    """The key that a graph file says. ValueError, which says what and where, for one that is none:
+    too long, no JSON, another text than `text` writes, a value that is not there."""
+    _ask(len(data) <= MOST_BYTES, f"it has {len(data)} bytes, and at most {MOST_BYTES} are read")
+    try:
+        raw = json.loads(data)
+    except (ValueError, RecursionError) as error:
+        raise ValueError(f"it is no JSON: {error}") from None
+    _ask(isinstance(raw, dict) and raw.get("format") == FORMAT, f'its format is not "{FORMAT}"')
+    lies = {word: kind for kind, word in WORDS.items()}
+    try:
+        ins = tuple(Port(_dtype(p["dtype"]), lies[p["lies"]]) for p in raw["inputs"])
+        outs = tuple(Port(_dtype(p["dtype"]), lies[p["lies"]]) for p in raw["outputs"])
+        units = [_read_unit(one) for one in raw["units"]]
+        calls = tuple(
+            Call(units[_int(c["unit"], len(units))], tuple(c["takes"]), tuple(c["numbers"]))
+            for c in raw["calls"]
+        )
+        key = StagedKey(
+            raw["name"], "staged", _int(raw["lanes"], 65), outs, ins, calls,
+            tuple(p["value"] for p in raw["outputs"]), tuple(map(_dtype, raw["numbers"])), (),
+            _int(raw["length"], MOST_LENGTH + 1),
+        )  # fmt: skip
+        _ask(str(key.name).isidentifier(), f"its name {key.name!r} is no identifier")
+        _ask(key.length > 0, f"its rows have {key.length} elements")
+        _ask(key.lanes > 0 and not key.lanes & (key.lanes - 1), f"it has {key.lanes} lanes")
+        _ask(len(calls) <= MOST_CALLS, f"it has {len(calls)} calls, more than {MOST_CALLS}")
+        ports = len(ins) + len(outs)
+        _ask(bool(outs) and ports <= MOST_OPERANDS, f"it has {ports} operands, of {MOST_OPERANDS}")
+        for p in outs:
+            _ask(p.kind not in (EVERY_ROW, ONE), f'an output lies "{WORDS[p.kind]}"')
+        for k, call in enumerate(calls):
+            for v in call.takes:
+                _int(v, key.first(k), f"what call {k} takes")
+            for n in call.numbers:
+                _int(n, len(key.numbers), f"a number of call {k}")
+        for v in key.gives:
+            _int(v, len(key.dtypes), "an output")
+        check(key)
+    except KeyError as error:
+        raise ValueError(f"it has no {error}, or one that is not known") from None
+    except (TypeError, AttributeError) as error:
+        raise ValueError(f"a value has another type than it should: {error}") from None
+    except AssertionError:
+        raise ValueError("its calls' dtypes don't fit each other") from None
+    _ask(text(key).encode() == data, "its text is not the one that its graph is written as")
+    return key
+
+
+def _ask(fits: bool, problem: str) -> None:
+    if not fits:
+        raise ValueError(problem)
+
+
+def _int(value: Any, end: int, what: str = "a number") -> int:
+    _ask(
+        type(value) is int and 0 <= value < end, f"{what} is {value!r}, not one from 0 to {end - 1}"
+    )
+    return int(value)
+
+
+def _dtype(name: str) -> dtype:
+    of = getattr(dtypes, name, None)
+    _ask(isinstance(of, dtype) and of in FULL, f"{name!r} is no dtype of graphs")
+    assert isinstance(of, dtype)
+    return of
+
+
+def _texts(value: Sequence[Any]) -> tuple[str, ...]:
+    _ask(all(isinstance(v, str) for v in value), f"{value!r} should be texts")
+    return tuple(value)
+
+
+def _read_unit(raw: Mapping[str, Any]) -> Unit:
+    fold = raw["fold"]
+    reduction = None if fold is None else Reduction(**fold)
+    name = raw["name"]
+    _ask(str(name).isidentifier(), f"the unit's name {name!r} is no identifier")
+    return Unit(
+        name, _dtype(raw["compute"]), tuple((_dtype(of), sees) for of, sees in raw["outs"]),
+        tuple((None if of is None else _dtype(of), sees) for of, sees in raw["ins"]),
+        _texts(raw["body"]), _texts(raw["params"]),
+        tuple((a, b) for a, b in map(_texts, raw["lets"])), reduction,
+    )  # fmt: skip

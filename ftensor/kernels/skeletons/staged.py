@@ -1,0 +1,144 @@
+"""staged: a graph as one kernel of stages that work at the same time, for images."""
+
+from __future__ import annotations
+
+from ...dtypes import dtype
+from .. import fused
+from ..board_skeleton import BoardSkeleton
+from ..portable import EVERY_ROW, ONE
+from ..skeleton import Parameter, register
+from ..staged import ELEMENTS, FOLD, LOAD, OF_ROWS, STORE, WIDE, StagedKey, Stages
+from ..words import Argument, InWords, Record
+from ..work import Access, Launch, Loop, Memory
+
+
+class Staged(BoardSkeleton[StagedKey]):
+    """Elements of rows, of any number of these, flow through FIFOs."""
+
+    name = "staged"
+    staged = waits = True
+    template = "staged.cpp"
+
+    def parameters(self, key: StagedKey) -> tuple[Parameter, ...]:
+        """Operands, offsets, numbers, and how many rows there are."""
+        passed = [(what, c.replace("FT_GLOBAL ", ""), n) for what, c, n in fused.parameters(key)]
+        return (*passed, ("int", "int ", "n"))
+
+    def compute(self, key: StagedKey) -> dtype:
+        """That of the first unit; outside of its section no unit needs its own."""
+        return next((u.compute for u in key.units), key.outs[0].dtype.compute)
+
+    def arguments(self, key: StagedKey) -> tuple[Argument, ...]:
+        """Operands in rows are beats."""
+        kinds = {f"out{k}": p for k, p in enumerate(key.outs)} | dict(fused.names(key))
+        found = []
+        for what, c, name in self.parameters(key):
+            p = kinds.get(name)
+            if p is not None:
+                const, of = "const " * c.startswith("const "), _word(c, p.dtype)
+                of = f"hls::vector<{of}, {key.lanes}>" if p.kind in WIDE else of
+                c = f"{const}{of} *"
+            found.append(Argument(name, what, c.strip()))
+        return tuple(found)
+
+    def structure(self, lanes: int, asked: str) -> str:
+        """Always in stages."""
+        return "dataflow"
+
+    def vitis(self, lanes: int) -> str:
+        """A module of its own."""
+        return "staged"
+
+    def suffix(self, key: StagedKey) -> str:
+        """The name within a table, where that has none of its own."""
+        return f"{key.name[:16]}_{key.length}"
+
+    # The performance model
+
+    def loops(self, launch: Launch, unit: int, widened: bool) -> list[Loop]:
+        """A loop for each stage, a fold has two."""
+        key, rows = launch.key, launch.n
+        found = []
+        for one in Stages(key).found:
+            port = (*key.ins, *key.outs)[one.port + len(key.ins) * (one.kind == STORE)]
+            wide = one.kind in (ELEMENTS, FOLD) or (one.kind != OF_ROWS and port.kind in WIDE)
+            trips, name = rows * key.beats if wide else rows, one.name
+            if one.kind == LOAD and port.kind == EVERY_ROW:
+                found.append(Loop(f"{name}_once", key.beats, 1, computes=False, stage=name))
+                found.append(Loop(name, trips, 1, reads=False, computes=False, stage=name))
+            elif one.kind in (LOAD, STORE):
+                reads = one.kind == LOAD
+                found.append(Loop(name, trips, 1, reads=reads, computes=False, stage=name))
+            elif one.kind == FOLD:
+                states, tree = f"{name}_states", f"{name}_tree"
+                found.append(Loop(states, trips, 1, reads=False, stage=states))
+                found.append(Loop(tree, rows, 1, key.states, reads=False, stage=tree))
+            else:
+                found.append(Loop(name, trips, 1, reads=False, stage=name))
+        return found
+
+    def traffic(self, launch: Launch, widened: bool) -> list[Access]:
+        """What goes in and out: nothing in between."""
+        key, found = launch.key, []
+        ports = [(f"out{k}", True, p) for k, p in enumerate(key.outs)]
+        ports += [(name, False, p) for name, p in fused.names(key)]
+        for name, write, p in ports:
+            count = key.length if p.kind in WIDE else 1
+            count *= 1 if p.kind in (EVERY_ROW, ONE) else launch.n
+            beats = -(-count // key.lanes) if p.kind in WIDE else count
+            nbytes = count * p.dtype.itemsize
+            found.append(Access(name, write, nbytes, beats, 0, nbytes))
+        return found
+
+    def extent(self, launch: Launch) -> str:
+        """Rows and their length."""
+        return f"{launch.n}x{launch.key.length}"
+
+    # The area model
+
+    def memories(self, key: StagedKey, structure: str) -> list[Memory]:
+        """FIFOs, rows that are kept, and the states of folds."""
+        stages = Stages(key)
+        found = [Memory(f.depth, stages.bits(f.value)) for f in stages.fifos]
+        for p in key.ins:
+            if p.kind == EVERY_ROW:
+                found.append(Memory(key.beats, 8 * p.dtype.itemsize * key.lanes))
+        for stage in stages.found:
+            if stage.kind == FOLD:
+                size = 8 * key.calls[stage.calls[0]].unit.compute.itemsize
+                found.append(Memory(8, size, key.lanes))
+        return found
+
+    # In words
+
+    def record(self, key: StagedKey) -> Record:
+        """What it is called, and its operands."""
+        outs, ins = (tuple(p.dtype.name for p in ports) for ports in (key.outs, key.ins))
+        kinds = "".join(p.kind for p in (*key.outs, *key.ins))
+        return Record(key.name, outs, ins, kinds, self.compute(key).name)
+
+    def title(self, key: StagedKey) -> str:
+        """As a report calls it."""
+        return f"{key.name} (graph)"
+
+    def operands(self, key: StagedKey) -> str:
+        """Of a kernel in words."""
+        return f"rows of {key.length}"
+
+    def lines(self, key: StagedKey) -> tuple[str, ...]:
+        """The table of an inventory that asks for it, beside its graph file."""
+        return ("[[graph]]", f'file = "{key.name}.json"')
+
+    def in_words(self, key: StagedKey) -> InWords:
+        """The words for what a launch asks for."""
+        words = super().in_words(key)
+        return words._replace(op=key.name, layout=f"rows of {key.length}")
+
+
+def _word(c: str, of: dtype) -> str:
+    """The C type of an element in memory."""
+    memory = c.removeprefix("const ").removesuffix("*").strip()
+    return f"ft_c{memory}" if of.is_complex else memory
+
+
+register(Staged())

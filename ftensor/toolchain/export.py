@@ -1,0 +1,47 @@
+"""The files of an exported graph: the graph, an inventory that asks for it, and its HLS C++."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+from ..errors.graph import bad_name
+from ..graph import jit
+from ..graph.staged import Exported
+from ..kernels.portable import digest, text
+from ..kernels.staged import StagedKey
+
+
+def install() -> None:
+    """Have `jitted.export` write these."""
+    jit.writers[:] = [write]
+
+
+def write(key: StagedKey, name: str) -> Exported:
+    """NAME.json, NAME.toml and NAME.cpp. ValueError for a name that no kernel can have."""
+    from .group import LONGEST_NAME, Group
+    from .vitis.source import source
+
+    folder, kernel = Path(name).parent, Path(name).name
+    if not re.fullmatch(r"[A-Za-z]\w*", kernel, re.ASCII) or len(kernel) > LONGEST_NAME:
+        raise bad_name(kernel, LONGEST_NAME)
+    paths = [folder / f"{kernel}.{kind}" for kind in ("json", "toml", "cpp")]
+    contents = (text(key), _inventory(key, kernel), source(Group(kernel, (key,))))
+    folder.mkdir(parents=True, exist_ok=True)
+    for path, content in zip(paths, contents, strict=True):
+        path.write_text(content)
+    return Exported(paths[0], paths[1], paths[2], key.entry)
+
+
+def _inventory(key: StagedKey, name: str) -> str:
+    return "\n".join(
+        [
+            f"# The graph {name}: any number of rows of {key.length} elements.",
+            f'description = "the graph {name}, as one kernel of stages"',
+            "",
+            "[[graph]]",
+            f'file = "{name}.json"',
+            f'sha256 = "{digest(key)}"',
+            "",
+        ]
+    )

@@ -1,0 +1,253 @@
+"""HLS sources of graphs: a DATAFLOW region of stages, whose arithmetic is the units' own text."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import cast
+
+from ...dtypes import dtype
+from ...kernels import ctype, fused, spaces
+from ...kernels import source as kernel_source
+from ...kernels.holes import wide_of
+from ...kernels.key import LINEAR, Port
+from ...kernels.portable import EVERY_ROW, OF_ROW, ONE, ROWS
+from ...kernels.row_passes import state_functions
+from ...kernels.skeletons.fused import functions
+from ...kernels.staged import ELEMENTS, FOLD, LOAD, OF_ROWS, WIDE, Fifo, Stage, StagedKey, Stages
+from ...kernels.unit import Unit, fold_functions, function
+from ..group import Group, arguments, word
+from .interface import interfaces, parameter_list, title
+from .text import fill
+
+# A pair of floats that goes through a port of beats is one number there.
+_PORT_WORDS = {"ft_half": "uint16_t", "ft_cfloat": "uint64_t"}
+
+
+def source(group: Group) -> str:
+    """The text of a graph's kernel."""
+    return _Text(group).source()
+
+
+class _Text:
+    """The places of the templates."""
+
+    def __init__(self, group: Group) -> None:
+        self.group, self.key = group, cast("StagedKey", group.members[0])
+        self.stages, self.functions = Stages(self.key), functions(self.key, "vitis")
+        self.numbers = [
+            (c, name)
+            for what, c, name in fused.parameters(self.key)
+            if what != "*" and not name.endswith("_offset")
+        ]
+
+    def source(self) -> str:
+        """The whole."""
+        key, group = self.key, self.group
+        given = [a for a in arguments(group) if a.name not in ("ft_unit", "ft_units")]
+        pointers = [f"{self._pointer(a.c)}{a.name}" for a in given if a.what == "*"]
+        scalars = [f"{a.c} {a.name}" for a in given if a.what != "*"]
+        fifos = [
+            f'hls::stream<{self._fifo_type(f.value)}, {f.depth}> {f.name}("{f.name}");'
+            for f in self.stages.fifos
+        ]
+        settings = kernel_source.settings(group.kind.compute(key), key.lanes, True, "slab")
+        texts, calls, more = [], [], []
+        for k, stage in enumerate(self.stages.found):
+            text, mine, own = self._stage(k, stage)
+            texts.append(text)
+            calls += [f"FT_PROCESS({call})" for call in mine]
+            more += own
+        return fill(
+            "staged.cpp",
+            {
+                "title": title(group),
+                "told": f"A graph over rows of {key.length} elements in beats of {key.lanes}.",
+                "settings": [line for line in settings if line.split()[1] != "FT_GRID_STRIDE"],
+                "units": "\n\n".join(_units(key)),
+                "length": str(key.length), "lanes": str(key.lanes), "beats": str(key.beats),
+                "states": str(key.states), "stages": "\n".join(texts),
+                "pointers": ", ".join(pointers), "scalars": ", ".join(scalars),
+                "fifos": fifos + more, "processes": calls, "name": group.name,
+                "parameters": parameter_list(group), "interfaces": interfaces(group),
+                "passed": ", ".join(a.name for a in given),
+            },
+        )  # fmt: skip
+
+    def _stage(self, k: int, stage: Stage) -> tuple[str, list[str], list[str]]:
+        """A stage's functions, its calls, and a FIFO of its own."""
+        if stage.kind in (ELEMENTS, OF_ROWS):
+            return self._computes(k, stage)
+        if stage.kind == FOLD:
+            return self._folds(k, stage)
+        return self._moves(k, stage)
+
+    # Ports
+
+    def _moves(self, k: int, stage: Stage) -> tuple[str, list[str], list[str]]:
+        """Reads an operand, or writes one."""
+        key, load = self.key, stage.kind == LOAD
+        port = (key.ins if load else key.outs)[stage.port]
+        name = f"in_{stage.port}" if load else f"out{stage.port}"
+        fifos = self._out(k, stage.port) if load else self.stages.into(k)
+        wide, of = port.kind in WIDE, word(port)
+        element = _PORT_WORDS.get(of, of) if wide or of == "ft_half" else of
+        beat = f"hls::vector<{element}, {key.lanes}>"
+        shape = {
+            ROWS: "" if key.length % key.lanes == 0 else "_pieces",
+            EVERY_ROW: "_every_row", OF_ROW: "_of_row", ONE: "_one",
+        }[port.kind]  # fmt: skip
+        lane = "[ft_lane]" if wide else ""
+        text = fill(
+            f"staged_{'load' if load else 'store'}{shape}.cpp",
+            {
+                "name": stage.name, "once": f"{stage.name}_once", "port": name, "beat": beat,
+                "element": element, "type": _type(port.dtype),
+                "streams": self._streams(fifos), "from": fifos[0].name if fifos else "",
+                "take": _taken(f"got{lane}", port.dtype, element),
+                "give": _given(f"w{lane}", port.dtype, element),
+                "writes": [f"{f.name}.write(w);" for f in fifos],
+            },
+        )  # fmt: skip
+        passed = [name, *(f.name for f in fifos), f"{name}_offset", "n"]
+        return text, [f"{stage.name}({', '.join(passed)})"], []
+
+    # Arithmetic
+
+    def _computes(self, k: int, stage: Stage) -> tuple[str, list[str], list[str]]:
+        """Calls of units, on each element or on what is of a row."""
+        key, wide = self.key, stage.kind == ELEMENTS
+        into = self.stages.into(k)
+        out = [(v, self._out(k, v)) for v in stage.gives]
+        kept, reads, named = self._reads(into, wide)
+        lines = list(named)
+        for c in stage.calls:
+            passed = [*fused.taken(key, c), *fused.numbers(key, c)]
+            lines += fused.call(key, c, self.functions[c], passed)
+        used = [(v, fifos) for v, fifos in out if fifos]
+        if wide:
+            lines += [f"w_v{v}[ft_lane] = v{v};" for v, _ in used]
+        fifos = [*into, *(f for _, some in used for f in some)]
+        names = ", ".join(key.calls[c].unit.name for c in stage.calls)
+        text = fill(
+            f"staged_{stage.kind}.cpp",
+            {
+                "told": f"{names}: {'each element' if wide else 'what is of a row'}.",
+                "name": stage.name, "streams": self._streams(fifos),
+                "scalars": self._scalars(stage), "kept": kept, "reads": reads,
+                "results": [f"ft_vec<{_type(key.dtypes[v])}> w_v{v};" for v, _ in used],
+                "computed": lines,
+                "writes": [
+                    f"{f.name}.write({'w_' if wide else ''}v{v});" for v, some in used for f in some
+                ],
+            },
+        )  # fmt: skip
+        return text, [self._call(stage.name, [f.name for f in fifos], stage)], []
+
+    def _folds(self, k: int, stage: Stage) -> tuple[str, list[str], list[str]]:
+        """A fold of rows: states side by side, and a tree of these."""
+        key, (c,) = self.key, stage.calls
+        into = self.stages.into(k)
+        out = [f for v in stage.gives for f in self._out(k, v)]
+        kept, reads, named = self._reads(into, True)
+        of, numbers = self.functions[c], fused.numbers(key, c)
+        states = f"{stage.name}_now"
+        passed = [*fused.taken(key, c), *numbers, "column * LANES + ft_lane", "&lifted"]
+        text = fill(
+            "staged_fold.cpp",
+            {
+                "told": key.calls[c].unit.name,
+                "name_of_states": f"{stage.name}_states", "name_of_tree": f"{stage.name}_tree",
+                "state": f"{of}_s", "identity": f"{of}_identity", "combine": f"{of}_combine",
+                "streams": self._streams(into), "trees": self._streams(out),
+                "scalars": self._scalars(stage), "kept": kept, "reads": reads, "values": named,
+                "lift": f"{of}_lift({', '.join(passed)});", "states": str(key.states),
+                "finished": fused.call(key, c, f"{of}_finish", ["sum[0][0]", *numbers]),
+                "writes": [f"{f.name}.write(v{f.value});" for f in out],
+            },
+        )  # fmt: skip
+        return (
+            text,
+            [
+                self._call(f"{stage.name}_states", [*(f.name for f in into), states], stage),
+                self._call(f"{stage.name}_tree", [states, *(f.name for f in out)], stage),
+            ],
+            [f'hls::stream<ft_vec<{of}_s>, 32> {states}("{states}");'],
+        )
+
+    def _reads(self, into: Sequence[Fifo], wide: bool) -> tuple[list[str], list[str], list[str]]:
+        """Lines that keep what is of a row, that read FIFOs, and that name a lane's values."""
+        kept, reads, named = [], [], []
+        for f in into:
+            v, of = f.value, _type(self.key.dtypes[f.value])
+            if not wide:
+                reads.append(f"const {of} v{v} = {f.name}.read();")
+            elif self.key.of_row[v]:
+                kept.append(f"{of} w_v{v}{{}};")
+                reads.append(f"if (column == 0) w_v{v} = {f.name}.read();")
+                named.append(f"const {of} v{v} = w_v{v};")
+            else:
+                reads.append(f"const ft_vec<{of}> in_v{v} = {f.name}.read();")
+                named.append(f"const {of} v{v} = in_v{v}[ft_lane];")
+        return kept, reads, named
+
+    def _numbers(self, stage: Stage) -> list[tuple[str, str]]:
+        """The numbers that a stage takes."""
+        used = {name for c in stage.calls for name in fused.numbers(self.key, c)}
+        return [one for one in self.numbers if one[1] in used]
+
+    def _scalars(self, stage: Stage) -> str:
+        return ", ".join([*(f"{c}{name}" for c, name in self._numbers(stage)), "int rows"])
+
+    def _call(self, name: str, fifos: Sequence[str], stage: Stage) -> str:
+        passed = [*fifos, *(name for _, name in self._numbers(stage)), "n"]
+        return f"{name}({', '.join(passed)})"
+
+    def _out(self, k: int, value: int) -> list[Fifo]:
+        return self.stages.out_of(k, value)
+
+    def _fifo_type(self, value: int) -> str:
+        of = _type(self.key.dtypes[value])
+        return of if self.key.of_row[value] else f"ft_vec<{of}>"
+
+    def _streams(self, fifos: Sequence[Fifo]) -> str:
+        return ", ".join(f"hls::stream<{self._fifo_type(f.value)} > &{f.name}" for f in fifos)
+
+    def _pointer(self, c: str) -> str:
+        """A pointer's type as the kernel has it."""
+        return c.replace("ft_half", "uint16_t").replace("<ft_cfloat,", "<uint64_t,")
+
+
+def _type(of: dtype) -> str:
+    """The C type of a value between stages."""
+    p = Port(of, LINEAR)
+    return f"ft_c{wide_of(p)}" if of.is_complex else wide_of(p)
+
+
+def _taken(text: str, of: dtype, element: str) -> str:
+    """A port's element as a value."""
+    if of.name in ctype.HALVES:
+        return f"ft_from_half({text})"
+    return f"ft_bits<{_type(of)}>({text})" if element == "uint64_t" else text
+
+
+def _given(text: str, of: dtype, element: str) -> str:
+    """A value as a port's element."""
+    if of.name in ctype.HALVES:
+        return f"ft_to_half({text})"
+    return f"ft_bits<uint64_t>({text})" if element == "uint64_t" else text
+
+
+def _units(key: StagedKey) -> list[str]:
+    """The units' functions, in a namespace for each compute type."""
+    units = tuple(key.units)
+    keys = [u.key(key.lanes) for u in units]
+    wanted = {name for k in keys for name in kernel_source.helper_files(k)}
+    texts = [_unit(u, fused.unit_name(key, u)) for u in units]
+    files = [f'#include "ftensor/{name}"' for name in spaces.OF_ALL_TYPES if name in wanted]
+    return [*files, *spaces.namespaces(keys, lambda k, _: texts[k])]
+
+
+def _unit(unit: Unit, name: str) -> str:
+    if unit.reduction is None:
+        return function(unit, name)
+    return state_functions("\n".join(fold_functions(unit, name)), name)

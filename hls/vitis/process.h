@@ -1,0 +1,14 @@
+// Stages of a DATAFLOW region: v++ makes a process of each call. g++ runs each in a thread where its stand-in for
+// hls_stream.h can (region.h), else one after the other.
+#pragma once
+#include <hls_stream.h>
+
+#if defined(FT_REGIONS) && !defined(__SYNTHESIS__)
+#define FT_REGION hls::region ft_region;
+#define FT_PROCESS(...) ft_region.process([&] { __VA_ARGS__; });
+#define FT_JOIN ft_region.join();
+#else
+#define FT_REGION
+#define FT_PROCESS(...) __VA_ARGS__;
+#define FT_JOIN
+#endif

@@ -1,0 +1,34 @@
+$title
+// $told
+
+$settings
+#include "ftensor/dialect/vitis.h"
+#include "ftensor/fused.h"
+#include "ftensor/vitis/end_compute.h"
+#include "ftensor/vitis/pieces.h"
+#include "ftensor/vitis/process.h"
+
+$units
+
+// A row, its beats, and the states that a fold of it has side by side.
+static const int LENGTH = $length, LANES = $lanes, BEATS = $beats, STATES = $states;
+
+$stages
+
+static void run(
+    $pointers,
+    $scalars)
+{
+#pragma HLS DATAFLOW
+    FT_REGION
+    $fifos
+    $processes
+    FT_JOIN
+}
+
+extern "C" void $name(
+    $parameters)
+{
+$interfaces
+    if (n > 0) run($passed);
+}

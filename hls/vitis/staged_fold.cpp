@@ -1,0 +1,70 @@
+// $told: a row's beats into STATES states side by side, which leave behind its last ones.
+static void $name_of_states($streams, hls::stream<ft_vec<$state> > &to, $scalars)
+{
+    $state sum[8][LANES];
+#pragma HLS ARRAY_PARTITION variable=sum dim=2 complete
+    const $state nothing = $identity();
+    $kept
+    int column = 0;
+$name_of_states:
+    for (long v = 0; v < (long)rows * BEATS; v++) {
+#pragma HLS PIPELINE II=1
+#pragma HLS LOOP_TRIPCOUNT min=1 max=65536
+// A step reads what the step 8 before it has written, none in between.
+#pragma HLS DEPENDENCE variable=sum inter RAW distance=8 true
+        const int turn = (int)(v % 8), left = LENGTH - column * LANES;
+        $reads
+        ft_vec<$state> now;
+        for (int ft_lane = 0; ft_lane < LANES; ft_lane++) {
+#pragma HLS UNROLL
+            $values
+            $state lifted;
+            $lift
+            const $state one = ft_either(ft_lane < left, lifted, nothing);
+            now[ft_lane] = $combine(ft_either(column < 8, nothing, sum[turn][ft_lane]), one);
+            sum[turn][ft_lane] = now[ft_lane];
+        }
+        if (column >= BEATS - STATES) to.write(now);
+        column = column == BEATS - 1 ? 0 : column + 1;
+    }
+}
+// Each row's states become one.
+static void $name_of_tree(hls::stream<ft_vec<$state> > &from, $trees, $scalars)
+{
+$name_of_tree:
+    for (int row = 0; row < rows; row++) {
+#pragma HLS PIPELINE II=$states
+#pragma HLS LOOP_TRIPCOUNT min=1 max=65536
+        $state sum[STATES][LANES];
+#pragma HLS ARRAY_PARTITION variable=sum dim=0 complete
+        for (int k = 0; k < STATES; k++) {
+#pragma HLS UNROLL
+            const ft_vec<$state> got = from.read();
+            for (int l = 0; l < LANES; l++) {
+#pragma HLS UNROLL
+                sum[k][l] = got[l];
+            }
+        }
+        for (int level = 0; level < 3; level++) {
+#pragma HLS UNROLL
+            const int half = 4 >> level;
+            for (int k = 0; k < STATES; k++) {
+#pragma HLS UNROLL
+                for (int l = 0; l < LANES; l++) {
+#pragma HLS UNROLL
+                    if (k < half && k + half < STATES) sum[k][l] = $combine(sum[k][l], sum[k + half][l]);
+                }
+            }
+        }
+        for (int level = 0; level < 6; level++) {  // a beat has 64 lanes at most
+#pragma HLS UNROLL
+            const int half = LANES >> (level + 1);
+            for (int l = 0; l < LANES; l++) {
+#pragma HLS UNROLL
+                if (l < half) sum[0][l] = $combine(sum[0][l], sum[0][l + half]);
+            }
+        }
+        $finished
+        $writes
+    }
+}

@@ -1,0 +1,17 @@
+// Input $port, row by row.
+static void $name(const $beat *port, $streams, long offset, int rows)
+{
+    const $beat *from = port + offset / LANES;
+$name:
+    for (long v = 0; v < (long)rows * BEATS; v++) {
+#pragma HLS PIPELINE II=1
+#pragma HLS LOOP_TRIPCOUNT min=1 max=65536
+        const $beat got = from[v];
+        ft_vec<$type> w;
+        for (int ft_lane = 0; ft_lane < LANES; ft_lane++) {
+#pragma HLS UNROLL
+            w[ft_lane] = $take;
+        }
+        $writes
+    }
+}

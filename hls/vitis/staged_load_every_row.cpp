@@ -1,0 +1,25 @@
+// Input $port, one row that is every row's: kept in local memory.
+static void $name(const $beat *port, $streams, long offset, int rows)
+{
+    const $beat *from = port + offset / LANES;
+    $beat kept[BEATS];
+$once:
+    for (int b = 0; b < BEATS; b++) {
+#pragma HLS PIPELINE II=1
+        kept[b] = from[b];
+    }
+    int column = 0;
+$name:
+    for (long v = 0; v < (long)rows * BEATS; v++) {
+#pragma HLS PIPELINE II=1
+#pragma HLS LOOP_TRIPCOUNT min=1 max=65536
+        const $beat got = kept[column];
+        ft_vec<$type> w;
+        for (int ft_lane = 0; ft_lane < LANES; ft_lane++) {
+#pragma HLS UNROLL
+            w[ft_lane] = $take;
+        }
+        $writes
+        column = column == BEATS - 1 ? 0 : column + 1;
+    }
+}

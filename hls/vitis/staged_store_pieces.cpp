@@ -1,0 +1,40 @@
+// Result $port: rows that are no whole beats, put side by side. What lies beyond the last one is a neighbour's.
+static void $name($beat *port, $streams, long offset, int rows)
+{
+    $beat *to = port + offset / LANES;
+    $beat held{};
+    long next = 0;
+    int column = 0, filled = 0;
+$name:
+    for (long v = 0; v < (long)rows * BEATS; v++) {
+#pragma HLS PIPELINE II=1
+#pragma HLS LOOP_TRIPCOUNT min=1 max=65536
+        const int left = LENGTH - column, size = left < LANES ? left : LANES;
+        const ft_vec<$type> w = $from.read();
+        $beat got;
+        for (int ft_lane = 0; ft_lane < LANES; ft_lane++) {
+#pragma HLS UNROLL
+            got[ft_lane] = $give;
+        }
+        // The piece moved up by `filled` lanes, and what of it lies beyond the beat.
+        const $beat up = ft_shifted<$beat, $element, LANES>(got, got, (LANES - filled) % LANES);
+        $beat joined;
+        for (int ft_lane = 0; ft_lane < LANES; ft_lane++) {
+#pragma HLS UNROLL
+            const $element below = held[ft_lane], above = up[ft_lane];
+            joined[ft_lane] = ft_lane < filled ? below : above;
+        }
+        filled += size;
+        const bool full = filled >= LANES;
+        if (full) to[next] = joined;
+        next += full ? 1 : 0;
+        filled -= full ? LANES : 0;
+        held = ft_either(full, up, joined);
+        column = left <= LANES ? 0 : column + LANES;
+    }
+    if (filled > 0) {
+        $beat last = to[next];
+        ft_keep(last, held, filled);
+        to[next] = last;
+    }
+}

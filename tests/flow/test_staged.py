@@ -1,0 +1,177 @@
+"""Graphs as kernels of stages: exported, built into an image, run as one launch."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import ftensor as ft
+from ftensor.errors.inventory import InventoryError
+from ftensor.toolchain.inventory.read import expand, read
+from ftensor.toolchain.vitis.source import copy_headers, source
+
+from .. import forked
+from ..ir.findings import findings
+from ..made_images import require_xrt
+from . import emulation_host
+from .staged_program import CASES, given
+
+ROOT = Path(__file__).parents[2]
+PROGRAM = ("-m", "tests.flow.staged_program")
+needs = pytest.mark.skipif(shutil.which("g++") is None, reason="needs g++")
+
+
+def run(*words: str, **env: str) -> str:
+    done = forked.run(*PROGRAM, *words, env={**os.environ, **env}, cwd=ROOT)
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The files of the graphs, exported in C simulation, and the image of them."""
+    made = tmp_path_factory.mktemp("staged")
+    entries = run("export", str(made), FTENSOR_DEVICE="csim").split()
+    (made / "entries").write_text("\n".join(entries))
+    run("build", str(made), FTENSOR_DEVICE="csim")
+    return made
+
+
+@needs
+def test_a_graph_is_one_launch_and_deadlocks_are_told(folder: Path) -> None:
+    """Any number of rows give NumPy's results. FIFOs that are too shallow are said with what they
+    hold, also a second time, and the process goes on."""
+    image = {"FTENSOR_DEVICE": "csim", "FTENSOR_IMAGE": str(folder / "staged.xclbin")}
+    one, two, *rest = run("stuck", **image).splitlines()
+    assert one == two and len(rest) == 20
+    assert one.startswith("the stages of the kernel shallow wait for each other, and none can go")
+    assert "v0_elements_1 4 of 4, its writer waits" in one
+    assert "v1_elements_1 0 of 4, its reader waits" in one
+
+
+@needs
+@pytest.mark.long
+def test_the_software_device_gives_the_same_bits(folder: Path) -> None:
+    """XRT with the software device, the same image; there a deadlock ends the program."""
+    require_xrt()
+    image = folder / "staged.xclbin"
+    wanted = run("run", FTENSOR_DEVICE="csim", FTENSOR_IMAGE=str(image))
+
+    def emulated(word: str) -> subprocess.CompletedProcess[str]:
+        command = ("-m", "ftensor", "emulate", "--image", str(image), "--", sys.executable)
+        env = emulation_host.environment(FTENSOR_FALLBACK="error")
+        return forked.run(*command, *PROGRAM, word, env=env, cwd=ROOT)
+
+    done = emulated("run")
+    assert (done.returncode, done.stdout) == (0, wanted), done.stderr
+    done = emulated("stuck")
+    assert done.returncode != 0
+    assert "v0_elements_1 4 of 4, its writer waits" in done.stderr
+
+
+def test_any_device_exports_the_same_graph(tmp_path: Path) -> None:
+    """The entry is the digest of the graph file, and the inventory says that of the whole file."""
+    csim = run("export", str(tmp_path / "csim"), FTENSOR_DEVICE="csim").split()
+    for (function, length, more), entry in zip(CASES, csim, strict=True):
+        arguments = [ft.from_numpy(a) for a in given(length, 5, more)]
+        files = ft.jit(function).export(str(tmp_path / function.__name__), *arguments)
+        digest = hashlib.sha256(files.graph.read_bytes()).hexdigest()
+        assert files.entry == entry and entry.endswith(digest[:16])
+        (group,) = expand(read(files.inventory))
+        assert group.members[0].entry == entry and digest in files.inventory.read_text()
+        assert files.source.read_text() == source(group)
+
+
+def test_the_sources_have_no_finding(tmp_path: Path) -> None:
+    """Nothing in them that v++ refuses or makes slow hardware of."""
+    copy_headers(tmp_path)
+    for function, length, more in CASES[:2]:
+        arguments = [ft.from_numpy(a) for a in given(length, 5, more)]
+        files = ft.jit(function).export(str(tmp_path / function.__name__), *arguments)
+        assert not findings(files.source, function.__name__)
+
+
+class Graph:
+    """A graph file and its inventory, to be broken."""
+
+    def __init__(self, folder: Path) -> None:
+        self.files = ft.jit(lambda x: x.sum(-1) * 2).export(str(folder / "twice"), ft.ones(3, 40))
+        self.text = self.files.graph.read_text()
+
+    def refused(self, text: str, digest: bool = False) -> str:
+        """What is said of another text; with its digest in the inventory, or without one."""
+        self.files.graph.write_text(text)
+        more = f'\nsha256 = "{hashlib.sha256(text.encode()).hexdigest()}"' if digest else ""
+        self.files.inventory.write_text('[[graph]]\nfile = "twice.json"' + more)
+        with pytest.raises(InventoryError) as caught:
+            read(self.files.inventory)
+        return str(caught.value)
+
+
+@pytest.fixture
+def graph(tmp_path: Path) -> Graph:
+    return Graph(tmp_path)
+
+
+def test_a_changed_graph_file_is_refused(graph: Graph) -> None:
+    inventory = graph.files.inventory.read_text()
+    was = hashlib.sha256(graph.text.encode()).hexdigest()
+    changed = graph.text.replace('"length": 40', '"length": 41')
+    graph.files.graph.write_text(changed)
+    with pytest.raises(InventoryError) as caught:
+        read(graph.files.inventory)
+    now = hashlib.sha256(changed.encode()).hexdigest()
+    assert f"its SHA-256 is {now}, not {was}" in str(caught.value)
+    assert graph.files.inventory.read_text() == inventory
+
+
+# What is changed in a graph file, and what is said of it.
+BROKEN = {
+    "no JSON": (lambda t: t[:-10], "it is no JSON"),
+    "no graph": (lambda t: "[1, 2]\n", 'its format is not "ftensor graph 1"'),
+    "too long": (lambda t: t + " " * (1 << 20), "and at most 1048576 are read"),
+    "another spelling": (lambda t: t.replace("\n", "\n "), "not the one that its graph is written"),
+    "no rows": (lambda t: t.replace('"length": 40', '"length": 0'), "its rows have 0 elements"),
+    "long rows": (
+        lambda t: t.replace('"length": 40', '"length": 1048577'),
+        "1048577, not one from 0 to 1048576",
+    ),
+    "odd lanes": (lambda t: t.replace('"lanes": 16', '"lanes": 12'), "it has 12 lanes"),
+    "a value that is not there": (
+        lambda t: t.replace('"value": 2', '"value": 9'), "an output is 9, not one from 0 to 2",
+    ),
+    "no such dtype": (lambda t: t.replace("float32", "float33"), "'float33' is no dtype of graphs"),
+    "no such place": (lambda t: t.replace('"of rows"', '"of cats"'), "'of cats'"),
+    "no such unit": (lambda t: t.replace('"unit": 1', '"unit": 7'), "7, not one from 0 to 1"),
+    "a missing part": (lambda t: json.dumps({"format": "ftensor graph 1"}), "it has no 'inputs'"),
+    "dtypes that differ": (
+        lambda t: t.replace('"dtype": "float32"', '"dtype": "float64"', 1), "calls' dtypes",
+    ),
+    "a text for a number": (lambda t: t.replace('"length": 40', '"length": "40"'), "'40', not one"),
+    "a name with code in it": (
+        lambda t: t.replace('"name": "sum_mul"', '"name": "a(){}"'), "is no identifier",
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", BROKEN)
+def test_a_malformed_graph_file_is_refused(graph: Graph, case: str) -> None:
+    change, said = BROKEN[case]
+    changed = change(graph.text)
+    assert changed != graph.text
+    for digest in (False, True):
+        text = graph.refused(changed, digest)
+        assert said in text and "twice.json is no graph file" in text
+
+
+def test_a_graph_file_that_is_not_there(graph: Graph) -> None:
+    graph.files.graph.unlink()
+    with pytest.raises(InventoryError, match=r"twice.json can't be read: No such file"):
+        read(graph.files.inventory)
