@@ -96,19 +96,28 @@ class Jitted(Generic[P, R]):
             self._flatten(name, value, key, tensors)
         return key
 
+    def whole(self, backend: Backend, key: list[Any], tensors: Sequence[Tensor]) -> tuple[Any, ...]:
+        """The signature of a call: what `signature` gave, and what else a trace follows."""
+        _where(backend, tensors, key)
+        return tuple(key)
+
     def lowered(
         self, backend: Backend, key: list[Any], tensors: Sequence[Tensor], args: Any, kwargs: Any
     ) -> Lowered:
         """The graph of a call, traced where its signature is new."""
-        _where(backend, tensors, key)
-        signature = tuple(key)
+        signature = self.whole(backend, key, tensors)
         found: Lowered | None = backend.launches.get(signature)
         if found is None:
             found = backend.launches.find(signature)
-        if found is None:
-            graph = self._graph(backend, tensors, args, kwargs)
-            found = backend.launches.keep(signature, lowered(graph, backend, tensors))
-        return found
+        return found or self.made(backend, signature, tensors, args, kwargs)
+
+    def made(
+        self, backend: Backend, signature: tuple[Any, ...], tensors: Sequence[Tensor], args: Any,
+        kwargs: Any,
+    ) -> Lowered:  # fmt: skip
+        """The graph of a call whose signature is new."""
+        graph = self._graph(backend, tensors, args, kwargs)
+        return backend.launches.keep(signature, lowered(graph, backend, tensors))
 
     def graph(self, *args: P.args, **kwargs: P.kwargs) -> Planned:
         """What such a call would run, which is not made; errors as of the call."""

@@ -50,6 +50,7 @@ from . import serialization as _serialization
 from . import structure as _structure  # noqa: F401
 from .fallback import fallback_report
 from .host import as_cpu, from_cpu, from_ftensor, to_ftensor
+from .runs import graph_report
 
 _registration.register_device(_module)
 _serialization.install()
@@ -82,6 +83,7 @@ __all__ = [
     "from_cpu",
     "from_ftensor",
     "get_device_mapping",
+    "graph_report",
     "set_device_mapping",
     "to_ftensor",
 ]

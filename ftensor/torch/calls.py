@@ -9,10 +9,14 @@ from typing import Any
 import torch
 from torch.fx import Node
 
+from .. import arange, full, full_like
 from .._tensor import Tensor
+from ..execute.copy import copy
 from ..ops.nn.layers.norm import native_batch_norm
+from . import memory as m
 from .copies import MEMORY
 from .kernels import bound, make
+from .memory import TO_FT, where
 from .schema import LINE, derived, qualified
 
 
@@ -59,6 +63,34 @@ VIEWS: dict[str, Callable[..., Any]] = {
 }
 
 
+def _copy(self: Tensor, src: Tensor, non_blocking: bool = False) -> Tensor:
+    return copy(src.expand(self.shape), self)
+
+
+def _embedding(weight: Tensor, indices: Tensor, *_: Any) -> Tensor:
+    rows = weight.index_select(0, indices.reshape(-1))
+    return rows.view((*indices.shape, *weight.shape[1:]))
+
+
+def _full(size: Any, value: Any, *, dtype: Any = None, **_: Any) -> Tensor:
+    return full(tuple(size), value, dtype=_dtype(dtype), device=where())
+
+
+def _full_like(
+    x: Tensor, value: Any, *, dtype: Any = None, memory_format: Any = None, **_: Any
+) -> Tensor:
+    wanted = MEMORY[memory_format or torch.preserve_format]
+    return full_like(x, value, dtype=_dtype(dtype), memory_format=wanted)
+
+
+def _arange(start: Any, end: Any, step: Any = 1, *, dtype: Any = None, **_: Any) -> Tensor:
+    return arange(start, end, step, dtype=_dtype(dtype), device=where())
+
+
+def _dtype(of: torch.dtype | None) -> Any:
+    return None if of is None else TO_FT[of]
+
+
 def _batch_norm(
     input: Tensor, weight: Any, bias: Any, mean: Tensor, var: Tensor, training: bool,
     momentum: float, eps: float,
@@ -72,6 +104,12 @@ def _batch_norm(
 # What captured graphs have under other names than the device's kernels, on ftensor's tensors.
 DIRECT: dict[str, Callable[..., Any]] = {
     **VIEWS,
+    "arange.start_step": _arange,
+    "div.Scalar": lambda x, other: x / other,
+    "embedding": _embedding,
+    "full": _full,
+    "full_like": _full_like,
+    "scalar_tensor": lambda value, **given: _full((), value, **given),
     "_native_batch_norm_legit_functional": _batch_norm,
     "_native_batch_norm_legit_no_training": lambda x, weight, bias, mean, var, momentum, eps: (
         native_batch_norm(x, weight, bias, mean, var, False, momentum, eps)
@@ -89,6 +127,8 @@ def direct(node: Node, op: Any) -> Callable[..., Any] | None:
     name = qualified(schema)
     if (found := DIRECT.get(name)) is not None:
         return found
+    if name == "copy_" and _last(node):
+        return _copy
     line = derived(schema) if name in WHOLE else bound.get(name)
     writes = [a.alias_info is not None and a.alias_info.is_write for a in schema.arguments]
     if line is None or any(writes):
@@ -98,6 +138,14 @@ def direct(node: Node, op: Any) -> Callable[..., Any] | None:
     if match[5] is not None and not _holds(match[5], node, schema):
         return None
     return make(line, direct=True)
+
+
+def _last(node: Node) -> bool:
+    """Whether a copy goes into an argument whose bits are its elements, and nobody asks for it."""
+    to = node.args[0]
+    if not isinstance(to, Node) or to.op != "placeholder" or node.users:
+        return False
+    return m.is_here(to.meta["val"]) and not to.meta["val"].is_complex()
 
 
 def _holds(condition: str, node: Node, schema: Any) -> bool:

@@ -160,15 +160,18 @@ def far(t: torch.Tensor, truth: torch.Tensor) -> float:
 
 
 def compare(
-    call: Callable[..., Any], args: Any, kwargs: Any, finish: Any = lambda x: x, values: bool = True
-) -> None:
-    """A call on the device against the CPU; random results in their shapes alone."""
+    call: Callable[..., Any], args: Any, kwargs: Any, finish: Any = lambda x: x,
+    values: bool = True, here: Callable[..., Any] | None = None,
+) -> None:  # fmt: skip
+    """A call on the device (where `here` takes its place, twice) against the CPU; random results in
+    their shapes alone."""
     runs = []
-    for device, seed in (("cpu", 0), ("cpu", 1), ("fpga", 0)):
+    there = [(call, "cpu", 0), (call, "cpu", 1)]
+    for what, device, seed in there + [(here or call, "fpga", 0)] * (1 if here is None else 2):
         torch.manual_seed(seed)
         given = tree_map(partial(placed, device=device), (args, kwargs))
-        runs.append(run(call, *given, finish, device))
-    wanted, again, found = runs
+        runs.append(run(what, *given, finish, device))
+    wanted, again, found = runs[0], runs[1], runs[-1]
     values = values and equal(wanted, again)
 
     def exact() -> Ran:
@@ -223,8 +226,15 @@ def with_others(call: Callable[..., Any], sample: Any) -> Callable[..., Any]:
     return of_one
 
 
-def check(op: Any, dtype: torch.dtype, count: int = SAMPLES) -> Found:
+def compiled(call: Callable[..., Any]) -> Callable[..., Any]:
+    """A call as `torch.compile` makes it, which knows of no other."""
+    torch._dynamo.reset()
+    return torch.compile(call, backend="ftensor")
+
+
+def check(op: Any, dtype: torch.dtype, count: int = SAMPLES, compiles: bool = False) -> Found:
     """An op on the device, forward and backward, by its samples."""
+    made = None
     ftensor.torch.fallback_report().reset()
     error = ""
     for k, sample in enumerate(samples(op, dtype, count)):
@@ -232,10 +242,12 @@ def check(op: Any, dtype: torch.dtype, count: int = SAMPLES) -> Found:
             call, args, kwargs = op.op, (sample.input, *sample.args), sample.kwargs
             if op.name in OTHERS_ON_CPU:
                 call, args, kwargs = with_others(call, sample), (sample.input,), {}
+            if compiles and (made is None or op.name in OTHERS_ON_CPU):
+                made = compiled(call)
             finish = sample.output_process_fn_grad
             # The database seeds some ops itself; here the seed says what is random.
             with mock.patch.object(invocations, "wrapper_set_seed", _unseeded):
-                compare(call, args, kwargs, finish, op.name not in UNDETERMINED)
+                compare(call, args, kwargs, finish, op.name not in UNDETERMINED, made)
         except Exception as raised:  # noqa: BLE001 - whatever it is, the op is not right
             error = error or f"sample {k}: {type(raised).__name__}: {raised}"
     rows = ftensor.torch.fallback_report()
@@ -247,7 +259,9 @@ def call_module(module: torch.nn.Module, *args: Any, **kwargs: Any) -> Any:
     return module(*args, **kwargs), list(module.buffers())
 
 
-def check_module(info: Any, dtype: torch.dtype, training: bool, count: int | None = None) -> Found:
+def check_module(
+    info: Any, dtype: torch.dtype, training: bool, count: int | None = None, compiles: bool = False
+) -> Found:
     """A module on the device: what it gives, its inputs' and its parameters' gradients."""
     ftensor.torch.fallback_report().reset()
     error = ""
@@ -261,7 +275,8 @@ def check_module(info: Any, dtype: torch.dtype, training: bool, count: int | Non
         made, forward = given.constructor_input, given.forward_input
         module = info.module_cls(*made.args, **made.kwargs).to(dtype).train(training)
         try:
-            compare(call_module, (module, *forward.args), forward.kwargs)
+            here = compiled(call_module) if compiles else None
+            compare(call_module, (module, *forward.args), forward.kwargs, here=here)
         except Exception as raised:  # noqa: BLE001 - whatever it is, the module is not right
             error = error or f"{given.desc}: {type(raised).__name__}: {raised}"
     rows = ftensor.torch.fallback_report()

@@ -10,7 +10,9 @@ import torch
 from torch import nn
 
 import ftensor.torch
+from ftensor.torch import calls, lines
 from ftensor.torch import compile as compiled
+from ftensor.torch.runs import GraphRow
 
 from .device import agree, quiet, same  # noqa: F401
 
@@ -57,6 +59,69 @@ def test_a_region_is_calls_of_ftensor(texts: list[str]) -> None:
     (text,) = texts
     # Only arguments are unwrapped and only results are wrapped.
     assert text.count("wrap(") - text.count("unwrap(") == 2 and text.count("unwrap(") == 2
+
+
+def rows(function: Callable[..., Any], *given: tuple[torch.Tensor, ...]) -> list[GraphRow]:
+    """What the graphs of some calls became, whose results are right."""
+    before = ftensor.torch.graph_report()
+    fast = torch.compile(function, backend="ftensor", dynamic=len(given) > 1)
+    with torch.no_grad():
+        for args in given:
+            same(fast(*[a.to("fpga") for a in args]), function(*args))
+    return [row for row in ftensor.torch.graph_report() if row not in before]
+
+
+def test_a_run_is_few_kernels() -> None:
+    def f(x: torch.Tensor, w: torch.Tensor) -> tuple[torch.Tensor, ...]:
+        y = (x - x.amax(-1, keepdim=True)).exp()
+        return (y / y.sum(-1, keepdim=True) * w,)
+
+    (row,) = rows(f, (torch.randn(3, 5), torch.randn(5)))
+    assert row.calls == 6 and row.kernels == 1 and not row.apart
+
+
+def test_sizes_are_traced_when_they_come_again() -> None:
+    def f(x: torch.Tensor) -> tuple[torch.Tensor]:
+        return ((x + 1).exp().square() * x,)
+
+    sizes = [(2,), (3,), (4,), (5,), (3,), (5,), (3,)]
+    found = rows(f, *[(torch.randn(n),) for n in sizes])
+    assert [row.kernels for row in found] == [1, 1, 1], found
+
+
+def test_what_reads_a_value_stands_between_two_runs(monkeypatch: pytest.MonkeyPatch) -> None:
+    def reads(x: Any) -> Any:
+        return x.sin() if x.sum() > 0 else x.cos()
+
+    direct = calls.direct
+    monkeypatch.setattr(
+        lines,
+        "direct",
+        lambda node, op: reads if op is torch.ops.aten.sin.default else direct(node, op),
+    )
+
+    def f(x: torch.Tensor) -> tuple[torch.Tensor]:
+        y = x.exp() + 1
+        return (y.sin().square() + y,)
+
+    first, *others = rows(f, (torch.randn(4),))
+    assert first.kernels == 0 and first.apart.startswith("aten.sin.default: __bool__ reads a value")
+    assert [(row.calls, row.kernels) for row in others] == [(2, 1), (2, 1)]
+
+
+def test_random_numbers_are_those_of_eager_calls() -> None:
+    def f(x: torch.Tensor) -> torch.Tensor:
+        return nn.functional.dropout(x * 2, 0.5) + torch.rand_like(x)
+
+    x = torch.ones(40, device="fpga", requires_grad=True)
+    fast = torch.compile(f, backend="ftensor")
+    found = []
+    for call in (fast, f):
+        torch.manual_seed(5)
+        for _ in range(3):
+            y = call(x)
+            found.append((y.tolist(), torch.autograd.grad(y.sum(), x)[0].tolist()))
+    assert found[:3] == found[3:] and found[0] != found[1]
 
 
 def test_gradients() -> None:

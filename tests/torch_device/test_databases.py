@@ -26,6 +26,8 @@ from .exceptions import EITHER, MODULES, OPS
 ALL = os.environ.get("FTENSOR_DATABASES") == "all"
 # Of how many ops one runs in float32, and in the other dtypes.
 SHARE, OTHERS = (1, 1) if ALL else (3, 24)
+# Under torch.compile one of so many runs, the others where what is long does.
+COMPILED = 64
 HOST = set(databases.ON_HOST.read_text().split())
 # torch asks for devices when its module is first imported, which may be before the device is there.
 if classes.PrivateUse1TestBase not in classes.device_type_test_bases:
@@ -51,9 +53,10 @@ def some(share: int, dtypes: set[str]) -> list[Any]:
 class TestOps(TestCase):
     """Each op of the database."""
 
-    def look(self, op: Any, dtype: torch.dtype) -> databases.Found:
+    def look(self, op: Any, dtype: torch.dtype, compiles: bool = False) -> databases.Found:
         name = f"{op.full_name} {databases.word(dtype)}"
-        found = databases.check(op, dtype, databases.SAMPLES if ALL or name in OPS else 1)
+        count = databases.SAMPLES if ALL or name in OPS else 1
+        found = databases.check(op, dtype, count, compiles)
         judge(name, found.error, OPS)
         return found
 
@@ -70,6 +73,15 @@ class TestOps(TestCase):
     def test_other_dtypes(self, device: str, dtype: torch.dtype, op: Any) -> None:
         self.look(op, dtype)
 
+    @classes.ops(databases.OPS[::COMPILED], allowed_dtypes=databases.DTYPES[:1])
+    def test_some_compiled(self, device: str, dtype: torch.dtype, op: Any) -> None:
+        self.look(op, dtype, compiles=True)
+
+    @pytest.mark.long
+    @classes.ops(databases.OPS, allowed_dtypes=databases.DTYPES[:1])
+    def test_compiled(self, device: str, dtype: torch.dtype, op: Any) -> None:
+        self.look(op, dtype, compiles=True)
+
 
 class TestModules(TestCase):
     """Each module of `module_db`."""
@@ -82,6 +94,15 @@ class TestModules(TestCase):
         listed = ALL or name in MODULES
         found = databases.check_module(module_info, dtype, training, None if listed else 1)
         judge(name, found.error, MODULES)
+
+    @pytest.mark.long
+    @modules(module_db, allowed_dtypes=[torch.float32])
+    def test_compiled(
+        self, device: str, dtype: torch.dtype, module_info: Any, training: bool
+    ) -> None:
+        name = f"{module_info.name} {'train' if training else 'eval'}"
+        found = databases.check_module(module_info, dtype, training, 1, compiles=True)
+        assert name in MODULES or name in EITHER or not found.error, f"{name}: {found.error}"
 
 
 classes.instantiate_device_type_tests(TestOps, globals(), only_for="privateuse1")
