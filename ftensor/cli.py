@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Sequence
 from importlib import import_module
 from typing import Any, NoReturn
 
-from . import pages
+from . import pages, tune
 from . import top as watching
 from ._version import __version__
 from .estimate import options as estimate_options
@@ -132,6 +132,11 @@ def parser() -> argparse.ArgumentParser:
         "Compile kernels ahead, into the cache on disk: of ops, or of all that a program runs.",
     )  # fmt: skip
     warm_options.add_arguments(warm)
+    measure = _add(
+        commands, "tune", tune.command,
+        "Measure where, on this device, one way begins to be quicker than another, and keep it.",
+    )  # fmt: skip
+    tune.add_arguments(measure)
     image = commands.add_parser("image", help="Look into an image file, or make one.")
     actions = image.add_subparsers(dest="action", metavar="ACTION", required=True)
     info = _add(

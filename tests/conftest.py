@@ -18,6 +18,7 @@ HERE = Path(__file__).parent
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
+os.environ["FTENSOR_TUNED"] = "0"  # thresholds are those of the families here
 OCLGRIND_LOG = os.environ.get("OCLGRIND_LOG")
 if OCLGRIND_LOG and (worker := os.environ.get("PYTEST_XDIST_WORKER")):
     # Oclgrind reads the name when a context is made, so each worker has a log of its own.

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 from .. import errors
 from .._tensor import Tensor
 from ..iterator.shape import Ints, numel
-from ..kernels.select import UNIT_ELEMENTS
 from ..kernels.skeletons.conv import (
     ConvGeometry,
     ConvKey,
@@ -268,4 +267,4 @@ def _geometry(
 def _units(backend: Backend, elements: int) -> int:
     if backend.target.grid == "stride":
         return backend.units
-    return max(1, min(backend.units, elements // UNIT_ELEMENTS))
+    return max(1, min(backend.units, elements // backend.target.unit_elements))

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from .._tensor import Tensor
 from ..iterator.shape import Ints
-from ..kernels.select import UNIT_ELEMENTS
 from ..kernels.skeletons.conv import ConvKey
 from ..kernels.skeletons.cpu.conv_direct import PLANES
 from ..kernels.skeletons.cpu.conv_weight import ROWS, STEPS, ConvWeightGeometry, conv_weight_key
@@ -122,7 +121,7 @@ def prepare(grad: Tensor, x: Tensor, weight: Ints, of: Windows, bias: bool) -> L
         return None
     key, g = planned
     terms = g.samples * len(g.places) * g.groups * g.filters * g.rows // TERMS
-    units = max(1, min(backend.units, terms // UNIT_ELEMENTS, g.items))
+    units = max(1, min(backend.units, terms // backend.target.unit_elements, g.items))
     step = Step(
         key, units, (OUT, BIAS, GRAD, X), (GRAD, X), numbers=False, geometry=g.pack(), work=terms
     )

@@ -15,8 +15,7 @@ from .run import run
 if TYPE_CHECKING:
     from ..dtypes import dtype
 
-# The products that a compute unit of its own is worth.
-UNIT_PRODUCTS = 1 << 12
+PRODUCTS = 4  # elements that take as long as a product of one step
 
 
 def dense(
@@ -41,7 +40,9 @@ def _prepare(
     kind: str, of: dtype, tensors: Sequence[Tensor], numbers: Sequence[int], work: int
 ) -> Launch:
     backend, items = tensors[-1]._storage.backend, numbers[0]
-    units = max(1, min(items, backend.units, items * work // UNIT_PRODUCTS))
+    units = max(
+        1, min(items, backend.units, PRODUCTS * items * work // backend.target.unit_elements)
+    )
     key = dense_key(kind, of, backend.target, backend.target.unaligned)
     all_, told = tuple(range(len(tensors))), (*numbers, work, 1)
     step = Step(key, units, all_, all_, geometry=told, work=items * work)

@@ -7,13 +7,14 @@ from typing import TYPE_CHECKING
 from ..dtypes import dtype
 from ..iterator.reduce_plan import ReducePlan
 from ..iterator.shape import Ints, numel
-from ..kernels.select import UNIT_ELEMENTS, units_for
+from ..kernels.select import units_for
 from ..kernels.skeletons.cpu.extreme import ExtremeGeometry, extreme_key
 from ..rows.op import Reduce
 from .launch import Step
 
 if TYPE_CHECKING:
     from ..runtime.backend import Backend
+    from ..runtime.targets import Target
 
 LEAST = 64  # elements of a row from which on a block is worth its beginning
 AT_ONCE = 4  # elements that take as long as one of another reduction
@@ -38,10 +39,10 @@ def step(
     kept = plan.kept_strides
     g = ExtremeGeometry(n, splits, rows, plan.kept, kept[0], kept[-1])
     work = n * rows // AT_ONCE
-    units = units_for(work, backend.units, backend.target.grid, 1)
+    units = units_for(work, backend.units, backend.target, 1)
     return Step(key, min(units, g.items), written, starts, geometry=g.pack(), work=work)
 
 
-def soon_done(step: Step) -> bool:
+def soon_done(step: Step, target: Target) -> bool:
     """Whether one unit does it in less time than several need to begin."""
-    return step.work is not None and step.work < 2 * UNIT_ELEMENTS
+    return step.work is not None and step.work < 2 * target.unit_elements

@@ -10,7 +10,6 @@ from .. import errors
 from .._tensor import Tensor
 from ..iterator.plan import coalesce
 from ..iterator.shape import Ints, numel
-from ..kernels.select import UNIT_ELEMENTS
 from ..kernels.skeletons.fft import FftGeometry, FftKey, fft_key, radices
 from . import fft_stream
 from .fft_plan import MOST_CHIRP, Given, Part, plan, smooth
@@ -24,8 +23,6 @@ if TYPE_CHECKING:
     pass
 
 OUT, IN, TABLE, SCRATCH, BETWEEN = range(5)
-# Fewer numbers than this are one unit's work, whatever their rows.
-ALONE = 2 * UNIT_ELEMENTS
 # Short names of tables, which are looked up at every call.
 _numbers: dict[Hashable, int] = {}
 
@@ -104,7 +101,9 @@ def prepare(
     total = numel(others) * n
     most = backend.units
     if backend.target.grid != "stride":
-        most = max(1, min(most, 2 * total // UNIT_ELEMENTS)) if total >= ALONE else 1
+        share = backend.target.unit_elements
+        # Fewer numbers than two units' are one's work, whatever their rows.
+        most = max(1, min(most, 2 * total // share)) if total >= 2 * share else 1
     if not others or numel(others) == 1:
         others, read, written = (), (), ()
     given = Given(

@@ -182,7 +182,7 @@ def _taken(
         return []
     rows = numel(shape[:-1])
     work = numel(shape) // (RUN_AT_ONCE if runs else 1)
-    units = select.units_for(work, backend.units, backend.target.grid, 1)
+    units = select.units_for(work, backend.units, backend.target, 1)
     parts = max(1, min(-(-units // rows), n // (4 * key.lanes)))
     g = TakeGeometry(n, parts, found, shape[:-1], tuple(zip(*[s[:-1] for s in steps])))
     step = Step(
@@ -199,7 +199,7 @@ def _step(
     dtypes_ = tuple(o.tensor._dtype for o in operands)
     index_dtypes = tuple(i.tensor._dtype for i in indices)
     units = 1 if ordered else backend.units
-    geometry, units = select.rows_geometry(shape, steps, units, backend.target.grid)
+    geometry, units = select.rows_geometry(shape, steps, units, backend.target)
     compute = dtypes_[0].compute
     if not op.expression(compute):
         raise op.refusal(op.name, dtypes_[0])
@@ -285,7 +285,7 @@ def _compact(backend: Backend, n: int) -> Launch:
     """The launch that counts the true elements of each compute unit's part, and then places them:
     written, mask and counts; the two numbers are n and which of the two it does."""
     key = CompactKey()
-    units = select.units_for(n, backend.units, "slab", 1)
+    units = max(1, min(backend.units, n // backend.target.unit_elements))
     return Launch((Step(key, units, (1, 0, 2), (1, 0), geometry=(n,), work=n),), 3)
 
 

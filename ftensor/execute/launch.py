@@ -25,10 +25,8 @@ if TYPE_CHECKING:
     from ..runtime.backend import Backend, Kernel
     from ..runtime.storage import Storage
     from ..runtime.stream import Stream
+    from ..runtime.targets import Target
 
-# A launch of one unit over at most so many elements may run in the calling thread, where a device
-# has a queue for that: Python waits meanwhile.
-INLINE_ELEMENTS = 1 << 16
 # What a prepared launch and each of its steps take of memory: keys, tuples and functions of Python;
 # and beside its numbers, a geometry on the device: most of it is what an OpenCL runtime keeps for
 # the buffer.
@@ -256,13 +254,14 @@ def _prepared(
 
 def bound_to(backend: Backend, steps: Sequence[Step]) -> tuple[Bound, ...]:
     """What runs steps on a device; KernelNotBuilt where its images lack a kernel."""
-    kernels = [_fitting(kernel(backend, step.key), step) for step in steps]
+    kernels = [_fitting(kernel(backend, step.key), step, backend.target) for step in steps]
     return tuple([Bound(run, _table(backend, step)) for run, step in zip(kernels, steps)])
 
 
-def _fitting(run: Kernel, step: Step) -> Kernel:
-    """The form of a kernel for so much work: in the calling thread where that is soon done."""
-    if step.units == 1 and step.work is not None and step.work <= INLINE_ELEMENTS:
+def _fitting(run: Kernel, step: Step, target: Target) -> Kernel:
+    """The form of a kernel for so much work: in the calling thread where that is soon done, and
+    where a device has a queue for that. Python waits meanwhile."""
+    if step.units == 1 and step.work is not None and step.work <= target.inline_elements:
         return getattr(run, "inline", run)
     return run
 

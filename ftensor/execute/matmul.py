@@ -13,11 +13,9 @@ from .launch import Launch, Output, Step
 from .matmul_steps import DIRECT_TERMS_GATHERED, direct, packed
 from .run import launched
 
-# Products of fewer terms than this are computed where they lie, larger ones from packed panels.
-DIRECT_TERMS = 96**3
-# On CPUs: a matrix of so many elements stays near a processor while all rows of the other meet it,
-# of four times as many while a few do. Narrower ones leave a vector empty.
-NEAR_ELEMENTS, FEW_ROWS, NARROWEST = 96**2, 96, 4
+# On CPUs: while so few rows meet it, a matrix of four times as many elements stays near.
+# Narrower ones leave a vector empty.
+FEW_ROWS, NARROWEST = 96, 4
 # Panels larger than this many bytes are made piece by piece.
 PANEL_BYTES = 1 << 29
 
@@ -130,7 +128,7 @@ def _steps(
                 key = near_key(key, y._shape[-1], panelled.rows)
                 rest = (turned, terms, x, y, *_results(turned, out, added), mode)
                 return direct(backend, key, *rest, near=True)
-    if each <= DIRECT_TERMS or lie:
+    if each <= target.direct_terms or lie:
         # The lanes run along b's rows, or, turned around, along a's columns.
         x, y = (_turned(b), _turned(a)) if swap else (a, b)
         if lie or y._strides[-1] == 1 or y._shape[-1] == 1 or each <= DIRECT_TERMS_GATHERED:
@@ -146,7 +144,7 @@ def _steps(
 def _near(a: Tensor, b: Tensor) -> bool:
     """Whether a CPU reads a where it lies, and b again and again from its caches."""
     depth, columns = b._shape[-2:]
-    most = NEAR_ELEMENTS * (4 if a._shape[-2] <= FEW_ROWS else 1)
+    most = a._storage.backend.target.near_elements * (4 if a._shape[-2] <= FEW_ROWS else 1)
     return columns >= NARROWEST and depth * columns <= most
 
 

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 from .._tensor import Tensor
 from ..iterator.shape import Ints, numel
 from ..iterator.stride import contiguous_strides
-from ..kernels.select import UNIT_ELEMENTS
 from ..kernels.skeletons.gemm import (
     DirectGeometry,
     GemmKey,
@@ -64,7 +63,7 @@ def _units(backend: Backend, terms: int, items: int) -> int:
     """Compute units: a term costs about as much as a sixteenth of an element streamed."""
     if backend.target.grid == "stride":
         return max(1, min(backend.units, items))
-    return max(1, min(backend.units, items, terms // (8 * UNIT_ELEMENTS)))
+    return max(1, min(backend.units, items, terms // (8 * backend.target.unit_elements)))
 
 
 def direct(
@@ -152,7 +151,7 @@ def _packing(
 ) -> Step:  # fmt: skip
     """The step that makes panels of a launch's operands."""
     elements = sum(s.rows * s.depth * s.matrices for s in sides)
-    units = max(1, min(backend.units, elements // UNIT_ELEMENTS))
+    units = max(1, min(backend.units, elements // backend.target.unit_elements))
     if backend.target.grid == "stride":
         units = backend.units
     return Step(

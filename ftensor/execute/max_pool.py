@@ -13,8 +13,7 @@ from ..kernels.skeletons.cpu.max_pool import Windows, max_pool_key
 from .launch import Launch, Output, Step
 from .run import run
 
-# Windows that are worth a compute unit of its own, and as many as the calling thread may see to.
-UNIT_WINDOWS = 1 << 15
+WINDOWS = 2  # that take as long as an element
 
 
 def max_pool(input: Tensor, windows: Windows, shape: Ints) -> tuple[Tensor, ...]:
@@ -51,7 +50,7 @@ def _prepare(
     key = max_pool_key(name == "max_pool_back", of, windows, target, target.unaligned)
     told, count = windows.told(key), windows.total
     assert count * prod(windows.kernel) < 2**31, name
-    most = told.items if target.grid == "stride" else count // UNIT_WINDOWS
+    most = told.items if target.grid == "stride" else count // (WINDOWS * target.unit_elements)
     units = max(1, min(backend.units, most, told.items))
     operands = tuple(range(len(made) + len(inputs)))
     step = Step(key, units, operands, operands, geometry=told.pack(), work=count)

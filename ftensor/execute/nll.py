@@ -94,7 +94,7 @@ def _loss(x: Tensor, target: Tensor, weight: Tensor | None, reduction: str, igno
     key = NllKey("nll", of, wide=of.compute.itemsize < 8 and spares_double(x))
     samples, classes, inner = _sizes(x)
     kind, n = KINDS[reduction], samples * inner
-    units = 1 if kind else units_for(n, backend.units, backend.target.grid, 1)
+    units = 1 if kind else units_for(n, backend.units, backend.target, 1)
     g = NllGeometry(n, classes, inner, int(weight is not None), kind).pack()
     shape = () if kind else target._shape
     outputs = Output(of, shape, contiguous_strides(shape)), Output(of, (), ())
@@ -117,7 +117,7 @@ def _derivative(
         return None
     key = NllKey("nll_input", of, lanes_for([of], of.compute, backend.target.lanes_bytes))
     samples, classes, inner = _sizes(x)
-    units = min(samples, units_for(count, backend.units, backend.target.grid, key.lanes))
+    units = min(samples, units_for(count, backend.units, backend.target, key.lanes))
     weighted = int(weight is not None)
     each, mean = int(reduction == "none"), int(reduction == "mean")
     g = NllGeometry(samples, classes, inner, weighted, each, mean).pack()

@@ -81,7 +81,7 @@ def _launch(
     key, count = norm_key(name, of, backend.target, n), numel(x._shape)
     if name == "norm_rows_factors":
         g = replace(g, items=-(-n // key.lanes))
-    units = min(g.items, units_for(count, backend.units, backend.target.grid, key.lanes))
+    units = min(g.items, units_for(count, backend.units, backend.target, key.lanes))
     step = Step(
         key, units, pointers, pointers, numbers=name == "norm_rows", geometry=g.pack(), work=count
     )

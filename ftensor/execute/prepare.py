@@ -165,7 +165,7 @@ def steps(
             n_lanes = lanes if pieces else 1
         if anywhere:
             shape, strides = select.long_rows(shape, strides, lanes)
-        choice = select.choose_map(shape, strides, backend.units, target.grid, n_lanes)
+        choice = select.choose_map(shape, strides, backend.units, target, n_lanes)
         key = op_key(op, choice.skeleton, compute, n_lanes, dtypes[0], operands, choice.kinds)
         narrow = n_lanes
         while narrow > 1 and not built(backend, key):
@@ -174,7 +174,7 @@ def steps(
             other = op_key(op, choice.skeleton, compute, narrow, dtypes[0], operands, choice.kinds)
             key = other if built(backend, other) else key
         if not built(backend, key):
-            strided = select.choose_strided(shape, strides, backend.units, target.grid)
+            strided = select.choose_strided(shape, strides, backend.units, target)
             others = [(strided, 1)]
             if n_lanes > 1 and (pieces or _whole_rows(inputs, out, shape, n_lanes)):
                 rows = select.in_rows(strided)

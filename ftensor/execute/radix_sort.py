@@ -54,7 +54,7 @@ def prepare(x: Tensor, dim: int, descending: bool, places: bool) -> Launch:
     bits, rows = 8 * x._dtype.itemsize, numel(shape)
     width = WIDE if bits > 16 and n >= MANY else NARROW
     passes = -(-bits // width)
-    units = units_for(2 * passes * numel(x._shape), backend.units, backend.target.grid, 1)
+    units = units_for(2 * passes * numel(x._shape), backend.units, backend.target, 1)
     parts = max(1, units // rows)
     whole = RadixGeometry(
         WHOLE, 1, n, width, passes, 0, 0, False, descending, x._strides[dim], strides[dim],

@@ -131,7 +131,7 @@ def prepare(
     written, read = tuple(range(len(outs))), tuple(range(len(outs), operands))
     everything = written + read
     alone = extreme.step(red, backend, with_outs, dtypes[0], outs, 1, everything, everything)
-    if alone is not None and extreme.soon_done(alone):
+    if alone is not None and extreme.soon_done(alone, backend.target):
         splits = 1
     if splits == 1 or not stage.splittable(with_outs, dtypes, fields):
         step = alone or stage.build(with_outs, dtypes, final, red.finish, "whole", written, read)
@@ -176,10 +176,10 @@ class _Stage:
         target = self.backend.target
         lanes = lanes_for(dtypes + [d for d, _ in outs], self.compute, target.lanes_bytes)
         n, most = len(outs), self.backend.units
-        choice = choose_fold(plan, n, most, target.grid, lanes, may_split)
+        choice = choose_fold(plan, n, most, target, lanes, may_split)
         if not target.unaligned and not self._aligned(plan, n, dtypes, choice):
             lanes = 1  # a wide port would read the wrong data
-            choice = choose_fold(plan, n, most, target.grid, lanes, may_split)
+            choice = choose_fold(plan, n, most, target, lanes, may_split)
         return lanes, choice
 
     def _aligned(
@@ -240,13 +240,13 @@ class _Stage:
                 return other, held
         target, most = self.backend.target, self.backend.units
         while (lanes := lanes // 2) > 1:  # an image may have narrower ports than a launch fills
-            fewer = choose_fold(plan, len(outs), most, target.grid, lanes, stage == "first")
+            fewer = choose_fold(plan, len(outs), most, target, lanes, stage == "first")
             if not (target.unaligned or self._aligned(plan, len(outs), dtypes, fewer, lanes)):
                 continue
             narrow = self._fold_key(lanes, fewer, dtypes, outs, body, stage)
             if built(self.backend, narrow):
                 return narrow, fewer
-        strided = choose_fold(plan, len(outs), most, target.grid, 1, stage == "first", True)
+        strided = choose_fold(plan, len(outs), most, target, 1, stage == "first", True)
         other = self._fold_key(1, strided, dtypes, outs, body, stage)
         return (other, strided) if built(self.backend, other) else (key, choice)
 
@@ -262,7 +262,7 @@ class _Stage:
         target, most = self.backend.target, self.backend.units
         if target.realigns and not target.unaligned and stage == "whole":
             full = lanes_for(dtypes + [d for d, _ in outs], self.compute, target.lanes_bytes)
-            rows = choose_fold(plan, len(outs), most, target.grid, full, False, row_wise=True)
+            rows = choose_fold(plan, len(outs), most, target, full, False, row_wise=True)
             if takes_turns(rows, len(outs), full, INNER_VECTORS):
                 yield full, replace(rows, vectors=INNER_VECTORS)
                 yield full, replace(rows, vectors=1)

@@ -53,7 +53,7 @@ def prepare(op: str, x: Tensor, dim: int) -> Launch:
         0, 1, n, n, columns, (x._strides[dim], read_column), (strides[dim], written_column),
         shape, read, written,
     )  # fmt: skip
-    units = units_for(numel(x._shape), backend.units, backend.target.grid, COLUMNS)
+    units = units_for(numel(x._shape), backend.units, backend.target, COLUMNS)
     # With totals first, parts take twice the work, which two units have no gain from.
     parts = 1 if SCANS[op].place or units <= 2 else max(1, min(units // items, n))
     if parts == 1:

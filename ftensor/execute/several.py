@@ -65,7 +65,7 @@ def _prepare(
     lanes = lanes_for([x._dtype for x in operands], compute, target.lanes_bytes)
     if target.grid == "slab":
         sizes, steps = select.long_rows(sizes, steps, lanes)
-    choice = select.choose_map(sizes, steps, backend.units, target.grid, lanes)
+    choice = select.choose_map(sizes, steps, backend.units, target, lanes)
     ports = tuple(Port(x._dtype, kind) for x, kind in zip(operands, choice.kinds))
     named = KernelKey(
         row.name, choice.skeleton, compute, lanes, ports[: len(outs)], ports[len(outs) :],

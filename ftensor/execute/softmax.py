@@ -54,7 +54,7 @@ def _serves(backend: Backend, inputs: tuple[Tensor, ...], dim: int, to: dtype) -
         return False
     key, g = _choice(backend, "softmax", x, dim, to, False)
     filled = key.walk != "side_by_side" or 2 * g.rows >= key.lanes
-    units = units_for(count, backend.units, target.grid, key.lanes)
+    units = units_for(count, backend.units, target, key.lanes)
     return (filled and g.items >= units) or count <= FEW_ELEMENTS
 
 
@@ -88,7 +88,7 @@ def prepare(
     if not _serves(backend, inputs, dim, to):
         return None
     key, g = _choice(backend, op, x, dim, to, narrow)
-    units = min(g.items, units_for(count, backend.units, backend.target.grid, key.lanes))
+    units = min(g.items, units_for(count, backend.units, backend.target, key.lanes))
     geometry: Ints = g.pack()
     operands = (0, 1, len(inputs))  # an op of one operand gets it twice
     step = Step(key, units, operands, operands, geometry=geometry, work=count)

@@ -75,7 +75,7 @@ def prepare(x: Tensor, dim: int, descending: bool) -> Launch:
     n, rows = x._shape[dim], numel(shape)
     passes = max(1, n.bit_length())
     # A pass over an element costs about as much as a few that are streamed.
-    units = units_for(2 * passes * numel(x._shape), backend.units, backend.target.grid, 1)
+    units = units_for(2 * passes * numel(x._shape), backend.units, backend.target, 1)
     tile = n if rows >= units or n <= TILE else _tile(backend, n, rows, units)
     whole = SortGeometry(
         WHOLE, 1, n, n, first_run(n), descending, x._strides[dim], strides[dim], shape, read,
@@ -128,7 +128,7 @@ def prepare_select(x: Tensor, dim: int, mode: int, rank: int, descending: bool) 
     read, written = (tuple([s[d] for d in rest]) for s in (x._strides, strides))
     shape, (read, written) = coalesce(shape, (read, written), range(len(shape)))
     n, rows = x._shape[dim], numel(shape)
-    units = min(rows, units_for(4 * numel(x._shape), backend.units, backend.target.grid, 1))
+    units = min(rows, units_for(4 * numel(x._shape), backend.units, backend.target, 1))
     g = SortGeometry(
         mode, 1, n, n, rank, descending, x._strides[dim], strides[dim], shape, read, written
     )
@@ -182,7 +182,7 @@ def prepare_search(row: Tensor, values: Tensor, sorter: Tensor | None, right: bo
     geometry = SearchGeometry(
         n, each, size, 0 if shared else size, right, sorter is not None, size.bit_length()
     ).pack()
-    units = units_for(n * max(1, size.bit_length()), backend.units, backend.target.grid, 1)
+    units = units_for(n * max(1, size.bit_length()), backend.units, backend.target, 1)
     units = min(units, n)
     pointers = (0, 1, 2, 3 if sorter is not None else 0)
     offsets = (0, 1, 2, 3 if sorter is not None else None)

@@ -119,7 +119,7 @@ def _map_steps(
         sizes, steps = piece.shape, piece.strides
         if target.processor:
             sizes, steps = select.long_rows(sizes, steps, lanes)
-        choice = select.choose_map(sizes, steps, backend.units, target.grid, lanes)
+        choice = select.choose_map(sizes, steps, backend.units, target, lanes)
         key = _key(f"fused_{choice.skeleton}", lanes, whole, dtypes, choice.kinds, outputs)
         told = choice.geometry
         found.append(

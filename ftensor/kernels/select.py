@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import Protocol
 
 from ..iterator.plan import Plan
 from ..iterator.reduce_plan import ReducePlan
@@ -14,8 +15,6 @@ from .skeletons.reduce_geometry import FoldGeometry
 from .skeletons.rows import RowsGeometry
 from .work import Ints
 
-# Fewer elements than this are not worth a second compute unit (about 2 us of work).
-UNIT_ELEMENTS = 16384
 # Vectors folded into one partial result before it joins the next level of a reduction.
 FOLD_VECTORS = 64
 # Rows shorter than this many vectors are folded one per lane, though the lanes' loads then are
@@ -25,6 +24,18 @@ SHORT_ROW = 4
 # elements that they stay in a processor's cache meanwhile.
 LONG_ROW = 4
 NEAR_ELEMENTS = 1 << 18
+
+
+class Sharing(Protocol):
+    """How a device family shares work among compute units."""
+
+    @property
+    def grid(self) -> str:
+        """ "slab": each compute unit takes neighbours; "stride": the grid strides over all."""
+
+    @property
+    def unit_elements(self) -> int:
+        """Fewer are not worth a second compute unit."""
 
 
 @dataclass(frozen=True)
@@ -43,11 +54,11 @@ def kind_of(stride: int) -> str:
     return LINEAR if stride == 1 else SINGLE if stride == 0 else STRIDED
 
 
-def units_for(elements: int, most: int, grid: str, lanes: int) -> int:
+def units_for(elements: int, most: int, target: Sharing, lanes: int) -> int:
     """How many compute units a launch over so many elements deserves."""
-    if grid == "stride":
+    if target.grid == "stride":
         return max(1, min(most, -(-elements // lanes)))
-    return max(1, min(most, elements // UNIT_ELEMENTS))
+    return max(1, min(most, elements // target.unit_elements))
 
 
 def long_rows(shape: Ints, strides: Sequence[Ints], lanes: int) -> tuple[Ints, tuple[Ints, ...]]:
@@ -62,10 +73,12 @@ def long_rows(shape: Ints, strides: Sequence[Ints], lanes: int) -> tuple[Ints, t
     return tuple(shape[d] for d in order), tuple(tuple(s[d] for d in order) for s in strides)
 
 
-def choose_map(shape: Ints, strides: Sequence[Ints], most: int, grid: str, lanes: int) -> Choice:
+def choose_map(
+    shape: Ints, strides: Sequence[Ints], most: int, target: Sharing, lanes: int
+) -> Choice:
     """The launch of a pointwise plan (or of one piece of it)."""
     n = numel(shape)
-    units = units_for(n, most, grid, lanes)
+    units = units_for(n, most, target, lanes)
     if len(shape) == 1 and (n == 1 or all(s[0] in (0, 1) for s in strides)):
         kinds = tuple(LINEAR if n == 1 else kind_of(s[0]) for s in strides)
         return Choice("map", kinds, units, n=n)
@@ -73,9 +86,9 @@ def choose_map(shape: Ints, strides: Sequence[Ints], most: int, grid: str, lanes
     return _rows(shape, strides, units, kinds)
 
 
-def choose_strided(shape: Ints, strides: Sequence[Ints], most: int, grid: str) -> Choice:
+def choose_strided(shape: Ints, strides: Sequence[Ints], most: int, target: Sharing) -> Choice:
     """The launch of a pointwise plan by the kernel that takes any layout, one lane wide."""
-    units = units_for(numel(shape), most, grid, 1)
+    units = units_for(numel(shape), most, target, 1)
     return _rows(shape, strides, units, (STRIDED,) * len(strides))
 
 
@@ -89,9 +102,11 @@ def _rows(shape: Ints, strides: Sequence[Ints], units: int, kinds: tuple[str, ..
     return Choice("rows", kinds, min(units, geometry.total), geometry=geometry.pack())
 
 
-def rows_geometry(shape: Ints, steps: Sequence[Ints], most: int, grid: str) -> tuple[Ints, int]:
+def rows_geometry(
+    shape: Ints, steps: Sequence[Ints], most: int, target: Sharing
+) -> tuple[Ints, int]:
     """What the rows skeleton is told where operands are found by indices, and its units."""
-    units = units_for(numel(shape), most, grid, 1)
+    units = units_for(numel(shape), most, target, 1)
     geometry = RowsGeometry.of(shape, tuple(steps), units)
     return geometry.pack(), min(units, geometry.total)
 
@@ -112,7 +127,7 @@ def choose_fold(
     plan: ReducePlan,
     outputs: int,
     most: int,
-    grid: str,
+    target: Sharing,
     lanes: int,
     split: bool,
     strided: bool = False,
@@ -158,7 +173,7 @@ def choose_fold(
         steps = (0,) * outputs + tuple(s[-1] for s in plan.reduced_strides)
         kinds = (LINEAR,) * outputs
         kinds += tuple(STRIDED if strided else kind_of(s) for s in steps[outputs:])
-    units = units_for(results * work_elements, most, grid, lanes)
+    units = units_for(results * work_elements, most, target, lanes)
     splits = max(1, min(units // max(base, 1), work)) if split else 1
     items = base * splits
     # Where there is nothing to reduce the loops make no turn, but they divide to find their start.

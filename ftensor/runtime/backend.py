@@ -48,6 +48,8 @@ class Backend(ABC):
     adopt_alignment: int = 1
     # Whether small launches may run in the calling thread, beside a stream that has nothing to do.
     inline: bool = False
+    # What the cache calls its family's thresholds; "" where these are not measured.
+    tuned_as: str = ""
 
     def __init__(self, target: Target, properties: DeviceProperties, host_shared: bool) -> None:
         self.target = target

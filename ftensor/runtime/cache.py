@@ -8,12 +8,18 @@ import stat
 import tempfile
 import time
 import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 from .. import errors
 
+if os.name == "posix":
+    import fcntl
+
 DIGEST = hashlib.sha256().digest_size
 _STALE_SECONDS = 3600
+MOST_WAITED = 60.0
 
 
 def directory() -> Path:
@@ -116,6 +122,47 @@ def put(name: str, payload: bytes) -> Path | None:
         _warn_once(directory(), error)
         return None
     return target
+
+
+@contextmanager
+def making(name: str) -> Iterator[None]:
+    """A block in which, of all processes that share the cache, this thread alone makes an entry:
+    who waited finds it there. PoCL 3.1 ends the process where two compile the same program at once.
+
+    The entry's folder is locked, which others share; without a cache nobody waits, and nobody for
+    longer than MOST_WAITED seconds: a process that makes an entry may have been stopped.
+    """
+    folder = path(name).parent
+    try:
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        handle = os.open(folder, os.O_RDONLY)
+    except OSError:  # put() says what is wrong with the folder
+        yield
+        return
+    try:
+        if os.name != "posix" or not _locked(handle):
+            yield
+            return
+        try:
+            yield
+        finally:
+            fcntl.flock(handle, fcntl.LOCK_UN)  # a forked child may have the handle, too
+    finally:
+        os.close(handle)
+
+
+def _locked(handle: int) -> bool:
+    until = time.monotonic() + MOST_WAITED
+    while time.monotonic() < until:
+        try:
+            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            time.sleep(0.005)
+        except OSError:  # a file system without locks
+            return False
+        else:
+            return True
+    return False
 
 
 def drop(name: str) -> None:

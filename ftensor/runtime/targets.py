@@ -10,6 +10,8 @@ from dataclasses import dataclass, replace
 
 # What the extra `cpu` holds: a command that is right in a checkout and for a wheel alike.
 CPU_RUNTIME = "pip install intel-opencl-rt intel-cmplr-lib-rt"
+# The fields of a family that `ftensor tune` measures, in the order in which it does.
+TUNED = ("unit_elements", "inline_elements", "near_elements", "direct_terms")
 
 
 @dataclass(frozen=True)
@@ -32,6 +34,11 @@ class Target:
     registers: int = 32  # so many vectors of that width are at hand while others are computed
     unaligned: bool = True  # a vector access is right at any element, not only on its own width
     build_options: tuple[str, ...] = ()
+    # Where one way begins to be quicker than another: what `ftensor tune` measures.
+    unit_elements: int = 1 << 14  # that are worth a second compute unit (about 2 us of work)
+    inline_elements: int = 1 << 16  # that the calling thread computes where one unit is to
+    direct_terms: int = 96**3  # of a product that is computed where it lies, not from panels
+    near_elements: int = 96**2  # of a matrix that stays in caches while all rows of another meet it
     emulates: str = ""  # the hardware this row stands in for; never faster than the host's own CPU
 
     @property
@@ -78,7 +85,13 @@ class Target:
 
     def as_board(self) -> Target:
         """The family as it is when its launches stand for a board's."""
-        return replace(self, unaligned=False, registers=CSIM.registers, emulates="a board")
+        family = self.untuned()
+        return replace(family, unaligned=False, registers=CSIM.registers, emulates="a board")
+
+    def untuned(self) -> Target:
+        """The family with its row's own thresholds."""
+        row = BY_NAME[self.name]
+        return replace(self, **{field: getattr(row, field) for field in TUNED})
 
     def matches(self, kinds: frozenset[str], platform: str, version: str) -> bool:
         """True when a device of these kinds, on this platform, belongs to the row."""

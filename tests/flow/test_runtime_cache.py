@@ -6,6 +6,7 @@ import os
 import signal
 import subprocess
 import sys
+import threading
 import time
 from pathlib import Path
 
@@ -46,6 +47,35 @@ def test_a_spoiled_entry_is_dropped(spoil: object) -> None:
     file.write_bytes(spoil(file.read_bytes()))  # type: ignore[operator]
     assert cache.get(name) is None
     assert not file.exists()
+
+
+def test_who_waits_for_an_entry_finds_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    name, found, began = cache.key("source"), [], threading.Event()
+
+    def other() -> None:
+        began.set()
+        with cache.making(name):
+            found.append(cache.get(name))
+
+    thread = threading.Thread(target=other)
+    with cache.making(name):
+        thread.start()
+        began.wait()
+        assert not found  # a moment later it would be there, if nobody had to wait
+        cache.put(name, b"program")
+    thread.join()
+    assert found == [b"program"]
+    with cache.making(name):  # who made it was stopped
+        monkeypatch.setattr(cache, "MOST_WAITED", 0.0)
+        with cache.making(name):
+            pass
+
+
+def test_without_a_folder_nobody_waits(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    monkeypatch.setenv("FTENSOR_CACHE_DIR", str(tmp_path / "file" / "kernels"))
+    with cache.making("name"), cache.making("name"):
+        pass
 
 
 def test_the_device_rebuilds_a_spoiled_entry(folder: Path) -> None:

@@ -92,12 +92,12 @@ def test_launches_pack_what_the_model_reads() -> None:
     """The sizes of a plan come out of the numbers that its kernel is told."""
     plan = Plan((6, 70000), ((70000, 1), (1, 6)), (6, 70000), (70000, 1))
     rows = RowsGeometry.unpack(
-        select.choose_map(plan.shape, plan.strides, 4, "slab", 16).geometry or ()
+        select.choose_map(plan.shape, plan.strides, 4, CSIM, 16).geometry or ()
     )
     assert (rows.shape, rows.inner, rows.steps) == ((6,), 70000, (1, 6))
     strides = contiguous_strides((3, 5, 7))
     reduced = plan_reduce((3, 5, 7), [strides], (1,), False)
-    fold = FoldGeometry.unpack(select.choose_fold(reduced, 1, 1, "slab", 16, False).geometry)
+    fold = FoldGeometry.unpack(select.choose_fold(reduced, 1, 1, CSIM, 16, False).geometry)
     assert fold.results == 21 and fold.work * fold.inner >= 5
 
 

@@ -245,7 +245,7 @@ def map_launch(
     widest = max((c.unit.compute for c in program.calls), key=lambda d: d.itemsize)
     lanes = lanes_for(dtypes, widest, backend.target.lanes_bytes)
     lanes = lanes if backend.target.unaligned else 1
-    choice = select.choose_map(sizes, steps, backend.units, backend.target.grid, lanes)
+    choice = select.choose_map(sizes, steps, backend.units, backend.target, lanes)
     ports = [Port(d, kind) for d, kind in zip(dtypes, choice.kinds)]
     gives = tuple(program.values[id(x._storage)] for x in eager)
     key = FusedKey(

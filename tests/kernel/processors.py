@@ -1,18 +1,25 @@
-"""CPUs of few and of many registers: their kernels have tiles and vectors of different sizes."""
+"""The default device as if it were another of its kind: launches are prepared so."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import AbstractContextManager
 from dataclasses import replace
+from typing import Any
 
 from ftensor._device import default_backend
 
 
-def processors() -> Iterator[AbstractContextManager[None]]:
-    """For each size of a CPU's tiles a block in which launches are prepared so; one elsewhere."""
+def family(units: int | None = None, **fields: Any) -> AbstractContextManager[None]:
+    """A block in which it has so many compute units, and its family these fields."""
     backend = default_backend()
-    target = backend.target
+    other = replace(backend.target, **fields)
+    return backend.preparing_for(other, units or backend.units, backend.host_shared)
+
+
+def processors(**fields: Any) -> Iterator[AbstractContextManager[None]]:
+    """For each size of a CPU's tiles a block in which launches are prepared so; one elsewhere.
+    The family has these `fields`, too."""
+    target = default_backend().target
     for registers in (8, 32) if target.kind == "cpu" else (target.registers,):
-        other = replace(target, registers=registers)
-        yield backend.preparing_for(other, backend.units, backend.host_shared)
+        yield family(registers=registers, **fields)

@@ -14,13 +14,12 @@ import torch
 
 import ftensor as ft
 from ftensor._device import default_backend
-from ftensor.execute import fft as execute
 from ftensor.execute import fft_plan
 from ftensor.execute.fft_tables import unit_roots
 from ftensor.kernels.skeletons.fft import MOST_RADIX, RADICES, radices
 
 from ..targets import pairs, some
-from .processors import processors
+from .processors import family, processors
 
 # Every radix alone, first and not first; primes as radices and by chirps; lengths of several passes
 # whose vectors are whole, or not.
@@ -93,17 +92,12 @@ def test_lengths(n: int, of: str) -> None:
 def units_of(numbers: int) -> Iterator[None]:
     """A device of three units, each of which takes work from so many numbers on, and whose caches
     hold few."""
-    backend = default_backend()
     with (
-        mock.patch.object(backend, "units", 3),
-        mock.patch.object(execute, "ALONE", 2 * numbers),
-        mock.patch.object(execute, "UNIT_ELEMENTS", numbers),
+        family(3, unit_elements=numbers),
         mock.patch.object(
             fft_plan, "COSTS", replace(fft_plan.COSTS, near=16 * numbers, far=16 * numbers)
         ),
-        mock.patch.dict(backend.launches),
     ):
-        backend.launches.clear()
         yield
 
 

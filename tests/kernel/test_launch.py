@@ -13,7 +13,6 @@ import pytest
 
 import ftensor as ft
 from ftensor._device import default_backend
-from ftensor.execute import matmul
 from ftensor.execute.launch import Launch, bound_to
 from ftensor.execute.observe import Observer, observed
 from ftensor.execute.prepare import prepare
@@ -21,6 +20,8 @@ from ftensor.ops.pointwise.unary import ABS
 from ftensor.runtime.backend import host_bytes
 from ftensor.runtime.launch_table import LaunchTable
 from ftensor.runtime.tables import Tables
+
+from .processors import family
 
 pytestmark = pytest.mark.core
 THREE_BY_FOUR = np.arange(12, dtype=np.float32).reshape(3, 4)
@@ -95,17 +96,15 @@ ENTRIES: dict[str, tuple[Callable[[], Any], list[str]]] = {
 
 @pytest.mark.parametrize("name", ENTRIES)
 @pytest.mark.parametrize("again", [False, True])
-def test_every_entry_passes(
-    name: str, again: bool, seen: Seen, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_every_entry_passes(name: str, again: bool, seen: Seen) -> None:
     """Prepared there and then, or before: what runs is seen with its kernels."""
-    monkeypatch.setattr(matmul, "DIRECT_TERMS", 1000)
     call, kernels = ENTRIES[name]
-    if again:
+    with family(direct_terms=1000):
+        if again:
+            call()
+            seen.launches.clear()
+            seen.passed.clear()
         call()
-        seen.launches.clear()
-        seen.passed.clear()
-    call()
     found = seen.kernels
     assert len(found) == len(kernels), found
     for entry, start in zip(found, kernels):

@@ -117,14 +117,12 @@ def test_many_rows(m: int, n: int, k: int, batch: Any, dtype: str, left: str, ri
 @pytest.mark.parametrize(("dtype", "way"), pairs(DTYPES, ["direct", "packed", "near"]))
 def test_both_ways(way: str, dtype: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """What one kernel computes the other does too: alpha, beta, an output with gaps, no depth."""
+    direct, near = (1 << 60 if way == one else -1 for one in ("direct", "near"))
     for module in (gemm, matmul_steps):
-        most = 1 << 60 if way == "direct" else -1
-        monkeypatch.setattr(module, "DIRECT_TERMS_GATHERED", most)
-        monkeypatch.setattr(gemm, "DIRECT_TERMS", most)
-    monkeypatch.setattr(gemm, "NEAR_ELEMENTS", 1 << 60 if way == "near" else -1)
+        monkeypatch.setattr(module, "DIRECT_TERMS_GATHERED", direct)
     a, b = whole((3, 21, 37), dtype), whole((1, 37, 19), dtype, "columns", 1)
     a, b = ft.from_torch(a), ft.from_torch(b)
-    for processor in processors():
+    for processor in processors(direct_terms=direct, near_elements=near):
         with processor:
             for alpha, beta in ((1, 1), (2, 0), (-1, 3)):
                 added = whole((3, 21, 19), dtype, "gaps", 2)

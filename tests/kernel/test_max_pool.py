@@ -97,7 +97,7 @@ def test_vectors_where_launches_have_none(case: str, monkeypatch: pytest.MonkeyP
 
 def test_a_slice_and_a_compute_unit_more(monkeypatch: pytest.MonkeyPatch) -> None:
     """Memory that begins anywhere, and work for all units."""
-    monkeypatch.setattr(execute, "UNIT_WINDOWS", 8)
+    monkeypatch.setattr(execute, "WINDOWS", 0.0005)
     x = inputs((4, 5, 6, 16), torch.float32).nan_to_num(7)
     whole = ours(x)
     mine = (

@@ -13,14 +13,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import ftensor as ft
-from ftensor._device import default_backend
 from ftensor.execute import radix_sort
 from ftensor.execute import sort as sorting
-from ftensor.kernels import select
 
 from .. import geometry
 from ..oracle import agree
 from ..targets import draws, some
+from .processors import family
 
 DTYPES = (
     torch.bool, torch.uint8, torch.int8, torch.int16, torch.int32, torch.int64, torch.float16,
@@ -98,12 +97,9 @@ def test_long_rows(shape: tuple[int, ...], share: int) -> None:
     x = torch.randint(-(2**40), 2**40, shape)
     y = ft.from_torch(x)
     with (
-        mock.patch.object(default_backend(), "units", 5),
-        mock.patch.object(select, "UNIT_ELEMENTS", share),
+        family(5, unit_elements=share),
         mock.patch.object(sorting, "TILE", share // 2),
-        mock.patch.dict(default_backend().launches),
     ):
-        default_backend().launches.clear()
         agree(partial(ft.cumsum, y, -1), partial(torch.cumsum, x, -1))
         agree(partial(ft.sort, y, stable=True), partial(torch.sort, x, stable=True))
         agree(
@@ -121,12 +117,9 @@ def test_rows_by_digits(dtype: torch.dtype, lined: int) -> None:
     wide = torch.arange(2103).reshape(3, 701).mul(2654435761).remainder(2**31)
     many = wide.sub(2**30).to(dtype)
     with (
-        mock.patch.object(default_backend(), "units", 7),
-        mock.patch.object(select, "UNIT_ELEMENTS", 1 << 9),
+        family(7, unit_elements=1 << 9),
         mock.patch.multiple(radix_sort, LINED=lined, MANY=700),
-        mock.patch.dict(default_backend().launches),
     ):
-        default_backend().launches.clear()
         for t in (x, many, x[:1, :650], many[:, ::2], many.t(), many[:, :699].t().contiguous().t()):
             y = ft.from_torch(t)
             dim = 0 if t.shape[0] == 701 else 1

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from functools import partial
 from typing import Any
-from unittest import mock
 
 import numpy as np
 import pytest
@@ -17,11 +16,11 @@ import ftensor as ft
 from ftensor._device import default_backend
 from ftensor.execute import reduce as fold_module
 from ftensor.execute import reduce_pieces as fold_pieces
-from ftensor.kernels import select
 
 from .. import geometry
 from ..oracle import agree
 from ..targets import draws, pairs, some
+from .processors import family
 
 FLOATING = ["sum", "mean", "amax", "var", "logsumexp", "prod", "nansum"]
 WHOLE = ["sum", "amin", "any", "all", "count_nonzero", "prod"]
@@ -234,12 +233,7 @@ def test_places_of_extremes(dtype: torch.dtype) -> None:
     backend = default_backend()
     # Others than processors cut as many parts as they have units.
     units = 3 if backend.target.processor else backend.units
-    with (
-        mock.patch.object(backend, "units", units),
-        mock.patch.object(select, "UNIT_ELEMENTS", 256),
-        mock.patch.dict(default_backend().launches),
-    ):
-        default_backend().launches.clear()
+    with family(units, unit_elements=256):
         for shape in ((64,), (67,), (2, 2048), (4103,), (3, 5, 131), (1, 9001)):
             x = torch.randint(-3, 4, shape, generator=generator).to(dtype)
             worst = torch.full(shape, -math.inf if dtype.is_floating_point else -(2**31)).to(dtype)

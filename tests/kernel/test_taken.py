@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 from functools import partial
-from unittest import mock
 
 import pytest
 import torch
 
 import ftensor as ft
-from ftensor._device import default_backend
-from ftensor.kernels import select
 
 from ..oracle import agree
 from ..targets import some
+from .processors import family
 
 DTYPES = (
     torch.bool, torch.uint8, torch.int16, torch.float16, torch.bfloat16, torch.float32,
@@ -60,12 +58,7 @@ def test_rows_that_units_share(rows: int) -> None:
     """Fewer rows than units, so that each is cut, into parts that begin where vectors do."""
     x, index = numbers(torch.float32, 4, 1003), torch.randint(0, 4, (rows,))
     places = torch.randint(0, 1003, (rows, 1003))
-    with (
-        mock.patch.object(default_backend(), "units", 5),
-        mock.patch.object(select, "UNIT_ELEMENTS", 64),
-        mock.patch.dict(default_backend().launches),
-    ):
-        default_backend().launches.clear()
+    with family(5, unit_elements=64):
         y = ft.from_torch(x)
         assert torch.equal(y[ft.from_torch(index) + 0].to_torch(), x[index])
         assert torch.equal(y.gather(1, ft.from_torch(places) + 0).to_torch(), x.gather(1, places))

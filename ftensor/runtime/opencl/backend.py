@@ -15,6 +15,7 @@ from ..cold import notice
 from ..parts import Kernel, Program
 from ..pool import POISON, LostPool, leak
 from ..stream import LostStream
+from ..tuned import as_tuned
 from . import linker
 from .device import build_options, device_properties, made_for, prepare_pyopencl
 from .launch import make_launcher
@@ -50,15 +51,20 @@ class OpenCLBackend(Backend):
         if host_shared is None:
             # Both CPU runtimes use the memory of a USE_HOST_PTR buffer itself, at any alignment.
             host_shared = bool(cl_device.type & cl.device_type.CPU)
+        properties = device_properties(cl_platform, cl_device)
+        self._made_for = made_for(cl_device)
+        self._device = properties.platform, properties.name, properties.driver, self._made_for
         if target.kind == "cpu":
+            units = str(properties.multi_processor_count)
+            self.tuned_as = cache.key("tuned", *self._device, units)
             target = target.on_processor(cl_device.native_vector_width_float)
+            target = as_tuned(target, self.tuned_as)
         self._local_size = (1,) if target.grid == "slab" else None
-        super().__init__(target, device_properties(cl_platform, cl_device), host_shared)
+        super().__init__(target, properties, host_shared)
         self._inline_queue = self._queue_in_thread()
         self.inline = self._inline_queue is not None
         self._options = build_options(target, cl_device)
         self._joint: dict[str, Any] = {}
-        self._made_for = made_for(cl_device)
 
     def build(
         self, source: str, entry: str, params: Sequence[str], options: tuple[str, ...] = ()
@@ -69,14 +75,19 @@ class OpenCLBackend(Backend):
         key = self._cache_key(source, all_options)
         program = self._program_from_cache(key, all_options)
         if program is None:
-            program = self._compiled(source, entry, all_options)
-            binary = self._binary(program)
-            cache.put(key, binary)
-            # What was compiled here holds more than four times as much memory (Intel's runtime).
-            program = self._loaded(binary, all_options) or program
+            with cache.making(key):
+                program = self._program_from_cache(key, all_options)
+                program = program or self._made(key, source, entry, all_options)
         make = partial(self.cl.Kernel, program, entry)
         tasks = self.dialect == "intel"
         return make_launcher(make, params, self._local_size, tasks, self._inline_queue)
+
+    def _made(self, key: str, source: str, entry: str, options: bytes) -> Any:
+        program = self._compiled(source, entry, options)
+        binary = self._binary(program)
+        cache.put(key, binary)
+        # What was compiled here holds more than four times as much memory (Intel's runtime).
+        return self._loaded(binary, options) or program
 
     def _queue_in_thread(self) -> Any | None:
         """A queue whose commands run in the thread that enqueues them, where there is one."""
@@ -88,9 +99,7 @@ class OpenCLBackend(Backend):
         return " ".join((*self._options, *options)).encode()
 
     def _cache_key(self, source: str, options: bytes) -> str:
-        p = self.properties
-        parts = source, options.decode(), p.platform, p.name, p.driver, self._made_for
-        return cache.key("opencl", *parts)
+        return cache.key("opencl", source, options.decode(), *self._device)
 
     def own_program(self, source: str, options: Sequence[str]) -> OwnProgram:
         """A user's OpenCL C, compiled or from the disk cache; RuntimeError for a mistake in it."""

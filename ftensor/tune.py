@@ -1,0 +1,156 @@
+"""`ftensor tune`: where, on the device at hand, one way begins to be quicker than another."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+from functools import partial
+from math import exp, log
+from time import perf_counter
+from typing import TYPE_CHECKING, NamedTuple
+
+from .errors import tune as errors
+from .runtime import tuned
+from .table import complain, table
+
+if TYPE_CHECKING:
+    from .runtime.backend import Backend
+    from .runtime.targets import Target
+
+ENOUGH = 1.01  # times as fast in the mean of its cases: less may be chance
+TIMES = 7  # a call in a round
+Call = Callable[[], object]
+
+
+class Threshold(NamedTuple):
+    """A field of the family, what is tried for it, and the calls that show it."""
+
+    field: str
+    tried: tuple[int, ...]
+    calls: Callable[[], Iterator[Call]]
+    shown: str
+
+
+def _maps() -> Iterator[Call]:
+    from . import add, sum, tanh, zeros
+
+    for n in _powers(12, 18):
+        a, b = zeros(n), zeros(n)
+        yield from (partial(add, a, b), partial(tanh, a), partial(sum, a))
+
+
+def _products() -> Iterator[Call]:
+    from . import matmul, zeros
+
+    for n in (32, 48, 64, 96, 128, 192, 256):
+        a = zeros(n, n)
+        yield from (partial(matmul, a, a), partial(matmul, a, a.t()))
+
+
+def _powers(first: int, last: int) -> tuple[int, ...]:
+    return tuple([1 << k for k in range(first, last + 1)])
+
+
+MAPS = "add, tanh, sum of 4,096 to 262,144 float32"
+PRODUCTS = "products of 32 to 256 rows and columns"
+# One that comes later is measured with what was found for those before it.
+THRESHOLDS = (
+    Threshold("unit_elements", _powers(11, 18), _maps, MAPS),
+    Threshold("inline_elements", (0, *_powers(12, 18)), _maps, MAPS),
+    Threshold("near_elements", (32**2, 64**2, 128**2, 192**2), _products, PRODUCTS),
+    Threshold("direct_terms", (24**3, 48**3, 64**3, 128**3, 192**3), _products, PRODUCTS),
+)
+
+
+class Found(NamedTuple):
+    """What was found for a threshold; `gain`: times as fast as with the default, by the geometric
+    mean of the calls' least times."""
+
+    threshold: Threshold
+    default: int
+    best: int
+    gain: float
+
+
+def tune(
+    backend: Backend,
+    rounds: int,
+    say: Callable[[str], None],
+    thresholds: Sequence[Threshold],
+) -> tuple[Target, list[Found]]:
+    """Measure a processor's thresholds one after the other: its family as it is best here, and
+    what was found. What is no better than the default by 1 % stays as it is."""
+    target, found = backend.target.untuned(), []
+    for one in thresholds:
+        say(f"{one.field}: {len(one.tried)} values, by {one.shown}")
+        now = getattr(target, one.field)
+        families = {v: replace(target, **{one.field: v}) for v in dict.fromkeys((now, *one.tried))}
+        means = dict(zip(families, _means(backend, [*families.values()], [*one.calls()], rounds)))
+        best = min(means, key=means.__getitem__)
+        gain = means[now] / means[best]
+        if gain < ENOUGH:
+            best, gain = now, 1.0
+        target = families[best]
+        found.append(Found(one, now, best, gain))
+    return target, found
+
+
+def _means(
+    backend: Backend, families: Sequence[Target], calls: Sequence[Call], rounds: int
+) -> list[float]:
+    """The geometric mean of the calls' least seconds, for each family; they take turns."""
+    least = [[float("inf")] * len(calls) for _ in families]
+    for _ in range(rounds):
+        for family, times in zip(families, least):
+            with backend.preparing_for(family, backend.units, backend.host_shared):
+                for k, call in enumerate(calls):
+                    call()  # which prepares it
+                    times[k] = min(times[k], *(_seconds(backend, call) for _ in range(TIMES)))
+                backend.synchronize()  # before the launches go
+    return [exp(sum(map(log, times)) / len(times)) for times in least]
+
+
+def _seconds(backend: Backend, call: Call) -> float:
+    backend.synchronize()
+    begun = perf_counter()
+    call()
+    backend.synchronize()
+    return perf_counter() - begun
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """What the command takes."""
+    parser.add_argument(
+        "--rounds", type=int, default=5, metavar="N",
+        help="how often each value has its turn (default: %(default)s)",
+    )  # fmt: skip
+    parser.add_argument(
+        "--forget", action="store_true", help="measure nothing, have the defaults again"
+    )
+
+
+def command(arguments: argparse.Namespace) -> int:
+    """Measure, say what was found, and keep it; the exit status: 0, or 1 where that can't be."""
+    from ._device import default_backend
+
+    backend = default_backend()
+    name = backend.properties.name
+    try:
+        if not backend.tuned_as:
+            raise errors.no_processor(name)
+        if arguments.rounds < 1:
+            raise errors.rounds(arguments.rounds)
+    except errors.TuneError as error:
+        complain("ftensor tune", error)
+        return 1
+    if arguments.forget:
+        tuned.forget(backend.tuned_as)
+        print(f"{name} has its family's thresholds from now on")
+        return 0
+    target, found = tune(backend, arguments.rounds, partial(print, flush=True), THRESHOLDS)
+    rows = [(f.threshold.field, f.default, f.best, round(f.gain, 2)) for f in found]
+    print(table([("threshold", "default", "here", "times as fast"), *rows]))
+    kept = tuned.keep(target, backend.tuned_as)
+    print(f"{'kept' if kept else 'could not be kept'} for {name}; `ftensor tune --forget` drops it")
+    return int(not kept)

@@ -1,0 +1,84 @@
+"""`ftensor tune`: what is quicker is kept for later processes, what is not stays as it was."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+import ftensor as ft
+from ftensor import tune
+from ftensor._device import default_backend
+from ftensor.cli import main
+from ftensor.runtime import cache
+from ftensor.runtime.backend import Backend
+from ftensor.runtime.targets import TUNED
+from ftensor.runtime.tuned import as_tuned
+from ftensor.tune import THRESHOLDS
+
+
+@pytest.fixture
+def backend(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Backend:
+    """The default device, with nothing kept, and calls that take a moment."""
+    found = default_backend()
+    if not found.tuned_as:
+        pytest.skip("the device is no processor")
+    monkeypatch.setenv("FTENSOR_CACHE_DIR", str(tmp_path / "cache"))
+    monkeypatch.delenv("FTENSOR_TUNED", raising=False)
+    calls = [lambda: ft.ones(3)]
+    monkeypatch.setattr(
+        tune, "THRESHOLDS", [one._replace(calls=lambda: iter(calls)) for one in tune.THRESHOLDS]
+    )
+    return found
+
+
+def test_what_is_quicker_is_kept(
+    backend: Backend, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    own = backend.target.untuned()
+
+    def seconds(on: Backend, call: tune.Call) -> float:
+        quick = on.target.unit_elements == 4096, on.target.direct_terms == 24**3
+        return 4.0 / (1 + sum(quick))
+
+    monkeypatch.setattr(tune, "_seconds", seconds)
+    assert main(["tune", "--rounds", "1"]) == 0
+    out = capsys.readouterr().out
+    rows = {row.split()[0]: row.split()[1:] for row in out.splitlines() if row.startswith("  ")}
+    assert rows["unit_elements"] == ["16384", "4096", "2.0"]
+    assert rows["near_elements"] == ["9216", "9216", "1.0"]
+    assert rows["direct_terms"] == ["884736", "13824", "1.5"]
+    found = as_tuned(own, backend.tuned_as)
+    assert found == replace(own, unit_elements=4096, direct_terms=24**3)
+    assert found.as_board() == own.as_board(), "a board's launches know nothing of it"
+    monkeypatch.setenv("FTENSOR_TUNED", "0")
+    assert as_tuned(own, backend.tuned_as) == own
+    monkeypatch.setenv("FTENSOR_TUNED", "yes")
+    with pytest.raises(ValueError, match=r"FTENSOR_TUNED.*'yes'"):
+        as_tuned(own, backend.tuned_as)
+    monkeypatch.delenv("FTENSOR_TUNED")
+    assert main(["tune", "--forget"]) == 0
+    assert as_tuned(own, backend.tuned_as) == own
+
+
+def test_every_value_computes(backend: Backend) -> None:
+    """The calls themselves, each way; the launches that were prepared before are there again."""
+    launches = backend.launches
+    thresholds = [one._replace(tried=one.tried[::4]) for one in THRESHOLDS]
+    target, found = tune.tune(backend, 1, lambda text: None, thresholds)
+    assert [one.threshold.field for one in found] == list(TUNED)
+    assert all(getattr(target, one.threshold.field) == one.best for one in found)
+    assert all(one.gain == 1 if one.best == one.default else one.gain > 1 for one in found)
+    assert backend.launches is launches
+
+
+def test_refusals(
+    backend: Backend, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["tune", "--rounds", "0"]) == 1
+    assert "--rounds 0" in capsys.readouterr().err
+    monkeypatch.setattr(backend, "tuned_as", "")
+    assert main(["tune"]) == 1
+    assert "is no processor" in capsys.readouterr().err
+    assert not cache.directory().exists()
