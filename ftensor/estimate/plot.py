@@ -33,11 +33,16 @@ assert SHORT.keys() == BOUNDS.keys() == COLOURS.keys()
 def kernels_of(r: Report) -> tuple[Group, ...]:
     """The kernels that a program needs, as an inventory written for it has them."""
     from ..kernels.board_skeleton import board_skeleton_of
+    from ..kernels.staged import StagedKey
+    from ..toolchain.group import Group
     from ..toolchain.inventory.read import expand, parse
 
     keys = dict.fromkeys(line.each.launch.key for line in r.lines)
-    words = [board_skeleton_of(key).in_words(key) for key in keys]
-    return expand(parse(inventory_text(words, "a program").encode(), Path("program.toml")))
+    graphs = [key for key in keys if isinstance(key, StagedKey)]
+    words = [board_skeleton_of(key).in_words(key) for key in keys if key not in graphs]
+    text = inventory_text(words, "a program").encode()
+    ops = expand(parse(text, Path("program.toml"))) if words else ()
+    return (*ops, *(Group(Path(key.file).stem, (key,)) for key in graphs))
 
 
 def drawn(

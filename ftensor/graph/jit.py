@@ -139,7 +139,8 @@ class Jitted(Generic[P, R]):
         tensors: list[Tensor] = []
         self._flatten("an argument", (args, kwargs), [], tensors)
         backend = tensors[0]._storage.backend if tensors else default_backend()
-        graph = traced(self._name, backend, lambda: self._function(*args, **kwargs), tensors)
+        with backend.preparing_for(backend.target.as_board(), 1, backend.host_shared):
+            graph = traced(self._name, backend, lambda: self._function(*args, **kwargs), tensors)
         return writers[0](exported(pruned(graph)), name)
 
     def _graph(self, backend: Backend, tensors: Sequence[Tensor], args: Any, kwargs: Any) -> Graph:

@@ -17,8 +17,9 @@ from ..kernels.key import Port, lanes_for
 from ..kernels.portable import EVERY_ROW, OF_ROW, ONE, ROWS
 from ..kernels.ports import PORT_BYTES
 from ..kernels.staged import STATES, WIDE, StagedKey, Stages
+from ..runtime import program
 from .cluster import MOST_CALLS, Called
-from .emit import program
+from .emit import program as program_of
 from .node import Graph, Node, Origin, Region
 from .point import Place, Point, key_of, point_of
 
@@ -32,15 +33,16 @@ _NO_STAGE = ("complex32", "complex128")
 
 
 def in_stages(graph: Graph, backend: Backend) -> Graph:
-    """The graph as one kernel, where the device's images hold that; else as it is."""
-    if backend.images is None or not graph.nodes:
+    """The graph as one kernel, where the device's images hold that, or build it when it is asked
+    for; else as it is."""
+    if not graph.nodes or (backend.images is None and program.offered is None):
         return graph
     try:
-        node = staged(graph)
+        key = (node := staged(graph)).launch.steps[0].key
     except errors.GraphError:
         return graph
-    entry = node.launch.steps[0].key.entry
-    return replace(graph, nodes=(node,)) if backend.images.has(entry) else graph
+    asked = backend.images is not None and backend.images.has(key.entry)
+    return replace(graph, nodes=(node,)) if asked or program.held(backend, key) else graph
 
 
 class Exported(NamedTuple):
@@ -125,7 +127,7 @@ class _Staging:
             self._take(point)
         found = [self._stored(f.region) for f in self.graph.found]
         stored = list(dict.fromkeys([p for p in found if p is not None]))
-        whole = program(self.calls, [self.values[p] for p in stored])
+        whole = program_of(self.calls, [self.values[p] for p in stored])
         places = [*stored, *whole.inputs]
         last = self.graph.nodes[-1].origin
         if len(places) > MOST_OPERANDS or len(whole.calls) > MOST_CALLS:

@@ -42,6 +42,11 @@ class StagedKey(FusedKey):
         return f"ft_{self.name}_staged_{digest(self)[:16]}"
 
     @property
+    def file(self) -> str:
+        """What its graph file is called where nobody gave it a name."""
+        return f"{self.name[:16]}_{digest(self)[:8]}.json"
+
+    @property
     def beats(self) -> int:
         """Of a row."""
         return -(-self.length // self.lanes)

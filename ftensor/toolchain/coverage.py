@@ -17,6 +17,8 @@ from ..errors.estimate import EstimateError, no_program
 from ..errors.image import ImageError
 from ..errors.inventory import InventoryError, no_kernel_of, nothing_to_write, unreadable
 from ..kernels.board_skeleton import board_named, layouts
+from ..kernels.portable import text as graph_text
+from ..kernels.staged import StagedKey
 from ..table import complain, counted, table
 from .inventory.signatures import BY_NAME
 
@@ -232,6 +234,9 @@ def _trace(arguments: argparse.Namespace, name: str, kernels: Sequence[KernelRec
         text = trace.inventory_text([n.kernel for n in found], f"what {Path(program).name} needs")
         try:
             path.write_text(text)
+            for key in (n.key for n in found):
+                if isinstance(key, StagedKey):
+                    (path.parent / key.file).write_text(graph_text(key))
         except OSError as error:
             raise unreadable(path, error.strerror or error) from error
         print(f"wrote {path}: build it by ftensor build --inventory {path} --out FOLDER")

@@ -9,12 +9,24 @@ from ..errors.graph import bad_name
 from ..graph import jit
 from ..graph.staged import Exported
 from ..kernels.portable import digest, text
+from ..kernels.skeletons import staged
 from ..kernels.staged import StagedKey
 
 
 def install() -> None:
     """Have `jitted.export` write these."""
     jit.writers[:] = [write]
+    staged.writers[:] = [program]
+
+
+def program(key: StagedKey) -> str:
+    """The HLS C++ of a key for g++, with all that it includes, and its function called as its entry
+    is."""
+    from .group import Group
+    from .vitis.source import source, whole
+
+    text = whole(source(Group("graph", (key,))))
+    return text.replace('extern "C" void graph(', f'extern "C" void {key.entry}(')
 
 
 def write(key: StagedKey, name: str) -> Exported:

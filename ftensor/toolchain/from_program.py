@@ -23,6 +23,7 @@ class Need:
 
     kernel: InWords
     launches: int
+    key: Key
 
 
 def needs(
@@ -40,15 +41,20 @@ def needs(
     for launch, times in run_program(program, arguments, units, held, stdout).launches.items():
         if not is_own(launch.key):  # which no inventory has
             counts[launch.key] += times
-    asked = ((board_skeleton_of(key).in_words(key), times) for key, times in counts.most_common())
-    return [Need(words, times) for words, times in asked]
+    return [
+        Need(board_skeleton_of(key).in_words(key), times, key)
+        for key, times in counts.most_common()
+    ]
 
 
 def inventory_text(kernels: Iterable[InWords], description: str) -> str:
     """An inventory of just these kernels, each in its layout or in the one that serves any."""
     # Tables that differ in their ops alone become one, then those that differ in dtypes alone.
     by_rest: dict[tuple[str, ...], list[str]] = {}
+    kernels = list(kernels)
     for kernel in kernels:
+        if kernel.lines[0] == "[[graph]]":
+            continue
         _, ops, *rest = kernel.lines
         by_rest.setdefault(tuple(rest), []).append(ops.removeprefix("ops = [").removesuffix("]"))
     by_ops: dict[tuple[tuple[str, ...], tuple[str, ...]], list[str]] = {}
@@ -56,11 +62,14 @@ def inventory_text(kernels: Iterable[InWords], description: str) -> str:
         dtypes = [m[1] for m in map(_DTYPES.match, asked) if m]
         others = tuple(line for line in asked if not _DTYPES.match(line))
         by_ops.setdefault((tuple(dict.fromkeys(names)), others), []).extend(dtypes)
+    graphs = [kernel.lines for kernel in kernels if kernel.lines[0] == "[[graph]]"]
     parts = [f"# {description}", f"description = {_quoted(description)}"]
     for (together, others), dtypes in by_ops.items():
         parts += ["", "[[kernel]]", _list("ops", together)]
         parts += [_list("dtypes", list(dict.fromkeys(dtypes)))] if dtypes else []
         parts += others
+    for lines in graphs:
+        parts += ["", *lines]
     return "\n".join(parts) + "\n"
 
 

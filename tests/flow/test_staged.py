@@ -5,15 +5,21 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
 from pathlib import Path
+from typing import cast
 
 import pytest
 
 import ftensor as ft
 from ftensor.errors.inventory import InventoryError
+from ftensor.estimate.model import loops
+from ftensor.kernels.staged import StagedKey
+from ftensor.kernels.work import Launch
+from ftensor.toolchain.area.kernel import area
 from ftensor.toolchain.inventory.read import expand, read
 from ftensor.toolchain.vitis.source import copy_headers, source
 
@@ -175,3 +181,45 @@ def test_a_graph_file_that_is_not_there(graph: Graph) -> None:
     graph.files.graph.unlink()
     with pytest.raises(InventoryError, match=r"twice.json can't be read: No such file"):
         read(graph.files.inventory)
+
+
+def test_the_model_has_the_loops_of_the_source(tmp_path: Path) -> None:
+    """By their labels; longer rows take more block RAM for FIFOs, and cycles in proportion."""
+    for function, length, more in CASES:
+        found = []
+        for size in (length, 256 * length):
+            arguments = [ft.from_numpy(a) for a in given(size, 5, more)]
+            files = ft.jit(function).export(str(tmp_path / function.__name__), *arguments)
+            (group,) = expand(read(files.inventory))
+            key = cast("StagedKey", group.members[0])
+            one = loops(Launch(key, 1, 1000), 0)
+            labels = re.findall(r"^(\w+):$", files.source.read_text(), re.M)
+            assert {x.name for x in one} == set(labels) and len(one) == len(labels)
+            assert max(x.cycles for x in one) == 1000 * key.beats
+            found.append(area(group))
+        assert found[0].memories.bram < found[1].memories.bram
+        assert found[0].skeleton == found[1].skeleton and len(found[0].ops) >= 2
+
+
+TRACED = """
+import ftensor as ft
+
+@ft.jit
+def norm(x):
+    return x.abs().amax(-1)
+
+print(norm(ft.tensor([[3.0, -4.0] * 9] * 3)).tolist())
+"""
+
+
+@needs
+def test_a_traced_program_asks_for_its_graph(tmp_path: Path) -> None:
+    """`ftensor kernels --trace` writes its file beside the inventory."""
+    (tmp_path / "program.py").write_text(TRACED)
+    words = ("-m", "ftensor", "kernels", "--trace", "program.py", "--write", "mine.toml")
+    env = {**os.environ, "FTENSOR_DEVICE": "csim", "PYTHONPATH": str(ROOT)}
+    done = forked.run(*words, env=env, cwd=tmp_path)
+    assert done.returncode == 0 and "[4.0, 4.0, 4.0]" in done.stderr, done.stderr
+    (group,) = expand(read(tmp_path / "mine.toml"))
+    files = ft.jit(lambda x: x.abs().amax(-1)).export(str(tmp_path / "again"), ft.ones(7, 18))
+    assert group.members[0].entry == files.entry

@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from ...dtypes import dtype
 from .. import fused
 from ..board_skeleton import BoardSkeleton
-from ..portable import EVERY_ROW, ONE
+from ..portable import EVERY_ROW, ONE, digest
 from ..skeleton import Parameter, register
 from ..staged import ELEMENTS, FOLD, LOAD, OF_ROWS, STORE, WIDE, StagedKey, Stages
 from ..words import Argument, InWords, Record
 from ..work import Access, Launch, Loop, Memory
+
+# Write a key's HLS C++, with all that it includes: set by the layer that writes sources.
+writers: list[Callable[[StagedKey], str]] = []
 
 
 class Staged(BoardSkeleton[StagedKey]):
@@ -52,6 +57,11 @@ class Staged(BoardSkeleton[StagedKey]):
     def suffix(self, key: StagedKey) -> str:
         """The name within a table, where that has none of its own."""
         return f"{key.name[:16]}_{key.length}"
+
+    def program(self, key: StagedKey, dialect: str, *, float64: bool, grid: str) -> str:
+        """HLS C++ for a C simulation that stands for an image."""
+        assert dialect == "vitis", dialect
+        return writers[0](key)
 
     # The performance model
 
@@ -127,7 +137,7 @@ class Staged(BoardSkeleton[StagedKey]):
 
     def lines(self, key: StagedKey) -> tuple[str, ...]:
         """The table of an inventory that asks for it, beside its graph file."""
-        return ("[[graph]]", f'file = "{key.name}.json"')
+        return ("[[graph]]", f'file = "{key.file}"', f'sha256 = "{digest(key)}"')
 
     def in_words(self, key: StagedKey) -> InWords:
         """The words for what a launch asks for."""

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ... import errors
+from ...errors.graph import stuck
 from ...image.file import VARIABLE
 from ...kernels.ports import PORT_BYTES
 from .. import cache
@@ -98,7 +99,8 @@ class CSimBackend(Backend):
         flags = self._flags(options)
         key = self._cache_key(source, flags)
         arguments = ", ".join([*(C_TYPES[p] for p in params), "int", "int"])
-        ffi = declared([f"void {entry}({arguments});"])
+        waits = ["char *ft_stuck(void);"] if "ft_stuck(void)" in source else []
+        ffi = declared([f"void {entry}({arguments});", *waits])
         try:
             # The library object keeps the code loaded; the launcher keeps the library object.
             library = ffi.dlopen(str(self._library(key, source, entry, flags)))
@@ -106,7 +108,7 @@ class CSimBackend(Backend):
             # An entry that does not load here is no loss: compile it again.
             cache.drop(key)
             library = ffi.dlopen(str(self._library(key, source, entry, flags)))
-        return _make_launcher(library, entry, len(params))
+        return _make_launcher(library, entry, len(params), ffi.string if waits else None)
 
     def has_built(self, program: Program) -> bool:
         """Whether the disk cache holds a program."""
@@ -194,7 +196,9 @@ class CSimBackend(Backend):
         return int(timing)
 
 
-def _make_launcher(library: Any, entry: str, count: int) -> Kernel:
+def _make_launcher(library: Any, entry: str, count: int, string: Any) -> Kernel:
+    """A function that calls the kernel; where its stages wait for each other, and `string` reads
+    what they say of it, also one that raises."""
     names = ", ".join([f"a{i}" for i in range(count)])
     lines = [
         f"def launch(stream, units, {names}, /):",
@@ -202,6 +206,9 @@ def _make_launcher(library: Any, entry: str, count: int) -> Kernel:
         f"        call({names}, unit, units)",
     ]
     scope = {"call": getattr(library, entry), "library": library}
+    if string is not None:
+        lines += ["    found = string(stuck())", "    if found: raise error(name, found.decode())"]
+        scope |= {"stuck": library.ft_stuck, "string": string, "error": stuck, "name": entry}
     exec(compile("\n".join(lines), f"<launch {entry}>", "exec"), scope)
     launch: Kernel = scope.pop("launch")  # or it would hold itself, until a garbage collection
     return launch

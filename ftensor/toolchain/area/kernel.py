@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from math import ceil
 
 from ...kernels.board_skeleton import board_skeleton_of
+from ...kernels.staged import StagedKey
 from ...kernels.work import Memory
 from ..group import Group, arguments
 from ..vitis import interface, member, reduce
@@ -98,6 +99,10 @@ def _between(found: Resources) -> Resources:
 
 def _functions(group: Group) -> Iterator[tuple[str, Counts, int]]:
     """The functions that a kernel has in hardware: the op, its operators, and how often."""
+    for key in group.bodies:
+        if isinstance(key, StagedKey):
+            for one in _calls(key):
+                yield from _functions(one)
     if not group.keys:
         return
     if group.kind.folds:  # type: ignore[attr-defined]
@@ -117,6 +122,19 @@ def _functions(group: Group) -> Iterator[tuple[str, Counts, int]]:
             rest.subtract(counting.of(function))
             yield function.rpartition(f"_{unit.key.compute.name}")[0], counting.of(function), times
         yield CONVERSIONS, +rest, times
+
+
+def _calls(key: StagedKey) -> Iterator[Group]:
+    """A graph's calls as kernels of their own: what is of elements in each lane, what is of a row
+    once."""
+    for call in key.calls:
+        unit = call.unit
+        row = unit.reduction is None and all(key.of_row[v] for v in call.takes)
+        of = unit.key(1 if row else key.lanes)
+        if unit.reduction is not None:
+            of = replace(of, skeleton="reduce_inner")
+        for out, text in zip(of.outs, of.body, strict=True):
+            yield Group("call", (replace(of, outs=(out,), body=(text,)),))
 
 
 def _folds(group: Group) -> Iterator[tuple[str, Counts, int]]:

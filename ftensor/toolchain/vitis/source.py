@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 from importlib import import_module
 from pathlib import Path
@@ -11,6 +12,7 @@ from ...errors.build import no_vitis_headers
 from ...kernels.hls_path import hls_root
 from ..group import Group, arguments
 
+_INCLUDED = re.compile(r'^#include ["<](.+)[">]$', re.M)
 VITIS_INCLUDE = "FTENSOR_VITIS_INCLUDE"
 # What the sources include of Vitis' own.
 INCLUDED = ("ap_int.h", "hls_math.h", "hls_stream.h", "hls_vector.h")
@@ -32,6 +34,27 @@ def source(group: Group) -> str:
     writer = import_module(f".{group.kind.vitis(group.lanes)}", __package__)
     text: str = writer.source(group)
     return text
+
+
+def whole(text: str) -> str:
+    """A source with ftensor's headers and the stand-ins for Vitis' own in the places where it
+    includes them."""
+    seen: set[Path] = set()
+
+    def there(folder: Path, found: re.Match[str]) -> str:
+        name = found[1].removeprefix("ftensor/")
+        paths = (folder / name, hls_root() / name, standins() / name)
+        path = next((p.resolve() for p in paths if p.is_file()), None)
+        if path is None:
+            return found[0]  # one of the compiler's own
+        content = path.read_text()
+        if path in seen and "#pragma once" in content:
+            return ""
+        seen.add(path)
+        content = content.replace("#pragma once\n", "")
+        return _INCLUDED.sub(lambda inner: there(path.parent, inner), content)
+
+    return _INCLUDED.sub(lambda found: there(hls_root(), found), text)
 
 
 def flushing(group: Group) -> str:
