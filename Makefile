@@ -37,8 +37,8 @@ help:
 
 demo: export PYTHONUNBUFFERED = 1
 demo: $(VENV)/installed-demo
-	@echo "What would a card give, and on what area? The last picture, $(OUT)/board.png, says so. First"
-	@echo "the work itself, on this machine: handwritten digits get names, a photograph its edges."
+	@echo "What would a card give, and on what area? There is none here: the last picture, $(OUT)/board.png,"
+	@echo "says so by a model. First the work itself: handwritten digits get names, a photograph its edges."
 	@echo
 	$(BIN)/python examples/digits.py --out $(OUT)
 	@echo

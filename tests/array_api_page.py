@@ -53,6 +53,9 @@ def mark(module: str, call: str) -> str:
         return NO_DISPATCH
     return COMPILED if told["cpu_only"] else OWN_NUMPY
 
+# What a function that reads `x.size` as a number meets.
+SIZE = " (`x.size` is torch's method; give it `np.asarray(x)`)"
+
 
 def text() -> str:
     """The tables, the reasons of what the host computes and of what is refused."""
@@ -72,7 +75,9 @@ def text() -> str:
         names.append(name)
         if kind == "refused":
             short = re.sub(r"\s+", " ", reason).replace("|", "/").split(": {<")[0].split(": [<")[0]
-            refusals.append(f"- `{module}.{name_of(call)}`: `{short.replace('`', '')[:120]}`\n")
+            advice = SIZE if "'method'" in short else ""
+            short = short.replace("`", "")[:120]
+            refusals.append(f"- `{module}.{name_of(call)}`: `{short}`{advice}\n")
         elif kind != "device":
             why[mark(module, call)].setdefault(module, []).append(name)
     lines = [
