@@ -53,6 +53,7 @@ def mark(module: str, call: str) -> str:
         return NO_DISPATCH
     return COMPILED if told["cpu_only"] else OWN_NUMPY
 
+
 # What a function that reads `x.size` as a number meets.
 SIZE = " (`x.size` is torch's method; give it `np.asarray(x)`)"
 
