@@ -14,7 +14,7 @@ from ..execute.launch import Launch, Step
 from ..iterator.shape import Ints, numel
 from ..kernels.fused import MOST_OPERANDS
 from ..kernels.key import Port, lanes_for
-from ..kernels.portable import EVERY_ROW, OF_ROW, ONE, ROWS
+from ..kernels.portable import AGAIN, EACH, EVERY_ROW, OF_ROW, ONE, ROWS
 from ..kernels.ports import PORT_BYTES
 from ..kernels.staged import STATES, WIDE, StagedKey, Stages
 from ..runtime import program
@@ -88,6 +88,7 @@ class _Staging:
         self.points = [self._point(node) for node in graph.nodes]
         self.length, self.rows = self._sizes()
         self.rank = max(len(r.shape) for node in graph.nodes for r in node.operands)
+        self.period = 1  # rows of a block, where operands lie so
         self.values: dict[Place, int] = {}  # of what lies there, the number of who made it
         self.calls: list[Called] = []
 
@@ -141,11 +142,14 @@ class _Staging:
         for p in places:
             if _kind(p) in WIDE and p.start % (lanes * p.dtype.itemsize):
                 raise self._no(last, f"an operand begins at byte {p.start}, not on a beat")
+            if _kind(p) in (EACH, AGAIN) and self.length % lanes:
+                raise self._no(last, f"rows of {self.length} in blocks are no whole beats")
         ports = [Port(p.dtype, _kind(p)) for p in places]
         count = len(stored)
         key = StagedKey(
             whole.name, "staged", lanes, tuple(ports[:count]), tuple(ports[count:]),
             tuple(whole.calls), whole.gives, tuple(whole.given), (), self.length,
+            self.period,
         )  # fmt: skip
         pointers = tuple(range(len(places)))
         step = Step(key, 1, pointers, pointers, numbers=bool(whole.numbers), n=self.rows)
@@ -233,7 +237,21 @@ class _Staging:
             return EVERY_ROW
         if over and _stays(p, along) and _walks(p, over, 1):
             return OF_ROW
-        return ONE if still and _stays(p, along) else None
+        if still and _stays(p, along):
+            return ONE
+        return self._in_blocks(p, over) if along and in_line else None
+
+    def _in_blocks(self, p: Place, over: Sequence[Any]) -> str | None:
+        """How rows lie that are the same for a block of rows, or for each of its places."""
+        for cut in range(1, len(over)):
+            outer, inner = over[:cut], over[cut:]
+            each = _stays(p, inner) and _walks(p, outer, self.length)
+            again = _stays(p, outer) and _walks(p, inner, self.length)
+            period = numel(tuple([size for _, size, _ in inner]))
+            if (each or again) and self.period in (1, period):
+                self.period = period
+                return EACH if each else AGAIN
+        return None
 
     def _as_shaped(self, kinds: Sequence[str | None], point: Point) -> list[str | None]:
         """How operands lie where there is one row, which is every row's: by how many dims they
@@ -264,9 +282,12 @@ class _Staging:
     def _region(self, p: Place) -> Region:
         """An operand as a tensor of the graph."""
         kind, n, length = _kind(p), self.rows, self.length
-        shapes: dict[str, Ints] = {ROWS: (n, length), OF_ROW: (n,), EVERY_ROW: (length,), ONE: ()}
+        shapes: dict[str, Ints] = {
+            ROWS: (n, length), OF_ROW: (n,), EVERY_ROW: (length,), ONE: (),
+            EACH: (n // self.period, length), AGAIN: (self.period, length),
+        }  # fmt: skip
         shape = shapes[kind]
-        strides = (length, 1) if kind == ROWS else (1,) * len(shape)
+        strides = (length, 1) if len(shape) == 2 else (1,) * len(shape)
         return Region(p.memory, p.dtype, shape, strides, p.start // p.dtype.itemsize)
 
 

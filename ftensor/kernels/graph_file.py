@@ -10,7 +10,7 @@ from .. import dtypes
 from ..dtypes import FULL, dtype
 from .fused import MOST_OPERANDS, Call, check
 from .key import Port, Reduction
-from .portable import EVERY_ROW, FORMAT, ONE, WORDS, text
+from .portable import AGAIN, EACH, FORMAT, OF_ROW, ROWS, WORDS, text
 from .staged import StagedKey
 from .unit import Unit
 
@@ -39,7 +39,7 @@ def key_of(data: bytes) -> StagedKey:
         key = StagedKey(
             raw["name"], "staged", _int(raw["lanes"], 65), outs, ins, calls,
             tuple(p["value"] for p in raw["outputs"]), tuple(map(_dtype, raw["numbers"])), (),
-            _int(raw["length"], MOST_LENGTH + 1),
+            _int(raw["length"], MOST_LENGTH + 1), _int(raw["period"], MOST_LENGTH + 1),
         )  # fmt: skip
         _ask(str(key.name).isidentifier(), f"its name {key.name!r} is no identifier")
         _ask(key.length > 0, f"its rows have {key.length} elements")
@@ -48,7 +48,11 @@ def key_of(data: bytes) -> StagedKey:
         ports = len(ins) + len(outs)
         _ask(bool(outs) and ports <= MOST_OPERANDS, f"it has {ports} operands, of {MOST_OPERANDS}")
         for p in outs:
-            _ask(p.kind not in (EVERY_ROW, ONE), f'an output lies "{WORDS[p.kind]}"')
+            _ask(p.kind in (ROWS, OF_ROW), f'an output lies "{WORDS[p.kind]}"')
+        blocks = any(p.kind in (EACH, AGAIN) for p in ins)
+        _ask(key.period > 0 and (key.period > 1) == blocks, f"its blocks have {key.period} rows")
+        whole = key.length % key.lanes == 0 if key.lanes else False
+        _ask(whole or not blocks, f"its rows of {key.length} in blocks are no whole beats")
         for k, call in enumerate(calls):
             for v in call.takes:
                 _int(v, key.first(k), f"what call {k} takes")

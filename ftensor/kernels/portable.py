@@ -17,10 +17,14 @@ if TYPE_CHECKING:
     from .staged import StagedKey
 
 FORMAT = "ftensor graph 1"
-# How an operand lies: elements in rows, a value for each row, a row that is every row's, and one
-# element that is everybody's.
-ROWS, OF_ROW, EVERY_ROW, ONE = "v", "o", "b", "s"
-WORDS = {ROWS: "rows", OF_ROW: "of rows", EVERY_ROW: "every row", ONE: "one"}
+# How an operand lies: elements in rows, a value for each row, a row that is every row's, one
+# element that is everybody's; and where rows come in blocks of `period`, a row for each block, and
+# the rows of every block.
+ROWS, OF_ROW, EVERY_ROW, ONE, EACH, AGAIN = "v", "o", "b", "s", "e", "a"
+WORDS = {
+    ROWS: "rows", OF_ROW: "of rows", EVERY_ROW: "every row", ONE: "one", EACH: "of blocks",
+    AGAIN: "every block",
+}  # fmt: skip
 
 
 def text(key: StagedKey) -> str:
@@ -31,6 +35,7 @@ def text(key: StagedKey) -> str:
         "name": key.name,
         "length": key.length,
         "lanes": key.lanes,
+        "period": key.period,
         "inputs": [{"dtype": p.dtype.name, "lies": WORDS[p.kind]} for p in key.ins],
         "outputs": [
             {"dtype": p.dtype.name, "lies": WORDS[p.kind], "value": v}

@@ -14,12 +14,15 @@ from functools import cached_property
 
 from ..dtypes import dtype
 from .fused import FusedKey
-from .portable import EVERY_ROW, OF_ROW, ONE, ROWS, digest
+from .key import Port
+from .portable import AGAIN, EACH, EVERY_ROW, OF_ROW, ONE, ROWS, digest
 
 # Operands that go through their ports in beats.
-WIDE = (ROWS, EVERY_ROW)
+WIDE = (ROWS, EVERY_ROW, EACH, AGAIN)
 # States of a fold side by side, so that a sum is met again when the addition before is done.
 STATES = 8
+# Bytes of a block's rows that are kept on the chip; of more, each block reads them anew.
+MOST_KEPT = 1 << 20
 # Beats that a FIFO holds beyond those for which its reader waits, and a stage's own latency.
 SLACK, LATENCY = 32, 16
 LOAD, ELEMENTS, OF_ROWS, FOLD, STORE = "load", "elements", "of_rows", "fold", "store"
@@ -27,7 +30,8 @@ LOAD, ELEMENTS, OF_ROWS, FOLD, STORE = "load", "elements", "of_rows", "fold", "s
 
 @dataclass(frozen=True)
 class StagedKey(FusedKey):
-    """A graph over any number of rows of `length` elements.
+    """A graph over any number of rows of `length` elements, of blocks of `period` rows each where
+    operands lie so.
 
     Ports are of the kinds above. `per_row` and the skeleton are as they follow from these. Calls
     are units of elements, of what is of a row, or folds of whole rows, whose order is this
@@ -35,6 +39,7 @@ class StagedKey(FusedKey):
     """
 
     length: int = 1
+    period: int = 1
 
     @cached_property
     def entry(self) -> str:
@@ -45,6 +50,14 @@ class StagedKey(FusedKey):
     def file(self) -> str:
         """What its graph file is called where nobody gave it a name."""
         return f"{self.name[:16]}_{digest(self)[:8]}.json"
+
+    def kept(self, p: Port) -> int:
+        """The beats of an input that stay in local memory, to come again."""
+        if p.kind in (EVERY_ROW, EACH):
+            return self.beats
+        size = self.period * self.beats
+        fits = size * self.lanes * p.dtype.itemsize <= MOST_KEPT
+        return size if p.kind == AGAIN and fits else 0
 
     @property
     def beats(self) -> int:

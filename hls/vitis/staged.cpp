@@ -10,8 +10,8 @@ $settings
 
 $units
 
-// A row, its beats, and the states that a fold of it has side by side.
-static const int LENGTH = $length, LANES = $lanes, BEATS = $beats, STATES = $states;
+// A row, its beats, the states that a fold of it has side by side, and the rows of a block.
+static const int LENGTH = $length, LANES = $lanes, BEATS = $beats, STATES = $states, PERIOD = $period;
 
 $stages
 

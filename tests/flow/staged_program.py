@@ -31,18 +31,26 @@ def shallow(x: ft.Tensor) -> ft.Tensor:
     return x - x.amin(-1, keepdim=True)
 
 
+def distances(x: ft.Tensor, w: ft.Tensor) -> ft.Tensor:
+    d = x[:, None] - w
+    return (d * d).amax(-1)
+
+
 def drawn(*shape: int) -> np.ndarray:
     return np.random.default_rng(sum(shape)).standard_normal(shape).astype(np.float32)
 
 
-# Rows of many beats and a part of one; of fewer beats than a fold has states; of whole beats.
-CASES: list[tuple[Callable[..., Any], int, bool]] = [
-    (softmax, 150, False), (several, 20, True), (shallow, 640, False),
+# Rows of many beats and a part of one; of fewer beats than a fold has states; in blocks; of whole
+# beats. The last number is of rows of a second operand, 0 for one that all share.
+CASES: list[tuple[Callable[..., Any], int, int | None]] = [
+    (softmax, 150, None), (several, 20, 0), (distances, 32, 5), (shallow, 640, None),
 ]  # fmt: skip
 
 
-def given(length: int, rows: int, more: bool) -> list[np.ndarray]:
-    return [drawn(rows, length), *([drawn(length)] if more else [])]
+def given(length: int, rows: int, more: int | None) -> list[np.ndarray]:
+    if more is None:
+        return [drawn(rows, length)]
+    return [drawn(rows, length), drawn(more, length) if more else drawn(length)]
 
 
 def wanted(name: str, x: np.ndarray, w: np.ndarray | None = None) -> tuple[np.ndarray, ...]:
@@ -51,6 +59,8 @@ def wanted(name: str, x: np.ndarray, w: np.ndarray | None = None) -> tuple[np.nd
         e = np.exp((x - x.max(-1, keepdims=True)).astype(np.float64))
         return ((e / e.sum(-1, keepdims=True)).astype(np.float32),)
     assert w is not None
+    if name == "distances":
+        return (((x[:, None] - w) ** 2).max(-1),)
     y = (x * w).astype(np.float16)
     return y > 0, x.argmax(-1), np.abs(x).max(-1) + 1, y
 
@@ -83,9 +93,9 @@ def build(folder: str) -> None:
 
 
 def run() -> None:
-    for function, length, more in CASES[:2]:
+    for function, length, more in CASES[:3]:
         jitted = ft.jit(function)
-        for rows in (1, 2, 7, length):
+        for rows in (2, 3, 7) if more else (1, 2, 7, length):
             arrays = given(length, rows, more)
             arguments = [ft.from_numpy(a) for a in arrays]
             (kernel,) = jitted.graph(*arguments).kernels

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from ...dtypes import dtype
 from .. import fused
 from ..board_skeleton import BoardSkeleton
-from ..portable import EVERY_ROW, ONE, digest
+from ..portable import AGAIN, EACH, EVERY_ROW, ONE, digest
 from ..skeleton import Parameter, register
 from ..staged import ELEMENTS, FOLD, LOAD, OF_ROWS, STORE, WIDE, StagedKey, Stages
 from ..words import Argument, InWords, Record
@@ -95,6 +95,10 @@ class Staged(BoardSkeleton[StagedKey]):
         for name, write, p in ports:
             count = key.length if p.kind in WIDE else 1
             count *= 1 if p.kind in (EVERY_ROW, ONE) else launch.n
+            if p.kind == EACH:
+                count //= key.period
+            if p.kind == AGAIN and key.kept(p):
+                count = min(count, key.length * key.period)
             beats = -(-count // key.lanes) if p.kind in WIDE else count
             nbytes = count * p.dtype.itemsize
             found.append(Access(name, write, nbytes, beats, 0, nbytes))
@@ -111,8 +115,8 @@ class Staged(BoardSkeleton[StagedKey]):
         stages = Stages(key)
         found = [Memory(f.depth, stages.bits(f.value)) for f in stages.fifos]
         for p in key.ins:
-            if p.kind == EVERY_ROW:
-                found.append(Memory(key.beats, 8 * p.dtype.itemsize * key.lanes))
+            if key.kept(p):
+                found.append(Memory(key.kept(p), 8 * p.dtype.itemsize * key.lanes))
         for stage in stages.found:
             if stage.kind == FOLD:
                 size = 8 * key.calls[stage.calls[0]].unit.compute.itemsize

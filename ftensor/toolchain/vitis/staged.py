@@ -10,7 +10,7 @@ from ...kernels import ctype, fused, spaces
 from ...kernels import source as kernel_source
 from ...kernels.holes import wide_of
 from ...kernels.key import LINEAR, Port
-from ...kernels.portable import EVERY_ROW, OF_ROW, ONE, ROWS
+from ...kernels.portable import AGAIN, EACH, EVERY_ROW, OF_ROW, ONE, ROWS
 from ...kernels.row_passes import state_functions
 from ...kernels.skeletons.fused import functions
 from ...kernels.staged import ELEMENTS, FOLD, LOAD, OF_ROWS, WIDE, Fifo, Stage, StagedKey, Stages
@@ -65,7 +65,7 @@ class _Text:
                 "settings": [line for line in settings if line.split()[1] != "FT_GRID_STRIDE"],
                 "units": "\n\n".join(_units(key)),
                 "length": str(key.length), "lanes": str(key.lanes), "beats": str(key.beats),
-                "states": str(key.states), "stages": "\n".join(texts),
+                "states": str(key.states), "period": str(key.period), "stages": "\n".join(texts),
                 "pointers": ", ".join(pointers), "scalars": ", ".join(scalars),
                 "fifos": fifos + more, "processes": calls, "name": group.name,
                 "parameters": parameter_list(group), "interfaces": interfaces(group),
@@ -94,7 +94,8 @@ class _Text:
         beat = f"hls::vector<{element}, {key.lanes}>"
         shape = {
             ROWS: "" if key.length % key.lanes == 0 else "_pieces",
-            EVERY_ROW: "_every_row", OF_ROW: "_of_row", ONE: "_one",
+            EVERY_ROW: "_every_row", OF_ROW: "_of_row", ONE: "_one", EACH: "_each",
+            AGAIN: "_again_kept" if key.kept(port) else "_again",
         }[port.kind]  # fmt: skip
         lane = "[ft_lane]" if wide else ""
         text = fill(

@@ -1,0 +1,27 @@
+// Input $port, its PERIOD rows again and again: read once, and kept in local memory.
+static void $name(const $beat *port, $streams, long offset, int rows)
+{
+    const $beat *from = port + offset / LANES;
+    $beat kept[PERIOD * BEATS];
+    int at = 0;
+    bool first = true;
+$name:
+    for (long v = 0; v < (long)rows * BEATS; v++) {
+#pragma HLS PIPELINE II=1
+#pragma HLS LOOP_TRIPCOUNT min=1 max=65536
+        $beat got = kept[at];
+        if (first) {
+            got = from[at];
+            kept[at] = got;
+        }
+        ft_vec<$type> w;
+        for (int ft_lane = 0; ft_lane < LANES; ft_lane++) {
+#pragma HLS UNROLL
+            w[ft_lane] = $take;
+        }
+        $writes
+        const bool ends = at == PERIOD * BEATS - 1;
+        if (ends) first = false;
+        at = ends ? 0 : at + 1;
+    }
+}
