@@ -9,14 +9,15 @@ from typing import Any
 import torch
 from torch.fx import Node
 
-from .. import arange, full, full_like
+from .. import arange, constant_pad_nd, full, full_like
 from .._tensor import Tensor
-from ..execute.copy import copy
+from ..execute.copy import converted, copy
+from ..ops.index.index import put
 from ..ops.nn.layers.norm import native_batch_norm
 from . import memory as m
 from .copies import MEMORY
 from .kernels import bound, make
-from .memory import TO_FT, where
+from .memory import TO_FT, fresh, where
 from .schema import LINE, derived, qualified
 
 
@@ -87,6 +88,26 @@ def _arange(start: Any, end: Any, step: Any = 1, *, dtype: Any = None, **_: Any)
     return arange(start, end, step, dtype=_dtype(dtype), device=where())
 
 
+def _index(x: Tensor, indices: Any) -> Tensor:
+    found = _positions(indices)
+    return fresh(x[found[0] if len(found) == 1 else found], x)
+
+
+def _index_put(x: Tensor, indices: Any, values: Tensor, accumulate: bool = False) -> Tensor:
+    made = x.clone()
+    put(made, _positions(indices), values, accumulate)
+    return made
+
+
+def _positions(indices: Any) -> tuple[Any, ...]:
+    return tuple([slice(None) if t is None else t for t in indices])
+
+
+def _to(x: Tensor, *, dtype: Any = None, memory_format: Any = None, **_: Any) -> Tensor:
+    wanted = MEMORY[memory_format or torch.preserve_format]
+    return converted(x, _dtype(dtype) or x.dtype, x.device, True, wanted)
+
+
 def _dtype(of: torch.dtype | None) -> Any:
     return None if of is None else TO_FT[of]
 
@@ -104,12 +125,18 @@ def _batch_norm(
 # What captured graphs have under other names than the device's kernels, on ftensor's tensors.
 DIRECT: dict[str, Callable[..., Any]] = {
     **VIEWS,
+    "_to_copy": _to,
+    "add.Scalar": lambda x, other, alpha=1: x.add(other, alpha=alpha),
     "arange.start_step": _arange,
+    "constant_pad_nd": lambda x, pad, value=0: fresh(constant_pad_nd(x, tuple(pad), value), x),
     "div.Scalar": lambda x, other: x / other,
     "embedding": _embedding,
     "full": _full,
     "full_like": _full_like,
+    "index.Tensor": _index,
+    "index_put": _index_put,
     "scalar_tensor": lambda value, **given: _full((), value, **given),
+    "sub.Scalar": lambda x, other, alpha=1: x.sub(other, alpha=alpha),
     "_native_batch_norm_legit_functional": _batch_norm,
     "_native_batch_norm_legit_no_training": lambda x, weight, bias, mean, var, momentum, eps: (
         native_batch_norm(x, weight, bias, mean, var, False, momentum, eps)

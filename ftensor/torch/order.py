@@ -35,10 +35,11 @@ def is_here(node: Node) -> bool:
     found = node.meta.get("val")
     if not isinstance(node.target, torch._ops.OpOverload) or not tensors_in(found):
         return False
-    if any(not m.is_here(v) for v in _leaves(found)):
-        return False
+    given = _leaves(found)
     taken = [v for n in node.all_input_nodes for v in _leaves(n.meta.get("val"))]
-    if any(v.dim() and not m.is_here(v) for v in taken):
+    if not all(m.is_here(v) for v in (*given, *[v for v in taken if v.dim()])):
+        return False
+    if not all(v.dtype in m.TO_FT for v in (*given, *taken)):
         return False
     return direct(node, node.target) is not None
 

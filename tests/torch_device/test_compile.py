@@ -156,6 +156,27 @@ def test_arguments_that_are_written() -> None:
         twice(f, torch.randn(3, 4), torch.randn(3, 4))
 
 
+def test_arguments_that_are_written_and_no_results() -> None:
+    """A run between the host's calls that gives nothing."""
+
+    def f(x: torch.Tensor, y: torch.Tensor) -> tuple[torch.Tensor, ...]:
+        eigen = torch.linalg.eigvalsh(x @ x.t())
+        x.mul_(2).add_(y)
+        return (eigen,)
+
+    with torch.no_grad():
+        twice(f, torch.randn(3, 3), torch.randn(3, 3))
+
+
+def test_dtypes_that_only_the_host_has() -> None:
+    def f(x: torch.Tensor) -> tuple[torch.Tensor, ...]:
+        half = (x * 2).chalf() + 1
+        return half.to(torch.complex64).real + x, x.exp()
+
+    with torch.no_grad():
+        twice(f, torch.randn(3))
+
+
 def test_what_stays_in_torch() -> None:
     """Ops that only the host has, numbers, several results, lists, a break in the graph."""
 
