@@ -83,8 +83,12 @@ def known_bounds(storage: Storage) -> tuple[Any, int, int] | None:
 
 def in_range(index: Tensor, size: int, strict: bool) -> bool:
     """Whether all elements are known to be indices of a dim; `strict`: negative ones are none."""
-    bounds = known_bounds(index._storage)
-    if bounds is None or bounds[0] is not index._dtype:
+    return within(known_bounds(index._storage), index._dtype, size, strict)
+
+
+def within(bounds: tuple[Any, int, int] | None, of: Any, size: int, strict: bool) -> bool:
+    """Whether known bounds are those of indices of a dim, as elements of a dtype."""
+    if bounds is None or bounds[0] is not of:
         return False
     return bounds[1] >= (0 if strict else -size) and bounds[2] < size
 
@@ -157,12 +161,13 @@ class Check:
             self.flag = self.doubt.flag
         self.flag.tensor._storage.device = on.device
 
-    def done(self) -> None:
-        """Wait for the kernels and raise what they found, or leave that for later."""
+    def done(self, indices: Sequence[Any] = ()) -> None:
+        """Wait for the kernels and raise what they found, or leave that for later. `indices`: what
+        was looked at, where the call may be noted."""
         if self.certain:
             return
         if self.recorder is not None:
-            self.recorder.checked(self.flag, self.dims, self.refusal)
+            self.recorder.checked(self.flag, self.dims, self.refusal, indices)
             return
         if self.doubt is not None:
             self.stream.doubts[id(self.doubt)] = self.doubt

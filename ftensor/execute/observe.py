@@ -90,8 +90,8 @@ class Recorder(Observer):
         """Whether it has handed out a storage: nobody but what is noted writes there."""
 
     @abstractmethod
-    def checked(self, flag: Any, dims: Sequence[int], refusal: Any) -> None:
-        """A launch notes in `flag` which index is out of range; nobody waits for it now."""
+    def checked(self, flag: Any, dims: Sequence[int], refusal: Any, indices: Sequence[Any]) -> None:
+        """A launch notes in `flag` which of `indices` is out of range; nobody waits for it now."""
 
     @abstractmethod
     def drawn(self, generator: Any, words: Callable[[int, int], Any]) -> tuple[Any, ...]:

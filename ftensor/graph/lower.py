@@ -8,11 +8,12 @@ from typing import TYPE_CHECKING, Any
 
 from .._tensor import Tensor
 from ..dtypes import dtype, uint8
+from ..execute.index_check import within
 from ..execute.launch import Launch, Output, Step, bound_to, enqueue
 from ..execute.numbers import values_of
 from ..iterator.shape import Ints, numel
 from ..iterator.stride import is_dense
-from .node import Drawn, Found, Graph, Node, Region, put_together
+from .node import Check, Drawn, Found, Graph, Node, Region, put_together
 from .slots import slots
 
 if TYPE_CHECKING:
@@ -56,7 +57,7 @@ class Lowered:
             called = self.launch.call(inputs, numbers, None)
             made = self._enqueued(inputs, numbers) if called is None else called
             if self.graph.checks:
-                self._check()
+                self._check(tensors)
         if self.single:
             return made[0]
         return put_together(self.graph.result, [part(made, tensors) for part in self.parts])
@@ -77,13 +78,24 @@ class Lowered:
             (numbers[place],) = values_of(words[number.draw][number.part], of)
         return numbers
 
-    def _check(self) -> None:
+    def _check(self, tensors: Sequence[Tensor]) -> None:
         """Raise what kernels found about indices, the first call's first."""
+        checks = [c for c in self.graph.checks if not self._certain(c, tensors)]
+        if not checks:
+            return
         self.backend.current_stream().finish()
-        for check, bad in [(check, check.flag.taken()) for check in self.graph.checks]:
+        for check, bad in [(check, check.flag.taken()) for check in checks]:
             if bad is not None:
                 which, index, size = bad
                 raise check.refusal(index, check.dims[which], size)
+
+    def _certain(self, check: Check, tensors: Sequence[Tensor]) -> bool:
+        """Whether a call's indices are known to be right."""
+        for r, size, strict in check.indices:
+            k = self.graph.memories[r.memory].argument
+            if k is None or not within(tensors[k]._storage.bounds, r.dtype, size, strict):
+                return False
+        return bool(check.indices)
 
 
 def _seen_as(t: Tensor, of: dtype) -> Tensor:

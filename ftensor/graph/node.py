@@ -99,11 +99,13 @@ class Memory(NamedTuple):
 
 
 class Check(NamedTuple):
-    """Indices that a launch checks: its flag, the dims by name, and the error."""
+    """Indices that a launch checks: its flag, the dims by name, the error, and of each index that
+    is not known to be right its elements, the dim's size and whether negative ones are wrong."""
 
     flag: Any
     dims: Ints
     refusal: Any
+    indices: tuple[tuple[Region, int, bool], ...]
 
 
 @dataclass(frozen=True)

@@ -13,6 +13,7 @@ import numpy as np
 from .._tensor import Tensor
 from ..dtypes import int32, uint8
 from ..errors import graph as errors
+from ..execute.index_check import in_range
 from ..execute.observe import Recorder, observed
 from ..execute.pointwise import pointwise
 from ..iterator.shape import Ints
@@ -135,9 +136,11 @@ class Tracer(Recorder):
         """Whether it is promised memory."""
         return isinstance(storage, Promised)
 
-    def checked(self, flag: Any, dims: Sequence[int], refusal: Any) -> None:
+    def checked(self, flag: Any, dims: Sequence[int], refusal: Any, indices: Sequence[Any]) -> None:
         """Note a check, which each run makes."""
-        self.checks.append(Check(flag, tuple(dims), refusal))
+        doubts = [i for i in indices if not (i.checked or in_range(i.tensor, i.size, i.strict))]
+        looked_at = tuple([(self.region(i.tensor), i.size, i.strict) for i in doubts])
+        self.checks.append(Check(flag, tuple(dims), refusal, looked_at))
 
     def drawn(self, generator: Any, words: Callable[[int, int], Any]) -> tuple[Any, ...]:
         """Note a generator's call; here it goes on as if that was made."""

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import ftensor as ft
+from ftensor.runtime.stream import Stream
 
 
 def both(function: Callable[..., Any], *args: ft.Tensor) -> tuple[Any, Any, list[Any], list[Any]]:
@@ -102,6 +103,23 @@ def test_an_index_out_of_range_is_eagers_error() -> None:
     with pytest.raises(IndexError, match="index 9 is out of bounds for dimension 0 with size 6"):
         jitted(x, ft.tensor([9, 1]))
     equal(jitted(x, ft.tensor([2, 1])), ft.tensor([-1.0, 0.0]))
+
+
+def test_nobody_waits_for_indices_that_are_known(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As without jit; what has written them since is no longer known."""
+    waits: list[Stream] = []
+    finish = Stream.finish
+    monkeypatch.setattr(Stream, "finish", lambda self: (waits.append(self), finish(self)))
+    jitted = ft.jit(lambda x, i: x[i].neg())
+    x, known, other = ft.arange(6.0), ft.tensor([0, 3]), ft.tensor([-1, 5])
+    jitted(x, known)
+    waits.clear()
+    jitted(x, other)
+    assert not waits
+    known += 3
+    with pytest.raises(IndexError, match="index 6 is out of bounds"):
+        jitted(x, known)
+    assert waits
 
 
 def test_arguments_that_share_memory() -> None:
