@@ -6,13 +6,16 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import product
 
-from ..iterator.shape import Ints
+from ..dtypes import int8
+from ..iterator.shape import Ints, numel
+from ..iterator.stride import contiguous_strides
 from ..iterator.within import Same, Split, in_loops, same_elements
 from .point import Loop, Place, Point, size
 
 # Beyond so many calls a kernel takes long to compile, and its values leave the registers.
 MOST_CALLS = 64
 MOST_OPERANDS = 14  # and the states of a fold that is cut
+MOST_VALUES = 48  # of which most are no operands in the end
 # Bytes of what one result is folded of, of each operand, that stay near while passes go over them.
 NEAR_BYTES = 1 << 18
 
@@ -28,10 +31,18 @@ class Called:
 
 
 class Cluster:
-    """Points in common loops, in their order; with folds, in those of the first of these."""
+    """Points in common loops, in their order; with folds, in those of the first of these.
 
-    def __init__(self, frame: Point | None = None, passes: bool = True) -> None:
-        self.frame, self.passes = frame, passes
+    `passes`: several folds may be over the same rows. `most`: so many results and inputs. `beside`:
+    points need have no operand in common, as long as there are as many elements.
+    """
+
+    beside = False
+
+    def __init__(
+        self, frame: Point | None = None, passes: bool = True, most: int = MOST_VALUES
+    ) -> None:
+        self.frame, self.passes, self.most = frame, passes, most
         self.calls: list[Called] = []
         self.loops: tuple[Loop, ...] = frame.loops if frame else ()
         self.splits: tuple[Split, ...] = tuple([(k, 1) for k in range(len(self.loops))])
@@ -58,14 +69,20 @@ class Cluster:
 
     def _framed(self, fold: Point) -> Cluster | None:
         """A cluster of elements in the loops of a fold, and the fold."""
-        made = Cluster(fold, self.passes)
+        made = Cluster(fold, self.passes, self.most)
         for one, other in product(fold.ins, (*self.outputs, *self.inputs)):
             same = made._common(one, self.loops, other) if one[:3] == other[:3] else None
             if same is not None:
                 made._go_on(same)
                 made._keep(self, same.second)
                 return made if made._add(fold) else None
-        return None
+        same = made._as_many(self.loops) if self.beside else None
+        if same is None:
+            return None
+        made._go_on(same)
+        made._keep(self, same.second)
+        made.beside = True
+        return made if made._add(fold) else None
 
     def _keep(self, of: Cluster, split: Sequence[Split]) -> None:
         """Take over another cluster's calls, or its own, with their places in other loops."""
@@ -115,7 +132,24 @@ class Cluster:
                 continue
             if self._fits(point, same):
                 return True
-        return False
+        if not self.beside or point.folds:
+            return False
+        same = self._as_many(point.loops)
+        return same is not None and self._fits(point, same)
+
+    def _as_many(self, loops: Sequence[Loop]) -> Same | None:
+        """The loops of this cluster and of others with as many elements, or as it has rows, in
+        their order."""
+        whole = size(loops) == size(self.loops)
+        shape = tuple([n.size for n in self.loops if whole or not n.folded])
+        if size(loops) != numel(shape):
+            return None
+        steps = iter(contiguous_strides(shape))
+        mine = [next(steps) if whole or not n.folded else 0 for n in self.loops]
+        one, other = (
+            Place(-1, 0, int8, tuple(s)) for s in (mine, contiguous_strides(_shape(loops)))
+        )
+        return self._common(one, loops, other)
 
     def _alike(self, point: Point) -> bool:
         """Whether a further fold goes over the same rows in the same way."""
@@ -170,7 +204,7 @@ class Cluster:
             return False
         if any(w != p and _meet(w, p, loops) for w in outs for p in read):
             return False
-        if len({*read, *ins} - written.keys()) + len({*written, *outs}) > MOST_OPERANDS:
+        if len({*read, *ins} - written.keys()) + len({*written, *outs}) > self.most:
             return False
         if self.frame is not None and not self._in_passes(point, outs, ins, written, loops):
             return False
@@ -189,9 +223,13 @@ class Cluster:
         assert frame is not None
         if not all(_serves(frame, p) for p in (point, *self.points)):
             return False
-        # Passes read again what they have read: nothing new is written there.
-        read = [p for p in (*self.inputs, *ins) if p not in written]
-        if any(p.memory == w.memory for p in read for w in (*written, *outs)):
+        # Passes read again what they have read: nothing new is written there, but what a row has
+        # one of, which it writes at its end.
+        read = [p for p in (*self.inputs, *ins) if p not in written or p.of_row(loops)]
+        writes = (*written, *outs)
+        if any(
+            p.memory == w.memory and not (p == w and p.single(loops)) for p in read for w in writes
+        ):
             return False
         if self.passes and near(frame):
             return True
@@ -212,14 +250,17 @@ class Cluster:
         self.outputs.update(zip(outs, gives, strict=True))
 
 
-def cluster_of(points: Sequence[Point], passes: bool = True) -> Cluster | None:
-    """Points as one cluster; None where they can't be."""
+def cluster_of(points: Sequence[Point], passes: bool, most: int) -> Cluster | None:
+    """Points as one cluster, of which later ones need earlier ones; None where they can't be."""
     made: Cluster | None = None
     for point in points:
-        made = made or Cluster(point if point.folds else None, passes)
+        made = made or Cluster(point if point.folds else None, passes, most)
+        made.beside = True
         made = made.with_point(point)
         if made is None:
             return None
+    if made is not None:
+        made.beside = False
     return made
 
 

@@ -17,7 +17,7 @@ from ..kernels.fused import Call, FusedKey
 from ..kernels.key import LINEAR, Port, lanes_for
 from ..kernels.skeletons.reduce_geometry import FoldGeometry
 from ..kernels.unit import unit_of
-from .cluster import Called, Cluster, near
+from .cluster import MOST_OPERANDS, Called, Cluster, near
 from .node import Node
 from .point import Loop, Place, Point, key_of, size
 
@@ -73,6 +73,11 @@ def program(calls: Sequence[Called], wanted: Sequence[int]) -> Program:
 def emitted(cluster: Cluster, stored: Sequence[Place], backend: Backend) -> Node | None:
     """The cluster as one node that stores what was written at these places; None where no kernel
     computes all of that."""
+    made = _emitted(cluster, stored, backend)
+    return None if made is None or len(made.operands) > MOST_OPERANDS else made
+
+
+def _emitted(cluster: Cluster, stored: Sequence[Place], backend: Backend) -> Node | None:
     rows = all(p.of_row(cluster.loops) for p in stored)
     folds = cluster.folds
     if not folds:

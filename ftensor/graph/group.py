@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from ..iterator.plan import Plan
 from ..kernels import select
-from .cluster import Cluster, cluster_of
+from .cluster import MOST_OPERANDS, MOST_VALUES, Cluster, cluster_of
 from .emit import emitted
 from .node import Graph, Node
 from .point import Place, Point, point_of
@@ -72,13 +72,16 @@ def _made(group: Group, touched: set[int], backend: Backend) -> list[Node]:
     made = emitted(cluster, stored, backend)
     if made is not None:
         return [made]
+    # With fewer operands, and if that was tried, without folds.
     apart: list[Group] = []
     for node in group.nodes:
-        _join(apart, node, cluster.passes, folds=False)
+        _join(apart, node, cluster.passes, cluster.most > MOST_OPERANDS, MOST_OPERANDS)
     return _all_made(apart, touched, backend)
 
 
-def _join(groups: list[Group], node: Node, passes: bool, folds: bool = True) -> None:
+def _join(
+    groups: list[Group], node: Node, passes: bool, folds: bool = True, most: int = MOST_VALUES
+) -> None:
     """Put a node where it can be computed with others, else behind all."""
     point = point_of(node)
     single = Group([node], None)
@@ -100,7 +103,7 @@ def _join(groups: list[Group], node: Node, passes: bool, folds: bool = True) -> 
             groups.append(groups.pop(k))
             _absorb(groups, len(groups) - 1, [b - (b > k) for b in before if b != k])
             return
-    single.cluster = Cluster(point if point.folds else None, passes).with_point(point)
+    single.cluster = Cluster(point if point.folds else None, passes, most).with_point(point)
     groups.append(single)
 
 
@@ -122,7 +125,7 @@ def _absorb(groups: list[Group], at: int, before: Sequence[int]) -> None:
             continue
         assert mine.cluster is not None
         points = [*group.cluster.points, *mine.cluster.points]
-        whole = cluster_of(points, mine.cluster.passes)
+        whole = cluster_of(points, mine.cluster.passes, mine.cluster.most)
         if whole is not None:
             mine.cluster, mine.nodes = whole, [*group.nodes, *mine.nodes]
             del groups[k]

@@ -35,7 +35,27 @@ class Region(NamedTuple):
     def meets(self, other: Region) -> bool:
         """Whether both may reach one byte."""
         (first, end), (begin, stop) = self.span, other.span
-        return self.memory == other.memory and first < stop and begin < end
+        overlap = self.memory == other.memory and first < stop and begin < end
+        return overlap and not self._beside(other)
+
+    def _beside(self, other: Region) -> bool:
+        """Whether these are columns of the same rows, and not the same columns."""
+        row = self._row
+        if not row or row != other._row:
+            return False
+        (first, end), (begin, stop) = self._columns(row), other._columns(row)
+        return (begin - first) % row >= end - first and (first - begin) % row >= stop - begin
+
+    @property
+    def _row(self) -> int:
+        """The bytes from row to row: the longest step."""
+        steps = [abs(s) for n, s in zip(self.shape, self.strides) if n > 1]
+        return max(steps, default=0) * self.dtype.itemsize
+
+    def _columns(self, row: int) -> tuple[int, int]:
+        """The bytes that it reaches of its first row."""
+        inner = [0 if abs(s) * self.dtype.itemsize == row else s for s in self.strides]
+        return self._replace(strides=tuple(inner)).span
 
 
 class Drawn(int):

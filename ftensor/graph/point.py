@@ -44,6 +44,11 @@ class Place(NamedTuple):
         """Whether all that is folded into one result reads the same element."""
         return not any(loop.folded and s for loop, s in zip(loops, self.strides, strict=True))
 
+    def single(self, loops: Sequence[Loop]) -> bool:
+        """Whether it is of rows, and each of these has an element of its own."""
+        alone = all(loop.folded or loop.size == 1 or s for loop, s in zip(loops, self.strides))
+        return alone and self.of_row(loops)
+
 
 @dataclass(frozen=True)
 class Point:

@@ -9,6 +9,7 @@ update and new. The formulas are those of torch.nn.LSTM and torch.nn.GRU, and th
 from __future__ import annotations
 
 from ..._tensor import Tensor
+from ...graph.fused import fused
 from ...rows.catalogue import aten_op
 from ..create.like import zeros_like
 from ..rearrange.cat import cat
@@ -24,6 +25,7 @@ def _slope(y: Tensor) -> Tensor:
 
 
 @aten_op()
+@fused
 def _thnn_fused_lstm_cell(
     input_gates: Tensor, hidden_gates: Tensor, cx: Tensor, input_bias: Tensor | None = None,
     hidden_bias: Tensor | None = None,
@@ -37,6 +39,7 @@ def _thnn_fused_lstm_cell(
 
 
 @aten_op()
+@fused
 def _thnn_fused_lstm_cell_backward_impl(
     dh: Tensor | None, dc: Tensor | None, cx: Tensor, cy: Tensor, workspace: Tensor, has_bias: bool
 ) -> tuple[Tensor | None, ...]:
@@ -54,6 +57,7 @@ def _thnn_fused_lstm_cell_backward_impl(
 
 
 @aten_op()
+@fused
 def _thnn_fused_gru_cell(
     input_gates: Tensor, hidden_gates: Tensor, hx: Tensor, input_bias: Tensor | None = None,
     hidden_bias: Tensor | None = None,
@@ -69,6 +73,7 @@ def _thnn_fused_gru_cell(
 
 
 @aten_op()
+@fused
 def _thnn_fused_gru_cell_backward(
     dh: Tensor, workspace: Tensor, has_bias: bool
 ) -> tuple[Tensor | None, ...]:

@@ -15,6 +15,7 @@ from ...execute.memory import new_like
 from ...execute.pointwise import pointwise
 from ...execute.reduce import fold
 from ...execute.softmax import softmax_rows
+from ...graph.fused import fused
 from ...iterator.shape import normalize_dim, numel
 from ...rows.catalogue import Entry, enter, op, register
 from ...rows.op import Op, Promote, Reduce
@@ -46,6 +47,7 @@ enter(__name__, EXP_SUM, EXP_SUM_COMPLEX, UNCENTER)
 
 
 @op()
+@fused
 def logsumexp(
     input: Tensor, dim: Any, keepdim: bool = False, *, out: Tensor | None = None
 ) -> Tensor:

@@ -11,6 +11,7 @@ from ...errors import reduce as errors_reduce
 from ...execute.choices import spares_double
 from ...execute.copy import converted
 from ...execute.reduce import fold
+from ...graph.fused import fused
 from ...rows.catalogue import enter, op
 from ...rows.op import Promote, Reduce
 from ...rows.spelling import MISSING
@@ -92,6 +93,7 @@ def _both(
 
 
 @op()
+@fused
 def var(
     input: Tensor, dim: Any = None, unbiased: Any = MISSING, keepdim: bool = False, *,
     correction: Any = MISSING, out: Tensor | None = None,
@@ -103,6 +105,7 @@ def var(
 
 
 @op()
+@fused
 def std(
     input: Tensor, dim: Any = None, unbiased: Any = MISSING, keepdim: bool = False, *,
     correction: Any = MISSING, out: Tensor | None = None,
@@ -112,6 +115,7 @@ def std(
 
 
 @op(method=False)
+@fused
 def var_mean(
     input: Tensor, dim: Any = None, unbiased: Any = MISSING, keepdim: bool = False, *,
     correction: Any = MISSING,
@@ -121,6 +125,7 @@ def var_mean(
 
 
 @op(method=False)
+@fused
 def std_mean(
     input: Tensor, dim: Any = None, unbiased: Any = MISSING, keepdim: bool = False, *,
     correction: Any = MISSING,

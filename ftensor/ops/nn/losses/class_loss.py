@@ -7,6 +7,7 @@ from ...._tensor import Tensor
 from ....dtypes import int64, uint8
 from ....errors import nn as errors_nn
 from ....execute.nll import nll
+from ....graph.fused import fused
 from ....rows.catalogue import enter
 from ....rows.op import Op
 from ...create.like import zeros_like
@@ -34,7 +35,7 @@ NLL_INPUT = Op(
 enter(__name__, KNOWN_CLASS, NLL_LOSS, NLL_INPUT)
 
 
-@loss("input target weight size_average ignore_index reduce reduction")
+@loss("input target weight size_average ignore_index reduce reduction", whole=False)
 def nll_loss(
     input: Tensor, target: Tensor, word: str, weight: Tensor | None = None, ignore_index: int = -100
 ) -> Tensor:
@@ -88,7 +89,8 @@ def _check_classes(name: str, input: Tensor, target: Tensor, weight: Tensor | No
         raise errors_nn.same_dtype(name, "weight", input._dtype, weight._dtype)
 
 
-@loss("input target weight size_average ignore_index reduce reduction label_smoothing")
+@loss("input target weight size_average ignore_index reduce reduction label_smoothing",
+      whole=False)  # fmt: skip
 def cross_entropy(
     input: Tensor, target: Tensor, word: str, weight: Tensor | None = None,
     ignore_index: int = -100, label_smoothing: float = 0.0,
@@ -131,6 +133,7 @@ def cross_entropy(
     return (1 - label_smoothing) * loss + smooth * (label_smoothing / classes)
 
 
+@fused
 def _of_probabilities(
     name: str, logs: Tensor, target: Tensor, weight: Tensor | None, word: str, smoothing: float
 ) -> Tensor:

@@ -56,6 +56,7 @@ def normalize(
 
 
 @op(method=False)
+@fused
 def cdist(
     x1: Tensor, x2: Tensor, p: float = 2.0,
     compute_mode: Any = "use_mm_for_euclid_dist_if_necessary",

@@ -12,13 +12,14 @@ from ....errors import nn as errors_nn
 from ....execute.numbers import rounded
 from ....execute.pointwise import pointwise
 from ....execute.prepare import common_dtype
+from ....graph.fused import fused
 from ....rows.op import Op
 from ...create.like import empty_like, full_like, zeros_like
 from ...user_values import storable
 from ...view.shape import broadcast_tensors
 from ..layers.activation import logsigmoid
 from ..layers.stepwise import narrow
-from .reduction import Shapes, loss, reduced, word_of
+from .reduction import Shapes, loss, reduced
 
 CATEGORY = "losses"
 
@@ -96,8 +97,11 @@ def huber_loss(input: Tensor, target: Tensor, delta: float = 1.0) -> Tensor:
     return pointwise(row, (input, target), (delta,), empty_like(input))
 
 
-@loss(shapes=Shapes.EQUAL, first=True, rows=(BCE,))
-def binary_cross_entropy(input: Tensor, target: Tensor, weight: Tensor | None = None) -> Tensor:
+@loss("input target weight size_average reduce reduction", shapes=Shapes.EQUAL, first=True,
+      whole=False, rows=(BCE,))  # fmt: skip
+def binary_cross_entropy(
+    input: Tensor, target: Tensor, word: str, weight: Tensor | None = None
+) -> Tensor:
     """-(target * log(input) + (1 - target) * log(1 - input)), no logarithm below -100. ValueError
     for other shapes, RuntimeError for an input outside [0, 1], and for targets of another dtype.
     """
@@ -106,8 +110,15 @@ def binary_cross_entropy(input: Tensor, target: Tensor, weight: Tensor | None = 
         raise errors_nn.same_dtype(name, "target", input._dtype, target._dtype)
     if input.numel() and not bool(((input >= 0) & (input <= 1)).all()):
         raise errors_nn.no_probability(name)
+    return _binary_cross_entropy(input, target, word, weight)
+
+
+@fused
+def _binary_cross_entropy(
+    input: Tensor, target: Tensor, word: str, weight: Tensor | None
+) -> Tensor:
     made = pointwise(BCE, (input, target))
-    return made if weight is None else made.mul_(weight)
+    return reduced(made if weight is None else made.mul_(weight), word)
 
 
 @loss("input target weight size_average reduce reduction pos_weight", shapes=Shapes.EQUAL)
@@ -176,10 +187,10 @@ def poisson_nll_loss(
     return made
 
 
-@loss("input target var full eps reduction")
+@loss("input target var full eps reduction", whole=False)
 def gaussian_nll_loss(
     input: Tensor, target: Tensor, var: Any, full: bool = False, eps: float = 1e-6,
-    reduction: str = "mean",
+    word: str = "mean",
 ) -> Tensor:  # fmt: skip
     """(log(var) + (input - target)^2 / var) / 2 with `var` at least `eps`; `full` adds
     log(2 pi) / 2. ValueError for a `var` of another shape or with negative elements.
@@ -191,9 +202,15 @@ def gaussian_nll_loss(
             var = var.unsqueeze(-1)
         elif not (input._shape[:-1] == var._shape[:-1] and var._shape[-1:] == (1,)):
             raise errors_nn.variance_shape(input._shape, var._shape)
-    word_of("gaussian_nll_loss", None, None, reduction)
     if bool((var < 0).any()):
         raise errors_nn.negative_variance()
+    return _gaussian(input, target, var, full, eps, word)
+
+
+@fused
+def _gaussian(
+    input: Tensor, target: Tensor, var: Tensor, full: bool, eps: float, word: str
+) -> Tensor:
     var = var.clone().clamp_(min=eps)
     made: Tensor = (var.log() + (input - target) ** 2 / var) * 0.5
-    return made + 0.5 * math.log(2 * math.pi) if full else made
+    return reduced(made + 0.5 * math.log(2 * math.pi) if full else made, word)

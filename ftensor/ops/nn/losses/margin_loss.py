@@ -140,7 +140,7 @@ def triplet_margin_loss(
     return _triplet(name, anchor, positive, negative, distance, margin, swap, "mean")
 
 
-@loss("anchor positive negative * distance_function margin swap reduction")
+@loss("anchor positive negative * distance_function margin swap reduction", whole=False)
 def triplet_margin_with_distance_loss(
     anchor: Tensor, positive: Tensor, negative: Tensor,
     distance_function: Callable[[Tensor, Tensor], Tensor] | None = None, margin: float = 1.0,

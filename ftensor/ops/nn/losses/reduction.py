@@ -5,12 +5,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from enum import Enum
+from functools import wraps
 from inspect import Parameter, signature
 from typing import Any
 
 from .... import errors
 from ...._tensor import Tensor
 from ....errors import nn as errors_nn
+from ....graph.fused import fused
 from ....rows.catalogue import Row, op
 from ....rows.spelling import declared, written
 from ..layers.activation import SPACE
@@ -64,28 +66,45 @@ def tensors(name: str, **given: Any) -> None:
 
 def loss(
     parameters: str = "", *, shapes: Shapes = Shapes.ANY, first: bool = False,
-    rows: tuple[Row, ...] = (),
+    whole: bool = True, rows: tuple[Row, ...] = (),
 ) -> Callable[[Callable[..., Tensor]], Callable[..., Tensor]]:  # fmt: skip
     """Put a loss into the catalogue whose elements a function computes.
 
     `parameters` are torch's, in its order, where they are not the function's own and then
     `size_average`, `reduce` and `reduction`. A `weight` that the function does not take is for the
     mean; a function that takes the `word` of the reduction reduces by itself. As in torch, some
-    look at that word `first`, others after all else.
+    look at that word `first`, others after all else. It runs as a graph, unless it is not `whole`:
+    where it reads values, has kernels of its own, or calls a user's function.
     """
 
     def add(elements: Callable[..., Tensor]) -> Callable[..., Tensor]:
         name, own = elements.__name__, signature(elements).parameters
+        computed = _computed(name, elements, "word" in own)
+        computed = fused(computed) if whole else computed
         order = parameters.split() or [*own, "size_average", "reduce", "reduction"]
         made = written(
             name, ", ".join([declared([own[p]]) if p in own else _OWN[p] for p in order]),
             _statements(own, order, shapes, first), elements.__doc__,
-            __name__=elements.__module__, elements=elements, tensors=tensors, word_of=word_of,
-            reduced=reduced, refused=errors_nn.target_shape, warn=errors_nn.warn_target_size,
+            __name__=elements.__module__, computed=computed, tensors=tensors, word_of=word_of,
+            refused=errors_nn.target_shape, warn=errors_nn.warn_target_size,
         )  # fmt: skip
         return op(namespace=SPACE, rows=rows)(made)
 
     return add
+
+
+def _computed(name: str, elements: Callable[..., Tensor], reduces: bool) -> Callable[..., Tensor]:
+    """A loss of a word, or what it is read from, of a weight, and of the arguments of `elements`,
+    which `reduces` by itself or not."""
+
+    @wraps(elements)
+    def call(word: Any, weight: Tensor | None, *given: Any) -> Tensor:
+        made = elements(*given)
+        if reduces:
+            return made
+        return reduced(made, word_of(name, *word) if isinstance(word, tuple) else word, weight)
+
+    return call
 
 
 def _statements(
@@ -94,16 +113,15 @@ def _statements(
     """What the function of a loss does around its elements."""
     required = [p.name for p in own.values() if p.annotation in ("Tensor", Tensor)]
     old = [word if word in order else "None" for word in ("size_average", "reduce")]
-    word = f"word_of(NAME, {', '.join(old)}, reduction)"
+    word = f"({', '.join(old)}, reduction)"
     lines = [f"tensors(NAME, {', '.join(f'{x}={x}' for x in required)})"]
     if first or "word" in own:
-        lines.insert(0 if first else 1, f"word = {word}")
+        lines.insert(0 if first else 1, f"word = word_of(NAME, *{word})")
         word = "word"
     if shapes is not Shapes.ANY:
         verb = "raise refused" if shapes is Shapes.EQUAL else "warn"
         lines.append("if input._shape != target._shape:")
         lines.append(f"    {verb}(NAME, input._shape, target._shape)")
-    given = f"elements({', '.join(own)})"
     weight = "weight" if "weight" in order and "weight" not in own else "None"
-    lines.append(f"return {given if 'word' in own else f'reduced({given}, {word}, {weight})'}")
+    lines.append(f"return computed({word}, {weight}, {', '.join(own)})")
     return "\n".join(lines)

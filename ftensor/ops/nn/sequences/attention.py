@@ -7,12 +7,17 @@ from typing import Any
 
 from ...._tensor import Tensor
 from ....dtypes import bool as bool_
+from ....errors import matmul as errors_matmul
 from ....errors import nn as errors_nn
 from ....execute.pointwise import pointwise
+from ....graph.fused import fused
+from ....iterator.shape import broadcast_shapes
 from ....rows.catalogue import Entry, op, register
 from ....rows.op import Op
 from ...compose import composed
-from ...create.sizes import ones, zeros
+from ...create.sizes import full, zeros
+from ...linalg.product import check, product
+from ...pointwise.ternary import where
 from ...reduce.softmax import nn_softmax
 from ..layers.activation import SPACE
 from ..layers.dropout import nn_dropout
@@ -23,6 +28,7 @@ PRELU = Op("prelu", "prelu(input, weight) -> Tensor", "a > K(0) ? a : a * b", fl
 
 
 @op(namespace=SPACE)
+@fused
 def scaled_dot_product_attention(
     query: Tensor, key: Tensor, value: Tensor, attn_mask: Tensor | None = None,
     dropout_p: float = 0.0, is_causal: bool = False, *, scale: float | None = None,
@@ -40,6 +46,8 @@ def scaled_dot_product_attention(
         raise errors_nn.attention_dtypes(query._dtype, key._dtype, value._dtype)
     if min(query.ndim, key.ndim, value.ndim) < 2:
         raise errors_nn.attention_dims(query._shape, key._shape, value._shape)
+    if not (query._dtype.is_floating_point or query._dtype.is_complex):
+        raise errors_nn.floating_inputs(name, query._dtype)
     if is_causal and attn_mask is not None:
         raise errors_nn.two_masks(name)
     if not key.numel() and not value.numel():  # nothing to attend to, whatever the heads
@@ -53,24 +61,35 @@ def scaled_dot_product_attention(
         raise errors_nn.attention_mask(attn_mask._dtype, query._dtype)
     given, compute = query._dtype, query._dtype.compute
     query, key, value = query.to(compute), key.to(compute), value.to(compute)
-    # Each side takes a root of the scale, so that products stay in range.
     factor = 1 / math.sqrt(query._shape[-1] or 1) if scale is None else scale
-    root = math.sqrt(abs(factor))
-    scores = (query * root) @ (key * math.copysign(root, factor)).transpose(-2, -1)
+    added = attn_mask
     if is_causal:
-        attn_mask = ones(scores._shape[-2:], dtype=bool_, device=query.device).tril()
-    if attn_mask is not None:
-        if attn_mask._dtype is bool_:
-            scores = scores.masked_fill(~attn_mask, -math.inf)
-        else:
-            scores = scores + attn_mask
+        sizes = query._shape[-2], key._shape[-2]
+        added = full(sizes, -math.inf, dtype=compute, device=query.device).triu(1)
+    elif attn_mask is not None and attn_mask._dtype is bool_:
+        added = where(attn_mask, 0.0, -math.inf).to(compute)
+    # The product takes the scale and the mask with it.
+    scores = _scores(query, key.transpose(-2, -1), factor, added)
     weights = scores.softmax(-1)
     if attn_mask is not None and attn_mask._dtype is bool_:
         # A query that attends to nothing gets zeros and no NaN.
-        weights = weights.masked_fill(~attn_mask.any(-1, keepdim=True), 0.0)
+        weights = where(attn_mask.any(-1, keepdim=True), weights, 0.0)
     if dropout_p > 0:
         weights = nn_dropout(weights, dropout_p)
     return (weights @ value).to(given)
+
+
+def _scores(query: Tensor, keys: Tensor, factor: float, added: Tensor | None) -> Tensor:
+    """query @ keys * factor + added, in one launch where the summand has no larger shape."""
+    of = check("matmul", input=query, other=keys)
+    if query._shape[-1] != keys._shape[-2]:
+        raise errors_matmul.shapes_differ("matmul", query._shape, keys._shape)
+    batch = broadcast_shapes(query._shape[:-2], keys._shape[:-2])
+    shape = (*batch, query._shape[-2], keys._shape[-1])
+    if added is None or broadcast_shapes(added._shape, shape) != shape:
+        made = product("matmul", query, keys, None, None, 1, factor)
+        return made if added is None else made + added
+    return product("matmul", query, keys, None, added.to(of), 1, factor)
 
 
 @op(namespace=SPACE)
@@ -90,6 +109,7 @@ def bilinear(input1: Tensor, input2: Tensor, weight: Tensor, bias: Tensor | None
 
 
 @composed(namespace=SPACE)
+@fused
 def glu(input: Tensor, dim: int = -1) -> Tensor:
     """The first half along `dim` times sigmoid of the second. RuntimeError for an odd size."""
     if not input.ndim:

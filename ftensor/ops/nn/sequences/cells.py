@@ -1,15 +1,17 @@
-"""Recurrent cells: one step of an RNN, LSTM or GRU. What a step adds to its matrix products is a
-kernel for each state that it makes."""
+"""Recurrent cells: one step of an RNN, LSTM or GRU. What a step adds to its matrix products is one
+kernel, or on boards one for each state that it makes."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from .... import errors
 from ...._tensor import Tensor
 from ....errors import sequence as errors_sequence
+from ....execute.choices import specializes
 from ....execute.pointwise import pointwise
+from ....graph.fused import fused
 from ....rows.catalogue import enter, op
 from ....rows.op import Op
 from ...linalg.addmm import linear
@@ -46,13 +48,15 @@ enter(__name__, LSTM_CELL, LSTM_HIDDEN, GRU_CELL)
 @dataclass(frozen=True)
 class Weights:
     """What a layer multiplies in one direction: (gates, input) and (gates, hidden) with their
-    biases, and where hidden states are projected, (projected, hidden)."""
+    biases, and where hidden states are projected, (projected, hidden). `late` is a bias that steps
+    add behind their product."""
 
     ih: Tensor
     hh: Tensor
     b_ih: Tensor | None = None
     b_hh: Tensor | None = None
     hr: Tensor | None = None
+    late: Tensor | None = None
 
 
 # From the input's share of the gates, the states (h first) and the weights to the next states; h
@@ -81,25 +85,41 @@ class Kind:
 def _tanh(
     given: Tensor, state: Sequence[Tensor], w: Weights, out: Tensor | None
 ) -> tuple[Tensor, ...]:
-    return (given.addmm(state[0], w.hh.t()).tanh(out=out),)
+    return (_plain(given.addmm(state[0], w.hh.t()), w.late, out, "tanh"),)
 
 
 def _relu(
     given: Tensor, state: Sequence[Tensor], w: Weights, out: Tensor | None
 ) -> tuple[Tensor, ...]:
-    return (given.addmm(state[0], w.hh.t()).clamp_min(0, out=out),)
+    return (_plain(given.addmm(state[0], w.hh.t()), w.late, out, "relu"),)
+
+
+@fused
+def _plain(gates: Tensor, late: Tensor | None, out: Tensor | None, word: str) -> Tensor:
+    gates = gates if late is None else gates + late
+    made: Tensor = gates.tanh(out=out) if word == "tanh" else gates.clamp_min(0, out=out)
+    return made
 
 
 def _lstm(
     given: Tensor, state: Sequence[Tensor], w: Weights, out: Tensor | None
 ) -> tuple[Tensor, ...]:
     hx, cx = state
-    enter_, forget, cell, leave = given.addmm(hx, w.hh.t()).chunk(4, -1)
+    gates = given.addmm(hx, w.hh.t())
+    hidden, cy = _lstm_states(gates, w.late, cx, out if w.hr is None else None)
+    return hidden if w.hr is None else hidden.mm(w.hr.t(), out=out), cy
+
+
+@fused
+def _lstm_states(
+    gates: Tensor, late: Tensor | None, cx: Tensor, out: Tensor | None
+) -> tuple[Tensor, Tensor]:
+    parts = gates.chunk(4, -1)
+    if late is not None:
+        parts = tuple([part + bias for part, bias in zip(parts, late.chunk(4))])
+    enter_, forget, cell, leave = parts
     cy = pointwise(LSTM_CELL, (enter_, forget, cell, cx))
-    if w.hr is None:
-        return pointwise(LSTM_HIDDEN, (leave, cy), (), out), cy
-    hidden = pointwise(LSTM_HIDDEN, (leave, cy))
-    return hidden.mm(w.hr.t(), out=out), cy
+    return pointwise(LSTM_HIDDEN, (leave, cy), (), out), cy
 
 
 def _gru(
@@ -143,6 +163,8 @@ def _cell(name: str, input: Tensor, states: Sequence[Tensor], w: Weights) -> tup
         if not isinstance(x, Tensor):
             raise errors.not_a_tensor(name, word, x)
     _fits(name, input, states, w, kind.gates)
+    if not kind.apart and w.b_ih is not None and specializes(input):
+        w = replace(w, b_hh=None, late=w.b_hh)
     return kind.step(kind.given(input, w), states, w, None)
 
 

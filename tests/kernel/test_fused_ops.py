@@ -1,0 +1,108 @@
+"""How many kernels an op made of ops is, with the bits of its parts."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+import pytest
+
+import ftensor as ft
+import ftensor.nn.functional as F
+from ftensor._device import default_backend
+from ftensor.execute.launch import Launch
+from ftensor.execute.observe import Observer, observed
+from ftensor.graph.jit import Jitted
+from ftensor.rows.catalogue import ATEN
+from ftensor.runtime.stream import Stream
+
+from .test_graph_kernels import drawn, pytestmark  # noqa: F401
+
+Given = tuple[ft.Tensor, ...]
+
+
+class Kernels(Observer):
+    """The steps of what is launched."""
+
+    def __init__(self) -> None:
+        self.steps: list[str] = []
+
+    def launch(
+        self, launch: Launch, stream: Stream, tensors: Sequence[ft.Tensor], numbers: Sequence[Any]
+    ) -> None:
+        """Count, and go on."""
+        self.steps += [str(getattr(step.key, "name", step.key)) for step in launch.steps]
+        super().launch(launch, stream, tensors, numbers)
+
+
+X, Y, PART = drawn(12, 40), drawn(12, 40) + 1, drawn(12, 40).sigmoid()
+IMAGE, C = drawn(3, 8, 16, 16), drawn(8)
+Q, K = drawn(1, 2, 1, 8), drawn(1, 2, 9, 8)
+GATES, STATE = drawn(2, 32), drawn(2, 8)
+SIGNS = drawn(12).sign()
+LSTM = (drawn(2, 5), STATE, drawn(2, 8) + 1, drawn(32, 5), drawn(32, 8), drawn(32), drawn(32))
+GRU = (drawn(2, 5), STATE, drawn(24, 5), drawn(24, 8), drawn(24), drawn(24))
+
+
+def of_aten(name: str) -> Callable[..., Any]:
+    return lambda *given: ATEN[name].call(*given)
+
+
+def moving(x: ft.Tensor, mean: ft.Tensor, var: ft.Tensor, w: ft.Tensor, b: ft.Tensor) -> Any:
+    return F.batch_norm(x, mean, var, w, b, True), mean, var
+
+
+CASES: list[tuple[str, Callable[..., Any], Given, int]] = [
+    ("var", lambda x: x.var(-1), (X,), 1),
+    ("std", lambda x: x.std(), (X,), 1),
+    ("var_mean", lambda x: ft.var_mean(x, 0), (X,), 1),
+    ("logsumexp", lambda x: x.logsumexp(-1), (X,), 1),
+    ("glu", F.glu, (X,), 1),
+    ("mse_loss", F.mse_loss, (X, Y), 1),
+    ("l1_loss", F.l1_loss, (X, Y), 1),
+    ("smooth_l1_loss", F.smooth_l1_loss, (X, Y), 1),
+    ("huber_loss", F.huber_loss, (X, Y), 1),
+    ("kl_div", F.kl_div, (X, PART), 1),
+    ("bce with logits", F.binary_cross_entropy_with_logits, (X, PART), 1),
+    ("poisson_nll_loss", F.poisson_nll_loss, (X, PART), 1),
+    ("cosine_embedding_loss", F.cosine_embedding_loss, (X, Y, SIGNS), 2),
+    ("triplet_margin_loss", F.triplet_margin_loss, (X, Y, PART), 2),
+    # Softmax is a kernel written by hand.
+    ("cross_entropy", F.cross_entropy, (X, PART), 2),
+    ("cdist", ft.cdist, (drawn(32, 64), drawn(16, 64)), 1),
+    ("batch_norm", lambda x: F.batch_norm(x, C, C.exp(), C, C), (IMAGE,), 3),
+    ("batch_norm, training", moving, (IMAGE, C, C.exp(), C + 1, C), 1),
+    ("instance_norm", lambda x, c: F.instance_norm(x, None, None, c, c), (IMAGE, C), 1),
+    ("group_norm", lambda x, c: F.group_norm(x, 2, c, c), (IMAGE, C), 3),
+    # Two products, and softmax.
+    ("attention", F.scaled_dot_product_attention, (Q, K, K), 3),
+    ("attention, masked", F.scaled_dot_product_attention, (Q, K, K, drawn(1, 9)), 3),
+    ("attention, chosen", F.scaled_dot_product_attention, (Q, K, K, drawn(1, 9) > 0), 5),
+    # Two products, and the gates.
+    ("lstm_cell", lambda x, h, c, *w: ft.lstm_cell(x, (h, c), *w), LSTM, 3),
+    ("gru_cell", ft.gru_cell, GRU, 3),
+    ("lstm gates", of_aten("_thnn_fused_lstm_cell"), (GATES, GATES + 1, STATE, GATES[0]), 2),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("name", "op", "given", "count"), CASES, ids=[c[0] for c in CASES])
+def test_kernels(
+    name: str, op: Callable[..., Any], given: Given, count: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The number, and results as of the parts."""
+    mine, theirs = ([x.clone() for x in given] for _ in range(2))
+    seen = Kernels()
+    with observed(default_backend(), seen):
+        got = op(*mine)
+    assert len(seen.steps) == count, seen.steps
+
+    def by_parts(*args: Any) -> Any:
+        raise TypeError
+
+    monkeypatch.setattr(Jitted, "signature", by_parts)
+    wanted = op(*theirs)
+    pairs = zip(got, wanted) if isinstance(got, tuple) else [(got, wanted)]
+    for a, b in [*pairs, *zip(mine, theirs)]:
+        assert (a.shape, a.stride(), a.dtype) == (b.shape, b.stride(), b.dtype)
+        np.testing.assert_array_equal(a.numpy(), b.numpy())
