@@ -99,18 +99,6 @@ def _known(t: torch.Tensor) -> torch.Tensor:
     return t.fill_(True if t.dtype is torch.bool else torch.iinfo(t.dtype).max)
 
 
-@impl("as_strided_")
-def as_strided_(
-    self: torch.Tensor,
-    size: Sequence[int],
-    stride: Sequence[int],
-    storage_offset: int | None = None,
-) -> torch.Tensor:
-    """Another view, as `transpose_` and `squeeze_` ask for it."""
-    offset = self.storage_offset() if storage_offset is None else storage_offset
-    return m.set_storage(CPU_KEYS, self, untyped_storage(self), offset, size, stride)
-
-
 @impl("set_.source_Storage")
 def set_source_storage(self: torch.Tensor, source: Any) -> torch.Tensor:
     """All of a storage, as a tensor of one dim."""

@@ -203,6 +203,15 @@ def test_sizes_that_change() -> None:
         )
 
 
+def test_what_torch_takes_apart_with_sizes_that_change() -> None:
+    """It writes other strides into a tensor, whose sizes are symbols then."""
+
+    def f(x: torch.Tensor) -> tuple[torch.Tensor, ...]:
+        return (torch.stft(x, 16, center=False, window=None, return_complex=True),)
+
+    rows(f, (torch.randn(2, 40),), (torch.randn(2, 60),))
+
+
 def test_training_a_network() -> None:
     """Convolution, batch norm with its statistics, pooling, dropout's absence, a loss, SGD."""
 
