@@ -35,7 +35,9 @@ _NO_STAGE = ("complex32", "complex128")
 def in_stages(graph: Graph, backend: Backend) -> Graph:
     """The graph as one kernel, where the device's images hold that, or build it when it is asked
     for; else as it is."""
-    if not graph.nodes or (backend.images is None and program.offered is None):
+    if not graph.nodes or backend.dialect != "vitis":
+        return graph
+    if backend.images is None and program.offered is None:
         return graph
     try:
         key = (node := staged(graph)).launch.steps[0].key

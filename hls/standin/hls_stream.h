@@ -1,15 +1,31 @@
-// Stand-in for Vitis' hls_stream.h: a FIFO between two stages. Outside of a region the stages run one after the
-// other, as in Vitis' own C simulation, so a FIFO holds as much as the first one writes, whatever its DEPTH in
-// hardware. In a region (region.h) each is a thread, and a FIFO holds DEPTH elements and no more.
+// Stand-in for Vitis' hls_stream.h: a FIFO between two stages. The stages run one after the other, as in Vitis' own
+// C simulation, so a FIFO holds as much as the first one writes, whatever its DEPTH in hardware. But where
+// FT_AT_ONCE is defined and in a region (region.h): there each is a thread, and a FIFO holds DEPTH elements and no more.
 #pragma once
 #include <cstddef>
 #include <cstdio>
 #include <cstdlib>
 #include <new>
 
+#ifdef FT_AT_ONCE
 #include "region.h"
+#endif
 
 namespace hls {
+
+#ifdef FT_AT_ONCE
+inline namespace at_once {  // both kinds may meet in one program
+#else
+// A FIFO's ends, where nobody waits.
+struct place {
+    place(const char *, std::size_t, const std::size_t &) {}
+    bool full() const { return false; }
+    bool stopped() const { return false; }
+    struct turn {
+        turn(place &, bool) {}
+    };
+};
+#endif
 
 template <typename T, int DEPTH = 0> class stream;
 
@@ -127,4 +143,7 @@ template <typename T, int DEPTH> class stream : public stream<T, 0>
     explicit stream(const char *name = "") : stream<T, 0>(name, DEPTH) {}
 };
 
+#ifdef FT_AT_ONCE
+}  // namespace at_once
+#endif
 }  // namespace hls

@@ -12,6 +12,7 @@
 #define FT_REGIONS 1
 
 namespace hls {
+inline namespace at_once {
 
 class region;
 
@@ -155,6 +156,7 @@ inline place::turn::turn(place &at, bool writes) : at(at)
     at.await(lock, writes);
 }
 
+}  // namespace at_once
 }  // namespace hls
 
 // What the kernel that this thread ran last was stuck at, or an empty text.

@@ -2,11 +2,11 @@ $title
 // $told
 
 $settings
+#include "ftensor/vitis/process.h"
 #include "ftensor/dialect/vitis.h"
 #include "ftensor/fused.h"
 #include "ftensor/vitis/end_compute.h"
 #include "ftensor/vitis/pieces.h"
-#include "ftensor/vitis/process.h"
 
 $units
 

@@ -27,7 +27,7 @@ from .. import forked
 from ..ir.findings import findings
 from ..made_images import require_xrt
 from . import emulation_host
-from .staged_program import CASES, given
+from .staged_program import CASES, given, shallow
 
 ROOT = Path(__file__).parents[2]
 PROGRAM = ("-m", "tests.flow.staged_program")
@@ -102,6 +102,50 @@ def test_the_sources_have_no_finding(tmp_path: Path) -> None:
         arguments = [ft.from_numpy(a) for a in given(length, 5, more)]
         files = ft.jit(function).export(str(tmp_path / function.__name__), *arguments)
         assert not findings(files.source, function.__name__)
+
+
+def test_intels_boards_have_no_graphs(tmp_path: Path) -> None:
+    files = ft.jit(lambda x: x.abs()).export(str(tmp_path / "positive"), ft.ones(3, 40))
+    with pytest.raises(InventoryError, match="1 graphs, but stages joined by FIFOs are for Vitis"):
+        expand(read(files.inventory), joint=False)
+
+
+# What is refused, and of what it speaks: the op and why.
+REFUSED = {
+    "a sort": (lambda x: x.sort(-1).values + 1, "sort is no stage .* needs all first"),
+    "a product": (lambda x: x @ x.t(), "gemm.* is no stage"),
+    "a running sum": (lambda x: x.cumsum(-1), "scan is no stage"),
+    "a fold across rows": (lambda x: x.sum(0), "sum is no stage .* folds across rows"),
+    "a transposed operand": (lambda x: x.t() + 1, "add is no stage .* does not lie in rows"),
+    "parts of rows": (lambda x: x[:, ::2] + 1, "add is no stage .* does not lie in rows"),
+    "an argument that is written": (lambda x: x.add_(1), "add is no stage .* to an argument"),
+    "random numbers": (lambda x: x + ft.rand(3, 40), "is no stage .* draws random numbers"),
+    "pairs of doubles": (lambda x: x.to(ft.complex128), "no stage has elements of complex128"),
+    "nothing": (lambda x: x, "computes nothing"),
+    "one row": (lambda x: x[:1] + 1, "got 1 rows of 40 elements"),
+    "square data": (lambda x: ft.ones(40, 40) + x[:1], "got 40 rows of 40 elements"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", REFUSED)
+def test_what_no_stage_computes_is_refused(tmp_path: Path, case: str) -> None:
+    """With the op and the line; nothing is written, and the argument is as it was."""
+    function, said = REFUSED[case]
+    x = ft.ones(3, 40)
+    with pytest.raises(ft.GraphError, match=said):
+        ft.jit(function).export(str(tmp_path / "no"), x)
+    assert not list(tmp_path.iterdir()) and x.sum().item() == 120
+
+
+def test_fifos_that_no_board_holds_are_refused(tmp_path: Path) -> None:
+    with pytest.raises(ft.GraphError, match=r"hold \d+ bytes for rows of 4194304 elements, more"):
+        ft.jit(shallow).export(str(tmp_path / "no"), ft.zeros(2, 1 << 22))
+
+
+@pytest.mark.parametrize("name", ["two words", "a-b", "1st", "x" * 30])
+def test_a_name_that_no_kernel_can_have(tmp_path: Path, name: str) -> None:
+    with pytest.raises(ValueError, match="is no name of a graph"):
+        ft.jit(lambda x: x + 1).export(f"{tmp_path}/{name}", ft.ones(3, 40))
 
 
 class Graph:
