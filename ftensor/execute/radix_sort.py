@@ -6,7 +6,6 @@ from dataclasses import replace
 
 from .. import dtypes
 from .._tensor import Tensor
-from ..iterator.plan import coalesce
 from ..iterator.shape import numel
 from ..iterator.stride import like_strides
 from ..kernels.select import units_for
@@ -21,6 +20,7 @@ from ..kernels.skeletons.cpu.radix_sort import (
     RadixKey,
     radix_key,
 )
+from .board_sort import rows_along
 from .launch import Launch, Output, Step, asked
 
 # Bytes of a row from which on digits are quicker than merges. Elements of a row from which on
@@ -47,10 +47,7 @@ def prepare(x: Tensor, dim: int, descending: bool, places: bool) -> Launch:
     outputs = asked(backend, *[Output(d, x._shape, strides) for d in of])
     if not numel(x._shape):
         return Launch((), len(of) + 1, outputs)
-    rest = [d for d in range(x.ndim) if d != dim and x._shape[d] > 1]
-    shape = tuple([x._shape[d] for d in rest])
-    read, written = (tuple([s[d] for d in rest]) for s in (x._strides, strides))
-    shape, (read, written) = coalesce(shape, (read, written), range(len(shape)))
+    shape, read, written = rows_along(x, dim, strides)
     bits, rows = 8 * x._dtype.itemsize, numel(shape)
     width = WIDE if bits > 16 and n >= MANY else NARROW
     passes = -(-bits // width)

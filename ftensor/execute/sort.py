@@ -7,23 +7,23 @@ from typing import TYPE_CHECKING
 
 from .. import dtypes
 from .._tensor import Tensor
-from ..iterator.plan import coalesce
 from ..iterator.shape import Ints, numel
 from ..iterator.stride import contiguous_strides, like_strides
 from ..kernels.select import units_for
-from ..kernels.skeletons.search import SearchGeometry, SearchKey
-from ..kernels.skeletons.sort import (
+from ..kernels.skeletons.cpu.sort_rows import (
     FIRST,
     MERGE,
     RESULTS,
     TILE,
     TILES,
     WHOLE,
-    SortGeometry,
-    SortKey,
+    SortRowsGeometry,
+    SortRowsKey,
     first_run,
 )
-from . import radix_sort
+from ..kernels.skeletons.search import SearchGeometry, SearchKey
+from ..kernels.skeletons.sort import compared
+from . import board_sort, radix_sort
 from .launch import Launch, Output, Step, asked
 from .run import run
 
@@ -57,27 +57,26 @@ def _never_on_the_host(*args: object) -> Tensor:
 
 
 def prepare(x: Tensor, dim: int, descending: bool) -> Launch:
-    """The launch: by digits where that serves, else by merges: one step, or, where a few long rows
-    are for all units, tiles of them and then merges."""
+    """The launch: in local memory on boards, by digits where that serves, else by merges: one step,
+    or, where a few long rows are for all units, tiles of them and then merges."""
+    if board_sort.serves(x):
+        return board_sort.prepare(x, dim, descending)
     if radix_sort.serves(x, dim):
         return radix_sort.prepare(x, dim, descending, places=True)
-    backend, key = x._storage.backend, SortKey(x._dtype)
+    backend, key = x._storage.backend, SortRowsKey(x._dtype)
     strides = like_strides(x._shape, x._strides)
     outputs = asked(
         backend, Output(x._dtype, x._shape, strides), Output(dtypes.int64, x._shape, strides)
     )
     if not numel(x._shape):
         return Launch((), 3, outputs)
-    rest = [d for d in range(x.ndim) if d != dim and x._shape[d] > 1]
-    shape = tuple([x._shape[d] for d in rest])
-    read, written = (tuple([s[d] for d in rest]) for s in (x._strides, strides))
-    shape, (read, written) = coalesce(shape, (read, written), range(len(shape)))
+    shape, read, written = board_sort.rows_along(x, dim, strides)
     n, rows = x._shape[dim], numel(shape)
     passes = max(1, n.bit_length())
     # A pass over an element costs about as much as a few that are streamed.
     units = units_for(2 * passes * numel(x._shape), backend.units, backend.target, 1)
     tile = n if rows >= units or n <= TILE else _tile(backend, n, rows, units)
-    whole = SortGeometry(
+    whole = SortRowsGeometry(
         WHOLE, 1, n, n, first_run(n), descending, x._strides[dim], strides[dim], shape, read,
         written,
     )  # fmt: skip
@@ -115,7 +114,7 @@ def select(
 
 def prepare_select(x: Tensor, dim: int, mode: int, rank: int, descending: bool) -> Launch:
     """The launch: a row is one unit's."""
-    backend, key = x._storage.backend, SortKey(x._dtype, selects=True)
+    backend, key = x._storage.backend, SortRowsKey(x._dtype, selects=True)
     made = tuple(
         [(rank if mode == FIRST else 1) if d == dim else n for d, n in enumerate(x._shape)]
     )
@@ -123,13 +122,10 @@ def prepare_select(x: Tensor, dim: int, mode: int, rank: int, descending: bool) 
     outputs = asked(backend, Output(x._dtype, made, strides), Output(dtypes.int64, made, strides))
     if not numel(made):
         return Launch((), 3, outputs)
-    rest = [d for d in range(x.ndim) if d != dim and x._shape[d] > 1]
-    shape = tuple([x._shape[d] for d in rest])
-    read, written = (tuple([s[d] for d in rest]) for s in (x._strides, strides))
-    shape, (read, written) = coalesce(shape, (read, written), range(len(shape)))
+    shape, read, written = board_sort.rows_along(x, dim, strides)
     n, rows = x._shape[dim], numel(shape)
     units = min(rows, units_for(4 * numel(x._shape), backend.units, backend.target, 1))
-    g = SortGeometry(
+    g = SortRowsGeometry(
         mode, 1, n, n, rank, descending, x._strides[dim], strides[dim], shape, read, written
     )
     return _launch(key, [(g, units, False)], outputs, units * n)
@@ -143,7 +139,7 @@ def _tile(backend: Backend, n: int, rows: int, units: int) -> int:
 
 
 def _launch(
-    key: SortKey, steps: list[tuple[SortGeometry, int, bool]], outputs: tuple[Output, ...],
+    key: SortRowsKey, steps: list[tuple[SortRowsGeometry, int, bool]], outputs: tuple[Output, ...],
     kept: int,
 ) -> Launch:  # fmt: skip
     """Steps, each from a to b or, where it is turned, from b to a."""
@@ -154,7 +150,7 @@ def _launch(
         offsets = (VALUES, INDICES, X)
         work = g.n * numel(g.shape)
         made.append(Step(key, units, pointers, offsets, geometry=g.pack(), work=work))
-    wide = key.compared.itemsize
+    wide = compared(key.dtype).itemsize
     temporaries: Ints = (kept * wide, kept * 4, kept * wide, kept * 4)
     return Launch(tuple(made), 3, outputs, temporaries=temporaries)
 

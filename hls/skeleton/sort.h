@@ -1,110 +1,43 @@
-// Rows in order, stably, with the places that their elements had. What is compared are whole numbers that
-// lie as the elements do: a float's bits as a sign and a magnitude, so that -0 is 0, and NaN the largest. With
-// `flip` (all bits set) the order is turned around, and equals keep theirs.
-// A run of a few elements is ordered by counting, for each, those that go before it; then runs are merged, from a
-// to b and back.
-// Mode 0: a unit sorts whole rows, in memory of its own. Long rows take several launches: mode 1 sorts tiles of a row,
-// mode 2 merges runs of `run` elements, where each tile of the result begins being found by bisection, and
-// mode 3 writes the results.
-// With FT_SELECTS, modes 4 and 5 sort nothing: the element of a rank is found digit by digit among those that share
-// its higher digits. Mode 4 leaves the first `run` elements, in the order of their places, mode 5 the one of rank `run`
-// (from 1), or the one in the middle: NaN where there is one (run = -1), or of those that are not NaN (-2).
+// Rows in order, stably, with the places that their elements had, for boards: every loop takes an element a cycle.
+// Mode 0 sorts tiles of a row in local memory. FT_RUN elements are inserted into a row of registers, each at once where
+// it belongs, and leave in order while the next ones come; then FT_WAYS runs at a time are merged, from one side of the
+// memory to the other. Mode 1 merges FT_WAYS runs of `run` elements in memory into one, in rounds: each run has a part
+// of the local memory, which is filled again in bursts before it could be used up in a round, and what a round
+// gives is written in a burst.
+// A merge is a tree of registers, where each node holds the least of what is below. When the root leaves, each node on the
+// way to the leaf that it came from takes the lesser of the two below it, all in one cycle: which is the lesser, all nodes
+// know at the same time. A leaf takes the element that waits beside it, in whose place the next one of its run is
+// read. In the beginning all hold what goes before every element (rank 0) and is not kept; behind a run's end comes what
+// goes after all (rank 2). Of equals the left one is taken, whose places are lower.
 // Geometry g: SortGeometry.
-FT_FN_ONCE FT_KEY ft_sort_key(FT_B b, FT_KEY flip)
-{
-#if FT_BITS_OF_FLOAT
-    const FT_KEY magnitude = (FT_KEY)b & FT_MAGNITUDE, value = b < 0 ? -magnitude : magnitude;
-    return (magnitude > FT_INFINITE ? FT_MAGNITUDE : value) ^ flip;
-#else
-    return (FT_KEY)b ^ FT_LEAST ^ flip;
-#endif
-}
-
-// Elements [at, stop) of what runs [i, middle) and [j, end) give together.
-FT_FN_ONCE void ft_merge(
-    FT_GLOBAL const FT_KEY *keys, FT_GLOBAL const int *order, FT_GLOBAL FT_KEY *to_keys, FT_GLOBAL int *to_order,
-    int i, int middle, int j, int end, int at, int stop)
-{
-    FT_LOOP(merged)
-    for (int k = at; k < stop; k++) {
-        FT_PIPELINE
-        // A run that is at its end is read at its last element, and not taken.
-        const int left = i < middle ? i : middle - 1, right = j < end ? j : end - 1;
-        const FT_KEY x = keys[left], y = keys[right];
-        const int second = j < end && (i >= middle || y < x);
-        to_keys[k] = second ? y : x;
-        to_order[k] = order[second ? right : left];
-        i += 1 - second;
-        j += second;
-    }
-}
-
-#if FT_SELECTS
-#define FT_DIGITS 2048
-// Of keys in a, the one that has `*rank` others before it; *rank becomes how many of these are equal to it.
-FT_FN_ONCE FT_KEY ft_ranked(FT_GLOBAL const FT_KEY *a, FT_GLOBAL FT_KEY *b, int n, int *rank)
-{
-    int counts[FT_DIGITS];
-    int shift = (int)sizeof(FT_KEY) * 8 - 11, kept = n;
-    FT_GLOBAL const FT_KEY *from = a;
-    for (;;) {
-        const int top = from == a;
-        for (int k = 0; k < FT_DIGITS; k++) counts[k] = 0;
-        for (int i = 0; i < kept; i++) {
-            const int digit = (int)(from[i] >> shift);
-            counts[top ? digit + FT_DIGITS / 2 : digit & (FT_DIGITS - 1)]++;
-        }
-        int wanted = 0;
-        for (; *rank >= counts[wanted]; wanted++) *rank -= counts[wanted];
-        int count = 0;
-        for (int i = 0; i < kept; i++) {
-            const FT_KEY key = from[i];
-            const int digit = (int)(key >> shift);
-            b[count] = key;  // what is not kept, the next one writes over
-            count += (top ? digit + FT_DIGITS / 2 : digit & (FT_DIGITS - 1)) == wanted;
-        }
-        kept = count;
-        if (shift == 0) return b[0];
-        from = b;
-        shift = shift > 11 ? shift - 11 : 0;
-    }
-}
-#endif
-
-// All runs of [0, n), two and two.
-FT_FN_ONCE void ft_merge_all(
-    FT_GLOBAL const FT_KEY *keys, FT_GLOBAL const int *order, FT_GLOBAL FT_KEY *to_keys, FT_GLOBAL int *to_order, int n,
-    int run)
-{
-    for (int low = 0; low < n; low += 2 * run) {
-        const int middle = n - low < run ? n : low + run, end = n - middle < run ? n : middle + run;
-        ft_merge(keys, order, to_keys, to_order, low, middle, middle, end, low, end);
-    }
-}
-
 FT_KERNEL void FT_NAME(
-    FT_GLOBAL FT_B *values, FT_GLOBAL long *indices, FT_GLOBAL const FT_B *in, FT_GLOBAL FT_KEY *a_keys,
-    FT_GLOBAL int *a_order, FT_GLOBAL FT_KEY *b_keys, FT_GLOBAL int *b_order, long values_offset, long indices_offset,
-    long in_offset, FT_GLOBAL const long *g FT_UNIT_PARAMS)
+    FT_GLOBAL FT_B *values, FT_GLOBAL long *indices, FT_GLOBAL const FT_B *in, FT_GLOBAL const FT_B *runs,
+    FT_GLOBAL const int *runs_order, FT_GLOBAL FT_B *merged, FT_GLOBAL int *merged_order, long values_offset,
+    long indices_offset, long in_offset, FT_GLOBAL const long *g FT_UNIT_PARAMS)
 {
     FT_PORT(values, gmem0)
     FT_PORT(indices, gmem1)
     FT_PORT(in, gmem2)
-    FT_PORT(a_keys, gmem3)
-    FT_PORT(a_order, gmem4)
-    FT_PORT(b_keys, gmem5)
-    FT_PORT(b_order, gmem6)
+    FT_PORT(runs, gmem3)
+    FT_PORT(runs_order, gmem4)
+    FT_PORT(merged, gmem5)
+    FT_PORT(merged_order, gmem6)
     FT_PORT(g, gmem7)
-    const int mode = G_MODE(g), items = G_ITEMS(g), tiles = G_TILES(g), tile = G_TILE(g), n = G_N(g);
-    const int run = G_RUN(g), dims = G_DIMS(g);
+    const int merges = G_MERGES(g), last = G_LAST(g), items = G_ITEMS(g), tiles = G_TILES(g), n = G_N(g);
+    const int dims = G_DIMS(g), passes = G_PASSES(g);
+    const long tile = G_TILE(g), run = G_RUN(g), in_step = G_READ(g), out_step = G_WRITTEN(g);
     const FT_KEY flip = -(FT_KEY)G_DESCENDING(g);
-    const long in_step = G_READ(g), out_step = G_WRITTEN(g);
     FT_GLOBAL const long *shape = G_SHAPE(g), *read = G_READ_STRIDES(g), *written = G_WRITTEN_STRIDES(g);
+    FT_B value[2][FT_TILE];
+    int order[2][FT_TILE];
+    FT_BANKS(value, 1)
+    FT_BANKS(order, 1)
     FT_FOR_SLAB(item, items)
     {
-        const int row = item / tiles, first = item % tiles * tile;
-        const int size = n - first < tile ? n - first : tile;
-        long from = in_offset, to = 0, base = (long)(mode == 0 || mode > 3 ? FT_UNIT : row) * n;
+        const int row = item / tiles, first = (int)(item % tiles * tile);
+        const int size = (int)(n - first < tile ? n - first : tile);
+        const long base = (long)row * n + first;
+        long from = in_offset + first * in_step, to = first * out_step;
         int rest = row;
         for (int d = dims - 1; d >= 0; d--) {
             const int k = rest % (int)shape[d];
@@ -112,99 +45,173 @@ FT_KERNEL void FT_NAME(
             from += k * read[d];
             to += k * written[d];
         }
-#if FT_SELECTS
-        if (mode > 3) {
-            FT_GLOBAL FT_KEY *keys = a_keys + base;
-            int none = 0;
-            for (int i = 0; i < n; i++) {
-                const FT_KEY key = ft_sort_key(in[from + i * in_step], flip);
-                keys[i] = key;
-#if FT_BITS_OF_FLOAT
-                none += key == FT_MAGNITUDE;
-#endif
+        if (!merges) {
+            FT_LOOP(read)
+            for (int i = 0; i < size; i++) {
+                FT_PIPELINE
+                value[1][i] = in[from + i * in_step];
             }
-            int rank = run - 1;
-            if (run == -1) rank = none > 0 ? n - none : (n - 1) / 2;
-            if (run == -2) rank = none < n ? (n - 1 - none) / 2 : 0;
-            const FT_KEY last = ft_ranked(keys, b_keys + base, n, &rank);
-            // Of those equal to the last one, the first `rank` + 1 are taken.
-            for (int i = 0; i < n && rank >= 0; i++) {
-                const int same = keys[i] == last;
-                rank -= same;
-                if (mode == 4 ? same || keys[i] < last : rank < 0) {
-                    values[values_offset + to] = in[from + i * in_step];
-                    indices[indices_offset + to] = i;
-                    to += out_step;
+            FT_B row_value[FT_RUN], leaving_value[FT_RUN];
+            int row_order[FT_RUN], leaving_order[FT_RUN];
+            FT_BANKS(row_value, 1)
+            FT_BANKS(row_order, 1)
+            FT_BANKS(leaving_value, 1)
+            FT_BANKS(leaving_order, 1)
+            for (int s = 0; s < FT_RUN; s++) {
+                row_value[s] = leaving_value[s] = 0;
+                row_order[s] = leaving_order[s] = 0;
+            }
+            FT_LOOP(inserted)
+            for (int i = 0; i < size + FT_RUN; i++) {
+                FT_PIPELINE
+                FT_APART_OF(value)
+                FT_APART_OF(order)
+                const int count = i % FT_RUN;
+                FT_UNROLL
+                for (int s = 0; s < FT_RUN; s++) {
+                    const int next = s + 1 < FT_RUN ? s + 1 : s;
+                    leaving_value[s] = count == 0 ? row_value[s] : leaving_value[next];
+                    leaving_order[s] = count == 0 ? row_order[s] : leaving_order[next];
                 }
-                if (rank < 0 && mode == 4) {
-                    // What is left are smaller ones alone.
-                    for (i++; i < n; i++) {
-                        if (keys[i] < last) {
-                            values[values_offset + to] = in[from + i * in_step];
-                            indices[indices_offset + to] = i;
-                            to += out_step;
-                        }
+                if (i >= FT_RUN) {
+                    value[0][i - FT_RUN] = leaving_value[0];
+                    order[0][i - FT_RUN] = leaving_order[0];
+                }
+                const FT_B x = value[1][i < size ? i : 0];
+                const FT_KEY key = ft_sort_key(x, flip);
+                FT_UNROLL
+                for (int s = FT_RUN - 1; s >= 0; s--) {
+                    const int before = s > 0 ? s - 1 : 0;
+                    const int stays = s < count && ft_sort_key(row_value[s], flip) <= key;
+                    const int here = s == 0 || (s <= count && ft_sort_key(row_value[before], flip) <= key);
+                    if (i < size && !stays) {
+                        row_value[s] = here ? x : row_value[before];
+                        row_order[s] = here ? first + i : row_order[before];
                     }
                 }
             }
         }
-#endif
-        if (mode < 2) {
-            FT_GLOBAL FT_KEY *ak = a_keys + base + first, *bk = b_keys + base + first;
-            FT_GLOBAL int *ao = a_order + base + first, *bo = b_order + base + first;
-            for (int low = 0; low < size; low += run) {
-                FT_KEY keys[FT_RUN];
-                const int m = size - low < run ? size - low : run;
-                for (int k = 0; k < FT_RUN; k++) keys[k] = FT_LARGEST;
-                FT_LOOP(read)
-                for (int i = 0; i < m; i++) {
-                    FT_PIPELINE
-                    keys[i] = ft_sort_key(in[from + (first + low + i) * in_step], flip);
+        long width = merges ? run : FT_RUN;
+        int side = 0;
+        for (int pass = 0; pass < passes; pass++) {
+            for (long low = 0; low < size; low += FT_WAYS * width) {
+                FT_KEY node_key[2 * FT_WAYS], next_key[FT_WAYS];
+                FT_B node_value[2 * FT_WAYS], next_value[FT_WAYS];
+                int node_order[2 * FT_WAYS], node_rank[2 * FT_WAYS], next_order[FT_WAYS], next_rank[FT_WAYS];
+                int length[FT_WAYS], filled[FT_WAYS], at[FT_WAYS];
+                FT_BANKS(node_key, 1)
+                FT_BANKS(node_value, 1)
+                FT_BANKS(node_order, 1)
+                FT_BANKS(node_rank, 1)
+                FT_BANKS(next_key, 1)
+                FT_BANKS(next_value, 1)
+                FT_BANKS(next_order, 1)
+                FT_BANKS(next_rank, 1)
+                FT_BANKS(length, 1)
+                FT_BANKS(filled, 1)
+                FT_BANKS(at, 1)
+                for (int w = 0; w < FT_WAYS; w++) {
+                    const long left = size - low - w * width;
+                    length[w] = left < 0 ? 0 : left < width ? (int)left : (int)width;
+                    filled[w] = at[w] = 0;
+                    node_rank[2 * w] = node_rank[2 * w + 1] = next_rank[w] = 0;
+                    node_key[2 * w] = node_key[2 * w + 1] = next_key[w] = 0;
+                    node_value[2 * w] = node_value[2 * w + 1] = next_value[w] = 0;
+                    node_order[2 * w] = node_order[2 * w + 1] = next_order[w] = 0;
                 }
-                FT_LOOP(counted)
-                for (int i = 0; i < m; i++) {
-                    FT_PIPELINE
-                    int before = 0;
-                    FT_UNROLL
-                    for (int k = 0; k < FT_RUN; k++)
-                        before += keys[k] < keys[i] || (keys[k] == keys[i] && k < i) ? 1 : 0;
-                    ak[low + before] = keys[i];
-                    ao[low + before] = first + low + i;
+                const int count = (int)(size - low < FT_WAYS * width ? size - low : FT_WAYS * width);
+                const long turns = FT_LEAD + (long)count;
+                const long round = merges ? FT_PART / 2 : turns;
+                const int begin = (int)(merges ? 0 : low), apart = merges ? FT_PART : (int)width;
+                const int mask = merges ? FT_PART - 1 : FT_TILE - 1;
+                for (long done = 0; done < turns; done += round) {
+                    for (int w = 0; w < FT_WAYS && merges; w++) {
+                        const int left = length[w] - filled[w], more = left < FT_PART / 2 ? left : FT_PART / 2;
+                        if (filled[w] - at[w] < FT_PART / 2) {
+                            const long next = base + w * run + filled[w];
+                            FT_LOOP(refilled)
+                            for (int i = 0; i < more; i++) {
+                                FT_PIPELINE
+                                const int place = w * FT_PART + ((filled[w] + i) & mask);
+                                value[0][place] = runs[next + i];
+                                order[0][place] = runs_order[next + i];
+                            }
+                            filled[w] += more;
+                        }
+                    }
+                    const long stop = turns - done < round ? turns : done + round;
+                    const long start = done < FT_LEAD ? FT_LEAD : done;
+                    FT_LOOP(merged)
+                    for (long k = done; k < stop; k++) {
+                        FT_PIPELINE
+                        FT_APART_OF(value)
+                        FT_APART_OF(order)
+                        if (k >= FT_LEAD) {
+                            value[1 - side][begin + (int)(k - start)] = node_value[1];
+                            order[1 - side][begin + (int)(k - start)] = node_order[1];
+                        }
+                        int taken[2 * FT_WAYS], way = 0;
+                        FT_BANKS(taken, 1)
+                        taken[1] = 1;
+                        FT_UNROLL
+                        for (int i = 1; i < FT_WAYS; i++) {
+                            const int l = 2 * i, r = l + 1;
+                            const int second = node_rank[r] < node_rank[l] ||
+                                               (node_rank[r] == node_rank[l] && node_key[r] < node_key[l]);
+                            taken[l] = taken[i] && !second;
+                            taken[r] = taken[i] && second;
+                            if (taken[i]) {
+                                node_key[i] = second ? node_key[r] : node_key[l];
+                                node_value[i] = second ? node_value[r] : node_value[l];
+                                node_order[i] = second ? node_order[r] : node_order[l];
+                                node_rank[i] = second ? node_rank[r] : node_rank[l];
+                            }
+                        }
+                        FT_UNROLL
+                        for (int w = 0; w < FT_WAYS; w++) {
+                            if (taken[FT_WAYS + w]) {
+                                node_key[FT_WAYS + w] = next_key[w];
+                                node_value[FT_WAYS + w] = next_value[w];
+                                node_order[FT_WAYS + w] = next_order[w];
+                                node_rank[FT_WAYS + w] = next_rank[w];
+                                way = w;
+                            }
+                        }
+                        const int ended = at[way] >= length[way];
+                        const int place = ended ? 0 : begin + way * apart + (at[way] & mask);
+                        const FT_B x = value[side][place];
+                        const int where = order[side][place];
+                        FT_UNROLL
+                        for (int w = 0; w < FT_WAYS; w++) {
+                            if (taken[FT_WAYS + w]) {
+                                next_key[w] = ft_sort_key(x, flip);
+                                next_value[w] = x;
+                                next_order[w] = where;
+                                next_rank[w] = ended ? 2 : 1;
+                                at[w] += 1 - ended;
+                            }
+                        }
+                    }
+                    const long out = start - FT_LEAD, made = stop - start;
+                    if (last && pass == passes - 1) {
+                        FT_LOOP(results)
+                        for (int i = 0; i < made; i++) {
+                            FT_PIPELINE
+                            values[values_offset + to + (out + i) * out_step] = value[1 - side][i];
+                            indices[indices_offset + to + (out + i) * out_step] = order[1 - side][i];
+                        }
+                    } else if (pass == passes - 1) {
+                        FT_LOOP(handed_on)
+                        for (int i = 0; i < made; i++) {
+                            FT_PIPELINE
+                            merged[base + out + i] = value[1 - side][i];
+                            merged_order[base + out + i] = order[1 - side][i];
+                        }
+                    }
                 }
             }
-            for (long width = run; width < size; width *= 4) {
-                ft_merge_all(ak, ao, bk, bo, size, (int)width);
-                ft_merge_all(bk, bo, ak, ao, size, (int)(2 * width < size ? 2 * width : size));
-            }
-        }
-        if (mode == 2) {
-            FT_GLOBAL const FT_KEY *keys = a_keys + base;
-            const int low = (int)(first / (2L * run) * (2L * run));
-            const int middle = n - low < run ? n : low + run, end = n - middle < run ? n : middle + run;
-            // How many of the elements before this tile are of the left run.
-            const int before = first - low;
-            int least = before < end - middle ? 0 : before - (end - middle);
-            int most = before < middle - low ? before : middle - low;
-            FT_LOOP(bisect)
-            for (; least < most;) {
-                const int half_way = (least + most) / 2;
-                if (keys[low + half_way] <= keys[middle + before - 1 - half_way]) {
-                    least = half_way + 1;
-                } else {
-                    most = half_way;
-                }
-            }
-            ft_merge(keys, a_order + base, b_keys + base, b_order + base, low + least, middle, middle + before - least, end,
-                     first, first + size);
-        }
-        if (mode == 0 || mode == 3) {
-            FT_LOOP(results)
-            for (int i = first; i < first + size; i++) {
-                FT_PIPELINE
-                const int at = a_order[base + i];
-                values[values_offset + to + i * out_step] = in[from + at * in_step];
-                indices[indices_offset + to + i * out_step] = at;
-            }
+            width *= FT_WAYS;
+            side = 1 - side;
         }
     }
 }

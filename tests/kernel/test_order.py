@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import ftensor as ft
-from ftensor.execute import radix_sort
+from ftensor.execute import board_sort, radix_sort
 from ftensor.execute import sort as sorting
 
 from .. import geometry
@@ -99,6 +99,7 @@ def test_long_rows(shape: tuple[int, ...], share: int) -> None:
     with (
         family(5, unit_elements=share),
         mock.patch.object(sorting, "TILE", share // 2),
+        mock.patch.object(board_sort, "TILE", share // 8),
     ):
         agree(partial(ft.cumsum, y, -1), partial(torch.cumsum, x, -1))
         agree(partial(ft.sort, y, stable=True), partial(torch.sort, x, stable=True))

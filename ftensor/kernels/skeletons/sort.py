@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from math import prod
 from typing import Annotated
@@ -11,18 +12,15 @@ from ... import dtypes
 from ...dtypes import dtype
 from ..board_skeleton import BoardSkeleton
 from ..geometry import Geometry, Long, Many
-from ..ports import LATENCY
 from ..skeleton import Parameter, register
 from ..words import Asked, Record, table_lines
-from ..work import Access, Ints, Launch, Loop, pieces
+from ..work import Access, Ints, Launch, Loop, Memory, pieces
 
-# The element that comes next in a merge hangs on the one read before it, and comparing takes some.
-NEXT = LATENCY + 6
-RUN = 16  # elements that are inserted one by one
-# Elements of a row that a unit sorts by itself where a row is for all units.
-TILE = 1 << 15
-WHOLE, TILES, MERGE, RESULTS, FIRST, RANK = range(6)  # what a launch does
-MEDIAN, NANMEDIAN = -1, -2  # ranks that the kernel finds itself
+RUN = 32  # elements that a row of registers sorts
+WAYS = 16  # runs that are merged into one
+TILE = 1 << 13  # elements in local memory
+PART = TILE // WAYS  # of one run where runs are in memory
+LEAD = 3 * WAYS - 1  # registers of a merge, which are empty in the beginning
 
 BITS = {1: "char", 2: "short", 4: "int", 8: "long"}
 # Compared in a wider type; uint64, for which there is none, with its first bit turned.
@@ -36,48 +34,55 @@ FLOATS = {
 }
 
 
+def compared(of: dtype) -> dtype:
+    """The dtype in which elements are compared (hls/order.h)."""
+    return dtypes.int64 if of.itemsize == 8 or of is dtypes.uint32 else dtypes.int32
+
+
+def bits(of: dtype) -> str:
+    """The C type of what lies in memory."""
+    return _UNSIGNED.get(of.name, BITS[of.itemsize])
+
+
+def words_of_order(of: dtype) -> dict[str, object]:
+    """What lies in memory, and what of it is compared, for hls/order.h."""
+    words: dict[str, object] = {
+        "FT_B": bits(of),
+        "FT_KEY": BITS[compared(of).itemsize],
+        "FT_BITS_OF_FLOAT": int(of.name in FLOATS),
+        "FT_LEAST": "(-0x7fffffffffffffffL - 1)" if of is dtypes.uint64 else "0",
+    }
+    if of.name in FLOATS:
+        words["FT_MAGNITUDE"], words["FT_INFINITE"] = FLOATS[of.name]
+    return words
+
+
 @dataclass(frozen=True)
 class SortKey:
-    """One kernel: a dtype; with `selects`, for processors, elements of a rank without a sort."""
+    """One kernel for each dtype."""
 
     dtype: dtype
     lanes: int = 1
-    selects: bool = False
     skeleton = "sort"
 
     @property
     def entry(self) -> str:
         """The kernel's name in the program."""
-        return f"ft_{'select' if self.selects else 'sort'}_{self.dtype.name}"
-
-    @property
-    def compared(self) -> dtypes.dtype:
-        """The dtype of what is compared."""
-        long = self.dtype.itemsize == 8 or self.dtype is dtypes.uint32
-        return dtypes.int64 if long else dtypes.int32
-
-
-def first_run(n: int) -> int:
-    """The size of the runs that are made by insertion: with it, merges go there and back."""
-    for run in (RUN, RUN // 2):
-        size, passes = run, 0
-        while size < n:
-            size, passes = 2 * size, passes + 1
-        if passes % 2 == 0:
-            return run
-    return RUN
+        return f"ft_sort_{self.dtype.name}"
 
 
 @dataclass(frozen=True)
 class SortGeometry(Geometry):
-    """What a launch is told, all in elements; steps are along a row."""
+    """What a launch is told, all in elements; steps are along a row. A row has tiles, and one
+    that `merges` makes a tile of runs; the `last` launch writes results."""
 
-    derived = ("items",)
-    mode: int
+    derived = ("items", "passes")
+    merges: bool
+    last: bool
     tiles: int
-    tile: int
+    tile: Long
     n: int
-    run: int
+    run: Long
     descending: bool
     read: Long
     written: Long
@@ -92,57 +97,47 @@ class SortGeometry(Geometry):
 
     @property
     def passes(self) -> int:
-        """Merges of a tile, there and back."""
-        count, width = 0, self.run
+        """Merges in local memory, one at least."""
+        count, width = 1, self.run * WAYS
         while width < self.tile:
-            width, count = 4 * width, count + 2
+            width, count = width * WAYS, count + 1
         return count
 
 
 class Sort(BoardSkeleton[SortKey]):
-    """Runs of a row are merged until there is one."""
+    """Tiles of a row are sorted in local memory, and merged until there is one."""
 
     name = "sort"
     word = "sort"
     geometry = SortGeometry
-    exact_units = True  # each has memory of its own
 
     def parameters(self, key: SortKey) -> tuple[Parameter, ...]:
-        """Results, the input, what is compared and the places, twice; offsets; the geometry."""
-        of, compared = self._bits(key), BITS[key.compared.itemsize]
+        """Results, the input, runs before and after a merge; offsets; the geometry."""
+        of = bits(key.dtype)
         return (
             ("*", f"{of} *", "values"),
             ("*", "long *", "indices"),
             ("*", f"const {of} *", "in"),
-            ("*", f"{compared} *", "a_keys"),
-            ("*", "int *", "a_order"),
-            ("*", f"{compared} *", "b_keys"),
-            ("*", "int *", "b_order"),
+            ("*", f"const {of} *", "runs"),
+            ("*", "const int *", "runs_order"),
+            ("*", f"{of} *", "merged"),
+            ("*", "int *", "merged_order"),
             *(("long", "long ", f"{name}_offset") for name in ("values", "indices", "in")),
             ("*", "const long *", "geometry"),
         )
 
-    def _bits(self, key: SortKey) -> str:
-        return _UNSIGNED.get(key.dtype.name, BITS[key.dtype.itemsize])
-
     def compute(self, key: SortKey) -> dtype:
         """Whole numbers are compared."""
-        return key.compared
+        return compared(key.dtype)
 
     def defines(self, key: SortKey) -> dict[str, object]:
-        """What lies in memory, and what of it is compared."""
-        words: dict[str, object] = {
-            "FT_B": self._bits(key),
-            "FT_KEY": BITS[key.compared.itemsize],
-            "FT_RUN": RUN,
-            "FT_LARGEST": "0x7fffffffffffffffL" if key.compared.itemsize == 8 else "0x7fffffff",
-            "FT_SELECTS": int(key.selects),
-            "FT_BITS_OF_FLOAT": int(key.dtype.name in FLOATS),
-            "FT_LEAST": "(-0x7fffffffffffffffL - 1)" if key.dtype is dtypes.uint64 else "0",
-        }
-        if key.dtype.name in FLOATS:
-            words["FT_MAGNITUDE"], words["FT_INFINITE"] = FLOATS[key.dtype.name]
-        return words
+        """The sizes of the local memories, and what is compared."""
+        sizes = {"FT_RUN": RUN, "FT_WAYS": WAYS, "FT_TILE": TILE, "FT_PART": PART, "FT_LEAD": LEAD}
+        return {**sizes, **words_of_order(key.dtype)}
+
+    def helpers(self, key: SortKey) -> list[str]:
+        """What is compared."""
+        return ["order.h"]
 
     def record(self, key: SortKey) -> Record:
         """Its dtype."""
@@ -166,38 +161,51 @@ class Sort(BoardSkeleton[SortKey]):
         g = SortGeometry.unpack(launch.geometry)
         found: list[Loop] = []
         for tiles, size in pieces(g.n, g.tile, g.tiles, *launch.slab(g.items, unit)):
-            elements, runs, merges = tiles * size, tiles * -(-size // g.run), tiles
-            if g.mode in (WHOLE, TILES):
-                found += [Loop(name, elements, runs) for name in ("read", "counted")]
-                passes, width = 0, g.run
-                while width < size:
-                    merges += tiles * (-(-size // (2 * width)) + -(-size // (4 * width)))
-                    passes, width = passes + 2, 4 * width
-                found.append(Loop("merged", elements * passes, merges, NEXT))
-            if g.mode == MERGE:
-                found.append(Loop("merged", elements, tiles, NEXT))
-                found.append(Loop("bisect", tiles * g.run.bit_length(), tiles, NEXT))
-            if g.mode in (WHOLE, RESULTS):
-                found.append(Loop("results", elements, tiles))
+            elements = tiles * size
+            rounds, turns, begun = tiles, 0, 0
+            if g.merges:
+                turns, begun = size + LEAD, -(-(size + LEAD) // (PART // 2))
+                rounds = tiles * begun
+                found.append(Loop("refilled", elements, rounds + tiles * WAYS))
+            else:
+                found.append(Loop("read", elements, tiles))
+                found.append(Loop("inserted", elements + tiles * RUN, tiles, reads=False))
+                width = g.run
+                for _ in range(g.passes):
+                    width *= WAYS
+                    groups = -(-size // width)
+                    turns, begun = turns + size + groups * LEAD, begun + groups
+            found.append(Loop("merged", tiles * turns, tiles * begun, reads=False))
+            name = "results" if g.last else "handed_on"
+            found.append(Loop(name, elements, rounds, reads=False))
         return found
 
     def traffic(self, launch: Launch, widened: bool) -> list[Access]:
-        """The input once for what is compared, and once more for the results."""
+        """The input, or the runs, once; the results, or longer runs, once."""
         key, g = launch.key, SortGeometry.unpack(launch.geometry)
-        count, size, wide = prod(g.shape) * g.n, key.dtype.itemsize, key.compared.itemsize
-        results = count * (g.mode in (WHOLE, RESULTS))
-        read = count * (g.mode < MERGE) + results
-        turns = {WHOLE: g.passes // 2 + 1, TILES: g.passes // 2 + 1, MERGE: 1, RESULTS: 0}[g.mode]
-        moved = count * turns
+        count, size = prod(g.shape) * g.n, key.dtype.itemsize
+        first, last, merged = count * (not g.merges), count * g.last, count * (not g.last)
+        runs, burst = count * g.merges, 0 if g.written == 1 else 1
         return [
-            Access("values", True, results * size, results, 1, results * size),
-            Access("indices", True, results * 8, results, 1, results * 8),
-            Access("in", False, read * size, read, 1, count * size),
-            Access("a_keys", True, 2 * moved * wide, 2 * moved, 1, 0),
-            Access("a_order", True, 2 * moved * 4, 2 * moved, 1, 0),
-            Access("b_keys", True, 2 * moved * wide, 2 * moved, 1, 0),
-            Access("b_order", True, 2 * moved * 4, 2 * moved, 1, 0),
+            Access("values", True, last * size, last, burst, last * size),
+            Access("indices", True, last * 8, last, burst, last * 8),
+            Access("in", False, first * size, first, 0 if g.read == 1 else 1, first * size),
+            Access("runs", False, runs * size, runs, PART // 2, 0),
+            Access("runs_order", False, runs * 4, runs, PART // 2, 0),
+            Access("merged", True, merged * size, merged, 0, 0),
+            Access("merged_order", True, merged * 4, merged, 0, 0),
         ]
+
+    def operators(self, key: SortKey) -> Mapping[tuple[str, str], int]:
+        """Each register of a row and each node of the tree compares, a node the ranks, too; and
+        each chooses what it takes."""
+        found = Counter({("compare", compared(key.dtype).name): RUN + WAYS})
+        chosen = 4 * RUN + 8 * WAYS
+        return found + Counter({("compare", "int32"): 2 * WAYS, ("choose", "int32"): chosen})
+
+    def memories(self, key: SortKey, structure: str) -> list[Memory]:
+        """Both sides of elements and places."""
+        return [Memory(TILE, 8 * key.dtype.itemsize, 2), Memory(TILE, 32, 2)]
 
     def extent(self, launch: Launch) -> str:
         """Rows and their size."""

@@ -10,7 +10,7 @@ from ...errors import order as errors_order
 from ...execute.output import check_overlap
 from ...execute.sort import select, selects
 from ...formats import contiguous_format
-from ...kernels.skeletons.sort import MEDIAN, NANMEDIAN, RANK
+from ...kernels.skeletons.cpu.sort_rows import MEDIAN, NANMEDIAN, RANK
 from ...limits import iinfo
 from ...rows.catalogue import op
 from ...rows.spelling import MISSING

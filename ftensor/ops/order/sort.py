@@ -9,7 +9,7 @@ from ..._tensor import Tensor
 from ...errors import order as errors_order
 from ...execute.sort import select, selects, values_in_order
 from ...execute.sort import sort as run
-from ...kernels.skeletons.sort import FIRST
+from ...kernels.skeletons.cpu.sort_rows import FIRST
 from ...rows.catalogue import op
 from ..compose import composed
 from .arguments import along, returned

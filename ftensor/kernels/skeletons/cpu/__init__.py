@@ -9,6 +9,7 @@ from . import (
     max_pool,
     norm_rows,
     radix_sort,
+    sort_rows,
     take,
 )
 
@@ -20,5 +21,6 @@ __all__ = [
     "max_pool",
     "norm_rows",
     "radix_sort",
+    "sort_rows",
     "take",
 ]

@@ -1,0 +1,63 @@
+"""Rows in order in a board's local memory: the launch."""
+
+from __future__ import annotations
+
+from .. import dtypes
+from .._tensor import Tensor
+from ..iterator.plan import coalesce
+from ..iterator.shape import Ints, numel
+from ..iterator.stride import like_strides
+from ..kernels.select import units_for
+from ..kernels.skeletons.sort import RUN, TILE, WAYS, SortGeometry, SortKey
+from .launch import Launch, Output, Step, asked
+
+LAST = 64  # bytes of a temporary that nobody uses
+VALUES, INDICES, X, A, A_ORDER, B, B_ORDER = range(7)
+
+
+def serves(x: Tensor) -> bool:
+    """Whether `x` lies on a board, or on what stands for one."""
+    return not x._storage.backend.target.unaligned
+
+
+def rows_along(x: Tensor, dim: int, strides: Ints) -> tuple[Ints, Ints, Ints]:
+    """The other dims of rows along `dim`, merged where they can be: sizes, strides, and those of
+    results with `strides`."""
+    rest = [d for d in range(x.ndim) if d != dim and x._shape[d] > 1]
+    shape = tuple([x._shape[d] for d in rest])
+    read, written = (tuple([s[d] for d in rest]) for s in (x._strides, strides))
+    shape, (read, written) = coalesce(shape, (read, written), range(len(shape)))
+    return shape, read, written
+
+
+def prepare(x: Tensor, dim: int, descending: bool) -> Launch:
+    """The launch: tiles of rows, and merges of them until a row is one."""
+    backend, key = x._storage.backend, SortKey(x._dtype)
+    strides = like_strides(x._shape, x._strides)
+    outputs = asked(
+        backend, Output(x._dtype, x._shape, strides), Output(dtypes.int64, x._shape, strides)
+    )
+    if not numel(x._shape):
+        return Launch((), 3, outputs)
+    shape, read, written = rows_along(x, dim, strides)
+    n, rows = x._shape[dim], numel(shape)
+    tile, run = min(TILE, n), RUN
+    steps: list[Step] = []
+    while True:
+        last, merges = tile >= n, bool(steps)
+        g = SortGeometry(
+            merges, last, -(-n // tile), tile, n, run, descending, x._strides[dim], strides[dim],
+            shape, read, written,
+        )  # fmt: skip
+        a, b = ((A, A_ORDER), (B, B_ORDER))[:: 1 if len(steps) % 2 else -1]
+        units = units_for(g.passes * n * rows, backend.units, backend.target, 1)
+        steps.append(
+            Step(key, min(units, g.items), (VALUES, INDICES, X, *a, *b), (VALUES, INDICES, X),
+                 geometry=g.pack(), work=n * rows)
+        )  # fmt: skip
+        if last:
+            break
+        tile, run = min(WAYS * tile, n), tile
+    kept = n * rows if len(steps) > 1 else 0
+    size = max(LAST, kept * x._dtype.itemsize), max(LAST, kept * 4)
+    return Launch(tuple(steps), 3, outputs, temporaries=(*size, *size))
