@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from io import StringIO
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -66,6 +67,14 @@ def save(made: Figure, path: str | Path) -> None:
             made.savefig(path, dpi=120, metadata=dict(dated))
     except OSError as error:
         raise errors.not_written(path, error.strerror or error) from error
+
+
+def as_svg(made: Figure) -> str:
+    """A figure as the text of an SVG file."""
+    text = StringIO()
+    with styled():
+        made.savefig(text, format="svg", metadata={"Date": None})
+    return text.getvalue()
 
 
 def shares(axes: Axes, parts: Mapping[str, float], title: str) -> None:

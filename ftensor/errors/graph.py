@@ -87,10 +87,11 @@ stuck = Message(
 )
 
 
-def warn_many_traces(function: str, count: int, name: str) -> None:
-    """A function that is traced again and again because of one value."""
+def warn_many_traces(function: str, count: int, name: str, level: int) -> None:
+    """A function that is traced again and again because of one value; `level` as the caller sees
+    it."""
     warnings.warn(
         f"{function} was traced {count} times for different values of {name}: each makes a graph "
         "of its own; pass a 0-d tensor instead",
-        UserWarning, stacklevel=4,
+        UserWarning, stacklevel=level + 1,
     )  # fmt: skip

@@ -15,6 +15,9 @@ from ..errors import graph as errors
 from ..execute.index_check import get_index_check
 from ..execute.observe import recorder
 from ..kernels.skeleton import skeleton_of
+from ..runtime.callers import levels_to_user
+from .again import MANY_TRACES, Traces
+from .drawing import svg
 from .group import clustered
 from .lower import Lowered, lowered
 from .node import Graph
@@ -32,8 +35,6 @@ R = TypeVar("R")
 
 # Writes the files of an exported graph under a name: set by the layer that writes kernels' sources.
 writers: list[Callable[[StagedKey, str], Exported]] = []
-# Traces of one function that differ in one value, from which on a warning names it.
-MANY_TRACES = 8
 _PLAIN = (int, bool, str, bytes, complex, type(None), type(Ellipsis))
 
 
@@ -52,13 +53,13 @@ def jit(function: Callable[P, R]) -> Jitted[P, R]:
     line; TypeError for an argument that is not hashable. Arguments and generators are left as they
     were then. TypeError for coroutine and generator functions.
     """
-    return Jitted(function)
+    return Jitted(function, Traces())
 
 
 class Jitted(Generic[P, R]):
     """A function with its graphs."""
 
-    def __init__(self, function: Callable[P, R]) -> None:
+    def __init__(self, function: Callable[P, R], traces: Traces | None = None) -> None:
         if not callable(function):
             raise errors.not_a_function(function)
         name = getattr(function, "__qualname__", type(function).__name__)
@@ -67,7 +68,7 @@ class Jitted(Generic[P, R]):
         if inspect.isgeneratorfunction(function):
             raise errors.no_such_function(name, "a generator function")
         self._function, self._name = function, name
-        self._seen: list[tuple[Any, ...]] = []
+        self._traces = traces  # none: whoever calls it is told nothing
         update_wrapper(self, function)
 
     def __get__(self, instance: Any, owner: type | None = None) -> Any:
@@ -117,6 +118,10 @@ class Jitted(Generic[P, R]):
     ) -> Lowered:  # fmt: skip
         """The graph of a call whose signature is new."""
         graph = self._graph(backend, tensors, args, kwargs)
+        if self._traces is not None:
+            many = self._traces.many(_named(self._function, args, kwargs))
+            if many is not None:
+                errors.warn_many_traces(self._name, MANY_TRACES, many, levels_to_user())
         return backend.launches.keep(signature, lowered(graph, backend, tensors))
 
     def graph(self, *args: P.args, **kwargs: P.kwargs) -> Planned:
@@ -194,6 +199,11 @@ class Planned:
         """The kernels with what they compute, read and write, and why some compute one op alone."""
         return report(self._graph)
 
+    def svg(self) -> str:
+        """The kernels as boxes with the memory between them: the text of an SVG file. PictureError
+        where matplotlib, of the extra `plot`, is not installed."""
+        return svg(self._graph)
+
 
 class _Bound:
     """A jitted method of an object."""
@@ -214,6 +224,14 @@ class _Bound:
         if not callable(found):
             return found
         return lambda *args, **kwargs: found(self._instance, *args, **kwargs)
+
+
+def _named(function: Callable[..., Any], args: Any, kwargs: Any) -> dict[str, Any]:
+    """A call's arguments by the names of parameters; by their place where nobody knows these."""
+    try:
+        return inspect.signature(function).bind(*args, **kwargs).arguments
+    except ValueError:
+        return {f"argument {k + 1}": x for k, x in enumerate(args)} | kwargs
 
 
 def _where(backend: Backend, tensors: Sequence[Tensor], key: list[Any]) -> None:

@@ -14,19 +14,19 @@ def report(graph: Graph) -> str:
     """A line for each kernel, in their order, below one that counts them."""
     ops = sum(len(node.parts) or 1 for node in graph.nodes)
     steps = sum(len(node.launch.steps) for node in graph.nodes)
-    moved = sum(_bytes(r) for node in graph.nodes for r in node.operands)
+    moved = sum(moved_bytes(r) for node in graph.nodes for r in node.operands)
     head = f"{graph.name}: {counted(ops, 'launch')} as {counted(steps, 'kernel')}, {size(moved)}"
     rows = [("kernel", "computes", "reads", "writes", "")]
     for node in graph.nodes:
         for step in node.launch.steps:
             parts = " ".join(part.op for part in node.parts or (node.origin,))
-            read, written = (sum(map(_bytes, side)) for side in (node.reads, node.writes))
+            read, written = (sum(map(moved_bytes, side)) for side in (node.reads, node.writes))
             kernel = skeleton_of(step.key).name
             rows.append((kernel, parts, size(read), size(written), _apart(node)))
     return f"{head}\n{table(rows)}" if graph.nodes else head
 
 
-def _bytes(r: Region) -> int:
+def moved_bytes(r: Region) -> int:
     """What a kernel moves of a tensor: each element once."""
     return prod(n for n, s in zip(r.shape, r.strides, strict=True) if s) * r.dtype.itemsize
 

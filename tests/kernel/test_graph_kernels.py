@@ -69,6 +69,9 @@ CASES: list[tuple[str, Callable[..., Any], tuple[ft.Tensor, ...], int]] = [
     ("rows that are not near", softmax, (drawn(2, 200_000),), 4),
     ("in place", lambda x: x.mul_(2).add_(1).sum(-1), (X,), 1),
     ("rows in place", in_place, (X,), 1),
+    ("the same twice", lambda x: x.cumsum(0) - x.cumsum(0), (X,), 2),
+    ("the same, written between", lambda x: (x.cumsum(0) + x.mul_(2).cumsum(0)).abs(), (X,), 4),
+    ("the same, returned", lambda x: (x.cumsum(0), x.cumsum(0)), (X,), 2),
     ("nothing needed", lambda x: (x + 1, x.sum())[0], (X,), 1),
 ]
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import warnings
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -131,3 +132,24 @@ def test_read_only_memory() -> None:
         with pytest.raises(RuntimeError, match="read-only"):
             jitted(x)
     assert array.tolist() == [1.0] * 64
+
+
+def test_many_traces_name_the_value() -> None:
+    """Eight that differ in one number, not those that differ in shape or in two; it is said
+    once."""
+    jitted = ft.jit(lambda x, scale, *more, **options: x * scale)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        for k in range(1, 20):
+            jitted(ft.ones(k), 2, 3)
+            jitted(ft.ones(3), k, more=k)
+        for k in range(30, 37):
+            jitted(ft.ones(3), 2, 3, [1, {"a": k}])
+    with pytest.warns(
+        UserWarning, match=r"8 times for different values of more\[1\]\[1\]\['a'\]"
+    ) as seen:
+        jitted(ft.ones(3), 2, 3, [1, {"a": 50}])
+    assert [w.filename for w in seen] == [__file__]
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        jitted(ft.ones(3), 2, 3, [1, {"a": 51}])

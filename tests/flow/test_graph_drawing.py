@@ -1,0 +1,33 @@
+"""A graph's drawing says what there is, and is no other the next time."""
+
+from __future__ import annotations
+
+import pytest
+
+import ftensor as ft
+from ftensor.graph.drawing import drawn
+
+from .test_pictures import looked_at
+
+
+def looked_over(x: ft.Tensor, w: ft.Tensor) -> tuple[ft.Tensor, ft.Tensor]:
+    y = x @ w
+    x.add_(1)
+    return y.cumsum(0).exp() * 2, x.cumsum(0) + y
+
+
+def test_drawing() -> None:
+    pytest.importorskip("matplotlib")
+    plan = ft.jit(looked_over).graph(ft.ones(8, 8), ft.ones(8, 8))
+    text = looked_at(drawn(plan._graph))
+    assert text.endswith("looked_over")  # the title
+    assert text.count("argument 0") == 2  # before and after it is written
+    assert [text.count(word) for word in ("argument 1", "result", "scan\n")] == [1, 2, 2]
+    made = plan.svg()
+    assert made.rstrip().endswith("</svg>") and "argument 0" in made
+    assert plan.svg() == made
+
+
+def test_nothing_to_draw() -> None:
+    pytest.importorskip("matplotlib")
+    assert "</svg>" in ft.jit(lambda x: x).graph(ft.ones(3)).svg()
