@@ -20,6 +20,7 @@ from ..kernels.staged import STATES, WIDE, StagedKey, Stages
 from ..runtime import program
 from .cluster import MOST_CALLS, Called
 from .emit import program as program_of
+from .in_rows import in_order, split, stays, walks
 from .node import Graph, Node, Origin, Region
 from .point import Place, Point, key_of, point_of
 
@@ -167,7 +168,7 @@ class _Staging:
         if folded:
             if self._count(point, folded) != self.length or self._count(point, kept) != self.rows:
                 raise self._no(point.node.origin, "its rows are others than those before")
-            ways = [(_in_order(point, kept), _in_order(point, folded))]
+            ways = [(in_order(point, kept), in_order(point, folded))]
         else:
             ways = self._ways(point)
         operands = (*point.outs, *point.ins)
@@ -177,7 +178,7 @@ class _Staging:
             if self.rows == 1:
                 kinds = self._as_shaped(kinds, point)
             if point.folds:
-                each = [OF_ROW if _walks(p, way[0], 1) else None for p in point.outs]
+                each = [OF_ROW if walks(p, way[0], 1) else None for p in point.outs]
                 kinds[: len(each)] = each
             if None not in kinds:
                 known = self._known(operands, kinds)
@@ -212,9 +213,9 @@ class _Staging:
         total, each = numel(sizes), [(k, loop.size, 1) for k, loop in enumerate(point.loops)]
         found: list[tuple[list[Any], list[Any]]] = []
         if total == self.length * self.rows:
-            split = _split(each, self.length)
-            if split is not None:
-                found.append(split)
+            ways = split(each, self.length)
+            if ways is not None:
+                found.append(ways)
         if total == self.rows:
             found.append((each, []))
         if total == self.length:
@@ -232,14 +233,14 @@ class _Staging:
 
     def _lies(self, p: Place, over: Sequence[Any], along: Sequence[Any]) -> str | None:
         """How an operand lies in loops over rows and along one; None for another way."""
-        in_line, still = _walks(p, along, 1), _stays(p, over)
-        if along and in_line and _walks(p, over, self.length) and (over or self.rows == 1):
+        in_line, still = walks(p, along, 1), stays(p, over)
+        if along and in_line and walks(p, over, self.length) and (over or self.rows == 1):
             return ROWS
         if along and in_line and still:
             return EVERY_ROW
-        if over and _stays(p, along) and _walks(p, over, 1):
+        if over and stays(p, along) and walks(p, over, 1):
             return OF_ROW
-        if still and _stays(p, along):
+        if still and stays(p, along):
             return ONE
         return self._in_blocks(p, over) if along and in_line else None
 
@@ -247,8 +248,8 @@ class _Staging:
         """How rows lie that are the same for a block of rows, or for each of its places."""
         for cut in range(1, len(over)):
             outer, inner = over[:cut], over[cut:]
-            each = _stays(p, inner) and _walks(p, outer, self.length)
-            again = _stays(p, outer) and _walks(p, inner, self.length)
+            each = stays(p, inner) and walks(p, outer, self.length)
+            again = stays(p, outer) and walks(p, inner, self.length)
             period = numel(tuple([size for _, size, _ in inner]))
             if (each or again) and self.period in (1, period):
                 self.period = period
@@ -316,42 +317,3 @@ def _kind(p: Place) -> str:
 def _at(p: Place, kind: str) -> Place:
     """A place by how it lies in the rows of all."""
     return p._replace(strides=tuple(map(ord, kind)))
-
-
-def _in_order(point: Point, which: Sequence[int]) -> list[Any]:
-    """Loops from the outermost, by their steps in what is folded."""
-    steps = point.ins[0].strides
-    order = sorted(which, key=lambda k: -abs(steps[k]))
-    return [(k, point.loops[k].size, 1) for k in order]
-
-
-def _split(each: Sequence[Any], length: int) -> tuple[list[Any], list[Any]] | None:
-    """(loops over rows, loops along one): (which, size, how many of its steps is one)."""
-    row: list[Any] = []
-    left, rest = list(each), length
-    while rest > 1 and left:
-        k, size, by = left.pop()
-        if rest % size == 0:
-            row.insert(0, (k, size, by))
-            rest //= size
-        elif size % rest == 0:
-            row.insert(0, (k, rest, by))
-            left.append((k, size // rest, by * rest))
-            rest = 1
-        else:
-            return None
-    return left, row
-
-
-def _walks(p: Place, loops: Sequence[Any], unit: int) -> bool:
-    """Whether a place goes through such loops in line, `unit` elements a step."""
-    for k, size, by in reversed(loops):
-        if size > 1 and p.strides[k] * by != unit:
-            return False
-        unit *= size
-    return True
-
-
-def _stays(p: Place, loops: Sequence[Any]) -> bool:
-    """Whether a place is the same in such loops."""
-    return not any(p.strides[k] for k, size, _ in loops if size > 1)
