@@ -88,7 +88,7 @@ typedef FT_V ft_column;
 #endif
 #endif
 
-// y -= s * x, for n elements of two columns.
+// y -= s * x, for n elements of two columns, which have none in common.
 FT_FN_ONCE void ft_less(FT_GLOBAL FT_T *y, FT_GLOBAL const FT_T *x, ft_one s, int n)
 {
     int i = 0;
@@ -102,6 +102,7 @@ FT_FN_ONCE void ft_less(FT_GLOBAL FT_T *y, FT_GLOBAL const FT_T *x, ft_one s, in
     FT_LOOP(less)
     for (; i < n; i++) {
         FT_PIPELINE
+        FT_POINTERS_APART
         ft_set(ft_minus(ft_get(y, i), ft_times(s, ft_get(x, i))), y, i);
     }
 }

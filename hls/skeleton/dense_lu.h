@@ -32,6 +32,7 @@ FT_KERNEL void FT_NAME(FT_GLOBAL FT_T *a, FT_GLOBAL int *pivots, FT_GLOBAL int *
                     FT_LOOP(swap)
                     for (int c = 0; c < n; c++) {
                         FT_PIPELINE
+                        FT_POINTERS_APART
                         FT_GLOBAL FT_T *y = FT_AT(x, (long)c * lead);
                         const ft_one above = ft_get(y, j), below = ft_get(y, at);
                         ft_set(below, y, j);

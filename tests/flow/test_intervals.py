@@ -103,5 +103,10 @@ def test_what_a_loop_waits_for_is_found_and_its_repair_is_not(what: str, tmp_pat
     assert least(tmp_path / "repaired", before, repaired) == 1
 
 
+def test_a_loop_may_say_that_it_reads_nothing_that_it_wrote(tmp_path: Path) -> None:
+    apart = PIPELINE + "\n#pragma HLS DEPENDENCE class=pointer inter false"
+    assert least(tmp_path, "", WAITS["columns of one matrix"][1], apart) == 2
+
+
 def test_a_loop_that_is_not_pipelined_takes_a_turn_after_the_other(tmp_path: Path) -> None:
     assert least(tmp_path, "", "out[k] = a[k] * 2.0f;", "") == 64 + 4 + 1

@@ -22,7 +22,7 @@ from .addresses import PORT, Addresses, pointer
 from .compiler import compiled
 from .loops import Flow, Loop, incoming
 from .module import Instruction, Module, call_arguments, callee, parse, value
-from .told import NOTHING, Told, registers, told
+from .told import NOTHING, POINTERS, Told, registers, told
 
 # Everything stands in the kernel, where a function's pointers are the ports that it is given; names
 # are kept for the pragmas that speak of local memories.
@@ -112,7 +112,8 @@ class _Intervals(Addresses):
         # Memory that a turn writes and a later one may read: as a value that is carried.
         memory: dict[str, int] = {}
         for name, (loads, stores) in accesses.items():
-            turns = 0 if name in self._made_in(loop) else apart.get(name, 1)
+            said = apart.get(POINTERS, 1) if name.startswith(PORT) else apart.get(name, 1)
+            turns = 0 if name in self._made_in(loop) else said
             if turns and any(self.may_meet(a, b, loop) for a in loads for b in stores):
                 memory[name] = turns
         weights: dict[str, dict[str, float]] = {}

@@ -12,7 +12,11 @@ from .findings import PRAGMA
 _LOOP = re.compile(r"\b(?:for|while) \(|^ *FT_EACH_LANE\b")
 _LABEL = re.compile(r"\s*(?:(\w+):|FT_LOOP\((\w+)\))\s*$")
 _REGISTERS = re.compile(r"HLS ARRAY_PARTITION variable=(\w+) complete *(?:dim=0)? *$", re.M)
-_APART = re.compile(r"HLS DEPENDENCE variable=(\w+) inter (?:(false)|RAW distance=(\d+))")
+_APART = re.compile(
+    r"HLS DEPENDENCE variable=(\w+) inter (?:(false)|RAW distance=(\d+))"
+    r"|HLS DEPENDENCE class=pointer inter false|\bFT_POINTERS_APART\b"
+)
+POINTERS = "*"  # all ports, of which one pragma speaks
 
 
 @dataclass(frozen=True)
@@ -46,7 +50,7 @@ def told(path: Path) -> dict[int, Told]:
             if name := PRAGMA.search(line):
                 found[at] = Told(was.label, was.pragmas | {name[1]}, was.apart)
             if one := _APART.search(line):
-                apart = (one[1], 0 if one[2] else int(one[3]))
+                apart = (one[1], int(one[3] or 0)) if one[1] else (POINTERS, 0)
                 found[at] = Told(was.label, was.pragmas, (*was.apart, apart))
     return found
 

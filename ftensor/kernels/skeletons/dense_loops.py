@@ -16,16 +16,16 @@ THERE_AND_BACK = 2 * LATENCY
 def _loops(of: dtype, found: Iterator[tuple[str, int, int]]) -> list[Loop]:
     """(name, turns, times begun) as loops; each name in one or another of the texts."""
     parts, cycles = 2 if of.is_complex else 1, operator_cycles(of)
-    less = cycles["mul"] + cycles["add"] * parts
     least = {
         "search": max(cycles["compare"], parts),
         "largest": max(cycles["compare"], parts),
         "squares": interval(cycles["add"], 1),
         "dot": interval(cycles["add"], 1),
-        # Of two columns of one matrix, which one port may read where it has just written.
-        "swap": THERE_AND_BACK,
+        # Of a matrix that one port reads twice in a turn, and nothing that it wrote before.
+        "swap": 2 * parts,
+        "less": 2 * parts,
+        # Which reads what it has just written.
         "swaps": THERE_AND_BACK,
-        "less": THERE_AND_BACK + less,
         # Of columns of two matrices.
         "other": parts,
     }
