@@ -75,6 +75,9 @@ CASES: list[tuple[str, Callable[..., Any], Given, int]] = [
     ("batch_norm, training", moving, (IMAGE, C, C.exp(), C + 1, C), 1),
     ("instance_norm", lambda x, c: F.instance_norm(x, None, None, c, c), (IMAGE, C), 1),
     ("group_norm", lambda x, c: F.group_norm(x, 2, c, c), (IMAGE, C), 3),
+    ("linear, one row", F.linear, (drawn(1, 64), drawn(70, 64), drawn(70)), 1),
+    ("linear, two rows", F.linear, (drawn(2, 256), drawn(300, 256), drawn(300)), 1),
+    ("matrix times vector", lambda x, v: x @ v, (drawn(70, 64), drawn(64)), 1),
     # Two products, and softmax.
     ("attention", F.scaled_dot_product_attention, (Q, K, K), 3),
     ("attention, masked", F.scaled_dot_product_attention, (Q, K, K, drawn(1, 9)), 3),

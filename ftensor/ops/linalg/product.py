@@ -10,11 +10,13 @@ from ..._tensor import Tensor
 from ...dtypes import dtype
 from ...errors import matmul as errors_matmul
 from ...execute import memory
+from ...execute.choices import specializes
 from ...execute.matmul import gemm
 from ...execute.numbers import fitted
 from ...execute.output import check_dtype, check_overlap, check_place, region, sized
 from ...execute.pointwise import pointwise
 from ...execute.reduce import fold
+from ...graph.fused import fused
 from ...iterator.shape import Ints, broadcast_shapes, numel
 from ...iterator.stride import broadcast_strides, partial_overlap
 from ...ops.types import copy
@@ -24,6 +26,9 @@ from ...rows.op import Op, Promote, Reduce
 
 # Matrix times vector: from this many terms on the lanes go along the sums.
 FOLD_TERMS = 1 << 12
+# For so few rows of one matrix the other is read again for each, where the product has so many
+# terms: packing it costs more (2 x 1024 by 1024 x 1024 takes a fifth; 4 rows take longer).
+FEW, FEW_TERMS = 3, 1 << 17
 
 DOT = Reduce(
     "dot", "a * b", "x + y", "K(0)",
@@ -154,13 +159,41 @@ def product(
             pointwise(COPY, (0,), (), target, True)
         else:
             pointwise(SCALED, (added,), (beta,), target, True)
-    elif 1 in shape[-2:] and numel(shape) * a._shape[-1] >= FOLD_TERMS:
-        row = shape[-2] == 1
-        made = folded(DOT, (_transposed(a), b) if row else (a, _transposed(b)), -2 if row else -1)
-        combine(made._view(shape, memory.contiguous_strides(shape), 0), target, added, beta, alpha)
+    elif numel(shape) * a._shape[-1] >= FOLD_TERMS and (1 in shape[-2:] or _few_rows(a, b)):
+        # Other factors may be others at each call, which would be a graph each.
+        plain = type(alpha) is int and type(beta) is int and alpha == beta == 1
+        (_one_kernel if plain else _by_rows)(a, b, target, added, beta, alpha)
     else:
         gemm(target, a, b, added, alpha, beta)
     return finish(target, out, copy)
+
+
+def _few_rows(a: Tensor, b: Tensor) -> bool:
+    """Whether rows of one matrix are so few that the other is read once for each: where both lie
+    along the sums, in which lanes go then."""
+    (m, depth), n = a._shape[-2:], b._shape[-1]
+    in_line = a._strides[-1] == b._strides[-2] == 1 and m * n * depth >= FEW_TERMS
+    return in_line and len(a._shape) == len(b._shape) == 2 and min(m, n) <= FEW and specializes(a)
+
+
+def _by_rows(
+    a: Tensor, b: Tensor, target: Tensor, added: Tensor | None, beta: Any, alpha: Any
+) -> None:
+    """The product as sums along rows."""
+    shape = target._shape
+    if shape[-2] == 1:
+        made = folded(DOT, (_transposed(a), b), -2)
+    elif shape[-1] == 1:
+        made = folded(DOT, (a, _transposed(b)), -1)
+    else:
+        (m, depth), n = a._shape, b._shape[1]
+        left = a._view((m, 1, depth), (a._strides[0], 0, a._strides[1]), a._offset)
+        right = b._view((1, n, depth), (0, b._strides[1], b._strides[0]), b._offset)
+        made = folded(DOT, (left, right), -1)
+    combine(made._view(shape, memory.contiguous_strides(shape), 0), target, added, beta, alpha)
+
+
+_one_kernel = fused(_by_rows)
 
 
 def folded(red: Reduce, inputs: Sequence[Tensor], dim: int | None) -> Tensor:
