@@ -120,6 +120,7 @@ from . import fft as fft
 from . import linalg as linalg
 from . import masked as masked
 from . import nn as nn
+from . import quantized as quantized
 from . import signal as signal
 from . import special as special
 @overload

@@ -21,9 +21,10 @@ class Promote(Enum):
     ALWAYS_BOOL = "compute in the promoted dtype, the expression yields a mask"
     COMPLEX_TO_REAL = "as SAME, but a complex input gives its real dtype"
     FLOAT_REAL = "as INT_TO_FLOAT, but a complex input gives its real dtype"
-    REAL_TO_COMPLEX = "a real input gives the complex dtype"
+    REAL_TO_COMPLEX = "a real input gives the complex dtype, integers complex64"
     WIDE = "compute in double precision, where the device has it, for a result of any dtype"
     FLOATING = "compute in double for float64, else in single precision, for a result of any dtype"
+    SINGLE = "compute in single precision, for a result of any dtype"
     INT_TO_LONG = "bool and integers become int64"
     TRUTH = "compute with truth values; uint8 for uint8, else bool"
     COUNT = "both are int64"
@@ -56,12 +57,16 @@ def dtypes_through(promote: Promote, common: dtype, wide: bool = True) -> tuple[
         return (real.to_complex() if common.is_complex else real), common
     if promote is Promote.FLOATING:
         return (common if common is float64 else float32), common
+    if promote is Promote.SINGLE:
+        return float32, common
     if promote is Promote.TRUTH:
         return bool_, uint8 if common is uint8 else bool_
     if promote in (Promote.INT_TO_FLOAT, Promote.FLOAT_REAL) and common.kind in "bui":
         common = get_default_dtype()
     if promote is Promote.COUNT or (promote is Promote.INT_TO_LONG and common.kind in "bui"):
         common = int64
+    if promote is Promote.REAL_TO_COMPLEX and common.kind in "bui":
+        common = float32
     result = common
     if promote is Promote.ALWAYS_BOOL:
         result = bool_

@@ -11,7 +11,7 @@ from ftensor.rows.catalogue import ENTRIES, Entry
 from ftensor.rows.op import Promote, Reduce
 from ftensor.rows.spelling import signature_text
 
-FOR_OPS = (Promote.WIDE, Promote.FLOATING)  # of rows that fill memory
+FOR_OPS = (Promote.WIDE, Promote.FLOATING, Promote.SINGLE)  # of rows that no user calls
 CALLED = {name: entry for name, entry in ENTRIES.items() if not entry.prop}
 
 

@@ -1,0 +1,3 @@
+"""Integers that stand for real numbers: (integer - zero point) * scale."""
+
+CATEGORY = "quantized"

@@ -1,0 +1,147 @@
+"""Real numbers to integers and back: torch's `quantized_decomposed` ops, on plain tensors."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..._tensor import Tensor
+from ...dtypes import bfloat16, dtype, float16, float32, int16
+from ...errors import quantized as errors
+from ...execute.memory import new
+from ...execute.pointwise import pointwise
+from ...iterator.shape import Ints, normalize_dim
+from ...rows.catalogue import op
+from ...rows.op import Op, Promote
+from .arguments import a_tensor, along, bounds, integers
+from .arguments import scale as _scale
+from .arguments import zero_point as _zero_point
+
+SPACE = "quantized"
+
+CLAMPED = "ft_min(ft_max({}, low), high)"
+QUANTIZE = Op(
+    "quantize_per_tensor", "quantize_per_tensor(input) -> Tensor",
+    CLAMPED.format("rint(a * inverse) + zero"), params=("inverse", "zero", "low", "high"),
+    promote=Promote.SINGLE, any_out=True, only=("float32",),
+)  # fmt: skip
+QUANTIZE_CHANNEL = Op(
+    "quantize_per_channel", "quantize_per_channel(input, scales, zero_points) -> Tensor",
+    CLAMPED.format("rint(a * (K(1) / b)) + c"), params=("low", "high"),
+    promote=Promote.FLOATING, any_out=True, only=("float32",),
+)  # fmt: skip
+DEQUANTIZE = Op(
+    "dequantize_per_tensor", "dequantize_per_tensor(input) -> Tensor", "(a - zero) * scale",
+    params=("scale", "zero"), promote=Promote.SINGLE, any_out=True,
+    only=("uint8", "int8", "int16"),
+)  # fmt: skip
+DEQUANTIZE_CHANNEL = Op(
+    "dequantize_per_channel", "dequantize_per_channel(input, scales, zero_points) -> Tensor",
+    "(a - c) * b", promote=Promote.FLOATING, any_out=True, only=("uint8", "int8", "int16"),
+)  # fmt: skip
+SAMPLES = Op(
+    "dequantize_as_complex", "dequantize_as_complex(real, imag) -> Tensor",
+    "ft_cmake(a * scale, b * scale)", params=("scale",), promote=Promote.REAL_TO_COMPLEX,
+    only=("int16",),
+)  # fmt: skip
+
+
+def made(
+    row: Op, inputs: tuple[Any, ...], params: tuple[Any, ...], shape: Ints, of: dtype
+) -> Tensor:
+    """What a row gives, stored as `of`."""
+    out = new(shape, of, inputs[0]._storage.device)
+    return pointwise(row, inputs, params, out, True)
+
+
+def _real(name: str, input: Any) -> Tensor:
+    """float32; AssertionError for a dtype that torch doesn't quantize."""
+    input = a_tensor(name, "input", input)
+    if input._dtype not in (float32, float16, bfloat16):
+        raise errors.not_float32(name, input._dtype)
+    return input
+
+
+def _quantized(name: str, input: Any, of: Any) -> Tensor:
+    input = a_tensor(name, "input", input)
+    if input._dtype is not integers(name, of):
+        raise errors.other_dtype(name, input._dtype, of)
+    return input
+
+
+@op(namespace=SPACE, method=False, rows=(QUANTIZE,))
+def quantize_per_tensor(
+    input: Tensor, scale: float, zero_point: int, quant_min: int, quant_max: int, dtype: dtype
+) -> Tensor:
+    """`input / scale + zero_point` as integers of `dtype` (uint8, int8 or int16): multiplied by the
+    reciprocal, rounded to even, clamped to [`quant_min`, `quant_max`]. The bits of torch's
+    `quantized_decomposed.quantize_per_tensor`. AssertionError for an input that is no float32,
+    float16 or bfloat16, and bounds that the dtype doesn't hold; ValueError for other dtypes.
+    """
+    name = "quantize_per_tensor"
+    input, of = _real(name, input), integers(name, dtype)
+    bounds(name, quant_min, quant_max, of)
+    numbers = (1 / _scale(name, "scale", scale), _zero_point(name, "zero_point", zero_point, of))
+    return made(QUANTIZE, (input,), (*numbers, quant_min, quant_max), input._shape, of)
+
+
+@op(namespace=SPACE, method=False, rows=(QUANTIZE_CHANNEL,))
+def quantize_per_channel(
+    input: Tensor, scales: Tensor, zero_points: Tensor, axis: int, quant_min: int, quant_max: int,
+    dtype: dtype,
+) -> Tensor:  # fmt: skip
+    """`quantize_per_tensor` with a scale and a zero point for each index of the dim `axis`; float64
+    scales are computed with in double precision. RuntimeError for another number of these.
+    """
+    name = "quantize_per_channel"
+    input, of = _real(name, input), integers(name, dtype)
+    bounds(name, quant_min, quant_max, of)
+    at = normalize_dim(axis, input.ndim)
+    inputs = (input, along(name, "scales", scales, input, at),
+              along(name, "zero_points", zero_points, input, at))  # fmt: skip
+    return made(QUANTIZE_CHANNEL, inputs, (quant_min, quant_max), input._shape, of)
+
+
+@op(namespace=SPACE, method=False, rows=(DEQUANTIZE,))
+def dequantize_per_tensor(
+    input: Tensor, scale: float, zero_point: int, quant_min: int, quant_max: int, dtype: dtype
+) -> Tensor:
+    """`(input - zero_point) * scale` in float32, the bits of torch's
+    `quantized_decomposed.dequantize_per_tensor`; the bounds are not looked at. AssertionError for
+    an input that is not of `dtype`, ValueError for one other than uint8, int8, int16.
+    """
+    name = "dequantize_per_tensor"
+    input = _quantized(name, input, dtype)
+    numbers = (_scale(name, "scale", scale), _zero_point(name, "zero_point", zero_point, dtype))
+    return made(DEQUANTIZE, (input,), numbers, input._shape, float32)
+
+
+@op(namespace=SPACE, method=False, rows=(DEQUANTIZE_CHANNEL,))
+def dequantize_per_channel(
+    input: Tensor, scales: Tensor, zero_points: Tensor | None, axis: int, quant_min: int,
+    quant_max: int, dtype: dtype,
+) -> Tensor:  # fmt: skip
+    """`dequantize_per_tensor` with a scale and a zero point (0 for None) for each index of `axis`.
+    RuntimeError for another number of these, AssertionError for bounds that `dtype` doesn't hold.
+    """
+    name = "dequantize_per_channel"
+    input = _quantized(name, input, dtype)
+    bounds(name, quant_min, quant_max, dtype)
+    at = normalize_dim(axis, input.ndim)
+    zeros = 0 if zero_points is None else along(name, "zero_points", zero_points, input, at)
+    inputs = (input, along(name, "scales", scales, input, at), zeros)
+    return made(DEQUANTIZE_CHANNEL, inputs, (), input._shape, float32)
+
+
+@op(namespace=SPACE, method=False, rows=(SAMPLES,))
+def dequantize_as_complex(input: Tensor, scale: float) -> Tensor:
+    """complex64 numbers of int16 pairs (real, imag) in a last dim of 2, as converters of analog
+    signals give them, each part multiplied by `scale`. It is one expression of an element, so
+    `ft.jit` puts it into the kernel that reads the samples. RuntimeError for another dtype
+    or size.
+    """
+    name = "dequantize_as_complex"
+    input = a_tensor(name, "input", input)
+    if input._dtype is not int16 or input._shape[-1:] != (2,):
+        raise errors.pairs(name, input._dtype, input._shape)
+    parts = [input.select(-1, k) for k in (0, 1)]
+    return pointwise(SAMPLES, tuple(parts), (_scale(name, "scale", scale),))

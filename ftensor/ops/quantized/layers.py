@@ -1,0 +1,192 @@
+"""Layers of integers: sums in int32, scaled and rounded back to the input's dtype."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ..._tensor import Tensor
+from ...dtypes import dtype, float32, int8, int32, uint8
+from ...errors import quantized as errors
+from ...limits import iinfo
+from ...rows.catalogue import op
+from ...rows.op import Op, Promote
+from ..linalg.matmul import matmul
+from ..nn.spatial.conv import CONV
+from .arguments import a_tensor, along, integers
+from .arguments import scale as _scale
+from .arguments import zero_point as _zero_point
+from .convert import CLAMPED, SPACE, made
+
+# Exact: differences of small integers, computed in float32.
+CENTERED = Op(
+    "centered", "centered(input) -> Tensor", "a - zero", params=("zero",),
+    promote=Promote.SINGLE, any_out=True, only=("uint8", "int8"),
+)  # fmt: skip
+REQUANTIZE = Op(
+    "requantize", "requantize(sums, added, factor) -> Tensor",
+    CLAMPED.format("rint((a + b) * c) + zero"), params=("zero", "low", "high"),
+    promote=Promote.SINGLE, any_out=True, only=("int32", "float32"),
+)  # fmt: skip
+ADD = Op(
+    "quantized_add", "quantized_add(input, other) -> Tensor",
+    CLAMPED.format(
+        "rint(((a - first) * first_scale + (b - second) * second_scale) * inverse) + zero"
+    ),
+    params=("first", "first_scale", "second", "second_scale", "inverse", "zero", "low", "high"),
+    promote=Promote.SINGLE, any_out=True, only=("uint8", "int8"),
+)  # fmt: skip
+
+
+def _operands(name: str, input: Any, weight: Any, bias: Any) -> None:
+    for word, given in (("input", input), ("weight", weight)):
+        a_tensor(name, word, given)
+    if input._dtype not in (uint8, int8) or weight._dtype is not int8:
+        raise errors.operands(name, input._dtype, weight._dtype)
+    if bias is not None:
+        a_tensor(name, "bias", bias)
+        if bias._dtype is not float32 or bias._shape != weight._shape[:1]:
+            raise errors.bias(name, weight._shape[0], bias._dtype, bias._shape)
+
+
+def _centered(x: Tensor, zero: int) -> Tensor:
+    return made(CENTERED, (x,), (zero,), x._shape, int32)
+
+
+def _requantized(
+    name: str, sums: Tensor, of: dtype, channel: int, weight: Tensor, bias: Tensor | None,
+    input_scale: Any, weight_scale: Any, given_scale: Any, given_zero: Any, relu: bool,
+) -> Tensor:  # fmt: skip
+    """The sums times (input_scale * weight_scale / scale), in single precision at every step."""
+    out_scale = _scale(name, "scale", given_scale)
+    zero = _zero_point(name, "zero_point", given_zero, of)
+    single: Any = np.float32(_scale(name, "input_scale", input_scale))
+    added: Any = 0.0
+    if type(weight_scale) is Tensor:
+        each: Any = along(name, "weight_scale", weight_scale, sums, channel).to(float32)
+        each = each * float(single)
+        factor = each / out_scale
+    else:
+        each = single * np.float32(_scale(name, "weight_scale", weight_scale))
+        factor = float(each / np.float32(out_scale))
+        each = float(each)
+    if bias is not None:
+        added = along(name, "bias", bias, sums, channel) / each
+    low = zero if relu else iinfo(of).min
+    return made(REQUANTIZE, (sums, added, factor), (zero, low, iinfo(of).max), sums._shape, of)
+
+
+def _linear(
+    name: str, relu: bool, input: Tensor, weight: Tensor, bias: Tensor | None, scale: float,
+    zero_point: int, input_scale: float, input_zero_point: int, weight_scale: Any,
+) -> Tensor:  # fmt: skip
+    _operands(name, input, weight, bias)
+    zero = _zero_point(name, "input_zero_point", input_zero_point, input._dtype)
+    sums = matmul(_centered(input, zero), weight.to(int32).t())
+    return _requantized(
+        name, sums, input._dtype, sums.ndim - 1, weight, bias, input_scale, weight_scale, scale,
+        zero_point, relu,
+    )  # fmt: skip
+
+
+def _conv2d(
+    name: str, relu: bool, input: Tensor, weight: Tensor, bias: Tensor | None, stride: Any,
+    padding: Any, dilation: Any, groups: int, scale: float, zero_point: int, input_scale: float,
+    input_zero_point: int, weight_scale: Any,
+) -> Tensor:  # fmt: skip
+    _operands(name, input, weight, bias)
+    zero = _zero_point(name, "input_zero_point", input_zero_point, input._dtype)
+    # Zeros around centered integers are the zero point around the input.
+    sums = CONV[2](
+        _centered(input, zero), weight.to(int32), None, stride, padding, dilation, groups
+    )
+    return _requantized(
+        name, sums, input._dtype, sums.ndim - 3, weight, bias, input_scale, weight_scale, scale,
+        zero_point, relu,
+    )  # fmt: skip
+
+
+@op(namespace=SPACE, method=False, rows=(CENTERED, REQUANTIZE))
+def linear(
+    input: Tensor, weight: Tensor, bias: Tensor | None = None, scale: float = 1.0,
+    zero_point: int = 0, *, input_scale: float, input_zero_point: int = 0, weight_scale: Any,
+) -> Tensor:  # fmt: skip
+    """`input @ weight.T + bias` of an input (*, k) of uint8 or int8 and a weight (n, k) of int8,
+    whose zero point is 0, in the input's dtype with `scale` and `zero_point`. `weight_scale` is a
+    number, or (n,) of them; `bias` is (n,) real numbers in float32. Sums are int32; the bits are
+    those of `torch.ops.quantized.linear` by FBGEMM. RuntimeError for other dtypes and shapes,
+    ValueError for scales that are not positive and zero points that the dtype doesn't hold.
+    """
+    args = (scale, zero_point, input_scale, input_zero_point, weight_scale)
+    return _linear("linear", False, input, weight, bias, *args)
+
+
+@op(namespace=SPACE, method=False)
+def linear_relu(
+    input: Tensor, weight: Tensor, bias: Tensor | None = None, scale: float = 1.0,
+    zero_point: int = 0, *, input_scale: float, input_zero_point: int = 0, weight_scale: Any,
+) -> Tensor:  # fmt: skip
+    """`linear`, then `relu`, by the same rounding: `torch.ops.quantized.linear_relu`."""
+    args = (scale, zero_point, input_scale, input_zero_point, weight_scale)
+    return _linear("linear_relu", True, input, weight, bias, *args)
+
+
+@op(namespace=SPACE, method=False)
+def conv2d(
+    input: Tensor, weight: Tensor, bias: Tensor | None = None, stride: Any = 1, padding: Any = 0,
+    dilation: Any = 1, groups: int = 1, scale: float = 1.0, zero_point: int = 0, *,
+    input_scale: float, input_zero_point: int = 0, weight_scale: Any,
+) -> Tensor:  # fmt: skip
+    """The cross-correlation of `nn.functional.conv2d` of an input (N, C, H, W) or (C, H, W) of
+    uint8 or int8 with filters (O, C / groups, h, w) of int8, as in `linear`; around the input lies
+    its zero point. The bits of `torch.ops.quantized.conv2d` by FBGEMM. Errors as in `linear`.
+    """
+    args = (stride, padding, dilation, groups, scale, zero_point)
+    more = (input_scale, input_zero_point, weight_scale)
+    return _conv2d("conv2d", False, input, weight, bias, *args, *more)
+
+
+@op(namespace=SPACE, method=False)
+def conv2d_relu(
+    input: Tensor, weight: Tensor, bias: Tensor | None = None, stride: Any = 1, padding: Any = 0,
+    dilation: Any = 1, groups: int = 1, scale: float = 1.0, zero_point: int = 0, *,
+    input_scale: float, input_zero_point: int = 0, weight_scale: Any,
+) -> Tensor:  # fmt: skip
+    """`conv2d`, then `relu`, by the same rounding: `torch.ops.quantized.conv2d_relu`."""
+    args = (stride, padding, dilation, groups, scale, zero_point)
+    more = (input_scale, input_zero_point, weight_scale)
+    return _conv2d("conv2d_relu", True, input, weight, bias, *args, *more)
+
+
+@op(namespace=SPACE, method=False)
+def relu(input: Tensor, zero_point: int = 0) -> Tensor:
+    """The integers, those below `zero_point` replaced by it: 0 for negative numbers. ValueError for
+    one that the input's dtype doesn't hold.
+    """
+    of = integers("relu", a_tensor("relu", "input", input)._dtype)
+    return input.clamp_min(_zero_point("relu", "zero_point", zero_point, of))
+
+
+@op(namespace=SPACE, method=False, rows=(ADD,))
+def add(
+    input: Tensor, other: Tensor, scale: float, zero_point: int, *, input_scale: float,
+    input_zero_point: int = 0, other_scale: float, other_zero_point: int = 0,
+) -> Tensor:  # fmt: skip
+    """The sum of the numbers that two tensors of one dtype and shape stand for, with `scale` and
+    `zero_point`: dequantized, added in float32, quantized, with the bits of these three ops of
+    torch's `quantized_decomposed`. RuntimeError for other dtypes and shapes.
+    """
+    of = integers("add", a_tensor("add", "input", input)._dtype)
+    if a_tensor("add", "other", other)._dtype is not of or other._shape != input._shape:
+        raise errors.terms("add", of, input._shape, other._dtype, other._shape)
+    numbers = (
+        _zero_point("add", "input_zero_point", input_zero_point, of),
+        _scale("add", "input_scale", input_scale),
+        _zero_point("add", "other_zero_point", other_zero_point, of),
+        _scale("add", "other_scale", other_scale),
+        1 / _scale("add", "scale", scale),
+        _zero_point("add", "zero_point", zero_point, of),
+        iinfo(of).min, iinfo(of).max,
+    )  # fmt: skip
+    return made(ADD, (input, other), numbers, input._shape, of)

@@ -1,0 +1,70 @@
+"""The functions of ftensor.quantized, torch's.
+
+Written from the catalogue by `make stubs`.
+"""
+
+from builtins import bool as _bool, complex as _complex, float as _float, int as _int, type as _type
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, Literal, overload
+
+import numpy as np
+
+from ._device import DeviceLike, device as _device
+from ._tensor import Tensor as _Tensor
+from .dtypes import dtype as _dtype
+from .formats import Size as _Size, layout as _layout, memory_format as _memory_format
+from .modules import Module as _Module
+from . import return_types as _return_types
+
+_Number = _complex | np.generic
+
+def add(input: _Tensor, other: _Tensor, scale: _float, zero_point: _int, *, input_scale: _float, input_zero_point: _int=0, other_scale: _float, other_zero_point: _int=0) -> _Tensor:
+    """The sum of the numbers that two tensors of one dtype and shape stand for, with `scale` and
+    `zero_point`: dequantized, added in float32, quantized, with the bits of these three ops of
+    torch's `quantized_decomposed`. RuntimeError for other dtypes and shapes.
+    """
+def conv2d(input: _Tensor, weight: _Tensor, bias: _Tensor | None=None, stride: Any=1, padding: Any=0, dilation: Any=1, groups: _int=1, scale: _float=1.0, zero_point: _int=0, *, input_scale: _float, input_zero_point: _int=0, weight_scale: Any) -> _Tensor:
+    """The cross-correlation of `nn.functional.conv2d` of an input (N, C, H, W) or (C, H, W) of
+    uint8 or int8 with filters (O, C / groups, h, w) of int8, as in `linear`; around the input lies
+    its zero point. The bits of `torch.ops.quantized.conv2d` by FBGEMM. Errors as in `linear`.
+    """
+def conv2d_relu(input: _Tensor, weight: _Tensor, bias: _Tensor | None=None, stride: Any=1, padding: Any=0, dilation: Any=1, groups: _int=1, scale: _float=1.0, zero_point: _int=0, *, input_scale: _float, input_zero_point: _int=0, weight_scale: Any) -> _Tensor:
+    """`conv2d`, then `relu`, by the same rounding: `torch.ops.quantized.conv2d_relu`."""
+def dequantize_as_complex(input: _Tensor, scale: _float) -> _Tensor:
+    """complex64 numbers of int16 pairs (real, imag) in a last dim of 2, as converters of analog
+    signals give them, each part multiplied by `scale`. It is one expression of an element, so
+    `ft.jit` puts it into the kernel that reads the samples. RuntimeError for another dtype
+    or size.
+    """
+def dequantize_per_channel(input: _Tensor, scales: _Tensor, zero_points: _Tensor | None, axis: _int, quant_min: _int, quant_max: _int, dtype: _dtype) -> _Tensor:
+    """`dequantize_per_tensor` with a scale and a zero point (0 for None) for each index of `axis`.
+    RuntimeError for another number of these, AssertionError for bounds that `dtype` doesn't hold.
+    """
+def dequantize_per_tensor(input: _Tensor, scale: _float, zero_point: _int, quant_min: _int, quant_max: _int, dtype: _dtype) -> _Tensor:
+    """`(input - zero_point) * scale` in float32, the bits of torch's
+    `quantized_decomposed.dequantize_per_tensor`; the bounds are not looked at. AssertionError for
+    an input that is not of `dtype`, ValueError for one other than uint8, int8, int16.
+    """
+def linear(input: _Tensor, weight: _Tensor, bias: _Tensor | None=None, scale: _float=1.0, zero_point: _int=0, *, input_scale: _float, input_zero_point: _int=0, weight_scale: Any) -> _Tensor:
+    """`input @ weight.T + bias` of an input (*, k) of uint8 or int8 and a weight (n, k) of int8,
+    whose zero point is 0, in the input's dtype with `scale` and `zero_point`. `weight_scale` is a
+    number, or (n,) of them; `bias` is (n,) real numbers in float32. Sums are int32; the bits are
+    those of `torch.ops.quantized.linear` by FBGEMM. RuntimeError for other dtypes and shapes,
+    ValueError for scales that are not positive and zero points that the dtype doesn't hold.
+    """
+def linear_relu(input: _Tensor, weight: _Tensor, bias: _Tensor | None=None, scale: _float=1.0, zero_point: _int=0, *, input_scale: _float, input_zero_point: _int=0, weight_scale: Any) -> _Tensor:
+    """`linear`, then `relu`, by the same rounding: `torch.ops.quantized.linear_relu`."""
+def quantize_per_channel(input: _Tensor, scales: _Tensor, zero_points: _Tensor, axis: _int, quant_min: _int, quant_max: _int, dtype: _dtype) -> _Tensor:
+    """`quantize_per_tensor` with a scale and a zero point for each index of the dim `axis`; float64
+    scales are computed with in double precision. RuntimeError for another number of these.
+    """
+def quantize_per_tensor(input: _Tensor, scale: _float, zero_point: _int, quant_min: _int, quant_max: _int, dtype: _dtype) -> _Tensor:
+    """`input / scale + zero_point` as integers of `dtype` (uint8, int8 or int16): multiplied by the
+    reciprocal, rounded to even, clamped to [`quant_min`, `quant_max`]. The bits of torch's
+    `quantized_decomposed.quantize_per_tensor`. AssertionError for an input that is no float32,
+    float16 or bfloat16, and bounds that the dtype doesn't hold; ValueError for other dtypes.
+    """
+def relu(input: _Tensor, zero_point: _int=0) -> _Tensor:
+    """The integers, those below `zero_point` replaced by it: 0 for negative numbers. ValueError for
+    one that the input's dtype doesn't hold.
+    """

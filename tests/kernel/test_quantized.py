@@ -1,0 +1,159 @@
+"""Quantized ops: the bits of torch's.
+
+References: `torch.ops.quantized_decomposed` for conversions and sums, `torch.ops.quantized` by
+FBGEMM for layers. Weights are of 7 bits, whose products FBGEMM sums exactly on every processor.
+"""
+
+import warnings
+
+import pytest
+
+import ftensor as ft
+
+from ..oracle import torch
+
+Q = ft.quantized
+INTEGERS = ["uint8", "int8", "int16"]
+
+
+@pytest.fixture(autouse=True)
+def fbgemm():
+    """torch's engine of quantized layers, without the warning that its tensors will go."""
+    before = torch.backends.quantized.engine
+    torch.backends.quantized.engine = "fbgemm"
+    torch.manual_seed(5)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        yield
+    torch.backends.quantized.engine = before
+
+
+@pytest.fixture(scope="module")
+def decomposed():
+    import torch.ao.quantization.fx._decomposed  # defines the ops
+
+    return torch.ops.quantized_decomposed
+
+
+def equal(mine, theirs):
+    made = mine.to_torch()
+    assert made.dtype is theirs.dtype and torch.equal(made, theirs)
+
+
+def mine(t):
+    return ft.from_torch(t)
+
+
+@pytest.mark.parametrize("name", INTEGERS)
+def test_a_scale_for_all(name, decomposed):
+    of, x = getattr(torch, name), torch.randn(6, 5, 11) * 40
+    info = torch.iinfo(of)
+    args = (0.37, 11, info.min, info.max)
+    made = Q.quantize_per_tensor(mine(x), *args, getattr(ft, name))
+    theirs = decomposed.quantize_per_tensor(x, *args, of)
+    equal(made, theirs)
+    back = Q.dequantize_per_tensor(made, *args, made.dtype)
+    equal(back, decomposed.dequantize_per_tensor(theirs, *args, of))
+
+
+@pytest.mark.parametrize("name", INTEGERS)
+def test_a_scale_for_each_channel(name, decomposed):
+    of, x = getattr(torch, name), torch.randn(6, 5, 11) * 40
+    info = torch.iinfo(of)
+    scales, zeros = torch.rand(5) + 0.1, torch.randint(0, 9, (5,))
+    args = (1, info.min, info.max)
+    made = Q.quantize_per_channel(mine(x), mine(scales), mine(zeros), *args, getattr(ft, name))
+    theirs = decomposed.quantize_per_channel(x, scales, zeros, *args, of)
+    equal(made, theirs)
+    for some in (zeros, None):
+        own = None if some is None else mine(some)
+        back = Q.dequantize_per_channel(made, mine(scales), own, *args, made.dtype)
+        equal(back, decomposed.dequantize_per_channel(theirs, scales, some, *args, of))
+
+
+def test_halves_round_to_even(decomposed):
+    x = torch.arange(-9, 10) / 2
+    made = Q.quantize_per_tensor(mine(x), 1.0, 3, -5, 5, ft.int8)
+    equal(made, decomposed.quantize_per_tensor(x, 1.0, 3, -5, 5, torch.int8))
+
+
+@pytest.mark.parametrize("each", [False, True], ids=["scale", "scales"])
+@pytest.mark.parametrize("biased", [False, True], ids=["", "bias"])
+@pytest.mark.parametrize("op", ["linear", "conv2d", "linear_relu", "conv2d_relu"])
+def test_layers(op, each, biased):
+    conv, filters = op.startswith("conv2d"), 20
+    x = torch.randint(0, 256, (2, 10, 9, 9) if conv else (37, 90), dtype=torch.uint8)
+    shape = (filters, 10, 3, 3) if conv else (filters, 90)
+    w = torch.randint(-64, 64, shape, dtype=torch.int8)
+    scales = torch.rand(filters, dtype=torch.float64) * 0.02 + 0.001
+    bias = torch.randn(filters) * 5 if biased else None
+    numbers = {"scale": 1.37, "zero_point": 101}
+    qx = torch._make_per_tensor_quantized_tensor(x, 0.043, 119)
+    if each:
+        zeros = torch.zeros(filters, dtype=torch.long)
+        qw = torch._make_per_channel_quantized_tensor(w, scales, zeros, 0)
+    else:
+        qw = torch._make_per_tensor_quantized_tensor(w, 0.013, 0)
+    windows = {"stride": (2, 1), "padding": 1} if conv else {}
+    if conv:
+        packed = torch.ops.quantized.conv2d_prepack(qw, bias, [2, 1], [1, 1], [1, 1], 1)
+    else:
+        packed = torch.ops.quantized.linear_prepack(qw, bias)
+    theirs = getattr(torch.ops.quantized, op)(qx, packed, *numbers.values()).int_repr()
+    made = getattr(Q, op)(
+        mine(x), mine(w), None if bias is None else mine(bias), **windows, **numbers,
+        input_scale=0.043, input_zero_point=119,
+        weight_scale=mine(scales.float()) if each else 0.013,
+    )  # fmt: skip
+    equal(made, theirs.contiguous())
+
+
+def test_signed_inputs_are_unsigned_ones_moved():
+    x = torch.randint(0, 256, (7, 33), dtype=torch.uint8)
+    w = mine(torch.randint(-64, 64, (5, 33), dtype=torch.int8))
+    told = {"scale": 2.5, "input_scale": 0.1, "weight_scale": 0.02}
+    made = Q.linear(mine(x), w, None, zero_point=130, input_zero_point=121, **told)
+    signed = mine((x.int() - 128).to(torch.int8))
+    other = Q.linear(signed, w, None, zero_point=2, input_zero_point=-7, **told)
+    assert other.dtype is ft.int8
+    assert (made.int() - 128).tolist() == other.tolist()
+
+
+def test_sums_of_quantized_tensors(decomposed):
+    a, b = (torch.randint(-128, 128, (3, 301), dtype=torch.int8) for _ in range(2))
+    range_ = (-128, 127, torch.int8)
+    real = [
+        decomposed.dequantize_per_tensor(t, *n, *range_)
+        for t, n in ((a, (0.037, 4)), (b, (0.0391, -7)))
+    ]
+    theirs = decomposed.quantize_per_tensor(real[0] + real[1], 0.0713, 9, *range_)
+    made = Q.add(
+        mine(a), mine(b), 0.0713, 9, input_scale=0.037, input_zero_point=4, other_scale=0.0391,
+        other_zero_point=-7,
+    )  # fmt: skip
+    equal(made, theirs)
+
+
+def test_pools_and_relu_keep_the_scale():
+    x = torch.randint(-128, 128, (2, 3, 9, 12), dtype=torch.int8)
+    q = torch._make_per_tensor_quantized_tensor(x, 0.1, 5)
+    theirs = torch.ops.quantized.max_pool2d(q, [3, 2], [2, 2], [1, 1], [1, 1], False)
+    equal(ft.nn.functional.max_pool2d(mine(x), (3, 2), 2, 1), theirs.int_repr())
+    equal(Q.relu(mine(x), 5), torch.relu(q).int_repr())
+
+
+def test_samples_of_a_converter():
+    pairs = torch.randint(-(1 << 15), 1 << 15, (7, 9, 2)).short()
+    scale = 3 / (1 << 15)
+    theirs = torch.view_as_complex(pairs.float() * scale)
+    equal(Q.dequantize_as_complex(mine(pairs), scale), theirs)
+    assert Q.dequantize_as_complex(mine(pairs.transpose(0, 1)), 1.0).shape == (9, 7)
+
+
+def test_samples_are_converted_in_the_kernel_that_reads_them():
+    pairs = torch.randint(-(1 << 15), 1 << 15, (1000, 2)).short()
+    tone = torch.polar(torch.ones(1000), torch.arange(1000) / 7)
+    mixed = ft.jit(lambda x, y: Q.dequantize_as_complex(x, 0.25) * y)
+    theirs = Q.dequantize_as_complex(mine(pairs), 0.25) * mine(tone)
+    equal(mixed(mine(pairs), mine(tone)), theirs.to_torch())
+    assert len(mixed.graph(mine(pairs), mine(tone)).kernels) == 1
