@@ -10,13 +10,15 @@ from typing import Any
 import numpy as np
 
 from .._tensor import Tensor
-from . import elements, products, reductions, shapes
+from . import elements, orders, picks, products, reductions, shapes
 from .values import delivered, each, first_tensor, on_host, taken
 
 FUNCTIONS: dict[str, Callable[..., Any]] = {
     **shapes.FUNCTIONS,
     **reductions.FUNCTIONS,
     **elements.FUNCTIONS,
+    **orders.FUNCTIONS,
+    **picks.FUNCTIONS,
     **products.FUNCTIONS,
     **{f"linalg.{name}": call for name, call in products.LINALG.items()},
     **{f"fft.{name}": call for name, call in products.FFT.items()},

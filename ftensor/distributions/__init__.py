@@ -6,22 +6,18 @@ generator (ftensor docs random).
 
 from .base import Distribution
 from .continuous import (
-    Beta,
     Cauchy,
-    Chi2,
-    Dirichlet,
     Exponential,
-    Gamma,
     Gumbel,
     HalfNormal,
     Laplace,
     LogNormal,
     Normal,
-    StudentT,
     Uniform,
 )
 from .discrete import Bernoulli, Binomial, Categorical, Geometric, OneHotCategorical, Poisson
 from .divergence import kl_divergence
+from .gamma import Beta, Chi2, Dirichlet, Gamma, StudentT
 from .multivariate import Independent, MultivariateNormal
 
 __all__ = [

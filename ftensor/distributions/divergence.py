@@ -8,8 +8,9 @@ from typing import Any
 from .._tensor import Tensor
 from ..errors import distributions as messages
 from .base import Distribution, op
-from .continuous import Exponential, Gamma, Laplace, Normal, Uniform
+from .continuous import Exponential, Laplace, Normal, Uniform
 from .discrete import Bernoulli, Categorical, Poisson
+from .gamma import Gamma
 
 
 def _normal(p: Normal, q: Normal) -> Tensor:

@@ -16,7 +16,7 @@ from ..iterator.stride import extent, is_dense
 from ..rows.copies import COPY
 from ..runtime import fallback
 from ..runtime.backend import host_bytes
-from ..runtime.pool import VECTOR
+from ..runtime.blocks import VECTOR
 from .launch import Missing, enqueue, look_up
 from .memory import new, resize
 from .prepare import prepare

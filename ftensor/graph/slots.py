@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ..runtime.pool import size_class
+from ..runtime.blocks import size_class
 
 
 def slots(

@@ -13,10 +13,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from . import lifetime
+from .blocks import Block
 from .kernel_table import KernelTable, Makers
 from .launch_table import LaunchTable
 from .parts import DeviceProperties, Executor, Kernel, Own, Prebuilt, Program
-from .pool import POISON, Block, Pool, poisoned
+from .pool import POISON, Pool, poisoned
 from .storage import Storage
 from .stream import CurrentStream, Stream
 from .tables import Tables

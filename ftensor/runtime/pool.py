@@ -1,4 +1,4 @@
-"""The memory pool of one device: blocks by size class and stream, statistics, and the limit."""
+"""The memory pool of one device: who gets which block, statistics, and the limit."""
 
 from __future__ import annotations
 
@@ -11,52 +11,15 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from .. import errors
+from .blocks import SPARE, VECTOR, Block, FreeLists, larger, size_class
 from .storage import Storage
 
 if TYPE_CHECKING:
     from .backend import Backend
     from .stream import Stream
 
-VECTOR = 64  # bytes: the width of a kernel's memory port, and the tail padding of every block
-PAGE = 4096
-# Bytes at most by which a free block may be larger than a request that no block of its own class
-# serves; also less than twice as large. Else sizes that change from call to call, as lengths of
-# texts do, would leave blocks of every class behind.
-SPARE = 1 << 24
 REPLACED = 1 << 16  # bytes of a free block that is worth giving back for a larger one
 POISON = 0xFF  # the byte: NaN in every floating point dtype but float8_e5m2fnuz, -1 in integers
-
-
-def size_class(nbytes: int) -> int:
-    """The usable bytes of the block that serves a request: at most an eighth more, above 512.
-
-    Multiples of 64, and eight steps per power of two, so that few classes exist and powers of
-    two are met exactly.
-    """
-    if nbytes <= 512:
-        return (nbytes + 63) & -64 or 64
-    step = 1 << ((nbytes - 1).bit_length() - 4)
-    return (nbytes + step - 1) & -step
-
-
-class Block:
-    """Memory as the device gave it; `size` usable bytes, with one spare vector behind them."""
-
-    __slots__ = ("handle", "memory", "pool", "ptr", "size")
-
-    def __init__(self, pool: Pool, size: int, handle: Any, ptr: int | None, memory: object) -> None:
-        self.pool = pool
-        self.size = size
-        self.handle = handle
-        self.ptr = ptr
-        self.memory = memory  # the host memory behind the handle, if it is ours
-
-
-class FreeLists(dict[int, list[Block]]):
-    """The free blocks of one stream by size class; a class is made when first asked for."""
-
-    def __missing__(self, size: int) -> list[Block]:
-        return self.setdefault(size, [])
 
 
 class Pool:
@@ -103,7 +66,7 @@ class Pool:
             # Without a lock: popping is atomic, and two threads never get the same block.
             block = stream.free[size].pop()
         except IndexError:
-            block = _larger(size, stream) or self._made(size, nbytes, stream)
+            block = larger(size, stream) or self._made(size, nbytes, stream)
             size = block.size
         allocated = self.allocated = self.allocated + size
         if allocated > self.peak_allocated:
@@ -275,19 +238,6 @@ class Pool:
                 "blocks": [{"address": address, "size": block.size, "state": state}],
             })  # fmt: skip
         return sorted(made, key=lambda one: (-one["total_size"], one["address"]))
-
-
-def _larger(size: int, stream: Stream) -> Block | None:
-    """A free block that is somewhat larger, if there is one: the smallest of these."""
-    most = min(2 * size, size + SPARE)
-    other = size_class(size + 1)
-    while 512 < other < most:
-        blocks = stream.free.get(other)
-        if blocks:
-            with suppress(IndexError):  # another thread took the last one
-                return blocks.pop()
-        other = size_class(other + 1)
-    return None
 
 
 def wait_unless_exiting() -> None:

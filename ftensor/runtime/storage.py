@@ -9,7 +9,7 @@ from weakref import WeakSet
 
 if TYPE_CHECKING:
     from .backend import Backend
-    from .pool import Block
+    from .blocks import Block
     from .stream import Stream
 
 

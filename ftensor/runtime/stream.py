@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Any, Protocol
 from weakref import WeakSet
 
 from .. import errors
+from .blocks import FreeLists
 from .event import Event
-from .pool import FreeLists, wait_unless_exiting
+from .pool import wait_unless_exiting
 
 if TYPE_CHECKING:
     from .backend import Backend

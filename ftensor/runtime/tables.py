@@ -6,7 +6,7 @@ import ctypes
 from collections import deque
 from typing import TYPE_CHECKING
 
-from .pool import Block, FreeLists, size_class
+from .blocks import Block, FreeLists, size_class
 from .storage import Storage
 
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 import ftensor as ft
 from ftensor.runtime.backend import Backend
-from ftensor.runtime.pool import VECTOR, size_class
+from ftensor.runtime.blocks import VECTOR, size_class
 from ftensor.runtime.storage import Storage
 
 from .runtime_kernels import all_backends

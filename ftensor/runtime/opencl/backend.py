@@ -163,8 +163,12 @@ class OpenCLBackend(Backend):
             return
         options = self._all_options(())
         joint = self._cache_key(source, options)
-        compiled = self._compiled(source, programs[0].entry, options)
-        if cache.put(joint, self._binary(compiled)) is not None:
+        with cache.making(joint):
+            there = cache.get(joint) is not None
+            if not there:
+                compiled = self._compiled(source, programs[0].entry, options)
+                there = cache.put(joint, self._binary(compiled)) is not None
+        if there:
             for program in programs:
                 cache.put(self._cache_key(program.source, options), JOINT + joint.encode())
 

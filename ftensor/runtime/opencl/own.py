@@ -31,14 +31,15 @@ class OwnProgram:
         self.digest = cache.key("own", source, *options)[:16]
         words = backend._all_options((ARGUMENT_INFO, *options))
         key = backend._cache_key(source, words)
-        # Drivers forget the parameters with the text, so these are kept beside the binary.
-        told = cache.get(_beside(key))
-        program = None if told is None else backend._program_from_cache(key, words)
-        if program is None:
-            program = backend._compiled(source, "", words, _refused)
-            told = json.dumps(_parameters(backend.cl, program)).encode()
-            cache.put(key, backend._binary(program))
-            cache.put(_beside(key), told)
+        with cache.making(key):
+            # Drivers forget the parameters with the text, so these are kept beside the binary.
+            told = cache.get(_beside(key))
+            program = None if told is None else backend._program_from_cache(key, words)
+            if program is None:
+                program = backend._compiled(source, "", words, _refused)
+                told = json.dumps(_parameters(backend.cl, program)).encode()
+                cache.put(key, backend._binary(program))
+                cache.put(_beside(key), told)
         assert told is not None
         self.program = program
         self.parameters: dict[str, list[list[Any]]] = json.loads(told)

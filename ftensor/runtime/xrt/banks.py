@@ -12,7 +12,8 @@ import numpy as np
 
 from ...errors import OutOfMemoryError
 from ...errors import image as errors
-from ..pool import VECTOR, Block, Pool, wait_unless_exiting
+from ..blocks import VECTOR, Block
+from ..pool import Pool, wait_unless_exiting
 from ..storage import Storage
 
 if TYPE_CHECKING:

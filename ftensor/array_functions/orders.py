@@ -1,0 +1,101 @@
+"""NumPy's functions that order elements, search among them, and take them for sets."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from .. import array_api as xp
+from .._tensor import Tensor
+from .values import both, first_tensor, op, tensor
+
+
+def _sort(a: Tensor, axis: int | None = -1, kind: Any = None, stable: Any = None) -> Any:
+    x, along = (a.reshape(-1), 0) if axis is None else (a, axis)
+    return NotImplemented if x.dtype.kind == "c" else x.sort(along)[0]
+
+
+def _argsort(a: Tensor, axis: int | None = -1, kind: Any = None, stable: Any = None) -> Any:
+    x, along = (a.reshape(-1), 0) if axis is None else (a, axis)
+    return NotImplemented if x.dtype.kind == "c" else x.sort(along, stable=True)[1]
+
+
+def _lexsort(keys: Any, axis: int = -1) -> Tensor:
+    order: Any = None
+    for key in keys:
+        at = key if order is None else key.take_along_dim(order, axis)
+        by = at.sort(axis, stable=True)[1]
+        order = by if order is None else order.take_along_dim(by, axis)
+    found: Tensor = order
+    return found
+
+
+def _unique(
+    ar: Tensor, return_index: bool = False, return_inverse: bool = False,
+    return_counts: bool = False, axis: None = None, equal_nan: bool = True,
+) -> Any:  # fmt: skip
+    several = ar.dtype.kind == "f" and equal_nan and ar.isnan().sum().item() > 1
+    if return_index or axis is not None or several or ar.dtype.kind == "c":
+        return NotImplemented
+    return op("unique")(ar, True, return_inverse, return_counts)
+
+
+def _set(keep: Callable[[Tensor, Tensor], Tensor]) -> Callable[..., Any]:
+    """An operation on the different elements of two arrays."""
+
+    def function(ar1: Any, ar2: Any, assume_unique: bool = False) -> Any:
+        a, b = [op("unique")(x.reshape(-1)) for x in both(ar1, ar2)]
+        return keep(a, b)
+
+    return function
+
+
+def _neither(a: Tensor, b: Tensor) -> Tensor:
+    parts = [a[op("isin")(a, b, invert=True)], b[op("isin")(b, a, invert=True)]]
+    made: Tensor = op("cat")(parts)
+    return made.sort()[0]
+
+
+def _isin(
+    element: Any, test_elements: Any, assume_unique: bool = False, invert: bool = False
+) -> Tensor:
+    made: Tensor = op("isin")(*both(element, test_elements), invert=invert)
+    return made
+
+
+def _digitize(x: Any, bins: Any, right: bool = False) -> Any:
+    like = first_tensor(x, bins)
+    assert like is not None, "digitize() of no tensor"
+    edges = tensor(bins, like)
+    if not bool((edges.diff() >= 0).all().item()):
+        return NotImplemented
+    return op("bucketize")(tensor(x, like), edges, right=not right)
+
+
+def _searchsorted(a: Any, v: Any, side: str = "left", sorter: Any = None) -> Any:
+    like = first_tensor(a, v)
+    assert like is not None, "searchsorted() of no tensor"
+    at = None if sorter is None else tensor(sorter, like)
+    first, second = both(a, v)
+    return op("searchsorted")(first, second, side=side, sorter=at)
+
+
+FUNCTIONS: dict[str, Callable[..., Any]] = {
+    "argpartition": lambda a, kth, axis=-1: _argsort(a, axis),
+    "argsort": _argsort,
+    "digitize": _digitize,
+    "intersect1d": _set(lambda a, b: a[op("isin")(a, b)]),
+    "isin": _isin,
+    "lexsort": _lexsort,
+    "partition": lambda a, kth, axis=-1: _sort(a, axis),
+    "searchsorted": _searchsorted,
+    "setdiff1d": _set(lambda a, b: a[op("isin")(a, b, invert=True)]),
+    "setxor1d": _set(_neither),
+    "sort": _sort,
+    "union1d": lambda ar1, ar2: op("unique")(op("cat")([x.reshape(-1) for x in both(ar1, ar2)])),
+    "unique": _unique,
+    "unique_all": lambda x: xp.unique_all(x),  # type: ignore[attr-defined]
+    "unique_counts": lambda x: xp.unique_counts(x),  # type: ignore[attr-defined]
+    "unique_inverse": lambda x: xp.unique_inverse(x),  # type: ignore[attr-defined]
+    "unique_values": lambda x: xp.unique_values(x),  # type: ignore[attr-defined]
+}  # fmt: skip

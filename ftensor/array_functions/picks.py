@@ -1,0 +1,155 @@
+"""NumPy's functions that pick elements, put them in their places, and say where these are."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from math import prod
+from typing import Any
+
+import numpy as np
+
+from .._tensor import Tensor
+from ..dtypes import int64, result_type
+from .values import first_tensor, op, tensor
+
+
+def _where(condition: Any, x: Any = None, y: Any = None) -> Any:
+    like = first_tensor(condition, x, y)
+    assert like is not None, "where() of no tensor"
+    if x is None and y is None:
+        return tuple(op("nonzero")(like, as_tuple=True))
+    mask = tensor(condition, like)
+    given = [v if isinstance(v, (Tensor, int, float, complex)) else tensor(v, like) for v in (x, y)]
+    return op("where")(mask if mask.dtype.kind == "b" else mask.ne(0), *given)
+
+
+def _select(condlist: Any, choicelist: Any, default: Any = 0) -> Any:
+    like = first_tensor(condlist, choicelist)
+    assert like is not None, "select() of no tensor"
+    made = tensor(default, like).to(result_type(*choicelist, default))
+    for mask, choice in zip(reversed(condlist), reversed(choicelist), strict=True):
+        made = _where(mask, choice, made)
+    return made
+
+
+def _counted(indices: Any, size: int, like: Tensor) -> Tensor:
+    """Indices of which negative ones count from the end."""
+    at = tensor(indices, like).to(int64)
+    counted: Tensor = op("where")(at < 0, at + size, at)
+    return counted
+
+
+def _take(a: Any, indices: Any, axis: int | None = None, mode: str = "raise") -> Any:
+    if mode != "raise" or not isinstance(a, Tensor):
+        return NotImplemented
+    x, along = (a.reshape(-1), 0) if axis is None else (a, axis % a.ndim)
+    if isinstance(indices, int):
+        return x.select(along, indices)
+    return x[(*[slice(None)] * along, tensor(indices, a))]
+
+
+def _take_along_axis(arr: Tensor, indices: Any, axis: int | None = -1) -> Tensor:
+    x, along = (arr.reshape(-1), 0) if axis is None else (arr, axis)
+    return x.take_along_dim(_counted(indices, x.shape[along], arr), along)
+
+
+def _put_along_axis(arr: Tensor, indices: Any, values: Any, axis: int | None) -> None:
+    if axis is None:
+        arr.put_(_counted(indices, arr.numel(), arr), tensor(values, arr).to(arr.dtype))
+        return
+    at = _counted(indices, arr.shape[axis], arr)
+    arr.scatter_(axis, at, tensor(values, arr).to(arr.dtype).expand(at.shape))
+
+
+def _put(a: Tensor, ind: Any, v: Any) -> None:
+    at = _counted(ind, a.numel(), a)
+    values = tensor(v, a).to(a.dtype).reshape(-1)
+    a.put_(at, values[op("arange")(at.numel(), device=a.device) % values.numel()].reshape(at.shape))
+
+
+def _putmask(a: Tensor, mask: Any, values: Any) -> None:
+    repeated = tensor(values, a).to(a.dtype).reshape(-1)
+    places = op("arange")(a.numel(), device=a.device) % repeated.numel()
+    a.copy_(op("where")(tensor(mask, a).ne(0), repeated[places].reshape(a.shape), a))
+
+
+def _place(arr: Tensor, mask: Any, vals: Any) -> None:
+    at = tensor(mask, arr).ne(0).reshape(-1).nonzero().reshape(-1)
+    _put(arr, at, vals)
+
+
+def _copyto(dst: Any, src: Any, where: Any = True) -> None:
+    if not isinstance(dst, Tensor):  # an array was named as the place: that is no fallback
+        np.copyto(dst, np.asarray(src), where=np.asarray(where))
+        return
+    new = tensor(src, dst)
+    dst.copy_(new if where is True else op("where")(tensor(where, dst), new.to(dst.dtype), dst))
+
+
+def _fill_diagonal(a: Tensor, val: Any, wrap: bool = False) -> None:
+    if isinstance(val, (int, float, complex)):
+        a.fill_diagonal_(val, wrap)
+    else:
+        at = op("arange")(min(a.shape), device=a.device)
+        values = tensor(val, a).to(a.dtype).reshape(-1)
+        a.index_put_((at,) * a.ndim, values[at % values.numel()])
+
+
+def _ix(*args: Any) -> tuple[Any, ...]:
+    like = first_tensor(args)
+    assert like is not None, "ix_() of no tensor"
+    sides = len(args)
+    made = []
+    for k, x in enumerate(args):
+        given = tensor(x, like)
+        at = given.nonzero().reshape(-1) if given.dtype.kind == "b" else given
+        made.append(at.reshape([-1 if j == k else 1 for j in range(sides)]))
+    return tuple(made)
+
+
+def _ravel_multi_index(multi_index: Any, dims: Any) -> Tensor:
+    sizes = (dims,) if isinstance(dims, int) else tuple(dims)
+    parts = [x * prod(sizes[k + 1 :]) for k, x in enumerate(multi_index)]
+    found: Tensor = sum(parts[1:], parts[0])
+    return found
+
+
+def _triangle(name: str) -> Callable[..., Any]:
+    def function(arr: Tensor, k: int = 0) -> Any:
+        return tuple(op(name)(arr.shape[-2], arr.shape[-1], k, device=arr.device).unbind())
+
+    return function
+
+
+FUNCTIONS: dict[str, Callable[..., Any]] = {
+    "argwhere": lambda a: a.nonzero(),
+    "compress": lambda condition, a, axis=None: _take(
+        a, np.flatnonzero(condition.tolist() if isinstance(condition, Tensor) else condition), axis
+    ),
+    "copyto": _copyto,
+    "diag": lambda v, k=0: op("diag")(v, k),
+    "diag_indices_from": lambda arr: (op("arange")(arr.shape[0], device=arr.device),) * arr.ndim,
+    "diagflat": lambda v, k=0: op("diagflat")(v, k),
+    "diagonal": lambda a, offset=0, axis1=0, axis2=1: a.diagonal(offset, axis1, axis2),
+    "extract": lambda condition, arr: arr.reshape(-1)[
+        tensor(condition, arr).ne(0).reshape(-1)
+    ],
+    "fill_diagonal": _fill_diagonal,
+    "flatnonzero": lambda a: a.reshape(-1).nonzero().reshape(-1),
+    "ix_": _ix,
+    "nonzero": lambda a: tuple(op("nonzero")(a, as_tuple=True)),
+    "place": _place,
+    "put": _put,
+    "put_along_axis": _put_along_axis,
+    "putmask": _putmask,
+    "ravel_multi_index": _ravel_multi_index,
+    "select": _select,
+    "take": _take,
+    "take_along_axis": _take_along_axis,
+    "tril": lambda m, k=0: m.tril(k),
+    "tril_indices_from": _triangle("tril_indices"),
+    "triu": lambda m, k=0: m.triu(k),
+    "triu_indices_from": _triangle("triu_indices"),
+    "unravel_index": lambda indices, shape: tuple(op("unravel_index")(indices, shape)),
+    "where": _where,
+}  # fmt: skip
