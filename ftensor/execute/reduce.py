@@ -20,7 +20,7 @@ from ..runtime.program import built
 from . import extreme
 from .copy import into as copied
 from .index_check import know_bounds
-from .keys import fold_key, monoid, partials, results, second
+from .keys import Fields, fold_key, monoid, partials, results, second
 from .launch import Launch, Output, Step, asked
 from .output import check_dtype, check_place, sized
 from .reduce_pieces import in_pieces
@@ -126,28 +126,27 @@ def prepare(
     stage = _Stage(red, backend, compute, words, [x._place() for x in inputs])
     out_strides = (plan.kept_strides[0],) * len(outs)
     with_outs = replace(plan, kept_strides=out_strides + plan.kept_strides[1:])
-    splits = stage.splits(with_outs, dtypes, final)
     fields = partials(red, compute, state)
+    to_states = replace(
+        plan,
+        kept_strides=(contiguous_strides(plan.kept),) * len(fields) + plan.kept_strides[1:],
+    )
+    splits = stage.splits(to_states, dtypes, fields)
     written, read = tuple(range(len(outs))), tuple(range(len(outs), operands))
     everything = written + read
     alone = extreme.step(red, backend, with_outs, dtypes[0], outs, 1, everything, everything)
     if alone is not None and extreme.soon_done(alone, backend.target):
         splits = 1
-    if splits == 1 or not stage.splittable(with_outs, dtypes, fields):
+    if splits == 1:
         step = alone or stage.build(with_outs, dtypes, final, red.finish, "whole", written, read)
         return Launch((step,), operands, outputs, numbers)
     count = numel(plan.kept)
     between = tuple(range(operands, operands + len(fields)))
-    to_states = replace(
-        plan,
-        kept_strides=(contiguous_strides(plan.kept),) * len(fields) + plan.kept_strides[1:],
-    )
-    names = ("x", "i")[: len(fields)]
     states = [d for d, _ in fields]
     starts = ((None,) * len(between)) + read
     first = extreme.step(
         red, backend, to_states, dtypes[0], tuple(states), splits, between + read, starts
-    ) or stage.build(to_states, dtypes, fields, names, "first", between, read)
+    ) or stage.build(to_states, dtypes, fields, _names(fields), "first", between, read)
     from_states = ReducePlan(
         plan.kept,
         (plan.kept_strides[0],) * len(outs) + (contiguous_strides(plan.kept),) * len(fields),
@@ -200,19 +199,14 @@ class _Stage:
                 return False
         return True
 
-    def splits(self, plan: ReducePlan, dtypes: list[dtype], outs: Any) -> int:
-        """Into how many parts the reduced space is cut, so that every compute unit has work."""
-        splits: int = self._choose(plan, dtypes, outs, True)[1].splits
-        return splits
-
-    def splittable(self, plan: ReducePlan, dtypes: list[dtype], fields: Any) -> bool:
-        """Whether the kernel of the first of two stages is built (then the second's is, too)."""
-        states = (contiguous_strides(plan.kept),) * len(fields)
-        plan = replace(plan, kept_strides=states + plan.kept_strides[-len(dtypes) :])
+    def splits(self, plan: ReducePlan, dtypes: list[dtype], fields: Fields) -> int:
+        """Into how many parts the first of two stages cuts the reduced space, so that every compute
+        unit has work; 1 where its kernel isn't built (where it is, the second's is, too).
+        """
         lanes, choice = self._choose(plan, dtypes, fields, True)
-        names = ("x", "i")[: len(fields)]
-        key = self._fold_key(lanes, choice, dtypes, fields, names, "first")
-        return built(self.backend, key)
+        key = self._fold_key(lanes, choice, dtypes, fields, _names(fields), "first")
+        splits: int = choice.splits
+        return splits if splits > 1 and built(self.backend, key) else 1
 
     def build(
         self, plan: ReducePlan, dtypes: list[dtype], outs: Any, body: Sequence[str], stage: str,
@@ -282,6 +276,11 @@ class _Stage:
             self.red, stage, choice.skeleton, self.compute, lanes, self.words, outs, body, dtypes,
             choice.kinds, choice.vectors,
         )  # fmt: skip
+
+
+def _names(fields: Fields) -> tuple[str, ...]:
+    """What the fields of a state are called in expressions."""
+    return ("x", "i")[: len(fields)]
 
 
 def _too_large(inputs: Sequence[Tensor]) -> bool:
