@@ -12,7 +12,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The options of `ftensor build`."""
     add = parser.add_argument
     add("--inventory", required=True, metavar="NAME|FILE",
-        help="first, minimal, cnn, transformer, radio, stats, steps, full (for emulation), "
+        help="first, minimal, cnn, int8, transformer, radio, stats, steps, full (for emulation), "
              "or a TOML file")  # fmt: skip
     add("--target", choices=TARGETS, default="hw",
         help="csim: g++, no licence; hw, hw_emu: Vitis; intel: aoc; "

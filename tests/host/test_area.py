@@ -105,7 +105,7 @@ def test_an_op_stands_once_whatever_its_operands_come_as() -> None:
 
 
 def test_every_kernel_of_every_inventory_but_full_can_be_counted() -> None:
-    for name in ("minimal", "steps", "cnn", "transformer", "radio", "stats"):
+    for name in ("minimal", "steps", "cnn", "int8", "transformer", "radio", "stats"):
         for group in expand(read(name)):
             assert area(group).unit.lut > 1000, group.name
 
