@@ -33,8 +33,8 @@ def conv2d_relu(input: _Tensor, weight: _Tensor, bias: _Tensor | None=None, stri
 def dequantize_as_complex(input: _Tensor, scale: _float) -> _Tensor:
     """complex64 numbers of int16 pairs (real, imag) in a last dim of 2, as converters of analog
     signals give them, each part multiplied by `scale`. It is one expression of an element, so
-    `ft.jit` puts it into the kernel that reads the samples. RuntimeError for another dtype
-    or size.
+    `ft.jit` puts it into the kernel that reads the samples where kernels are made on request.
+    RuntimeError for another dtype or size.
     """
 def dequantize_per_channel(input: _Tensor, scales: _Tensor, zero_points: _Tensor | None, axis: _int, quant_min: _int, quant_max: _int, dtype: _dtype) -> _Tensor:
     """`dequantize_per_tensor` with a scale and a zero point (0 for None) for each index of `axis`.

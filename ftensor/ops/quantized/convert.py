@@ -136,8 +136,8 @@ def dequantize_per_channel(
 def dequantize_as_complex(input: Tensor, scale: float) -> Tensor:
     """complex64 numbers of int16 pairs (real, imag) in a last dim of 2, as converters of analog
     signals give them, each part multiplied by `scale`. It is one expression of an element, so
-    `ft.jit` puts it into the kernel that reads the samples. RuntimeError for another dtype
-    or size.
+    `ft.jit` puts it into the kernel that reads the samples where kernels are made on request.
+    RuntimeError for another dtype or size.
     """
     name = "dequantize_as_complex"
     input = a_tensor(name, "input", input)
