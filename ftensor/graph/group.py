@@ -73,10 +73,22 @@ def _made(group: Group, touched: set[int], backend: Backend) -> list[Node]:
     if made is not None:
         return [made]
     # With fewer operands, and if that was tried, without folds.
-    apart: list[Group] = []
-    for node in group.nodes:
-        _join(apart, node, cluster.passes, cluster.most > MOST_OPERANDS, MOST_OPERANDS)
+    again, half = cluster.most > MOST_OPERANDS, len(group.nodes) // 2
+    apart = _joined(group.nodes, cluster.passes, again)
+    if len(apart) == 1:  # what a kernel is handed more than once counts each time, there alone
+        apart = [
+            one
+            for nodes in (group.nodes[:half], group.nodes[half:])
+            for one in _joined(nodes, cluster.passes, again)
+        ]
     return _all_made(apart, touched, backend)
+
+
+def _joined(nodes: Sequence[Node], passes: bool, folds: bool) -> list[Group]:
+    groups: list[Group] = []
+    for node in nodes:
+        _join(groups, node, passes, folds, MOST_OPERANDS)
+    return groups
 
 
 def _join(

@@ -231,3 +231,21 @@ def test_without_tensors() -> None:
     assert ft.jit(lambda x: x)(x) is x
     assert ft.jit(lambda x: None)(x) is None
     equal(ft.jit(lambda x: x[1:])(x), ft.ones(1))
+
+
+def test_more_places_than_a_kernel_takes() -> None:
+    """Values that are written to two places each, beside results: several kernels."""
+
+    def f(a: ft.Tensor, b: ft.Tensor) -> list[ft.Tensor]:
+        a.abs_()
+        twice = ft.maximum(b, b)
+        b.neg_()
+        zero, least = a == 0, ft.fmin(b, a)
+        kept = ft.clamp(a, -1, 2)
+        rest = [least * zero, ft.relu(kept), ft.hstack([a, least]), 1 - least, ft.cat([a, b])]
+        return [twice, zero, least, kept, *rest]
+
+    a, b = ft.arange(-9.0, 11.0, dtype=ft.float64), ft.arange(4.0, -16.0, -1)
+    eager, jitted, mine, others = both(f, a, b)
+    equal(eager, jitted)
+    equal(mine, others)
