@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import ftensor as ft
+from ftensor._device import default_backend
 from ftensor.runtime.stream import Stream
 
 
@@ -72,6 +73,8 @@ FUNCTIONS = [chain, views, in_place, mixed, normalized, made_inside]
 @pytest.mark.parametrize("function", FUNCTIONS, ids=lambda f: f.__name__)
 def test_as_without(function: Callable[..., Any]) -> None:
     """Each call gives eager's bits, and leaves its arguments as eager does."""
+    if function is mixed and default_backend().images is not None:
+        pytest.skip("an image's kernels are of few mixed dtypes")
     ft.manual_seed(3)
     a, b = ft.randn(3, 5), ft.randn(3, 5)
     eager, jitted, mine, others = both(function, a, b)
@@ -242,10 +245,10 @@ def test_more_places_than_a_kernel_takes() -> None:
         b.neg_()
         zero, least = a == 0, ft.fmin(b, a)
         kept = ft.clamp(a, -1, 2)
-        rest = [least * zero, ft.relu(kept), ft.hstack([a, least]), 1 - least, ft.cat([a, b])]
-        return [twice, zero, least, kept, *rest]
+        rest = [ft.where(zero, least, b), ft.relu(kept), 1 - least]
+        return [twice, zero, least, kept, *rest, ft.hstack([a, least]), ft.cat([a, b])]
 
-    a, b = ft.arange(-9.0, 11.0, dtype=ft.float64), ft.arange(4.0, -16.0, -1)
+    a, b = ft.arange(-9.0, 11.0), ft.arange(4.0, -16.0, -1)
     eager, jitted, mine, others = both(f, a, b)
     equal(eager, jitted)
     equal(mine, others)
