@@ -152,6 +152,8 @@ def test_samples_of_a_converter():
 
 
 def test_samples_are_converted_in_the_kernel_that_reads_them():
+    if default_backend().images is not None:
+        pytest.skip("the image full has no kernel that converts samples, and a graph no host")
     pairs = torch.randint(-(1 << 15), 1 << 15, (1000, 2)).short()
     tone = torch.polar(torch.ones(1000), torch.arange(1000) / 7)
     mixed = ft.jit(lambda x, y: Q.dequantize_as_complex(x, 0.25) * y)
