@@ -43,14 +43,18 @@ class Program:
         return "_".join(list(names)[:3])
 
 
-def program(calls: Sequence[Called], wanted: Sequence[int]) -> Program:
-    """The program of the calls that some results need."""
+def _needed(calls: Sequence[Called], wanted: Sequence[int]) -> list[Called]:
     alive, kept = set(wanted), []
     for call in reversed(calls):
         if alive & set(call.gives):
             alive |= {t for t in call.takes if isinstance(t, int)}
             kept.append(call)
-    kept.reverse()
+    return kept[::-1]
+
+
+def program(calls: Sequence[Called], wanted: Sequence[int]) -> Program:
+    """The program of the calls that some results need."""
+    kept = _needed(calls, wanted)
     inputs = list(dict.fromkeys(t for c in kept for t in c.takes if isinstance(t, Place)))
     value: dict[Place | int, int] = {p: k for k, p in enumerate(inputs)}
     made = Program(inputs, [], (), [], [], [])
@@ -79,9 +83,11 @@ def emitted(cluster: Cluster, stored: Sequence[Place], backend: Backend) -> Node
 
 def _emitted(cluster: Cluster, stored: Sequence[Place], backend: Backend) -> Node | None:
     rows = all(p.of_row(cluster.loops) for p in stored)
-    folds = cluster.folds
+    folds, wanted = cluster.folds, [cluster.outputs[p] for p in stored]
+    if len(folds) > sum(c.point.folds for c in _needed(cluster.calls, wanted)):
+        return None  # what a fold gives is written over
     if not folds:
-        whole = program(cluster.calls, [cluster.outputs[p] for p in stored])
+        whole = program(cluster.calls, wanted)
         places = [*stored, *whole.inputs]
         steps = _map_steps(whole, cluster.loops, places, len(stored), backend)
         return _node(cluster, whole, places, steps)
@@ -89,7 +95,7 @@ def _emitted(cluster: Cluster, stored: Sequence[Place], backend: Backend) -> Nod
         return _fold_node(cluster, stored)
     if not (cluster.passes and all(near(fold) for fold in folds)):
         return None
-    whole = program(cluster.calls, [cluster.outputs[p] for p in stored])
+    whole = program(cluster.calls, wanted)
     places = [*stored, *whole.inputs]
     step = _passes_step(cluster, whole, places, len(stored))
     return _node(cluster, whole, places, [step])

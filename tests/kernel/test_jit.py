@@ -236,6 +236,16 @@ def test_without_tensors() -> None:
     equal(ft.jit(lambda x: x[1:])(x), ft.ones(1))
 
 
+def test_a_fold_that_is_written_over() -> None:
+    def f(x: ft.Tensor) -> tuple[ft.Tensor, ft.Tensor]:
+        counts, most = x.count_nonzero(0), x.amax(0)
+        most.sub_(counts.zero_())
+        return counts, most
+
+    eager, jitted, *_ = both(f, ft.arange(12.0).reshape(4, 3))
+    equal(eager, jitted)
+
+
 def test_more_places_than_a_kernel_takes() -> None:
     """Values that are written to two places each, beside results: several kernels."""
 
