@@ -73,14 +73,13 @@ def _made(group: Group, touched: set[int], backend: Backend) -> list[Node]:
     if made is not None:
         return [made]
     # With fewer operands, and if that was tried, without folds.
-    again, half = cluster.most > MOST_OPERANDS, len(group.nodes) // 2
-    apart = _joined(group.nodes, cluster.passes, again)
+    apart = _joined(group.nodes, cluster.passes, cluster.most > MOST_OPERANDS)
+    if len(apart) == 1:
+        apart = _joined(group.nodes, cluster.passes, False)
     if len(apart) == 1:  # what a kernel is handed more than once counts each time, there alone
-        apart = [
-            one
-            for nodes in (group.nodes[:half], group.nodes[half:])
-            for one in _joined(nodes, cluster.passes, again)
-        ]
+        half = len(group.nodes) // 2
+        halves = group.nodes[:half], group.nodes[half:]
+        apart = [one for nodes in halves for one in _joined(nodes, cluster.passes, False)]
     return _all_made(apart, touched, backend)
 
 
