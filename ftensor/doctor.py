@@ -26,7 +26,7 @@ PREFIX = "FTENSOR_"
 SETTINGS = (
     "FTENSOR_AP_TYPES", "FTENSOR_CACHE_DIR", "FTENSOR_DEVICE", "FTENSOR_FALLBACK",
     "FTENSOR_IMAGE", "FTENSOR_INTEL_FPGA_EMULATOR", "FTENSOR_MEMORY_LIMIT", "FTENSOR_POISON",
-    "FTENSOR_VITIS_INCLUDE",
+    "FTENSOR_TUNED", "FTENSOR_VITIS_INCLUDE",
 )  # fmt: skip
 NEEDED = ("numpy", "pyopencl", "cffi", "platformdirs")
 OPTIONAL = ("torch", "intel-opencl-rt", "intel-cmplr-lib-rt")

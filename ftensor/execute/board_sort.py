@@ -16,8 +16,9 @@ VALUES, INDICES, X, A, A_ORDER, B, B_ORDER = range(7)
 
 
 def serves(x: Tensor) -> bool:
-    """Whether `x` lies on a board, or on what stands for one."""
-    return not x._storage.backend.target.unaligned
+    """Whether `x` lies on a board or on what stands for one, or where kernels are an image's."""
+    backend = x._storage.backend
+    return not backend.target.unaligned or backend.images is not None
 
 
 def rows_along(x: Tensor, dim: int, strides: Ints) -> tuple[Ints, Ints, Ints]:

@@ -70,8 +70,10 @@ FT_KERNEL void FT_NAME(
                 FT_UNROLL
                 for (int s = 0; s < FT_RUN; s++) {
                     const int next = s + 1 < FT_RUN ? s + 1 : s;
-                    leaving_value[s] = count == 0 ? row_value[s] : leaving_value[next];
-                    leaving_order[s] = count == 0 ? row_order[s] : leaving_order[next];
+                    const FT_B held = row_value[s], behind = leaving_value[next];
+                    const int held_order = row_order[s], behind_order = leaving_order[next];
+                    leaving_value[s] = count == 0 ? held : behind;
+                    leaving_order[s] = count == 0 ? held_order : behind_order;
                 }
                 if (i >= FT_RUN) {
                     value[0][i - FT_RUN] = leaving_value[0];
@@ -80,7 +82,8 @@ FT_KERNEL void FT_NAME(
                 const FT_B x = value[1][i < size ? i : 0];
                 const FT_KEY key = ft_sort_key(x, flip);
                 FT_UNROLL
-                for (int s = FT_RUN - 1; s >= 0; s--) {
+                for (int k = 0; k < FT_RUN; k++) {
+                    const int s = FT_RUN - 1 - k;
                     const int before = s > 0 ? s - 1 : 0;
                     const int stays = s < count && ft_sort_key(row_value[s], flip) <= key;
                     const int here = s == 0 || (s <= count && ft_sort_key(row_value[before], flip) <= key);

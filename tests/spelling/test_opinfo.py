@@ -94,6 +94,10 @@ ELSEWHERE = {
     "get_device",
     "tests/kernel/test_matmul.py": "chain_matmul",
     "tests/kernel/test_few_ops.py": "_int_mm",
+    "tests/kernel/test_quantized.py": "quantized.quantize_per_tensor "
+    "quantized.quantize_per_channel quantized.dequantize_per_tensor "
+    "quantized.dequantize_per_channel quantized.dequantize_as_complex quantized.linear "
+    "quantized.linear_relu quantized.conv2d quantized.conv2d_relu quantized.relu quantized.add",
     "tests/spelling/test_spectral.py": "fft.fftfreq fft.rfftfreq",
     "tests/spelling/test_linalg.py": "slogdet",
     "tests/kernel/test_signal.py": "signal.fftconvolve signal.oaconvolve signal.lfilter "
