@@ -26,8 +26,8 @@ from .exceptions import EITHER, MODULES, OPS
 ALL = os.environ.get("FTENSOR_DATABASES") == "all"
 # Of how many ops one runs in float32, and in the other dtypes.
 SHARE, OTHERS = (1, 1) if ALL else (3, 24)
-# Under torch.compile one of so many runs, the others where what is long does.
-COMPILED = 64
+# Under torch.compile one of so many runs, more where what is long does.
+COMPILED, COMPILED_LONG = 64, 1 if ALL else 6
 HOST = set(databases.ON_HOST.read_text().split())
 # torch asks for devices when its module is first imported, which may be before the device is there.
 if classes.PrivateUse1TestBase not in classes.device_type_test_bases:
@@ -78,7 +78,7 @@ class TestOps(TestCase):
         self.look(op, dtype, compiles=True)
 
     @pytest.mark.long
-    @classes.ops(databases.OPS, allowed_dtypes=databases.DTYPES[:1])
+    @classes.ops(databases.OPS[::COMPILED_LONG], allowed_dtypes=databases.DTYPES[:1])
     def test_compiled(self, device: str, dtype: torch.dtype, op: Any) -> None:
         self.look(op, dtype, compiles=True)
 
