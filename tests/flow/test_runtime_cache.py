@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fcntl
 import os
 import signal
 import subprocess
@@ -61,7 +62,10 @@ def test_who_waits_for_an_entry_finds_it(monkeypatch: pytest.MonkeyPatch) -> Non
     with cache.making(name):
         thread.start()
         began.wait()
-        assert not found  # a moment later it would be there, if nobody had to wait
+        handle = os.open(cache.path(name).parent, os.O_RDONLY)
+        with pytest.raises(BlockingIOError):
+            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        os.close(handle)
         cache.put(name, b"program")
     thread.join()
     assert found == [b"program"]

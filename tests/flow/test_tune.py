@@ -40,13 +40,15 @@ def test_what_is_quicker_is_kept(
 
     def seconds(on: Backend, call: tune.Call) -> float:
         quick = on.target.unit_elements == 4096, on.target.direct_terms == 24**3
-        return 4.0 / (1 + sum(quick))
+        chance = 1.005 if on.target.inline_elements == 0 else 1.0
+        return 4.0 / (1 + sum(quick)) / chance
 
     monkeypatch.setattr(tune, "_seconds", seconds)
     assert main(["tune", "--rounds", "1"]) == 0
     out = capsys.readouterr().out
     rows = {row.split()[0]: row.split()[1:] for row in out.splitlines() if row.startswith("  ")}
     assert rows["unit_elements"] == ["16384", "4096", "2.0"]
+    assert rows["inline_elements"] == ["65536", "65536", "1.0"], "that may be chance"
     assert rows["near_elements"] == ["9216", "9216", "1.0"]
     assert rows["direct_terms"] == ["884736", "13824", "1.5"]
     found = as_tuned(own, backend.tuned_as)
