@@ -4,15 +4,34 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import wraps
-from typing import ParamSpec, TypeVar
+from typing import Any, ParamSpec, TypeVar
 
 from .._tensor import Tensor
 from ..errors.graph import GraphError
 from ..execute.observe import recorder
 from .jit import Jitted
+from .lower import Lowered
 
 P = ParamSpec("P")
 R = TypeVar("R")
+
+# Graphs of an op beyond which a call has one when it comes again: what grows from call to call, as
+# the keys of attention do, never does, and a trace takes longer than its parts.
+MANY_GRAPHS = 32
+
+
+# Refusals after which a call is not traced again: the first may be of what the call has left, such
+# as a table that serves all calls.
+MOST_REFUSALS = 2
+
+
+class _Parts:
+    """Stands where a call's graph would: it has none yet, or was refused so many times."""
+
+    kept_bytes = 1 << 10
+
+    def __init__(self, refusals: int) -> None:
+        self.refusals = refusals
 
 
 def fused(function: Callable[P, R]) -> Callable[P, R]:
@@ -22,13 +41,13 @@ def fused(function: Callable[P, R]) -> Callable[P, R]:
     boards, as a part of other graphs, and where it reads a value or its tensors are on several
     devices.
     """
-    jitted: Jitted[P, R] = Jitted(function)
+    op = _Fused(function)
 
     @wraps(function)
     def call(*args: P.args, **kwargs: P.kwargs) -> R:
         tensors: list[Tensor] = []
         try:
-            key = jitted.signature(tensors, args, kwargs)
+            key = op.signature(tensors, args, kwargs)
         except TypeError:  # an argument that the op refuses in its own words
             return function(*args, **kwargs)
         backend = tensors[0]._storage.backend if tensors else None
@@ -36,12 +55,44 @@ def fused(function: Callable[P, R]) -> Callable[P, R]:
             return function(*args, **kwargs)
         if backend.executor is not None and recorder(backend) is not None:
             return function(*args, **kwargs)
-        try:
-            found = jitted.lowered(backend, key, tensors, args, kwargs)
-        except GraphError:
-            return function(*args, **kwargs)
+        signature = op.whole(backend, key, tensors)
+        found: Any = backend.launches.get(signature)
+        if type(found) is not Lowered:
+            found = op.found(backend, signature, tensors, args, kwargs)
+            if found is None:
+                return function(*args, **kwargs)
         if found.written and any(tensors[k]._storage.readonly for k in found.written):
             return function(*args, **kwargs)
-        return found(tensors)
+        result: R = found.run(tensors)
+        return result
 
     return call
+
+
+class _Fused(Jitted[..., Any]):
+    """The graphs of an op."""
+
+    graphs = 0  # that were made
+
+    def found(
+        self, backend: Any, signature: tuple[Any, ...], tensors: list[Tensor], args: Any,
+        kwargs: Any,
+    ) -> Lowered | None:  # fmt: skip
+        """The graph of a call that has none among the newer ones; None where its parts serve."""
+        known = backend.launches.find(signature)
+        if type(known) is Lowered:
+            return known
+        if known is None and self.graphs >= MANY_GRAPHS:
+            backend.launches.keep(signature, _Parts(0))
+            return None
+        refusals = 0 if known is None else known.refusals
+        if refusals == MOST_REFUSALS:
+            return None
+        backend.launches.pop(signature, None)
+        try:
+            made = self.made(backend, signature, tensors, args, kwargs)
+        except GraphError:
+            backend.launches.keep(signature, _Parts(refusals + 1))
+            return None
+        self.graphs += 1
+        return made if type(made) is Lowered else None

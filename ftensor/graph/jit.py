@@ -8,11 +8,9 @@ from dataclasses import dataclass
 from functools import update_wrapper
 from typing import TYPE_CHECKING, Any, Generic, ParamSpec, TypeVar
 
-from .._device import current_device, default_backend
+from .._device import default_backend
 from .._tensor import Tensor
-from ..dtypes import get_default_dtype
 from ..errors import graph as errors
-from ..execute.index_check import get_index_check
 from ..execute.observe import recorder
 from ..kernels.skeleton import skeleton_of
 from ..runtime.callers import levels_to_user
@@ -23,6 +21,7 @@ from .lower import Lowered, lowered
 from .node import Graph
 from .prune import pruned
 from .report import report
+from .signature import add_arguments, add_place
 from .staged import Exported, exported
 from .trace import traced
 
@@ -35,7 +34,6 @@ R = TypeVar("R")
 
 # Writes the files of an exported graph under a name: set by the layer that writes kernels' sources.
 writers: list[Callable[[StagedKey, str], Exported]] = []
-_PLAIN = (int, bool, str, bytes, complex, type(None), type(Ellipsis))
 
 
 def jit(function: Callable[P, R]) -> Jitted[P, R]:
@@ -82,35 +80,25 @@ class Jitted(Generic[P, R]):
         backend = tensors[0]._storage.backend if tensors else default_backend()
         if backend.executor is not None and recorder(backend) is not None:
             return self._function(*args, **kwargs)  # part of another graph
-        found = self.lowered(backend, key, tensors, args, kwargs)
+        signature = self.whole(backend, key, tensors)
+        found: Lowered | None = backend.launches.get(signature) or backend.launches.find(signature)
+        if found is None:
+            found = self.made(backend, signature, tensors, args, kwargs)
         if found.written and any(tensors[k]._storage.readonly for k in found.written):
             return self._function(*args, **kwargs)
-        result: R = found(tensors)
+        result: R = found.run(tensors)
         return result
 
     def signature(self, tensors: list[Tensor], args: Any, kwargs: Any) -> list[Any]:
         """What tells a call from others, as far as its arguments do; their tensors are added."""
         key: list[Any] = [self]
-        self._flatten("an argument", args, key, tensors)
-        for name, value in kwargs.items():
-            key.append(name)
-            self._flatten(name, value, key, tensors)
+        add_arguments(self._name, args, kwargs, key, tensors)
         return key
 
     def whole(self, backend: Backend, key: list[Any], tensors: Sequence[Tensor]) -> tuple[Any, ...]:
         """The signature of a call: what `signature` gave, and what else a trace follows."""
-        _where(backend, tensors, key)
+        add_place(backend, tensors, key)
         return tuple(key)
-
-    def lowered(
-        self, backend: Backend, key: list[Any], tensors: Sequence[Tensor], args: Any, kwargs: Any
-    ) -> Lowered:
-        """The graph of a call, traced where its signature is new."""
-        signature = self.whole(backend, key, tensors)
-        found: Lowered | None = backend.launches.get(signature)
-        if found is None:
-            found = backend.launches.find(signature)
-        return found or self.made(backend, signature, tensors, args, kwargs)
 
     def made(
         self, backend: Backend, signature: tuple[Any, ...], tensors: Sequence[Tensor], args: Any,
@@ -127,7 +115,7 @@ class Jitted(Generic[P, R]):
     def graph(self, *args: P.args, **kwargs: P.kwargs) -> Planned:
         """What such a call would run, which is not made; errors as of the call."""
         tensors: list[Tensor] = []
-        self._flatten("an argument", (args, kwargs), [], tensors)
+        self.signature(tensors, args, kwargs)
         backend = tensors[0]._storage.backend if tensors else default_backend()
         return Planned(self._graph(backend, tensors, args, kwargs))
 
@@ -142,7 +130,7 @@ class Jitted(Generic[P, R]):
         long, for FIFOs beyond a board's memory; ValueError for a name that no kernel can have.
         """
         tensors: list[Tensor] = []
-        self._flatten("an argument", (args, kwargs), [], tensors)
+        self.signature(tensors, args, kwargs)
         backend = tensors[0]._storage.backend if tensors else default_backend()
         with backend.preparing_for(backend.target.as_board(), 1, backend.host_shared):
             graph = traced(self._name, backend, lambda: self._function(*args, **kwargs), tensors)
@@ -151,36 +139,6 @@ class Jitted(Generic[P, R]):
     def _graph(self, backend: Backend, tensors: Sequence[Tensor], args: Any, kwargs: Any) -> Graph:
         graph = traced(self._name, backend, lambda: self._function(*args, **kwargs), tensors)
         return clustered(pruned(graph), backend)
-
-    def _flatten(self, name: str, x: Any, key: list[Any], tensors: list[Tensor]) -> None:
-        """Add what a signature has of an argument, and the tensors in it."""
-        kind = type(x)
-        if kind is Tensor:
-            key.append(x._key)
-            tensors.append(x)
-        elif kind is float:
-            key += (kind, x if x and x == x else str(x))  # -0.0 and nan
-        elif kind in _PLAIN:
-            key += (kind, x)
-        elif isinstance(x, (tuple, list)):
-            key += (kind, len(x))
-            for part in x:
-                self._flatten(name, part, key, tensors)
-        elif isinstance(x, dict):
-            key += (kind, len(x))
-            for k, part in x.items():
-                key.append(k)
-                self._flatten(str(k), part, key, tensors)
-        elif kind is slice:
-            key.append(kind)
-            for part in (x.start, x.stop, x.step):
-                self._flatten(name, part, key, tensors)
-        else:
-            try:
-                hash(x)
-            except TypeError:
-                raise errors.unhashable(self._name, x, x, name) from None
-            key += (kind, x)
 
 
 @dataclass(frozen=True)
@@ -232,23 +190,3 @@ def _named(function: Callable[..., Any], args: Any, kwargs: Any) -> dict[str, An
         return inspect.signature(function).bind(*args, **kwargs).arguments
     except ValueError:
         return {f"argument {k + 1}": x for k, x in enumerate(args)} | kwargs
-
-
-def _where(backend: Backend, tensors: Sequence[Tensor], key: list[Any]) -> None:
-    """Add what else a trace follows: devices, memory that is shared, what a program has set."""
-    key += (get_default_dtype(), current_device(), get_index_check())
-    if not tensors:
-        return
-    device = tensors[0]._storage.device
-    key.append(device)
-    for t in tensors[1:]:
-        if t._storage.device is not device:
-            key.append(t._storage.device)
-    if len(tensors) > 1:
-        storages = [id(t._storage) for t in tensors]
-        if len(set(storages)) < len(storages):
-            firsts = [storages.index(s) for s in storages]
-            starts = [t._offset * t._dtype.itemsize for t in tensors]
-            key.append(tuple([(f, s - starts[f]) for f, s in zip(firsts, starts)]))
-    if not backend.target.unaligned:
-        key += [t._place() for t in tensors]

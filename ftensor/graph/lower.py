@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from .._tensor import Tensor
@@ -21,9 +21,12 @@ if TYPE_CHECKING:
     from ..runtime.storage import Storage
 
 
+Part = Callable[[Sequence[Tensor], Sequence[Tensor]], Tensor]
+
+
 @dataclass(frozen=True)
 class Lowered:
-    """A graph that can run: called with a call's tensors it is one launch, and gives the function's
+    """A graph that can run: with a call's tensors it is one launch, and gives the function's
     result."""
 
     graph: Graph
@@ -35,16 +38,40 @@ class Lowered:
     numbers: tuple[Any, ...]
     drawn: tuple[tuple[int, dtype, Drawn], ...]  # the places of those that are drawn
     written: Ints  # which of the call's tensors are written
-    parts: tuple[Callable[[Sequence[Tensor], Sequence[Tensor]], Tensor], ...]
-    single: bool  # whether the result is the first output
+    # What gives each tensor of the result; a number: that output as it is.
+    parts: tuple[int | Part, ...]
+    # Called with a call's tensors, of which those that are written may be.
+    run: Callable[[Sequence[Tensor]], Any] = field(init=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "run", self._short() or self._run)
 
     @property
     def kept_bytes(self) -> int:
         """About what it takes of memory while it is kept."""
         return 1 << 12 if self.launch is None else (1 << 12) + self.launch.kept_bytes
 
-    def __call__(self, tensors: Sequence[Tensor]) -> Any:
-        """Run it on a call's tensors, of which those that are written may be."""
+    def _short(self) -> Callable[[Sequence[Tensor]], Any] | None:
+        """`run` where the result is what the launch makes: one tensor or a tuple of all."""
+        launch, result = self.launch, self.graph.result
+        single = isinstance(result, Found)
+        if launch is None or self.seen or self.held or self.drawn or self.written:
+            return None
+        if self.graph.checks or self.parts != tuple(range(len(launch.outputs))):
+            return None
+        if not single and (type(result) is not tuple or len(result) != len(self.parts)):
+            return None
+        call, enqueued = launch.call, self._enqueued
+        arguments, numbers = self.arguments, self.numbers
+
+        def run(tensors: Sequence[Tensor]) -> Any:
+            inputs = [tensors[k] for k in arguments]
+            made = call(inputs, numbers, None) or enqueued(inputs, numbers)
+            return made[0] if single else made
+
+        return run
+
+    def _run(self, tensors: Sequence[Tensor]) -> Any:
         made: tuple[Tensor, ...] = ()
         if self.launch is not None:
             inputs = [tensors[k] for k in self.arguments]
@@ -58,9 +85,9 @@ class Lowered:
             made = self._enqueued(inputs, numbers) if called is None else called
             if self.graph.checks:
                 self._check(tensors)
-        if self.single:
-            return made[0]
-        return put_together(self.graph.result, [part(made, tensors) for part in self.parts])
+        found = [made[p] if isinstance(p, int) else p(made, tensors) for p in self.parts]
+        result = self.graph.result
+        return found[0] if isinstance(result, Found) else put_together(result, found)
 
     def _enqueued(self, inputs: Sequence[Tensor], numbers: Sequence[Any]) -> tuple[Tensor, ...]:
         """As `launch.call`, by the door."""
@@ -146,18 +173,14 @@ class _Lowering:
                 held.append(_whole(storage))
             launch = self._launch(outputs, len(self.arguments) + len(self.seen) + len(held))
             launch.bind(bound_to(self.backend, launch.steps))
-        parts, single = [], False
-        for f in graph.found:
-            part = self._part(f, outputs)
-            single = graph.result is f and part is None
-            parts.append(part or _first)
+        parts = [self._part(f, outputs) for f in graph.found]
         return Lowered(
             graph, self.backend, launch,
             tuple([self._index(m) for m in self.arguments]),
             tuple([(self._index(m), of) for m, of in self.seen]),
             tuple(held), tuple(self.numbers), tuple(self.drawn),
             tuple([self._index(m) for m in self.arguments if graph.writes(m)]),
-            tuple(parts), single,
+            tuple(parts),
         )  # fmt: skip
 
     def _index(self, memory: int) -> int:
@@ -174,13 +197,14 @@ class _Lowering:
                 return Output(r.dtype, r.shape, r.strides)
         return Output(uint8, (nbytes,), (1,))
 
-    def _part(self, f: Found, outputs: Sequence[Output]) -> Any:
-        """What gives a tensor of the result; None for the first output as it is."""
+    def _part(self, f: Found, outputs: Sequence[Output]) -> int | Part:
+        """What gives a tensor of the result; an output's number for that as it is."""
         r, m = f.region, self.graph.memories[f.region.memory]
-        if f.argument is not None:
-            return lambda made, tensors, k=f.argument: tensors[k]
-        if m.held is not None:
-            return lambda made, tensors: f.over(m.held, r.offset)
+        which, held = f.argument, m.held
+        if which is not None:
+            return lambda made, tensors: tensors[which]
+        if held is not None:
+            return lambda made, tensors: f.over(held, r.offset)
         size = r.dtype.itemsize
         if m.argument is not None:
             moved = r.offset - m.offset // size
@@ -192,7 +216,7 @@ class _Lowering:
             return view
         j = self.outputs.index(r.memory)
         if outputs[j].key == f.key and not r.offset:
-            return None if j == 0 else lambda made, tensors: made[j]
+            return j
         return lambda made, tensors: f.over(made[j]._storage, r.offset)
 
     def _launch(self, outputs: Sequence[Output], inputs: int) -> Launch:
@@ -271,11 +295,6 @@ def _part_of(told: tuple[int, int], numbers: bool | tuple[int, int]) -> bool | t
     if isinstance(numbers, tuple):
         return begin + numbers[0], begin + numbers[1]
     return told if numbers and begin < end else False
-
-
-def _first(made: Sequence[Tensor], tensors: Sequence[Tensor]) -> Tensor:
-    """The first output."""
-    return made[0]
 
 
 def _whole(storage: Storage | None) -> Tensor:

@@ -18,6 +18,7 @@ from .kernel_table import KernelTable, Makers
 from .launch_table import LaunchTable
 from .parts import DeviceProperties, Executor, Kernel, Own, Prebuilt, Program
 from .pool import POISON, Pool, poisoned
+from .prepared import As, prepared_as
 from .storage import Storage
 from .stream import CurrentStream, Stream
 from .tables import Tables
@@ -124,16 +125,15 @@ class Backend(ABC):
         self.launches.clear()
 
     @contextmanager
-    def preparing_for(self, target: Target, units: int, host_shared: bool) -> Iterator[None]:
+    def preparing_for(
+        self, target: Target, units: int, host_shared: bool, every_thread: bool = False
+    ) -> Iterator[None]:
         """Inside the block, prepare launches as for another device: of so many units, of another
-        family, of memory that the host shares or not."""
-        kept = self.target, self.units, self.host_shared, self.launches
-        self.target, self.units, self.host_shared = target, units, host_shared
-        self.launches = LaunchTable(self.synchronize)
-        try:
+        family, of memory that the host shares or not. Other threads go on as they were, unless what
+        `every_thread` does is asked about."""
+        seen = As(target, units, host_shared, LaunchTable(self.synchronize))
+        with prepared_as(self, seen, every_thread):
             yield
-        finally:
-            self.target, self.units, self.host_shared, self.launches = kept
 
     def all_streams(self) -> list[Stream]:
         """The streams that somebody holds."""

@@ -6,6 +6,7 @@ import hashlib
 import os
 import stat
 import tempfile
+import threading
 import time
 import warnings
 from collections.abc import Iterator
@@ -130,9 +131,14 @@ def making(name: str) -> Iterator[None]:
     who waited finds it there. PoCL 3.1 ends the process where two compile the same program at once.
 
     The entry's folder is locked, which others share; without a cache nobody waits, and nobody for
-    longer than MOST_WAITED seconds: a process that makes an entry may have been stopped.
+    longer than MOST_WAITED seconds: a process that makes an entry may have been stopped. A signal's
+    handler goes on where its own thread has the folder.
     """
     folder = path(name).parent
+    held = _held.__dict__.setdefault("folders", set())
+    if folder in held:
+        yield
+        return
     try:
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         handle = os.open(folder, os.O_RDONLY)
@@ -143,12 +149,17 @@ def making(name: str) -> Iterator[None]:
         if os.name != "posix" or not _locked(handle):
             yield
             return
+        held.add(folder)
         try:
             yield
         finally:
+            held.discard(folder)
             fcntl.flock(handle, fcntl.LOCK_UN)  # a forked child may have the handle, too
     finally:
         os.close(handle)
+
+
+_held = threading.local()  # the folders that this thread has locked
 
 
 def _locked(handle: int) -> bool:

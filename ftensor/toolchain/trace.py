@@ -138,7 +138,8 @@ def recording(units: int, held: Container[str] | None = None) -> Iterator[Trace]
     program.offered = lambda key: held is None or key.entry in held
     try:
         with (
-            backend.preparing_for(target.as_board(), units, host_shared=False),
+            # A program's threads, and torch's of its derivatives, are what is asked about, too.
+            backend.preparing_for(target.as_board(), units, False, every_thread=True),
             observed(backend, recorder),
         ):
             yield recorder.trace

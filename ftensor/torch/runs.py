@@ -99,7 +99,7 @@ class Run:
             found = made
         if found.written and any(tensors[k]._storage.readonly for k in found.written):
             return self.function(*args)
-        return found(tensors)
+        return found.run(tensors)
 
     def _new(self, signature: tuple[Any, ...]) -> bool:
         """Whether a signature is not worth a trace yet."""
@@ -112,7 +112,7 @@ class Run:
 
     def _made(
         self, signature: tuple[Any, ...], backend: Any, tensors: Sequence[Tensor], args: Any
-    ) -> Function:
+    ) -> Function | Lowered:
         """The graph of a signature, or what does without."""
         try:
             made = self.jitted.made(backend, signature, tensors, args, {})

@@ -69,9 +69,22 @@ def test_who_waits_for_an_entry_finds_it(monkeypatch: pytest.MonkeyPatch) -> Non
         cache.put(name, b"program")
     thread.join()
     assert found == [b"program"]
+    thread = threading.Thread(target=other)
     with cache.making(name):  # who made it was stopped
         monkeypatch.setattr(cache, "MOST_WAITED", 0.0)
-        with cache.making(name):
+        thread.start()
+        thread.join()
+    assert found == [b"program"] * 2
+
+
+def test_a_handler_does_not_wait_for_its_own_thread(monkeypatch: pytest.MonkeyPatch) -> None:
+    def waits(handle: int) -> bool:
+        raise AssertionError("a thread that waits for itself")
+
+    name = cache.key("source")
+    with cache.making(name):
+        monkeypatch.setattr(cache, "_locked", waits)
+        with cache.making(name):  # as a signal's handler that compiles
             pass
 
 

@@ -9,10 +9,12 @@ import numpy as np
 import pytest
 
 import ftensor as ft
+import ftensor.graph.fused
 import ftensor.nn.functional as F
 from ftensor._device import default_backend
 from ftensor.execute.launch import Launch
 from ftensor.execute.observe import Observer, observed
+from ftensor.graph.fused import MOST_REFUSALS, _Fused, fused
 from ftensor.graph.jit import Jitted
 from ftensor.rows.catalogue import ATEN
 from ftensor.runtime.stream import Stream
@@ -95,6 +97,7 @@ def test_kernels(
 ) -> None:
     """The number, and results as of the parts."""
     mine, theirs = ([x.clone() for x in given] for _ in range(2))
+    op(*[x.clone() for x in given])  # an op of many graphs makes one of what comes again
     seen = Kernels()
     with observed(default_backend(), seen):
         got = op(*mine)
@@ -109,3 +112,54 @@ def test_kernels(
     for a, b in [*pairs, *zip(mine, theirs)]:
         assert (a.shape, a.stride(), a.dtype) == (b.shape, b.stride(), b.dtype)
         np.testing.assert_array_equal(a.numpy(), b.numpy())
+
+
+@pytest.fixture
+def traced(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
+    """The shapes for which graphs of ops were asked."""
+    shapes: list[Any] = []
+    made = _Fused.made
+
+    def noted(self: _Fused, backend: Any, signature: Any, tensors: Any, *rest: Any) -> Any:
+        shapes.append(tuple(tensors[0].shape))
+        return made(self, backend, signature, tensors, *rest)
+
+    monkeypatch.setattr(_Fused, "made", noted)
+    return shapes
+
+
+def test_what_is_refused_is_not_traced_at_each_call(traced: list[Any]) -> None:
+    @fused
+    def positive(x: ft.Tensor) -> ft.Tensor:
+        return x if x.sum() > 0 else -x
+
+    for _ in range(5):
+        assert positive(-ft.ones(3)).tolist() == [1, 1, 1]
+    assert traced == [(3,)] * MOST_REFUSALS
+    positive(ft.ones(4))
+    assert traced[-1] == (4,)
+
+
+def test_sizes_that_grow_are_not_traced_at_each_call(
+    traced: list[Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    @fused
+    def double(x: ft.Tensor) -> ft.Tensor:
+        return x * 2 + 1
+
+    monkeypatch.setattr(ftensor.graph.fused, "MANY_GRAPHS", 2)
+    for n in (1, 2, 3, 4, 5, 3, 3, 1):
+        assert double(ft.ones(n)).tolist() == [3] * n
+    assert traced == [(1,), (2,), (3,)]  # and the third when it came again
+
+
+def test_keywords_are_no_arguments() -> None:
+    @fused
+    def together(*args: Any, **kwargs: Any) -> ft.Tensor:
+        x: ft.Tensor = args[0]
+        return x * 2 if kwargs else x + 10
+
+    x = ft.ones(2)
+    assert together(x, "by", 1).tolist() == [11, 11]
+    assert together(x, by=1).tolist() == [2, 2]
+    assert together(x, True).tolist() == together(x, 1).tolist() == [11, 11]

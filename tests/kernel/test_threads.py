@@ -134,6 +134,28 @@ def test_a_launch_prepared_on_one_stream_serves_another_at_once(new: bool) -> No
             assert y[:, 299].tolist() == [7 * 299 + k + 1 for k in (0, 2, 4, 6)]
 
 
+def test_a_device_that_one_thread_prepares_otherwise_is_the_others_as_it_was() -> None:
+    backend, x = default_backend(), ft.ones(40)
+    before = (backend.target, backend.units, backend.host_shared, backend.launches)
+    seen: list[object] = []
+
+    def other() -> None:
+        seen.append((backend.target, backend.units, backend.host_shared, backend.launches))
+        np.testing.assert_array_equal((x + 1).numpy(), 2 * np.ones(40, np.float32))
+
+    for every in (False, True):
+        with backend.preparing_for(backend.target.as_board(), 3, backend.host_shared, every):
+            with backend.preparing_for(backend.target, 5, backend.host_shared):
+                assert backend.units == 5
+            mine = (backend.target, backend.units, backend.host_shared, backend.launches)
+            assert mine[:2] == (before[0].as_board(), 3) and not mine[3]
+            together(lambda k: other(), 1)
+            # Compared by identity: a table of launches equals what holds the same.
+            assert all(a is b for a, b in zip(seen.pop(), mine if every else before))
+    after = (backend.target, backend.units, backend.host_shared, backend.launches)
+    assert all(a is b for a, b in zip(after, before))
+
+
 def test_the_pool_adds_up_after_threads() -> None:
     x = ft.from_numpy(values(300))
     gc.collect()

@@ -1,0 +1,90 @@
+"""What tells a call of a function from others, as far as its graph depends on it: a flat list.
+
+It is made at each call, so what it has of an argument is what costs least: of a tensor the number
+of its geometry, of what equals nothing of another type the value alone, of a number its type, too.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from .._device import device_token
+from .._tensor import Tensor
+from ..dtypes import dtype, get_default_dtype
+from ..errors import graph as errors
+from ..execute.index_check import get_index_check
+
+if TYPE_CHECKING:
+    from ..runtime.backend import Backend
+
+# Values that equal none of another type; 1, True and 1.0 are equal.
+_ALONE = {str, type(None), type(Ellipsis), dtype}
+_NUMBERS = {int, bool, complex, bytes}
+_KEYWORDS = object()  # a name is no argument
+
+
+def add_arguments(
+    who: str, args: Sequence[Any], kwargs: Mapping[str, Any], key: list[Any], tensors: list[Tensor]
+) -> None:
+    """Add what a signature has of the arguments of `who`, and the tensors in them. TypeError for
+    one that is not hashable."""
+    _add(who, "an argument", args, key, tensors)
+    if kwargs:
+        key.append(_KEYWORDS)
+    for name, value in kwargs.items():
+        key.append(name)
+        _add(who, name, (value,), key, tensors)
+
+
+def _add(who: str, name: str, values: Iterable[Any], key: list[Any], tensors: list[Tensor]) -> None:
+    for x in values:
+        kind = type(x)
+        if kind is Tensor:
+            key.append(x._key)
+            tensors.append(x)
+        elif kind in _ALONE:
+            key.append(x)
+        elif kind is float:
+            key += (kind, x if x and x == x else str(x))  # -0.0 and nan
+        elif kind in _NUMBERS:
+            key += (kind, x)
+        elif isinstance(x, (tuple, list)):
+            key += (kind, len(x))
+            _add(who, name, x, key, tensors)
+        elif isinstance(x, dict):
+            key += (kind, len(x))
+            for k, part in x.items():
+                key.append(k)
+                _add(who, str(k), (part,), key, tensors)
+        elif kind is slice:
+            key.append(kind)
+            _add(who, name, (x.start, x.stop, x.step), key, tensors)
+        else:
+            try:
+                hash(x)
+            except TypeError:
+                raise errors.unhashable(who, x, x, name) from None
+            key += (kind, x)
+
+
+def add_place(backend: Backend, tensors: Sequence[Tensor], key: list[Any]) -> None:
+    """Add what else a graph depends on: devices, memory that is shared, what a program has set."""
+    key += (get_default_dtype(), get_index_check(), device_token())
+    if not tensors:
+        return
+    device = tensors[0]._storage.device
+    key += (device.type, device.index)
+    if len(tensors) > 1:
+        storages: list[int] = []
+        for t in tensors:
+            storage = t._storage
+            if storage.device is not device:
+                key += (len(storages), storage.device)
+            storages.append(id(storage))
+        if len(set(storages)) < len(storages):
+            firsts = [storages.index(s) for s in storages]
+            starts = [t._offset * t._dtype.itemsize for t in tensors]
+            key.append(tuple([(f, s - starts[f]) for f, s in zip(firsts, starts)]))
+    if not backend.target.unaligned:
+        key += [t._place() for t in tensors]
