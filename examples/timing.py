@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import statistics
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 
 import ftensor as ft
 
@@ -28,6 +28,16 @@ def compare(name: str, on_device: Work, by_numpy: Work, repeats: int = 5) -> str
         f"time of {name:<16} ftensor {mine * 1e3:7.1f} ms   NumPy {theirs * 1e3:7.1f} ms"
         f"   ftensor has {theirs / mine:.2f} times NumPy's speed"
     )
+
+
+def medians(works: Mapping[str, Work], repeats: int = 9) -> str:
+    """A line for each of several ways, that did their work before: its median in milliseconds."""
+    times: dict[str, list[float]] = {name: [] for name in works}
+    for _ in range(repeats):
+        for name, work in works.items():
+            times[name].append(seconds(work))
+    found = {name: statistics.median(each) for name, each in times.items()}
+    return "\n".join(f"time of {name:<6} {each * 1e3:8.2f} ms" for name, each in found.items())
 
 
 def seconds(work: Work) -> float:

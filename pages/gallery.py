@@ -12,7 +12,9 @@ from typing import Any, NamedTuple
 
 ROOT = Path(__file__).resolve().parent.parent
 SCRIPTS = sorted((ROOT / "examples" / "gallery").glob("*.py"))
-PROGRAMS = ("digits", "photo", "board", "cnn", "torch_cnn", "torch_transformer", "recording")
+PROGRAMS = (
+    "digits", "photo", "photo_graph", "board", "cnn", "torch_cnn", "torch_transformer", "recording",
+)  # fmt: skip
 HEAD = """\
 # Gallery
 

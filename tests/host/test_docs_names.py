@@ -23,7 +23,10 @@ MADE = {
     "errors.py", "norm.cpp", "norm.toml",
 }  # fmt: skip
 # Options of others' commands: pytest, pip, the vendors' tools.
-FOREIGN = {"--base", "--device", "--ignore-installed", "--list", "--prefix", "--report", "--user"}
+FOREIGN = {
+    "--base", "--device", "--ignore-installed", "--list", "--once", "--prefix", "--report",
+    "--user",
+}  # fmt: skip
 PATH = re.compile(r"(?<![\w./<-])(?:[\w*-]+/)*[\w*+-]+\.(?:py|h|cpp|toml|md)\b(?!/)")
 FOLDER = re.compile(rf"(?<![\w./-])(?:{'|'.join(FOLDERS)})/(?:\w+/)*(?=\W|$)")
 LINK = re.compile(r"\[[^\]]+\]\(([^)\s]+)\)")
