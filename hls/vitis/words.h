@@ -39,7 +39,6 @@ typedef unsigned long ulong;
 #define FT_BANKS(name, dim)  // an array is as many memories as that dim is long
 #define FT_APART_OF(name)    // no turn of a loop reads of an array what the turn before it wrote
 #define FT_POINTERS_APART FT_PRAGMA(HLS DEPENDENCE class = pointer inter false)  // nor through a pointer
-
 #define FT_VEC(T) T
 #define K(x) ((FT_V)(x))  // a number in the compute type
 #define FT_PAIR(T, r, i) (FT_CAT(ft_c, T){r, i})
@@ -107,6 +106,46 @@ template <typename T> static inline T ft_either(bool first, T a, T b)
 #pragma HLS INLINE
     if (first) return a;
     return b;
+}
+
+// Beat i of what `p` leads to as an array of its numbers, and back. In sources that `ftensor build` makes such a port is a
+// vector by its type (V), which is read and written whole.
+#define FT_BEAT_LOAD(name, p, i) ft_beat_load(name, p, i);
+#define FT_BEAT_STORE(name, p, i) ft_beat_store(name, p, i);
+template <typename T, int N> static inline void ft_beat_load(T (&to)[N], const T *p, long i)
+{
+#pragma HLS INLINE
+    for (int l = 0; l < N; l++) {
+#pragma HLS UNROLL
+        to[l] = p[i * N + l];
+    }
+}
+template <typename T, int N, typename V> static inline void ft_beat_load(T (&to)[N], const V *p, long i)
+{
+#pragma HLS INLINE
+    const V beat = p[i];
+    for (int l = 0; l < N; l++) {
+#pragma HLS UNROLL
+        to[l] = beat[l];
+    }
+}
+template <typename T, int N> static inline void ft_beat_store(const T (&from)[N], T *p, long i)
+{
+#pragma HLS INLINE
+    for (int l = 0; l < N; l++) {
+#pragma HLS UNROLL
+        p[i * N + l] = from[l];
+    }
+}
+template <typename T, int N, typename V> static inline void ft_beat_store(const T (&from)[N], V *p, long i)
+{
+#pragma HLS INLINE
+    V beat;
+    for (int l = 0; l < N; l++) {
+#pragma HLS UNROLL
+        beat[l] = from[l];
+    }
+    p[i] = beat;
 }
 
 // The vectors (or rows) of [0, n) that this compute unit takes.

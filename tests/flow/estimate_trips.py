@@ -211,6 +211,9 @@ def programs():
     yield ft.conv2d(make(1, 40, 16, 32), make(34, 20, 1, 1), groups=2)
     yield ft.conv2d(make(3, 20, 8, 40).transpose(2, 3), make(4, 20, 5, 2), stride=2, dilation=2)
     yield ft.conv_transpose2d(make(1, 4, 9, 9), make(4, 3, 2, 2), stride=3)
+    # A row in blocks, and rows that are not; decimated, dilated, with zeros around.
+    yield ft.conv1d(make(1, 1, 50001), make(1, 1, 9), stride=2, padding=3)
+    yield ft.conv1d(make(2, 3, 77), make(6, 1, 4), groups=3, dilation=2)
     yield ft.searchsorted(ft.arange(77.0), make(3000))
 
 

@@ -62,6 +62,8 @@ def results() -> dict[str, np.ndarray]:
     found |= {"complex part": z[:, 1:4] * z[:, 2:5]}
     rows = numbers(7 * 32, "complex64", 8).view(7, 32)
     found |= {"spectra": ft.fft.fft(rows), "signals": ft.fft.ifft(rows.t(), dim=0)}
+    row, taps = (numbers(n, "float32", n).view(1, 1, n) for n in (9000, 5))
+    found |= {"filtered": ft.nn.functional.conv1d(row, taps, stride=2, padding=3)}
     return {name: bits(t) for name, t in found.items()}
 
 

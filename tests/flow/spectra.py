@@ -1,4 +1,4 @@
-"""What tests/flow/test_fft_stream.py runs on an image: the largest error of all transforms."""
+"""What tests/flow/test_fft_stream.py runs on an image: the largest error of transforms, filters."""
 
 from __future__ import annotations
 
@@ -8,6 +8,14 @@ import ftensor as ft
 
 # (shape, dim): more rows than stages, fewer, one; the longest and the shortest; along columns.
 CASES = (((21, 64), -1), ((3, 8), -1), ((1, 4), -1), ((5, 2), -1), ((32, 7), 0), ((2, 3, 16), 2))
+# Samples, weight, and how it is laid over them: rows that begin off a beat, a row for both units,
+# which is decimated, two filters of a group, dilated, more zeros than samples beside the taps.
+FILTERS = (
+    ((2, 3, 77), (3, 1, 5), {"padding": 4, "groups": 3}),
+    ((1, 1, 70000), (1, 1, 13), {"stride": 8, "padding": 6}),
+    ((2, 2, 50), (4, 1, 3), {"groups": 2, "dilation": 5}),
+    ((1, 1, 4), (1, 1, 16), {"padding": 16}),
+)
 
 
 def errors() -> list[float]:
@@ -22,6 +30,47 @@ def errors() -> list[float]:
     return found
 
 
+def filtered(x: np.ndarray, w: np.ndarray, stride=1, padding=0, dilation=1, groups=1) -> np.ndarray:
+    """The convolution of single channels, in the dtype of both."""
+    x = np.pad(x, ((0, 0), (0, 0), (padding, padding)))
+    own = w.shape[0] // groups
+    count = (x.shape[2] - (w.shape[2] - 1) * dilation - 1) // stride + 1
+    return np.stack(
+        [
+            sum(w[f, 0, k] * x[:, f // own, k * dilation :: stride][:, :count]
+                for k in range(w.shape[2]))
+            for f in range(w.shape[0])
+        ], 1,
+    )  # fmt: skip
+
+
+def filters() -> list[float]:
+    """Of each filter, real and complex, with something added and without."""
+    rng, found = np.random.default_rng(1), []
+
+    def numbers(of: str, *shape: int) -> np.ndarray:
+        pairs = rng.standard_normal((*shape, 2)) if of == "complex64" else None
+        return (rng.standard_normal(shape) if pairs is None else pairs @ [1, 1j]).astype(of)
+
+    for of, wide in (("float32", "float64"), ("complex64", "complex128")):
+        for samples, weight, laid in FILTERS:
+            x, w, bias = numbers(of, *samples), numbers(of, *weight), numbers(of, weight[0])
+            right = filtered(x.astype(wide), w.astype(wide), **laid)
+            for more in (None, bias):
+                add = None if more is None else ft.tensor(more)
+                made = ft.nn.functional.conv1d(ft.tensor(x), ft.tensor(w), add, **laid).numpy()
+                wanted = right if more is None else right + bias.astype(wide)[:, None]
+                assert made.shape == wanted.shape
+                found.append(float(abs(made - wanted).max() / abs(wanted).max()))
+    # Every second number of a row; what is infinite stays among the taps that see it.
+    x = numbers("float32", 300, 2)
+    x[100] = np.inf
+    seven = ft.tensor(np.ones((1, 1, 7), "float32"))
+    made = ft.nn.functional.conv1d(ft.tensor(x).t()[:, None], seven).numpy()
+    assert (np.isinf(made).sum(2) == 7).all() and np.isfinite(made).sum() == 2 * (294 - 7)
+    return found
+
+
 if __name__ == "__main__":
     ft.set_fallback("error")
-    print(max(errors()))
+    print(max(errors() + filters()))

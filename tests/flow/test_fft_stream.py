@@ -1,4 +1,4 @@
-"""The transforms of an image: rows that flow through stages, in C simulation and on XRT."""
+"""Transforms and filters of an image: rows that flow through stages, in C simulation and on XRT."""
 
 from __future__ import annotations
 

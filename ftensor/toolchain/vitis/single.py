@@ -8,6 +8,7 @@ from pathlib import Path
 
 from ...kernels.board_skeleton import board_skeleton_of
 from ...kernels.key import Key
+from ...kernels.skeleton import Parameter
 from ..group import Group, launch_parameters
 from .interface import interfaces, parameter_list, title
 from .text import Word, expand, fill, indented
@@ -48,7 +49,10 @@ def source(group: Group) -> str:
     head: dict[str, str | list[str]] = {
         "title": title(group),
         "settings": _settings(key),
-        "includes": [_include(name) for name in ("dialect/vitis.h", *skeleton.helpers(key))],
+        "includes": [
+            *_vectors(group),
+            *map(_include, ("dialect/vitis.h", *skeleton.helpers(key))),
+        ],
     }
     text = skeleton.text()
     if not skeleton.template:
@@ -65,6 +69,12 @@ def source(group: Group) -> str:
     )
 
 
+def _vectors(group: Group) -> list[str]:
+    """What a kernel includes whose ports are vectors by their type."""
+    wide = any("hls::vector" in a.c for a in group.arguments)
+    return ["#include <hls_vector.h>"] if wide else []
+
+
 def _joint(group: Group) -> str:
     """Several bodies, each with its settings in a namespace of its own, behind an opcode."""
     lines, calls = [], []
@@ -75,7 +85,7 @@ def _joint(group: Group) -> str:
         before, body = _parts(text)
         names = [line.split()[1].partition("(")[0] for line in settings]
         names += re.findall(r"^ *# *define (\w+)", text, re.M)
-        own = [f"{c}{name}" for _, c, name in [*launch_parameters(key), *_UNITS]]
+        own = [f"{c}{name}" for _, c, name in [*_parameters(key), *_UNITS]]
         lines += [
             f"// {space}", *settings, f"namespace {space} {{", *map(_include, files), *before,
             "static void body(", *_wrapped(f"    {', '.join(own)})"), *body, "}",
@@ -89,18 +99,25 @@ def _joint(group: Group) -> str:
         *indented(["switch (opcode) {", *cases, *_wrapped(f"default: {calls[last]}"), "}"]),
         "}",
     ]  # fmt: skip
-    head = {"title": title(group), "settings": "", "includes": _include("vitis/words.h")}
+    includes = [*_vectors(group), _include("vitis/words.h")]
+    head = {"title": title(group), "settings": "", "includes": includes}
     return fill("fixed.cpp", {**head, "body": [*lines, *kernel]})
 
 
 _UNITS = (("int", "int ", "ft_unit"), ("int", "int ", "ft_units"))
 
 
+def _parameters(key: Key) -> list[Parameter]:
+    """What a body takes: as launches pass it, but ports that are vectors by their type."""
+    wide = {a.name: a.c for a in board_skeleton_of(key).arguments(key) if "hls::vector" in a.c}
+    return [(what, wide.get(name, c), name) for what, c, name in launch_parameters(key)]
+
+
 def _passed(group: Group, key: Key) -> list[str]:
     """What a body is passed: arguments of the kernel as what they are to it."""
     given = {a.name: a for a in group.arguments}
     found = []
-    for what, c, name in launch_parameters(key):
+    for what, c, name in _parameters(key):
         if given[name].c == c.strip():
             found.append(name)
         elif what == "*":

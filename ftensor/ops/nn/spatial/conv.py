@@ -20,6 +20,7 @@ from ....execute import memory
 from ....execute.choices import spares_double
 from ....execute.conv import again, convolve, served
 from ....execute.conv_plan import Windows
+from ....execute.fir import filtered
 from ....execute.matmul import gemm
 from ....execute.reduce import fold
 from ....formats import contiguous_format
@@ -156,6 +157,9 @@ def _by_kernel(
     kernel for it and something to compute: channels last, where an operand's are.
     """
     shape = (x._shape[0], weight._shape[0] * weight._shape[1], *counts)
+    row = filtered(x, weight, bias, counts, of)
+    if row is not None:
+        return row
     if not numel(shape) or not numel(weight._shape) or not served(x, numel(weight._shape[3:])):
         return None
     formats = [memory.suggested_format(t) for t in (x, _joined(weight))]

@@ -1,0 +1,205 @@
+"""fir: filters of few taps along rows, all taps side by side (hls/skeleton/fir.h), for images."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Annotated
+
+from ...dtypes import dtype
+from ...iterator.shape import numel
+from .. import ctype
+from ..board_skeleton import BoardSkeleton
+from ..geometry import Each, Geometry, Long
+from ..ports import PORT_BYTES
+from ..skeleton import Parameter, register
+from ..words import Argument, Asked, Option, Record, table_lines
+from ..work import Access, Ints, Launch, Loop
+
+# What an inventory may ask for: so many taps side by side.
+MOST_TAPS = 256
+TAPS = Option("taps", default=(64,), low=8, high=MOST_TAPS)
+
+
+@dataclass(frozen=True)
+class FirKey:
+    """One kernel for all filters that cover at most `taps` samples, a power of two."""
+
+    dtype: dtype
+    taps: int
+    skeleton = "fir"
+
+    @property
+    def parts(self) -> int:
+        """Numbers of a sample."""
+        return 2 if self.dtype.is_complex else 1
+
+    @property
+    def lanes(self) -> int:
+        """Numbers of a port's beat."""
+        return PORT_BYTES // self.dtype.to_real().itemsize
+
+    @property
+    def entry(self) -> str:
+        """The kernel's name in the program."""
+        return f"ft_fir_{self.dtype.name}_{self.taps}"
+
+
+def serves(of: dtype) -> bool:
+    """Whether there are kernels for a dtype."""
+    return of.name in ("float32", "float64", "complex64", "complex128")
+
+
+@dataclass(frozen=True)
+class FirGeometry(Geometry):
+    """What a launch is told: rows of `filters` of each of `groups`, `outside` times; a row's
+    samples and results, which units take in `blocks` of `block` results; taps and how far these
+    are apart; zeros `before` the samples; all strides in elements. Without a bias its step is 0."""
+
+    derived = ("items",)
+    outside: int
+    groups: int
+    filters: int
+    samples: int
+    count: int
+    blocks: int
+    block: int
+    taps: int
+    dilation: int
+    stride: int
+    before: int
+    biased: bool
+    bias: Long
+    step: Long
+    x: Annotated[Ints, Each("row group")]
+    w: Annotated[Ints, Each("group filter tap")]
+    out: Annotated[Ints, Each("row filter")]
+
+    @property
+    def items(self) -> int:
+        """What the units share."""
+        return self.outside * self.groups * self.filters * self.blocks
+
+    @property
+    def cover(self) -> int:
+        """How many samples a result sees, those between taps included."""
+        return (self.taps - 1) * self.dilation + 1
+
+    def turns(self, item: int) -> int:
+        """Samples that pass for an item."""
+        begin = item % self.blocks * self.block
+        return (min(self.block, self.count - begin) - 1) * self.stride + self.cover
+
+
+class Fir(BoardSkeleton[FirKey]):
+    """A sample in every cycle."""
+
+    name = word = "fir"
+    geometry = FirGeometry
+    options = (TAPS,)
+
+    def parameters(self, key: FirKey) -> tuple[Parameter, ...]:
+        """Results, samples, taps, what is added; offsets; the geometry."""
+        real = ctype.scalar(key.dtype)
+        inputs = ("in", "weight", "bias")
+        return (
+            ("*", f"{real} *", "out"),
+            *(("*", f"const {real} *", name) for name in inputs),
+            *(("long", "long ", f"{name}_offset") for name in ("out", *inputs)),
+            ("*", "const long *", "geometry"),
+        )
+
+    def arguments(self, key: FirKey) -> tuple[Argument, ...]:
+        """Samples and results move in beats."""
+        real = ctype.scalar(key.dtype)
+        wide = f"hls::vector<{real}, {key.lanes}>"
+        return tuple(
+            a._replace(c=a.c.replace(real, wide)) if a.name in ("out", "in") else a
+            for a in super().arguments(key)
+        )
+
+    def short_bursts(self, vector: bool, written: bool) -> bool:
+        """A beat of samples is asked for when it is wanted."""
+        return vector and not written
+
+    def defines(self, key: FirKey) -> dict[str, object]:
+        """Taps, and numbers of a sample."""
+        return {"FT_TAPS": key.taps, "FT_PARTS": key.parts}
+
+    def keys(self, asked: Asked) -> Iterator[FirKey]:
+        """One for each dtype and power of two."""
+        for of in filter(serves, asked.dtypes):
+            for taps in asked.options["taps"]:
+                if taps & (taps - 1) == 0:
+                    yield FirKey(of, taps)
+
+    def record(self, key: FirKey) -> Record:
+        """Its dtype."""
+        of = key.dtype.name
+        return Record(self.name, (of,), (of, of), "", of)
+
+    def lines(self, key: FirKey) -> tuple[str, ...]:
+        """The dtype and the taps."""
+        return table_lines(self.word, f'dtypes = ["{key.dtype.name}"]', f"taps = [{key.taps}]")
+
+    def suffix(self, key: FirKey) -> str:
+        """The taps and the dtype."""
+        return f"fir{key.taps}_{key.dtype.name}"
+
+    def flops(self, key: FirKey, geometry: Ints, shapes: Sequence[Ints]) -> int:
+        """A product and a sum for each result and tap; of complex numbers four times that."""
+        return 2 * key.parts**2 * numel(shapes[0]) * FirGeometry.unpack(geometry).taps
+
+    def loops(self, launch: Launch, unit: int, widened: bool) -> list[Loop]:
+        """Taps, then samples, for each item."""
+        key, g = launch.key, FirGeometry.unpack(launch.geometry)
+        begin, end = launch.slab(g.items, unit)
+        items = end - begin
+        short = g.turns(g.blocks - 1)  # the last block of a row
+        last = end // g.blocks - begin // g.blocks
+        turns = last * short + (items - last) * g.turns(0)
+        return [
+            # A tap's numbers come through one port.
+            Loop("taps", items * key.taps, items, key.parts, computes=False),
+            Loop("samples", turns, items),
+        ]
+
+    def traffic(self, launch: Launch, widened: bool) -> list[Access]:
+        """Samples and taps of every item, results once; a beat has as many as lie in it."""
+        key, g = launch.key, FirGeometry.unpack(launch.geometry)
+        size, beat = key.dtype.itemsize, key.lanes * key.dtype.to_real().itemsize
+        rows = g.items // g.blocks
+        turns = rows * sum(g.turns(k) for k in (*[0] * (g.blocks - 1), g.blocks - 1))
+        beats = -(-turns * key.parts * min(abs(g.step) * key.parts, key.lanes) // key.parts)
+        beats = -(-beats // key.lanes)
+        results = rows * g.count * size
+        taps = g.items * key.taps
+        held, weight = g.outside * g.groups * g.samples * size, g.groups * g.filters * g.taps * size
+        return [
+            Access("out", True, results, -(-results // beat), 1, results),
+            Access("in", False, beats * beat, beats, 1, held, short=True),
+            Access("weight", False, taps * size, taps * key.parts, 1, weight),
+            Access("bias", False, g.items * size, g.items * key.parts, 1, 0),
+        ]
+
+    def divisions(self, launch: Launch, found: Sequence[Loop]) -> int:
+        """Block, filter and group of an item."""
+        return 3 * sum(loop.entries for loop in found if loop.name == "samples")
+
+    def operators(self, key: FirKey) -> Mapping[tuple[str, str], int]:
+        """Products of all taps, those of a number's parts, the tree, and the bias; each tap is
+        taken or not, and a result has a place in its beat."""
+        kind, parts, taps = ctype.scalar(key.dtype), key.parts, key.taps
+        found = Counter({("mul", kind): parts**2 * taps, ("add", kind): parts * taps})
+        found["add", kind] += (parts - 1) * parts * taps
+        found["choose", kind] += parts * taps + 2 * key.lanes
+        return found
+
+    def extent(self, launch: Launch) -> str:
+        """Rows, their results, taps."""
+        g = FirGeometry.unpack(launch.geometry)
+        return f"{g.items // g.blocks}x{g.count} of {g.taps}"
+
+
+register(Fir())

@@ -1,0 +1,133 @@
+// Filters of few taps along the rows of a tensor, for boards: a sample enters a row of registers in every cycle, all taps
+// are multiplied side by side, and a tree adds the products. Of the sums each `stride`-th is a result. Taps are an
+// operand; those that a filter lacks, and those between dilated ones, stand still. What lies around a row is zero.
+// Ports move FT_LANES numbers at once: a beat is read when the first sample in it is wanted, whatever the step from
+// sample to sample, and results are gathered until they fill one. A row's first and last beat keep what else is in them.
+// Of complex numbers each is two numbers side by side (FT_PARTS).
+// Geometry g: FirGeometry.
+FT_KERNEL void FT_NAME(
+    FT_GLOBAL FT_T *out, FT_GLOBAL const FT_T *in, FT_GLOBAL const FT_T *weight, FT_GLOBAL const FT_T *bias,
+    long out_offset, long in_offset, long weight_offset, long bias_offset, FT_GLOBAL const long *g FT_UNIT_PARAMS)
+{
+    FT_PORT(out, gmem0)
+    FT_PORT(in, gmem1)
+    FT_PORT(weight, gmem2)
+    FT_PORT(bias, gmem3)
+    FT_PORT(g, gmem4)
+    const int items = G_ITEMS(g), blocks = G_BLOCKS(g), block = G_BLOCK(g), groups = G_GROUPS(g), filters = G_FILTERS(g);
+    const int samples = G_SAMPLES(g), count = G_COUNT(g), many = G_TAPS(g), dilation = G_DILATION(g), stride = G_STRIDE(g);
+    const int cover = (many - 1) * dilation + 1, biased = G_BIASED(g);
+    const long step = FT_PARTS * G_STEP(g), tap_step = FT_PARTS * G_W_TAP(g);
+    FT_FOR_SLAB(item, items)
+    {
+        const int row = item / blocks, begin = item % blocks * block;
+        const int end = count - begin < block ? count : begin + block;
+        const int filter = row % (groups * filters), outside = row / (groups * filters);
+        const int group = filter / filters, own = filter % filters;
+        const long to = FT_PARTS * (out_offset + outside * G_OUT_ROW(g) + filter * G_OUT_FILTER(g) + begin);
+        const long taps_at = FT_PARTS * (weight_offset + group * G_W_GROUP(g) + own * G_W_FILTER(g));
+        const long bias_at = FT_PARTS * (bias_offset + filter * G_BIAS(g));
+        FT_T tap[FT_PARTS][FT_TAPS], line[FT_PARTS][FT_TAPS], more[FT_PARTS];
+        int used[FT_TAPS];
+        FT_BANKS(tap, 1)
+        FT_BANKS(tap, 2)
+        FT_BANKS(line, 1)
+        FT_BANKS(line, 2)
+        FT_BANKS(used, 1)
+        FT_BANKS(more, 1)
+        for (int p = 0; p < FT_PARTS; p++) {
+            const FT_T b = bias[bias_at + p];
+            more[p] = biased ? b : (FT_T)0;
+            for (int k = 0; k < FT_TAPS; k++) {
+                tap[p][k] = line[p][k] = 0;
+                used[k] = 0;
+            }
+        }
+        int left = many - 1, since = 0;
+        FT_LOOP(taps)
+        for (int k = 0; k < FT_TAPS; k++) {  // from the last one on, which meets the newest sample
+            FT_PIPELINE
+            const int here = left >= 0 && since == 0;
+            const long at = taps_at + (left < 0 ? 0 : left) * tap_step;
+            FT_UNROLL
+            for (int m = 0; m < FT_TAPS - 1; m++) used[m] = used[m + 1];
+            used[FT_TAPS - 1] = here;
+            FT_UNROLL
+            for (int p = 0; p < FT_PARTS; p++) {
+                FT_UNROLL
+                for (int m = 0; m < FT_TAPS - 1; m++) tap[p][m] = tap[p][m + 1];
+                tap[p][FT_TAPS - 1] = weight[at + p];
+            }
+            left -= here;
+            since = since + 1 == dilation ? 0 : since + 1;
+        }
+        FT_T beat[FT_LANES], made[FT_LANES];
+        FT_BANKS(beat, 1)
+        FT_BANKS(made, 1)
+        for (int l = 0; l < FT_LANES; l++) beat[l] = 0;
+        FT_BEAT_LOAD(made, out, to / FT_LANES)
+        const int turns = (end - begin - 1) * stride + cover;
+        int place = begin * stride - G_BEFORE(g), wait = cover - 1, lane = (int)(to % FT_LANES);
+        long at = FT_PARTS * (in_offset + outside * G_X_ROW(g) + group * G_X_GROUP(g)) + place * step;
+        long held = -1, where = to / FT_LANES;
+        FT_LOOP(samples)
+        for (int i = 0; i < turns; i++) {
+            FT_PIPELINE
+            const int inside = place >= 0 && place < samples, from = (int)(at & (FT_LANES - 1));
+            if (inside && at / FT_LANES != held) {
+                held = at / FT_LANES;
+                FT_BEAT_LOAD(beat, in, held)
+            }
+            FT_T sum[FT_PARTS][FT_TAPS];
+            FT_UNROLL
+            for (int p = 0; p < FT_PARTS; p++) {
+                FT_UNROLL
+                for (int k = FT_TAPS - 1; k > 0; k--) line[p][k] = line[p][k - 1];
+                const FT_T x = beat[from + p];
+                line[p][0] = inside ? x : (FT_T)0;
+            }
+            FT_UNROLL
+            for (int k = 0; k < FT_TAPS; k++) {
+#if FT_PARTS == 2
+                const FT_T re = line[0][k] * tap[0][k] - line[1][k] * tap[1][k];
+                const FT_T im = line[0][k] * tap[1][k] + line[1][k] * tap[0][k];
+                sum[1][k] = used[k] ? im : (FT_T)0;
+#else
+                const FT_T re = line[0][k] * tap[0][k];
+#endif
+                sum[0][k] = used[k] ? re : (FT_T)0;
+            }
+            FT_UNROLL
+            for (int half_ = FT_TAPS / 2; half_ > 0; half_ /= 2) {
+                FT_UNROLL
+                for (int k = 0; k < half_; k++) {
+                    FT_UNROLL
+                    for (int p = 0; p < FT_PARTS; p++) sum[p][k] = sum[p][k] + sum[p][k + half_];
+                }
+            }
+            if (wait == 0) {
+                FT_UNROLL
+                for (int l = 0; l < FT_LANES; l += FT_PARTS) {
+                    FT_UNROLL
+                    for (int p = 0; p < FT_PARTS; p++) {
+                        const FT_T y = sum[p][0] + more[p];
+                        if (l == lane) made[l + p] = y;
+                    }
+                }
+                if (lane == FT_LANES - FT_PARTS) FT_BEAT_STORE(made, out, where)
+                where += lane == FT_LANES - FT_PARTS;
+                lane = lane == FT_LANES - FT_PARTS ? 0 : lane + FT_PARTS;
+            }
+            wait = wait == 0 ? stride - 1 : wait - 1;
+            place++;
+            at += step;
+        }
+        if (lane > 0) {
+            FT_T kept[FT_LANES];
+            FT_BANKS(kept, 1)
+            FT_BEAT_LOAD(kept, out, where)
+            for (int l = 0; l < FT_LANES; l++) kept[l] = l < lane ? made[l] : kept[l];
+            FT_BEAT_STORE(kept, out, where)
+        }
+    }
+}
