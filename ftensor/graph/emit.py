@@ -65,8 +65,7 @@ def program(calls: Sequence[Called], wanted: Sequence[int]) -> Program:
         made.calls.append(Call(unit, takes, tuple(range(first, first + unit.numbers))))
         made.numbers += c.point.numbers
         made.rounded += c.point.rounded
-        of = unit.compute.to_real() if unit.reduction else unit.compute
-        made.given += [of] * unit.numbers
+        made.given += [unit.passed] * unit.numbers
         for k, result in enumerate(c.gives):
             value[result] = count + k
         count += len(c.gives)

@@ -17,12 +17,14 @@ from ..kernels.key import Port, lanes_for
 from ..kernels.portable import AGAIN, EACH, EVERY_ROW, OF_ROW, ONE, ROWS
 from ..kernels.ports import PORT_BYTES
 from ..kernels.staged import STATES, WIDE, StagedKey, Stages
+from ..kernels.transform import Transform, refusal
 from ..runtime import program
 from .cluster import MOST_CALLS, Called
 from .emit import program as program_of
 from .in_rows import in_order, split, stays, walks
 from .node import Graph, Node, Origin, Region
-from .point import Place, Point, key_of, point_of
+from .point import Place, Point, key_of, point_of, size
+from .transforms import transformed
 
 if TYPE_CHECKING:
     from ..runtime.backend import Backend
@@ -99,7 +101,7 @@ class _Staging:
         return errors.no_stage(origin.op, self.graph.name, why, origin.line)
 
     def _point(self, node: Node) -> Point:
-        point = point_of(node)
+        point = point_of(node) or transformed(node)
         if point is None:
             raise self._no(node.origin, "it is neither elementwise nor a fold, and needs all first")
         of = {p.dtype for p in (*point.outs, *point.ins)}
@@ -113,6 +115,10 @@ class _Staging:
 
     def _sizes(self) -> tuple[int, int]:
         """A row's length, and how many there are."""
+        transforms = [p for p in self.points if isinstance(p.unit, Transform)]
+        if transforms:
+            length = transforms[0].loops[-1].size
+            return length, max(size(p.loops) // length for p in self.points)
         folds = [p for p in self.points if p.folds]
         if folds:
             first = folds[0]
@@ -142,6 +148,9 @@ class _Staging:
         dtypes = [p.dtype for p in places]
         widest = max([c.unit.compute for c in whole.calls], key=lambda d: d.itemsize)
         lanes = lanes_for(dtypes, widest, PORT_BYTES)
+        for point in self.points:
+            if isinstance(point.unit, Transform) and (why := refusal(self.length, lanes)):
+                raise self._no(point.node.origin, why)
         for p in places:
             if _kind(p) in WIDE and p.start % (lanes * p.dtype.itemsize):
                 raise self._no(last, f"an operand begins at byte {p.start}, not on a beat")
@@ -169,6 +178,11 @@ class _Staging:
             if self._count(point, folded) != self.length or self._count(point, kept) != self.rows:
                 raise self._no(point.node.origin, "its rows are others than those before")
             ways = [(in_order(point, kept), in_order(point, folded))]
+        elif isinstance(point.unit, Transform):
+            *over, along = [(k, loop.size, 1) for k, loop in enumerate(point.loops)]
+            if along[1] != self.length:
+                raise self._no(point.node.origin, "its rows are others than those before")
+            ways = [(over, [along])]
         else:
             ways = self._ways(point)
         operands = (*point.outs, *point.ins)
@@ -260,7 +274,8 @@ class _Staging:
         """How operands lie where there is one row, which is every row's: by how many dims they
         have."""
         found: list[str | None] = []
-        for kind, r in zip(kinds, point.node.operands, strict=True):
+        operands = point.node.operands[: len(kinds)]  # of a transform without its table
+        for kind, r in zip(kinds, operands, strict=True):
             if kind in (ROWS, EVERY_ROW):
                 kind = ROWS if len(r.shape) == self.rank else EVERY_ROW
             elif kind in (OF_ROW, ONE):

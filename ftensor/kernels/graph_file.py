@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
+from dataclasses import fields
 from typing import Any
 
 from .. import dtypes
@@ -12,6 +13,7 @@ from .fused import MOST_OPERANDS, Call, check
 from .key import Port, Reduction
 from .portable import AGAIN, EACH, FORMAT, OF_ROW, ROWS, WORDS, text
 from .staged import StagedKey
+from .transform import Transform, refusal, transform
 from .unit import Unit
 
 # Bounds of what a file may ask for; a graph that was exported is far from these.
@@ -60,6 +62,9 @@ def key_of(data: bytes) -> StagedKey:
                 _int(n, len(key.numbers), f"a number of call {k}")
         for v in key.gives:
             _int(v, len(key.dtypes), "an output")
+        for call in calls:
+            if isinstance(call.unit, Transform):
+                _check_transform(key, call)
         check(key)
     except KeyError as error:
         raise ValueError(f"it has no {error}, or one that is not known") from None
@@ -95,14 +100,32 @@ def _texts(value: Sequence[Any]) -> tuple[str, ...]:
     return tuple(value)
 
 
+def _check_transform(key: StagedKey, call: Call) -> None:
+    """A transform is of rows that a stage transforms."""
+    why = refusal(key.length, key.lanes)
+    _ask(not why, why)
+    of = call.unit.compute
+    _ask(of is dtypes.complex64, f"it transforms {of.name}, and stages complex64")
+    _ask(not any(key.of_row[v] for v in call.takes), "it transforms what is of a row")
+
+
 def _read_unit(raw: Mapping[str, Any]) -> Unit:
     fold = raw["fold"]
     reduction = None if fold is None else Reduction(**fold)
     name = raw["name"]
     _ask(str(name).isidentifier(), f"the unit's name {name!r} is no identifier")
-    return Unit(
+    unit = Unit(
         name, _dtype(raw["compute"]), tuple((_dtype(of), sees) for of, sees in raw["outs"]),
         tuple((None if of is None else _dtype(of), sees) for of, sees in raw["ins"]),
         _texts(raw["body"]), _texts(raw["params"]),
         tuple((a, b) for a, b in map(_texts, raw["lets"])), reduction,
     )  # fmt: skip
+    if "transform" not in raw:
+        return unit
+    made = transform(unit.compute, bool(raw["transform"]["inverse"]), bool(unit.params))
+    _ask(unit == Unit(*_fields(made)), f"its unit {name} is no transform")
+    return made
+
+
+def _fields(unit: Unit) -> tuple[Any, ...]:
+    return tuple([getattr(unit, f.name) for f in fields(Unit)])

@@ -11,6 +11,7 @@ from dataclasses import fields
 from hashlib import sha256
 from typing import TYPE_CHECKING, Any
 
+from .transform import Transform
 from .unit import Unit
 
 if TYPE_CHECKING:
@@ -58,6 +59,7 @@ def digest(key: StagedKey) -> str:
 
 def _unit(unit: Unit) -> dict[str, Any]:
     r = unit.reduction
+    kind = {"transform": {"inverse": unit.inverse}} if isinstance(unit, Transform) else {}
     return {
         "name": unit.name,
         "compute": unit.compute.name,
@@ -67,4 +69,5 @@ def _unit(unit: Unit) -> dict[str, Any]:
         "params": list(unit.params),
         "lets": [list(one) for one in unit.lets],
         "fold": None if r is None else {f.name: getattr(r, f.name) for f in fields(r)},
+        **kind,
     }

@@ -2,12 +2,13 @@
 
 A value is of each element (a row is `length` of them), or of a row. Elements travel in beats of
 `lanes`, a row's last one filled up. A stage is a process: it reads one operand, computes all calls
-of a kind that need equally many folds before them, folds, or writes one result. FIFOs join them:
-one for each value and each stage that takes it.
+of a kind that need equally many folds and transforms before them, folds, transforms rows, or writes
+one result. FIFOs join them: one for each value and each stage that takes it.
 """
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
@@ -16,6 +17,8 @@ from ..dtypes import dtype
 from .fused import FusedKey
 from .key import Port
 from .portable import AGAIN, EACH, EVERY_ROW, OF_ROW, ONE, ROWS, digest
+from .transform import Course, Transform
+from .unit import Unit
 
 # Operands that go through their ports in beats.
 WIDE = (ROWS, EVERY_ROW, EACH, AGAIN)
@@ -26,6 +29,7 @@ MOST_KEPT = 1 << 20
 # Beats that a FIFO holds beyond those for which its reader waits, and a stage's own latency.
 SLACK, LATENCY = 32, 16
 LOAD, ELEMENTS, OF_ROWS, FOLD, STORE = "load", "elements", "of_rows", "fold", "store"
+TRANSFORM = "transform"
 
 
 @dataclass(frozen=True)
@@ -34,8 +38,8 @@ class StagedKey(FusedKey):
     operands lie so.
 
     Ports are of the kinds above. `per_row` and the skeleton are as they follow from these. Calls
-    are units of elements, of what is of a row, or folds of whole rows, whose order is this
-    kernel's own: beat k of a row goes into state k % 8.
+    are units of elements, of what is of a row, transforms of whole rows (transform.py), or folds of
+    these, whose order is this kernel's own: beat k of a row goes into state k % 8.
     """
 
     length: int = 1
@@ -80,12 +84,29 @@ class StagedKey(FusedKey):
 
     @cached_property
     def level(self) -> tuple[int, ...]:
-        """Of each value how many folds it waits for, one after another."""
+        """Of each value how many folds and transforms it waits for, one after another."""
         found = [0] * len(self.ins)
         for call in self.calls:
             level = max((found[v] for v in call.takes), default=0)
-            found += [level + (call.unit.reduction is not None)] * len(call.unit.outs)
+            found += [level + (kind_of(call.unit) != ELEMENTS)] * len(call.unit.outs)
         return tuple(found)
+
+    @property
+    def transforms(self) -> list[Transform]:
+        """The units that transform rows."""
+        return [u for u in self.units if isinstance(u, Transform)]
+
+    @property
+    def course(self) -> Course:
+        """How transforms go."""
+        return Course(self.length, self.lanes)
+
+
+def kind_of(unit: Unit) -> str:
+    """Of which kind a stage of elements is that calls a unit."""
+    if isinstance(unit, Transform):
+        return TRANSFORM
+    return ELEMENTS if unit.reduction is None else FOLD
 
 
 @dataclass(frozen=True)
@@ -131,16 +152,16 @@ class Stages:
     def _computing(self) -> Iterator[Stage]:
         key = self.key
         level = [key.level[key.first(k)] for k in range(len(key.calls))]
-        folds = [call.unit.reduction is not None for call in key.calls]
+        kinds = [kind_of(call.unit) for call in key.calls]
         rows = [key.of_row[key.first(k)] for k in range(len(key.calls))]
         for n in range(max(level, default=0) + 1):
             mine = [k for k, of in enumerate(level) if of == n]
             for k in mine:
-                if folds[k]:
+                if kinds[k] != ELEMENTS:
                     unit = key.calls[k].unit
-                    yield self._stage(f"fold_{k}_{unit.name}", FOLD, (k,))
+                    yield self._stage(f"{kinds[k]}_{k}_{unit.name}", kinds[k], (k,))
             for kind, wanted in ((OF_ROWS, True), (ELEMENTS, False)):
-                calls = tuple([k for k in mine if not folds[k] and rows[k] == wanted])
+                calls = tuple([k for k in mine if kinds[k] == ELEMENTS and rows[k] == wanted])
                 if calls:
                     yield self._stage(f"{kind}_{n}", kind, calls)
 
@@ -157,20 +178,31 @@ class Stages:
 
     @cached_property
     def fifos(self) -> tuple[Fifo, ...]:
-        """One for each value and each stage that takes it, as deep as that is late."""
+        """One for each value and each stage that takes it, as deep as that is late. Who reads an
+        operand for one stage alone waits until that goes on."""
         key, found = self.key, []
         source = {v: k for k, stage in enumerate(self.found) for v in stage.gives}
+        taken = Counter(v for stage in self.found for v in stage.takes)
         late = [0] * len(self.found)  # beats that have come in when the first goes out
         for k, stage in enumerate(self.found):
             begins = max((late[source[v]] for v in stage.takes), default=0)
             late[k] = begins + LATENCY * (stage.kind != LOAD)
-            late[k] += key.beats + self.tree if stage.kind == FOLD else 0
+            late[k] += self._own(stage)
             for v in stage.takes:
-                waits = begins - late[source[v]]
+                alone = taken[v] == 1 and self.found[source[v]].kind == LOAD
+                waits = 0 if alone else begins - late[source[v]]
                 waits = -(-waits // key.beats) if key.of_row[v] else waits
                 name = f"v{v}_{stage.name}"
                 found.append(Fifo(v, source[v], k, waits + SLACK, name))
         return tuple(found)
+
+    def _own(self, stage: Stage) -> int:
+        """Beats that a stage takes before it gives one, besides its latency."""
+        if stage.kind == FOLD:
+            return self.key.beats + self.tree
+        if stage.kind == TRANSFORM:
+            return self.key.course.behind + self.key.course.latency
+        return 0
 
     @property
     def tree(self) -> int:

@@ -50,6 +50,11 @@ class Unit:
         return len(self.ins) - self.tensors + len(self.params)
 
     @property
+    def passed(self) -> dtype:
+        """What its numbers are passed as."""
+        return self.compute.to_real() if self.reduction else self.compute
+
+    @property
     def positional(self) -> bool:
         """Whether it goes by where an element is."""
         return positional(self.body, self.lets)

@@ -7,6 +7,7 @@ $settings
 #include "ftensor/fused.h"
 #include "ftensor/vitis/end_compute.h"
 #include "ftensor/vitis/pieces.h"
+$headers
 
 $units
 

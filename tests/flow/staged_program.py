@@ -36,21 +36,45 @@ def distances(x: ft.Tensor, w: ft.Tensor) -> ft.Tensor:
     return (d * d).amax(-1)
 
 
+def detector(x: ft.Tensor, h: ft.Tensor) -> tuple[ft.Tensor, ...]:
+    y = ft.fft.ifft(ft.fft.fft(x) * h)
+    return (y.abs().square() > 0.5).sum(-1), x - y
+
+
+def spectrum(x: ft.Tensor) -> ft.Tensor:
+    return ft.fft.fft(x, norm="ortho")
+
+
 def drawn(*shape: int) -> np.ndarray:
     return np.random.default_rng(sum(shape)).standard_normal(shape).astype(np.float32)
 
 
-# Rows of many beats and a part of one; of fewer beats than a fold has states; in blocks; of whole
-# beats. The last number is of rows of a second operand, 0 for one that all share.
+# Rows of many beats and a part of one; of fewer beats than a fold has states; in blocks; that are
+# transformed, also those of fewer beats than lanes; of whole beats. The last number is of rows of a
+# second operand, 0 for one that all share. The last two have FIFOs that are too shallow.
 CASES: list[tuple[Callable[..., Any], int, int | None]] = [
-    (softmax, 150, None), (several, 20, 0), (distances, 32, 5), (shallow, 640, None),
+    (softmax, 150, None), (several, 20, 0), (distances, 32, 5), (detector, 64, 0),
+    (spectrum, 16, None), (shallow, 640, None), (detector, 128, 0),
 ]  # fmt: skip
+SHALLOW = 2
+OF_PAIRS = (detector, spectrum)
 
 
-def given(length: int, rows: int, more: int | None) -> list[np.ndarray]:
-    if more is None:
-        return [drawn(rows, length)]
-    return [drawn(rows, length), drawn(more, length) if more else drawn(length)]
+def file(k: int) -> str:
+    """What the files of a case are called."""
+    function, length, _ = CASES[k]
+    return f"{function.__name__}_{length}"
+
+
+def given(k: int, rows: int) -> list[np.ndarray]:
+    """The arguments of a case."""
+    function, length, more = CASES[k]
+    shapes = [(rows, length)]
+    if more is not None:
+        shapes.append((more, length) if more else (length,))
+    if function in OF_PAIRS:
+        return [drawn(*shape[:-1], 2 * length).view(np.complex64) for shape in shapes]
+    return [drawn(*shape) for shape in shapes]
 
 
 def wanted(name: str, x: np.ndarray, w: np.ndarray | None = None) -> tuple[np.ndarray, ...]:
@@ -58,7 +82,12 @@ def wanted(name: str, x: np.ndarray, w: np.ndarray | None = None) -> tuple[np.nd
     if name == "softmax":
         e = np.exp((x - x.max(-1, keepdims=True)).astype(np.float64))
         return ((e / e.sum(-1, keepdims=True)).astype(np.float32),)
+    if name == "spectrum":
+        return (np.fft.fft(x.astype(np.complex128), norm="ortho"),)
     assert w is not None
+    if name == "detector":
+        z = np.fft.ifft(np.fft.fft(x.astype(np.complex128)) * w)
+        return (abs(z) ** 2 > 0.5).sum(-1), x - z
     if name == "distances":
         return (((x[:, None] - w) ** 2).max(-1),)
     y = (x * w).astype(np.float16)
@@ -66,37 +95,37 @@ def wanted(name: str, x: np.ndarray, w: np.ndarray | None = None) -> tuple[np.nd
 
 
 def export(folder: str) -> None:
-    for function, length, more in CASES:
-        arguments = [ft.from_numpy(a) for a in given(length, 3, more)]
-        print(ft.jit(function).export(f"{folder}/{function.__name__}", *arguments).entry)
+    for k, (function, _, _) in enumerate(CASES):
+        arguments = [ft.from_numpy(a) for a in given(k, 3)]
+        print(ft.jit(function).export(f"{folder}/{file(k)}", *arguments).entry)
 
 
 def build(folder: str) -> None:
-    """One image of all; the FIFOs of `shallow` hold 4 beats where 104 are needed."""
+    """One image of all; the FIFOs of the last hold 4 beats where 104 and more are needed."""
     from ftensor.toolchain.csim import CSim
     from ftensor.toolchain.inventory.read import expand, read
     from ftensor.toolchain.jobs.progress import Quiet
     from ftensor.toolchain.make import Request
     from ftensor.toolchain.make import build as made
 
-    whole = Stages.fifos.func
+    whole, those = Stages.fifos.func, [length for _, length, _ in CASES[-SHALLOW:]]
 
     def fifos(self: Stages) -> tuple[Fifo, ...]:
         found: tuple[Fifo, ...] = whole(self)
-        return tuple(replace(f, depth=4) for f in found) if self.key.length == 640 else found
+        return tuple(replace(f, depth=4) for f in found) if self.key.length in those else found
 
     Stages.fifos = cached_property(fifos)  # type: ignore[assignment]
     Stages.fifos.__set_name__(Stages, "fifos")
-    groups = [g for f, _, _ in CASES for g in expand(read(f"{folder}/{f.__name__}.toml"))]
+    groups = [g for k in range(len(CASES)) for g in expand(read(f"{folder}/{file(k)}.toml"))]
     done = made(Request("staged", tuple(groups), "", Path(folder)), CSim(), Quiet())
     assert done.image is not None, [o.job.log.read_text() for o in done.failures]
 
 
 def run() -> None:
-    for function, length, more in CASES[:3]:
+    for k, (function, length, more) in enumerate(CASES[:-SHALLOW]):
         jitted = ft.jit(function)
         for rows in (2, 3, 7) if more else (1, 2, 7, length):
-            arrays = given(length, rows, more)
+            arrays = given(k, rows)
             arguments = [ft.from_numpy(a) for a in arrays]
             (kernel,) = jitted.graph(*arguments).kernels
             assert kernel.startswith("staged "), kernel
@@ -105,7 +134,9 @@ def run() -> None:
                 got if isinstance(got, tuple) else (got,),
                 wanted(function.__name__, *arrays), strict=True,
             ):  # fmt: skip
-                if function is softmax:
+                if a.dtype is ft.complex64:
+                    np.testing.assert_allclose(a.numpy(), b, atol=1e-6 * abs(b).max())
+                elif function is softmax:
                     np.testing.assert_allclose(a.numpy(), b, rtol=1e-5, atol=1e-9)
                 else:
                     np.testing.assert_array_equal(a.numpy(), b)
@@ -113,13 +144,14 @@ def run() -> None:
 
 
 def stuck() -> None:
-    """The kernel whose FIFOs are too shallow is reported, again and again, and others go on."""
-    x = ft.from_numpy(drawn(3, 640))
-    for _ in range(2):
-        try:
-            ft.jit(shallow)(x)
-        except RuntimeError as error:
-            print(error)
+    """Kernels whose FIFOs are too shallow are reported, again and again, and others go on."""
+    for k in range(len(CASES))[-SHALLOW:]:
+        arguments = [ft.from_numpy(a) for a in given(k, 3)]
+        for _ in range(2):
+            try:
+                ft.jit(CASES[k][0])(*arguments)
+            except RuntimeError as error:
+                print(error)
     run()
 
 

@@ -12,11 +12,13 @@ import sys
 from pathlib import Path
 from typing import cast
 
+import numpy as np
 import pytest
 
 import ftensor as ft
 from ftensor.errors.inventory import InventoryError
 from ftensor.estimate.model import loops
+from ftensor.graph.staged import Exported
 from ftensor.kernels.staged import StagedKey
 from ftensor.kernels.work import Launch
 from ftensor.toolchain.area.kernel import area
@@ -27,7 +29,7 @@ from .. import forked
 from ..ir.findings import findings
 from ..made_images import require_xrt
 from . import emulation_host
-from .staged_program import CASES, given, shallow
+from .staged_program import CASES, OF_PAIRS, SHALLOW, file, given, shallow, spectrum
 
 ROOT = Path(__file__).parents[2]
 PROGRAM = ("-m", "tests.flow.staged_program")
@@ -38,6 +40,12 @@ def run(*words: str, **env: str) -> str:
     done = forked.run(*PROGRAM, *words, env={**os.environ, **env}, cwd=ROOT)
     assert done.returncode == 0, done.stderr
     return done.stdout
+
+
+def exported(k: int, folder: Path) -> Exported:
+    """The files of a case, of five rows."""
+    arguments = [ft.from_numpy(a) for a in given(k, 5)]
+    return ft.jit(CASES[k][0]).export(str(folder / file(k)), *arguments)
 
 
 @pytest.fixture(scope="module")
@@ -55,11 +63,15 @@ def test_a_graph_is_one_launch_and_deadlocks_are_told(folder: Path) -> None:
     """Any number of rows give NumPy's results. FIFOs that are too shallow are said with what they
     hold, also a second time, and the process goes on."""
     image = {"FTENSOR_DEVICE": "csim", "FTENSOR_IMAGE": str(folder / "staged.xclbin")}
-    one, two, *rest = run("stuck", **image).splitlines()
-    assert one == two and len(rest) == 23
-    assert one.startswith("the stages of the kernel shallow wait for each other, and none can go")
+    one, two, three, four, *rest = run("stuck", **image).splitlines()
+    assert one == two and three == four and len(rest) == 35
+    told = "the stages of the kernel {} wait for each other, and none can go"
+    assert one.startswith(told.format("shallow_640"))
     assert "v0_elements_1 4 of 4, its writer waits" in one
     assert "v1_elements_1 0 of 4, its reader waits" in one
+    assert three.startswith(told.format("detector_128"))
+    assert "v0_elements_2 4 of 4, its writer waits" in three
+    assert "v2_elements_1 0 of 4, its reader waits" in three
 
 
 @needs
@@ -85,9 +97,8 @@ def test_the_software_device_gives_the_same_bits(folder: Path) -> None:
 def test_any_device_exports_the_same_graph(tmp_path: Path) -> None:
     """The entry is the digest of the graph file, and the inventory says that of the whole file."""
     csim = run("export", str(tmp_path / "csim"), FTENSOR_DEVICE="csim").split()
-    for (function, length, more), entry in zip(CASES, csim, strict=True):
-        arguments = [ft.from_numpy(a) for a in given(length, 5, more)]
-        files = ft.jit(function).export(str(tmp_path / function.__name__), *arguments)
+    for k, entry in enumerate(csim):
+        files = exported(k, tmp_path)
         digest = hashlib.sha256(files.graph.read_bytes()).hexdigest()
         assert files.entry == entry and entry.endswith(digest[:16])
         (group,) = expand(read(files.inventory))
@@ -98,10 +109,9 @@ def test_any_device_exports_the_same_graph(tmp_path: Path) -> None:
 def test_the_sources_have_no_finding(tmp_path: Path) -> None:
     """Nothing in them that v++ refuses or makes slow hardware of."""
     copy_headers(tmp_path)
-    for function, length, more in CASES[:3]:
-        arguments = [ft.from_numpy(a) for a in given(length, 5, more)]
-        files = ft.jit(function).export(str(tmp_path / function.__name__), *arguments)
-        assert not findings(files.source, function.__name__)
+    for k in range(len(CASES))[:-SHALLOW]:
+        files = exported(k, tmp_path)
+        assert not findings(files.source, file(k))
 
 
 def test_intels_boards_have_no_graphs(tmp_path: Path) -> None:
@@ -121,6 +131,12 @@ REFUSED = {
     "an argument that is written": (lambda x: x.add_(1), "add is no stage .* to an argument"),
     "random numbers": (lambda x: x + ft.rand(3, 40), "is no stage .* draws random numbers"),
     "pairs of doubles": (lambda x: x.to(ft.complex128), "no stage has elements of complex128"),
+    "a transform of another length": (
+        lambda x: ft.fft.fft(x.to(ft.complex64)), "fft is no stage .* 40 numbers, .* 8 to 4096",
+    ),
+    "a transform across rows": (
+        lambda x: ft.fft.fft(x[:2, :8].to(ft.complex64), dim=0), "fft is no stage .* all first",
+    ),
     "nothing": (lambda x: x, "computes nothing"),
     "one row": (lambda x: x[:1] + 1, "got 1 rows of 40 elements"),
     "square data": (lambda x: ft.ones(40, 40) + x[:1], "got 40 rows of 40 elements"),
@@ -208,6 +224,10 @@ BROKEN = {
         lambda t: t.replace('"dtype": "float32"', '"dtype": "float64"', 1), "calls' dtypes",
     ),
     "a text for a number": (lambda t: t.replace('"length": 40', '"length": "40"'), "'40', not one"),
+    "a transform of such rows": (
+        lambda t: t.replace('"fold": null', '"fold": null, "transform": {"inverse": false}'),
+        "its unit mul is no transform",
+    ),
     "a name with code in it": (
         lambda t: t.replace('"name": "sum_mul"', '"name": "a(){}"'), "is no identifier",
     ),
@@ -232,20 +252,23 @@ def test_a_graph_file_that_is_not_there(graph: Graph) -> None:
 
 def test_the_model_has_the_loops_of_the_source(tmp_path: Path) -> None:
     """By their labels; longer rows take more block RAM for FIFOs, and cycles in proportion."""
-    for function, length, more in CASES:
+    for k, (function, _, _) in enumerate(CASES):
         found = []
-        for size in (length, 256 * length):
-            arguments = [ft.from_numpy(a) for a in given(size, 5, more)]
-            files = ft.jit(function).export(str(tmp_path / function.__name__), *arguments)
+        for times in (1, 16 if function in OF_PAIRS else 256):
+            arguments = [ft.from_numpy(np.tile(a, times)) for a in given(k, 5)]
+            files = ft.jit(function).export(str(tmp_path / file(k)), *arguments)
             (group,) = expand(read(files.inventory))
             key = cast("StagedKey", group.members[0])
             one = loops(Launch(key, 1, 1000), 0)
             labels = re.findall(r"^(\w+):$", files.source.read_text(), re.M)
             assert {x.name for x in one} == set(labels) and len(one) == len(labels)
-            assert max(x.cycles for x in one) == 1000 * key.beats
+            behind = key.course.behind if key.transforms else 0
+            assert max(x.cycles for x in one) == 1000 * key.beats + behind
             found.append(area(group))
         assert found[0].memories.bram < found[1].memories.bram
-        assert found[0].skeleton == found[1].skeleton and len(found[0].ops) >= 2
+        assert len(found[0].ops) >= 2 * (function is not spectrum)
+        more = [one.skeleton.dsp for one in found]
+        assert more[0] < more[1] if function in OF_PAIRS else more == [0, 0]
 
 
 TRACED = """

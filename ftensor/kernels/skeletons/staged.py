@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections import Counter
+from collections.abc import Callable, Mapping
 
 from ...dtypes import dtype
 from .. import fused
 from ..board_skeleton import BoardSkeleton
 from ..portable import AGAIN, EACH, EVERY_ROW, ONE, digest
 from ..skeleton import Parameter, register
-from ..staged import ELEMENTS, FOLD, LOAD, OF_ROWS, STORE, WIDE, StagedKey, Stages
+from ..staged import ELEMENTS, FOLD, LOAD, OF_ROWS, STORE, TRANSFORM, WIDE, StagedKey, Stages
+from ..transform import Transform
 from ..words import Argument, InWords, Record
 from ..work import Access, Launch, Loop, Memory
 
@@ -71,7 +73,9 @@ class Staged(BoardSkeleton[StagedKey]):
         found = []
         for one in Stages(key).found:
             port = (*key.ins, *key.outs)[one.port + len(key.ins) * (one.kind == STORE)]
-            wide = one.kind in (ELEMENTS, FOLD) or (one.kind != OF_ROWS and port.kind in WIDE)
+            wide = one.kind in (ELEMENTS, FOLD, TRANSFORM) or (
+                one.kind != OF_ROWS and port.kind in WIDE
+            )
             trips, name = rows * key.beats if wide else rows, one.name
             if one.kind == LOAD and port.kind == EVERY_ROW:
                 found.append(Loop(f"{name}_once", key.beats, 1, computes=False, stage=name))
@@ -84,6 +88,7 @@ class Staged(BoardSkeleton[StagedKey]):
                 found.append(Loop(states, trips, 1, reads=False, stage=states))
                 found.append(Loop(tree, rows, 1, key.states, reads=False, stage=tree))
             else:
+                trips += key.course.behind * (one.kind == TRANSFORM)
                 found.append(Loop(name, trips, 1, reads=False, stage=name))
         return found
 
@@ -110,6 +115,14 @@ class Staged(BoardSkeleton[StagedKey]):
 
     # The area model
 
+    def operators(self, key: StagedKey) -> Mapping[tuple[str, str], int]:
+        """Those of transforms, which are no op's."""
+        found: Counter[tuple[str, str]] = Counter()
+        for call in key.calls:
+            if isinstance(call.unit, Transform):
+                found.update(key.course.operators(call.unit.scaled))
+        return found
+
     def memories(self, key: StagedKey, structure: str) -> list[Memory]:
         """FIFOs, rows that are kept, and the states of folds."""
         stages = Stages(key)
@@ -121,6 +134,8 @@ class Staged(BoardSkeleton[StagedKey]):
             if stage.kind == FOLD:
                 size = 8 * key.calls[stage.calls[0]].unit.compute.itemsize
                 found.append(Memory(8, size, key.lanes))
+            if stage.kind == TRANSFORM:
+                found += key.course.memories(8 * key.calls[stage.calls[0]].unit.compute.itemsize)
         return found
 
     # In words

@@ -9,6 +9,7 @@ from math import ceil
 
 from ...kernels.board_skeleton import board_skeleton_of
 from ...kernels.staged import StagedKey
+from ...kernels.transform import Transform
 from ...kernels.work import Memory
 from ..group import Group, arguments
 from ..vitis import interface, member, reduce
@@ -129,6 +130,8 @@ def _calls(key: StagedKey) -> Iterator[Group]:
     once."""
     for call in key.calls:
         unit = call.unit
+        if isinstance(unit, Transform):  # the skeleton's own
+            continue
         row = unit.reduction is None and all(key.of_row[v] for v in call.takes)
         of = unit.key(1 if row else key.lanes)
         if unit.reduction is not None:

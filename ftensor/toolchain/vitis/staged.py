@@ -13,10 +13,23 @@ from ...kernels.key import LINEAR, Port
 from ...kernels.portable import AGAIN, EACH, EVERY_ROW, OF_ROW, ONE, ROWS
 from ...kernels.row_passes import state_functions
 from ...kernels.skeletons.fused import functions
-from ...kernels.staged import ELEMENTS, FOLD, LOAD, OF_ROWS, WIDE, Fifo, Stage, StagedKey, Stages
+from ...kernels.staged import (
+    ELEMENTS,
+    FOLD,
+    LOAD,
+    OF_ROWS,
+    TRANSFORM,
+    WIDE,
+    Fifo,
+    Stage,
+    StagedKey,
+    Stages,
+)
+from ...kernels.transform import Transform
 from ...kernels.unit import Unit, fold_functions, function
 from ..group import Group, arguments, word
 from .interface import interfaces, parameter_list, title
+from .staged_transform import steps
 from .text import fill
 
 # A pair of floats that goes through a port of beats is one number there.
@@ -62,6 +75,7 @@ class _Text:
             {
                 "title": title(group),
                 "told": f"A graph over rows of {key.length} elements in beats of {key.lanes}.",
+                "headers": ['#include "ftensor/vitis/transform.h"' for _ in key.transforms[:1]],
                 "settings": [line for line in settings if line.split()[1] != "FT_GRID_STRIDE"],
                 "units": "\n\n".join(_units(key)),
                 "length": str(key.length), "lanes": str(key.lanes), "beats": str(key.beats),
@@ -79,6 +93,8 @@ class _Text:
             return self._computes(k, stage)
         if stage.kind == FOLD:
             return self._folds(k, stage)
+        if stage.kind == TRANSFORM:
+            return self._transforms(k, stage)
         return self._moves(k, stage)
 
     # Ports
@@ -175,6 +191,27 @@ class _Text:
             [f'hls::stream<ft_vec<{of}_s>, 32> {states}("{states}");'],
         )
 
+    def _transforms(self, k: int, stage: Stage) -> tuple[str, list[str], list[str]]:
+        """A transform of rows."""
+        key, (c,) = self.key, stage.calls
+        unit, course = key.calls[c].unit, key.course
+        assert isinstance(unit, Transform)
+        (into,) = self.stages.into(k)
+        out = [f for v in stage.gives for f in self._out(k, v)]
+        of = _type(key.dtypes[into.value])
+        made = steps(unit, course, of, fused.numbers(key, c))
+        told = f"{unit.name} of rows of {course.points}"
+        text = fill(
+            "staged_transform.cpp",
+            {
+                "told": told, "name": stage.name, "streams": self._streams([into, *out]),
+                "scalars": self._scalars(stage), "tables": made.tables, "memories": made.memories,
+                "behind": str(course.behind), "apart": made.apart, "type": of, "from": into.name,
+                "steps": made.lines, "writes": [f"{f.name}.write(w);" for f in out],
+            },
+        )  # fmt: skip
+        return text, [self._call(stage.name, [f.name for f in (into, *out)], stage)], []
+
     def _reads(self, into: Sequence[Fifo], wide: bool) -> tuple[list[str], list[str], list[str]]:
         """Lines that keep what is of a row, that read FIFOs, and that name a lane's values."""
         kept, reads, named = [], [], []
@@ -240,7 +277,7 @@ def _given(text: str, of: dtype, element: str) -> str:
 
 def _units(key: StagedKey) -> list[str]:
     """The units' functions, in a namespace for each compute type."""
-    units = tuple(key.units)
+    units = tuple([u for u in key.units if not isinstance(u, Transform)])
     keys = [u.key(key.lanes) for u in units]
     wanted = {name for k in keys for name in kernel_source.helper_files(k)}
     texts = [_unit(u, fused.unit_name(key, u)) for u in units]

@@ -1,0 +1,140 @@
+// Parts of a stage through which the rows of a discrete Fourier transform flow, a beat of complex numbers a cycle
+// (kernels/transform.py). LANES are a beat's, HALF of them is half as many, a row has 2^BITS beats.
+#pragma once
+#include "words.h"
+
+// The lowest BITS bits of a number, in the other order.
+template <int BITS> static inline int ft_reversed(int x)
+{
+#pragma HLS INLINE
+    int y = 0;
+    for (int bit = 0; bit < BITS; bit++) {
+#pragma HLS UNROLL
+        y |= ((x >> bit) & 1) << (BITS - 1 - bit);
+    }
+    return y;
+}
+
+// A beat and the one DELAY later exchange halves: the first two become the earlier beat, which leaves DELAY beats after
+// it came in, the second two the later one.
+template <int DELAY, int HALF, typename V, typename T>
+static inline V ft_crossed(const V &x, T (&second)[DELAY][HALF], T (&first)[DELAY][HALF], int beat)
+{
+#pragma HLS INLINE
+    const int at = beat % DELAY;
+    const bool later = (beat & DELAY) != 0;
+    V y;
+    for (int l = 0; l < HALF; l++) {
+#pragma HLS UNROLL
+        const T low = x[l], high = second[at][l], out = first[at][l];
+        second[at][l] = x[HALF + l];
+        first[at][l] = ft_either(later, high, low);
+        y[l] = out;
+        y[HALF + l] = ft_either(later, low, high);
+    }
+    return y;
+}
+
+// Butterflies between the halves of a beat, by one of COUNT rows of roots.
+template <int COUNT, int HALF, typename V, typename T>
+static inline V ft_butterflies(const V &x, const T (&roots)[COUNT][HALF], int row)
+{
+#pragma HLS INLINE
+    V y;
+    for (int l = 0; l < HALF; l++) {
+#pragma HLS UNROLL
+        const T a = x[l], c = x[HALF + l], root = roots[row][l];
+        const T sum = {a.re + c.re, a.im + c.im}, apart = {a.re - c.re, a.im - c.im};
+        const T turned = {apart.re * root.re - apart.im * root.im, apart.re * root.im + apart.im * root.re};
+        y[l] = sum;
+        y[HALF + l] = turned;
+    }
+    return y;
+}
+
+// Butterflies of numbers 1 or 2 lanes apart, whose roots are 1 and -i.
+template <int APART, int LANES, typename T, typename V> static inline V ft_near_butterflies(const V &x)
+{
+#pragma HLS INLINE
+    V y;
+    for (int l = 0; l < LANES; l++) {
+#pragma HLS UNROLL
+        const T a = x[l & ~APART], c = x[l | APART];
+        const T sum = {a.re + c.re, a.im + c.im}, apart = {a.re - c.re, a.im - c.im}, turned = {apart.im, -apart.re};
+        y[l] = ft_either((l & APART) == 0, sum, ft_either((l & (APART - 1)) != 0, turned, apart));
+    }
+    return y;
+}
+
+// Lane l becomes what was in lane l ^ by.
+template <int LANES, typename T, typename V> static inline V ft_exchanged(const V &x, int by)
+{
+#pragma HLS INLINE
+    V y = x;
+    for (int level = 0; level < 3; level++) {  // a beat has 8 lanes at most
+#pragma HLS UNROLL
+        const int bit = 1 << level;
+        if (bit >= LANES) continue;
+        V z;
+        for (int l = 0; l < LANES; l++) {
+#pragma HLS UNROLL
+            const T other = y[l ^ bit], same = y[l];
+            z[l] = ft_either((by & bit) != 0, other, same);
+        }
+        y = z;
+    }
+    return y;
+}
+
+// A row's numbers in their order, a row later. Behind the last butterflies a number's place has the bits of its index in
+// the other order, but for beats, whose lowest bit has become the highest. Memories are one for each lane: what comes
+// in together goes to all of them, and so does what leaves together, for numbers are kept in other lanes than they had.
+template <int BITS, int LANE_BITS, typename T, int BEATS, int LANES, typename V>
+static inline V ft_sorted(const V &x, T (&kept)[2][BEATS][LANES], int beat, bool odd)
+{
+#pragma HLS INLINE
+    const int at = BITS ? ((beat << 1) | (beat >> (BITS ? BITS - 1 : 0))) & (BEATS - 1) : 0;
+    const V come = ft_exchanged<LANES, T>(x, ft_reversed<BITS>(at) & (LANES - 1));
+    const int from = ft_reversed<BITS>(beat) & (LANES - 1);
+    V gone, y;
+    for (int l = 0; l < LANES; l++) {
+#pragma HLS UNROLL
+        kept[odd][at][l] = come[l];
+        gone[l] = kept[!odd][ft_reversed<BITS>(((beat << LANE_BITS) | (l ^ from)) & (BEATS - 1))][l];
+    }
+    const V turned = ft_exchanged<LANES, T>(gone, from);
+    // Rows of fewer beats than lanes have some bits of an index in a lane's number before and after.
+    const int alone = LANE_BITS > BITS ? BITS : LANE_BITS;
+    for (int l = 0; l < LANES; l++) {
+#pragma HLS UNROLL
+        const int low = l & ((1 << alone) - 1), high = ft_reversed<LANE_BITS - alone>(l >> alone) << alone;
+        const T out = turned[low | high];
+        y[l] = out;
+    }
+    return y;
+}
+
+// The parts of numbers exchanged: the transform of such, exchanged again, is the inverse one.
+template <int LANES, typename T, typename V> static inline V ft_parts_exchanged(const V &x)
+{
+#pragma HLS INLINE
+    V y;
+    for (int l = 0; l < LANES; l++) {
+#pragma HLS UNROLL
+        const T z = x[l], other = {z.im, z.re};
+        y[l] = other;
+    }
+    return y;
+}
+
+template <int LANES, typename T, typename V, typename S> static inline V ft_scaled(const V &x, S by)
+{
+#pragma HLS INLINE
+    V y;
+    for (int l = 0; l < LANES; l++) {
+#pragma HLS UNROLL
+        const T z = x[l], times = {z.re * by, z.im * by};
+        y[l] = times;
+    }
+    return y;
+}
