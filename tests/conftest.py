@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from .cost import Cost
 from .progress import Progress
 
 HERE = Path(__file__).parent
@@ -36,6 +37,8 @@ def pytest_configure(config: pytest.Config) -> None:
     name = os.environ.get("FTENSOR_TESTS_PASS")
     if name and not hasattr(config, "workerinput"):
         config.pluginmanager.register(Progress(config, name))
+    if file := os.environ.get("FTENSOR_TESTS_COST"):
+        config.pluginmanager.register(Cost(file))
 
 
 def pytest_collection_finish() -> None:

@@ -27,6 +27,7 @@ from tempfile import TemporaryFile
 BEFORE = ("ftensor.cli", "ftensor.emulation.command", "pyopencl")
 IMPORTED = ("PYOPENCL_HOME",)  # what pyopencl sets as it is imported, and its library reads
 HANG = 600  # seconds after which a program is taken to hang, on the slowest machine
+spent = 0.0  # CPU seconds of all programs that have ended, which is for tests/cost.py
 
 
 def run(
@@ -40,6 +41,7 @@ def run(
     words: "-c" and a text, "-m" and a module, or a file; arguments.
     Raises subprocess.TimeoutExpired behind HANG seconds.
     """
+    global spent
     given = [str(word) for word in words]
     with ExitStack() as stack:
         request, stdin, stdout, stderr = (stack.enter_context(TemporaryFile("w+")) for _ in "1234")
@@ -61,10 +63,11 @@ def run(
             with suppress(ProcessLookupError):
                 os.killpg(process, signal.SIGKILL)
             raise
-        ended = int(said.readline())
+        ended, seconds = said.readline().split()
+        spent += float(seconds)
         for file in (stdout, stderr):
             file.seek(0)
-        return subprocess.CompletedProcess(given, ended, stdout.read(), stderr.read())
+        return subprocess.CompletedProcess(given, int(ended), stdout.read(), stderr.read())
 
 
 @functools.cache
@@ -97,8 +100,9 @@ def _serve(asked: socket.socket) -> list[str]:
     if process := os.fork():
         # This one waits for it; whatever the program leaves running is not waited for.
         os.write(status, b"%d\n" % process)
-        ended = os.waitstatus_to_exitcode(os.waitpid(process, 0)[1])
-        os.write(status, b"%d\n" % ended)
+        _, ended, used = os.wait4(process, 0)
+        seconds = used.ru_utime + used.ru_stime
+        os.write(status, b"%d %f\n" % (os.waitstatus_to_exitcode(ended), seconds))
         os._exit(0)
     os.setsid()
     os.close(status)

@@ -1,0 +1,80 @@
+"""What tests cost: CPU seconds of each, of its threads and of the processes that it waited for.
+
+    FTENSOR_TESTS_COST=FILE python -m tests.run ...    one line for each test, appended
+    python -m tests.cost FILE [DEPTH]                  the sums by file, the dearest tests
+
+Seconds on a clock say little where other work runs beside; these do not depend on it by much.
+"""
+
+from __future__ import annotations
+
+import collections
+import os
+import resource
+import sys
+from collections.abc import Generator
+from pathlib import Path
+
+import pytest
+
+from . import forked
+
+
+def spent() -> float:
+    """CPU seconds of this process, of those that it waited for, and of programs of `forked`."""
+    used = (resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))
+    return forked.spent + sum(one.ru_utime + one.ru_stime for one in used)
+
+
+class Cost:
+    """Notes what each test of a process took, fixtures that it was the first to ask for included,
+    and under "start" and "end" what was spent before all of them and behind.
+    """
+
+    def __init__(self, file: str) -> None:
+        self.file = file
+        self.name = os.environ.get("FTENSOR_TESTS_PASS", "tests").replace(" ", "_")
+        self.begun = 0.0
+
+    def note(self, what: str, seconds: float) -> None:
+        """A line, whole: processes write side by side."""
+        with open(self.file, "a") as file:
+            file.write(f"{seconds:.3f} {self.name} {what}\n")
+
+    def pytest_collection_finish(self) -> None:
+        """Imports and collection, of each worker and of what starts them."""
+        self.begun = spent()
+        self.note("start", self.begun)
+
+    @pytest.hookimpl(wrapper=True, tryfirst=True)
+    def pytest_runtest_protocol(self, item: pytest.Item) -> Generator[None, object, object]:
+        """The test with its setup and teardown."""
+        before = spent()
+        try:
+            return (yield)
+        finally:
+            self.note(item.nodeid, spent() - before)
+
+    def pytest_unconfigure(self) -> None:
+        """All of the process."""
+        self.note("all", spent())
+
+
+def main() -> None:
+    """Prints what a file holds."""
+    depth = int(sys.argv[2]) if len(sys.argv) > 2 else 40
+    files: collections.Counter[str] = collections.Counter()
+    tests: collections.Counter[str] = collections.Counter()
+    for line in Path(sys.argv[1]).read_text().splitlines():
+        seconds, name, what = line.split(" ", 2)
+        files[f"{name} {what.partition('::')[0]}"] += float(seconds)
+        if "::" in what:
+            tests[f"{name} {what.partition('[')[0]}"] += float(seconds)
+    for counted in (files, tests):
+        for what, seconds in counted.most_common(depth):
+            print(f"{seconds:8.1f} {what}")
+        print()
+
+
+if __name__ == "__main__":
+    main()
