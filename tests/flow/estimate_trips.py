@@ -215,6 +215,11 @@ def programs():
     yield ft.conv1d(make(1, 1, 50001), make(1, 1, 9), stride=2, padding=3)
     yield ft.conv1d(make(2, 3, 77), make(6, 1, 4), groups=3, dilation=2)
     yield ft.searchsorted(ft.arange(77.0), make(3000))
+    # Bands and whole planes, windows that share elements, planes that take longer to come in.
+    pools = ft.nn.functional
+    yield pools.max_pool2d(make(1, 7, 56, 56), 2)
+    yield pools.max_pool2d(make(2, 130, 100), 3, 2, 1, return_indices=True)[1]
+    yield pools.avg_pool2d(make(1, 5, 90, 200), 1, (40, 17))
 
 
 def main():

@@ -165,6 +165,16 @@ def products(of: str) -> list[ft.Tensor]:
     return [*made, wide, x @ y, b.t() @ a.t(), c.t() @ b.t()[:100, ::2]]
 
 
+def pools(of: str) -> list[ft.Tensor]:
+    """Whole planes and bands of them, with places; windows that share elements; means."""
+    f, a, b = ft.nn.functional, tensor(of, 3, 26, 37), tensor(of, 2, 130, 200, seed=2)
+    made = [f.max_pool2d(a, 2), *f.max_pool2d(b, 3, 2, 1, return_indices=True)]
+    made.append(f.max_pool2d(b[1:, 3:, :], 1, (40, 17)))
+    if a.dtype.kind == "f":
+        made += [f.avg_pool2d(ordinary(of, 3, 26, 37, seed=4), 3, 1, 1, count_include_pad=False)]
+    return made
+
+
 CALLS: dict[str, Callable[[], list[ft.Tensor]]] = {}
 for _name in ALL:
     CALLS[f"pointwise-{_name}"] = lambda of=_name: pointwise(of)  # type: ignore[misc]
@@ -180,6 +190,8 @@ for _name in ("float32", "bfloat16", "int8", "int64", "complex64", "bool"):
     CALLS[f"indexing-{_name}"] = lambda of=_name: indexing(of)  # type: ignore[misc]
 for _name in ("float32", "float64", "float16", "bfloat16", "complex64", "int32"):
     CALLS[f"products-{_name}"] = lambda of=_name: products(of)  # type: ignore[misc]
+for _name in ("float32", "float16", "bfloat16", "int8", "uint8", "int16", "int32"):
+    CALLS[f"pools-{_name}"] = lambda of=_name: pools(of)  # type: ignore[misc]
 CALLS["places"] = places
 # Of each kind one in every run, and of the pointwise also the one with two parts.
 FEW = ("float32", "places", "integers-int32", "pointwise-complex64")

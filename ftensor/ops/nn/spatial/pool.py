@@ -10,6 +10,7 @@ from .... import errors
 from ...._tensor import Tensor
 from ....dtypes import dtype, int64
 from ....errors import spatial as errors_spatial
+from ....execute.board_pool import pooled
 from ....execute.choices import built_ahead
 from ....execute.index_check import know_bounds
 from ....execute.max_pool import max_pool as max_of_windows
@@ -125,6 +126,12 @@ def _max_pool(
         several(PLACE[size], read, places[1:], (values, found), input._dtype.compute)
         know_bounds(found, 0, numel(pool.sizes) - 1)
         return laid_out(values, input, n), laid_out(found, input, n)
+    if pool.banded is not None:
+        made = pooled(input, pool.banded, pool.shape, return_indices)
+        if made is not None:
+            if return_indices:
+                know_bounds(made[1], 0, numel(pool.sizes) - 1)
+            return (made[0], made[1]) if return_indices else made[0]
     if pool.few(input) and not return_indices:  # an image may have a kernel for it
         views, _ = pool.elements(input)
         if built_ahead(LARGEST[len(views)], input, len(views)):
@@ -167,6 +174,11 @@ def _avg_pool(
         raise errors.not_implemented_for(name, of)
     if not numel(input._shape):
         return new((*input._shape[:-n], *pool.counts), of, input._storage.device)
+    if pool.banded is not None and of.kind == "f" and type(divisor_override) in (int, type(None)):
+        told = divisor_override or 0, bool(count_include_pad)
+        one = pooled(input, pool.banded, pool.shape, False, True, *told)
+        if one is not None:
+            return one[0]
     total = summed(pool.windows(input, 0), n)
     if divisor_override is None:
         divisor_override = _counted(pool, count_include_pad, input.device, total._dtype)

@@ -13,6 +13,7 @@ from ....errors import spatial as errors_spatial
 from ....execute.choices import specializes
 from ....execute.constants import constant
 from ....iterator.shape import Ints, numel
+from ....kernels.skeletons import pool as board
 from ....kernels.skeletons.cpu.max_pool import Windows
 from .windows import covered, each, padded, windows
 
@@ -89,6 +90,14 @@ class Pool:
         if self.stride[-1] == self.kernel[-1] and self.dilation[-1] == 1 and not any(self.padding):
             walk = self.sizes, self.counts, self.kernel, self.stride, self.dilation
             self.beside = Windows(numel(shape[:-n]), *walk)
+        # The same of boards, whatever lies beside them: planes of one or two dims.
+        self.banded: board.Windows | None = None
+        if n <= 2 and numel(shape):
+            before = (1,) * (2 - n)  # along columns, where there are none
+            self.banded = board.Windows(
+                numel(shape[:-n]), before + self.sizes, before + self.counts, before + self.kernel,
+                before + self.stride, (0,) * (2 - n) + self.padding, before + self.dilation,
+            )  # fmt: skip
 
     @property
     def dims(self) -> Ints:
