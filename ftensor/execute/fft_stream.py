@@ -11,6 +11,7 @@ from .._tensor import Tensor
 from ..dtypes import dtype
 from ..iterator.plan import coalesce
 from ..iterator.shape import numel
+from ..kernels.ports import PORT_BYTES
 from ..kernels.skeletons.fft import SCALE, SWAP_IN, SWAP_OUT
 from ..kernels.skeletons.fft_stream import MOST_POINTS, FftStreamGeometry, FftStreamKey
 from ..runtime.program import held
@@ -53,7 +54,9 @@ def prepare(
         (x._strides[dim], read[0] if rows > 1 else 0),
         (output.strides[dim], written[0] if rows > 1 else 0),
     ).pack()  # fmt: skip
-    step = Step(key, max(1, min(backend.units, rows)), (0, 1, 2), (0, 1), geometry=geometry)
+    # No two units write one beat.
+    units = max(1, min(backend.units, rows)) if n * x._dtype.itemsize >= PORT_BYTES else 1
+    step = Step(key, units, (0, 1, 2), (0, 1), geometry=geometry)
     points = key.points
 
     def roots() -> np.ndarray[tuple[int, ...], np.dtype[np.float64]]:

@@ -69,17 +69,19 @@ typedef half ft_half;  // float16 in memory
 #endif
 #endif
 #define FT_LOAD_ANYWHERE(p) FT_LANES_FROM(p)  // neighbours that may begin off a vector's alignment
-// Beat i of what `p` leads to as an array of its numbers, and back.
-#define FT_BEAT_LOAD(name, p, i)                                              \
-    {                                                                         \
-        FT_UNROLL                                                             \
-        for (int l_ = 0; l_ < FT_LANES; l_++) name[l_] = (p)[(i) * FT_LANES + l_]; \
+// Beat i of what `p` leads to as an array of its numbers, and back; another port to the same memory.
+#define FT_BEAT_SIZE(name) (int)(sizeof(name) / sizeof(name[0]))
+#define FT_BEAT_LOAD(name, p, i)                                                                          \
+    {                                                                                                     \
+        FT_UNROLL                                                                                         \
+        for (int l_ = 0; l_ < FT_BEAT_SIZE(name); l_++) name[l_] = (p)[(i) * FT_BEAT_SIZE(name) + l_];    \
     }
-#define FT_BEAT_STORE(name, p, i)                                             \
-    {                                                                         \
-        FT_UNROLL                                                             \
-        for (int l_ = 0; l_ < FT_LANES; l_++) (p)[(i) * FT_LANES + l_] = name[l_]; \
+#define FT_BEAT_STORE(name, p, i)                                                                         \
+    {                                                                                                     \
+        FT_UNROLL                                                                                         \
+        for (int l_ = 0; l_ < FT_BEAT_SIZE(name); l_++) (p)[(i) * FT_BEAT_SIZE(name) + l_] = name[l_];    \
     }
+#define FT_ALSO(p, other) p
 #define FT_INDEX(i) ((FT_I)(i) + FT_IOTA)
 #define FT_LANES_BELOW(m) FT_MASK_AS(FT_MT, FT_IOTA < (FT_I)(m))
 #define FT_INDEX_MASK(m) FT_MASK_AS(FT_MT, m)

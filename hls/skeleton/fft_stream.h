@@ -1,10 +1,20 @@
 // Discrete Fourier transforms of rows of complex numbers that flow through a chain of stages, two numbers at a time: while
-// a row comes in, each stage works on one that came before it, and another goes out. A stage reads what the stage before it
-// made of a row in the last turn, at i and i + n / 2, and writes one of the two memories behind it, so that results
-// are sorted (Stockham's way, decimation in frequency, radix 2). No memory is read and written in one turn, and each gives
-// and takes two numbers a cycle, as block RAM does. Rows are as long as a power of two, FT_POINTS at most: the last stages
-// hand on shorter ones as they are.
+// a row comes in, each stage works on one that came before it, and another goes out. A stage reads, at i and i + n / 2, what
+// the stage before it made of a row, and writes the memory behind it, so that results are sorted (Stockham's way,
+// decimation in frequency, radix 2). Rows are as long as a power of two, FT_POINTS at most: the last stages hand on shorter
+// ones as they are.
+// All rows are one loop. A turn of FT_LEAST pairs or more is a row, or several short ones, and a stage is two turns behind
+// the one before it: then what it reads was written a turn ago, however long the butterflies' pipeline is. So a memory
+// holds three turns (slots). It is two memories, one for numbers with an even count of bits in their place: two
+// that are met together differ in one bit, so each memory is read once and written once a cycle, as block RAM is.
+// Rows in line come and go in beats of FT_LANES parts (of numbers); from elsewhere a number a cycle, in twice as many.
 // Geometry g: FftStreamGeometry.
+FT_FN_ONCE int ft_odd(int place)
+{
+    const int a = place ^ (place >> 8), b = a ^ (a >> 4), c = b ^ (b >> 2);
+    return (c ^ (c >> 1)) & 1;
+}
+
 FT_KERNEL void FT_NAME(
     FT_GLOBAL FT_T *out, FT_GLOBAL const FT_T *in, FT_GLOBAL const FT_T *table, long out_offset, long in_offset,
     FT_T scale, FT_GLOBAL const long *g FT_UNIT_PARAMS)
@@ -14,22 +24,31 @@ FT_KERNEL void FT_NAME(
     FT_PORT(table, gmem2)
     FT_PORT(g, gmem3)
     const int rows = G_ROWS(g), stages = G_STAGES(g), ends = G_ENDS(g);
-    const int half_ = 1 << stages >> 1, apart = FT_POINTS >> stages;
-    const long in_step = 2 * G_READ_STEP(g), in_row = 2 * G_READ_ROW(g);
-    const long out_step = 2 * G_WRITTEN_STEP(g), out_row = 2 * G_WRITTEN_ROW(g);
+    const int n = 1 << stages, half_ = n >> 1, apart = FT_POINTS >> stages;
+    const int many = half_ < FT_LEAST ? FT_LEAST / half_ : 1, length = half_ * many;
+    const long in_step = G_READ_STEP(g), in_row = G_READ_ROW(g), out_step = G_WRITTEN_STEP(g), out_row = G_WRITTEN_ROW(g);
+    const int in_line = in_step == 1 && ((in_offset | in_row) & 1) == 0;
+    const int out_line = out_step == 1 && (out_offset & 1) == 0 && (out_row == n || rows == 1);
+    const int trips = in_line && out_line ? length : 2 * length;
     const FT_T factor = ends & 4 ? scale : (FT_T)1;
-    FT_T re[FT_STAGES + 1][2][FT_POINTS], im[FT_STAGES + 1][2][FT_POINTS];
+    FT_T re[FT_STAGES + 1][2][3 * FT_SLOT], im[FT_STAGES + 1][2][3 * FT_SLOT];
     FT_T cosine[FT_STAGES][FT_POINTS / 2], sine[FT_STAGES][FT_POINTS / 2];
+    FT_T beat[FT_LANES], made[FT_LANES], number[2];
     FT_BANKS(re, 1)
     FT_BANKS(re, 2)
     FT_BANKS(im, 1)
     FT_BANKS(im, 2)
     FT_BANKS(cosine, 1)
     FT_BANKS(sine, 1)
+    FT_BANKS(beat, 1)
+    FT_BANKS(made, 1)
+    FT_BANKS(number, 1)
     FT_LOOP(roots)
     for (int i = 0; i < FT_POINTS / 2; i++) {
         FT_PIPELINE
-        const FT_T c = table[2 * i], s = table[2 * i + 1];
+        const int first = 2 * i & (FT_LANES - 1);
+        if (first == 0) FT_BEAT_LOAD(beat, table, 2 * i / FT_LANES)
+        const FT_T c = beat[first], s = beat[first + 1];
         FT_UNROLL
         for (int k = 0; k < FT_STAGES; k++) {
             cosine[k][i] = c;
@@ -37,47 +56,98 @@ FT_KERNEL void FT_NAME(
         }
     }
     const int begin = ft_slab(rows, FT_UNIT, FT_UNITS), end = ft_slab(rows, FT_UNIT + 1, FT_UNITS);
-    const int turns = end > begin ? end - begin + FT_STAGES + 1 : 0;
-    for (int turn = 0; turn < turns; turn++) {
-        const int now = turn & 1, before = 1 - now, left = turn - FT_STAGES - 1;
-        FT_GLOBAL const FT_T *x = in + 2 * in_offset + (begin + turn) * in_row;
-        FT_GLOBAL FT_T *y = out + 2 * out_offset + (begin + left) * out_row;
-        FT_LOOP(butterflies)
-        for (int i = 0; i < half_; i++) {
-            FT_PIPELINE
-            FT_APART_OF(re)
-            FT_APART_OF(im)
-            if (begin + turn < end) {
-                const long p = 2 * i * in_step, q = p + in_step;
-                const FT_T a = x[p], b = x[p + 1], c = x[q], d = x[q + 1];
-                re[0][now][2 * i] = ends & 1 ? b : a;
-                im[0][now][2 * i] = ends & 1 ? a : b;
-                re[0][now][2 * i + 1] = ends & 1 ? d : c;
-                im[0][now][2 * i + 1] = ends & 1 ? c : d;
+    const int turns = end > begin ? (end - begin + many - 1) / many + 2 * (FT_STAGES + 1) : 0;
+    const long all = (long)turns * trips, to = 2 * (out_offset + begin * out_row);
+    long held = -1, where = to / FT_LANES;
+    int turn = 0, slot = 0, i = 0, lane = (int)(to & (FT_LANES - 1));
+    if (out_line) FT_BEAT_LOAD(made, out, where)
+    FT_LOOP(butterflies)
+    for (long v = 0; v < all; v++) {
+        FT_PIPELINE
+        FT_APART_OF(re)
+        FT_APART_OF(im)
+        const int pairs = i < length, slots[3] = {slot, slot == 2 ? 0 : slot + 1, slot == 0 ? 2 : slot - 1};
+        // A row comes in.
+        const int own = in_line ? 2 * i : i, row = begin + turn * many + (own >> stages);
+        if (row < end && (pairs || !in_line)) {
+            const long at = 2 * (in_offset + row * in_row + (own & (n - 1)) * in_step);
+            const int first = (int)(at & (FT_LANES - 1)), second = (first + 2) & (FT_LANES - 1);
+            if (at / FT_LANES != held) {
+                held = at / FT_LANES;
+                FT_BEAT_LOAD(beat, in, held)
             }
-            FT_UNROLL
-            for (int s = 0; s < FT_STAGES; s++) {
-                const FT_T a = re[s][before][i], b = im[s][before][i];
-                const FT_T c = re[s][before][i + half_], d = im[s][before][i + half_];
-                const int works = s < stages, inner = i & ((1 << s) - 1);
-                const int root = works ? (i - inner) * apart : 0;
-                const FT_T w = cosine[s][root], v = sine[s][root], r = a - c, t = b - d;
-                const int p = works ? 2 * i - inner : i, q = works ? p + (1 << s) : i + half_;
-                re[s + 1][now][p] = works ? a + c : a;
-                im[s + 1][now][p] = works ? b + d : b;
-                re[s + 1][now][q] = works ? r * w - t * v : c;
-                im[s + 1][now][q] = works ? r * v + t * w : d;
+            const FT_T a = ends & 1 ? beat[first + 1] : beat[first], b = ends & 1 ? beat[first] : beat[first + 1];
+            const FT_T c = ends & 1 ? beat[second + 1] : beat[second], d = ends & 1 ? beat[second] : beat[second + 1];
+            const int odd = ft_odd(own), place = slots[0] * FT_SLOT + (own >> 1);
+            if (in_line || !odd) {
+                re[0][0][place] = odd ? c : a;
+                im[0][0][place] = odd ? d : b;
             }
-            if (left >= 0) {
-                const FT_T a = re[FT_STAGES][before][2 * i] * factor, b = im[FT_STAGES][before][2 * i] * factor;
-                const FT_T c = re[FT_STAGES][before][2 * i + 1] * factor;
-                const FT_T d = im[FT_STAGES][before][2 * i + 1] * factor;
-                const long p = 2 * i * out_step, q = p + out_step;
-                y[p] = ends & 2 ? b : a;
-                y[p + 1] = ends & 2 ? a : b;
-                y[q] = ends & 2 ? d : c;
-                y[q + 1] = ends & 2 ? c : d;
+            if (in_line || odd) {
+                re[0][1][place] = odd ? a : c;
+                im[0][1][place] = odd ? b : d;
             }
         }
+        FT_UNROLL
+        for (int s = 0; s < FT_STAGES; s++) {
+            const int low = slots[(s + 1) % 3] * FT_SLOT, j = i & (half_ - 1), base = (i - j) << 1;
+            const int x = base + j, y = x + half_, odd = ft_odd(x);
+            const int even_at = low + ((odd ? y : x) >> 1), odd_at = low + ((odd ? x : y) >> 1);
+            const FT_T even_re = re[s][0][even_at], odd_re = re[s][1][odd_at];
+            const FT_T even_im = im[s][0][even_at], odd_im = im[s][1][odd_at];
+            const FT_T a = odd ? odd_re : even_re, b = odd ? odd_im : even_im;
+            const FT_T c = odd ? even_re : odd_re, d = odd ? even_im : odd_im;
+            const int works = s < stages, inner = j & ((1 << s) - 1);
+            const int root = works ? (j - inner) * apart : 0;
+            const FT_T w = cosine[s][root], v_ = sine[s][root], r = a - c, t = b - d;
+            const FT_T sum_re = works ? a + c : a, sum_im = works ? b + d : b;
+            const FT_T turned_re = works ? r * w - t * v_ : c, turned_im = works ? r * v_ + t * w : d;
+            const int p = works ? x + j - inner : x, q = works ? p + (1 << s) : y, swapped = ft_odd(p);
+            const int even_to = low + ((swapped ? q : p) >> 1), odd_to = low + ((swapped ? p : q) >> 1);
+            if (pairs) {
+                re[s + 1][0][even_to] = swapped ? turned_re : sum_re;
+                im[s + 1][0][even_to] = swapped ? turned_im : sum_im;
+                re[s + 1][1][odd_to] = swapped ? sum_re : turned_re;
+                im[s + 1][1][odd_to] = swapped ? sum_im : turned_im;
+            }
+        }
+        // And a row goes out.
+        const int left = turn - 2 * (FT_STAGES + 1), its = out_line ? 2 * i : i, to_row = begin + left * many + (its >> stages);
+        if (left >= 0 && to_row < end && (pairs || !out_line)) {
+            const int odd = ft_odd(its), place = slots[(FT_STAGES + 1) % 3] * FT_SLOT + (its >> 1);
+            const FT_T even_re = re[FT_STAGES][0][place], odd_re = re[FT_STAGES][1][place];
+            const FT_T even_im = im[FT_STAGES][0][place], odd_im = im[FT_STAGES][1][place];
+            const FT_T a = (odd ? odd_re : even_re) * factor, b = (odd ? odd_im : even_im) * factor;
+            const FT_T c = (odd ? even_re : odd_re) * factor, d = (odd ? even_im : odd_im) * factor;
+            if (out_line) {
+                FT_UNROLL
+                for (int l = 0; l < FT_LANES; l += 4) {
+                    if (l == lane) {
+                        made[l] = ends & 2 ? b : a;
+                        made[l + 1] = ends & 2 ? a : b;
+                        made[l + 2] = ends & 2 ? d : c;
+                        made[l + 3] = ends & 2 ? c : d;
+                    }
+                }
+                if (lane == FT_LANES - 4) FT_BEAT_STORE(made, out, where)
+                where += lane == FT_LANES - 4;
+                lane = lane == FT_LANES - 4 ? 0 : lane + 4;
+            } else {
+                number[0] = ends & 2 ? b : a;
+                number[1] = ends & 2 ? a : b;
+                FT_BEAT_STORE(number, FT_ALSO(out, out_numbers), out_offset + to_row * out_row + (its & (n - 1)) * out_step)
+            }
+        }
+        i++;
+        if (i == trips) {
+            i = 0;
+            turn++;
+            slot = slots[1];
+        }
+    }
+    if (out_line && lane > 0 && turns > 0) {
+        FT_BEAT_LOAD(beat, out, where)
+        for (int l = 0; l < FT_LANES; l++) beat[l] = l < lane ? made[l] : beat[l];
+        FT_BEAT_STORE(beat, out, where)
     }
 }

@@ -109,7 +109,8 @@ template <typename T> static inline T ft_either(bool first, T a, T b)
 }
 
 // Beat i of what `p` leads to as an array of its numbers, and back. In sources that `ftensor build` makes such a port is a
-// vector by its type (V), which is read and written whole.
+// vector by its type (V), which is read and written whole, and another port may lead to the same memory (FT_ALSO).
+#define FT_ALSO(p, other) p
 #define FT_BEAT_LOAD(name, p, i) ft_beat_load(name, p, i);
 #define FT_BEAT_STORE(name, p, i) ft_beat_store(name, p, i);
 template <typename T, int N> static inline void ft_beat_load(T (&to)[N], const T *p, long i)

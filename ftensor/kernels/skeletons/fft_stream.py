@@ -11,13 +11,16 @@ from ...dtypes import dtype
 from .. import ctype
 from ..board_skeleton import BoardSkeleton
 from ..geometry import Each, Geometry
+from ..ports import PORT_BYTES
 from ..skeleton import Parameter, register
-from ..words import Asked, Option, table_lines
+from ..words import Argument, Asked, Option, table_lines
 from ..work import Access, Ints, Launch, Loop, Memory
 from .fft import passed
 
 # What an inventory may ask for: powers of two up to this one.
 MOST_POINTS = 4096
+# Pairs of numbers in a turn, at the least: more than a butterfly and its memories take cycles.
+LEAST = 32
 POINTS = Option("points", default=(1024,), low=8, high=MOST_POINTS)
 
 
@@ -27,8 +30,12 @@ class FftStreamKey:
 
     dtype: dtype
     points: int
-    lanes: int = 1
     skeleton = "fft_stream"
+
+    @property
+    def lanes(self) -> int:
+        """Parts of numbers in a port's beat."""
+        return PORT_BYTES // self.dtype.to_real().itemsize
 
     @property
     def entry(self) -> str:
@@ -39,6 +46,11 @@ class FftStreamKey:
     def stages(self) -> int:
         """How many butterflies stand side by side."""
         return self.points.bit_length() - 1
+
+    @property
+    def slot(self) -> int:
+        """Numbers of a turn in one of the two memories behind a stage."""
+        return max(self.points // 2, LEAST)
 
 
 @dataclass(frozen=True)
@@ -51,6 +63,16 @@ class FftStreamGeometry(Geometry):
     ends: int
     read: Annotated[Ints, Each("step row")]
     written: Annotated[Ints, Each("step row")]
+
+    @property
+    def line_out(self) -> bool:
+        """Whether results leave in beats."""
+        return self.written[0] == 1 and (self.rows == 1 or self.written[1] == 1 << self.stages)
+
+    @property
+    def in_line(self) -> bool:
+        """Whether two numbers a cycle come and go, as of rows that begin on an even number."""
+        return self.read[0] == 1 and self.read[1] % 2 == 0 and self.line_out
 
 
 class FftStream(BoardSkeleton[FftStreamKey]):
@@ -66,7 +88,28 @@ class FftStream(BoardSkeleton[FftStreamKey]):
 
     def defines(self, key: FftStreamKey) -> dict[str, object]:
         """The longest row."""
-        return {"FT_POINTS": key.points, "FT_STAGES": key.stages}
+        return {
+            "FT_POINTS": key.points, "FT_STAGES": key.stages, "FT_LEAST": LEAST,
+            "FT_SLOT": key.slot,
+        }  # fmt: skip
+
+    def arguments(self, key: FftStreamKey) -> tuple[Argument, ...]:
+        """Ports of beats; results that are no rows in line leave by a port of single numbers."""
+        real = ctype.scalar(key.dtype)
+        own = [
+            a._replace(c=a.c.replace(real, f"hls::vector<{real}, {key.lanes}>"))
+            if a.name in ("out", "in", "table") else a
+            for a in super().arguments(key)
+        ]  # fmt: skip
+        return (
+            *own[:3],
+            Argument("out_numbers", "*", f"hls::vector<{real}, 2> *", "out"),
+            *own[3:],
+        )
+
+    def short_bursts(self, vector: bool, written: bool) -> bool:
+        """A beat is asked for when its first number is wanted, and leaves when it is full."""
+        return vector
 
     def keys(self, asked: Asked) -> Iterator[FftStreamKey]:
         """One for each complex dtype and length."""
@@ -87,24 +130,28 @@ class FftStream(BoardSkeleton[FftStreamKey]):
         """Every row comes in, and the last one goes through all stages."""
         g, key = FftStreamGeometry.unpack(launch.geometry), launch.key
         begin, end = launch.slab(g.rows, unit)
-        turns = end - begin + key.stages + 1 if end > begin else 0
-        # Two numbers, of two parts each, through one port in and one out.
-        trips = turns << g.stages >> 1
+        half = 1 << g.stages >> 1
+        many = max(LEAST // half, 1)
+        turns = -(-(end - begin) // many) + 2 * (key.stages + 1) if end > begin else 0
+        trips = turns * half * many * (1 if g.in_line else 2)
         return [
-            Loop("roots", key.points // 2, 1, 2),
-            Loop("butterflies", trips, turns, 4),
+            Loop("roots", key.points // 2, 1, computes=False),
+            Loop("butterflies", trips, min(trips, 1)),
         ]
 
     def traffic(self, launch: Launch, widened: bool) -> list[Access]:
         """Every row in and out, and the roots for each unit."""
         g, key = FftStreamGeometry.unpack(launch.geometry), launch.key
         size, count = key.dtype.itemsize, g.rows << g.stages
-        moved, table = count * size, key.points // 2 * launch.units
-        # A step that is told when it runs is no burst: only the parts of a number lie side by side.
+        moved, table = count * size, key.points // 2 * launch.units * size
+        beat = PORT_BYTES if g.read[0] == 1 else size
+        beats = -(-moved // beat)
+        read = beats * PORT_BYTES if g.read[0] == 1 else moved
+        gone = -(-moved // (PORT_BYTES if g.line_out else size))
         return [
-            Access("out", True, moved, 2 * count, 2, moved),
-            Access("in", False, moved, 2 * count, 2, moved),
-            Access("table", False, table * size, 2 * table, 0, key.points // 2 * size),
+            Access("out", True, moved, gone, 1, moved, short=True),
+            Access("in", False, read, beats, 1, moved, short=True),
+            Access("table", False, table, table // PORT_BYTES, 1, table, short=True),
         ]
 
     def operators(self, key: FftStreamKey) -> Mapping[tuple[str, str], int]:
@@ -113,10 +160,10 @@ class FftStream(BoardSkeleton[FftStreamKey]):
         return {("mul", kind): 4 * key.stages + 4, ("add", kind): 6 * key.stages}
 
     def memories(self, key: FftStreamKey, structure: str) -> list[Memory]:
-        """Two memories before, between and behind the stages, and roots for each."""
+        """Two memories of three turns before, between and behind the stages; roots for each."""
         bits = 4 * key.dtype.itemsize
         return [
-            Memory(key.points, bits, 4 * (key.stages + 1)),
+            Memory(3 * key.slot, bits, 4 * (key.stages + 1)),
             Memory(key.points // 2, bits, 2 * key.stages),
         ]
 

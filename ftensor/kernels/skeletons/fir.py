@@ -120,8 +120,8 @@ class Fir(BoardSkeleton[FirKey]):
         )
 
     def short_bursts(self, vector: bool, written: bool) -> bool:
-        """A beat of samples is asked for when it is wanted."""
-        return vector and not written
+        """A beat is asked for when a sample of it is wanted, and leaves when it is full."""
+        return vector
 
     def defines(self, key: FirKey) -> dict[str, object]:
         """Taps, and numbers of a sample."""
@@ -177,7 +177,7 @@ class Fir(BoardSkeleton[FirKey]):
         taps = g.items * key.taps
         held, weight = g.outside * g.groups * g.samples * size, g.groups * g.filters * g.taps * size
         return [
-            Access("out", True, results, -(-results // beat), 1, results),
+            Access("out", True, results, -(-results // beat), 1, results, short=True),
             Access("in", False, beats * beat, beats, 1, held, short=True),
             Access("weight", False, taps * size, taps * key.parts, 1, weight),
             Access("bias", False, g.items * size, g.items * key.parts, 1, 0),
