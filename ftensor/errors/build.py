@@ -32,6 +32,12 @@ no_cxx = Message(
     "apt-get install g++), or name yours in CXX",
 )
 
+no_stage_for_intel = Message(
+    ValueError,
+    "its stage {stage} has no text in Intel's OpenCL C; build the graph for csim or Vitis, or "
+    "leave its [[graph]] out: single kernels serve it then",
+)
+
 
 def not_compiled(log: Sequence[str]) -> BuildError:
     """A kernel that a program asked for, on which the compiler failed."""

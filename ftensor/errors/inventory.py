@@ -104,11 +104,6 @@ same_name = Message(
     "{where}: another table is called {name!r} and differs in structure, units, banks or "
     "grouping; tables of one name share their kernels",
 )
-no_graphs = Message(
-    InventoryError,
-    "{path}: {count} graphs, but stages joined by FIFOs are for Vitis and csim: leave [[graph]] "
-    "out of inventories for Intel's boards, where single kernels serve",
-)
 unread_graph = Message(
     InventoryError,
     "{where}: the graph file {path} can't be read: {reason}; `jitted.export` writes one",

@@ -121,9 +121,10 @@ class Jitted(Generic[P, R]):
 
     def export(self, name: str, /, *args: P.args, **kwargs: P.kwargs) -> Exported:
         """Write what such a call computes as one kernel of stages, for an image: NAME.json, the
-        graph file; NAME.toml, an inventory for `ftensor build`; and NAME.cpp, its HLS C++. `name`
-        may begin with a folder. A jitted call of rows of this length, however many there are, is
-        one launch of it on a device whose image has it.
+        graph file; NAME.toml, an inventory for `ftensor build`; NAME.cpp, its HLS C++; and NAME.cl,
+        its OpenCL C for Intel's boards, where its stages have such. `name` may begin with a folder.
+        A jitted call of rows of this length, however many there are, is one launch of it on a
+        device whose image has it.
 
         Errors as of the call, and GraphError for an op that no stage computes (what needs all data
         first: sorts, products, folds across rows), for fewer than two rows or as many as a row is

@@ -38,7 +38,7 @@ _NO_STAGE = ("complex32", "complex128")
 def in_stages(graph: Graph, backend: Backend) -> Graph:
     """The graph as one kernel, where the device's images hold that, or build it when it is asked
     for; else as it is."""
-    if not graph.nodes or backend.dialect != "vitis":
+    if not graph.nodes or backend.dialect not in ("vitis", "intel"):
         return graph
     if backend.images is None and program.offered is None:
         return graph
@@ -51,11 +51,13 @@ def in_stages(graph: Graph, backend: Backend) -> Graph:
 
 
 class Exported(NamedTuple):
-    """The files of a graph that was exported, and the entry by which images have it."""
+    """The files of a graph that was exported, and the entry by which images have it: `source` is
+    its HLS C++, `opencl` its OpenCL C for Intel's boards, None where a stage has none."""
 
     graph: Path
     inventory: Path
     source: Path
+    opencl: Path | None
     entry: str
 
 

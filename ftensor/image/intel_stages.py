@@ -3,23 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+
+from .manifest import StageRecord
 
 # In beats: as deep as one block memory is.
 CHANNEL_DEPTH = 512
 COMMON = ("opcode", "n", "ft_unit", "ft_units")
 
 
-@dataclass(frozen=True)
-class Stage:
-    """One OpenCL kernel: its name, and which of the whole kernel's arguments it takes."""
-
-    name: str
-    arguments: tuple[str, ...]
-
-
 def uses_channels(skeleton: str, structure: str) -> bool:
-    """Whether load, compute and store are kernels of their own, joined by channels."""
+    """Whether load, compute and store are kernels of their own, joined by channels. Of a graph the
+    stages are, whose manifest names them."""
     return skeleton == "map" and structure == "dataflow"
 
 
@@ -30,11 +24,11 @@ def copy_name(name: str, copy: int) -> str:
 
 def stages(
     name: str, skeleton: str, structure: str, arguments: Sequence[str], copy: int = 0
-) -> tuple[Stage, ...]:
+) -> tuple[StageRecord, ...]:
     """The OpenCL kernels of one compute unit, to be launched together."""
     own = copy_name(name, copy)
     if not uses_channels(skeleton, structure):
-        return (Stage(own, tuple(arguments)),)
+        return (StageRecord(own, tuple(arguments)),)
     inputs = [a for a in arguments if a.startswith("in_")]
     wanted = {
         "load": [*inputs, *COMMON],
@@ -44,6 +38,6 @@ def stages(
     if not inputs:
         del wanted["load"]
     return tuple(
-        Stage(f"{own}_{stage}", tuple(a for a in arguments if a in names))
+        StageRecord(f"{own}_{stage}", tuple(a for a in arguments if a in names))
         for stage, names in wanted.items()
     )

@@ -50,8 +50,18 @@ class MemberRecord:
 
 
 @dataclass(frozen=True)
+class StageRecord:
+    """A kernel of its own that is a part of the whole and works at the same time as the others: its
+    name, and which of the whole's arguments it takes."""
+
+    name: str
+    arguments: tuple[str, ...]
+
+
+@dataclass(frozen=True)
 class KernelRecord:
-    """One kernel of the image, with `units` compute units."""
+    """One kernel of the image, with `units` compute units. A graph may consist of `stages`; what
+    joins these holds up to `held` of the launch's `n` as a whole (0: less than one)."""
 
     name: str
     skeleton: str
@@ -61,6 +71,8 @@ class KernelRecord:
     sha256: str
     arguments: tuple[ArgumentRecord, ...]
     members: tuple[MemberRecord, ...]
+    stages: tuple[StageRecord, ...] = ()
+    held: int = 0
 
 
 @dataclass(frozen=True)
@@ -94,6 +106,9 @@ class Manifest:
     def to_json(self) -> str:
         """The manifest's text, with a digest of all that it says."""
         said = asdict(self)
+        for kernel in said["kernels"]:
+            if not kernel["stages"]:
+                del kernel["stages"], kernel["held"]
         head = {"format": FORMAT, "version": VERSION, "digest": manifest_digest(said)}
         return json.dumps({**head, **said}, indent=1) + "\n"
 
@@ -152,9 +167,17 @@ def _kernel(raw: dict[str, Any]) -> KernelRecord:
         _checked(MemberRecord(**m | {k: tuple(m.get(k, ())) for k in ("outs", "ins", "params")}))
         for m in raw.pop("members")
     )
-    made = _checked(KernelRecord(arguments=arguments_, members=members, **raw))
+    stages = tuple(
+        _checked(StageRecord(**s | {"arguments": tuple(s["arguments"])}))
+        for s in raw.pop("stages", ())
+    )
+    made = _checked(KernelRecord(arguments=arguments_, members=members, stages=stages, **raw))
     if made.units < 1:
         raise ValueError(f"{made.name} has {made.units} units")
+    known = {a.name for a in arguments_}
+    for stage in stages:
+        if unknown := sorted(set(stage.arguments) - known):
+            raise ValueError(f"{stage.name} takes {unknown}, which {made.name} does not")
     tokens = len(made.arguments) - 2
     for m in members:
         if len(m.call.split()) != tokens:

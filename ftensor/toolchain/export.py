@@ -1,8 +1,9 @@
-"""The files of an exported graph: the graph, an inventory that asks for it, and its HLS C++."""
+"""The files of an exported graph: the graph, an inventory that asks for it, and its sources."""
 
 from __future__ import annotations
 
 import re
+from contextlib import suppress
 from pathlib import Path
 
 from ..errors.graph import bad_name
@@ -30,19 +31,24 @@ def program(key: StagedKey) -> str:
 
 
 def write(key: StagedKey, name: str) -> Exported:
-    """NAME.json, NAME.toml and NAME.cpp. ValueError for a name that no kernel can have."""
+    """NAME.json, NAME.toml, NAME.cpp and NAME.cl. ValueError for a name that no kernel can have."""
     from .group import LONGEST_NAME, Group
-    from .vitis.source import source
+    from .intel import source as intel
+    from .vitis import source as vitis
 
     folder, kernel = Path(name).parent, Path(name).name
     if not re.fullmatch(r"[A-Za-z]\w*", kernel, re.ASCII) or len(kernel) > LONGEST_NAME:
         raise bad_name(kernel, LONGEST_NAME)
-    paths = [folder / f"{kernel}.{kind}" for kind in ("json", "toml", "cpp")]
-    contents = (text(key), _inventory(key, kernel), source(Group(kernel, (key,))))
+    paths = [folder / f"{kernel}.{kind}" for kind in ("json", "toml", "cpp", "cl")]
+    group = Group(kernel, (key,))
+    contents = [text(key), _inventory(key, kernel), vitis.source(group)]
+    with suppress(ValueError):  # what Intel's boards have no stage for
+        contents.append(intel.source(group))
     folder.mkdir(parents=True, exist_ok=True)
-    for path, content in zip(paths, contents, strict=True):
+    for path, content in zip(paths, contents, strict=False):
         path.write_text(content)
-    return Exported(paths[0], paths[1], paths[2], key.entry)
+    opencl = paths[3] if len(contents) > 3 else None
+    return Exported(paths[0], paths[1], paths[2], opencl, key.entry)
 
 
 def _inventory(key: StagedKey, name: str) -> str:

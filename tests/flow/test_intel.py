@@ -20,9 +20,11 @@ from ftensor.image.manifest import Manifest
 from ftensor.runtime.intel import emulator as installed
 
 from .. import forked
+from . import intel_graphs
 
 ROOT = Path(ftensor.__file__).parent.parent
 HERE = Path(__file__).parent
+INVENTORY = "intel_image.toml"
 SHORT = "import ftensor as ft; x = ft.arange(40, dtype=ft.float32); "
 
 
@@ -57,9 +59,14 @@ def python(text: str, *options: str, status: int = 0, **settings: str) -> tuple[
 def image(emulator: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The folder of an image with every kind of kernel."""
     folder = tmp_path_factory.mktemp("image")
-    words = ("build", "--target", "intel-emulator", "--out", str(folder))
-    run(*words, "--inventory", str(HERE / "intel_image.toml"))
+    kernels = (HERE / "intel_image.toml").read_text()
+    (folder / INVENTORY).write_text(f"{kernels}\n{intel_graphs.tables(folder)}")
+    run("build", "--target", "intel-emulator", "--out", str(folder), *asks(folder))
     return folder
+
+
+def asks(folder: Path) -> tuple[str, str]:
+    return "--inventory", str(folder / INVENTORY)
 
 
 def test_a_program_finds_the_emulator_as_its_device():
@@ -131,10 +138,7 @@ def test_an_image_computes_what_kernels_compiled_at_run_time_do(image, tmp_path)
 
 @pytest.mark.long
 def test_an_image_is_not_compiled_again_and_its_manifest_says_what_it_is(image):
-    out, _ = run(
-        "build", "--target", "intel-emulator", "--out", str(image),
-        "--inventory", str(HERE / "intel_image.toml"),
-    )  # fmt: skip
+    out, _ = run("build", "--target", "intel-emulator", "--out", str(image), *asks(image))
     assert " 0 compiled, " in out
     manifest = Manifest.read(image / "manifest.json")
     assert manifest.target == "intel-emulator" and manifest.tools["intel-opencl-rt"]
@@ -150,6 +154,22 @@ def test_a_kernel_that_the_image_lacks(image):
     text = SHORT + "print(float(x.sinh()[1])); print(ft.fallback_report())"
     out, problems = python(text, "--image", str(image))
     assert out.startswith("1.175") and "sinh" in out and "sinh" in problems
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("side_by_side", [False, True])
+def test_a_graph_is_one_launch_of_kernels_joined_by_channels(
+    image: Path, side_by_side: bool
+) -> None:
+    """NumPy's bits, sums in the order of stages among them: all kernels at once, as on a board, and
+    one after the other on as many rows as their channels hold."""
+    text = f"""
+from ftensor._device import default_backend
+from tests.flow import intel_graphs
+default_backend().images.side_by_side = {side_by_side}
+intel_graphs.run()
+"""
+    assert python(text, "--image", str(image), FTENSOR_FALLBACK="error")[0] == "equal\n"
 
 
 @pytest.mark.long

@@ -114,12 +114,6 @@ def test_the_sources_have_no_finding(tmp_path: Path) -> None:
         assert not findings(files.source, file(k))
 
 
-def test_intels_boards_have_no_graphs(tmp_path: Path) -> None:
-    files = ft.jit(lambda x: x.abs()).export(str(tmp_path / "positive"), ft.ones(3, 40))
-    with pytest.raises(InventoryError, match="1 graphs, but stages joined by FIFOs are for Vitis"):
-        expand(read(files.inventory), joint=False)
-
-
 # What is refused, and of what it speaks: the op and why.
 REFUSED = {
     "a sort": (lambda x: x.sort(-1).values + 1, "sort is no stage .* needs all first"),

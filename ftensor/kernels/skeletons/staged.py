@@ -56,6 +56,10 @@ class Staged(BoardSkeleton[StagedKey]):
         """A module of its own."""
         return "staged"
 
+    def intel(self) -> str:
+        """A module of its own."""
+        return "staged"
+
     def suffix(self, key: StagedKey) -> str:
         """The name within a table, where that has none of its own."""
         return f"{key.name[:16]}_{key.length}"

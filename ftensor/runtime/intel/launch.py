@@ -119,7 +119,7 @@ def _stages(
 ) -> list[Stage]:
     arguments = {a.name: a for a in record.arguments}
     names = list(arguments)
-    parts = stages(record.name, record.skeleton, record.structure, names, copy)
+    parts = record.stages or stages(record.name, record.skeleton, record.structure, names, copy)
     kernel = images.backend.cl.Kernel
     return [
         Stage(kernel(image.program, part.name), [arguments[a] for a in part.arguments], names)
@@ -161,7 +161,7 @@ def _way(
     def in_pieces(stream: Any, taken: tuple[Any, ...], units: int) -> None:
         """Stage by stage, in slabs that a channel holds as a whole, so that no stage waits."""
         turn.take(cl, stream)
-        slabs = taken[place] // record.lanes // (CHANNEL_DEPTH - 2) + 1
+        slabs = taken[place] // held + 1
         event = None
         for slab in range(slabs):
             for stage in copies[slab % len(copies)]:
@@ -191,8 +191,10 @@ def _way(
     if len(copies) == 1 and counts[0] == 1:
         free = [copies[0][0]]
         return in_order
-    channels = uses_channels(record.skeleton, record.structure)
-    way = side_by_side if images.side_by_side or not channels else in_pieces
+    held = record.held
+    if uses_channels(record.skeleton, record.structure):
+        held = record.lanes * (CHANNEL_DEPTH - 2)
+    way = side_by_side if images.side_by_side or not held else in_pieces
 
     def in_turn(stream: Any, taken: tuple[Any, ...], units: int) -> None:
         with turn.whole(record.name):

@@ -12,8 +12,11 @@ from .member import title
 
 def source(group: Group) -> str:
     """The self-contained text of a group. ValueError for one that cannot be a kernel."""
-    channels = uses_channels(group.skeleton, group.structure)
-    how = "load, compute and store joined by channels" if channels else "one loop"
+    how = "one loop"
+    if group.kind.waits:
+        how = "a kernel for each stage, joined by channels"
+    elif uses_channels(group.skeleton, group.structure):
+        how = "load, compute and store joined by channels"
     comment = [
         f"// Kernel {group.name}: {group.skeleton}, {counted(group.lanes, 'lane')}, {how}, "
         f"{counted(group.units, 'compute unit')}.",

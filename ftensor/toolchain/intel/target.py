@@ -44,9 +44,13 @@ class _Intel:
     def image(
         self, linked: Path, groups: Sequence[Group], manifest: Manifest
     ) -> tuple[bytes, Manifest]:
-        """The linked file as it is; the manifest lies beside it."""
+        """The linked file as it is; the manifest, which names the kernels of graphs' stages, lies
+        beside it."""
+        from .staged import in_stages
+
         data = linked.read_bytes()
-        return data, replace(manifest, uuid=image_uuid(data))
+        kernels = tuple(in_stages(k, g) for k, g in zip(manifest.kernels, groups, strict=True))
+        return data, replace(manifest, uuid=image_uuid(data), kernels=kernels)
 
 
 class Aoc(_Intel):

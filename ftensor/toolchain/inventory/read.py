@@ -128,8 +128,6 @@ def expand(inventory: Inventory, joint: bool = True) -> tuple[Group, ...]:
             structure = board_skeleton_of(first).structure(first.lanes, form.structure)
             name = free_name(name, [g.name for g in groups])
             groups.append(Group(name, same, structure, form.units, form.banks))
-    if inventory.graphs and not joint:
-        raise errors.no_graphs(inventory.path, len(inventory.graphs))
     for graph in inventory.graphs:
         if graph.key not in taken:
             taken.add(graph.key)

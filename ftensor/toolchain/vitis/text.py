@@ -6,7 +6,7 @@ import re
 import textwrap
 from collections.abc import Callable, Mapping, Sequence
 
-from ...kernels.hls_path import hls_root
+from .. import filling
 
 # A word stands for a text, or, where it takes parameters, for what a function makes of them.
 Word = str | Callable[..., str]
@@ -58,22 +58,8 @@ def arguments(text: str, at: int) -> tuple[list[str], int]:
 
 
 def fill(template: str, values: Mapping[str, str | Sequence[str]]) -> str:
-    """The file `template` of hls/vitis/ with each `$name` replaced.
-
-    A list of lines, in a line of its own, takes over that line's indentation; an empty one leaves
-    nothing. Pragmas stand in the first column.
-    """
-    lines = []
-    for line in (hls_root() / "vitis" / template).read_text().splitlines():
-        alone = re.fullmatch(r"( *)\$(\w+)", line)
-        if alone is None:
-            lines.append(re.sub(r"\$(\w+)", lambda m: str(values[m.group(1)]), line))
-            continue
-        value = values[alone.group(2)]
-        for inner in [value] if isinstance(value, str) else value:
-            for part in inner.split("\n"):
-                lines.append(part if part.startswith("#") or not part else alone.group(1) + part)
-    return re.sub(r"\n{3,}", "\n\n", "\n".join(lines)).strip("\n") + "\n"
+    """The file `template` of hls/vitis/ with each `$name` replaced."""
+    return filling.fill(f"vitis/{template}", values)
 
 
 def indented(lines: Sequence[str]) -> list[str]:

@@ -1,0 +1,263 @@
+"""OpenCL C of graphs: a kernel for each stage, joined by channels. Its arithmetic is the units' own
+text, a lane at a time."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from typing import cast
+
+from ...dtypes import dtype
+from ...errors.build import no_stage_for_intel
+from ...image.intel_stages import CHANNEL_DEPTH
+from ...image.manifest import KernelRecord, StageRecord
+from ...kernels import ctype, fused, source, spaces
+from ...kernels.holes import wide_of
+from ...kernels.key import LINEAR, Port
+from ...kernels.portable import AGAIN, EACH, EVERY_ROW, OF_ROW, ONE, ROWS
+from ...kernels.row_passes import state_functions
+from ...kernels.skeletons.fused import functions
+from ...kernels.staged import ELEMENTS, FOLD, LOAD, OF_ROWS, STORE, Fifo, Stage, StagedKey, Stages
+from ...kernels.unit import Unit, fold_functions, function
+from ..filling import fill
+from ..group import Group, arguments
+from .member import head
+
+UNITS = ("n", "ft_unit", "ft_units")
+# The rows of a compute unit.
+_SLAB = (
+    "const int first = ft_slab(n, ft_unit, ft_units), "
+    "rows = ft_slab(n, ft_unit + 1, ft_units) - first;"
+)
+
+
+def in_stages(record: KernelRecord, group: Group) -> KernelRecord:
+    """What a manifest says of a group: of a graph, its stages too."""
+    if not isinstance(group.members[0], StagedKey):
+        return record
+    return replace(record, stages=stages(group), held=held(group))
+
+
+def stages(group: Group) -> tuple[StageRecord, ...]:
+    """The kernels of a graph, in an order in which each follows those that it takes from."""
+    of = Stages(key_of(group))
+    return tuple(
+        StageRecord(f"{group.name}_{stage.name}", (*_takes(of.key, stage), *UNITS))
+        for stage in of.found
+    )
+
+
+def held(group: Group) -> int:
+    """So many rows at most that all channels hold them as a whole; 0 where one holds no row."""
+    of = Stages(key_of(group))
+    beats = of.key.beats
+    return min((_depth(f) - 2) // (1 if of.key.of_row[f.value] else beats) for f in of.fifos)
+
+
+def text(group: Group) -> str:
+    """The functions, channels and kernels. ValueError for a stage that has no text here."""
+    return _Text(group).text()
+
+
+def key_of(group: Group) -> StagedKey:
+    """The only member."""
+    return cast("StagedKey", group.members[0])
+
+
+def _takes(key: StagedKey, stage: Stage) -> tuple[str, ...]:
+    """The arguments of the whole kernel that a stage's kernel takes, but for the rows."""
+    if stage.kind in (LOAD, STORE):
+        port = f"in_{stage.port}" if stage.kind == LOAD else f"out{stage.port}"
+        return (port, f"{port}_offset")
+    return tuple(dict.fromkeys(name for c in stage.calls for name in fused.numbers(key, c)))
+
+
+def _depth(f: Fifo) -> int:
+    """Of a channel: what is counted, and no less than one block memory has."""
+    return max(CHANNEL_DEPTH, f.depth)
+
+
+class _Text:
+    """The places of the templates."""
+
+    def __init__(self, group: Group) -> None:
+        self.group, self.key = group, key_of(group)
+        self.stages, self.functions = Stages(self.key), functions(self.key, "intel")
+        self.records = stages(group)
+        self.parameters = {a.name: _parameter(a.what, a.c, a.name) for a in arguments(group)}
+
+    def text(self) -> str:
+        """The whole."""
+        key = self.key
+        texts = [self._stage(k, stage) for k, stage in enumerate(self.stages.found)]
+        of = dict.fromkeys(_type(d) for d, row in zip(key.dtypes, key.of_row) if not row)
+        body = fill(
+            "intel/staged.cl",
+            {
+                "units": "\n\n".join(_units(key)),
+                "length": str(key.length), "lanes": str(key.lanes), "beats": str(key.beats),
+                "states": str(key.states), "period": str(key.period),
+                "types": [f"typedef struct {{ {t} lane[LANES]; }} {self._beat(t)};" for t in of],
+                "channels": [
+                    f"channel {self._travels(f.value)} {self._channel(f)} "
+                    f"__attribute__((depth({_depth(f)})));"
+                    for f in self.stages.fifos
+                ],
+                "stages": "\n".join(texts),
+            },
+        )  # fmt: skip
+        return f"{head(1)}\n{source.kernel_file('fused.h')}\n{body}"
+
+    def _stage(self, k: int, stage: Stage) -> str:
+        record = self.records[k]
+        places = {
+            "name": record.name, "slab": _SLAB,
+            "parameters": ", ".join(self.parameters[name] for name in record.arguments),
+        }  # fmt: skip
+        if stage.kind in (LOAD, STORE):
+            return self._moves(k, stage, places)
+        if stage.kind == FOLD:
+            return self._folds(k, stage, places)
+        if stage.kind in (ELEMENTS, OF_ROWS):
+            return self._computes(k, stage, places)
+        raise no_stage_for_intel(stage.name)
+
+    # Ports
+
+    def _moves(self, k: int, stage: Stage, places: dict[str, str]) -> str:
+        """Reads an operand, or writes one."""
+        key, load = self.key, stage.kind == LOAD
+        p = (key.ins if load else key.outs)[stage.port]
+        name, offset, *_ = self.records[k].arguments
+        whole, of, kept = key.length % key.lanes == 0, _type(p.dtype), key.kept(p)
+        shape = {
+            ROWS: "" if whole else "_pieces", OF_ROW: "_of_row", ONE: "_one", EACH: "_each",
+            EVERY_ROW: "_kept", AGAIN: "_kept" if kept else "_again",
+        }.get(p.kind)  # fmt: skip
+        if shape is None:
+            raise no_stage_for_intel(stage.name)
+        halves = p.dtype.name in ctype.HALVES
+        fifos = self.stages.out_of(k, stage.port) if load else self.stages.into(k)
+        return fill(
+            f"intel/staged_{'load' if load else 'store'}{shape}.cl",
+            {
+                **places, "port": name, "offset": offset, "type": of, "beat": self._beat(of),
+                "size": str(kept),
+                "told": "one row that is every row's" if p.kind == EVERY_ROW
+                        else "its PERIOD rows again and again",
+                "take": f"vload_half(at, {name})" if halves else f"{name}[at]",
+                "give": f"vstore_half_rte(got, at, {name});" if halves else f"{name}[at] = got;",
+                "writes": [self._write(f, "w") for f in fifos],
+                "read": "" if load else self._read(fifos[0]),
+            },
+        )  # fmt: skip
+
+    # Arithmetic
+
+    def _computes(self, k: int, stage: Stage, places: dict[str, str]) -> str:
+        """Calls of units, on each element or on what is of a row."""
+        key, wide = self.key, stage.kind == ELEMENTS
+        out = {v: fifos for v in stage.gives if (fifos := self.stages.out_of(k, v))}
+        kept, reads, named = self._reads(k, wide)
+        lines = list(named)
+        for c in stage.calls:
+            passed = [*fused.taken(key, c), *fused.numbers(key, c)]
+            lines += fused.call(key, c, self.functions[c], passed)
+        if wide:
+            lines += [f"w_v{v}.lane[ft_lane] = v{v};" for v in out]
+        of = "w_v" if wide else "v"
+        return fill(
+            f"intel/staged_{stage.kind}.cl",
+            {
+                **places, "told": ", ".join(key.calls[c].unit.name for c in stage.calls),
+                "kept": kept, "reads": reads, "computed": lines,
+                "results": [f"{self._travels(v)} w_v{v};" for v in out],
+                "writes": [self._write(f, f"{of}{v}") for v, some in out.items() for f in some],
+            },
+        )  # fmt: skip
+
+    def _folds(self, k: int, stage: Stage, places: dict[str, str]) -> str:
+        """A fold of rows: states side by side, and a tree of these."""
+        key, (c,) = self.key, stage.calls
+        kept, reads, named = self._reads(k, True)
+        of, numbers = self.functions[c], fused.numbers(key, c)
+        passed = [*fused.taken(key, c), *numbers, "column * LANES + ft_lane", "&lifted"]
+        return fill(
+            "intel/staged_fold.cl",
+            {
+                **places, "told": key.calls[c].unit.name,
+                "state": f"{of}_s", "identity": f"{of}_identity", "combine": f"{of}_combine",
+                "kept": kept, "reads": reads, "values": named,
+                "lift": f"{of}_lift({', '.join(passed)});",
+                "finished": fused.call(key, c, f"{of}_finish", ["tree[0][0]", *numbers]),
+                "writes": [
+                    self._write(f, f"v{v}") for v in stage.gives for f in self.stages.out_of(k, v)
+                ],
+            },
+        )  # fmt: skip
+
+    def _reads(self, k: int, wide: bool) -> tuple[list[str], list[str], list[str]]:
+        """Lines that keep what is of a row, that read channels, and that name a lane's values."""
+        kept, reads, named = [], [], []
+        for f in self.stages.into(k):
+            v, of = f.value, _type(self.key.dtypes[f.value])
+            if not wide:
+                reads.append(f"const {of} v{v} = {self._read(f)};")
+            elif self.key.of_row[v]:
+                kept.append(f"{of} w_v{v};")
+                reads.append(f"if (column == 0) w_v{v} = {self._read(f)};")
+                named.append(f"const {of} v{v} = w_v{v};")
+            else:
+                reads.append(f"const {self._beat(of)} in_v{v} = {self._read(f)};")
+                named.append(f"const {of} v{v} = in_v{v}.lane[ft_lane];")
+        return kept, reads, named
+
+    # Channels
+
+    def _travels(self, value: int) -> str:
+        of = _type(self.key.dtypes[value])
+        return of if self.key.of_row[value] else self._beat(of)
+
+    def _beat(self, of: str) -> str:
+        """The type of a beat. Types of one name are one type in all kernels of an image."""
+        return f"beat{self.key.lanes}_{of}"
+
+    def _channel(self, f: Fifo) -> str:
+        """All kernels of an image are one program."""
+        return f"{self.group.name}_{f.name}"
+
+    def _read(self, f: Fifo) -> str:
+        return f"read_channel_intel({self._channel(f)})"
+
+    def _write(self, f: Fifo, value: str) -> str:
+        return f"write_channel_intel({self._channel(f)}, {value});"
+
+
+def _type(of: dtype) -> str:
+    """The C type of a value between stages."""
+    p = Port(of, LINEAR)
+    return f"ft_c{wide_of(p)}" if of.is_complex else wide_of(p)
+
+
+def _parameter(what: str, c: str, name: str) -> str:
+    """An argument in OpenCL C: a port is a pointer to elements."""
+    if what != "*":
+        return f"{c} {name}"
+    of = re.sub(r"hls::vector<(\w+), \d+>", r"\1", c)
+    return f"__global {of}{name}"
+
+
+def _units(key: StagedKey) -> list[str]:
+    """The units' functions of one lane, in sections of what they compute in."""
+    units = tuple(key.units)
+    keys = [u.key() for u in units]
+    wanted = {name for k in keys for name in source.helper_files(k)}
+    texts = [_unit(u, fused.unit_name(key, u)) for u in units]
+    files = [source.kernel_file(name) for name in spaces.OF_ALL_TYPES if name in wanted]
+    return [*files, *spaces.sections(keys, lambda k, _: texts[k], "intel")]
+
+
+def _unit(unit: Unit, name: str) -> str:
+    if unit.reduction is None:
+        return function(unit, name)
+    return state_functions("\n".join(fold_functions(unit, name)), name)

@@ -1,0 +1,48 @@
+// $told: a row's beats into STATES states side by side, which become one behind its last beat.
+FT_KERNEL void $name($parameters)
+{
+    $slab
+    const $state nothing = $identity();
+    $state sum[8][LANES];  // the last of the 8 is the state that has waited longest
+    $kept
+    int column = 0;
+    for (long v = 0; v < (long)rows * BEATS; v++) {
+        const int left = LENGTH - column * LANES;
+        $reads
+        FT_UNROLL
+        for (int ft_lane = 0; ft_lane < LANES; ft_lane++) {
+            $values
+            $state lifted, before = nothing;
+            $lift
+            if (ft_lane >= left) lifted = nothing;
+            if (column >= 8) before = sum[7][ft_lane];
+            FT_UNROLL
+            for (int k = 7; k > 0; k--) sum[k][ft_lane] = sum[k - 1][ft_lane];
+            sum[0][ft_lane] = $combine(before, lifted);
+        }
+        if (column == BEATS - 1) {
+            $state tree[STATES][LANES];
+            FT_UNROLL
+            for (int k = 0; k < STATES; k++) {
+                FT_UNROLL
+                for (int l = 0; l < LANES; l++) tree[k][l] = sum[STATES - 1 - k][l];
+            }
+            FT_UNROLL
+            for (int half_ = 4; half_ > 0; half_ /= 2) {
+                FT_UNROLL
+                for (int k = 0; k < half_ && k + half_ < STATES; k++) {
+                    FT_UNROLL
+                    for (int l = 0; l < LANES; l++) tree[k][l] = $combine(tree[k][l], tree[k + half_][l]);
+                }
+            }
+            FT_UNROLL
+            for (int half_ = LANES / 2; half_ > 0; half_ /= 2) {
+                FT_UNROLL
+                for (int l = 0; l < half_; l++) tree[0][l] = $combine(tree[0][l], tree[0][l + half_]);
+            }
+            $finished
+            $writes
+        }
+        column = column == BEATS - 1 ? 0 : column + 1;
+    }
+}

@@ -1,0 +1,15 @@
+// Input $port, row by row.
+FT_KERNEL void $name($parameters)
+{
+    $slab
+    const long base = $offset / LANES + (long)first * BEATS;
+    for (long v = 0; v < (long)rows * BEATS; v++) {
+        $beat w;
+        FT_UNROLL
+        for (int l = 0; l < LANES; l++) {
+            const long at = (base + v) * LANES + l;
+            w.lane[l] = $take;
+        }
+        $writes
+    }
+}

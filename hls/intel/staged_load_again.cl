@@ -1,0 +1,17 @@
+// Input $port, its PERIOD rows again and again.
+FT_KERNEL void $name($parameters)
+{
+    $slab
+    const long base = $offset / LANES;
+    int place = first % PERIOD * BEATS;
+    for (long v = 0; v < (long)rows * BEATS; v++) {
+        $beat w;
+        FT_UNROLL
+        for (int l = 0; l < LANES; l++) {
+            const long at = (base + place) * LANES + l;
+            w.lane[l] = $take;
+        }
+        $writes
+        place = place == PERIOD * BEATS - 1 ? 0 : place + 1;
+    }
+}

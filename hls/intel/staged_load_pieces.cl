@@ -1,0 +1,19 @@
+// Input $port, row by row; rows are no whole beats, and what is read beyond a row's end is nobody's.
+FT_KERNEL void $name($parameters)
+{
+    $slab
+    long next = $offset + (long)first * LENGTH;
+    int column = 0;
+    for (long v = 0; v < (long)rows * BEATS; v++) {
+        $beat w;
+        FT_UNROLL
+        for (int l = 0; l < LANES; l++) {
+            const long at = next + l;
+            w.lane[l] = $take;
+        }
+        $writes
+        const bool ends = column == BEATS - 1;
+        next += ends ? LENGTH - (BEATS - 1) * LANES : LANES;
+        column = ends ? 0 : column + 1;
+    }
+}

@@ -1,0 +1,10 @@
+// $told: what is of a row.
+FT_KERNEL void $name($parameters)
+{
+    $slab
+    for (int row = 0; row < rows; row++) {
+        $reads
+        $computed
+        $writes
+    }
+}

@@ -1,0 +1,47 @@
+// Result $port: rows that are no whole beats, put side by side. What lies beyond the last one is a neighbour's, as
+// is what lies before the first.
+FT_KERNEL void $name($parameters)
+{
+    $slab
+    const long begin = $offset + (long)first * LENGTH;
+    long next = begin / LANES;
+    int column = 0, filled = begin % LANES;
+    $beat held;
+    FT_UNROLL
+    for (int l = 0; l < LANES; l++) {
+        const long at = next * LANES + l;
+        if (l < filled) held.lane[l] = $take;
+    }
+    for (long v = 0; v < (long)rows * BEATS; v++) {
+        const int left = LENGTH - column * LANES, size = left < LANES ? left : LANES;
+        const $beat w = $read;
+        // What is held, the piece behind it, and what of this lies beyond the beat.
+        $type joined[2 * LANES];
+        FT_UNROLL
+        for (int l = 0; l < LANES; l++) {
+            const int up = (l + LANES - filled) % LANES;
+            joined[l] = l < filled ? held.lane[l] : w.lane[up];
+            joined[LANES + l] = w.lane[up];
+        }
+        filled += size;
+        const bool full = filled >= LANES;
+        if (full) {
+            FT_UNROLL
+            for (int l = 0; l < LANES; l++) {
+                const long at = next * LANES + l;
+                const $type got = joined[l];
+                $give
+            }
+            next++;
+            filled -= LANES;
+        }
+        FT_UNROLL
+        for (int l = 0; l < LANES; l++) held.lane[l] = joined[full ? LANES + l : l];
+        column = column == BEATS - 1 ? 0 : column + 1;
+    }
+    for (int l = 0; l < filled; l++) {
+        const long at = next * LANES + l;
+        const $type got = held.lane[l];
+        $give
+    }
+}

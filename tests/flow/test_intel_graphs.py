@@ -1,0 +1,97 @@
+"""Graphs as OpenCL C for Intel FPGAs: what sources and manifests say, and what has no source."""
+
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import replace
+from pathlib import Path
+from typing import cast
+
+import pytest
+
+import ftensor as ft
+from ftensor.errors.image import ImageError
+from ftensor.image.manifest import Manifest, manifest_digest
+from ftensor.kernels.staged import StagedKey, Stages
+from ftensor.toolchain.group import Group, arguments
+from ftensor.toolchain.intel.source import source
+from ftensor.toolchain.intel.staged import in_stages
+from ftensor.toolchain.inventory.read import expand, read
+from ftensor.toolchain.record import record
+
+from . import intel_graphs
+from .staged_program import softmax
+
+HEAD = re.compile(r"^FT_KERNEL void (\w+)\(([^)]*)\)", re.M)
+
+
+@pytest.fixture(scope="module", params=["softmax", "folded", "distances"])
+def group(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Group:
+    """A graph that was exported, whose OpenCL C lies beside its HLS C++."""
+    folder, name = tmp_path_factory.mktemp("graph"), request.param
+    if name == "softmax":
+        files = ft.jit(softmax).export(str(folder / name), ft.ones(3, 150))
+    else:
+        files = intel_graphs.export(
+            folder, [f.__name__ for f, *_ in intel_graphs.CASES].index(name)
+        )
+    (made,) = expand(read(files.inventory), joint=False)
+    assert files.opencl is not None and files.opencl.read_text() == source(made)
+    assert files.entry in source(made)
+    return made
+
+
+def test_each_stage_is_a_kernel_with_its_part_of_the_arguments(group: Group) -> None:
+    found = {
+        name: tuple(re.findall(r"(\w+)(?:,|$)", told)) for name, told in HEAD.findall(source(group))
+    }
+    stages = in_stages(record(group, ""), group).stages
+    assert found == {stage.name: stage.arguments for stage in stages}
+    names = [a.name for a in arguments(group)]
+    assert {a for stage in stages for a in stage.arguments} == set(names)
+
+
+def test_channels_are_as_deep_as_is_counted_and_join_two_kernels(group: Group) -> None:
+    """Which kernels stand in an order in which each follows those that it reads of."""
+    text, key = source(group), cast("StagedKey", group.members[0])
+    counted = {f"{group.name}_{f.name}": f.depth for f in Stages(key).fifos}
+    depths = re.findall(r"^channel \w+ (\w+) __attribute__\(\(depth\((\d+)\)\)\);$", text, re.M)
+    assert [(name, str(max(depth, 512))) for name, depth in counted.items()] == depths
+    bodies = text.split("FT_KERNEL void ")[1:]
+    for name, _ in depths:
+        writers = [k for k, body in enumerate(bodies) if f"write_channel_intel({name}," in body]
+        readers = [k for k, body in enumerate(bodies) if f"read_channel_intel({name})" in body]
+        assert len(writers) == len(readers) == text.count(f"intel({name}") - 1 == 1
+        assert writers < readers
+
+
+def test_a_manifest_names_the_stages(group: Group) -> None:
+    """And how many rows the shallowest channel holds; what is no graph says nothing of them."""
+    made = in_stages(record(group, ""), group)
+    manifest = Manifest("one", "intel", "", "", "one.aocx", (made,))
+    assert Manifest.from_json(manifest.to_json()) == manifest
+    assert made.held == 510 // cast("StagedKey", group.members[0]).beats
+    raw = json.loads(manifest.to_json())
+    raw["kernels"][0]["stages"][0]["arguments"][0] = "nobody"
+    said = {k: v for k, v in raw.items() if k not in ("format", "version", "digest")}
+    with pytest.raises(ImageError, match=r"takes .*nobody.*, which"):
+        Manifest.from_json(json.dumps(raw | {"digest": manifest_digest(said)}))
+    plain = replace(manifest, kernels=(record(group, ""),)).to_json()
+    assert "stages" not in plain and "held" not in plain
+
+
+def test_rows_that_no_channel_holds_run_side_by_side(tmp_path: Path) -> None:
+    files = ft.jit(lambda x: x * 2).export(str(tmp_path / "long"), ft.ones(2, 8192))
+    (group,) = expand(read(files.inventory), joint=False)
+    assert in_stages(record(group, ""), group).held == 0
+
+
+def test_what_has_no_text_is_refused_with_the_stage_and_a_way_out(
+    group: Group, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    found = Stages(cast("StagedKey", group.members[0])).found
+    more = (replace(found[0], name="sort_3", kind="sort"), *found[1:])
+    monkeypatch.setattr(Stages, "found", more)
+    with pytest.raises(ValueError, match="its stage sort_3 has no text in Intel's OpenCL C; build"):
+        source(group)
