@@ -76,6 +76,12 @@ class Board:
             return _HP
         return tuple(f"{self.memory}[{k}]" for k in range(int(self.banks.value)))
 
+    @property
+    def one_memory(self) -> str:
+        """The memory that all ports of an image reach where nothing else is asked; "" where each
+        kernel has a bank of its own."""
+        return f"HBM[0:{int(self.banks.value) - 1}]" if self.memory == "HBM" else ""
+
     def figures(self) -> dict[str, Figure]:
         """Every figure by its name, the link's included."""
         own = {

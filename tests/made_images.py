@@ -119,6 +119,7 @@ def describe(
     units: int = 1,
     banks: dict[str, str] | None = None,
     platform: str = "",
+    bank_bytes: int = 1 << 30,
 ) -> tuple[Description, Manifest]:
     """An image's description and manifest; `banks` are those of arguments by name."""
     where = banks or {}
@@ -148,7 +149,7 @@ def describe(
             )
         )  # fmt: skip
     description = Description(
-        tuple(described), tuple(Bank(b, 1 << 30) for b in names), platform, name=name
+        tuple(described), tuple(Bank(b, bank_bytes) for b in names), platform, name=name
     )
     return description, Manifest(name, "csim", platform, "", f"{name}.xclbin", tuple(records))
 
@@ -159,9 +160,10 @@ def make(
     kernels: tuple[str, ...],
     units: int = 1,
     banks: dict[str, str] | None = None,
+    bank_bytes: int = 1 << 30,
 ) -> Path:
     """An image file of some of the kernels."""
-    description, manifest = describe(name, kernels, units, banks)
+    description, manifest = describe(name, kernels, units, banks, bank_bytes=bank_bytes)
     code = library(folder)
     manifest = replace(manifest, uuid=str(content_uuid(description, code)))
     path = folder / f"{name}.xclbin"

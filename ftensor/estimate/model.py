@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 
 from ..boards import Board
 from ..kernels.board_skeleton import board_skeleton_of
+from ..kernels.channels import channels, near, spreads
 from ..kernels.operators import DEPTH, DIVIDE
 from ..kernels.work import Access, Launch, Loop
 from .bandwidth import DEFAULT, Parameters, bank_rate, cycles_of, port_share, transfer
@@ -105,7 +106,7 @@ def estimate(launch: Launch, setup: Setup) -> Estimate:
     fills = [fill + _beginning(launch, found, setup) for (_, fill), found in zip(paces, units)]
     worst = max(range(launch.units), key=lambda u: fills[u] + steady[u])
     port = max((_port_cycles(a, launch, setup) for a in moves), default=0.0)
-    bank = _bank_seconds(moves, setup) * clock * 1e6
+    bank = _bank_seconds(launch, moves, setup) * clock * 1e6
     cycles = fills[worst] + max(steady[worst], port, bank)
     to_board = tuple(a.crossing for a in moves if not a.write and a.crossing)
     to_host = tuple(a.crossing for a in moves if a.write and a.crossing)
@@ -164,20 +165,36 @@ def _port_cycles(a: Access, launch: Launch, setup: Setup) -> float:
     return a.beats / launch.units / share * narrow
 
 
-def _bank_seconds(moves: Sequence[Access], setup: Setup) -> float:
-    """Seconds of the busiest bank. A buffer lies in one bank, and all compute units share it."""
-    board = setup.board
+def _bank_seconds(launch: Launch, moves: Sequence[Access], setup: Setup) -> float:
+    """Seconds of the busiest bank. A buffer lies in one bank, and all compute units share it; of an
+    image with several units on a range of HBM's channels as the runtime places it: each operand
+    in another channel, and those of a large map in slabs, next to the units."""
+    board, memory = setup.board, setup.banks
     busy: dict[int, float] = {}
     filled = 0
+    count = int(board.banks.value)
+    apart = channels(memory) if launch.units > 1 else ()
+    key = launch.key
+    kinds = "".join(p.kind for p in key.outs + key.ins) if key.skeleton == "map" else ""
+    slabs = bool(apart) and spreads(key.skeleton, kinds, launch.n, key.lanes, launch.units)
     for k, a in enumerate(moves):
-        if setup.banks.endswith("*]") or setup.banks == "*":
-            bank = k % int(board.banks.value)
-        elif ":" in setup.banks:
+        least = a.beats * board.access.value if a.burst == 1 else 0
+        wanted = max(a.nbytes, least)
+        if slabs:
+            for unit in range(launch.units):
+                ways = near(unit, len(apart))
+                bank = ways[k % len(ways)]
+                busy[bank] = busy.get(bank, 0.0) + wanted / launch.units
+            continue
+        if apart:
+            bank = k % len(apart)
+        elif memory.endswith("*]") or memory == "*":
+            bank = k % count
+        elif ":" in memory:
             # One memory of many banks is filled from its beginning.
             bank = int(filled // (board.bank_bytes.value * 1e9))
         else:
             bank = 0
         filled += a.nbytes
-        least = a.beats * board.access.value if a.burst == 1 else 0
-        busy[bank] = busy.get(bank, 0.0) + max(a.nbytes, least)
+        busy[bank] = busy.get(bank, 0.0) + wanted
     return max(busy.values(), default=0.0) / (bank_rate(board, setup.parameters) * 1e9)

@@ -108,7 +108,7 @@ def report(trace: Trace, setup: Setup, in_flight: int, groups: Sequence[Group] |
                 continue
             units = min(launch.units, group.units)
             placed = launch._replace(units=units, structure=group.structure)
-            where = replace(setup, banks=group.banks)
+            where = replace(setup, banks=group.banks or setup.board.one_memory)
         found[launch] = Line(count, estimate(placed, where))
     lines = sorted(found.values(), key=lambda line: -(line.kernel + line.crossing))
     fallback = sum(trace.launches[launch] * seconds for launch, seconds in away.items())

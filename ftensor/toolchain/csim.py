@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from ..errors.build import no_cxx
 from ..image.manifest import Manifest
+from ..kernels.channels import channels
 from ..runtime.csim.backend import FLAGS, cpu_name
 from ..runtime.targets import CSIM, csim_compiler
 from .group import Group, arguments
@@ -27,6 +28,9 @@ CLOCK_MHZ = 300.0  # what the image says; nothing here runs at a clock
 GIB = 1 << 30
 # Bytes of one bank of each kind of memory, as on common boards.
 BANK_SIZES = {"DDR": 16 * GIB, "HBM": GIB // 2, "PLRAM": GIB // 8192, "HOST": 16 * GIB}
+# Of a channel where all ports reach the same range: the runtime takes all of it, and XRT touches
+# what is taken.
+CHANNEL = GIB // 64
 
 
 def write_sources(
@@ -121,8 +125,10 @@ def describe(groups: Sequence[Group], name: str, platform: str, clock_mhz: float
 
     kernels, names = [], dict[str, None]()
     placed = link.banks(groups)
+    # As a board's platform does it: a range that all ports reach is one memory.
+    whole = len({bank for banks in placed.values() for bank in banks.values()}) == 1
     for group in groups:
-        where = {a: _each(bank) for a, bank in placed[group.name].items()}
+        where = {a: _each(bank, whole) for a, bank in placed[group.name].items()}
         names.update(dict.fromkeys(bank for banks in where.values() for bank in banks))
         rows = tuple(
             ArgumentDescription(a.name, a.c, banks=where.get(a.name, ())) for a in arguments(group)
@@ -132,10 +138,10 @@ def describe(groups: Sequence[Group], name: str, platform: str, clock_mhz: float
     return Description(tuple(kernels), _banks(tuple(names)), platform, clock_mhz, name)
 
 
-def _each(bank: str) -> tuple[str, ...]:
-    """HBM[0:2] as the three banks."""
+def _each(bank: str, whole: bool) -> tuple[str, ...]:
+    """HBM[0:2] as the three banks, or as one."""
     match = re.fullmatch(r"(\w+)\[(\d+):(\d+)\]", bank)
-    if match is None:
+    if match is None or (whole and channels(bank)):
         return (bank,)
     return tuple(f"{match[1]}[{k}]" for k in range(int(match[2]), int(match[3]) + 1))
 
@@ -144,6 +150,9 @@ def _banks(names: Sequence[str]) -> tuple[Bank, ...]:
     """Memories that have room for tests; none when the kernels name none."""
     from ..image.contents import Bank
 
+    if len(names) == 1 and (reached := channels(names[0])):
+        size, base = CHANNEL * len(reached), CHANNEL * reached[0]
+        return (Bank(names[0], size, base, "HBM"),)
     order = sorted(names, key=lambda n: (n.partition("[")[0], int(re.sub(r"\D", "", n) or 0)))
     kinds = [name.partition("[")[0] for name in order]
     return tuple(

@@ -58,6 +58,15 @@ def three_banks(xrt_folder: Path) -> Path:
     return make(xrt_folder, "three", ("axpy", "bits"), banks=banks)
 
 
+@pytest.fixture(scope="session")
+def many_channels(xrt_folder: Path) -> Path:
+    """An image of a kernel of four units, all of whose ports reach 16 channels of a MiB."""
+    from ..made_images import make
+
+    banks = dict.fromkeys(("out", "a", "b"), "HBM[0:15]")
+    return make(xrt_folder, "many", ("axpy",), units=4, banks=banks, bank_bytes=16 << 20)
+
+
 @pytest.fixture(autouse=True)
 def unpoisoned(monkeypatch: pytest.MonkeyPatch) -> None:
     """Programs' memory is as users' is, which tests/run.py has filled in all other tests."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import ctypes
 import os
 import weakref
@@ -13,14 +12,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ... import errors
 from ...errors import image as image_errors
 from ..backend import Backend
-from ..opencl.backend import SMALL_UPLOAD, OpenCLBackend
 from ..parts import Kernel, Own
-from ..pool import POISON, poisoned
+from ..pool import poisoned
 from .banks import BankedBuffer, BankedPool
 from .images import XrtImages
+from .memory import XrtMemory
 from .own import own_kernel
 from .put_off import PutOff
 from .queue import Marker, XrtQueue
@@ -30,14 +28,10 @@ if TYPE_CHECKING:
     from ...image.file import ImageFile
     from ...kernels.own import OwnKey
     from ..opencl.own import OwnProgram
-    from ..storage import Storage
-    from ..stream import Stream
     from ..targets import Target
 
-STAND_IN_BYTES = 4096
 
-
-class XrtBackend(OpenCLBackend):
+class XrtBackend(XrtMemory):
     """One board. What it computes is what its images hold."""
 
     images: XrtImages
@@ -60,14 +54,7 @@ class XrtBackend(OpenCLBackend):
         # One lock for both: a launch asks for memory, and memory may wait for a launch.
         self.banked_pool.lock = self.lock
         self.pool = poisoned(self.banked_pool)
-        self._stand_ins: dict[str, BankedBuffer] = {}
-        status = self.cl.status_code
-        # What XRT says of a full bank, at one place or another.
-        self._full = {
-            status.MEM_OBJECT_ALLOCATION_FAILURE,
-            status.OUT_OF_RESOURCES,
-            status.OUT_OF_HOST_MEMORY,
-        }
+        self._begin_memory()
         self.emulated = os.environ.get("XCL_EMULATION_MODE") == "sw_emu"
         self.images = XrtImages(self)
         self.images.load_from_environment()
@@ -133,27 +120,6 @@ class XrtBackend(OpenCLBackend):
             self.synchronize()
             threads_at_rest()
 
-    def give_memory(self, kernel: Any, number: int, handle: BankedBuffer) -> None:
-        """Make the driver's buffer for a handle, in the bank of a kernel's argument.
-
-        OutOfMemoryError if there is no room. The driver is told that the buffer needs nothing
-        from the host: otherwise each launch that takes it first sends what the host has of it,
-        until one of them has begun, and the second compute unit's part of a launch would undo the
-        results of the first.
-        """
-        cl, queue = self.cl, self.default_stream.queue
-        try:
-            handle.cl = cl.Buffer(self.context, cl.mem_flags.READ_WRITE, handle.nbytes)
-            kernel._set_arg_multi((number, handle.cl))
-            undefined = cl.mem_migration_flags.CONTENT_UNDEFINED
-            # Nobody else knows the buffer yet, so this waits for nothing that is enqueued.
-            cl.enqueue_migrate_mem_objects(queue.cl, [handle.cl], undefined).wait()
-        except cl.Error as error:
-            handle.cl = None
-            if error.code not in self._full:
-                raise
-            raise self._no_room(handle.nbytes) from None
-
     def make_room(self) -> None:
         """Let go of device memory that nothing needs: free blocks, and what kernel objects hold.
 
@@ -163,23 +129,6 @@ class XrtBackend(OpenCLBackend):
         self.images.forget_kernels()
         self.pool.retries += 1
         self.pool.release_cached()
-
-    def _no_room(self, nbytes: int) -> Exception:
-        pool = self.pool
-        return errors.out_of_memory(
-            self.properties.name, nbytes, pool.allocated, pool.reserved, pool.limit,
-            self.properties.max_allocation,
-        )  # fmt: skip
-
-    def stand_in(self, kernel: Any, number: int, bank: str) -> None:
-        """Set a small buffer as an argument that a launch leaves unused."""
-        made = self._stand_ins.get(bank)
-        if made is None:
-            made = BankedBuffer(STAND_IN_BYTES)
-            self.give_memory(kernel, number, made)
-            self._stand_ins[bank] = made
-        else:
-            kernel._set_arg_multi((number, made.cl))
 
     def leave_device(self) -> int:
         """Fetch the bytes of every tensor and give up all device memory; the bytes fetched.
@@ -199,94 +148,13 @@ class XrtBackend(OpenCLBackend):
             host = None
             if id(block) in live and handle.defined and handle.cl is not None:
                 host = np.empty(handle.nbytes, np.uint8)
-                self.cl.enqueue_copy(self.default_stream.queue.cl, host, handle.cl)
+                self._wait(self._read(self.default_stream, handle.cl, 0, host))
                 fetched += handle.nbytes
             handle.leave_device(host)
-        self._stand_ins.clear()
+        for queue in tuple(self.queues):
+            queue.forget(queue.tail)
+        self._forget_memory()
         return fetched
-
-    def send(self, stream: Stream, handle: BankedBuffer, host: np.ndarray) -> None:
-        """Write all bytes of a buffer that lies in a bank."""
-        self._write(stream, handle, 0, host)
-
-    def _read(self, stream: Stream, source: Any, offset: int, data: np.ndarray) -> Any:
-        return self._copy(stream, data, source, src_offset=offset)
-
-    def _write(self, stream: Stream, handle: BankedBuffer, offset: int, data: np.ndarray) -> Any:
-        return self._copy(stream, handle.cl, data, dst_offset=offset)
-
-    def _copy(self, stream: Stream, target: Any, source: Any, **offset: int) -> Any:
-        queue = stream.queue
-        event = self.cl.enqueue_copy(
-            queue.cl, target, source, is_blocking=False, wait_for=queue.before(), **offset
-        )
-        queue.tail = [event]
-        stream.launched += 1
-        # pyopencl waits for an event that is dropped early, since it guards the array.
-        stream.keep(event)
-        return event
-
-    def copy_between_banks(self, stream: Stream, source: Any, target: BankedBuffer) -> None:
-        """Copy a buffer to one in another bank, by way of the host, in the stream's order.
-
-        XRT's own copy command has no engine for it on most platforms and in emulation; it then
-        copies what the host last saw of the source, which is not what a kernel has left there.
-        """
-        host = np.empty(target.nbytes, np.uint8)
-        self._read(stream, source, 0, host)
-        self._write(stream, target, 0, host)
-        self.images.bank_copies += 1
-        self.images.bank_bytes += target.nbytes
-
-    # Memory
-
-    def _make_memory(self, nbytes: int) -> tuple[Any, int | None, object] | None:
-        if nbytes > self.properties.total_memory:
-            return None
-        # Memory on the board comes with the first binding, which says in which bank.
-        return BankedBuffer(nbytes), None, None
-
-    def poison(self, storage: Storage, nbytes: int) -> None:
-        """Have memory that was just handed out filled when a kernel first takes it."""
-        storage.handle.host = np.full(storage.handle.nbytes, POISON, np.uint8)
-
-    def _upload(self, storage: Storage, byte_offset: int, array: np.ndarray) -> None:
-        self.upload_on(self.current_stream(), storage, byte_offset, array)
-
-    def upload_on(
-        self, stream: Stream, storage: Storage, byte_offset: int, array: np.ndarray
-    ) -> None:
-        """Copy a C-contiguous array into a storage, in a stream's order."""
-        stream.use(storage)
-        handle: BankedBuffer = storage.handle
-        data = array.reshape(-1).view(np.uint8)
-        small = data.size <= SMALL_UPLOAD
-        with self.lock:
-            if not handle.defined and handle.cl is not None and self.images.several_banks:
-                # Nobody knows in which bank these bytes will be wanted. With no room for another
-                # block they go where they are, and may have to be copied.
-                with contextlib.suppress(errors.OutOfMemoryError):
-                    self.banked_pool.exchange(handle, None, stream)
-            if handle.cl is None:
-                handle.write_host(byte_offset, data)
-                return
-            handle.awaited_by(stream.queue)
-            event = self._write(stream, handle, byte_offset, data.copy() if small else data)
-            handle.bank, handle.defined = handle.home, True
-        if not small:
-            event.wait()
-
-    def _download(self, storage: Storage, byte_offset: int, array: np.ndarray) -> None:
-        stream = self.current_stream()
-        handle: BankedBuffer = storage.handle
-        data = array.reshape(-1).view(np.uint8)
-        with self.lock:
-            if handle.cl is None:
-                data[:] = 0 if handle.host is None else handle.host[byte_offset:][: data.size]
-                return
-            handle.awaited_by(stream.queue)
-            event = self._read(stream, handle.cl, byte_offset, data)
-        event.wait()
 
     # Streams
 

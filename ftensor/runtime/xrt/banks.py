@@ -12,12 +12,15 @@ import numpy as np
 
 from ...errors import OutOfMemoryError
 from ...errors import image as errors
+from ...kernels.channels import Cut
 from ..blocks import VECTOR, Block
 from ..pool import Pool, wait_unless_exiting
 from ..storage import Storage
+from .arena import Slabs
 
 if TYPE_CHECKING:
     from ..stream import Stream
+    from .arena import Piece
     from .backend import XrtBackend
     from .queue import Marker, XrtQueue
 
@@ -28,16 +31,18 @@ class BankedBuffer:
     `home` is the bank of the driver's buffer `cl`; both are None until a kernel's argument first
     takes it, and what the host writes by then waits in `host`: with several banks XRT can't place
     it. `bank` is the bank in which defined bytes lie, `defined` says whether the bytes mean
-    anything. Ops keep this object, so the driver's buffer behind it can be exchanged.
+    anything. Ops keep this object, so the driver's buffer behind it can be exchanged. Of an arena
+    `cl` is a part of it, which `piece` keeps, or `Slabs`, whose bank says how they are cut.
     `arrival` is where the bytes are sent to the bank: a queue, and the point in it. For whoever
     uses the tensor they were there all along, so other queues wait for that by themselves.
     """
 
-    __slots__ = ("arrival", "bank", "cl", "defined", "home", "host", "nbytes", "stream")
+    __slots__ = ("arrival", "bank", "cl", "defined", "home", "host", "nbytes", "piece", "stream")
 
     def __init__(self, nbytes: int) -> None:
         self.nbytes = nbytes
         self.cl: Any = None
+        self.piece: Piece | None = None
         self.home: str | None = None
         self.bank: str | None = None
         self.host: np.ndarray | None = None
@@ -60,7 +65,7 @@ class BankedBuffer:
 
     def leave_device(self, host: np.ndarray | None) -> None:
         """Give up the driver's buffer; its bytes, if they mean anything, wait on the host."""
-        self.cl = self.home = self.bank = self.arrival = None
+        self.cl = self.piece = self.home = self.bank = self.arrival = None
         if host is not None:
             self.host = host
 
@@ -76,6 +81,7 @@ class BankedBuffer:
     def swap(self, other: BankedBuffer) -> None:
         """Exchange the driver's buffers."""
         self.cl, other.cl = other.cl, self.cl
+        self.piece, other.piece = other.piece, self.piece
         self.home, other.home = other.home, self.home
 
 
@@ -185,13 +191,57 @@ def place(
     return found, held
 
 
+def spread(
+    backend: XrtBackend,
+    stream: Stream,
+    kernel: Any,
+    handles: Sequence[BankedBuffer],
+    ports: Sequence[Port],
+    cuts: Sequence[Cut],
+) -> bool:
+    """Let the operands of a launch lie in slabs, as its compute units take them. False, and they
+    are to lie in a line, where one has bytes on the board that lie otherwise, and for tensors of a
+    size that another kernel wanted in a line before: bringing bytes there costs more than it saves.
+    """
+    sizes = backend.in_line
+    for handle, (_, bank, _), cut in zip(handles, ports, cuts):
+        fixed = handle.defined and handle.cl is not None and handle.bank != in_slabs(bank, cut)
+        if fixed or handle.nbytes in sizes or backend.arena(kernel, ports[0]) is None:
+            return False
+    for handle, (number, bank, _), cut in zip(handles, ports, cuts):
+        handle.awaited_by(stream.queue)
+        if handle.bank != in_slabs(bank, cut):
+            avoid = [h.cl.turn for h in handles if isinstance(h.cl, Slabs)]
+            try:
+                _settle(backend, stream, kernel, handle, number, bank, cut, avoid)
+            except OutOfMemoryError:
+                return False
+    return True
+
+
+def in_slabs(bank: str, cut: Cut) -> str:
+    """What stands for a bank where a tensor lies there in slabs."""
+    return f"{bank} in {cut.units} x {cut.beats} x {cut.beat}"
+
+
 def _settle(
-    backend: XrtBackend, stream: Stream, kernel: Any, handle: BankedBuffer, number: int, bank: str
+    backend: XrtBackend,
+    stream: Stream,
+    kernel: Any,
+    handle: BankedBuffer,
+    number: int,
+    reached: str,
+    cut: Cut | None = None,
+    avoid: Sequence[int] = (),
 ) -> None:
-    """Let a handle lie in a bank, with its bytes if they mean anything."""
+    """Let a handle lie in a bank that a kernel's argument reaches, in slabs where there is a cut,
+    with its bytes if they mean anything."""
+    bank = reached if cut is None else in_slabs(reached, cut)
     source, other = None, None
     if handle.home not in (None, bank):
         source = handle.cl if handle.defined else None
+        if source is not None and isinstance(source, Slabs):
+            backend.in_line.add(handle.nbytes)
         other = backend.banked_pool.exchange(handle, bank, stream)
     if handle.home is None:
         cached = backend.banked_pool.find(handle, bank, stream)
@@ -199,7 +249,7 @@ def _settle(
             handle.swap(cached)
     if handle.home is None:
         try:
-            backend.give_memory(kernel, number, handle)
+            backend.give_memory(kernel, (number, reached, True), handle, cut, avoid)
         except OutOfMemoryError:
             if other is not None:  # the bytes are still where they were
                 handle.swap(other)

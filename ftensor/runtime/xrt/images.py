@@ -6,22 +6,27 @@ import gc
 import os
 import struct
 import time
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ...errors import OutOfMemoryError
 from ...errors import image as errors
 from ...image.call_tokens import SCOPE, compiled, expressions
 from ...image.file import ImageFile, check_device
+from ...kernels.channels import LEAST_BEATS, Cut, channels, spreads
+from ...kernels.ctype import width
 from ...kernels.skeleton import exact_units
 from ..images import Images, LoadedImage, Slot
 from ..opencl.launch import TYPE_CHARS
 from ..parts import Kernel
-from .banks import Port, place
+from .banks import Port, place, spread
 from .maker import maker
 from .queue import COMMANDS_AHEAD
 
 if TYPE_CHECKING:
+    from ...image.manifest import KernelRecord, MemberRecord
     from .backend import XrtBackend
+    from .banks import BankedBuffer
 
 PATIENCE = 30.0  # seconds in which an image that was left is released
 
@@ -166,10 +171,15 @@ def make_launcher(backend: XrtBackend, image: LoadedImage, slot: Slot) -> Kernel
             longs.append(f"{k}, pack({char!r}, {text})")
         else:
             scalars.append(f"{k}, {char.encode()!r}, {text}")
-    for k, char, value in constants:
-        kernel._set_arg_buf_multi((k, struct.pack(char, value)))
-    for k, bank in stand_ins:
-        backend.stand_in(kernel, k, bank)
+
+    def prepared(kernel: Any) -> Any:
+        for k, char, value in constants:
+            kernel._set_arg_buf_multi((k, struct.pack(char, value)))
+        for k, bank in stand_ins:
+            backend.stand_in(kernel, k, bank)
+        return kernel
+
+    prepared(kernel)
     lines = [
         f"def launch(stream, units, {''.join(f'a{i}, ' for i in range(len(slot.params)))}/):",
         "    queue = stream.queue",
@@ -187,23 +197,41 @@ def make_launcher(backend: XrtBackend, image: LoadedImage, slot: Slot) -> Kernel
             "        found, held = place(backend, stream, kernel, handles, ports)",
             f"        set_handles(({placed}))",
         ]
-    if longs:
-        lines.append(f"    set_longs(({', '.join(longs)}))")
-    if not exact_units(record.skeleton):
-        lines.append(f"    if units > {record.units}: units = {record.units}")
+    numbers = [f"set_longs(({', '.join(longs)}))"] if longs else []
     scalars.append(f"{count + 1}, b'i', units")
-    lines += [
-        f"    set_scalars(({', '.join(scalars)}))",
-        "    before, tail = queue.before(), []",
-        "    for unit in range(units):",
-        f"        set_scalars(({count}, b'i', unit))",
-        "        tail.append(enqueue(queue.cl, kernel, ONE, ONE, None, before, False, False))",
+    numbers.append(f"set_scalars(({', '.join(scalars)}))")
+    started = "enqueue(queue.cl, kernel, ONE, ONE, None, before, False, False)"
+    enqueued = [
         "    queue.tail = tail",
         "    stream.launched += 1",
         "    queue.commands += units",
         "    if queue.commands * len(queues) >= STEP:",
         "        queue.commands = 0",
         "        stream.throttle()",
+    ]
+    if not exact_units(record.skeleton):
+        lines.insert(3, f"    if units > {record.units}: units = {record.units}")
+    slabs = _slabs(backend, image, record, member, passed, ports, prepared)
+    if slabs is not None:
+        lines[4:4] = [
+            f"    if units > 1 and {slabs.asked}:",
+            f"        each = in_slabs(stream, units, {slabs.n}, ({', '.join(pointers)},))",
+            "        if each is not None:",
+            "            before, tail = queue.before(), []",
+            "            for unit, (own, set_longs_, set_scalars_) in enumerate(each):",
+            *[f"                {line.replace('((', '_((', 1)}" for line in numbers],
+            f"                set_scalars_(({count}, b'i', unit))",
+            f"                tail.append({started.replace('kernel', 'own')})",
+            *["        " + line for line in enqueued],
+            "            return",
+        ]
+    lines += [
+        *["    " + line for line in numbers],
+        "    before, tail = queue.before(), []",
+        "    for unit in range(units):",
+        f"        set_scalars(({count}, b'i', unit))",
+        f"        tail.append({started})",
+        *enqueued,
     ]
     scope = {
         **SCOPE,
@@ -213,6 +241,7 @@ def make_launcher(backend: XrtBackend, image: LoadedImage, slot: Slot) -> Kernel
         "queues": backend.queues,
         "backend": backend,
         "enqueue": _cl.enqueue_nd_range_kernel,
+        "in_slabs": slabs and slabs.launch,
         "kernel": kernel,
         "pack": struct.pack,
         "place": place,
@@ -223,3 +252,57 @@ def make_launcher(backend: XrtBackend, image: LoadedImage, slot: Slot) -> Kernel
     }
     run: Kernel = compiled(slot.entry, lines, scope)
     return run
+
+
+class _Slabs(NamedTuple):
+    """What a launcher asks before its operands may lie in slabs, as code, and for the number of
+    elements; and what then places them."""
+
+    asked: str
+    n: str
+    launch: Callable[..., Sequence[tuple[Any, Any, Any]] | None]
+
+
+def _slabs(
+    backend: XrtBackend,
+    image: LoadedImage,
+    record: KernelRecord,
+    member: MemberRecord,
+    passed: Sequence[str],
+    ports: Sequence[Port],
+    prepared: Callable[[Any], Any],
+) -> _Slabs | None:
+    """How a kernel's operands go in slabs; None where they don't, whatever their size.
+
+    XRT gives a command to whichever compute unit is free, unless the kernel's object names one: so
+    each unit has an object of its own, and gets the slabs that lie next to it.
+    """
+    named = {a.name: text for a, text in zip(record.arguments, passed)}
+    large = LEAST_BEATS * record.lanes * record.units
+    if not spreads(record.skeleton, member.kinds, large, record.lanes, record.units):
+        return None
+    if len({bank for _, bank, _ in ports}) != 1 or not channels(ports[0][1]) or "n" not in named:
+        return None
+    offsets = [text for name, text in named.items() if name.endswith("_offset") and text != "0"]
+    unaligned = "".join(f" and not {text}" for text in offsets)
+    sizes = [width(record.arguments[k].c) for k, _, _ in ports]
+    described = image.file.description.kernel(record.name)
+    assert described is not None, "the manifest was compared with the file"
+    units = [f"{record.name}:{{{unit.name}}}" for unit in described.units]
+    made: list[Any] = []
+
+    def launch(
+        stream: Any, count: int, n: int, handles: Sequence[BankedBuffer]
+    ) -> list[tuple[Any, Any, Any]] | None:
+        while len(made) < count:
+            made.append(prepared(backend.cl.Kernel(image.program, units[len(made)])))
+        cuts = [Cut(n // record.lanes, size, count) for size in sizes]
+        if not spread(backend, stream, made[0], handles, ports, cuts):
+            return None
+        for unit, kernel in enumerate(made[:count]):
+            parts = [h.cl.pieces[unit].cl for h in handles]
+            kernel._set_arg_multi(tuple(x for p, part in zip(ports, parts) for x in (p[0], part)))
+        return [(k, k._set_arg_buf_multi, k._set_arg_buf_pack_multi) for k in made[:count]]
+
+    least = f"{named['n']} >= {LEAST_BEATS * record.lanes} * units"
+    return _Slabs(least + unaligned, named["n"], launch)

@@ -14,6 +14,7 @@ from typing import NamedTuple
 
 from ...boards import Board
 from ...errors.build import bad_bank
+from ...kernels.channels import channels, near
 from ..group import BANKS, Group, arguments
 from .interface import Bundle, bundles
 
@@ -49,7 +50,9 @@ def place(groups: Sequence[Group], board: Board | None = None) -> Placement:
     left out, and the platform does.
 
     All channels of HBM are one memory for every port, so an op's result is where the next op reads
-    it; ports enter one channel after another. Of several banks of DDR a whole kernel has one.
+    it; ports enter one channel after another, those of kernels with several compute units next to
+    the slabs that the runtime gives each unit (`kernels.channels`). Of several banks of DDR a whole
+    kernel has one.
     BuildError for a memory that is none.
     """
     found: dict[tuple[str, str], Way] = {}
@@ -57,12 +60,14 @@ def place(groups: Sequence[Group], board: Board | None = None) -> Placement:
     for group in groups:
         ports = bundles(group)
         memory, entries = _asked(group, len(ports), board, charged)
-        for unit in unit_names(group) if entries else ():
+        apart = group.units > 1 and bool(channels(memory))
+        for number, unit in enumerate(unit_names(group) if entries else ()):
+            here = [entries[k] for k in near(number, len(entries))] if apart else entries
             for port in ports:
                 twin = _twin(group, port, unit, memory)
                 way = found.get(twin) if twin else None
                 if way is None:
-                    entry = min(entries, key=lambda e: charged[e])
+                    entry = min(here, key=lambda e: charged[e])
                     way = Way(memory or entry, entry)
                 found[unit, port.name] = way
                 charged[way.entry] += 1
@@ -77,8 +82,8 @@ def _asked(
     asked = group.banks
     if not asked and board is not None:
         ways = board.memories()
-        if board.memory == "HBM":
-            asked = f"HBM[0:{len(ways) - 1}]"
+        if board.one_memory:
+            asked = board.one_memory
         elif ways[0].startswith("HP"):
             return "", ways  # many ways to one memory
         else:

@@ -1,0 +1,225 @@
+"""Memory of a Xilinx board: by bank and by channel, and the copies to and from it."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ... import errors
+from ...kernels.channels import Cut, channels
+from ..opencl.backend import SMALL_UPLOAD, OpenCLBackend
+from ..pool import POISON
+from .arena import Arena, Piece, Slabs
+from .banks import BankedBuffer, BankedPool, Port
+
+if TYPE_CHECKING:
+    from ..storage import Storage
+    from ..stream import Stream
+    from .images import XrtImages
+
+STAND_IN_BYTES = 4096
+
+
+class XrtMemory(OpenCLBackend):
+    """The part of a board that holds bytes."""
+
+    images: XrtImages
+    banked_pool: BankedPool
+    emulated: bool
+    units: int
+
+    def _begin_memory(self) -> None:
+        """Before anything is on the board."""
+        self._stand_ins: dict[str, BankedBuffer] = {}
+        self._arenas: dict[str, Arena | None] = {}
+        # Bytes of tensors that lay in slabs, and were wanted in a line.
+        self.in_line: set[int] = set()
+        status = self.cl.status_code
+        # What XRT says of a full bank, at one place or another.
+        self.full = {
+            status.MEM_OBJECT_ALLOCATION_FAILURE,
+            status.OUT_OF_RESOURCES,
+            status.OUT_OF_HOST_MEMORY,
+        }
+
+    def _forget_memory(self) -> None:
+        """An image is left, and with it what it reached."""
+        self._stand_ins.clear()
+        self._arenas.clear()
+
+    def arena(self, kernel: Any, port: Port) -> Arena | None:
+        """What divides the memory that a port reaches: of images whose kernels have several compute
+        units, and which reach one memory, of many channels. Else None, and XRT does."""
+        number, bank, _ = port
+        if bank not in self._arenas:
+            reached, active = channels(bank), self.images.active
+            self._arenas[bank] = None
+            if reached and self.units > 1 and active is not None:
+                banks = active.file.banks
+                if {b.name for b in banks} == set(bank.split()):
+                    size, base = sum(b.size for b in banks), min(b.base for b in banks)
+                    made = Arena(self, base, size // len(reached), len(reached))
+                    made.fill(kernel, number)
+                    self._arenas[bank] = made if made.regions else None
+        return self._arenas[bank]
+
+    def give_memory(
+        self,
+        kernel: Any,
+        port: Port,
+        handle: BankedBuffer,
+        cut: Cut | None = None,
+        avoid: Sequence[int] = (),
+    ) -> None:
+        """Make the driver's buffer for a handle, in the bank of a kernel's argument.
+
+        OutOfMemoryError if there is no room. The driver is told that the buffer needs nothing
+        from the host: otherwise each launch that takes it first sends what the host has of it,
+        until one of them has begun, and the second compute unit's part of a launch would undo the
+        results of the first.
+        """
+        cl, arena = self.cl, self.arena(kernel, port)
+        try:
+            if arena is None:
+                handle.cl = cl.Buffer(self.context, cl.mem_flags.READ_WRITE, handle.nbytes)
+                kernel._set_arg_multi((port[0], handle.cl))
+                self._undefined([handle.cl])
+                return
+            if cut is not None:
+                slabs = arena.slabs(handle.nbytes, cut, avoid)
+                pieces: tuple[Piece, ...] = slabs.pieces if slabs else ()
+            else:
+                slabs, piece = None, arena.line(handle.nbytes)
+                pieces = (piece,) if piece else ()
+            if not pieces:
+                raise self._no_room(handle.nbytes)
+            self._undefined([piece.cl for piece in pieces])
+            handle.cl, handle.piece = slabs or pieces[0].cl, None if slabs else pieces[0]
+        except cl.Error as error:
+            handle.cl = None
+            if error.code not in self.full:
+                raise
+            raise self._no_room(handle.nbytes) from None
+
+    def _undefined(self, buffers: Sequence[Any]) -> None:
+        # Nobody else knows the buffers yet, so this waits for nothing that is enqueued.
+        flags = self.cl.mem_migration_flags.CONTENT_UNDEFINED
+        queue = self.default_stream.queue.cl
+        self.cl.enqueue_migrate_mem_objects(queue, buffers, flags).wait()
+
+    def _no_room(self, nbytes: int) -> Exception:
+        pool = self.pool
+        return errors.out_of_memory(
+            self.properties.name, nbytes, pool.allocated, pool.reserved, pool.limit,
+            self.properties.max_allocation,
+        )  # fmt: skip
+
+    def stand_in(self, kernel: Any, number: int, bank: str) -> None:
+        """Set a small buffer as an argument that a launch leaves unused."""
+        made = self._stand_ins.get(bank)
+        if made is None:
+            made = BankedBuffer(STAND_IN_BYTES)
+            self.give_memory(kernel, (number, bank, True), made)
+            self._stand_ins[bank] = made
+        else:
+            kernel._set_arg_multi((number, made.cl))
+
+    def send(self, stream: Stream, handle: BankedBuffer, host: np.ndarray) -> None:
+        """Write all bytes of a buffer that lies in a bank."""
+        self._write(stream, handle, 0, host)
+
+    def _read(self, stream: Stream, source: Any, offset: int, data: np.ndarray) -> list[Any]:
+        return self._copy(stream, source, offset, data, False)
+
+    def _write(
+        self, stream: Stream, handle: BankedBuffer, offset: int, data: np.ndarray
+    ) -> list[Any]:
+        return self._copy(stream, handle.cl, offset, data, True)
+
+    def _copy(
+        self, stream: Stream, buffer: Any, offset: int, data: np.ndarray, write: bool
+    ) -> list[Any]:
+        """Copy bytes from or to the board, a command for each slab; the commands' events."""
+        queue, end = stream.queue, offset + data.size
+        before, events = queue.before(), []
+        slabs = isinstance(buffer, Slabs)
+        for part, low, high in buffer.parts(offset, end) if slabs else ((buffer, offset, end),):
+            host = data[low - offset : high - offset]
+            ends = (part, host) if write else (host, part)
+            at = {"dst_offset" if write else "src_offset": low}
+            event = self.cl.enqueue_copy(queue.cl, *ends, is_blocking=False, wait_for=before, **at)
+            events.append(event)
+            # pyopencl waits for an event that is dropped early, since it guards the array.
+            stream.keep(event)
+        queue.tail = events
+        stream.launched += 1
+        return events
+
+    @staticmethod
+    def _wait(events: Sequence[Any]) -> None:
+        for event in events:
+            event.wait()
+
+    def copy_between_banks(self, stream: Stream, source: Any, target: BankedBuffer) -> None:
+        """Copy a buffer to one in another bank, by way of the host, in the stream's order.
+
+        XRT's own copy command has no engine for it on most platforms and in emulation; it then
+        copies what the host last saw of the source, which is not what a kernel has left there.
+        """
+        host = np.empty(target.nbytes, np.uint8)
+        self._read(stream, source, 0, host)
+        self._write(stream, target, 0, host)
+        self.images.bank_copies += 1
+        self.images.bank_bytes += target.nbytes
+
+    def _make_memory(self, nbytes: int) -> tuple[Any, int | None, object] | None:
+        if nbytes > self.properties.total_memory:
+            return None
+        # Memory on the board comes with the first binding, which says in which bank.
+        return BankedBuffer(nbytes), None, None
+
+    def poison(self, storage: Storage, nbytes: int) -> None:
+        """Have memory that was just handed out filled when a kernel first takes it."""
+        storage.handle.host = np.full(storage.handle.nbytes, POISON, np.uint8)
+
+    def _upload(self, storage: Storage, byte_offset: int, array: np.ndarray) -> None:
+        self.upload_on(self.current_stream(), storage, byte_offset, array)
+
+    def upload_on(
+        self, stream: Stream, storage: Storage, byte_offset: int, array: np.ndarray
+    ) -> None:
+        """Copy a C-contiguous array into a storage, in a stream's order."""
+        stream.use(storage)
+        handle: BankedBuffer = storage.handle
+        data = array.reshape(-1).view(np.uint8)
+        small = data.size <= SMALL_UPLOAD
+        with self.lock:
+            several = self.images.several_banks or any(self._arenas.values())
+            if not handle.defined and handle.cl is not None and several:
+                # Nobody knows in which bank these bytes will be wanted. With no room for another
+                # block they go where they are, and may have to be copied.
+                with contextlib.suppress(errors.OutOfMemoryError):
+                    self.banked_pool.exchange(handle, None, stream)
+            if handle.cl is None:
+                handle.write_host(byte_offset, data)
+                return
+            handle.awaited_by(stream.queue)
+            events = self._write(stream, handle, byte_offset, data.copy() if small else data)
+            handle.bank, handle.defined = handle.home, True
+        if not small:
+            self._wait(events)
+
+    def _download(self, storage: Storage, byte_offset: int, array: np.ndarray) -> None:
+        stream = self.current_stream()
+        handle: BankedBuffer = storage.handle
+        data = array.reshape(-1).view(np.uint8)
+        with self.lock:
+            if handle.cl is None:
+                data[:] = 0 if handle.host is None else handle.host[byte_offset:][: data.size]
+                return
+            handle.awaited_by(stream.queue)
+            events = self._read(stream, handle.cl, byte_offset, data)
+        self._wait(events)

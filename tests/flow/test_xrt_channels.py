@@ -1,0 +1,125 @@
+"""HBM in channels, on the real XRT with the software device: where tensors lie, and what moves."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from .xrt_programs import run
+
+HEAD = """
+axpy, n, MB = kernel("axpy"), 200_003, 1 << 20
+a, b = np.arange(n, dtype=np.float32), np.ones(n, np.float32)
+def channels(storage):
+    return [piece.at // MB for piece in storage.handle.cl.pieces]
+def copies():
+    return ft.fpga.image_report().bank_copies
+x, y, z = put(a), put(b), backend.allocate(4 * n)
+axpy(stream, 4, z.handle, x.handle, y.handle, 2.0, n)
+"""
+
+
+def test_slabs_lie_next_to_their_units(many_channels: Path) -> None:
+    """Each unit's part of each operand is in one of the four channels that its number says, no two
+    operands in the same; bytes arrive there and come back, whole or in part."""
+    found = run(
+        HEAD
+        + """
+pieces = [p for s in (x, y, z) for p in s.handle.cl.pieces]
+places = [channels(s) for s in (x, y, z)]
+first = bool((got(z) == 2 * a + b).all())
+part = np.full(70_000, 7, np.float32)
+backend.upload(x, 4 * 90_000, part)                # over the border of two slabs
+axpy(stream, 4, y.handle, x.handle, y.handle, 1.0, n)    # in place
+a[90_000:160_000] = 7
+back = np.empty(100_001, np.float32)
+backend.download(y, 4 * 50_000, back)
+answer(places=places, pages=[p.address % 4096 for p in pieces], first=first, copies=copies(),
+       back=bool((back == (a + b)[50_000:150_001]).all()))
+""",
+        many_channels,
+    )
+    assert [[c // 4 for c in of] for of in found["places"]] == [[0, 1, 2, 3]] * 3
+    assert all(len({of[unit] for of in found["places"]}) == 3 for unit in range(4))
+    assert set(found["pages"]) == {0}
+    assert found["first"] and found["back"]
+    assert found["copies"] == 0
+
+
+def test_what_another_kernel_takes_is_brought_into_a_line_once(many_channels: Path) -> None:
+    """A launch on one unit reads in a line; tensors of that size lie in a line from then on."""
+    found = run(
+        HEAD
+        + """
+w = backend.allocate(4 * n)
+axpy(stream, 1, w.handle, z.handle, y.handle, 1.0, n)
+after = copies()
+v = backend.allocate(4 * n)
+axpy(stream, 4, v.handle, w.handle, z.handle, 1.0, n)
+small = put(a[:1000])
+axpy(stream, 4, small.handle, small.handle, small.handle, 1.0, 1000)
+answer(w=bool((got(w) == 2 * a + b + b).all()), v=bool((got(v) == 4 * a + 3 * b).all()),
+       small=bool((got(small) == 2 * a[:1000]).all()), after=after, copies=copies(),
+       bank=[s.handle.bank for s in (w, v, small)])
+""",
+        many_channels,
+    )
+    assert found["w"] and found["v"] and found["small"]
+    assert (found["after"], found["copies"]) == (2, 2)
+    assert found["bank"] == ["HBM[0:15]"] * 3
+
+
+def test_freed_memory_is_taken_again(many_channels: Path) -> None:
+    """What tensors and caches let go of is one piece again; a full memory is an error of ours, and
+    where slabs find no room a tensor lies in a line."""
+    found = run(
+        HEAD
+        + """
+def free():
+    space = backend.arena(None, (0, "HBM[0:15]", True)).regions[0].space
+    space.take(1 << 40, 0, 1 << 62)
+    return space.free
+taken = len(free())
+del x, y, z
+backend.make_room()
+whole = free()
+one, held, message = put(b), [], ""
+try:
+    while True:
+        held.append(backend.allocate(4 * n))
+        axpy(stream, 4, held[-1].handle, one.handle, one.handle, 1.0, n)
+except ft.OutOfMemoryError as e:
+    message = str(e)
+right = all(bool((got(s) == 2 * b).all()) for s in held[:-1])
+count = len(held) - 1
+held.clear()
+last = backend.allocate(4 * n)
+axpy(stream, 4, last.handle, one.handle, one.handle, 1.0, n)
+answer(taken=taken, whole=len(whole), held=count, right=right, message=message,
+       last=bool((got(last) == 2 * b).all()))
+""",
+        many_channels,
+    )
+    assert found["taken"] > 3 and found["whole"] == 1
+    assert 12 <= found["held"] <= 19  # of 800 KB, in less than 16 MiB
+    assert "has no room for" in found["message"]
+    assert found["right"] and found["last"]
+
+
+def test_slabs_survive_a_change_of_image(many_channels: Path, three_banks: Path) -> None:
+    """They wait on the host meanwhile, as all tensors do."""
+    found = run(
+        HEAD
+        + f"""
+ft.load_image({str(three_banks)!r})
+other = kernel("axpy")
+other(stream, 1, x.handle, z.handle, y.handle, 1.0, n)
+ft.load_image({str(many_channels)!r})
+axpy = kernel("axpy")
+axpy(stream, 4, y.handle, x.handle, z.handle, 1.0, n)
+answer(y=bool((got(y) == 4 * a + 3 * b).all()), x=bool((got(x) == 2 * a + 2 * b).all()),
+       places=channels(y))
+""",
+        many_channels,
+    )
+    assert found["x"] and found["y"]
+    assert [c // 4 for c in found["places"]] == [0, 1, 2, 3]

@@ -1,0 +1,109 @@
+"""Channels of HBM: which belong together, how memory is divided, and what the model makes of it."""
+
+from __future__ import annotations
+
+import random
+
+import pytest
+
+from ftensor import dtypes
+from ftensor.boards import find
+from ftensor.estimate.model import Setup, estimate
+from ftensor.kernels.channels import Cut, channels, near, spreads
+from ftensor.kernels.key import KernelKey, Port
+from ftensor.kernels.work import Launch
+from ftensor.runtime.xrt.arena import PAGE, Space
+from ftensor.toolchain.group import Group
+from ftensor.toolchain.vitis.placement import place
+
+F = dtypes.float32
+ADD = KernelKey("add", "map", F, 16, (Port(F, "v"),), (Port(F, "v"), Port(F, "v")), ("(a + b)",))
+
+
+@pytest.mark.parametrize(
+    ("memory", "numbers"),
+    [
+        ("HBM[0:3]", (0, 1, 2, 3)),
+        ("HBM[4] HBM[5] HBM[6]", (4, 5, 6)),
+        ("HBM[4] HBM[6]", ()),
+        ("HBM[7]", ()),
+        ("DDR[0:1]", ()),
+        ("", ()),
+    ],
+)
+def test_channels_by_name(memory: str, numbers: tuple[int, ...]) -> None:
+    assert channels(memory) == numbers
+
+
+def test_units_share_the_parts_of_the_switch() -> None:
+    assert [near(unit, 32).start for unit in (0, 1, 7, 8)] == [0, 4, 28, 0]
+    assert list(near(3, 4)) == [0, 1, 2, 3]
+
+
+def test_a_cut_is_the_kernels() -> None:
+    assert Cut(1001, 64, 4).starts() == (0, 250 * 64, 500 * 64, 750 * 64)
+
+
+def test_only_large_maps_go_in_slabs() -> None:
+    large = 1 << 20
+    assert spreads("map", "vvk", large, 16, 8)
+    assert not spreads("map", "vvs", large, 16, 8), "one element for all units"
+    assert not spreads("map", "vvv", 16 * 1024 * 8 - 1, 16, 8)
+    assert not spreads("map", "vvv", large, 16, 1)
+    assert not spreads("rows", "vv", large, 16, 8)
+
+
+def test_space_is_taken_and_given_back() -> None:
+    """Against a plain list of pages: nothing is given twice, and all of it comes back as one."""
+    space, rng = Space(3 * PAGE, 103 * PAGE), random.Random(0)
+    held: dict[int, int] = {}
+    used: set[int] = set()
+    refused = 0
+    for _ in range(2000):
+        if held and rng.random() < 0.5:
+            at = rng.choice(list(held))
+            nbytes = held.pop(at)
+            used -= set(range(at // PAGE, -(-(at + nbytes) // PAGE)))
+            space.give(at, nbytes)
+            continue
+        nbytes, begin = rng.randrange(1, 9 * PAGE), rng.randrange(110 * PAGE)
+        end = begin + rng.randrange(60 * PAGE)
+        pages = -(-nbytes // PAGE)
+        fits = [
+            p
+            for p in range(max(3, -(-begin // PAGE)), 104 - pages)
+            if (p + pages) * PAGE <= end and not used & set(range(p, p + pages))
+        ]
+        taken = space.take(nbytes, begin, end)
+        assert taken == (fits[0] * PAGE if fits else None)
+        refused += taken is None
+        if taken is not None:
+            used |= set(range(taken // PAGE, taken // PAGE + pages))
+            held[taken] = nbytes
+    assert 100 < refused < 1900
+    for at, nbytes in held.items():
+        space.give(at, nbytes)
+    assert space.take(100 * PAGE, 0, 1 << 40) == 3 * PAGE
+
+
+def test_ports_enter_next_to_their_units() -> None:
+    placed = place([Group(f"k{i}", (ADD,), units=8) for i in range(2)], find("u55c"))
+    for (unit, _), way in placed.items():
+        number = int(unit.rpartition("_")[2]) - 1
+        assert way.memory == "HBM[0:31]"
+        assert int(way.entry[4:-1]) // 4 == number
+
+
+def test_a_large_sum_by_the_model() -> None:
+    """64 MB of float32: one channel for all, one for each operand, slabs beside eight units."""
+    n = 1 << 24
+    rates = {}
+    for units, banks in ((1, "HBM[0:31]"), (8, "*"), (2, "HBM[0:31]"), (8, "HBM[0:31]")):
+        found = estimate(Launch(ADD, units, n), Setup(find("u55c"), 300.0, banks))
+        rates[units, banks] = found.moved / found.kernel / 1e9
+    assert rates[1, "HBM[0:31]"] == pytest.approx(13.2, abs=0.1)
+    assert rates[8, "*"] == pytest.approx(39.5, abs=0.1)
+    assert rates[2, "HBM[0:31]"] == pytest.approx(79, abs=2), "two units take less than their ports"
+    assert rates[8, "HBM[0:31]"] > 200
+    small = estimate(Launch(ADD, 8, 1 << 10), Setup(find("u55c"), 300.0, "HBM[0:31]"))
+    assert small.bank > 0
