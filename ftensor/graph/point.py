@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..dtypes import dtype
@@ -174,6 +174,21 @@ def key_of(step: Step) -> KernelKey:
     """The key of a step of a point."""
     assert isinstance(step.key, KernelKey), step.key
     return step.key
+
+
+def in_one(point: Point, states: int) -> Point:
+    """A fold in one go, of so many states side by side, whatever kernel it was traced with."""
+    last, unit = key_of(point.node.launch.steps[-1]), point.unit
+    reduction = unit.reduction
+    assert reduction is not None
+    if len(point.node.launch.steps) > 1:
+        unit = replace(
+            unit, outs=tuple((p.dtype, p.sees) for p in last.outs), body=last.body,
+            params=last.params,
+        )  # fmt: skip
+    name = unit.name.removesuffix("_first").removesuffix("_whole")
+    whole = replace(reduction, stage="whole", vectors=states)
+    return replace(point, unit=replace(unit, name=name, reduction=whole))
 
 
 def size(loops: Sequence[Loop]) -> int:

@@ -23,7 +23,8 @@ from .cluster import MOST_CALLS, Called
 from .emit import program as program_of
 from .in_rows import in_order, split, stays, walks
 from .node import Graph, Node, Origin, Region
-from .point import Place, Point, key_of, point_of, size
+from .parts import part_of, part_unit
+from .point import Place, Point, in_one, point_of, size
 from .transforms import transformed
 
 if TYPE_CHECKING:
@@ -97,6 +98,7 @@ class _Staging:
         self.rank = max(len(r.shape) for node in graph.nodes for r in node.operands)
         self.period = 1  # rows of a block, where operands lie so
         self.values: dict[Place, int] = {}  # of what lies there, the number of who made it
+        self.parts: dict[tuple[Place | int, str], int] = {}  # of complex values
         self.calls: list[Called] = []
 
     def _no(self, origin: Origin, why: str) -> errors.GraphError:
@@ -113,7 +115,7 @@ class _Staging:
         for p in point.outs:
             if not self.graph.memories[p.memory].own:
                 raise self._no(node.origin, "it writes to an argument, or to what is held outside")
-        return _whole(point) if point.folds else point
+        return in_one(point, STATES) if point.folds else point
 
     def _sizes(self) -> tuple[int, int]:
         """A row's length, and how many there are."""
@@ -174,6 +176,12 @@ class _Staging:
 
     def _take(self, point: Point) -> None:
         """Add a node's call."""
+        parts = [part_of(p, self.values) for p in point.ins]
+        if any(parts):
+            wholes = zip(point.ins, parts, strict=True)
+            point = replace(
+                point, ins=tuple([p if part is None else part.whole for p, part in wholes])
+            )
         kept = [k for k, loop in enumerate(point.loops) if not loop.folded]
         folded = [k for k, loop in enumerate(point.loops) if loop.folded]
         if folded:
@@ -208,17 +216,30 @@ class _Staging:
         places = [_at(p, str(kind)) for p, kind in zip(operands, kinds, strict=True)]
         outs, ins = places[: len(point.outs)], places[len(point.outs) :]
         takes: list[Place | int] = []
-        for p in ins:
+        for p, part in zip(ins, parts, strict=True):
             if p not in self.values and self.graph.memories[p.memory].own:
                 raise self._no(point.node.origin, "it reads a part, or otherwise than in rows")
-            takes.append(self.values.get(p, p))
-        first = sum(len(c.gives) for c in self.calls)
-        gives = tuple(range(first, first + len(outs)))
-        self.calls.append(Called(point, tuple(takes), gives))
-        for p, value in zip(outs, gives, strict=True):
+            value = self.values.get(p, p)
+            takes.append(value if part is None else self._part(point, value, part.which))
+        for p, value in zip(outs, self._called(point, takes, len(outs)), strict=True):
             for other in [q for q in self.values if q.memory == p.memory]:
                 del self.values[other]  # what lay there
             self.values[p] = value
+
+    def _called(self, point: Point, takes: Sequence[Place | int], gives: int) -> Ints:
+        """Add a call; the numbers of what it gives."""
+        first = sum(len(c.gives) for c in self.calls)
+        numbers = tuple(range(first, first + gives))
+        self.calls.append(Called(point, tuple(takes), numbers))
+        return numbers
+
+    def _part(self, point: Point, value: Place | int, which: str) -> int:
+        """A part of a value that a node takes."""
+        if (value, which) not in self.parts:
+            unit = part_unit(point.ins[0].dtype.to_complex(), which)
+            taken = replace(point, unit=unit, outs=(), ins=(), numbers=(), rounded=())
+            (self.parts[value, which],) = self._called(taken, (value,), 1)
+        return self.parts[value, which]
 
     def _count(self, point: Point, which: Sequence[int]) -> int:
         return numel(tuple([point.loops[k].size for k in which]))
@@ -309,21 +330,6 @@ class _Staging:
         shape = shapes[kind]
         strides = (length, 1) if len(shape) == 2 else (1,) * len(shape)
         return Region(p.memory, p.dtype, shape, strides, p.start // p.dtype.itemsize)
-
-
-def _whole(point: Point) -> Point:
-    """A fold as its stage has it, whatever kernel it was traced with: in one go, of 8 states."""
-    last, unit = key_of(point.node.launch.steps[-1]), point.unit
-    reduction = unit.reduction
-    assert reduction is not None
-    if len(point.node.launch.steps) > 1:
-        unit = replace(
-            unit, outs=tuple((p.dtype, p.sees) for p in last.outs), body=last.body,
-            params=last.params,
-        )  # fmt: skip
-    name = unit.name.removesuffix("_first").removesuffix("_whole")
-    whole = replace(reduction, stage="whole", vectors=STATES)
-    return replace(point, unit=replace(unit, name=name, reduction=whole))
 
 
 def _kind(p: Place) -> str:

@@ -22,10 +22,10 @@ MADE = {
     "INVENTORY.toml", "lenet.toml", "pulse.toml", "steps/sources/vadd_dataflow.cpp", "dtype.py",
     "errors.py", "norm.cpp", "norm.toml",
 }  # fmt: skip
-# Options of others' commands: pytest, pip, the vendors' tools.
+# Options of others' commands: pytest, pip, the vendors' tools, the examples.
 FOREIGN = {
-    "--base", "--device", "--ignore-installed", "--list", "--once", "--prefix", "--report",
-    "--user",
+    "--base", "--bursts", "--device", "--export", "--ignore-installed", "--list", "--once",
+    "--prefix", "--report", "--user",
 }  # fmt: skip
 PATH = re.compile(r"(?<![\w./<-])(?:[\w*-]+/)*[\w*+-]+\.(?:py|h|cpp|toml|md)\b(?!/)")
 FOLDER = re.compile(rf"(?<![\w./-])(?:{'|'.join(FOLDERS)})/(?:\w+/)*(?=\W|$)")

@@ -1,0 +1,96 @@
+"""The radio receiver: errors as theory has them, the same bits as a graph, and on an image."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from math import erfc, sqrt
+from pathlib import Path
+from types import ModuleType
+
+import numpy as np
+import pytest
+
+import ftensor as ft
+from ftensor.emulation.environment import available
+from ftensor.kernels.staged import kind_of
+from ftensor.toolchain.inventory.read import expand, read
+from ftensor.toolchain.vitis.source import copy_headers
+
+from ..ir.findings import findings
+
+EXAMPLES = Path(__file__).parents[2] / "examples"
+
+
+@pytest.fixture
+def example(monkeypatch: pytest.MonkeyPatch) -> ModuleType:
+    """The program as a module."""
+    monkeypatch.syspath_prepend(str(EXAMPLES))
+    import receiver
+
+    return receiver
+
+
+def test_errors_are_those_of_theory(example: ModuleType) -> None:
+    """As calls, as a graph and by NumPy the same bits; 24,576 of them give the rate by 1 in 10, and
+    none is wrong without noise."""
+    of, graph = example.radio(), ft.jit(example.receive)
+    rows = [ft.tensor(row) for row in of[:3]]
+    for decibels in (2, 100):
+        samples, bits = example.sent(of, 64, decibels, 5)
+        x = ft.tensor(samples)
+        calls, decided = ([part.numpy() for part in f(x, *rows)] for f in (example.receive, graph))
+        numpys = example.receive(samples, *of[:3], fft=np.fft)
+        for a, b, c in zip(calls, decided, numpys, strict=True):
+            np.testing.assert_array_equal(a, b)
+            assert (a != c).mean() < 1e-4  # of numbers that are nearly zero
+        wrong, count = example.errors(of, decided, bits)
+        assert count == 64 * 2 * 192
+        assert abs(wrong / count - erfc(sqrt(10 ** (decibels / 10))) / 2) < 0.004
+
+
+def test_it_is_one_kernel_of_stages(example: ModuleType, tmp_path: Path) -> None:
+    """With two transforms and a fold, and nothing in its source that v++ refuses."""
+    rows = [ft.tensor(row) for row in example.radio()[:3]]
+    x = ft.zeros(3, example.SAMPLES, dtype=ft.complex64)
+    files = ft.jit(example.receive).export(str(tmp_path / "receiver"), x, *rows)
+    (group,) = expand(read(files.inventory))
+    (key,) = group.members
+    kinds = [kind_of(call.unit) for call in key.calls]  # type: ignore[attr-defined]
+    assert (kinds.count("transform"), kinds.count("fold")) == (2, 1)
+    copy_headers(tmp_path)
+    assert not findings(files.source, "receiver")
+
+
+@pytest.mark.long
+@pytest.mark.skipif(shutil.which("g++") is None, reason="needs g++")
+def test_the_pages_commands_make_and_run_the_image(tmp_path: Path) -> None:
+    """Traced, built, run on the image alone, in C simulation and by XRT to the same bits, compared
+    by the model: a quarter of the bytes would be moved in half the time, at most."""
+    program = (str(EXAMPLES / "receiver.py"), "--bursts", "8", "--once")
+    kept = {k: v for k, v in os.environ.items() if k not in ("FTENSOR_DEVICE", "FTENSOR_IMAGE")}
+
+    def run(*words: str, **settings: str) -> str:
+        done = subprocess.run(
+            [sys.executable, *words], env=kept | {"PYTHONPATH": str(EXAMPLES.parent), **settings},
+            cwd=tmp_path, text=True, capture_output=True, start_new_session=True,
+        )  # fmt: skip
+        assert done.returncode == 0, done.stderr
+        return done.stdout
+
+    command = ("-m", "ftensor")
+    run(*command, "kernels", "--write", "mine.toml", "--trace", *program)
+    assert (tmp_path / "mine.toml").read_text().count("[[graph]]") == 1
+    run(*command, "build", "--inventory", "mine.toml", "--target", "csim", "--out", "mine")
+    image = str(tmp_path / "mine" / "mine.xclbin")
+    alone = {"FTENSOR_FALLBACK": "error"}
+    told = run(*program, FTENSOR_DEVICE="csim", FTENSOR_IMAGE=image, **alone).splitlines()[1:]
+    assert len(told) == 6
+    if not available():
+        emulated = ("emulate", "--image", image, "--", sys.executable)
+        assert run(*command, *emulated, *program, **alone).splitlines()[1:] == told
+    table = run(*command, "estimate", "--compare", "graph", *program)
+    eager, graph = (float(line.split()[1]) for line in table.splitlines()[-2:])
+    assert graph < eager / 2
