@@ -55,7 +55,7 @@ def _done(node: Node) -> Done | None:
     if isinstance(steps[0].key, FftStreamKey):
         of = FftStreamGeometry.unpack(steps[0].geometry)
         along = of.read[0] == of.written[0] == 1
-        return Done(1 << of.stages, bool(of.ends & SWAP_IN)) if along else None
+        return Done(of.come, bool(of.ends & SWAP_IN)) if along else None
     if not isinstance(steps[0].key, FftKey):
         return None
     told = [FftGeometry.unpack(step.geometry) for step in steps]

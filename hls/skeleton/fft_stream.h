@@ -7,6 +7,8 @@
 // the one before it: then what it reads was written a turn ago, however long the butterflies' pipeline is. So a memory
 // holds three turns (slots). It is two memories, one for numbers with an even count of bits in their place: two
 // that are met together differ in one bit, so each memory is read once and written once a cycle, as block RAM is.
+// Of a row only so many numbers may come, before zeros, and only so many leave; what comes, and what leaves, may have
+// factors. So two launches make transforms of any length, as convolutions with a chirp (Bluestein).
 // Rows in line come and go in beats of FT_LANES parts (of numbers); from elsewhere a number a cycle, in twice as many.
 // Geometry g: FftStreamGeometry.
 FT_FN_ONCE int ft_odd(int place)
@@ -14,6 +16,20 @@ FT_FN_ONCE int ft_odd(int place)
     const int a = place ^ (place >> 8), b = a ^ (a >> 4), c = b ^ (b >> 2);
     return (c ^ (c >> 1)) & 1;
 }
+// The numbers k (a, b) and k + 1 (c, d), times their factors where there are any.
+#define FT_STREAM_FACTORS(side, k)                                                                              \
+    {                                                                                                           \
+        const int odd_ = ft_odd(k), at_ = (k) >> 1;                                                             \
+        const FT_T even_re_ = factor_re[side][0][at_], even_im_ = factor_im[side][0][at_];                      \
+        const FT_T odd_re_ = factor_re[side][1][at_], odd_im_ = factor_im[side][1][at_];                        \
+        const FT_T e = odd_ ? odd_re_ : even_re_, f = odd_ ? odd_im_ : even_im_;                                \
+        const FT_T u = odd_ ? even_re_ : odd_re_, w = odd_ ? even_im_ : odd_im_;                                \
+        const FT_T p_ = a * e - b * f, q_ = a * f + b * e, r_ = c * u - d * w, s_ = c * w + d * u;              \
+        a = factors ? p_ : a;                                                                                   \
+        b = factors ? q_ : b;                                                                                   \
+        c = factors ? r_ : c;                                                                                   \
+        d = factors ? s_ : d;                                                                                   \
+    }
 
 FT_KERNEL void FT_NAME(
     FT_GLOBAL FT_T *out, FT_GLOBAL const FT_T *in, FT_GLOBAL const FT_T *table, long out_offset, long in_offset,
@@ -27,12 +43,14 @@ FT_KERNEL void FT_NAME(
     const int n = 1 << stages, half_ = n >> 1, apart = FT_POINTS >> stages;
     const int many = half_ < FT_LEAST ? FT_LEAST / half_ : 1, length = half_ * many;
     const long in_step = G_READ_STEP(g), in_row = G_READ_ROW(g), out_step = G_WRITTEN_STEP(g), out_row = G_WRITTEN_ROW(g);
+    const int come = G_COME(g), leave = G_LEAVE(g), factors = ends & 16;
     const int in_line = in_step == 1 && ((in_offset | in_row) & 1) == 0;
-    const int out_line = out_step == 1 && (out_offset & 1) == 0 && (out_row == n || rows == 1);
+    const int out_line = out_step == 1 && ((out_offset | leave) & 1) == 0 && (out_row == leave || rows == 1);
     const int trips = in_line && out_line ? length : 2 * length;
     const FT_T factor = ends & 4 ? scale : (FT_T)1;
     FT_T re[FT_STAGES + 1][2][3 * FT_SLOT], im[FT_STAGES + 1][2][3 * FT_SLOT];
     FT_T cosine[FT_STAGES][FT_POINTS / 2], sine[FT_STAGES][FT_POINTS / 2];
+    FT_T factor_re[2][2][FT_POINTS / 2], factor_im[2][2][FT_POINTS / 2];  // of what comes, of what leaves
     FT_T beat[FT_LANES], made[FT_LANES], number[2];
     FT_BANKS(re, 1)
     FT_BANKS(re, 2)
@@ -40,6 +58,10 @@ FT_KERNEL void FT_NAME(
     FT_BANKS(im, 2)
     FT_BANKS(cosine, 1)
     FT_BANKS(sine, 1)
+    FT_BANKS(factor_re, 1)
+    FT_BANKS(factor_re, 2)
+    FT_BANKS(factor_im, 1)
+    FT_BANKS(factor_im, 2)
     FT_BANKS(beat, 1)
     FT_BANKS(made, 1)
     FT_BANKS(number, 1)
@@ -54,6 +76,15 @@ FT_KERNEL void FT_NAME(
             cosine[k][i] = c;
             sine[k][i] = s;
         }
+    }
+    const int behind = FT_POINTS < FT_LANES ? 1 : FT_POINTS / FT_LANES, factor_count = factors ? 2 * FT_POINTS : 0;
+    FT_LOOP(factors)
+    for (int i = 0; i < factor_count; i++) {
+        FT_PIPELINE
+        const int first = 2 * i & (FT_LANES - 1), k = i & (FT_POINTS - 1), odd = ft_odd(k);
+        if (first == 0) FT_BEAT_LOAD(beat, table, behind + 2 * i / FT_LANES)
+        factor_re[i / FT_POINTS][odd][k >> 1] = beat[first];
+        factor_im[i / FT_POINTS][odd][k >> 1] = beat[first + 1];
     }
     const int begin = ft_slab(rows, FT_UNIT, FT_UNITS), end = ft_slab(rows, FT_UNIT + 1, FT_UNITS);
     const int turns = end > begin ? (end - begin + many - 1) / many + 2 * (FT_STAGES + 1) : 0;
@@ -70,14 +101,18 @@ FT_KERNEL void FT_NAME(
         // A row comes in.
         const int own = in_line ? 2 * i : i, row = begin + turn * many + (own >> stages);
         if (row < end && (pairs || !in_line)) {
-            const long at = 2 * (in_offset + row * in_row + (own & (n - 1)) * in_step);
+            const int k = own & (n - 1);
+            const long at = 2 * (in_offset + row * in_row + k * in_step);
             const int first = (int)(at & (FT_LANES - 1)), second = (first + 2) & (FT_LANES - 1);
-            if (at / FT_LANES != held) {
+            if (k < come && at / FT_LANES != held) {
                 held = at / FT_LANES;
                 FT_BEAT_LOAD(beat, in, held)
             }
-            const FT_T a = ends & 1 ? beat[first + 1] : beat[first], b = ends & 1 ? beat[first] : beat[first + 1];
-            const FT_T c = ends & 1 ? beat[second + 1] : beat[second], d = ends & 1 ? beat[second] : beat[second + 1];
+            FT_T a = ends & 1 ? beat[first + 1] : beat[first], b = ends & 1 ? beat[first] : beat[first + 1];
+            FT_T c = ends & 1 ? beat[second + 1] : beat[second], d = ends & 1 ? beat[second] : beat[second + 1];
+            FT_STREAM_FACTORS(0, k)
+            if (k >= come) a = b = 0;
+            if (k + 1 >= come) c = d = 0;
             const int odd = ft_odd(own), place = slots[0] * FT_SLOT + (own >> 1);
             if (in_line || !odd) {
                 re[0][0][place] = odd ? c : a;
@@ -113,12 +148,18 @@ FT_KERNEL void FT_NAME(
         }
         // And a row goes out.
         const int left = turn - 2 * (FT_STAGES + 1), its = out_line ? 2 * i : i, to_row = begin + left * many + (its >> stages);
-        if (left >= 0 && to_row < end && (pairs || !out_line)) {
+        const int its_k = its & (n - 1);
+        if (left >= 0 && to_row < end && its_k < leave && (pairs || !out_line)) {
             const int odd = ft_odd(its), place = slots[(FT_STAGES + 1) % 3] * FT_SLOT + (its >> 1);
             const FT_T even_re = re[FT_STAGES][0][place], odd_re = re[FT_STAGES][1][place];
             const FT_T even_im = im[FT_STAGES][0][place], odd_im = im[FT_STAGES][1][place];
-            const FT_T a = (odd ? odd_re : even_re) * factor, b = (odd ? odd_im : even_im) * factor;
-            const FT_T c = (odd ? even_re : odd_re) * factor, d = (odd ? even_im : odd_im) * factor;
+            FT_T a = odd ? odd_re : even_re, b = odd ? odd_im : even_im;
+            FT_T c = odd ? even_re : odd_re, d = odd ? even_im : odd_im;
+            FT_STREAM_FACTORS(1, its_k)
+            a *= factor;
+            b *= factor;
+            c *= factor;
+            d *= factor;
             if (out_line) {
                 FT_UNROLL
                 for (int l = 0; l < FT_LANES; l += 4) {
@@ -135,7 +176,7 @@ FT_KERNEL void FT_NAME(
             } else {
                 number[0] = ends & 2 ? b : a;
                 number[1] = ends & 2 ? a : b;
-                FT_BEAT_STORE(number, FT_ALSO(out, out_numbers), out_offset + to_row * out_row + (its & (n - 1)) * out_step)
+                FT_BEAT_STORE(number, FT_ALSO(out, out_numbers), out_offset + to_row * out_row + its_k * out_step)
             }
         }
         i++;

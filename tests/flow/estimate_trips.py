@@ -215,6 +215,7 @@ def programs():
     yield ft.conv1d(make(1, 1, 50001), make(1, 1, 9), stride=2, padding=3)
     yield ft.conv1d(make(2, 3, 77), make(6, 1, 4), groups=3, dilation=2)
     yield ft.fft.fft(ft.complex(make(21, 16), make(21, 16)))
+    yield ft.fft.fft(ft.complex(make(50, 14), make(50, 14)))
     yield ft.fft.fft(ft.complex(make(64, 7), make(64, 7)), dim=0)
     yield ft.searchsorted(ft.arange(77.0), make(3000))
     # Bands and whole planes, windows that share elements, planes that take longer to come in.

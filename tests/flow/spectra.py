@@ -7,10 +7,10 @@ import numpy as np
 import ftensor as ft
 
 # (shape, dim): more rows than stages, fewer, one; the longest and the shortest, that fill a beat or
-# don't; along columns; units that take no whole turn of short rows.
+# don't; along columns; units that take no whole turn of short rows; by a chirp, of odd lengths too.
 CASES = (
     ((51, 64), -1), ((3, 8), -1), ((1, 4), -1), ((7, 4), -1), ((301, 2), -1), ((32, 7), 0),
-    ((2, 3, 16), 2), ((99, 16), -1),
+    ((2, 3, 16), 2), ((99, 16), -1), ((51, 12), -1), ((5, 3), -1), ((11, 30), 0), ((1, 31), -1),
 )  # fmt: skip
 # Samples, weight, and how it is laid over them: rows that begin off a beat, a row for both units,
 # which is decimated, two filters of a group, dilated, more zeros than samples beside the taps.
@@ -31,8 +31,9 @@ def errors() -> list[float]:
             made = getattr(ft.fft, name)(ft.tensor(x), dim=dim, norm="ortho").numpy()
             right = getattr(np.fft, name)(x.astype("complex128"), axis=dim, norm="ortho")
             found.append(float(abs(made - right).max() / abs(right).max()))
-    apart = ft.tensor(x.reshape(-1)[:97].copy())[1:].reshape(3, 32)  # begins on an odd number
-    right = np.fft.fft(x.reshape(-1)[1:97].reshape(3, 32))
+    x = (rng.standard_normal(97) + 1j * rng.standard_normal(97)).astype("complex64")
+    apart = ft.tensor(x)[1:].reshape(3, 32)  # begins on an odd number
+    right = np.fft.fft(x[1:].reshape(3, 32))
     found.append(float(abs(ft.fft.fft(apart).numpy() - right).max() / abs(right).max()))
     return found
 

@@ -53,12 +53,12 @@ def test_the_model_counts_the_rows_that_are_under_way() -> None:
     """A stage is two turns behind the one before it; short rows share a turn, and units share rows.
     Numbers that lie apart come one a cycle."""
     key = FftStreamKey(ft.complex64, 64)
-    geometry = FftStreamGeometry(10, 5, 4, (1, 32), (1, 32))
+    geometry = FftStreamGeometry(10, 5, 4, 32, 32, (1, 32), (1, 32))
     assert FftStreamGeometry.unpack(geometry.pack()) == geometry
     apart = replace(geometry, read=(10, 1))
     for g, pace in ((geometry, 1), (apart, 2)):
         launch = Launch(key, 4, geometry=g.pack())
-        trips = [FftStream().loops(launch, unit, False)[1].trips for unit in range(4)]
+        trips = [FftStream().loops(launch, unit, False)[-1].trips for unit in range(4)]
         assert trips == [pace * 32 * (turns + 2 * (6 + 1)) for turns in (1, 2, 1, 2)]
     moved = {a.name: a.nbytes for a in FftStream().traffic(launch, False)}
     assert moved == {"out": 10 * 32 * 8, "in": 10 * 32 * 8, "table": 4 * 32 * 8}

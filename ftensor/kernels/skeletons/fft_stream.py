@@ -21,6 +21,8 @@ from .fft import passed
 MOST_POINTS = 4096
 # Pairs of numbers in a turn, at the least: more than a butterfly and its memories take cycles.
 LEAST = 32
+# A bit of `ends`: tables have factors of what comes and of what leaves.
+FACTORS = 16
 POINTS = Option("points", default=(1024,), low=8, high=MOST_POINTS)
 
 
@@ -55,19 +57,22 @@ class FftStreamKey:
 
 @dataclass(frozen=True)
 class FftStreamGeometry(Geometry):
-    """What a launch is told: `stages` are log2 of a row's length; steps in elements; `ends` as in
-    `fft`."""
+    """What a launch is told: `stages` are log2 of a row's length, of which so many numbers `come`,
+    and then zeros, and so many `leave`; steps in elements; `ends` as in `fft`, and FACTORS."""
 
     rows: int
     stages: int
     ends: int
+    come: int
+    leave: int
     read: Annotated[Ints, Each("step row")]
     written: Annotated[Ints, Each("step row")]
 
     @property
     def line_out(self) -> bool:
         """Whether results leave in beats."""
-        return self.written[0] == 1 and (self.rows == 1 or self.written[1] == 1 << self.stages)
+        whole = self.rows == 1 or self.written[1] == self.leave
+        return self.written[0] == 1 and self.leave % 2 == 0 and whole
 
     @property
     def in_line(self) -> bool:
@@ -130,47 +135,52 @@ class FftStream(BoardSkeleton[FftStreamKey]):
         """Every row comes in, and the last one goes through all stages."""
         g, key = FftStreamGeometry.unpack(launch.geometry), launch.key
         begin, end = launch.slab(g.rows, unit)
-        half = 1 << g.stages >> 1
+        half, factors = 1 << g.stages >> 1, int(bool(g.ends & FACTORS))
         many = max(LEAST // half, 1)
         turns = -(-(end - begin) // many) + 2 * (key.stages + 1) if end > begin else 0
         trips = turns * half * many * (1 if g.in_line else 2)
         return [
             Loop("roots", key.points // 2, 1, computes=False),
+            Loop("factors", 2 * key.points * factors, factors, computes=False),
             Loop("butterflies", trips, min(trips, 1)),
         ]
 
     def traffic(self, launch: Launch, widened: bool) -> list[Access]:
         """Every row in and out, and the roots for each unit."""
         g, key = FftStreamGeometry.unpack(launch.geometry), launch.key
-        size, count = key.dtype.itemsize, g.rows << g.stages
-        moved, table = count * size, key.points // 2 * launch.units * size
-        beat = PORT_BYTES if g.read[0] == 1 else size
-        beats = -(-moved // beat)
-        read = beats * PORT_BYTES if g.read[0] == 1 else moved
-        gone = -(-moved // (PORT_BYTES if g.line_out else size))
+        size = key.dtype.itemsize
+        came, left = g.rows * g.come * size, g.rows * g.leave * size
+        table = key.points // 2 * (5 if g.ends & FACTORS else 1) * launch.units * size
+        beats = -(-came // (PORT_BYTES if g.read[0] == 1 else size))
+        read = beats * PORT_BYTES if g.read[0] == 1 else came
+        gone = -(-left // (PORT_BYTES if g.line_out else size))
         return [
-            Access("out", True, moved, gone, 1, moved, short=True),
-            Access("in", False, read, beats, 1, moved, short=True),
+            Access("out", True, left, gone, 1, left, short=True),
+            Access("in", False, read, beats, 1, came, short=True),
             Access("table", False, table, table // PORT_BYTES, 1, table, short=True),
         ]
 
     def operators(self, key: FftStreamKey) -> Mapping[tuple[str, str], int]:
-        """A butterfly for each stage, and the scale of two numbers."""
+        """A butterfly for each stage, the scale of two numbers and four factors; a number is that
+        of one of two memories."""
         kind = ctype.scalar(key.dtype)
-        return {("mul", kind): 4 * key.stages + 4, ("add", kind): 6 * key.stages}
+        return {
+            ("mul", kind): 4 * key.stages + 20, ("add", kind): 6 * key.stages + 8,
+            ("choose", kind): 12 * key.stages,
+        }  # fmt: skip
 
     def memories(self, key: FftStreamKey, structure: str) -> list[Memory]:
         """Two memories of three turns before, between and behind the stages; roots for each."""
         bits = 4 * key.dtype.itemsize
         return [
             Memory(3 * key.slot, bits, 4 * (key.stages + 1)),
-            Memory(key.points // 2, bits, 2 * key.stages),
+            Memory(key.points // 2, bits, 2 * key.stages + 8),
         ]
 
     def extent(self, launch: Launch) -> str:
         """Rows and their length."""
         g = FftStreamGeometry.unpack(launch.geometry)
-        return f"{g.rows}x{1 << g.stages}"
+        return f"{g.rows}x{g.come} of {1 << g.stages}" if g.ends & FACTORS else f"{g.rows}x{g.come}"
 
 
 register(FftStream())
