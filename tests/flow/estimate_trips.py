@@ -222,7 +222,11 @@ def programs():
     pools = ft.nn.functional
     yield pools.max_pool2d(make(1, 7, 56, 56), 2)
     yield pools.max_pool2d(make(2, 130, 100), 3, 2, 1, return_indices=True)[1]
-    yield pools.avg_pool2d(make(1, 5, 90, 200), 1, (40, 17))
+    yield pools.avg_pool2d(make(1, 5, 90, 200), 1, (40, 150))
+    # Rows of fewer beats than states and of more, some that share beats.
+    yield ft.softmax(make(700, 100), 1)
+    yield pools.layer_norm(make(90, 1000), (1000,), make(1000))
+    yield ft.softmax(make(901, 10), 1)
 
 
 def main():

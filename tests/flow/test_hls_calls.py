@@ -169,9 +169,20 @@ def pools(of: str) -> list[ft.Tensor]:
     """Whole planes and bands of them, with places; windows that share elements; means."""
     f, a, b = ft.nn.functional, tensor(of, 3, 26, 37), tensor(of, 2, 130, 200, seed=2)
     made = [f.max_pool2d(a, 2), *f.max_pool2d(b, 3, 2, 1, return_indices=True)]
-    made.append(f.max_pool2d(b[1:, 3:, :], 1, (40, 17)))
+    made.append(f.max_pool2d(b[1:, 3:, :], 1, (40, 150)))
     if a.dtype.kind == "f":
         made += [f.avg_pool2d(ordinary(of, 3, 26, 37, seed=4), 3, 1, 1, count_include_pad=False)]
+    return made
+
+
+def whole_rows() -> list[ft.Tensor]:
+    """Rows of all kinds of lengths, softmax's and layer norm's, that begin on beats or off them."""
+    made = []
+    for shape in ((9, 1), (40, 5), (6, 64), (50, 196), (3, 4096), (33, 71), (2, 15)):
+        x = ordinary("float32", *shape, seed=3)
+        made += [ft.softmax(x, 1), ft.log_softmax(x[1:], 1)]
+        made += ft.native_layer_norm(x, (shape[1],), x[0], None, 1e-5)
+        made.append(ft.nn.functional.layer_norm(x[1:], (shape[1],), x[0], x[1]))
     return made
 
 
@@ -192,9 +203,9 @@ for _name in ("float32", "float64", "float16", "bfloat16", "complex64", "int32")
     CALLS[f"products-{_name}"] = lambda of=_name: products(of)  # type: ignore[misc]
 for _name in ("float32", "float16", "bfloat16", "int8", "uint8", "int16", "int32"):
     CALLS[f"pools-{_name}"] = lambda of=_name: pools(of)  # type: ignore[misc]
-CALLS["places"] = places
+CALLS["places"], CALLS["whole_rows"] = places, whole_rows
 # Of each kind one in every run, and of the pointwise also the one with two parts.
-FEW = ("float32", "places", "integers-int32", "pointwise-complex64")
+FEW = ("float32", "places", "whole_rows", "integers-int32", "pointwise-complex64")
 
 
 @pytest.fixture(scope="module", autouse=True)

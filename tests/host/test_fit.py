@@ -82,8 +82,8 @@ def test_what_does_not_fit_is_refused_with_what_does() -> None:
     ("first", BOARD_NAMES),
     ("minimal", ("u55c", "u280")),
     ("cnn", ("u50", "u55c", "u280")),
-    ("int8", ("u50", "u55c", "u280")),
-    ("transformer", ("u50", "u55c", "u280")),
+    ("int8", ("u55c", "u250", "u280")),
+    ("transformer", ("u55c", "u250", "u280")),
     ("radio", ("u50", "u55c", "u280")),
     ("stats", ("u50", "u55c", "u280")),
 ])  # fmt: skip

@@ -15,6 +15,7 @@ from ...execute.memory import new_like
 from ...execute.pointwise import pointwise
 from ...execute.reduce import fold
 from ...execute.softmax import softmax_rows
+from ...execute.whole_rows import whole_softmax
 from ...graph.fused import fused
 from ...iterator.shape import normalize_dim, numel
 from ...rows.catalogue import Entry, enter, op, register
@@ -123,6 +124,8 @@ def softmaxed(row: Op, input: Tensor, dim: int, of: dtype) -> Tensor:
     last = dim == input.ndim - 1
     narrow = row is LOG_SOFTMAX and last and source._dtype is of is not of.compute
     one = softmax_rows(row.name, (source,), dim, of, narrow)
+    if one is None and last and source._dtype is of:
+        one = whole_softmax(row.name, source)
     if one is not None:
         return one
     made = new_like(input, input._shape, of)

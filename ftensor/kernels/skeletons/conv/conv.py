@@ -23,13 +23,13 @@ def conv_key(of: dtype, target: Target, unaligned: bool, filters: int) -> ConvKe
     """The kernel for so many filters of a group.
 
     A CPU keeps as many sums in registers as it has room for, of filters that share the input. A
-    board has one shape for all, small enough to stand beside a product of matrices.
+    board has one shape for all, as many as its ports bring in a cycle: a step of a panel is a beat.
     """
     lanes = lanes_for([of.compute], of.compute, target.lanes_bytes)
     if target.grid == "stride":
         return ConvKey("conv", of, lanes, 4 if filters > 1 else 1, 1)
     if not unaligned:
-        return ConvKey("conv", of, lanes, 4, 16)
+        return ConvKey("conv", of, lanes, lanes, 16)
     wide = target.registers >= ROOMY
     if filters > 4:
         return ConvKey("conv", of, lanes, *((8, 2) if wide else (6, 1)), 8)

@@ -11,6 +11,7 @@ from ....errors import nn as errors_nn
 from ....execute import memory
 from ....execute.norm import norm_rows
 from ....execute.pointwise import pointwise
+from ....execute.whole_rows import whole_norm
 from ....formats import channels_last, channels_last_3d, contiguous_format
 from ....graph.fused import fused
 from ....iterator.shape import numel
@@ -94,6 +95,8 @@ def native_layer_norm(
     """(layer_norm, mean, 1 / deviation); the last two in the dtype that is computed in."""
     ndim = _shape("layer_norm", input, normalized_shape, weight=weight, bias=bias)
     whole = norm_rows(input, ndim, weight, bias, eps)
+    if whole is None:
+        whole = whole_norm(input, ndim, weight, bias, eps)
     if whole is not None:
         return whole[0], whole[1], whole[2]
     dims = tuple(range(input.ndim - ndim, input.ndim))

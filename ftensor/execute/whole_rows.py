@@ -1,0 +1,68 @@
+"""softmax, log_softmax and layer norm of rows in one launch on a board or what stands for one."""
+
+from __future__ import annotations
+
+from .._tensor import Tensor
+from ..dtypes import float32
+from ..iterator.shape import Ints, numel
+from ..iterator.stride import contiguous_strides, is_contiguous
+from ..kernels.select import units_for
+from ..kernels.skeletons.whole_rows import BEATS, LANES, WholeGeometry, WholeKey
+from ..runtime.program import built
+from .board_sort import serves as on_board
+from .launch import Launch, Output, Step
+from .numbers import values_of
+from .run import served
+
+MOST = 1 << 31
+
+
+def whole_softmax(op: str, x: Tensor) -> Tensor | None:
+    """An op of OPS along the last dim; None where another way is to be taken: off boards, where an
+    image has no such kernel, for other dtypes, rows that don't lie in line or are too long."""
+    made = _served(op, (x,), 1, False, False, 0.0) if x.ndim else None
+    return None if made is None else made[0]
+
+
+def whole_norm(
+    x: Tensor, ndim: int, weight: Tensor | None, bias: Tensor | None, eps: float
+) -> tuple[Tensor, ...] | None:
+    """(x normalized over its last dims, the means, 1 / the deviations), the latter with these dims
+    kept; None as there."""
+    inputs = tuple([y for y in (x, weight, bias) if y is not None])
+    return _served("layer_norm", inputs, ndim, weight is not None, bias is not None, float(eps))
+
+
+def _served(
+    op: str, inputs: tuple[Tensor, ...], ndim: int, weighted: bool, shifted: bool, eps: float
+) -> tuple[Tensor, ...] | None:
+    if not on_board(inputs[0]):
+        return None
+    args = (op, inputs, ndim, weighted, shifted, eps)
+    key = ("whole_rows", op, ndim, weighted, shifted, eps, *[y._key for y in inputs])
+    return served(inputs[0]._storage.backend, key, _prepare, _served, args, inputs)
+
+
+def _prepare(
+    op: str, inputs: tuple[Tensor, ...], ndim: int, weighted: bool, shifted: bool, eps: float
+) -> Launch | None:
+    x = inputs[0]
+    backend, key = x._storage.backend, WholeKey(float32)
+    lead, n = x._shape[: x.ndim - ndim], numel(x._shape[x.ndim - ndim :])
+    if any(y._dtype is not float32 or not is_contiguous(y._shape, y._strides) for y in inputs):
+        return None
+    count = numel(x._shape)
+    if not 0 < count < MOST or n > BEATS * LANES or not built(backend, key):
+        return None
+    g = WholeGeometry.of(op, n, numel(lead), weighted, shifted)
+    units = min(g.items, units_for(count, backend.units, backend.target, LANES))
+    shapes: list[Ints] = [x._shape]
+    if op == "layer_norm":
+        shapes += [(*lead, *(1,) * ndim)] * 2
+    results = tuple([Output(float32, shape, contiguous_strides(shape)) for shape in shapes])
+    first = len(results)  # of the inputs; what an op lacks is passed as another operand
+    outs = (0, 1, 2) if first == 3 else (0, 0, 0)
+    pointers = (*outs, first, first + weighted, first + weighted + shifted)
+    step = Step(key, units, pointers, pointers, geometry=g.pack(), work=count)
+    numbers = values_of(eps, float32)
+    return Launch((step,), first + len(inputs), results, own_numbers=numbers)

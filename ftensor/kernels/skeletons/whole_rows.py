@@ -1,0 +1,179 @@
+"""whole_rows: softmax, its logarithm and layer norm of rows that stay on the chip
+(hls/skeleton/whole_rows.h), for boards."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from math import gcd
+
+from ...dtypes import dtype, float32
+from ..board_skeleton import BoardSkeleton
+from ..geometry import Geometry
+from ..skeleton import Parameter, register
+from ..source import constant
+from ..words import Argument, Asked, table_lines
+from ..work import Access, Launch, Loop, Memory
+
+# Of hls/vitis/whole_rows.cpp.
+LANES = constant("vitis/whole_rows.cpp", "LANES")
+TURNS = constant("vitis/whole_rows.cpp", "TURNS")
+BEATS = constant("vitis/whole_rows.cpp", "BEATS")
+# A row, and what comes behind it until its states are one.
+FIFO = 640
+# By an op's name what the text calls it.
+OPS = {"softmax": 0, "log_softmax": 1, "layer_norm": 2}
+
+
+@dataclass(frozen=True)
+class WholeKey:
+    """One kernel for all ops."""
+
+    dtype: dtype
+    lanes: int = 1
+    skeleton = "whole_rows"
+
+    @property
+    def entry(self) -> str:
+        """The kernel's name in the program."""
+        return f"ft_whole_rows_{self.dtype.name}"
+
+
+@dataclass(frozen=True)
+class WholeGeometry(Geometry):
+    """What a launch is told: one of OPS, elements of a row, rows, how many of them are whole
+    beats, and whether layer norm has a weight and a bias."""
+
+    derived = ("items",)
+    op: int
+    n: int
+    rows: int
+    together: int
+    weighted: bool
+    shifted: bool
+
+    @classmethod
+    def of(
+        cls, op: str, n: int, rows: int, weighted: bool = False, shifted: bool = False
+    ) -> WholeGeometry:
+        """Units begin with whole beats."""
+        return cls(OPS[op], n, rows, LANES // gcd(n, LANES), weighted, shifted)
+
+    @property
+    def items(self) -> int:
+        """What the units share."""
+        return -(-self.rows // self.together)
+
+    def part(self, launch: Launch, unit: int) -> int:
+        """The rows of a unit."""
+        begin, end = launch.slab(self.items, unit)
+        return max(0, min(end * self.together, self.rows) - begin * self.together)
+
+
+class WholeRows(BoardSkeleton[WholeKey]):
+    """Rows flow through three passes, one behind the other."""
+
+    name = word = "whole_rows"
+    geometry = WholeGeometry
+    staged = True
+    template = "whole_rows.cpp"
+
+    def parameters(self, key: WholeKey) -> tuple[Parameter, ...]:
+        """Results, means, 1 / deviations, rows, weight, bias; offsets; eps; the geometry."""
+        outs, ins = ("out", "mean", "rstd"), ("x", "weight", "bias")
+        return (
+            *(("*", "float *", name) for name in outs),
+            *(("*", "const float *", name) for name in ins),
+            *(("long", "long ", f"{name}_offset") for name in (*outs, *ins)),
+            ("float", "float ", "eps"),
+            ("*", "const int *", "geometry"),
+        )
+
+    def arguments(self, key: WholeKey) -> tuple[Argument, ...]:
+        """Rows come and go in vectors."""
+        wide = {"out": f"hls::vector<float, {LANES}> *"}
+        wide["x"] = f"const {wide['out']}"
+        return tuple(a._replace(c=wide.get(a.name, a.c)) for a in super().arguments(key))
+
+    def helpers(self, key: WholeKey) -> list[str]:
+        """What each op does with an element."""
+        return ["math.h", "whole_rows.h"]
+
+    def keys(self, asked: Asked) -> Iterator[WholeKey]:
+        """Of float32 alone."""
+        yield from (WholeKey(of) for of in asked.dtypes if of is float32)
+
+    def lines(self, key: WholeKey) -> tuple[str, ...]:
+        """The dtype."""
+        return table_lines(self.word, f'dtypes = ["{key.dtype.name}"]')
+
+    def loops(self, launch: Launch, unit: int, widened: bool) -> list[Loop]:
+        """A beat of a row in each cycle of each stage; a row's states take turns to become one."""
+        g = WholeGeometry.unpack(launch.geometry)
+        rows = g.part(launch, unit)
+        once, beats = min(rows, 1), rows * -(-g.n // LANES)
+        moved, norm = -(-rows * g.n // LANES), g.op == OPS["layer_norm"]
+        stages = [
+            Loop(name, beats, once, 1, False, name not in ("align", "pack"), name)
+            for name in ("align", "first", "second", "third", "pack")
+        ]
+        return [
+            Loop("line", moved, once, 1, True, False, "read"),
+            *stages,
+            Loop("factors", once * g.n, once, 1, True, False, "third"),
+            Loop("middles", rows, once, TURNS, False, True, "middle"),
+            Loop("scales", rows, once, TURNS, False, True, "scale"),
+            Loop("write", rows * g.n // LANES, once, 1, True, False, "store"),
+            Loop("statistics", rows * norm, once * norm, 1, True, False, "say"),
+        ]
+
+    def traffic(self, launch: Launch, widened: bool) -> list[Access]:
+        """Rows once in and once out."""
+        g = WholeGeometry.unpack(launch.geometry)
+        count, said = g.rows * g.n, g.rows * (g.op == OPS["layer_norm"])
+        beats = -(-count // LANES)
+        weight, bias = (g.n * launch.units * there for there in (g.weighted, g.shifted))
+        return [
+            Access("out", True, count * 4, beats, 0, count * 4),
+            Access("mean", True, said * 4, said, 0, said * 4),
+            Access("rstd", True, said * 4, said, 0, said * 4),
+            Access("x", False, count * 4, beats, 0, count * 4),
+            Access("weight", False, weight * 4, weight, 0, g.n * 4 * g.weighted),
+            Access("bias", False, bias * 4, bias, 0, g.n * 4 * g.shifted),
+        ]
+
+    def title(self, key: WholeKey) -> str:
+        """What it is called in a report."""
+        return "whole_rows"
+
+    def extent(self, launch: Launch) -> str:
+        """The op, rows and their length."""
+        g = WholeGeometry.unpack(launch.geometry)
+        return f"{list(OPS)[g.op]} {g.rows}x{g.n}"
+
+    def operators(self, key: WholeKey) -> Mapping[tuple[str, str], int]:
+        """Of each lane a comparison and two sums that are folded, a difference, an exponential, a
+        square, a quotient, a difference and what normalizes; two trees of a row's states, one
+        cycle of eight each; and what is of a row."""
+        tree = LANES - 1 + 1  # of TURNS states in as many cycles, and of these the last ones
+        return {
+            ("compare", "float"): 2 * (LANES + tree),
+            ("add", "float"): 5 * LANES + 2 * tree,
+            ("mul", "float"): 3 * LANES,
+            ("exp", "float"): LANES,
+            ("div", "float"): LANES + 3,
+            ("log", "float"): 1,
+            ("sqrt", "float"): 1,
+            ("choose", "float"): 24 * LANES,
+        }
+
+    def memories(self, key: WholeKey, structure: str) -> list[Memory]:
+        """Rows that wait, layer norm's factors, states."""
+        return [
+            Memory(FIFO, 32 * LANES, 2),
+            Memory(BEATS, 32, 2 * LANES),
+            Memory(TURNS, 32, 2 * LANES),
+        ]
+
+
+register(WholeRows())

@@ -1,0 +1,330 @@
+$title
+
+#include <hls_stream.h>
+#include <hls_vector.h>
+
+$settings
+$includes
+#include "ftensor/vitis/pieces.h"
+
+// Rows in line (see skeleton/whole_rows.h, whose results these are, in the same order), in stages that run at the same
+// time. A row waits in a FIFO until what is known of all of it comes: its largest element or mean, then the sum of
+// what is left of its elements. A row follows another without a gap: beat k of a row goes into the state that has waited
+// longest, of TURNS; behind its last beats the states leave, and become one elsewhere.
+static const int LANES = 8;
+static const int TURNS = 8;   // more than an addition takes, and it is written
+static const int BEATS = 512;  // of a row at most
+typedef hls::vector<FT_T, LANES> beat;
+static_assert(sizeof(beat) <= 64, "a port is at most 512 bits wide");
+static_assert(LANES == 8 && TURNS == 8, "a tree has three levels");
+
+// The numbers of a unit's work: rows, their length, in beats, and how many states these fill.
+struct ft_whole {
+    int op, rows, n, beats, states, weighted, shifted;
+};
+
+static void read(const beat *x, hls::stream<beat> &to, long first, long count)
+{
+    const beat *from = x + first / LANES;
+    const int beats = (int)((first % LANES + count + LANES - 1) / LANES);
+line:
+    for (int t = 0; t < beats; t++) {
+#pragma HLS PIPELINE II=1
+#pragma HLS LOOP_TRIPCOUNT min=16 max=65536
+        to.write(from[t]);
+    }
+}
+
+// Each row from a first lane on: its pieces lie in one beat, or in two.
+static void align(hls::stream<beat> &from, hls::stream<beat> &to, ft_whole p, long first)
+{
+    beat high{};
+    int lane = (int)(first % LANES), left = p.n;
+    if (lane != 0 && p.rows > 0) high = from.read();
+align:
+    for (int t = 0; t < p.rows * p.beats; t++) {
+#pragma HLS PIPELINE II=1
+#pragma HLS LOOP_TRIPCOUNT min=16 max=65536
+        // At hand is the beat of the piece's first element, unless that begins one.
+        const int size = left < LANES ? left : LANES;
+        const beat low = high;
+        if (lane == 0 || lane + size > LANES) high = from.read();
+        to.write(ft_shifted<beat, FT_T, LANES>(ft_either(lane == 0, high, low), high, lane));
+        lane = (lane + size) % LANES;
+        left -= size;
+        if (left == 0) left = p.n;
+    }
+}
+
+// The largest elements, or the sum, in states; rows go on.
+static void first(hls::stream<beat> &from, hls::stream<beat> &on, hls::stream<beat> &states, ft_whole p)
+{
+    FT_T state[TURNS][LANES];
+#pragma HLS ARRAY_PARTITION variable=state dim=2 complete
+    int k = 0, s = 0, at = 0;
+first:
+    for (int t = 0; t < p.rows * p.beats; t++) {
+#pragma HLS PIPELINE II=1
+#pragma HLS LOOP_TRIPCOUNT min=16 max=65536
+#pragma HLS DEPENDENCE variable=state inter RAW distance=8 true
+        const beat b = from.read();
+        beat made;
+        for (int l = 0; l < LANES; l++) {
+#pragma HLS UNROLL
+            const FT_T none = p.op == FT_LAYER_NORM ? K(0) : K(-INFINITY), kept = state[s][l];
+            const FT_T before = k < TURNS ? none : kept, x = b[l], joined = ft_row_first(before, x, p.op);
+            made[l] = at + l < p.n ? joined : before;
+            state[s][l] = made[l];
+        }
+        on.write(b);
+        if (k >= p.beats - p.states) states.write(made);
+        at += LANES;
+        if (++s == TURNS) s = 0;
+        if (++k == p.beats) {
+            k = 0;
+            s = 0;
+            at = 0;
+        }
+    }
+}
+
+// A row's states, which leave in turns: the first to leave is state `turn`.
+static inline FT_T joined(hls::stream<beat> &states, ft_whole p, FT_T none, int op)
+{
+#pragma HLS INLINE
+    FT_T sum[TURNS];
+    const int turn = p.beats % TURNS;
+    for (int k = 0; k < TURNS; k++) {
+#pragma HLS UNROLL
+        const bool there = k < p.states;
+        FT_T lane[LANES];
+        beat b{};
+        if (there) b = states.read();
+        for (int l = 0; l < LANES; l++) {
+#pragma HLS UNROLL
+            const FT_T x = b[l];
+            lane[l] = there ? x : none;
+        }
+        for (int level = 1; level <= 3; level++) {
+#pragma HLS UNROLL
+            for (int l = 0; l < LANES / 2; l++) {
+#pragma HLS UNROLL
+                if (l < LANES >> level) lane[l] = ft_row_first(lane[l], lane[l + (LANES >> level)], op);
+            }
+        }
+        sum[k] = lane[0];
+    }
+    FT_T own[TURNS];
+    for (int k = 0; k < TURNS; k++) {
+#pragma HLS UNROLL
+        own[k] = p.states == TURNS ? sum[(k + TURNS - turn) % TURNS] : sum[k];
+    }
+    for (int level = 1; level <= 3; level++) {
+#pragma HLS UNROLL
+        for (int k = 0; k < TURNS / 2; k++) {
+#pragma HLS UNROLL
+            if (k < TURNS >> level) own[k] = ft_row_first(own[k], own[k + (TURNS >> level)], op);
+        }
+    }
+    return own[0];
+}
+
+// A row in TURNS cycles, in which its states come.
+static void middle(hls::stream<beat> &states, hls::stream<FT_T> &to, hls::stream<FT_T> &kept, ft_whole p)
+{
+middles:
+    for (int row = 0; row < p.rows; row++) {
+#pragma HLS PIPELINE II=8
+#pragma HLS LOOP_TRIPCOUNT min=1 max=4096
+        const FT_T none = p.op == FT_LAYER_NORM ? K(0) : K(-INFINITY);
+        const FT_T m = ft_row_middle(joined(states, p, none, p.op), K(p.n), p.op);
+        to.write(m);
+        if (p.op == FT_LAYER_NORM) kept.write(m);
+    }
+}
+
+// Elements less the row's first number, or their exponentials, go on; sums of what is left of them, in states.
+static void second(
+    hls::stream<beat> &from, hls::stream<FT_T> &middles, hls::stream<beat> &on, hls::stream<beat> &states, ft_whole p)
+{
+    FT_T state[TURNS][LANES], m = 0;
+#pragma HLS ARRAY_PARTITION variable=state dim=2 complete
+    int k = 0, s = 0, at = 0;
+second:
+    for (int t = 0; t < p.rows * p.beats; t++) {
+#pragma HLS PIPELINE II=1
+#pragma HLS LOOP_TRIPCOUNT min=16 max=65536
+#pragma HLS DEPENDENCE variable=state inter RAW distance=8 true
+        if (k == 0) m = middles.read();
+        const beat b = from.read();
+        beat made, kept;
+        for (int l = 0; l < LANES; l++) {
+#pragma HLS UNROLL
+            const FT_T d = b[l] - m, e = FT_ROW_EXP(d), had = state[s][l], before = k < TURNS ? K(0) : had;
+            const FT_T sum = before + ft_row_term(d, e, p.op);
+            made[l] = at + l < p.n ? sum : before;
+            state[s][l] = made[l];
+            kept[l] = ft_row_kept(d, e, p.op);
+        }
+        on.write(kept);
+        if (k >= p.beats - p.states) states.write(made);
+        at += LANES;
+        if (++s == TURNS) s = 0;
+        if (++k == p.beats) {
+            k = 0;
+            s = 0;
+            at = 0;
+        }
+    }
+}
+
+static void scale(hls::stream<beat> &states, hls::stream<FT_T> &to, hls::stream<FT_T> &kept, ft_whole p, FT_T eps)
+{
+scales:
+    for (int row = 0; row < p.rows; row++) {
+#pragma HLS PIPELINE II=8
+#pragma HLS LOOP_TRIPCOUNT min=1 max=4096
+        const FT_T s = ft_row_scale(joined(states, p, K(0), FT_LAYER_NORM), K(p.n), eps, p.op);
+        to.write(s);
+        if (p.op == FT_LAYER_NORM) kept.write(s);
+    }
+}
+
+static void third(
+    hls::stream<beat> &from, hls::stream<FT_T> &scales, hls::stream<beat> &to, const FT_T *weight, const FT_T *bias,
+    ft_whole p)
+{
+    FT_T factor[BEATS][LANES], summand[BEATS][LANES], scale = 0;
+#pragma HLS ARRAY_PARTITION variable=factor dim=2 complete
+#pragma HLS ARRAY_PARTITION variable=summand dim=2 complete
+    const int kept = p.rows > 0 ? p.n : 0;
+    int line = 0, lane = 0;
+factors:
+    for (int i = 0; i < kept; i++) {
+#pragma HLS PIPELINE II=1
+#pragma HLS LOOP_TRIPCOUNT min=16 max=4096
+        const FT_T w = weight[p.weighted ? i : 0], b = bias[p.shifted ? i : 0];
+        factor[line][lane] = p.weighted ? w : K(1);
+        summand[line][lane] = p.shifted ? b : K(0);
+        if (++lane == LANES) {
+            lane = 0;
+            line++;
+        }
+    }
+    int k = 0;
+third:
+    for (int t = 0; t < p.rows * p.beats; t++) {
+#pragma HLS PIPELINE II=1
+#pragma HLS LOOP_TRIPCOUNT min=16 max=65536
+        if (k == 0) scale = scales.read();
+        const beat b = from.read();
+        beat made;
+        for (int l = 0; l < LANES; l++) {
+#pragma HLS UNROLL
+            const FT_T x = b[l], w = factor[k][l], c = summand[k][l];
+            made[l] = ft_row_result(x, scale, w, c, p.op);
+        }
+        to.write(made);
+        if (++k == p.beats) k = 0;
+    }
+}
+
+// Rows side by side again: whole beats, and one at the end that need not be.
+static void pack(hls::stream<beat> &from, hls::stream<beat> &to, ft_whole p)
+{
+    beat held{};
+    int filled = 0, left = p.n;
+pack:
+    for (int t = 0; t < p.rows * p.beats; t++) {
+#pragma HLS PIPELINE II=1
+#pragma HLS LOOP_TRIPCOUNT min=16 max=65536
+        const int size = left < LANES ? left : LANES;
+        const beat next = from.read(), up = ft_shifted<beat, FT_T, LANES>(next, next, (LANES - filled) % LANES);
+        beat made;
+        for (int l = 0; l < LANES; l++) {
+#pragma HLS UNROLL
+            const FT_T below = held[l], above = up[l];
+            made[l] = l < filled ? below : above;
+        }
+        filled += size;
+        const bool full = filled >= LANES;
+        if (full) to.write(made);
+        filled -= full ? LANES : 0;
+        held = ft_either(full, up, made);
+        left -= size;
+        if (left == 0) left = p.n;
+    }
+    if (filled > 0) to.write(held);
+}
+
+static void store(beat *out, hls::stream<beat> &from, long first, long count)
+{
+    ft_write_port<LANES>(out, from, first, 0, (int)(count / LANES), (int)(count % LANES));
+}
+
+// What layer norm says of its rows besides.
+static void say(FT_T *mean, FT_T *rstd, hls::stream<FT_T> &middles, hls::stream<FT_T> &scales, ft_whole p)
+{
+    const int rows = p.op == FT_LAYER_NORM ? p.rows : 0;
+statistics:
+    for (int row = 0; row < rows; row++) {
+#pragma HLS PIPELINE II=1
+#pragma HLS LOOP_TRIPCOUNT min=1 max=4096
+        mean[row] = middles.read();
+        rstd[row] = scales.read();
+    }
+}
+
+static void run(
+    beat *out, FT_T *mean, FT_T *rstd, const beat *x, const FT_T *weight, const FT_T *bias, ft_whole p, FT_T eps,
+    long out_first, long x_first)
+{
+#pragma HLS DATAFLOW
+    hls::stream<beat> line("line"), aligned("aligned"), rows("rows"), kept("kept"), made("made"), packed("packed");
+    hls::stream<beat> first_states("first_states"), second_states("second_states");
+    hls::stream<FT_T> middles("middles"), scales("scales"), said_middles("said_middles"), said_scales("said_scales");
+    const long count = (long)p.rows * p.n;
+// A row, and what comes behind it until its states are one.
+#pragma HLS STREAM variable=rows depth=640
+#pragma HLS STREAM variable=kept depth=640
+#pragma HLS STREAM variable=line depth=32
+#pragma HLS STREAM variable=aligned depth=32
+#pragma HLS STREAM variable=made depth=32
+#pragma HLS STREAM variable=packed depth=32
+#pragma HLS STREAM variable=first_states depth=32
+#pragma HLS STREAM variable=second_states depth=32
+// Of rows of few elements so many are under way.
+#pragma HLS STREAM variable=middles depth=64
+#pragma HLS STREAM variable=scales depth=64
+#pragma HLS STREAM variable=said_middles depth=128
+#pragma HLS STREAM variable=said_scales depth=64
+    read(x, line, x_first, count);
+    align(line, aligned, p, x_first);
+    first(aligned, rows, first_states, p);
+    middle(first_states, middles, said_middles, p);
+    second(rows, middles, kept, second_states, p);
+    scale(second_states, scales, said_scales, p, eps);
+    third(kept, scales, made, weight, bias, p);
+    pack(made, packed, p);
+    store(out, packed, out_first, count);
+    say(mean, rstd, said_middles, said_scales, p);
+}
+
+extern "C" void $name(
+    $parameters)
+{
+    $interfaces
+    int g[G_HEAD];
+read_geometry:
+    for (int k = 0; k < G_HEAD; k++) {
+#pragma HLS LOOP_TRIPCOUNT min=7 max=7
+        g[k] = geometry[k];
+    }
+    const int items = G_ITEMS(g), together = G_TOGETHER(g), all = G_ROWS(g), n = G_N(g);
+    const int begin = ft_slab(items, ft_unit, ft_units) * together, stop = ft_slab(items, ft_unit + 1, ft_units) * together;
+    const int end = stop < all ? stop : all, beats = (n + LANES - 1) / LANES;
+    const ft_whole p = {
+        G_OP(g), end > begin ? end - begin : 0, n, beats, beats < TURNS ? beats : TURNS, G_WEIGHTED(g), G_SHIFTED(g)};
+    run(out, mean + (mean_offset + begin), rstd + (rstd_offset + begin), x, weight + weight_offset, bias + bias_offset, p,
+        eps, out_offset + (long)begin * n, x_offset + (long)begin * n);
+}
