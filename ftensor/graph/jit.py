@@ -10,7 +10,9 @@ from typing import TYPE_CHECKING, Any, Generic, ParamSpec, TypeVar
 
 from .._device import default_backend
 from .._tensor import Tensor
+from ..errors import KernelNotBuilt
 from ..errors import graph as errors
+from ..execute.launch import Missing
 from ..execute.observe import recorder
 from ..kernels.skeleton import skeleton_of
 from ..runtime.callers import levels_to_user
@@ -83,7 +85,9 @@ class Jitted(Generic[P, R]):
         signature = self.whole(backend, key, tensors)
         found: Lowered | None = backend.launches.get(signature) or backend.launches.find(signature)
         if found is None:
-            found = self.made(backend, signature, tensors, args, kwargs)
+            found = self._built(backend, signature, tensors, args, kwargs)
+            if found is None:
+                return self._function(*args, **kwargs)
         if found.written and any(tensors[k]._storage.readonly for k in found.written):
             return self._function(*args, **kwargs)
         result: R = found.run(tensors)
@@ -100,11 +104,28 @@ class Jitted(Generic[P, R]):
         add_place(backend, tensors, key)
         return tuple(key)
 
+    def _built(
+        self, backend: Backend, signature: tuple[Any, ...], tensors: Sequence[Tensor], args: Any,
+        kwargs: Any,
+    ) -> Lowered | None:  # fmt: skip
+        """The graph of a call whose signature is new; None where the images lack one of its
+        kernels: the calls themselves find out which the host is asked for."""
+        missed, images = (Missing, signature), backend.images
+        known: Missing | None = None if images is None else backend.launches.find(missed)
+        if images is not None and known is not None and not images.has(known.error.entry):
+            return None
+        try:
+            return self.made(backend, signature, tensors, args, kwargs)
+        except KernelNotBuilt as error:
+            backend.launches.keep(missed, Missing(error.again()))
+            return None
+
     def made(
         self, backend: Backend, signature: tuple[Any, ...], tensors: Sequence[Tensor], args: Any,
         kwargs: Any,
     ) -> Lowered:  # fmt: skip
-        """The graph of a call whose signature is new."""
+        """The graph of a call whose signature is new; KernelNotBuilt where the images lack one of
+        its kernels."""
         graph = self._graph(backend, tensors, args, kwargs)
         if self._traces is not None:
             many = self._traces.many(_named(self._function, args, kwargs))

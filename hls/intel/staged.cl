@@ -12,4 +12,6 @@ $types
 
 $channels
 
+$parts
+
 $stages

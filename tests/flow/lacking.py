@@ -32,6 +32,9 @@ class Image:
     def has(self, entry: str) -> bool:
         return re.match(self.lacks, entry) is None
 
+    def holds(self, entry: str) -> bool:
+        return False  # nothing was built ahead
+
     def want(self, key: Any) -> None:
         """Nobody builds."""
 
@@ -81,7 +84,9 @@ def lacking(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[..., Any]]:
         monkeypatch.setattr(backend, "launches", LaunchTable(backend.synchronize))
         found = replace(found, _backend=backend, _lock=threading.Lock())
         labels = [ft.device("fpga", 0)]
-        table = SimpleNamespace(mapping="test", fpga=[found], host=[found], labels=labels)
+        table = SimpleNamespace(
+            mapping="test", fpga=[found], host=[found], labels=labels, number=-1
+        )
         monkeypatch.setattr(DEVICE, "_table", table)
         return backend
 

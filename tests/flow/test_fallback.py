@@ -100,6 +100,29 @@ def test_misses_are_remembered_and_end_with_a_new_image(
     assert sum(row.calls for row in ft.fallback_report()) == 2
 
 
+def test_a_jitted_function_without_one_of_its_kernels_runs_as_it_is(use: Any) -> None:
+    """Traced once, and again when an image has what was missing: then it is one launch."""
+    backend = use("ft_(exp_|.*staged)")
+    ran = []
+
+    def function(x: Any) -> Any:
+        ran.append(x)
+        return x.exp().neg()
+
+    jitted, x, want = ft.jit(function), arange(ft, 37), -arange(torch, 37).exp()
+    for _ in range(3):
+        same(jitted(x), want)
+    (row,) = ft.fallback_report()
+    assert (row.op, row.calls, len(ran)) == ("exp", 3, 4)
+    ft.set_fallback("error")
+    with pytest.raises(KernelNotBuilt, match=r"exp of float32\(float32\)"):
+        jitted(x)
+    backend.images.lacks = "ft_.*staged"
+    for _ in range(2):
+        same(jitted(x), want)
+    assert len(ran) == 6 and sum(row.calls for row in ft.fallback_report()) == 3
+
+
 def test_error_names_what_is_missing_and_what_to_do(use: Any) -> None:
     use("ft_(exp|gemm|sum|compact)")
     ft.set_fallback("error")

@@ -173,6 +173,18 @@ intel_graphs.run()
 
 
 @pytest.mark.long
+def test_a_graph_that_the_image_lacks_is_single_kernels_and_then_the_host(image: Path) -> None:
+    text = SHORT + (
+        "f = ft.jit(lambda x: (x + x).sinh() + x); print(f.graph(x).kernels); "
+        "print(float(f(x)[1])); print(ft.fallback_report())"
+    )
+    out, problems = python(text, "--image", str(image))
+    assert out.count("map ft_add") == 2 and "map ft_sinh" in out and "staged" not in out
+    assert "\n4.62686" in out and "sinh of float32 runs on the host" in problems
+    assert "add" not in out.partition("4.62686")[2]
+
+
+@pytest.mark.long
 def test_an_image_is_loaded_by_a_running_program(image):
     text = SHORT + (
         "from ftensor._device import default_backend as b; y = x + x; before = b().images; "

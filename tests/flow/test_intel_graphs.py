@@ -26,7 +26,7 @@ from .staged_program import softmax
 HEAD = re.compile(r"^FT_KERNEL void (\w+)\(([^)]*)\)", re.M)
 
 
-@pytest.fixture(scope="module", params=["softmax", "folded", "distances"])
+@pytest.fixture(scope="module", params=["softmax", "folded", "distances", "detector"])
 def group(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Group:
     """A graph that was exported, whose OpenCL C lies beside its HLS C++."""
     folder, name = tmp_path_factory.mktemp("graph"), request.param

@@ -17,11 +17,24 @@ from ...kernels.key import LINEAR, Port
 from ...kernels.portable import AGAIN, EACH, EVERY_ROW, OF_ROW, ONE, ROWS
 from ...kernels.row_passes import state_functions
 from ...kernels.skeletons.fused import functions
-from ...kernels.staged import ELEMENTS, FOLD, LOAD, OF_ROWS, STORE, Fifo, Stage, StagedKey, Stages
+from ...kernels.staged import (
+    ELEMENTS,
+    FOLD,
+    LOAD,
+    OF_ROWS,
+    STORE,
+    TRANSFORM,
+    Fifo,
+    Stage,
+    StagedKey,
+    Stages,
+)
+from ...kernels.transform import Transform
 from ...kernels.unit import Unit, fold_functions, function
 from ..filling import fill
 from ..group import Group, arguments
 from .member import head
+from .staged_transform import OpenCLSteps
 
 UNITS = ("n", "ft_unit", "ft_units")
 # The rows of a compute unit.
@@ -103,6 +116,10 @@ class _Text:
                     f"__attribute__((depth({_depth(f)})));"
                     for f in self.stages.fifos
                 ],
+                "parts": [
+                    fill("intel/transform.cl", {"beat": self._beat(_type(u.compute))})
+                    for u in key.transforms[:1]
+                ],
                 "stages": "\n".join(texts),
             },
         )  # fmt: skip
@@ -120,6 +137,8 @@ class _Text:
             return self._folds(k, stage, places)
         if stage.kind in (ELEMENTS, OF_ROWS):
             return self._computes(k, stage, places)
+        if stage.kind == TRANSFORM:
+            return self._transforms(k, stage, places)
         raise no_stage_for_intel(stage.name)
 
     # Ports
@@ -196,6 +215,27 @@ class _Text:
             },
         )  # fmt: skip
 
+    def _transforms(self, k: int, stage: Stage, places: dict[str, str]) -> str:
+        """A transform of rows."""
+        key, (c,) = self.key, stage.calls
+        unit, course = key.calls[c].unit, key.course
+        assert isinstance(unit, Transform)
+        (into,) = self.stages.into(k)
+        of = _type(key.dtypes[into.value])
+        made = OpenCLSteps(unit, course, of, fused.numbers(key, c))
+        return fill(
+            "intel/staged_transform.cl",
+            {
+                **places, "told": f"{unit.name} of rows of {course.points}",
+                "tables": made.tables, "memories": made.memories, "apart": made.apart,
+                "behind": str(course.behind), "beat": self._beat(of), "read": self._read(into),
+                "steps": made.lines,
+                "writes": [
+                    self._write(f, "w") for v in stage.gives for f in self.stages.out_of(k, v)
+                ],
+            },
+        )  # fmt: skip
+
     def _reads(self, k: int, wide: bool) -> tuple[list[str], list[str], list[str]]:
         """Lines that keep what is of a row, that read channels, and that name a lane's values."""
         kept, reads, named = [], [], []
@@ -249,7 +289,7 @@ def _parameter(what: str, c: str, name: str) -> str:
 
 def _units(key: StagedKey) -> list[str]:
     """The units' functions of one lane, in sections of what they compute in."""
-    units = tuple(key.units)
+    units = tuple([u for u in key.units if not isinstance(u, Transform)])
     keys = [u.key() for u in units]
     wanted = {name for k in keys for name in source.helper_files(k)}
     texts = [_unit(u, fused.unit_name(key, u)) for u in units]

@@ -29,7 +29,7 @@ from ...kernels.transform import Transform
 from ...kernels.unit import Unit, fold_functions, function
 from ..group import Group, arguments, word
 from .interface import interfaces, parameter_list, title
-from .staged_transform import steps
+from .staged_transform import HlsSteps
 from .text import fill
 
 # A pair of floats that goes through a port of beats is one number there.
@@ -199,7 +199,7 @@ class _Text:
         (into,) = self.stages.into(k)
         out = [f for v in stage.gives for f in self._out(k, v)]
         of = _type(key.dtypes[into.value])
-        made = steps(unit, course, of, fused.numbers(key, c))
+        made = HlsSteps(unit, course, of, fused.numbers(key, c))
         told = f"{unit.name} of rows of {course.points}"
         text = fill(
             "staged_transform.cpp",

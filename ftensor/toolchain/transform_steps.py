@@ -1,0 +1,101 @@
+"""The steps of a stage of a graph that transforms rows (Fourier): a beat a turn of one loop."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+
+import numpy as np
+
+from ..kernels.transform import Course, Transform
+from .roots import roots
+
+# A memory of fewer words is registers.
+FEW = 4
+
+
+class Steps(ABC):
+    """What a stage has: its `tables`, its `memories`, how far `apart` in turns these meet a value
+    again, and the `lines` of a turn, on the beat `w`.
+
+    Rows go as `course` says; `of` is the C type of a number, `scale` names what results are
+    multiplied by, if anything. How all this is spelled is the language's affair.
+    """
+
+    def __init__(self, unit: Transform, course: Course, of: str, scale: Sequence[str]) -> None:
+        self.of, self.course = of, course
+        self.tables: list[str] = []
+        self.memories: list[str] = []
+        self.apart: list[str] = []
+        self.lines: list[str] = []
+        self._late = 0  # beats that a row is behind where it came in
+        self._take(unit, scale)
+
+    @abstractmethod
+    def called(self, word: str, constants: Sequence[int | str], passed: Sequence[str]) -> str:
+        """The call of ft_WORD, with what is known as it is written and what is not."""
+
+    @abstractmethod
+    def halves(self, name: str, delay: int) -> None:
+        """Add a memory of halves of beats that wait."""
+
+    @abstractmethod
+    def rows(self, name: str) -> None:
+        """Add a memory of two rows."""
+
+    @abstractmethod
+    def table(self, name: str, size: str, rows: Sequence[str]) -> None:
+        """Add a table of roots: its dims, and its rows as lists of pairs."""
+
+    def _add(self, word: str, constants: Sequence[int | str], *passed: str) -> None:
+        self.lines.append(f"w = {self.called(word, constants, ('w', *passed))};")
+
+    def _crossed(self, k: int) -> None:
+        delay = self.course.delays[k]
+        for name in (f"second_{k}", f"first_{k}"):
+            self.halves(name, delay)
+        half = self.course.lanes // 2
+        self._add("crossed", (delay, half), f"second_{k}", f"first_{k}", self._beat())
+        self._late += delay
+
+    def _take(self, unit: Transform, scale: Sequence[str]) -> None:
+        course, of = self.course, self.of
+        lanes, half, bits = course.lanes, course.lanes // 2, course.bits
+        if unit.inverse:
+            self._add("parts_exchanged", (lanes, of))
+        for k, table in enumerate(roots(course)):
+            self.table(f"roots_{k}", f"[{len(table)}][{half}]", [_row(row) for row in table])
+            row = "0"
+            if k < bits:
+                self._crossed(k)
+                beat, low = self._beat(), (1 << bits - 1 - k) - 1
+                # The lowest bits, which are still to be compared, and of the lanes' the highest.
+                row = f"(({beat} & {low}) << 1) | ({beat} >> {bits - 1})"
+            elif bits:
+                self._crossed(k)
+            self._add("butterflies", (len(table), half), f"roots_{k}", row)
+        for apart in course.near:
+            self._add("near_butterflies", (apart, lanes, of))
+        self.rows("kept")
+        odd = f"((v - {self._late}) >> {bits}) & 1"
+        self._add("sorted", (bits, lanes.bit_length() - 1), "kept", self._beat(), odd)
+        assert self._late + (1 << bits) == course.behind
+        for name in scale:
+            self._add("scaled", (lanes, of), name)
+        if unit.inverse:
+            self._add("parts_exchanged", (lanes, of))
+
+    def _beat(self) -> str:
+        """The number in its row of a beat that is so many turns behind."""
+        return (
+            f"(int)((v - {self._late}) & (BEATS - 1))" if self._late else "(int)(v & (BEATS - 1))"
+        )
+
+
+def _row(row: np.ndarray) -> str:
+    return ", ".join(f"{{{_number(z.real)}, {_number(z.imag)}}}" for z in row)
+
+
+def _number(x: float) -> str:
+    """A float that is read back as it is."""
+    return f"{float(x):.9g}f" if float(x) != int(x) else f"{float(x):.1f}f"
