@@ -1,4 +1,4 @@
-"""Rows in order in a board's local memory: the launch."""
+"""Rows in order in a board's local memory, and their first elements in its registers."""
 
 from __future__ import annotations
 
@@ -6,10 +6,13 @@ from .. import dtypes
 from .._tensor import Tensor
 from ..iterator.plan import coalesce
 from ..iterator.shape import Ints, numel
-from ..iterator.stride import like_strides
+from ..iterator.stride import contiguous_strides, like_strides
 from ..kernels.select import units_for
 from ..kernels.skeletons.sort import RUN, TILE, WAYS, SortGeometry, SortKey
+from ..kernels.skeletons.topk import FIRST, TopkGeometry, TopkKey
+from ..runtime.program import held
 from .launch import Launch, Output, Step, asked
+from .run import run
 
 LAST = 64  # bytes of a temporary that nobody uses
 VALUES, INDICES, X, A, A_ORDER, B, B_ORDER = range(7)
@@ -19,6 +22,46 @@ def serves(x: Tensor) -> bool:
     """Whether `x` lies on a board or on what stands for one, or where kernels are an image's."""
     backend = x._storage.backend
     return not backend.target.unaligned or backend.images is not None
+
+
+def first_key(x: Tensor, many: int) -> TopkKey | None:
+    """The kernel of the device's images for so many first elements of rows; None where there is
+    none, and on devices that compile what they need."""
+    key = TopkKey(x._dtype)
+    fits = 1 <= many <= FIRST and x._dtype.bare == "" and not x._dtype.is_complex
+    return key if fits and held(x._storage.backend, key) else None
+
+
+def first(x: Tensor, dim: int, many: int, descending: bool) -> tuple[Tensor, ...] | None:
+    """The first `many` elements along `dim` of the order that `sort` gives, and their int64 places;
+    None where there is no kernel for them."""
+    key = first_key(x, many)
+    if key is None or not numel(x._shape):
+        return None
+    told, args = ("topk", x._key, dim, many, descending), (key, x, dim, many, descending)
+    return run(x._storage.backend, told, prepare_first, _never_on_the_host, args, (x,))
+
+
+def _never_on_the_host(*args: object) -> Tensor:
+    raise AssertionError("the kernel is held")
+
+
+def prepare_first(key: TopkKey, x: Tensor, dim: int, many: int, descending: bool) -> Launch:
+    """The launch: a row is one unit's."""
+    backend, made = x._storage.backend, list(x._shape)
+    made[dim] = many
+    strides = contiguous_strides(tuple(made))
+    outputs = asked(
+        backend, Output(x._dtype, tuple(made), strides), Output(dtypes.int64, tuple(made), strides)
+    )
+    shape, read, written = rows_along(x, dim, strides)
+    g = TopkGeometry(
+        x._shape[dim], many, descending, x._strides[dim], strides[dim], shape, read, written
+    )
+    units = units_for(numel(x._shape), backend.units, backend.target, 1)
+    operands = (VALUES, INDICES, X)
+    step = Step(key, min(units, g.items), operands, operands, numbers=False, geometry=g.pack())
+    return Launch((step,), 3, outputs)
 
 
 def rows_along(x: Tensor, dim: int, strides: Ints) -> tuple[Ints, Ints, Ints]:

@@ -27,7 +27,7 @@ def calls():
     def make(*shape, of=np.float32):
         return ft.from_numpy((rng.random(shape) * 8).astype(of))
 
-    make(70000).sort(), make(70000).cumsum(0)
+    make(70000).sort(), make(70000).cumsum(0), make(640).topk(5)
     ft.nn.functional.conv1d(make(2, 1, 300), make(1, 1, 9), stride=2)
     for x in (make(640), make(640, of=np.float64)):
         x + x, x[::2] + x[::2]

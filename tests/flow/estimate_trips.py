@@ -205,6 +205,7 @@ def programs():
     yield make(70, 45).sort(1)[0]
     yield make(30, 5).sort(0)[1]
     yield make(70000).sort()[0]
+    yield make(70, 45).topk(5, 1)[0]
     # Strips of one run and of three, tiles along rows and over planes, results in vectors or not.
     yield ft.conv2d(make(2, 20, 13, 11), make(35, 20, 3, 3), make(35), padding=1)
     yield ft.conv2d(make(1, 3, 9, 600), make(18, 3, 3, 3), padding=(1, 2), stride=(2, 1))

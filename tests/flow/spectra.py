@@ -1,4 +1,5 @@
-"""What tests/flow/test_fft_stream.py runs on an image: the largest error of transforms, filters."""
+"""What tests/flow/test_fft_stream.py runs on an image: the largest error of transforms, filters,
+after the first elements of rows are found to be right."""
 
 from __future__ import annotations
 
@@ -79,6 +80,26 @@ def filters() -> list[float]:
     return found
 
 
+def firsts() -> None:
+    """The first of rows, along any dim, as they stand where they are equal, NaN as the largest."""
+    rng = np.random.default_rng(2)
+    for of in ("float32", "int8"):
+        for shape, dim, k in (((7, 133), 1, 64), ((90, 3), 0, 3), ((70000,), 0, 1), ((5,), 0, 5)):
+            x = (rng.standard_normal(shape) * 20).astype(of)
+            if of == "float32":
+                x.reshape(-1)[:4] = np.nan, -np.inf, 0.0, -0.0
+            for largest in (False, True):
+                order = np.argsort(-x.astype(float) if largest else x, dim, kind="stable")
+                if largest and of == "float32":  # NumPy has NaN last
+                    last = np.isnan(np.take_along_axis(x, order, dim))
+                    order = np.take_along_axis(order, np.argsort(~last, dim, kind="stable"), dim)
+                right = np.take(order, range(k), dim)
+                values, places = (t.numpy() for t in ft.tensor(x).topk(k, dim, largest))
+                assert (places == right).all()
+                assert values.tobytes() == np.take_along_axis(x, right, dim).tobytes()
+
+
 if __name__ == "__main__":
     ft.set_fallback("error")
+    firsts()
     print(max(errors() + filters()))

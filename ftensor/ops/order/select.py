@@ -7,6 +7,7 @@ from typing import Any
 from ... import dtypes, errors
 from ..._tensor import Tensor
 from ...errors import order as errors_order
+from ...execute.board_sort import first
 from ...execute.output import check_overlap
 from ...execute.sort import select, selects
 from ...formats import contiguous_format
@@ -61,7 +62,8 @@ def kthvalue(
     if selects(x):
         made = select(x, at, RANK, k)
     else:
-        made = tuple([t.narrow(at, k - 1, 1) for t in ordered("kthvalue", x, at)])
+        pair = first(x, at, k, False) or ordered("kthvalue", x, at)
+        made = tuple([t.narrow(at, k - 1, 1) for t in pair])
     if not input.ndim:
         made = tuple([t.reshape(()) for t in made])
     elif not keepdim:

@@ -7,6 +7,7 @@ from typing import Any
 from ... import errors
 from ..._tensor import Tensor
 from ...errors import order as errors_order
+from ...execute.board_sort import first
 from ...execute.sort import select, selects, values_in_order
 from ...execute.sort import sort as run
 from ...kernels.skeletons.cpu.sort_rows import FIRST
@@ -84,10 +85,13 @@ def topk(
     if not 0 <= k <= x._shape[at]:
         raise errors_order.selected("topk", k, x._shape[at], 0)
     k = k if input.ndim else 1  # a number is its own largest, however few are asked for
-    if 0 < k <= x._shape[at] // 8 and isinstance(largest, bool) and selects(x):
-        first, places = select(x, at, FIRST, k, largest)
-        values, order = ordered("topk", first, at, largest)
-        made: tuple[Tensor, ...] = (values, places.gather(at, order))
+    made = first(x, at, k, largest) if isinstance(largest, bool) else None
+    if made is not None:
+        pass
+    elif 0 < k <= x._shape[at] // 8 and isinstance(largest, bool) and selects(x):
+        found, places = select(x, at, FIRST, k, largest)
+        values, order = ordered("topk", found, at, largest)
+        made = (values, places.gather(at, order))
     else:
         pair = ordered("topk", x, at, largest)
         made = tuple([t.narrow(at, 0, k).contiguous() for t in pair])

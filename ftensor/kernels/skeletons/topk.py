@@ -1,0 +1,155 @@
+"""topk: the first elements of rows in their order, in registers (hls/skeleton/topk.h)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from math import prod
+from typing import Annotated
+
+from ...dtypes import dtype
+from ..board_skeleton import BoardSkeleton
+from ..geometry import Geometry, Long, Many
+from ..ports import PORT_BYTES
+from ..skeleton import Parameter, register
+from ..words import Argument, Asked, Record, table_lines
+from ..work import Access, Ints, Launch, Loop
+from .sort import bits, compared, words_of_order
+
+FIRST = 64  # registers, and so the most elements of a row that are asked for
+
+
+@dataclass(frozen=True)
+class TopkKey:
+    """One kernel for each dtype."""
+
+    dtype: dtype
+    skeleton = "topk"
+
+    @property
+    def lanes(self) -> int:
+        """Elements of a beat."""
+        return min(16, PORT_BYTES // self.dtype.itemsize)
+
+    @property
+    def entry(self) -> str:
+        """The kernel's name in the program."""
+        return f"ft_topk_{self.dtype.name}"
+
+
+@dataclass(frozen=True)
+class TopkGeometry(Geometry):
+    """What a launch is told, all in elements: so `many` results of each row; steps are along it."""
+
+    derived = ("items",)
+    n: int
+    many: int
+    descending: bool
+    read: Long
+    written: Long
+    shape: Annotated[Ints, Many("dims")]
+    read_strides: Annotated[Ints, Many("dims")]
+    written_strides: Annotated[Ints, Many("dims")]
+
+    @property
+    def items(self) -> int:
+        """The rows, which the units share."""
+        return prod(self.shape)
+
+
+class Topk(BoardSkeleton[TopkKey]):
+    """A row of registers takes an element a cycle."""
+
+    name = word = "topk"
+    geometry = TopkGeometry
+
+    def parameters(self, key: TopkKey) -> tuple[Parameter, ...]:
+        """Results, their places, the input; offsets; the geometry."""
+        of = bits(key.dtype)
+        return (
+            ("*", f"{of} *", "values"),
+            ("*", "long *", "indices"),
+            ("*", f"const {of} *", "in"),
+            *(("long", "long ", f"{name}_offset") for name in ("values", "indices", "in")),
+            ("*", "const long *", "geometry"),
+        )
+
+    def arguments(self, key: TopkKey) -> tuple[Argument, ...]:
+        """Elements come in beats."""
+        wide = f"const hls::vector<{bits(key.dtype)}, {key.lanes}> *"
+        return tuple(a._replace(c=wide) if a.name == "in" else a for a in super().arguments(key))
+
+    def short_bursts(self, vector: bool, written: bool) -> bool:
+        """A beat is asked for when an element of it is wanted, and few results are written."""
+        return True
+
+    def compute(self, key: TopkKey) -> dtype:
+        """Whole numbers are compared."""
+        return compared(key.dtype)
+
+    def defines(self, key: TopkKey) -> dict[str, object]:
+        """The registers, and what is compared."""
+        return {"FT_FIRST": FIRST, **words_of_order(key.dtype)}
+
+    def helpers(self, key: TopkKey) -> list[str]:
+        """What is compared."""
+        return ["order.h"]
+
+    def record(self, key: TopkKey) -> Record:
+        """Its dtype."""
+        of = key.dtype.name
+        return Record(self.name, (of, "int64"), (of,), "", of)
+
+    def keys(self, asked: Asked) -> Iterator[TopkKey]:
+        """One for each dtype."""
+        yield from (TopkKey(of) for of in asked.dtypes if not of.is_complex)
+
+    def lines(self, key: TopkKey) -> tuple[str, ...]:
+        """The dtype."""
+        return table_lines(self.word, f'dtypes = ["{key.dtype.name}"]')
+
+    def suffix(self, key: TopkKey) -> str:
+        """The dtype."""
+        return f"topk_{key.dtype.name}"
+
+    def loops(self, launch: Launch, unit: int, widened: bool) -> list[Loop]:
+        """An element a cycle, and then the results of a row."""
+        g = TopkGeometry.unpack(launch.geometry)
+        begin, end = launch.slab(g.items, unit)
+        rows = end - begin
+        return [
+            Loop("elements", rows * g.n, rows),
+            Loop("results", rows * g.many, rows, reads=False, computes=False),
+        ]
+
+    def traffic(self, launch: Launch, widened: bool) -> list[Access]:
+        """The input once, as many elements of a beat as lie in it; the results."""
+        key, g = launch.key, TopkGeometry.unpack(launch.geometry)
+        size, elements, results = key.dtype.itemsize, g.items * g.n, g.items * g.many
+        beats = -(-elements * min(abs(g.read), key.lanes) // key.lanes)
+        moved = beats * key.lanes * size
+        return [
+            Access("values", True, results * size, results, 1, results * size, short=True),
+            Access("indices", True, results * 8, results, 1, results * 8, short=True),
+            Access("in", False, moved, beats, 1, elements * size, short=True),
+        ]
+
+    def divisions(self, launch: Launch, found: object) -> int:
+        """A row's place in each dim."""
+        g = TopkGeometry.unpack(launch.geometry)
+        return len(g.shape) * -(-g.items // launch.units)
+
+    def operators(self, key: TopkKey) -> Mapping[tuple[str, str], int]:
+        """Each register compares, and takes what comes, what is before it, or stays."""
+        return {
+            ("compare", compared(key.dtype).name): FIRST,
+            ("choose", compared(key.dtype).name): 4 * FIRST, ("choose", "int32"): 2 * FIRST,
+        }  # fmt: skip
+
+    def extent(self, launch: Launch) -> str:
+        """How many of how many, of how many rows."""
+        g = TopkGeometry.unpack(launch.geometry)
+        return f"{g.items}x{g.many} of {g.n}"
+
+
+register(Topk())
