@@ -43,7 +43,11 @@ _LETTERS = {
     ctypes.c_uint16: "H", ctypes.c_int32: "i", ctypes.c_uint32: "I", ctypes.c_int64: "q",
     ctypes.c_uint64: "Q", ctypes.c_float: "f", ctypes.c_double: "d",
 }  # fmt: skip
-_SCALAR, _GLOBAL = 0, 1  # address qualifiers of the metadata; the others are constant, local, pipe
+# Address qualifiers of the metadata; the others are constant and local.
+_SCALAR, _GLOBAL, _STREAM = 0, 1, 4
+# Behind the name of a kernel with streams: the function that starts it, in a library where these
+# are joined (image/manifest.py, which this package does not know).
+_JOINED = "_joined"
 
 
 class ImageProblem(Exception):
@@ -74,6 +78,7 @@ class KernelFunction:
     arguments: list[Argument]
     units: dict[str, int] = field(default_factory=dict)  # instance -> base address
     call: Any = None
+    streams: tuple[str, ...] = ()  # ports that are joined in the library
     stuck: Any = None  # says, in the thread that called, what its stages waited for in the end
 
     @property
@@ -122,6 +127,13 @@ def scalar_type(c: str, size: int) -> Any:
     return found if found is not None and ctypes.sizeof(found) <= max(size, 4) else None
 
 
+def _not_served(name: str, kernel: str) -> ImageProblem:
+    return ImageProblem(
+        f"argument {name!r} of kernel {kernel!r} is a stream or a local memory; this device serves "
+        "pointers to global memory and scalars"
+    )
+
+
 def _argument(kernel: str, element: ET.Element) -> Argument:
     name, c = element.get("name", ""), element.get("type", "").strip()
     where = f"argument {name!r} of kernel {kernel!r}"
@@ -134,10 +146,7 @@ def _argument(kernel: str, element: ET.Element) -> Argument:
     if qualifier == _GLOBAL:
         return Argument(name, offset, True, ctypes.c_void_p, c)
     if qualifier != _SCALAR:
-        raise ImageProblem(
-            f"{where} is a stream or a local memory; this device serves pointers to global memory "
-            "and scalars"
-        )
+        raise _not_served(name, kernel)
     found = scalar_type(c, size)
     if found is None:
         raise ImageProblem(
@@ -156,9 +165,12 @@ def describe(metadata: bytes) -> dict[str, KernelFunction]:
     kernels = {}
     for element in root.iter("kernel"):
         name = element.get("name", "")
-        arguments = [(int(a.get("id") or -1), _argument(name, a)) for a in element.iter("arg")]
-        arguments.sort(key=lambda pair: pair[0])
-        kernel = KernelFunction(name, [argument for _, argument in arguments])
+        if element.get("hwControlProtocol") == "ap_ctrl_none":
+            continue  # nobody starts it, and the library has it run
+        rows = sorted(element.iter("arg"), key=lambda a: int(a.get("id") or -1))
+        streams = [a for a in rows if a.get("addressQualifier") == str(_STREAM)]
+        arguments = [_argument(name, a) for a in rows if a not in streams]
+        kernel = KernelFunction(name, arguments, streams=tuple(a.get("name", "") for a in streams))
         for instance in element.iter("instance"):
             remap = instance.find("addrRemap")
             if remap is None:
@@ -184,8 +196,10 @@ class Library:
             ) from None
         for kernel in kernels.values():
             try:
-                call = self._library[kernel.name]
+                call = self._library[kernel.name + _JOINED * bool(kernel.streams)]
             except AttributeError:
+                if kernel.streams:
+                    raise _not_served(kernel.streams[0], kernel.name) from None
                 raise ImageProblem(
                     f"the image's shared object has no function {kernel.name!r}; is it declared "
                     'extern "C"?'

@@ -39,6 +39,13 @@ no_stage_for_intel = Message(
 )
 
 
+not_joined = Message(
+    BuildError,
+    "the kernels of linked graphs are joined by the stand-ins' FIFOs in a C simulation: unset "
+    '{variable}, or build these graphs with structure = "dataflow"',
+)
+
+
 def not_compiled(log: Sequence[str]) -> BuildError:
     """A kernel that a program asked for, on which the compiler failed."""
     return BuildError("\n".join(["the compiler failed", *log]))

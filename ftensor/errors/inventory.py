@@ -104,6 +104,11 @@ same_name = Message(
     "{where}: another table is called {name!r} and differs in structure, units, banks or "
     "grouping; tables of one name share their kernels",
 )
+too_deep = Message(
+    InventoryError,
+    "{where}: a FIFO between two kernels of the graph {name} needs {depth} beats, of which the "
+    'streams of boards hold {most}: take structure = "dataflow", or export it for shorter rows',
+)
 unread_graph = Message(
     InventoryError,
     "{where}: the graph file {path} can't be read: {reason}; `jitted.export` writes one",

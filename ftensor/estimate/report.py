@@ -17,10 +17,12 @@ from .model import Estimate, Setup, estimate
 
 @dataclass(frozen=True)
 class Line:
-    """Launches that are alike: how many, and the estimate of one."""
+    """Launches that are alike: how many, the estimate of one, and how many kernels the host starts
+    for it."""
 
     count: int
     each: Estimate
+    starts: int = 1
 
     @property
     def kernel(self) -> float:
@@ -60,8 +62,10 @@ class Report:
 
     @property
     def launch(self) -> float:
-        """Seconds that the launches cost beside their kernels."""
-        return launches(self.setup.board, self.count, self.in_flight)
+        """Seconds that the launches cost beside their kernels; of kernels that run side by side for
+        one launch, those behind the first are queued."""
+        board, more = self.setup.board, sum(x.count * (x.starts - 1) for x in self.lines)
+        return launches(board, self.count, self.in_flight) + more * board.issue.value * 1e-6
 
     @property
     def kernels(self) -> float:
@@ -94,6 +98,7 @@ class Report:
 def report(trace: Trace, setup: Setup, in_flight: int, groups: Sequence[Group] | None) -> Report:
     """The model over a trace. With `groups`, each launch goes to the kernel that holds it."""
     places = {m.entry: group for group in groups or () for m in group.members}
+    starts = Counter(entry.partition("/")[0] for entry, group in places.items() if group.started)
     found, away, missing = dict[Launch, Line](), dict[Launch, float](), Counter[str]()
     link = setup.board.link
     for launch, count in trace.launches.items():
@@ -109,7 +114,7 @@ def report(trace: Trace, setup: Setup, in_flight: int, groups: Sequence[Group] |
             units = min(launch.units, group.units)
             placed = launch._replace(units=units, structure=group.structure)
             where = replace(setup, banks=group.banks or setup.board.one_memory)
-        found[launch] = Line(count, estimate(placed, where))
+        found[launch] = Line(count, estimate(placed, where), starts.get(launch.key.entry, 1))
     lines = sorted(found.values(), key=lambda line: -(line.kernel + line.crossing))
     fallback = sum(trace.launches[launch] * seconds for launch, seconds in away.items())
     up = sum(count * transfer(link, n, True) for n, count in trace.uploads.items())

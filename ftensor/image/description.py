@@ -24,7 +24,7 @@ from .metadata import REGISTER_WINDOW
 
 FIRST_BASE = 0x1800000  # of the first unit's registers
 FIRST_REGISTER = 0x10
-POINTER_BYTES = 8
+POINTER_BYTES = STREAM_BYTES = 8
 MOST_UNITS = 128  # XRT's limit for one image
 DEFAULT_BANK = Bank("DDR[0]", 16 << 30)
 # Bytes of the C types, also by OpenCL's names and without "const" and "volatile".
@@ -107,11 +107,13 @@ def _kernel(kernel: KernelDescription, banks: tuple[Bank, ...], base: int) -> Ke
     arguments, at = [], FIRST_REGISTER
     for k, argument in enumerate(kernel.arguments):
         done = _argument(argument, f"argument {argument.name or k} of {where}", banks, at, k)
-        at = max(at, done.offset + (done.size + 3 & -4) + 4)
+        if not done.is_stream:
+            at = max(at, done.offset + (done.size + 3 & -4) + 4)
         arguments.append(done)
     if at > REGISTER_WINDOW:
         raise bad_description(f"{where} needs {at} bytes of registers")
-    spans = sorted((a.offset, a.offset + a.size, a.name) for a in arguments)
+    set_ = [a for a in arguments if not a.is_stream]
+    spans = sorted((a.offset, a.offset + a.size, a.name) for a in set_)
     if any(end > start for (_, end, _), (start, _, _) in itertools.pairwise(spans)):
         raise bad_description(f"{where} has arguments whose registers overlap")
     units = kernel.units or (ComputeUnit(f"{kernel.name}_1"),)
@@ -131,9 +133,13 @@ def _kernel(kernel: KernelDescription, banks: tuple[Bank, ...], base: int) -> Ke
 def _argument(
     argument: ArgumentDescription, where: str, banks: tuple[Bank, ...], at: int, place: int
 ) -> ArgumentDescription:
-    size = argument.size or size_of(argument.c)
     if not argument.name:
         raise bad_description(f"{where} has no name")
+    if argument.is_stream:  # a port of the kernel, and no register
+        return replace(
+            argument, size=argument.size or STREAM_BYTES, port=argument.port or argument.name
+        )
+    size = argument.size or size_of(argument.c)
     if size is None:
         raise bad_description(f"{where} has the type {argument.c!r}; give its size in bytes")
     if size < 0 or (argument.is_pointer and size != POINTER_BYTES):

@@ -19,6 +19,9 @@ from ..errors.image import (
 )
 
 FORMAT, VERSION = "ftensor-image", 2
+# The structure of kernels that are joined by streams; and, behind the name of one that is started,
+# the function that starts it in the library of a C simulation.
+LINKED, JOINED = "linked", "_joined"
 # What a field's annotation asks of a value that was read.
 _TYPES: dict[Any, Any] = {"str": str, "int": int, "float": (int, float)}
 Record = TypeVar("Record")
@@ -36,7 +39,8 @@ class ArgumentRecord:
 
 @dataclass(frozen=True)
 class MemberRecord:
-    """What one opcode computes; `entry` is the identity that a launch asks for."""
+    """What one opcode computes; `entry` is the identity that a launch asks for. Of a kernel that is
+    started with others it is followed by "/" and which part of the launch this is."""
 
     entry: str
     opcode: int
@@ -47,6 +51,11 @@ class MemberRecord:
     compute: str
     call: str  # see `toolchain.group.call`
     params: tuple[str, ...] = ()  # the op's numbers, such as "alpha"
+
+    @property
+    def part(self) -> str:
+        """Which part of a launch of several kernels it is, "" of the first or the only one."""
+        return self.entry.partition("/")[2]
 
 
 @dataclass(frozen=True)
@@ -61,7 +70,8 @@ class StageRecord:
 @dataclass(frozen=True)
 class KernelRecord:
     """One kernel of the image, with `units` compute units. A graph may consist of `stages`; what
-    joins these holds up to `held` of the launch's `n` as a whole (0: less than one)."""
+    joins these holds up to `held` of the launch's `n` as a whole (0: less than one). A kernel
+    without members is started by nobody: it runs by itself, on streams."""
 
     name: str
     skeleton: str
@@ -101,7 +111,13 @@ class Manifest:
     @property
     def entries(self) -> tuple[str, ...]:
         """Every entry that the image serves."""
-        return tuple(self._entries)
+        return tuple(entry for entry, (_, member) in self._entries.items() if not member.part)
+
+    def parts(self, wanted: str) -> tuple[tuple[KernelRecord, MemberRecord], ...]:
+        """The kernels that are started together for an entry, that which `find` finds first."""
+        first = self._entries[wanted]
+        others = [found for e, found in self._entries.items() if e.startswith(f"{wanted}/")]
+        return (first, *others)
 
     def to_json(self) -> str:
         """The manifest's text, with a digest of all that it says."""

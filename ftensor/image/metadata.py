@@ -146,10 +146,11 @@ def _write_kernel(core: ElementTree.Element, kernel: KernelDescription) -> None:
     )  # fmt: skip
     for port in dict.fromkeys(a.port for a in kernel.arguments):
         master = any(a.port == port and a.is_pointer for a in kernel.arguments)
+        stream = any(a.port == port and a.is_stream for a in kernel.arguments)
         new(
             element, "port", name=port, mode="master" if master else "slave",
             range="0xFFFFFFFFFFFFFFFF" if master else "0x1000", dataWidth="512" if master else "32",
-            portType="addressable", base="0x0",
+            portType="stream" if stream else "addressable", base="0x0",
         )  # fmt: skip
     for k, a in enumerate(kernel.arguments):
         new(

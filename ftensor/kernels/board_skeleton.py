@@ -77,6 +77,10 @@ class BoardSkeleton(Skeleton[K]):
         """The arguments of an image's kernel of this key, those of the compute unit left out."""
         return tuple(Argument(name, what, c.strip()) for what, c, name in self.parameters(key))
 
+    def started(self, key: K) -> bool:
+        """Whether the host starts an image's kernel of this key; else it runs by itself."""
+        return True
+
     def hardware(self, key: K) -> K:
         """The key whose HLS C++ an image's kernel of this key is: keys of equal hardware give the
         same."""

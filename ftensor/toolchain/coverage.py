@@ -152,6 +152,8 @@ def members(kernel: KernelRecord) -> Iterable[Served]:
     """What each opcode of a kernel serves."""
     skeleton = board_named(kernel.skeleton)
     for m in kernel.members:
+        if m.part:
+            continue
         read = m.kinds[len(m.outs) :]
         op = m.op if skeleton is None else skeleton.op(m.op)
         ins = tuple("number" if kind == "k" else d for d, kind in zip(m.ins, read)) or m.ins

@@ -10,14 +10,16 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ..errors.build import no_cxx
+from ..errors.build import no_cxx, not_joined
 from ..image.manifest import Manifest
 from ..kernels.channels import channels
+from ..kernels.linked import StageKey
 from ..runtime.csim.backend import FLAGS, cpu_name
 from ..runtime.targets import CSIM, csim_compiler
 from .group import Group, arguments
 from .jobs.job import Job, content_key
-from .jobs.workspace import Source, Workspace, lay_out
+from .jobs.state import write_whole
+from .jobs.workspace import Source, Workspace, included, lay_out, without_comments
 from .target import version_text
 from .vitis import link
 
@@ -81,14 +83,32 @@ class CSim:
 
         return [folders.sources, vitis_headers()]
 
+    def _included(self, folders: Workspace) -> list[str]:
+        return [word for folder in self._include(folders) for word in ("-I", str(folder))]
+
+    def _joining(self, groups: Sequence[Group], folders: Workspace) -> dict[str, str]:
+        """The files that join the kernels of linked graphs, with what each depends on."""
+        from .vitis.joined import sources
+        from .vitis.source import VITIS_INCLUDE, standins, vitis_headers
+
+        found = sources(groups)
+        if found and vitis_headers() != standins():
+            raise not_joined(VITIS_INCLUDE)
+        made = {}
+        for begins, text in found.items():
+            path = folders.sources / f"{begins}_joined.cpp"
+            write_whole(path, text)
+            read = included(path, self._include(folders))
+            made[str(path)] = content_key(*map(without_comments, read))
+        return made
+
     def compile(self, source: Source, folders: Workspace) -> Job:
         """One object file."""
         flags = [*self.compiler, *(f for f in FLAGS if f != "-shared"), *CSIM.build_options]
         # -march=native makes code for the CPU at hand, and a folder may be shared.
         key = content_key(source.digest, *flags, self._version, cpu_name())
         output = folders.objects / f"{source.name}-{key}.o"
-        include = [word for folder in self._include(folders) for word in ("-I", str(folder))]
-        command = (*flags, *include, "-c", "-o", str(output), str(source.path))
+        command = (*flags, *self._included(folders), "-c", "-o", str(output), str(source.path))
         log = folders.logs / f"{source.name}.log"
         return Job(source.name, command, output, log, key, source.size)
 
@@ -96,10 +116,14 @@ class CSim:
         self, name: str, objects: Sequence[Job], groups: Sequence[Group], folders: Workspace
     ) -> Job:
         """One shared object of all kernels."""
-        key = content_key(*(job.key for job in objects), *FLAGS, self._version)
+        joining = self._joining(groups, folders)
+        key = content_key(*(job.key for job in objects), *joining.values(), *FLAGS, self._version)
         output = folders.objects / f"{name}-{key}.so"
         files = [str(job.output) for job in objects]
-        command = (*self.compiler, "-shared", "-fPIC", "-o", str(output), *files)
+        flags = ["-shared", "-fPIC"]
+        if joining:
+            flags = [*FLAGS, *CSIM.build_options, *self._included(folders), *joining]
+        command = (*self.compiler, *flags, "-o", str(output), *files)
         weight = 0.02 * sum(job.weight for job in objects)
         return Job(f"link of {name}", command, output, folders.logs / "link.log", key, weight)
 
@@ -133,8 +157,12 @@ def describe(groups: Sequence[Group], name: str, platform: str, clock_mhz: float
         rows = tuple(
             ArgumentDescription(a.name, a.c, banks=where.get(a.name, ())) for a in arguments(group)
         )
+        member = group.members[0]
+        if isinstance(member, StageKey):
+            rows += tuple(ArgumentDescription(name, "hls::stream") for name in member.names)
         units = tuple(ComputeUnit(unit) for unit in link.unit_names(group))
-        kernels.append(KernelDescription(group.name, rows, units))
+        control = "AP_CTRL_HS" if group.started else "AP_CTRL_NONE"
+        kernels.append(KernelDescription(group.name, rows, units, control))
     return Description(tuple(kernels), _banks(tuple(names)), platform, clock_mhz, name)
 
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, cast
 
+from ..image.manifest import LINKED
 from ..kernels import ctype
 from ..kernels.board_skeleton import BoardSkeleton, board_skeleton_of
 from ..kernels.holes import NAMES, indices, parameters
@@ -26,6 +27,17 @@ STRUCTURES = ("dataflow", "burst", "loop")
 
 
 @dataclass(frozen=True)
+class Stream:
+    """Two stream ports that are joined: "unit.argument" each. `depth` of the FIFO between them, 0
+    for the default, and the `bits` of what goes through."""
+
+    source: str
+    to: str
+    depth: int = 0
+    bits: int = 0
+
+
+@dataclass(frozen=True)
 class Group:
     """One kernel of an image.
 
@@ -33,9 +45,10 @@ class Group:
     position; or keys whose skeleton has a parameter list of its own (such as a matrix product), of
     which those of equal hardware are one body, and several bodies share ports, too (see joint.py).
     `structure` is how a map moves its data: "dataflow" (load, compute and store joined by streams),
-    "burst" (blocks in local arrays) or "loop". `units` are compute units. `banks` is "" (the
-    platform's choice), one memory such as "DDR[0]", a range such as "HBM[0:31]", or "HBM[*]": each
-    pointer argument its own.
+    "burst" (blocks in local arrays) or "loop"; "linked" are the kernels of a graph (linked.py).
+    `units` are compute units. `banks` is "" (the platform's choice), one memory such as "DDR[0]", a
+    range such as "HBM[0:31]", or "HBM[*]": each pointer argument its own. `joins` are the streams
+    of the graph that the kernel begins.
     """
 
     name: str
@@ -43,13 +56,14 @@ class Group:
     structure: str = "dataflow"
     units: int = 1
     banks: str = ""
+    joins: tuple[Stream, ...] = ()
 
     def __post_init__(self) -> None:
         if not self.name.isidentifier() or len(self.name) > LONGEST_NAME:
             raise ValueError(
                 f"{self.name!r} is no kernel's name: take at most {LONGEST_NAME} letters"
             )
-        if self.structure not in STRUCTURES:
+        if self.structure not in (*STRUCTURES, LINKED):
             raise ValueError(
                 f"kernel {self.name}: structure {self.structure!r} is none of {STRUCTURES}"
             )
@@ -81,6 +95,11 @@ class Group:
     def joint(self) -> bool:
         """Whether an opcode chooses among bodies."""
         return len(self.bodies) > 1
+
+    @property
+    def started(self) -> bool:
+        """Whether the host starts it; else it has streams alone, and runs by itself."""
+        return self.kind.shares or self.kind.started(self.members[0])
 
     @cached_property
     def arguments(self) -> tuple[Argument, ...]:
@@ -154,6 +173,8 @@ def arguments(group: Group) -> tuple[Argument, ...]:
 
 def _arguments(group: Group) -> tuple[Argument, ...]:
     units = (Argument("ft_unit", "int", "int"), Argument("ft_units", "int", "int"))
+    if not group.started:
+        return ()
     if not group.keys:
         if group.joint:
             return (*joint.arguments(group.bodies), Argument("opcode", "int", "int"), *units)

@@ -21,7 +21,7 @@ def record(group: Group, sha256: str, banks: Mapping[str, str] | None = None) ->
         group.units,
         sha256,
         tuple(ArgumentRecord(a.name, a.what, a.c, where.get(a.name, "")) for a in arguments(group)),
-        tuple(_member(group, opcode) for opcode in range(len(group.members))),
+        tuple(_member(group, opcode) for opcode in range(len(group.members)) if group.started),
     )
 
 

@@ -1,7 +1,10 @@
 // Stages that run at the same time: in a `region` each process is a thread, and FIFOs with a depth are as long as
 // in hardware. Where all processes wait and none could go on, each of them ends, and the region tells what every
 // FIFO holds. A process that was woken and does not run yet could go on, so it counts as one that does.
+// A region in a process of another is a part of that: its processes are the other's, too. What runs by itself is
+// called again and again, until all that does not has ended.
 #pragma once
+#include <algorithm>
 #include <condition_variable>
 #include <cstddef>
 #include <mutex>
@@ -44,6 +47,7 @@ class place
   public:
     place(const char *name, std::size_t depth, const std::size_t &count);
     place(const place &) = delete;
+    ~place();
     bool full() const { return in && count >= depth; }
     bool stopped() const;
 
@@ -70,14 +74,19 @@ class region
     std::mutex mutex;
     std::vector<place *> places;
     std::vector<std::thread> processes;
-    int live = 1, waiting = 0;  // this thread counts until all processes have begun
-    bool stuck = false;
+    int live = 1, waiting = 0;  // of all threads; this one counts but while it waits for others to end
+    int started = 1;            // of these, those that do not run by themselves
+    bool stuck = false, ended = false;
     region *const outer;
+    const bool alone;    // whether the thread runs by itself, and with it what it begins
+    int own = 0;         // processes of this region, of a part that is one
+    bool joins = false;  // this thread waits for them
 
+    region &whole() { return outer ? *outer : *this; }
     // Ends all processes if none can go on.
     void look()
     {
-        if (stuck || live == 0 || waiting < live) return;
+        if (stuck || ended || live == 0 || waiting < live) return;
         for (const place *p : places) {
             if (p->goes_on()) return;
         }
@@ -90,57 +99,95 @@ class region
             p->changed.notify_all();
         }
     }
-    void leave()
+    // All that was started is done: what runs by itself ends when it has nothing to do.
+    void end(int count)
     {
-        const std::lock_guard<std::mutex> lock(mutex);
-        live--;
-        look();
+        started -= count;
+        if (started > 0 || ended) return;
+        ended = true;
+        for (place *p : places) p->changed.notify_all();
+    }
+    template <typename F> void begin(F call, bool by_itself, bool again)
+    {
+        region &all = whole();
+        {
+            const std::lock_guard<std::mutex> lock(all.mutex);
+            all.live++, own++;
+            all.started += !by_itself;
+        }
+        processes.emplace_back([this, &all, call, by_itself, again] {
+            current_region() = &all;
+            by_itself_now() = by_itself;
+            try {
+                do call();
+                while (again);
+            } catch (const stop &) {  // every process ends then
+            }
+            const std::lock_guard<std::mutex> lock(all.mutex);
+            own--;
+            all.live -= !(joins && own == 0);  // the thread that waited for the last one goes on
+            all.end(!by_itself);
+            all.look();
+        });
+    }
+    static bool &by_itself_now()
+    {
+        static thread_local bool now = false;
+        return now;
     }
     std::string stuck_text_of;
 
   public:
-    region() : outer(current_region())
+    region() : outer(current_region()), alone(by_itself_now())
     {
+        if (outer) return;
         current_region() = this;
         stuck_text().clear();
     }
     region(const region &) = delete;
-    template <typename F> void process(F call)
-    {
-        {
-            const std::lock_guard<std::mutex> lock(mutex);
-            live++;
-        }
-        processes.emplace_back([this, call] {
-            try {
-                call();
-            } catch (const stop &) {  // every process ends then
-            }
-            leave();
-        });
-    }
+    template <typename F> void process(F call) { begin(call, alone, false); }
+    // What runs by itself.
+    template <typename F> void process_alone(F call) { begin(call, true, true); }
     // Waits for all processes. FIFOs must still be there.
     void join()
     {
-        leave();
+        {
+            region &all = whole();
+            const std::lock_guard<std::mutex> lock(all.mutex);
+            joins = own > 0;
+            all.live -= joins;
+            if (!outer) end(1);
+            all.look();
+        }
         for (std::thread &one : processes) one.join();
         processes.clear();
-        stuck_text() = stuck_text_of;
+        if (!outer) stuck_text() = stuck_text_of;
     }
-    ~region() { current_region() = outer; }
+    ~region()
+    {
+        if (!outer) current_region() = nullptr;
+    }
 };
 
 inline place::place(const char *name, std::size_t depth, const std::size_t &count)
     : in(depth ? current_region() : nullptr), name(name), depth(depth), count(count)
 {
-    if (in) in->places.push_back(this);
+    if (!in) return;
+    const std::lock_guard<std::mutex> lock(in->mutex);
+    in->places.push_back(this);
+}
+inline place::~place()
+{
+    if (!in) return;
+    const std::lock_guard<std::mutex> lock(in->mutex);
+    in->places.erase(std::find(in->places.begin(), in->places.end(), this));
 }
 inline bool place::stopped() const { return in && in->stuck; }
 inline void place::await(std::unique_lock<std::mutex> &lock, bool writes)
 {
     bool &mine = writes ? writer : reader;
     while (writes ? count >= depth : count == 0) {
-        if (in->stuck) throw region::stop();
+        if (in->stuck || in->ended) throw region::stop();
         mine = true;
         in->waiting++;
         in->look();

@@ -18,7 +18,7 @@ from ..ir.compiler import clang
 from ..ir.intervals import intervals
 
 # Processors' own, on a board softmax and losses are rows and reductions; a user's own; joined ones.
-NOT_ON_BOARDS = {"nll", "nll_input", "softmax_rows", "own", "staged"}
+NOT_ON_BOARDS = {"nll", "nll_input", "softmax_rows", "own", "staged", "linked"}
 
 
 def test_no_interval_of_the_model_is_below_what_the_text_allows() -> None:

@@ -11,9 +11,8 @@ from ftensor.boards import find
 from ftensor.errors.build import BuildError
 from ftensor.kernels.key import KernelKey, Port
 from ftensor.kernels.skeletons.gemm import GemmKey
-from ftensor.toolchain.group import Group
+from ftensor.toolchain.group import Group, Stream
 from ftensor.toolchain.vitis import link
-from ftensor.toolchain.vitis.link import Stream
 
 F = dtypes.float32
 ADD = KernelKey("add", "map", F, 16, (Port(F, "v"),), (Port(F, "v"), Port(F, "v")), ("(a + b)",))

@@ -13,6 +13,7 @@ from ...errors.graph import stuck
 from ...image.call_tokens import SCOPE, compiled, expressions
 from ...image.file import ImageFile
 from ...image.intel_file import TARGETS
+from ...image.manifest import JOINED, LINKED, KernelRecord
 from ...kernels.board_skeleton import board_named
 from ..images import Images, LoadedImage, Slot
 from ..parts import Kernel
@@ -56,12 +57,19 @@ def _opened(file: ImageFile) -> Any:
         file,
         [
             *(
-                f"void {record.name}({', '.join(C_TYPES[a.what] for a in record.arguments)});"
+                f"void {_function(record)}({', '.join(C_TYPES[a.what] for a in record.arguments)});"
                 for record in file.manifest.kernels
+                if record.members
             ),
             "char *ft_stuck(void);",
+            "void ft_starts_all(int);",
         ],
     )
+
+
+def _function(record: KernelRecord) -> str:
+    """What starts a kernel: where it is joined with others, a function for that."""
+    return record.name + (JOINED if record.structure == LINKED else "")
 
 
 def opened(file: ImageFile, functions: Iterable[str]) -> Any:
@@ -81,22 +89,28 @@ def opened(file: ImageFile, functions: Iterable[str]) -> Any:
 
 
 def _launcher(image: LoadedImage, slot: Slot) -> Kernel:
-    found = image.find(slot.entry)
-    assert found is not None
-    record, member = found
-    try:
-        call = getattr(image.program, record.name)
-    except AttributeError as e:
-        raise errors.not_loaded(image.file.path, e) from None
+    """A function that calls a kernel in each unit's stead, or those that one launch starts, one
+    after another: the last of them runs all."""
+    parts = image.file.manifest.parts(slot.entry)
     names = "".join(f"a{i}, " for i in range(len(slot.params)))
-    passed = "".join(f"{e}, " for e in expressions(image.file.path, record, member, slot.params))
-    lines = [
-        f"def launch(stream, units, {names}/):",
-        f"    values = ({passed})",
-        "    for unit in range(units):",
-        "        call(*values, unit, units)",
-    ]
-    scope = {**SCOPE, "call": call, "library": image.program}
+    scope, values, calls = dict[str, Any](SCOPE), list[str](), list[str]()
+    for k, (record, member) in enumerate(parts):
+        try:
+            scope[f"call{k}"] = getattr(image.program, _function(record))
+        except AttributeError as e:
+            raise errors.not_loaded(image.file.path, e) from None
+        passed = expressions(image.file.path, record, member, slot.params)
+        values.append(f"    values{k} = ({''.join(f'{e}, ' for e in passed)})")
+        calls.append(f"        call{k}(*values{k}, unit, units)")
+    lines = [f"def launch(stream, units, {names}/):", *values]
+    if len(parts) > 1:
+        lines += ["    unit, units = 0, 1", "    together(1)", "    try:", *calls]
+        lines += ["    finally: together(0)"]
+        scope["together"] = image.program.ft_starts_all
+    else:
+        lines += ["    for unit in range(units):", *calls]
+    scope["library"] = image.program
+    record = parts[0][0]
     skeleton = board_named(record.skeleton)
     if skeleton is not None and skeleton.waits:
         lines += ["    found = string(stuck())", "    if found: raise error(name, found.decode())"]

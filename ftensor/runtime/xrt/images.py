@@ -19,6 +19,7 @@ from ...kernels.skeleton import exact_units
 from ..images import Images, LoadedImage, Slot
 from ..opencl.launch import TYPE_CHARS
 from ..parts import Kernel
+from . import together
 from .banks import Port, place, spread
 from .maker import maker
 from .queue import COMMANDS_AHEAD
@@ -132,7 +133,12 @@ class XrtImages(Images):
         self.activate(image)
         if self.reloads:
             self.backend.let_scheduler_rest()
-        slot.run = slot.make() if slot.make else make_launcher(self.backend, image, slot)
+        if slot.make is not None:
+            slot.run = slot.make()
+        else:
+            several = len(image.file.manifest.parts(slot.entry)) > 1
+            make = together.make_launcher if several else make_launcher
+            slot.run = make(self.backend, image, slot)
         self._ready_slots.append(slot)
         return slot.run
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 
 from ...boards import Board
 from ...errors import build as errors
+from ...image.manifest import LINKED
 from ...table import counted, table
 from ..group import Group
 from ..vitis.interface import bundles
@@ -79,16 +80,19 @@ def fit(groups: Sequence[Group], board: Board) -> Fit:
 
 def reduced(groups: Sequence[Group], board: Board) -> Fit:
     """As many of the kernels as fit: the dearest are left out first, and those taken in again that
-    find room then."""
+    find room then. Kernels that streams join are left out all together."""
     kept = list(groups)
     while kept and not (found := fit(kept, board)).fits:
         worst = max(range(len(NAMES)), key=lambda k: found.shares[NAMES[k]] / MOST[NAMES[k]])
         if not found.full:
-            kept.remove(max(kept, key=lambda g: g.units * len(bundles(g))))
+            dearest = max(kept, key=lambda g: g.units * len(bundles(g)))
         else:
-            kept.remove(max(kept, key=lambda g: area(g).whole.values()[worst]))
+            dearest = max(kept, key=lambda g: area(g).whole.values()[worst])
+        joined = dearest.structure == LINKED
+        kept = [g for g in kept if g is not dearest and not (joined and g.structure == LINKED)]
     for group in groups:
-        if group not in kept and fit([*kept, group], board).fits:
+        joined = group.structure == LINKED
+        if not joined and group not in kept and fit([*kept, group], board).fits:
             kept.append(group)
     return fit([group for group in groups if group in kept], board)
 

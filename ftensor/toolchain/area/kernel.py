@@ -8,6 +8,7 @@ from functools import cache
 from math import ceil
 
 from ...kernels.board_skeleton import board_skeleton_of
+from ...kernels.linked import BEGIN, StageKey
 from ...kernels.staged import StagedKey
 from ...kernels.transform import Transform
 from ...kernels.work import Memory
@@ -78,6 +79,7 @@ def area(group: Group) -> Area:
     memories = max(held, key=lambda found: sum(m.words * m.bits * m.copies for m in found))
     if group.joint:
         memories = [m for found in held for m in found]
+    memories = [*memories, *(Memory(j.depth, j.bits) for j in group.joins)]
     bundles = interface.bundles(group)
     if interface.structure(group) == "dataflow":
         memories = [*memories, *(Memory(FIFO_DEPTH, b.bits) for b in bundles)]
@@ -101,8 +103,9 @@ def _between(found: Resources) -> Resources:
 def _functions(group: Group) -> Iterator[tuple[str, Counts, int]]:
     """The functions that a kernel has in hardware: the op, its operators, and how often."""
     for key in group.bodies:
-        if isinstance(key, StagedKey):
-            for one in _calls(key):
+        graph = key.of if isinstance(key, StageKey) and key.part != BEGIN else key
+        if isinstance(graph, StagedKey):
+            for one in _calls(graph):
                 yield from _functions(one)
     if not group.keys:
         return

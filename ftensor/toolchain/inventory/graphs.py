@@ -7,23 +7,28 @@ from dataclasses import dataclass
 from hashlib import sha256
 
 from ...errors import inventory as errors
+from ...image.manifest import LINKED
 from ...kernels.graph_file import MOST_BYTES, key_of
 from ...kernels.staged import StagedKey
 from ..group import LONGEST_NAME
 from .table import MEMORIES, Image, Table, is_memory
 
-GRAPH = ("file", "sha256", "name", "banks")
+GRAPH = ("file", "sha256", "name", "banks", "structure")
+STRUCTURES = ("dataflow", LINKED)
 _NAME = re.compile(r"[A-Za-z]\w*$")
 _DIGEST = re.compile(r"[0-9a-f]{64}$")
 
 
 @dataclass(frozen=True)
 class GraphFile:
-    """One [[graph]] table: the graph, what its kernel is called, and its memories."""
+    """One [[graph]] table: the graph, what its kernel is called, its memories, and whether it is
+    one kernel ("dataflow") or one for each stage ("linked")."""
 
     name: str
     key: StagedKey
     banks: str
+    structure: str = "dataflow"
+    where: str = ""
 
 
 def parse_graph(table: Table, image: Image) -> GraphFile:
@@ -53,4 +58,8 @@ def parse_graph(table: Table, image: Image) -> GraphFile:
     name = table.get("name", path.name.partition(".")[0], lambda v: isinstance(v, str), "a text")
     if not _NAME.match(name) or len(name) > LONGEST_NAME:
         raise errors.bad_name(table.where("name"), name, LONGEST_NAME)
-    return GraphFile(name, key, table.get("banks", image.banks, is_memory, MEMORIES))
+    one_of = f"one of {STRUCTURES}"
+    return GraphFile(
+        name, key, table.get("banks", image.banks, is_memory, MEMORIES),
+        table.get("structure", "dataflow", STRUCTURES.__contains__, one_of), table.where(),
+    )  # fmt: skip

@@ -9,6 +9,7 @@ from importlib import import_module
 from pathlib import Path
 
 from ...errors import inventory as errors
+from ...image.manifest import LINKED
 from ...kernels.board_skeleton import board_skeleton_of
 from ...kernels.hls_path import hls_root
 from ...kernels.key import KernelKey, Key
@@ -17,6 +18,7 @@ from ..group import Group
 from ..grouping import MOST_UNITS, bundles, free_name, suffix
 from .choose import chosen
 from .graphs import GraphFile, parse_graph
+from .linked import linked
 from .table import Form, Kernels, Table, parse_image, parse_kernels
 
 if sys.version_info >= (3, 11):
@@ -128,11 +130,16 @@ def expand(inventory: Inventory, joint: bool = True) -> tuple[Group, ...]:
             structure = board_skeleton_of(first).structure(first.lanes, form.structure)
             name = free_name(name, [g.name for g in groups])
             groups.append(Group(name, same, structure, form.units, form.banks))
+    apart: list[GraphFile] = []
     for graph in inventory.graphs:
         if graph.key not in taken:
             taken.add(graph.key)
+            if graph.structure == LINKED and joint:  # on Intel's boards each graph is
+                apart.append(graph)
+                continue
             name = free_name(graph.name, [g.name for g in groups])
             groups.append(Group(name, (graph.key,), banks=graph.banks))
+    groups += linked(apart, [g.name for g in groups])
     units = sum(g.units for g in groups)
     if joint and units > MOST_UNITS:
         raise errors.too_many_units(inventory.path, units, MOST_UNITS)

@@ -8,12 +8,11 @@ stream ports are joined.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from ...boards import Board
 from ...errors.build import feeds_itself, too_many_units
 from ..area.kernel import area
-from ..group import Group
+from ..group import Group, Stream
 from .interface import bundles
 from .placement import memories, place, unit_names
 
@@ -21,15 +20,6 @@ MOST_UNITS_OF_A_KERNEL = 31
 MOST_UNITS = 128  # of an image, as XRT counts them
 # Since this version the names of a kernel's compute units are separated by commas.
 COMMAS = (2022, 1)
-
-
-@dataclass(frozen=True)
-class Stream:
-    """Two stream ports that are joined: "unit.argument" each; `depth` of 0 is the default."""
-
-    source: str
-    to: str
-    depth: int = 0
 
 
 def banks(groups: Sequence[Group], board: Board | None = None) -> dict[str, dict[str, str]]:
@@ -68,7 +58,7 @@ def configuration(
                 lines += [f"sp={unit}.{name}:{way.words}" for name in port.pointers if way]
     lines += [f"slr={unit}:{die}" for unit, die in dies(groups, board).items()]
     kernel_of = {unit: group.name for group in groups for unit in unit_names(group)}
-    for stream in streams:
+    for stream in (*(one for group in groups for one in group.joins), *streams):
         ends = [kernel_of.get(end.partition(".")[0], end) for end in (stream.source, stream.to)]
         if ends[0] == ends[1]:
             raise feeds_itself(stream.source, stream.to)

@@ -10,6 +10,7 @@ from pathlib import Path
 
 from ...errors.build import no_vitis_headers
 from ...kernels.hls_path import hls_root
+from ...kernels.linked import StageKey
 from ..group import Group, arguments
 
 _INCLUDED = re.compile(r'^#include ["<](.+)[">]$', re.M)
@@ -62,7 +63,9 @@ def flushing(group: Group) -> str:
     of its own, which no compiler begins before the processor has been told so."""
     head, kernel = source(group).split(f'extern "C" void {group.name}(', 1)
     parameters = kernel[: kernel.index("\n{\n")]
-    passed = ", ".join(a.name for a in arguments(group))
+    member = group.members[0]
+    streams = member.names if isinstance(member, StageKey) else ()
+    passed = ", ".join([*(a.name for a in arguments(group)), *streams])
     return "\n".join(
         [
             f'{head}#include "ftensor/vitis/flush.h"',

@@ -38,11 +38,11 @@ _PORT_WORDS = {"ft_half": "uint16_t", "ft_cfloat": "uint64_t"}
 
 def source(group: Group) -> str:
     """The text of a graph's kernel."""
-    return _Text(group).source()
+    return Text(group).source()
 
 
-class _Text:
-    """The places of the templates."""
+class Text:
+    """The places of the templates: of a graph's kernel, and of single stages."""
 
     def __init__(self, group: Group) -> None:
         self.group, self.key = group, cast("StagedKey", group.members[0])
@@ -60,13 +60,13 @@ class _Text:
         pointers = [f"{self._pointer(a.c)}{a.name}" for a in given if a.what == "*"]
         scalars = [f"{a.c} {a.name}" for a in given if a.what != "*"]
         fifos = [
-            f'hls::stream<{self._fifo_type(f.value)}, {f.depth}> {f.name}("{f.name}");'
+            f'hls::stream<{self.fifo_type(f.value)}, {f.depth}> {f.name}("{f.name}");'
             for f in self.stages.fifos
         ]
         settings = kernel_source.settings(group.kind.compute(key), key.lanes, True, "slab")
         texts, calls, more = [], [], []
         for k, stage in enumerate(self.stages.found):
-            text, mine, own = self._stage(k, stage)
+            text, mine, own = self.stage(k, stage)
             texts.append(text)
             calls += [f"FT_PROCESS({call})" for call in mine]
             more += own
@@ -75,9 +75,9 @@ class _Text:
             {
                 "title": title(group),
                 "told": f"A graph over rows of {key.length} elements in beats of {key.lanes}.",
-                "headers": ['#include "ftensor/vitis/transform.h"' for _ in key.transforms[:1]],
+                "headers": headers(key),
                 "settings": [line for line in settings if line.split()[1] != "FT_GRID_STRIDE"],
-                "units": "\n\n".join(_units(key)),
+                "units": "\n\n".join(units(key)),
                 "length": str(key.length), "lanes": str(key.lanes), "beats": str(key.beats),
                 "states": str(key.states), "period": str(key.period), "stages": "\n".join(texts),
                 "pointers": ", ".join(pointers), "scalars": ", ".join(scalars),
@@ -87,7 +87,7 @@ class _Text:
             },
         )  # fmt: skip
 
-    def _stage(self, k: int, stage: Stage) -> tuple[str, list[str], list[str]]:
+    def stage(self, k: int, stage: Stage) -> tuple[str, list[str], list[str]]:
         """A stage's functions, its calls, and a FIFO of its own."""
         if stage.kind in (ELEMENTS, OF_ROWS):
             return self._computes(k, stage)
@@ -243,12 +243,13 @@ class _Text:
     def _out(self, k: int, value: int) -> list[Fifo]:
         return self.stages.out_of(k, value)
 
-    def _fifo_type(self, value: int) -> str:
+    def fifo_type(self, value: int) -> str:
+        """The C type of what travels."""
         of = _type(self.key.dtypes[value])
         return of if self.key.of_row[value] else f"ft_vec<{of}>"
 
     def _streams(self, fifos: Sequence[Fifo]) -> str:
-        return ", ".join(f"hls::stream<{self._fifo_type(f.value)} > &{f.name}" for f in fifos)
+        return ", ".join(f"hls::stream<{self.fifo_type(f.value)} > &{f.name}" for f in fifos)
 
     def _pointer(self, c: str) -> str:
         """A pointer's type as the kernel has it."""
@@ -275,12 +276,17 @@ def _given(text: str, of: dtype, element: str) -> str:
     return f"ft_bits<uint64_t>({text})" if element == "uint64_t" else text
 
 
-def _units(key: StagedKey) -> list[str]:
+def headers(key: StagedKey) -> list[str]:
+    """What stages include besides what all do."""
+    return ['#include "ftensor/vitis/transform.h"' for _ in key.transforms[:1]]
+
+
+def units(key: StagedKey) -> list[str]:
     """The units' functions, in a namespace for each compute type."""
-    units = tuple([u for u in key.units if not isinstance(u, Transform)])
-    keys = [u.key(key.lanes) for u in units]
+    each = tuple([u for u in key.units if not isinstance(u, Transform)])
+    keys = [u.key(key.lanes) for u in each]
     wanted = {name for k in keys for name in kernel_source.helper_files(k)}
-    texts = [_unit(u, fused.unit_name(key, u)) for u in units]
+    texts = [_unit(u, fused.unit_name(key, u)) for u in each]
     files = [f'#include "ftensor/{name}"' for name in spaces.OF_ALL_TYPES if name in wanted]
     return [*files, *spaces.namespaces(keys, lambda k, _: texts[k])]
 

@@ -1,0 +1,69 @@
+"""C++ that joins the kernels of linked graphs for g++, as link.cfg does for v++."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import cast
+
+from ...image.manifest import JOINED
+from ...kernels import source as kernel_source
+from ...kernels.linked import BEGIN, Linked, StageKey
+from ..filling import fill
+from ..group import Group, arguments
+from .interface import parameter_list
+from .linked import WORD, parameters
+from .staged import Text
+
+
+def sources(groups: Sequence[Group]) -> dict[str, str]:
+    """A file's text for each linked graph among the groups, by the name of the kernel that begins
+    it."""
+    by_name = {group.name: group for group in groups}
+    return {group.name: _source(group, by_name) for group in groups if begins(group)}
+
+
+def begins(group: Group) -> bool:
+    """Whether a kernel is the one that begins a linked graph."""
+    key = group.members[0]
+    return isinstance(key, StageKey) and key.part == BEGIN
+
+
+def _source(begin: Group, by_name: dict[str, Group]) -> str:
+    key = cast("StageKey", begin.members[0]).of
+    graph, whole = Linked(key), Text(Group("graph", (key,)))
+    kernels, passed = {0: begin.name}, dict[int, dict[str, str]]()
+    for join, stream in zip(graph.joins, begin.joins, strict=True):
+        for (k, port), unit in ((join.source, stream.source), (join.target, stream.to)):
+            kernels[k] = unit.partition(".")[0].rpartition("_")[0]
+            passed.setdefault(k, {})[port] = join.name
+    declared, wrappers, alone = [], [], []
+    for k, part in enumerate(graph.parts):
+        group = by_name[kernels[k]]
+        streams = [passed[k][port] for port in part.names]
+        text = parameters(group, Text(Group("stage", (part.of,))))
+        declared.append(f'extern "C" void {group.name}(\n    {text});')
+        if not group.started:
+            call = f"{group.name}({', '.join(f'all.{name}' for name in streams)});"
+            alone.append(f"region.process_alone([&] {{ {call} }});")
+            continue
+        given = [*(a.name for a in arguments(group)), *(f"at->{name}" for name in streams)]
+        wrappers += [
+            f'extern "C" void {group.name}{JOINED}(\n    {parameter_list(group)})', "{",
+            f"    meeting.start([=] {{ {group.name}({', '.join(given)}); }}, run);", "}",
+        ]  # fmt: skip
+    fifos = []
+    for join, stream in zip(graph.joins, begin.joins, strict=True):
+        of = WORD if join.value < 0 else whole.fifo_type(join.value)
+        fifos.append(f'hls::stream<{of}, {stream.depth}> {join.name}{{"{join.name}"}};')
+    compute = begin.kind.compute(begin.members[0])
+    settings = kernel_source.settings(compute, key.lanes, True, "slab")
+    return fill(
+        "standin/joined.cpp",
+        {
+            "graph": begin.name.removesuffix(f"_{BEGIN}"),
+            "settings": [line for line in settings if line.split()[1] != "FT_GRID_STRIDE"],
+            "declared": list(dict.fromkeys(declared)), "fifos": fifos,
+            "started": str(len(graph.parts) - len(graph.computing)),
+            "alone": alone, "wrappers": wrappers,
+        },
+    )  # fmt: skip

@@ -1,0 +1,134 @@
+"""HLS sources of graphs that are a kernel for each stage: its function between stream ports."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import cast
+
+from ...kernels import fused
+from ...kernels import source as kernel_source
+from ...kernels.linked import BEGIN, StageKey
+from ...kernels.staged import FOLD, StagedKey
+from ...table import counted
+from ..group import Group
+from .interface import interfaces, parameter_list, title
+from .staged import Text, headers, units
+from .text import fill
+
+WORD = "uint64_t"  # in which kernels are told their rows and numbers
+
+
+def source(group: Group) -> str:
+    """The text of one of the kernels."""
+    key = cast("StageKey", group.members[0])
+    stages = Text(Group("stage", (key.of,)))
+    own = key.of if key.part != BEGIN else _nothing(key.of)
+    settings = kernel_source.settings(group.kind.compute(key), key.lanes, True, "slab")
+    text, calls, fifos = "", list[str](), list[str]()
+    if key.part != BEGIN:
+        text, calls, fifos = stages.stage(key.place, key.stage)
+    if key.part == FOLD:
+        text, calls = f"{text}\n{_region(key, stages, calls, fifos)}", [_whole(key, stages)]
+    if key.part == BEGIN:
+        body = [f"told_{k}.write({word});" for k, of in enumerate(key.tells)
+                for word in ["n", *_words(key.of, of)]]  # fmt: skip
+        told = f"Tells {counted(len(key.tells), 'kernel')} how many rows there are."
+    elif key.serves is not None:
+        body, told = [f"if (n > 0) {call};" for call in calls], "Between memory and streams."
+    else:
+        body = [*_told(key.of), *(f"{call};" for call in calls)]
+        told = (
+            "Runs by itself: waits until it is told of rows, works through them, and waits again."
+        )
+    return fill(
+        "linked.cpp",
+        {
+            "title": title(group),
+            "told": told,
+            "settings": [line for line in settings if line.split()[1] != "FT_GRID_STRIDE"],
+            "headers": headers(own), "units": "\n\n".join(units(own)),
+            "length": str(key.of.length), "lanes": str(key.lanes), "beats": str(key.of.beats),
+            "states": str(key.of.states), "period": str(key.of.period), "stage": text,
+            "name": group.name, "parameters": parameters(group, stages),
+            "interfaces": [*_axis(key), *(interfaces(group) if group.started else _alone())],
+            "body": body,
+        },
+    )  # fmt: skip
+
+
+def parameters(group: Group, stages: Text) -> str:
+    """Those of the host, then the streams."""
+    given = [parameter_list(group)] if group.started else []
+    return ",\n    ".join([*given, *streams(group, stages)])
+
+
+def streams(group: Group, stages: Text) -> list[str]:
+    """The parameters that are streams; `stages` are the text of the stage's own graph."""
+    key = cast("StageKey", group.members[0])
+    values = {f.name: f.value for f in key.streams}
+    types = [stages.fifo_type(values[n]) if n in values else WORD for n in key.names]
+    return [f"hls::stream<{c} > &{name}" for c, name in zip(types, key.names, strict=True)]
+
+
+def _axis(key: StageKey) -> list[str]:
+    return [f"#pragma HLS INTERFACE axis port={name}" for name in key.names]
+
+
+def _alone() -> list[str]:
+    return ["#pragma HLS INTERFACE ap_ctrl_none port=return"]
+
+
+def _nothing(key: StagedKey) -> StagedKey:
+    """A graph without units."""
+    return StagedKey("stage", "staged", key.lanes, (), (), (), (), length=key.length)
+
+
+def _named(key: StagedKey, numbers: Sequence[int]) -> list[tuple[str, str]]:
+    """The C types and names of numbers, complex ones in their parts."""
+    wanted = {f"n{k}" for k in numbers}
+    found = [(c, name) for what, c, name in fused.parameters(key) if what != "*"]
+    named = [(c.strip(), n) for c, n in found if n.rpartition("_")[0] in wanted]
+    return sorted(
+        named, key=lambda one: [f"n{k}" for k in numbers].index(one[1].rpartition("_")[0])
+    )
+
+
+def _words(key: StagedKey, numbers: Sequence[int]) -> list[str]:
+    """Numbers as they are told."""
+    return [
+        f"ft_bits<uint>({name})" if c == "float"
+        else f"ft_bits<{WORD}>({name})" if c == "double" else f"({WORD}){name}"
+        for c, name in _named(key, numbers)
+    ]  # fmt: skip
+
+
+def _told(key: StagedKey) -> list[str]:
+    """Lines that read what is told: the rows, then the numbers."""
+    lines = ["const int n = (int)told.read();"]
+    for c, name in _named(key, range(len(key.numbers))):
+        read = "told.read()"
+        if c == "float":
+            read = f"ft_bits<float>((uint){read})"
+        else:
+            read = f"ft_bits<double>({read})" if c == "double" else f"({c}){read}"
+        lines.append(f"const {c} {name} = {read};")
+    return lines
+
+
+def _region(key: StageKey, stages: Text, calls: Sequence[str], fifos: Sequence[str]) -> str:
+    """A fold's two processes, at the same time."""
+    taken = [f"hls::stream<{stages.fifo_type(f.value)} > &{f.name}" for f in key.streams]
+    numbers = [f"{c} {name}" for c, name in _named(key.of, range(len(key.of.numbers)))]
+    return fill(
+        "linked_region.cpp",
+        {
+            "parameters": ", ".join([*taken, *numbers, "int n"]),
+            "fifos": list(fifos),
+            "processes": [f"FT_PROCESS({call})" for call in calls],
+        },
+    )
+
+
+def _whole(key: StageKey, stages: Text) -> str:
+    numbers = [name for _, name in _named(key.of, range(len(key.of.numbers)))]
+    return f"run({', '.join([*(f.name for f in key.streams), *numbers, 'n'])})"

@@ -1,0 +1,60 @@
+// Kernels of one graph, joined by streams: in hardware they run side by side, whoever starts them one by one. Here
+// those of one launch wait for each other, and the thread of the last runs all of them in a region.
+#pragma once
+#include <condition_variable>
+#include <functional>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "region.h"
+
+namespace hls {
+inline namespace at_once {
+
+// Whether this thread itself starts all kernels of a launch, one after another, so that none but the last may wait.
+inline bool &starts_all()
+{
+    static thread_local bool now = false;
+    return now;
+}
+
+class meeting
+{
+  public:
+    using calls = std::vector<std::function<void()>>;
+
+  private:
+    std::mutex mutex;
+    std::condition_variable done;
+    const std::size_t kernels;
+    unsigned long launches = 0;
+    calls here;
+    std::string said;
+
+  public:
+    explicit meeting(std::size_t kernels) : kernels(kernels) {}
+    // One kernel of a launch is started; `run` runs all of them.
+    void start(const std::function<void()> &call, void (*run)(const calls &))
+    {
+        std::unique_lock<std::mutex> lock(mutex);
+        here.push_back(call);
+        if (here.size() == kernels) {
+            run(here);
+            said = stuck_text();
+            here.clear();
+            launches++;
+            done.notify_all();
+        } else if (!starts_all()) {
+            const unsigned long mine = launches;
+            done.wait(lock, [&] { return launches != mine; });
+            stuck_text() = said;
+        }
+    }
+};
+
+}  // namespace at_once
+}  // namespace hls
+
+// For a host that starts all kernels of a launch from one thread: said before the first, and taken back after the last.
+extern "C" __attribute__((weak, used, visibility("default"))) void ft_starts_all(int all) { hls::starts_all() = all != 0; }
