@@ -188,7 +188,10 @@ FT_KERNEL void FT_NAME(
     }
     if (out_line && lane > 0 && turns > 0) {
         FT_BEAT_LOAD(beat, out, where)
-        for (int l = 0; l < FT_LANES; l++) beat[l] = l < lane ? made[l] : beat[l];
+        for (int l = 0; l < FT_LANES; l++) {
+            const FT_T old = beat[l], own = made[l];
+            beat[l] = l < lane ? own : old;
+        }
         FT_BEAT_STORE(beat, out, where)
     }
 }

@@ -98,11 +98,13 @@ FT_KERNEL void FT_NAME(
                 sum[0][k] = used[k] ? re : (FT_T)0;
             }
             FT_UNROLL
-            for (int half_ = FT_TAPS / 2; half_ > 0; half_ /= 2) {
+            for (int level = 1; level <= FT_LEVELS; level++) {
                 FT_UNROLL
-                for (int k = 0; k < half_; k++) {
+                for (int k = 0; k < FT_TAPS / 2; k++) {
                     FT_UNROLL
-                    for (int p = 0; p < FT_PARTS; p++) sum[p][k] = sum[p][k] + sum[p][k + half_];
+                    for (int p = 0; p < FT_PARTS; p++) {
+                        if (k < FT_TAPS >> level) sum[p][k] = sum[p][k] + sum[p][k + (FT_TAPS >> level)];
+                    }
                 }
             }
             if (wait == 0) {
@@ -126,7 +128,10 @@ FT_KERNEL void FT_NAME(
             FT_T kept[FT_LANES];
             FT_BANKS(kept, 1)
             FT_BEAT_LOAD(kept, out, where)
-            for (int l = 0; l < FT_LANES; l++) kept[l] = l < lane ? made[l] : kept[l];
+            for (int l = 0; l < FT_LANES; l++) {
+                const FT_T old = kept[l], own = made[l];
+                kept[l] = l < lane ? own : old;
+            }
             FT_BEAT_STORE(kept, out, where)
         }
     }

@@ -124,8 +124,9 @@ class Fir(BoardSkeleton[FirKey]):
         return vector
 
     def defines(self, key: FirKey) -> dict[str, object]:
-        """Taps, and numbers of a sample."""
-        return {"FT_TAPS": key.taps, "FT_PARTS": key.parts}
+        """Taps, the levels of their tree, and numbers of a sample."""
+        levels = key.taps.bit_length() - 1
+        return {"FT_TAPS": key.taps, "FT_LEVELS": levels, "FT_PARTS": key.parts}
 
     def keys(self, asked: Asked) -> Iterator[FirKey]:
         """One for each dtype and power of two."""
