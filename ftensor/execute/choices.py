@@ -14,6 +14,11 @@ def specializes(x: Tensor) -> bool:
     return x._storage.backend.target.specializes
 
 
+def revisits_rows(x: Tensor) -> bool:
+    """Whether one kernel may go over the rows of `x` several times."""
+    return x._storage.backend.target.revisits_rows
+
+
 def spares_double(x: Tensor) -> bool:
     """Whether sums may be taken in float64 for the range alone: the device has it, at no great
     cost."""

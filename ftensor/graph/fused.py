@@ -11,6 +11,7 @@ from ..errors.graph import GraphError
 from ..execute.observe import recorder
 from .jit import Jitted
 from .lower import Lowered
+from .signature import add_arguments, add_settings
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -42,12 +43,14 @@ def fused(function: Callable[P, R]) -> Callable[P, R]:
     devices.
     """
     op = _Fused(function)
+    name = op.name
 
     @wraps(function)
     def call(*args: P.args, **kwargs: P.kwargs) -> R:
         tensors: list[Tensor] = []
+        key: list[Any] = [op]
         try:
-            key = op.signature(tensors, args, kwargs)
+            add_arguments(name, args, kwargs, key, tensors)
         except TypeError:  # an argument that the op refuses in its own words
             return function(*args, **kwargs)
         backend = tensors[0]._storage.backend if tensors else None
@@ -55,7 +58,8 @@ def fused(function: Callable[P, R]) -> Callable[P, R]:
             return function(*args, **kwargs)
         if backend.executor is not None and recorder(backend) is not None:
             return function(*args, **kwargs)
-        signature = op.whole(backend, key, tensors)
+        add_settings(tensors, key)
+        signature = tuple(key)
         found: Any = backend.launches.get(signature)
         if type(found) is not Lowered:
             found = op.found(backend, signature, tensors, args, kwargs)

@@ -67,7 +67,7 @@ class Jitted(Generic[P, R]):
             raise errors.no_such_function(name, "a coroutine function")
         if inspect.isgeneratorfunction(function):
             raise errors.no_such_function(name, "a generator function")
-        self._function, self._name = function, name
+        self._function, self.name = function, name
         self._traces = traces  # none: whoever calls it is told nothing
         update_wrapper(self, function)
 
@@ -96,7 +96,7 @@ class Jitted(Generic[P, R]):
     def signature(self, tensors: list[Tensor], args: Any, kwargs: Any) -> list[Any]:
         """What tells a call from others, as far as its arguments do; their tensors are added."""
         key: list[Any] = [self]
-        add_arguments(self._name, args, kwargs, key, tensors)
+        add_arguments(self.name, args, kwargs, key, tensors)
         return key
 
     def whole(self, backend: Backend, key: list[Any], tensors: Sequence[Tensor]) -> tuple[Any, ...]:
@@ -130,7 +130,7 @@ class Jitted(Generic[P, R]):
         if self._traces is not None:
             many = self._traces.many(_named(self._function, args, kwargs))
             if many is not None:
-                errors.warn_many_traces(self._name, MANY_TRACES, many, levels_to_user())
+                errors.warn_many_traces(self.name, MANY_TRACES, many, levels_to_user())
         return backend.launches.keep(signature, lowered(graph, backend, tensors))
 
     def graph(self, *args: P.args, **kwargs: P.kwargs) -> Planned:
@@ -155,11 +155,11 @@ class Jitted(Generic[P, R]):
         self.signature(tensors, args, kwargs)
         backend = tensors[0]._storage.backend if tensors else default_backend()
         with backend.preparing_for(backend.target.as_board(), 1, backend.host_shared):
-            graph = traced(self._name, backend, lambda: self._function(*args, **kwargs), tensors)
+            graph = traced(self.name, backend, lambda: self._function(*args, **kwargs), tensors)
         return writers[0](exported(pruned(graph)), name)
 
     def _graph(self, backend: Backend, tensors: Sequence[Tensor], args: Any, kwargs: Any) -> Graph:
-        graph = traced(self._name, backend, lambda: self._function(*args, **kwargs), tensors)
+        graph = traced(self.name, backend, lambda: self._function(*args, **kwargs), tensors)
         return clustered(pruned(graph), backend)
 
 

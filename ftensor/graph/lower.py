@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from ..runtime.storage import Storage
 
 
+_FLAT = {Found, type(None)}
 Part = Callable[[Sequence[Tensor], Sequence[Tensor]], Tensor]
 
 
@@ -52,22 +53,28 @@ class Lowered:
         return 1 << 12 if self.launch is None else (1 << 12) + self.launch.kept_bytes
 
     def _short(self) -> Callable[[Sequence[Tensor]], Any] | None:
-        """`run` where the result is what the launch makes: one tensor or a tuple of all."""
+        """`run` where the launch makes the result: a tensor, or a tuple of such and of None."""
         launch, result = self.launch, self.graph.result
-        single = isinstance(result, Found)
         if launch is None or self.seen or self.held or self.drawn or self.written:
             return None
         if self.graph.checks or self.parts != tuple(range(len(launch.outputs))):
             return None
-        if not single and (type(result) is not tuple or len(result) != len(self.parts)):
-            return None
         call, enqueued = launch.call, self._enqueued
         arguments, numbers = self.arguments, self.numbers
+        single = isinstance(result, Found)
+        whole: list[int | None] | None = None
+        if not single:
+            if type(result) is not tuple or any(type(x) not in _FLAT for x in result):
+                return None
+            order = iter(range(len(self.parts)))
+            whole = [None if x is None else next(order) for x in result] if None in result else None
 
         def run(tensors: Sequence[Tensor]) -> Any:
             inputs = [tensors[k] for k in arguments]
             made = call(inputs, numbers, None) or enqueued(inputs, numbers)
-            return made[0] if single else made
+            if single:
+                return made[0]
+            return made if whole is None else tuple([k if k is None else made[k] for k in whole])
 
         return run
 

@@ -75,16 +75,27 @@ def add_place(backend: Backend, tensors: Sequence[Tensor], key: list[Any]) -> No
         return
     device = tensors[0]._storage.device
     key += (device.type, device.index)
-    if len(tensors) > 1:
-        storages: list[int] = []
-        for t in tensors:
-            storage = t._storage
-            if storage.device is not device:
-                key += (len(storages), storage.device)
-            storages.append(id(storage))
-        if len(set(storages)) < len(storages):
-            firsts = [storages.index(s) for s in storages]
-            starts = [t._offset * t._dtype.itemsize for t in tensors]
-            key.append(tuple([(f, s - starts[f]) for f, s in zip(firsts, starts)]))
+    add_memory(tensors, key)
     if not backend.target.unaligned:
         key += [t._place() for t in tensors]
+
+
+def add_settings(tensors: Sequence[Tensor], key: list[Any]) -> None:
+    """As `add_place`, for an op on a device that may begin anywhere: what it makes is where its
+    tensors are, whatever the device is called."""
+    key += (get_default_dtype(), get_index_check())
+    if len(tensors) > 1:
+        add_memory(tensors, key)
+
+
+def add_memory(tensors: Sequence[Tensor], key: list[Any]) -> None:
+    """Add which of the tensors share memory, and which are on another device than the first."""
+    storages = [t._storage for t in tensors]
+    device = storages[0].device
+    for k, storage in enumerate(storages):
+        if storage.device is not device:
+            key += (k, storage.device)
+    if len(set(storages)) < len(storages):
+        firsts = [storages.index(s) for s in storages]
+        starts = [t._offset * t._dtype.itemsize for t in tensors]
+        key.append(tuple([(f, s - starts[f]) for f, s in zip(firsts, starts)]))

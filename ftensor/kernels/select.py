@@ -17,9 +17,6 @@ from .work import Ints
 
 # Vectors folded into one partial result before it joins the next level of a reduction.
 FOLD_VECTORS = 64
-# Rows shorter than this many vectors are folded one per lane, though the lanes' loads then are
-# strided: folding the lanes of a vector at the end of every row would cost more.
-SHORT_ROW = 4
 # Loops change places where that makes rows of as many vectors out of parts of one; for so few
 # elements that they stay in a processor's cache meanwhile.
 LONG_ROW = 4
@@ -36,6 +33,11 @@ class Sharing(Protocol):
     @property
     def unit_elements(self) -> int:
         """Fewer are not worth a second compute unit."""
+
+    @property
+    def short_row(self) -> int:
+        """Rows shorter than so many vectors are folded one per lane, though the lanes' loads then
+        are strided: folding the lanes of a vector at the end of every row would cost more."""
 
 
 @dataclass(frozen=True)
@@ -144,7 +146,9 @@ def choose_fold(
     along = abs(plan.reduced_strides[0][-1]) if plan.reduced_strides else 1
     across = abs(first[-1])
     outer = not (strided or row_wise) and (
-        kept[-1] >= lanes and across != 0 and (across < along or reduced[-1] < SHORT_ROW * lanes)
+        kept[-1] >= lanes
+        and across != 0
+        and (across < along or reduced[-1] < target.short_row * lanes)
     )
     if outer:
         inner = kept[-1]

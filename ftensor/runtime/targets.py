@@ -60,6 +60,12 @@ class Target:
         return self.specializes and self.kind == "cpu"
 
     @property
+    def short_row(self) -> int:
+        """As `Sharing` has it. What goes over rows several times, as softmax, takes half as long
+        along rows of two vectors on a CPU, a sum alone as long."""
+        return 2 if self.processor else 4
+
+    @property
     def spares_double(self) -> bool:
         """Whether sums may be taken in float64 for the range alone: on CPUs and GPUs, not on
         boards and what stands for one, whose images have a kernel for each dtype."""

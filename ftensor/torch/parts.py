@@ -13,6 +13,7 @@ from ..errors import factor as errors_factor
 from ..errors import nn as errors_nn
 from ..execute.copy import copy
 from ..execute.pointwise import pointwise
+from ..graph.fused import fused
 from ..iterator.shape import normalize_dim
 from ..ops.create.ranges import arange
 from ..ops.create.sizes import empty, zeros
@@ -176,8 +177,8 @@ def _softmax_of(row: Op, x: Tensor, dim: int, half_to_float: bool) -> Tensor:
     return softmaxed(row, x, normalize_dim(dim, x.ndim), of)
 
 
-aten_op("_softmax")(partial(_softmax_of, SOFTMAX))
-aten_op("_log_softmax")(partial(_softmax_of, LOG_SOFTMAX))
+aten_op("_softmax")(fused(partial(_softmax_of, SOFTMAX)))
+aten_op("_log_softmax")(fused(partial(_softmax_of, LOG_SOFTMAX)))
 
 
 @aten_op()

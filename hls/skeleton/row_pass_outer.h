@@ -3,6 +3,8 @@
         {
             for (int k = 0; k < FT_OPERANDS; k++) at[k] = first[k];
             for (int d = 0; d < reduced; d++) counter[d] = 0;
+            int line[FT_OPERANDS];  // from row to row, where these are one dim
+            for (int k = 0; k < FT_OPERANDS; k++) line[k] = reduced == 1 ? strides[k] : 0;
 #if FT_FOLDS
             FT_STATES(sum)
             FT_STATES(middle)
@@ -80,7 +82,8 @@
                     }
                 }
 #endif
-                for (int d = reduced - 1; d >= 0; d--) {
+                for (int k = 0; k < FT_OPERANDS; k++) at[k] += line[k];
+                for (int d = reduced == 1 ? -1 : reduced - 1; d >= 0; d--) {
                     for (int k = 0; k < FT_OPERANDS; k++) at[k] += strides[k * reduced + d];
                     if (++counter[d] < shape[d]) break;
                     for (int k = 0; k < FT_OPERANDS; k++) at[k] -= shape[d] * strides[k * reduced + d];

@@ -21,7 +21,6 @@ from ftensor.kernels.skeletons.gemm import GemmKey
 from ftensor.kernels.skeletons.nll import NllKey
 from ftensor.kernels.skeletons.scan import SCANS, ScanKey
 from ftensor.kernels.skeletons.search import SearchKey
-from ftensor.kernels.skeletons.softmax_rows import WALKS, SoftmaxKey
 from ftensor.kernels.skeletons.sort import SortKey
 from ftensor.kernels.source import HELPERS
 from ftensor.kernels.words import Asked
@@ -78,8 +77,6 @@ FIXED = (
     CompactKey(),
     *(ScanKey(op, ft.float32) for op in SCANS),
     ScanKey("cumprod", ft.complex64),
-    *(SoftmaxKey("log_softmax", ft.float16, ft.float32, walk, 16) for walk in WALKS),
-    SoftmaxKey("softmax", ft.float32, ft.bfloat16, "along", 16),
     NllKey("nll", ft.float32),
     NllKey("nll_input", ft.bfloat16, 16),
     SortKey(ft.bfloat16),

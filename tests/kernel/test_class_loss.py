@@ -1,4 +1,4 @@
-"""softmax, log_softmax, nll_loss and their derivatives in one launch each, and in several."""
+"""softmax, log_softmax, nll_loss and their derivatives against double precision."""
 
 from __future__ import annotations
 
@@ -10,10 +10,9 @@ import torch
 import ftensor as ft
 from ftensor._device import default_backend
 from ftensor.execute import nll as nll_module
-from ftensor.execute import softmax as softmax_module
 from ftensor.execute.nll import nll, nll_input
-from ftensor.execute.softmax import softmax_rows
 from ftensor.ops.gradients import classes as layers
+from ftensor.rows.catalogue import ENTRIES
 
 from ..targets import pairs, some
 
@@ -30,7 +29,6 @@ def one_launch(monkeypatch: pytest.MonkeyPatch) -> None:
     if backend.images is not None or backend.target.dialect == "intel":
         pytest.skip("kernels of an image are those that its inventory names")
     if not backend.target.unaligned:
-        monkeypatch.setattr(softmax_module, "_serves", lambda *args: True)
         monkeypatch.setattr(nll_module, "_serves", lambda *args: True)
 
 
@@ -62,7 +60,7 @@ CASES = [
 @pytest.mark.parametrize(
     ("name", "dtype", "shapes"), some([pytest.param(*c, id=f"{c[0]}-{c[1]}") for c in CASES], 2)
 )
-def test_rows_in_one_launch(
+def test_rows(
     name: str, dtype: torch.dtype, shapes: list[tuple[tuple[int, ...], int]], one_launch: None
 ) -> None:
     backend = default_backend()
@@ -73,16 +71,14 @@ def test_rows_in_one_launch(
         # Not from where the memory begins, of which no vector's alignment is to be expected.
         padded = ft.from_torch(torch.cat([x.new_zeros(3), x.flatten()]))
         mine = padded[3:].reshape(shape)
-        made = softmax_rows(name, (mine,), dim, mine.dtype)
+        made = getattr(ft, name)(mine, dim)
         wide = getattr(x.double(), name)(dim)
-        assert made is not None
         exact(made, wide, EPS[dtype])
         y, g = wide.to(dtype).nan_to_num(), grad.nan_to_num(posinf=2.0, neginf=3.0)
         backward = getattr(torch.ops.aten, f"_{name}_backward_data")
-        made = softmax_rows(
-            f"{name}_backward", (ft.from_torch(g), ft.from_torch(y)), dim, mine.dtype
+        made = ENTRIES[f"_{name}_backward_data"].call(
+            ft.from_torch(g), ft.from_torch(y), dim, mine.dtype
         )
-        assert made is not None
         want = backward(g.double(), y.double(), dim, torch.float64)
         exact(made, want, EPS[dtype] * max(1, g.abs().sum().item() / 20))
 
@@ -91,8 +87,8 @@ def test_rows_in_one_launch(
 def test_results_of_another_dtype(to: str, one_launch: None) -> None:
     x = torch.randn(5, 20).to(torch.bfloat16 if to == "float32" else torch.float32)
     of = getattr(ft, to)
-    made = softmax_rows("softmax", (ft.from_torch(x),), 1, of)
-    assert made is not None and made.dtype is of
+    made = ft.from_torch(x).softmax(1, of)
+    assert made.dtype is of
     exact(made, x.double().softmax(1), EPS[getattr(torch, to)])
 
 
@@ -153,7 +149,6 @@ def test_one_launch_and_several_agree(monkeypatch: pytest.MonkeyPatch) -> None:
     target = torch.randint(4, (6, 5))
     mine, y = ft.from_torch(x), ft.from_torch(target)
     turned = mine.transpose(1, 2)
-    assert softmax_rows("softmax", (turned,), 2, ft.float32) is None
     exact(turned.softmax(2), x.double().transpose(1, 2).softmax(2), 1e-6)
     wanted = torch.nn.functional.cross_entropy(x.double(), target)
     exact(ft.nn.functional.cross_entropy(mine, y), wanted, 2e-6)

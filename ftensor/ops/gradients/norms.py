@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ..._tensor import Tensor
-from ...execute.norm import norm_rows_back, norm_rows_factors
 from ...execute.pointwise import pointwise
+from ...graph.fused import fused
 from ...rows.catalogue import aten_op
 from ..nn.layers.norm import CENTERED
 from .pointwise import NORMALIZED
@@ -46,27 +46,17 @@ def _norm(
 
 
 @aten_op()
+@fused
 def native_layer_norm_backward(
     grad: Tensor, input: Tensor, normalized_shape: Sequence[int], mean: Tensor, rstd: Tensor,
     weight: Tensor | None, bias: Tensor | None, mask: Sequence[bool],
 ) -> Gradients:  # fmt: skip
-    ndim = len(normalized_shape)
-    grad = grad.contiguous()
-    dims = tuple(range(input.ndim - ndim, input.ndim))
-    found = factors = None
-    if mask[0]:
-        found = norm_rows_back(grad, input, mean, rstd, weight, ndim)
-    if mask[1] or mask[2]:
-        factors = norm_rows_factors(grad, input, mean, rstd, ndim)
-    left = mask[0] and found is None, *[m and factors is None for m in mask[1:]]
-    made = (found, *[f if m else None for f, m in zip(factors or (None, None), mask[1:])])
-    if any(left):
-        others = _norm(grad, input, mean, rstd, weight, dims, dims, left)
-        made = tuple([b if a is None else a for a, b in zip(made, others)])
-    return made[0], made[1], made[2]
+    dims = tuple(range(input.ndim - len(normalized_shape), input.ndim))
+    return _norm(grad.contiguous(), input, mean, rstd, weight, dims, dims, mask)
 
 
 @aten_op()
+@fused
 def native_group_norm_backward(
     grad: Tensor, input: Tensor, mean: Tensor, rstd: Tensor, weight: Tensor | None, N: int, C: int,
     HxW: int, group: int, mask: Sequence[bool],
@@ -82,6 +72,7 @@ def native_group_norm_backward(
 
 
 @aten_op()
+@fused
 def native_batch_norm_backward(
     grad: Tensor, input: Tensor, weight: Tensor | None, running_mean: Tensor | None,
     running_var: Tensor | None, save_mean: Tensor | None, save_invstd: Tensor | None, train: bool,
@@ -101,6 +92,7 @@ def native_batch_norm_backward(
 
 
 @aten_op()
+@fused
 def _weight_norm_interface_backward(
     grad: Tensor, v: Tensor, g: Tensor, norm: Tensor, dim: int
 ) -> tuple[Tensor, Tensor]:

@@ -5,21 +5,10 @@ from __future__ import annotations
 from ..._tensor import Tensor
 from ...dtypes import dtype
 from ...execute.pointwise import pointwise
-from ...execute.softmax import softmax_rows
-from ...iterator.shape import normalize_dim
+from ...graph.fused import fused
 from ...rows.catalogue import op
 from ..compose import deliver
 from .pointwise import LOG_SOFTMAX, SOFTMAX
-
-
-def _softmax(
-    name: str, grad: Tensor, output: Tensor, dim: int, input_dtype: dtype
-) -> Tensor | None:
-    """A gradient in one launch, where that serves."""
-    if grad._shape != output._shape:
-        return None
-    dim = normalize_dim(dim, grad.ndim)
-    return softmax_rows(name, (grad, output), dim, input_dtype)
 
 
 def _wide(*tensors: Tensor) -> list[Tensor]:
@@ -28,6 +17,7 @@ def _wide(*tensors: Tensor) -> list[Tensor]:
 
 
 @op(method=False)
+@fused
 def _softmax_backward_data(
     grad_output: Tensor, output: Tensor, dim: int, input_dtype: dtype, *,
     grad_input: Tensor | None = None,
@@ -35,23 +25,20 @@ def _softmax_backward_data(
     """The gradient of softmax's input: output * (grad - sum(grad * output)) along `dim`, in
     `input_dtype`.
     """
-    made = _softmax("softmax_backward", grad_output, output, dim, input_dtype)
-    if made is None:
-        grad, y = _wide(grad_output, output)
-        made = pointwise(SOFTMAX, (grad, y, (grad * y).sum(dim, keepdim=True))).to(input_dtype)
-        made = made.contiguous()
+    grad, y = _wide(grad_output, output)
+    made = pointwise(SOFTMAX, (grad, y, (grad * y).sum(dim, keepdim=True))).to(input_dtype)
+    made = made.contiguous()
     return made if grad_input is None else deliver("_softmax_backward_data", made, grad_input)
 
 
 @op(method=False)
+@fused
 def _log_softmax_backward_data(
     grad_output: Tensor, output: Tensor, dim: int, input_dtype: dtype, *, out: Tensor | None = None
 ) -> Tensor:
     """The gradient of log_softmax's input: grad - exp(output) * sum(grad) along `dim`, in
     `input_dtype`.
     """
-    made = _softmax("log_softmax_backward", grad_output, output, dim, input_dtype)
-    if made is None:
-        grad, y = _wide(grad_output, output)
-        made = pointwise(LOG_SOFTMAX, (grad, y, grad.sum(dim, keepdim=True))).to(input_dtype)
+    grad, y = _wide(grad_output, output)
+    made = pointwise(LOG_SOFTMAX, (grad, y, grad.sum(dim, keepdim=True))).to(input_dtype)
     return made if out is None else deliver("_log_softmax_backward_data", made, out)

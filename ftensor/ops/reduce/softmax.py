@@ -10,12 +10,13 @@ from ... import dtypes, errors
 from ..._tensor import Tensor
 from ...dtypes import dtype
 from ...errors import reduce as errors_reduce
+from ...execute.choices import revisits_rows
 from ...execute.copy import into
 from ...execute.memory import new_like
 from ...execute.pointwise import pointwise
 from ...execute.reduce import fold
-from ...execute.softmax import softmax_rows
 from ...execute.whole_rows import whole_softmax
+from ...graph.cluster import NEAR_BYTES
 from ...graph.fused import fused
 from ...iterator.shape import normalize_dim, numel
 from ...rows.catalogue import Entry, enter, op, register
@@ -123,15 +124,17 @@ def softmaxed(row: Op, input: Tensor, dim: int, of: dtype) -> Tensor:
     # Along the last dim torch keeps a logarithm's argument and value in the narrow dtype.
     last = dim == input.ndim - 1
     narrow = row is LOG_SOFTMAX and last and source._dtype is of is not of.compute
-    one = softmax_rows(row.name, (source,), dim, of, narrow)
-    if one is None and last and source._dtype is of:
+    if last and source._dtype is of:
         one = whole_softmax(row.name, source)
-    if one is not None:
-        return one
+        if one is not None:
+            return one
     made = new_like(input, input._shape, of)
     if numel(input._shape):
         dims = (dim,) if input.ndim else ()
         largest = reduced(AMAX, source, dims, True, of.compute)
+        if row is SOFTMAX and _keeps_terms(source, dim):
+            terms = (source.to(of.compute) - largest).exp()
+            return made.copy_(terms / terms.sum(dims, keepdim=True))
         red = SHIFTED_EXP if row is SOFTMAX or narrow else LOG_EXP
         held = of if narrow else of.compute
         total = fold(red, (source, largest), dims, True, of.compute, (held,))[0]
@@ -141,7 +144,16 @@ def softmaxed(row: Op, input: Tensor, dim: int, of: dtype) -> Tensor:
     return made
 
 
+def _keeps_terms(source: Tensor, dim: int) -> bool:
+    """Whether exponentials, of which each is summed and divided, lie where the results will: in a
+    graph of rows that stay near. Elsewhere they cost less than memory that is gone through again.
+    """
+    row = (source._shape or (1,))[dim] * source._dtype.compute.itemsize
+    return revisits_rows(source) and row <= NEAR_BYTES
+
+
 @op()
+@fused
 def softmax(
     input: Tensor, dim: int, dtype: dtype | None = None, *, out: Tensor | None = None
 ) -> Tensor:
@@ -150,6 +162,7 @@ def softmax(
 
 
 @op()
+@fused
 def log_softmax(
     input: Tensor, dim: int, dtype: dtype | None = None, *, out: Tensor | None = None
 ) -> Tensor:

@@ -9,7 +9,6 @@ from ...._tensor import Tensor
 from ....dtypes import bfloat16
 from ....errors import nn as errors_nn
 from ....execute import memory
-from ....execute.norm import norm_rows
 from ....execute.pointwise import pointwise
 from ....execute.whole_rows import whole_norm
 from ....formats import channels_last, channels_last_3d, contiguous_format
@@ -88,15 +87,14 @@ def _saved(statistic: Tensor, input: Tensor, weight: Tensor | None) -> Tensor:
 
 
 @op(method=False)
+@fused
 def native_layer_norm(
     input: Tensor, normalized_shape: Sequence[int], weight: Tensor | None, bias: Tensor | None,
     eps: float,
 ) -> tuple[Tensor, Tensor, Tensor]:  # fmt: skip
     """(layer_norm, mean, 1 / deviation); the last two in the dtype that is computed in."""
     ndim = _shape("layer_norm", input, normalized_shape, weight=weight, bias=bias)
-    whole = norm_rows(input, ndim, weight, bias, eps)
-    if whole is None:
-        whole = whole_norm(input, ndim, weight, bias, eps)
+    whole = whole_norm(input, ndim, weight, bias, eps)
     if whole is not None:
         return whole[0], whole[1], whole[2]
     dims = tuple(range(input.ndim - ndim, input.ndim))
@@ -115,6 +113,7 @@ def native_layer_norm(
 
 
 @op(namespace=SPACE)
+@fused
 def layer_norm(
     input: Tensor, normalized_shape: Sequence[int], weight: Tensor | None = None,
     bias: Tensor | None = None, eps: float = 1e-5,

@@ -1,4 +1,4 @@
-"""layer_norm and its derivatives in one launch each, against double precision."""
+"""layer_norm and its derivatives against double precision."""
 
 from __future__ import annotations
 
@@ -9,8 +9,7 @@ import torch
 
 import ftensor as ft
 from ftensor._device import default_backend
-from ftensor.execute import norm as norm_module
-from ftensor.execute.norm import norm_rows, norm_rows_back, norm_rows_factors
+from ftensor.rows.catalogue import ATEN, ENTRIES
 
 from ..targets import pairs
 
@@ -27,16 +26,6 @@ OPERANDS = [(of, f) for of in ("float32", "float64") for f in ("", "weight", "bi
 EPS = {"float32": 3e-6, "float64": 1e-13}
 
 
-@pytest.fixture(autouse=True)
-def one_launch(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Kernels in place of several, wherever they compile, as in test_class_loss.py."""
-    backend = default_backend()
-    if backend.images is not None or backend.target.dialect == "intel":
-        pytest.skip("kernels of an image are those that its inventory names")
-    if not backend.target.unaligned:
-        monkeypatch.setattr(norm_module, "_serves", lambda *args: True)
-
-
 def near(found: ft.Tensor, wanted: torch.Tensor, name: str) -> None:
     made = torch.tensor(found.to(ft.float64).tolist(), dtype=torch.float64).reshape(wanted.shape)
     assert found.shape == wanted.shape
@@ -45,7 +34,7 @@ def near(found: ft.Tensor, wanted: torch.Tensor, name: str) -> None:
 
 
 @pytest.mark.parametrize(("of_shape", "operands"), pairs(SHAPES, OPERANDS), ids=str)
-def test_norm_rows(of_shape: tuple[Any, int], operands: tuple[str, str]) -> None:
+def test_layer_norm(of_shape: tuple[Any, int], operands: tuple[str, str]) -> None:
     (shape, ndim), (name, factors) = of_shape, operands
     if name == "float64" and not default_backend().properties.has_float64:
         pytest.skip("the device has no doubles")
@@ -61,27 +50,12 @@ def test_norm_rows(of_shape: tuple[Any, int], operands: tuple[str, str]) -> None
     mine = [None if t is None else ft.from_torch(t) for t in (x, w, b)]
     g, leads = ft.from_torch(grad), tuple(range(x.ndim - ndim))
     for _ in range(2):  # prepared, and known
-        made = norm_rows(mine[0], ndim, *mine[1:], eps)
-        assert made is not None
+        made = ENTRIES["native_layer_norm"].call(mine[0], last, *mine[1:], eps)
         for found, t in zip(made, wanted):
             near(found, t.detach(), name)
-        back = norm_rows_back(g, mine[0], *made[1:], mine[1], ndim)
-        both = norm_rows_factors(g, mine[0], *made[1:], ndim)
-        assert back is not None and both is not None
-        near(back, wide[0].grad, name)
+        back = ATEN["native_layer_norm_backward"].call
+        all_ = back(g, mine[0], last, *made[1:], *mine[1:], [True] * 3)
         normal = (wide[0] - wanted[1]) * wanted[2]
-        near(both[0], (grad.double() * normal).sum(leads).detach(), name)
-        near(both[1], grad.double().sum(leads), name)
-
-
-def test_what_the_kernels_leave_to_several() -> None:
-    backend = default_backend()
-    if not backend.target.unaligned:
-        pytest.skip("all is left to several here")
-    x = ft.ones((4, 6))
-    for other in (x.to(ft.int64), x.to(ft.float16), x.t(), x[:0]):
-        assert norm_rows(other, 1, None, None, 1e-5) is None
-    assert norm_rows(x, 1, ft.ones(6, dtype=ft.int64), None, 1e-5) is None
-    rows = ft.ones((1 << 15, 16)), ft.ones((1 << 15, 16))
-    statistics = ft.ones((1 << 15, 1)), ft.ones((1 << 15, 1))
-    assert (norm_rows_factors(*rows, *statistics, 1) is None) == (backend.units > 1)
+        near(all_[0], wide[0].grad, name)
+        near(all_[1], (grad.double() * normal).sum(leads).detach(), name)
+        near(all_[2], grad.double().sum(leads), name)
