@@ -72,6 +72,10 @@ def _field(name: str) -> Any:
         return backend.__dict__[name] if seen is None else getattr(seen, name)
 
     def put(backend: Backend, value: Any) -> None:
-        backend.__dict__[name] = value
+        others, me = backend.__dict__[_SEEN], get_ident()
+        if me in others:
+            others[me] = others[me]._replace(**{name: value})
+        else:
+            backend.__dict__[name] = value
 
     return property(get, put)

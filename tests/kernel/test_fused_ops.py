@@ -73,10 +73,10 @@ CASES: list[tuple[str, Callable[..., Any], Given, int]] = [
     # log_softmax is one.
     ("cross_entropy", F.cross_entropy, (X, PART), 2),
     ("cdist", ft.cdist, (drawn(32, 64), drawn(16, 64)), 1),
-    ("batch_norm", lambda x: F.batch_norm(x, C, C.exp(), C, C), (IMAGE,), 3),
+    ("batch_norm", lambda x, v: F.batch_norm(x, C, v, C, C), (IMAGE, C.exp()), 2),
     ("batch_norm, training", moving, (IMAGE, C, C.exp(), C + 1, C), 1),
     ("instance_norm", lambda x, c: F.instance_norm(x, None, None, c, c), (IMAGE, C), 1),
-    ("group_norm", lambda x, c: F.group_norm(x, 2, c, c), (IMAGE, C), 3),
+    ("group_norm", lambda x, c: F.group_norm(x, 2, c, c), (IMAGE, C), 2),
     ("linear, one row", F.linear, (drawn(1, 64), drawn(70, 64), drawn(70)), 1),
     ("linear, two rows", F.linear, (drawn(2, 256), drawn(300, 256), drawn(300)), 1),
     ("matrix times vector", lambda x, v: x @ v, (drawn(70, 64), drawn(64)), 1),

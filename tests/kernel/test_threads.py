@@ -147,6 +147,8 @@ def test_a_device_that_one_thread_prepares_otherwise_is_the_others_as_it_was() -
         with backend.preparing_for(backend.target.as_board(), 3, backend.host_shared, every):
             with backend.preparing_for(backend.target, 5, backend.host_shared):
                 assert backend.units == 5
+                backend.units = 7
+                assert backend.units == 7
             mine = (backend.target, backend.units, backend.host_shared, backend.launches)
             assert mine[:2] == (before[0].as_board(), 3) and not mine[3]
             together(lambda k: other(), 1)

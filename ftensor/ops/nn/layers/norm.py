@@ -9,6 +9,7 @@ from ...._tensor import Tensor
 from ....dtypes import bfloat16
 from ....errors import nn as errors_nn
 from ....execute import memory
+from ....execute.choices import specializes
 from ....execute.pointwise import pointwise
 from ....execute.whole_rows import whole_norm
 from ....formats import channels_last, channels_last_3d, contiguous_format
@@ -160,7 +161,10 @@ def native_group_norm(
     mean, rstd = _statistics(grouped, (2,), eps)
     factors = [None if x is None else x.reshape(1, group, -1, 1) for x in (weight, bias)]
     apart = grouped.reshape(N, group, C // group, HxW)
-    made = _normalized(apart, mean.unsqueeze(-1), rstd.unsqueeze(-1), factors[0], factors[1])
+    each: list[Any] = [mean.unsqueeze(-1), rstd.unsqueeze(-1), *factors]
+    if specializes(input):  # one kernel has them for each element
+        each = [None if x is None else x.expand(apart._shape) for x in each]
+    made = _normalized(apart, *each)
     saved = [_saved(x, input, weight).reshape(N, group) for x in (mean, rstd)]
     return laid_out(made.reshape(input._shape), input), saved[0], saved[1]
 
