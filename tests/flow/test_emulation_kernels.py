@@ -9,6 +9,7 @@ import subprocess
 import sys
 import threading
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -56,7 +57,7 @@ def test_metadata_says_where_the_arguments_are() -> None:
     ("xml", "message"),
     [
         ("no xml", "no XML"),
-        (XML.format(q=4, o="0x10", c="int"), "is a stream"),
+        (XML.format(q=2, o="0x10", c="int"), "is a stream or a local memory"),
         (XML.format(q=0, o="0x10", c="ap_int&lt;7&gt;"), "'ap_int<7>'"),
         (XML.format(q=0, o="somewhere", c="int"), "no usable place"),
         (XML.replace("addrRemap", "x").format(q=0, o="0x10", c="int"), "has no address"),
@@ -65,6 +66,18 @@ def test_metadata_says_where_the_arguments_are() -> None:
 def test_metadata_that_cannot_be_used(xml: str, message: str) -> None:
     with pytest.raises(ImageProblem, match=message):
         kernels.describe(xml.encode())
+
+
+def test_streams_that_nothing_joins() -> None:
+    """A library that does not say how to start such a kernel can't be used; kernels that nobody
+    starts are nobody's."""
+    text = XML.format(q=4, o="0x10", c="hls::stream")
+    found = kernels.describe(text.encode())
+    assert found["k"].streams == ("n",) and [a.name for a in found["k"].arguments] == ["out"]
+    with pytest.raises(ImageProblem, match="is a stream or a local memory"):
+        kernels.Library(Path("libm.so.6"), found)
+    alone = text.replace("<kernel ", '<kernel hwControlProtocol="ap_ctrl_none" ')
+    assert alone != text and not kernels.describe(alone.encode())
 
 
 @pytest.mark.parametrize(
