@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import warnings
+from typing import Any
 
 from .message import Message
 
 
 class GraphError(RuntimeError):
-    """A function can't be traced into a graph."""
+    """A function can't be traced into a graph. Of what no stage does: the node, and why."""
+
+    node: Any = None
+    why = ""
 
 
 value_read = Message(

@@ -234,7 +234,7 @@ def _prepared(
 ) -> L | Missing:
     # Apart from the launches that can run, so that these need not be told from others when found.
     missed = (Missing, key)
-    if backend.images is not None:
+    if backend.images is not None and recorder(backend) is None:
         known: Missing | None = backend.launches.find(missed)
         if known is not None and not backend.images.has(known.error.entry):
             return known

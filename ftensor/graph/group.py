@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING
 from ..iterator.plan import Plan
 from ..kernels import select
 from .cluster import MOST_OPERANDS, MOST_VALUES, Cluster, cluster_of
+from .cut import in_stages
 from .emit import emitted
 from .node import Graph, Node
 from .point import Place, Point, point_of
-from .staged import in_stages
 
 if TYPE_CHECKING:
     from ..runtime.backend import Backend
@@ -26,15 +26,7 @@ class Group:
 
     def meets(self, other: Group) -> bool:
         """Whether the order of both matters."""
-        return any(_conflict(a, b) for a in self.nodes for b in other.nodes)
-
-
-def _conflict(a: Node, b: Node) -> bool:
-    if not (a.written & b.touched or b.written & a.touched):
-        return False
-    pairs = [(w, r) for w in a.writes for r in b.operands]
-    pairs += [(w, r) for w in b.writes for r in a.operands]
-    return any(w.meets(r) for w, r in pairs)
+        return any(a.meets(b) for a in self.nodes for b in other.nodes)
 
 
 def clustered(graph: Graph, backend: Backend, passes: bool | None = None) -> Graph:

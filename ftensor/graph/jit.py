@@ -17,6 +17,7 @@ from ..execute.observe import recorder
 from ..kernels.skeleton import skeleton_of
 from ..runtime.callers import levels_to_user
 from .again import MANY_TRACES, Traces
+from .cut import Exported, Streams, exported
 from .drawing import svg
 from .group import clustered
 from .lower import Lowered, lowered
@@ -24,18 +25,16 @@ from .node import Graph
 from .prune import pruned
 from .report import report
 from .signature import add_arguments, add_place
-from .staged import Exported, exported
 from .trace import traced
 
 if TYPE_CHECKING:
-    from ..kernels.staged import StagedKey
     from ..runtime.backend import Backend
 
 P = ParamSpec("P")
 R = TypeVar("R")
 
 # Writes the files of an exported graph under a name: set by the layer that writes kernels' sources.
-writers: list[Callable[[StagedKey, str], Exported]] = []
+writers: list[Callable[[Streams, str], Exported]] = []
 
 
 def jit(function: Callable[P, R]) -> Jitted[P, R]:
@@ -147,9 +146,13 @@ class Jitted(Generic[P, R]):
         A jitted call of rows of this length, however many there are, is one launch of it on a
         device whose image has it.
 
-        Errors as of the call, and GraphError for an op that no stage computes (what needs all data
-        first: sorts, products, folds across rows), for fewer than two rows or as many as a row is
-        long, for FIFOs beyond a board's memory; ValueError for a name that no kernel can have.
+        Where ops are no stages (what needs all data first: sorts, products, folds across rows),
+        what is before and behind them are kernels of their own, NAME_1.json and so on in one
+        inventory, and such a call is a launch of these with the ops' own kernels between.
+
+        Errors as of the call, and GraphError where no two ops are stages of one kernel, which names
+        the first that is none, for fewer than two rows or as many as a row is long, for FIFOs
+        beyond a board's memory; ValueError for a name that no kernel can have.
         """
         tensors: list[Tensor] = []
         self.signature(tensors, args, kwargs)

@@ -88,6 +88,7 @@ class Node:
     numbers: tuple[Any, ...]
     origin: Origin
     parts: tuple[Origin, ...] = ()  # whence the nodes came that this one computes, if several
+    apart: str = ""  # why it is no stage of a kernel, where that was asked
     reads: tuple[Region, ...] = field(init=False)
     writes: tuple[Region, ...] = field(init=False)  # some of these may be read, too
     written: frozenset[int] = field(init=False)  # the memories of `writes`, and of all operands
@@ -101,6 +102,14 @@ class Node:
         object.__setattr__(self, "writes", writes)
         object.__setattr__(self, "written", frozenset([r.memory for r in writes]))
         object.__setattr__(self, "touched", frozenset([r.memory for r in self.operands]))
+
+    def meets(self, other: Node) -> bool:
+        """Whether the order of both matters."""
+        if not (self.written & other.touched or other.written & self.touched):
+            return False
+        pairs = [(w, r) for w in self.writes for r in other.operands]
+        pairs += [(w, r) for w in other.writes for r in self.operands]
+        return any(w.meets(r) for w, r in pairs)
 
 
 class Memory(NamedTuple):

@@ -33,8 +33,8 @@ def moved_bytes(r: Region) -> int:
 
 def _apart(node: Node) -> str:
     """Why a node is a kernel of its own."""
-    if node.parts:
-        return ""
+    if node.parts or node.apart:
+        return node.apart
     point = point_of(node)
     if point is None:
         return "neither elementwise nor a fold"

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple, cast
+from typing import Any
 
-from ..boards import BOARDS
 from ..dtypes import FULL
 from ..errors import graph as errors
 from ..execute.launch import Launch, Step
@@ -16,84 +14,30 @@ from ..kernels.fused import MOST_OPERANDS
 from ..kernels.key import Port, lanes_for
 from ..kernels.portable import AGAIN, EACH, EVERY_ROW, OF_ROW, ONE, ROWS
 from ..kernels.ports import PORT_BYTES
-from ..kernels.staged import STATES, WIDE, StagedKey, Stages
+from ..kernels.staged import STATES, WIDE, StagedKey
 from ..kernels.transform import Transform, refusal
-from ..runtime import program
 from .cluster import MOST_CALLS, Called
 from .emit import program as program_of
 from .in_rows import in_order, split, stays, walks
-from .node import Graph, Node, Origin, Region
+from .node import Drawn, Graph, Node, Region
 from .parts import part_of, part_unit
 from .point import Place, Point, in_one, point_of, size
 from .transforms import transformed
 
-if TYPE_CHECKING:
-    from ..runtime.backend import Backend
-
-# Bytes of a block RAM, whose words have 32 bits and some for parity.
-_BLOCK = 4096
 # Pairs of doubles are wider than half a port's beat of two, and pairs of halves are no op's.
 _NO_STAGE = ("complex32", "complex128")
 
 
-def in_stages(graph: Graph, backend: Backend) -> Graph:
-    """The graph as one kernel, where the device's images hold that, or build it when it is asked
-    for; else as it is."""
-    if not graph.nodes or backend.dialect not in ("vitis", "intel"):
-        return graph
-    if backend.images is None and program.offered is None:
-        return graph
-    try:
-        key = (node := staged(graph)).launch.steps[0].key
-    except errors.GraphError:
-        return graph
-    asked = backend.images is not None and backend.images.has(key.entry)
-    return replace(graph, nodes=(node,)) if asked or program.held(backend, key) else graph
-
-
-class Exported(NamedTuple):
-    """The files of a graph that was exported, and the entry by which images have it: `source` is
-    its HLS C++, `opencl` its OpenCL C for Intel's boards, None where a stage has none."""
-
-    graph: Path
-    inventory: Path
-    source: Path
-    opencl: Path | None
-    entry: str
-
-
-def exported(graph: Graph) -> StagedKey:
-    """The key of a graph for images: GraphError as of `staged`, and for too few rows to tell a
-    row's values from a row, and FIFOs that no board holds."""
-    staging = _Staging(graph)
-    key = cast("StagedKey", staging.node().launch.steps[0].key)
-    if staging.rows < 2 or staging.rows == key.length:
-        raise errors.few_rows(graph.name, staging.rows, key.length)
-    needed, most = Stages(key).fifo_bytes, int(max(b.chip.bram for b in BOARDS) * _BLOCK)
-    if needed > most:
-        raise errors.too_deep(graph.name, needed, key.length, most)
-    return key
-
-
-def staged(graph: Graph) -> Node:
-    """The graph as one node of stages.
+class Staging:
+    """One graph on its way to a node of stages: which values there are, by where they lie and how.
 
     GraphError, which names the op and its line, for what no stage does: ops that need all their
     data first, operands that do not lie in rows, arguments that are written, random numbers.
     """
-    return _Staging(graph).node()
-
-
-class _Staging:
-    """One graph on its way: which values there are, by where they lie and how."""
 
     def __init__(self, graph: Graph) -> None:
         self.graph = graph
-        if not graph.nodes:
-            raise errors.no_stages(graph.name)
-        if graph.draws:
-            raise self._no(graph.nodes[0].origin, "it draws random numbers")
-        self.points = [self._point(node) for node in graph.nodes]
+        self.points = [point_in_stages(graph, node) for node in graph.nodes]
         self.length, self.rows = self._sizes()
         self.rank = max(len(r.shape) for node in graph.nodes for r in node.operands)
         self.period = 1  # rows of a block, where operands lie so
@@ -101,21 +45,8 @@ class _Staging:
         self.parts: dict[tuple[Place | int, str], int] = {}  # of complex values
         self.calls: list[Called] = []
 
-    def _no(self, origin: Origin, why: str) -> errors.GraphError:
-        return errors.no_stage(origin.op, self.graph.name, why, origin.line)
-
-    def _point(self, node: Node) -> Point:
-        point = point_of(node) or transformed(node)
-        if point is None:
-            raise self._no(node.origin, "it is neither elementwise nor a fold, and needs all first")
-        of = {p.dtype for p in (*point.outs, *point.ins)}
-        for one in sorted(of, key=lambda d: d.name):
-            if one not in FULL or one.name in _NO_STAGE:
-                raise self._no(node.origin, f"no stage has elements of {one.name}")
-        for p in point.outs:
-            if not self.graph.memories[p.memory].own:
-                raise self._no(node.origin, "it writes to an argument, or to what is held outside")
-        return in_one(point, STATES) if point.folds else point
+    def _no(self, node: Node, why: str) -> errors.GraphError:
+        return _refusal(self.graph, node, why)
 
     def _sizes(self) -> tuple[int, int]:
         """A row's length, and how many there are."""
@@ -136,14 +67,14 @@ class _Staging:
     def node(self) -> Node:
         """The node: outputs, inputs, numbers and how many rows."""
         if self.rows * self.length == 0:
-            raise self._no(self.graph.nodes[0].origin, "there are no elements")
+            raise self._no(self.graph.nodes[0], "there are no elements")
         for point in self.points:
             self._take(point)
         found = [self._stored(f.region) for f in self.graph.found]
         stored = list(dict.fromkeys([p for p in found if p is not None]))
         whole = program_of(self.calls, [self.values[p] for p in stored])
         places = [*stored, *whole.inputs]
-        last = self.graph.nodes[-1].origin
+        last = self.graph.nodes[-1]
         if len(places) > MOST_OPERANDS or len(whole.calls) > MOST_CALLS:
             raise self._no(
                 last, f"{len(places)} operands and {len(whole.calls)} ops are more than a kernel's "
@@ -154,7 +85,7 @@ class _Staging:
         lanes = lanes_for(dtypes, widest, PORT_BYTES)
         for point in self.points:
             if isinstance(point.unit, Transform) and (why := refusal(self.length, lanes)):
-                raise self._no(point.node.origin, why)
+                raise self._no(point.node, why)
         for p in places:
             if _kind(p) in WIDE and p.start % (lanes * p.dtype.itemsize):
                 raise self._no(last, f"an operand begins at byte {p.start}, not on a beat")
@@ -172,7 +103,7 @@ class _Staging:
         launch = Launch((step,), len(places), numbers=tuple(whole.rounded))
         regions = tuple([self._region(p) for p in places])
         parts = tuple([point.node.origin for point in self.points])
-        return Node(launch, regions, tuple(whole.numbers), last, parts)
+        return Node(launch, regions, tuple(whole.numbers), last.origin, parts)
 
     def _take(self, point: Point) -> None:
         """Add a node's call."""
@@ -186,12 +117,12 @@ class _Staging:
         folded = [k for k, loop in enumerate(point.loops) if loop.folded]
         if folded:
             if self._count(point, folded) != self.length or self._count(point, kept) != self.rows:
-                raise self._no(point.node.origin, "its rows are others than those before")
+                raise self._no(point.node, "its rows are others than those before")
             ways = [(in_order(point, kept), in_order(point, folded))]
         elif isinstance(point.unit, Transform):
             *over, along = [(k, loop.size, 1) for k, loop in enumerate(point.loops)]
             if along[1] != self.length:
-                raise self._no(point.node.origin, "its rows are others than those before")
+                raise self._no(point.node, "its rows are others than those before")
             ways = [(over, [along])]
         else:
             ways = self._ways(point)
@@ -211,14 +142,14 @@ class _Staging:
             lies = "an operand does not lie in rows, dense and one after another"
             if folded and any(p.strides[k] == 1 for p in point.ins for k in kept):
                 lies = "it folds across rows, which needs all of them first"
-            raise self._no(point.node.origin, lies)
+            raise self._no(point.node, lies)
         kinds = found[0]
         places = [_at(p, str(kind)) for p, kind in zip(operands, kinds, strict=True)]
         outs, ins = places[: len(point.outs)], places[len(point.outs) :]
         takes: list[Place | int] = []
         for p, part in zip(ins, parts, strict=True):
             if p not in self.values and self.graph.memories[p.memory].own:
-                raise self._no(point.node.origin, "it reads a part, or otherwise than in rows")
+                raise self._no(point.node, "it reads a part, or otherwise than in rows")
             value = self.values.get(p, p)
             takes.append(value if part is None else self._part(point, value, part.which))
         for p, value in zip(outs, self._called(point, takes, len(outs)), strict=True):
@@ -263,7 +194,7 @@ class _Staging:
             found.append(([], []))
         if not found:
             raise self._no(
-                point.node.origin,
+                point.node,
                 f"it has {total} elements, where there are {self.rows} rows of {self.length}",
             )
         return found
@@ -317,7 +248,7 @@ class _Staging:
             return None
         found = [p for p in self.values if p.memory == r.memory]
         if not found or _kind(found[0]) not in (ROWS, OF_ROW) or found[0].start:
-            raise self._no(self.graph.nodes[-1].origin, "a result is neither of rows nor of each")
+            raise self._no(self.graph.nodes[-1], "a result is neither of rows nor of each")
         return found[0]
 
     def _region(self, p: Place) -> Region:
@@ -330,6 +261,30 @@ class _Staging:
         shape = shapes[kind]
         strides = (length, 1) if len(shape) == 2 else (1,) * len(shape)
         return Region(p.memory, p.dtype, shape, strides, p.start // p.dtype.itemsize)
+
+
+def point_in_stages(graph: Graph, node: Node) -> Point:
+    """A node as a stage has it. GraphError for one that is none in any graph."""
+    if any(isinstance(x, Drawn) for x in node.numbers):
+        raise _refusal(graph, node, "it draws random numbers")
+    point = point_of(node) or transformed(node)
+    if point is None:
+        raise _refusal(graph, node, "it is neither elementwise nor a fold, and needs all first")
+    of = {p.dtype for p in (*point.outs, *point.ins)}
+    for one in sorted(of, key=lambda d: d.name):
+        if one not in FULL or one.name in _NO_STAGE:
+            raise _refusal(graph, node, f"no stage has elements of {one.name}")
+    for p in point.outs:
+        if not graph.memories[p.memory].own:
+            why = "it writes to an argument, or to what is held outside"
+            raise _refusal(graph, node, why)
+    return in_one(point, STATES) if point.folds else point
+
+
+def _refusal(graph: Graph, node: Node, why: str) -> errors.GraphError:
+    found = errors.no_stage(node.origin.op, graph.name, why, node.origin.line)
+    found.node, found.why = node, why
+    return found
 
 
 def _kind(p: Place) -> str:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
 
 from ..errors.graph import bad_name
 from ..graph import jit
-from ..graph.staged import Exported
+from ..graph.cut import Exported, Streams
 from ..kernels.portable import digest, text
 from ..kernels.skeletons import staged
 from ..kernels.staged import StagedKey
@@ -30,36 +31,49 @@ def program(key: StagedKey) -> str:
     return text.replace('extern "C" void graph(', f'extern "C" void {key.entry}(')
 
 
-def write(key: StagedKey, name: str) -> Exported:
-    """NAME.json, NAME.toml, NAME.cpp and NAME.cl. ValueError for a name that no kernel can have."""
-    from .group import LONGEST_NAME, Group
+def write(of: Streams, name: str) -> Exported:
+    """NAME.json, NAME.toml, NAME.cpp and NAME.cl; of several kernels NAME_1.json and so on, and one
+    NAME.toml. ValueError for a name that no kernel can have."""
+    from .group import LONGEST_NAME
+
+    folder, kernel = Path(name).parent, Path(name).name
+    count = len(of.keys)
+    names = [kernel] if count == 1 else [f"{kernel}_{k + 1}" for k in range(count)]
+    if not re.fullmatch(r"[A-Za-z]\w*", kernel, re.ASCII) or len(names[-1]) > LONGEST_NAME:
+        raise bad_name(kernel, LONGEST_NAME)
+    inventory = folder / f"{kernel}.toml"
+    texts = [_texts(key, one) for key, one in zip(of.keys, names, strict=True)]
+    folder.mkdir(parents=True, exist_ok=True)
+    inventory.write_text(_inventory(of, kernel, names))
+    made = []
+    for key, one, contents in zip(of.keys, names, texts, strict=True):
+        paths = {kind: folder / f"{one}.{kind}" for kind in contents}
+        for kind, content in contents.items():
+            paths[kind].write_text(content)
+        opencl = paths.get("cl")
+        made.append(Exported(paths["json"], inventory, paths["cpp"], opencl, key.entry))
+    return made[0]._replace(kernels=tuple(made), apart=of.apart)
+
+
+def _texts(key: StagedKey, name: str) -> dict[str, str]:
+    """The files of a kernel, by their kinds."""
+    from .group import Group
     from .intel import source as intel
     from .vitis import source as vitis
 
-    folder, kernel = Path(name).parent, Path(name).name
-    if not re.fullmatch(r"[A-Za-z]\w*", kernel, re.ASCII) or len(kernel) > LONGEST_NAME:
-        raise bad_name(kernel, LONGEST_NAME)
-    paths = [folder / f"{kernel}.{kind}" for kind in ("json", "toml", "cpp", "cl")]
-    group = Group(kernel, (key,))
-    contents = [text(key), _inventory(key, kernel), vitis.source(group)]
+    group = Group(name, (key,))
+    found = {"json": text(key), "cpp": vitis.source(group)}
     with suppress(ValueError):  # what Intel's boards have no stage for
-        contents.append(intel.source(group))
-    folder.mkdir(parents=True, exist_ok=True)
-    for path, content in zip(paths, contents, strict=False):
-        path.write_text(content)
-    opencl = paths[3] if len(contents) > 3 else None
-    return Exported(paths[0], paths[1], paths[2], opencl, key.entry)
+        found["cl"] = intel.source(group)
+    return found
 
 
-def _inventory(key: StagedKey, name: str) -> str:
-    return "\n".join(
-        [
-            f"# The graph {name}: any number of rows of {key.length} elements.",
-            f'description = "the graph {name}, as one kernel of stages"',
-            "",
-            "[[graph]]",
-            f'file = "{name}.json"',
-            f'sha256 = "{digest(key)}"',
-            "",
-        ]
-    )
+def _inventory(of: Streams, kernel: str, names: Sequence[str]) -> str:
+    lengths = " and ".join(dict.fromkeys(str(key.length) for key in of.keys))
+    several = "one kernel" if len(names) == 1 else f"{len(names)} kernels"
+    lines = [f"# The graph {kernel}: any number of rows of {lengths} elements."]
+    lines += [f"# A kernel of its own: {one}" for one in of.apart]
+    lines += [f'description = "the graph {kernel}, as {several} of stages"']
+    for key, name in zip(of.keys, names, strict=True):
+        lines += ["", "[[graph]]", f'file = "{name}.json"', f'sha256 = "{digest(key)}"']
+    return "\n".join([*lines, ""])

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 import ftensor as ft
-from ftensor.graph.staged import Exported
+from ftensor.graph.cut import Exported
 
 from .staged_program import detector, distances, drawn, wanted
 

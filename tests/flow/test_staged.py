@@ -18,7 +18,7 @@ import pytest
 import ftensor as ft
 from ftensor.errors.inventory import InventoryError
 from ftensor.estimate.model import loops
-from ftensor.graph.staged import Exported
+from ftensor.graph.cut import Exported
 from ftensor.kernels.staged import StagedKey
 from ftensor.kernels.work import Launch
 from ftensor.toolchain.area.kernel import area

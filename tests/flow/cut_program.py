@@ -1,0 +1,62 @@
+"""What tests/flow/test_cut.py traces, builds and runs: graphs that are cut where an op needs all
+its data first. Prints the kernels and a digest of each result; "ranked" runs what an image
+lacks."""
+
+from __future__ import annotations
+
+import sys
+from hashlib import sha256
+
+import numpy as np
+
+import ftensor as ft
+
+
+def attended(x: ft.Tensor, w: ft.Tensor) -> tuple[ft.Tensor, ...]:
+    """Rows of 40, a product, rows of 48; what the product does not need goes with what is before
+    it, wherever it stands."""
+    y = (x - x.amax(-1, keepdim=True)).square()
+    z = y @ w
+    z = (z - z.amin(-1, keepdim=True)) * 0.5
+    return z, x.abs().amax(-1) + 1
+
+
+def ranked(x: ft.Tensor) -> ft.Tensor:
+    """The same before, of another end, of which no image has the kernel."""
+    return (x - x.amax(-1, keepdim=True)).square().cumsum(-1)
+
+
+def given() -> tuple[np.ndarray, np.ndarray]:
+    """Small whole numbers, so that any order of sums is exact."""
+    random = np.random.default_rng(0)
+    x, w = (random.integers(-4, 5, shape).astype(np.float32) for shape in ((20, 40), (40, 48)))
+    return x, w
+
+
+def wanted() -> tuple[np.ndarray, ...]:
+    """`attended` by NumPy."""
+    x, w = given()
+    z = (x - x.max(-1, keepdims=True)) ** 2 @ w
+    return (z - z.min(-1, keepdims=True)) * np.float32(0.5), np.abs(x).max(-1) + 1
+
+
+def main() -> None:
+    """The graph that an image has, and its kernels."""
+    x, w = map(ft.from_numpy, given())
+    jitted = ft.jit(attended)
+    print(*[kernel.split()[0] for kernel in jitted.graph(x, w).kernels])
+    for made, right in zip(jitted(x, w), wanted(), strict=True):
+        np.testing.assert_array_equal(made.numpy(), right)
+        print(sha256(made.numpy().tobytes()).hexdigest())
+
+
+def lacking() -> None:
+    """The function with an op that no image has, at its first call and at the next."""
+    array, _ = given()
+    right = ((array - array.max(-1, keepdims=True)) ** 2).cumsum(-1)
+    for _ in range(2):
+        np.testing.assert_array_equal(ft.jit(ranked)(ft.from_numpy(array)).numpy(), right)
+
+
+if __name__ == "__main__":
+    lacking() if sys.argv[1:] == ["ranked"] else main()
