@@ -251,16 +251,19 @@ def _geometry(
     items = everywhere * -(-panels // most)
     assert items < 1 << 31, "more tiles than a launch can count"
     offsets = tuple([planes.offset(x.beside, stride) for x in one.taps])
-    whole, seen = False, Strip()
+    whole, lines, seen = False, False, Strip()
     if not backend.target.unaligned:
         begins = (out._strides[1], *steps[1], *[f * s for f, s in zip(one.first, own)])
         aligned = not out._place() and all(n % key.lanes == 0 for n in begins)
         whole = aligned and t.width == t.positions and own[2] == 1
+        rows = own[1] == t.width or t.positions <= t.pitch
+        several = own[0] == t.width * t.high or t.positions <= t.pitch * t.middle
+        lines = own[2] == 1 and rows and several
         seen = strip(key, t.positions, offsets)
     return ConvGeometry(
         items, panels, groups, tiles, t.positions, t.pitch, t.width, t.middle, t.high, filters,
-        channels, most, planes.strides[1], (out._strides[1], *own), not planes.parts, whole, shape,
-        *steps, offsets, *seen,
+        channels, most, planes.strides[1], (out._strides[1], *own), not planes.parts, whole, lines,
+        shape, *steps, offsets, *seen,
     )  # fmt: skip
 
 

@@ -249,12 +249,22 @@ static inline FT_E stored(FT_T x)
 #endif
 }
 
-// Results leave as whole vectors where all of them begin on beats, else by elements, those between results left out.
-// Both pointers lead to the same memory.
+// How many results of a filter stand before a position, where what lies between them is left out.
+static inline int before(int position, int pitch, int width, int middle, int high)
+{
+    const int first = position / pitch, at = position - first * pitch, plane = first / middle, h = first - plane * middle;
+    return h < high ? (plane * high + h) * width + (at < width ? at : width) : (plane + 1) * high * width;
+}
+
+// Results leave as whole vectors where all of them begin on beats; where a filter's are neighbours in memory, in a line for
+// each filter of the tile; else one by one. What lies between results is left out. Both pointers lead to the same memory.
 static void store(
     out_beat *out, FT_E *out_elements, hls::stream<ft_item> &items, hls::stream<beat> &from, int count, int positions,
-    int pitch, int width, int middle, int high, long out_filter, long out_plane, long out_row, long out_step, int whole)
+    int pitch, int width, int middle, int high, long out_filter, long out_plane, long out_row, long out_step, int whole,
+    int lines)
 {
+    FT_T kept[FT_TILE_VECTORS * FT_TILE_ROWS][FT_LANES];
+#pragma HLS ARRAY_PARTITION variable=kept dim=2 complete
 items:
     for (int i = 0; i < count; i++) {
 #pragma HLS LOOP_TRIPCOUNT min=1 max=1024
@@ -275,6 +285,52 @@ items:
                 if (++r == p.rows) {
                     r = 0;
                     v++;
+                }
+            }
+        } else if (lines) {
+        keep:
+            for (int t = 0; t < results; t++) {
+#pragma HLS PIPELINE II=1
+#pragma HLS LOOP_TRIPCOUNT min=16 max=256
+                const beat row = from.read();
+                for (int l = 0; l < FT_LANES; l++) {
+#pragma HLS UNROLL
+                    kept[t][l] = row[l];
+                }
+            }
+            const int end = p.begin + p.vectors * FT_LANES, done = before(p.begin, pitch, width, middle, high);
+            const int many = before(end < positions ? end : positions, pitch, width, middle, high) - done;
+            // The first result from the tile's beginning on.
+            int first = 0, first_at = p.begin % pitch, first_h = p.begin / pitch % middle;
+            if (first_at >= width && first_h < high) {
+                first = pitch - first_at;
+                first_at = 0;
+                first_h++;
+            }
+            if (first_h >= high) {
+                first += (middle - first_h) * pitch - first_at;
+                first_at = 0;
+                first_h = 0;
+            }
+        filters:
+            for (int r = 0; r < p.rows; r++) {
+#pragma HLS LOOP_TRIPCOUNT min=1 max=16
+                FT_E *to = out_elements + (p.out + r * out_filter + done);
+                int place = first, at = first_at, h = first_h;
+            line:
+                for (int k = 0; k < many; k++) {
+#pragma HLS PIPELINE II=1
+#pragma HLS LOOP_TRIPCOUNT min=16 max=256
+                    to[k] = stored(kept[place / FT_LANES * p.rows + r][place % FT_LANES]);
+                    place++;
+                    if (++at == width) {
+                        at = 0;
+                        place += pitch - width;
+                        if (++h == high) {
+                            h = 0;
+                            place += (middle - high) * pitch;
+                        }
+                    }
                 }
             }
         } else {
@@ -321,7 +377,7 @@ static void run(
     out_beat *out, const beat *planes, const step *panels, FT_E *out_elements, long out_offset, long planes_offset,
     const long *g, const long *strip, int runs, const int *places, int count, int positions, int pitch, int width, int middle,
     int high, int channels, int taps, long channel_step, long out_filter, long out_plane, long out_row, long out_step,
-    int whole, int beats, int ft_unit, int ft_units)
+    int whole, int lines, int beats, int ft_unit, int ft_units)
 {
 #pragma HLS DATAFLOW
     hls::stream<ft_item> items_planes("items_planes"), items_panels("items_panels"), items_sums("items_sums");
@@ -341,7 +397,7 @@ static void run(
     multiply(items_sums, planes_fifo, panels_fifo, row_fifo, places, count, beats, channels, taps);
     store(
         out, out_elements, items_store, row_fifo, count, positions, pitch, width, middle, high, out_filter, out_plane,
-        out_row, out_step, whole);
+        out_row, out_step, whole, lines);
 }
 
 extern "C" void $name(
@@ -373,5 +429,5 @@ read_places:
     run(out, planes, panels, out_elements, out_offset, planes_offset, g, strip, runs, places, count, G_POSITIONS(geometry),
         G_PITCH(geometry), G_WIDTH(geometry), G_MIDDLE(geometry), G_HIGH(geometry), G_CHANNELS(geometry), taps,
         G_CHANNEL(geometry), G_OUT_FILTER(geometry), G_OUT_PLANE(geometry), G_OUT_ROW(geometry), G_OUT_POSITION(geometry),
-        G_WHOLE(geometry), G_BEATS(geometry), ft_unit, ft_units);
+        G_WHOLE(geometry), G_LINES(geometry), G_BEATS(geometry), ft_unit, ft_units);
 }

@@ -12,6 +12,7 @@ import ftensor as ft
 from ftensor._device import backend_of, get_device_mapping, resolve, set_device_mapping
 from ftensor.execute.observe import observed
 from ftensor.kernels.key import KernelKey
+from ftensor.kernels.skeletons.conv import ConvKey
 from ftensor.kernels.skeletons.gemm import GemmKey
 from ftensor.runtime.targets import csim_compiler
 from ftensor.toolchain.group import Group, is_wide
@@ -175,6 +176,18 @@ def pools(of: str) -> list[ft.Tensor]:
     return made
 
 
+def convolutions(of: str) -> list[ft.Tensor]:
+    """Results in vectors, in lines along rows and over planes, and one by one."""
+    shapes = (2, 20, 13, 11), (35, 20, 3, 3), (1, 8, 16, 32), (20, 8, 1, 1), (1, 3, 6, 5, 7)
+    shapes = (*shapes, (4, 3, 2, 3, 3))
+    x, w, y, v, z, u = (ordinary(of, *shape, seed=k) for k, shape in enumerate(shapes))
+    made = [ft.conv2d(x, w, w[:, 0, 0, 0], padding=1), ft.conv2d(y, v), ft.conv3d(z, u, padding=1)]
+    made.append(ft.conv2d(x, w, stride=2))
+    if x.dtype.kind == "f":
+        made.append(ft.conv_transpose2d(x, w[:20, :4], stride=2))
+    return [*made, ft.conv2d(x[:, :, :, :1], w[:, :, :, :1]), ft.conv2d(x, w[:18], dilation=2)]
+
+
 def whole_rows() -> list[ft.Tensor]:
     """Rows of all kinds of lengths, softmax's and layer norm's, that begin on beats or off them."""
     made = []
@@ -203,6 +216,8 @@ for _name in ("float32", "float64", "float16", "bfloat16", "complex64", "int32")
     CALLS[f"products-{_name}"] = lambda of=_name: products(of)  # type: ignore[misc]
 for _name in ("float32", "float16", "bfloat16", "int8", "uint8", "int16", "int32"):
     CALLS[f"pools-{_name}"] = lambda of=_name: pools(of)  # type: ignore[misc]
+for _name in ("float32", "float64", "int8", "bfloat16"):
+    CALLS[f"convolutions-{_name}"] = lambda of=_name: convolutions(of)  # type: ignore[misc]
 CALLS["places"], CALLS["whole_rows"] = places, whole_rows
 # Of each kind one in every run, and of the pointwise also the one with two parts.
 FEW = ("float32", "places", "whole_rows", "integers-int32", "pointwise-complex64")
@@ -264,7 +279,7 @@ def test_calls(csim: Any, name: str) -> None:
     def record(key: Any, run: Any) -> Any:
         if key not in keys:
             keys.append(key)
-        if not isinstance(key, GemmKey):
+        if not isinstance(key, (GemmKey, ConvKey)):
             return run
 
         def call(stream: Any, units: int, *args: Any) -> None:

@@ -79,8 +79,9 @@ class ConvGeometry(Geometry):
     """What a launch is told: of a group's filters and channels; positions of a plane with `pitch`
     elements of a row, of which `width` have results, and `middle` rows, of which `high` have;
     `most` panels of an item, the step from `channel` to channel; whether the last tile is moved
-    `back` to end with the positions, and the `whole` results may leave in vectors. Of batch dims
-    the strides in planes and in out; of taps the offsets and, of a `Strip`, the places."""
+    `back` to end with the positions, and the `whole` results may leave in vectors, or else in
+    `lines`, as a filter's are neighbours in memory. Of batch dims the strides in planes and in out;
+    of taps the offsets and, of a `Strip`, the places."""
 
     derived = ("beats",)
     items: int
@@ -99,6 +100,7 @@ class ConvGeometry(Geometry):
     out: Annotated[Ints, Each("filter plane row position")]
     back: bool
     whole: bool
+    lines: bool
     batch: Annotated[Ints, Many("dims")]
     read: Annotated[Ints, Many("dims")]
     written: Annotated[Ints, Many("dims")]
@@ -110,6 +112,19 @@ class ConvGeometry(Geometry):
     def depth(self) -> int:
         """Terms of a result."""
         return self.channels * len(self.offsets)
+
+    def before(self, position: int) -> int:
+        """A filter's results that stand before a position, as the text's."""
+        first, at = divmod(position, self.pitch)
+        plane, h = divmod(first, self.middle)
+        if h >= self.high:
+            return (plane + 1) * self.high * self.width
+        return (plane * self.high + h) * self.width + min(at, self.width)
+
+    def results(self, tile: int, columns: int) -> int:
+        """Those of a filter in a tile."""
+        end = min((tile + 1) * columns, self.positions)
+        return self.before(end) - self.before(tile * columns)
 
     @property
     def beats(self) -> int:
@@ -145,6 +160,22 @@ def alike(key: ConvKey, g: ConvGeometry, begin: int, end: int) -> list[Alike]:
     if g.tiles == 1:  # all are the last
         merged = [one for one in found[2:] if one.items]
     return merged
+
+
+def in_lines(key: ConvKey, g: ConvGeometry, begin: int, end: int) -> tuple[int, int]:
+    """(results, lines) of the items [begin, end) that leave in lines."""
+    count = lines = 0
+    period, rest = g.panels * g.tiles, g.filters - (g.panels - 1) * key.rows
+    for tile in range(g.tiles if g.lines else 0):
+        left = g.positions - tile * key.columns
+        if g.whole and (left >= key.columns or left % key.lanes == 0):
+            continue
+        first, last = tile * g.panels, (tile + 1) * g.panels - 1
+        filters = members_in(begin, end, period, first, last) * key.rows
+        filters += members_in(begin, end, period, last, last + 1) * rest
+        count += filters * g.results(tile, key.columns)
+        lines += filters
+    return count, lines
 
 
 class Conv(BoardConv):
@@ -208,10 +239,13 @@ class Conv(BoardConv):
                 Loop("join", 0, 0, 1, False, True, "sums"),
                 Loop("vectors", 0, 0, 1, False, False, "store"),
                 Loop("elements", 0, 0, 1, False, False, "store"),
+                Loop("keep", 0, 0, 1, False, False, "store"),
+                Loop("line", *in_lines(key, g, begin, end), 1, False, False, "store"),
             )
         }
         for x in alike(key, g, begin, end):
-            way, wide = ("vectors", 1) if x.whole else ("elements", key.lanes)
+            way, wide = ("keep", 1) if g.lines else ("elements", key.lanes)
+            way, wide = ("vectors", 1) if x.whole else (way, wide)
             for name, trips, entries in (
                 ("depth", depth * max(x.vectors, between), sums),
                 ("join", sums * x.vectors * x.rows, sums),
@@ -232,9 +266,13 @@ class Conv(BoardConv):
                 x.items * x.rows * x.vectors * key.lanes
                 for x in alike(key, g, 0, g.items) if x.whole == whole
             )  # fmt: skip
+            burst = 1
+            if not whole and g.lines:
+                count, lines = in_lines(key, g, 0, g.items)
+                burst = count // max(lines, 1)
             if count:
                 beats = count // key.lanes if whole else count
-                found.append(Access("out", True, count * size, beats, 1, count * size))
+                found.append(Access("out", True, count * size, beats, burst, count * size))
         return [
             *found,
             Access("planes", False, strips * key.lanes * compute, strips, longest, 0),
@@ -259,12 +297,12 @@ class Conv(BoardConv):
         return {("mul", of): many, ("add", of): many + key.lanes, ("choose", of): turned}
 
     def memories(self, key: ConvKey, structure: str) -> list[Memory]:
-        """Two strips, the sums of a tile, and what they join."""
+        """Two strips, the sums of a tile, what they join, and what leaves in lines."""
         bits = 8 * key.dtype.compute.itemsize
         return [
             Memory(constant("vitis/conv.cpp", "STRIP") + 1, bits, 2 * key.lanes),
             Memory(key.vectors, bits, key.rows * key.lanes),
-            Memory(key.vectors * key.rows, bits, key.lanes),
+            Memory(key.vectors * key.rows, bits, 2 * key.lanes),
         ]
 
 
