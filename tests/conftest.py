@@ -41,6 +41,14 @@ def pytest_configure(config: pytest.Config) -> None:
         config.pluginmanager.register(Cost(file))
 
 
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: object) -> object:
+    """A run with workers shares tests out as tests/shares.py has it, unless it is told how."""
+    from .shares import Shares
+
+    return Shares(config, log) if config.getoption("dist") == "load" else None
+
+
 def pytest_collection_finish() -> None:
     """Thousands of tests and torch's databases stay until the end: no collection of garbage, of
     which some tests ask for many, needs to look at them.

@@ -8,7 +8,7 @@ import shlex
 import shutil
 import subprocess
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -31,6 +31,12 @@ PROCESSORS = {"avx2": "core-avx2", "avx": "corei7-avx"}
 # The C simulation, when g++'s sanitizers look for bad accesses and for what C++ leaves undefined.
 SANITIZERS = "address,undefined,float-cast-overflow"
 CSIM_HEADERS = ("cmath", "cstdint", "limits")
+# g++ as tests have it, by its name: most of what kernels compute there is small, and what the
+# optimizer would gain is less than what it takes. Its version says so, which caches ask for.
+QUICK = """#!/bin/sh
+[ "$1" = --version ] && {{ {gxx} --version | sed "1s/\\$/ $QUICK_CXX/"; exit; }}
+exec {gxx} "$@" $QUICK_CXX
+"""
 # The kernels of the software device, built once and again where a kernel changed.
 IMAGE = ROOT / "build" / "full"
 # Run in the very environment the tests get, so that what is announced is what is tested.
@@ -63,10 +69,17 @@ def environment(target: str, folder: Path) -> dict[str, str] | None:
     env = dict(os.environ)
     # Hundreds of programs start; with what Python has compiled kept, each imports in half the time.
     env.pop("PYTHONDONTWRITEBYTECODE", None)
+    if found := shutil.which("g++"):
+        quick = folder / "quick" / "g++"
+        quick.parent.mkdir()
+        quick.write_text(QUICK.format(gxx=found))
+        quick.chmod(0o755)
+        env["PATH"] = os.pathsep.join([str(quick.parent), env["PATH"]])
+        env["QUICK_CXX"] = " ".join(["-O1", *["-fuse-ld=gold"] * bool(shutil.which("ld.gold"))])
     if target == "default":
         return env
     env["FTENSOR_DEVICE"] = TARGETS[target] or target
-    if target == "csim" and shutil.which("g++") and "CXX" not in env:
+    if target == "csim" and found and "CXX" not in env:
         env["CXX"] = with_headers_read(["g++"], folder)
     if target == "intel-fpga":
         from ftensor.runtime.intel import emulator
@@ -108,10 +121,13 @@ def with_headers_read(command: list[str], folder: Path) -> str:
     """A compiler for $CXX that has read the headers of the C simulation's kernels before."""
     from ftensor.runtime.csim.backend import FLAGS
 
-    return shlex.join([*command, *headers_read([*command, *FLAGS], CSIM_HEADERS, folder)])
+    both = ("-O1", "-O2")  # a pass is compiled with one of them
+    return shlex.join([*command, *headers_read([*command, *FLAGS], CSIM_HEADERS, folder, both)])
 
 
-def headers_read(command: Sequence[str], names: Sequence[str], folder: Path) -> list[str]:
+def headers_read(
+    command: Sequence[str], names: Sequence[str], folder: Path, levels: Sequence[str] = ("-O2",)
+) -> list[str]:
     """The words with which a compiler finds headers that it has read, half of what it does for a
     small source; `command` is the compiler with its options.
 
@@ -119,12 +135,16 @@ def headers_read(command: Sequence[str], names: Sequence[str], folder: Path) -> 
     """
     header = folder / "headers.h"
     header.write_text("".join(f"#include <{name}>\n" for name in names))
-    made = ["-x", "c++-header", str(header), "-o", f"{header}.gch"]
-    subprocess.run([*(word for word in command if word != "-shared"), *made], check=True)
+    made = folder / "headers.h.gch"  # of which g++ takes the one that fits
+    made.mkdir()
+    given = [word for word in command if word != "-shared"]
+    for level in levels:
+        words = [*given, level, "-x", "c++-header", str(header), "-o", str(made / level)]
+        subprocess.run(words, check=True)
     return ["-include", str(header)]
 
 
-def launcher(target: str) -> list[str] | None:
+def launcher(target: str, env: Mapping[str, str]) -> list[str] | None:
     """The command under which a target's programs run; None when the machine lacks the tool."""
     if target != "xrt":
         return []
@@ -136,7 +156,8 @@ def launcher(target: str) -> list[str] | None:
     ftensor = [sys.executable, "-m", "ftensor"]
     build = ["build", "--target", "csim", "--inventory", "full", "--out", str(IMAGE)]
     print(f"\n## {target}: the image full is built into {IMAGE}", flush=True)
-    subprocess.run([*ftensor, *build], cwd=ROOT, check=True)
+    paths = {name: env[name] for name in ("PATH", "QUICK_CXX") if name in env}
+    subprocess.run([*ftensor, *build], cwd=ROOT, env=os.environ | paths, check=True)
     return [*ftensor, "emulate", "--image", str(IMAGE / "full.xclbin"), "--"]
 
 
@@ -179,7 +200,8 @@ def probe(target: str, under: list[str], env: dict[str, str]) -> dict[str, objec
 
 def place(target: str, folder: Path) -> Place | None:
     """A target in its environment, or None with a word on why it is not here."""
-    env, under = environment(target, folder), launcher(target)
+    env = environment(target, folder)
+    under = launcher(target, env or {})
     answer = {} if env is None or under is None else probe(target, under, env)
     if env is None or under is None or "row" not in answer:
         print(f"\n## {target}: not on this machine {answer.get('notes') or ''}", flush=True)

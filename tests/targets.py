@@ -43,11 +43,11 @@ def pairs(
     return found
 
 
-def some(cases: Sequence[Any], share: int) -> list[Any]:
-    """All, or each `share`-th one."""
+def some(cases: Sequence[Any], share: int, always: bool = False) -> list[Any]:
+    """All, or each `share`-th one; `always` as in `pairs`."""
     found = []
     for k, case in enumerate(cases):
-        found += _kept(case, k % share == TURN % share)
+        found += _kept(case, k % share == TURN % share or (always and EVERY_CASE))
     return found
 
 

@@ -19,6 +19,7 @@ from ftensor.kernels.unit import Unit
 from ftensor.rows.catalogue import ROWS
 from ftensor.rows.op import Op
 
+from ..targets import some
 from .fused_program import fused_fold, fused_map
 
 pytestmark = pytest.mark.skipif(
@@ -67,7 +68,7 @@ def test_a_chain_of_one_dtype(size: int) -> None:
     agree(lambda x, y: ft.tanh(x * y + x) * ft.exp(-y) + 0.5, x, y)
 
 
-@pytest.mark.parametrize("name", FLOATING)
+@pytest.mark.parametrize("name", some(FLOATING, 2, always=True))
 def test_each_step_is_rounded_as_memory_rounds_it(name: str) -> None:
     of = getattr(ft, name)
     x, y = drawn(1003).to(of), drawn(1003).to(of)
@@ -162,7 +163,7 @@ def test_folds_that_find_places() -> None:
     folds_agree(lambda x, y: (x * y).argmin(0) + 3, x, y)
 
 
-@pytest.mark.parametrize("shape", SHAPES[:2])
+@pytest.mark.parametrize("shape", some(SHAPES[:2], 2, always=True))
 def test_folds_of_other_dtypes(shape: tuple[int, int]) -> None:
     x, y = drawn(*shape), drawn(*shape) + 1
     folds_agree(lambda x, y: ft.complex(x, y).abs().sum(-1).to(ft.float16), x, y)
@@ -197,7 +198,7 @@ def rows_of(dtype: ft.dtype) -> dict[int, list[tuple[Op, tuple[Any, ...]]]]:
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("name", ("float32", "float64", "int64", "complex64"))
+@pytest.mark.parametrize("name", some(("float32", "float64", "int64", "complex64"), 4))
 @OWN_FUNCTIONS
 def test_every_row_beside_others(name: str) -> None:
     """No compiler makes one thing of two. But a NaN may be any, and fmax's zero either."""

@@ -12,9 +12,11 @@ import ftensor as ft
 from ftensor._device import default_backend
 
 from ..oracle import torch
+from ..targets import pairs
 
 Q = ft.quantized
 INTEGERS = ["uint8", "int8", "int16"]
+LAYERS = ["linear", "conv2d", "linear_relu", "conv2d_relu"]
 
 
 @pytest.fixture(autouse=True)
@@ -78,10 +80,11 @@ def test_halves_round_to_even(decomposed):
     equal(made, decomposed.quantize_per_tensor(x, 1.0, 3, -5, 5, torch.int8))
 
 
-@pytest.mark.parametrize("each", [False, True], ids=["scale", "scales"])
-@pytest.mark.parametrize("biased", [False, True], ids=["", "bias"])
-@pytest.mark.parametrize("op", ["linear", "conv2d", "linear_relu", "conv2d_relu"])
-def test_layers(op, each, biased):
+@pytest.mark.parametrize(
+    ("op", "how"), pairs(LAYERS, [(each, bias) for each in (0, 1) for bias in (0, 1)], always=True)
+)
+def test_layers(op, how):
+    each, biased = how
     conv, filters = op.startswith("conv2d"), 20
     x = torch.randint(0, 256, (2, 10, 9, 9) if conv else (37, 90), dtype=torch.uint8)
     shape = (filters, 10, 3, 3) if conv else (filters, 90)

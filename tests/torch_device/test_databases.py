@@ -28,6 +28,7 @@ ALL = os.environ.get("FTENSOR_DATABASES") == "all"
 SHARE, OTHERS = (1, 1) if ALL else (3, 24)
 # Under torch.compile one of so many runs, more where what is long does.
 COMPILED, COMPILED_LONG = 64, 1 if ALL else 6
+COMPILED_MODULES = module_db if ALL else module_db[::3]
 HOST = set(databases.ON_HOST.read_text().split())
 # torch asks for devices when its module is first imported, which may be before the device is there.
 if classes.PrivateUse1TestBase not in classes.device_type_test_bases:
@@ -96,7 +97,7 @@ class TestModules(TestCase):
         judge(name, found.error, MODULES)
 
     @pytest.mark.long
-    @modules(module_db, allowed_dtypes=[torch.float32])
+    @modules(COMPILED_MODULES, allowed_dtypes=[torch.float32])
     def test_compiled(
         self, device: str, dtype: torch.dtype, module_info: Any, training: bool
     ) -> None:
