@@ -184,6 +184,28 @@ def test_vitis_is_told_how_the_kernels_are_joined(
         assert not (free and arguments(group)) and "INTERFACE axis port=" in text
 
 
+@needs
+@pytest.mark.long
+def test_vitis_joins_ports_of_one_type(
+    groups: tuple[Group, ...], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The stand-in of v++ refuses what is not: each port of a stream is joined once, to one of its
+    type, by a power of two of beats. The image is one that a device takes."""
+    standin = Path(__file__).parent / "standin" / "v++"
+    (tmp_path / "v++").write_text(f'#!/bin/sh\nexec "{sys.executable}" "{standin}" "$@"\n')
+    (tmp_path / "v++").chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tmp_path}{os.pathsep}{os.environ['PATH']}")
+    monkeypatch.setenv("PYTHONPATH", str(ROOT))
+    built = build(Request("hw", groups, "", tmp_path / "hw"), Vitis("hw", PLATFORM), Quiet())
+    assert built.image is not None, [o.job.log.read_text() for o in built.failures]
+    image = image_of(built.image)
+    assert len(image.manifest.parts(image.manifest.entries[0])) == 3
+    cut = replace(groups[0], joins=groups[0].joins[1:])
+    request = Request("cut", (cut, *groups[1:]), "", tmp_path / "hw")
+    (failed,) = build(request, Vitis("hw", PLATFORM), Quiet()).failures
+    assert "nothing is connected to" in failed.job.log.read_text()
+
+
 def test_the_sources_have_no_finding(groups: tuple[Group, ...], tmp_path: Path) -> None:
     copy_headers(tmp_path)
     for group in groups:
