@@ -70,10 +70,14 @@ class Exported(NamedTuple):
 
 def in_stages(graph: Graph, backend: Backend) -> Graph:
     """The graph in kernels of stages, where the device's images hold these, or build them when they
-    are asked for; else as it is."""
+    are asked for; else as it is.
+
+    What stands for an image of any kernels compiles them when they are needed, which makes one
+    function of stages in HLS C++ alone.
+    """
     if not graph.nodes or backend.dialect not in ("vitis", "intel"):
         return graph
-    if backend.images is None and program.offered is None:
+    if backend.images is None and (program.offered is None or backend.dialect == "intel"):
         return graph
     nodes: list[Node] = []
     for piece in pieces(graph):

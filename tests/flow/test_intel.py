@@ -24,6 +24,7 @@ from . import intel_graphs
 
 ROOT = Path(ftensor.__file__).parent.parent
 HERE = Path(__file__).parent
+RECEIVER = str(ROOT / "examples" / "receiver.py")
 INVENTORY = "intel_image.toml"
 SHORT = "import ftensor as ft; x = ft.arange(40, dtype=ft.float32); "
 
@@ -60,7 +61,10 @@ def image(emulator: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The folder of an image with every kind of kernel."""
     folder = tmp_path_factory.mktemp("image")
     kernels = (HERE / "intel_image.toml").read_text()
-    (folder / INVENTORY).write_text(f"{kernels}\n{intel_graphs.tables(folder)}")
+    done = forked.run(RECEIVER, "--export", str(folder / "receiver"))
+    assert done.returncode == 0, done.stderr
+    graphs = intel_graphs.tables(folder) + '\n[[graph]]\nfile = "receiver.json"\n'
+    (folder / INVENTORY).write_text(f"{kernels}\n{graphs}")
     run("build", "--target", "intel-emulator", "--out", str(folder), *asks(folder))
     return folder
 
@@ -170,6 +174,32 @@ default_backend().images.side_by_side = {side_by_side}
 intel_graphs.run()
 """
     assert python(text, "--image", str(image), FTENSOR_FALLBACK="error")[0] == "equal\n"
+
+
+@pytest.mark.long
+def test_the_receiver_is_one_kernel(image: Path) -> None:
+    """And its bits are wrong as often as without an image, but for numbers that are nearly zero."""
+    words = (RECEIVER, "--bursts", "8", "--once")
+    emulated = ("emulate", "--intel", "--image", str(image), "--", sys.executable, *words)
+    ours, _ = run(*emulated, FTENSOR_FALLBACK="error")
+    theirs = forked.run(*words).stdout
+    wrong = [[int(line.split()[3]) for line in told.splitlines()[2:]] for told in (ours, theirs)]
+    assert len(wrong[0]) == len(wrong[1]) == 5 and wrong[1][0] > 100
+    assert all(abs(a - b) <= 1 for a, b in zip(*wrong))
+
+
+@pytest.mark.long
+def test_a_trace_on_the_emulator_has_single_kernels(tmp_path: Path) -> None:
+    """Graphs are noted where they are compiled, by g++; here a program runs without them."""
+    text = (
+        "import ftensor as ft; print(ft.jit(lambda x: x.abs().amax(-1))(ft.ones(3, 18)).tolist())"
+    )
+    (tmp_path / "program.py").write_text(text)
+    mine = str(tmp_path / "mine.toml")
+    traced = ("kernels", "--write", mine, "--trace", str(tmp_path / "program.py"))
+    _, told = run("emulate", "--intel", "--", sys.executable, "-m", "ftensor", *traced)
+    assert "[1.0, 1.0, 1.0]" in told
+    assert "amax" in Path(mine).read_text() and "[[graph]]" not in Path(mine).read_text()
 
 
 @pytest.mark.long

@@ -21,7 +21,7 @@ from ftensor.toolchain.inventory.read import expand, read
 from ftensor.toolchain.record import record
 
 from . import intel_graphs
-from .staged_program import softmax
+from .staged_program import detector, softmax
 
 HEAD = re.compile(r"^FT_KERNEL void (\w+)\(([^)]*)\)", re.M)
 
@@ -32,6 +32,9 @@ def group(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFacto
     folder, name = tmp_path_factory.mktemp("graph"), request.param
     if name == "softmax":
         files = ft.jit(softmax).export(str(folder / name), ft.ones(3, 150))
+    elif name == "detector":
+        rows = ft.ones(3, 64, dtype=ft.complex64)
+        files = ft.jit(detector).export(str(folder / name), rows, rows[0].clone())
     else:
         files = intel_graphs.export(
             folder, [f.__name__ for f, *_ in intel_graphs.CASES].index(name)
