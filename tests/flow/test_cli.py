@@ -194,9 +194,15 @@ WRONG = {
 }
 
 
-# The doctor computes, too.
-@pytest.mark.parametrize("command", ["devices", pytest.param("doctor", marks=pytest.mark.long)])
-@pytest.mark.parametrize("name", WRONG)
+# The doctor computes, too: a value that is refused, and a name that nobody knows.
+@pytest.mark.parametrize(
+    ("command", "name"),
+    [
+        *(("devices", name) for name in WRONG),
+        pytest.param("doctor", "FTENSOR_IMAGE", marks=pytest.mark.long),
+        pytest.param("doctor", "FTENSOR_DEVCE", marks=pytest.mark.long),
+    ],
+)
 def test_a_setting_that_makes_no_sense_is_said(command, name):
     value, said = WRONG[name]
     done = ftensor(command, **{name: value, "FTENSOR_DEVICE": "csim"})

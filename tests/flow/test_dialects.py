@@ -7,7 +7,6 @@ that is only defined up to rounding (exp, sin, ...).
 
 from __future__ import annotations
 
-import os
 import re
 from collections.abc import Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -140,11 +139,7 @@ def backends(request: pytest.FixtureRequest) -> Iterator[tuple[Backend, Backend]
             for item in request.session.items
             if getattr(item, "function", None) is test_both_dialects_compute_the_same
         ]
-        # A worker does not know which cases it will get. Each begins at a place of its own, so that
-        # the others find what it has compiled in the cache on disk.
-        worker = int(os.environ.get("PYTEST_XDIST_WORKER", "gw0")[2:])
-        begin = len(noted) * worker // int(os.environ.get("PYTEST_XDIST_WORKER_COUNT", "1"))
-        for case in noted[begin:] + noted[:begin]:
+        for case in noted:
             with suppress(Exception):  # the test of this case meets it again
                 compute(csim, *case)
         Pending.noting = False
