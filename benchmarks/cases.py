@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -16,7 +17,8 @@ Call = Callable[[], object]
 class Case:
     """Operands a, b, ... as text ("f 4M" are normal float32, "u 4M" uniform, "i 4M<9" int64 below
     9), `call` as ftensor and torch have it (of a module t), `numpy` (of np) and, where they have
-    such, `other` as pyopencl.array and tinygrad have it (of operands alone)."""
+    such, `other` as pyopencl.array and tinygrad have it (of operands alone). `jitted`: ftensor's is
+    a graph, torch's is eager."""
 
     group: str
     name: str
@@ -24,6 +26,7 @@ class Case:
     call: str
     numpy: str = ""
     other: str = ""
+    jitted: bool = False
 
     def arrays(self) -> list[np.ndarray]:
         """The operands' values, the same in each run."""
@@ -96,12 +99,40 @@ def _products() -> list[Case]:
     ]  # fmt: skip
 
 
+def _graphs() -> list[Case]:
+    """Functions of several ops, call by call and as graphs; norms, which are graphs anyway."""
+    chain = "t.tanh(a * b + a) * t.exp(-b) + 0.5"
+    steps = "(" * 10 + "a" + " * 1.01 + 0.5)" * 10
+    square, image = "f 1024x1024", ("f 8x32x32x32", "u 32", "u 32")
+    several = [
+        Case("graphs", "tanh(a b + a) exp(-b) + 0.5, 4M", ("f 4M", "f 4M"), chain),
+        Case("small", "tanh(a b + a) exp(-b) + 0.5, 65536", ("f 65536", "f 65536"), chain),
+        Case("small", "20 ops of 16", ("f 16",), steps),
+        Case("graphs", "softmax(x s + mask)", (square, square), "t.softmax(a * 0.125 + b, 1)"),
+        Case("graphs", "silu(rms_norm(x) w) g", (square, "u 1024", square),
+             "t.nn.functional.silu(t.nn.functional.rms_norm(a, a.shape[-1:]) * b) * c"),
+    ]  # fmt: skip
+    return [
+        *several,
+        *[replace(case, name=f"{case.name}, jitted", jitted=True) for case in several],
+        Case("graphs", "layer_norm 1024x1024", (square, "u 1024", "u 1024"),
+             "t.nn.functional.layer_norm(a, a.shape[-1:], b, c)"),
+        Case("graphs", "softmax 1024x1024", (square,), "t.softmax(a, 1)"),
+        Case("graphs", "batch_norm", image,
+             "t.nn.functional.batch_norm(a, None, None, b, c, True)"),
+        Case("graphs", "group_norm", image, "t.nn.functional.group_norm(a, 8, b, c)"),
+        Case("graphs", "instance_norm", image,
+             "t.nn.functional.instance_norm(a, None, None, b, c)"),
+    ]  # fmt: skip
+
+
 CASES = (
     *_ops("large", "4M", "2048x2048"),
     *[c for c in _ops("large 16 M", "16M", "4096x4096") if c.name in ("add", "mul", "exp")],
     *_ops("medium", "65536", "256x256"),
     Case("small", "add", ("f 16", "f 16"), "a + b", "a + b", "a + b"),
     *_products(),
+    *_graphs(),
 )
 GROUPS = tuple(dict.fromkeys(case.group for case in CASES))
 
@@ -117,7 +148,12 @@ def _function(text: str, **names: Any) -> Call:
 def _ftensor(case: Case, arrays: list[np.ndarray]) -> Call:
     import ftensor as ft
 
-    call = _function(case.call, t=ft, **_named([ft.tensor(x) for x in arrays]))
+    names = _named([ft.tensor(x) for x in arrays])
+    if case.jitted:
+        graph = ft.jit(eval(f"lambda {', '.join(names)}: {case.call}", {"t": ft}))
+        call: Call = partial(graph, *names.values())
+    else:
+        call = _function(case.call, t=ft, **names)
 
     def waited() -> object:
         made = call()
