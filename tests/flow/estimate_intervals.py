@@ -13,11 +13,14 @@ import numpy as np
 
 import ftensor as ft
 from ftensor.kernels.board_skeleton import board_skeleton_of, board_skeletons
+from ftensor.kernels.work import Launch
 from ftensor.toolchain import trace
 from ftensor.toolchain.group import Group
+from ftensor.toolchain.inventory.read import expand, read
 from ftensor.toolchain.vitis.source import copy_headers, source
 
 from ..ir.intervals import intervals
+from .staged_program import CASES, file, given
 
 
 def calls():
@@ -47,7 +50,7 @@ def calls():
         z @ z.t(),
         ft.fft.fft(z),
     )
-    ft.fft.fft(z[:, :12])
+    ft.fft.fft(z[:, :12]), ft.fft.fft(ft.complex(make(4100), make(4100)))
     a = make(150, 130) @ make(130, 170)
     ft.addmm(a, make(150, 130), make(130, 170), beta=2)
     ft.nn.functional.conv2d(make(1, 3, 9, 60), make(18, 3, 3, 3))
@@ -59,14 +62,25 @@ def calls():
     ft.softmax(make(6, 12), 1), ft.nn.functional.layer_norm(make(6, 12), (12,))
 
 
+def graphs(folder):
+    """Graphs in stages: a launch of each, of some rows."""
+    found = []
+    for k, (function, _, _) in enumerate(CASES):
+        arguments = [ft.from_numpy(a) for a in given(k, 5)]
+        files = ft.jit(function).export(str(folder / file(k)), *arguments)
+        (group,) = expand(read(files.inventory))
+        found.append(Launch(group.members[0], 1, 100))
+    return found
+
+
 def main():
     with trace.recording(3) as seen:
         calls()
     by_key = {}
-    for launch in seen.launches:
+    folder = Path(tempfile.mkdtemp(prefix="ftensor-intervals-"))
+    for launch in (*seen.launches, *graphs(folder)):
         by_key.setdefault(launch.key, []).append(launch)
     found = []
-    folder = Path(tempfile.mkdtemp(prefix="ftensor-intervals-"))
     copy_headers(folder)
     for k, (key, launches) in enumerate(by_key.items()):
         group = Group(f"k{k}", (key,))

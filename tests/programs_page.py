@@ -1,0 +1,72 @@
+"""The table of docs/images.md: what a U55C would take for the programs of examples/programs.py, by
+the model, beside this machine's processor.
+
+`python -m tests.programs_page` writes it: some minutes, as the programs run whole.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).resolve().parent.parent
+PAGE = ROOT / "docs" / "images.md"
+PROGRAM = "examples/programs.py"
+IMAGES = {"receiver": "radio", "networks": "cnn", "statistics": "stats"}
+BEGIN = "<!-- made by tests/programs_page.py -->\n"
+END = "<!-- end -->\n"
+HEAD = (
+    "| program | image | U55C, ms | launches | ftensor here, ms | torch here, ms | here / U55C | "
+    "most of it, ms |\n|---|---|---|---|---|---|---|---|\n"
+)
+TIMES = re.compile(r"([\d.]+) ms by ftensor here, ([\d.]+) ms by torch")
+
+
+def _run(*words: str) -> str:
+    env = {**os.environ, "PYTHONPATH": str(ROOT), "FTENSOR_DEVICE": "cpu"}
+    done = subprocess.run(
+        [sys.executable, *words], cwd=ROOT, env=env, check=True, stdout=subprocess.PIPE, text=True
+    )
+    return done.stdout
+
+
+def estimated(name: str) -> dict[str, Any]:
+    """The model's report of a program."""
+    options = ("--board", "u55c", "--inventory", IMAGES[name], "--in-flight", "64", "--json")
+    found: dict[str, Any] = json.loads(
+        _run("-m", "ftensor", "estimate", *options, PROGRAM, name, "--alone")
+    )
+    assert not found["not_in_inventory"], found["not_in_inventory"]
+    return found
+
+
+def row(name: str) -> str:
+    """A line of the table."""
+    found = estimated(name)
+    total = found["total"]
+    board = 1e3 * (total["kernels_s"] + total["launches_s"] + total["geometries_s"])
+    times = TIMES.search(_run(PROGRAM, name, "--time"))
+    assert times is not None
+    own, other = float(times[1]), float(times[2])
+    ops: dict[tuple[str, str], float] = {}
+    for line in found["launches"]:
+        at = line["op"], line["bound"]
+        ops[at] = ops.get(at, 0.0) + 1e3 * line["kernel_s"] * line["count"]
+    dearest = sorted(ops, key=lambda at: -ops[at])[:4]
+    most = ", ".join(f"`{op}` {ops[op, bound]:.3g} ({bound})" for op, bound in dearest)
+    return (
+        f"| {name} | `{IMAGES[name]}` | {board:.3g} | {total['launches']} | {own:.3g} | "
+        f"{other:.3g} | {own / board:.2g} | {most} |\n"
+    )
+
+
+if __name__ == "__main__":
+    before, _, rest = PAGE.read_text().partition(BEGIN)
+    rows = "".join(row(name) for name in IMAGES)
+    PAGE.write_text(before + BEGIN + HEAD + rows + END + rest.partition(END)[2])
+    sys.stdout.write(f"{PAGE} has today's table\n{rows}")
