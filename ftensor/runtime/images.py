@@ -276,7 +276,8 @@ class Images(ABC):
             rows = tuple(
                 ImageRow(
                     i.file.name, str(i.file.path), i.file.platform, i.file.uuid,
-                    len(i.file.manifest.kernels), len(i.file.manifest.entries), i is self.active,
+                    len(i.file.manifest.kernels or i.file.description.kernels),
+                    len(i.file.manifest.entries), i is self.active,
                 )
                 for i in self.loaded
             )  # fmt: skip
