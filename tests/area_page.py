@@ -23,7 +23,8 @@ END = "<!-- end -->\n"
 INVENTORIES = PAGE.with_name("inventory.md")
 FULL = re.compile(r"\d+ kernels with \d+ members")
 # `steps` places some of its ports by itself, to show it.
-ORDER = ("first", "minimal", "steps", "cnn", "int8", "transformer", "radio", "stats", "full")
+ORDER = ("first", "minimal", "steps", "cnn", "int8", "transformer", "radio", "stats", "cnn_small",
+         "transformer_small", "radio_small", "stats_small", "full")  # fmt: skip
 HEAD = (
     "| inventory | board | kernels | ports | most at one memory | LUT | FF | DSP | BRAM | |\n"
     "|---|---|---|---|---|---|---|---|---|---|\n"

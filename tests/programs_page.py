@@ -66,7 +66,7 @@ def row(name: str) -> str:
 
 
 if __name__ == "__main__":
-    before, _, rest = PAGE.read_text().partition(BEGIN)
     rows = "".join(row(name) for name in IMAGES)
+    before, _, rest = PAGE.read_text().partition(BEGIN)
     PAGE.write_text(before + BEGIN + HEAD + rows + END + rest.partition(END)[2])
     sys.stdout.write(f"{PAGE} has today's table\n{rows}")

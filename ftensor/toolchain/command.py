@@ -8,13 +8,18 @@ import sys
 import time
 from dataclasses import replace
 from types import FrameType
+from typing import TYPE_CHECKING
 
-from ..boards import of_platform
+from ..boards import Board, of_platform
 from ..errors.build import BuildError, flushed_elsewhere, not_a_clock, not_a_memory
 from ..errors.image import ImageError
 from ..errors.inventory import InventoryError
 from ..table import complain, counted
 from .target import Toolchain
+
+if TYPE_CHECKING:
+    from .group import Group
+    from .inventory.read import Inventory
 
 HIGHEST_CLOCK = 2000.0  # MHz
 
@@ -69,9 +74,15 @@ def _command(arguments: argparse.Namespace) -> int:
     if board is not None:
         from .area import fit
 
+        if not fit.fit(groups, board).fits and (other := _smaller(arguments.inventory, board)):
+            wanted, groups = other
+            told = [
+                f"{arguments.inventory} does not fit the {board.title}: this is {wanted.name}, its "
+                "form for small boards."
+            ]
         if arguments.fit:
             groups = fit.reduced(groups, board).groups
-        told = fit.lines(fit.check(wanted.name, groups, board))
+        told += fit.lines(fit.check(wanted.name, groups, board))
     request = make.Request(
         wanted.name,
         groups,
@@ -93,6 +104,19 @@ def _command(arguments: argparse.Namespace) -> int:
     for outcome in built.failures:
         print("\n".join(["", *make.failed_log(outcome)]), file=sys.stderr)
     return 1 if built.failures else 0
+
+
+def _smaller(name: str, board: Board) -> tuple[Inventory, tuple[Group, ...]] | None:
+    """Of an inventory that comes with ftensor the form for small boards, where it has one and that
+    fits."""
+    from .area import fit
+    from .inventory import read as inventory
+
+    if f"{name}_small" not in inventory.known():
+        return None
+    found = inventory.read(f"{name}_small")
+    groups = inventory.expand(found)
+    return (found, groups) if fit.fit(groups, board).fits else None
 
 
 def toolchain(

@@ -12,8 +12,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The options of `ftensor build`."""
     add = parser.add_argument
     add("--inventory", required=True, metavar="NAME|FILE",
-        help="first, minimal, cnn, int8, transformer, radio, stats, steps, full (for emulation), "
-             "or a TOML file")  # fmt: skip
+        help="first, minimal, cnn, int8, transformer, radio, stats (cnn_small and so on for small "
+             "boards), steps, full (for emulation), or a TOML file")  # fmt: skip
     add("--target", choices=TARGETS, default="hw",
         help="csim: g++, no licence; hw, hw_emu: Vitis; intel: aoc; "
         "intel-emulator: Intel's FPGA emulator")  # fmt: skip

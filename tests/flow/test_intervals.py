@@ -17,8 +17,7 @@ import pytest
 from ..ir.compiler import clang
 from ..ir.intervals import intervals
 
-# Processors' own, on a board losses are rows and reductions; a user's own; the stages of `staged`, a
-# kernel each.
+# Processors' own, on a board losses are rows and reductions; a user's own; `staged` as kernels.
 NOT_ON_BOARDS = {"nll", "nll_input", "own", "linked"}
 
 

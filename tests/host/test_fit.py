@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
 from ftensor import dtypes
 from ftensor.boards import BOARDS, find, of_platform
+from ftensor.cli import main
 from ftensor.errors.build import BuildError
 from ftensor.kernels.key import KernelKey, Port
 from ftensor.toolchain.area import fit
@@ -81,10 +83,10 @@ def test_what_does_not_fit_is_refused_with_what_does() -> None:
 @pytest.mark.parametrize("name, boards", [
     ("first", BOARD_NAMES),
     ("minimal", ("u55c", "u280")),
-    ("cnn", ("u50", "u55c", "u280")),
+    ("cnn", ("u55c", "u280")),
     ("int8", ("u55c", "u250", "u280")),
     ("transformer", ("u55c", "u250", "u280")),
-    ("radio", ("u50", "u55c", "u280")),
+    ("radio", ("u55c", "u280")),
     ("stats", ("u50", "u55c", "u280")),
 ])  # fmt: skip
 def test_the_boards_that_hold_an_inventory(name: str, boards: tuple[str, ...]) -> None:
@@ -122,3 +124,22 @@ def test_a_platform_names_its_board() -> None:
     found = of_platform("/opt/xilinx/platforms/xilinx_u55c_gen3x16_xdma_3_202210_1.xpfm")
     assert found is not None and found.name == "u55c"
     assert of_platform("my_vck190") is None
+
+
+def test_a_small_board_gets_the_smaller_form(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    """A dry run names it; a large board gets the inventory that was asked for."""
+    for platform, name in (("kv260", "radio_small"), ("u55c", "radio")):
+        words = ["build", "--target", "hw", "--dry-run", "--platform", platform]
+        assert main([*words, "--inventory", "radio", "--out", str(tmp_path / platform)]) == 0
+        said = capsys.readouterr().out
+        assert f"{name}.xclbin" in said
+        assert ("its form for small boards" in said) == (platform == "kv260")
+
+
+@pytest.mark.parametrize("name", [n for n in NAMES if n.endswith("_small")])
+def test_smaller_forms_leave_room(name: str) -> None:
+    found = fit.fit(expand(read(name)), find("kv260"))
+    assert max(found.shares.values()) < fit.FULL
+    assert len(found.groups) >= 3
