@@ -20,12 +20,11 @@ if TYPE_CHECKING:
 
 # Bytes of a block RAM, whose words have 32 bits and some for parity.
 _BLOCK = 4096
-# Fewer ops in stages move no less than their own kernels.
-_FEWEST = 2
 
 
 class Piece(NamedTuple):
-    """Nodes that follow each other: as one of stages, or none of them is a stage, for a reason."""
+    """Nodes that follow each other, as one of stages; or one that stands alone: it is none, for a
+    reason, or no other goes with it, and then its own kernel moves as much."""
 
     nodes: tuple[Node, ...]
     node: Node | None
@@ -131,19 +130,29 @@ def pieces(graph: Graph) -> list[Piece]:
     whole = _tried(graph)
     if whole.node is not None:
         return [whole]
-    nodes = _by_level(graph)
-    return _pieces(graph, nodes, 0, len(nodes))
+    nodes, alone = _by_level(graph)
+    order = _Order(graph, nodes)
+    found: list[Piece] = []
+    begin = 0
+    while begin < len(nodes):
+        end = begin + 1
+        while not alone[begin] and end < len(nodes) and not alone[end]:
+            end += 1
+        found.append(order.piece(begin, end))
+        begin += len(found[-1].nodes)
+    return found
 
 
-def _by_level(graph: Graph) -> list[Node]:
-    """The nodes in the order of how many ops that are no stages come before them."""
+def _by_level(graph: Graph) -> tuple[list[Node], list[bool]]:
+    """The nodes in the order of how many ops that are no stages come before them, and of each
+    whether it is such an op."""
     level: list[int] = []
     alone = [_is_none(graph, node) for node in graph.nodes]
     for k, node in enumerate(graph.nodes):
         before = [j for j in range(k) if graph.nodes[j].meets(node)]
         level.append(max([level[j] + (alone[j] and not alone[k]) for j in before], default=0))
     order = sorted(range(len(level)), key=lambda k: (level[k], alone[k], k))
-    return [graph.nodes[k] for k in order]
+    return [graph.nodes[k] for k in order], [alone[k] for k in order]
 
 
 def _is_none(graph: Graph, node: Node) -> bool:
@@ -154,22 +163,38 @@ def _is_none(graph: Graph, node: Node) -> bool:
     return False
 
 
-def _pieces(graph: Graph, nodes: Sequence[Node], begin: int, end: int) -> list[Piece]:
-    """Those of some of the nodes."""
-    if begin == end:
-        return []
-    mine = nodes[begin:end]
-    before = {m for node in nodes[:begin] for m in node.written}
-    needed = {f.region.memory for f in graph.found} | {m for n in nodes[end:] for m in n.touched}
-    found = _tried(_part(graph, mine, before, needed))
-    if found.node is not None and len(mine) >= _FEWEST:
-        return [found]
-    if len(mine) == 1:
-        return [found._replace(node=None)]
-    assert found.refused is not None
-    at = next((k for k, n in enumerate(mine) if n is found.refused.node), len(mine) - 1)
-    cut = begin + max(at, 1)
-    return _pieces(graph, nodes, begin, cut) + _pieces(graph, nodes, cut, end)
+class _Order:
+    """The nodes of a graph in the order in which they run."""
+
+    def __init__(self, graph: Graph, nodes: Sequence[Node]) -> None:
+        self.graph, self.nodes = graph, nodes
+        self.written = {m: k for k in range(len(nodes))[::-1] for m in nodes[k].written}  # first
+        self.used = {m: k for k, node in enumerate(nodes) for m in node.touched}  # last
+        self.used |= {f.region.memory: len(nodes) for f in graph.found}
+
+    def piece(self, begin: int, end: int) -> Piece:
+        """As many of these nodes as are stages of one kernel, or the first, which is none."""
+        while True:
+            found = _tried(self._part(begin, end))
+            if end - begin == 1:
+                return found._replace(node=None)
+            if found.refused is None:
+                return found
+            mine, node = self.nodes[begin:end], found.refused.node
+            at = next((k for k, n in enumerate(mine) if n is node), len(mine) - 1)
+            end = begin + max(at, 1)
+
+    def _part(self, begin: int, end: int) -> Graph:
+        """The graph of some nodes: what was written before is given to them, and what others need
+        of what they write is their result."""
+        memories = list(self.graph.memories)
+        mine = self.nodes[begin:end]
+        for m in {m for node in mine for m in node.touched}:
+            if self.written.get(m, end) < begin:
+                memories[m] = memories[m]._replace(argument=0)
+        result = {r.memory: r for node in mine for r in node.writes if self.used[r.memory] >= end}
+        found = [Found(r) for r in result.values()]
+        return Graph(self.graph.name, tuple(mine), tuple(memories), found)
 
 
 def _tried(part: Graph) -> Piece:
@@ -181,12 +206,3 @@ def _tried(part: Graph) -> Piece:
     except errors.GraphError as error:
         return Piece(nodes, None, 0, error)
     return Piece(nodes, node, staging.rows, None)
-
-
-def _part(graph: Graph, nodes: Sequence[Node], before: set[int], needed: set[int]) -> Graph:
-    """The graph of some nodes: what was written before is given to them, and what others need of
-    what they write is their result."""
-    memories = [m._replace(argument=0) if k in before else m for k, m in enumerate(graph.memories)]
-    result = {r.memory: r for node in nodes for r in node.writes if r.memory in needed}
-    found = [Found(r) for r in result.values()]
-    return Graph(graph.name, tuple(nodes), tuple(memories), found)
