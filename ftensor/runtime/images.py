@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import shlex
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
@@ -259,7 +260,7 @@ class Images(ABC):
     def build_options(self) -> str:
         """The options of `ftensor build` by which the active image was made for the device."""
         made = (self.active or self.loaded[0]).file.manifest
-        platform = f" --platform {made.platform}" if made.platform else ""
+        platform = f" --platform {shlex.quote(made.platform)}" if made.platform else ""
         return f"--target {made.target}{platform}"
 
     def most_units(self) -> int:

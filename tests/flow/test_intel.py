@@ -211,6 +211,7 @@ def test_a_graph_that_the_image_lacks_is_single_kernels_and_then_the_host(image:
     out, problems = python(text, "--image", str(image))
     assert out.count("map ft_add") == 2 and "map ft_sinh" in out and "staged" not in out
     assert "\n4.62686" in out and "sinh of float32 runs on the host" in problems
+    assert "--target intel-emulator --platform 'Intel FPGA emulator' " in problems
     assert "add" not in out.partition("4.62686")[2]
 
 
