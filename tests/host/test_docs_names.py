@@ -25,7 +25,7 @@ MADE = {
 # Options of others' commands: pytest, pip, the vendors' tools, the examples.
 FOREIGN = {
     "--base", "--bursts", "--device", "--export", "--ignore-installed", "--list", "--once",
-    "--prefix", "--report", "--user",
+    "--prefix", "--report", "--small", "--user",
 }  # fmt: skip
 PATH = re.compile(r"(?<![\w./<-])(?:[\w*-]+/)*[\w*+-]+\.(?:py|h|cpp|toml|md)\b(?!/)")
 FOLDER = re.compile(rf"(?<![\w./-])(?:{'|'.join(FOLDERS)})/(?:\w+/)*(?=\W|$)")
