@@ -3,9 +3,9 @@
 // the stage before it made of a row, and writes the memory behind it, so that results are sorted (Stockham's way,
 // decimation in frequency, radix 2). Rows are as long as a power of two, FT_POINTS at most: the last stages hand on shorter
 // ones as they are.
-// All rows are one loop. A turn of FT_LEAST pairs or more is a row, or several short ones, and a stage is two turns behind
-// the one before it: then what it reads was written a turn ago, however long the butterflies' pipeline is. So a memory
-// holds three turns (slots). It is two memories, one for numbers with an even count of bits in their place: two
+// All rows are one loop. A turn of FT_LEAST pairs or more is a row, or several short ones, and a stage is a turn and FT_LEAST
+// steps behind the one before it: then what it reads was written so many steps ago, which is longer than the butterflies'
+// pipeline. So a memory holds three turns (slots). It is two memories, one for numbers with an even count of bits in their place: two
 // that are met together differ in one bit, so each memory is read once and written once a cycle, as block RAM is.
 // Of a row only so many numbers may come, before zeros, and only so many leave; what comes, and what leaves, may have
 // factors. So two launches make transforms of any length, as convolutions with a chirp (Bluestein).
@@ -87,20 +87,27 @@ FT_KERNEL void FT_NAME(
         factor_im[i / FT_POINTS][odd][k >> 1] = beat[first + 1];
     }
     const int begin = ft_slab(rows, FT_UNIT, FT_UNITS), end = ft_slab(rows, FT_UNIT + 1, FT_UNITS);
-    const int turns = end > begin ? (end - begin + many - 1) / many + 2 * (FT_STAGES + 1) : 0;
-    const long all = (long)turns * trips, to = 2 * (out_offset + begin * out_row);
+    const int turns = (end - begin + many - 1) / many, lag = trips + FT_LEAST;
+    const long all = turns > 0 ? (long)turns * trips + (FT_STAGES + 1) * lag : 0, to = 2 * (out_offset + begin * out_row);
     long held = -1, where = to / FT_LANES;
-    int turn = 0, slot = 0, i = 0, lane = (int)(to & (FT_LANES - 1));
+    int turn = 0, left = 0, lane = (int)(to & (FT_LANES - 1));
+    // Where in its turn each is, less than 0 before it begins: what comes in, the stages, what goes out.
+    int step[FT_STAGES + 2], slot[FT_STAGES + 2];
+    FT_BANKS(step, 1)
+    FT_BANKS(slot, 1)
+    for (int k = 0; k < FT_STAGES + 2; k++) {
+        step[k] = -k * lag;
+        slot[k] = 0;
+    }
     if (out_line) FT_BEAT_LOAD(made, out, where)
     FT_LOOP(butterflies)
     for (long v = 0; v < all; v++) {
         FT_PIPELINE
         FT_APART_OF(re)
         FT_APART_OF(im)
-        const int pairs = i < length, slots[3] = {slot, slot == 2 ? 0 : slot + 1, slot == 0 ? 2 : slot - 1};
         // A row comes in.
-        const int own = in_line ? 2 * i : i, row = begin + turn * many + (own >> stages);
-        if (row < end && (pairs || !in_line)) {
+        const int own = in_line ? 2 * step[0] : step[0], row = begin + turn * many + (own >> stages);
+        if (row < end && (step[0] < length || !in_line)) {
             const int k = own & (n - 1);
             const long at = 2 * (in_offset + row * in_row + k * in_step);
             const int first = (int)(at & (FT_LANES - 1)), second = (first + 2) & (FT_LANES - 1);
@@ -113,7 +120,7 @@ FT_KERNEL void FT_NAME(
             FT_STREAM_FACTORS(0, k)
             if (k >= come) a = b = 0;
             if (k + 1 >= come) c = d = 0;
-            const int odd = ft_odd(own), place = slots[0] * FT_SLOT + (own >> 1);
+            const int odd = ft_odd(own), place = slot[0] * FT_SLOT + (own >> 1);
             if (in_line || !odd) {
                 re[0][0][place] = odd ? c : a;
                 im[0][0][place] = odd ? d : b;
@@ -125,7 +132,8 @@ FT_KERNEL void FT_NAME(
         }
         FT_UNROLL
         for (int s = 0; s < FT_STAGES; s++) {
-            const int low = slots[(s + 1) % 3] * FT_SLOT, j = i & (half_ - 1), base = (i - j) << 1;
+            const int pairs = step[s + 1] >= 0 && step[s + 1] < length, i = pairs ? step[s + 1] : 0;
+            const int low = slot[s + 1] * FT_SLOT, j = i & (half_ - 1), base = (i - j) << 1;
             const int x = base + j, y = x + half_, odd = ft_odd(x);
             const int even_at = low + ((odd ? y : x) >> 1), odd_at = low + ((odd ? x : y) >> 1);
             const FT_T even_re = re[s][0][even_at], odd_re = re[s][1][odd_at];
@@ -147,10 +155,10 @@ FT_KERNEL void FT_NAME(
             }
         }
         // And a row goes out.
-        const int left = turn - 2 * (FT_STAGES + 1), its = out_line ? 2 * i : i, to_row = begin + left * many + (its >> stages);
-        const int its_k = its & (n - 1);
-        if (left >= 0 && to_row < end && its_k < leave && (pairs || !out_line)) {
-            const int odd = ft_odd(its), place = slots[(FT_STAGES + 1) % 3] * FT_SLOT + (its >> 1);
+        const int last = step[FT_STAGES + 1], its = out_line ? 2 * last : last;
+        const int to_row = begin + left * many + (its >> stages), its_k = its & (n - 1);
+        if (last >= 0 && to_row < end && its_k < leave && (last < length || !out_line)) {
+            const int odd = ft_odd(its), place = slot[FT_STAGES + 1] * FT_SLOT + (its >> 1);
             const FT_T even_re = re[FT_STAGES][0][place], odd_re = re[FT_STAGES][1][place];
             const FT_T even_im = im[FT_STAGES][0][place], odd_im = im[FT_STAGES][1][place];
             FT_T a = odd ? odd_re : even_re, b = odd ? odd_im : even_im;
@@ -179,11 +187,13 @@ FT_KERNEL void FT_NAME(
                 FT_BEAT_STORE(number, FT_ALSO(out, out_numbers), out_offset + to_row * out_row + its_k * out_step)
             }
         }
-        i++;
-        if (i == trips) {
-            i = 0;
-            turn++;
-            slot = slots[1];
+        turn += step[0] + 1 == trips;
+        left += last + 1 == trips;
+        FT_UNROLL
+        for (int k = 0; k < FT_STAGES + 2; k++) {
+            const int ends_here = step[k] + 1 == trips, next = slot[k] == 2 ? 0 : slot[k] + 1;
+            step[k] = ends_here ? 0 : step[k] + 1;
+            slot[k] = ends_here ? next : slot[k];
         }
     }
     if (out_line && lane > 0 && turns > 0) {

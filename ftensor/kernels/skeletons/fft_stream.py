@@ -137,8 +137,9 @@ class FftStream(BoardSkeleton[FftStreamKey]):
         begin, end = launch.slab(g.rows, unit)
         half, factors = 1 << g.stages >> 1, int(bool(g.ends & FACTORS))
         many = max(LEAST // half, 1)
-        turns = -(-(end - begin) // many) + 2 * (key.stages + 1) if end > begin else 0
-        trips = turns * half * many * (1 if g.in_line else 2)
+        turn = half * many * (1 if g.in_line else 2)
+        behind = (key.stages + 1) * (turn + LEAST) if end > begin else 0
+        trips = -(-(end - begin) // many) * turn + behind
         return [
             Loop("roots", key.points // 2, 1, computes=False),
             Loop("factors", 2 * key.points * factors, factors, computes=False),
