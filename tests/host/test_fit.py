@@ -84,7 +84,7 @@ def test_what_does_not_fit_is_refused_with_what_does() -> None:
     ("first", BOARD_NAMES),
     ("minimal", ("u55c", "u280")),
     ("cnn", ("u55c", "u280")),
-    ("int8", ("u55c", "u250", "u280")),
+    ("int8", ("u55c", "u280")),
     ("transformer", ("u55c", "u250", "u280")),
     ("radio", ("u55c", "u280")),
     ("stats", ("u50", "u55c", "u280")),

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from math import prod
 from typing import Annotated
 
 from ...geometry import Each, Geometry, Long, Many
 from ...skeleton import Parameter, register
-from ...work import Access, Ints, Launch, Loop
+from ...words import Argument
+from ...work import Access, Ints, Launch, Loop, Memory
 from ..elements import element_type
-from .key import BoardConv, ConvKey, number
+from .key import DEPTH, BoardConv, ConvKey, number
 
 CHANNELS = 16  # of an item of planes
 
@@ -26,7 +28,7 @@ class ConvPackGeometry(Geometry):
     elements of a part, the steps from one to the next in the input and its sizes, and where each
     part's phases begin there; `bias` is -1 where there is none; `taps` are each tap's weight."""
 
-    derived = ("rows", "line")
+    derived = ("rows", "line", "dense")
     batch: int
     channels: int
     groups: int
@@ -61,6 +63,20 @@ class ConvPackGeometry(Geometry):
         return 1 if self.w[2] == len(self.taps) else 2
 
     @property
+    def dense(self) -> bool:
+        """Whether an input lies in line, and all of it comes, in order."""
+        one = all(len(phases) == 1 for phases in (self.deep, self.high, self.wide))
+        if not one or set(self.step) != {1} or not prod(self.input):
+            return False
+        size, lies = 1, True
+        for n, step in zip((*self.input[::-1], self.channels, self.batch), self.x[::-1]):
+            lies &= n <= 1 or step == size
+            size *= n
+        begins = (self.deep[0], self.high[0], self.wide[0])
+        whole = zip(begins, self.part, self.input)
+        return lies and all(b <= 0 and b + n >= m for b, n, m in whole)
+
+    @property
     def of_planes(self) -> int:
         """The items that make planes."""
         return self.batch * self.rows * -(-self.channels // CHANNELS)
@@ -70,19 +86,10 @@ class ConvPackGeometry(Geometry):
         """The items that make panels."""
         return self.groups * self.panels * -(-self.own // self.some)
 
-    def inside(self, row: int) -> int:
-        """The elements of a row of a plane that lie within the input."""
-        row, h = divmod(row, self.part[1])
-        phase, d = divmod(row, self.part[0])
-        phase, at_w = divmod(phase, len(self.wide))
-        y = d * self.step[0] + self.deep[phase // len(self.high)]
-        z = h * self.step[1] + self.high[phase % len(self.high)]
-        if not (0 <= y < self.input[0] and 0 <= z < self.input[1]):
-            return 0
-        first, step = self.wide[at_w], self.step[2]
-        begin = max(0, -(first // step))
-        end = min(self.part[2], -((first - self.input[2]) // step))
-        return max(0, end - begin)
+    def pieces(self, lanes: int) -> int:
+        """Of a plane, on a board: those of its rows, and of what is left to a beat's end."""
+        gap = self.plane - self.rows * self.part[2]
+        return self.rows * -(-self.part[2] // lanes) + -(-gap // lanes)
 
 
 class ConvPack(BoardConv):
@@ -90,6 +97,8 @@ class ConvPack(BoardConv):
 
     name = "conv_pack"
     geometry = ConvPackGeometry
+    staged = True
+    template = "conv_pack.cpp"
 
     def flops(self, key: ConvKey, geometry: Ints, shapes: Sequence[Ints]) -> int:
         """Packing has none."""
@@ -106,46 +115,67 @@ class ConvPack(BoardConv):
             ("*", "const long *", "geometry"),
         )
 
+    def arguments(self, key: ConvKey) -> tuple[Argument, ...]:
+        """Planes and panels go in vectors, the input by a port for each way."""
+        own, found = super().arguments(key), []
+        for a in own:
+            of = a.c.removeprefix("const ").removesuffix(" *")
+            wide = a.name in ("planes", "panels", "x")
+            c = a.c.replace(of, f"hls::vector<{of}, {key.rows}>") if wide else a.c
+            found.append(a._replace(c=c))
+        x = [a.name for a in own].index("x")
+        elements = Argument("x_elements", "*", own[x].c, "x")
+        return (*found[: x + 1], elements, *found[x + 1 :])
+
     def loops(self, launch: Launch, unit: int, widened: bool) -> list[Loop]:
-        """Values of the input, zeros around them, and the steps of panels."""
+        """Pieces of planes in stages, and panels beside them."""
         key, g = launch.key, ConvPackGeometry.unpack(launch.geometry)
-        begin, end = launch.slab(g.of_planes + g.of_panels, unit)
-        blocks, step = -(-g.channels // CHANNELS), g.step[2] * g.x[4]
-        inside = [g.inside(row) for row in range(g.rows)]
-        values = zeros = entries = steps = 0
-        for item in range(begin, min(end, g.of_planes)):
-            left = g.channels - item % blocks * CHANNELS
-            many, within = min(left, CHANNELS), inside[item // blocks % g.rows]
-            values += many * within
-            zeros += many * (g.part[2] - within)
-            entries += many
-        chunks = -(-g.own // g.some)
-        for item in range(max(begin, g.of_planes) - g.of_planes, end - g.of_planes):
-            chunk = item % chunks
-            steps += min(g.some, g.own - chunk * g.some) * len(g.taps) + (chunk == 0)
-        read = "values" if step == 1 else "picked_values"
+        lanes, dense = key.rows, g.dense
+        first, end = launch.slab(g.batch * g.channels, unit)
+        planes, size = end - first, prod(g.input)
+        beats = -(-(first * size % lanes + planes * size) // lanes) if dense else 0
+        pieces, once = planes * g.pieces(lanes), min(planes, 1)
+        begin, stop = launch.slab(g.groups * g.panels, unit)
+        panels, chunks, each = stop - begin, -(-g.own // g.some), g.own * len(g.taps)
+        way, reads = "pieces" if dense else "elements", "read_panels"
         return [
-            Loop(read, values, entries),
-            Loop("zeros", zeros, 2 * entries, 1, False, False),
-            Loop("filters", steps * key.rows, steps),
+            Loop("line", beats, once, 1, True, False, "read"),
+            Loop(way, pieces if dense else planes * g.plane, once, 1, not dense, False, "place"),
+            Loop("pack", pieces, once, 1, False, False, "pack"),
+            Loop("planes", planes * g.plane // lanes, once, 1, True, False, "write"),
+            Loop("bias", panels * lanes, panels, 1, True, False, reads),
+            Loop("weights", panels * lanes * each, panels * chunks * lanes, 1, True, False, reads),
+            Loop("steps", panels * each, panels * chunks, 1, False, False, reads),
+            Loop("panels", panels * (1 + each), min(panels, 1), 1, True, False, "write_panels"),
         ]
 
     def traffic(self, launch: Launch, widened: bool) -> list[Access]:
-        """Each value once."""
+        """Each value once; of filters that fill a panel the first one's."""
         key, g = launch.key, ConvPackGeometry.unpack(launch.geometry)
-        size, compute = key.dtype.itemsize, key.dtype.compute.itemsize
-        width = g.part[2]
-        planes = g.batch * g.channels * g.rows * width
-        read = g.batch * g.channels * sum(map(g.inside, range(g.rows)))
-        panels = g.groups * g.panels * (1 + g.own * len(g.taps)) * key.rows
-        weights = g.groups * g.filters * g.own * len(g.taps) if g.panels else 0
-        near = width if g.step[2] * g.x[4] == 1 else 1
+        size, compute, lanes = key.dtype.itemsize, key.dtype.compute.itemsize, key.rows
+        planes = g.batch * g.channels * g.plane
+        read = g.batch * g.channels * (prod(g.input) if g.dense else g.plane)
+        steps = g.groups * g.panels * (1 + g.own * len(g.taps))
+        weights = g.groups * g.panels * lanes * g.own * len(g.taps)
+        once = g.groups * g.filters * g.own * len(g.taps) if g.panels else 0
+        near = {0: 1, 1: min(g.some, g.own) * len(g.taps), 2: len(g.taps)}[g.line]
+        x = -(-read // lanes) if g.dense else read
         return [
-            Access("planes", True, planes * compute, planes, width, 0),
-            Access("panels", True, panels * compute, panels, key.rows, 0),
-            Access("x", False, read * size, read, near, read * size),
-            Access("weight", False, weights * size, panels, 1, weights * size),
+            Access("planes", True, planes * compute, planes // lanes, 0, 0),
+            Access("panels", True, steps * lanes * compute, steps, 0, 0),
+            Access("x", False, read * size, x, 0 if g.dense else 1, read * size, not g.dense),
+            Access("weight", False, weights * size, weights, near, once * size),
         ]
+
+    def memories(self, key: ConvKey, structure: str) -> list[Memory]:
+        """The weights of a panel's filters, of some channels."""
+        return [Memory(DEPTH, 8 * key.dtype.compute.itemsize, key.rows)]
+
+    def operators(self, key: ConvKey) -> Mapping[tuple[str, str], int]:
+        """What moves a piece into place, twice, and puts it beside others; addresses."""
+        of = {"float32": "float", "float64": "double"}.get(key.dtype.compute.name, key.dtype.name)
+        turned = key.rows * (3 * key.rows.bit_length() + 3)
+        return {("choose", of.removeprefix("u")): turned, ("mul", "int32"): 6, ("add", "int32"): 24}
 
     def extent(self, launch: Launch) -> str:
         """Planes, their elements, and the weights."""
