@@ -14,6 +14,7 @@ ROOT = Path(__file__).resolve().parent.parent
 SCRIPTS = sorted((ROOT / "examples" / "gallery").glob("*.py"))
 PROGRAMS = (
     "digits", "photo", "photo_graph", "board", "cnn", "torch_cnn", "torch_transformer", "recording",
+    "receiver", "programs",
 )  # fmt: skip
 HEAD = """\
 # Gallery
