@@ -78,7 +78,7 @@ FAMILIES: dict[str, Callable[[], Any]] = {
     "conv": lambda: ft.conv2d(floats(1, 2, 6, 6), floats(3, 2, 3, 3)),
 }
 # Those that have been seen to end well: what runs where none is named.
-SEEN = ("map", "rows", "gather", "reduce_inner", "scan", "search", "compact")
+SEEN = ("map", "rows", "gather", "reduce_inner", "scan", "search", "compact", "gemm_direct")
 # The skeleton that a family stands for, where that is no part of its name.
 SKELETON = {"gather": "rows"}
 
