@@ -11,6 +11,7 @@ from typing import Protocol
 
 from ..errors.build import tool_fails
 from ..image.manifest import Manifest
+from ..runtime.host_memory import free_memory
 from .group import Group
 from .jobs.job import Job
 from .jobs.workspace import Source, Workspace
@@ -68,16 +69,4 @@ def workers(asked: int | None, memory: int) -> int:
     if asked is not None:
         return asked
     processors = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else 0
-    return max(1, min(processors or os.cpu_count() or 1, _free_memory() // memory))
-
-
-def _free_memory() -> int:
-    """Bytes that new processes may use."""
-    try:
-        lines = Path("/proc/meminfo").read_text().splitlines()
-    except OSError:
-        lines = []
-    for line in lines:
-        if line.startswith("MemAvailable:"):
-            return int(line.split()[1]) << 10
-    return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") // 2
+    return max(1, min(processors or os.cpu_count() or 1, free_memory() // memory))

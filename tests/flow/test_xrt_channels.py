@@ -123,3 +123,29 @@ answer(y=bool((got(y) == 4 * a + 3 * b).all()), x=bool((got(x) == 2 * a + 2 * b)
     )
     assert found["x"] and found["y"]
     assert [c // 4 for c in found["places"]] == [0, 1, 2, 3]
+
+
+def test_a_full_memory_is_no_error_where_there_is_room(many_channels: Path) -> None:
+    """A result has the memory of the block that it was given, however that lay before; and what an
+    arena left is taken, too."""
+    found = run(
+        HEAD
+        + """
+small = put(a[:1000])
+axpy(stream, 1, small.handle, small.handle, small.handle, 0.0, 1000)
+del z
+w = backend.allocate(4 * n)
+axpy(stream, 1, w.handle, small.handle, small.handle, 2.0, 1000)     # in a line
+full = backend.pool.reserved
+backend.arena(None, (0, "HBM[0:15]", True)).regions[0].space.free.clear()
+v = backend.allocate(8000)
+axpy(stream, 1, v.handle, small.handle, small.handle, 3.0, 1000)
+answer(w=bool((got(w)[:1000] == 3 * a[:1000]).all()), bank=w.handle.bank, full=full,
+       v=bool((got(v)[:1000] == 4 * a[:1000]).all()))
+""",
+        many_channels,
+        FTENSOR_MEMORY_LIMIT=str(3 * 900_000),
+    )
+    assert found["w"] and found["v"]
+    assert found["bank"] == "HBM[0:15]"
+    assert found["full"] + 800_000 > 2_700_000

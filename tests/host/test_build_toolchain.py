@@ -18,7 +18,7 @@ GIB = 1 << 30
 
 def test_a_compiler_for_each_processor_as_far_as_memory_goes(monkeypatch):
     monkeypatch.setattr(os, "sched_getaffinity", lambda process: range(8), raising=False)
-    monkeypatch.setattr(toolchain, "_free_memory", lambda: 20 * GIB)
+    monkeypatch.setattr(toolchain, "free_memory", lambda: 20 * GIB)
     assert toolchain.workers(None, 1 * GIB) == 8
     assert toolchain.workers(None, 6 * GIB) == 3
     assert toolchain.workers(None, 64 * GIB) == 1
@@ -26,7 +26,7 @@ def test_a_compiler_for_each_processor_as_far_as_memory_goes(monkeypatch):
 
 
 def test_this_machine_has_memory():
-    assert 1 << 20 < toolchain._free_memory() < 1 << 50
+    assert 1 << 20 < toolchain.free_memory() < 1 << 50
 
 
 def test_an_image_lists_the_memories_that_its_kernels_name():

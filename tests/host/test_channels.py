@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import random
+from typing import Any, ClassVar
 
+import numpy as np
 import pytest
 
 from ftensor import dtypes
@@ -13,6 +15,7 @@ from ftensor.kernels.channels import Cut, channels, near, spreads
 from ftensor.kernels.key import KernelKey, Port
 from ftensor.kernels.work import Launch
 from ftensor.runtime.xrt.arena import PAGE, Space
+from ftensor.runtime.xrt.banks import BankedBuffer, spread
 from ftensor.toolchain.group import Group
 from ftensor.toolchain.vitis.placement import place
 
@@ -107,3 +110,23 @@ def test_a_large_sum_by_the_model() -> None:
     assert rates[8, "HBM[0:31]"] > 200
     small = estimate(Launch(ADD, 8, 1 << 10), Setup(find("u55c"), 300.0, "HBM[0:31]"))
     assert small.bank > 0
+
+
+def test_a_storage_has_one_cut() -> None:
+    """As two operands whose elements differ in bytes it lies in a line: a unit's part of one is not
+    where its part of the other is."""
+
+    class Board:
+        in_line: ClassVar[set[int]] = set()
+
+        def arena(self, kernel: object, port: object) -> object:
+            return self
+
+    handle = BankedBuffer(1 << 20)
+    handle.write_host(0, np.zeros(1 << 20, np.uint8))
+    ports = [(k, "HBM[0:15]", k == 0) for k in range(2)]
+    cuts = [Cut(1 << 14, beat, 4) for beat in (64, 32)]
+    board: Any = Board()
+    assert not spread(board, None, None, [handle, handle], ports, cuts)  # type: ignore[arg-type]
+    assert handle.cl is None
+    assert handle.defined

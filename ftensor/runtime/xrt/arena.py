@@ -7,7 +7,6 @@ of kernels, and their addresses follow from the whole one's.
 from __future__ import annotations
 
 import ctypes
-import os
 from bisect import insort
 from collections import deque
 from collections.abc import Iterator, Sequence
@@ -15,6 +14,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 from ...kernels.channels import Cut, near
+from ..host_memory import free_memory
 
 if TYPE_CHECKING:
     from .memory import XrtMemory
@@ -114,7 +114,7 @@ class Arena:
         cl, left = self.backend.cl, self.channel * self.count
         left -= max(left // KEPT, 1 << 18)
         if not self.backend.emulated:
-            left = min(left, os.sysconf("SC_AVPHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") // 2)
+            left = min(left, free_memory() // 2)
         while left >= self.channel // 2:
             size = min(left, self.backend.properties.max_allocation) // PAGE * PAGE
             try:

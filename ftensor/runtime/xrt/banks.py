@@ -202,10 +202,13 @@ def spread(
     """Let the operands of a launch lie in slabs, as its compute units take them. False, and they
     are to lie in a line, where one has bytes on the board that lie otherwise, and for tensors of a
     size that another kernel wanted in a line before: bringing bytes there costs more than it saves.
+    So are they where a storage is two operands whose elements differ in bytes: it has one cut.
     """
-    sizes = backend.in_line
+    sizes, each = backend.in_line, dict[int, str]()
     for handle, (_, bank, _), cut in zip(handles, ports, cuts):
-        fixed = handle.defined and handle.cl is not None and handle.bank != in_slabs(bank, cut)
+        wanted = in_slabs(bank, cut)
+        fixed = handle.defined and handle.cl is not None and handle.bank != wanted
+        fixed |= each.setdefault(id(handle), wanted) != wanted
         if fixed or handle.nbytes in sizes or backend.arena(kernel, ports[0]) is None:
             return False
     for handle, (number, bank, _), cut in zip(handles, ports, cuts):
@@ -242,7 +245,12 @@ def _settle(
         source = handle.cl if handle.defined else None
         if source is not None and isinstance(source, Slabs):
             backend.in_line.add(handle.nbytes)
-        other = backend.banked_pool.exchange(handle, bank, stream)
+        try:
+            other = backend.banked_pool.exchange(handle, bank, stream)
+        except OutOfMemoryError:
+            if source is not None or cut is not None:
+                raise
+            _let_go(backend, handle)
     if handle.home is None:
         cached = backend.banked_pool.find(handle, bank, stream)
         if cached is not None:
@@ -253,6 +261,8 @@ def _settle(
         except OutOfMemoryError:
             if other is not None:  # the bytes are still where they were
                 handle.swap(other)
+                if source is None and cut is None:  # the next try has its memory, too
+                    _let_go(backend, handle)
             raise
         handle.home = bank
     handle.bank = bank
@@ -270,3 +280,9 @@ def _settle(
         handle.arrival = stream.queue, stream.queue.marker()
         handle.host = None
     handle.defined = True
+
+
+def _let_go(backend: XrtBackend, handle: BankedBuffer) -> None:
+    """Give up a buffer whose bytes mean nothing; commands may still be using what was there."""
+    backend.synchronize()
+    handle.leave_device(None)

@@ -12,7 +12,7 @@ from ... import errors
 from ...kernels.channels import Cut, channels
 from ..opencl.backend import SMALL_UPLOAD, OpenCLBackend
 from ..pool import POISON
-from .arena import Arena, Piece, Slabs
+from .arena import Arena, Slabs
 from .banks import BankedBuffer, BankedPool, Port
 
 if TYPE_CHECKING:
@@ -83,23 +83,22 @@ class XrtMemory(OpenCLBackend):
         """
         cl, arena = self.cl, self.arena(kernel, port)
         try:
-            if arena is None:
+            if cut is not None:
+                slabs = arena.slabs(handle.nbytes, cut, avoid) if arena else None
+                if slabs is None:
+                    raise self._no_room(handle.nbytes)
+                self._undefined([piece.cl for piece in slabs.pieces])
+                handle.cl = slabs
+                return
+            piece = arena.line(handle.nbytes) if arena else None
+            if piece is not None:
+                handle.cl, handle.piece = piece.cl, piece
+            else:  # also what an arena left, which has no more than half of what the host had
                 handle.cl = cl.Buffer(self.context, cl.mem_flags.READ_WRITE, handle.nbytes)
                 kernel._set_arg_multi((port[0], handle.cl))
-                self._undefined([handle.cl])
-                return
-            if cut is not None:
-                slabs = arena.slabs(handle.nbytes, cut, avoid)
-                pieces: tuple[Piece, ...] = slabs.pieces if slabs else ()
-            else:
-                slabs, piece = None, arena.line(handle.nbytes)
-                pieces = (piece,) if piece else ()
-            if not pieces:
-                raise self._no_room(handle.nbytes)
-            self._undefined([piece.cl for piece in pieces])
-            handle.cl, handle.piece = slabs or pieces[0].cl, None if slabs else pieces[0]
+            self._undefined([handle.cl])
         except cl.Error as error:
-            handle.cl = None
+            handle.cl = handle.piece = None
             if error.code not in self.full:
                 raise
             raise self._no_room(handle.nbytes) from None
