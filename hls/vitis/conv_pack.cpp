@@ -41,7 +41,7 @@ static void read(const in_beat *x, hls::stream<in_beat> &to, ft_planes p)
 {
     const long size = (long)p.in_deep * p.in_high * p.in_wide, begin = p.x + p.first * size;
     const in_beat *from = x + begin / LANES;
-    const int beats = p.dense ? (int)((begin % LANES + p.count * size + LANES - 1) / LANES) : 0;
+    const int beats = p.dense && p.count > 0 ? (int)((begin % LANES + p.count * size + LANES - 1) / LANES) : 0;
 line:
     for (int t = 0; t < beats; t++) {
 #pragma HLS PIPELINE II=1

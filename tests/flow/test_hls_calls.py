@@ -184,7 +184,7 @@ def convolutions(of: str) -> list[ft.Tensor]:
     made = [ft.conv2d(x, w, w[:, 0, 0, 0], padding=1), ft.conv2d(y, v), ft.conv3d(z, u, padding=1)]
     made.append(ft.conv2d(x, w, stride=2))
     if x.dtype.kind == "f":
-        made.append(ft.conv_transpose2d(x, w[:20, :4], stride=2))
+        made.append(ft.conv_transpose2d(x[1:], w[:20, :4], stride=2))
     made.append(ft.conv2d(x[:, :, 2:, 1:], w[:, :, :2, 1:]))
     return [*made, ft.conv2d(x[:, :, :, :1], w[:, :, :, :1]), ft.conv2d(x, w[:18], dilation=2)]
 
@@ -270,8 +270,9 @@ def groups_of(keys: list[Any]) -> dict[Any, tuple[Group, int]]:
     "name",
     [pytest.param(n, marks=[] if n.endswith(FEW) else [pytest.mark.long]) for n in CALLS],
 )
-def test_calls(csim: Any, name: str) -> None:
-    """Equal bits from the C simulation's kernels and from the groups' HLS sources.
+def test_calls(csim: Any, capfd: pytest.CaptureFixture[str], name: str) -> None:
+    """Equal bits from the C simulation's kernels and from the groups' HLS sources, whose FIFOs are
+    empty at the end: what is left in one would be the first that the next launch reads.
 
     Of products, from kernels of the simulation that round as the sources do.
     """
@@ -312,3 +313,4 @@ def test_calls(csim: Any, name: str) -> None:
     assert used == set(keys)
     for k, ((of, mine), (_, theirs)) in enumerate(zip(made, expected)):
         assert same(mine, theirs, of), (name, k, of)
+    assert "still holds" not in capfd.readouterr().err
