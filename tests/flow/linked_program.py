@@ -1,8 +1,10 @@
-"""What the tests of linked graphs run: "run", which prints a digest of each result, and "stuck"."""
+"""What the tests of linked graphs run: "run", which prints a digest of each result, "threads" and
+"stuck"."""
 
 from __future__ import annotations
 
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from hashlib import sha256
 
 import numpy as np
@@ -32,6 +34,20 @@ def run() -> None:
         print(rows, sha256(got.tobytes()).hexdigest())
 
 
+def threads() -> None:
+    """Launches of several threads keep apart, in streams of their own."""
+    jitted, each = ft.jit(centred), [drawn(rows) for rows in (5, 6, 7, 8)]
+    wanted = [jitted(ft.from_numpy(x)).numpy().tobytes() for x in each]
+
+    def several(k: int) -> bool:
+        with ft.fpga.stream(ft.fpga.Stream()):
+            x = ft.from_numpy(each[k])
+            return all(jitted(x).numpy().tobytes() == wanted[k] for _ in range(20))
+
+    with ThreadPoolExecutor(4) as pool:
+        print(list(pool.map(several, range(4))))
+
+
 def stuck() -> None:
     x = ft.from_numpy(drawn(3))
     for _ in range(2):
@@ -42,4 +58,4 @@ def stuck() -> None:
 
 
 if __name__ == "__main__":
-    {"run": run, "stuck": stuck}[sys.argv[1]]()
+    {"run": run, "threads": threads, "stuck": stuck}[sys.argv[1]]()

@@ -86,6 +86,11 @@ def test_a_graph_has_the_same_bits_in_one_kernel_and_in_several(folder: Path) ->
 
 
 @needs
+def test_launches_of_several_threads_keep_apart(folder: Path) -> None:
+    assert run(folder / "out" / "linked.xclbin", "threads") == f"{[True] * 4}\n"
+
+
+@needs
 def test_streams_that_are_too_shallow_are_told(folder: Path) -> None:
     """With what each holds, at each call; the kernels' own texts are as they were."""
     groups = exported(folder, "centred", centred)
@@ -107,8 +112,9 @@ def test_xrt_starts_the_kernels_of_a_graph_together(folder: Path) -> None:
     image = folder / "out" / "linked.xclbin"
     command = ("-m", "ftensor", "emulate", "--image", str(image), "--", sys.executable)
     env = emulation_host.environment(FTENSOR_FALLBACK="error")
-    done = forked.run(*command, *PROGRAM, "run", env=env, cwd=ROOT)
-    assert (done.returncode, done.stdout) == (0, run(image)), done.stderr
+    for word in ("run", "threads"):
+        done = forked.run(*command, *PROGRAM, word, env=env, cwd=ROOT)
+        assert (done.returncode, done.stdout) == (0, run(image, word)), done.stderr
 
 
 @needs

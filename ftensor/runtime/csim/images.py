@@ -6,6 +6,7 @@ import os
 import tempfile
 from collections.abc import Iterable
 from pathlib import Path
+from threading import Lock
 from typing import TYPE_CHECKING, Any
 
 from ...errors import image as errors
@@ -90,7 +91,7 @@ def opened(file: ImageFile, functions: Iterable[str]) -> Any:
 
 def _launcher(image: LoadedImage, slot: Slot) -> Kernel:
     """A function that calls a kernel in each unit's stead, or those that one launch starts, one
-    after another: the last of them runs all."""
+    after another: the last of them runs all. So does one thread at a time."""
     parts = image.file.manifest.parts(slot.entry)
     names = "".join(f"a{i}, " for i in range(len(slot.params)))
     scope, values, calls = dict[str, Any](SCOPE), list[str](), list[str]()
@@ -104,9 +105,10 @@ def _launcher(image: LoadedImage, slot: Slot) -> Kernel:
         calls.append(f"        call{k}(*values{k}, unit, units)")
     lines = [f"def launch(stream, units, {names}/):", *values]
     if len(parts) > 1:
-        lines += ["    unit, units = 0, 1", "    together(1)", "    try:", *calls]
-        lines += ["    finally: together(0)"]
-        scope["together"] = image.program.ft_starts_all
+        lines += ["    unit, units = 0, 1", "    with alone:", "        together(1)"]
+        lines += ["        try:", *(f"    {call}" for call in calls)]
+        lines += ["        finally: together(0)"]
+        scope |= {"together": image.program.ft_starts_all, "alone": Lock()}
     else:
         lines += ["    for unit in range(units):", *calls]
     scope["library"] = image.program

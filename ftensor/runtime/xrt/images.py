@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from ...image.manifest import KernelRecord, MemberRecord
     from .backend import XrtBackend
     from .banks import BankedBuffer
+    from .queue import Marker, XrtQueue
 
 PATIENCE = 30.0  # seconds in which an image that was left is released
 
@@ -42,6 +43,8 @@ class XrtImages(Images):
         self.maker = maker()
         self.several_banks = False  # whether the active image's kernels reach more than one
         self._ready_slots: list[Slot] = []  # those that hold kernel objects
+        # The last launch of each entry that several kernels serve: its queue, and its end.
+        self.ran_together: dict[str, tuple[XrtQueue, Marker]] = {}
 
     def check(self, file: ImageFile) -> None:
         """Is it for this board, or for emulation where this is one?"""
@@ -82,6 +85,7 @@ class XrtImages(Images):
     def _unload(self) -> None:
         """Let go of the active image's kernels and program; the driver unloads it with the last."""
         self.forget_kernels()
+        self.ran_together.clear()
         if self.active is not None:
             self.active.program = None
         self.active = None

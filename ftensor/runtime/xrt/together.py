@@ -35,7 +35,8 @@ def make_launcher(backend: XrtBackend, image: LoadedImage, slot: Slot) -> Kernel
     """A function `launch(stream, units, *args)` that starts all kernels of an entry.
 
     Each has one compute unit, and is a command of its own. The commands wait for what was before
-    them and not for each other: a kernel ends when it has had all beats, which others send.
+    them and not for each other: a kernel ends when it has had all beats, which others send. Nor
+    would they tell two launches apart, so one waits for the one before it, in whatever stream.
     """
     from pyopencl import _cl
 
@@ -65,10 +66,13 @@ def make_launcher(backend: XrtBackend, image: LoadedImage, slot: Slot) -> Kernel
         f"    handles = ({', '.join(pointers)},)",
         "    found, held = place(backend, stream, whole, handles, ports)",
         *lines,
+        "    last = ran.get(name)",
+        "    if last is not None and last[0] is not queue: queue.wait_for(last[1])",
         "    before, tail = queue.before(), []",
         f"    for kernel in ({', '.join(f'kernel{j}' for j in range(len(parts)))},):",
         "        tail.append(enqueue(queue.cl, kernel, ONE, ONE, None, before, False, False))",
         "    queue.tail = tail",
+        "    ran[name] = queue, queue.marker()",
         "    stream.launched += 1",
         f"    queue.commands += {len(parts)}",
         "    if queue.commands * len(queues) >= STEP:",
@@ -80,6 +84,8 @@ def make_launcher(backend: XrtBackend, image: LoadedImage, slot: Slot) -> Kernel
         "STEP": COMMANDS_AHEAD // 2,
         "queues": backend.queues,
         "backend": backend,
+        "name": slot.entry,
+        "ran": backend.images.ran_together,
         "enqueue": _cl.enqueue_nd_range_kernel,
         "pack": struct.pack,
         "place": place,
