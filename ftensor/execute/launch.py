@@ -248,8 +248,11 @@ def _prepared(
     if launch is None:
         return launch
     # Another thread may have prepared it meanwhile, and one serves all: what is thrown away here
-    # was never launched.
-    return backend.launches.keep(key, launch)
+    # was never launched. A thread that traces has only noted it.
+    kept = backend.launches.keep(key, launch)
+    if kept.bound is None and recorder(backend) is None:
+        kept.bind(bound_to(backend, kept.steps))
+    return kept
 
 
 def bound_to(backend: Backend, steps: Sequence[Step]) -> tuple[Bound, ...]:

@@ -109,4 +109,6 @@ def also_as(backend: Backend, key: Hashable, other: Hashable, **changes: Any) ->
         bound, launch = launch.bound, replace(launch, **changes)
         if bound is not None:
             launch.bind(bound)
-    backend.launches.keep(other, launch)
+    kept = backend.launches.keep(other, launch)
+    if kept.bound is None and launch.bound is not None:  # noted by a trace before
+        kept.bind(launch.bound)

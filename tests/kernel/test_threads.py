@@ -5,13 +5,15 @@ from __future__ import annotations
 import gc
 import sys
 import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterator, Sequence
+from typing import Any
 
 import numpy as np
 import pytest
 
 import ftensor as ft
 from ftensor._device import default_backend
+from ftensor.execute.launch import Launch
 from ftensor.runtime.backend import Kernel
 from ftensor.runtime.launch_table import LaunchTable
 
@@ -294,3 +296,27 @@ def test_kernels_are_compiled_side_by_side_and_each_once(monkeypatch: pytest.Mon
     monkeypatch.setattr(backend, "build", waiting)
     together(lambda k: (x + x if k % 2 else x * x).tolist(), 4)
     assert sorted(entry[:6] for entry in built) == ["ft_add", "ft_mul"]
+
+
+def test_a_launch_that_a_trace_has_noted_meanwhile_is_bound(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    backend, launches = default_backend(), LaunchTable(default_backend().synchronize)
+    a = values(7, 5)
+    x, noted = ft.from_numpy(a), list[Hashable]()
+    backend.synchronize()
+
+    def late(key: Hashable, made: Any) -> Any:
+        if type(made) is Launch and not noted:
+            noted.append(key)
+            trace = threading.Thread(target=ft.jit(ft.neg).graph, args=(x,))
+            trace.start()
+            trace.join()
+            assert type(launches[key]) is Launch and launches[key].bound is None
+        return LaunchTable.keep(launches, key, made)
+
+    monkeypatch.setattr(launches, "keep", late)
+    monkeypatch.setattr(backend, "launches", launches)
+    for _ in range(2):
+        np.testing.assert_array_equal((-x).numpy(), -a)
+    assert noted
