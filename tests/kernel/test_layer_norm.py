@@ -59,3 +59,24 @@ def test_layer_norm(of_shape: tuple[Any, int], operands: tuple[str, str]) -> Non
         near(all_[0], wide[0].grad, name)
         near(all_[1], (grad.double() * normal).sum(leads).detach(), name)
         near(all_[2], grad.double().sum(leads), name)
+
+
+@pytest.mark.parametrize("call", ["layer_norm", "group_norm", "batch_norm"])
+@pytest.mark.parametrize("of", [torch.int32, torch.bool, torch.complex64], ids=str)
+def test_norms_of_other_dtypes_are_refused(call: str, of: torch.dtype) -> None:
+    x = torch.ones(3, 4, dtype=of)
+    rest = {"layer_norm": ((4,),), "group_norm": (2,), "batch_norm": (None, None, None, None, True)}
+    with pytest.raises(NotImplementedError):
+        getattr(torch.nn.functional, call)(x, *rest[call])
+    with pytest.raises(NotImplementedError, match=f"{call}.*{str(of)[6:]}"):
+        getattr(ft.nn.functional, call)(ft.from_torch(x), *rest[call])
+
+
+@pytest.mark.parametrize("shape", [(3, 0), (0, 3), (2, 0, 3)], ids=str)
+def test_statistics_of_rows_without_elements(shape: tuple[int, ...]) -> None:
+    last = shape[1:]
+    wanted = torch.native_layer_norm(torch.empty(shape), last, None, None, 1e-5)
+    made = ft.native_layer_norm(ft.empty(shape), last, None, None, 1e-5)
+    for found, t in zip(made, wanted, strict=True):
+        torch.testing.assert_close(torch.from_numpy(found.numpy()), t, equal_nan=True)
+    assert len({id(t) for t in made}) == 3

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from .... import errors
 from ...._tensor import Tensor
 from ....dtypes import bfloat16
 from ....errors import nn as errors_nn
@@ -60,13 +61,19 @@ def _shape(name: str, input: Tensor, normalized_shape: Any, **factors: Tensor | 
     return len(shape)
 
 
+def _floating(name: str, input: Tensor) -> None:
+    """NotImplementedError for an input of another dtype than a floating-point one."""
+    if input._dtype.kind != "f":
+        raise errors.not_implemented_for(name, input._dtype)
+
+
 def _statistics(input: Tensor, dims: Sequence[int], eps: float) -> tuple[Tensor, Tensor]:
     """(mean, 1 / deviation) over dims, which are kept, in the dtype that is computed in."""
     memory.ask(input, input.numel(), input._dtype)  # of what is made with them
     x = input.to(input._dtype.compute)
-    if not numel(input._shape):
-        mean = x.mean(dims, keepdim=True)
-        return mean, mean
+    if not numel(input._shape):  # means of nothing are 0, as torch has them
+        mean = x.sum(dims, keepdim=True)
+        return mean, mean / 0
     var, mean = var_mean(x, dims, correction=0, keepdim=True)
     return mean, (var + eps).rsqrt()
 
@@ -95,6 +102,7 @@ def native_layer_norm(
 ) -> tuple[Tensor, Tensor, Tensor]:  # fmt: skip
     """(layer_norm, mean, 1 / deviation); the last two in the dtype that is computed in."""
     ndim = _shape("layer_norm", input, normalized_shape, weight=weight, bias=bias)
+    _floating("layer_norm", input)
     whole = whole_norm(input, ndim, weight, bias, eps)
     if whole is not None:
         return whole[0], whole[1], whole[2]
@@ -157,6 +165,7 @@ def native_group_norm(
     for word, factor in (("weight", weight), ("bias", bias)):
         if factor is not None and factor._shape != (C,):
             raise errors_nn.factor_shape(name, word, (C,), factor._shape)
+    _floating(name, input)
     grouped = input.reshape(N, group, C // group * HxW)
     mean, rstd = _statistics(grouped, (2,), eps)
     factors = [None if x is None else x.reshape(1, group, -1, 1) for x in (weight, bias)]
@@ -202,6 +211,7 @@ def native_batch_norm(
     for word, factor in {**statistics, "weight": weight, "bias": bias}.items():
         if factor is not None and factor._shape != (channels,):
             raise errors_nn.factor_shape(name, word, (channels,), factor._shape)
+    _floating(name, input)
     across = ([1, channels] + [1] * (input.ndim - 2))[-input.ndim :]
     if training:
         dims = (0, *range(2, input.ndim))
