@@ -4,14 +4,21 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from contextlib import suppress
 from functools import partial
+from math import nan
 from time import perf_counter
 from typing import NamedTuple
 
-from .. import add, matmul, ones
+import numpy as np
+
+from .. import add, from_numpy, matmul
 from .._device import DeviceLike, backend_of, current_device, device
+from .._tensor import Tensor
+from ..errors import KernelNotBuilt
 from ..runtime import cache
 from ..runtime.backend import Backend
+from ..runtime.fallback import refused
 
 ENOUGH = 0.02  # seconds of a call from which on a larger one is not tried
 MOST_ELEMENTS, MOST_ROWS = 1 << 24, 1 << 10
@@ -19,7 +26,8 @@ TIMES = 5
 
 
 class Limits(NamedTuple):
-    """Bytes and operations on float32 in a second."""
+    """Bytes and operations on float32 in a second; NaN where a device's images lack what they are
+    measured with."""
 
     bandwidth: float
     flops: float
@@ -30,15 +38,19 @@ def limits(device: DeviceLike | None = None, *, again: bool = False) -> Limits:
     two tensors (up to 64 MiB each), the operations of a matrix product (up to 1024 rows).
 
     They are measured in up to a second, and kept for later processes; `again` measures them anew.
+    Nothing is measured on the host in a device's stead: of images that lack the sum, or the
+    product, that figure is NaN.
     """
     where = current_device() if device is None else _named(device)
     backend = backend_of(where)
     of = backend.properties
-    name = cache.key("limits", of.platform, of.name, of.driver, str(backend.units))
+    images = () if backend.images is None else backend.images.uuids
+    name = cache.key("limits", of.platform, of.name, of.driver, str(backend.units), *images)
     kept = None if again else cache.get(name)
     if kept is not None:
         return Limits(*json.loads(kept))
-    found = Limits(_bandwidth(backend, where), _flops(backend, where))
+    with refused():
+        found = Limits(_bandwidth(backend, where), _flops(backend, where))
     cache.put(name, json.dumps(found).encode())
     return found
 
@@ -47,23 +59,34 @@ _named = device  # where a parameter of torch's has the class's name
 
 
 def _bandwidth(backend: Backend, where: device) -> float:
-    n = 1 << 16
-    while True:
-        a, b = ones(n, device=where), ones(n, device=where)
-        seconds = _best(backend, partial(add, a, b))
-        if seconds > ENOUGH or n >= MOST_ELEMENTS:
-            return 3 * 4 * n / seconds
-        n *= 4
+    n, found = 1 << 16, nan
+    with suppress(KernelNotBuilt):  # of the first size, or of a larger one
+        while True:
+            a, b = _ones(where, n), _ones(where, n)
+            seconds = _best(backend, partial(add, a, b))
+            found = 3 * 4 * n / seconds
+            if seconds > ENOUGH or n >= MOST_ELEMENTS:
+                break
+            n *= 4
+    return found
 
 
 def _flops(backend: Backend, where: device) -> float:
-    n = 64
-    while True:
-        a = ones(n, n, device=where)
-        seconds = _best(backend, partial(matmul, a, a))
-        if seconds > ENOUGH or n >= MOST_ROWS:
-            return 2 * n**3 / seconds
-        n *= 2
+    n, found = 64, nan
+    with suppress(KernelNotBuilt):
+        while True:
+            a = _ones(where, n, n)
+            seconds = _best(backend, partial(matmul, a, a))
+            found = 2 * n**3 / seconds
+            if seconds > ENOUGH or n >= MOST_ROWS:
+                break
+            n *= 2
+    return found
+
+
+def _ones(where: device, *shape: int) -> Tensor:
+    """Not by a kernel, which images may lack."""
+    return from_numpy(np.ones(shape, np.float32)).to(where)
 
 
 def _best(backend: Backend, call: Callable[[], object]) -> float:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from math import isnan, nan
 
 from ..errors import profiler as errors
 from ..table import counted, size, table
@@ -66,7 +67,8 @@ def averages(events: Iterable[Event], group_by: str, limits: Limits) -> list[Ave
         one.nbytes += e.work.nbytes
         one.flops += e.work.flops
     for one in found.values():
-        one.limit = max(one.bandwidth / limits.bandwidth, one.flop_rate / limits.flops)
+        rates = (one.bandwidth, limits.bandwidth), (one.flop_rate, limits.flops)
+        one.limit = max((rate / most for rate, most in rates if not isnan(most)), default=nan)
     return sorted(found.values(), key=lambda one: -one.device_time)
 
 
@@ -83,13 +85,19 @@ def as_table(rows: list[Average], sort_by: str, row_limit: int) -> str:
             one.name, one.kernel, one.count, _ms(one.host_time), _ms(one.device_time),
             _ms(one.compile_time), _Number(f"{one.nbytes / 1e6:.2f}"),
             _Number(f"{one.bandwidth / 1e9:.2f}"), _Number(f"{one.flop_rate / 1e9:.2f}"),
-            _Number(f"{one.limit:.0%}"),
+            _Number("-" if isnan(one.limit) else f"{one.limit:.0%}"),
         )
         for one in rows[:row_limit]
     ]  # fmt: skip
     left = len(rows) - row_limit
     more = [f"... and {counted(left, 'more line')} (row_limit)"] if left > 0 else []
     return "\n".join([table([head, *cells], indent=""), *more])
+
+
+def _rate(limit: float, unit: str, op: str) -> str:
+    if isnan(limit):
+        return f"no {unit.partition(' ')[0]} as the images lack {op}"
+    return f"{limit / 1e9:.1f} {unit}"
 
 
 def totals(events: list[Event], wall: int, memory: Memory, limits: Limits) -> str:
@@ -99,7 +107,8 @@ def totals(events: list[Event], wall: int, memory: Memory, limits: Limits) -> st
         f"{_seconds(wall)} in all; the device was at work for {_seconds(busy(launches))}; "
         f"{counted(len(launches), 'launch')}; compiling took "
         f"{_seconds(sum(e.compiling for e in launches))}",
-        f"limits: {limits.bandwidth / 1e9:.1f} GB/s, {limits.flops / 1e9:.1f} GFLOP/s of float32",
+        f"limits: {_rate(limits.bandwidth, 'GB/s', 'add')}, "
+        f"{_rate(limits.flops, 'GFLOP/s of float32', 'matmul')}",
     ]
     for kind, word in (("upload", "to the device"), ("download", "to the host")):
         copies = [e for e in events if e.kind == kind]

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from math import isnan
 from pathlib import Path
+
+import numpy as np
 
 from ..errors.picture import no_matplotlib
 from .limits import Limits
@@ -24,13 +27,20 @@ def plot(rows: Sequence[Average], limits: Limits, title: str, path: str | Path) 
     axes = figure.add_subplot()
     found = [r.flops / r.nbytes for r in shown]
     ridge = limits.flops / limits.bandwidth
-    ends = [min([*found, ridge / 100]) / 2, max([*found, ridge]) * 4]
-    xs = [ends[0], ridge, ends[1]]
-    roof = [min(x * limits.bandwidth, limits.flops) / 1e9 for x in xs]
+    bends = [] if isnan(ridge) else [ridge]
+    ends = [
+        min([*found, *(x / 100 for x in bends)], default=1.0) / 2,
+        max([*found, *bends], default=1.0) * 4,
+    ]
+    xs = [ends[0], *bends, ends[1]]
+    # NaN is drawn nowhere: with one limit alone that is the roof.
+    roof = [np.fmin(x * limits.bandwidth, limits.flops) / 1e9 for x in xs]
     axes.loglog(xs, roof, color="black", linewidth=1.5)
     words = f"{limits.bandwidth / 1e9:.1f} GB/s", f"{limits.flops / 1e9:.0f} GFLOP/s"
-    axes.annotate(words[0], (xs[0], roof[0]), xytext=(4, 12), textcoords="offset points")
-    axes.annotate(words[1], (xs[1], roof[1]), xytext=(4, 6), textcoords="offset points")
+    for k, limit in enumerate(limits):
+        if not isnan(limit):
+            at = (4, 6) if k else (4, 12)
+            axes.annotate(words[k], (xs[k], roof[k]), xytext=at, textcoords="offset points")
     longest = max((r.device_time for r in shown), default=1.0)
     for x, r in zip(found, shown):
         axes.scatter(x, r.flop_rate / 1e9, s=20 + 180 * r.device_time / longest, alpha=0.6)

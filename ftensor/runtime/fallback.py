@@ -5,7 +5,8 @@ from __future__ import annotations
 import os
 import threading
 import warnings
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -71,6 +72,7 @@ class FallbackReport(tuple[FallbackRow, ...]):
 _lock = threading.RLock()
 _host_lock = threading.RLock()  # of its own: devices are opened under it
 _policy: str | None = None
+_here = threading.local()  # `refused`: whether nothing falls back in this thread
 _rows: dict[tuple[str, str, str], FallbackRow] = {}
 _warned: set[tuple[str, str]] = set()
 _host: Found | None = None
@@ -107,12 +109,25 @@ def get_fallback() -> str:
 
     ValueError for an environment that says something else.
     """
+    if _here.__dict__.get("refused"):
+        return "error"
     if _policy is not None:
         return _policy
     given = os.environ.get("FTENSOR_FALLBACK", "").strip()
     if given and given not in POLICIES:
         raise errors.environment_value("FTENSOR_FALLBACK", given, f"one of {', '.join(POLICIES)}")
     return given or "warn"
+
+
+@contextmanager
+def refused() -> Iterator[None]:
+    """Inside the block no op of this thread runs on the host: KernelNotBuilt where it would."""
+    before = _here.__dict__.get("refused", False)
+    _here.refused = True
+    try:
+        yield
+    finally:
+        _here.refused = before
 
 
 def fallback_report() -> FallbackReport:

@@ -257,6 +257,11 @@ class Images(ABC):
         return found[0] if found else None
 
     @property
+    def uuids(self) -> tuple[str, ...]:
+        """Of the loaded images, in the order of loading."""
+        return tuple(image.file.uuid for image in self.loaded)
+
+    @property
     def build_options(self) -> str:
         """The options of `ftensor build` by which the active image was made for the device."""
         made = (self.active or self.loaded[0]).file.manifest

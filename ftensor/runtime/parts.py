@@ -108,6 +108,11 @@ class Prebuilt(Protocol):
         ...
 
     @property
+    def uuids(self) -> Sequence[str]:
+        """What tells these images from others: what was measured with them is true of no other."""
+        ...
+
+    @property
     def build_options(self) -> str:
         """The options of `ftensor build` by which such kernels are built, for a message."""
         ...

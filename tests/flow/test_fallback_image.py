@@ -31,6 +31,17 @@ assert y.device == ft.device("fpga:0")
 print([round(v, 3) for v in y.t().reshape(-1).tolist()])
 print([(row.op, row.calls, row.copies) for row in ft.fallback_report()])
 """
+# The host measures nothing in a device's stead; what the image has is measured.
+LIMITS = """
+import ftensor as ft
+with ft.profiler.profile() as p:
+    x = ft.tensor([1.0])
+    x + x
+text = p.table()
+found = ft.profiler.limits()
+print(found.bandwidth > 0 and found.flops != found.flops,
+      " GB/s, no GFLOP/s as the images lack matmul" in text, tuple(ft.fallback_report()))
+"""
 
 
 def run(folder: Path, *arguments: str, **env: str) -> subprocess.CompletedProcess[str]:
@@ -59,6 +70,8 @@ def test_a_program_runs_without_exp_in_the_image(tmp_path: Path) -> None:
     assert refused.returncode == 1 and not refused.stdout
     assert "KernelNotBuilt: the device's image has no kernel for exp" in refused.stderr
 
+    limits = run(tmp_path, "-c", LIMITS, **image, FTENSOR_FALLBACK="warn")
+    assert (limits.stdout, limits.stderr) == ("True True ()\n", "")
     silent = run(tmp_path, "program.py", **image, FTENSOR_FALLBACK="silent")
     assert (
         silent.returncode == 0 and silent.stdout == done.stdout and "Warning" not in silent.stderr
