@@ -50,8 +50,10 @@ def _fits(first: Key, key: Key, known: dict[str, object], mine: dict[str, object
 
 
 def _shapes(key: Key) -> dict[str, object]:
-    """The widths of pointers, by name."""
-    return {name: _shape(what, c) for what, c, name in board_skeleton_of(key).parameters(key)}
+    """The widths of pointers, by name; of vectors by their type what this is."""
+    skeleton = board_skeleton_of(key)
+    typed = {a.name: a.c for a in skeleton.arguments(key) if "hls::vector" in a.c}
+    return {n: typed.get(n) or _shape(what, c) for what, c, n in skeleton.parameters(key)}
 
 
 def _shape(what: str, c: str) -> object:

@@ -83,9 +83,9 @@ def filters() -> list[float]:
 def firsts() -> None:
     """The first of rows, along any dim, as they stand where they are equal, NaN as the largest."""
     rng = np.random.default_rng(2)
-    for of in ("float32", "int8"):
+    for of in ("float32", "int8", "uint8"):
         for shape, dim, k in (((7, 133), 1, 64), ((90, 3), 0, 3), ((70000,), 0, 1), ((5,), 0, 5)):
-            x = (rng.standard_normal(shape) * 20).astype(of)
+            x = (rng.standard_normal(shape) * 20 + 100 * (of == "uint8")).astype(of)
             if of == "float32":
                 x.reshape(-1)[:4] = np.nan, -np.inf, 0.0, -0.0
             for largest in (False, True):

@@ -109,9 +109,13 @@ _UNITS = (("int", "int ", "ft_unit"), ("int", "int ", "ft_units"))
 
 
 def _parameters(key: Key) -> list[Parameter]:
-    """What a body takes: as launches pass it, but ports that are vectors by their type."""
-    wide = {a.name: a.c for a in board_skeleton_of(key).arguments(key) if "hls::vector" in a.c}
-    return [(what, wide.get(name, c), name) for what, c, name in launch_parameters(key)]
+    """What a body takes: as launches pass it, but ports that are vectors by their type; and what
+    leads to the same memory by another port."""
+    own, passed = board_skeleton_of(key).arguments(key), launch_parameters(key)
+    wide = {a.name: a.c for a in own if "hls::vector" in a.c}
+    names = [name for _, _, name in passed]
+    also = [(a.what, a.c, a.name) for a in own if a.name not in names]
+    return [*((what, wide.get(name, c), name) for what, c, name in passed), *also]
 
 
 def _passed(group: Group, key: Key) -> list[str]:
