@@ -13,6 +13,7 @@ import numpy as np
 
 import ftensor as ft
 from ftensor.kernels.board_skeleton import board_skeleton_of, board_skeletons
+from ftensor.kernels.linked import BEGIN
 from ftensor.kernels.work import Launch
 from ftensor.toolchain import trace
 from ftensor.toolchain.group import Group
@@ -21,6 +22,8 @@ from ftensor.toolchain.vitis.source import copy_headers, source
 
 from ..ir.intervals import intervals
 from .staged_program import CASES, file, given
+
+APART = 3  # of the cases: loads, one that is kept, transforms, elements, a fold, stores
 
 
 def calls():
@@ -63,13 +66,18 @@ def calls():
 
 
 def graphs(folder):
-    """Graphs in stages: a launch of each, of some rows."""
+    """Graphs in stages: a launch of each, of some rows; one of them is also a kernel a stage."""
     found = []
     for k, (function, _, _) in enumerate(CASES):
         arguments = [ft.from_numpy(a) for a in given(k, 5)]
         files = ft.jit(function).export(str(folder / file(k)), *arguments)
         (group,) = expand(read(files.inventory))
         found.append(Launch(group.members[0], 1, 100))
+        if k == APART:
+            apart = Path(files.inventory)
+            apart.write_text(f'{apart.read_text()}structure = "linked"\n')
+            parts = [one.members[0] for one in expand(read(apart))]
+            found += [Launch(part, 1, 100) for part in parts if part.part != BEGIN]
     return found
 
 

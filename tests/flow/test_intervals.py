@@ -17,8 +17,8 @@ import pytest
 from ..ir.compiler import clang
 from ..ir.intervals import intervals
 
-# Processors' own, on a board losses are rows and reductions; a user's own; `staged` as kernels.
-NOT_ON_BOARDS = {"nll", "nll_input", "own", "linked"}
+# Processors' own, on a board losses are rows and reductions; a user's own.
+NOT_ON_BOARDS = {"nll", "nll_input", "own"}
 
 
 def test_no_interval_of_the_model_is_below_what_the_text_allows() -> None:
