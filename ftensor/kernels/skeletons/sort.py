@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from math import prod
-from typing import Annotated
+from typing import Annotated, Protocol, TypeVar
 
 from ... import dtypes
 from ...dtypes import dtype
 from ..board_skeleton import BoardSkeleton
 from ..geometry import Geometry, Long, Many
+from ..key import Key
 from ..skeleton import Parameter, register
 from ..words import Asked, Record, table_lines
 from ..work import Access, Ints, Launch, Loop, Memory, pieces
@@ -55,6 +56,48 @@ def words_of_order(of: dtype) -> dict[str, object]:
     if of.name in FLOATS:
         words["FT_MAGNITUDE"], words["FT_INFINITE"] = FLOATS[of.name]
     return words
+
+
+class Ordered(Key, Protocol):
+    """A key of elements that are compared."""
+
+    @property
+    def dtype(self) -> dtype:
+        """The elements'."""
+
+
+O = TypeVar("O", bound=Ordered)
+
+
+class OfOrder(BoardSkeleton[O]):
+    """One kernel for each dtype, which gives elements of rows in order, and their places."""
+
+    key: Callable[[dtype], O]
+
+    def compute(self, key: O) -> dtype:
+        """Whole numbers are compared."""
+        return compared(key.dtype)
+
+    def helpers(self, key: O) -> list[str]:
+        """What is compared."""
+        return ["order.h"]
+
+    def record(self, key: O) -> Record:
+        """Its dtype."""
+        of = key.dtype.name
+        return Record(self.name, (of, "int64"), (of,), "", of)
+
+    def keys(self, asked: Asked) -> Iterator[O]:
+        """One for each dtype."""
+        yield from (self.key(of) for of in asked.dtypes if not of.is_complex)
+
+    def lines(self, key: O) -> tuple[str, ...]:
+        """The dtype."""
+        return table_lines(self.word, f'dtypes = ["{key.dtype.name}"]')
+
+    def suffix(self, key: O) -> str:
+        """The dtype."""
+        return f"{self.name}_{key.dtype.name}"
 
 
 @dataclass(frozen=True)
@@ -104,12 +147,13 @@ class SortGeometry(Geometry):
         return count
 
 
-class Sort(BoardSkeleton[SortKey]):
+class Sort(OfOrder[SortKey]):
     """Tiles of a row are sorted in local memory, and merged until there is one."""
 
     name = "sort"
     word = "sort"
     geometry = SortGeometry
+    key = SortKey
 
     def parameters(self, key: SortKey) -> tuple[Parameter, ...]:
         """Results, the input, runs before and after a merge; offsets; the geometry."""
@@ -126,35 +170,10 @@ class Sort(BoardSkeleton[SortKey]):
             ("*", "const long *", "geometry"),
         )
 
-    def compute(self, key: SortKey) -> dtype:
-        """Whole numbers are compared."""
-        return compared(key.dtype)
-
     def defines(self, key: SortKey) -> dict[str, object]:
         """The sizes of the local memories, and what is compared."""
         sizes = {"FT_RUN": RUN, "FT_WAYS": WAYS, "FT_TILE": TILE, "FT_PART": PART, "FT_LEAD": LEAD}
         return {**sizes, **words_of_order(key.dtype)}
-
-    def helpers(self, key: SortKey) -> list[str]:
-        """What is compared."""
-        return ["order.h"]
-
-    def record(self, key: SortKey) -> Record:
-        """Its dtype."""
-        of = key.dtype.name
-        return Record(self.name, (of, "int64"), (of,), "", of)
-
-    def keys(self, asked: Asked) -> Iterator[SortKey]:
-        """One for each dtype."""
-        yield from (SortKey(of) for of in asked.dtypes if not of.is_complex)
-
-    def lines(self, key: SortKey) -> tuple[str, ...]:
-        """The dtype."""
-        return table_lines(self.word, f'dtypes = ["{key.dtype.name}"]')
-
-    def suffix(self, key: SortKey) -> str:
-        """The dtype."""
-        return f"sort_{key.dtype.name}"
 
     def loops(self, launch: Launch, unit: int, widened: bool) -> list[Loop]:
         """What a unit's share of the tiles goes through."""

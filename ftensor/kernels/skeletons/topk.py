@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from math import prod
 from typing import Annotated
 
 from ...dtypes import dtype
-from ..board_skeleton import BoardSkeleton
 from ..geometry import Geometry, Long, Many
 from ..ports import PORT_BYTES
 from ..skeleton import Parameter, register
-from ..words import Argument, Asked, Record, table_lines
+from ..words import Argument
 from ..work import Access, Ints, Launch, Loop
-from .sort import bits, compared, words_of_order
+from .sort import OfOrder, bits, compared, words_of_order
 
 FIRST = 64  # registers, and so the most elements of a row that are asked for
 
@@ -57,11 +56,12 @@ class TopkGeometry(Geometry):
         return prod(self.shape)
 
 
-class Topk(BoardSkeleton[TopkKey]):
+class Topk(OfOrder[TopkKey]):
     """A row of registers takes an element a cycle."""
 
     name = word = "topk"
     geometry = TopkGeometry
+    key = TopkKey
 
     def parameters(self, key: TopkKey) -> tuple[Parameter, ...]:
         """Results, their places, the input; offsets; the geometry."""
@@ -83,34 +83,9 @@ class Topk(BoardSkeleton[TopkKey]):
         """A beat is asked for when an element of it is wanted, and few results are written."""
         return True
 
-    def compute(self, key: TopkKey) -> dtype:
-        """Whole numbers are compared."""
-        return compared(key.dtype)
-
     def defines(self, key: TopkKey) -> dict[str, object]:
         """The registers, and what is compared."""
         return {"FT_FIRST": FIRST, **words_of_order(key.dtype)}
-
-    def helpers(self, key: TopkKey) -> list[str]:
-        """What is compared."""
-        return ["order.h"]
-
-    def record(self, key: TopkKey) -> Record:
-        """Its dtype."""
-        of = key.dtype.name
-        return Record(self.name, (of, "int64"), (of,), "", of)
-
-    def keys(self, asked: Asked) -> Iterator[TopkKey]:
-        """One for each dtype."""
-        yield from (TopkKey(of) for of in asked.dtypes if not of.is_complex)
-
-    def lines(self, key: TopkKey) -> tuple[str, ...]:
-        """The dtype."""
-        return table_lines(self.word, f'dtypes = ["{key.dtype.name}"]')
-
-    def suffix(self, key: TopkKey) -> str:
-        """The dtype."""
-        return f"topk_{key.dtype.name}"
 
     def loops(self, launch: Launch, unit: int, widened: bool) -> list[Loop]:
         """An element a cycle, and then the results of a row."""
