@@ -183,9 +183,9 @@ items:
             for (int t = 0; t < n * p.slots; t++) {
 #pragma HLS PIPELINE II=1
 #pragma HLS LOOP_TRIPCOUNT min=192 max=4096
-// `slots` steps lie between two of one vector, and no fewer between a strip's arrival and its use.
+// `slots` steps lie between two of one vector, and at most one fewer between a beat's arrival and its use.
 #pragma HLS DEPENDENCE variable=sum inter RAW distance=$distance true
-#pragma HLS DEPENDENCE variable=strip inter RAW distance=$distance true
+#pragma HLS DEPENDENCE variable=strip inter RAW distance=$arrival true
                 const int half = c % 2, v = q < p.vectors ? q : 0;
                 if (q == 0) w = from_panels.read();
                 if (c + 1 < channels && next < beats) {

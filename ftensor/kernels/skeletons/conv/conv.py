@@ -218,8 +218,8 @@ class Conv(BoardConv):
         return (*found[:3], Argument("out_elements", "*", own[0].c, "out"), *found[3:])
 
     def places(self, key: ConvKey) -> dict[str, str]:
-        """How many steps a sum waits."""
-        return {"distance": str(turns(key))}
+        """How many steps a sum waits, and a beat of a strip, whose vectors reach into the next."""
+        return {"distance": str(turns(key)), "arrival": str(turns(key) - 1)}
 
     def loops(self, launch: Launch, unit: int, widened: bool) -> list[Loop]:
         """Four stages: planes, panels, the sums, the results."""

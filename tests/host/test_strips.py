@@ -1,0 +1,39 @@
+"""Strips of planes that a board's convolutions see: beats come as early as the source promises."""
+
+from __future__ import annotations
+
+import itertools
+import re
+from collections.abc import Iterator
+
+import pytest
+
+import ftensor as ft
+from ftensor.kernels.skeletons.conv import ConvKey, strip
+from ftensor.kernels.skeletons.conv.conv import turns
+from ftensor.toolchain.group import Group
+from ftensor.toolchain.vitis.source import source
+
+KEYS = (ConvKey("conv", ft.float32, 16, 16, 16), ConvKey("conv", ft.float64, 8, 8, 16))
+# Taps on a beat and off it, near and apart, in any order.
+TAPS = ((0,), (1,), (0, 1, 2), (65, 33, 1), (517, 301, 100, 0), tuple(range(0, 990, 33))[::-1])
+
+
+def waits(key: ConvKey, positions: int, offsets: tuple[int, ...]) -> Iterator[int]:
+    """For each beat that a step reads how many steps ago it came, one in each."""
+    seen, taps = strip(key, positions, offsets), len(offsets)
+    beats = sum(n for _, n in seen.runs)
+    for vectors in range(1, min(key.vectors, -(-positions // key.lanes)) + 1):
+        slots = max(vectors, turns(key), -(-beats // taps))
+        for (tap, place), q in itertools.product(enumerate(seen.places), range(slots)):
+            at = place + (q if q < vectors else 0) * key.lanes
+            for line in (at // key.lanes, (at + key.lanes - 1) // key.lanes):
+                yield (taps + tap) * slots + q - line
+
+
+@pytest.mark.parametrize("key", KEYS, ids=lambda key: key.dtype.name)
+def test_a_beat_comes_as_long_before_its_use_as_is_told(key: ConvKey) -> None:
+    """Of planes of few positions and of many."""
+    found = [n for many in (5, 100, 3000) for taps in TAPS for n in waits(key, many, taps)]
+    told = re.search(r"variable=strip inter RAW distance=(\d+)", source(Group("conv", (key,))))
+    assert told and min(found) == int(told[1])
