@@ -116,6 +116,7 @@ class Jitted(Generic[P, R]):
         try:
             return self.made(backend, signature, tensors, args, kwargs)
         except KernelNotBuilt as error:
+            backend.launches.pop(missed, None)  # an image that was added may lack another kernel
             backend.launches.keep(missed, Missing(error.again()))
             return None
 

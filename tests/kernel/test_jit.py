@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -10,6 +11,7 @@ import pytest
 
 import ftensor as ft
 from ftensor._device import default_backend
+from ftensor.errors.runtime import kernel_not_built
 from ftensor.runtime.stream import Stream
 
 
@@ -260,3 +262,23 @@ def test_more_places_than_a_kernel_takes() -> None:
     eager, jitted, mine, others = both(f, a, b)
     equal(eager, jitted)
     equal(mine, others)
+
+
+def test_what_images_lack_is_found_by_one_trace(monkeypatch: pytest.MonkeyPatch) -> None:
+    held: set[str] = set()
+    traced: list[str] = []
+
+    def made(*args: Any) -> None:
+        traced.append("second" if "first" in held else "first")
+        raise kernel_not_built("add", (), "", "linear", traced[-1], (), None, "")
+
+    x, jitted, backend = ft.ones(2), ft.jit(lambda x: x), default_backend()
+    backend.synchronize()
+    monkeypatch.setattr(backend, "images", SimpleNamespace(has=held.__contains__))
+    monkeypatch.setattr(jitted, "made", made)
+    for entry in ("first", "second"):
+        for _ in range(2):
+            assert jitted(x) is x
+        assert traced[-1] == entry
+        held.add(entry)  # an image that has it, and lacks another
+    assert traced == ["first", "second"]
