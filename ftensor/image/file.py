@@ -124,7 +124,8 @@ def _manifest(path: Path, info: ImageInfo, bare: bool) -> Manifest:
     if (text := info.manifest) is not None:
         return Manifest.from_json(text)
     kernels = info.description.kernels
-    ours = any(tuple(a.name for a in k.arguments[-2:]) == UNIT_NAMES for k in kernels)
+    set_ = [[a.name for a in k.arguments if not a.is_stream] for k in kernels]
+    ours = any(tuple(names[-2:]) == UNIT_NAMES for names in set_)
     if not bare and (ours or path.with_name(MANIFEST).is_file()):
         return _beside(path)
     target = "csim" if info.xclbin.mode == Mode.SW_EMU else "hw"

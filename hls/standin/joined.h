@@ -1,6 +1,7 @@
 // Kernels of one graph, joined by streams: in hardware they run side by side, whoever starts them one by one. Here
 // those of one launch wait for each other, and the thread of the last runs all of them in a region.
 #pragma once
+#include <atomic>
 #include <condition_variable>
 #include <functional>
 #include <mutex>
@@ -12,10 +13,11 @@
 namespace hls {
 inline namespace at_once {
 
-// Whether this thread itself starts all kernels of a launch, one after another, so that none but the last may wait.
-inline bool &starts_all()
+// Of a launch all of whose kernels this thread starts itself, one after another, so that none but the last may wait:
+// its number; else 0.
+inline unsigned long &starts_all()
 {
-    static thread_local bool now = false;
+    static thread_local unsigned long now = 0;
     return now;
 }
 
@@ -28,7 +30,7 @@ class meeting
     std::mutex mutex;
     std::condition_variable done;
     const std::size_t kernels;
-    unsigned long launches = 0;
+    unsigned long launches = 0, begun = 0;
     calls here;
     std::string said;
 
@@ -38,6 +40,8 @@ class meeting
     void start(const std::function<void()> &call, void (*run)(const calls &))
     {
         std::unique_lock<std::mutex> lock(mutex);
+        if (starts_all() != begun) here.clear();  // a launch that was interrupted before its last kernel
+        begun = starts_all();
         here.push_back(call);
         if (here.size() == kernels) {
             run(here);
@@ -57,4 +61,8 @@ class meeting
 }  // namespace hls
 
 // For a host that starts all kernels of a launch from one thread: said before the first, and taken back after the last.
-extern "C" __attribute__((weak, used, visibility("default"))) void ft_starts_all(int all) { hls::starts_all() = all != 0; }
+extern "C" __attribute__((weak, used, visibility("default"))) void ft_starts_all(int all)
+{
+    static std::atomic<unsigned long> launches{0};
+    hls::starts_all() = all ? ++launches : 0;
+}

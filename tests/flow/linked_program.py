@@ -1,5 +1,5 @@
-"""What the tests of linked graphs run: "run", which prints a digest of each result, "threads" and
-"stuck"."""
+"""What the tests of linked graphs run: "run", which prints a digest of each result, "threads",
+"interrupted" and "stuck"."""
 
 from __future__ import annotations
 
@@ -10,6 +10,9 @@ from hashlib import sha256
 import numpy as np
 
 import ftensor as ft
+from ftensor._device import default_backend
+from ftensor.image.manifest import JOINED
+from ftensor.runtime.csim.images import CSimImages
 
 LENGTH = 600  # in rows of 38 beats, the last one filled up
 
@@ -48,6 +51,21 @@ def threads() -> None:
         print(list(pool.map(several, range(4))))
 
 
+def interrupted() -> None:
+    """A launch that ended behind its first kernel leaves nothing to the next one."""
+    jitted, x = ft.jit(centred), ft.from_numpy(drawn(3))
+    held = [jitted(x)]  # so that no other result has this memory
+    images = default_backend().images
+    assert isinstance(images, CSimImages) and images.active is not None
+    (first, *_) = images.active.file.manifest.kernels
+    library = images.active.program
+    library.ft_starts_all(1)
+    getattr(library, first.name + JOINED)(*[0] * len(first.arguments))
+    library.ft_starts_all(0)
+    held += [jitted(x) for _ in range(2)]
+    print([ft.equal(one, held[0]) for one in held[1:]])
+
+
 def stuck() -> None:
     x = ft.from_numpy(drawn(3))
     for _ in range(2):
@@ -58,4 +76,4 @@ def stuck() -> None:
 
 
 if __name__ == "__main__":
-    {"run": run, "threads": threads, "stuck": stuck}[sys.argv[1]]()
+    {"run": run, "threads": threads, "interrupted": interrupted, "stuck": stuck}[sys.argv[1]]()

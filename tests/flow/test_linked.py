@@ -14,8 +14,10 @@ import pytest
 
 import ftensor as ft
 from ftensor.boards import find
+from ftensor.errors.image import ImageError
 from ftensor.errors.inventory import InventoryError
 from ftensor.image.file import read as image_of
+from ftensor.image.pack import pack
 from ftensor.kernels.linked import LEAST_DEPTH
 from ftensor.toolchain.area import fit
 from ftensor.toolchain.area.kernel import area
@@ -88,6 +90,23 @@ def test_a_graph_has_the_same_bits_in_one_kernel_and_in_several(folder: Path) ->
 @needs
 def test_launches_of_several_threads_keep_apart(folder: Path) -> None:
     assert run(folder / "out" / "linked.xclbin", "threads") == f"{[True] * 4}\n"
+
+
+@needs
+def test_an_interrupted_launch_leaves_nothing_behind(folder: Path) -> None:
+    assert run(folder / "out" / "linked.xclbin", "interrupted") == "[True, True]\n"
+
+
+@needs
+def test_an_image_of_linked_graphs_that_lost_its_manifest_is_told(
+    folder: Path, tmp_path: Path
+) -> None:
+    """It is known by its kernels, behind whose compute unit's number are their streams."""
+    image = image_of(folder / "out" / "linked.xclbin")
+    path = tmp_path / "lost.xclbin"
+    path.write_bytes(pack(image.description, image.library))
+    with pytest.raises(ImageError, match="manifest"):
+        image_of(path)
 
 
 @needs
