@@ -64,17 +64,17 @@ def _command(arguments: argparse.Namespace) -> int:
         arguments.dry_run,
         arguments.subnormals == "flush",
     )
-    groups = inventory.expand(wanted, chain.joint)
-    if arguments.banks is not None:
-        if not is_memory(arguments.banks):
-            raise not_a_memory(arguments.banks, MEMORIES)
-        groups = tuple(replace(group, banks=arguments.banks) for group in groups)
+    if arguments.banks is not None and not is_memory(arguments.banks):
+        raise not_a_memory(arguments.banks, MEMORIES)
+    groups = _expanded(wanted, chain.joint, arguments.banks)
     board = of_platform(chain.platform) if chain.target in ("hw", "hw_emu") else None
     told: list[str] = []
     if board is not None:
         from .area import fit
 
-        if not fit.fit(groups, board).fits and (other := _smaller(arguments.inventory, board)):
+        if not fit.fit(groups, board).fits and (
+            other := _smaller(arguments.inventory, board, arguments.banks)
+        ):
             wanted, groups = other
             told = [
                 f"{arguments.inventory} does not fit the {board.title}: this is {wanted.name}, its "
@@ -106,7 +106,17 @@ def _command(arguments: argparse.Namespace) -> int:
     return 1 if built.failures else 0
 
 
-def _smaller(name: str, board: Board) -> tuple[Inventory, tuple[Group, ...]] | None:
+def _expanded(wanted: Inventory, joint: bool, banks: str | None) -> tuple[Group, ...]:
+    """The kernels of an inventory, in memories that the command may name."""
+    from .inventory import read as inventory
+
+    groups = inventory.expand(wanted, joint)
+    return groups if banks is None else tuple(replace(group, banks=banks) for group in groups)
+
+
+def _smaller(
+    name: str, board: Board, banks: str | None
+) -> tuple[Inventory, tuple[Group, ...]] | None:
     """Of an inventory that comes with ftensor the form for small boards, where it has one and that
     fits."""
     from .area import fit
@@ -115,7 +125,7 @@ def _smaller(name: str, board: Board) -> tuple[Inventory, tuple[Group, ...]] | N
     if f"{name}_small" not in inventory.known():
         return None
     found = inventory.read(f"{name}_small")
-    groups = inventory.expand(found)
+    groups = _expanded(found, True, banks)
     return (found, groups) if fit.fit(groups, board).fits else None
 
 

@@ -129,13 +129,17 @@ def test_a_platform_names_its_board() -> None:
 def test_a_small_board_gets_the_smaller_form(
     capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
-    """A dry run names it; a large board gets the inventory that was asked for."""
-    for platform, name in (("kv260", "radio_small"), ("u55c", "radio")):
-        words = ["build", "--target", "hw", "--dry-run", "--platform", platform]
+    """A dry run names it; a large board gets the inventory that was asked for, and both the memory
+    that the command names."""
+    for platform, name, bank in (("kv260", "radio_small", "DDR[1]"), ("u55c", "radio", "HBM[*]")):
+        words = ["build", "--target", "hw", "--dry-run", "--platform", platform, "--banks", bank]
         assert main([*words, "--inventory", "radio", "--out", str(tmp_path / platform)]) == 0
         said = capsys.readouterr().out
         assert f"{name}.xclbin" in said
         assert ("its form for small boards" in said) == (platform == "kv260")
+        told = (tmp_path / platform / "link.cfg").read_text().splitlines()
+        where = {line.rpartition(":")[2] for line in told if line.startswith("sp=")}
+        assert where == {bank} if platform == "kv260" else len(where) > 1
 
 
 @pytest.mark.parametrize("name", [n for n in NAMES if n.endswith("_small")])
