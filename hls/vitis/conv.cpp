@@ -5,6 +5,7 @@ $title
 
 $settings
 $includes
+#include "ftensor/vitis/strip.h"
 
 // Convolutions as products of matrices (see skeleton/conv.h, whose sums these are, in the same order). Five stages
 // run at the same time: `walk` says where each item lies, `read_planes` brings what its windows see of a channel,
@@ -19,7 +20,6 @@ typedef hls::vector<FT_T, FT_LANES> beat;
 typedef hls::vector<FT_T, FT_TILE_ROWS> step;
 typedef hls::vector<FT_E, FT_LANES> out_beat;
 static_assert(sizeof(beat) <= 64 && sizeof(step) <= 64, "a port is at most 512 bits wide");
-static_assert(FT_LANES <= 16 && (FT_LANES & (FT_LANES - 1)) == 0, "a beat is turned by powers of two, 8 at most");
 
 // One item: its first beat of planes, first step of panels, first result, first position, filters and vectors.
 struct ft_item {
@@ -113,36 +113,6 @@ items:
     }
 }
 
-// FT_LANES neighbours from element `at` of a strip on: each bank gives one, and they are turned into place.
-static inline beat neighbours(const FT_T strip[STRIP][FT_LANES], int at)
-{
-#pragma HLS INLINE
-    const int line = at / FT_LANES, first = at % FT_LANES;
-    FT_T own[FT_LANES];
-    for (int l = 0; l < FT_LANES; l++) {
-#pragma HLS UNROLL
-        own[l] = strip[line + (l < first ? 1 : 0)][l];
-    }
-    for (int turn = 0; turn < 4; turn++) {  // by 1, 2, 4, 8; what first has no bit for stays
-#pragma HLS UNROLL
-        FT_T turned[FT_LANES];
-        for (int l = 0; l < FT_LANES; l++) {
-#pragma HLS UNROLL
-            turned[l] = (first >> turn) & 1 ? own[(l + (1 << turn)) % FT_LANES] : own[l];
-        }
-        for (int l = 0; l < FT_LANES; l++) {
-#pragma HLS UNROLL
-            own[l] = turned[l];
-        }
-    }
-    beat found;
-    for (int l = 0; l < FT_LANES; l++) {
-#pragma HLS UNROLL
-        found[l] = own[l];
-    }
-    return found;
-}
-
 // A step (channel, tap) for every vector of positions, then the next: FT_TILE_ROWS x FT_LANES products a cycle. The
 // next channel's strip arrives meanwhile. A tile of few vectors is filled up with steps that nobody looks at.
 static void multiply(
@@ -196,7 +166,7 @@ items:
                     }
                     next++;
                 }
-                const beat y = neighbours(strip[half], places[tap] + v * FT_LANES);
+                const beat y = ft_neighbours<beat>(strip[half], places[tap] + v * FT_LANES);
                 for (int r = 0; r < FT_TILE_ROWS; r++) {
 #pragma HLS UNROLL
                     for (int l = 0; l < FT_LANES; l++) {

@@ -165,18 +165,8 @@ pack:
 #pragma HLS PIPELINE II=1
 #pragma HLS LOOP_TRIPCOUNT min=16 max=65536
         const int size = left < LANES ? left : LANES;
-        const beat next = from.read(), up = ft_shifted<beat, FT_T, LANES>(next, next, (LANES - filled) % LANES);
         beat made;
-        for (int l = 0; l < LANES; l++) {
-#pragma HLS UNROLL
-            const FT_T below = held[l], above = up[l];
-            made[l] = l < filled ? below : above;
-        }
-        filled += size;
-        const bool full = filled >= LANES;
-        if (full) to.write(made);
-        filled -= full ? LANES : 0;
-        held = ft_either(full, up, made);
+        if (ft_join<LANES>(held, filled, from.read(), size, made)) to.write(made);
         left -= size;
         if (left == 0) {
             row = row == last ? 0 : row + 1;

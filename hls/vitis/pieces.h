@@ -217,6 +217,27 @@ align:
     }
 }
 
+// Puts `size` elements of a piece behind the `filled` ones that are held: whether they are a beat then, `joined`.
+template <int LANES, typename T>
+static inline bool ft_join(hls::vector<T, LANES> &held, int &filled, const hls::vector<T, LANES> &piece, int size,
+                           hls::vector<T, LANES> &joined)
+{
+#pragma HLS INLINE
+    typedef hls::vector<T, LANES> V;
+    // The piece moved up by `filled` lanes, and what of it lies beyond the beat.
+    const V up = ft_shifted<V, T, LANES>(piece, piece, (LANES - filled) % LANES);
+    for (int l = 0; l < LANES; l++) {
+#pragma HLS UNROLL
+        const T below = held[l], above = up[l];
+        joined[l] = l < filled ? below : above;
+    }
+    filled += size;
+    const bool full = filled >= LANES;
+    filled -= full ? LANES : 0;
+    held = ft_either(full, up, joined);
+    return full;
+}
+
 // Pieces put side by side again: whole beats, and one at the end that need not be.
 template <int LANES, typename T>
 static void ft_pack(hls::stream<hls::vector<T, LANES>> &from, hls::stream<hls::vector<T, LANES>> &to, ft_rows rows,
@@ -240,21 +261,9 @@ pack:
 #pragma HLS PIPELINE II=1
 #pragma HLS LOOP_TRIPCOUNT min=1 max=4096
         const int size = ft_piece_size<LANES>(piece, rows.length);
-        const V next = from.read();
-        // The piece moved up by `filled` lanes, and what of it lies beyond the beat.
-        const V up = ft_shifted<V, T, LANES>(next, next, (LANES - filled) % LANES);
-        ft_next_piece(piece, rows.length, size);
         V joined;
-        for (int l = 0; l < LANES; l++) {
-#pragma HLS UNROLL
-            const T below = held[l], above = up[l];
-            joined[l] = l < filled ? below : above;
-        }
-        filled += size;
-        const bool full = filled >= LANES;
-        if (full) to.write(joined);
-        filled -= full ? LANES : 0;
-        held = ft_either(full, up, joined);
+        if (ft_join<LANES>(held, filled, from.read(), size, joined)) to.write(joined);
+        ft_next_piece(piece, rows.length, size);
     }
     if (filled > 0) to.write(held);
 }

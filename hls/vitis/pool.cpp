@@ -5,6 +5,7 @@ $title
 
 $settings
 $includes
+#include "ftensor/vitis/strip.h"
 
 // Windows of planes (see skeleton/pool.h, whose results these are). Three stages run at the same time: `read` brings
 // what a band of results sees of its plane, a burst; `fold` takes an element of each of several windows that lie
@@ -72,36 +73,6 @@ items:
     }
 }
 
-// LANES neighbours from element `at` of a strip on: each bank gives one, and they are turned into place.
-static inline beat neighbours(const FT_E strip[DEPTH][LANES], int at)
-{
-#pragma HLS INLINE
-    const int line = at / LANES, first = at % LANES;
-    FT_E own[LANES];
-    for (int l = 0; l < LANES; l++) {
-#pragma HLS UNROLL
-        own[l] = strip[line + (l < first ? 1 : 0)][l];
-    }
-    for (int turn = 0; turn < 4; turn++) {  // by 1, 2, 4, 8; what first has no bit for stays
-#pragma HLS UNROLL
-        FT_E turned[LANES];
-        for (int l = 0; l < LANES; l++) {
-#pragma HLS UNROLL
-            turned[l] = (first >> turn) & 1 ? own[(l + (1 << turn)) % LANES] : own[l];
-        }
-        for (int l = 0; l < LANES; l++) {
-#pragma HLS UNROLL
-            own[l] = turned[l];
-        }
-    }
-    beat found;
-    for (int l = 0; l < LANES; l++) {
-#pragma HLS UNROLL
-        found[l] = own[l];
-    }
-    return found;
-}
-
 // An element of each window of a group, then of the next group: windows lie `stride_wide` apart, and a group has as many as
 // begin within LANES neighbours. Lanes between them fold what nobody looks at.
 static void fold(
@@ -160,7 +131,7 @@ items:
             const int column = group * p.windows * p.stride_wide - p.padding_wide + c * p.dilation_wide;
             const bool inside = there && row >= 0 && row < p.in_high;
             const int at = inside ? GUARD * LANES + b.lead + (row - b.top) * p.in_wide + column : 0;
-            const beat x = neighbours(strip[half], at);
+            const beat x = ft_neighbours<beat>(strip[half], at);
             values folded;
             positions found;
             for (int l = 0; l < LANES; l++) {

@@ -16,20 +16,10 @@ $name:
 #pragma HLS UNROLL
             got[ft_lane] = $give;
         }
-        // The piece moved up by `filled` lanes, and what of it lies beyond the beat.
-        const $beat up = ft_shifted<$beat, $element, LANES>(got, got, (LANES - filled) % LANES);
         $beat joined;
-        for (int ft_lane = 0; ft_lane < LANES; ft_lane++) {
-#pragma HLS UNROLL
-            const $element below = held[ft_lane], above = up[ft_lane];
-            joined[ft_lane] = ft_lane < filled ? below : above;
-        }
-        filled += size;
-        const bool full = filled >= LANES;
+        const bool full = ft_join<LANES>(held, filled, got, size, joined);
         if (full) to[next] = joined;
         next += full ? 1 : 0;
-        filled -= full ? LANES : 0;
-        held = ft_either(full, up, joined);
         column = left <= LANES ? 0 : column + LANES;
     }
     if (filled > 0) {

@@ -1,0 +1,33 @@
+// A part of a plane in local memory, a bank for each lane: what windows see that begin anywhere.
+#pragma once
+
+// LANES neighbours from element `at` of a strip on: each bank gives one, and they are turned into place.
+template <typename V, typename T, int LANES> static inline V ft_neighbours(const T (*strip)[LANES], int at)
+{
+#pragma HLS INLINE
+    static_assert(LANES <= 16 && (LANES & (LANES - 1)) == 0, "a beat is turned by powers of two, 8 at most");
+    const int line = at / LANES, first = at % LANES;
+    T own[LANES];
+    for (int l = 0; l < LANES; l++) {
+#pragma HLS UNROLL
+        own[l] = strip[line + (l < first ? 1 : 0)][l];
+    }
+    for (int turn = 0; turn < 4; turn++) {  // by 1, 2, 4, 8; what first has no bit for stays
+#pragma HLS UNROLL
+        T turned[LANES];
+        for (int l = 0; l < LANES; l++) {
+#pragma HLS UNROLL
+            turned[l] = (first >> turn) & 1 ? own[(l + (1 << turn)) % LANES] : own[l];
+        }
+        for (int l = 0; l < LANES; l++) {
+#pragma HLS UNROLL
+            own[l] = turned[l];
+        }
+    }
+    V found;
+    for (int l = 0; l < LANES; l++) {
+#pragma HLS UNROLL
+        found[l] = own[l];
+    }
+    return found;
+}
