@@ -55,6 +55,8 @@ TERMS = 8
 SAMPLES = 16
 # Packed samples that stay in a CPU's cache until they are read, and the most turns of a batch.
 NEAR_BYTES, MOST_TURNS = 1 << 20, 16
+# Elements of planes that others' kernels count in 32 bits.
+COUNTED = (1 << 31) - 1
 
 
 def convolve(
@@ -140,7 +142,7 @@ def prepare(out: Tensor, x: Tensor, weight: Tensor, bias: Tensor | None, of: Win
     panels = -(-filters // key.rows)
     batch, size = x._shape[0], dtype.compute.itemsize
     sample = x._shape[1] * planes.plane
-    each = batch if lies else _samples(backend, batch, sample * size)
+    each = batch if lies else _samples(backend, batch, sample, size)
     deep, high, wide = planes.parts or (Part(1, (0,), 1),) * 3
     unit = ConvPackGeometry(
         0, x._shape[1], groups, panels, filters, channels, 1, planes.plane,
@@ -210,12 +212,12 @@ def _small(
     return Launch((step,), 4, _outputs(out))
 
 
-def _samples(backend: Backend, batch: int, nbytes: int) -> int:
-    """How many samples are packed at once: on a CPU, such that they are still in its caches when
-    they are read."""
+def _samples(backend: Backend, batch: int, elements: int, size: int) -> int:
+    """How many samples of so many elements of `size` bytes are packed at once: on a CPU, such that
+    they are still in its caches when they are read; else as many as are counted."""
     if not backend.target.processor:
-        return batch
-    return min(batch, max(NEAR_BYTES // max(nbytes, 1), -(-batch // MOST_TURNS), 1))
+        return max(1, min(batch, COUNTED // max(elements, 1)))
+    return min(batch, max(NEAR_BYTES // max(elements * size, 1), -(-batch // MOST_TURNS), 1))
 
 
 def _pack(
