@@ -10,12 +10,12 @@ from .message import Message
 reduction = Message(ValueError, "{op}(): reduction={given!r} is none of 'mean', 'sum' and 'none'")
 
 
-def warn_target_size(op: str, input: Sequence[int], target: Sequence[int]) -> None:
-    """Input and target of a loss that have to be broadcast."""
+def warn_target_size(op: str, input: Sequence[int], target: Sequence[int], level: int) -> None:
+    """Input and target of a loss that have to be broadcast; `level` as the caller sees it."""
     warnings.warn(
         f"{op}(): the target's shape {tuple(target)} is not the input's, {tuple(input)}; they are "
         "broadcast, which is seldom meant",
-        stacklevel=3,
+        stacklevel=level + 1,
     )
 
 

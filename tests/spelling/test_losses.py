@@ -7,6 +7,8 @@ from typing import Any
 
 import pytest
 
+import ftensor as ft
+
 from ..oracle import agree_on, cases, torch
 from .test_edges import F, agree_on_case
 
@@ -102,3 +104,11 @@ def test_targets_of_one_sample_by_dtype() -> None:
     for of in DTYPES:
         target: Any = torch.tensor([1]).to(of)
         agree_on(F + "nll_loss", torch.arange(5.0), target)
+
+
+def test_a_loss_that_broadcasts_warns_of_the_programs_line() -> None:
+    x, y = ft.ones(3), ft.ones(3, 1)
+    for _ in range(2):  # a new call, and a known one
+        with pytest.warns(UserWarning, match="seldom meant") as told:
+            ft.nn.functional.mse_loss(x, y)
+        assert [w.filename for w in told] == [__file__]

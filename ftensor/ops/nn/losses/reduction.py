@@ -15,6 +15,7 @@ from ....errors import nn as errors_nn
 from ....graph.fused import fused
 from ....rows.catalogue import Row, op
 from ....rows.spelling import declared, written
+from ....runtime.callers import levels_to_user
 from ..layers.activation import SPACE
 
 REDUCTIONS = ("none", "mean", "sum")
@@ -87,6 +88,7 @@ def loss(
             _statements(own, order, shapes, first), elements.__doc__,
             __name__=elements.__module__, computed=computed, tensors=tensors, word_of=word_of,
             refused=errors_nn.target_shape, warn=errors_nn.warn_target_size,
+            level=levels_to_user,
         )  # fmt: skip
         return op(namespace=SPACE, rows=rows)(made)
 
@@ -119,9 +121,10 @@ def _statements(
         lines.insert(0 if first else 1, f"word = word_of(NAME, *{word})")
         word = "word"
     if shapes is not Shapes.ANY:
-        verb = "raise refused" if shapes is Shapes.EQUAL else "warn"
+        told = "NAME, input._shape, target._shape"
         lines.append("if input._shape != target._shape:")
-        lines.append(f"    {verb}(NAME, input._shape, target._shape)")
+        equal = shapes is Shapes.EQUAL
+        lines.append(f"    raise refused({told})" if equal else f"    warn({told}, level())")
     weight = "weight" if "weight" in order and "weight" not in own else "None"
     lines.append(f"return computed({word}, {weight}, {', '.join(own)})")
     return "\n".join(lines)
