@@ -32,7 +32,7 @@ class Group:
 def clustered(graph: Graph, backend: Backend, passes: bool | None = None) -> Graph:
     """The graph with what can be computed together in one kernel each. `passes`: whether several
     folds of the same rows are, by default where a unit is no single work-item."""
-    if not backend.target.unaligned:
+    if not backend.target.unaligned or backend.images is not None:
         return in_stages(graph, backend)  # a board's kernels are built ahead
     if passes is None:
         passes = backend.target.grid != "stride"

@@ -63,6 +63,7 @@ class Backend(ABC):
         self.launches = LaunchTable(self.synchronize)
         self.kernels: dict[Any, Any] = KernelTable(self.forget_launches)
         self.making = Makers()
+        self._seen_by_thread: dict[int, As] = {}  # in prepared.py
         # The kernels of users' own that somebody holds, by key.
         self.own: weakref.WeakValueDictionary[Any, Kernel] = weakref.WeakValueDictionary()
         self.executor: Executor | None = None  # who stands at the door, if anybody does

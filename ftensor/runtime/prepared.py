@@ -32,7 +32,7 @@ def prepared_as(backend: Backend, seen: As, every_thread: bool) -> Iterator[None
     """
     fields, me = backend.__dict__, get_ident()
     with backend.lock:
-        others: dict[int, As] = fields.setdefault(_SEEN, {})
+        others = backend._seen_by_thread
         if not others:
             backend.__class__ = _by_thread(type(backend))
         before = others.get(me)
@@ -54,9 +54,6 @@ def prepared_as(backend: Backend, seen: As, every_thread: bool) -> Iterator[None
                 backend.__class__ = type(backend).__bases__[0]
 
 
-_SEEN = "_seen_by_thread"
-
-
 @cache
 def _by_thread(kind: type[Backend]) -> type[Backend]:
     """The class of a kind of device whose fields depend on the thread."""
@@ -68,11 +65,11 @@ def _by_thread(kind: type[Backend]) -> type[Backend]:
 
 def _field(name: str) -> Any:
     def get(backend: Backend) -> Any:
-        seen = backend.__dict__[_SEEN].get(get_ident())
+        seen = backend._seen_by_thread.get(get_ident())
         return backend.__dict__[name] if seen is None else getattr(seen, name)
 
     def put(backend: Backend, value: Any) -> None:
-        others, me = backend.__dict__[_SEEN], get_ident()
+        others, me = backend._seen_by_thread, get_ident()
         if me in others:
             others[me] = others[me]._replace(**{name: value})
         else:
