@@ -19,7 +19,8 @@ def test_kernels_and_memory_stand_in_torchs_profile(tmp_path: Path) -> None:
     rows = {row.key: row for row in p.key_averages()}
     assert rows["aten::mm"].device_time_total > 0
     assert rows["aten::matmul"].device_time_total >= rows["aten::mm"].device_time_total
-    assert rows["aten::mm"].self_device_memory_usage == 4 * 64 * 64
+    # That of a block, which is somewhat larger where such a one is free.
+    assert 4 * 64 * 64 <= rows["aten::mm"].self_device_memory_usage < 2 * 4 * 64 * 64
     assert rows["relu"].self_device_time_total > 0
     assert rows["relu"].self_device_time_total == pytest.approx(
         rows["aten::relu"].self_device_time_total
