@@ -188,7 +188,7 @@ class Staging:
             found.append((each, []))
         if total == self.length:
             found.append(([], each))
-        if total == self.rows == self.length and point.node.operands[0].shape[-1] != 1:
+        if total == self.rows == self.length and point.node.operands[0].shape[-1:] != (1,):
             found.reverse()  # what is of rows has a last dim of one, or was made by what is
         if total == 1:
             found.append(([], []))

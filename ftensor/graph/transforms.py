@@ -24,9 +24,11 @@ def transformed(node: Node) -> Point | None:
     """A node as the transforms of whole rows, complex numbers to such, along the last dim; None
     where it is something else."""
     launch = node.launch
-    done, of = _done(node), node.operands[0].dtype
+    done = _done(node)
+    if done is None or launch.own_numbers is None:
+        return None
     out, into = node.operands[:2]
-    if done is None or not out.shape or out.shape != into.shape or launch.own_numbers is None:
+    if not out.shape or out.shape != into.shape:
         return None
     if done.length != out.shape[-1] or not numel(out.shape):
         return None
@@ -41,7 +43,7 @@ def transformed(node: Node) -> Point | None:
         for r, s in zip((out, into), steps, strict=True)
     ]
     (scale,) = launch.own_numbers
-    unit = transform(of, done.inverse, scale != 1)
+    unit = transform(out.dtype, done.inverse, scale != 1)
     numbers = (scale,) if unit.scaled else ()
     return Point(
         node, unit, loops, (places[0],), (places[1],), numbers, (unit.passed,) * len(numbers)
