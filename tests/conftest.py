@@ -81,6 +81,15 @@ def pytest_runtest_protocol(item: pytest.Item) -> Generator[None, bool, bool]:
         signal.alarm(0)
 
 
+@pytest.fixture
+def graphs_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A call has a graph at once, also of an op of which the tests before had many. It would have
+    one when it comes again, but a full table of kernels may have dropped that it came."""
+    import ftensor.graph.fused
+
+    monkeypatch.setattr(ftensor.graph.fused, "MANY_GRAPHS", 1 << 30)
+
+
 @pytest.fixture(autouse=bool(OCLGRIND_LOG or SANITIZER_LOG))
 def findings() -> Iterator[None]:
     """Fails the test during which a bad access, a data race, a wrong API call, or what C++ leaves

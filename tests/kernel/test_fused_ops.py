@@ -96,12 +96,13 @@ CASES: list[tuple[str, Callable[..., Any], Given, int]] = [
     ("name", "op", "given", "count"),
     some([pytest.param(*case, id=case[0]) for case in CASES], 3, always=True),
 )
+@pytest.mark.usefixtures("graphs_at_once")
 def test_kernels(
     name: str, op: Callable[..., Any], given: Given, count: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The number, and results as of the parts."""
     mine, theirs = ([x.clone() for x in given] for _ in range(2))
-    op(*[x.clone() for x in given])  # an op of many graphs makes one of what comes again
+    op(*[x.clone() for x in given])  # makes tables that serve all calls
     seen = Kernels()
     with observed(default_backend(), seen):
         got = op(*mine)

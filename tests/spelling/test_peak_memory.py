@@ -33,6 +33,7 @@ def peak(call: Callable[[], Any]) -> tuple[int, int]:
      "a.amax()", "a.argmax(1)", "a.cumsum(1)", "ft.softmax(a, 1)", "a.index_select(0, i)",
      "a.gather(1, j)", "a.clone()", "a[3:].add_(1)[:0].clone()"],
 )  # fmt: skip
+@pytest.mark.usefixtures("graphs_at_once")
 def test_no_more_than_the_results(text: str) -> None:
     names = {
         "ft": ft, "a": ft.randn(SIZE, SIZE), "b": ft.randn(SIZE, SIZE), "i": ft.arange(SIZE),
