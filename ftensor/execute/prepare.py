@@ -12,7 +12,7 @@ from ..iterator.plan import Plan, plan_map, split
 from ..iterator.shape import Ints, numel
 from ..iterator.stride import like_strides
 from ..iterator.tiles import Piece, tiled
-from ..kernels import select
+from ..kernels import costs, select
 from ..kernels.key import lanes_for
 from ..rows.op import Op, Promote, dtypes_through, refuses_bare
 from ..runtime.program import built
@@ -146,6 +146,9 @@ def steps(
     numbers = len(dtypes) <= len(inputs) or bool(op.params)
     found = []
     anywhere = target.processor and (out is None or not in_order(inputs, out))
+    each = 1
+    if target.processor:
+        each = costs.additions([op.expression(compute), *[text for _, text in op.lets]])
     if select.pieces_needed(plan):
         parts = [Piece(s, plan.strides, moved) for s, moved in split(plan.shape, plan.strides)]
     elif anywhere:
@@ -165,7 +168,7 @@ def steps(
             n_lanes = lanes if pieces else 1
         if anywhere:
             shape, strides = select.long_rows(shape, strides, lanes)
-        choice = select.choose_map(shape, strides, backend.units, target, n_lanes)
+        choice = select.choose_map(shape, strides, backend.units, target, n_lanes, each)
         key = op_key(op, choice.skeleton, compute, n_lanes, dtypes[0], operands, choice.kinds)
         narrow = n_lanes
         while narrow > 1 and not built(backend, key):

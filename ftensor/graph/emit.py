@@ -12,7 +12,7 @@ from ..iterator.plan import coalesce
 from ..iterator.shape import Ints, numel
 from ..iterator.stride import loop_order
 from ..iterator.tiles import Piece, tiled
-from ..kernels import select
+from ..kernels import costs, select
 from ..kernels.fused import Call, FusedKey
 from ..kernels.key import LINEAR, Port, lanes_for
 from ..kernels.skeletons.reduce_geometry import FoldGeometry
@@ -125,11 +125,14 @@ def _map_steps(
     lanes = lanes_for(dtypes, widest, target.lanes_bytes)
     parts = tiled(sizes, steps) if target.processor else [Piece(sizes, steps, None)]
     pointers, found = tuple(range(len(places))), []
+    units = [c.unit for c in whole.calls]
+    texts = [t for u in units for t in (*u.body, *[text for _, text in u.lets])]
+    each = costs.additions(texts) if target.processor else 1
     for piece in parts:
         sizes, steps = piece.shape, piece.strides
         if target.processor:
             sizes, steps = select.long_rows(sizes, steps, lanes)
-        choice = select.choose_map(sizes, steps, backend.units, target, lanes)
+        choice = select.choose_map(sizes, steps, backend.units, target, lanes, each)
         key = _key(f"fused_{choice.skeleton}", lanes, whole, dtypes, choice.kinds, outputs)
         told = choice.geometry
         found.append(

@@ -5,7 +5,14 @@ A figure holds for all devices of the family; the command beside a table measure
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterable
 from dataclasses import dataclass
+
+# Calls of functions that take many steps, as expressions name them, and for how many additions of
+# elements in memory one counts: python benchmarks/bench.py --only medium.
+STEEP = re.compile(r"\b(?:ft[xkgor]_\w+|\w*(?:exp|log|pow|sin|cos|tan|erf|gamma|hypot)\w*)\(")
+STEEP_ADDITIONS = 2
 
 
 @dataclass(frozen=True)
@@ -58,3 +65,8 @@ class Costs:
 
 
 PROCESSOR = Costs()
+
+
+def additions(texts: Iterable[str]) -> int:
+    """About how many additions of elements in memory take as long as these expressions do."""
+    return 1 + STEEP_ADDITIONS * sum(len(STEEP.findall(text)) for text in texts)

@@ -76,11 +76,12 @@ def long_rows(shape: Ints, strides: Sequence[Ints], lanes: int) -> tuple[Ints, t
 
 
 def choose_map(
-    shape: Ints, strides: Sequence[Ints], most: int, target: Sharing, lanes: int
+    shape: Ints, strides: Sequence[Ints], most: int, target: Sharing, lanes: int, each: int = 1
 ) -> Choice:
-    """The launch of a pointwise plan (or of one piece of it)."""
+    """The launch of a pointwise plan (or of one piece of it), an element of which takes as long as
+    `each` additions."""
     n = numel(shape)
-    units = units_for(n, most, target, lanes)
+    units = units_for(n * each, most, target, lanes)
     if len(shape) == 1 and (n == 1 or all(s[0] in (0, 1) for s in strides)):
         kinds = tuple(LINEAR if n == 1 else kind_of(s[0]) for s in strides)
         return Choice("map", kinds, units, n=n)

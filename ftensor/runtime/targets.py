@@ -92,7 +92,10 @@ class Target:
     def as_board(self) -> Target:
         """The family as it is when its launches stand for a board's."""
         family = self.untuned()
-        return replace(family, unaligned=False, registers=CSIM.registers, emulates="a board")
+        return replace(
+            family, unaligned=False, registers=CSIM.registers, unit_elements=CSIM.unit_elements,
+            emulates="a board",
+        )  # fmt: skip
 
     def untuned(self) -> Target:
         """The family with its row's own thresholds."""
@@ -137,7 +140,9 @@ TARGETS: tuple[Target, ...] = (
            GPU_ADVICE.format(package="mesa-opencl-icd"),
            units_per_cu=1024, grid="stride", lanes_bytes=16),
     Target("intel-cpu", "cpu", r"^Intel\(R\) (CPU Runtime for )?OpenCL", "opencl",
-           "the default without hardware, on x86-64 Linux: " + CPU_RUNTIME),
+           "the default without hardware, on x86-64 Linux: " + CPU_RUNTIME,
+           # A second one's thread is to be woken, while the first may be the calling thread.
+           unit_elements=1 << 16),
     # The wheel of 3.0-rc2 cannot compile on CPUs newer than itself, so any other PoCL goes first.
     Target("pocl", "cpu", r"^Portable Computing Language(?!.*3\.0-rc)", "opencl", POCL_ADVICE,
            # Else its clang counts warnings of the processor on stderr; hls/dialect/opencl_lanes.h

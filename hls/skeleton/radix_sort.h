@@ -4,37 +4,70 @@
 // Mode 0: a unit sorts whole rows, in memory of its own. Long rows are cut into parts, and a pass takes three launches:
 // mode 1 counts the digits of each part, mode 2 says where each part's digits go, mode 3 moves the elements.
 // With `lined`, elements are collected, and leave in vectors, past the caches where the result is large.
+// With FT_PACKED an element goes as one word with its place, else its place goes beside it.
 // A pass in which all digits are equal is left out: sides[0] and sides[1] say where a row is read and written, in `in`
 // (0), a (1) or b (2). The last pass writes the results.
 // Geometry g: RadixGeometry.
 #define FT_DIGITS 2048
 #define FT_KEYS FT_VEC(FT_KEY)
 #define FT_UNSIGNED_KEYS FT_VEC(FT_UNSIGNED_KEY)
-// Indices are vectors of 64 bytes, one or two.
+#if FT_PACKED
+#define FT_W ulong
+#else
+#define FT_W FT_B
+#endif
+#define FT_WS FT_VEC(FT_W)
+#define FT_BESIDE (FT_PLACES && !FT_PACKED)
+// Vectors of 64 bytes, one or two; past the caches where FT_VSTREAM goes past them.
+#define FT_LONGS_OUT(T, v, p) FT_CAT(vstore, FT_N)(v, 0, p);
 #if FT_LANES == 16 && defined(FT_STREAMED_BYTES) && defined(__has_builtin)
 #if __has_builtin(__builtin_nontemporal_store)
-#define FT_INDICES_OUT(v, p)                                               \
-    if ((ulong)(p) % 64 == 0) {                                            \
-        __builtin_nontemporal_store((v).lo, (FT_GLOBAL long8 *)(p));       \
-        __builtin_nontemporal_store((v).hi, (FT_GLOBAL long8 *)((p) + 8)); \
-    } else {                                                               \
-        vstore16(v, 0, p);                                                 \
+#undef FT_LONGS_OUT
+#define FT_LONGS_OUT(T, v, p)                                                     \
+    if (streamed && (ulong)(p) % 64 == 0) {                                       \
+        __builtin_nontemporal_store((v).lo, (FT_GLOBAL FT_CAT(T, 8) *)(p));       \
+        __builtin_nontemporal_store((v).hi, (FT_GLOBAL FT_CAT(T, 8) *)((p) + 8)); \
+    } else {                                                                      \
+        vstore16(v, 0, p);                                                        \
     }
 #endif
 #endif
-#ifndef FT_INDICES_OUT
-#define FT_INDICES_OUT(v, p) FT_CAT(vstore, FT_N)(v, 0, p);
+#if FT_PACKED
+#define FT_WORDS_OUT(v, p) FT_LONGS_OUT(ulong, v, p)
+#else
+#define FT_WORDS_OUT(v, p) FT_VSTREAM(FT_B, v, p)
 #endif
 
-// The bits of m elements, and the whole numbers that are compared.
-FT_FN_ONCE FT_UNSIGNED_KEYS ft_keys(FT_GLOBAL const FT_B *from, long step, int m, FT_KEY flip, FT_B *bits)
+// The bits of m elements; behind them the first one's.
+FT_FN_ONCE FT_VEC(FT_B) ft_bits(FT_GLOBAL const FT_B *from, long step, int m)
 {
-    if (step == 1 && m == FT_LANES) {
-        FT_CAT(vstore, FT_N)(FT_CAT(vload, FT_N)(0, from), 0, bits);
+    if (step == 1 && m == FT_LANES) return FT_CAT(vload, FT_N)(0, from);
+    FT_B bits[FT_LANES];
+    for (int l = 0; l < FT_LANES; l++) bits[l] = from[(l < m ? l : 0) * step];
+    return FT_CAT(vload, FT_N)(0, bits);
+}
+
+// What is compared of m elements from i on, which lie in the input or, once `moved`, as words; and their words.
+FT_FN_ONCE FT_UNSIGNED_KEYS ft_keys(
+    FT_GLOBAL const FT_B *in, long step, FT_GLOBAL const FT_W *moved_to, int moved, int i, int m, FT_KEY flip, FT_W *words)
+{
+#if FT_PACKED
+    FT_WS whole;
+    if (!moved) {
+        whole = FT_CONVERT(ulong, FT_BITS(FT_UNSIGNED_B, ft_bits(in + i * step, step, m)));
+        whole |= FT_CONVERT(ulong, (FT_I)i + FT_IOTA) << (FT_WS)32;
+    } else if (m == FT_LANES) {
+        whole = FT_CAT(vload, FT_N)(0, moved_to + i);
     } else {
-        for (int l = 0; l < FT_LANES; l++) bits[l] = from[(l < m ? l : 0) * step];
+        for (int l = 0; l < FT_LANES; l++) words[l] = moved_to[i + (l < m ? l : 0)];
+        whole = FT_CAT(vload, FT_N)(0, words);
     }
-    const FT_KEYS b = FT_CONVERT(FT_KEY, FT_CAT(vload, FT_N)(0, bits));
+    const FT_VEC(FT_B) bits = FT_BITS(FT_B, FT_CONVERT(FT_UNSIGNED_B, whole & (FT_WS)FT_LOW));
+#else
+    const FT_WS whole = moved ? ft_bits(moved_to + i, 1, m) : ft_bits(in + i * step, step, m), bits = whole;
+#endif
+    FT_CAT(vstore, FT_N)(whole, 0, words);
+    const FT_KEYS b = FT_CONVERT(FT_KEY, bits);
 #if FT_BITS_OF_FLOAT
     const FT_KEYS magnitude = b & (FT_KEYS)FT_MAGNITUDE, value = b < (FT_KEYS)0 ? -magnitude : magnitude;
     const FT_KEYS key = magnitude > (FT_KEYS)FT_INFINITE ? (FT_KEYS)FT_MAGNITUDE : value;
@@ -51,15 +84,16 @@ FT_FN_ONCE void ft_digits(FT_UNSIGNED_KEYS keys, int shift, int mask, int *digit
 
 // How often each digit is there, of `passes` digits from `shift` on.
 FT_FN_ONCE void ft_count(
-    FT_GLOBAL const FT_B *from, long step, int begin, int end, FT_KEY flip, int shift, int width, int passes, int *counts)
+    FT_GLOBAL const FT_B *in, long step, FT_GLOBAL const FT_W *moved_to, int moved, int begin, int end, FT_KEY flip,
+    int shift, int width, int passes, int *counts)
 {
     const int mask = (1 << width) - 1;
     for (int d = 0; d < passes << width; d++) counts[d] = 0;
     for (int i = begin; i < end; i += FT_LANES) {
-        FT_B bits[FT_LANES];
+        FT_W words[FT_LANES];
         int digits[FT_LANES];
         const int m = end - i < FT_LANES ? end - i : FT_LANES;
-        const FT_UNSIGNED_KEYS keys = ft_keys(from + i * step, step, m, flip, bits);
+        const FT_UNSIGNED_KEYS keys = ft_keys(in, step, moved_to, moved, i, m, flip, words);
         for (int k = 0; k < passes; k++) {
             int *own = counts + (k << width);
             ft_digits(keys, shift + k * width, mask, digits);
@@ -73,93 +107,116 @@ FT_FN_ONCE void ft_count(
     }
 }
 
+// An element's word to place p: of the results, or of what the next pass reads.
+FT_FN_ONCE void ft_put_word(
+    FT_W word, int place, int p, FT_GLOBAL FT_W *to, FT_GLOBAL int *to_order, FT_GLOBAL FT_B *values,
+    FT_GLOBAL long *indices, long out_step, int last)
+{
+    if (!last) {
+        to[p] = word;
+#if FT_BESIDE
+        to_order[p] = place;
+#endif
+        return;
+    }
+    values[p * out_step] = (FT_B)word;
+#if FT_PACKED
+    indices[p * out_step] = word >> 32;
+#elif FT_PLACES
+    indices[p * out_step] = place;
+#endif
+}
+
 // Elements [begin, end) go to the places `at` of their digits.
 FT_FN_ONCE void ft_move(
-    FT_GLOBAL const FT_B *from, FT_GLOBAL const int *from_order, int moved, long step, int begin, int end, FT_KEY flip,
-    int shift, int mask, int *at, FT_GLOBAL FT_B *to, FT_GLOBAL int *to_order, FT_GLOBAL long *indices, long out_step,
-    int last)
+    FT_GLOBAL const FT_B *in, long step, FT_GLOBAL const FT_W *moved_to, FT_GLOBAL const int *order, int moved, int begin,
+    int end, FT_KEY flip, int shift, int mask, int *at, FT_GLOBAL FT_W *to, FT_GLOBAL int *to_order,
+    FT_GLOBAL FT_B *values, FT_GLOBAL long *indices, long out_step, int last)
 {
     for (int i = begin; i < end; i += FT_LANES) {
-        FT_B bits[FT_LANES];
+        FT_W words[FT_LANES];
         int digits[FT_LANES];
         const int m = end - i < FT_LANES ? end - i : FT_LANES;
-        ft_digits(ft_keys(from + i * step, step, m, flip, bits), shift, mask, digits);
+        ft_digits(ft_keys(in, step, moved_to, moved, i, m, flip, words), shift, mask, digits);
         for (int l = 0; l < m; l++) {
             const int p = at[digits[l]]++;
-            to[p * out_step] = bits[l];
-#if FT_PLACES
-            const int place = moved ? from_order[i + l] : i + l;
-            if (last) {
-                indices[p * out_step] = place;
-            } else {
-                to_order[p] = place;
-            }
-#endif
+            const int place = moved && FT_BESIDE ? order[i + l] : i + l;
+            ft_put_word(words[l], place, p, to, to_order, values, indices, out_step, last);
         }
     }
 }
 
-// The same, by lines of a vector for each digit.
+#if FT_PACKED
+// n words that are in order to values and places.
+FT_FN_ONCE void ft_unpack(
+    FT_GLOBAL const FT_W *words, int n, FT_GLOBAL FT_B *values, FT_GLOBAL long *indices, long out_step)
+{
+    int i = 0;
+    for (; out_step == 1 && i + FT_LANES <= n; i += FT_LANES) {
+        const FT_WS whole = FT_CAT(vload, FT_N)(0, words + i);
+        FT_CAT(vstore, FT_N)(FT_BITS(FT_B, FT_CONVERT(FT_UNSIGNED_B, whole & (FT_WS)FT_LOW)), 0, values + i);
+        FT_CAT(vstore, FT_N)(FT_BITS(long, whole >> (FT_WS)32), 0, indices + i);
+    }
+    for (; i < n; i++) ft_put_word(words[i], 0, i, 0, 0, values, indices, out_step, 1);
+}
+#endif
+
+// The same, by lines of a vector for each digit; results lie in line.
 FT_FN_ONCE void ft_move_lined(
-    FT_GLOBAL const FT_B *from, FT_GLOBAL const int *from_order, int moved, long step, int begin, int end, FT_KEY flip,
-    int shift, int mask, int *at, FT_GLOBAL FT_B *to, FT_GLOBAL int *to_order, FT_GLOBAL long *indices, int last,
-    FT_GLOBAL FT_B *lines, FT_GLOBAL int *places)
+    FT_GLOBAL const FT_B *in, long step, FT_GLOBAL const FT_W *moved_to, FT_GLOBAL const int *order, int moved, int begin,
+    int end, FT_KEY flip, int shift, int mask, int *at, FT_GLOBAL FT_W *to, FT_GLOBAL int *to_order,
+    FT_GLOBAL FT_B *values, FT_GLOBAL long *indices, int last, FT_GLOBAL FT_W *lines, FT_GLOBAL int *places)
 {
     FT_STREAMED(0x7fffffff, 0)  // a part that is lined is a large one
     int start[FT_DIGITS];
     for (int d = 0; d <= mask; d++) start[d] = at[d];
     for (int i = begin; i < end; i += FT_LANES) {
-        FT_B bits[FT_LANES];
+        FT_W words[FT_LANES];
         int digits[FT_LANES];
         const int m = end - i < FT_LANES ? end - i : FT_LANES;
-        ft_digits(ft_keys(from + i * step, step, m, flip, bits), shift, mask, digits);
+        ft_digits(ft_keys(in, step, moved_to, moved, i, m, flip, words), shift, mask, digits);
         for (int l = 0; l < m; l++) {
             const int d = digits[l], p = at[d], slot = p & (FT_LANES - 1);
-            FT_GLOBAL FT_B *line = lines + d * FT_LANES;
+            FT_GLOBAL FT_W *line = lines + d * FT_LANES;
+            FT_GLOBAL int *place = places + FT_BESIDE * d * FT_LANES;
             at[d] = p + 1;
-            line[slot] = bits[l];
-#if FT_PLACES
-            FT_GLOBAL int *place = places + d * FT_LANES;
-            place[slot] = moved ? from_order[i + l] : i + l;
+            line[slot] = words[l];
+#if FT_BESIDE
+            place[slot] = moved ? order[i + l] : i + l;
 #endif
             if (slot < FT_LANES - 1) continue;
             const int first = p - (FT_LANES - 1);
-            if (first >= start[d]) {
-                FT_VSTREAM(FT_B, (FT_CAT(vload, FT_N)(0, line)), to + first)
-#if FT_PLACES
-                const FT_VEC(int) whole = FT_CAT(vload, FT_N)(0, place);
-                if (!last) {
-                    FT_VSTREAM(int, whole, to_order + first)
-                } else {
-                    FT_INDICES_OUT(FT_CONVERT(long, whole), indices + first)
-                }
-#endif
-            } else {
+            if (first < start[d]) {
                 for (int k = start[d]; k <= p; k++) {
-                    to[k] = line[k & (FT_LANES - 1)];
-#if FT_PLACES
-                    if (last) {
-                        indices[k] = place[k & (FT_LANES - 1)];
-                    } else {
-                        to_order[k] = place[k & (FT_LANES - 1)];
-                    }
-#endif
+                    const int s = k & (FT_LANES - 1);
+                    ft_put_word(line[s], FT_BESIDE ? place[s] : 0, k, to, to_order, values, indices, 1, last);
                 }
+                continue;
             }
+            const FT_WS whole = FT_CAT(vload, FT_N)(0, line);
+            if (!last) {
+                FT_WORDS_OUT(whole, to + first)
+#if FT_BESIDE
+                FT_VSTREAM(int, (FT_CAT(vload, FT_N)(0, place)), to_order + first)
+#endif
+                continue;
+            }
+#if FT_PACKED
+            FT_VSTREAM(FT_B, FT_BITS(FT_B, FT_CONVERT(FT_UNSIGNED_B, whole & (FT_WS)FT_LOW)), values + first)
+            FT_LONGS_OUT(long, FT_BITS(long, whole >> (FT_WS)32), indices + first)
+#else
+            FT_VSTREAM(FT_B, whole, values + first)
+#if FT_BESIDE
+            FT_LONGS_OUT(long, FT_CONVERT(long, FT_CAT(vload, FT_N)(0, place)), indices + first)
+#endif
+#endif
         }
     }
     for (int d = 0; d <= mask; d++) {
         const int whole = at[d] & ~(FT_LANES - 1);
         for (int k = whole < start[d] ? start[d] : whole; k < at[d]; k++) {
-            to[k] = lines[d * FT_LANES + (k & (FT_LANES - 1))];
-#if FT_PLACES
-            const int place = places[d * FT_LANES + (k & (FT_LANES - 1))];
-            if (last) {
-                indices[k] = place;
-            } else {
-                to_order[k] = place;
-            }
-#endif
+            const int s = d * FT_LANES + (k & (FT_LANES - 1));
+            ft_put_word(lines[s], FT_BESIDE ? places[s] : 0, k, to, to_order, values, indices, 1, last);
         }
     }
 }
@@ -169,7 +226,7 @@ FT_KERNEL void FT_NAME(
 #if FT_PLACES
     FT_GLOBAL long *indices,
 #endif
-    FT_GLOBAL const FT_B *in, FT_GLOBAL FT_B *a, FT_GLOBAL FT_B *b, FT_GLOBAL FT_B *lines, FT_GLOBAL int *orders,
+    FT_GLOBAL const FT_B *in, FT_GLOBAL FT_W *a, FT_GLOBAL FT_W *b, FT_GLOBAL FT_W *lines, FT_GLOBAL int *orders,
     FT_GLOBAL int *told, long values_offset,
 #if FT_PLACES
     long indices_offset,
@@ -186,8 +243,8 @@ FT_KERNEL void FT_NAME(
         const int row = mode == 2 ? item : item / parts, part = item % parts;
         const int begin = ft_slab(n, part, parts), end = ft_slab(n, part + 1, parts);
         const long base = (long)(mode == 0 ? FT_UNIT : row) * n;
-        FT_GLOBAL FT_B *as[2] = {a + base, b + base};
-        FT_GLOBAL int *os[2] = {orders + base, orders + (kept + base)};
+        FT_GLOBAL FT_W *as[2] = {a + base, b + base};
+        FT_GLOBAL int *os[2] = {orders + FT_BESIDE * base, orders + FT_BESIDE * (kept + base)};
         // A row's two sides, and behind them the counts of its parts.
         FT_GLOBAL int *sides = told + (long)row * ((parts << width) + 2), *counts = sides + 2;
         long from = in_offset, to = 0;
@@ -208,11 +265,9 @@ FT_KERNEL void FT_NAME(
         int at[FT_DIGITS];
         if (mode == 0) {
             int side = 0, all[FT_PASSES * FT_DIGITS];
-            ft_count(source, in_step, 0, n, flip, 0, width, passes, all);
+            ft_count(source, in_step, a, 0, 0, n, flip, 0, width, passes, all);
             for (int k = 0; k < passes; k++) {
                 const int last = k == passes - 1, shift = k * width;
-                FT_GLOBAL const FT_B *x = side ? as[side - 1] : source;
-                const long step = side ? 1 : in_step;
                 int sum = 0, alike = 0;
                 for (int d = 0; d <= mask; d++) {
                     const int count = all[(k << width) + d];
@@ -222,16 +277,19 @@ FT_KERNEL void FT_NAME(
                 }
                 if (alike && !last) continue;
                 const int next = side == 1 ? 2 : 1;
+                // Words go to one place each; as values and places they would go to two.
                 ft_move(
-                    x, os[side == 2], side, step, 0, n, flip, shift, mask, at, last ? made : as[next - 1], os[next == 2],
-                    places, last ? out_step : 1, last);
+                    source, in_step, as[side == 2], os[side == 2], side, 0, n, flip, shift, mask, at, as[next == 2],
+                    os[next == 2], made, places, out_step, last && !FT_PACKED);
                 side = next;
             }
+#if FT_PACKED
+            ft_unpack(as[side == 2], n, made, places, out_step);
+#endif
         }
         const int side = pass ? sides[1] : 0;
         if (mode == 1) {
-            ft_count(
-                side ? as[side - 1] : source, side ? 1 : in_step, begin, end, flip, pass * width, width, 1, at);
+            ft_count(source, in_step, as[side == 2], side, begin, end, flip, pass * width, width, 1, at);
             for (int d = 0; d <= mask; d++) counts[(part << width) + d] = at[d];
         }
         if (mode == 2) {
@@ -252,19 +310,17 @@ FT_KERNEL void FT_NAME(
             const int last = pass == passes - 1, was = sides[0], next = sides[1];
             if (was == next && !last) continue;
             for (int d = 0; d <= mask; d++) at[d] = counts[(part << width) + d];
-            FT_GLOBAL const FT_B *x = was ? as[was - 1] : source;
-            const long step = was ? 1 : in_step;
-            FT_GLOBAL FT_B *y = last ? made : as[next - 1];
             if (G_LINED(g) && (!last || out_step == 1)) {
-                FT_GLOBAL FT_B *own = lines + ((long)item * FT_LANES << width);
-                FT_GLOBAL int *own_places = orders + (2L * kept + ((long)item * FT_LANES << width));
+                const long first_line = (long)item * FT_LANES << width;
+                FT_GLOBAL FT_W *own = lines + first_line;
+                FT_GLOBAL int *own_places = orders + FT_BESIDE * (2L * kept + first_line);
                 ft_move_lined(
-                    x, os[was == 2], was, step, begin, end, flip, pass * width, mask, at, y, os[next == 2], places, last,
-                    own, own_places);
+                    source, in_step, as[was == 2], os[was == 2], was, begin, end, flip, pass * width, mask, at,
+                    as[next == 2], os[next == 2], made, places, last, own, own_places);
             } else {
                 ft_move(
-                    x, os[was == 2], was, step, begin, end, flip, pass * width, mask, at, y, os[next == 2], places,
-                    last ? out_step : 1, last);
+                    source, in_step, as[was == 2], os[was == 2], was, begin, end, flip, pass * width, mask, at,
+                    as[next == 2], os[next == 2], made, places, out_step, last);
             }
         }
     }

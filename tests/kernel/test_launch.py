@@ -139,7 +139,7 @@ def test_a_launch_is_data_until_it_is_bound() -> None:
 def test_two_stages_are_one_launch() -> None:
     backend, seen = default_backend(), Seen()
     with backend.preparing_for(backend.target, 4, backend.host_shared), observed(backend, seen):
-        total = ft.ones(70_000).sum()
+        total = ft.ones(300_000).sum()
     *_, (launch, tensors, _) = seen.launches
     if len(launch.steps) == 1:
         pytest.skip("the device folds this in one stage")
@@ -147,7 +147,7 @@ def test_two_stages_are_one_launch() -> None:
     assert [s.key.reduction.stage for s in launch.steps] == ["first", "second"]
     between = range(launch.operands, launch.operands + len(launch.temporaries))
     assert first.pointers[0] in between and second.pointers[1] in between
-    assert tensors[0] is total and total.item() == 70_000
+    assert tensors[0] is total and total.item() == 300_000
 
 
 def test_copies_of_the_host_pass(seen: Seen) -> None:

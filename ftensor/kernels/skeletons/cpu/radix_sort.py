@@ -37,6 +37,16 @@ class RadixKey:
         return f"ft_radix_sort_{self.dtype.name}" + "_places" * self.places
 
     @property
+    def packed(self) -> bool:
+        """Whether an element goes as one word of 8 bytes with its place."""
+        return self.places and self.dtype.itemsize < 8
+
+    @property
+    def word(self) -> str:
+        """The C type of what an element goes as."""
+        return "ulong" if self.packed else BITS[self.dtype.itemsize]
+
+    @property
     def compared(self) -> dtypes.dtype:
         """The dtype of what is compared."""
         return dtypes.int64 if self.dtype.itemsize == 8 else dtypes.int32
@@ -90,7 +100,7 @@ class RadixSort(Skeleton[RadixKey]):
             ("*", f"{of} *", "values"),
             *([("*", "long *", "indices")] if key.places else []),
             ("*", f"const {of} *", "in"),
-            *(("*", f"{of} *", name) for name in ("a", "b", "lines")),
+            *(("*", f"{key.word} *", name) for name in ("a", "b", "lines")),
             *(("*", "int *", name) for name in ("orders", "told")),
             *(("long", "long ", f"{name}_offset") for name in (*outs, "in")),
             ("*", "const long *", "geometry"),
@@ -106,9 +116,12 @@ class RadixSort(Skeleton[RadixKey]):
         words: dict[str, object] = {
             "FT_B": BITS[size],
             "FT_KEY": compared,
+            "FT_UNSIGNED_B": f"u{BITS[size]}",
+            "FT_LOW": f"{(1 << 8 * size) - 1:#x}ul",
             "FT_UNSIGNED_KEY": f"u{compared}",
             "FT_PASSES": -(-8 * size // WIDE) if size > 2 else 1,
             "FT_PLACES": int(key.places),
+            "FT_PACKED": int(key.packed),
             "FT_BITS_OF_FLOAT": int(key.dtype.name in FLOATS),
             "FT_SIGN": _SIGN[size] if key.dtype.kind in "if" else "0",
             "FT_WHOLE": _ALL[size],

@@ -1,0 +1,22 @@
+"""What kernels cost, where launches choose by it."""
+
+from __future__ import annotations
+
+from ftensor.kernels.costs import additions
+from ftensor.kernels.select import choose_map
+from ftensor.runtime.targets import BY_NAME
+
+
+def test_functions_of_many_steps_count_for_more() -> None:
+    for text in ("a + b * alpha", "ft_max(a, b)", "fabs(a) < K(1) ? a : sqrt(b)", "expected + a"):
+        assert additions([text]) == 1, text
+    for text in ("exp(a)", "ftb_pow(a, b)", "ft_sin(a)", "ftx_zeta(a, b)", "ft_clog(a)"):
+        assert additions([text]) == 3, text
+    assert additions(["tanh(a) * exp(b)", "log1p(a)"]) == 7
+
+
+def test_a_second_unit_is_for_what_takes_longer_than_its_beginning() -> None:
+    cpu = BY_NAME["intel-cpu"]
+    n = cpu.unit_elements
+    for size, each, units in ((n, 1, 1), (2 * n, 1, 2), (n, 3, 3), (n // 4, 3, 1)):
+        assert choose_map((size,), ((1,), (1,)), 4, cpu, 16, each).units == units
