@@ -37,7 +37,7 @@ from cases import CASES, GROUPS, MILLION, Call
 from figures import MINE, OTHERS, THEIRS, Row, in_turns, means, scaled, table
 from gate import gate
 
-SECTIONS = (*GROUPS, "not waited", "spectral", "start", "memory")
+SECTIONS = (*GROUPS, "not waited", "spectral", "graph", "torch", "start", "memory")
 PROCESSES = {  # what a fresh interpreter is asked to do
     "import": "import ftensor",
     "first op": "import ftensor as ft; ft.tensor([1., 2.]).mul(3).tolist()",
@@ -134,6 +134,61 @@ def spectral(quick: bool) -> list[Row]:
         label = f"{name} {'x'.join(map(str, shape))} {of}" + (" along 0" if dim == 0 else "")
         rows.append(scaled(label, "ms", 1e3, in_turns(calls, 5 if quick else 21)))
     return rows
+
+
+# 50 ops on what a program passes, of five kernels when these run call by call.
+FIFTY = """
+import json, sys, time
+import ftensor as ft
+
+def fifty(x, y):
+    for _ in range(10):
+        x = ft.tanh(x * y + 0.5) - ft.exp(x)
+    return x
+
+x, y = ft.randn(64, 1000), ft.randn(64, 1000)
+ft.jit(fifty).graph(x[:2, :3], y[:2, :3])  # what a process does once
+begun = time.perf_counter()
+ft.jit(fifty).graph(x, y)
+planned = time.perf_counter() - begun
+
+def five(x, y):
+    z = ft.tanh(x * y + x) * ft.exp(-y)
+    s = ft.softmax(z, 1) @ y.t()
+    return s.sort(1)[0], z.cumsum(1), s.sum(0)
+
+x, y = x + 1, y + 1
+begun = time.perf_counter()
+ft.jit(five)(x, y)
+ft.synchronize()
+print(json.dumps([planned, time.perf_counter() - begun]))
+"""
+
+
+def graph(quick: bool) -> list[Row]:
+    """What a graph takes before it runs: 50 ops traced and planned, five kernels compiled."""
+    found = []
+    for _ in range(2 if quick else 5):
+        with tempfile.TemporaryDirectory(prefix="ftensor-bench-") as cache:
+            env = os.environ | {"FTENSOR_CACHE_DIR": cache, "XDG_CACHE_HOME": cache}
+            command = [sys.executable, "-c", FIFTY]
+            said = subprocess.run(command, env=env, check=True, capture_output=True, text=True)
+            found.append(json.loads(said.stdout))
+    planned, cold = map(statistics.median, zip(*found))
+    return [
+        Row("50 ops traced and planned", "s", planned, limit=0.03),
+        Row("a graph of five kernels, clean cache", "s", cold, limit=2.0),
+    ]
+
+
+def through_torch(quick: bool) -> list[Row]:
+    """Networks on torch's device, on one core, in a process of its own."""
+    with tempfile.TemporaryDirectory(prefix="ftensor-bench-") as folder:
+        file = Path(folder) / "models.json"
+        program = str(Path(__file__).resolve().parent / "torch_models.py")
+        options = ["--json", str(file), *(["--quick"] if quick else [])]
+        subprocess.run([sys.executable, program, *options], check=True, stdout=subprocess.DEVNULL)
+        return [Row(**row) for row in json.loads(file.read_text())]
 
 
 def start(quick: bool) -> list[Row]:
@@ -259,7 +314,8 @@ def main() -> int:
     sections: dict[str, Callable[[bool], list[Row]]] = {
         group: partial(of_rows, group, libraries=libraries) for group in GROUPS
     }
-    sections |= {"not waited": not_waited, "spectral": spectral, "start": start, "memory": memory}
+    sections |= {"not waited": not_waited, "spectral": spectral, "graph": graph}
+    sections |= {"torch": through_torch, "start": start, "memory": memory}
     last = last_of(options.json, facts)
     rows: list[Row] = []
     for name in SECTIONS:

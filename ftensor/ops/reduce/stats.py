@@ -134,6 +134,18 @@ def std_mean(
     return _both(STD, input, dim, unbiased, keepdim, correction)
 
 
+def moments(x: Tensor, dims: tuple[int, ...]) -> tuple[Tensor, Tensor]:
+    """(mean square distance from the mean, mean) over dims, which are kept, in the dtype of `x`,
+    one that is computed in: only squares leave its range, as those of torch's norms do."""
+    n = count(x._shape, dims)
+    if spares_double(x):  # where a factor costs nothing, too: no pass of its own
+        whole = 2.0 ** n.bit_length()  # more than n, and exact as a factor
+        mean = reduced(MEAN, x * (1 / whole), dims, True, x._dtype) * whole
+    else:
+        mean = reduced(MEAN, x, dims, True, x._dtype)
+    return fold(VAR, (x, mean), dims, True, x._dtype, (x._dtype,), (n,), (None,))[0], mean
+
+
 COUNT = Reduce(
     "count_nonzero", "a", "x + y", "K(0)", truth=True, promote=Promote.COUNT, kinds="buifc",
     bare="h",

@@ -23,7 +23,7 @@ from ....rows.op import Op
 from ...compose import composed
 from ...create.sizes import empty
 from ...rearrange.pad_modes import pad
-from ...reduce.stats import var_mean
+from ...reduce.stats import moments, var_mean
 from ...view.arguments import int_list
 from ..spatial.windows import formed, laid_out
 from .activation import SPACE
@@ -67,14 +67,20 @@ def _floating(name: str, input: Tensor) -> None:
         raise errors.not_implemented_for(name, input._dtype)
 
 
-def _statistics(input: Tensor, dims: Sequence[int], eps: float) -> tuple[Tensor, Tensor]:
-    """(mean, 1 / deviation) over dims, which are kept, in the dtype that is computed in."""
+def _statistics(
+    input: Tensor, dims: Sequence[int], eps: float, of_rows: bool = False
+) -> tuple[Tensor, Tensor]:
+    """(mean, 1 / deviation) over dims, which are kept, in the dtype that is computed in. Torch
+    sums squares in that for norms of rows, for others in float64."""
     memory.ask(input, input.numel(), input._dtype)  # of what is made with them
     x = input.to(input._dtype.compute)
     if not numel(input._shape):  # means of nothing are 0, as torch has them
         mean = x.sum(dims, keepdim=True)
         return mean, mean / 0
-    var, mean = var_mean(x, dims, correction=0, keepdim=True)
+    if of_rows:
+        var, mean = moments(x, tuple(dims))
+    else:
+        var, mean = var_mean(x, dims, correction=0, keepdim=True)
     return mean, (var + eps).rsqrt()
 
 
@@ -107,7 +113,7 @@ def native_layer_norm(
     if whole is not None:
         return whole[0], whole[1], whole[2]
     dims = tuple(range(input.ndim - ndim, input.ndim))
-    mean, rstd = _statistics(input, dims, eps)
+    mean, rstd = _statistics(input, dims, eps, of_rows=True)
     narrow = input._dtype.compute is not input._dtype
     centered, scaled, shifted = NARROW if narrow else (CENTERED, SCALED, SHIFTED)
     if weight is None:
@@ -167,7 +173,7 @@ def native_group_norm(
             raise errors_nn.factor_shape(name, word, (C,), factor._shape)
     _floating(name, input)
     grouped = input.reshape(N, group, C // group * HxW)
-    mean, rstd = _statistics(grouped, (2,), eps)
+    mean, rstd = _statistics(grouped, (2,), eps, of_rows=True)
     factors = [None if x is None else x.reshape(1, group, -1, 1) for x in (weight, bias)]
     apart = grouped.reshape(N, group, C // group, HxW)
     each: list[Any] = [mean.unsqueeze(-1), rstd.unsqueeze(-1), *factors]

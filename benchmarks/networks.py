@@ -1,0 +1,155 @@
+"""Networks that are measured through torch's device, of torch's own layers, with random weights."""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor, nn
+from torch.nn import functional as F
+
+
+class LSTM(nn.Module):
+    """Two layers of 32, and a linear one behind their last step."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.lstm, self.last = nn.LSTM(32, 32, 2), nn.Linear(32, 10)
+
+    def forward(self, x: Tensor) -> Tensor:
+        """(steps, batch, 32) to (batch, 10)."""
+        out: Tensor = self.last(self.lstm(x)[0][-1])
+        return out
+
+
+Cache = list[tuple[Tensor, Tensor]]
+
+
+class Block(nn.Module):
+    """GPT-2's: attention of four heads and a perceptron, each with a norm before it."""
+
+    def __init__(self, width: int) -> None:
+        super().__init__()
+        self.ln_1, self.ln_2 = nn.LayerNorm(width), nn.LayerNorm(width)
+        self.qkv, self.proj = nn.Linear(width, 3 * width), nn.Linear(width, width)
+        self.up, self.down = nn.Linear(width, 4 * width), nn.Linear(4 * width, width)
+
+    def forward(
+        self, x: Tensor, past: tuple[Tensor, Tensor] | None
+    ) -> tuple[Tensor, tuple[Tensor, Tensor]]:
+        """(batch, words, width), with the keys and values of all words so far."""
+        batch, words, width = x.shape
+        parts = self.qkv(self.ln_1(x)).view(batch, words, 3, 4, width // 4)
+        q, k, v = parts.permute(2, 0, 3, 1, 4)
+        if past is not None:
+            k, v = torch.cat((past[0], k), 2), torch.cat((past[1], v), 2)
+        found = F.scaled_dot_product_attention(q, k, v, is_causal=past is None)
+        x = x + self.proj(found.transpose(1, 2).reshape(batch, words, width))
+        return x + self.down(F.gelu(self.up(self.ln_2(x)), approximate="tanh")), (k, v)
+
+
+class GPT2(nn.Module):
+    """Three blocks of 128, 1,000 words, the table of words as the last layer's weight."""
+
+    def __init__(self, width: int = 128, blocks: int = 3, words: int = 1000) -> None:
+        super().__init__()
+        self.words, self.places = nn.Embedding(words, width), nn.Embedding(128, width)
+        self.blocks = nn.ModuleList([Block(width) for _ in range(blocks)])
+        self.norm = nn.LayerNorm(width)
+
+    def forward(self, words: Tensor, past: Cache | None = None) -> tuple[Tensor, Cache]:
+        """What each next word may be, (batch, words, 1000), and all keys and values."""
+        begun = past[0][0].shape[2] if past else 0
+        places = torch.arange(begun, begun + words.shape[1], device=words.device)
+        x, kept = self.words(words) + self.places(places), []
+        for k, block in enumerate(self.blocks):
+            x, both = block(x, past[k] if past else None)
+            kept.append(both)
+        return self.norm(x) @ self.words.weight.t(), kept
+
+
+class Basic(nn.Module):
+    """ResNet's block of two convolutions."""
+
+    def __init__(self, before: int, width: int, stride: int) -> None:
+        super().__init__()
+        self.conv1 = nn.Conv2d(before, width, 3, stride, 1, bias=False)
+        self.conv2 = nn.Conv2d(width, width, 3, 1, 1, bias=False)
+        self.bn1, self.bn2 = nn.BatchNorm2d(width), nn.BatchNorm2d(width)
+        beside = [nn.Conv2d(before, width, 1, stride, bias=False), nn.BatchNorm2d(width)]
+        self.beside = nn.Sequential(*beside if stride > 1 else ())
+
+    def forward(self, x: Tensor) -> Tensor:
+        """Images to images, half as large with a stride of 2."""
+        y = self.bn2(self.conv2(F.relu(self.bn1(self.conv1(x)))))
+        return F.relu(y + self.beside(x))
+
+
+def resnet18() -> nn.Module:
+    """ResNet of 18 layers, images to 1,000 classes."""
+    layers: list[nn.Module] = [nn.Conv2d(3, 64, 7, 2, 3, bias=False), nn.BatchNorm2d(64), nn.ReLU()]
+    layers.append(nn.MaxPool2d(3, 2, 1))
+    before = 64
+    for width in (64, 128, 256, 512):
+        layers += [Basic(before, width, 2 if width > before else 1), Basic(width, width, 1)]
+        before = width
+    return nn.Sequential(*layers, nn.AdaptiveAvgPool2d(1), nn.Flatten(), nn.Linear(512, 1000))
+
+
+# MobileNet V3 (large): kernel, channels inside, channels out, squeezed, h-swish, stride.
+MOBILE = (
+    (3, 16, 16, False, False, 1), (3, 64, 24, False, False, 2), (3, 72, 24, False, False, 1),
+    (5, 72, 40, True, False, 2), (5, 120, 40, True, False, 1), (5, 120, 40, True, False, 1),
+    (3, 240, 80, False, True, 2), (3, 200, 80, False, True, 1), (3, 184, 80, False, True, 1),
+    (3, 184, 80, False, True, 1), (3, 480, 112, True, True, 1), (3, 672, 112, True, True, 1),
+    (5, 672, 160, True, True, 2), (5, 960, 160, True, True, 1), (5, 960, 160, True, True, 1),
+)  # fmt: skip
+
+
+def _conv(before: int, width: int, kernel: int, stride: int, groups: int, act: str) -> nn.Module:
+    conv = nn.Conv2d(before, width, kernel, stride, kernel // 2, groups=groups, bias=False)
+    acts: dict[str, list[nn.Module]] = {"": [], "relu": [nn.ReLU()], "hswish": [nn.Hardswish()]}
+    return nn.Sequential(conv, nn.BatchNorm2d(width), *acts[act])
+
+
+class Squeeze(nn.Module):
+    """Each channel times what the means of all say of it."""
+
+    def __init__(self, width: int) -> None:
+        super().__init__()
+        within = (width // 4 + 4) // 8 * 8
+        self.means = nn.Sequential(
+            nn.AdaptiveAvgPool2d(1), nn.Conv2d(width, within, 1), nn.ReLU(),
+            nn.Conv2d(within, width, 1), nn.Hardsigmoid(),
+        )  # fmt: skip
+
+    def forward(self, x: Tensor) -> Tensor:
+        """Images of the same shape."""
+        return x * self.means(x)
+
+
+class Inverted(nn.Module):
+    """MobileNet's block: wide inside, a convolution of each channel alone."""
+
+    def __init__(self, before: int, row: tuple[int, int, int, bool, bool, int]) -> None:
+        super().__init__()
+        kernel, inside, width, squeezed, swish, stride = row
+        act = "hswish" if swish else "relu"
+        parts = [_conv(before, inside, 1, 1, 1, act)] if inside != before else []
+        parts.append(_conv(inside, inside, kernel, stride, inside, act))
+        parts += [Squeeze(inside)] if squeezed else []
+        self.parts = nn.Sequential(*parts, _conv(inside, width, 1, 1, 1, ""))
+        self.added = stride == 1 and before == width
+
+    def forward(self, x: Tensor) -> Tensor:
+        """Images to images, half as large with a stride of 2."""
+        y: Tensor = self.parts(x)
+        return x + y if self.added else y
+
+
+def mobilenet_v3() -> nn.Module:
+    """MobileNet V3 (large), images to 1,000 classes."""
+    layers, before = [_conv(3, 16, 3, 2, 1, "hswish")], 16
+    for row in MOBILE:
+        layers.append(Inverted(before, row))
+        before = row[2]
+    layers += [_conv(before, 960, 1, 1, 1, "hswish"), nn.AdaptiveAvgPool2d(1), nn.Flatten()]
+    return nn.Sequential(*layers, nn.Linear(960, 1280), nn.Hardswish(), nn.Linear(1280, 1000))
