@@ -9,6 +9,7 @@ from typing import Any, ParamSpec, TypeVar
 from .._tensor import Tensor
 from ..errors.graph import GraphError
 from ..execute.observe import recorder
+from .by_types import kinds_of, tellers
 from .jit import Jitted
 from .lower import Lowered
 from .signature import add_arguments, add_settings
@@ -45,21 +46,27 @@ def fused(function: Callable[P, R]) -> Callable[P, R]:
     op = _Fused(function)
     name = op.name
 
-    @wraps(function)
-    def call(*args: P.args, **kwargs: P.kwargs) -> R:
+    def general(args: Any, kwargs: Any) -> tuple[list[Tensor], tuple[Any, ...] | None]:
         tensors: list[Tensor] = []
         key: list[Any] = [op]
         try:
             add_arguments(name, args, kwargs, key, tensors)
-        except TypeError:  # an argument that the op refuses in its own words
+        except TypeError:
+            return tensors, None
+        add_settings(tensors, key)
+        return tensors, tuple(key)
+
+    @wraps(function)
+    def call(*args: P.args, **kwargs: P.kwargs) -> R:
+        told = tellers[kinds_of(args, kwargs)](op, (*args, *kwargs.values()) if kwargs else args)
+        tensors, signature = told or general(args, kwargs)
+        if signature is None:  # an argument that the op refuses in its own words
             return function(*args, **kwargs)
         backend = tensors[0]._storage.backend if tensors else None
         if backend is None or not backend.target.unaligned or backend.images is not None:
             return function(*args, **kwargs)
         if backend.executor is not None and recorder(backend) is not None:
             return function(*args, **kwargs)
-        add_settings(tensors, key)
-        signature = tuple(key)
         found: Any = backend.launches.get(signature)
         if type(found) is not Lowered:
             found = op.found(backend, signature, tensors, args, kwargs)

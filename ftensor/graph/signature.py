@@ -19,9 +19,9 @@ if TYPE_CHECKING:
     from ..runtime.backend import Backend
 
 # Values that equal none of another type; 1, True and 1.0 are equal.
-_ALONE = {str, type(None), type(Ellipsis), dtype}
-_NUMBERS = {int, bool, complex, bytes}
-_KEYWORDS = object()  # a name is no argument
+ALONE = {str, type(None), type(Ellipsis), dtype}
+NUMBERS = {int, bool, complex, bytes}
+KEYWORDS = object()  # a name is no argument
 
 
 def add_arguments(
@@ -31,7 +31,7 @@ def add_arguments(
     one that is not hashable."""
     _add(who, "an argument", args, key, tensors)
     if kwargs:
-        key.append(_KEYWORDS)
+        key.append(KEYWORDS)
     for name, value in kwargs.items():
         key.append(name)
         _add(who, name, (value,), key, tensors)
@@ -43,11 +43,11 @@ def _add(who: str, name: str, values: Iterable[Any], key: list[Any], tensors: li
         if kind is Tensor:
             key.append(x._key)
             tensors.append(x)
-        elif kind in _ALONE:
+        elif kind in ALONE:
             key.append(x)
         elif kind is float:
             key += (kind, x if x and x == x else str(x))  # -0.0 and nan
-        elif kind in _NUMBERS:
+        elif kind in NUMBERS:
             key += (kind, x)
         elif isinstance(x, (tuple, list)):
             key += (kind, len(x))

@@ -1,0 +1,83 @@
+"""Signatures by code that is written for the types of a call's arguments: what `signature` says of
+them, in half the time.
+
+In the code, a0, a1, ... are the arguments, s0, s1, ... the storages of those that are tensors.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from .._tensor import Tensor
+from ..dtypes import get_default_dtype
+from ..execute.index_check import get_index_check
+from .signature import ALONE, KEYWORDS, NUMBERS
+
+Kinds = tuple[type | str, ...]
+# (the tensors, the signature) of an op's call with these arguments; None where `signature` has to
+# look: at tensors that share memory or are on several devices.
+Teller = Callable[[Any, Sequence[Any]], tuple[list[Tensor], tuple[Any, ...]] | None]
+
+_MOST_TENSORS = 4  # whose memories are compared in pairs
+_MOST_KINDS = 1 << 10
+
+
+def kinds_of(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Kinds:
+    """The types of a call's arguments: of those by place, the others' names, and their types."""
+    if kwargs:
+        return (*map(type, args), *kwargs, *map(type, kwargs.values()))
+    return tuple(map(type, args))
+
+
+class Tellers(dict[Kinds, Teller]):
+    """By the types of all arguments, the function for them."""
+
+    def __missing__(self, kinds: Kinds) -> Teller:
+        names = [k for k in kinds if type(k) is str]
+        placed = len(kinds) - 2 * len(names)
+        made = _written([*kinds[:placed], *kinds[placed + len(names) :]], placed, names)
+        if len(self) < _MOST_KINDS:
+            self[kinds] = made
+        return made
+
+
+tellers = Tellers()
+
+
+def _unknown(op: Any, args: Sequence[Any]) -> None:
+    """Leaves all to `signature`."""
+
+
+def _written(kinds: Sequence[Any], placed: int, names: Sequence[str]) -> Teller:
+    """The function for arguments of these types, the first `placed` by their place."""
+    tensors = [k for k, kind in enumerate(kinds) if kind is Tensor]
+    simple = {Tensor, float, *ALONE, *NUMBERS}
+    if not 0 < len(tensors) <= _MOST_TENSORS or not simple.issuperset(kinds):
+        return _unknown
+    scope: dict[str, Any] = {"default": get_default_dtype, "mode": get_index_check}
+    parts = ["op"]
+    for k, kind in enumerate(kinds):
+        if k >= placed:
+            scope |= {"KEYWORDS": KEYWORDS, f"n{k}": names[k - placed]}
+            parts += [*(["KEYWORDS"] if k == placed else []), f"n{k}"]
+        if kind is Tensor:
+            parts.append(f"a{k}._key")
+            continue
+        if kind not in ALONE:
+            scope[f"k{k}"] = kind
+            parts.append(f"k{k}")
+        parts.append(f"a{k} if a{k} and a{k} == a{k} else str(a{k})" if kind is float else f"a{k}")
+    apart = [f"s{j} is s{k}" for i, j in enumerate(tensors) for k in tensors[i + 1 :]]
+    apart += [f"s{k}.device is not s{tensors[0]}.device" for k in tensors[1:]]
+    given = ", ".join([f"a{k}" for k in tensors])
+    lines = [
+        f"{''.join([f'a{k}, ' for k in range(len(kinds))])}= args",
+        *[f"s{k} = a{k}._storage" for k in tensors if apart],
+        *([f"if {' or '.join(apart)}: return None"] if apart else []),
+        f"return [{given}], ({', '.join(parts)}, default(), mode())",
+    ]
+    text = "\n    ".join(["def tell(op, args):", *lines])
+    exec(compile(text, "<ftensor signature>", "exec"), scope)
+    made: Teller = scope["tell"]
+    return made

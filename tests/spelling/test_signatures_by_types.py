@@ -1,0 +1,48 @@
+"""Code written for the types of an op's arguments says the same of them as what looks at each."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+import ftensor as ft
+from ftensor.graph.by_types import kinds_of, tellers
+from ftensor.graph.signature import add_arguments, add_settings
+
+CALLS: dict[str, tuple[list[Any], dict[str, Any]]] = {
+    "one tensor": (["a", 1], {}),
+    "names": (["a"], {"dim": 1, "keepdim": True, "dtype": None}),
+    "numbers": (["a", 1.5, 0.0, -0.0, float("nan"), True, 2j, b"x", "word"], {}),
+    "tensors": (["a", "b", None, "c"], {"out": "d", "eps": 1e-5}),
+    "a name alone": ([], {"input": "a", "p": 2.0}),
+}
+
+
+@pytest.mark.parametrize("name", CALLS)
+def test_both_say_the_same(name: str) -> None:
+    stands = {k: ft.ones(2, 3) for k in "abcd"}
+    values, named = CALLS[name]
+    args = tuple([stands.get(x, x) if type(x) is str else x for x in values])
+    kwargs = {k: stands.get(x, x) if type(x) is str else x for k, x in named.items()}
+    tensors: list[ft.Tensor] = []
+    key: list[Any] = [test_both_say_the_same]
+    add_arguments("op", args, kwargs, key, tensors)
+    add_settings(tensors, key)
+    tell = tellers[kinds_of(args, kwargs)]
+    told = tell(test_both_say_the_same, (*args, *kwargs.values()))
+    assert told is not None and told[1] == tuple(key)
+    assert [id(t) for t in told[0]] == [id(t) for t in tensors]
+
+
+def test_what_is_not_of_types_alone_is_left() -> None:
+    a, b = ft.ones(4), ft.ones(4)
+    for args in ((a, a[:2]), (a, [1, 2]), (a, (b,)), (1, 2.0), (a, b, a[1:]), ()):
+        assert tellers[kinds_of(args, {})](None, args) is None
+
+
+def test_a_flag_is_no_number() -> None:
+    """1, 1.0 and True are equal, and other calls."""
+    a = ft.ones(2)
+    made = [tellers[kinds_of((a, x), {})](None, (a, x)) for x in (1, 1.0, True)]
+    assert len({told[1] for told in made if told is not None}) == 3
