@@ -10,14 +10,30 @@ from collections.abc import Generator, Iterator
 from pathlib import Path
 
 import pytest
+from hypothesis import HealthCheck, settings
 
 from .cost import Cost
+from .pocl import keep_few
 from .progress import Progress
 
 HERE = Path(__file__).parent
 # A shell's job in the background ignores Ctrl-C, and so would the programs that tests interrupt.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
+
+# How long an example takes, to make or to run, is a matter of how busy the machine is.
+settings.register_profile(
+    "any speed",
+    settings(),
+    deadline=None,
+    suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much],
+)
+# Every run sees the same examples, so that what fails was changed; HYPOTHESIS_PROFILE="any speed"
+# looks for others.
+settings.register_profile(
+    "the same", settings.get_profile("any speed"), derandomize=True, database=None
+)
+settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "the same"))
 
 os.environ["FTENSOR_TUNED"] = "0"  # thresholds are those of the families here
 OCLGRIND_LOG = os.environ.get("OCLGRIND_LOG")
@@ -37,6 +53,8 @@ def pytest_configure(config: pytest.Config) -> None:
     name = os.environ.get("FTENSOR_TESTS_PASS")
     if name and not hasattr(config, "workerinput"):
         config.pluginmanager.register(Progress(config, name))
+    if name and name.endswith(" on pocl") and name.startswith(("core", "kernel")):
+        keep_few()
     if file := os.environ.get("FTENSOR_TESTS_COST"):
         config.pluginmanager.register(Cost(file))
 

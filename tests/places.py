@@ -26,8 +26,9 @@ TARGETS = {
     "avx2": "intel-cpu",
     "avx": "intel-cpu",
 }
-# What Intel's compiler is told of the processor, where that has more: kernels follow it.
-PROCESSORS = {"avx2": "core-avx2", "avx": "corei7-avx"}
+# What Intel's compiler is told of the processor, and the word of what a processor has beyond that
+# (/proc/cpuinfo): kernels follow it.
+PROCESSORS = {"avx2": ("core-avx2", "avx512f"), "avx": ("corei7-avx", "avx2")}
 # The C simulation, when g++'s sanitizers look for bad accesses and for what C++ leaves undefined.
 SANITIZERS = "address,undefined,float-cast-overflow"
 CSIM_HEADERS = ("cmath", "cstdint", "limits")
@@ -87,7 +88,7 @@ def environment(target: str, folder: Path) -> dict[str, str] | None:
         driver = emulator.driver()
         return emulator.environment(driver, env, folder) if driver else None
     if target in PROCESSORS:
-        env["CL_CONFIG_CPU_TARGET_ARCH"] = PROCESSORS[target]
+        env["CL_CONFIG_CPU_TARGET_ARCH"] = PROCESSORS[target][0]
     if target == "sanitized":
         libraries = sanitizer_libraries()
         if libraries is None:
@@ -209,12 +210,12 @@ def place(target: str, folder: Path) -> Place | None:
     if TARGETS[target] not in (None, answer["row"]):
         sys.exit(f"FTENSOR_DEVICE={target} gives {answer['row']}, {answer['device']}")
     # Kernels of csim, and of Intel's runtime, that run all the same.
-    another = target == "sanitized" or (target in PROCESSORS and has_avx512())
+    another = target == "sanitized" or (target in PROCESSORS and has(PROCESSORS[target][1]))
     row = target if another else str(answer["row"])
     return Place(target, env, under, row, str(answer["device"]))
 
 
-def has_avx512() -> bool:
-    """Whether this processor has more than those that Intel's compiler may be told of."""
+def has(instructions: str) -> bool:
+    """Whether this processor has these, by the kernel's word for them."""
     file = Path("/proc/cpuinfo")
-    return file.is_file() and " avx512f " in file.read_text()
+    return file.is_file() and instructions in file.read_text().split()

@@ -6,14 +6,14 @@ import json
 from pathlib import Path
 from typing import Any
 
-from ..made_images import on_xrt
+from ..made_images import PARAMS, on_xrt
 
-HEAD = """
+HEAD = f"""
 import json, time
 import numpy as np
 import ftensor as ft
 from ftensor._device import default_backend
-from tests.made_images import PARAMS
+PARAMS = {PARAMS}
 backend = default_backend()
 stream = backend.current_stream()
 
