@@ -9,6 +9,7 @@ from ..dtypes import dtype
 
 # Registers for tiles of 16 sums and their factors; with fewer, a tile has 6 sums at the most.
 ROOMY = 24
+SOME = 8  # what 16 registers of 8 floats are
 
 
 class Target(Protocol):

@@ -24,7 +24,7 @@ from .processors import processors
 
 torch = pytest.importorskip("torch")
 
-# Tiles are 8 x 32 (float32) or 4 x 16 (complex64), on CPUs of few registers 6 x 16 or 3 x 8, blocks
+# Tiles are 8 x 32 (float32) or 4 x 16 (complex64), on CPUs of few registers 6 x 16 or 5 x 8, blocks
 # 16 tiles high, direct tiles 4 x 16.
 EDGES = (1, 3, 4, 5, 8, 15, 16, 17, 31, 33, 64, 129)
 DTYPES = ("float32", "complex64", "int64", "bfloat16")

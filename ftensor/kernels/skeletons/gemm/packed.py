@@ -11,7 +11,7 @@ from ...key import lanes_for
 from ...ports import PORT_BYTES
 from ...skeleton import register
 from ...source import constant
-from ...words import ROOMY, Argument, Asked, Target
+from ...words import ROOMY, SOME, Argument, Asked, Target
 from ...work import Access, Launch, Loop, Memory, members_in
 from .direct import direct_key
 from .key import (
@@ -41,7 +41,9 @@ def packed_key(of: dtype, target: Target) -> GemmKey:
         return GemmKey("gemm", of, lanes, 4, 1)
     if target.registers >= ROOMY:
         return GemmKey("gemm", of, lanes, 4 if compute.is_complex else 8, 2, 16)
-    return GemmKey("gemm", of, lanes, 3 if compute.is_complex else 6, 1, 16)
+    if compute.is_complex:  # with two vectors for each: what a row is multiplied with, and its sums
+        return GemmKey("gemm", of, lanes, 5 if target.registers >= SOME else 3, 1, 16)
+    return GemmKey("gemm", of, lanes, 6, 1, 16)
 
 
 class Block(NamedTuple):
