@@ -166,14 +166,13 @@ def _port_cycles(a: Access, launch: Launch, setup: Setup) -> float:
 
 
 def _bank_seconds(launch: Launch, moves: Sequence[Access], setup: Setup) -> float:
-    """Seconds of the busiest bank. A buffer lies in one bank, and all compute units share it; of an
-    image with several units on a range of HBM's channels as the runtime places it: each operand
-    in another channel, and those of a large map in slabs, next to the units."""
+    """Seconds of the busiest bank. A buffer lies in one bank, and all compute units share it; on a
+    range of HBM's channels as the runtime places it: each operand in another channel, and those
+    of a large map in slabs, next to the units."""
     board, memory = setup.board, setup.banks
     busy: dict[int, float] = {}
-    filled = 0
     count = int(board.banks.value)
-    apart = channels(memory) if launch.units > 1 else ()
+    apart = channels(memory)
     key = launch.key
     kinds = "".join(p.kind for p in key.outs + key.ins) if key.skeleton == "map" else ""
     slabs = bool(apart) and spreads(key.skeleton, kinds, launch.n, key.lanes, launch.units)
@@ -190,11 +189,7 @@ def _bank_seconds(launch: Launch, moves: Sequence[Access], setup: Setup) -> floa
             bank = k % len(apart)
         elif memory.endswith("*]") or memory == "*":
             bank = k % count
-        elif ":" in memory:
-            # One memory of many banks is filled from its beginning.
-            bank = int(filled // (board.bank_bytes.value * 1e9))
         else:
             bank = 0
-        filled += a.nbytes
         busy[bank] = busy.get(bank, 0.0) + wanted
     return max(busy.values(), default=0.0) / (bank_rate(board, setup.parameters) * 1e9)

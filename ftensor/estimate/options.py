@@ -26,7 +26,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--banks",
         default="*",
         help="where buffers lie: '*' each operand its own bank, 'HBM[0]' one bank, "
-        "'HBM[0:31]' one after another (default: %(default)s)",
+        "'HBM[0:31]' channel by channel (default: %(default)s)",
     )
     parser.add_argument(
         "--in-flight",

@@ -64,6 +64,16 @@ def _never_on_the_host(*args: object) -> Tensor:
     raise AssertionError("the kernel is held")
 
 
+def _pace(key: FirKey, x: Tensor, stride: int) -> int:
+    """How many samples may enter at once: no result is passed over, and they lie in one beat of
+    each row where they do in the first."""
+    pace = key.pace if x._strides[2] == 1 else 1
+    rows = [step for n, step in zip(x._shape[:2], x._strides) if n > 1]
+    while any(step % pace for step in (stride, *rows)):
+        pace //= 2
+    return pace
+
+
 def prepare(
     key: FirKey, x: Tensor, weight: Tensor, bias: Tensor | None, counts: Ints, of: Windows
 ) -> Launch:
@@ -81,8 +91,8 @@ def prepare(
     block = min(count, share + -share % beat)
     geometry = FirGeometry(
         batch, groups, filters, samples, count, -(-count // block), block, taps, of.dilation[0],
-        of.stride[0], of.before[0], bias is not None, 0 if bias is None else bias._strides[0],
-        x._strides[2], x._strides[:2],
+        of.stride[0], of.before[0], _pace(key, x, of.stride[0]), bias is not None,
+        0 if bias is None else bias._strides[0], x._strides[2], x._strides[:2],
         (weight._strides[0], weight._strides[1], weight._strides[3]),
         (groups * filters * count, count),
     )  # fmt: skip

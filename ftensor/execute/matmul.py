@@ -7,10 +7,17 @@ from typing import Any
 from .. import errors
 from .._tensor import Tensor
 from ..iterator.shape import Ints, numel
-from ..kernels.skeletons.gemm import GemmKey, direct_key, near_key, packed_key
-from ..runtime.program import built
+from ..kernels.skeletons.gemm import (
+    GemmKey,
+    along_key,
+    along_serves,
+    direct_key,
+    near_key,
+    packed_key,
+)
+from ..runtime.program import built, held
 from .launch import Launch, Output, Step
-from .matmul_steps import DIRECT_TERMS_GATHERED, direct, packed
+from .matmul_steps import DIRECT_TERMS_GATHERED, along, direct, lies_along, packed
 from .run import launched
 
 # On CPUs: while so few rows meet it, a matrix of four times as many elements stays near.
@@ -124,15 +131,19 @@ def _steps(
         for turned in (swap, not swap):
             x, y = (_turned(b), _turned(a)) if turned else (a, b)
             if not of.is_complex and _near(x, y):
-                key = direct_key(of, target, _fused(out, a, b))
+                key = direct_key(of, target, target.unaligned, _fused(out, a, b))
                 key = near_key(key, y._shape[-1], panelled.rows)
                 rest = (turned, terms, x, y, *_results(turned, out, added), mode)
                 return direct(backend, key, *rest, near=True)
+    if along_serves(of) and held(backend, key := along_key(of)):
+        few = lie or min(m, n) <= key.rows
+        if few and depth >= key.lanes and lies_along(a, -1) and lies_along(b, -2):
+            return along(backend, key, terms, a, b, out, added, mode)
     if each <= target.direct_terms or lie:
         # The lanes run along b's rows, or, turned around, along a's columns.
         x, y = (_turned(b), _turned(a)) if swap else (a, b)
         if lie or y._strides[-1] == 1 or y._shape[-1] == 1 or each <= DIRECT_TERMS_GATHERED:
-            key = direct_key(of, target, _fused(out, a, b))
+            key = direct_key(of, target, target.unaligned, _fused(out, a, b))
             return direct(backend, key, swap, terms, x, y, *_results(swap, out, added), mode)
     # Results leave a board's kernel in rows: a few full tiles more cost less than single elements.
     in_rows = not target.unaligned and out._strides[-1] == 1

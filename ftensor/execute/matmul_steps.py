@@ -9,6 +9,7 @@ from .._tensor import Tensor
 from ..iterator.shape import Ints, numel
 from ..iterator.stride import contiguous_strides
 from ..kernels.skeletons.gemm import (
+    AlongGeometry,
     DirectGeometry,
     GemmKey,
     PackGeometry,
@@ -100,6 +101,28 @@ def direct(
         pointers, offsets = (OUT, left, PANELS[0], ADDED), (OUT, left, None, ADDED)
     last = Step(key, units, pointers, offsets, geometry=geometry, work=terms // 16)
     return (*first, last), panels
+
+
+def lies_along(t: Tensor, dim: int) -> bool:
+    """Whether whole vectors of a tensor lie in line along `dim`, its depth, wherever they begin."""
+    return t._strides[dim] == 1 and _aligned(t, 0, t.ndim + dim)
+
+
+def along(
+    backend: Backend, key: GemmKey, terms: int, a: Tensor, b: Tensor, out: Tensor, added: Tensor,
+    mode: int,
+) -> tuple[tuple[Step, ...], Ints]:  # fmt: skip
+    """The step of a product of matrices that `lies_along`."""
+    *batch, m, n = out._shape
+    kept, steps = _merged(tuple(batch), [_batch(t, tuple(batch)) for t in (a, b, out, added)])
+    row_blocks, column_blocks = -(-m // key.rows), -(-n // key.rows)
+    items = numel(kept) * row_blocks * column_blocks
+    product = _product(items, row_blocks, column_blocks, 0, a, out, added, mode, kept, steps)
+    geometry = AlongGeometry(**vars(product), a=a._strides[-2], b=b._strides[-1]).pack()
+    operands = (OUT, A, B, ADDED)
+    units = _units(backend, terms, items)
+    step = Step(key, units, operands, operands, geometry=geometry, work=terms // 16)
+    return (step,), ()
 
 
 def packed(

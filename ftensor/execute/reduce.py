@@ -228,40 +228,42 @@ class _Stage:
         key = self._fold_key(lanes, choice, dtypes, outs, body, stage)
         if built(self.backend, key):
             return key, choice
-        for width, held in self._wide(plan, dtypes, outs, lanes, choice, stage):
+        for width, held in self._others(plan, dtypes, outs, lanes, choice, stage):
             other = self._fold_key(width, held, dtypes, outs, body, stage)
             if built(self.backend, other):
                 return other, held
-        target, most = self.backend.target, self.backend.units
-        while (lanes := lanes // 2) > 1:  # an image may have narrower ports than a launch fills
-            fewer = choose_fold(plan, len(outs), most, target, lanes, stage == "first")
-            if not (target.unaligned or self._aligned(plan, len(outs), dtypes, fewer, lanes)):
-                continue
-            narrow = self._fold_key(lanes, fewer, dtypes, outs, body, stage)
-            if built(self.backend, narrow):
-                return narrow, fewer
-        strided = choose_fold(plan, len(outs), most, target, 1, stage == "first", True)
-        other = self._fold_key(1, strided, dtypes, outs, body, stage)
-        return (other, strided) if built(self.backend, other) else (key, choice)
+        return key, choice
 
-    def _wide(
+    def _others(
         self, plan: ReducePlan, dtypes: list[dtype], outs: Any, lanes: int, choice: FoldChoice,
         stage: str,
     ) -> Iterator[tuple[int, FoldChoice]]:  # fmt: skip
-        """(lanes, choice) of other kernels along rows that serve the plan in vectors.
+        """(lanes, choice) of the other kernels that serve the plan, the best first.
 
-        Short rows at one distance take turns, wherever they begin (hls/vitis/turns.h). Other rows
-        may have more or fewer states side by side than they deserve.
+        Short rows at one distance take turns, wherever they begin (hls/vitis/turns.h). An image may
+        have fewer or more states side by side than rows deserve, and narrower ports than a launch
+        fills; what takes any strides comes last.
         """
-        target, most = self.backend.target, self.backend.units
+        target, most, n = self.backend.target, self.backend.units, len(outs)
         if target.realigns and not target.unaligned and stage == "whole":
             full = lanes_for(dtypes + [d for d, _ in outs], self.compute, target.lanes_bytes)
-            rows = choose_fold(plan, len(outs), most, target, full, False, row_wise=True)
-            if takes_turns(rows, len(outs), full, INNER_VECTORS):
+            rows = choose_fold(plan, n, most, target, full, False, row_wise=True)
+            if takes_turns(rows, n, full, INNER_VECTORS):
                 yield full, replace(rows, vectors=INNER_VECTORS)
                 yield full, replace(rows, vectors=1)
-        if choice.skeleton == "reduce_inner":
-            yield lanes, replace(choice, vectors=1 if choice.vectors > 1 else INNER_VECTORS)
+        split, width = stage == "first", lanes
+        while width > 1 or width == lanes:
+            held = choice if width == lanes else choose_fold(plan, n, most, target, width, split)
+            if target.unaligned or self._aligned(plan, n, dtypes, held, width):
+                yield width, held
+                if held.skeleton == "reduce_inner":
+                    yield width, replace(held, vectors=1 if held.vectors > 1 else INNER_VECTORS)
+                elif held.vectors > 1:
+                    side = held.vectors
+                    while side := side // 2:
+                        yield width, choose_fold(plan, n, most, target, width, split, side=side)
+            width //= 2
+        yield 1, choose_fold(plan, n, most, target, 1, split, True)
 
     def _fold_key(
         self,

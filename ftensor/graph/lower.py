@@ -39,7 +39,6 @@ class Lowered:
     numbers: tuple[Any, ...]
     drawn: tuple[tuple[int, dtype, Drawn], ...]  # the places of those that are drawn
     written: Ints  # which of the call's tensors are written
-    changed: tuple[Storage, ...]  # and of what the function found elsewhere
     # What gives each tensor of the result; a number: that output as it is.
     parts: tuple[int | Part, ...]
     # Called with a call's tensors, of which those that are written may be.
@@ -86,14 +85,11 @@ class Lowered:
             for k, of in self.seen:
                 inputs.append(_seen_as(tensors[k], of))
             inputs += self.held
-            changed = [*self.changed, *[tensors[k]._storage for k in self.written]]
-            for storage in changed:
-                storage.changed()
+            for k in self.written:
+                tensors[k]._storage.bounds = None
             numbers = self._drawn() if self.drawn else self.numbers
             called = self.launch.call(inputs, numbers, None)
             made = self._enqueued(inputs, numbers) if called is None else called
-            for storage in changed:
-                storage.changed()  # by then another thread may have read it
             if self.graph.checks:
                 self._check(tensors)
         found = [made[p] if isinstance(p, int) else p(made, tensors) for p in self.parts]
@@ -191,7 +187,6 @@ class _Lowering:
             tuple([(self._index(m), of) for m, of in self.seen]),
             tuple(held), tuple(self.numbers), tuple(self.drawn),
             tuple([self._index(m) for m in self.arguments if graph.writes(m)]),
-            tuple([t._storage for m, t in zip(self.held, held) if graph.writes(m)]),
             tuple(parts),
         )  # fmt: skip
 

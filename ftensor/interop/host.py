@@ -86,10 +86,7 @@ def export(
     storage.synchronize()
     if storage.backend.host_shared:
         assert storage.ptr is not None
-        if copy or not non_blocking:
-            storage.changed()  # whoever holds the memory may write there
-        else:
-            storage.expose()
+        storage.bounds = None  # whoever holds the memory may write there
         address = storage.ptr + tensor._offset * of.itemsize
         base = _Memory if copy or non_blocking else _Alias
         array = array_at(address, of, shape, strides, storage, storage.readonly, base)

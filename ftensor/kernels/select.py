@@ -135,11 +135,12 @@ def choose_fold(
     split: bool,
     strided: bool = False,
     row_wise: bool = False,
+    side: int = OUTER_VECTORS,
 ) -> FoldChoice:
     """The launch of a reduction. `plan.kept_strides` holds `outputs` outputs, then the inputs.
 
     `strided` asks for the kernel that takes any layout; `lanes` is 1 then. `row_wise`: along
-    rows, however short they are.
+    rows, however short they are. `side`: the most vectors of results side by side.
     """
     kept, reduced = plan.kept, plan.reduced
     first = plan.kept_strides[outputs] if len(plan.kept_strides) > outputs else (0,)
@@ -154,7 +155,7 @@ def choose_fold(
     if outer:
         inner = kept[-1]
         vectors = 1
-        while across == 1 and vectors < OUTER_VECTORS and 2 * vectors * lanes <= inner:
+        while across == 1 and vectors < side and 2 * vectors * lanes <= inner:
             vectors *= 2
         chunk = vectors * lanes
         chunks = -(-inner // chunk)

@@ -1,10 +1,13 @@
 // Filters of few taps along the rows of a tensor, for boards: a sample enters a row of registers in every cycle, all taps
-// are multiplied side by side, and a tree adds the products. Of the sums each `stride`-th is a result. Taps are an
-// operand; those that a filter lacks, and those between dilated ones, stand still. What lies around a row is zero.
+// are multiplied side by side, and a tree adds the products. Of the sums each `stride`-th is a result: of samples in line
+// up to FT_PACE enter at once, as many as the stride allows, if they lie in one beat. Taps are an operand; those that a
+// filter lacks, and those between dilated ones, stand still. What lies around a row is zero.
 // Ports move FT_LANES numbers at once: a beat is read when the first sample in it is wanted, whatever the step from
 // sample to sample, and results are gathered until they fill one. A row's first and last beat keep what else is in them.
 // Of complex numbers each is two numbers side by side (FT_PARTS).
 // Geometry g: FirGeometry.
+// What stands in place k of the line when n samples have entered.
+#define FT_BEHIND(n) (k >= n ? line[p][k >= n ? k - n : 0] : entering[p][k < FT_PACE ? k : 0])
 FT_KERNEL void FT_NAME(
     FT_GLOBAL FT_T *out, FT_GLOBAL const FT_T *in, FT_GLOBAL const FT_T *weight, FT_GLOBAL const FT_T *bias,
     long out_offset, long in_offset, long weight_offset, long bias_offset, FT_GLOBAL const long *g FT_UNIT_PARAMS)
@@ -27,6 +30,16 @@ FT_KERNEL void FT_NAME(
         const long to = FT_PARTS * (out_offset + outside * G_OUT_ROW(g) + filter * G_OUT_FILTER(g) + begin);
         const long taps_at = FT_PARTS * (weight_offset + group * G_W_GROUP(g) + own * G_W_FILTER(g));
         const long bias_at = FT_PARTS * (bias_offset + filter * G_BIAS(g));
+        const long row_at = in_offset + outside * G_X_ROW(g) + group * G_X_GROUP(g);
+        // So many samples enter at once, the last of them so many behind the newest that a result sees.
+        int pace = G_PACE(g), late = 0;
+        const int newest = begin * stride - G_BEFORE(g) + cover - 1;
+        for (; pace > 1; pace /= 2) {
+            late = (int)(-(row_at + newest + 1) & (pace - 1));
+            if (cover + late <= FT_TAPS) break;
+        }
+        if (pace == 1) late = 0;
+        const int filled = (cover + late + pace - 1) & -pace;
         FT_T tap[FT_PARTS][FT_TAPS], line[FT_PARTS][FT_TAPS], more[FT_PARTS];
         int used[FT_TAPS];
         FT_BANKS(tap, 1)
@@ -43,11 +56,11 @@ FT_KERNEL void FT_NAME(
                 used[k] = 0;
             }
         }
-        int left = many - 1, since = 0;
+        int left = many - 1, since = 0, still = late;
         FT_LOOP(taps)
         for (int k = 0; k < FT_TAPS; k++) {  // from the last one on, which meets the newest sample
             FT_PIPELINE
-            const int here = left >= 0 && since == 0;
+            const int here = left >= 0 && since == 0 && still == 0;
             const long at = taps_at + (left < 0 ? 0 : left) * tap_step;
             FT_UNROLL
             for (int m = 0; m < FT_TAPS - 1; m++) used[m] = used[m + 1];
@@ -59,32 +72,44 @@ FT_KERNEL void FT_NAME(
                 tap[p][FT_TAPS - 1] = weight[at + p];
             }
             left -= here;
-            since = since + 1 == dilation ? 0 : since + 1;
+            if (still == 0) since = since + 1 == dilation ? 0 : since + 1;
+            if (still > 0) still--;
         }
         FT_T beat[FT_LANES], made[FT_LANES];
         FT_BANKS(beat, 1)
         FT_BANKS(made, 1)
         for (int l = 0; l < FT_LANES; l++) beat[l] = 0;
         FT_BEAT_LOAD(made, out, to / FT_LANES)
-        const int turns = (end - begin - 1) * stride + cover;
-        int place = begin * stride - G_BEFORE(g), wait = cover - 1, lane = (int)(to % FT_LANES);
-        long at = FT_PARTS * (in_offset + outside * G_X_ROW(g) + group * G_X_GROUP(g)) + place * step;
+        const int period = stride / pace, turns = (end - begin - 1) * period + filled / pace;
+        int place = newest + late + 1 - filled, wait = filled / pace - 1, lane = (int)(to % FT_LANES);
+        long at = FT_PARTS * row_at + place * step;
         long held = -1, where = to / FT_LANES;
         FT_LOOP(samples)
         for (int i = 0; i < turns; i++) {
             FT_PIPELINE
-            const int inside = place >= 0 && place < samples, from = (int)(at & (FT_LANES - 1));
-            if (inside && at / FT_LANES != held) {
+            const int from = (int)(at & (FT_LANES - 1));
+            if (place + pace > 0 && place < samples && at / FT_LANES != held) {
                 held = at / FT_LANES;
                 FT_BEAT_LOAD(beat, in, held)
             }
-            FT_T sum[FT_PARTS][FT_TAPS];
+            FT_T sum[FT_PARTS][FT_TAPS], entering[FT_PARTS][FT_PACE];
             FT_UNROLL
             for (int p = 0; p < FT_PARTS; p++) {
                 FT_UNROLL
-                for (int k = FT_TAPS - 1; k > 0; k--) line[p][k] = line[p][k - 1];
-                const FT_T x = beat[from + p];
-                line[p][0] = inside ? x : (FT_T)0;
+                for (int k = 0; k < FT_PACE; k++) {  // the newest first
+                    const int j = pace - 1 - k;
+                    const int inside = place + j >= 0 && place + j < samples;
+                    const FT_T x = beat[(from + j * FT_PARTS + p) & (FT_LANES - 1)];
+                    entering[p][k] = inside ? x : (FT_T)0;
+                }
+                FT_UNROLL
+                for (int k = FT_TAPS - 1; k >= 0; k--) {
+                    FT_T x = FT_BEHIND(1);
+                    if (FT_PACE >= 2 && pace == 2) x = FT_BEHIND(2);
+                    if (FT_PACE >= 4 && pace == 4) x = FT_BEHIND(4);
+                    if (FT_PACE >= 8 && pace == 8) x = FT_BEHIND(8);
+                    line[p][k] = x;
+                }
             }
             FT_UNROLL
             for (int k = 0; k < FT_TAPS; k++) {
@@ -120,9 +145,9 @@ FT_KERNEL void FT_NAME(
                 where += lane == FT_LANES - FT_PARTS;
                 lane = lane == FT_LANES - FT_PARTS ? 0 : lane + FT_PARTS;
             }
-            wait = wait == 0 ? stride - 1 : wait - 1;
-            place++;
-            at += step;
+            wait = wait == 0 ? period - 1 : wait - 1;
+            place += pace;
+            at += pace * step;
         }
         if (lane > 0) {
             FT_T kept[FT_LANES];

@@ -1,6 +1,7 @@
 // Running combinations along a dim: each result is the one before it, combined with the next element.
 // Neighbouring rows go side by side, FT_COLUMNS at a time, so that a dim of any stride is read in order.
-// A row alone has its state in a register; with FT_FOURS, where sums may be grouped, four elements join it at once.
+// A row alone has its state in a register; with FT_FOURS, where sums may be grouped, four elements join it at once, and
+// FT_GROUP of them where the state would wait for each element: they are combined with each other meanwhile.
 // A row that is to feed several units is cut into parts: a launch of mode 1 leaves the totals of all but the last,
 // and one of mode 0 then begins each part with the totals of those before it.
 // Geometry g: ScanGeometry.
@@ -108,6 +109,31 @@ FT_KERNEL void FT_NAME(
                     y_at += 4 * out_step;
                     started = 1;
                 }
+            }
+#elif FT_GROUP > 1
+            if (!started && k + FT_GROUP <= stop) one = FT_TO_STATE(FT_ZERO_X);
+            FT_LOOP(group)
+            for (; k + FT_GROUP <= stop; k += FT_GROUP) {
+                FT_PIPELINE
+                FT_STATE_OF run[FT_GROUP];
+                FT_BANKS(run, 1)
+                FT_UNROLL
+                for (int j = 0; j < FT_GROUP; j++) run[j] = FT_TO_STATE(FT_ONE(x_at + j * in_step * FT_PARTS));
+                FT_UNROLL
+                for (int apart = 1; apart < FT_GROUP; apart *= 2) {
+                    FT_UNROLL
+                    for (int j = FT_GROUP - 1; j >= apart; j--) run[j] = FT_COMBINE(run[j - apart], run[j]);
+                }
+                if (mode == 0) {
+                    FT_UNROLL
+                    for (int j = 0; j < FT_GROUP; j++) {
+                        ft_scan_store(FT_FROM_STATE(FT_COMBINE(one, run[j])), y_at + j * out_step * FT_PARTS);
+                    }
+                }
+                one = FT_COMBINE(one, run[FT_GROUP - 1]);
+                x_at += FT_GROUP * in_step * FT_PARTS;
+                y_at += FT_GROUP * out_step * FT_PARTS;
+                started = 1;
             }
 #endif
             FT_LOOP(row)

@@ -38,6 +38,7 @@ typedef unsigned long ulong;
 #define FT_UNROLL  // loops of a fixed length inside a pipelined one are unrolled without being told
 #define FT_BANKS(name, dim)  // an array is as many memories as that dim is long
 #define FT_APART_OF(name)    // no turn of a loop reads of an array what the turn before it wrote
+#define FT_AGAIN(name, turns)  // a turn reads of it what was written so many turns before, or earlier
 #define FT_POINTERS_APART FT_PRAGMA(HLS DEPENDENCE class = pointer inter false)  // nor through a pointer
 #define FT_VEC(T) T
 #define K(x) ((FT_V)(x))  // a number in the compute type

@@ -67,6 +67,15 @@ def many_channels(xrt_folder: Path) -> Path:
     return make(xrt_folder, "many", ("axpy",), units=4, banks=banks, bank_bytes=16 << 20)
 
 
+@pytest.fixture(scope="session")
+def one_of_many_channels(xrt_folder: Path) -> Path:
+    """The same of one unit."""
+    from ..made_images import make
+
+    banks = dict.fromkeys(("out", "a", "b"), "HBM[0:15]")
+    return make(xrt_folder, "one_of_many", ("axpy",), banks=banks, bank_bytes=16 << 20)
+
+
 @pytest.fixture(autouse=True)
 def unpoisoned(monkeypatch: pytest.MonkeyPatch) -> None:
     """Programs' memory is as users' is, which tests/run.py has filled in all other tests."""

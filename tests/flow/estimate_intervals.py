@@ -41,7 +41,7 @@ def calls():
         y + y[:, :1], y.sum(), y.sum(0), y[:, :4].sum(1), y.argmax(1), x.cumsum(0), x.cumprod(0)
         x[ft.tensor([3, 4])], x.sort(), x.cummax(0), x.logcumsumexp(0), x.gt(3).nonzero()
         y.cumsum(0), ft.searchsorted(x.sort()[0], x)
-        y @ y.t()
+        y @ y.t(), x.reshape(8, 80) @ x.reshape(8, 80).t()
     z = ft.complex(make(8, 16), make(8, 16))
     (
         z * z,

@@ -218,6 +218,8 @@ def programs():
     yield ft.fft.fft(ft.complex(make(21, 16), make(21, 16)))
     yield ft.fft.fft(ft.complex(make(50, 14), make(50, 14)))
     yield ft.fft.fft(ft.complex(make(64, 7), make(64, 7)), dim=0)
+    # In line along the depth: whole tiles and parts of them, terms that fill no beat.
+    yield make(20, 304)[:, :300] @ make(7, 304)[:, :300].t()
     yield ft.searchsorted(ft.arange(77.0), make(3000))
     # Bands and whole planes, windows that share elements, planes that take longer to come in.
     pools = ft.nn.functional

@@ -1,5 +1,5 @@
 """What tests/flow/test_fft_stream.py runs on an image: the largest error of transforms, filters,
-after the first elements of rows are found to be right."""
+products and running sums, after the first elements of rows are found to be right."""
 
 from __future__ import annotations
 
@@ -14,12 +14,15 @@ CASES = (
     ((2, 3, 16), 2), ((99, 16), -1), ((51, 12), -1), ((5, 3), -1), ((11, 30), 0), ((1, 31), -1),
 )  # fmt: skip
 # Samples, weight, and how it is laid over them: rows that begin off a beat, a row for both units,
-# which is decimated, two filters of a group, dilated, more zeros than samples beside the taps.
+# which is decimated, two filters of a group, dilated, more zeros than samples beside the taps; two
+# samples at once, and samples that no room is for beside all taps.
 FILTERS = (
     ((2, 3, 77), (3, 1, 5), {"padding": 4, "groups": 3}),
     ((1, 1, 70000), (1, 1, 13), {"stride": 8, "padding": 6}),
     ((2, 2, 50), (4, 1, 3), {"groups": 2, "dilation": 5}),
     ((1, 1, 4), (1, 1, 16), {"padding": 16}),
+    ((3, 1, 64), (2, 1, 4), {"stride": 2, "dilation": 3}),
+    ((2, 1, 96), (1, 1, 16), {"stride": 4, "padding": 3}),
 )
 
 
@@ -71,12 +74,57 @@ def filters() -> list[float]:
                 wanted = right if more is None else right + bias.astype(wide)[:, None]
                 assert made.shape == wanted.shape
                 found.append(float(abs(made - wanted).max() / abs(wanted).max()))
+    # Decimated from each place in a beat on.
+    x, w = numbers("complex64", 1, 1, 300), numbers("complex64", 1, 1, 13)
+    for k in range(8):
+        cut = ft.tensor(x)[:, :, k:]
+        made = ft.nn.functional.conv1d(cut, ft.tensor(w), stride=4, padding=k).numpy()
+        right = filtered(x[:, :, k:].astype("complex128"), w, 4, k)
+        found.append(float(abs(made - right).max() / abs(right).max()))
     # Every second number of a row; what is infinite stays among the taps that see it.
     x = numbers("float32", 300, 2)
     x[100] = np.inf
     seven = ft.tensor(np.ones((1, 1, 7), "float32"))
     made = ft.nn.functional.conv1d(ft.tensor(x).t()[:, None], seven).numpy()
     assert (np.isinf(made).sum(2) == 7).all() and np.isfinite(made).sum() == 2 * (294 - 7)
+    return found
+
+
+# (a, b turned): a tile and parts of one, terms that fill no beat, batches, one row.
+PRODUCTS = (
+    ((8, 64), (8, 64)), ((3, 4112), (5, 4112)), ((20, 80), (33, 80)), ((2, 7, 48), (2, 9, 48)),
+    ((2, 1, 32), (1, 17, 32)),
+)  # fmt: skip
+
+
+def products() -> list[float]:
+    """Of matrices in line along the depth: alone, and joined to others."""
+    rng, found = np.random.default_rng(3), []
+    for shape, turned in PRODUCTS:
+        a, b = (rng.standard_normal(s).astype("float32") for s in (shape, turned))
+        right = a.astype("float64") @ b.swapaxes(-1, -2)
+        made = (ft.tensor(a) @ ft.tensor(b).transpose(-1, -2)).numpy()
+        found.append(float(abs(made - right).max() / abs(right).max()))
+        if a.ndim == 2:
+            c = rng.standard_normal(right.shape).astype("float32")
+            made = ft.addmm(ft.tensor(c), ft.tensor(a), ft.tensor(b).t(), beta=2, alpha=3).numpy()
+            found.append(float(abs(made - 2 * c - 3 * right).max() / abs(right).max()))
+    return found
+
+
+def sums() -> list[float]:
+    """Running ones of rows alone: groups and what is left of a row, steps between elements."""
+    rng, found = np.random.default_rng(4), []
+    for of in ("float32", "complex64"):
+        for n in (5, 8, 4099):
+            x = rng.standard_normal((3, n)) + (1j * rng.random((3, n)) if of == "complex64" else 0)
+            x = x.astype(of)
+            for y, made in (
+                (x, ft.tensor(x).cumsum(1)),
+                (x[0, ::3], ft.tensor(x)[0, ::3].cumsum(0)),
+            ):
+                right = y.astype("complex128").cumsum(-1)
+                found.append(float(abs(made.numpy() - right).max() / abs(right).max()))
     return found
 
 
@@ -102,4 +150,4 @@ def firsts() -> None:
 if __name__ == "__main__":
     ft.set_fallback("error")
     firsts()
-    print(max(errors() + filters()))
+    print(max(errors() + filters() + products() + sums()))

@@ -149,7 +149,19 @@ SKELETONS = ("map", "rows", "reduce_inner", "reduce_outer", "gemm", "gemm_direct
 @pytest.mark.long
 @pytest.mark.parametrize(
     "skeleton",
-    (*SKELETONS, "conv", "conv_pack", "compact", "scan", "sort", "search", "pool", "whole_rows"),
+    (
+        *SKELETONS,
+        "gemm_along",
+        "conv",
+        "conv_pack",
+        "compact",
+        "scan",
+        "sort",
+        "search",
+        "pool",
+        "whole_rows",
+        "fir",
+    ),
 )
 def test_trip_counts_are_those_of_the_generated_loops(trips, skeleton):
     assert not trips["refused"], "an op without an HLS source cannot be counted"

@@ -12,6 +12,7 @@ from ftensor._device import default_backend
 from ftensor.execute.observe import Observer, observed
 from ftensor.kernels.key import KernelKey
 from ftensor.kernels.skeletons.gemm import GemmKey
+from ftensor.toolchain import trace
 from ftensor.toolchain.inventory.keys import generic
 from ftensor.toolchain.inventory.read import expand, read
 
@@ -105,6 +106,25 @@ def test_exact_keys(asked: list[Any]) -> None:
     assert not served(asked[1:], {m for g in own for m in g.members})  # the first one is arange
     exact = {m for g in own for m in g.members} & set(asked)
     assert {type(m) for m in exact} == {KernelKey, GemmKey}
+
+
+@pytest.mark.parametrize(
+    ("held", "call", "taken"),
+    [
+        # Columns: eight vectors of results side by side would serve, and the image has four.
+        ("radio", lambda: ft.ones(32, 1024).mean(0), "reduce_outer 16 4"),
+        # Rows: narrower than a launch fills, and with fewer sums side by side than it deserves.
+        ("cnn", lambda: ft.ones(8, 4096).sum(1), "reduce_inner 8 1"),
+        ("cnn", lambda: ft.ones(1000, 512) @ ft.ones(512), "reduce_inner 16 4"),
+    ],
+)
+def test_a_reduction_takes_the_best_that_is_held(held: str, call: Any, taken: str) -> None:
+    members = {key.entry for group in expand(read(held)) for key in group.members}
+    with trace.recording(1, members) as seen:
+        call()
+    folds = [x.key for x in seen.launches if isinstance(x.key, KernelKey) and x.key.reduction]
+    assert [f"{k.skeleton} {k.lanes} {k.reduction.vectors}" for k in folds] == [taken]
+    assert all(k.entry in members for k in folds)
 
 
 def test_two_stages(asked: list[Any]) -> None:

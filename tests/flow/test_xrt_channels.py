@@ -45,6 +45,23 @@ answer(places=places, pages=[p.address % 4096 for p in pieces], first=first, cop
     assert found["copies"] == 0
 
 
+def test_one_unit_finds_its_operands_in_channels_apart(one_of_many_channels: Path) -> None:
+    """Else all ports would wait for the first channel, which XRT fills before the next."""
+    found = run(
+        HEAD
+        + """
+axpy(stream, 1, y.handle, z.handle, x.handle, 3.0, n)
+pieces = [s.handle.piece for s in (x, y, z)]
+arena = backend.arena(None, (0, "HBM[0:15]", True))
+answer(z=bool((got(z) == 2 * a + b).all()), y=bool((got(y) == 7 * a + 3 * b).all()),
+       channels=[(p.at - arena.base) // arena.channel for p in pieces], copies=copies())
+""",
+        one_of_many_channels,
+    )
+    assert found["z"] and found["y"] and found["copies"] == 0
+    assert len(set(found["channels"])) == 3
+
+
 def test_what_another_kernel_takes_is_brought_into_a_line_once(many_channels: Path) -> None:
     """A launch on one unit reads in a line; tensors of that size lie in a line from then on."""
     found = run(

@@ -87,7 +87,7 @@ def test_what_does_not_fit_is_refused_with_what_does() -> None:
     ("int8", ("u55c", "u280")),
     ("transformer", ("u55c", "u250", "u280")),
     ("radio", ("u55c", "u280")),
-    ("stats", ("u50", "u55c", "u280")),
+    ("stats", ("u55c", "u280")),
 ])  # fmt: skip
 def test_the_boards_that_hold_an_inventory(name: str, boards: tuple[str, ...]) -> None:
     groups = expand(read(name))

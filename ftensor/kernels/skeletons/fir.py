@@ -19,6 +19,7 @@ from ..work import Access, Ints, Launch, Loop
 
 # What an inventory may ask for: so many taps side by side.
 MOST_TAPS = 256
+PACE = 8  # samples that may enter at once
 TAPS = Option("taps", default=(64,), low=8, high=MOST_TAPS)
 
 
@@ -41,6 +42,11 @@ class FirKey:
         return PORT_BYTES // self.dtype.to_real().itemsize
 
     @property
+    def pace(self) -> int:
+        """Samples that may enter at once: of one beat."""
+        return min(PACE, self.lanes // self.parts)
+
+    @property
     def entry(self) -> str:
         """The kernel's name in the program."""
         return f"ft_fir_{self.dtype.name}_{self.taps}"
@@ -55,7 +61,8 @@ def serves(of: dtype) -> bool:
 class FirGeometry(Geometry):
     """What a launch is told: rows of `filters` of each of `groups`, `outside` times; a row's
     samples and results, which units take in `blocks` of `block` results; taps and how far these
-    are apart; zeros `before` the samples; all strides in elements. Without a bias its step is 0."""
+    are apart; zeros `before` the samples; how many of these enter at once at most (`pace`); all
+    strides in elements. Without a bias its step is 0."""
 
     derived = ("items",)
     outside: int
@@ -69,6 +76,7 @@ class FirGeometry(Geometry):
     dilation: int
     stride: int
     before: int
+    pace: int
     biased: bool
     bias: Long
     step: Long
@@ -86,14 +94,22 @@ class FirGeometry(Geometry):
         """How many samples a result sees, those between taps included."""
         return (self.taps - 1) * self.dilation + 1
 
-    def turns(self, item: int) -> int:
+    def seen(self, item: int) -> int:
         """Samples that pass for an item."""
         begin = item % self.blocks * self.block
         return (min(self.block, self.count - begin) - 1) * self.stride + self.cover
 
+    def turns(self, key: FirKey, item: int) -> int:
+        """Turns in which they do, of samples that begin on a beat."""
+        pace = self.pace
+        while pace > 1 and self.cover + (self.before - self.cover) % pace > key.taps:
+            pace //= 2
+        late = (self.before - self.cover) % pace
+        return (self.seen(item) + late + -(self.cover + late) % pace) // pace
+
 
 class Fir(BoardSkeleton[FirKey]):
-    """A sample in every cycle."""
+    """A sample in every cycle, or several where a filter decimates."""
 
     name = word = "fir"
     geometry = FirGeometry
@@ -124,9 +140,11 @@ class Fir(BoardSkeleton[FirKey]):
         return vector
 
     def defines(self, key: FirKey) -> dict[str, object]:
-        """Taps, the levels of their tree, and numbers of a sample."""
+        """Taps, the levels of their tree, numbers of a sample, samples at once."""
         levels = key.taps.bit_length() - 1
-        return {"FT_TAPS": key.taps, "FT_LEVELS": levels, "FT_PARTS": key.parts}
+        return {
+            "FT_TAPS": key.taps, "FT_LEVELS": levels, "FT_PARTS": key.parts, "FT_PACE": key.pace,
+        }  # fmt: skip
 
     def keys(self, asked: Asked) -> Iterator[FirKey]:
         """One for each dtype and power of two."""
@@ -157,9 +175,9 @@ class Fir(BoardSkeleton[FirKey]):
         key, g = launch.key, FirGeometry.unpack(launch.geometry)
         begin, end = launch.slab(g.items, unit)
         items = end - begin
-        short = g.turns(g.blocks - 1)  # the last block of a row
+        short = g.turns(key, g.blocks - 1)  # the last block of a row
         last = end // g.blocks - begin // g.blocks
-        turns = last * short + (items - last) * g.turns(0)
+        turns = last * short + (items - last) * g.turns(key, 0)
         return [
             # A tap's numbers come through one port.
             Loop("taps", items * key.taps, items, key.parts, computes=False),
@@ -171,7 +189,7 @@ class Fir(BoardSkeleton[FirKey]):
         key, g = launch.key, FirGeometry.unpack(launch.geometry)
         size, beat = key.dtype.itemsize, key.lanes * key.dtype.to_real().itemsize
         rows = g.items // g.blocks
-        turns = rows * sum(g.turns(k) for k in (*[0] * (g.blocks - 1), g.blocks - 1))
+        turns = rows * sum(g.seen(k) for k in (*[0] * (g.blocks - 1), g.blocks - 1))
         beats = -(-turns * key.parts * min(abs(g.step) * key.parts, key.lanes) // key.parts)
         beats = -(-beats // key.lanes)
         results = rows * g.count * size
@@ -195,6 +213,9 @@ class Fir(BoardSkeleton[FirKey]):
         found = Counter({("mul", kind): parts**2 * taps, ("add", kind): parts * taps})
         found["add", kind] += (parts - 1) * parts * taps
         found["choose", kind] += parts * taps + 2 * key.lanes
+        # Whatever enters at once is picked from its beat, and moves the line by so many places.
+        ways = key.pace.bit_length() - 1
+        found["choose", kind] += parts * (taps * ways + key.pace * key.lanes // parts)
         return found
 
     def extent(self, launch: Launch) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from math import prod
 from typing import Annotated, NamedTuple
@@ -18,6 +18,7 @@ from ..work import Access, Ints, Launch, Loop, members_in
 from .elements import element_defines, element_helpers, element_type
 
 COLUMNS = 16  # rows that go side by side
+GROUP = 8  # elements of a row alone that join a sum at once, which waits about as many cycles
 
 
 class Combine(NamedTuple):
@@ -67,6 +68,14 @@ def recurrence(key: ScanKey) -> int:
     if key.op == "cumprod":
         return cycles["mul"] + cycles["add"] * key.dtype.is_complex
     return cycles["add"]
+
+
+def group(key: ScanKey) -> int:
+    """How many elements of a row alone join the state at once.
+
+    Products of a few elements may be infinite where those from the beginning are not.
+    """
+    return GROUP if key.op == "cumsum" and not key.wide else 1
 
 
 def serves(op: str, of: dtype) -> bool:
@@ -136,6 +145,7 @@ class Scan(BoardSkeleton[ScanKey]):
             **({"FT_STATE_TYPE": "double"} if key.wide else {}),
             # Sums of float32 in float64 are rounded so seldom that their grouping does not show.
             "FT_FOURS": int(key.wide and key.op == "cumsum"),
+            "FT_GROUP": group(key),
             "FT_DROPPED_BITS": 0,
             **({"FT_COMBINE(x, y)": "x"} if words.place else {}),
             f"{hole}(x, y)": f"({text})",
@@ -198,8 +208,13 @@ class Scan(BoardSkeleton[ScanKey]):
             wide = (end - begin - edge) * COLUMNS + edge * narrow
             found.append(sums.more(wide, end - begin))
         if g.columns == 1:
-            trips, entries = sum(n * k for n, k in alone), sum(n * bool(k) for n, k in alone)
-            return [*found, Loop("row", trips, entries, interval(wait, 1))]
+            many, least = group(key), interval(wait, 1)
+            if many > 1:
+                counts = [(n, k // many) for n, k in alone]
+                joined = Loop("group", 0, 0, max(many * parts, least))
+                found.append(joined.more(*_runs(counts)))
+                alone = [(n, k % many) for n, k in alone]
+            return [*found, Loop("row", *_runs(alone), least)]
         # Each has a state of its own; those of the step before are done when the loop begins anew.
         wait = interval(wait, COLUMNS) if key.op == "logcumsumexp" else 1
         return [
@@ -231,12 +246,20 @@ class Scan(BoardSkeleton[ScanKey]):
         parts = 2 if key.dtype.is_complex else 1
         if key.op == "cumprod":
             return {("mul", kind): 2 * parts**2, ("add", kind): 4 * (parts - 1)}
-        return {("add", kind): 2 * parts}
+        # A group's sums share adders in its turn.
+        many = group(key)
+        sums = many + sum(many - (1 << k) for k in range(many.bit_length() - 1))
+        return {("add", kind): (2 + -(-sums // many) * (many > 1)) * parts}
 
     def extent(self, launch: Launch) -> str:
         """Rows and their size."""
         g = ScanGeometry.unpack(launch.geometry)
         return f"{prod(g.shape) * g.columns}x{g.n}"
+
+
+def _runs(alone: Sequence[tuple[int, int]]) -> tuple[int, int]:
+    """(turns, entries) of a loop over rows, of which so many have so many turns."""
+    return sum(n * k for n, k in alone), sum(n * bool(k) for n, k in alone)
 
 
 register(Scan())

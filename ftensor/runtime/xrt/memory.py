@@ -51,13 +51,13 @@ class XrtMemory(OpenCLBackend):
         self._arenas.clear()
 
     def arena(self, kernel: Any, port: Port) -> Arena | None:
-        """What divides the memory that a port reaches: of images whose kernels have several compute
-        units, and which reach one memory, of many channels. Else None, and XRT does."""
+        """What divides the memory that a port reaches: of images that reach one memory, of many
+        channels. Else None, and XRT does."""
         number, bank, _ = port
         if bank not in self._arenas:
             reached, active = channels(bank), self.images.active
             self._arenas[bank] = None
-            if reached and self.units > 1 and active is not None:
+            if reached and active is not None:
                 banks = active.file.banks
                 if {b.name for b in banks} == set(bank.split()):
                     size, base = sum(b.size for b in banks), min(b.base for b in banks)

@@ -27,6 +27,9 @@ _WORDS: dict[str, Word] = {
     ),
     "FT_POINTERS_APART": "#pragma HLS DEPENDENCE class=pointer inter false",
     "FT_APART_OF": lambda name: f"#pragma HLS DEPENDENCE variable={name} inter false",
+    "FT_AGAIN": lambda name, turns: (
+        f"#pragma HLS DEPENDENCE variable={name} inter RAW distance={turns.strip()} true"
+    ),
     "FT_ALSO": lambda _, other: other.strip(),
     "FT_EACH_LANE": "for (int ft_lane = 0; ft_lane < FT_LANES; ft_lane++)",
     "FT_LANE": lambda v: f"{v}[ft_lane]",

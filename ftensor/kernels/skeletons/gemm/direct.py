@@ -15,11 +15,18 @@ from ...words import Target
 from ...work import Access, Ints, Launch, Loop, members_in
 from .key import DIRECT, Gemm, GemmKey, ProductGeometry, element, products, recurrence
 
+# A board reads its factors element by element, as many rows as columns, in the cycles that a sum
+# waits for the one before.
+SIDE = 8
 
-def direct_key(of: dtype, target: Target, fused: bool) -> GemmKey:
-    """The kernel for small matrices."""
+
+def direct_key(of: dtype, target: Target, unaligned: bool, fused: bool) -> GemmKey:
+    """The kernel for small matrices; of a board without `unaligned`."""
     lanes = lanes_for([of], of.compute, target.lanes_bytes)
-    return GemmKey("gemm_direct", of, lanes, 4, 1, fused=fused or of.kind in "ui")
+    rows = 4
+    if not unaligned and lanes > SIDE:
+        lanes = rows = SIDE
+    return GemmKey("gemm_direct", of, lanes, rows, 1, fused=fused or of.kind in "ui")
 
 
 def near_key(key: GemmKey, columns: int, rows: int) -> GemmKey:

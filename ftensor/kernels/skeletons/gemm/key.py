@@ -18,9 +18,9 @@ from ...skeleton import Parameter
 from ...words import Option, Record, table_lines
 from ...work import Ints, Launch, Loop
 
-DIRECT, PACKED = "direct", "packed"
+DIRECT, PACKED, ALONG = "direct", "packed", "along"
 ADDED = 2  # the mode in which something is added to a product (hls/gemm.h)
-PARTS = Option("parts", (DIRECT, PACKED), words=(DIRECT, PACKED))
+PARTS = Option("parts", (DIRECT, PACKED), words=(DIRECT, PACKED, ALONG))
 
 
 @dataclass(frozen=True)
@@ -126,7 +126,7 @@ class Gemm(BoardSkeleton[GemmKey]):
         return Record(self.name, (of,), (of, of), "", of)
 
     def lines(self, key: GemmKey) -> tuple[str, ...]:
-        """The dtype, and which of the two ways."""
+        """The dtype, and which of the ways."""
         return table_lines(self.word, f'dtypes = ["{key.dtype.name}"]', f'parts = ["{self.part}"]')
 
     def hardware(self, key: GemmKey) -> GemmKey:

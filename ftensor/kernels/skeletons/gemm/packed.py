@@ -13,8 +13,10 @@ from ...skeleton import register
 from ...source import constant
 from ...words import ROOMY, SOME, Argument, Asked, Target
 from ...work import Access, Launch, Loop, Memory, members_in
+from .along import along_key, along_serves
 from .direct import direct_key
 from .key import (
+    ALONG,
     DIRECT,
     PACKED,
     PARTS,
@@ -81,7 +83,9 @@ class Packed(Gemm):
             if of.kind == "b":
                 continue
             if DIRECT in parts:
-                found += [direct_key(of, asked.target, fused) for fused in (True, False)]
+                found += [direct_key(of, asked.target, False, fused) for fused in (True, False)]
+            if ALONG in parts and along_serves(of):
+                found.append(along_key(of))
             if PACKED in parts:
                 packed = packed_key(of, asked.target)
                 found += [packed, pack_key(packed)]

@@ -1,0 +1,155 @@
+// Products of matrices of which each row of `a` and each column of `b` lies in line, for boards: an item is FT_TILE_ROWS
+// rows by as many columns. FT_LANES terms of each come in one beat, in turn, while those before are multiplied:
+// FT_STEPS turns meet each row with FT_SHARE columns, a tree adds the products of a beat's lanes, and each turn
+// has sums of its own, which are met again with the next beat. Sums of FT_DEPTH beats join totals, so that sums of many terms stay exact.
+// Geometry g: AlongGeometry.
+#define FT_SHARE (FT_TILE_ROWS * FT_TILE_ROWS / FT_STEPS)
+FT_KERNEL void FT_NAME(
+    FT_GLOBAL FT_E *out, FT_GLOBAL const FT_E *a, FT_GLOBAL const FT_E *b, FT_GLOBAL const FT_E *added,
+    long out_offset, long a_offset, long b_offset, long added_offset, FT_NUMBER_PARAMS,
+    FT_GLOBAL const long *g FT_UNIT_PARAMS)
+{
+    FT_PORT(out, gmem0)
+    FT_PORT(a, gmem1)
+    FT_PORT(b, gmem2)
+    FT_PORT(added, gmem3)
+    FT_PORT(g, gmem4)
+    const int items = G_ITEMS(g), row_blocks = G_ROW_BLOCKS(g), column_blocks = G_COLUMN_BLOCKS(g);
+    const int depth = G_DEPTH(g), mode = G_MODE(g), dims = G_DIMS(g), beats = (depth + FT_LANES - 1) / FT_LANES;
+    const long a_row = G_A(g) / FT_LANES, b_column = G_B(g) / FT_LANES;
+    FT_GLOBAL const long *shape = G_BATCH(g), *steps = G_STEPS(g);
+    FT_FOR_SLAB(item, items)
+    {
+        const int i = item % column_blocks * FT_TILE_ROWS, row = item / column_blocks % row_blocks * FT_TILE_ROWS;
+        const int columns = G_COLUMNS(g) - i < FT_TILE_ROWS ? G_COLUMNS(g) - i : FT_TILE_ROWS;
+        const int rows = G_ROWS(g) - row < FT_TILE_ROWS ? G_ROWS(g) - row : FT_TILE_ROWS;
+        long at_a = a_offset, at_b = b_offset, at_out = out_offset + row * G_OUT_ROW(g) + i * G_OUT_COLUMN(g);
+        long at_added = added_offset + row * G_ADDED_ROW(g) + i * G_ADDED_COLUMN(g);
+        int rest = item / column_blocks / row_blocks;
+        for (int d = dims - 1; d >= 0; d--) {
+            const int k = rest % (int)shape[d];
+            rest /= (int)shape[d];
+            at_a += k * steps[d];
+            at_b += k * steps[dims + d];
+            at_out += k * steps[2 * dims + d];
+            at_added += k * steps[3 * dims + d];
+        }
+        const long first_a = at_a / FT_LANES + row * a_row, first_b = at_b / FT_LANES + i * b_column;
+        FT_T x[FT_TILE_ROWS][FT_LANES], y[FT_TILE_ROWS][FT_LANES];
+        FT_T next_x[FT_TILE_ROWS][FT_LANES], next_y[FT_TILE_ROWS][FT_LANES];
+        FT_T sum[FT_STEPS][FT_SHARE], total[FT_STEPS][FT_SHARE], beat_x[FT_LANES], beat_y[FT_LANES];
+        FT_BANKS(x, 1)
+        FT_BANKS(x, 2)
+        FT_BANKS(y, 1)
+        FT_BANKS(y, 2)
+        FT_BANKS(next_x, 1)
+        FT_BANKS(next_x, 2)
+        FT_BANKS(next_y, 1)
+        FT_BANKS(next_y, 2)
+        FT_BANKS(sum, 2)
+        FT_BANKS(total, 2)
+        FT_BANKS(beat_x, 1)
+        FT_BANKS(beat_y, 1)
+        for (int l = 0; l < FT_LANES; l++) {
+            beat_x[l] = beat_y[l] = 0;
+            for (int s = 0; s < FT_TILE_ROWS; s++) x[s][l] = y[s][l] = next_x[s][l] = next_y[s][l] = 0;
+        }
+        for (int s = 0; s < FT_STEPS; s++) {
+            for (int j = 0; j < FT_SHARE; j++) sum[s][j] = total[s][j] = 0;
+        }
+        int turn = 0, k = 0, since = 0;
+        FT_LOOP(depth)
+        for (int t = 0; t < (beats + 1) * FT_STEPS; t++) {
+            FT_PIPELINE
+            FT_AGAIN(sum, 16)
+            FT_AGAIN(total, 16)
+            const int at_row = turn < rows ? turn : 0, at_column = turn < columns ? turn : 0;
+            if (turn < FT_TILE_ROWS && k < beats) {
+                FT_BEAT_LOAD(beat_x, a, first_a + at_row * a_row + k)
+                FT_BEAT_LOAD(beat_y, b, first_b + at_column * b_column + k)
+            }
+            FT_UNROLL
+            for (int s = 0; s < FT_TILE_ROWS; s++) {
+                FT_UNROLL
+                for (int l = 0; l < FT_LANES; l++) {
+                    const int there = k * FT_LANES + l < depth;
+                    const FT_T p = beat_x[l], q = beat_y[l];
+                    if (turn == s) {
+                        next_x[s][l] = there ? p : (FT_T)0;
+                        next_y[s][l] = there ? q : (FT_T)0;
+                    }
+                }
+            }
+            FT_T own[FT_LANES], made[FT_SHARE];
+            FT_BANKS(own, 1)
+            FT_BANKS(made, 1)
+            FT_UNROLL
+            for (int l = 0; l < FT_LANES; l++) {
+                own[l] = x[0][l];
+                FT_UNROLL
+                for (int s = 1; s < FT_TILE_ROWS; s++) {
+                    const FT_T other = x[s][l];
+                    if (turn * FT_SHARE / FT_TILE_ROWS == s) own[l] = other;
+                }
+            }
+            FT_UNROLL
+            for (int j = 0; j < FT_SHARE; j++) {
+                FT_T term[FT_LANES];
+                FT_BANKS(term, 1)
+                FT_UNROLL
+                for (int l = 0; l < FT_LANES; l++) {
+                    FT_T other = y[j][l];
+                    FT_UNROLL
+                    for (int s = FT_SHARE; s < FT_TILE_ROWS; s += FT_SHARE) {
+                        const FT_T later = y[s + j][l];
+                        if (turn * FT_SHARE % FT_TILE_ROWS == s) other = later;
+                    }
+                    term[l] = own[l] * other;
+                }
+                FT_UNROLL
+                for (int many = FT_LANES / 2; many > 0; many /= 2) {
+                    FT_UNROLL
+                    for (int l = 0; l < FT_LANES / 2; l++) {
+                        if (l < many) term[l] = term[l] + term[l + many];
+                    }
+                }
+                made[j] = term[0];
+            }
+            FT_UNROLL
+            for (int j = 0; j < FT_SHARE; j++) {
+                const FT_T before = sum[turn][j], whole = total[turn][j];
+                const FT_T joined = since == 0 ? before : (FT_T)0, left = since == 0 ? (FT_T)0 : before;
+                sum[turn][j] = left + made[j];
+                total[turn][j] = whole + joined;
+            }
+            if (turn == FT_STEPS - 1) {
+                FT_UNROLL
+                for (int s = 0; s < FT_TILE_ROWS; s++) {
+                    FT_UNROLL
+                    for (int l = 0; l < FT_LANES; l++) {
+                        x[s][l] = next_x[s][l];
+                        y[s][l] = next_y[s][l];
+                    }
+                }
+                since = since + 1 == FT_DEPTH ? 0 : since + 1;
+                k++;
+            }
+            turn = turn + 1 == FT_STEPS ? 0 : turn + 1;
+        }
+        int r = 0, c = 0;
+        FT_LOOP(results)
+        for (int t = 0; t < rows * columns; t++) {
+            FT_PIPELINE
+            const int place = (r * FT_TILE_ROWS + c) / FT_SHARE, part = c % FT_SHARE;
+            const FT_T whole = total[place][part], own = sum[place][part], made = whole + own;
+            FT_T before = 0;
+            if (mode == 2) before = added[at_added + r * G_ADDED_ROW(g) + c * G_ADDED_COLUMN(g)];
+            const FT_T scaled = mode == 0 ? made : alpha_re * made;
+            out[at_out + r * G_OUT_ROW(g) + c * G_OUT_COLUMN(g)] = mode == 2 ? beta_re * before + scaled : scaled;
+            if (++c == columns) {
+                c = 0;
+                r++;
+            }
+        }
+    }
+}
