@@ -182,7 +182,7 @@ class Tensor(Methods):
     def data_ptr(self) -> int:
         """The address of the first element: in host memory where the device shares that, else 0."""
         base = self._storage.ptr
-        self._storage.bounds = None  # whoever holds the address may write there
+        self._storage.expose()  # whoever holds the address may write there
         return 0 if base is None or not self.numel() else base + self._offset * self.itemsize
 
     def is_contiguous(self, memory_format: memory_format = contiguous_format) -> bool:

@@ -26,6 +26,7 @@ from ..kernels.skeletons.conv.key import DEPTH
 from ..kernels.skeletons.cpu.conv_depthwise import DepthwiseGeometry
 from ..kernels.skeletons.cpu.conv_direct import DirectConvGeometry
 from ..runtime.program import built
+from . import conv_kept, derived
 from .conv_direct import NARROW, direct
 from .conv_plan import (
     Class,
@@ -39,7 +40,7 @@ from .conv_plan import (
     three,
     tiling,
 )
-from .launch import Launch, Output, Step
+from .launch import Launch, Output, Step, look_up
 from .run import also_as, run
 
 if TYPE_CHECKING:
@@ -80,6 +81,19 @@ def convolve(
         key += (not out._place(),)
     args = (out, x, weight, bias, of)
     given = weight if bias is None else bias
+    if derived.keeps(weight._storage):
+        launch = look_up(backend, key, prepare, args)
+        panels = None
+        if isinstance(launch, Launch):
+            named = call if backend.target.unaligned else None
+            panels = conv_kept.panels(launch, named, x, weight, given)
+        if panels is not None:
+            with_panels = ("with panels", key)
+            inputs = (x, weight, given, *panels)
+            run(backend, with_panels, _with_panels, convolve, args, inputs, (), out)
+            if call is not None and backend.target.unaligned:
+                also_as(backend, with_panels, ("with panels", call))
+            return out
     run(backend, key, prepare, convolve, args, (x, weight, given), (), out)
     if call is not None and backend.target.unaligned:
         also_as(backend, key, call)
@@ -90,8 +104,29 @@ def again(call: Hashable, x: Tensor, weight: Tensor, bias: Tensor | None) -> Ten
     """The result of a call of `convolve` that was named so, in a fresh tensor; None for a new one,
     and where there is something to look at first."""
     given = weight if bias is None else bias
-    made = x._storage.backend.launches[call].call((x, weight, given), (), None)
-    return None if made is None else made[0]
+    launches, storage = x._storage.backend.launches, weight._storage
+    launch = launches[call]
+    if not (type(launch) is Launch and conv_kept.packs(launch) and derived.keeps(storage)):
+        made = launch.call((x, weight, given), (), None)
+        return None if made is None else made[0]
+    kept = derived.kept_of(storage)
+    at = conv_kept.call_of(call, weight, given)
+    panels = derived.ready(kept.found.get(at), given._storage)
+    if panels is not None:
+        made = launches["with panels", call].call((x, weight, given, *panels), (), None)
+        return None if made is None else made[0]
+    if at in kept.found:
+        return None  # the weight is what it was: `convolve` keeps its panels
+    made = launch.call((x, weight, given), (), None)
+    if made is None:
+        return None
+    kept.note(at, None)
+    return made[0]
+
+
+def _with_panels(*args: Any) -> Launch:
+    """The launch of `prepare`, which gets its panels."""
+    return conv_kept.without(prepare(*args))
 
 
 def served(x: Tensor, taps: int) -> bool:

@@ -196,6 +196,7 @@ class _Mirror:
             _wait_for(storage)
             there = host_bytes(storage.ptr + start, stop - start)
             there.view(f"V{size}")[elements] = values.view(f"V{size}")[elements]
+            storage.changed()
             self.copies += 1
             return
         ends = np.flatnonzero(np.diff(elements) != 1) + 1
@@ -218,6 +219,7 @@ class _Mirror:
         values = np.ascontiguousarray(self.tensors[id(out)]._host())
         packed._storage.backend.upload(packed._storage, 0, values)
         enqueue(launch, (out, packed))
+        out._storage.changed()
         self.copies += 1
         return True
 
@@ -254,5 +256,6 @@ def _copy(source: Storage, start: int, to: Storage, at: int, nbytes: int) -> Non
     if to.ptr is not None and source.ptr is None:
         _wait_for(to)
         source.backend.download(source, start, host_bytes(to.ptr + at, nbytes))
+        to.changed()
     else:
         to.backend.upload(to, at, _in_host_memory(source, start, nbytes))

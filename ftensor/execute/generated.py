@@ -80,7 +80,8 @@ def caller(form: Form) -> Callable[..., Callable[..., Any]]:
         looks += [f"s{k}.readonly" for k in results]
         looks += [] if many else [f"s{k} is s0 and x{k} is not x0" for k in inputs]
     lines += [f"if {' or '.join(looks)}: return None", "stream = backend._current.stream"]
-    lines += [] if fresh else [f"s{k}.bounds = None" for k in results]
+    changed = [] if fresh else [f"s{k}.bounds = s{k}.derived = None" for k in results]
+    lines += changed
     for k in results if fresh else ():
         lines += [
             f"s{k} = backend.pool.take(nbytes{k}, stream)",
@@ -97,6 +98,7 @@ def caller(form: Form) -> Callable[..., Callable[..., Any]]:
     elif form.numbers is not None and any(step.numbers for step in form.steps):
         lines.append("numbers = params")
     lines += _steps(form, [*given, *constants])
+    lines += changed  # by then another thread may have read it, before it was written
     lines.append(f"return ({''.join(f'x{k}, ' for k in results)})")
     names = [*_names(form), *[f"constant{k}" for k in constants]]
     names += ["numbers"] if form.numbers is None else [f"d{i}" for i in range(rounding)]

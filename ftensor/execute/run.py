@@ -87,7 +87,7 @@ def _launched(
         [of.make(backend, where) if x is None else x for of, x in zip(launch.outputs, given)]
     )
     for x in made:
-        x._storage.bounds = None
+        x._storage.changed()
     if launch.own_numbers is not None:
         numbers = launch.own_numbers
     elif recorder(backend) is not None:
@@ -96,6 +96,8 @@ def _launched(
         numbers = [v for x, d in zip(numbers, launch.numbers) for v in values_of(x, d)]
     constants = [constant(inputs[0]) for constant in launch.constants]
     enqueue(launch, (*made, *inputs, *constants), numbers)
+    for x in made:
+        x._storage.changed()  # by then another thread may have read it, before it was written
     return made
 
 

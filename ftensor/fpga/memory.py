@@ -66,10 +66,13 @@ def reset_peak_memory_stats(device: DeviceLike | None = None) -> None:
 
 
 def empty_cache() -> None:
-    """Give the free memory of all devices' pools back to the system."""
+    """Give the free memory of all devices' pools back to the system, and that of packed weights,
+    which are packed anew when they are met again."""
     for of in fpga_devices():
         if of.opened:
-            of.open().pool.release_cached()
+            backend = of.open()
+            backend.drop_kept()
+            backend.pool.release_cached()
 
 
 def mem_get_info(device: DeviceLike | None = None) -> tuple[int, int]:

@@ -39,6 +39,7 @@ class Lowered:
     numbers: tuple[Any, ...]
     drawn: tuple[tuple[int, dtype, Drawn], ...]  # the places of those that are drawn
     written: Ints  # which of the call's tensors are written
+    changed: tuple[Storage, ...]  # and of what the function found elsewhere
     # What gives each tensor of the result; a number: that output as it is.
     parts: tuple[int | Part, ...]
     # Called with a call's tensors, of which those that are written may be.
@@ -85,11 +86,14 @@ class Lowered:
             for k, of in self.seen:
                 inputs.append(_seen_as(tensors[k], of))
             inputs += self.held
-            for k in self.written:
-                tensors[k]._storage.bounds = None
+            changed = [*self.changed, *[tensors[k]._storage for k in self.written]]
+            for storage in changed:
+                storage.changed()
             numbers = self._drawn() if self.drawn else self.numbers
             called = self.launch.call(inputs, numbers, None)
             made = self._enqueued(inputs, numbers) if called is None else called
+            for storage in changed:
+                storage.changed()  # by then another thread may have read it
             if self.graph.checks:
                 self._check(tensors)
         found = [made[p] if isinstance(p, int) else p(made, tensors) for p in self.parts]
@@ -187,6 +191,7 @@ class _Lowering:
             tuple([(self._index(m), of) for m, of in self.seen]),
             tuple(held), tuple(self.numbers), tuple(self.drawn),
             tuple([self._index(m) for m in self.arguments if graph.writes(m)]),
+            tuple([t._storage for m, t in zip(self.held, held) if graph.writes(m)]),
             tuple(parts),
         )  # fmt: skip
 

@@ -40,8 +40,8 @@ class Promised(Storage):
 
     def __init__(self, backend: Backend, stream: Stream, nbytes: int, number: int) -> None:
         self.backend, self.stream, self.nbytes, self.number = backend, stream, nbytes, number
-        self.users = self.owner = self.bounds = self.device = None
-        self.readonly, self.visible = False, []
+        self.users = self.owner = self.bounds = self.derived = self.device = None
+        self.readonly, self.exposed, self.visible = False, False, []
 
     @property
     def handle(self) -> Any:

@@ -86,7 +86,10 @@ def export(
     storage.synchronize()
     if storage.backend.host_shared:
         assert storage.ptr is not None
-        storage.bounds = None  # whoever holds the memory may write there
+        if copy or not non_blocking:
+            storage.changed()  # whoever holds the memory may write there
+        else:
+            storage.expose()
         address = storage.ptr + tensor._offset * of.itemsize
         base = _Memory if copy or non_blocking else _Alias
         array = array_at(address, of, shape, strides, storage, storage.readonly, base)

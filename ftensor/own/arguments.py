@@ -63,7 +63,7 @@ def _tensor(kernel: str, a: OwnArgument, x: Any, where: device, begins: int, cal
     if not a.const:
         if storage.readonly:
             raise errors.read_only(kernel, a.name, a.c)
-        storage.bounds = None
+        storage.changed()
     if a.dtype is None:  # a launch counts in elements, and the kernel knows bytes
         return Tensor._make(storage, dtypes.uint8, (x.nbytes,), (1,), start)
     return x

@@ -16,7 +16,7 @@ from . import lifetime
 from .blocks import Block
 from .kernel_table import KernelTable, Makers
 from .launch_table import LaunchTable
-from .parts import DeviceProperties, Executor, Kernel, Own, Prebuilt, Program
+from .parts import DeviceProperties, Executor, Keeps, Kernel, Own, Prebuilt, Program
 from .pool import POISON, Pool, poisoned
 from .prepared import As, prepared_as
 from .storage import Storage
@@ -66,6 +66,8 @@ class Backend(ABC):
         self._seen_by_thread: dict[int, As] = {}  # in prepared.py
         # The kernels of users' own that somebody holds, by key.
         self.own: weakref.WeakValueDictionary[Any, Kernel] = weakref.WeakValueDictionary()
+        # What is kept of storages' bytes, and goes where memory is wanted.
+        self._kept: weakref.WeakSet[Keeps] = weakref.WeakSet()
         self.executor: Executor | None = None  # who stands at the door, if anybody does
         self.lock = threading.RLock()
         self.closed = False
@@ -184,6 +186,18 @@ class Backend(ABC):
         self._current.stream.wait_stream(self.default_stream)
         return storage
 
+    def keeping(self, kept: Keeps) -> None:
+        """Note what is kept of a storage's bytes, so that it can be dropped."""
+        with self.lock:
+            self._kept.add(kept)
+
+    def drop_kept(self) -> bool:
+        """Let go of what can be made again; whether memory was in it."""
+        with self.lock:
+            all_kept = list(self._kept)
+            self._kept.clear()
+        return sum(kept.drop() for kept in all_kept) > 0
+
     def adopt(self, ptr: int, nbytes: int, owner: object, readonly: bool = False) -> Storage:
         """A storage on host memory of others, without a copy; `owner` keeps that memory alive."""
         assert self.host_shared, f"{self.properties.name} does not share host memory"
@@ -197,9 +211,10 @@ class Backend(ABC):
         assert array.flags.c_contiguous, "upload takes a C-contiguous array"
         assert 0 <= byte_offset <= storage.nbytes - array.nbytes, "upload outside the storage"
         if array.nbytes:
-            storage.bounds = None
+            storage.changed()
             take = self._upload if self.executor is None else self.executor.upload
             take(storage, byte_offset, array)
+            storage.changed()  # by then another thread may have read it, before it was written
             if storage.visible:
                 self._current.stream.finish()
 

@@ -35,6 +35,14 @@ class Kernel(Protocol):
     def __call__(self, stream: Any, units: int, /, *args: Any) -> None: ...
 
 
+class Keeps(Protocol):
+    """What is made of a storage's bytes, and kept while nobody writes them."""
+
+    def drop(self) -> bool:
+        """Let go of it; whether memory was in it."""
+        ...
+
+
 class Executor(Protocol):
     """Stands at a device's door, if anybody does (see `execute/observe.py`)."""
 

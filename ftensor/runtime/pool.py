@@ -75,7 +75,7 @@ class Pool:
 
     def _new_block(self, size: int, nbytes: int) -> Block:
         while (block := self._block(size)) is None:
-            if size + VECTOR > self.limit or not self.make_room():
+            if size + VECTOR > self.limit or not (self.backend.drop_kept() or self.make_room()):
                 raise self._refusal(nbytes)
         return block
 

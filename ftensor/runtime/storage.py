@@ -42,7 +42,9 @@ class Storage:
         "backend",
         "block",
         "bounds",
+        "derived",
         "device",
+        "exposed",
         "handle",
         "nbytes",
         "owner",
@@ -74,6 +76,10 @@ class Storage:
         self.device: Any = None
         # (dtype, least, greatest) of whatever elements are read, where the host knows them.
         self.bounds: tuple[Any, int, int] | None = None
+        # What was made of the bytes and kept for the next call (execute/derived.py).
+        self.derived: Any = None
+        # Whether somebody has the address for good, who may write there unseen.
+        self.exposed = False
         # Who else sees the memory while it is written: a launch that uses it is waited for then.
         self.visible = _NOBODY
 
@@ -89,6 +95,16 @@ class Storage:
             self.stream.free[block.size].append(block)
         else:
             block.pool.give_back(self)
+
+    def changed(self) -> None:
+        """Somebody writes here, or may write: forget what is known of the bytes, and what was made
+        of them."""
+        self.bounds = self.derived = None
+
+    def expose(self) -> None:
+        """Somebody gets the address, who may write there unseen from now on."""
+        self.exposed = True
+        self.changed()
 
     def show(self, alias: int) -> None:
         """Note that the host sees this memory by way of the object of this id, until `hide`."""

@@ -29,7 +29,9 @@ def to_dlpack(tensor: torch.Tensor, /, *args: Any, **kwargs: Any) -> Any:
         return _to(tensor, *args, **kwargs)
     for address in [a for a, weak in _exported.items() if weak.expired()]:
         del _exported[address]
-    m.unwrap(tensor)._storage.synchronize()
+    memory = m.unwrap(tensor)._storage
+    memory.synchronize()
+    memory.expose()
     _exported[tensor.data_ptr()] = StorageWeakRef(untyped_storage(tensor))
     return _to(tensor, *args, **kwargs)
 

@@ -44,7 +44,7 @@ def host_storage(storage: torch.UntypedStorage) -> torch.UntypedStorage:
 def wrote(storage: torch.UntypedStorage, cpu: torch.UntypedStorage) -> int:
     """Say that the host has written what `host_storage` gave; returns the bytes sent back."""
     memory: Storage = storage._ft
-    memory.bounds = None
+    memory.changed()
     if memory.ptr is not None or not storage.nbytes():
         return 0
     memory.backend.upload(memory, 0, array_of(cpu))

@@ -1,0 +1,186 @@
+"""A convolution's packed weights, kept from call to call: they follow whoever writes the weight."""
+
+from __future__ import annotations
+
+import gc
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+torch = pytest.importorskip("torch", reason="torch is the oracle of these tests")
+
+import ftensor as ft  # noqa: E402
+from ftensor._device import default_backend  # noqa: E402
+from ftensor.execute.observe import Observer, observed  # noqa: E402
+from ftensor.kernels.skeletons.conv import ConvPackGeometry  # noqa: E402
+
+from ..oracle import ours, same  # noqa: E402
+
+Call = Callable[[Any], Any]
+X, WEIGHT = (1, 24, 18, 19), (32, 24, 3, 3)
+
+
+class Packed(Observer):
+    """How many panels of weights were packed."""
+
+    panels = 0
+
+    def launch(self, launch: Any, *args: Any) -> None:
+        """Look at its steps."""
+        for step in launch.steps:
+            if step.key.skeleton == "conv_pack":
+                self.panels += ConvPackGeometry.unpack(step.geometry).panels
+        super().launch(launch, *args)
+
+
+def packed(call: Callable[[], Any]) -> int:
+    """Panels that a call packs."""
+    seen = Packed()
+    with observed(default_backend(), seen):
+        call()
+    return seen.panels
+
+
+def drawn(*shape: int) -> Any:
+    """Whole numbers, whose sums are exact."""
+    return torch.randint(-2, 3, shape).float()
+
+
+class Case:
+    """A call in torch and here, on the same numbers."""
+
+    def __init__(self, op: str = "conv2d", weight: tuple[int, ...] = WEIGHT, **more: Any) -> None:
+        torch.manual_seed(0)
+        self.op, self.more = op, more
+        filters = weight[1] if "transpose" in op else weight[0]
+        self.theirs = [drawn(*X), drawn(*weight), drawn(filters)]
+        # Memory of ftensor's own: nobody else writes there.
+        self.mine = [ours(t).clone() for t in self.theirs]
+
+    def call(self) -> Any:
+        """Here."""
+        return getattr(ft, self.op)(*self.mine, **self.more)
+
+    def agrees(self) -> None:
+        """The result is torch's, to the bit, at every call, as it gets about."""
+        wanted = getattr(torch, self.op)(*self.theirs, **self.more)
+        for _ in range(4):
+            same(self.call(), wanted, exact=True)
+
+
+@pytest.mark.core
+def test_weights_are_packed_once_while_nobody_writes_them() -> None:
+    case = Case(padding=1)
+    assert packed(case.call) and packed(case.call)  # who meets it twice has it kept
+    assert not packed(case.call)
+    case.agrees()
+    assert not packed(case.call)
+    for t in (*case.mine[1:], *case.theirs[1:]):
+        t.add_(1)
+    assert packed(case.call)
+    case.agrees()
+
+
+@pytest.mark.parametrize(
+    "case",
+    [
+        {"weight": (256, 24, 1, 1)},
+        {"stride": 2},
+        {"weight": (64, 12, 3, 3), "groups": 2, "dilation": 2},
+        {"op": "conv_transpose2d", "weight": (24, 20, 4, 4), "stride": 2},
+    ],
+    ids=["as-it-lies", "strided", "groups", "transposed"],
+)
+def test_kept_panels_give_the_same_bits(case: dict[str, Any]) -> None:
+    given = Case(**case)
+    given.agrees()
+    assert not packed(given.call)
+    given.mine[1].mul_(2)
+    given.theirs[1].mul_(2)
+    given.agrees()
+
+
+WRITES: dict[str, Call] = {
+    "in place": lambda w: w.mul_(3),
+    "copy": lambda w: w.copy_(ft.ones(*w.shape)),
+    "out": lambda w: ft.add(ft.ones(*w.shape), 1, out=w),
+    "view": lambda w: w[3:5].zero_(),
+    "element": lambda w: w.__setitem__((0, 0, 1, 1), 9),
+    "index": lambda w: w.index_fill_(0, ft.tensor([1, 4]), 2.0),
+    "mask": lambda w: w.masked_fill_(w > 0, 5.0),
+    "of a graph": lambda w: ft.jit(lambda t: t.add_(2.0))(w),
+    "found by a graph": lambda w: ft.jit(lambda t: w.add_(t))(ft.ones(1)),
+    "random": lambda w: w.random_(0, 3),
+}
+
+
+@pytest.mark.parametrize("way", WRITES)
+def test_a_weight_that_was_written_is_packed_anew(way: str) -> None:
+    case = Case(padding=1)
+    for _ in range(2):  # the second write is a call that is known
+        case.agrees()
+        WRITES[way](case.mine[1])
+        case.theirs[1] = torch.tensor(case.mine[1].tolist())
+        case.agrees()
+
+
+def test_memory_that_others_see_is_not_looked_at() -> None:
+    """Whoever holds an array or an address may write at any time."""
+    case = Case(padding=1)
+    case.agrees()
+    if not default_backend().host_shared:
+        pytest.skip("the host has copies of this device's memory")
+    array = case.mine[1].numpy()
+    for value in (1, 2):
+        array[:] = value
+        case.theirs[1].fill_(value)
+        case.agrees()
+        assert packed(case.call)
+    del array
+    gc.collect()
+    case.agrees()
+    assert not packed(case.call)
+    assert case.mine[1].data_ptr()
+    case.agrees()
+    assert packed(case.call)
+    foreign = np.ones(WEIGHT, np.float32)
+    case.mine[1] = ft.from_numpy(foreign)
+    for value in (3, 4):
+        foreign[:] = value
+        case.theirs[1].fill_(value)
+        case.agrees()
+
+
+def test_panels_are_memory_that_goes(monkeypatch: pytest.MonkeyPatch) -> None:
+    """They are counted, end with the weight, and before a request is refused."""
+    case = Case(padding=1)
+    ft.synchronize()
+    backend = default_backend()
+    case.agrees()
+    held = ft.fpga.memory_allocated()
+    ft.fpga.empty_cache()
+    gone = held - ft.fpga.memory_allocated()
+    assert gone >= case.mine[1].nbytes
+    case.agrees()
+    assert not packed(case.call)
+    with monkeypatch.context() as m, pytest.raises(ft.OutOfMemoryError):
+        m.setattr(backend.pool, "limit", backend.pool.reserved)
+        backend.pool.fresh(backend.pool.reserved - 4096)
+    assert packed(case.call)
+    case.agrees()
+    held = ft.fpga.memory_allocated()
+    own = case.mine[1].nbytes
+    case.mine.clear()
+    assert held - ft.fpga.memory_allocated() >= 2 * own
+
+
+def test_other_streams_wait_for_panels() -> None:
+    case = Case(padding=1)
+    case.agrees()
+    other = ft.fpga.Stream()
+    other.wait_stream(ft.fpga.current_stream())
+    with ft.fpga.stream(other):
+        case.agrees()
+    ft.synchronize()
