@@ -3,14 +3,30 @@
 // the stage before it made of a row, and writes the memory behind it, so that results are sorted (Stockham's way,
 // decimation in frequency, radix 2). Rows are as long as a power of two, FT_POINTS at most: the last stages hand on shorter
 // ones as they are.
-// All rows are one loop. A turn of FT_LEAST pairs or more is a row, or several short ones, and a stage is a turn and FT_LEAST
-// steps behind the one before it: then what it reads was written so many steps ago, which is longer than the butterflies'
-// pipeline. So a memory holds three turns (slots). It is two memories, one for numbers with an even count of bits in their place: two
+// All rows are one loop. A turn of FT_LEAST pairs or more is a row, or several short ones, and a stage is half a turn and FT_LEAST
+// steps behind the one before it: then the second half of a row, with which it begins, was written FT_LEAST steps ago or earlier,
+// which is longer than the butterflies' pipeline. A memory holds three turns (slots). It is two memories, one for numbers with an even count of bits in their place: two
 // that are met together differ in one bit, so each memory is read once and written once a cycle, as block RAM is.
 // Of a row only so many numbers may come, before zeros, and only so many leave; what comes, and what leaves, may have
 // factors. So two launches make transforms of any length, as convolutions with a chirp (Bluestein).
 // Rows in line come and go in beats of FT_LANES parts (of numbers); from elsewhere a number a cycle, in twice as many.
+// Beats leave by a process of their own where there are such (FT_PROCESSES): their bursts are as long as a port's may be.
 // Geometry g: FftStreamGeometry.
+#if FT_PROCESSES
+typedef hls::vector<FT_T, FT_LANES> ft_beat;
+#define FT_STREAM_IN const ft_beat
+#define FT_STREAM_OUT hls::stream<ft_beat> &line, hls::vector<FT_T, 2> *out_numbers
+#define FT_STREAM_LEAVES                                              \
+    {                                                                 \
+        ft_beat full_;                                                \
+        for (int l_ = 0; l_ < FT_LANES; l_++) full_[l_] = made[l_];   \
+        line.write(full_);                                            \
+    }
+#else
+#define FT_STREAM_IN FT_GLOBAL const FT_T
+#define FT_STREAM_OUT FT_GLOBAL FT_T *out
+#define FT_STREAM_LEAVES FT_BEAT_STORE(made, out, where)
+#endif
 FT_FN_ONCE int ft_odd(int place)
 {
     const int a = place ^ (place >> 8), b = a ^ (a >> 4), c = b ^ (b >> 2);
@@ -31,22 +47,15 @@ FT_FN_ONCE int ft_odd(int place)
         d = factors ? s_ : d;                                                                                   \
     }
 
-FT_KERNEL void FT_NAME(
-    FT_GLOBAL FT_T *out, FT_GLOBAL const FT_T *in, FT_GLOBAL const FT_T *table, long out_offset, long in_offset,
-    FT_T scale, FT_GLOBAL const long *g FT_UNIT_PARAMS)
+// The rows from `begin` to `end`.
+FT_CALLED void ft_stream_rows(
+    FT_STREAM_OUT, FT_STREAM_IN *in, FT_STREAM_IN *table, long out_offset, long in_offset, FT_T scale, int begin, int end,
+    int stages, int ends, int come, int leave, long in_step, long in_row, long out_step, long out_row, int in_line, int out_line,
+    long to)
 {
-    FT_PORT(out, gmem0)
-    FT_PORT(in, gmem1)
-    FT_PORT(table, gmem2)
-    FT_PORT(g, gmem3)
-    const int rows = G_ROWS(g), stages = G_STAGES(g), ends = G_ENDS(g);
     const int n = 1 << stages, half_ = n >> 1, apart = FT_POINTS >> stages;
     const int many = half_ < FT_LEAST ? FT_LEAST / half_ : 1, length = half_ * many;
-    const long in_step = G_READ_STEP(g), in_row = G_READ_ROW(g), out_step = G_WRITTEN_STEP(g), out_row = G_WRITTEN_ROW(g);
-    const int come = G_COME(g), leave = G_LEAVE(g), factors = ends & 16;
-    const int in_line = in_step == 1 && ((in_offset | in_row) & 1) == 0;
-    const int out_line = out_step == 1 && ((out_offset | leave) & 1) == 0 && (out_row == leave || rows == 1);
-    const int trips = in_line && out_line ? length : 2 * length;
+    const int factors = ends & 16, trips = in_line && out_line ? length : 2 * length;
     const FT_T factor = ends & 4 ? scale : (FT_T)1;
     FT_T re[FT_STAGES + 1][2][3 * FT_SLOT], im[FT_STAGES + 1][2][3 * FT_SLOT];
     FT_T cosine[FT_STAGES][FT_POINTS / 2], sine[FT_STAGES][FT_POINTS / 2];
@@ -65,16 +74,21 @@ FT_KERNEL void FT_NAME(
     FT_BANKS(beat, 1)
     FT_BANKS(made, 1)
     FT_BANKS(number, 1)
+#if !FT_PROCESSES
+    if (out_line) FT_BEAT_LOAD(made, out, to / FT_LANES)
+#endif
     FT_LOOP(roots)
-    for (int i = 0; i < FT_POINTS / 2; i++) {
+    for (int i = 0; i < FT_POINTS / 2; i += 2) {
         FT_PIPELINE
         const int first = 2 * i & (FT_LANES - 1);
         if (first == 0) FT_BEAT_LOAD(beat, table, 2 * i / FT_LANES)
-        const FT_T c = beat[first], s = beat[first + 1];
+        const FT_T c = beat[first], s = beat[first + 1], next_c = beat[first + 2], next_s = beat[first + 3];
         FT_UNROLL
         for (int k = 0; k < FT_STAGES; k++) {
             cosine[k][i] = c;
             sine[k][i] = s;
+            cosine[k][i + 1] = next_c;
+            sine[k][i + 1] = next_s;
         }
     }
     const int behind = FT_POINTS < FT_LANES ? 1 : FT_POINTS / FT_LANES, factor_count = factors ? 2 * FT_POINTS : 0;
@@ -86,9 +100,8 @@ FT_KERNEL void FT_NAME(
         factor_re[i / FT_POINTS][odd][k >> 1] = beat[first];
         factor_im[i / FT_POINTS][odd][k >> 1] = beat[first + 1];
     }
-    const int begin = ft_slab(rows, FT_UNIT, FT_UNITS), end = ft_slab(rows, FT_UNIT + 1, FT_UNITS);
-    const int turns = (end - begin + many - 1) / many, lag = trips + FT_LEAST;
-    const long all = turns > 0 ? (long)turns * trips + (FT_STAGES + 1) * lag : 0, to = 2 * (out_offset + begin * out_row);
+    const int turns = (end - begin + many - 1) / many, lag = trips / 2 + FT_LEAST;
+    const long all = turns > 0 ? (long)turns * trips + (FT_STAGES + 1) * lag : 0;
     long held = -1, where = to / FT_LANES;
     int turn = 0, left = 0, lane = (int)(to & (FT_LANES - 1));
     // Where in its turn each is, less than 0 before it begins: what comes in, the stages, what goes out.
@@ -99,7 +112,6 @@ FT_KERNEL void FT_NAME(
         step[k] = -k * lag;
         slot[k] = 0;
     }
-    if (out_line) FT_BEAT_LOAD(made, out, where)
     FT_LOOP(butterflies)
     for (long v = 0; v < all; v++) {
         FT_PIPELINE
@@ -178,7 +190,7 @@ FT_KERNEL void FT_NAME(
                         made[l + 3] = ends & 2 ? c : d;
                     }
                 }
-                if (lane == FT_LANES - 4) FT_BEAT_STORE(made, out, where)
+                if (lane == FT_LANES - 4) FT_STREAM_LEAVES
                 where += lane == FT_LANES - 4;
                 lane = lane == FT_LANES - 4 ? 0 : lane + 4;
             } else {
@@ -197,11 +209,71 @@ FT_KERNEL void FT_NAME(
         }
     }
     if (out_line && lane > 0 && turns > 0) {
+#if !FT_PROCESSES
         FT_BEAT_LOAD(beat, out, where)
-        for (int l = 0; l < FT_LANES; l++) {
-            const FT_T old = beat[l], own = made[l];
-            beat[l] = l < lane ? own : old;
-        }
-        FT_BEAT_STORE(beat, out, where)
+        for (int l = lane; l < FT_LANES; l++) made[l] = beat[l];
+#endif
+        FT_STREAM_LEAVES
     }
+}
+#if FT_PROCESSES
+// What lies in the first and the last beat beside the parts [to, end) of numbers stays.
+FT_CALLED void ft_stream_beside(ft_beat *out, ft_beat made, long at, long to, long end)
+{
+    ft_beat beat = out[at];
+    for (int l = 0; l < FT_LANES; l++) {
+        const FT_T old = beat[l], own = made[l];
+        beat[l] = at * FT_LANES + l >= to && at * FT_LANES + l < end ? own : old;
+    }
+    out[at] = beat;
+}
+FT_CALLED void ft_stream_store(ft_beat *out, hls::stream<ft_beat> &line, long to, long end)
+{
+    const long first = (to + FT_LANES - 1) / FT_LANES, last = end / FT_LANES;
+    if (to < end && to % FT_LANES != 0) ft_stream_beside(out, line.read(), to / FT_LANES, to, end);
+    FT_LOOP(beats)
+    for (long t = first; t < last; t++) {
+        FT_PIPELINE
+        out[t] = line.read();
+    }
+    if (first <= last && end % FT_LANES != 0) ft_stream_beside(out, line.read(), last, to, end);
+}
+FT_CALLED void ft_stream_run(
+    ft_beat *out, hls::vector<FT_T, 2> *out_numbers, const ft_beat *in, const ft_beat *table, long out_offset, long in_offset,
+    FT_T scale, int begin, int end, int stages, int ends, int come, int leave, long in_step, long in_row, long out_step,
+    long out_row, int in_line, int out_line, long to, long to_end)
+{
+#pragma HLS DATAFLOW
+    hls::stream<ft_beat> line("line");
+#pragma HLS STREAM variable=line depth=64
+    ft_stream_rows(
+        line, out_numbers, in, table, out_offset, in_offset, scale, begin, end, stages, ends, come, leave, in_step, in_row,
+        out_step, out_row, in_line, out_line, to);
+    ft_stream_store(out, line, to, to_end);
+}
+#endif
+
+FT_KERNEL void FT_NAME(
+    FT_GLOBAL FT_T *out, FT_GLOBAL const FT_T *in, FT_GLOBAL const FT_T *table, long out_offset, long in_offset,
+    FT_T scale, FT_GLOBAL const long *g FT_UNIT_PARAMS)
+{
+    FT_PORT(out, gmem0)
+    FT_PORT(in, gmem1)
+    FT_PORT(table, gmem2)
+    FT_PORT(g, gmem3)
+    const int rows = G_ROWS(g), come = G_COME(g), leave = G_LEAVE(g);
+    const long in_step = G_READ_STEP(g), in_row = G_READ_ROW(g), out_step = G_WRITTEN_STEP(g), out_row = G_WRITTEN_ROW(g);
+    const int in_line = in_step == 1 && ((in_offset | in_row) & 1) == 0;
+    const int out_line = out_step == 1 && ((out_offset | leave) & 1) == 0 && (out_row == leave || rows == 1);
+    const int begin = ft_slab(rows, FT_UNIT, FT_UNITS), end = ft_slab(rows, FT_UNIT + 1, FT_UNITS);
+    const long to = 2 * (out_offset + begin * out_row);
+#if FT_PROCESSES
+    ft_stream_run(
+        out, out_numbers, in, table, out_offset, in_offset, scale, begin, end, G_STAGES(g), G_ENDS(g), come, leave, in_step,
+        in_row, out_step, out_row, in_line, out_line, to, out_line ? to + 2L * (end - begin) * leave : to);
+#else
+    ft_stream_rows(
+        out, in, table, out_offset, in_offset, scale, begin, end, G_STAGES(g), G_ENDS(g), come, leave, in_step, in_row, out_step,
+        out_row, in_line, out_line, to);
+#endif
 }

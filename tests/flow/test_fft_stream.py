@@ -50,16 +50,21 @@ def test_on_xrt(image: Path) -> None:
 
 
 def test_the_model_counts_the_rows_that_are_under_way() -> None:
-    """A stage is a turn and 32 pairs behind the one before it; short rows share a turn, and units
-    share rows. Numbers that lie apart come one a cycle."""
+    """A stage is half a turn and 32 pairs behind the one before it; short rows share a turn, units
+    share rows. Numbers that lie apart come one a cycle; those in line leave in one burst."""
     key = FftStreamKey(ft.complex64, 64)
     geometry = FftStreamGeometry(10, 5, 4, 32, 32, (1, 32), (1, 32))
     assert FftStreamGeometry.unpack(geometry.pack()) == geometry
     apart = replace(geometry, read=(10, 1))
     for g, pace in ((geometry, 1), (apart, 2)):
         launch = Launch(key, 4, geometry=g.pack())
-        trips = [FftStream().loops(launch, unit, False)[-1].trips for unit in range(4)]
-        behind = (6 + 1) * (pace * 32 + 32)
-        assert trips == [pace * 32 * turns + behind for turns in (1, 2, 1, 2)]
+        found = [{x.name: x.trips for x in FftStream().loops(launch, k, False)} for k in range(4)]
+        behind = (6 + 1) * (pace * 16 + 32)
+        assert [x["butterflies"] for x in found] == [
+            pace * 32 * turns + behind for turns in (1, 2, 1, 2)
+        ]
+        assert [x["beats"] for x in found] == [8, 12, 8, 12]
+        leaves = FftStream().traffic(launch, False)[0]
+        assert (leaves.burst, leaves.short) == (0, False)
     moved = {a.name: a.nbytes for a in FftStream().traffic(launch, False)}
     assert moved == {"out": 10 * 32 * 8, "in": 10 * 32 * 8, "table": 4 * 32 * 8}

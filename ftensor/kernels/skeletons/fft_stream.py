@@ -85,6 +85,7 @@ class FftStream(BoardSkeleton[FftStreamKey]):
 
     name = word = "fft_stream"
     geometry = FftStreamGeometry
+    staged = True
     options = (POINTS,)
 
     def parameters(self, key: FftStreamKey) -> tuple[Parameter, ...]:
@@ -113,8 +114,8 @@ class FftStream(BoardSkeleton[FftStreamKey]):
         )
 
     def short_bursts(self, vector: bool, written: bool) -> bool:
-        """A beat is asked for when its first number is wanted, and leaves when it is full."""
-        return vector
+        """A beat is asked for when its first number is wanted; those that leave are one burst."""
+        return vector and not written
 
     def keys(self, asked: Asked) -> Iterator[FftStreamKey]:
         """One for each complex dtype and length."""
@@ -138,12 +139,16 @@ class FftStream(BoardSkeleton[FftStreamKey]):
         half, factors = 1 << g.stages >> 1, int(bool(g.ends & FACTORS))
         many = max(LEAST // half, 1)
         turn = half * many * (1 if g.in_line else 2)
-        behind = (key.stages + 1) * (turn + LEAST) if end > begin else 0
+        behind = (key.stages + 1) * (turn // 2 + LEAST) if end > begin else 0
         trips = -(-(end - begin) // many) * turn + behind
+        number = key.lanes // 2
+        beats = end * g.leave // number + begin * g.leave // -number if g.line_out else 0
+        beats = max(beats, 0)
         return [
-            Loop("roots", key.points // 2, 1, computes=False),
-            Loop("factors", 2 * key.points * factors, factors, computes=False),
-            Loop("butterflies", trips, min(trips, 1)),
+            Loop("roots", key.points // 4, 1, computes=False, stage="rows"),
+            Loop("factors", 2 * key.points * factors, factors, computes=False, stage="rows"),
+            Loop("butterflies", trips, min(trips, 1), stage="rows"),
+            Loop("beats", beats, min(beats, 1), reads=False, computes=False, stage="store"),
         ]
 
     def traffic(self, launch: Launch, widened: bool) -> list[Access]:
@@ -156,7 +161,7 @@ class FftStream(BoardSkeleton[FftStreamKey]):
         read = beats * PORT_BYTES if g.read[0] == 1 else came
         gone = -(-left // (PORT_BYTES if g.line_out else size))
         return [
-            Access("out", True, left, gone, 1, left, short=True),
+            Access("out", True, left, gone, 0 if g.line_out else 1, left),
             Access("in", False, read, beats, 1, came, short=True),
             Access("table", False, table, table // PORT_BYTES, 1, table, short=True),
         ]
@@ -176,6 +181,7 @@ class FftStream(BoardSkeleton[FftStreamKey]):
         return [
             Memory(3 * key.slot, bits, 4 * (key.stages + 1)),
             Memory(key.points // 2, bits, 2 * key.stages + 8),
+            Memory(64, 8 * PORT_BYTES),
         ]
 
     def extent(self, launch: Launch) -> str:

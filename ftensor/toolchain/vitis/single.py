@@ -74,9 +74,10 @@ def source(group: Group) -> str:
 
 
 def _vectors(group: Group) -> list[str]:
-    """What a kernel includes whose ports are vectors by their type."""
+    """What a kernel includes whose ports are vectors by their type, or which has FIFOs."""
     wide = any("hls::vector" in a.c for a in group.arguments)
-    return ["#include <hls_vector.h>"] if wide else []
+    found = ["#include <hls_stream.h>"] if group.kind.staged and not group.kind.template else []
+    return [*found, "#include <hls_vector.h>"] if wide else found
 
 
 def _joint(group: Group) -> str:
@@ -142,6 +143,8 @@ def _settings(key: Key) -> list[str]:
     lines = [line for line in lines if line.split()[1] not in _NOT_HERE]
     if {"gemm.h", "element.h"} & set(skeleton.helpers(key)):
         lines.append("#define FT_APART 1")
+    if skeleton.staged and not skeleton.template:
+        lines.append("#define FT_PROCESSES 1")
     return [re.sub(r"\bft_half\b", "uint16_t", line) for line in lines]
 
 
