@@ -18,6 +18,7 @@ import numpy as np
 
 from ..errors import estimate as errors
 from ..execute.observe import Observer, observed
+from ..kernels.key import Key
 from ..kernels.own import is_own
 from ..kernels.work import Launch
 from ..runtime import program
@@ -135,7 +136,14 @@ def recording(units: int, held: Container[str] | None = None) -> Iterator[Trace]
         raise errors.not_sliced(backend.properties.name)
     recorder = _Recorder()
     before = program.offered
-    program.offered = lambda key: held is None or key.entry in held
+    images = backend.images
+
+    def offered(key: Key) -> bool:
+        """An image that the device has is asked, too: what it lacks does not run."""
+        chosen = held is None or key.entry in held
+        return chosen and (images is None or images.has(key.entry))
+
+    program.offered = offered
     try:
         with (
             # A program's threads, and torch's of its derivatives, are what is asked about, too.

@@ -19,6 +19,7 @@ import ftensor as ft  # noqa: E402
 from ftensor.errors import KernelNotBuilt  # noqa: E402
 from ftensor.kernels.key import ROW, KernelKey  # noqa: E402
 from ftensor.runtime import fallback, program  # noqa: E402
+from ftensor.toolchain import trace  # noqa: E402
 
 from .fallback_cases import CASES, arange, same  # noqa: E402
 from .lacking import lacking  # noqa: E402, F401
@@ -121,6 +122,15 @@ def test_a_jitted_function_without_one_of_its_kernels_runs_as_it_is(use: Any) ->
     for _ in range(2):
         same(jitted(x), want)
     assert len(ran) == 6 and sum(row.calls for row in ft.fallback_report()) == 3
+
+
+def test_what_is_recorded_asks_for_no_kernel_that_its_image_lacks(use: Any) -> None:
+    use("ft_(fir|conv)")
+    x, taps = arange(ft, 1, 1, 9), ft.ones(1, 1, 3)
+    with trace.recording(1) as seen:
+        made = ft.nn.functional.conv1d(x, taps)
+    assert made.tolist() == [[[1.5 * k + 1.5 for k in range(7)]]]
+    assert "fir" not in {launch.key.skeleton for launch in seen.launches}
 
 
 def test_error_names_what_is_missing_and_what_to_do(use: Any) -> None:
