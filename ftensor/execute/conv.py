@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Hashable, Sequence
 from dataclasses import replace
 from math import prod
 from typing import TYPE_CHECKING, Any
@@ -16,10 +16,12 @@ from ..kernels.skeletons.conv import (
     ConvPackGeometry,
     Part,
     Strip,
+    bytes_keys,
     conv_key,
     conv_pack_key,
     most_taps,
     serves,
+    serves_bytes,
     strip,
 )
 from ..kernels.skeletons.conv.key import DEPTH
@@ -141,15 +143,46 @@ def served(x: Tensor, taps: int) -> bool:
     return built(backend, key) and built(backend, conv_pack_key(key, unaligned))
 
 
-def prepare(out: Tensor, x: Tensor, weight: Tensor, bias: Tensor | None, of: Windows) -> Launch:
-    """The launch: what is packed, and a step for each class of results."""
+def served_bytes(x: Tensor, weight: Tensor, taps: int) -> bool:
+    """Whether a board has kernels that sum products of such bytes, for so many elements of a
+    kernel."""
+    backend = x._storage.backend
+    if backend.target.dialect != "vitis" or not serves_bytes(x._dtype, weight._dtype):
+        return False
+    key, packing = bytes_keys()
+    return taps <= most_taps(key) and built(backend, key) and built(backend, packing)
+
+
+def convolve_bytes(out: Tensor, x: Tensor, weight: Tensor, of: Windows, zero: int) -> Tensor:
+    """Write to `out`, of int32, the convolution of the bytes `x` (N, groups * C, *sizes), less
+    `zero`, which also lies around them, with the int8 `weight` (groups, O, C, *kernel): operands
+    that are `served_bytes`, and elements."""
+    backend = out._storage.backend
+    key = ("bytes", out._key, x._key, weight._key, of, zero, not out._place())
+    args = (out, x, weight, of, zero)
+    run(backend, key, prepare_bytes, convolve_bytes, args, (x, weight, weight), (), out)
+    return out
+
+
+def prepare_bytes(out: Tensor, x: Tensor, weight: Tensor, of: Windows, zero: int) -> Launch:
+    """The launch of `convolve_bytes`: unsigned bytes become signed ones on the way."""
+    unsigned = x._dtype.kind == "u"
+    return prepare(out, x, weight, None, of, (zero - 128 * unsigned, unsigned))
+
+
+def prepare(
+    out: Tensor, x: Tensor, weight: Tensor, bias: Tensor | None, of: Windows,
+    byte: tuple[int, bool] | None = None,
+) -> Launch:  # fmt: skip
+    """The launch: what is packed, and a step for each class of results. Of bytes what stands for 0,
+    as signed ones, and whether they are unsigned."""
     backend, dtype = out._storage.backend, out._dtype
     if dtype.name == "float64" and not backend.properties.has_float64:
         raise errors.no_float64(dtype, backend.properties.name)
     groups, filters, channels = weight._shape[:3]
     n = len(of.stride)
     target, unaligned = backend.target, backend.target.unaligned
-    key = conv_key(dtype, target, unaligned, filters)
+    key = bytes_keys()[0] if byte else conv_key(dtype, target, unaligned, filters)
     found = classes(weight, out._shape[2:], of)
     lies = lies_ready(x, of, found, key.columns)
     found = [
@@ -158,7 +191,7 @@ def prepare(out: Tensor, x: Tensor, weight: Tensor, bias: Tensor | None, of: Win
         for c in found
     ]  # fmt: skip
     stride = three((1,) * n if of.transposed else of.stride, 1)
-    small = direct(out, x, weight, bias, found, stride, lies)
+    small = None if byte else direct(out, x, weight, bias, found, stride, lies)
     if small is not None:
         return _small(out, x, weight, *small)
     if n < 3 and out._shape[-1] <= NARROW and x._shape[0] >= SAMPLES and target.specializes:
@@ -171,11 +204,13 @@ def prepare(out: Tensor, x: Tensor, weight: Tensor, bias: Tensor | None, of: Win
         planes = Planes(own, (0, 0, 0))
         tiled = tiling(key, planes, found[0], lies, results)
         lies = tiled is not None
+    beat = 1 if unaligned else key.lanes if byte else BEAT
     if not lies:
-        planes = padded_planes(x._shape, found, stride, 1 if unaligned else BEAT)
-    packing = conv_pack_key(key, unaligned)
+        planes = padded_planes(x._shape, found, stride, beat)
+    packing = bytes_keys()[1] if byte else conv_pack_key(key, unaligned)
     panels = -(-filters // key.rows)
-    batch, size = x._shape[0], dtype.compute.itemsize
+    batch, size = x._shape[0], key.dtype.compute.itemsize
+    zero, unsigned = byte or (0, False)
     sample = x._shape[1] * planes.plane
     each = batch if lies else _samples(backend, batch, sample, size)
     deep, high, wide = planes.parts or (Part(1, (0,), 1),) * 3
@@ -183,7 +218,7 @@ def prepare(out: Tensor, x: Tensor, weight: Tensor, bias: Tensor | None, of: Win
         0, x._shape[1], groups, panels, filters, channels, 1, planes.plane,
         (deep.size, high.size, wide.size), (deep.stride, high.stride, wide.stride),
         three(x._shape[2:], 1), own, weight._strides[:3], -1 if bias is None else bias._strides[0],
-        deep.phases, high.phases, wide.phases, (),
+        zero, unsigned, deep.phases, high.phases, wide.phases, (),
     )  # fmt: skip
     # Panels for each class of results; the first ones are packed with the first samples.
     packs, rooms = [], []
@@ -204,7 +239,9 @@ def prepare(out: Tensor, x: Tensor, weight: Tensor, bias: Tensor | None, of: Win
             # Results of a class are as far apart as it says, so they may be no row of their own.
             apart = tuple([s * k for s, k in zip(results, one.step)])
             t = tiled or tiling(key, planes, one, lies, apart)
-            g = _geometry(key, planes, one, t, many, groups, filters, channels, panels, out, stride)
+            g = _geometry(
+                key, planes, one, t, many, groups, filters, channels, panels, out, stride, zero
+            )  # fmt: skip
             first = sum(f * s for f, s in zip(one.first, results))
             moved = (begin * out._strides[0] + first, 0)
             terms = many * numel(one.counts) * groups * filters * channels * max(len(one.taps), 1)
@@ -214,8 +251,9 @@ def prepare(out: Tensor, x: Tensor, weight: Tensor, bias: Tensor | None, of: Win
                 moved if any(moved) else None, numbers=False, geometry=g.pack(),
             ))  # fmt: skip
     # What a tile reads beyond the last plane is never looked at.
-    room = 0 if lies else (each * sample + key.columns + BEAT) * size
-    rooms.insert(0, max(room, BEAT * size))
+    behind = max(beat, BEAT)
+    room = 0 if lies else (each * sample + key.columns + behind) * size
+    rooms.insert(0, max(room, behind * size))
     return Launch(tuple(steps), 4, _outputs(out), temporaries=tuple(rooms))
 
 
@@ -260,15 +298,16 @@ def _pack(
 ) -> Step:  # fmt: skip
     elements = g.batch * g.channels * g.plane + g.groups * g.panels * g.own * len(g.taps) * key.rows
     units = max(1, min(_units(backend, elements), g.of_planes + g.of_panels))
+    given = (X, WEIGHT, BIAS) if key.skeleton == "conv_pack" else (X, WEIGHT)
     return Step(
-        key, units, (PLANES, PANELS + k, X, WEIGHT, BIAS), (X, WEIGHT, BIAS),
-        (moved, 0, 0) if moved else None, numbers=False, geometry=g.pack(),
+        key, units, (PLANES, PANELS + k, *given), given,
+        (moved, *[0] * (len(given) - 1)) if moved else None, numbers=False, geometry=g.pack(),
     )  # fmt: skip
 
 
 def _geometry(
     key: ConvKey, planes: Planes, one: Class, t: Tiling | None, batch: int, groups: int,
-    filters: int, channels: int, panels: int, out: Tensor, stride: Ints,
+    filters: int, channels: int, panels: int, out: Tensor, stride: Ints, zero: int,
 ) -> ConvGeometry:  # fmt: skip
     assert t is not None
     own = [s * k for s, k in zip(three(out._strides[2:], 0), one.step)]
@@ -297,11 +336,20 @@ def _geometry(
         several = own[0] == t.width * t.high or t.positions <= t.pitch * t.middle
         lines = own[2] == 1 and rows and several
         seen = strip(key, t.positions, offsets)
+        if key.skeleton == "conv_bytes":
+            whole = _across(key, filters, out, steps[1], own)
+            lines = lines and not whole
     return ConvGeometry(
         items, panels, groups, tiles, t.positions, t.pitch, t.width, t.middle, t.high, filters,
         channels, most, planes.strides[1], (out._strides[1], *own), not planes.parts, whole, lines,
-        shape, *steps, offsets, *seen,
+        zero, shape, *steps, offsets, *seen,
     )  # fmt: skip
+
+
+def _across(key: ConvKey, filters: int, out: Tensor, outside: Ints, own: Sequence[int]) -> bool:
+    """Whether the results of a tile's filters at a position are a beat of memory."""
+    aligned = not out._place() and all(n % key.rows == 0 for n in (filters, *outside, *own))
+    return out._strides[1] == 1 and aligned
 
 
 def _units(backend: Backend, elements: int) -> int:

@@ -5,14 +5,14 @@
 template <typename V, typename T, int LANES> static inline V ft_neighbours(const T (*strip)[LANES], int at)
 {
 #pragma HLS INLINE
-    static_assert(LANES <= 16 && (LANES & (LANES - 1)) == 0, "a beat is turned by powers of two, 8 at most");
+    static_assert((LANES & (LANES - 1)) == 0, "a beat is turned by powers of two");
     const int line = at / LANES, first = at % LANES;
     T own[LANES];
     for (int l = 0; l < LANES; l++) {
 #pragma HLS UNROLL
         own[l] = strip[line + (l < first ? 1 : 0)][l];
     }
-    for (int turn = 0; turn < 4; turn++) {  // by 1, 2, 4, 8; what first has no bit for stays
+    for (int turn = 0; 1 << turn < LANES; turn++) {  // by 1, 2, 4, ...
 #pragma HLS UNROLL
         T turned[LANES];
         for (int l = 0; l < LANES; l++) {

@@ -57,6 +57,7 @@ def calls():
     a = make(150, 130) @ make(130, 170)
     ft.addmm(a, make(150, 130), make(130, 170), beta=2)
     ft.nn.functional.conv2d(make(1, 3, 9, 60), make(18, 3, 3, 3))
+    ft._int_mm(make(20, 30, of=np.int8), make(30, 40, of=np.int8))
     ft.nn.functional.max_pool2d(make(1, 3, 9, 60), 2)
     for of in (np.float32, np.complex64):
         m = make(3, 5, 5, of=of) + ft.eye(5)

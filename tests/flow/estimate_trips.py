@@ -212,6 +212,15 @@ def programs():
     yield ft.conv2d(make(1, 40, 16, 32), make(34, 20, 1, 1), groups=2)
     yield ft.conv2d(make(3, 20, 8, 40).transpose(2, 3), make(4, 20, 5, 2), stride=2, dilation=2)
     yield ft.conv_transpose2d(make(1, 4, 9, 9), make(4, 3, 2, 2), stride=3)
+    # Bytes: weights in line or not, results in lines that begin and end anywhere, or one by one.
+    sizes = (((2, 70, 9, 11), (19, 70, 3, 3), 1, 1), ((1, 4, 12, 40), (34, 2, 3, 3), 2, 2))
+    for x, w, padding, groups in sizes:
+        yield ft.quantized.conv2d(
+            make(*x, of=np.uint8), make(*w, of=np.int8), None, 1, padding, 1, groups,
+            input_scale=1.0, input_zero_point=3, weight_scale=1.0,
+        )  # fmt: skip
+    for n in (19, 32):
+        yield ft._int_mm(make(130, 70, of=np.int8), make(70, n, of=np.int8))
     # A row in blocks, and rows that are not; decimated, dilated, with zeros around.
     yield ft.conv1d(make(1, 1, 50001), make(1, 1, 9), stride=2, padding=3)
     yield ft.conv1d(make(2, 3, 77), make(6, 1, 4), groups=3, dilation=2)

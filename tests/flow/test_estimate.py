@@ -154,6 +154,8 @@ SKELETONS = ("map", "rows", "reduce_inner", "reduce_outer", "gemm", "gemm_direct
         "gemm_along",
         "conv",
         "conv_pack",
+        "conv_bytes",
+        "conv_bytes_pack",
         "compact",
         "scan",
         "sort",

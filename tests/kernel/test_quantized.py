@@ -10,6 +10,7 @@ import pytest
 
 import ftensor as ft
 from ftensor._device import default_backend
+from ftensor.ops.nn.spatial.byte_sums import byte_sums
 
 from ..oracle import torch
 from ..targets import pairs
@@ -165,3 +166,53 @@ def test_samples_are_converted_in_the_kernel_that_reads_them():
     # Images hold the kernels of single ops.
     count = 1 if default_backend().target.unaligned else 2
     assert len(mixed.graph(mine(pairs), mine(tone)).kernels) == count
+
+
+# Shapes of input and weight, and how windows lie: lines of results that begin and end anywhere,
+# planes of a beat and of several tiles, groups, strides, filters that fill no panel.
+WINDOWS = ("stride", "padding", "dilation", "groups")
+BYTES = [
+    ((2, 10, 9, 9), (20, 10, 3, 3), {"stride": (2, 1), "padding": 1}),
+    ((1, 3, 40, 56), (17, 3, 3, 3), {"padding": 1}),
+    ((2, 4, 14, 30), (6, 2, 3, 3), {"padding": 2, "groups": 2, "dilation": 2}),
+    ((1, 70, 5, 6), (3, 70, 3, 3), {}),
+]
+
+
+@pytest.mark.parametrize("case", range(len(BYTES)))
+@pytest.mark.parametrize("of", ["uint8", "int8"])
+def test_sums_of_bytes_are_exact(of, case):
+    """The lowest and the highest byte beside each other, a zero point that lies around them; on
+    boards, whose kernels read bytes, the sums themselves, too."""
+    shape, filters, windows = BYTES[case]
+    low, high = (0, 255) if of == "uint8" else (-128, 127)
+    x = torch.randint(low, high + 1, shape).to(getattr(torch, of))
+    w = torch.randint(-128, 128, filters).to(torch.int8)
+    x.view(-1)[::3], x.view(-1)[1::5], w.view(-1)[::2] = low, high, -128
+    zero, middle = high - 4, (low + high + 1) // 2
+    right = torch.nn.functional.conv2d(x.double() - zero, w.double(), **windows)
+    told = [windows.get(word, n) for word, n in zip(WINDOWS, (1, 0, 1, 1))]
+    sums = byte_sums("conv2d", 2, mine(x), mine(w), *told, zero)
+    assert default_backend().target.name != "csim" or sums is not None
+    if sums is not None:
+        equal(sums, right.int())
+    scale = float(right.abs().max()) / 100
+    made = Q.conv2d(
+        mine(x), mine(w), None, *told, scale, middle, input_scale=1.0, input_zero_point=zero,
+        weight_scale=1.0,
+    )  # fmt: skip
+    scaled = (right.float() * (torch.tensor(1.0) / torch.tensor(scale))).round() + middle
+    equal(made, scaled.clamp(low, high).to(x.dtype))
+
+
+@pytest.mark.parametrize("shape", [(37, 90, 20), (1, 400, 33), (130, 33, 32)])
+def test_products_of_bytes_are_exact(shape):
+    m, k, n = shape
+    a, b = (torch.randint(-128, 128, size).to(torch.int8) for size in ((m, k), (k, n)))
+    a[:, ::2], b[::3] = -128, -128
+    right = a.int() @ b.int()
+    equal(ft._int_mm(mine(a), mine(b)), right)
+    equal(ft._int_mm(mine(a), mine(b.t().contiguous()).t()), right)
+    out = ft.zeros(m, n, dtype=ft.int32)
+    assert ft._int_mm(mine(a), mine(b), out=out) is out
+    equal(out, right)

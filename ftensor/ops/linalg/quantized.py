@@ -8,6 +8,7 @@ from ...dtypes import int8, int32, uint8
 from ...errors import matmul as errors_matmul
 from ...execute.output import check_place
 from ...rows.catalogue import op
+from ..nn.spatial.byte_sums import byte_products
 from .matmul import mm
 
 
@@ -34,4 +35,7 @@ def _int_mm(input: Tensor, mat2: Tensor, *, out: Tensor | None = None) -> Tensor
         if out._dtype is not int32 or out._shape != shape:
             raise errors_matmul.integer_out(name, out._dtype, out._shape, shape)
         check_place(name, out, input._storage.device)
+    sums = byte_products(input, mat2.t(), 0)
+    if sums is not None:
+        return sums if out is None else out.copy_(sums)
     return mm(input.to(int32), mat2.to(int32), out=out)

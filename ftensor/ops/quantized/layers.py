@@ -13,6 +13,7 @@ from ...limits import iinfo
 from ...rows.catalogue import op
 from ...rows.op import Op, Promote
 from ..linalg.matmul import matmul
+from ..nn.spatial.byte_sums import byte_products, byte_sums
 from ..nn.spatial.conv import CONV
 from .arguments import a_tensor, along, integers
 from .arguments import scale as _scale
@@ -83,7 +84,14 @@ def _linear(
 ) -> Tensor:  # fmt: skip
     _operands(name, input, weight, bias)
     zero = _zero_point(name, "input_zero_point", input_zero_point, input._dtype)
-    sums = matmul(_centered(input, zero), weight.to(int32).t())
+    sums = None
+    if input.ndim and weight.ndim == 2 and input._shape[-1] == weight._shape[1]:
+        rows = input.reshape(-1, weight._shape[1])
+        sums = byte_products(rows, weight, zero)
+    if sums is None:
+        sums = matmul(_centered(input, zero), weight.to(int32).t())
+    else:
+        sums = sums.reshape(*input._shape[:-1], weight._shape[0])
     return _requantized(
         name, sums, input._dtype, sums.ndim - 1, weight, bias, input_scale, weight_scale, scale,
         zero_point, relu,
@@ -97,10 +105,11 @@ def _conv2d(
 ) -> Tensor:  # fmt: skip
     _operands(name, input, weight, bias)
     zero = _zero_point(name, "input_zero_point", input_zero_point, input._dtype)
-    # Zeros around centered integers are the zero point around the input.
-    sums = CONV[2](
-        _centered(input, zero), weight.to(int32), None, stride, padding, dilation, groups
-    )
+    windows = (stride, padding, dilation, groups)
+    sums = byte_sums("conv2d", 2, input, weight, *windows, zero)
+    if sums is None:
+        # Zeros around centered integers are the zero point around the input.
+        sums = CONV[2](_centered(input, zero), weight.to(int32), None, *windows)
     return _requantized(
         name, sums, input._dtype, sums.ndim - 3, weight, bias, input_scale, weight_scale, scale,
         zero_point, relu,

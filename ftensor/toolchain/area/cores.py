@@ -94,6 +94,8 @@ def _integers(operator: str, bits: int) -> Core | None:
         "add": _core(round(39 * bits / 32), bits, 0, SEEN),
         "mul": _core(40, 30, 0, SEEN) if bits <= 8 else _core(49 * words**2, 165 * words**2,
                      1 if bits <= 16 else 4 * words**2, SEEN),
+        # Two products of bytes with one, side by side in a block of 27 x 18 bits.
+        "pair": _core(40, 36, 1, ASSUMED),
         "div": _core(round(1.2 * bits**2), 3 * bits**2, 0, ASSUMED),
         "compare": _core(round(0.6 * bits), 1, 0, SEEN),
         "logic": _core(bits, 0, 0, SEEN),

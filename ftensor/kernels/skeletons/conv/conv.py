@@ -80,8 +80,9 @@ class ConvGeometry(Geometry):
     elements of a row, of which `width` have results, and `middle` rows, of which `high` have;
     `most` panels of an item, the step from `channel` to channel; whether the last tile is moved
     `back` to end with the positions, and the `whole` results may leave in vectors, or else in
-    `lines`, as a filter's are neighbours in memory. Of batch dims the strides in planes and in out;
-    of taps the offsets and, of a `Strip`, the places."""
+    `lines`, as a filter's are neighbours in memory. Of bytes, what stands for `zero`; `whole` are
+    those of a tile's filters at a position. Of batch dims the strides in planes and in out; of taps
+    the offsets and, of a `Strip`, the places."""
 
     derived = ("beats",)
     items: int
@@ -101,6 +102,7 @@ class ConvGeometry(Geometry):
     back: bool
     whole: bool
     lines: bool
+    zero: int
     batch: Annotated[Ints, Many("dims")]
     read: Annotated[Ints, Many("dims")]
     written: Annotated[Ints, Many("dims")]
@@ -197,6 +199,10 @@ class Conv(BoardConv):
             ("*", "const long *", "geometry"),
         )
 
+    def short_bursts(self, vector: bool, written: bool) -> bool:
+        """Strips and filters are few beats each."""
+        return vector and not written
+
     def keys(self, asked: Asked) -> Iterator[ConvKey]:
         """Both kernels of each dtype."""
         for of in asked.dtypes:
@@ -228,11 +234,10 @@ class Conv(BoardConv):
         items, depth, beats = end - begin, g.depth, g.beats
         sums, taps = max(1, -(-depth // DEPTH)), max(len(g.offsets), 1)
         between = max(turns(key), -(-beats // taps))
-        channels, strips = items * g.channels, items * g.channels * len(g.runs)
         found = {
             loop.name: loop
             for loop in (
-                Loop("strip", channels * beats, strips, 1, True, False, "planes"),
+                strips_of(g, items),
                 Loop("weights", items * (1 + depth), items, 1, True, False, "panels"),
                 Loop("first_strip", items * beats, items, 1, False, False, "sums"),
                 Loop("depth", 0, 0, 1, False, True, "sums"),
@@ -259,7 +264,7 @@ class Conv(BoardConv):
         key, g = launch.key, ConvGeometry.unpack(launch.geometry)
         size, compute = key.dtype.itemsize, key.dtype.compute.itemsize
         strips, steps = g.items * g.channels * g.beats, g.items * (1 + g.depth)
-        longest = min((n for _, n in g.runs), default=1)
+        longest = burst_of(g)
         found = []
         for whole in (True, False):
             count = sum(
@@ -275,8 +280,8 @@ class Conv(BoardConv):
                 found.append(Access("out", True, count * size, beats, burst, count * size))
         return [
             *found,
-            Access("planes", False, strips * key.lanes * compute, strips, longest, 0),
-            Access("panels", False, steps * key.rows * compute, steps, 0, 0),
+            Access("planes", False, strips * key.lanes * compute, strips, longest, 0, True),
+            Access("panels", False, steps * key.rows * compute, steps, 0, 0, True),
         ]
 
     def divisions(self, launch: Launch, found: Sequence[Loop]) -> int:
@@ -304,6 +309,20 @@ class Conv(BoardConv):
             Memory(key.vectors, bits, key.rows * key.lanes),
             Memory(key.vectors * key.rows, bits, 2 * key.lanes),
         ]
+
+
+def strips_of(g: ConvGeometry, items: int) -> Loop:
+    """What brings the strips of so many items: those of one run, one channel's after another's."""
+    trips = items * g.channels * g.beats
+    if len(g.runs) == 1:
+        return Loop("channels", trips, items, 1, True, False, "planes")
+    return Loop("strip", trips, items * g.channels * len(g.runs), 1, True, False, "planes")
+
+
+def burst_of(g: ConvGeometry) -> int:
+    """Beats of a strip that one request brings: those of one run come one by one, without a wait
+    between channels."""
+    return 1 if len(g.runs) == 1 else min((n for _, n in g.runs), default=1)
 
 
 def turns(key: ConvKey) -> int:

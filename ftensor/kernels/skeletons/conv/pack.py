@@ -26,7 +26,8 @@ def conv_pack_key(conv: ConvKey, unaligned: bool) -> ConvKey:
 class ConvPackGeometry(Geometry):
     """What a launch is told; a `batch` of 0 leaves the planes out. Of the three dims of a plane the
     elements of a part, the steps from one to the next in the input and its sizes, and where each
-    part's phases begin there; `bias` is -1 where there is none; `taps` are each tap's weight."""
+    part's phases begin there; `bias` is -1 where there is none; of bytes `zero` lies around an
+    input, whose highest bits `flip` turns, as of unsigned ones; `taps` are each tap's weight."""
 
     derived = ("rows", "line", "dense")
     batch: int
@@ -43,6 +44,8 @@ class ConvPackGeometry(Geometry):
     x: Annotated[Ints, Each("sample channel deep high wide")]
     w: Annotated[Ints, Each("group filter channel")]
     bias: Long
+    zero: int
+    flip: bool
     deep: Annotated[Ints, Many("deep_phases")]
     high: Annotated[Ints, Many("high_phases")]
     wide: Annotated[Ints, Many("wide_phases")]

@@ -194,14 +194,12 @@ def _call(
     return tuple(told)
 
 
-def _convolution(
+def checked(
     name: str, n: int, input: Tensor, weight: Tensor, bias: Tensor | None, stride: Any,
     padding: Any, dilation: Any, groups: int,
-) -> Tensor:  # fmt: skip
-    call = _call(name, n, input, weight, bias, stride, padding, dilation, groups)
-    made = again(call, input, weight, bias)
-    if made is not None:
-        return made
+) -> tuple[Tensor, Tensor, Ints, Windows, Ints, Ints]:  # fmt: skip
+    """A convolution's operands after all checks: the input with samples, the weight by groups, how
+    many results, the windows, and how many zeros lie before and behind."""
     stride, dilation = each(name, "stride", stride, n), each(name, "dilation", dilation, n)
     sizes = {"stride": stride, "dilation": dilation}
     word = padding if isinstance(padding, str) else ""
@@ -229,6 +227,20 @@ def _convolution(
     )
     counts = tuple([(m - c) // s + 1 for m, c, s in zip(room, cover, stride)])
     of = Windows(groups, stride, before, dilation).near(weight._shape[2:], counts)
+    return batched, grouped, counts, of, before, after
+
+
+def _convolution(
+    name: str, n: int, input: Tensor, weight: Tensor, bias: Tensor | None, stride: Any,
+    padding: Any, dilation: Any, groups: int,
+) -> Tensor:  # fmt: skip
+    call = _call(name, n, input, weight, bias, stride, padding, dilation, groups)
+    made = again(call, input, weight, bias)
+    if made is not None:
+        return made
+    batched, grouped, counts, of, before, after = checked(
+        name, n, input, weight, bias, stride, padding, dilation, groups
+    )
     made = _by_kernel(batched, grouped, bias, counts, of, call)
     if made is None:
         x = padded(batched, before, after)

@@ -1,0 +1,322 @@
+"""conv_bytes, conv_bytes_pack: convolutions and products of bytes, summed in int32, on boards
+(hls/vitis/conv_bytes.cpp, conv_bytes_pack.cpp)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from math import prod
+
+from ....dtypes import dtype, int8
+from ... import source
+from ...ports import PORT_BYTES
+from ...skeleton import Parameter, register
+from ...source import constant
+from ...words import Argument, Asked, Record
+from ...work import Access, Ints, Launch, Loop, Memory
+from .conv import Conv, ConvGeometry, alike, burst_of, strips_of, turns
+from .key import DEPTH, BoardConv, ConvKey
+from .pack import ConvPack, ConvPackGeometry
+
+FILTERS, VECTORS = 16, 16  # of a tile
+OUT = constant("vitis/conv_bytes.cpp", "OUT")
+WORD = constant("vitis/conv_bytes_pack.cpp", "WORD")
+
+
+def bytes_keys() -> tuple[ConvKey, ConvKey]:
+    """The two kernels: what multiplies, and what packs for it. Bytes of either sign."""
+    key = ConvKey("conv_bytes", int8, PORT_BYTES, FILTERS, VECTORS)
+    return key, ConvKey("conv_bytes_pack", int8, PORT_BYTES, FILTERS, 1)
+
+
+class _Bytes(BoardConv):
+    """What both have in common: bytes in, with sums in int32."""
+
+    word = "conv_bytes"
+
+    def defines(self, key: ConvKey) -> dict[str, object]:
+        """The tile."""
+        return {
+            "FT_E": "char", "FT_BEAT": key.lanes, "FT_TILE_ROWS": key.rows,
+            "FT_TILE_VECTORS": key.vectors, "FT_TILE_COLUMNS": key.columns, "FT_DEPTH": DEPTH,
+        }  # fmt: skip
+
+    def settings(self, key: ConvKey, *, float64: bool, grid: str) -> list[str]:
+        """Those of single bytes: no language has vectors of as many as a beat has."""
+        told = {"FT_NAME": key.entry, **self.defines(key)}
+        lines = source.settings(self.compute(key), 1, float64, grid)
+        return [*lines, *(f"#define {word} {n}" for word, n in told.items()), *self.words_told()]
+
+    def helpers(self, key: ConvKey) -> list[str]:
+        """None: bytes are what is multiplied."""
+        return []
+
+    def record(self, key: ConvKey) -> Record:
+        """Its dtypes."""
+        return Record(self.name, ("int32",), ("int8", "int8"), "", "int8")
+
+
+class ConvBytes(_Bytes, Conv):
+    """Sixteen filters by 64 positions in a cycle, two products in a DSP block."""
+
+    name = "conv_bytes"
+    template = "conv_bytes.cpp"
+
+    def parameters(self, key: ConvKey) -> tuple[Parameter, ...]:
+        """Those of all convolutions, with results in int32."""
+        return tuple(
+            (what, "int *" if name == "out" else c, name)
+            for what, c, name in super().parameters(key)
+        )
+
+    def keys(self, asked: Asked) -> Iterator[ConvKey]:
+        """Both kernels, of int8."""
+        if int8 in asked.dtypes:
+            yield from bytes_keys()
+
+    def arguments(self, key: ConvKey) -> tuple[Argument, ...]:
+        """All move in vectors; results off a beat leave by a port of their own."""
+        wide = {"out": OUT, "planes": key.lanes, "panels": key.rows}
+        found = []
+        for a in BoardConv.arguments(self, key):
+            of = a.c.removeprefix("const ").removesuffix(" *")
+            lanes = wide.get(a.name)
+            c = a.c.replace(of, f"hls::vector<{of}, {lanes}>") if lanes else a.c
+            found.append(a._replace(c=c))
+        return (*found[:3], Argument("out_elements", "*", "int *", "out"), *found[3:])
+
+    def loops(self, launch: Launch, unit: int, widened: bool) -> list[Loop]:
+        """Five stages: planes, panels, the sums, what puts results side by side, what stores."""
+        key, g = launch.key, ConvGeometry.unpack(launch.geometry)
+        begin, end = launch.slab(g.items, unit)
+        items, depth, beats = end - begin, g.depth, g.beats
+        between = max(turns(key), -(-beats // max(len(g.offsets), 1)))
+        found = {
+            loop.name: loop
+            for loop in (
+                strips_of(g, items),
+                Loop("weights", items * (1 + depth), items, 1, True, False, "panels"),
+                Loop("first_strip", items * beats, items, 1, False, False, "sums"),
+                Loop("depth", 0, 0, 1, False, True, "sums"),
+                *(Loop(name, 0, 0, 1, False, False, "sums") for name in ("leave", "across")),
+                Loop("keep", 0, 0, 1, False, False, "gather"),
+                Loop("pieces", 0, 0, 1, False, False, "gather"),
+                *(Loop(name, 0, 0, 1, False, False, "gather") for name in ("rows", "pass")),
+                *(Loop(n, 0, 0, 1, False, False, "store") for n in ("head", "beats", "tail")),
+                *(Loop(n, 0, 0, 1, False, False, "store") for n in ("elements", "columns")),
+            )
+        }
+        for x in alike(key, g, begin, end):
+            rows, columns = x.vectors * x.rows, x.vectors * key.lanes
+            ways = {"leave": rows, "rows": rows * key.lanes // OUT, "elements": rows * key.lanes}
+            if g.whole:
+                ways = {"across": columns, "pass": columns, "columns": columns}
+            elif g.lines:
+                ways = {"leave": rows, "keep": rows}
+            for name, trips in {"depth": depth * max(x.vectors, between), **ways}.items():
+                found[name] = found[name].more(x.items * trips, x.items)
+        for tile in range(g.tiles if g.lines else 0):
+            for name, trips, entries in self._line(key, g, tile, begin, end):
+                found[name] = found[name].more(trips, entries)
+        return list(found.values())
+
+    def _line(
+        self, key: ConvKey, g: ConvGeometry, tile: int, begin: int, end: int
+    ) -> Iterator[tuple[str, int, int]]:
+        """Of the lines of a tile: pieces, and what leaves before beats, in them, and behind, where
+        `out` begins on a beat."""
+        done, many = g.before(tile * key.columns), g.results(tile, key.columns)
+        filters, heads, head, beats, tails, tail = 0, 0, 0, 0, 0, 0
+        for item in _items(g, tile, begin, end) if many else ():
+            outer, panel = item // (g.panels * g.tiles), item % g.panels * key.rows
+            first = outer % g.groups * g.filters + panel
+            to, rest = done + first * g.out[0], outer // g.groups
+            for size, step in zip(reversed(g.batch), reversed(g.written)):
+                rest, k = divmod(rest, size)
+                to += k * step
+            for r in range(min(g.filters - panel, key.rows)):
+                at = to + r * g.out[0]
+                before = min(-at % OUT, many)
+                filters, heads, head = filters + 1, heads + bool(at % OUT), head + before
+                beats += (many - before) // OUT
+                behind = (many - before) % OUT
+                tails, tail = tails + bool(behind), tail + behind
+        yield "pieces", filters * self._pieces(g, tile * key.columns, many), filters
+        yield "head", head, heads
+        yield "beats", beats, filters
+        yield "tail", tail, tails
+
+    @staticmethod
+    def _pieces(g: ConvGeometry, begin: int, many: int) -> int:
+        """Those of a line: up to OUT results of a row of windows."""
+        at = begin % g.pitch
+        column = at if at < g.width and begin // g.pitch % g.middle < g.high else 0
+        first = min(g.width - column, many)
+        rows, rest = divmod(many - first, g.width)
+        return -(-first // OUT) + rows * -(-g.width // OUT) + -(-rest // OUT)
+
+    def traffic(self, launch: Launch, widened: bool) -> list[Access]:
+        """Every tile reads its strips and filters anew."""
+        key, g = launch.key, ConvGeometry.unpack(launch.geometry)
+        strips, steps = g.items * g.channels * g.beats, g.items * (1 + g.depth)
+        longest = burst_of(g)
+        across = g.items // (g.panels * g.tiles) * g.filters
+        count = across * g.before(g.positions)
+        beats = -(-count // OUT) if g.lines or g.whole else count
+        burst = 0 if g.lines else 1
+        return [
+            Access("out", True, 4 * count, beats, burst, 4 * count),
+            Access("planes", False, strips * key.lanes, strips, longest, 0, True),
+            Access("panels", False, steps * key.rows, steps, 0, 0, True),
+        ]
+
+    def operators(self, key: ConvKey) -> Mapping[tuple[str, str], int]:
+        """Two products in a DSP block, and a sum for each; what turns a beat, and puts results
+        side by side."""
+        many, levels = key.rows * key.lanes, key.lanes.bit_length() - 1
+        return {
+            ("pair", "int8"): many // 2,
+            ("add", "int32"): many + key.lanes + key.rows,
+            ("mul", "int32"): 1 + key.rows,
+            ("choose", "int8"): key.lanes * levels,
+            ("choose", "int32"): 5 * key.lanes + OUT * 12 + key.rows * key.lanes,
+        }
+
+    def memories(self, key: ConvKey, structure: str) -> list[Memory]:
+        """Two strips, the sums of a tile, those that leave in lines, and FIFOs of them."""
+        return [
+            Memory(constant("vitis/conv_bytes.cpp", "STRIP") + 1, 8, 2 * key.lanes),
+            Memory(key.vectors, 32, key.rows * key.lanes),
+            Memory(key.vectors * key.rows, 32, key.lanes),
+            Memory(32, 32 * key.lanes),
+            Memory(64, 32 * OUT),
+        ]
+
+
+def _items(g: ConvGeometry, tile: int, begin: int, end: int) -> Iterator[int]:
+    """The items of a tile among [begin, end)."""
+    period = g.panels * g.tiles
+    for outer in range(begin // period, -(-end // period)):
+        first = outer * period + tile * g.panels
+        yield from range(max(first, begin), min(first + g.panels, end))
+
+
+class ConvBytesPack(_Bytes, ConvPack):
+    """Rows of bytes with their zero around them, and weights of some filters side by side."""
+
+    name = "conv_bytes_pack"
+    template = "conv_bytes_pack.cpp"
+
+    def parameters(self, key: ConvKey) -> tuple[Parameter, ...]:
+        """Those of other convolutions, without a bias."""
+        return tuple(
+            p for p in ConvPack.parameters(self, key) if not p[2].startswith("bias")
+        )  # fmt: skip
+
+    def arguments(self, key: ConvKey) -> tuple[Argument, ...]:
+        """All in vectors, and by elements what does not lie in line."""
+        found = []
+        for a in BoardConv.arguments(self, key):
+            lanes = {"planes": key.lanes, "panels": key.rows, "x": key.lanes}.get(a.name)
+            c = a.c.replace("char", f"hls::vector<char, {lanes}>") if lanes else a.c
+            found.append(a._replace(c=c))
+        x, weight = (next(k for k, a in enumerate(found) if a.name == n) for n in ("x", "weight"))
+        beats = f"const hls::vector<char, {key.lanes}> *"
+        return (
+            *found[: x + 1],
+            Argument("x_elements", "*", "const char *", "x"),
+            found[weight],
+            Argument("weight_beats", "*", beats, "weight"),
+            *found[weight + 1 :],
+        )
+
+    def loops(self, launch: Launch, unit: int, widened: bool) -> list[Loop]:
+        """Pieces of planes in stages, and panels beside them."""
+        key, g = launch.key, ConvPackGeometry.unpack(launch.geometry)
+        lanes, rows, taps = key.lanes, key.rows, len(g.taps)
+        first, end = launch.slab(g.batch * g.channels, unit)
+        planes, size = end - first, prod(g.input)
+        beats = -(-(first * size % lanes + planes * size) // lanes) if g.dense else 0
+        pieces, once = planes * g.pieces(lanes), min(planes, 1)
+        begin, stop = launch.slab(g.groups * g.panels, unit)
+        panels, chunks, each = stop - begin, -(-g.own // g.some), g.own * taps
+        way = "pieces" if g.dense else "elements"
+        filters, line = panels * chunks * rows, g.line == 1
+        words = sum(-(-min(g.some, g.own - c) * taps // WORD) for c in range(0, g.own, g.some))
+        read = self._weights(key, g, begin, stop) if line else 0
+        elements = planes * g.plane if not g.dense else 0
+        return [
+            Loop("line", beats, once, 1, True, False, "read"),
+            Loop(way, pieces if g.dense else elements, once, 1, not g.dense, False, "place"),
+            Loop("pack", pieces, once, 1, False, False, "pack"),
+            Loop("planes", planes * g.plane // lanes, once, 1, True, False, "write"),
+            Loop("weights", read, panels * chunks * line, 1, True, False, "read_weights"),
+            Loop("words", panels * rows * words * line, filters * line, 1, False, False, "panels"),
+            Loop("elements", panels * rows * each * (not line), filters * (not line), 1, True,
+                 False, "panels"),
+            Loop("steps", panels * each, panels * chunks, 1, False, False, "panels"),
+            Loop("panels", panels * (1 + each), min(panels, 1), 1, True, False, "write_panels"),
+        ]  # fmt: skip
+
+    @staticmethod
+    def _weights(key: ConvKey, g: ConvPackGeometry, begin: int, stop: int) -> int:
+        """Beats of filters' weights."""
+        beats = 0
+        taps = len(g.taps)
+        for panel in range(begin, stop):
+            group, first = panel // g.panels, panel % g.panels * key.rows
+            for f in range(first, min(first + key.rows, g.filters)):
+                for c in range(0, g.own, g.some):
+                    at = group * g.w[0] + f * g.w[1] + c * g.w[2]
+                    n = min(g.some, g.own - c) * taps
+                    beats += -(-(at + n) // key.lanes) - at // key.lanes
+        return beats
+
+    def traffic(self, launch: Launch, widened: bool) -> list[Access]:
+        """Each value once."""
+        key, g = launch.key, ConvPackGeometry.unpack(launch.geometry)
+        lanes, taps = key.lanes, len(g.taps)
+        planes = g.batch * g.channels * g.plane
+        read = g.batch * g.channels * (prod(g.input) if g.dense else g.plane)
+        steps = g.groups * g.panels * (1 + g.own * taps)
+        each = g.own * taps
+        once = g.groups * g.filters * each if g.panels else 0
+        x = -(-read // lanes) if g.dense else read
+        if g.line == 1:
+            beats = self._weights(key, g, 0, g.groups * g.panels)
+            weights = Access("weight", False, beats * lanes, beats, 1, once, True)
+        else:
+            many = g.groups * g.panels * key.rows * each
+            near = taps if g.line else 1
+            weights = Access("weight", False, many, many, near, once)
+        return [
+            Access("planes", True, planes, planes // lanes, 0, 0),
+            Access("panels", True, steps * key.rows, steps, 0, 0),
+            Access("x", False, read, x, 0 if g.dense else 1, read, not g.dense),
+            weights,
+        ]
+
+    def short_bursts(self, vector: bool, written: bool) -> bool:
+        """Filters' weights are few beats each."""
+        return vector and not written
+
+    def memories(self, key: ConvKey, structure: str) -> list[Memory]:
+        """The weights of a panel's filters, of some channels."""
+        return [Memory(DEPTH // WORD, 8, key.rows * WORD)]
+
+    def operators(self, key: ConvKey) -> Mapping[tuple[str, str], int]:
+        """What moves pieces and weights into place, and puts pieces side by side; addresses."""
+        turned = key.lanes * (4 * key.lanes.bit_length() + 3)
+        return {("choose", "int8"): turned, ("mul", "int32"): 6, ("add", "int32"): 24}
+
+    def flops(self, key: ConvKey, geometry: Ints, shapes: Sequence[Ints]) -> int:
+        """Packing has none."""
+        return 0
+
+
+def serves_bytes(x: dtype, weight: dtype) -> bool:
+    """Whether the kernels take such operands."""
+    return weight is int8 and x.name in ("int8", "uint8")
+
+
+register(ConvBytes())
+register(ConvBytesPack())

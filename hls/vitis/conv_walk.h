@@ -1,0 +1,115 @@
+// What convolutions have in common: where each item lies, and what brings its planes and panels. Set before this file: DISTANCE,
+// BEAT, the positions of a beat, and the types `beat` (of planes) and `step` (of panels).
+#pragma once
+
+// One item: its first beat of planes, first step of panels, first result, first position, filters and vectors.
+struct ft_item {
+    long planes, panels, out;
+    int begin, rows, vectors, slots;
+};
+
+static void walk(
+    const long *g, hls::stream<ft_item> &to_planes, hls::stream<ft_item> &to_panels, hls::stream<ft_item> &to_sums,
+    hls::stream<ft_item> &to_store, long out_offset, long planes_offset, int ft_unit, int ft_units)
+{
+    const int items = G_ITEMS(g), filter_panels = G_PANELS(g), groups = G_GROUPS(g), tiles = G_TILES(g);
+    const int positions = G_POSITIONS(g), filters = G_FILTERS(g), channels = G_CHANNELS(g), taps = G_TAPS(g), dims = G_DIMS(g);
+    const long *shape = G_BATCH(g), *read = G_READ(g), *written = G_WRITTEN(g);
+    const int beats = G_BEATS(g), at_least = taps > 0 ? (beats + taps - 1) / taps : 0;
+    const int items_end = ft_slab(items, ft_unit + 1, ft_units);
+items:
+    for (int item = ft_slab(items, ft_unit, ft_units); item < items_end; item++) {
+#pragma HLS LOOP_TRIPCOUNT min=1 max=1024
+        const int panel = item % filter_panels, tile = item / filter_panels % tiles;
+        const int group = item / filter_panels / tiles % groups, filter = panel * FT_TILE_ROWS;
+        long from = planes_offset + (long)group * channels * G_CHANNEL(g);
+        ft_item p;
+        p.out = out_offset + (long)(group * filters + filter) * G_OUT_FILTER(g);
+        long rest = item / filter_panels / tiles / groups;
+    batch:
+        for (int d = dims - 1; d >= 0; d--) {
+#pragma HLS LOOP_TRIPCOUNT min=0 max=3
+            const long i = rest % shape[d];
+            rest /= shape[d];
+            from += i * read[d];
+            p.out += i * written[d];
+        }
+        p.begin = tile * FT_TILE_COLUMNS;
+        p.planes = (from + p.begin) / BEAT;
+        p.panels = (long)(group * filter_panels + panel) * (1 + channels * taps);
+        p.rows = filters - filter < FT_TILE_ROWS ? filters - filter : FT_TILE_ROWS;
+        const int left = (positions - p.begin + BEAT - 1) / BEAT;
+        p.vectors = left < FT_TILE_VECTORS ? left : FT_TILE_VECTORS;
+        // A strip arrives while the one before it is computed with.
+        p.slots = p.vectors < DISTANCE ? DISTANCE : p.vectors;
+        if (p.slots < at_least) p.slots = at_least;
+        to_planes.write(p);
+        to_panels.write(p);
+        to_sums.write(p);
+        to_store.write(p);
+    }
+}
+
+// For each channel its strip, a run of beats after another.
+static void read_planes(
+    const beat *planes, const long *strip, int runs, hls::stream<ft_item> &items, hls::stream<beat> &to, int count, int channels,
+    long channel_beats)
+{
+items:
+    for (int i = 0; i < count; i++) {
+#pragma HLS LOOP_TRIPCOUNT min=1 max=1024
+        const ft_item p = items.read();
+        // A strip of one run does not wait for the memory where the one before it ends.
+        const beat *first = planes + (p.planes + strip[0]);
+        const int one = runs == 1 ? (int)strip[1] : 0;
+    channels:
+        for (int t = 0, at = 0; t < one * channels; t++) {
+#pragma HLS PIPELINE II=1
+#pragma HLS LOOP_TRIPCOUNT min=16 max=32768
+            to.write(first[at]);
+            if (++at == one) {
+                at = 0;
+                first += channel_beats;
+            }
+        }
+    apart:
+        for (int c = 0; c < channels && runs > 1; c++) {
+#pragma HLS LOOP_TRIPCOUNT min=1 max=256
+        runs:
+            for (int r = 0; r < runs; r++) {
+#pragma HLS LOOP_TRIPCOUNT min=1 max=9
+                const beat *from = planes + (p.planes + c * channel_beats + strip[2 * r]);
+                const int n = (int)strip[2 * r + 1];
+            strip:
+                for (int t = 0; t < n; t++) {
+#pragma HLS PIPELINE II=1
+#pragma HLS LOOP_TRIPCOUNT min=16 max=128
+                    to.write(from[t]);
+                }
+            }
+        }
+    }
+}
+
+// The bias and the weights of each item: one burst.
+static void read_panels(const step *panels, hls::stream<ft_item> &items, hls::stream<step> &to, int count, int steps)
+{
+items:
+    for (int i = 0; i < count; i++) {
+#pragma HLS LOOP_TRIPCOUNT min=1 max=1024
+        const step *from = panels + items.read().panels;
+    weights:
+        for (int k = 0; k < steps; k++) {
+#pragma HLS PIPELINE II=1
+#pragma HLS LOOP_TRIPCOUNT min=10 max=2305
+            to.write(from[k]);
+        }
+    }
+}
+
+// How many results of a filter stand before a position, where what lies between them is left out.
+static inline int before(int position, int pitch, int width, int middle, int high)
+{
+    const int first = position / pitch, at = position - first * pitch, plane = first / middle, h = first - plane * middle;
+    return h < high ? (plane * high + h) * width + (at < width ? at : width) : (plane + 1) * high * width;
+}
