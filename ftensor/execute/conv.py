@@ -147,7 +147,7 @@ def served_bytes(x: Tensor, weight: Tensor, taps: int) -> bool:
     """Whether a board has kernels that sum products of such bytes, for so many elements of a
     kernel."""
     backend = x._storage.backend
-    if backend.target.dialect != "vitis" or not serves_bytes(x._dtype, weight._dtype):
+    if backend.target.unaligned or not serves_bytes(x._dtype, weight._dtype):
         return False
     key, packing = bytes_keys()
     return taps <= most_taps(key) and built(backend, key) and built(backend, packing)
