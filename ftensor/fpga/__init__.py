@@ -233,7 +233,8 @@ def synchronize(device: DeviceLike | None = None) -> None:
         backend = found.open()
         backend.synchronize()
         for stream in backend.all_streams():
-            stream.synchronize()
+            if stream.doubts:
+                stream.synchronize()
 
 
 # Streams

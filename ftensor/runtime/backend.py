@@ -71,7 +71,9 @@ class Backend(ABC):
         self.executor: Executor | None = None  # who stands at the door, if anybody does
         self.lock = threading.RLock()
         self.closed = False
-        self.streams: weakref.WeakSet[Stream] = weakref.WeakSet()
+        # The streams that somebody holds, by id: a WeakSet takes microseconds to go through, and
+        # each wait for the device does.
+        self.streams: dict[int, weakref.ref[Stream]] = {}
         self.pool = poisoned(Pool(self, properties.total_memory, self._make_memory))
         self.default_stream = Stream(self)
         self.tables = Tables(self)
@@ -105,8 +107,8 @@ class Backend(ABC):
 
     def register_stream(self, stream: Stream) -> None:
         """Called by a new stream."""
-        with self.lock:
-            self.streams.add(stream)
+        held, number = self.streams, id(stream)
+        held[number] = weakref.ref(stream, lambda gone: held.pop(number, None))
         if self.closed:
             stream.close()
 
@@ -140,8 +142,8 @@ class Backend(ABC):
 
     def all_streams(self) -> list[Stream]:
         """The streams that somebody holds."""
-        with self.lock:
-            return list(self.streams)
+        held = [found() for found in tuple(self.streams.values())]
+        return [stream for stream in held if stream is not None]
 
     # Kernels that were built ahead
 

@@ -128,11 +128,12 @@ class OpenCLBackend(Backend):
     def forked(self) -> None:
         """In a forked child: every use fails with advice, instead of waiting for ever."""
         super().forked()
-        for stream in list(self.streams):
+        streams = self.all_streams()
+        for stream in streams:
             stream.__class__ = LostStream
         self.pool.__class__ = LostPool
         # Releasing these would wait for threads that are not there; the process ends anyway.
-        for kept in (self, *self.streams):
+        for kept in (self, *streams):
             leak(kept)
 
     def _refuse_if_lost(self) -> None:
