@@ -176,13 +176,14 @@ def main():
     parser.add_argument("program", choices=PROGRAMS)
     parser.add_argument("--small", action="store_true", help="as the tests run it")
     parser.add_argument("--time", action="store_true", help="milliseconds, torch's beside it")
-    parser.add_argument("--alone", action="store_true", help="run it once, without torch")
+    parser.add_argument("--alone", type=int, metavar="N", help="run it N times, without torch")
     asked = parser.parse_args()
     make, run, _ = PROGRAMS[asked.program]
     arrays = make(asked.small)
     ours = {name: ftensor.from_numpy(array) for name, array in arrays.items()}
     if asked.alone:
-        run(ftensor, ours)
+        for _ in range(asked.alone):
+            run(ftensor, ours)
         return 0
     import torch
 
