@@ -7,7 +7,11 @@
 // Of complex numbers each is two numbers side by side (FT_PARTS).
 // Geometry g: FirGeometry.
 // What stands in place k of the line when n samples have entered.
-#define FT_BEHIND(n) (k >= n ? line[p][k >= n ? k - n : 0] : entering[p][k < FT_PACE ? k : 0])
+#define FT_BEHIND(n)                                                                                        \
+    {                                                                                                      \
+        const FT_T old_ = line[p][k >= n ? k - n : 0], new_ = entering[p][k < FT_PACE ? k : 0];             \
+        x = k >= n ? old_ : new_;                                                                          \
+    }
 FT_KERNEL void FT_NAME(
     FT_GLOBAL FT_T *out, FT_GLOBAL const FT_T *in, FT_GLOBAL const FT_T *weight, FT_GLOBAL const FT_T *bias,
     long out_offset, long in_offset, long weight_offset, long bias_offset, FT_GLOBAL const long *g FT_UNIT_PARAMS)
@@ -104,10 +108,11 @@ FT_KERNEL void FT_NAME(
                 }
                 FT_UNROLL
                 for (int k = FT_TAPS - 1; k >= 0; k--) {
-                    FT_T x = FT_BEHIND(1);
-                    if (FT_PACE >= 2 && pace == 2) x = FT_BEHIND(2);
-                    if (FT_PACE >= 4 && pace == 4) x = FT_BEHIND(4);
-                    if (FT_PACE >= 8 && pace == 8) x = FT_BEHIND(8);
+                    FT_T x;
+                    FT_BEHIND(1)
+                    if (FT_PACE >= 2 && pace == 2) FT_BEHIND(2)
+                    if (FT_PACE >= 4 && pace == 4) FT_BEHIND(4)
+                    if (FT_PACE >= 8 && pace == 8) FT_BEHIND(8)
                     line[p][k] = x;
                 }
             }

@@ -107,10 +107,10 @@ FT_KERNEL void FT_NAME(
                     term[l] = own[l] * other;
                 }
                 FT_UNROLL
-                for (int many = FT_LANES / 2; many > 0; many /= 2) {
+                for (int level = 1; level <= FT_LEVELS; level++) {
                     FT_UNROLL
                     for (int l = 0; l < FT_LANES / 2; l++) {
-                        if (l < many) term[l] = term[l] + term[l + many];
+                        if (l < FT_LANES >> level) term[l] = term[l] + term[l + (FT_LANES >> level)];
                     }
                 }
                 made[j] = term[0];

@@ -120,9 +120,11 @@ FT_KERNEL void FT_NAME(
                 FT_UNROLL
                 for (int j = 0; j < FT_GROUP; j++) run[j] = FT_TO_STATE(FT_ONE(x_at + j * in_step * FT_PARTS));
                 FT_UNROLL
-                for (int apart = 1; apart < FT_GROUP; apart *= 2) {
+                for (int level = 0; level < FT_LEVELS; level++) {
                     FT_UNROLL
-                    for (int j = FT_GROUP - 1; j >= apart; j--) run[j] = FT_COMBINE(run[j - apart], run[j]);
+                    for (int j = FT_GROUP - 1; j > 0; j--) {
+                        if (j >= 1 << level) run[j] = FT_COMBINE(run[j - (1 << level)], run[j]);
+                    }
                 }
                 if (mode == 0) {
                     FT_UNROLL

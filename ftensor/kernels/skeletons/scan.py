@@ -146,6 +146,7 @@ class Scan(BoardSkeleton[ScanKey]):
             # Sums of float32 in float64 are rounded so seldom that their grouping does not show.
             "FT_FOURS": int(key.wide and key.op == "cumsum"),
             "FT_GROUP": group(key),
+            "FT_LEVELS": group(key).bit_length() - 1,
             "FT_DROPPED_BITS": 0,
             **({"FT_COMBINE(x, y)": "x"} if words.place else {}),
             f"{hole}(x, y)": f"({text})",

@@ -57,8 +57,9 @@ class Along(Gemm):
         return element(key)
 
     def defines(self, key: GemmKey) -> dict[str, object]:
-        """The turns of a beat, too."""
-        return {**super().defines(key), "FT_STEPS": TURNS}
+        """The turns of a beat and the levels of a tree, too."""
+        levels = key.lanes.bit_length() - 1
+        return {**super().defines(key), "FT_STEPS": TURNS, "FT_LEVELS": levels}
 
     def arguments(self, key: GemmKey) -> tuple[Argument, ...]:
         """Factors come in beats."""
