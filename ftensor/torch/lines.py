@@ -54,11 +54,13 @@ def tensor(f: Any, known: dict[int, Any]) -> torch.Tensor:
     """
     number = id(f._storage)
     storage = known.get(number)
-    if storage is not None:
-        return m.over(storage, m.FROM_FT[f._dtype], f._shape, f._strides, f._offset)
-    made = m.wrap(f)
-    known[number] = untyped_storage(made)
-    return made
+    if storage is None:
+        if f._storage.nbytes == f.numel() * f._dtype.itemsize:
+            made = m.wrap(f)
+            known[number] = untyped_storage(made)
+            return made
+        storage = known[number] = m.new_storage(f._storage)  # of all, as other parts may follow
+    return m.over(storage, m.FROM_FT[f._dtype], f._shape, f._strides, f._offset)
 
 
 def lifted(t: torch.Tensor, known: dict[int, Any]) -> Any:

@@ -262,3 +262,17 @@ def test_without_a_backend() -> None:
         torch.randn(3, requires_grad=True),
         fallback=False,
     )
+
+
+def test_parts_of_a_result_share_its_memory() -> None:
+    """The first part begins where the memory does, and ends before it."""
+
+    def f(x: torch.Tensor) -> tuple[torch.Tensor, ...]:
+        y = x + 1
+        return y[:2], y[2:], y.t()
+
+    x = torch.randn(5, 3)
+    with torch.no_grad():
+        found = torch.compile(f, backend="ftensor")(x.to("fpga"))
+    same(found, f(x))
+    assert len({t.untyped_storage().data_ptr() for t in found}) == 1
