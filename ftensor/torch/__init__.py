@@ -46,6 +46,7 @@ from . import private as _private  # noqa: F401  first: it asks for torch's vers
 from . import profiling as _profiling
 from . import registration as _registration
 from . import scaling as _scaling  # noqa: F401
+from . import sequences as _sequences  # noqa: F401
 from . import serialization as _serialization
 from . import structure as _structure  # noqa: F401
 from .fallback import fallback_report

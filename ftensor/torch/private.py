@@ -10,8 +10,9 @@ from __future__ import annotations
 
 import ctypes
 import mmap
+from collections.abc import Iterable
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import torch
 
@@ -147,6 +148,24 @@ def _for_ever(thing: T) -> T:
     """Something that C++ uses until the process ends, after Python has cleared its modules."""
     ctypes.pythonapi.Py_IncRef(ctypes.py_object(thing))
     return thing
+
+
+def is_plain(tensors: Iterable[torch.Tensor]) -> bool:
+    """Whether these are tensors as such, that no transform has wrapped, and no mode, tangent or
+    tracer is about to see what is done with them."""
+    kinds = (torch.Tensor, torch.nn.Parameter)
+    if C._len_torch_dispatch_stack() or C._functorch.peek_interpreter_stack() is not None:
+        return False
+    if torch.autograd.forward_ad._current_level >= 0 or C._get_tracing_state() is not None:
+        return False
+    return all(type(t) in kinds for t in tensors)
+
+
+def by_parts(op: torch._ops.OpOverload, *args: Any) -> Any:
+    """An op of several as torch makes it of these; while torch traces, in Python."""
+    if C._dispatch_tls_is_dispatch_key_included(Key.PythonDispatcher):
+        return op.decompose(*args)
+    return op._op_dk(Key.CompositeImplicitAutograd, *args)
 
 
 def overload(name: str) -> torch._ops.OpOverload:

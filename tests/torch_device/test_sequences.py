@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from copy import deepcopy
 from itertools import product
 from typing import Any
 
@@ -133,3 +134,75 @@ def test_ctc_of_lengths_in_tensors() -> None:
             return F.ctc_loss(x.log_softmax(2), targets, *given)
 
         agree(call, x.requires_grad_(), targets, fallback=False, atol=1e-5, rtol=1e-4)
+
+
+def lstm(x: Any, h: Any, c: Any, layers: int, first: bool, *params: Any) -> Any:
+    """A layer's result and its states, without dropout and in one direction."""
+    biases = len(params) == 4 * layers
+    return torch.lstm(x, (h, c), params, biases, layers, 0.0, True, False, first)
+
+
+@pytest.mark.parametrize("layers", [1, 2, 3])
+def test_all_steps_of_an_lstm_are_one_call(layers: int) -> None:
+    """What is returned, and all gradients, of states too; and the node that is recorded is one."""
+    for dtype in DTYPES:
+        torch.manual_seed(0)
+        first = layers == 2
+        net = torch.nn.LSTM(3, 5, layers, bias=layers != 1, dtype=dtype)
+        x, *states = torch.randn(4, 4, 3), torch.randn(layers, 4, 5), torch.randn(layers, 4, 5)
+        given = [t.to(dtype).requires_grad_() for t in (x, *states)]
+
+        def call(*args: Any) -> Any:
+            out, hy, cy = lstm(*args[:3], layers, first, *args[3:])  # noqa: B023
+            assert out.device.type == "cpu" or hy.grad_fn.name() == "_LayersBackward"
+            return weighted(out), weighted(hy), weighted(cy)
+
+        agree(call, *given, *net.parameters(), fallback=False)
+
+
+def test_gradients_of_an_lstm_have_gradients() -> None:
+    torch.manual_seed(0)
+    x, h, *params = torch.randn(3, 2, 2), torch.zeros(1, 2, 3), *torch.nn.LSTM(2, 3).parameters()
+
+    def call(x: Any, h: Any, *params: Any) -> Any:
+        out = lstm(x, h, h, 1, False, *params)[0]
+        (of_x,) = torch.autograd.grad(out.square().sum(), x, create_graph=True)
+        return of_x.square().sum()
+
+    with torch.backends.mkldnn.flags(enabled=False):  # whose gradients have none
+        agree(call, x.requires_grad_(), h, *params)
+
+
+def test_the_result_of_an_lstm_may_not_be_written_before_its_gradients() -> None:
+    out, _ = torch.nn.LSTM(2, 3).to("fpga")(torch.randn(3, 2, 2, device="fpga"))
+    loss = out.sum()
+    with torch.no_grad():
+        out.add_(1)
+    with pytest.raises(RuntimeError, match="modified by an inplace operation"):
+        loss.backward()
+
+
+@pytest.mark.parametrize("of", ["dropout", "two directions", "projected", "packed", "autocast"])
+def test_other_lstms_go_by_parts(of: str) -> None:
+    torch.manual_seed(0)
+    more: dict[str, Any] = {
+        "two directions": {"bidirectional": True}, "projected": {"proj_size": 2},
+        "dropout": {"dropout": 1.0},
+    }.get(of, {})  # fmt: skip
+    net, found = torch.nn.LSTM(3, 4, 2, **more), []
+    x = torch.randn(4, 3, 3)
+    for device in ("cpu", "fpga"):
+        here, given = deepcopy(net).to(device), x.detach().to(device).requires_grad_()
+        # The CPU's own kernel wants instructions that not all have.
+        plain = torch.backends.mkldnn.flags(enabled=False)
+        with plain, torch.autocast(device, torch.bfloat16, enabled=of == "autocast"):
+            if of == "packed":
+                packed = torch.nn.utils.rnn.pack_padded_sequence(given, [4, 2, 1])
+                out = here(packed)[0].data
+            else:
+                out = here(given)[0].float()
+        out.square().sum().backward()
+        found.append([out, given.grad, *[p.grad for p in here.parameters()]])
+    close = 0.03 if of == "autocast" else 1e-5
+    for mine, wanted in zip(found[1], found[0]):
+        torch.testing.assert_close(mine.cpu(), wanted, rtol=close, atol=close)

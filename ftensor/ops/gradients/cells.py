@@ -19,7 +19,7 @@ def _biased(gates: Tensor, bias: Tensor | None) -> Tensor:
     return gates if bias is None else gates + bias
 
 
-def _slope(y: Tensor) -> Tensor:
+def slope(y: Tensor) -> Tensor:
     """A sigmoid's derivative, from its value."""
     return y * (1 - y)
 
@@ -49,9 +49,9 @@ def _thnn_fused_lstm_cell_backward_impl(
     dc = zeros_like(cx) if dc is None else dc
     dshown = zeros_like(cx)
     if dh is not None:
-        dshown = dh * after * _slope(shown)
+        dshown = dh * after * slope(shown)
         dc = dc + dh * shown * (1 - after * after)
-    parts = [dc * cell * _slope(taken), dc * cx * _slope(kept)]
+    parts = [dc * cell * slope(taken), dc * cx * slope(kept)]
     gates = cat([*parts, dc * taken * (1 - cell * cell), dshown], 1)
     return gates, dc * kept, gates.sum(0) if has_bias else None
 
@@ -79,9 +79,9 @@ def _thnn_fused_gru_cell_backward(
 ) -> tuple[Tensor | None, ...]:
     """The gradients of the gates from the input and from the state, of h, and of both biases."""
     reset, update, new, before, new_on = workspace.chunk(5, 1)
-    dupdate = dh * (before - new) * _slope(update)
+    dupdate = dh * (before - new) * slope(update)
     dnew = dh * (1 - update) * (1 - new * new)
-    dreset = dnew * new_on * _slope(reset)
+    dreset = dnew * new_on * slope(reset)
     a, b = cat([dreset, dupdate, dnew], 1), cat([dreset, dupdate, dnew * reset], 1)
     sums = (a.sum(0), b.sum(0)) if has_bias else (None, None)
     return a, b, dh * update, *sums

@@ -1,0 +1,153 @@
+"""`torch.nn.LSTM` on the device: all steps are one call, forward and backward.
+
+torch makes a layer of several ops a step for backends that are not the CPU, and records each.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import torch
+from torch.library import Library
+
+from .._tensor import Tensor
+from ..ops.gradients.lstm import Layer, lstm_layer_backward, lstm_layers
+from ..ops.nn.sequences.cells import Weights
+from ..ops.rearrange.cat import stack
+from .memory import lift, wrap
+from .private import by_parts, is_plain, overload
+
+_LSTM = overload("lstm.input")
+_KINDS = {torch.float32, torch.float64}
+_recorded = Library("aten", "IMPL", "AutogradPrivateUse1")  # lives as long as the process
+
+
+def _lstm(
+    input: torch.Tensor, hx: Sequence[torch.Tensor], params: Sequence[torch.Tensor],
+    has_biases: bool, num_layers: int, dropout: float, train: bool, bidirectional: bool,
+    batch_first: bool,
+) -> Any:  # fmt: skip
+    """aten::lstm.input. Projections, two directions, dropout and what torch refuses go as torch has
+    them, of parts, and so do calls that are traced, transformed or in a lower precision."""
+    each = 4 if has_biases else 2
+    tensors = [input, *hx, *params]
+    usual = not bidirectional and not (dropout and train) and len(params) == each * num_layers
+    if not (usual and _alike(tensors) and _fit(input, hx, params, each, batch_first)):
+        return by_parts(
+            _LSTM,
+            input,
+            hx,
+            params,
+            has_biases,
+            num_layers,
+            dropout,
+            train,
+            bidirectional,
+            batch_first,
+        )
+    x = input.transpose(0, 1) if batch_first else input
+    if torch.is_grad_enabled() and any(t.requires_grad for t in tensors):
+        made = _Layers.apply(has_biases, x, *hx, *params)
+    else:
+        made = _forward(has_biases, x, *hx, *params)[0]
+    return (made[0].transpose(0, 1) if batch_first else made[0], *made[1:])
+
+
+def _alike(tensors: Sequence[torch.Tensor]) -> bool:
+    """Whether these are plain tensors of the device and of one dtype that is served, and nobody
+    else looks at the call."""
+    of = tensors[0].dtype
+    if of not in _KINDS or torch.is_autocast_enabled("fpga"):
+        return False
+    return all(t.dtype is of and t.device.type == "fpga" for t in tensors) and is_plain(tensors)
+
+
+def _fit(
+    x: torch.Tensor, hx: Sequence[torch.Tensor], params: Sequence[torch.Tensor], each: int,
+    batch_first: bool,
+) -> bool:  # fmt: skip
+    """Whether shapes are right, with an element at least, and hidden states are not projected."""
+    if x.dim() != 3 or len(hx) != 2 or not x.numel():
+        return False
+    size, features, batch = hx[0].shape[-1], x.shape[-1], x.shape[0 if batch_first else 1]
+    if not size or any(h.shape != (len(params) // each, batch, size) for h in hx):
+        return False
+    for k in range(0, len(params), each):
+        wanted = [(4 * size, size if k else features), (4 * size, size), (4 * size,), (4 * size,)]
+        if [tuple(w.shape) for w in params[k : k + each]] != wanted[:each]:
+            return False
+    return True
+
+
+def _weights(has_biases: bool, params: Sequence[torch.Tensor]) -> list[Weights]:
+    each = 4 if has_biases else 2
+    found = [lift(t) for t in params]
+    return [Weights(*found[k : k + each]) for k in range(0, len(found), each)]
+
+
+def _forward(
+    has_biases: bool, x: torch.Tensor, h: torch.Tensor, c: torch.Tensor, *params: torch.Tensor
+) -> tuple[tuple[torch.Tensor, ...], list[Layer]]:
+    """What torch gets, and what the derivative needs."""
+    *made, layers = lstm_layers(lift(x), lift(h), lift(c), _weights(has_biases, params))
+    return tuple(map(wrap, made)), layers
+
+
+class _Layers(torch.autograd.Function):
+    """Layers of one direction, as one step of the backward pass."""
+
+    @staticmethod
+    def forward(ctx: Any, has_biases: bool, *args: torch.Tensor) -> tuple[torch.Tensor, ...]:
+        made, layers = _forward(has_biases, *args)
+        # The result is the last layer's hidden states; a program may write there.
+        ctx.save_for_backward(*args, made[0])
+        ctx.has_biases, ctx.layers = has_biases, layers
+        ctx.set_materialize_grads(False)
+        return made
+
+    @staticmethod
+    def backward(ctx: Any, *grads: torch.Tensor | None) -> tuple[torch.Tensor | None, ...]:
+        *args, _ = ctx.saved_tensors
+        needed = ctx.needs_input_grad[1:]
+        if torch.is_grad_enabled():  # the gradients' own are asked for
+            return None, *_parts_backward(ctx.has_biases, args, needed, grads)
+        weights = _weights(ctx.has_biases, args[3:])
+        zeros = [torch.zeros_like(args[1]) for g in grads[1:] if g is None]
+        dh, dc = (lift(zeros.pop() if g is None else g) for g in grads[1:])
+        steps, batch, _ = args[0].shape
+        size = (steps, batch, args[1].shape[-1])
+        dy = lift(args[0].new_zeros(size) if grads[0] is None else grads[0])
+        dhs: list[Tensor] = []
+        dcs: list[Tensor] = []
+        dws: list[Tensor] = []
+        for k in range(len(weights) - 1, -1, -1):
+            of_input = k > 0 or needed[0]
+            dy, *states, own = lstm_layer_backward(
+                dy, dh[k], dc[k], ctx.layers[k], weights[k], of_input
+            )
+            dhs[:0], dcs[:0], dws[:0] = [states[0]], [states[1]], own
+        found = [dy, stack(dhs), stack(dcs), *dws]
+        return None, *[wrap(g) if wanted else None for g, wanted in zip(found, needed)]
+
+
+def _parts_backward(
+    has_biases: bool, args: Sequence[torch.Tensor], needed: Sequence[bool],
+    grads: Sequence[torch.Tensor | None],
+) -> list[torch.Tensor | None]:  # fmt: skip
+    """As `backward`, by torch's parts, which have derivatives themselves."""
+    x, h, c, *params = args
+    layers = h.shape[0]
+    made = by_parts(_LSTM, x, (h, c), params, has_biases, layers, 0.0, True, False, False)
+    asked = [t for t, wanted in zip(args, needed) if wanted]
+    given = [(y, g) for y, g in zip(made, grads) if g is not None]
+    found = iter(
+        torch.autograd.grad(
+            [y for y, _ in given], asked, [g for _, g in given], create_graph=True,
+            allow_unused=True,
+        )
+    )  # fmt: skip
+    return [next(found) if wanted else None for wanted in needed]
+
+
+_recorded.impl("lstm.input", _lstm)
