@@ -38,7 +38,7 @@
 #define FT_VSTORE(v, p) FT_LANES_TO(v, p)
 // A result that no cache can hold passes by them, line by line, so that none of its lines is fetched first. A
 // smaller one is better off in a cache, where the next op finds it, and so is a line that was just read.
-// FT_STREAMED_BYTES, where the build sets it, says from which size on.
+// FT_STREAMED_BYTES, where the build sets it, says beyond which size.
 #define FT_STREAMED(count, in_place)
 #define FT_VSTREAM(T, v, p) FT_VSTORE(v, p)
 #if FT_LANES > 1 && defined(FT_STREAMED_BYTES) && defined(__has_builtin)
@@ -46,7 +46,7 @@
 #undef FT_STREAMED
 #undef FT_VSTREAM
 #define FT_STREAMED(count, in_place) \
-    const int streamed = (long)(count) * (64 / FT_LANES) >= FT_STREAMED_BYTES && !(in_place);
+    const int streamed = (long)(count) * (64 / FT_LANES) > FT_STREAMED_BYTES && !(in_place);
 #define FT_VSTREAM(T, v, p)                                        \
     if (streamed && sizeof(v) == 64 && (ulong)(p) % 64 == 0) {     \
         __builtin_nontemporal_store(v, (__global FT_VEC(T) *)(p)); \
