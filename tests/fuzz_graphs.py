@@ -1,9 +1,9 @@
 """The source `graphs` of the fuzz: the programs of `fuzz_programs`, jitted, against themselves.
 
-Tensors are made outside; the lines that compute are a function of these. It is called twice as it
-is and twice jitted, each time on fresh tensors: all that it makes, and what it wrote, must have the
-same bits, or it must raise the same error. Lines that a graph refuses (a value is read, an
-argument gets another shape) are taken out before.
+Tensors are made outside; the lines that compute are a function of these, and of numbers. It is
+called twice as it is and jitted, each time on fresh tensors, and so again with other numbers: all
+that it makes, and what it wrote, must have the same bits, or it must raise the same error. Lines
+that a graph refuses (a value is read, an argument gets another shape) are taken out before.
 """
 
 from __future__ import annotations
@@ -21,6 +21,18 @@ from .fuzz_words import NUMBERS, ONE, ROUNDED, TWO, program
 
 # Elementwise lines, which make long kernels.
 MORE = (*TWO, *ROUNDED[:5], *ONE[:16])
+# Lines with numbers that differ from call to call: as they are, computed with, compared.
+GIVEN = (
+    "{a} * p0", "{a} + p1", "p1 - {a}", "{a} / p1", "{a}.add({b}, alpha=p0)", "{a}.clamp(max=p1)",
+    "lib.where({a} > p2, {a}, p0)", "lib.full_like({a}, p2)", "{a} * (p0 + 1)", "{a}.sub_(p1)",
+    "({a} if p1 > 2 else {a} * p2)", "{a} * p3", "lib.addcmul({a}, {a}, {b}, value=p2)",
+)  # fmt: skip
+VALUES = (
+    {"p0": 0.5, "p1": 2, "p2": -0.0, "p3": 1j},
+    {"p0": -1.25, "p1": 3, "p2": float("inf"), "p3": complex(0.0, -0.0)},
+    {"p0": 1e39, "p1": -7, "p2": float("nan"), "p3": complex(-0.5, float("inf"))},
+    {"p0": 3.0, "p1": 2**53 + 1, "p2": 0.1, "p3": -2 + 0j},
+)
 # Lines that read a value, and lines that change what a tensor is.
 READS = re.compile(r"\bnonzero|\[t\d+ [=!><]+ ?\d|\[t\d+ == 0\] = 1|\.t_\(|\.out=|item")
 
@@ -31,7 +43,7 @@ def trial(draw: random.Random) -> str:
     names = [line.split(" = ")[0] for line in lines if re.match(r"t\d+ = lib.tensor", line)]
     for k in range(draw.randrange(12)):
         a, b = draw.choice(names), draw.choice(names)
-        made = draw.choice(MORE).format(a=a, b=b)
+        made = draw.choice(GIVEN if draw.random() < 0.3 else MORE).format(a=a, b=b)
         # The same again is computed once.
         lines.append(f"m{k} = ({made}) == ({made})" if draw.random() < 0.2 else f"m{k} = {made}")
         names.append(f"m{k}")
@@ -54,12 +66,12 @@ def difference(lines: list[str]) -> str:
     """How the jitted program differs; empty where it does not."""
     made = [line for line in lines if re.match(r"t\d+ = (lib\.tensor|t\d+\[\d+:\d+\]\.view)", line)]
     rest = [line for line in lines if line not in made]
-    eager = [state(made, rest, None) for _ in range(2)]
-    if any(same(*eager)):
-        return ""  # of memory that nobody wrote
     jitted = ft.jit(run)
-    for turn in range(2):
-        got = state(made, rest, jitted)
+    for turn, of in enumerate((0, 0, 1, 2, 3)):
+        eager = [state(made, rest, None, VALUES[of]) for _ in range(2)]
+        if any(same(*eager)):
+            return ""  # of memory that nobody wrote
+        got = state(made, rest, jitted, VALUES[of])
         if isinstance(got, ft.GraphError):
             return ""
         found = same(eager[0], got)
@@ -68,21 +80,21 @@ def difference(lines: list[str]) -> str:
     return ""
 
 
-def run(space: dict[str, Any], *lines: str) -> dict[str, ft.Tensor]:
+def run(space: dict[str, Any], given: dict[str, Any], *lines: str) -> dict[str, ft.Tensor]:
     """All tensors there are behind some lines."""
-    names: dict[str, Any] = {"lib": ft, **NUMBERS, **space}
+    names: dict[str, Any] = {"lib": ft, **NUMBERS, **given, **space}
     for line in lines:
         exec(line, names)
     return {k: v for k, v in names.items() if isinstance(v, ft.Tensor)}
 
 
-def state(made: list[str], rest: list[str], jitted: Any) -> Any:
+def state(made: list[str], rest: list[str], jitted: Any, given: dict[str, Any]) -> Any:
     """What the program leaves: bits of all tensors by name, or the error."""
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            space = run({}, *made)
-            found = (jitted or run)(space, *rest)
+            space = run({}, {}, *made)
+            found = (jitted or run)(space, given, *rest)
             found |= {f"{name}, an argument": t for name, t in space.items()}
             return {name: bits(t) for name, t in found.items()}
     except Exception as error:  # noqa: BLE001 - which one is what is compared

@@ -63,7 +63,7 @@ def gemm(
 
 def _mode(added: Tensor | None, alpha: Any) -> int:
     """What is done with the product: nothing (0), it is scaled (1), and added to (2)."""
-    return 2 if added is not None else int(not (type(alpha) is int and alpha == 1))
+    return 2 if added is not None else int(not (alpha.__class__ is int and alpha == 1))
 
 
 def _in_pieces(

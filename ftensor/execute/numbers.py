@@ -12,6 +12,7 @@ from ..dtypes import dtype
 from ..encoding import narrowed, widened
 from ..errors import arith as errors_arith
 from ..limits import floating_limits, integer_limits
+from .passed import Passed
 
 
 def values_of(number: Any, d: dtype) -> tuple[Any, ...]:
@@ -71,6 +72,9 @@ def check_fits(op: str, number: Any, d: dtype) -> None:
     An unsigned type takes negative integers of its width, and no other negative number; a fraction
     is dropped. OverflowError for an integer beyond 64 bits.
     """
+    if type(number) is Passed:
+        number._fits.append((op, d))
+        number = number._value
     if type(number) is int:
         _check_width(number)
     if d.kind in "bc":

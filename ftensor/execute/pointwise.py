@@ -48,10 +48,10 @@ def pointwise(
     backend = storage.backend
     key: tuple[Any, ...] = (
         op, None if out is None else out._key,
-        *[x._key if type(x) is Tensor else type(x) for x in inputs],
+        *[x._key if type(x) is Tensor else x.__class__ for x in inputs],
     )  # fmt: skip
     if params:
-        key += tuple([type(p) for p in params])
+        key += tuple([p.__class__ for p in params])
     if not backend.target.unaligned:
         key += _alignments(inputs, out)
     made = backend.launches[key].call(inputs, params, out)

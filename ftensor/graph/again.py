@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from .._tensor import Tensor
+from ..execute.passed import Passed
 
 MANY_TRACES = 8
 _MOST = 64  # of so many traces it is known how they were called
@@ -46,5 +47,7 @@ def _parts(name: str, x: Any) -> Iterator[tuple[str, tuple[type, Any]]]:
     elif isinstance(x, dict):
         for key, part in x.items():
             yield from _parts(f"{name}[{key!r}]", part)
+    elif type(x) is Passed and not x._read:
+        yield name, (Passed, "")  # an argument of the graph
     else:
-        yield name, (type(x), repr(x))
+        yield name, (x.__class__, repr(x))

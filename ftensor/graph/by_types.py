@@ -6,13 +6,14 @@ In the code, a0, a1, ... are the arguments, s0, s1, ... the storages of those th
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 from typing import Any
 
 from .._tensor import Tensor
 from ..dtypes import get_default_dtype
 from ..execute.index_check import get_index_check
-from .signature import ALONE, KEYWORDS, NUMBERS
+from .signature import ALONE, KEYWORDS, MARKS, NUMBERS
 
 Kinds = tuple[type | str, ...]
 # (the tensors, the signature) of an op's call with these arguments; None where `signature` has to
@@ -52,7 +53,7 @@ def _unknown(op: Any, args: Sequence[Any]) -> None:
 def _written(kinds: Sequence[Any], placed: int, names: Sequence[str]) -> Teller:
     """The function for arguments of these types, the first `placed` by their place."""
     tensors = [k for k, kind in enumerate(kinds) if kind is Tensor]
-    simple = {Tensor, float, *ALONE, *NUMBERS}
+    simple = {Tensor, *MARKS, *ALONE, *NUMBERS}
     if not 0 < len(tensors) <= _MOST_TENSORS or not simple.issuperset(kinds):
         return _unknown
     scope: dict[str, Any] = {"default": get_default_dtype, "mode": get_index_check}
@@ -65,9 +66,10 @@ def _written(kinds: Sequence[Any], placed: int, names: Sequence[str]) -> Teller:
             parts.append(f"a{k}._key")
             continue
         if kind not in ALONE:
-            scope[f"k{k}"] = kind
+            scope[f"k{k}"] = MARKS.get(kind, kind)
             parts.append(f"k{k}")
-        parts.append(f"a{k} if a{k} and a{k} == a{k} else str(a{k})" if kind is float else f"a{k}")
+        told = {float: "a if a and a == a else str(a)", complex: "repr(a)"}.get(kind, "a")
+        parts.append(re.sub(r"\ba\b", f"a{k}", told))
     apart = [f"s{j} is s{k}" for i, j in enumerate(tensors) for k in tensors[i + 1 :]]
     apart += [f"s{k}.device is not s{tensors[0]}.device" for k in tensors[1:]]
     given = ", ".join([f"a{k}" for k in tensors])

@@ -12,6 +12,7 @@ from ..execute.observe import recorder
 from .by_types import kinds_of, tellers
 from .jit import Jitted
 from .lower import Lowered
+from .numbers import known
 from .signature import add_arguments, add_settings
 
 P = ParamSpec("P")
@@ -74,7 +75,7 @@ def fused(function: Callable[P, R]) -> Callable[P, R]:
                 return function(*args, **kwargs)
         if found.written and any(tensors[k]._storage.readonly for k in found.written):
             return function(*args, **kwargs)
-        result: R = found.run(tensors)
+        result: R = found.run(tensors, signature)
         return result
 
     return call
@@ -90,13 +91,17 @@ class _Fused(Jitted[..., Any]):
         kwargs: Any,
     ) -> Lowered | None:  # fmt: skip
         """The graph of a call that has none among the newer ones; None where its parts serve."""
-        known = backend.launches.find(signature)
-        if type(known) is Lowered:
-            return known
-        if known is None and self.graphs >= MANY_GRAPHS:
-            backend.launches.keep(signature, _Parts(0))
-            return None
-        refusals = 0 if known is None else known.refusals
+        before = backend.launches.find(signature)
+        if type(before) is Lowered:
+            return before
+        if before is None:
+            found = known(backend.launches, signature)
+            if found is not None:
+                return found
+            if self.graphs >= MANY_GRAPHS:
+                backend.launches.keep(signature, _Parts(0))
+                return None
+        refusals = 0 if before is None else before.refusals
         if refusals == MOST_REFUSALS:
             return None
         backend.launches.pop(signature, None)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import inspect
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -22,6 +23,7 @@ from .drawing import svg
 from .group import clustered
 from .lower import Lowered, lowered
 from .node import Graph
+from .numbers import Passing, keep, known
 from .prune import pruned
 from .report import report
 from .signature import add_arguments, add_place
@@ -42,10 +44,10 @@ def jit(function: Callable[P, R]) -> Jitted[P, R]:
 
     It is traced once for each signature: `function` runs while nothing computes, and the launches
     it makes become one. Of tensors among the arguments (in lists, tuples and dicts, too) the
-    signature has shape, strides, dtype, device and which share memory; of all else the type and
-    the value. What the function prints, reads from elsewhere or appends happens in the trace
-    alone; a tensor that it finds outside is held by reference. Random numbers and in-place ops are
-    as without `jit`.
+    signature has shape, strides, dtype, device and which share memory; of numbers that ops get as
+    they are, unread by Python, the type; of all else the type and the value. What the function
+    prints, reads from elsewhere or appends happens in the trace alone; a tensor that it finds
+    outside is held by reference. Random numbers and in-place ops are as without `jit`.
 
     At a call: GraphError for what a graph can't do (reading a value, keeping a tensor that is not
     returned, changing an argument's shape, two devices, another stream), which names the op and the
@@ -89,7 +91,7 @@ class Jitted(Generic[P, R]):
                 return self._function(*args, **kwargs)
         if found.written and any(tensors[k]._storage.readonly for k in found.written):
             return self._function(*args, **kwargs)
-        result: R = found.run(tensors)
+        result: R = found.run(tensors, signature)
         return result
 
     def signature(self, tensors: list[Tensor], args: Any, kwargs: Any) -> list[Any]:
@@ -109,9 +111,12 @@ class Jitted(Generic[P, R]):
     ) -> Lowered | None:  # fmt: skip
         """The graph of a call whose signature is new; None where the images lack one of its
         kernels: the calls themselves find out which the host is asked for."""
+        found = known(backend.launches, signature)
+        if found is not None:
+            return found
         missed, images = (Missing, signature), backend.images
-        known: Missing | None = None if images is None else backend.launches.find(missed)
-        if images is not None and known is not None and not images.has(known.error.entry):
+        lacks: Missing | None = None if images is None else backend.launches.find(missed)
+        if images is not None and lacks is not None and not images.has(lacks.error.entry):
             return None
         try:
             return self.made(backend, signature, tensors, args, kwargs)
@@ -126,19 +131,41 @@ class Jitted(Generic[P, R]):
     ) -> Lowered:  # fmt: skip
         """The graph of a call whose signature is new; KernelNotBuilt where the images lack one of
         its kernels."""
-        graph = self._graph(backend, tensors, args, kwargs)
+        passing = Passing(args, kwargs, signature)
+        graph = self._passed(backend, tensors, passing) if passing.numbers else None
+        free = None if graph is None else passing.free
+        graph = graph or self._traced(backend, tensors, args, kwargs)
         if self._traces is not None:
-            many = self._traces.many(_named(self._function, args, kwargs))
+            passed = (passing.args, passing.kwargs) if free is not None else (args, kwargs)
+            many = self._traces.many(_named(self._function, *passed))
             if many is not None:
                 errors.warn_many_traces(self.name, MANY_TRACES, many, levels_to_user())
-        return backend.launches.keep(signature, lowered(graph, backend, tensors))
+        graph = clustered(pruned(graph), backend)
+        return keep(backend.launches, signature, lowered(graph, backend, tensors, free))
+
+    def _passed(
+        self, backend: Backend, tensors: Sequence[Tensor], passing: Passing
+    ) -> Graph | None:
+        """The graph of a call to which numbers are passed as such; None where it takes the numbers
+        themselves, as something was raised for them, or they are kept."""
+        try:
+            graph = self._traced(backend, tensors, passing.args, passing.kwargs)
+        except errors.GraphError:
+            raise
+        except Exception:  # noqa: BLE001 - its own, which it raises again for the numbers
+            return None
+        graph = passing.freed(graph)
+        if not passing.gone:
+            gc.collect()  # a circle that nobody holds may hold them
+        return graph if passing.gone else None
 
     def graph(self, *args: P.args, **kwargs: P.kwargs) -> Planned:
         """What such a call would run, which is not made; errors as of the call."""
         tensors: list[Tensor] = []
         self.signature(tensors, args, kwargs)
         backend = tensors[0]._storage.backend if tensors else default_backend()
-        return Planned(self._graph(backend, tensors, args, kwargs))
+        graph = self._traced(backend, tensors, args, kwargs)
+        return Planned(clustered(pruned(graph), backend))
 
     def export(self, name: str, /, *args: P.args, **kwargs: P.kwargs) -> Exported:
         """Write what such a call computes as one kernel of stages, for an image: NAME.json, the
@@ -159,12 +186,11 @@ class Jitted(Generic[P, R]):
         self.signature(tensors, args, kwargs)
         backend = tensors[0]._storage.backend if tensors else default_backend()
         with backend.preparing_for(backend.target.as_board(), 1, backend.host_shared):
-            graph = traced(self.name, backend, lambda: self._function(*args, **kwargs), tensors)
+            graph = self._traced(backend, tensors, args, kwargs)
         return writers[0](exported(pruned(graph)), name)
 
-    def _graph(self, backend: Backend, tensors: Sequence[Tensor], args: Any, kwargs: Any) -> Graph:
-        graph = traced(self.name, backend, lambda: self._function(*args, **kwargs), tensors)
-        return clustered(pruned(graph), backend)
+    def _traced(self, backend: Backend, tensors: Sequence[Tensor], args: Any, kwargs: Any) -> Graph:
+        return traced(self.name, backend, lambda: self._function(*args, **kwargs), tensors)
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,9 @@ from ..execute.launch import Launch, Output, Step, bound_to, enqueue
 from ..execute.numbers import values_of
 from ..iterator.shape import Ints, numel
 from ..iterator.stride import is_dense
-from .node import Check, Drawn, Found, Graph, Node, Region, put_together
+from .node import Check, Drawn, Found, Given, Graph, Node, Region, put_together
+from .numbers import Free
+from .signature import number_at
 from .slots import slots
 
 if TYPE_CHECKING:
@@ -42,8 +44,14 @@ class Lowered:
     changed: tuple[Storage, ...]  # and of what the function found elsewhere
     # What gives each tensor of the result; a number: that output as it is.
     parts: tuple[int | Part, ...]
-    # Called with a call's tensors, of which those that are written may be.
-    run: Callable[[Sequence[Tensor]], Any] = field(init=False)
+    # Which of a call's numbers may be others: where each lies in a signature, what it is rounded
+    # to, and its places among the kernels' numbers.
+    free: Free | None = None
+    told: tuple[tuple[int, dtype | None, Ints], ...] = ()
+    anew: bool = False  # whether each call tells them; else they are those of the traced call
+    # Called with a call's tensors, of which those that are written may be, and its signature.
+    run: Callable[[Sequence[Tensor], Sequence[Any]], Any] = field(init=False)
+    _anew: Lowered | None = field(init=False, default=None)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "run", self._short() or self._run)
@@ -53,7 +61,24 @@ class Lowered:
         """About what it takes of memory while it is kept."""
         return 1 << 12 if self.launch is None else (1 << 12) + self.launch.kept_bytes
 
-    def _short(self) -> Callable[[Sequence[Tensor]], Any] | None:
+    def serves(self, signature: Sequence[Any]) -> bool:
+        """Whether a call that differs in free numbers may be such a launch."""
+        return self.free is not None and self.free.serve(signature, self.told)
+
+    def told_anew(self) -> Lowered:
+        """What is told the numbers of each call, made once."""
+        if self._anew is None:
+            launch = self.launch
+            if launch is not None and self.told and not self.drawn:
+                bound, launch = launch.bound, replace(launch, own_numbers=None)
+                assert bound is not None
+                launch.bind(bound)
+            made = replace(self, launch=launch, anew=bool(self.told))
+            object.__setattr__(self, "_anew", made)
+        assert self._anew is not None
+        return self._anew
+
+    def _short(self) -> Callable[[Sequence[Tensor], Sequence[Any]], Any] | None:
         """`run` where the launch makes the result: a tensor, or a tuple of such and of None."""
         launch, result = self.launch, self.graph.result
         if launch is None or self.seen or self.held or self.drawn or self.written:
@@ -61,7 +86,7 @@ class Lowered:
         if self.graph.checks or self.parts != tuple(range(len(launch.outputs))):
             return None
         call, enqueued = launch.call, self._enqueued
-        arguments, numbers = self.arguments, self.numbers
+        arguments, own, told = self.arguments, self.numbers, self._told if self.anew else None
         single = isinstance(result, Found)
         whole: list[int | None] | None = None
         if not single:
@@ -70,8 +95,9 @@ class Lowered:
             order = iter(range(len(self.parts)))
             whole = [None if x is None else next(order) for x in result] if None in result else None
 
-        def run(tensors: Sequence[Tensor]) -> Any:
+        def run(tensors: Sequence[Tensor], signature: Sequence[Any]) -> Any:
             inputs = [tensors[k] for k in arguments]
+            numbers = own if told is None else told(signature)
             made = call(inputs, numbers, None) or enqueued(inputs, numbers)
             if single:
                 return made[0]
@@ -79,7 +105,7 @@ class Lowered:
 
         return run
 
-    def _run(self, tensors: Sequence[Tensor]) -> Any:
+    def _run(self, tensors: Sequence[Tensor], signature: Sequence[Any]) -> Any:
         made: tuple[Tensor, ...] = ()
         if self.launch is not None:
             inputs = [tensors[k] for k in self.arguments]
@@ -89,7 +115,8 @@ class Lowered:
             changed = [*self.changed, *[tensors[k]._storage for k in self.written]]
             for storage in changed:
                 storage.changed()
-            numbers = self._drawn() if self.drawn else self.numbers
+            numbers: Sequence[Any] = self._told(signature) if self.anew else self.numbers
+            numbers = self._drawn(numbers) if self.drawn else numbers
             called = self.launch.call(inputs, numbers, None)
             made = self._enqueued(inputs, numbers) if called is None else called
             for storage in changed:
@@ -108,10 +135,20 @@ class Lowered:
         enqueue(self.launch, (*made, *inputs), numbers)
         return made
 
-    def _drawn(self) -> list[Any]:
+    def _told(self, signature: Sequence[Any]) -> list[Any]:
+        """The kernels' numbers, with those of a call."""
+        numbers = list(self.numbers)
+        for place, of, places in self.told:
+            number = number_at(signature, place)
+            values = (number,) if of is None else values_of(number, of)
+            for at in places:
+                numbers[at : at + len(values)] = values
+        return numbers
+
+    def _drawn(self, told: Sequence[Any]) -> list[Any]:
         """The kernels' numbers, with those of new calls of the generators."""
         words = [draw.words(*draw.generator._call()) for draw in self.graph.draws]
-        numbers = list(self.numbers)
+        numbers = list(told)
         for place, of, number in self.drawn:
             (numbers[place],) = values_of(words[number.draw][number.part], of)
         return numbers
@@ -141,17 +178,21 @@ def _seen_as(t: Tensor, of: dtype) -> Tensor:
     return Tensor._make(t._storage, of, (), (), t._offset * t._dtype.itemsize // of.itemsize)
 
 
-def lowered(graph: Graph, backend: Backend, tensors: Sequence[Tensor]) -> Lowered:
+def lowered(
+    graph: Graph, backend: Backend, tensors: Sequence[Tensor], free: Free | None = None
+) -> Lowered:
     """A graph of a call with such tensors, bound to its device; KernelNotBuilt where the images
     there lack a kernel."""
-    return _Lowering(graph, backend, tensors).done()
+    return _Lowering(graph, backend, tensors, free).done()
 
 
 class _Lowering:
     """One graph on its way."""
 
-    def __init__(self, graph: Graph, backend: Backend, tensors: Sequence[Tensor]) -> None:
-        self.graph, self.backend, self.tensors = graph, backend, tensors
+    def __init__(
+        self, graph: Graph, backend: Backend, tensors: Sequence[Tensor], free: Free | None
+    ) -> None:
+        self.graph, self.backend, self.tensors, self.free = graph, backend, tensors, free
         memories = graph.memories
         used = list(dict.fromkeys(r.memory for n in graph.nodes for r in n.operands))
         returned = dict.fromkeys(f.region.memory for f in graph.found)
@@ -165,6 +206,7 @@ class _Lowering:
                 self.seen[r.memory, r.dtype] = None
         self.numbers: list[Any] = []
         self.drawn: list[tuple[int, dtype, Drawn]] = []
+        self.told: dict[tuple[int, dtype | None], list[int]] = {}
 
     def _argument(self, memory: int) -> Tensor:
         k = self.graph.memories[memory].argument
@@ -192,7 +234,8 @@ class _Lowering:
             tuple(held), tuple(self.numbers), tuple(self.drawn),
             tuple([self._index(m) for m in self.arguments if graph.writes(m)]),
             tuple([t._storage for m, t in zip(self.held, held) if graph.writes(m)]),
-            tuple(parts),
+            tuple(parts), self.free,
+            tuple([(place, of, tuple(ats)) for (place, of), ats in self.told.items()]),
         )  # fmt: skip
 
     def _index(self, memory: int) -> int:
@@ -282,12 +325,20 @@ class _Lowering:
     def _round(self, node: Node) -> None:
         """Note the numbers that a node's kernels get."""
         if not node.launch.numbers or node.launch.own_numbers is not None:
-            self.numbers += node.numbers
+            for number in node.numbers:
+                self.numbers.append(self._value(number, None))
             return
         for number, of in zip(node.numbers, node.launch.numbers, strict=True):
             if isinstance(number, Drawn):
                 self.drawn.append((len(self.numbers), of, number))
-            self.numbers += values_of(number, of)
+            self.numbers += values_of(self._value(number, of), of)
+
+    def _value(self, number: Any, of: dtype | None) -> Any:
+        """A number as the traced call had it; where each call tells it is noted."""
+        if not isinstance(number, Given):
+            return number
+        self.told.setdefault((number.place, of), []).append(len(self.numbers))
+        return number.value
 
     def _whose(self, r: Region) -> Any:
         """What stands for a region among the operands."""

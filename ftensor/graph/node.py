@@ -65,6 +65,14 @@ class Drawn(int):
     part: int
 
 
+@dataclass(frozen=True)
+class Given:
+    """A number that each call tells: what lies at this place of its signature."""
+
+    place: int
+    value: Any  # of the call that was traced
+
+
 class Draw(NamedTuple):
     """A generator's call, and the numbers that are made of it."""
 

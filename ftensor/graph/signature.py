@@ -1,7 +1,8 @@
 """What tells a call of a function from others, as far as its graph depends on it: a flat list.
 
 It is made at each call, so what it has of an argument is what costs least: of a tensor the number
-of its geometry, of what equals nothing of another type the value alone, of a number its type, too.
+of its geometry, of what equals nothing of another type the value alone, of a number its type, too,
+by a mark that nothing else has, so that numbers can be found again.
 """
 
 from __future__ import annotations
@@ -14,14 +15,17 @@ from .._tensor import Tensor
 from ..dtypes import dtype, get_default_dtype
 from ..errors import graph as errors
 from ..execute.index_check import get_index_check
+from ..execute.passed import Passed
 
 if TYPE_CHECKING:
     from ..runtime.backend import Backend
 
 # Values that equal none of another type; 1, True and 1.0 are equal.
 ALONE = {str, type(None), type(Ellipsis), dtype}
-NUMBERS = {int, bool, complex, bytes}
+NUMBERS = {bool, bytes, Passed}
 KEYWORDS = object()  # a name is no argument
+FLOAT, INT, COMPLEX = object(), object(), object()  # before a number of that type
+MARKS: dict[type, object] = {float: FLOAT, int: INT, complex: COMPLEX}
 
 
 def add_arguments(
@@ -46,7 +50,9 @@ def _add(who: str, name: str, values: Iterable[Any], key: list[Any], tensors: li
         elif kind in ALONE:
             key.append(x)
         elif kind is float:
-            key += (kind, x if x and x == x else str(x))  # -0.0 and nan
+            key += (FLOAT, x if x and x == x else str(x))  # -0.0 and nan
+        elif kind is int:
+            key += (INT, x)
         elif kind in NUMBERS:
             key += (kind, x)
         elif isinstance(x, (tuple, list)):
@@ -60,12 +66,26 @@ def _add(who: str, name: str, values: Iterable[Any], key: list[Any], tensors: li
         elif kind is slice:
             key.append(kind)
             _add(who, name, (x.start, x.stop, x.step), key, tensors)
+        elif kind is complex:
+            key += (COMPLEX, repr(x))  # -0.0 and nan of either part
         else:
             try:
                 hash(x)
             except TypeError:
                 raise errors.unhashable(who, x, x, name) from None
-            key += (kind, x)
+            key += (kind, repr(x) if isinstance(x, (float, complex)) else x)  # NumPy's, as above
+
+
+def number_places(key: Sequence[Any]) -> list[int]:
+    """Where the values of numbers lie in a signature, in the order of the arguments."""
+    marks = zip(key, range(1, len(key) + 1))
+    return [k for x, k in marks if x is FLOAT or x is INT or x is COMPLEX]
+
+
+def number_at(key: Sequence[Any], place: int) -> Any:
+    """The number that lies there."""
+    x = key[place]
+    return x if type(x) is not str else complex(x) if key[place - 1] is COMPLEX else float(x)
 
 
 def add_place(backend: Backend, tensors: Sequence[Tensor], key: list[Any]) -> None:

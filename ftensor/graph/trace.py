@@ -15,6 +15,7 @@ from ..dtypes import int32, uint8
 from ..errors import graph as errors
 from ..execute.index_check import in_range
 from ..execute.observe import Recorder, observed
+from ..execute.passed import plain
 from ..execute.pointwise import pointwise
 from ..iterator.shape import Ints
 from ..rows.catalogue import ENTRIES
@@ -140,7 +141,7 @@ class Tracer(Recorder):
         """Note a check, which each run makes."""
         doubts = [i for i in indices if not (i.checked or in_range(i.tensor, i.size, i.strict))]
         looked_at = tuple([(self.region(i.tensor), i.size, i.strict) for i in doubts])
-        self.checks.append(Check(flag, tuple(dims), refusal, looked_at))
+        self.checks.append(Check(flag, tuple(map(plain, dims)), refusal, looked_at))
 
     def drawn(self, generator: Any, words: Callable[[int, int], Any]) -> tuple[Any, ...]:
         """Note a generator's call; here it goes on as if that was made."""
@@ -250,4 +251,4 @@ def _found(result: Any, tracer: Tracer, tensors: Sequence[Tensor]) -> Any:
         return type(result)(_found(part, tracer, tensors) for part in result)
     if isinstance(result, dict):
         return type(result)((k, _found(part, tracer, tensors)) for k, part in result.items())
-    return result
+    return plain(result)

@@ -14,7 +14,7 @@ from ..execute.numbers import check_fits
 
 def number(value: Any) -> Any:
     """The Python number behind a number or a 0-d tensor; None for anything else."""
-    if type(value) in (int, float, bool, complex):
+    if value.__class__ in (int, float, bool, complex):
         return value
     if isinstance(value, Tensor):
         return value.item() if not value._shape else None

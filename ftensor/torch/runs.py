@@ -20,6 +20,7 @@ from ..errors.graph import GraphError
 from ..execute.observe import recorder
 from ..graph.jit import Jitted
 from ..graph.lower import Lowered
+from ..graph.numbers import known
 from ..table import table
 
 Function: TypeAlias = Callable[..., Any]
@@ -88,6 +89,8 @@ class Run:
         signature = self.jitted.whole(backend, key, tensors)
         found: Lowered | None = backend.launches.get(signature) or backend.launches.find(signature)
         if found is None:
+            found = known(backend.launches, signature)
+        if found is None:
             plain = self._plain.get(signature)
             if plain is None and self._new(signature):
                 plain = self.function
@@ -99,7 +102,7 @@ class Run:
             found = made
         if found.written and any(tensors[k]._storage.readonly for k in found.written):
             return self.function(*args)
-        return found.run(tensors)
+        return found.run(tensors, signature)
 
     def _new(self, signature: tuple[Any, ...]) -> bool:
         """Whether a signature is not worth a trace yet."""

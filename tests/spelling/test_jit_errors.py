@@ -136,13 +136,19 @@ def test_read_only_memory() -> None:
 
 def test_many_traces_name_the_value() -> None:
     """Eight that differ in one number, not those that differ in shape or in two; it is said
-    once."""
-    jitted = ft.jit(lambda x, scale, *more, **options: x * scale)
+    once. Numbers that are arguments of the graph make no traces."""
+
+    @ft.jit
+    def jitted(x: ft.Tensor, scale: int, *more: object, **options: object) -> tuple[ft.Tensor, int]:
+        return x * scale, len(f"{scale} {more} {options}")
+
+    free = ft.jit(lambda x, scale, *more: x * scale)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         for k in range(1, 20):
             jitted(ft.ones(k), 2, 3)
             jitted(ft.ones(3), k, more=k)
+            free(ft.ones(3), k, [k / 2])
         for k in range(30, 37):
             jitted(ft.ones(3), 2, 3, [1, {"a": k}])
     with pytest.warns(

@@ -161,7 +161,7 @@ def product(
             pointwise(SCALED, (added,), (beta,), target, True)
     elif numel(shape) * a._shape[-1] >= FOLD_TERMS and (1 in shape[-2:] or _few_rows(a, b)):
         # Other factors may be others at each call, which would be a graph each.
-        plain = type(alpha) is int and type(beta) is int and alpha == beta == 1
+        plain = alpha.__class__ is int and beta.__class__ is int and alpha == beta == 1
         (_one_kernel if plain else _by_rows)(a, b, target, added, beta, alpha)
     else:
         gemm(target, a, b, added, alpha, beta)
@@ -207,7 +207,7 @@ def combine(made: Tensor, target: Tensor, added: Tensor | None, beta: Any, alpha
     """Write `beta * added + alpha * made` to `target`; the sums keep their precision until then."""
     if added is not None:
         pointwise(MIXED, (added, made), (beta, alpha), target, True)
-    elif type(alpha) is int and alpha == 1:
+    elif alpha.__class__ is int and alpha == 1:
         pointwise(COPY, (made,), (), target, True)
     else:
         pointwise(SCALED, (made,), (alpha,), target, True)

@@ -9,6 +9,7 @@ from ... import dtypes, errors
 from ..._tensor import Tensor
 from ...errors import arith as errors_arith
 from ...execute.numbers import check_fits
+from ...execute.passed import passed
 from ...execute.pointwise import pointwise
 from ...execute.prepare import common_dtype
 from ...rows.catalogue import also_in, op
@@ -73,7 +74,7 @@ SUB_SCALED = Op(
 
 def _alpha(row: Op, input: Any, other: Any, alpha: Any) -> Any:
     """The factor; RuntimeError where the dtype that both promote to can't hold it."""
-    if isinstance(alpha, (int, float)) and not -100 <= alpha <= 100:
+    if isinstance(alpha, (int, float)) and (passed(alpha) or not -100 <= alpha <= 100):
         if type(input) is Tensor or type(other) is Tensor:
             check_fits(row.name, alpha, common_dtype(row, (input, other)))
     return alpha
@@ -84,7 +85,7 @@ def add(input: Any, other: Any, *, alpha: Any = 1, out: Tensor | None = None) ->
     """The sum of `input` and `alpha` times `other`, in the dtype that the inputs promote to.
     RuntimeError for an `alpha` of a higher category than the inputs.
     """
-    if type(alpha) is int and alpha == 1:
+    if alpha.__class__ is int and alpha == 1:
         return pointwise(ADD, (input, other), (), out)
     return pointwise(ADD_SCALED, (input, other), (_alpha(ADD, input, other, alpha),), out)
 
@@ -94,7 +95,7 @@ def sub(input: Any, other: Any, *, alpha: Any = 1, out: Tensor | None = None) ->
     """`input` less `alpha` times `other`. RuntimeError for bool operands, for which `^` and `~`
     are meant, and for an `alpha` of a higher category than the inputs.
     """
-    if type(alpha) is int and alpha == 1:
+    if alpha.__class__ is int and alpha == 1:
         return pointwise(SUB, (input, other), (), out)
     return pointwise(SUB_SCALED, (input, other), (_alpha(SUB, input, other, alpha),), out)
 

@@ -40,7 +40,7 @@ def _divided(row: Op, input: Any, other: Any, out: Tensor | None) -> Tensor:
     if isinstance(other, int) and type(input) is Tensor and input._dtype.kind in "bui":
         if other == 0 or not values_of(other, common_dtype(row, (input, other)))[0]:
             raise errors_arith.zero_division(row.name)
-    elif row.numbers_alone and (type(input), type(other)) in _INTEGERS and not other:
+    elif row.numbers_alone and (input.__class__, other.__class__) in _INTEGERS and not other:
         raise errors_arith.zero_division(row.name)
     return pointwise(row, (input, other), (), out)
 

@@ -164,7 +164,7 @@ def addcmul(
 ) -> Tensor:
     """`input + value * tensor1 * tensor2`. `value` is converted to the dtype of the result."""
     inputs = (input, tensor1, tensor2)
-    if type(value) is int and value == 1:
+    if value.__class__ is int and value == 1:
         return pointwise(ADDCMUL, inputs, (), out)
     return pointwise(ADDCMUL_SCALED, inputs, (_fitting(ADDCMUL, inputs, value),), out)
 

@@ -52,7 +52,11 @@ def one_dim(name: str, dim: Any) -> int:
 
 def dims_of(name: str, dim: Any, ndim: int, rule: Dims = _SOME) -> Ints:
     """The dims that an argument names, counted from the front."""
-    if dim is not None and not is_int(dim):
+    if type(dim) is int or dim is None:
+        pass
+    elif is_int(dim):
+        dim = int(dim)
+    else:
         if rule is _ONE or not isinstance(dim, (tuple, list)):
             dim = one_dim(name, dim)
         else:
