@@ -61,7 +61,7 @@ def _collective(op: Any, written: bool) -> Any:
         given = tree.tree_map(_on_host, args)
         pairs = list(zip(tree.tree_leaves(args[0]), tree.tree_leaves(given[0]))) * written
         for t, _ in pairs:
-            untyped_storage(t)._ft.bounds = None  # the host writes there
+            untyped_storage(t)._ft.expose()  # the host writes there, until the work is done
         result = op(*given)
         work = result[-1] if isinstance(result, tuple) else result
         if copied := [pair for pair in pairs if _apart(pair[0])]:
