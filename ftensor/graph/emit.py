@@ -12,7 +12,7 @@ from ..iterator.plan import coalesce
 from ..iterator.shape import Ints, numel
 from ..iterator.stride import loop_order
 from ..iterator.tiles import Piece, tiled
-from ..kernels import costs, select
+from ..kernels import costs, fused, select
 from ..kernels.fused import Call, FusedKey
 from ..kernels.key import LINEAR, Port, lanes_for
 from ..kernels.skeletons.reduce_geometry import FoldGeometry
@@ -77,7 +77,8 @@ def emitted(cluster: Cluster, stored: Sequence[Place], backend: Backend) -> Node
     """The cluster as one node that stores what was written at these places; None where no kernel
     computes all of that."""
     made = _emitted(cluster, stored, backend)
-    return None if made is None or len(made.operands) > MOST_OPERANDS else made
+    most = MOST_OPERANDS if cluster.folds else fused.MOST_OPERANDS
+    return None if made is None or len(made.operands) > most else made
 
 
 def _emitted(cluster: Cluster, stored: Sequence[Place], backend: Backend) -> Node | None:

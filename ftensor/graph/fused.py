@@ -85,6 +85,7 @@ class _Fused(Jitted[..., Any]):
     """The graphs of an op."""
 
     graphs = 0  # that were made
+    series = True
 
     def found(
         self, backend: Any, signature: tuple[Any, ...], tensors: list[Tensor], args: Any,

@@ -60,6 +60,8 @@ def jit(function: Callable[P, R]) -> Jitted[P, R]:
 class Jitted(Generic[P, R]):
     """A function with its graphs."""
 
+    series = False  # whether kernels become one where units need not wait between
+
     def __init__(self, function: Callable[P, R], traces: Traces | None = None) -> None:
         if not callable(function):
             raise errors.not_a_function(function)
@@ -141,7 +143,8 @@ class Jitted(Generic[P, R]):
             if many is not None:
                 errors.warn_many_traces(self.name, MANY_TRACES, many, levels_to_user())
         graph = clustered(pruned(graph), backend)
-        return keep(backend.launches, signature, lowered(graph, backend, tensors, free))
+        made = lowered(graph, backend, tensors, free, self.series)
+        return keep(backend.launches, signature, made)
 
     def _passed(
         self, backend: Backend, tensors: Sequence[Tensor], passing: Passing

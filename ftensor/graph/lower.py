@@ -15,6 +15,7 @@ from ..iterator.shape import Ints, numel
 from ..iterator.stride import is_dense
 from .node import Check, Drawn, Found, Given, Graph, Node, Region, put_together
 from .numbers import Free
+from .series import InSeries
 from .signature import number_at
 from .slots import slots
 
@@ -23,6 +24,8 @@ if TYPE_CHECKING:
     from ..runtime.storage import Storage
 
 
+# Bytes that a graph's own memories take side by side, beyond which they share them.
+IN_SERIES = 1 << 24
 _FLAT = {Found, type(None)}
 Part = Callable[[Sequence[Tensor], Sequence[Tensor]], Tensor]
 
@@ -179,20 +182,23 @@ def _seen_as(t: Tensor, of: dtype) -> Tensor:
 
 
 def lowered(
-    graph: Graph, backend: Backend, tensors: Sequence[Tensor], free: Free | None = None
-) -> Lowered:
+    graph: Graph, backend: Backend, tensors: Sequence[Tensor], free: Free | None = None,
+    series: bool = False,
+) -> Lowered:  # fmt: skip
     """A graph of a call with such tensors, bound to its device; KernelNotBuilt where the images
-    there lack a kernel."""
-    return _Lowering(graph, backend, tensors, free).done()
+    there lack a kernel. `series`: kernels become one where units need not wait between."""
+    return _Lowering(graph, backend, tensors, free, series).done()
 
 
 class _Lowering:
     """One graph on its way."""
 
     def __init__(
-        self, graph: Graph, backend: Backend, tensors: Sequence[Tensor], free: Free | None
-    ) -> None:
+        self, graph: Graph, backend: Backend, tensors: Sequence[Tensor], free: Free | None,
+        series: bool,
+    ) -> None:  # fmt: skip
         self.graph, self.backend, self.tensors, self.free = graph, backend, tensors, free
+        self.series = series and backend.target.processor
         memories = graph.memories
         used = list(dict.fromkeys(r.memory for n in graph.nodes for r in n.operands))
         returned = dict.fromkeys(f.region.memory for f in graph.found)
@@ -287,6 +293,9 @@ class _Lowering:
         for k, n in enumerate(nodes):
             firsts.append(len(needs))
             needs += [(nbytes, k, k) for nbytes in n.launch.temporaries]
+        self.series &= sum(nbytes for nbytes, _, _ in needs) <= IN_SERIES
+        if self.series:  # who shares memory has to wait
+            needs = [(nbytes, 0, len(nodes)) for nbytes, _, _ in needs]
         sizes, slot = slots(needs)
         for k, m in enumerate(self.own):
             self.place[m] = count + slot[k]
@@ -295,6 +304,11 @@ class _Lowering:
             operands = [self.place[self._whose(r)] for r in n.operands]
             operands += [count + slot[first + k] for k in range(len(n.launch.temporaries))]
             steps += self._steps(n, operands)
+        if self.series and not self.drawn:
+            memories = [m[0] if isinstance(m, tuple) else m for m in whose]
+            steps = InSeries(
+                self.backend, count, sizes, memories, self.numbers, self.told.values()
+            ).made(steps)
         return Launch(
             tuple(steps), count, tuple(outputs), temporaries=tuple(sizes),
             own_numbers=None if self.drawn else tuple(self.numbers),

@@ -24,6 +24,16 @@
 #define FT_UNIT_PARAMS
 #define FT_UNIT ((int)get_global_id(0))
 #define FT_UNITS ((int)get_global_size(0))
+#if FT_MEMBER  // a function of a kernel of several (hls/skeleton/series.h)
+#undef FT_KERNEL
+#undef FT_UNIT_PARAMS
+#undef FT_UNIT
+#undef FT_UNITS
+#define FT_KERNEL FT_CALLED
+#define FT_UNIT_PARAMS , int ft_unit, int ft_units
+#define FT_UNIT ft_unit
+#define FT_UNITS ft_units
+#endif
 #define FT_PORT(name, bundle)
 #define FT_PIPELINE
 #define FT_LOOP(name)

@@ -44,7 +44,7 @@ SIZES = st.lists(st.integers(1, 5), max_size=4).map(tuple)
 # Those that no image has.
 CPU = {
     "conv_depthwise", "conv_direct", "conv_weight", "extreme", "max_pool", "max_pool_back",
-    "radix_sort", "sort_rows", "take",
+    "radix_sort", "series", "sort_rows", "take",
 }  # fmt: skip
 NUMBERS = st.integers(-(2**40), 2**40)
 

@@ -8,6 +8,7 @@ from . import (
     extreme,
     max_pool,
     radix_sort,
+    series,
     sort_rows,
     take,
 )
@@ -19,6 +20,7 @@ __all__ = [
     "extreme",
     "max_pool",
     "radix_sort",
+    "series",
     "sort_rows",
     "take",
 ]

@@ -49,7 +49,7 @@ enter(__name__, LSTM_CELL, LSTM_HIDDEN, GRU_CELL)
 class Weights:
     """What a layer multiplies in one direction: (gates, input) and (gates, hidden) with their
     biases, and where hidden states are projected, (projected, hidden). `late` is a bias that steps
-    add behind their product."""
+    add behind their product; `beside`: a step's product is added where its gates are."""
 
     ih: Tensor
     hh: Tensor
@@ -57,6 +57,7 @@ class Weights:
     b_hh: Tensor | None = None
     hr: Tensor | None = None
     late: Tensor | None = None
+    beside: bool = False
 
 
 # From the input's share of the gates, the states (h first) and the weights to the next states; h
@@ -82,20 +83,32 @@ class Kind:
         return linear(input, w.ih, bias)
 
 
+def _gates(given: Tensor, hx: Tensor, w: Weights) -> tuple[Tensor, Tensor | None]:
+    """The input's share of the gates and the state's, `beside` each other; else their sum, and
+    None. A sum of what was not rounded has the same bits wherever it is taken."""
+    alike = given._dtype is hx._dtype is w.hh._dtype and given._dtype.compute is given._dtype
+    if w.beside and alike:
+        return given, hx.mm(w.hh.t())
+    return given.addmm(hx, w.hh.t()), None
+
+
 def _tanh(
     given: Tensor, state: Sequence[Tensor], w: Weights, out: Tensor | None
 ) -> tuple[Tensor, ...]:
-    return (_plain(given.addmm(state[0], w.hh.t()), w.late, out, "tanh"),)
+    return (_plain(*_gates(given, state[0], w), w.late, out, "tanh"),)
 
 
 def _relu(
     given: Tensor, state: Sequence[Tensor], w: Weights, out: Tensor | None
 ) -> tuple[Tensor, ...]:
-    return (_plain(given.addmm(state[0], w.hh.t()), w.late, out, "relu"),)
+    return (_plain(*_gates(given, state[0], w), w.late, out, "relu"),)
 
 
 @fused
-def _plain(gates: Tensor, late: Tensor | None, out: Tensor | None, word: str) -> Tensor:
+def _plain(
+    gates: Tensor, own: Tensor | None, late: Tensor | None, out: Tensor | None, word: str
+) -> Tensor:
+    gates = gates if own is None else gates + own
     gates = gates if late is None else gates + late
     made: Tensor = gates.tanh(out=out) if word == "tanh" else gates.clamp_min(0, out=out)
     return made
@@ -105,18 +118,19 @@ def _lstm(
     given: Tensor, state: Sequence[Tensor], w: Weights, out: Tensor | None
 ) -> tuple[Tensor, ...]:
     hx, cx = state
-    gates = given.addmm(hx, w.hh.t())
-    hidden, cy = _lstm_states(gates, w.late, cx, out if w.hr is None else None)
+    gates, own = _gates(given, hx, w)
+    hidden, cy = _lstm_states(gates, own, w.late, cx, out if w.hr is None else None)
     return hidden if w.hr is None else hidden.mm(w.hr.t(), out=out), cy
 
 
 @fused
 def _lstm_states(
-    gates: Tensor, late: Tensor | None, cx: Tensor, out: Tensor | None
+    gates: Tensor, own: Tensor | None, late: Tensor | None, cx: Tensor, out: Tensor | None
 ) -> tuple[Tensor, Tensor]:
     parts = gates.chunk(4, -1)
-    if late is not None:
-        parts = tuple([part + bias for part, bias in zip(parts, late.chunk(4))])
+    for more in (own, late):
+        if more is not None:
+            parts = tuple([part + other for part, other in zip(parts, more.chunk(4, -1))])
     enter_, forget, cell, leave = parts
     cy = pointwise(LSTM_CELL, (enter_, forget, cell, cx))
     return pointwise(LSTM_HIDDEN, (leave, cy), (), out), cy
@@ -163,8 +177,19 @@ def _cell(name: str, input: Tensor, states: Sequence[Tensor], w: Weights) -> tup
         if not isinstance(x, Tensor):
             raise errors.not_a_tensor(name, word, x)
     _fits(name, input, states, w, kind.gates)
-    if not kind.apart and w.b_ih is not None and specializes(input):
-        w = replace(w, b_hh=None, late=w.b_hh)
+    return _stepped(kind.name, input, tuple(states), w.ih, w.hh, w.b_ih, w.b_hh)
+
+
+@fused
+def _stepped(
+    name: str, input: Tensor, states: tuple[Tensor, ...], ih: Tensor, hh: Tensor,
+    b_ih: Tensor | None, b_hh: Tensor | None,
+) -> tuple[Tensor, ...]:  # fmt: skip
+    kind, w = KINDS[name], Weights(ih, hh, b_ih, b_hh)
+    if specializes(input):
+        w = replace(w, beside=True)
+        if not kind.apart and b_ih is not None:
+            w = replace(w, b_hh=None, late=b_hh)
     return kind.step(kind.given(input, w), states, w, None)
 
 

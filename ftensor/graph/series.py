@@ -1,0 +1,193 @@
+"""Steps of a launch in series: one kernel runs several where no unit has to wait for another.
+
+A unit runs kernels in their order, so what it reads it must have written itself. Steps of one unit
+are such, one after another; steps that don't need each other are, for any units. And what one unit
+is enough for each unit can do for itself, in memory of its own, where the next step wants many.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any
+
+from ..execute.launch import Step
+from ..iterator.shape import Ints
+from ..kernels.skeletons.cpu.series import Member, SeriesKey, parameters_of, told
+
+if TYPE_CHECKING:
+    from ..runtime.backend import Backend
+
+MOST_MEMBERS = 6
+# The skeletons whose units share what there is to do, however many they are.
+SERVED = (
+    "map", "rows", "reduce_inner", "reduce_outer", "gemm_direct", "gemm_pack", "gemm", "take",
+    "fused_map", "fused_rows", "fused_reduce_inner", "fused_reduce_outer", "row_passes_inner",
+    "row_passes_outer",
+)  # fmt: skip
+
+
+@dataclass
+class _Group:
+    """Steps that become one; of each whether all units run it for themselves."""
+
+    steps: list[Step]
+    each: list[bool]
+
+    @property
+    def units(self) -> int:
+        return max(s.units for s in self.steps)
+
+
+class InSeries:
+    """The steps of a launch of so many operands: `temporaries` are the bytes of what it has
+    besides, which grow where units have copies; `whose` tells operands that share memory; `numbers`
+    are what kernels get, to which those of steps that were not neighbours are added once more, and
+    `told` the places of each that a call tells."""
+
+    def __init__(
+        self, backend: Backend, operands: int, temporaries: list[int], whose: Sequence[object],
+        numbers: list[Any], told: Collection[list[int]],
+    ) -> None:  # fmt: skip
+        self.inline = backend.target.inline_elements
+        self.operands, self.temporaries, self.whose = operands, temporaries, whose
+        self.numbers, self.told = numbers, told
+
+    def made(self, steps: Sequence[Step]) -> list[Step]:
+        """As few steps as there can be."""
+        groups: list[_Group] = []
+        for step in steps:
+            self._put(groups, step)
+        return [self._step(g) if len(g.steps) > 1 else g.steps[0] for g in groups]
+
+    def _put(self, groups: list[_Group], step: Step) -> None:
+        needs = [k for k, g in enumerate(groups) if any(self._meet(s, step) for s in g.steps)]
+        for k in range(needs[-1] if needs else 0, len(groups)):
+            each = self._joined(groups[k], step)
+            if each is not None:
+                groups[k].steps.append(step)
+                groups[k].each = each
+                return
+        groups.append(_Group([step], [False]))
+
+    def _memory(self, places: Sequence[int]) -> set[object]:
+        """What operands lie in."""
+        return {self.whose[k] if k < self.operands else (None, k) for k in places}
+
+    def _touched(self, step: Step) -> set[object]:
+        return self._memory((*step.pointers, *step.after))
+
+    def _written(self, step: Step) -> set[object]:
+        return self._memory(step.written)
+
+    def _meet(self, a: Step, b: Step) -> bool:
+        """Whether the order of both matters."""
+        ours, theirs = self._written(a), self._written(b)
+        return bool(ours & self._touched(b) or theirs & self._touched(a))
+
+    def _joined(self, group: _Group, step: Step) -> list[bool] | None:
+        """Which of a group's steps and this one all units would run; None where it is none of
+        them."""
+        steps = [*group.steps, step]
+        if len(steps) > MOST_MEMBERS or any(s.key.skeleton not in SERVED for s in steps):
+            return None
+        if any(s.work is None for s in steps):
+            return None
+        one = all(s.units == 1 for s in steps)
+        each = [*group.each, False]
+        if one or not any(self._meet(s, step) for s in group.steps):
+            return each
+        last = len(steps) - 1
+        if not self._alone(steps, each, last):
+            return None
+        return each
+
+    def _alone(self, steps: Sequence[Step], each: list[bool], k: int) -> bool:
+        """Whether each unit can do for itself all that step k reads of what steps before have
+        written; `each` is brought to that."""
+        for j in range(k):
+            made, other = self._written(steps[j]), self._written(steps[k])
+            if other & self._touched(steps[j]):
+                return False
+            if not made & self._touched(steps[k]) or each[j]:
+                continue
+            own = all(place >= self.operands for place in steps[j].written)
+            again = any(made & self._touched(s) for s in steps[:j])
+            reads = [place for place in steps[j].pointers if place not in steps[j].written]
+            twice = len(set(reads)) + len(set(steps[j].written)) != len(set(steps[j].pointers))
+            large = steps[j].units > 1 or (steps[j].work or 0) > self.inline
+            if not own or again or twice or large:
+                return False
+            each[j] = True
+            if not self._alone(steps, each, j):
+                return False
+        return True
+
+    def _step(self, group: _Group) -> Step:
+        """A group as one step."""
+        steps = group.steps
+        places = list(dict.fromkeys(p for s in steps for p in (*s.pointers, *s.after)))
+        starts: dict[tuple[int | None, int], int] = {}
+        members: list[Member] = []
+        parts: list[Ints] = []
+        wide: list[bool | None] = []
+        for step, each in zip(steps, group.each, strict=True):
+            offsets: list[int | None] = []
+            for k, more in zip(step.offsets, step.moved or (0,) * len(step.offsets), strict=True):
+                start = (k, more)
+                here = None if start == (None, 0) else starts.setdefault(start, len(starts))
+                offsets.append(here)
+            count = 0 if step.numbers is False else _length(step.numbers)
+            pointers = tuple([places.index(p) for p in (*step.pointers, *step.after)])
+            members.append(Member(step.key, pointers, tuple(offsets), count, each))
+            given = parameters_of(members[-1]).told
+            if given is not None and given[0] == "*":
+                wide.append("long" in given[1])
+                parts.append(step.geometry)
+            else:
+                wide.append(None)
+                parts.append(() if step.n is None else (step.n,))
+        copied: list[int] = []
+        if any(group.each):
+            made = [p for s, each in zip(steps, group.each, strict=True) if each for p in s.written]
+            copied = list(dict.fromkeys(places.index(p) for p in made))
+        sizes = []
+        for k in copied:
+            slot = places[k] - self.operands
+            sizes.append(-(-self.temporaries[slot] // 64) * 64)
+        for k, size in zip(copied, sizes, strict=True):
+            slot = places[k] - self.operands
+            self.temporaries[slot] = max(self.temporaries[slot], size * group.units)
+        table = told([s.units for s in steps], sizes, parts, wide)
+        offsets_of = list(starts)
+        return Step(
+            SeriesKey(tuple(members), tuple(copied)), group.units, tuple(places),
+            tuple([k for k, _ in offsets_of]), tuple([more for _, more in offsets_of]),
+            numbers=self._numbers_of(steps), geometry=table,
+            work=max(s.work or 0 for s in steps),  # the calling thread waits as long as for each
+        )  # fmt: skip
+
+    def _numbers_of(self, steps: Sequence[Step]) -> bool | tuple[int, int]:
+        """Where the numbers of all are."""
+        each = [_range(s.numbers) for s in steps if s.numbers is not False]
+        if not each:
+            return False
+        if any(a[1] != b[0] for a, b in pairwise(each)):
+            begin = len(self.numbers)
+            for a, b in each:
+                for places in self.told:
+                    places += [at - a + len(self.numbers) for at in places if a <= at < b]
+                self.numbers += self.numbers[a:b]
+            return begin, len(self.numbers)
+        return each[0][0], each[-1][1]
+
+
+def _range(numbers: bool | tuple[int, int]) -> tuple[int, int]:
+    assert isinstance(numbers, tuple), numbers
+    return numbers
+
+
+def _length(numbers: bool | tuple[int, int]) -> int:
+    begin, end = _range(numbers)
+    return end - begin

@@ -1,0 +1,227 @@
+"""series: kernels one after another in one launch, for what no unit need wait for another between
+(hls/skeleton/series.h)."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from hashlib import sha256
+from typing import NamedTuple
+
+import numpy as np
+
+from ....dtypes import dtype, int32
+from ....iterator.shape import Ints
+from ... import source
+from ...key import Key
+from ...skeleton import Parameter, Skeleton, register, skeleton_of
+from ...spaces import dropped_words
+
+# What a text defines and calls that another text may define, too.
+_OWN = re.compile(r"\b(?:ft[a-z]?_\w+|FT_[CSX]|unit_\d\w*|pass_\d\w*)\b")
+
+
+class Member(NamedTuple):
+    """A kernel, which of the series' pointers and offsets it gets (None: 0), and how many numbers;
+    `each`: every unit runs it whole, for itself."""
+
+    key: Key
+    pointers: Ints
+    offsets: tuple[int | None, ...]
+    numbers: int
+    each: bool
+
+
+@dataclass(frozen=True)
+class SeriesKey:
+    """Kernels in their order. Of the pointers `copied` each unit has memory of its own, one behind
+    another, of which the first is what a launch names."""
+
+    members: tuple[Member, ...]
+    copied: Ints = ()
+    skeleton = "series"
+    lanes = 1
+
+    @cached_property
+    def entry(self) -> str:
+        """The kernel's name in the program."""
+        entries = [(m.key.entry, *m[1:]) for m in self.members]
+        return f"ft_series_{sha256(repr((entries, self.copied)).encode()).hexdigest()[:12]}"
+
+    @property
+    def name(self) -> str:
+        """What it computes."""
+        names = [getattr(m.key, "name", m.key.skeleton) for m in self.members]
+        return "_".join(dict.fromkeys(names))
+
+
+class Called(NamedTuple):
+    """A member's parameters by what they are."""
+
+    pointers: list[Parameter]
+    offsets: list[Parameter]
+    numbers: list[Parameter]
+    told: Parameter | None  # its n, or its geometry
+
+
+def parameters_of(member: Member) -> Called:
+    """A member's parameters."""
+    found = list(skeleton_of(member.key).parameters(member.key))
+    told = found.pop() if len(found) > _count(member) else None
+    pointers = [p for p in found if p[0] == "*"]
+    others = [p for p in found if p[0] != "*"]
+    cut = len(member.offsets)
+    return Called(pointers, others[:cut], others[cut:], told)
+
+
+def _count(member: Member) -> int:
+    return len(member.pointers) + len(member.offsets) + member.numbers
+
+
+def told(units: Sequence[int], copies: Sequence[int], parts: Sequence[Sequence[int]],
+         wide: Sequence[bool | None]) -> Ints:  # fmt: skip
+    """What a series is told: the members' units, the bytes of each copy, and what the members are
+    told, of longs, of ints, or (None) as it is."""
+    head, tail = list(units), [int(n) for n in copies]
+    where = 2 * len(units) + len(copies)
+    starts: list[int] = []
+    rest: list[int] = []
+    for part, is_long in zip(parts, wide, strict=True):
+        if is_long is None:
+            starts.append(part[0] if part else 0)
+            continue
+        starts.append(where + len(rest))
+        rest += list(part) if is_long else _in_pairs(part)
+    return (*head, *starts, *tail, *rest)
+
+
+def _in_pairs(part: Sequence[int]) -> list[int]:
+    """Ints as they lie in memory, by twos."""
+    array = np.array([*part, *(0,) * (len(part) % 2)], np.int32)
+    return [int(n) for n in array.view(np.int64)]
+
+
+class Series(Skeleton[SeriesKey]):
+    """A function for each kernel, and the calls."""
+
+    name = "series"
+
+    def parameters(self, key: SeriesKey) -> tuple[Parameter, ...]:
+        """The pointers that members have, their offsets, their numbers, and what all are told."""
+        words: dict[int, str] = {}
+        offsets: set[int] = set()
+        numbers: list[Parameter] = []
+        for member in key.members:
+            called = parameters_of(member)
+            for k, (_, word, _) in zip(member.pointers, called.pointers, strict=True):
+                known = words.get(k, word)
+                words[k] = known if "const" not in known else word
+            offsets |= {k for k in member.offsets if k is not None}
+            numbers += called.numbers
+        return (
+            *(("*", words[k], f"p{k}") for k in sorted(words)),
+            *(("long", "long ", f"at{k}") for k in sorted(offsets)),
+            *((what, word, f"n{k}") for k, (what, word, _) in enumerate(numbers)),
+            ("*", "const long *", "geometry"),
+        )
+
+    def compute(self, key: SeriesKey) -> dtype:
+        """Nothing is computed around the members."""
+        return int32
+
+    def title(self, key: SeriesKey) -> str:
+        """The members'."""
+        titles = [skeleton_of(m.key).title(m.key) for m in key.members]
+        return " ".join(dict.fromkeys(titles))
+
+    def located(self, key: SeriesKey) -> tuple[int, ...]:
+        """The members'."""
+        found = [m.pointers[k] for m in key.members for k in skeleton_of(m.key).located(m.key)]
+        return tuple(dict.fromkeys(found))
+
+    def flops(self, key: SeriesKey, geometry: Ints, shapes: Sequence[Ints]) -> int:
+        """The members' together."""
+        parts = zip(key.members, _parts(key, geometry), strict=True)
+        return sum(skeleton_of(m.key).flops(m.key, part, shapes) for m, part in parts)
+
+    def program(self, key: SeriesKey, dialect: str, *, float64: bool, grid: str) -> str:
+        """Each kernel's own program as a function, with names of its own, and then the kernel."""
+        names = {k: f"m{n}_" for n, k in enumerate(dict.fromkeys(m.key for m in key.members))}
+        texts = []
+        for member, prefix in names.items():
+            text = skeleton_of(member).program(member, dialect, float64=float64, grid=grid)
+            text = f"#define FT_MEMBER 1\n{text}"
+            texts += [_OWN.sub(rf"{prefix}\g<0>", text), dropped_words(text)]
+        lines = source.settings(int32, 1, float64, grid)
+        dialect_text = source.kernel_file(f"dialect/{dialect}.h")
+        params = ", ".join(f"{_here(word)}{name}" for _, word, name in self.parameters(key)[:-1])
+        calls = " \\\n    ".join(_calls(key, names))
+        words = [
+            f"#define FT_NAME {key.entry}", f"#define FT_PARAMS {params}",
+            f"#define FT_MEMBERS {calls}",
+        ]  # fmt: skip
+        return "\n".join([*texts, *lines, dialect_text, *words, self.text()])
+
+
+def _here(word: str) -> str:
+    """A parameter's type in a kernel's text."""
+    return word if "*" not in word or word.startswith("FT_GLOBAL") else f"FT_GLOBAL {word}"
+
+
+def _calls(key: SeriesKey, names: dict[Key, str]) -> list[str]:
+    """The members' calls."""
+    count = len(key.members)
+    of_copy = {k: 2 * count + n for n, k in enumerate(key.copied)}
+    lines, given = [], 0
+    for k, member in enumerate(key.members):
+        called = parameters_of(member)
+        words = []
+        for at, (_, word, _) in zip(member.pointers, called.pointers, strict=True):
+            text = f"p{at}"
+            if at in of_copy:
+                text = f"((FT_GLOBAL char *)p{at} + FT_UNIT * g[{of_copy[at]}])"
+            words.append(f"({_here(word)}){text}")
+        own = [
+            *("0" if at is None else f"at{at}" for at in member.offsets),
+            *(f"n{given + n}" for n in range(member.numbers)),
+        ]
+        given += member.numbers
+        passed = _in_order(member, words, own)
+        if called.told is not None:
+            what, word, _ = called.told
+            start = f"g[{count + k}]"
+            passed.append(f"({_here(word)})(g + {start})" if what == "*" else f"({word}){start}")
+        passed += ["0", "1"] if member.each else ["FT_UNIT", f"(int)g[{k}]"]
+        call = f"{names[member.key]}{member.key.entry}({', '.join(passed)});"
+        lines.append(call if member.each else f"if (FT_UNIT < (int)g[{k}]) {call}")
+    return lines
+
+
+def _in_order(member: Member, pointers: list[str], others: list[str]) -> list[str]:
+    """What is passed, in the order of the member's own parameters."""
+    found = list(skeleton_of(member.key).parameters(member.key))[: _count(member)]
+    some, rest = iter(pointers), iter(others)
+    return [next(some if what == "*" else rest) for what, _, _ in found]
+
+
+def _parts(key: SeriesKey, table: Ints) -> list[Ints]:
+    """What each member is told, out of what a series is."""
+    count = len(key.members)
+    starts = table[count : 2 * count]
+    each = [parameters_of(m).told for m in key.members]
+    where = [s for s, of in zip(starts, each) if of is not None and of[0] == "*"] + [len(table)]
+    found: list[Ints] = []
+    for start, of in zip(starts, each, strict=True):
+        if of is None or of[0] != "*":
+            found.append(() if of is None else (start,))
+            continue
+        part = table[start : where[where.index(start) + 1]]
+        if "long" not in of[1]:
+            part = tuple(np.array(part, np.int64).view(np.int32).tolist())
+        found.append(part)
+    return found
+
+
+register(Series())
