@@ -20,7 +20,7 @@ from ...skeleton import Parameter, Skeleton, register, skeleton_of
 from ...spaces import dropped_words
 
 # What a text defines and calls that another text may define, too.
-_OWN = re.compile(r"\b(?:ft[a-z]?_\w+|FT_[CSX]|unit_\d\w*|pass_\d\w*)\b")
+_OWN = re.compile(r"\b(?:ft[a-z]?_\w+|FT_[CSX](?:_\w+)?|unit_\d\w*|pass_\d\w*)\b")
 
 
 class Member(NamedTuple):
