@@ -173,7 +173,7 @@ def test_loops_inside_a_pipelined_one_are_unrolled() -> None:
             for line in lines[k:end]:
                 if "for (" in line:
                     seen += 1
-                    most = r"< ([A-Z_]+( \+ \d)?|\d+|int\(\w+\)); "
+                    most = r"< ([A-Z_]+( \+ \d)?|\d+|int\(\w+\)); |= [A-Z_]+ - 1; \w+ > 0; "
                     assert re.search(most, line), (group.name, line)
     assert seen > 10
 
