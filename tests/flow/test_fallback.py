@@ -16,6 +16,7 @@ import pytest
 torch = pytest.importorskip("torch", reason="torch is the oracle of these tests")
 
 import ftensor as ft  # noqa: E402
+from ftensor._device import default_backend  # noqa: E402
 from ftensor.errors import KernelNotBuilt  # noqa: E402
 from ftensor.kernels.key import ROW, KernelKey  # noqa: E402
 from ftensor.runtime import fallback, program  # noqa: E402
@@ -131,6 +132,17 @@ def test_what_is_recorded_asks_for_no_kernel_that_its_image_lacks(use: Any) -> N
         made = ft.nn.functional.conv1d(x, taps)
     assert made.tolist() == [[[1.5 * k + 1.5 for k in range(7)]]]
     assert "fir" not in {launch.key.skeleton for launch in seen.launches}
+
+
+def test_what_is_recorded_leaves_memory_as_the_device_has_it() -> None:
+    backend = default_backend()
+    ft.fpga.empty_cache()  # or a free block may serve
+    blocks = set(backend.pool.blocks)
+    with trace.recording(1):
+        made = ft.ones(3 << 20)
+    new = set(backend.pool.blocks) - blocks
+    assert new and all((block.ptr is not None) is backend.host_shared for block in new)
+    assert made.sum().item() == 3 << 20
 
 
 def test_error_names_what_is_missing_and_what_to_do(use: Any) -> None:

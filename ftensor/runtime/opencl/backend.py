@@ -61,6 +61,8 @@ class OpenCLBackend(Backend):
             target = as_tuned(target, self.tuned_as)
         self._local_size = (1,) if target.grid == "slab" else None
         super().__init__(target, properties, host_shared)
+        # As it is, whatever device launches are prepared for: blocks go to who comes later.
+        self._in_host_memory = host_shared
         self._inline_queue = self._queue_in_thread()
         self.inline = self._inline_queue is not None
         self._options = build_options(target, cl_device)
@@ -201,7 +203,7 @@ class OpenCLBackend(Backend):
         cl = self.cl
         flags = cl.mem_flags.READ_WRITE
         try:
-            if self.host_shared:
+            if self._in_host_memory:
                 ptr, memory = host_memory(nbytes)
                 flags |= cl.mem_flags.USE_HOST_PTR
                 return cl.Buffer(self.context, flags, hostbuf=memory), ptr, memory
