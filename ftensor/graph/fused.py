@@ -11,7 +11,7 @@ from ..errors.graph import GraphError
 from ..execute.observe import recorder
 from .by_types import kinds_of, tellers
 from .jit import Jitted
-from .lower import Lowered
+from .lowered import Lowered
 from .numbers import known
 from .signature import add_arguments, add_settings
 

@@ -21,7 +21,8 @@ from .again import MANY_TRACES, Traces
 from .cut import Exported, Streams, exported
 from .drawing import svg
 from .group import clustered
-from .lower import Lowered, lowered
+from .lower import lowered
+from .lowered import Lowered
 from .node import Graph
 from .numbers import Passing, keep, known
 from .prune import pruned

@@ -22,7 +22,7 @@ from .signature import number_at, number_places
 
 if TYPE_CHECKING:
     from ..runtime.launch_table import LaunchTable
-    from .lower import Lowered
+    from .lowered import Lowered
 
 _FAMILY, _FREE = object(), object()
 _NUMBERS = {int, float, complex}

@@ -19,7 +19,7 @@ from ..errors import KernelNotBuilt
 from ..errors.graph import GraphError
 from ..execute.observe import recorder
 from ..graph.jit import Jitted
-from ..graph.lower import Lowered
+from ..graph.lowered import Lowered
 from ..graph.numbers import known
 from ..table import table
 
