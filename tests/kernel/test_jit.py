@@ -224,8 +224,9 @@ def test_numbers_are_arguments(dtype: ft.dtype, numbers: list[Any]) -> None:
             continue
         equal(jitted(x, by, how, **more), wanted)
     # An int `alpha` is compared with 1. What an op refuses raises in a trace of its own, of which
-    # nothing is kept.
-    assert len(traces) <= (1 if numbers is FLOATS else len(numbers)) + 2 * refused
+    # nothing is kept. Where an image lacks a kernel the function runs as it is.
+    traced = default_backend().images is None
+    assert not traced or len(traces) <= (1 if numbers is FLOATS else len(numbers)) + 2 * refused
 
 
 def test_complex_numbers_are_arguments() -> None:
