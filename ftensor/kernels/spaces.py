@@ -70,7 +70,12 @@ def sections(
 
 def dropped_words(text: str) -> str:
     """Lines that forget all words that a text defines."""
-    return "\n".join(f"#undef {name}" for name in dict.fromkeys(DEFINED.findall(text)))
+    names = dict.fromkeys(DEFINED.findall(text))
+    return "\n".join(_BACK if name == "pow" else f"#undef {name}" for name in names)
+
+
+# The only word that has another meaning before (see hls/dialect/opencl_lanes.h).
+_BACK = '#ifdef FT_POW_BY_LANE\n#pragma pop_macro("pow")\n#endif'
 
 
 def _helpers(keys: Sequence[KernelKey]) -> list[str]:

@@ -97,6 +97,8 @@ FT_FN_ONCE FT_V ft_pow_by_lane(FT_V x, FT_V y)
     for (int l = 0; l < FT_LANES; l++) base[l] = pow(base[l], power[l]);
     return FT_LANES_FROM(base);
 }
+#pragma push_macro("pow")  // PoCL has one of its own
+#undef pow
 #define pow(x, y) ft_pow_by_lane(x, y)
 #endif
 
