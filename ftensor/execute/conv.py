@@ -21,7 +21,6 @@ from ..kernels.skeletons.conv import (
     conv_pack_key,
     most_taps,
     serves,
-    serves_bytes,
     strip,
 )
 from ..kernels.skeletons.conv.key import DEPTH
@@ -141,33 +140,6 @@ def served(x: Tensor, taps: int) -> bool:
     if not unaligned and taps > most_taps(key):
         return False
     return built(backend, key) and built(backend, conv_pack_key(key, unaligned))
-
-
-def served_bytes(x: Tensor, weight: Tensor, taps: int) -> bool:
-    """Whether a board has kernels that sum products of such bytes, for so many elements of a
-    kernel."""
-    backend = x._storage.backend
-    if backend.target.unaligned or not serves_bytes(x._dtype, weight._dtype):
-        return False
-    key, packing = bytes_keys()
-    return taps <= most_taps(key) and built(backend, key) and built(backend, packing)
-
-
-def convolve_bytes(out: Tensor, x: Tensor, weight: Tensor, of: Windows, zero: int) -> Tensor:
-    """Write to `out`, of int32, the convolution of the bytes `x` (N, groups * C, *sizes), less
-    `zero`, which also lies around them, with the int8 `weight` (groups, O, C, *kernel): operands
-    that are `served_bytes`, and elements."""
-    backend = out._storage.backend
-    key = ("bytes", out._key, x._key, weight._key, of, zero, not out._place())
-    args = (out, x, weight, of, zero)
-    run(backend, key, prepare_bytes, convolve_bytes, args, (x, weight, weight), (), out)
-    return out
-
-
-def prepare_bytes(out: Tensor, x: Tensor, weight: Tensor, of: Windows, zero: int) -> Launch:
-    """The launch of `convolve_bytes`: unsigned bytes become signed ones on the way."""
-    unsigned = x._dtype.kind == "u"
-    return prepare(out, x, weight, None, of, (zero - 128 * unsigned, unsigned))
 
 
 def prepare(

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import math
-import re
 from collections.abc import Callable
 from types import SimpleNamespace
 from typing import Any
@@ -185,125 +183,6 @@ def test_signatures() -> None:
     assert len(traces) == 4
     equal(f(x, 2.0, shift=y[:3]), x / 2 + 1)
     assert len(traces) == 5
-
-
-def scaled(x: ft.Tensor, by: list[Any], how: dict[str, Any], *, shift: Any = 0) -> ft.Tensor:
-    z = (x * by[0] + shift).add(x, alpha=how["alpha"])
-    return ft.where(x > by[1], z, z * by[0]).sum(-1)
-
-
-INF, NAN = float("inf"), float("nan")
-# What goes through a kernel rounded, wrapped or as a special value, in turns.
-FLOATS = [0.1, -0.0, INF, NAN, 1e-42, 2.0**53 + 1, 0.0]
-INTS = [3, -1, 2**53 + 1, 2**63, -(2**63), 0]
-
-
-@pytest.mark.parametrize("numbers", [FLOATS, INTS], ids=["floats", "ints"])
-@pytest.mark.parametrize("dtype", [ft.float32, ft.float16, ft.int32], ids=str)
-def test_numbers_are_arguments(dtype: ft.dtype, numbers: list[Any]) -> None:
-    """Those in lists, dicts and keywords: one trace, eager's bits and errors at each value."""
-    traces = []
-
-    def counted(*args: Any, **kwargs: Any) -> ft.Tensor:
-        traces.append(1)
-        return scaled(*args, **kwargs)
-
-    def told(k: int) -> tuple[list[Any], dict[str, Any], dict[str, Any]]:
-        a, b, c, d = (numbers[(k + j) % len(numbers)] for j in range(4))
-        return [a, b], {"alpha": c}, {"shift": d}
-
-    jitted, x, refused = ft.jit(counted), ft.arange(-6, 6).reshape(3, 4).to(dtype), 0
-    for k in range(len(numbers)):
-        by, how, more = told(k)
-        try:
-            wanted = scaled(x, by, how, **more)
-        except RuntimeError as error:
-            refused += 1
-            with pytest.raises(RuntimeError, match=re.escape(str(error))):
-                jitted(x, by, how, **more)
-            continue
-        equal(jitted(x, by, how, **more), wanted)
-    # An int `alpha` is compared with 1. What an op refuses raises in a trace of its own, of which
-    # nothing is kept. Where an image lacks a kernel the function runs as it is.
-    traced = default_backend().images is None
-    assert not traced or len(traces) <= (1 if numbers is FLOATS else len(numbers)) + 2 * refused
-
-
-def test_complex_numbers_are_arguments() -> None:
-    """Each part with its sign."""
-    traces = []
-    jitted = ft.jit(lambda x, by: traces.append(1) or x * by)
-    x = ft.complex(ft.ones(2), ft.tensor([0.0, -0.0]))
-    for by in (1 + 2j, complex(0.0, -0.0), complex(-0.0, 0.0), 3j):
-        for made, wanted in zip(
-            (jitted(x, by).real, jitted(x, by).imag), ((x * by).real, (x * by).imag)
-        ):
-            equal(made.signbit(), wanted.signbit())
-            equal(made, wanted)
-    assert len(traces) == 1
-
-
-def test_numbers_that_are_looked_at_are_part_of_the_signature() -> None:
-    """Compared, computed with, used as a dim, a key or a text; bool; in another branch."""
-    traces = []
-
-    @ft.jit
-    def f(x: ft.Tensor, rate: float, dim: int, flag: bool, power: float) -> ft.Tensor:
-        traces.append(1)
-        y = x.sum(dim) * rate + (1 if flag else 2)
-        if rate > 1:
-            y = y * math.sqrt(power)
-        return y + {2: 5, 3: 7}.get(dim, 0) + len(f"{dim}") + 2 * power
-
-    def expected(*args: Any) -> Any:
-        kept = traces.copy()
-        made = f.__wrapped__(*args)
-        traces[:] = kept
-        return made
-
-    x = ft.arange(6.0).reshape(2, 3)
-    calls = [(0.5, 0, True, 1.0), (0.5, 1, True, 1.0), (0.5, 1, False, 1.0), (2.0, 1, False, 1.0),
-             (2.0, 1, False, 4.0), (0.5, 1, False, 4.0)]  # fmt: skip
-    for k, call in enumerate(calls):
-        for _ in range(2):
-            equal(f(x, *call), expected(x, *call))
-        assert len(traces) == k + 1
-
-
-def test_numbers_that_are_kept_or_returned() -> None:
-    """A function that keeps a number keeps a plain one; one that returns it gives this call's."""
-    kept: list[Any] = []
-
-    @ft.jit
-    def f(x: ft.Tensor, by: float, others: list[Any]) -> Any:
-        kept.append(by)
-        others.append(by)
-        return x * by, by, {"times": others[0]}
-
-    for by in (2.0, 3.0):
-        others = [1]
-        result = f(ft.ones(2), by, others)
-        equal(result[0], ft.full((2,), by))
-        assert result[1:] == (by, {"times": 1})
-        assert type(result[1]) is type(kept[-1]) is type(others[-1]) is float
-
-
-def test_random_numbers_and_given_ones() -> None:
-    """A graph that draws is told its numbers beside."""
-    jitted = ft.jit(lambda x, a, b: (x + ft.rand(4)) * a + ft.randn(4) * b)
-    calls = [(0.5, 2), (0.25, 3), (1.5, -1)]
-    ft.manual_seed(1)
-    eager = [(ft.ones(4) + ft.rand(4)) * a + ft.randn(4) * b for a, b in calls]
-    ft.manual_seed(1)
-    for numbers, wanted in zip(calls, eager):
-        equal(jitted(ft.ones(4), *numbers), wanted)
-
-
-def test_equal_numbers_are_not_one() -> None:
-    """Calls with two numbers that happen to be equal are not the same call."""
-    jitted = ft.jit(lambda x, a, b: (x * a, x * b, x * 2.0))
-    for a, b in ((2.0, 2.0), (3.0, 4.0)):
-        equal(jitted(ft.ones(2), a, b), tuple(ft.full((2,), by) for by in (a, b, 2.0)))
 
 
 def test_captured_tensors_are_held_by_reference() -> None:

@@ -7,7 +7,7 @@ from typing import Any
 from ...._tensor import Tensor
 from ....dtypes import int32
 from ....execute import memory
-from ....execute.conv import convolve_bytes, served_bytes
+from ....execute.conv_bytes import convolve_bytes, served_bytes
 from ....execute.conv_plan import Windows
 from ....iterator.shape import numel
 from .conv import checked
