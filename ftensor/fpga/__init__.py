@@ -230,9 +230,7 @@ def synchronize(device: DeviceLike | None = None) -> None:
     """Wait for all work on all streams of a device; IndexError as `ft.set_index_check` says."""
     found = _found("synchronize", device)
     if found.opened:
-        backend = found.open()
-        backend.synchronize()
-        for stream in backend.all_streams():
+        for stream in found.open().synchronize():
             if stream.doubts:
                 stream.synchronize()
 

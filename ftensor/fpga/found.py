@@ -8,11 +8,13 @@ from .._device import device as _device
 from ..runtime.backend import Backend
 from ..runtime.discovery import Found
 
+FPGA = _device("fpga")
+
 
 def found(function: str, which: DeviceLike | None) -> Found:
     """The device that a function of `ft.fpga` means; RuntimeError for one of another type."""
     if which is None:
-        return found_of(_device("fpga"))
+        return found_of(FPGA)
     chosen = which if isinstance(which, _device) else _device(which)
     if chosen.type != "fpga":
         raise errors.not_an_fpga(function, chosen)

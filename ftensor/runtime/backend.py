@@ -112,11 +112,13 @@ class Backend(ABC):
         if self.closed:
             stream.close()
 
-    def synchronize(self) -> None:
-        """Wait for everything enqueued on any stream of this device."""
-        for stream in self.all_streams():
+    def synchronize(self) -> list[Stream]:
+        """Wait for everything enqueued on any stream of this device; the streams."""
+        streams = self.all_streams()
+        for stream in streams:
             stream.finish()
         self.pool.reap()
+        return streams
 
     def settle(self) -> None:
         """Enqueue what was put off. Nothing is raised: what fails is told by the next wait for its
@@ -142,8 +144,8 @@ class Backend(ABC):
 
     def all_streams(self) -> list[Stream]:
         """The streams that somebody holds."""
-        held = [found() for found in tuple(self.streams.values())]
-        return [stream for stream in held if stream is not None]
+        held = tuple(self.streams.values())
+        return [stream for found in held if (stream := found()) is not None]
 
     # Kernels that were built ahead
 

@@ -41,7 +41,7 @@ class LaunchTable(dict[Hashable, Any]):
     What goes may be in flight, so the device is waited for before, by `synchronize`.
     """
 
-    def __init__(self, synchronize: Callable[[], None], most: int = MOST_BYTES) -> None:
+    def __init__(self, synchronize: Callable[[], object], most: int = MOST_BYTES) -> None:
         super().__init__()
         self.most = most
         self.held = 0  # bytes of the newer ones
