@@ -21,6 +21,7 @@ from ..kernels.skeletons.compact import CompactKey
 from ..kernels.skeletons.cpu.take import TakeGeometry, take_key
 from ..rows.copies import COPY
 from ..rows.op import Op, refuses_bare
+from ..runtime.launch_table import NEW
 from ..runtime.program import built
 from . import memory
 from .copy import fill
@@ -115,15 +116,22 @@ def _numbers(indices: Sequence[Index]) -> list[int]:
     return [n for i in indices for n in (-i.size if i.strict else i.size, i.stride)]
 
 
-def fetch(source: Tensor, index: Tensor) -> Tensor | None:
-    """`source[index]` of two tensors, where `remember` has seen such; else None."""
-    storage = source._storage
-    backend, key = storage.backend, (fetch, source._key, index._key)
-    if key not in backend.launches:
+def fetch(
+    call: str, source: Tensor, index: Tensor, dim: int = 0, strict: bool = False,
+    refusal: Refusal = errors_index.out_of_bounds,
+) -> Tensor | None:  # fmt: skip
+    """What a call takes of a tensor by one index along a dim, where `remember` has seen such; else
+    None."""
+    if type(source) is not Tensor or type(index) is not Tensor or dim.__class__ is not int:
         return None
-    certain = in_range(index, source._shape[0], False)
-    check = Check(storage, (0,), errors_index.out_of_bounds, certain)
-    made = backend.launches[key].call((source, index, check.flag.tensor), (), None)
+    storage = source._storage
+    backend, key = storage.backend, (call, dim, source._key, index._key)
+    launch = backend.launches[key]
+    if launch is NEW:
+        return None
+    certain = in_range(index, source._shape[dim], strict)
+    check = Check(storage, (dim % len(source._shape),), refusal, certain)
+    made = launch.call((source, index, check.flag.tensor), (), None)
     if made is None:
         return None
     check.done()
@@ -132,13 +140,14 @@ def fetch(source: Tensor, index: Tensor) -> Tensor | None:
 
 
 def remember(
-    source: Tensor, index: Tensor, made: Tensor, located: Operand, indices: Sequence[Index]
-) -> None:
-    """Let `fetch` serve the like of what `locate` has just copied, by one index into dim 0."""
+    call: str, source: Tensor, index: Tensor, made: Tensor, located: Operand,
+    indices: Sequence[Index], dim: int = 0,
+) -> None:  # fmt: skip
+    """Let `fetch` serve the like of what `locate` has just copied, by one index along a dim."""
     key = _key(COPY, made._shape, [Operand(made, made._strides), located], indices, False)
     outputs = (Output(made._dtype, made._shape, made._strides),)
     also_as(
-        source._storage.backend, key, (fetch, source._key, index._key), outputs=outputs,
+        source._storage.backend, key, (call, dim, source._key, index._key), outputs=outputs,
         fresh=True, own_numbers=tuple(_numbers(indices)),
     )  # fmt: skip
 

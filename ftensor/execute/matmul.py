@@ -16,8 +16,10 @@ from ..kernels.skeletons.gemm import (
     packed_key,
 )
 from ..runtime.program import built, held
+from .known import know
 from .launch import Launch, Output, Step
 from .matmul_steps import DIRECT_TERMS_GATHERED, along, direct, lies_along, packed
+from .numbers import values_of
 from .run import launched
 
 # On CPUs: while so few rows meet it, a matrix of four times as many elements stays near.
@@ -38,15 +40,7 @@ def gemm(
     `b` not at all.
     """
     backend = out._storage.backend
-    mode = _mode(added, alpha)
-    key: tuple[Any, ...] = (
-        "gemm",
-        out._key,
-        a._key,
-        b._key,
-        None if added is None else added._key,
-        mode,
-    )
+    key = _key(out, a, b, added, alpha)
     if added is None:
         added = out
     operands = (out, a, b, added)
@@ -54,11 +48,26 @@ def gemm(
         key += tuple([not x._place() for x in operands])
     inputs, factors = (a, b, added), (alpha, beta)
     if backend.launches[key].call(inputs, factors, out) is None:
-        given = added if mode == 2 else None
+        given = added if key[-1] == 2 else None
         if key in backend.launches or not _in_pieces(out, a, b, given, alpha, beta):
             args = (out, a, b, given, alpha, beta)
             launched(backend, key, prepare, gemm, args, inputs, factors, out)
     return out
+
+
+def let_know(
+    call: str, inputs: tuple[Tensor, ...], made: Tensor, out: Tensor, a: Tensor, b: Tensor,
+    added: Tensor | None = None,
+) -> None:  # fmt: skip
+    """Let a call be known by its `inputs` that has just made `out` of these, by a launch of its
+    own, and has given it as `made`. What is not added is not read: the first stands for it."""
+    of = out._dtype.compute
+    know(call, inputs, made, _key(out, a, b, added, 1), (*values_of(1, of), *values_of(1, of)))
+
+
+def _key(out: Tensor, a: Tensor, b: Tensor, added: Tensor | None, alpha: Any) -> tuple[Any, ...]:
+    others = None if added is None else added._key
+    return "gemm", out._key, a._key, b._key, others, _mode(added, alpha)
 
 
 def _mode(added: Tensor | None, alpha: Any) -> int:

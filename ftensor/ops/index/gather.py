@@ -9,7 +9,7 @@ from ..._tensor import Tensor
 from ...errors import index as errors_index
 from ...execute import memory
 from ...execute.index_check import Refusal
-from ...execute.indexed import Index, Operand, locate
+from ...execute.indexed import Index, Operand, fetch, locate, remember
 from ...execute.output import out_or_new
 from ...execute.pointwise import pointwise
 from ...iterator.shape import broadcast_shapes, normalize_dim
@@ -63,8 +63,12 @@ def gather(
     has as many dims as the input and is no larger in the others. RuntimeError for an index out of
     range; negative ones are.
     """
+    if out is None:
+        made = fetch("gather", input, index, dim, True, errors_index.gather_bounds)
+        if made is not None:
+            return made
     check_tensors("gather", input=input, index=index)
-    dim = normalize_dim(dim, input.ndim)
+    given, dim = dim, normalize_dim(dim, input.ndim)
     shape = index._shape
     if index.numel():
         if index._dtype not in INDEX_DTYPES:
@@ -72,7 +76,9 @@ def gather(
         check_gather_shapes(lifted(input), dim, lifted(index))
     made = out_or_new("gather", out, shape, input._dtype, input, (input, index))
     if index.numel():
-        _gather(made, lifted(input), dim, index, strict=True)
+        located, where = _gather(made, lifted(input), dim, index, strict=True)
+        if out is None and input._shape and shape:
+            remember("gather", input, index, made, located, [where], given)
     return made
 
 
@@ -90,12 +96,14 @@ def of_classes(input: Tensor, dim: int, target: Tensor) -> Tensor:
 def _gather(
     made: Tensor, input: Tensor, dim: int, index: Tensor, strict: bool,
     refusal: Refusal = errors_index.gather_bounds,
-) -> None:  # fmt: skip
+) -> tuple[Operand, Index]:  # fmt: skip
+    """Fill `made`; what was read, and where."""
     index, whole = lifted(index), lifted(made)
     where = Index(index, index._strides, input._shape[dim], input._strides[dim], dim, strict=strict)
     source = Operand(input, put_at(input._strides, dim, 0), True)
     out = Operand(whole, whole._strides)
     locate(COPY, index._shape, out, [source], [where], refusal=refusal)
+    return source, where
 
 
 @op(bare="8hu")
@@ -112,17 +120,19 @@ def selected(
     refusal: Refusal = errors_index.out_of_bounds,
 ) -> Tensor:  # fmt: skip
     """`index_select` for an op `name`, which may refuse an index out of range in its own words."""
+    if out is None and (made := fetch(name, input, index, dim, True, refusal)) is not None:
+        return made
     check_tensors(name, input=input, index=index)
     if input._dtype.bare == "u" and input.ndim < 2:  # torch copies whole rows of any dtype
         raise errors.not_implemented_for(name, input._dtype)
-    dim = normalize_dim(dim, input.ndim)
+    given, dim = dim, normalize_dim(dim, input.ndim)
     if index.ndim > 1:
         raise errors_index.index_vector(name, index.ndim, IndexError)
     if index._dtype not in INDEX_DTYPES:
         raise errors_index.index_dtype_of(name, "int32 or int64", index._dtype)
     if not input._shape and index.numel() != 1:
         raise errors_index.index_of_one(name, index.numel())
-    index, source = lifted(index), lifted(input)
+    listed, index, source = index, lifted(index), lifted(input)
     shape = put_at(source._shape, dim, index._shape[0])
     made = out_or_new(name, out, shape if input._shape else (), input._dtype, input, (input, index))
     whole = lifted(made)
@@ -133,6 +143,8 @@ def selected(
     )  # fmt: skip
     from_source = Operand(source, put_at(source._strides, dim, 0), True)
     locate(COPY, shape, Operand(whole, whole._strides), [from_source], [where], refusal=refusal)
+    if out is None and made is whole and index is listed:
+        remember(name, input, index, made, from_source, [where], given)
     return made
 
 

@@ -38,7 +38,7 @@ def getitem(input: Tensor, index: Any) -> Tensor:
     """
     if type(index) is int and input._shape:  # the common case, without sorting
         return input._view(*basic_index(input._shape, input._strides, input._offset, (index,)))
-    if type(index) is Tensor and (made := fetch(input, index)) is not None:
+    if type(index) is Tensor and (made := fetch("getitem", input, index)) is not None:
         return _within(input, made)
     try:
         selection = select(input, index)
@@ -58,7 +58,7 @@ def read(selection: Selection, input: Tensor, index: Any) -> Tensor:
     located = Operand(view, strides, True)
     locate(COPY, sizes, Operand(made, kept), [located], indices)
     if len(indices) == 1 and indices[0].tensor is index:
-        remember(input, index, made, located, indices)
+        remember("getitem", input, index, made, located, indices)
     return _within(view, made)
 
 

@@ -9,6 +9,7 @@ from ..._tensor import Tensor
 from ...errors import matmul as errors_matmul
 from ...execute import memory
 from ...execute.copy import into
+from ...execute.known import known
 from ...execute.numbers import fitted, rounded
 from ...execute.pointwise import pointwise
 from ...execute.prepare import common_dtype
@@ -19,7 +20,7 @@ from ...rows.catalogue import op
 from ...rows.op import Op
 from ..pointwise.binary import MUL, add, check_factor
 from .matmul import batches_fit, column, matmul, matrix_vector, matrix_vector_fit, turned
-from .product import added_to, check, factors, need_ndim, product
+from .product import added_to, check, factors, is_plain, need_ndim, product
 
 
 @op(inplace=True)
@@ -31,6 +32,9 @@ def addmm(
     0, no matrix is. RuntimeError for matrices that don't fit, an `input` that doesn't expand to the
     product, or different dtypes.
     """
+    if out is None and is_plain(alpha, beta):
+        if (made := known("addmm", mat1, mat2, input)) is not None:
+            return made
     if type(mat1) is Tensor and type(mat2) is Tensor:
         need_ndim("addmm", 2, mat1=mat1, mat2=mat2)
         if mat1._shape[1] != mat2._shape[0]:
@@ -61,6 +65,9 @@ def baddbmm(
     out: Tensor | None = None,
 ) -> Tensor:  # fmt: skip
     """`addmm` for each pair of two batches of matrices."""
+    if out is None and is_plain(alpha, beta):
+        if (made := known("baddbmm", batch1, batch2, input)) is not None:
+            return made
     if type(batch1) is Tensor and type(batch2) is Tensor:
         batches_fit("baddbmm", batch1, batch2)
     of = check("baddbmm", input=input, batch1=batch1, batch2=batch2)
@@ -185,6 +192,8 @@ def linear(
     weights = turned(weight) if len(weight._shape) < 3 else weight
     if bias is None:
         return matmul(input, weights, out=out)
+    if out is None and (made := known("addmm", input, weights, bias)) is not None:
+        return made
     check("linear", "addmm", input=input, weight=weight, bias=bias)
     if len(input._shape) == 2 and len(weight._shape) == 2:
         return addmm(bias, input, weights, out=out)

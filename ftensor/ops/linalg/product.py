@@ -11,7 +11,7 @@ from ...dtypes import dtype
 from ...errors import matmul as errors_matmul
 from ...execute import memory
 from ...execute.choices import specializes
-from ...execute.matmul import gemm
+from ...execute.matmul import gemm, let_know
 from ...execute.numbers import fitted
 from ...execute.output import check_dtype, check_overlap, check_place, region, sized
 from ...execute.pointwise import pointwise
@@ -133,6 +133,11 @@ def finish(result: Tensor, out: Tensor | None, copy: bool) -> Tensor:
     return out
 
 
+def is_plain(alpha: Any, beta: Any) -> bool:
+    """Whether nothing is scaled."""
+    return alpha.__class__ is int and beta.__class__ is int and alpha == beta == 1
+
+
 def product(
     op: str, a: Tensor, b: Tensor, out: Tensor | None = None, added: Tensor | None = None,
     beta: Any = 1, alpha: Any = 1,
@@ -142,6 +147,7 @@ def product(
     The operands have been checked; their contracted dims fit. `beta` 0 leaves `added` unread,
     and `alpha` 0 the product.
     """
+    given = (a, b, a if added is None else added)
     shape: Ints = (a._shape[-2], b._shape[-1])
     if len(a._shape) > 2 or len(b._shape) > 2:
         batch = broadcast_shapes(a._shape[:-2], b._shape[:-2])
@@ -154,17 +160,19 @@ def product(
     if added is not None and out is not None and partial_overlap(region(added), region(out)):
         read.append(added)
     target, copy = output(op, out, shape, a, read, inplace)
+    # Other factors may be others at each call, which would be a graph each.
+    plain = is_plain(alpha, beta)
     if alpha == 0:  # as BLAS has it: no infinity or NaN of the factors shows
         if added is None:
             pointwise(COPY, (0,), (), target, True)
         else:
             pointwise(SCALED, (added,), (beta,), target, True)
     elif numel(shape) * a._shape[-1] >= FOLD_TERMS and (1 in shape[-2:] or _few_rows(a, b)):
-        # Other factors may be others at each call, which would be a graph each.
-        plain = alpha.__class__ is int and beta.__class__ is int and alpha == beta == 1
         (_one_kernel if plain else _by_rows)(a, b, target, added, beta, alpha)
     else:
         gemm(target, a, b, added, alpha, beta)
+        if out is None and plain:
+            let_know(op, given, target, target, a, b, added)
     return finish(target, out, copy)
 
 

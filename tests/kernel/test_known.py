@@ -1,0 +1,82 @@
+"""Calls that are known by their operands' geometry: the like of them is found without a look."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+import torch
+
+import ftensor as ft
+from ftensor._device import default_backend
+from ftensor.ops.index import gather as of_index
+from ftensor.ops.linalg import product as of_products
+
+Call = Callable[..., Any]
+
+PRODUCTS: dict[str, tuple[Call, tuple[tuple[int, ...], ...]]] = {
+    "mm": (lambda t, a, b: t.mm(a, b), ((5, 7), (7, 3))),
+    "matmul": (lambda t, a, b: a @ b, ((6, 5), (5, 4))),
+    "turned": (lambda t, a, b: a.t() @ b, ((5, 6), (5, 4))),
+    "bmm": (lambda t, a, b: t.bmm(a, b), ((2, 3, 5), (2, 5, 4))),
+    "batches": (lambda t, a, b: a @ b, ((2, 1, 3, 5), (3, 5, 4))),
+    "rows": (lambda t, a, b: a @ b, ((2, 3, 5), (5, 4))),
+    "addmm": (lambda t, a, b, c: t.addmm(c, a, b), ((5, 7), (7, 3), (3,))),
+    "baddbmm": (lambda t, a, b, c: t.baddbmm(c, a, b), ((2, 3, 5), (2, 5, 4), (1, 3, 4))),
+    "linear": (lambda t, a, b, c: t.nn.functional.linear(a, b, c), ((5, 7), (3, 7), (3,))),
+    "linear of more dims": (
+        lambda t, a, b, c: t.nn.functional.linear(a, b, c), ((2, 5, 7), (3, 7), (3,))
+    ),
+}  # fmt: skip
+READS: dict[str, tuple[Call, tuple[int, ...], type[Exception]]] = {
+    "index_select": (lambda t, x, i: x.index_select(1, i), (3,), IndexError),
+    "index_select from the end": (lambda t, x, i: x.index_select(-1, i), (3,), IndexError),
+    "gather": (lambda t, x, i: x.gather(1, i), (4, 2), RuntimeError),
+    "gather from the end": (lambda t, x, i: x.gather(-2, i), (2, 5), RuntimeError),
+    "rows": (lambda t, x, i: x[i], (2, 3), IndexError),
+}
+
+
+def refused(*args: Any, **kwargs: Any) -> None:
+    raise AssertionError("a call that is known was looked at")
+
+
+@pytest.mark.parametrize("name", PRODUCTS)
+def test_products(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    call, shapes = PRODUCTS[name]
+    for _ in range(3):
+        operands = [torch.randn(shape) for shape in shapes]
+        made = call(ft, *[ft.tensor(x.numpy()) for x in operands])
+        torch.testing.assert_close(torch.from_numpy(made.numpy()), call(torch, *operands))
+        if default_backend().target.unaligned:  # else where operands begin matters, too
+            monkeypatch.setattr(of_products, "gemm", refused)
+
+
+def test_factors_are_looked_at() -> None:
+    a, b, c = torch.randn(4, 3), torch.randn(3, 5), torch.randn(5)
+    mine = [ft.tensor(x.numpy()) for x in (c, a, b)]
+    for factors in ({}, {"alpha": 2}, {"beta": 0.5}, {"beta": 0, "alpha": 1.0}, {}):
+        made = torch.from_numpy(ft.addmm(*mine, **factors).numpy())
+        torch.testing.assert_close(made, torch.addmm(c, a, b, **factors))
+
+
+@pytest.mark.parametrize("name", READS)
+def test_reads(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    call, shape, error = READS[name]
+    x = torch.randn(4, 5)
+    for _ in range(3):
+        index = torch.randint(0, 3, shape)
+        made = call(ft, ft.tensor(x.numpy()), ft.tensor(index.numpy()))
+        assert torch.equal(torch.from_numpy(made.numpy()), call(torch, x, index))
+        monkeypatch.setattr(of_index, "locate", refused)
+    index[(0,) * len(shape)] = 9
+    with pytest.raises(error, match="9"):
+        call(ft, ft.tensor(x.numpy()), ft.tensor(index.numpy()))
+
+
+def test_a_dim_is_an_integer() -> None:
+    x, index = ft.randn(4, 5), ft.tensor([[0, 1]])
+    x.gather(1, index)
+    with pytest.raises(TypeError):
+        x.gather(1.0, index)  # type: ignore[arg-type]
