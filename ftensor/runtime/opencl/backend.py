@@ -17,7 +17,13 @@ from ..pool import POISON, LostPool, leak
 from ..stream import LostStream
 from ..tuned import as_tuned
 from . import linker
-from .device import build_options, device_properties, made_for, prepare_pyopencl
+from .device import (
+    build_options,
+    device_properties,
+    made_for,
+    prepare_pyopencl,
+    register_floats,
+)
 from .launch import make_launcher
 from .own import OwnProgram
 
@@ -57,7 +63,7 @@ class OpenCLBackend(Backend):
         if target.kind == "cpu":
             units = str(properties.multi_processor_count)
             self.tuned_as = cache.key("tuned", *self._device, units)
-            target = target.on_processor(cl_device.native_vector_width_float)
+            target = target.on_processor(register_floats(target, cl_device))
             target = as_tuned(target, self.tuned_as)
         self._local_size = (1,) if target.grid == "slab" else None
         super().__init__(target, properties, host_shared)

@@ -12,6 +12,9 @@ from ..parts import DeviceProperties
 if TYPE_CHECKING:
     from ..targets import Target
 
+# Processors that Intel's compiler can be told to compile for, whatever is at hand, whose registers
+# hold so many floats: by CL_CONFIG_CPU_TARGET_ARCH. The device still says what is at hand.
+NARROW = {"corei7": 4, "corei7-avx": 8, "core-avx2": 8}
 LAST_CACHE = Path("/sys/devices/system/cpu/cpu0/cache/index3/size")
 
 
@@ -41,6 +44,13 @@ def build_options(target: Target, device: Any) -> tuple[str, ...]:
     if target.kind == "cpu":
         options = (*options, f"-DFT_STREAMED_BYTES={streamed_bytes()}")
     return options
+
+
+def register_floats(target: Target, cl_device: Any) -> int:
+    """How many floats a register holds of the CPU that programs are compiled for."""
+    at_hand = int(cl_device.native_vector_width_float)
+    told = os.environ.get("CL_CONFIG_CPU_TARGET_ARCH", "") if target.name == "intel-cpu" else ""
+    return min(at_hand, NARROW.get(told, at_hand))
 
 
 def made_for(cl_device: Any) -> str:

@@ -1,0 +1,32 @@
+"""The registers that kernels are shaped for: those of the CPU that programs are compiled for."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+
+import pytest
+
+from ftensor.runtime.opencl.device import register_floats
+from ftensor.runtime.targets import BY_NAME
+
+TOLD = "CL_CONFIG_CPU_TARGET_ARCH"
+# (the family, what its compiler is told, floats of a register at hand, of one that is used)
+CASES = [
+    ("intel-cpu", "", 16, 16),
+    ("intel-cpu", "core-avx2", 16, 8),
+    ("intel-cpu", "corei7-avx", 16, 8),
+    ("intel-cpu", "corei7", 16, 4),
+    ("intel-cpu", "corei7", 8, 4),
+    ("intel-cpu", "skx", 16, 16),
+    ("intel-cpu", "core-avx2", 4, 4),
+    ("pocl", "core-avx2", 16, 16),
+]
+
+
+@pytest.mark.parametrize("family, told, at_hand, used", CASES)
+def test_what_the_compiler_is_told(
+    family: str, told: str, at_hand: int, used: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(TOLD, told)
+    device = SimpleNamespace(native_vector_width_float=at_hand)
+    assert register_floats(BY_NAME[family], device) == used
