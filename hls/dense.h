@@ -67,6 +67,19 @@ FT_FN_ONCE ft_one ft_turned_if(int conjugate, ft_one x)
 // The size by which LAPACK chooses a pivot.
 FT_FN_ONCE FT_T ft_size(ft_one x) { return FT_SIZE(ft_re(x)) + FT_SIZE(ft_im(x)); }
 
+#if FT_HELD
+// How many matrices a board keeps in block memory at once. They take turns, so that a step of one finds what the step
+// before it wrote; each unit has some.
+FT_FN_ONCE int ft_group(int matrices, int size, int rows, int units)
+{
+    int group = (matrices + units - 1) / units;
+    if (group > FT_GROUP) group = FT_GROUP;
+    if (group > FT_HELD / size) group = FT_HELD / size;
+    if (group > FT_ROWS / rows) group = FT_ROWS / rows;
+    return group;
+}
+#endif
+
 // Lanes go along a column where memory may be accessed anywhere; the rest of it, one by one.
 #if FT_LANES > 1
 #if FT_COMPLEX

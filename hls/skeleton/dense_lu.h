@@ -1,6 +1,9 @@
 // Matrices a = P L U in place, by columns, with the largest element of a column as its pivot. An item is a
 // matrix of m rows and n columns. pivots[j]: the row (from 1) that changed places with row j; info: 0, or the
 // first column (from 1) whose pivot is 0.
+// Boards take matrices of up to FT_HELD elements in block memory, several at a time, where a loop goes over all of them.
+// There no rows change places: `rows` says where the row of a place lies. A turn that meets the first element of a
+// column keeps it for those below.
 FT_KERNEL void FT_NAME(FT_GLOBAL FT_T *a, FT_GLOBAL int *pivots, FT_GLOBAL int *info, long a_offset,
                        long pivots_offset, long info_offset, int items, int m, int n, int lead, long step
                        FT_UNIT_PARAMS)
@@ -9,6 +12,137 @@ FT_KERNEL void FT_NAME(FT_GLOBAL FT_T *a, FT_GLOBAL int *pivots, FT_GLOBAL int *
     FT_PORT(pivots, gmem1)
     FT_PORT(info, gmem2)
     const int count = m < n ? m : n;
+#if FT_HELD
+    ft_one held[FT_HELD], column[FT_ROWS];
+    int rows[FT_ROWS], places[FT_ROWS], failures[FT_GROUP], found[FT_GROUP], found_row[FT_GROUP], top_row[FT_GROUP];
+    FT_T largest[FT_GROUP];
+    if ((long)m * n <= FT_HELD && m <= FT_ROWS) {
+        const int size = m * n, group = ft_group(items, size, m, FT_UNITS);
+        FT_FOR_SLAB(block, (items + group - 1) / group)
+        {
+            const int first = block * group, some = items - first < group ? items - first : group;
+            FT_GLOBAL FT_T *x = FT_AT(a, a_offset + first * step);
+            FT_LOOP(load)
+            for (int t = 0; t < some * size; t++) {
+                FT_PIPELINE
+                held[t] = ft_get(x, t);
+            }
+            for (int j = 0; j < count; j++) {
+                const int below = m - j;
+                int b = 0, i = j, row_base = 0, base = j * m, at = j, at_row = 0, top = 0;
+                FT_T most = 0;
+                FT_LOOP(largest)
+                for (int t = 0; t < some * below; t++) {
+                    FT_PIPELINE
+                    const int row = j == 0 ? i : rows[row_base + i];
+                    const FT_T size_here = ft_size(held[base + row]);
+                    if (i == j) top = row;
+                    if (i == j || size_here > most) {
+                        most = size_here;
+                        at = i;
+                        at_row = row;
+                    }
+                    largest[b] = most;
+                    found[b] = at;
+                    found_row[b] = at_row;
+                    top_row[b] = top;
+                    if (++i == m) {
+                        i = j;
+                        b++;
+                        row_base += m;
+                        base += size;
+                    }
+                }
+                ft_one pivot = FT_REAL_ONE(0);
+                b = row_base = 0;
+                i = j;
+                base = j * m;
+                FT_LOOP(quotients)
+                for (int t = 0; t < some * below; t++) {
+                    FT_PIPELINE
+                    FT_APART_OF(held)
+                    FT_APART_OF(rows)
+                    FT_APART_OF(failures)
+                    int row = j == 0 ? i : rows[row_base + i];
+                    if (i == found[b]) row = top_row[b];
+                    if (i == j) row = found_row[b];
+                    const int none = largest[b] == 0;
+                    ft_one y = held[base + row];
+                    if (i == j) {
+                        pivot = y;
+                        places[b * count + j] = found[b] + 1;
+                        const int failed = j == 0 ? 0 : failures[b];
+                        failures[b] = none && failed == 0 ? j + 1 : failed;
+                    }
+                    const ft_one quotient = ft_over(y, pivot);
+                    if (i != j && !none) y = quotient;
+                    held[base + row] = y;
+                    rows[row_base + i] = row;
+                    column[row_base + i] = y;
+                    if (++i == m) {
+                        i = j;
+                        b++;
+                        row_base += m;
+                        base += size;
+                    }
+                }
+                ft_one top_one = FT_REAL_ONE(0);
+                int c = j + 1;
+                row_base = 0;
+                i = j;
+                base = c * m;
+                FT_LOOP(update)
+                for (int t = 0; t < some * (n - j - 1) * below; t++) {
+                    FT_PIPELINE
+                    FT_APART_OF(held)
+                    const int to = base + rows[row_base + i];
+                    ft_one y = held[to];
+                    if (i == j) {
+                        top_one = y;
+                    } else {
+                        y = ft_minus(y, ft_times(top_one, column[row_base + i]));
+                    }
+                    held[to] = y;
+                    if (++i == m) {
+                        i = j;
+                        base += m;
+                        if (++c == n) {
+                            c = j + 1;
+                            row_base += m;
+                            base += c * m;
+                        }
+                    }
+                }
+            }
+            int c = 0, i = 0, row_base = 0, base = 0;
+            FT_LOOP(store)
+            for (int t = 0; t < some * size; t++) {
+                FT_PIPELINE
+                const int row = rows[row_base + i];
+                ft_set(held[base + row], x, t);
+                if (++i == m) {
+                    i = 0;
+                    base += m;
+                    if (++c == n) {
+                        c = 0;
+                        row_base += m;
+                    }
+                }
+            }
+            FT_LOOP(pivot_rows)
+            for (int t = 0; t < some * count; t++) {
+                FT_PIPELINE
+                pivots[pivots_offset + (long)first * count + t] = places[t];
+            }
+            FT_LOOP(failed)
+            for (int b = 0; b < some; b++) {
+                FT_PIPELINE
+                info[info_offset + first + b] = failures[b];
+            }
+        }
+        return;
+    }
+#endif
     FT_FOR_SLAB(item, items)
     {
         FT_GLOBAL FT_T *x = FT_AT(a, a_offset + item * step);

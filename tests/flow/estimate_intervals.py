@@ -15,6 +15,7 @@ import ftensor as ft
 from ftensor.kernels.board_skeleton import board_skeleton_of, board_skeletons
 from ftensor.kernels.linked import BEGIN
 from ftensor.kernels.work import Launch
+from ftensor.ops.linalg.factors import row_order
 from ftensor.toolchain import trace
 from ftensor.toolchain.group import Group
 from ftensor.toolchain.inventory.read import expand, read
@@ -63,6 +64,11 @@ def calls():
         m = make(3, 5, 5, of=of) + ft.eye(5)
         ft.linalg.lu(m), ft.linalg.solve(m, make(3, 5, 2, of=of))
         ft.linalg.cholesky(m @ m.mH + 40 * ft.eye(5)), ft.linalg.qr(m)
+        # More than block memory holds.
+        large = make(130, 130, of=of) + 1000 * ft.eye(130)
+        ft.linalg.solve(large, make(130, 1, of=of)), ft.linalg.cholesky(large @ large.mH)
+        ft.linalg.solve(large, make(1, 130, of=of), left=False)
+    row_order(ft.linalg.lu_factor(make(4100, 1))[1], 4100)
     ft.softmax(make(6, 12), 1), ft.nn.functional.layer_norm(make(6, 12), (12,))
 
 

@@ -239,6 +239,15 @@ def programs():
     yield ft.softmax(make(700, 100), 1)
     yield pools.layer_norm(make(90, 1000), (1000,), make(1000))
     yield ft.softmax(make(901, 10), 1)
+    # Matrices that block memory holds, several at a time or one; columns in one piece or several.
+    for shape in ((150, 5, 5), (3, 60, 60), (7, 9, 4), (2, 4, 9)):
+        yield ft.linalg.lu_factor(make(*shape))[0]
+    for shape in ((200, 4), (5, 50)):
+        m = make(*shape, shape[1])
+        m = m @ m.mT + 40 * ft.eye(shape[1])
+        yield ft.linalg.cholesky_ex(m)[0]  # counting takes it a second time, as it is then
+        yield ft.linalg.solve(m, make(*shape, 3))
+        yield ft.linalg.solve_triangular(m, make(*shape, 90), upper=True)
 
 
 def main():
@@ -265,7 +274,7 @@ def main():
         def both(stream, units, /, *args):
             run(stream, units, *args)
             n, g = step.n or 0, step.geometry
-            if step.n is None and table is None:
+            if step.n is None and table is None and len(g) == 1:
                 (n,), g = g, ()
             skeleton = step.key.skeleton
             for structure in STRUCTURES if skeleton == "map" else ("loop",):

@@ -163,6 +163,10 @@ SKELETONS = ("map", "rows", "reduce_inner", "reduce_outer", "gemm", "gemm_direct
         "pool",
         "whole_rows",
         "fir",
+        "dense_lu",
+        "dense_cholesky",
+        "dense_solve",
+        "dense_order",
     ),
 )
 def test_trip_counts_are_those_of_the_generated_loops(trips, skeleton):

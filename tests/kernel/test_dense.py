@@ -115,6 +115,22 @@ def test_qr_and_products_with_its_reflections(of: str) -> None:
                 near(ft.ormqr(*reflections, right, False, transpose), h(c) @ q, m)
 
 
+def test_more_than_a_board_holds_at_once() -> None:
+    """Batches in several groups, columns in several pieces, and matrices that stay in memory."""
+    rng = np.random.default_rng(5)
+    for batch, n, k in ((150, 6, 2), (2, 50, 100), (1, 130, 2)):
+        a = draw(rng, "float32", batch, n, n)
+        b = draw(rng, "float32", batch, n, k)
+        spd = a @ h(a) + n * np.eye(n, dtype="float32")
+        x = ft.linalg.solve(ft.from_numpy(spd), ft.from_numpy(b))
+        near(ft.from_numpy(spd) @ x, b, n, 100)
+        factor = ft.linalg.cholesky(ft.from_numpy(spd))
+        near(factor @ factor.mT, spd, n)
+        near(ft.from_numpy(spd) @ ft.cholesky_solve(ft.from_numpy(b), factor), b, n, 100)
+        P, L, U = ft.linalg.lu(ft.from_numpy(a))
+        near(P @ L @ U, a, n)
+
+
 def test_of_extreme_sizes() -> None:
     """Columns whose squares leave the range, and a column of zeros, have reflections, too."""
     for size in (1e-30, 1e30):

@@ -14,17 +14,19 @@ from ..board_skeleton import BoardSkeleton
 from ..key import lanes_for
 from ..skeleton import Parameter, register
 from ..words import Asked, Target, table_lines
-from ..work import Access, Launch, Loop
-from . import dense_loops
+from ..work import Access, Launch, Loop, Memory
+from . import dense_held, dense_loops
 
 
 @dataclass(frozen=True)
 class DenseKey:
-    """Which of the kernels, and the dtype of its matrices."""
+    """Which of the kernels, and the dtype of its matrices; whether a board's block memory holds
+    small ones."""
 
     skeleton: str
     dtype: dtype
     lanes: int = 1
+    held: bool = True
 
     @property
     def entry(self) -> str:
@@ -35,7 +37,7 @@ class DenseKey:
 def dense_key(kind: str, of: dtype, target: Target, unaligned: bool) -> DenseKey:
     """The kernel for a dtype; its lanes go along columns, which begin anywhere."""
     lanes = lanes_for([of], of.compute, target.lanes_bytes) if unaligned else 1
-    return DenseKey(f"dense_{kind}", of, 1 if kind == "order" else lanes)
+    return DenseKey(f"dense_{kind}", of, 1 if kind == "order" else lanes, not unaligned)
 
 
 class Words(NamedTuple):
@@ -92,6 +94,14 @@ class Dense(BoardSkeleton[DenseKey]):
             return []
         return ["math.h", *(["complex.h"] if key.dtype.is_complex else []), "dense.h"]
 
+    def defines(self, key: DenseKey) -> dict[str, object]:
+        """What block memory holds."""
+        return dense_held.SIZES if key.held else {"FT_HELD": 0}
+
+    def memories(self, key: DenseKey, structure: str) -> list[Memory]:
+        """Matrices, a column or several of each, and the places of rows."""
+        return dense_held.memories(self.word, 8 * key.dtype.itemsize)
+
     def keys(self, asked: Asked) -> Iterator[DenseKey]:
         """One for each dtype."""
         for of in asked.dtypes:
@@ -111,13 +121,18 @@ class Dense(BoardSkeleton[DenseKey]):
 
     def loops(self, launch: Launch, unit: int, widened: bool) -> list[Loop]:
         """Those of the kernel's text for a unit's items."""
+        if dense_held.fits(self.word, launch.geometry):
+            return dense_held.loops(self.word, launch, unit)
         begin, end = launch.slab(launch.geometry[0], unit)
         each = dense_loops.LOOPS[self.word](launch.key.dtype, *launch.geometry[1:])
         items = end - begin
         return [x._replace(trips=items * x.trips, entries=items * x.entries) for x in each]
 
     def traffic(self, launch: Launch, widened: bool) -> list[Access]:
-        """A turn reads an element or two, and writes one; the matrices cross the link once."""
+        """What is held crosses a port once each way. Otherwise a turn reads an element or two, and
+        writes one; the matrices cross the link once."""
+        if dense_held.fits(self.word, launch.geometry):
+            return dense_held.traffic(self.word, launch)
         items, key = launch.geometry[0], launch.key
         each = dense_loops.LOOPS[self.word](key.dtype, *launch.geometry[1:])
         turns, entries = (sum(n) for n in zip(*((x.trips, x.entries) for x in each)))
@@ -132,6 +147,10 @@ class Dense(BoardSkeleton[DenseKey]):
             for name, write, n in moved
         ]
 
+    def divisions(self, launch: Launch, found: object) -> int:
+        """What a unit holds at a time."""
+        return 4 if dense_held.fits(self.word, launch.geometry) else 0
+
     def operators(self, key: DenseKey) -> Mapping[tuple[str, str], int]:
         """Each of the text's, in every lane."""
         kind = "int32" if key.dtype.kind == "i" else ctype.scalar(key.dtype)
@@ -143,18 +162,19 @@ class Dense(BoardSkeleton[DenseKey]):
 
 
 LAYOUT = "items m n lead +step"
-# A column less a multiple of another; the sum of two columns' products; a column's reflection.
+# A column less a multiple of another (by ports, and again in block memory); the sum of two columns'
+# products; a column's reflection.
 LESS = DOT = Counter(times=1, plus=1)
 REFLECT = LESS + DOT + Counter(times=1, plus=2)
 for kind, words in {
     "lu": Words("linalg.lu_factor", "a pivots:int info:int", LAYOUT,
-                LESS + Counter(size=2, over=1), {"compare": 2}),
+                LESS + LESS + Counter(size=3, over=2), {"compare": 4}),
     "cholesky": Words("linalg.cholesky", "a info:int", "items n lead +step",
-                      LESS + Counter(part=1), {"compare": 1, "sqrt": 1}),
+                      LESS + LESS + Counter(part=2), {"compare": 2, "sqrt": 2}),
     "solve": Words(
         "linalg.solve_triangular", "=a b",
         "items n k a_lead b_lead +a_step +b_step upper turned unit",
-        LESS + DOT + Counter(plus=1, over=1),
+        LESS + LESS + DOT + Counter(plus=1, over=2),
     ),
     "qr": Words("geqrf", "a tau", LAYOUT,
                 REFLECT + Counter(size=2, square=1, part=2, over=1, plus=1),
@@ -162,6 +182,6 @@ for kind, words in {
     "reflect": Words(
         "ormqr", "=a =tau c", "items m k count a_lead c_lead +a_step +c_step adjoint", REFLECT
     ),
-    "order": Words("lu_unpack", "=pivots:int order:long", "items m count", {}, {"compare": 2}),
+    "order": Words("lu_unpack", "=pivots:int order:long", "items m count", {}, {"compare": 4}),
 }.items():  # fmt: skip
     register(Dense(kind, words))
