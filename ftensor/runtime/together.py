@@ -12,6 +12,8 @@ if TYPE_CHECKING:
 # Intel's CPU runtime takes 0.064 s of CPU for a simple kernel alone and 0.021 s in ten; what a
 # process loads for one of them holds all.
 MOST_TOGETHER = 10
+# What the cache holds for a kernel that was compiled together with others: where they are.
+JOINT = b"ftensor: compiled together, in "
 # Where a text's own part begins: its holes and its skeleton, all of them macros and a kernel.
 OWN = "\n#define FT_NAME "
 DEFINED = re.compile(r"^#define (\w+)", re.M)

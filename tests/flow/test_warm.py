@@ -15,8 +15,9 @@ from ftensor.runtime import cache
 from ftensor.runtime.backend import Backend, Kernel, Program
 from ftensor.runtime.kernel_table import KernelTable
 from ftensor.runtime.launch_table import LaunchTable
-from ftensor.runtime.opencl.backend import JOINT, OpenCLBackend
-from ftensor.runtime.together import MOST_TOGETHER, groups, joined
+from ftensor.runtime.opencl.backend import OpenCLBackend
+from ftensor.runtime.targets import CSIM, csim_compiler
+from ftensor.runtime.together import JOINT, MOST_TOGETHER, groups, joined
 from ftensor.toolchain.jobs.progress import Quiet
 from ftensor.warm.calls import everything, named, wanted
 from ftensor.warm.command import compile_all
@@ -90,6 +91,41 @@ def test_a_lost_joint_program_is_compiled_again(backend: Backend) -> None:
     backend.build(*group[0])
     held = cache.get(backend._cache_key(group[0].source, options))
     assert held is not None and not held.startswith(JOINT)
+
+
+@pytest.mark.skipif(csim_compiler() is None, reason="needs a C++ compiler")
+def test_kernels_of_the_c_simulation_are_one_library(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each is found by its own name; where the library is lost, each is compiled alone."""
+    from ftensor.runtime.csim import backend as csim
+
+    monkeypatch.setenv("FTENSOR_CACHE_DIR", str(tmp_path))
+    simulated, out = csim.CSimBackend(CSIM), np.zeros(1, np.float32)
+    head = '#define FT_KERNEL extern "C" void\n'
+    body = "\n#define FT_NAME {0}\nFT_KERNEL FT_NAME(float *out, int, int) {{ *out = {1}; }}\n"
+    programs = [
+        Program(head + body.format(name, value), name, ("*",))
+        for name, value in (("one", 1), ("two", 2))
+    ]
+
+    def values() -> list[float]:
+        found = []
+        for program in programs:
+            simulated.build(*program)(None, 1, out.ctypes.data)
+            found.append(float(out[0]))
+        return found
+
+    (group,) = groups(programs)
+    simulated.build_together(joined(group), group)
+    assert all(simulated.has_built(program) for program in programs)
+    with monkeypatch.context() as patch:
+        patch.setattr(csim.subprocess, "run", None)
+        assert values() == [1, 2]
+    held = cache.get(simulated._cache_key(programs[0].source, simulated._flags(())))
+    assert held is not None and held.startswith(JOINT)
+    cache.drop(held.removeprefix(JOINT).decode())
+    assert values() == [1, 2]
 
 
 def test_all_ops_are_asked(backend: Backend) -> None:

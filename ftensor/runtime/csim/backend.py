@@ -24,6 +24,7 @@ from ..backend import Backend, host_bytes, host_memory
 from ..cold import notice
 from ..parts import DeviceProperties, Kernel, Own, Program
 from ..targets import csim_compiler
+from ..together import JOINT
 from .declared import C_TYPES, declared
 from .images import CSimImages
 from .own import own_launcher
@@ -121,8 +122,22 @@ class CSimBackend(Backend):
         # -march=native makes code for the CPU at hand, and a home directory may be shared.
         return cache.key("csim", source, " ".join(flags), self.properties.driver, cpu_name())
 
+    def build_together(self, source: str, programs: Sequence[Program]) -> None:
+        """Fill the disk cache with programs; `source` is the text of all of them in one."""
+        flags = self._flags(())
+        joint = self._cache_key(source, flags)
+        self._library(joint, source, programs[0].entry, flags)
+        if len(programs) > 1 and cache.path(joint).exists():
+            for program in programs:
+                cache.put(self._cache_key(program.source, flags), JOINT + joint.encode())
+
     def _library(self, key: str, source: str, entry: str, flags: tuple[str, ...]) -> Path:
-        if cache.get(key) is not None:
+        found = cache.get(key)
+        if found is not None and found.startswith(JOINT):
+            joint = found.removeprefix(JOINT).decode()
+            if cache.get(joint) is not None:
+                return cache.path(joint)
+        elif found is not None:
             return cache.path(key)
         with tempfile.TemporaryDirectory(prefix="ftensor-") as folder:
             made = Path(folder) / "kernel.so"

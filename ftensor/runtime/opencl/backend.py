@@ -15,6 +15,7 @@ from ..cold import notice
 from ..parts import Kernel, Program
 from ..pool import POISON, LostPool, leak
 from ..stream import LostStream
+from ..together import JOINT
 from ..tuned import as_tuned
 from . import linker
 from .device import (
@@ -33,8 +34,6 @@ if TYPE_CHECKING:
 
 # A small array is copied and written by the queue instead of waiting for the queue.
 SMALL_UPLOAD = 64 * 1024
-# What the cache holds for a kernel that was compiled together with others: where they are.
-JOINT = b"ftensor: compiled together, in "
 MOST_JOINT = 16  # of these programs are kept at hand for their other kernels
 
 
