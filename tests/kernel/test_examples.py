@@ -6,6 +6,7 @@ import os
 import re
 import subprocess
 import sys
+from importlib.util import find_spec
 from pathlib import Path
 
 import numpy as np
@@ -14,7 +15,8 @@ import pytest
 from tests.targets import TARGET
 
 Image = pytest.importorskip("PIL.Image")
-pytest.importorskip("sklearn")
+# The programs import it, which takes seconds.
+pytestmark = pytest.mark.skipif(find_spec("sklearn") is None, reason="scikit-learn is not here")
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import groupby
 from pathlib import Path
 
 import pytest
@@ -12,6 +13,7 @@ pytest.importorskip("expecttest", reason="torch's op database needs it")
 import ftensor as ft
 
 from ..jitted import Case, cases, differences, left_out
+from .test_opinfo import in_turn
 
 pytestmark = [pytest.mark.filterwarnings("ignore::UserWarning")]
 
@@ -22,10 +24,12 @@ REFUSED = dict(
     if line and line[0] != "#"
 )
 CASES = [case for case in cases() if not left_out(case)]
-# Of these each sixtieth is in every run.
+ENTRIES = groupby(sorted(CASES, key=lambda case: case.entry), lambda case: case.entry)
+# An entry runs in one of its dtypes, which take turns; each seventeenth entry is in every run.
 PARAMS = [
-    pytest.param(case, id=str(case), marks=[pytest.mark.long] if k % 60 else [])
-    for k, case in enumerate(CASES)
+    pytest.param(case, id=str(case), marks=[pytest.mark.long] if k % 17 else [])
+    for k, (_, found) in enumerate(ENTRIES)
+    for case in in_turn(list(found), k)
 ]
 
 

@@ -6,7 +6,8 @@ A few samples of each op; the values are compared with torch's default tolerance
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Iterator
+import os
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from typing import Any
 
@@ -134,16 +135,24 @@ ELSEWHERE = {
 NO_SAMPLES = {name for names in ELSEWHERE.values() for name in names.split()}
 
 
+def in_turn(choices: Sequence[Any], turn: int) -> Sequence[Any]:
+    """One of several, or with FTENSOR_DATABASES=all every one: what each dtype computes is asked of
+    rows, in kernel/test_rows.py."""
+    k = turn % len(choices) if choices else 0
+    return choices if os.environ.get("FTENSOR_DATABASES") == "all" else choices[k : k + 1]
+
+
 def cases() -> Iterator[Any]:
-    """Each op in each dtype; its other names and its in-place form in the first of these, which
-    alone is in every run."""
-    for op in op_db:
+    """Each op, its other names and its in-place form in its first dtype, which alone is in every
+    run; and the op in another one."""
+    for turn, op in enumerate(op_db):
         dtypes = [d for d in DTYPES if d in op.supported_dtypes("cpu")]
+        others = in_turn(dtypes[1:], turn)
         for name in (op.name, *(alias.name for alias in op.aliases), op.name + "_"):
             in_place = name == op.name + "_"
             if function(name) is None or (in_place and op.inplace_variant is None):
                 continue
-            for dtype in dtypes if name == op.name else dtypes[:1]:
+            for dtype in (*dtypes[:1], *(others if name == op.name else ())):
                 variant = op.variant_test_name and f".{op.variant_test_name}"
                 word = str(dtype).removeprefix("torch.")
                 marks = [] if dtype is dtypes[0] else [pytest.mark.long]
