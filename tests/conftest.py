@@ -67,6 +67,16 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: object) -> object:
     return Shares(config, log) if config.getoption("dist") == "load" else None
 
 
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Some targets have some of the cases, unless tests are named."""
+    if os.environ.get("FTENSOR_TESTS_SOME"):
+        from .targets import left_out
+
+        left = left_out(items)
+        config.hook.pytest_deselected(items=[item for item in items if item in left])
+        items[:] = [item for item in items if item not in left]
+
+
 def pytest_collection_finish() -> None:
     """Thousands of tests and torch's databases stay until the end: no collection of garbage, of
     which some tests ask for many, needs to look at them.

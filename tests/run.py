@@ -84,6 +84,8 @@ def run_pass(one: Pass, at: Place, arguments: list[str]) -> None:
     env = at.env | {"FTENSOR_TESTS_PASS": one.name}
     if one.tests and one.target != "xrt":  # whose kernels csim runs, too
         env.setdefault("FTENSOR_POISON", "1")  # memory that no kernel wrote shows
+    if one.tests.startswith("kernel") and not arguments:
+        env["FTENSOR_TESTS_SOME"] = "1"  # see targets.py
     if one.tests == "core" and one.target != "sanitized":
         env.pop("QUICK_CXX", None)  # kernels of every kind as users' are compiled
     with subprocess.Popen(

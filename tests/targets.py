@@ -4,13 +4,15 @@ Compiling decides how long these tests take. Two targets have every case: Intel'
 OpenCL C, and C simulation for HLS C++. The text of a kernel is the same on the others, so these
 have fewer: each skeleton, dtype, layout and row, but not all their products. Which ones is fixed
 for a target and differs from one to the next. What others would leave out is `long` where all is
-run, so that `make test` has the few and `make test-all` the rest.
+run, so that `make test` has the few and `make test-all` the rest. Where neither of the two chooses,
+`make test-all` has a third of a test's cases on the others (`left_out`).
 """
 
 from __future__ import annotations
 
 import zlib
-from collections.abc import Callable, Sequence
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import pytest
@@ -52,10 +54,26 @@ def some(cases: Sequence[Any], share: int, always: bool = False) -> list[Any]:
 
 
 def _kept(case: Any, is_one_of_few: bool) -> list[Any]:
-    if is_one_of_few:
-        return [case]
+    if is_one_of_few == EVERY_CASE:
+        return [case] if EVERY_CASE else []
+    mark = pytest.mark.long if EVERY_CASE else pytest.mark.chosen
     marked = case if isinstance(case, ParameterSet) else pytest.param(case)
-    return [marked._replace(marks=(*marked.marks, pytest.mark.long))] if EVERY_CASE else []
+    return [marked._replace(marks=(*marked.marks, mark))]
+
+
+def left_out(items: Iterable[pytest.Item]) -> set[pytest.Item]:
+    """What a target runs not that has not every case: of each test two thirds of its cases, but
+    none of the core and none that were chosen above.
+    """
+    tests = defaultdict(list)
+    for item in items:
+        if not EVERY_CASE and not {"core", "chosen"} & {mark.name for mark in item.iter_markers()}:
+            tests[item.nodeid.partition("[")[0]].append(item)
+    left = set()
+    for cases in tests.values():
+        cases.sort(key=lambda item: zlib.crc32(f"{TARGET} {item.nodeid}".encode()))
+        left |= set(cases[-(-len(cases) // 3) :])
+    return left
 
 
 def draws(count: int) -> settings:
