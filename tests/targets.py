@@ -1,10 +1,11 @@
 """Which cases a test of kernels has on the target at hand.
 
-Compiling decides how long these tests take. Two targets have every case: Intel's CPU runtime for
-OpenCL C, and C simulation for HLS C++. The text of a kernel is the same on the others, so these
-have fewer: each skeleton, dtype, layout and row, but not all their products. Which ones is fixed
-for a target and differs from one to the next. What others would leave out is `long` where all is
-run, so that `make test` has the few and `make test-all` the rest. Where neither of the two chooses,
+Compiling decides how long these tests take. Intel's CPU runtime has every case for OpenCL C, and C
+simulation for HLS C++ has every row and whatever else asks for `both` languages; of other pairs it
+has few, since its texts are made of the same parts. The text of a kernel is the same on the others,
+so these have fewer: each skeleton, dtype, layout and row, but not all their products. Which ones is
+fixed for a target and differs from one to the next. What others would leave out is `long` where all
+is run, so that `make test` has the few and `make test-all` the rest. Where nothing here chooses,
 `make test-all` has a third of a test's cases on the others (`left_out`).
 """
 
@@ -22,7 +23,8 @@ from ftensor._device import default_backend
 
 TARGET = default_backend().target.name
 ParameterSet = type(pytest.param())
-EVERY_CASE = TARGET in ("intel-cpu", "csim")
+EVERY_PAIR = TARGET == "intel-cpu"
+EVERY_CASE = EVERY_PAIR or TARGET == "csim"
 TURN = zlib.crc32(TARGET.encode())
 
 
@@ -31,17 +33,19 @@ def pairs(
     second: Sequence[Any],
     fit: Callable[[Any, Any], bool] | None = None,
     always: bool = False,
+    both: bool = False,
 ) -> list[Any]:
     """Those that fit, or each of `first` with one of `second`, which take turns.
 
-    Where all are run, `always` says that none of them waits for `make test-all`.
+    Where all are run, `always` says that none of them waits for `make test-all`. With one of these
+    words C simulation has all, too.
     """
     made = [[(a, b) for b in second if fit is None or fit(a, b)] for a in first]
     found = []
     for k, row in enumerate(made):
         for n, pair in enumerate(row):
             few = n == (TURN + k) % len(row)
-            found += _kept(pytest.param(*pair), few or (always and EVERY_CASE))
+            found += _kept(pytest.param(*pair), few, always, both)
     return found
 
 
@@ -49,14 +53,15 @@ def some(cases: Sequence[Any], share: int, always: bool = False) -> list[Any]:
     """All, or each `share`-th one; `always` as in `pairs`."""
     found = []
     for k, case in enumerate(cases):
-        found += _kept(case, k % share == TURN % share or (always and EVERY_CASE))
+        found += _kept(case, k % share == TURN % share, always)
     return found
 
 
-def _kept(case: Any, is_one_of_few: bool) -> list[Any]:
-    if is_one_of_few == EVERY_CASE:
-        return [case] if EVERY_CASE else []
-    mark = pytest.mark.long if EVERY_CASE else pytest.mark.chosen
+def _kept(case: Any, few: bool, always: bool, both: bool = False) -> list[Any]:
+    every = EVERY_CASE if always or both else EVERY_PAIR
+    if not few and not every:
+        return []
+    mark = pytest.mark.chosen if few or always else pytest.mark.long
     marked = case if isinstance(case, ParameterSet) else pytest.param(case)
     return [marked._replace(marks=(*marked.marks, mark))]
 
@@ -78,4 +83,4 @@ def left_out(items: Iterable[pytest.Item]) -> set[pytest.Item]:
 
 def draws(count: int) -> settings:
     """As many examples of Hypothesis as it takes, or a quarter of them."""
-    return settings(max_examples=count if EVERY_CASE else -(-count // 4), deadline=None)
+    return settings(max_examples=count if EVERY_PAIR else -(-count // 4), deadline=None)

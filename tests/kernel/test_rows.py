@@ -78,7 +78,7 @@ def check(name: str, layout: str, dtype: str) -> None:
     assert agree(lambda: entry.call(*own), lambda: theirs(entry)(*inputs))
 
 
-@pytest.mark.parametrize(("dtype", "layout"), pairs(DTYPES, LAYOUTS))
+@pytest.mark.parametrize(("dtype", "layout"), pairs(DTYPES, LAYOUTS, both=True))
 def test_layouts_of_every_dtype(layout: str, dtype: str) -> None:
     """The skeleton's kernels for every size of element."""
     check("mul", layout, dtype)
@@ -94,7 +94,7 @@ def test_layouts_of_every_row(k: int) -> None:
 
 
 @pytest.mark.filterwarnings("ignore:.*imaginary part")
-@pytest.mark.parametrize(("source", "target"), pairs(DTYPES, DTYPES))
+@pytest.mark.parametrize(("source", "target"), pairs(DTYPES, DTYPES, both=True))
 def test_conversions(source: str, target: str) -> None:
     """From each dtype to each other, of numbers that both have."""
     t = operands(1, source)[0]
