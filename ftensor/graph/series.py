@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from ..runtime.backend import Backend
 
 MOST_MEMBERS = 6
+# Of one kernel's text on other operands, as for a list of tensors.
+MOST_ALIKE = 16
 # The skeletons whose units share what there is to do, however many they are.
 SERVED = (
     "map", "rows", "reduce_inner", "reduce_outer", "gemm_direct", "gemm_pack", "gemm", "take",
@@ -90,9 +92,9 @@ class InSeries:
         """Which of a group's steps and this one all units would run; None where it is none of
         them."""
         steps = [*group.steps, step]
-        if len(steps) > MOST_MEMBERS or any(s.key.skeleton not in SERVED for s in steps):
+        if len(steps) > (MOST_ALIKE if _alike(steps) else MOST_MEMBERS):
             return None
-        if any(s.work is None for s in steps):
+        if any(s.key.skeleton not in SERVED or s.work is None for s in steps):
             return None
         one = all(s.units == 1 for s in steps)
         each = [*group.each, False]
@@ -161,16 +163,23 @@ class InSeries:
             self.temporaries[slot] = max(self.temporaries[slot], size * group.units)
         table = told([s.units for s in steps], sizes, parts, wide)
         offsets_of = list(starts)
+        ranges = [_range(s.numbers) for s in steps if s.numbers is not False]
+        shared = _alike(steps) and len({self._told_in(*part) for part in ranges}) == 1
+        works = [s.work or 0 for s in steps]  # the calling thread waits as long as for each
         return Step(
-            SeriesKey(tuple(members), tuple(copied)), group.units, tuple(places),
+            SeriesKey(tuple(members), tuple(copied), shared), group.units, tuple(places),
             tuple([k for k, _ in offsets_of]), tuple([more for _, more in offsets_of]),
-            numbers=self._numbers_of(steps), geometry=table,
-            work=max(s.work or 0 for s in steps),  # the calling thread waits as long as for each
+            numbers=self._numbers_of(ranges[:1] if shared else ranges), geometry=table,
+            work=sum(works) if _alike(steps) else max(works),
         )  # fmt: skip
 
-    def _numbers_of(self, steps: Sequence[Step]) -> bool | tuple[int, int]:
-        """Where the numbers of all are."""
-        each = [_range(s.numbers) for s in steps if s.numbers is not False]
+    def _told_in(self, begin: int, end: int) -> tuple[Any, ...]:
+        """What tells numbers from those of another step: themselves, and which each call tells."""
+        told = [tuple([at - begin for at in ats if begin <= at < end]) for ats in self.told]
+        return (*map(repr, self.numbers[begin:end]), *told)
+
+    def _numbers_of(self, each: Sequence[tuple[int, int]]) -> bool | tuple[int, int]:
+        """Where the numbers are that lie in so many places."""
         if not each:
             return False
         if any(a[1] != b[0] for a, b in pairwise(each)):
@@ -181,6 +190,11 @@ class InSeries:
                 self.numbers += self.numbers[a:b]
             return begin, len(self.numbers)
         return each[0][0], each[-1][1]
+
+
+def _alike(steps: Sequence[Step]) -> bool:
+    """Whether they are one kernel, on other operands."""
+    return all(s.key == steps[0].key for s in steps)
 
 
 def _range(numbers: bool | tuple[int, int]) -> tuple[int, int]:

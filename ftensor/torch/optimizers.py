@@ -33,11 +33,11 @@ def _adam(decoupled: bool) -> Any:
         if _skipped(grads, grad_scale, found_inf):
             return
         of = Adam(float(lr), beta1, beta2, weight_decay, eps, maximize, decoupled)
-        largest = map(unwrap, max_exp_avg_sqs) if amsgrad else [None] * len(self)
-        for p, g, mean, square, most, steps in zip(
-            self, grads, exp_avgs, exp_avg_sqs, largest, state_steps
-        ):
-            adam(unwrap(p), lift(g), unwrap(mean), unwrap(square), most, lift(steps), of)
+        largest = list(map(unwrap, max_exp_avg_sqs)) if amsgrad else []
+        adam(
+            list(map(unwrap, self)), list(map(lift, grads)), list(map(unwrap, exp_avgs)),
+            list(map(unwrap, exp_avg_sqs)), largest, list(map(lift, state_steps)), of,
+        )  # fmt: skip
 
     return step
 
@@ -55,12 +55,10 @@ def sgd(
     """Gradient descent, with momentum where there are buffers."""
     if _skipped(grads, grad_scale, found_inf):
         return
-    rate, kept = float(lr), momentum_buffer_list or [None] * len(self)
-    for p, g, buffer in zip(self, grads, kept):
-        descend(
-            unwrap(p), lift(g), None if buffer is None else unwrap(buffer), rate, weight_decay,
-            momentum, dampening, nesterov, maximize, is_first_step,
-        )  # fmt: skip
+    descend(
+        list(map(unwrap, self)), list(map(lift, grads)), list(map(unwrap, momentum_buffer_list)),
+        float(lr), weight_decay, momentum, dampening, nesterov, maximize, is_first_step,
+    )  # fmt: skip
 
 
 @impl("_fused_adagrad_", "_fused_adagrad_.tensor_lr")
@@ -71,9 +69,10 @@ def adagrad_step(
     """Steps that are the smaller, the larger the gradients before were."""
     if _skipped(grads, grad_scale, found_inf):
         return
-    numbers = float(lr), lr_decay, weight_decay, eps, maximize
-    for p, g, total, steps in zip(self, grads, state_sums, state_steps):
-        adagrad(unwrap(p), lift(g), unwrap(total), lift(steps), *numbers)
+    adagrad(
+        list(map(unwrap, self)), list(map(lift, grads)), list(map(unwrap, state_sums)),
+        list(map(lift, state_steps)), float(lr), lr_decay, weight_decay, eps, maximize,
+    )  # fmt: skip
 
 
 @impl("_foreach_add_.Scalar")

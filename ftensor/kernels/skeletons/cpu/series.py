@@ -37,10 +37,11 @@ class Member(NamedTuple):
 @dataclass(frozen=True)
 class SeriesKey:
     """Kernels in their order. Of the pointers `copied` each unit has memory of its own, one behind
-    another, of which the first is what a launch names."""
+    another, of which the first is what a launch names. `shared`: all get the same numbers."""
 
     members: tuple[Member, ...]
     copied: Ints = ()
+    shared: bool = False
     skeleton = "series"
     lanes = 1
 
@@ -48,7 +49,8 @@ class SeriesKey:
     def entry(self) -> str:
         """The kernel's name in the program."""
         entries = [(m.key.entry, *m[1:]) for m in self.members]
-        return f"ft_series_{sha256(repr((entries, self.copied)).encode()).hexdigest()[:12]}"
+        whole = repr((entries, self.copied, self.shared))
+        return f"ft_series_{sha256(whole.encode()).hexdigest()[:12]}"
 
     @property
     def name(self) -> str:
@@ -119,7 +121,8 @@ class Series(Skeleton[SeriesKey]):
                 known = words.get(k, word)
                 words[k] = known if "const" not in known else word
             offsets |= {k for k in member.offsets if k is not None}
-            numbers += called.numbers
+            if not (key.shared and numbers):
+                numbers += called.numbers
         return (
             *(("*", words[k], f"p{k}") for k in sorted(words)),
             *(("long", "long ", f"at{k}") for k in sorted(offsets)),
@@ -187,7 +190,7 @@ def _calls(key: SeriesKey, names: dict[Key, str]) -> list[str]:
             *("0" if at is None else f"at{at}" for at in member.offsets),
             *(f"n{given + n}" for n in range(member.numbers)),
         ]
-        given += member.numbers
+        given += 0 if key.shared else member.numbers
         passed = _in_order(member, words, own)
         if called.told is not None:
             what, word, _ = called.told

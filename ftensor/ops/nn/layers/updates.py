@@ -8,15 +8,12 @@ for a beta near 1.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import cache
 from math import log
 from typing import Any, NamedTuple
 
 from ...._tensor import Tensor
-from ....execute.choices import specializes
 from ....execute.pointwise import pointwise
-from ....execute.several import Several, several
-from ....kernels.holes import NAMES
+from ....graph.listed import listed
 from ....rows.catalogue import enter
 from ....rows.op import Op
 from ...pointwise.ternary import LERP
@@ -36,15 +33,6 @@ ADAM = _row(
     "a - a * decay - rate / first * b / (sqrt(c) / sqrt(second) + eps)",
     "rate decay eps log1 log2",
     lets=(("first", "-expm1(d * log1)"), ("second", "-expm1(d * log2)")),
-)  # fmt: skip
-# All three, on devices that compile any kernel: parameter, mean, square of a parameter (a), its
-# gradient (b), mean (c), square (d) and step (e).
-ADAM_WHOLE = Several(
-    "adam_whole",
-    ("a - a * decay - rate / first * mean / (sqrt(square) / sqrt(second) + eps)", "mean", "square"),
-    ("rate", "decay", "eps", "log1", "log2", "near", "beta", "rest"),
-    (("mean", "ftb_lerp(c, b, near)"), ("square", "d * beta + rest * b * b"),
-     ("first", "-expm1(e * log1)"), ("second", "-expm1(e * log2)")),
 )  # fmt: skip
 DESCENT = _row("descent_step", "input direction", "a - rate * b", "rate")
 DECAYED = _row("decayed_gradient", "grad input", "sign * a + decay * b", "sign decay")
@@ -76,77 +64,84 @@ def _directed(grad: Tensor, param: Tensor, maximize: bool, decay: float) -> Tens
     return pointwise(DECAYED, (grad, param), (-1.0 if maximize else 1.0, decay))
 
 
-def _alike(first: Tensor, *others: Tensor) -> bool:
-    """Whether tensors are of the dtype that is computed in and one shape, each in memory of its
-    own, on a device that compiles any kernel."""
-    return (
-        first._dtype is first._dtype.compute
-        and first._dtype.kind == "f"
-        and all(x._dtype is first._dtype and x._shape == first._shape for x in others)
-        and len({id(x._storage) for x in (first, *others)}) == 1 + len(others)
-        and specializes(first)
-    )
-
-
+@listed
 def count(steps: Sequence[Tensor], by: float) -> None:
     """Add a number to each tensor, in place."""
-    for k in range(0, len(steps), len(NAMES)):
-        some = steps[k : k + len(NAMES)]
-        if len(some) > 1 and _alike(*some):
-            several(_counted(len(some)), some, (by,), some, some[0]._dtype)
-        else:
-            for one in some:
-                one.add_(by)
-
-
-@cache
-def _counted(size: int) -> Several:
-    return Several(f"add_to_{size}", tuple(f"{name} + by" for name in NAMES[:size]), ("by",))
+    for step in steps:
+        step.add_(by)
 
 
 def adam(
-    param: Tensor, grad: Tensor, mean: Tensor, square: Tensor, largest: Tensor | None,
-    step: Tensor, of: Adam,
+    params: Sequence[Tensor], grads: Sequence[Tensor], means: Sequence[Tensor],
+    squares: Sequence[Tensor], largest: Sequence[Tensor], steps: Sequence[Tensor], of: Adam,
 ) -> None:  # fmt: skip
-    """One step of a parameter, in place; `largest` is what amsgrad keeps of `square`."""
-    grad = _directed(grad, param, of.maximize, 0 if of.decoupled else of.decay)
-    decay = of.rate * of.decay if of.decoupled else 0.0
-    numbers = of.rate, decay, of.eps, _log(of.beta1), _log(of.beta2)
-    if largest is None and _alike(param, grad, mean, square):
-        more = 1 - of.beta1, of.beta2, 1 - of.beta2
-        read, results = (param, grad, mean, square, step), (param, mean, square)
-        several(ADAM_WHOLE, read, (*numbers, *more), results, param._dtype)
-        return
-    pointwise(LERP, (mean, grad, 1 - of.beta1), (), mean, True)
-    pointwise(MOVING_SQUARE, (square, grad), (of.beta2, 1 - of.beta2), square, True)
-    if largest is not None:
-        square = largest.copy_(largest.maximum(square))
-    pointwise(ADAM, (param, mean, square, step), numbers, param, True)
+    """One step of all parameters, in place; `largest`, where there are such, is what amsgrad keeps
+    of `squares`."""
+    decays = (0.0, of.rate * of.decay) if of.decoupled else (of.decay, 0.0)
+    _adam(
+        params, grads, means, squares, largest, steps, of.maximize, *decays, of.rate, of.eps,
+        _log(of.beta1), _log(of.beta2), 1 - of.beta1, of.beta2, 1 - of.beta2,
+    )  # fmt: skip
+
+
+@listed
+def _adam(
+    params: Sequence[Tensor], grads: Sequence[Tensor], means: Sequence[Tensor],
+    squares: Sequence[Tensor], largest: Sequence[Tensor], steps: Sequence[Tensor],
+    maximize: bool, coupled: float, decay: float, rate: float, eps: float, log1: float,
+    log2: float, near: float, beta: float, rest: float,
+) -> None:  # fmt: skip
+    for k, (param, grad, mean, square, step) in enumerate(
+        zip(params, grads, means, squares, steps)
+    ):
+        grad = _directed(grad, param, maximize, coupled)
+        pointwise(LERP, (mean, grad, near), (), mean, True)
+        pointwise(MOVING_SQUARE, (square, grad), (beta, rest), square, True)
+        if largest:
+            square = largest[k].copy_(largest[k].maximum(square))
+        pointwise(ADAM, (param, mean, square, step), (rate, decay, eps, log1, log2), param, True)
 
 
 def descend(
-    param: Tensor, grad: Tensor, buffer: Tensor | None, rate: float, decay: float,
-    momentum: float, dampening: float, nesterov: bool, maximize: bool, first: bool,
+    params: Sequence[Tensor], grads: Sequence[Tensor], buffers: Sequence[Tensor], rate: float,
+    decay: float, momentum: float, dampening: float, nesterov: bool, maximize: bool, first: bool,
 ) -> None:  # fmt: skip
-    """One step of gradient descent, in place; `buffer` has the momentum, none at the `first`."""
-    grad = _directed(grad, param, maximize, decay)
-    if buffer is not None:
-        if first:
-            buffer.copy_(grad)
-        else:
-            pointwise(MOMENTUM, (buffer, grad), (momentum, 1 - dampening), buffer, True)
-        grad = pointwise(MOMENTUM, (buffer, grad), (momentum, 1.0)) if nesterov else buffer
-    pointwise(DESCENT, (param, grad), (rate,), param, True)
+    """One step of gradient descent of all parameters, in place; `buffers`, where there are such,
+    have the momentum, none at the `first` step."""
+    kept = 1 - dampening
+    _descend(params, grads, buffers, nesterov, maximize, first, decay, rate, momentum, kept)
 
 
+@listed
+def _descend(
+    params: Sequence[Tensor], grads: Sequence[Tensor], buffers: Sequence[Tensor],
+    nesterov: bool, maximize: bool, first: bool, decay: float, rate: float, momentum: float,
+    kept: float,
+) -> None:  # fmt: skip
+    for k, (param, grad) in enumerate(zip(params, grads)):
+        grad = _directed(grad, param, maximize, decay)
+        if buffers:
+            buffer = buffers[k]
+            if first:
+                buffer.copy_(grad)
+            else:
+                pointwise(MOMENTUM, (buffer, grad), (momentum, kept), buffer, True)
+            grad = pointwise(MOMENTUM, (buffer, grad), (momentum, 1.0)) if nesterov else buffer
+        pointwise(DESCENT, (param, grad), (rate,), param, True)
+
+
+@listed
 def adagrad(
-    param: Tensor, grad: Tensor, total: Tensor, step: Tensor, rate: float, rate_decay: float,
-    decay: float, eps: float, maximize: bool,
+    params: Sequence[Tensor], grads: Sequence[Tensor], totals: Sequence[Tensor],
+    steps: Sequence[Tensor], rate: float, rate_decay: float, decay: float, eps: float,
+    maximize: bool,
 ) -> None:  # fmt: skip
-    """One step of Adagrad, in place; `total` has the sum of all squared gradients."""
-    grad = _directed(grad, param, maximize, decay)
-    total.addcmul_(grad, grad)
-    direction = grad / total.sqrt().add_(eps)
-    if rate_decay:
-        direction /= (step - 1) * rate_decay + 1
-    pointwise(DESCENT, (param, direction), (rate,), param, True)
+    """One step of Adagrad of all parameters, in place; `totals` have the sums of all squared
+    gradients."""
+    for param, grad, total, step in zip(params, grads, totals, steps):
+        grad = _directed(grad, param, maximize, decay)
+        total.addcmul_(grad, grad)
+        direction = grad / total.sqrt().add_(eps)
+        if rate_decay:
+            direction /= (step - 1) * rate_decay + 1
+        pointwise(DESCENT, (param, direction), (rate,), param, True)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from math import inf
 from typing import Any
 
@@ -17,7 +17,7 @@ from ....execute.max_pool import max_pool as max_of_windows
 from ....execute.memory import new
 from ....execute.pointwise import pointwise
 from ....execute.reduce import fold
-from ....execute.several import Several, several
+from ....graph.fused import fused
 from ....iterator.shape import numel
 from ....iterator.stride import is_contiguous
 from ....limits import iinfo
@@ -46,21 +46,21 @@ def _largest(size: int) -> Op:
               float_only=True, bool_="")  # fmt: skip
 
 
-def _place(size: int) -> Several:
-    """The largest of so many inputs, and where it lies: the place of the first one, and what the
-    number of the chosen one says; the last of several NaNs, as in torch."""
-    names = "abcde"[: size + 1]
-    lets, best, at = [], "a", "K(0)"
-    for k, name in enumerate(names[1:-1], 1):
-        wins = f"{name} > {best} || {name} != {name}"
-        lets += [(f"at{k}", f"{wins} ? to{k} : {at}"), (f"best{k}", f"{wins} ? {name} : {best}")]
-        best, at = f"best{k}", f"at{k}"
-    numbers = tuple(f"to{k}" for k in range(1, size))
-    return Several(f"place_of_{size}", (best, f"{names[-1]} + {at}"), numbers, tuple(lets))
+@fused
+def _placed(
+    views: Sequence[Tensor], firsts: Tensor, places: Sequence[int]
+) -> tuple[Tensor, Tensor]:
+    """(the largest of inputs, where it lies: the place of the first one, and what the chosen one
+    lies beyond it); of several NaNs the last one, as in torch."""
+    best: Tensor = views[0]
+    at: Any = places[0]
+    for view, place in zip(views[1:], places[1:]):
+        wins = (view > best).logical_or_(view != view)
+        best, at = where(wins, view, best), where(wins, place, at)
+    return best.contiguous(), firsts + at
 
 
 LARGEST = {size: _largest(size) for size in SMALL}
-PLACE = {size: _place(size) for size in SMALL}
 enter(__name__, *LARGEST.values())
 
 
@@ -117,13 +117,10 @@ def _max_pool(
             know_bounds(found, 0, numel(pool.sizes) - 1)
             return (values, found) if return_indices else values
         views, places = pool.elements(input)
-        shape, size, device = views[0]._shape, len(views), input._storage.device
-        values = new(shape, input._dtype, device)
         if not return_indices:
-            return laid_out(pointwise(LARGEST[size], views, (), values), input)
-        found = new(shape, int64, device)
-        read = (*views, pool.firsts(input))
-        several(PLACE[size], read, places[1:], (values, found), input._dtype.compute)
+            values = new(views[0]._shape, input._dtype, input._storage.device)
+            return laid_out(pointwise(LARGEST[len(views)], views, (), values), input)
+        values, found = _placed(views, pool.firsts(input), places)
         know_bounds(found, 0, numel(pool.sizes) - 1)
         return laid_out(values, input, n), laid_out(found, input, n)
     if pool.banded is not None:

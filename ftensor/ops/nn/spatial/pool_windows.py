@@ -17,12 +17,10 @@ from ....kernels.skeletons import pool as board
 from ....kernels.skeletons.cpu.max_pool import Windows
 from .windows import covered, each, padded, windows
 
-# Small windows are one launch: an operand is an element of all windows. Places are worked out in
-# single precision, so that planes have fewer elements than it counts.
+# Small windows are one launch: an operand is an element of all windows.
 SMALL = (2, 3, 4)
-MOST_PLACES = 1 << 24
 # Of the windows' elements: shape, strides, where each view begins, how far in the spatial dims.
-Elements = tuple[Ints, Ints, Ints, tuple[float, ...]]
+Elements = tuple[Ints, Ints, Ints, Ints]
 
 
 def pool_of(
@@ -84,7 +82,7 @@ class Pool:
         self.tiles = whole and self.stride == self.kernel and max(self.dilation) == 1
         # Whether windows have a few elements each, none of them padding.
         some = numel(self.kernel) in SMALL and not any(self.padding) and not any(self.after)
-        self._few = some and 0 < numel(shape) < 2**31 and numel(self.sizes) < MOST_PLACES
+        self._few = some and 0 < numel(shape) < 2**31
         # The windows, where they lie side by side along rows.
         self.beside: Windows | None = None
         if self.stride[-1] == self.kernel[-1] and self.dilation[-1] == 1 and not any(self.padding):
@@ -118,7 +116,7 @@ class Pool:
         """Whether that is so on a device of special kernels."""
         return self.few(input) and specializes(input)
 
-    def elements(self, input: Tensor) -> tuple[tuple[Tensor, ...], tuple[float, ...]]:
+    def elements(self, input: Tensor) -> tuple[tuple[Tensor, ...], Ints]:
         """Views (*lead, *counts) of the input, one for each element of a window, and how far from
         the first one they lie in the spatial dims, flattened."""
         key = input._shape, input._strides
@@ -139,7 +137,7 @@ class Pool:
         for at in itertools.product(*[range(k) for k in self.kernel]):
             moved = [k * d for k, d in zip(at, self.dilation)]
             beside.append(sum(m * a for m, a in zip(moved, steps)))
-            places.append(float(sum(m * r for m, r in zip(moved, rows))))
+            places.append(sum(m * r for m, r in zip(moved, rows)))
         return shape, strides, tuple(beside), tuple(places)
 
     def firsts(self, input: Tensor) -> Tensor:
