@@ -10,7 +10,9 @@ from collections.abc import Callable, Hashable, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from .. import errors
 from .._tensor import Tensor
+from ..rows.called import op_called
 from .fallback import on_host
 from .launch import Launch, Missing, enqueue, look_up
 from .numbers import values_of
@@ -32,7 +34,7 @@ def run(
     """Run the launch that `prepare(*args)` makes and `key` stands for; its outputs.
 
     Where an image lacks a kernel, the host does `entry(*args)`, which writes `out`, if that is a
-    tensor, or `partly` a part of it.
+    tensor, or `partly` a part of it. RuntimeError for tensors on different devices.
     """
     made: tuple[Tensor, ...] | None = backend.launches[key].call(inputs, numbers, out)
     if made is None:
@@ -72,17 +74,21 @@ def _launched(
     entry: Callable[..., Any], args: tuple[Any, ...], inputs: Sequence[Tensor],
     numbers: Sequence[Any] = (), out: Out = None, partly: bool = False,
 ) -> tuple[Tensor, ...] | None:  # fmt: skip
+    written: Any = (out,) if type(out) is Tensor else out or ()
+    tensors = [x for x in (*inputs, *written) if x is not None]
+    where = tensors[0]._storage.device
+    if any(x._storage.device is not where for x in tensors):
+        raise errors.different_devices(op_called()[0], [x.device for x in tensors])
     if backend.executor is not None:
         backend.executor.called()
     launch = look_up(backend, key, prepare, args)
     if launch is None:
         return None
     if isinstance(launch, Missing):
-        written = out if type(out) is Tensor else None
-        result = on_host(launch.error, entry, args, written, partly)
+        whole = out if type(out) is Tensor else None
+        result = on_host(launch.error, entry, args, whole, partly)
         return result if isinstance(result, tuple) else (result,)
-    given: Any = (out,) if type(out) is Tensor else out or (None,) * len(launch.outputs)
-    where = (inputs or given)[0]._storage.device
+    given = written or (None,) * len(launch.outputs)
     made = tuple(
         [of.make(backend, where) if x is None else x for of, x in zip(launch.outputs, given)]
     )

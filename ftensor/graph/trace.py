@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import gc
-import sys
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 from weakref import ref
@@ -18,9 +17,9 @@ from ..execute.observe import Recorder, observed
 from ..execute.passed import plain
 from ..execute.pointwise import pointwise
 from ..iterator.shape import Ints
-from ..rows.catalogue import ENTRIES
+from ..rows.called import op_called
 from ..rows.copies import COPY
-from ..runtime.callers import levels_to_user, line_of
+from ..runtime.callers import line_of
 from ..runtime.storage import Storage
 from .node import Check, Draw, Drawn, Found, Graph, Memory, Node, Origin, Region
 
@@ -28,10 +27,6 @@ if TYPE_CHECKING:
     from ..execute.launch import Launch
     from ..runtime.backend import Backend
     from ..runtime.stream import Stream
-
-
-# What functions of ops are called; others between a program and its launches name none.
-OPS = frozenset(name.rpartition(".")[2] for name in ENTRIES)
 
 
 class Promised(Storage):
@@ -181,13 +176,7 @@ class Tracer(Recorder):
 
     def _origin(self) -> Origin:
         """The outermost op that the program has called, and the line."""
-        user = sys._getframe(levels_to_user() - 1)
-        at, names = sys._getframe(), []
-        while at is not user and at.f_back is not None:
-            names.append(at.f_code.co_name)
-            at = at.f_back
-        names.reverse()
-        op = next((name for name in names if name in OPS or name[:2] == "__"), names[0])
+        op, user = op_called()
         return Origin(op, line_of(user))
 
 

@@ -24,6 +24,23 @@ except RuntimeError as error:
     assert "fpga:0" in str(error) and "fpga:1" in str(error)
 else:
     raise AssertionError
+index = ft.tensor([[0, 1, 0]])
+calls = (
+    lambda i: x.gather(0, i),
+    lambda i: ft.index_select(x, 1, i[0]),
+    lambda i: x.clone().scatter_(0, i, x),
+    lambda i: x.clone().index_add_(1, i[0], x),
+    lambda i: ft.nn.functional.embedding(i, x),
+)
+for call in calls:
+    for known in range(3):
+        call(index)
+        try:
+            call(index.to("fpga:1"))
+        except RuntimeError as error:
+            assert "must be on the same device, but they are on fpga:0, fpga:1" in str(error)
+        else:
+            raise AssertionError
 with ft.fpga.device(1):
     assert ft.ones(2).device.index == 1 and ft.fpga.get_device_name() == ft.fpga.get_device_name(1)
 assert ft.ones(2).device.index == 0 and y.to("fpga:0").tolist() == x.t().tolist()
