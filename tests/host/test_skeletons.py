@@ -152,7 +152,7 @@ def test_members_of_kernels_share_a_skeleton_that_lets_them() -> None:
     groups = [g for name in ("stats", "transformer") for g in expand(read(name))]
     keys = {g.skeleton: g.members[0] for g in groups if not g.keys}
     with pytest.raises(ValueError, match="mixes"):
-        Group("two", (keys["compact"], keys["gemm_direct"]))
+        Group("two", (keys["scan"], keys["gemm_direct"]))
     with pytest.raises(ValueError, match="mixes"):  # one text of a template, of one dtype
         Group("two", (keys["gemm"], replace(keys["gemm"], dtype=ft.float64)))
 

@@ -35,6 +35,7 @@ class Compact(BoardSkeleton[CompactKey]):
 
     name = "compact"
     word = "compact"
+    together = "search"  # whose places are as wide as these
     exact_units = True
 
     def parameters(self, key: CompactKey) -> tuple[Parameter, ...]:

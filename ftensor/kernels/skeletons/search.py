@@ -49,6 +49,7 @@ class Search(BoardSkeleton[SearchKey]):
 
     name = "search"
     word = "search"
+    together = "search"
     geometry = SearchGeometry
 
     def parameters(self, key: SearchKey) -> tuple[Parameter, ...]:
