@@ -40,7 +40,7 @@ def gemm(
     `b` not at all.
     """
     backend = out._storage.backend
-    key = _key(out, a, b, added, alpha)
+    key, mode = _key(out, a, b, added, alpha), _mode(added, alpha)
     if added is None:
         added = out
     operands = (out, a, b, added)
@@ -48,7 +48,7 @@ def gemm(
         key += tuple([not x._place() for x in operands])
     inputs, factors = (a, b, added), (alpha, beta)
     if backend.launches[key].call(inputs, factors, out) is None:
-        given = added if key[-1] == 2 else None
+        given = added if mode == 2 else None
         if key in backend.launches or not _in_pieces(out, a, b, given, alpha, beta):
             args = (out, a, b, given, alpha, beta)
             launched(backend, key, prepare, gemm, args, inputs, factors, out)

@@ -169,6 +169,14 @@ def test_vectors_and_nothing(first: tuple[int, ...], second: tuple[int, ...]) ->
     both("matmul", whole(first, "float32"), whole(second, "float32", "rows", 1))
 
 
+@pytest.mark.core
+def test_what_is_added_to_a_product() -> None:
+    """A matrix, and twice a row: of the second call all is known."""
+    m, n, added = (whole(s, "float32", "rows", i) for i, s in enumerate([(4, 6), (6, 5), (4, 5)]))
+    for term in (added, added[0], added[0]):
+        both("addmm", term, m, n)
+
+
 @pytest.mark.parametrize("dtype", ["float32", "complex64", "int64"])
 def test_relatives(dtype: str) -> None:
     """The other names for products."""
