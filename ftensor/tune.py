@@ -58,7 +58,7 @@ PRODUCTS = "products of 32 to 256 rows and columns"
 THRESHOLDS = (
     Threshold("unit_elements", _powers(11, 18), _maps, MAPS),
     Threshold("inline_elements", (0, *_powers(12, 18)), _maps, MAPS),
-    Threshold("near_elements", (32**2, 64**2, 128**2, 192**2), _products, PRODUCTS),
+    Threshold("near_elements", (32**2, 64**2, 96**2, 192**2), _products, PRODUCTS),
     Threshold("direct_terms", (24**3, 48**3, 64**3, 128**3, 192**3), _products, PRODUCTS),
 )
 

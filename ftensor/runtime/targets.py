@@ -38,7 +38,7 @@ class Target:
     unit_elements: int = 1 << 14  # that are worth a second compute unit (about 2 us of work)
     inline_elements: int = 1 << 16  # that the calling thread computes where one unit is to
     direct_terms: int = 96**3  # of a product that is computed where it lies, not from panels
-    near_elements: int = 96**2  # of a matrix that stays in caches while all rows of another meet it
+    near_elements: int = 128**2  # of a matrix that stays near while all rows of another meet it
     emulates: str = ""  # the hardware this row stands in for; never faster than the host's own CPU
 
     @property

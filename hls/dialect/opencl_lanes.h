@@ -230,7 +230,11 @@ FT_FN void ft_store_pair(ft_cfloat c, __global half *p) { ft_put_pair(c, p, 1, F
 #endif
 
 // The vectors (or rows) of [0, n) that this unit takes: a slab of neighbours.
-FT_FN_ONCE int ft_slab(int n, int unit, int units) { return (int)((long)n * unit / units); }
+// A single one takes all, without a division.
+FT_FN_ONCE int ft_slab(int n, int unit, int units)
+{
+    return units == 1 ? n * unit : (int)((long)n * unit / units);
+}
 #define FT_FOR_SLAB(i, n)                                                                         \
     for (int i = ft_slab(n, FT_UNIT, FT_UNITS), i##_end = ft_slab(n, FT_UNIT + 1, FT_UNITS);      \
          i < i##_end; i++)

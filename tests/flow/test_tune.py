@@ -49,7 +49,7 @@ def test_what_is_quicker_is_kept(
     rows = {row.split()[0]: row.split()[1:] for row in out.splitlines() if row.startswith("  ")}
     assert rows["unit_elements"] == [str(own.unit_elements), "4096", "2.0"]
     assert rows["inline_elements"] == ["65536", "65536", "1.0"], "that may be chance"
-    assert rows["near_elements"] == ["9216", "9216", "1.0"]
+    assert rows["near_elements"] == ["16384", "16384", "1.0"]
     assert rows["direct_terms"] == ["884736", "13824", "1.5"]
     found = as_tuned(own, backend.tuned_as)
     assert found == replace(own, unit_elements=4096, direct_terms=24**3)
