@@ -172,27 +172,15 @@ items:
                     kept[t][l] = row[l];
                 }
             }
-            const int end = p.begin + p.vectors * FT_LANES, done = before(p.begin, pitch, width, middle, high);
-            const int many = before(end < positions ? end : positions, pitch, width, middle, high) - done;
-            // The first result from the tile's beginning on.
-            int first = 0, first_at = p.begin % pitch, first_h = p.begin / pitch % middle;
-            if (first_at >= width && first_h < high) {
-                first = pitch - first_at;
-                first_at = 0;
-                first_h++;
-            }
-            if (first_h >= high) {
-                first += (middle - first_h) * pitch - first_at;
-                first_at = 0;
-                first_h = 0;
-            }
+            const ft_line of = line_of(p, positions, pitch, width, middle, high);
+            const ft_first first = first_result(p, pitch, width, middle, high);
         filters:
             for (int r = 0; r < p.rows; r++) {
 #pragma HLS LOOP_TRIPCOUNT min=1 max=16
-                FT_E *to = out_elements + (p.out + r * out_filter + done);
-                int place = first, at = first_at, h = first_h;
+                FT_E *to = out_elements + (p.out + r * out_filter + of.done);
+                int place = first.skipped, at = first.at, h = first.h;
             line:
-                for (int k = 0; k < many; k++) {
+                for (int k = 0; k < of.many; k++) {
 #pragma HLS PIPELINE II=1
 #pragma HLS LOOP_TRIPCOUNT min=16 max=256
                     to[k] = stored(kept[place / FT_LANES * p.rows + r][place % FT_LANES]);
@@ -208,39 +196,24 @@ items:
                 }
             }
         } else {
-            // Where the vector begins, and the element: position, then row and plane.
-            const int first = p.begin / pitch;
-            int v_at = p.begin - first * pitch, v_plane = first / middle, v_h = first - v_plane * middle, v_left = positions - p.begin;
-            int at = v_at, h = v_h, plane = v_plane, left = v_left;
+            // Where the vector begins, and the element.
+            ft_place vector = place_of(p.begin, positions, pitch, middle), now = vector;
             beat row{};
         elements:
             for (int t = 0, r = 0, l = 0; t < results * FT_LANES; t++) {
 #pragma HLS PIPELINE II=1
 #pragma HLS LOOP_TRIPCOUNT min=256 max=4096
                 if (l == 0) row = from.read();
-                if (left > 0 && at < width && h < high)
-                    out_elements[p.out + r * out_filter + plane * out_plane + h * out_row + at * out_step] = stored(row[l]);
-                left--;
-                if (++at == pitch) {
-                    at = 0;
-                    if (++h == middle) {
-                        h = 0;
-                        plane++;
-                    }
-                }
+                if (is_result(now, width, high))
+                    out_elements[p.out + r * out_filter + offset_of(now, out_plane, out_row, out_step)] = stored(row[l]);
+                now = place_after(now, pitch, middle);
                 if (++l == FT_LANES) {
                     l = 0;
                     if (++r == p.rows) {  // on to the next vector, which begins here
                         r = 0;
-                        v_at = at;
-                        v_h = h;
-                        v_plane = plane;
-                        v_left = left;
+                        vector = now;
                     }
-                    at = v_at;
-                    h = v_h;
-                    plane = v_plane;
-                    left = v_left;
+                    now = vector;
                 }
             }
         }

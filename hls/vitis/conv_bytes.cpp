@@ -157,19 +157,6 @@ items:
     }
 }
 
-// The results of a filter in a tile: how many stand before them, and how many there are.
-struct ft_line {
-    int done, many;
-};
-static inline ft_line line_of(const ft_item &p, int positions, int pitch, int width, int middle, int high)
-{
-    const int end = p.begin + p.vectors * BEAT, last = end < positions ? end : positions;
-    ft_line line;
-    line.done = before(p.begin, pitch, width, middle, high);
-    line.many = before(last, pitch, width, middle, high) - line.done;
-    return line;
-}
-
 // In lines, what lies between results is left out, and a filter's are put side by side from where its first one lies in a beat
 // of memory; else every row of sums, as it comes, in beats.
 static void gather(
@@ -212,22 +199,11 @@ items:
                 }
             }
             const ft_line line = line_of(p, positions, pitch, width, middle, high);
-            // The first result from the tile's beginning on.
-            int first = 0, first_at = p.begin % pitch, first_h = p.begin / pitch % middle;
-            if (first_at >= width && first_h < high) {
-                first = pitch - first_at;
-                first_at = 0;
-                first_h++;
-            }
-            if (first_h >= high) {
-                first += (middle - first_h) * pitch - first_at;
-                first_at = 0;
-                first_h = 0;
-            }
+            const ft_first first = first_result(p, pitch, width, middle, high);
         filters:
             for (int r = 0; r < p.rows; r++) {
 #pragma HLS LOOP_TRIPCOUNT min=1 max=16
-                int place = r * FT_TILE_VECTORS * BEAT + first, at = first_at, h = first_h, left = line.many;
+                int place = r * FT_TILE_VECTORS * BEAT + first.skipped, at = first.at, h = first.h, left = line.many;
                 int filled = (int)((p.out + r * out_filter + line.done) % OUT);
                 out_beat held{};
             pieces:
@@ -291,23 +267,14 @@ items:
 #pragma HLS LOOP_TRIPCOUNT min=1 max=1024
         const ft_item p = items.read();
         if (across) {
-            const int first = p.begin / pitch;
-            int at = p.begin - first * pitch, plane = first / middle, h = first - plane * middle, left = positions - p.begin;
+            ft_place now = place_of(p.begin, positions, pitch, middle);
         columns:
             for (int t = 0; t < p.vectors * BEAT; t++) {
 #pragma HLS PIPELINE II=1
 #pragma HLS LOOP_TRIPCOUNT min=64 max=1024
                 const out_beat some = from.read();
-                if (left > 0 && at < width && h < high)
-                    out[(p.out + plane * out_plane + h * out_row + at * out_step) / OUT] = some;
-                left--;
-                if (++at == pitch) {
-                    at = 0;
-                    if (++h == middle) {
-                        h = 0;
-                        plane++;
-                    }
-                }
+                if (is_result(now, width, high)) out[(p.out + offset_of(now, out_plane, out_row, out_step)) / OUT] = some;
+                now = place_after(now, pitch, middle);
             }
         } else if (lines) {
             const ft_line line = line_of(p, positions, pitch, width, middle, high);
@@ -344,39 +311,24 @@ items:
                 }
             }
         } else {
-            // Where the vector begins, and the element: position, then row and plane.
-            const int first = p.begin / pitch;
-            int v_at = p.begin - first * pitch, v_plane = first / middle, v_h = first - v_plane * middle, v_left = positions - p.begin;
-            int at = v_at, h = v_h, plane = v_plane, left = v_left;
+            // Where the vector begins, and the element.
+            ft_place vector = place_of(p.begin, positions, pitch, middle), now = vector;
             out_beat some{};
         elements:
             for (int t = 0, r = 0, l = 0; t < p.vectors * p.rows * BEAT; t++) {
 #pragma HLS PIPELINE II=1
 #pragma HLS LOOP_TRIPCOUNT min=256 max=16384
                 if (l % OUT == 0) some = from.read();
-                if (left > 0 && at < width && h < high)
-                    out_elements[p.out + r * out_filter + plane * out_plane + h * out_row + at * out_step] = some[l % OUT];
-                left--;
-                if (++at == pitch) {
-                    at = 0;
-                    if (++h == middle) {
-                        h = 0;
-                        plane++;
-                    }
-                }
+                if (is_result(now, width, high))
+                    out_elements[p.out + r * out_filter + offset_of(now, out_plane, out_row, out_step)] = some[l % OUT];
+                now = place_after(now, pitch, middle);
                 if (++l == BEAT) {
                     l = 0;
                     if (++r == p.rows) {  // on to the next vector, which begins here
                         r = 0;
-                        v_at = at;
-                        v_h = h;
-                        v_plane = plane;
-                        v_left = left;
+                        vector = now;
                     }
-                    at = v_at;
-                    h = v_h;
-                    plane = v_plane;
-                    left = v_left;
+                    now = vector;
                 }
             }
         }

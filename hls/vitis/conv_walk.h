@@ -113,3 +113,78 @@ static inline int before(int position, int pitch, int width, int middle, int hig
     const int first = position / pitch, at = position - first * pitch, plane = first / middle, h = first - plane * middle;
     return h < high ? (plane * high + h) * width + (at < width ? at : width) : (plane + 1) * high * width;
 }
+
+// The results of a filter in a tile: how many stand before them, and how many there are.
+struct ft_line {
+    int done, many;
+};
+static inline ft_line line_of(const ft_item &p, int positions, int pitch, int width, int middle, int high)
+{
+    const int end = p.begin + p.vectors * BEAT, last = end < positions ? end : positions;
+    ft_line line;
+    line.done = before(p.begin, pitch, width, middle, high);
+    line.many = before(last, pitch, width, middle, high) - line.done;
+    return line;
+}
+
+// A position: where it lies in its row, the row in its plane, the plane, and how many are left from it on.
+struct ft_place {
+    int at, h, plane, left;
+};
+static inline ft_place place_of(int position, int positions, int pitch, int middle)
+{
+    ft_place now;
+    const int row = position / pitch;
+    now.at = position - row * pitch;
+    now.plane = row / middle;
+    now.h = row - now.plane * middle;
+    now.left = positions - position;
+    return now;
+}
+static inline ft_place place_after(ft_place now, int pitch, int middle)
+{
+#pragma HLS INLINE
+    now.left--;
+    if (++now.at == pitch) {
+        now.at = 0;
+        if (++now.h == middle) {
+            now.h = 0;
+            now.plane++;
+        }
+    }
+    return now;
+}
+// Whether a result stands there, and where from its filter's first.
+static inline bool is_result(const ft_place &now, int width, int high)
+{
+#pragma HLS INLINE
+    return now.left > 0 && now.at < width && now.h < high;
+}
+static inline long offset_of(const ft_place &now, long plane, long row, long step)
+{
+#pragma HLS INLINE
+    return now.plane * plane + now.h * row + now.at * step;
+}
+
+// The first result from a tile's beginning on: how many positions behind that, in which place of a row, in which row.
+struct ft_first {
+    int skipped, at, h;
+};
+static inline ft_first first_result(const ft_item &p, int pitch, int width, int middle, int high)
+{
+    ft_first first;
+    first.skipped = 0;
+    first.at = p.begin % pitch;
+    first.h = p.begin / pitch % middle;
+    if (first.at >= width && first.h < high) {
+        first.skipped = pitch - first.at;
+        first.at = 0;
+        first.h++;
+    }
+    if (first.h >= high) {
+        first.skipped += (middle - first.h) * pitch - first.at;
+        first.at = 0;
+        first.h = 0;
+    }
+    return first;
+}
