@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, settings
 
+from .ahead import Ahead
 from .cost import Cost
 from .pocl import keep_few
 from .progress import Progress
@@ -57,6 +58,8 @@ def pytest_configure(config: pytest.Config) -> None:
         keep_few()
     if file := os.environ.get("FTENSOR_TESTS_COST"):
         config.pluginmanager.register(Cost(file))
+    if folder := os.environ.get("FTENSOR_TESTS_NOTED"):
+        config.pluginmanager.register(Ahead(folder))
 
 
 @pytest.hookimpl(optionalhook=True)
@@ -78,9 +81,12 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 
 def pytest_collection_finish() -> None:
-    """Thousands of tests and torch's databases stay until the end: no collection of garbage, of
-    which some tests ask for many, needs to look at them.
-    """
+    """Thousands of tests and torch's databases stay until the end."""
+    look_no_more()
+
+
+def look_no_more() -> None:
+    """No collection of garbage, of which some tests ask for many, looks at what is there now."""
     gc.collect()
     gc.freeze()
 
@@ -91,9 +97,13 @@ def pytest_itemcollected(item: pytest.Item) -> None:
 
 
 @pytest.hookimpl(wrapper=True)
-def pytest_runtest_protocol(item: pytest.Item) -> Generator[None, bool, bool]:
+def pytest_runtest_protocol(
+    item: pytest.Item, nextitem: pytest.Item | None
+) -> Generator[None, bool, bool]:
     """A test that hangs fails, and the others go on. Earlier, and also where the hang is not in
     Python, faulthandler_timeout in pyproject.toml shows every thread's stack.
+
+    What the tests of a file leave behind, such as launches and torch's traces, stays, too.
     """
 
     def fail(number: int, frame: object) -> None:
@@ -107,6 +117,8 @@ def pytest_runtest_protocol(item: pytest.Item) -> Generator[None, bool, bool]:
         return (yield)
     finally:
         signal.alarm(0)
+        if nextitem is not None and nextitem.path != item.path:
+            look_no_more()
 
 
 @pytest.fixture

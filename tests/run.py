@@ -28,6 +28,9 @@ from contextlib import ExitStack
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
+from ftensor.runtime import cache
+
+from .ahead import compile_before
 from .places import PROCESSORS, ROOT, TARGETS, Place, place
 
 COUNT = re.compile(r"(\d+) ([a-z]+)")
@@ -44,6 +47,7 @@ MARKED = {
     "core": r"pytest\.mark\.core",
     "long": r"pytest\.mark\.long|targets import .*(pairs|some)",
 }
+FEW = 500  # kernels, of the thousands that tests need
 
 
 @dataclass
@@ -88,6 +92,8 @@ def run_pass(one: Pass, at: Place, arguments: list[str]) -> None:
         env["FTENSOR_TESTS_SOME"] = "1"  # see targets.py
     if one.tests == "core" and one.target != "sanitized":
         env.pop("QUICK_CXX", None)  # kernels of every kind as users' are compiled
+    if one.tests == "not long" and not arguments and cold():
+        compile_before(at.under, at.env, one.tests)
     with subprocess.Popen(
         command, env=env, cwd=ROOT, text=True, stdout=subprocess.PIPE, errors="replace"
     ) as process:
@@ -109,6 +115,11 @@ def run_pass(one: Pass, at: Place, arguments: list[str]) -> None:
         one.closing = f"pytest ended without a closing line, exit status {process.returncode}"
         one.failed = True
         one.counts["errors"] = 1
+
+
+def cold() -> bool:
+    """Whether few kernels are kept; where more are, what tests lack will be little."""
+    return sum(1 for _ in cache.directory().glob("??/*")) < FEW
 
 
 def closing_line(runs: list[Pass], seconds: float) -> str:

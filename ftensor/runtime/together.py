@@ -24,7 +24,8 @@ def groups(programs: Iterable[Program]) -> list[list[Program]]:
     by_head: dict[str, list[list[Program]]] = {}
     for program in programs:
         head, _, own = program.source.partition(OWN)
-        shared = head if own and "#define FT_KERNEL" in head else program.source
+        one = OWN not in own and "#define FT_KERNEL" in head  # others have kernels as parts
+        shared = head if own and one else program.source
         among = by_head.setdefault(shared, [[]])
         if len(among[-1]) == MOST_TOGETHER:
             among.append([])

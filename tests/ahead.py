@@ -1,0 +1,178 @@
+"""Kernels that tests will need, compiled before them: ten in a program take a third of the time.
+
+    FTENSOR_TESTS_NOTED=FOLDER pytest ...    runs tests without kernels, and notes what they ask for
+    python -m tests.ahead FOLDER             compiles what was noted, into the cache
+
+What is noted is a hint: a kernel that it lacks is compiled where a test asks for it, as a user's
+is. So tests go on here where they would assert, whatever fails ends no more than one of them, and
+none starts a program.
+"""
+
+from __future__ import annotations
+
+import ast
+import gc
+import os
+import pickle
+import signal
+import subprocess
+import sys
+import warnings
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, suppress
+from itertools import groupby
+from multiprocessing.process import BaseProcess
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from types import CodeType, FunctionType
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from .cost import Cost, spent
+
+if TYPE_CHECKING:
+    from ftensor.runtime.parts import Program
+
+HERE = Path(__file__).parent
+# The files whose kernels are many of few kinds: most of their time is the compiler's.
+FILES = (
+    "kernel/test_rows.py", "spelling/test_against_torch.py", "spelling/test_array_api.py",
+    "spelling/test_array_api_special.py", "spelling/test_binary.py", "spelling/test_catalogue.py",
+    "spelling/test_losses.py",
+)  # fmt: skip
+# How a test ends that says nothing here.
+ENDS = (Exception, SystemExit, pytest.fail.Exception, pytest.skip.Exception, pytest.xfail.Exception)
+LONG = 10  # seconds behind which a test is left, as it may wait for what no kernel computed
+
+
+class Ahead:
+    """Stands for the tests: each is run without a kernel, and has no result."""
+
+    def __init__(self, folder: str) -> None:
+        self.folder = Path(folder)
+        self.stack = ExitStack()
+        self.noted: list[Program] = []
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_collection_finish(self) -> None:
+        """From here on kernels are noted."""
+        from ftensor._device import default_backend
+        from ftensor.warm.calls import noting
+
+        go_on()
+        self.noted = self.stack.enter_context(noting(default_backend()))
+
+    def pytest_runtest_protocol(self, item: pytest.Item, nextitem: pytest.Item | None) -> bool:
+        """The test's fixtures and its body, as far as they come."""
+        signal.alarm(LONG)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            with suppress(*ENDS):
+                item.ihook.pytest_runtest_setup(item=item)
+                item.ihook.pytest_runtest_call(item=item)
+            with suppress(*ENDS):
+                item.ihook.pytest_runtest_teardown(item=item, nextitem=nextitem)
+        return True
+
+    def pytest_sessionfinish(self) -> None:
+        """Other workers have notes of theirs, and who gives them tests has none."""
+        (self.folder / str(os.getpid())).write_bytes(pickle.dumps(self.noted))
+
+
+def go_on() -> None:
+    """Has tests go on where they assert, and start no program."""
+    import numpy as np
+    import torch
+
+    def nothing(*args: Any, **options: Any) -> None: ...
+
+    def refuse(*args: Any, **options: Any) -> None:
+        raise OSError("only kernels are noted")
+
+    subprocess.Popen.__init__ = BaseProcess.start = os.fork = refuse  # type: ignore[assignment]
+    ours = [m for m in sys.modules.values() if str(HERE) in (getattr(m, "__file__", "") or "")]
+    for module in (np.testing, torch.testing, *ours):
+        for name in [name for name in vars(module) if name.startswith("assert_")]:
+            setattr(module, name, nothing)
+    functions = [found for found in gc.get_objects() if type(found) is FunctionType]
+    for file, group in groupby(sorted(functions, key=file_of), file_of):
+        if file.startswith(str(HERE)):
+            tree = Asked().visit(ast.parse(Path(file).read_text()))
+            codes = within(compile(tree, file, "exec"))
+            asked = {(code.co_name, code.co_firstlineno): code for code in codes}
+            for function in group:
+                code = function.__code__
+                with suppress(KeyError, ValueError):  # Hypothesis makes others of this name
+                    function.__code__ = asked[code.co_name, code.co_firstlineno]
+    for function in functions:
+        if hasattr(function, "hypothesis"):
+            function.hypothesis.inner_test = whatever_fails(function.hypothesis.inner_test)
+
+
+def file_of(function: FunctionType) -> str:
+    """Where a function is written."""
+    return function.__code__.co_filename
+
+
+class Asked(ast.NodeTransformer):
+    """What a text asserts is computed, and no more."""
+
+    def visit_Assert(self, node: ast.Assert) -> ast.Expr:
+        """What is asserted, as a statement."""
+        return ast.copy_location(ast.Expr(node.test), node)
+
+
+def within(code: CodeType) -> Iterator[CodeType]:
+    """The functions of a text."""
+    for part in code.co_consts:
+        if isinstance(part, CodeType):
+            yield part
+            yield from within(part)
+
+
+def whatever_fails(test: Callable[..., Any]) -> Callable[..., Any]:
+    """A test of Hypothesis of which no example is looked at again."""
+    from hypothesis.errors import HypothesisException
+
+    def run(*args: Any, **given: Any) -> None:
+        try:
+            test(*args, **given)
+        except Exception as error:
+            if isinstance(error, HypothesisException):
+                raise
+
+    return run
+
+
+def compile_before(under: Sequence[str], env: Mapping[str, str], tests: str) -> None:
+    """Compiles what tests of these markers will need, by two programs in their environment."""
+    python = [*under, sys.executable, "-m"]
+    with TemporaryDirectory(prefix="ftensor-noted-") as folder:
+        files = [str(HERE / file) for file in FILES]
+        words = ["pytest", "-q", "-m", tests, "-n", str(min(4, os.cpu_count() or 1)), *files]
+        subprocess.run(
+            [*python, *words], cwd=HERE.parent, env={**env, "FTENSOR_TESTS_NOTED": folder},
+            stdout=subprocess.DEVNULL,
+        )  # fmt: skip
+        subprocess.run([*python, "tests.ahead", folder], cwd=HERE.parent, env=env)
+
+
+def main() -> None:
+    """Compiles what was noted."""
+    from ftensor._device import default_backend
+    from ftensor.toolchain.jobs.progress import reporter
+    from ftensor.warm.command import compile_all, processors
+
+    notes = [pickle.loads(file.read_bytes()) for file in sorted(Path(sys.argv[1]).iterdir())]
+    noted = {program.source: program for note in notes for program in note}
+    backend = default_backend()
+    new = [program for program in noted.values() if not backend.has_built(program)]
+    failed = compile_all(new, processors(), reporter())
+    print(f"{len(new)} kernels compiled before the tests, {failed} failed", flush=True)
+    if file := os.environ.get("FTENSOR_TESTS_COST"):
+        Cost(file).note("compiled before the tests", spent())
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,29 @@
+"""Kernels that are compiled before tests: what tests do where these are only noted."""
+
+from __future__ import annotations
+
+import ast
+
+from ftensor.runtime.parts import Program
+from ftensor.runtime.together import groups
+
+from .. import ahead
+
+
+def test_what_is_asserted_is_computed_and_goes_on() -> None:
+    seen: list[int] = []
+    text = "assert seen.append(1), 'nothing'\ndef test():\n    assert not seen.append(2)\ntest()"
+    exec(compile(ahead.Asked().visit(ast.parse(text)), "a test", "exec"), {"seen": seen})
+    assert seen == [1, 2]
+
+
+def test_files_are_there() -> None:
+    assert all((ahead.HERE / file).is_file() for file in ahead.FILES)
+
+
+def test_kernels_that_hold_kernels_are_compiled_alone() -> None:
+    """Each of them brings a dialect of its own."""
+    head, own = "#define FT_KERNEL __kernel", "\n#define FT_NAME {}\nFT_KERNEL void FT_NAME();"
+    few = [Program(head + own.format(name), name, ()) for name in ("a", "b")]
+    held = [Program(head + own.format("m") + own.format(name), name, ()) for name in ("c", "d")]
+    assert groups([*few, *held]) == [few, held[:1], held[1:]]
