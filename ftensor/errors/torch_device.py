@@ -79,3 +79,7 @@ layout = Message(
 # Another device than the fpga for torch.fpga
 not_the_fpga = Message(ValueError, "Expected a fpga device, but got: {device}")
 no_dtype_here = Message(NotImplementedError, "ftensor has no dtype for {dtype}")
+# Lists of tensors, or none, for an op on lists
+list_lengths = Message(
+    RuntimeError, "_foreach_{op} takes lists of one length, and at least a tensor, not {lengths}"
+)

@@ -36,6 +36,7 @@ from . import dlpack as _dlpack
 from . import forward as _forward  # noqa: F401
 from . import hand_over as _hand_over
 from . import kernels as _kernels
+from . import lists as _lists  # noqa: F401
 from . import memory as _memory
 from . import module as _module
 from . import moves as _moves

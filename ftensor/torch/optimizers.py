@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..ops.nn.layers.updates import Adam, adagrad, adam, count, descend
+from ..ops.nn.layers.updates import Adam, adagrad, adam, descend
 from .memory import lift, unwrap
 from .registration import impl
 
@@ -73,14 +73,3 @@ def adagrad_step(
         list(map(unwrap, self)), list(map(lift, grads)), list(map(unwrap, state_sums)),
         list(map(lift, state_steps)), float(lr), lr_decay, weight_decay, eps, maximize,
     )  # fmt: skip
-
-
-@impl("_foreach_add_.Scalar")
-def add(self: Any, scalar: Any) -> None:
-    """The same number added to all: how steps are counted."""
-    tensors = list(map(unwrap, self))
-    if tensors and type(scalar) in (int, float) and tensors[0]._dtype.kind == "f":
-        count(tensors, float(scalar))
-    else:
-        for t in tensors:
-            t.add_(scalar)

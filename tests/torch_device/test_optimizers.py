@@ -10,7 +10,10 @@ from torch import nn
 from torch.optim import lr_scheduler, swa_utils
 
 import ftensor.torch
+from ftensor._device import default_backend
+from ftensor.execute.observe import observed
 
+from ..kernel.test_fused_ops import Kernels
 from .device import agree, quiet, same  # noqa: F401
 
 FORMS: list[dict[str, bool]] = [{"foreach": True}, {"foreach": False}, {"fused": True}]
@@ -48,7 +51,9 @@ LISTS: list[tuple[str, tuple[Any, ...]]] = [
     ("add", (2.0,)), ("mul", ("list",)), ("addcmul", ("list", "list")), ("sqrt", ()),
     ("lerp", ("list", 0.3)), ("norm", ()), ("div", ([2.0, 3.0],)), ("pow", (2.0,)),
     ("add_", ("list",)), ("addcdiv_", ("list", "list", 0.5)), ("zero_", ()), ("copy_", ("list",)),
-    ("maximum", ("list",)), ("reciprocal_", ()),
+    ("maximum", ("list",)), ("reciprocal_", ()), ("exp", ()), ("neg", ()), ("abs_", ()),
+    ("sub", ([0.5, 2.0],)), ("addcmul_", ("list", "list", [0.5, -2.0])), ("mul_", (0.5,)),
+    ("lerp_", ("list", [0.25, 0.75])), ("addcdiv", ("list", "list")), ("add", (2j,)),
 ]  # fmt: skip
 
 
@@ -61,6 +66,35 @@ def test_ops_on_lists(name: str, args: tuple[Any, ...]) -> None:
 
     lists = [[torch.rand(3) + 0.5, torch.rand(2, 2) + 0.5] for _ in range(2)]
     agree(program, *lists, fallback=False, atol=1e-6, rtol=1e-5)
+
+
+def test_lists_of_other_dtypes_and_lengths() -> None:
+    def program(xs: list[torch.Tensor]) -> Any:
+        torch._foreach_add_(xs, xs[::-1], alpha=2)
+        return [*torch._foreach_mul(xs, 3), *torch._foreach_div(xs, 2.0)]
+
+    for of in (torch.int32, torch.complex64):
+        agree(program, [torch.arange(3).to(of), torch.ones(3, dtype=of)], fallback=False)
+    for mode in (torch.enable_grad, torch.inference_mode):  # torch looks at lengths in one of them
+        with mode(), pytest.raises(RuntimeError, match=r"2(,| and) 1"):
+            torch._foreach_add([torch.ones(2, device="fpga")] * 2, [torch.ones(2, device="fpga")])
+
+
+@pytest.mark.usefixtures("graphs_at_once")
+def test_a_list_is_one_kernel() -> None:
+    """Whatever its tensors' sizes; numbers may differ from tensor to tensor, and at each call."""
+    backend = default_backend()
+    if not backend.target.processor or not backend.target.unaligned:
+        pytest.skip("a device whose units are single work-items, or of few kernels")
+    xs = [torch.ones(n, device="fpga") for n in (3, 1000, 17)]
+    wanted = torch.ones(3)
+    for numbers in ([2.0, 0.5, -1.0], [3.0, 0.5, 0.0]):
+        seen = Kernels()
+        with observed(backend, seen):
+            torch._foreach_mul_(xs, numbers)
+        wanted *= torch.tensor(numbers)
+        assert len(seen.steps) == 1
+        assert [x[0].item() for x in xs] == wanted.tolist()
 
 
 def test_gradients_that_are_scaled() -> None:

@@ -64,13 +64,6 @@ def _directed(grad: Tensor, param: Tensor, maximize: bool, decay: float) -> Tens
     return pointwise(DECAYED, (grad, param), (-1.0 if maximize else 1.0, decay))
 
 
-@listed
-def count(steps: Sequence[Tensor], by: float) -> None:
-    """Add a number to each tensor, in place."""
-    for step in steps:
-        step.add_(by)
-
-
 def adam(
     params: Sequence[Tensor], grads: Sequence[Tensor], means: Sequence[Tensor],
     squares: Sequence[Tensor], largest: Sequence[Tensor], steps: Sequence[Tensor], of: Adam,

@@ -1,0 +1,69 @@
+"""Ops of torch on lists of tensors (`_foreach_*`), of which its optimizers are made: one kernel for
+sixteen of them.
+
+Lists of another dtype than the floating ones go tensor by tensor.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import torch
+
+from ..errors import torch_device as errors
+from ..graph.listed import listed
+from .memory import lift, unwrap, wrap
+from .registration import impl
+
+_FLOATS = {torch.float32, torch.float64, torch.float16, torch.bfloat16}
+# Methods, and the overloads that lists have of them; each also in place.
+_OPS = {
+    "add": "List Scalar ScalarList Tensor", "sub": "List Scalar ScalarList",
+    "mul": "List Scalar ScalarList Tensor", "div": "List Scalar ScalarList Tensor",
+    "addcmul": "Scalar ScalarList", "addcdiv": "Scalar ScalarList",
+    "lerp": "List Scalar ScalarList", "sqrt": "", "neg": "", "reciprocal": "", "exp": "", "abs": "",
+}  # fmt: skip
+
+
+def _at(x: Any, k: int) -> Any:
+    return x[k] if isinstance(x, (list, tuple)) else x
+
+
+def _served(name: str) -> Callable[..., Any]:
+    """The kernel of a method, by its name as torch has it: with "_" where it is in place."""
+    inplace = name.endswith("_")
+
+    def each(xs: Any, words: tuple[str, ...], *given: Any) -> list[Any] | None:
+        many = len(given) - len(words)
+        made = []
+        for k, x in enumerate(xs):
+            named = {word: _at(of, k) for word, of in zip(words, given[many:])}
+            made.append(getattr(x, name)(*[_at(of, k) for of in given[:many]], **named))
+        return None if inplace else made
+
+    each.__qualname__ = f"_foreach_{name}"
+    together = listed(each)
+
+    def call(self: Sequence[torch.Tensor], *args: Any, **kwargs: Any) -> Any:
+        if name.startswith("addc") and len(args) == 3:
+            *args, kwargs["value"] = args  # type: ignore[assignment]
+        given = (*args, *kwargs.values())
+        lists = [x for x in given if isinstance(x, (list, tuple))]
+        if not self or any(len(x) != len(self) for x in lists):
+            lengths = ", ".join([str(len(x)) for x in (self, *lists)])
+            raise errors.list_lengths(op=name, lengths=lengths)
+        words = tuple(kwargs)
+        if not all(t.dtype in _FLOATS for t in self):
+            return each(self, words, *given)
+        brought = [list(map(lift, x)) if isinstance(x, (list, tuple)) else lift(x) for x in given]
+        made = together(list(map(unwrap, self)), words, *brought)
+        return None if made is None else list(map(wrap, made))
+
+    return call
+
+
+for _name, _overloads in _OPS.items():
+    for _method in (_name, f"{_name}_"):
+        _full = [f"_foreach_{_method}.{of}" for of in _overloads.split()]
+        impl(*(_full or [f"_foreach_{_method}"]))(_served(_method))
