@@ -9,6 +9,7 @@ from typing import Any
 
 from cases import GROUPS, Call
 
+REST, IN_A_TURN = 0.15, 3  # seconds, and calls that are counted
 MINE, THEIRS, OTHERS = "ftensor", ("torch", "numpy"), ("pyopencl", "tinygrad")
 
 
@@ -39,18 +40,21 @@ class Row:
 def in_turns(calls: dict[str, Call], repeats: int) -> dict[str, float]:
     """The median seconds of each call; one round of all of them is not counted.
 
-    Each turn begins with two calls that are not counted either: a library's threads go on spinning
-    for some milliseconds after its call (OpenMP's do) and would take the next one's processors.
+    Each turn begins with a rest and two calls that are not counted either: a library's threads go
+    on spinning after its call (OpenBLAS's for tens of milliseconds) and would take the next one's
+    processors.
     """
     times: dict[str, list[float]] = {name: [] for name in calls}
-    for repeat in range(repeats + 1):
+    for turn in range(-(-repeats // IN_A_TURN) + 1):
         for name, call in calls.items():
+            time.sleep(REST)
             call()
             call()
-            start = time.perf_counter()
-            call()
-            if repeat:
-                times[name].append(time.perf_counter() - start)
+            for _ in range(IN_A_TURN):
+                start = time.perf_counter()
+                call()
+                if turn:
+                    times[name].append(time.perf_counter() - start)
     return {name: statistics.median(values) for name, values in times.items()}
 
 
