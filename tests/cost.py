@@ -23,7 +23,7 @@ from . import forked
 def spent() -> float:
     """CPU seconds of this process, of those that it waited for, and of programs of `forked`."""
     used = (resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))
-    return forked.spent + sum(one.ru_utime + one.ru_stime for one in used)
+    return forked.seconds() + sum(one.ru_utime + one.ru_stime for one in used)
 
 
 class Cost:

@@ -27,7 +27,54 @@ from tempfile import TemporaryFile
 BEFORE = ("ftensor.cli", "ftensor.emulation.command", "pyopencl")
 IMPORTED = ("PYOPENCL_HOME",)  # what pyopencl sets as it is imported, and its library reads
 HANG = 600  # seconds after which a program is taken to hang, on the slowest machine
-spent = 0.0  # CPU seconds of all programs that have ended, which is for tests/cost.py
+spent = 0.0  # CPU seconds of programs that `run` has seen end, which is for tests/cost.py
+asked: list[Path] = []  # where programs of `asking` note theirs
+
+
+# A program that has another run as `run` does, without an interpreter's imports. Where one of the
+# settings is there, or libraries are looked up elsewhere than here, it becomes the interpreter.
+ASK = """#!{python} -IS
+import os, sys
+words = [*{words}, *sys.argv[1:]]
+if not os.environ.keys().isdisjoint({unless}):
+    os.execv({python!r}, [{python!r}, *words])
+import json, socket
+server = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
+server.connect({address!r})
+request = os.memfd_create("request")
+os.write(request, json.dumps([words, dict(os.environ), os.getcwd()]).encode())
+os.lseek(request, 0, os.SEEK_SET)
+status, theirs = os.pipe()
+socket.send_fds(server, [b"."], [request, 0, 1, 2, theirs])
+os.close(theirs)
+_, ended, seconds = open(status).read().split()
+with open(__file__ + ".spent", "a") as file:
+    file.write(seconds + "\\n")
+ended = int(ended)
+sys.exit(ended if ended >= 0 else 128 - ended)
+"""
+
+
+def asking(script: Path, *words: str, unless: tuple[str, ...] = ()) -> None:
+    """Write a program that is `python words`; where `unless` is set, by an interpreter."""
+    _server()
+    unless = ("LD_LIBRARY_PATH", *unless)
+    script.write_text(
+        ASK.format(python=sys.executable, words=words, unless=unless, address=address(os.getpid()))
+    )
+    script.chmod(0o700)
+    asked.append(Path(f"{script}.spent"))
+
+
+def address(process: int) -> str:
+    """Where programs ask the server of a process: a name that is no file's."""
+    return f"\0ftensor-tests-{process}"
+
+
+def seconds() -> float:
+    """CPU seconds of all programs that have ended."""
+    files = [file for file in asked if file.exists()]
+    return spent + sum(float(line) for file in files for line in file.read_text().split())
 
 
 def run(
@@ -74,20 +121,22 @@ def run(
 def _server() -> socket.socket:
     """Where this process' programs are asked for; what forks them ends with this process."""
     ours, theirs = socket.socketpair()
-    with theirs:
+    with theirs, socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as others:
+        others.bind(address(os.getpid()))
+        files = [theirs.fileno(), others.fileno()]
         subprocess.Popen(
-            [sys.executable, __file__, str(theirs.fileno())],
-            stdin=subprocess.DEVNULL, pass_fds=[theirs.fileno()], start_new_session=True,
+            [sys.executable, __file__, *map(str, files)],
+            stdin=subprocess.DEVNULL, pass_fds=files, start_new_session=True,
             env=os.environ | {"OPENBLAS_NUM_THREADS": "1", "PYTHONUNBUFFERED": "1"},
         )  # fmt: skip
     return ours
 
 
-def _serve(asked: socket.socket) -> list[str]:
+def _serve(asked: list[socket.socket]) -> list[str]:
     """Forks a process for each program; returns in these, where its words are left to be run."""
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)
     while True:
-        _, files, _, _ = socket.recv_fds(asked, 1, 5)
+        _, files, _, _ = socket.recv_fds(select.select(asked, [], [])[0][0], 1, 5)
         if not files:
             os._exit(0)
         if not os.fork():
@@ -95,7 +144,8 @@ def _serve(asked: socket.socket) -> list[str]:
         for file in files:
             os.close(file)
     signal.signal(signal.SIGCHLD, signal.SIG_DFL)
-    asked.close()
+    for one in asked:
+        one.close()
     request, *standard, status = files
     if process := os.fork():
         # This one waits for it; whatever the program leaves running is not waited for.
@@ -140,4 +190,4 @@ if __name__ == "__main__":
     for name in BEFORE:
         with suppress(ImportError):
             importlib.import_module(name)
-    _execute(_serve(socket.socket(fileno=int(sys.argv[1]))))
+    _execute(_serve([socket.socket(fileno=int(number)) for number in sys.argv[1:]]))

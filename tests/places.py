@@ -12,6 +12,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from ftensor.runtime.csim.backend import FLAGS
+
 ROOT = Path(__file__).resolve().parent.parent
 # name -> the family's row in ftensor/runtime/targets.py; "default" is whatever `auto` takes
 TARGETS = {
@@ -34,9 +36,50 @@ SANITIZERS = "address,undefined,float-cast-overflow"
 CSIM_HEADERS = ("cmath", "cstdint", "limits")
 # g++ as tests have it, by its name: most of what kernels compute there is small, and what the
 # optimizer would gain is less than what it takes. Its version says so, which caches ask for.
+# With KEEP_CXX what compiled without a word is kept in a folder, by its options, its text and all
+# headers of the folders that it names: tests build the same kernels into folders of their own. And
+# what comes on its input, the C simulation's kernels, finds headers that are read.
 QUICK = """#!/bin/sh
 [ "$1" = --version ] && {{ {gxx} --version | sed "1s/\\$/ $QUICK_CXX/"; exit; }}
-exec {gxx} "$@" $QUICK_CXX
+out='' last='' read=''
+for word; do
+    case $last in -o) out=$word ;; esac
+    last=$word
+done
+case " $* " in
+    *" -c "*) ;;
+    *" - "*) read=$QUICK_READ ;;
+    *" -fsyntax-only "*) out=/dev/null ;;
+    *) out='' ;;
+esac
+[ "$KEEP_CXX" ] && [ "$out" ] || exec {gxx} "$@" $QUICK_CXX
+new=$(mktemp -d "{kept}/new-XXXXXX") && trap 'rm -rf "$new"' EXIT && trap 'exit 1' HUP INT TERM
+headers() {{ (cd "$1" && find . -name '*.h*' | sort | xargs -r -d '\\n' cat); }}
+key=$(
+    {{
+        echo "$QUICK_CXX" && last=''
+        for word; do
+            case $last in
+                -o) ;;
+                -I | -isystem) headers "$word" ;;
+                *) case $word in
+                    -I*) headers "${{word#-I}}" ;;
+                    -) tee "$new/text" ;;
+                    *) [ -f "$word" ] && cat "$word" || echo "$word" ;;
+                esac ;;
+            esac
+            last=$word
+        done
+    }} | sha256sum
+)
+kept="{kept}/${{key%% *}}"
+[ -f "$kept" ] && cp "$kept" "$out" && exit
+[ -f "$new/text" ] || : > "$new/text"
+{gxx} $read "$@" $QUICK_CXX < "$new/text" 2> "$new/said"
+status=$?
+cat "$new/said" >&2
+[ $status != 0 ] || [ -s "$new/said" ] || {{ cp "$out" "$new/made" && mv "$new/made" "$kept"; }}
+exit $status
 """
 # The kernels of the software device, built once and again where a kernel changed.
 IMAGE = ROOT / "build" / "full"
@@ -72,10 +115,14 @@ def environment(target: str, folder: Path) -> dict[str, str] | None:
     env.pop("PYTHONDONTWRITEBYTECODE", None)
     if found := shutil.which("g++"):
         quick = folder / "quick" / "g++"
-        quick.parent.mkdir()
-        quick.write_text(QUICK.format(gxx=found))
+        kept = quick.parent / "kept"
+        kept.mkdir(parents=True)
+        quick.write_text(QUICK.format(gxx=found, kept=kept))
         quick.chmod(0o755)
         env["PATH"] = os.pathsep.join([str(quick.parent), env["PATH"]])
+        env["QUICK_READ"] = shlex.join(
+            headers_read(["g++", *FLAGS], CSIM_HEADERS, quick.parent, ["-O1"])
+        )
         env["QUICK_CXX"] = " ".join(["-O1", *["-fuse-ld=gold"] * bool(shutil.which("ld.gold"))])
     if target == "default":
         return env
@@ -120,8 +167,6 @@ def environment(target: str, folder: Path) -> dict[str, str] | None:
 
 def with_headers_read(command: list[str], folder: Path) -> str:
     """A compiler for $CXX that has read the headers of the C simulation's kernels before."""
-    from ftensor.runtime.csim.backend import FLAGS
-
     both = ("-O1", "-O2")  # a pass is compiled with one of them
     return shlex.join([*command, *headers_read([*command, *FLAGS], CSIM_HEADERS, folder, both)])
 

@@ -43,10 +43,10 @@ def xrt_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="session")
 def four_units(xrt_folder: Path) -> Path:
-    """An image of three kernels, four units each."""
+    """An image of three kernels, four units each, with a memory that is soon full."""
     from ..made_images import make
 
-    return make(xrt_folder, "four", ("nap", "axpy", "bits"), units=4)
+    return make(xrt_folder, "four", ("nap", "axpy", "bits"), units=4, bank_bytes=256 << 20)
 
 
 @pytest.fixture(scope="session")
@@ -74,6 +74,14 @@ def one_of_many_channels(xrt_folder: Path) -> Path:
 
     banks = dict.fromkeys(("out", "a", "b"), "HBM[0:15]")
     return make(xrt_folder, "one_of_many", ("axpy",), banks=banks, bank_bytes=16 << 20)
+
+
+@pytest.fixture(scope="package", autouse=True)
+def kept_objects() -> Iterator[None]:
+    """What g++ has made of a kernel in one folder is taken in others, too (tests/places.py)."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("KEEP_CXX", "1")
+        yield
 
 
 @pytest.fixture(autouse=True)

@@ -12,6 +12,7 @@ from pathlib import Path
 import numpy as np
 
 import ftensor as ft
+from ftensor._device import default_backend
 from ftensor.kernels.board_skeleton import board_skeleton_of, board_skeletons
 from ftensor.kernels.linked import BEGIN
 from ftensor.kernels.work import Launch
@@ -20,6 +21,7 @@ from ftensor.toolchain import trace
 from ftensor.toolchain.group import Group
 from ftensor.toolchain.inventory.read import expand, read
 from ftensor.toolchain.vitis.source import copy_headers, source
+from ftensor.warm.calls import noting
 
 from ..ir.intervals import intervals
 from .staged_program import CASES, file, given
@@ -27,20 +29,19 @@ from .staged_program import CASES, file, given
 APART = 3  # of the cases: loads, one that is kept, transforms, elements, a fold, stores
 
 
+def make(*shape, of=np.float32):
+    return ft.from_numpy((np.random.default_rng(1).random(shape) * 8).astype(of))
+
+
 def calls():
-    """What together asks for every skeleton that images may have."""
-    rng = np.random.default_rng(1)
-
-    def make(*shape, of=np.float32):
-        return ft.from_numpy((rng.random(shape) * 8).astype(of))
-
+    """What together asks for every skeleton that images may have, but for those of `reading`."""
     make(70000).sort(), make(70000).cumsum(0), make(640).topk(5)
     ft.nn.functional.conv1d(make(2, 1, 300), make(1, 1, 9), stride=2)
     for x in (make(640), make(640, of=np.float64)):
         x + x, x[::2] + x[::2]
         y = x[:60].reshape(6, 10)
         y + y[:, :1], y.sum(), y.sum(0), y[:, :4].sum(1), y.argmax(1), x.cumsum(0), x.cumprod(0)
-        x[ft.tensor([3, 4])], x.sort(), x.cummax(0), x.logcumsumexp(0), x.gt(3).nonzero()
+        x[ft.tensor([3, 4])], x.sort(), x.cummax(0), x.logcumsumexp(0)
         y.cumsum(0), ft.searchsorted(x.sort()[0], x)
         y @ y.t(), x.reshape(8, 80) @ x.reshape(8, 80).t()
     z = ft.complex(make(8, 16), make(8, 16))
@@ -60,6 +61,13 @@ def calls():
     ft.nn.functional.conv2d(make(1, 3, 9, 60), make(18, 3, 3, 3))
     ft._int_mm(make(20, 30, of=np.int8), make(30, 40, of=np.int8))
     ft.nn.functional.max_pool2d(make(1, 3, 9, 60), 2)
+    ft.softmax(make(6, 12), 1), ft.nn.functional.layer_norm(make(6, 12), (12,))
+
+
+def reading():
+    """What is asked for behind values that a call reads."""
+    for of in (np.float32, np.float64):
+        make(640, of=of).gt(3).nonzero()
     for of in (np.float32, np.complex64):
         m = make(3, 5, 5, of=of) + ft.eye(5)
         ft.linalg.lu(m), ft.linalg.solve(m, make(3, 5, 2, of=of))
@@ -69,7 +77,6 @@ def calls():
         ft.linalg.solve(large, make(130, 1, of=of)), ft.linalg.cholesky(large @ large.mH)
         ft.linalg.solve(large, make(1, 130, of=of), left=False)
     row_order(ft.linalg.lu_factor(make(4100, 1))[1], 4100)
-    ft.softmax(make(6, 12), 1), ft.nn.functional.layer_norm(make(6, 12), (12,))
 
 
 def graphs(folder):
@@ -90,7 +97,9 @@ def graphs(folder):
 
 def main():
     with trace.recording(3) as seen:
-        calls()
+        with noting(default_backend()):
+            calls()
+        reading()
     by_key = {}
     folder = Path(tempfile.mkdtemp(prefix="ftensor-intervals-"))
     for launch in (*seen.launches, *graphs(folder)):

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-import subprocess
 import sys
 from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
+
+from .. import forked
 
 BENCHMARKS = Path(__file__).resolve().parents[2] / "benchmarks"
 sys.path.append(str(BENCHMARKS))
@@ -76,6 +77,5 @@ def test_every_case_is_one_call_in_each_library() -> None:
 
 
 def test_help_names_the_gate() -> None:
-    command = [sys.executable, str(BENCHMARKS / "bench.py"), "--help"]
-    said = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+    said = forked.run(BENCHMARKS / "bench.py", "--help").stdout
     assert "--gate" in said and "--base" in said

@@ -214,7 +214,7 @@ def test_a_setting_that_makes_no_sense_is_said(command, name):
 def test_every_program_refuses_an_unknown_fallback():
     code = "import ftensor as ft; ft.ones(1)"
     env = {**os.environ, "FTENSOR_FALLBACK": "wran"}
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, env=env)
+    done = forked.run("-c", code, env=env)
     assert done.returncode == 1
     assert done.stderr.splitlines()[-1].startswith("ValueError: FTENSOR_FALLBACK='wran'")
 

@@ -9,10 +9,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import suppress
 from dataclasses import replace
-from functools import cache, lru_cache
+from functools import cache, lru_cache, partial
 from typing import Any
 
 import numpy as np
@@ -29,6 +27,8 @@ from ftensor.rows.catalogue import ROWS, Row
 from ftensor.rows.op import Op, Promote, Reduce
 from ftensor.runtime import discovery, targets
 from ftensor.runtime.backend import Backend
+
+from .before import compile_before
 
 # Two whole vectors of float32, and a tail; less than one slab, so one compute unit has it all.
 SIZE = 37
@@ -101,22 +101,9 @@ def all_text(row: Op) -> str:
     return " ".join(text or "" for text in texts)
 
 
-class Pending:
-    """A kernel that another thread compiles; while cases are only noted, calls do nothing."""
-
-    noting = False
-
-    def __init__(self, compiled: Future[Any]) -> None:
-        self.compiled = compiled
-
-    def __call__(self, *args: Any) -> None:
-        if not Pending.noting:
-            self.compiled.result()(*args)
-
-
 @pytest.fixture(scope="module")
-def backends(request: pytest.FixtureRequest) -> Iterator[tuple[Backend, Backend]]:
-    """The default OpenCL device, and C simulation with its kernels on their way, two at a time."""
+def backends(request: pytest.FixtureRequest) -> tuple[Backend, Backend]:
+    """The default OpenCL device, and C simulation, with the kernels of all cases compiled."""
     if targets.csim_compiler() is None:
         pytest.skip("there is no C++ compiler")
     found = [f for f in discovery.find() if f.target.dialect == "opencl" and not f.target.emulates]
@@ -126,25 +113,14 @@ def backends(request: pytest.FixtureRequest) -> Iterator[tuple[Backend, Backend]
     from ftensor.runtime.csim.backend import CSimBackend
 
     csim = CSimBackend(replace(targets.CSIM, unaligned=True, lanes_bytes=opencl.target.lanes_bytes))
-    with ThreadPoolExecutor(2) as pool:
-        build = csim.build
-
-        def build_later(*args: Any) -> Pending:
-            return Pending(pool.submit(build, *args))
-
-        csim.build = build_later  # type: ignore[method-assign]
-        Pending.noting = True
-        noted = [
-            item.callspec.params.values()  # type: ignore[attr-defined]
-            for item in request.session.items
-            if getattr(item, "function", None) is test_both_dialects_compute_the_same
-        ]
-        for case in noted:
-            with suppress(Exception):  # the test of this case meets it again
-                compute(csim, *case)
-        Pending.noting = False
-        yield opencl, csim
-        pool.shutdown(cancel_futures=True)
+    noted = [
+        tuple(item.callspec.params.values())  # type: ignore[attr-defined]
+        for item in request.session.items
+        if getattr(item, "function", None) is test_both_dialects_compute_the_same
+    ]
+    for backend in (opencl, csim):
+        compile_before(backend, [partial(compute, backend, *case) for case in noted])
+    return opencl, csim
 
 
 def place(backend: Backend, values: np.ndarray, strided: bool) -> Tensor:

@@ -7,7 +7,6 @@ import re
 import shlex
 import shutil
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -15,6 +14,7 @@ import pytest
 from ftensor.cli import parser
 from ftensor.emulation.environment import available
 
+from .. import forked
 from ..docs_pages import PAGES, commands, environment, save, title
 
 RUN = re.compile(r"^\$ (.*)\n((?:(?!\$ ).*\n)*)", re.M)
@@ -49,10 +49,8 @@ def expected(shown: str) -> re.Pattern[str]:
 def shell(folder: Path) -> dict[str, str]:
     """An environment with the commands, and without settings of this run's device."""
     (folder / "bin").mkdir()
-    for name, words in (("python", ""), ("ftensor", "-m ftensor")):
-        script = folder / "bin" / name
-        script.write_text(f'#!/bin/sh\nexec {sys.executable} {words} "$@"\n')
-        script.chmod(0o700)
+    forked.asking(folder / "bin" / "python")
+    forked.asking(folder / "bin" / "ftensor", "-m", "ftensor")
     path = os.pathsep.join([str(folder / "bin"), os.environ["PATH"]])
     settings = ("FTENSOR_DEVICE", "FTENSOR_IMAGE", "FTENSOR_FALLBACK")
     kept = {key: value for key, value in environment().items() if key not in settings}

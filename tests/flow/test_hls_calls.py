@@ -18,6 +18,7 @@ from ftensor.runtime.targets import csim_compiler
 from ftensor.toolchain.group import Group, is_wide
 from ftensor.toolchain.grouping import bundles
 
+from .before import compile_before
 from .hls_kernels import Kernels, launch, reference, same, values
 
 pytestmark = [
@@ -227,12 +228,18 @@ NAMES = [name for k, name in enumerate(CALLS) if name.endswith(FEW) or k % 2 == 
 
 
 @pytest.fixture(scope="module", autouse=True)
-def csim() -> Iterator[Any]:
+def csim(request: pytest.FixtureRequest) -> Iterator[Any]:
     """The C simulation as the device, with three compute units, and afterwards what was before."""
     before = get_device_mapping()
     set_device_mapping("csim")
     backend = backend_of(resolve())
     units, backend.units = backend.units, 3
+    names = [
+        item.callspec.params["name"]  # type: ignore[attr-defined]
+        for item in request.session.items
+        if getattr(item, "function", None) is test_calls
+    ]
+    compile_before(backend, [CALLS[name] for name in names])
     yield backend
     backend.units = units
     forget(backend)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -17,6 +15,7 @@ from ftensor.image.dwarf import functions
 from ftensor.kernels.own import argument
 from ftensor.runtime.targets import csim_compiler
 
+from .. import forked
 from .emulation_host import ROOT, emulate, environment, output
 
 pytestmark = pytest.mark.skipif(csim_compiler() is None, reason="needs a C++ compiler")
@@ -185,10 +184,7 @@ try:
 except ft.KernelNotBuilt as error:
     print("no kernel for add" in str(error))
 """
-    done = subprocess.run(
-        [sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True,
-        env=environment(FTENSOR_DEVICE="csim"),
-    )  # fmt: skip
+    done = forked.run("-c", code, cwd=ROOT, env=environment(FTENSOR_DEVICE="csim"))
     assert output(done) == ["[4.0, 4.0, 4.0, 4.0] 1", "True"]
 
 
@@ -278,8 +274,5 @@ def test_the_example(emulated: bool, request: pytest.FixtureRequest) -> None:
         request.getfixturevalue("xrt_image")
         done = emulate(*words)
     else:
-        done = subprocess.run(
-            [sys.executable, *words[1:]], cwd=ROOT, capture_output=True, text=True,
-            env=environment(FTENSOR_DEVICE="csim"),
-        )  # fmt: skip
+        done = forked.run(*words[1:], cwd=ROOT, env=environment(FTENSOR_DEVICE="csim"))
     assert "5 passed" in "".join(output(done))

@@ -22,6 +22,7 @@ from ftensor.picture import check, figure, save
 from ftensor.toolchain import drawing
 from ftensor.toolchain.inventory import read as inventory
 
+from .. import forked
 from ..docs_pages import environment
 
 pytest.importorskip("matplotlib")
@@ -90,17 +91,15 @@ def estimated(tmp_path_factory: pytest.TempPathFactory) -> tuple[Any, Any]:
         "from ftensor.toolchain.trace import run_program\n"
         "trace = run_program(Path('program.py'), [], 1, None, sys.stderr)\n"
         "made = report(trace, Setup(find('u55c'), 300), 1, None)\n"
-        "sys.stdout.buffer.write(pickle.dumps((made, trace)))\n"
+        "Path('made').write_bytes(pickle.dumps((made, trace)))\n"
     )
     import pickle
 
     folder = tmp_path_factory.mktemp("estimated")
     (folder / "program.py").write_text(PROGRAM)
-    done = subprocess.run(
-        [sys.executable, "-c", code], cwd=folder, env=environment(), capture_output=True
-    )
-    assert done.returncode == 0, done.stderr.decode()
-    return pickle.loads(done.stdout)
+    done = forked.run("-c", code, cwd=folder, env=environment())
+    assert done.returncode == 0, done.stderr
+    return pickle.loads((folder / "made").read_bytes())
 
 
 def test_the_time_line_has_all_of_the_time(estimated: tuple[Any, Any]) -> None:
@@ -232,10 +231,8 @@ def test_the_commands(tmp_path: Path) -> None:
     (tmp_path / "program.py").write_text(PROGRAM)
 
     def run(*words: str) -> subprocess.CompletedProcess[str]:
-        command = [sys.executable, "-m", "ftensor", *words, "program.py"]
-        return subprocess.run(
-            command, cwd=tmp_path, env=environment(), text=True, capture_output=True
-        )
+        command = ("-m", "ftensor", *words, "program.py")
+        return forked.run(*command, cwd=tmp_path, env=environment())
 
     done = run("estimate", "--plot", "out.png", "--compare", "steps", "--compare", "kv260")
     assert done.returncode == 0, done.stderr
@@ -280,10 +277,8 @@ def test_graphs_are_compared_with_eager(tmp_path: Path) -> None:
     lines = {}
     for name, with_graph in (("graph", "@ft.jit"), ("plain", "")):
         (tmp_path / "program.py").write_text(text.format(with_graph))
-        done = subprocess.run(
-            [sys.executable, "-m", "ftensor", "estimate", "--compare", "graph", "program.py"],
-            cwd=tmp_path, env=environment(), text=True, capture_output=True,
-        )  # fmt: skip
+        command = ("-m", "ftensor", "estimate", "--compare", "graph", "program.py")
+        done = forked.run(*command, cwd=tmp_path, env=environment())
         assert done.returncode == 0, done.stderr
         assert done.stdout.count("7.38905") == 2  # it ran twice
         lines[name] = dict(re.findall(r"^(eager|graph) +(.*)$", done.stdout, re.M))
@@ -296,10 +291,7 @@ def test_top_counts_ops_and_their_time(tmp_path: Path) -> None:
     (tmp_path / "program.py").write_text(PROGRAM + "import sys\nsys.exit(int(sys.argv[1]))")
 
     def run(*words: str) -> subprocess.CompletedProcess[str]:
-        return subprocess.run(
-            [sys.executable, "-m", "ftensor", "top", *words], cwd=tmp_path, env=environment(),
-            text=True, capture_output=True,
-        )  # fmt: skip
+        return forked.run("-m", "ftensor", "top", *words, cwd=tmp_path, env=environment())
 
     done = run("program.py", "3")
     assert done.returncode == 3, done.stderr

@@ -31,7 +31,14 @@ def run(program: str, **settings: str) -> subprocess.CompletedProcess[str]:
     return forked.run("-c", program, env=os.environ | settings)
 
 
-@pytest.mark.parametrize("target", [name for name in all_backends() if name != "separate-memory"])
+@pytest.mark.parametrize(
+    "target",
+    [
+        pytest.param(name, marks=[pytest.mark.long] if name == "pocl" else [])
+        for name in all_backends()
+        if name != "separate-memory"
+    ],
+)
 def test_memory_that_nobody_wrote_is_not_a_number(target: str) -> None:
     done = run(PROGRAM, FTENSOR_POISON="1", FTENSOR_DEVICE=target)
     assert done.returncode == 0, done.stderr

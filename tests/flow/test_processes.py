@@ -37,6 +37,7 @@ def start(code: str, device: str, cache: Path | None = None, *words: str) -> sub
 
 def environment(device: str, cache: Path | None = None) -> dict[str, str]:
     env = dict(os.environ, FTENSOR_DEVICE=device, PYTHONPATH=str(ROOT))
+    env.pop("KEEP_CXX", None)  # compilers take the time that they take
     if cache is not None:
         # PoCL's own, which a killed process may leave half written, is not to be that of all tests.
         env["FTENSOR_CACHE_DIR"], env["POCL_CACHE_DIR"] = str(cache), f"{cache}-pocl"
@@ -75,8 +76,11 @@ print(sorted(sums))
     assert ran(code, device, tmp_path) == f"{[860.0] * 4 + [1560.0] * 4}\n"
 
 
-@on_each_device
+@pytest.mark.parametrize(
+    "device", [*DEVICES[:1], *(pytest.param(d, marks=pytest.mark.long) for d in DEVICES[1:])]
+)
 def test_spawned_workers_get_and_give_tensors(device: str, tmp_path: Path) -> None:
+    """What is sent is the same from any device."""
     program = tmp_path / "program.py"
     program.write_text(
         "import multiprocessing as mp\nimport ftensor as ft\n"
@@ -116,7 +120,14 @@ for _ in range(10):
     ],
 )
 def test_an_exit_with_work_in_flight_is_clean(device: str, end: str, status: int) -> None:
-    assert output(start(IN_FLIGHT + end, device), status) == ""
+    done = forked.run("-c", HEAD + IN_FLIGHT + end, env=environment(device))
+    assert (done.returncode, done.stdout, done.stderr) == (status, "", "")
+
+
+@on_each_device
+def test_an_interpreter_with_work_in_flight_ends_cleanly(device: str) -> None:
+    """One that nobody has forked."""
+    assert output(start(IN_FLIGHT, device)) == ""
 
 
 HOOK = """
@@ -244,8 +255,8 @@ x = ft.arange(50).float()
 if sys.argv[1:]:
     print("ready", flush=True)
 total = 0.0
-for op in (ft.add, ft.mul, ft.maximum):
-    for y in (x, x.int(), x.double()):
+for op in (ft.add, ft.mul):
+    for y in (x, x.int()):
         total += op(x, y).sum().item()
 print(total)
 """
@@ -272,7 +283,7 @@ def test_a_killed_program_leaves_a_kernel_cache_that_works(device: str, tmp_path
         process.stderr.close()
     expected = ran(FILLING, device, tmp_path)
     assert ran(FILLING, device, tmp_path) == expected
-    assert float(expected) == 44_100 * 3
+    assert float(expected) == 42_875 * 2
 
 
 @on_each_device

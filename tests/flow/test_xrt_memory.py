@@ -167,15 +167,15 @@ def fill(megabytes):
             axpy(stream, 1, held[-1].handle, small.handle, small.handle, 1.0, 16)
     except ft.OutOfMemoryError as e:
         return len(held) - 1, str(e)
-first, message = fill(64)
-second, _ = fill(80)     # another size, so the first ones are of no use
+first, message = fill(16)
+second, _ = fill(20)     # another size, so the first ones are of no use
 axpy(stream, 1, small.handle, small.handle, small.handle, 1.0, 16)
 answer(first=first, second=second, message=message, left=got(small).tolist(),
        stats=backend.pool.stats())
 """,
         four_units,
     )
-    # Of 1 GiB. XRT's allocator in emulation is a simple one, so a hole or two may be lost.
+    # Of 256 MiB. XRT's allocator in emulation is a simple one, so a hole or two may be lost.
     assert 12 <= found["first"] <= 16
     assert 9 <= found["second"] <= 12
     assert "has no room for" in found["message"]

@@ -6,7 +6,9 @@ import os
 import shutil
 import subprocess
 from collections.abc import Sequence
+from functools import cache
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import pytest
 
@@ -23,6 +25,7 @@ FLAGS = (
     "-fno-rtti", "-g1", "-w", "-S", "-emit-llvm", "-D__SYNTHESIS__",
 )
 # fmt: on
+HEADERS = ("ap_int.h", "hls_math.h", "hls_stream.h", "hls_vector.h")
 # Behind the source: for each parameter of the kernel the bytes of a beat where it is a port of
 # vectors, 1 where it is one of elements, else -1.
 BEATS = """
@@ -55,21 +58,25 @@ def clang() -> str:
     return found
 
 
+@cache
+def headers_read() -> TemporaryDirectory[str]:
+    """Where the headers lie that clang has read, half of what it does for a kernel."""
+    folder = TemporaryDirectory(prefix="ftensor-ir-")
+    header, made = Path(folder.name) / "headers.h", Path(folder.name) / "headers.pch"
+    header.write_text("".join(f"#include <{name}>\n" for name in HEADERS))
+    flags = [word for word in FLAGS if word not in ("-S", "-emit-llvm")]
+    places = (f"-I{STANDINS}", f"-I{standins()}")
+    command = [clang(), *flags, *places, "-x", "c++-header", str(header), "-o", str(made)]
+    subprocess.run(command, check=True)
+    return folder
+
+
 def compiled(source: Path, kernel: str, flags: Sequence[str] = ()) -> str:
     """The IR of the source file of `kernel`, whose folder has the headers, too."""
-    places = [STANDINS, source.parent, standins()]
+    places = [f"-I{place}" for place in (STANDINS, source.parent, standins())]
+    known = ("-include-pch", f"{headers_read().name}/headers.pch")
     text = f'#include "{source.name}"\n' + BEATS % kernel
-    command = [
-        clang(),
-        *FLAGS,
-        *flags,
-        *(f"-I{place}" for place in places),
-        "-x",
-        "c++",
-        "-",
-        "-o",
-        "-",
-    ]
+    command = [clang(), *FLAGS, *flags, *places, *known, "-x", "c++", "-", "-o", "-"]
     done = subprocess.run(command, input=text, capture_output=True, text=True, cwd=source.parent)
     assert done.returncode == 0, f"{source}:\n{done.stderr}"
     return done.stdout

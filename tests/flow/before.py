@@ -1,0 +1,27 @@
+"""Kernels that calls will ask for, compiled before: ten in a program take a third of the time."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Iterable
+from contextlib import suppress
+
+from ftensor.runtime.backend import Backend
+from ftensor.runtime.together import groups, joined
+from ftensor.warm.calls import noting
+
+
+def compile_before(backend: Backend, calls: Iterable[Callable[[], object]]) -> None:
+    """Fill the disk cache with what calls ask the backend for; nothing is computed.
+
+    What a call asks for behind a value that it reads, it may compile when it is made.
+    """
+    with noting(backend) as noted, warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        for call in calls:
+            with suppress(Exception):  # no kernel has written what it may read
+                call()
+    wanted = {program.source: program for program in noted}.values()
+    for group in groups(program for program in wanted if not backend.has_built(program)):
+        with suppress(RuntimeError):  # what can't be one program is compiled by who asks for it
+            backend.build_together(joined(group), group)
