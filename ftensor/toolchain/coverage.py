@@ -16,7 +16,7 @@ from ..dtypes import FULL
 from ..errors.estimate import EstimateError, no_program
 from ..errors.image import ImageError
 from ..errors.inventory import InventoryError, no_kernel_of, nothing_to_write, unreadable
-from ..kernels.board_skeleton import board_named, layouts
+from ..kernels.board_skeleton import BoardSkeleton, board_named, layouts
 from ..kernels.portable import text as graph_text
 from ..kernels.staged import StagedKey
 from ..table import complain, counted, table
@@ -150,17 +150,22 @@ def records(source: str) -> tuple[KernelRecord, ...]:
 
 def members(kernel: KernelRecord) -> Iterable[Served]:
     """What each opcode of a kernel serves."""
-    skeleton = board_named(kernel.skeleton)
     for m in kernel.members:
         if m.part:
             continue
-        read = m.kinds[len(m.outs) :]
+        read, skeleton = m.kinds[len(m.outs) :], _skeleton_of(kernel, m.op)
         op = m.op if skeleton is None else skeleton.op(m.op)
         ins = tuple("number" if kind == "k" else d for d, kind in zip(m.ins, read)) or m.ins
         yield Served(
             op, m.outs, ins, m.compute, layout_of(kernel, m.kinds, len(m.outs)), kernel.lanes,
             kernel.name, m.opcode, kernel.units, m.entry, m.params,
         )  # fmt: skip
+
+
+def _skeleton_of(kernel: KernelRecord, op: str) -> BoardSkeleton[Any] | None:
+    """That of a member: a kernel may have several, of which its record names the first."""
+    first, own = board_named(kernel.skeleton), board_named(op)
+    return own if first and own and own.together and own.together == first.together else first
 
 
 def layout_of(kernel: KernelRecord, kinds: str, outs: int) -> str:
