@@ -6,7 +6,6 @@ python -m tests.jitted --only 'nn.functional' --samples 4
 from __future__ import annotations
 
 import argparse
-import itertools
 import re
 from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
@@ -17,6 +16,7 @@ from torch.testing._internal.common_methods_invocations import op_db
 
 import ftensor as ft
 
+from .op_samples import first_samples
 from .oracle import ours, outcome
 from .spelling.test_opinfo import IN_ORDER, LEFT_OUT, UNDETERMINED, function
 
@@ -94,8 +94,7 @@ def differences(case: Case, samples: int) -> Iterator[str]:
     mine: Callable[..., Any] | None = IN_ORDER.get(name) or function(name)
     assert mine is not None
     jitted = ft.jit(lambda args, kwargs: mine(*args, **kwargs))
-    torch.manual_seed(0)
-    for sample in itertools.islice(op.sample_inputs("cpu", dtype), samples):
+    for sample in first_samples(op, dtype, samples):
         found = []
         for call in (None, None, mine):  # so that a trace is what meets tables first
             args = here((sample.input, *sample.args))

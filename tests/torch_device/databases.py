@@ -22,6 +22,8 @@ from torch.utils._pytree import tree_leaves, tree_map
 
 import ftensor.torch
 
+from ..op_samples import first_samples
+
 SAMPLES = 4  # of each op: the first ones
 DTYPES = (torch.float32, torch.int64, torch.complex64, torch.bfloat16)
 WIDER = {torch.float32: torch.float64, torch.bfloat16: torch.float64, torch.float16: torch.float64}
@@ -210,9 +212,8 @@ def equal(one: Ran, other: Ran) -> bool:
 
 def samples(op: Any, dtype: torch.dtype, count: int) -> Sequence[Any]:
     """The first samples of an op; of fewer than SAMPLES, those of most elements."""
-    torch.manual_seed(0)
     grads = op.supports_autograd and dtype in op.supported_backward_dtypes("cpu")
-    first = list(itertools.islice(op.sample_inputs("cpu", dtype, requires_grad=grads), SAMPLES))
+    first = first_samples(op, dtype, SAMPLES, requires_grad=grads)
     if count < SAMPLES:
         return sorted(first, key=size)[-count:]
     return first
