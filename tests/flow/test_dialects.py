@@ -72,8 +72,8 @@ def serves(row: Op | Reduce, d: dtype) -> bool:
 
 def cases() -> Iterator[Any]:
     """Each row for a real and for a complex dtype, in turn on neighbouring and strided elements:
-    the skeletons treat all expressions alike, and each case is two kernels to compile. A quarter
-    is in every run, the others take long."""
+    the skeletons treat all expressions alike, and each case is two kernels to compile. An
+    eighth is in every run, the others take long."""
     layouts = ("contiguous", "strided")
     turn = 0
     for name, row in rows().items():
@@ -86,7 +86,7 @@ def cases() -> Iterator[Any]:
                 layout = "contiguous" if of_positions(row) else layouts[turn % 2]
                 turn += 1
                 case = f"{name}-{d.name}-{layout}"
-                marks = [pytest.mark.long] if turn % 8 > 1 else []
+                marks = [pytest.mark.long] if turn % 16 > 1 else []
                 yield pytest.param(name, d.name, layout, id=case, marks=marks)
 
 

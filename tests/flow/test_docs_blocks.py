@@ -17,6 +17,8 @@ from ..docs_pages import PAGES, README, Block, blocks, commands, environment, sa
 
 PRINTED = re.compile(r"^print\(.*\)\s+# (.*)$", re.M)
 ALL = [block for page in PAGES for block in blocks(page)]
+# Dearest to run: networks for an image, training, profiles, each of which has tests of its own.
+LONG = ("images.md", "torch-device.md", "profiler.md")
 EXPAND = (
     "import sys; from ftensor.toolchain.inventory.read import *; assert expand(read(sys.argv[1]))"
 )
@@ -59,7 +61,15 @@ def program(page: Path) -> str:
     return "\n".join(lines) + "\n"
 
 
-@pytest.mark.parametrize("page", [p for p in PAGES if program(p).strip()], ids=title)
+@pytest.mark.parametrize(
+    "page",
+    [
+        pytest.param(page, marks=[pytest.mark.long] if page.name in LONG else [])
+        for page in PAGES
+        if program(page).strip()
+    ],
+    ids=title,
+)
 def test_python(page: Path, tmp_path: Path) -> None:
     """A page's blocks run in order; each `print(...)  # text` prints that text, and it alone."""
     text = program(page)

@@ -9,7 +9,7 @@ import pytest
 
 from ftensor.runtime import lifetime
 
-from .test_processes import on_each_device, output, ran, start
+from .test_processes import DEVICES, by_turns, on_each_device, output, ran, start
 
 FORKED = """
 x = ft.arange(10)
@@ -25,12 +25,13 @@ print(os.waitpid(child, 0)[1], (x + y).sum().item())
 """
 
 
-@on_each_device
-@pytest.mark.parametrize(
-    ("do", "result"),
-    [("(x + y).tolist()[1]", "3"), ("ft.ones(2).tolist()", "[1.0, 1.0]"), ("y", "tensor"),
-     ("y.sum().item()", "90"), ("x[y > 4].tolist()[0]", "3"), ("x.to('cpu').tolist()[1]", "1")],
-)  # fmt: skip
+DO = [
+    ("(x + y).tolist()[1]", "3"), ("ft.ones(2).tolist()", "[1.0, 1.0]"), ("y", "tensor"),
+    ("y.sum().item()", "90"), ("x[y > 4].tolist()[0]", "3"), ("x.to('cpu').tolist()[1]", "1"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("device", "do", "result"), by_turns(DEVICES, DO))
 def test_a_forked_child_works_or_is_told_what_to_do(device: str, do: str, result: str) -> None:
     out = ran(FORKED.replace("DO", do), device)
     *child, parent = out.splitlines()
@@ -84,8 +85,7 @@ thread.join()
 """
 
 
-@on_each_device
-@pytest.mark.parametrize("wait", [0, 0.04, 0.08, 0.16])
+@pytest.mark.parametrize(("device", "wait"), by_turns(DEVICES, [0, 0.04, 0.08, 0.16]))
 def test_a_fork_amid_another_threads_first_op_leaves_a_child_that_ends(
     device: str, wait: float, tmp_path: Path
 ) -> None:

@@ -258,7 +258,9 @@ def test_a_program_that_fails(tmp_path: Path) -> None:
     assert done.stderr.splitlines()[-1].startswith("ftensor kernels: ")
 
 
-@pytest.mark.parametrize("name", ["minimal", "radio", "cnn"])
+@pytest.mark.parametrize(
+    "name", ["minimal", *(pytest.param(name, marks=pytest.mark.long) for name in ("radio", "cnn"))]
+)
 def test_every_member_can_be_asked_for_by_its_lines(name: str, tmp_path: Path) -> None:
     """What a message says adds a kernel does add it, or the one for any strides."""
     from ftensor.kernels.key import KernelKey

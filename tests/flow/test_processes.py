@@ -7,8 +7,10 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -26,6 +28,17 @@ DEVICES = [
 on_each_device = pytest.mark.parametrize(
     "device", [pytest.param(d, marks=[pytest.mark.long] if d == "pocl" else []) for d in DEVICES]
 )
+
+
+def by_turns(devices: Sequence[Any], cases: Sequence[Any]) -> list[Any]:
+    """Each case on each device; what devices do alike, every run asks of one, by turns."""
+    found, turns = [], [device for device in devices if device != "pocl"]
+    for k, case in enumerate(cases):
+        for device in devices:
+            first = bool(turns) and device == turns[k % len(turns)]
+            words = case if isinstance(case, tuple) else (case,)
+            found.append(pytest.param(device, *words, marks=[] if first else [pytest.mark.long]))
+    return found
 
 
 def start(code: str, device: str, cache: Path | None = None, *words: str) -> subprocess.Popen[str]:
@@ -106,19 +119,18 @@ for _ in range(10):
 """
 
 
-@on_each_device
-@pytest.mark.parametrize(
-    ("end", "status"),
-    [
-        ("", 0),
-        ("sys.exit(3)", 3),
-        ("kept = [x + k for k in range(5)]; s = kept[0].sum()", 0),
-        ("side = ft.fpga.Stream()\nwith ft.fpga.stream(side): y = x.exp()", 0),
-        ("n = x.numpy(); del x; n = n[1:]", 0),
-        ("event = ft.fpga.Event(enable_timing=True); event.record(); x.add_(1)", 0),
-        ("a = [x]; a.append(a); a.append(ft.fpga.current_stream())", 0),  # a cycle
-    ],
-)
+ENDS = [
+    ("", 0),
+    ("sys.exit(3)", 3),
+    ("kept = [x + k for k in range(5)]; s = kept[0].sum()", 0),
+    ("side = ft.fpga.Stream()\nwith ft.fpga.stream(side): y = x.exp()", 0),
+    ("n = x.numpy(); del x; n = n[1:]", 0),
+    ("event = ft.fpga.Event(enable_timing=True); event.record(); x.add_(1)", 0),
+    ("a = [x]; a.append(a); a.append(ft.fpga.current_stream())", 0),  # a cycle
+]
+
+
+@pytest.mark.parametrize(("device", "end", "status"), by_turns(DEVICES, ENDS))
 def test_an_exit_with_work_in_flight_is_clean(device: str, end: str, status: int) -> None:
     done = forked.run("-c", HEAD + IN_FLIGHT + end, env=environment(device))
     assert (done.returncode, done.stdout, done.stderr) == (status, "", "")
@@ -148,8 +160,9 @@ import ftensor as ft
 """
 
 
-@on_each_device
-@pytest.mark.parametrize("use", ["", "x = ft.ones(3) + 1", "s = ft.fpga.Stream()"])
+@pytest.mark.parametrize(
+    ("device", "use"), by_turns(DEVICES, ["x = ft.ones(3) + 1", "", "s = ft.fpga.Stream()"])
+)
 def test_ops_of_hooks_that_come_after_ours_are_waited_for(device: str, use: str) -> None:
     """Hooks run in the reverse order of their registration, and work in flight ends badly."""
     env = dict(os.environ, FTENSOR_DEVICE=device, PYTHONPATH=str(ROOT))
@@ -220,8 +233,7 @@ print(interrupted, (ft.ones(3) * 2).sum().item())
 """
 
 
-@on_each_device
-@pytest.mark.parametrize("wait", [0.05, 0.3, 0.9])
+@pytest.mark.parametrize(("device", "wait"), by_turns(DEVICES, [0.05, 0.3, 0.9]))
 def test_an_interrupt_amid_first_compiles_leaves_a_device_that_works(
     device: str, wait: float, tmp_path: Path
 ) -> None:

@@ -19,10 +19,12 @@ from ftensor.emulation.environment import available
 from .. import forked
 
 ROOT = Path(__file__).parents[2]
+# A kernel of each kind, which tests/flow/test_trace_agrees.py builds, too.
+FEW = str(Path(__file__).with_name("agreeing.toml"))
 # What networks are trained with: too much for one image of a board, and good for tests.
 TRAINING = str(Path(__file__).with_name("training.toml"))
-# Every op, layout and dtype of it is there; results go to the file that is named first.
-PROGRAM = """
+# Every op, layout and dtype of an image is there; results go to the file that is named first.
+HEAD = """
 import sys
 import numpy as np
 import ftensor as ft
@@ -30,6 +32,16 @@ import ftensor as ft
 rng = np.random.default_rng(7)
 a, b = (ft.tensor(rng.standard_normal((32, 64), np.float32)) for _ in "ab")
 n = ft.tensor(rng.integers(-99, 99, (32, 64)))
+"""
+SMALL = """
+z = a.to(ft.complex64)
+results = [
+    a + b, a.t() * b.t(), a[:, 3:19] + b[:, 4:20], -a, z, z * z, z[:, ::3].conj().resolve_conj(),
+    a[ft.tensor([5, 0, 7])], a[::2].contiguous(), a.clone().add_(b), ft.zeros(7), ft.arange(9.0),
+]
+sums = [a @ b.t(), b.sum(0), a.sum(1), a.sum(), ft.fft.fft(z)]
+"""
+LARGE = """
 results = [
     a + b, a.t() * 3, a[:, 3:19] - b[:, 4:20], (a / b).abs(), a.exp(), b.tanh(), a.sigmoid(),
     ft.where(a < b, a, 0), a.half().float(), a.bfloat16().float(), n + 1, n.float().sqrt(),
@@ -40,6 +52,8 @@ results = [
 # Rows of ten elements begin within a port's beat.
 ten = b[:, :10].contiguous().sum(0)
 sums = [a @ b.t(), b.sum(0), ten, a.mean(1, keepdim=True), ft.nn.functional.softmax(a, dim=1)]
+"""
+SAVE = """
 arrays = {f"result {k}": r.float() if r.dtype is ft.bfloat16 else r for k, r in enumerate(results)}
 arrays |= {f"sum {k}": r for k, r in enumerate(sums)}
 np.savez(sys.argv[1], **{name: r.numpy() for name, r in arrays.items()})
@@ -116,10 +130,15 @@ def program(folder: Path, text: str) -> Path:
     return folder / "program.py"
 
 
+@pytest.mark.parametrize(
+    ("inventory", "calls"),
+    [(FEW, SMALL), pytest.param(TRAINING, LARGE, marks=pytest.mark.long)],
+    ids=["few", "training"],
+)
 def test_xrt_computes_what_the_c_simulation_computes(
-    base: Path, tmp_path: Path, needs_xrt: None
+    base: Path, tmp_path: Path, needs_xrt: None, inventory: str, calls: str
 ) -> None:
-    image, script = built(TRAINING, base), program(tmp_path, PROGRAM)
+    image, script = built(inventory, base), program(tmp_path, HEAD + calls + SAVE)
     out = {name: tmp_path / f"{name}.npz" for name in ("compiled", "image", "xrt")}
     run(script, out["compiled"], FTENSOR_DEVICE="csim")
     simulated = {"FTENSOR_DEVICE": "csim", "FTENSOR_IMAGE": str(image)}
@@ -147,8 +166,13 @@ def test_the_digits_are_named_alike(base: Path, tmp_path: Path, needs_xrt: None)
     assert answers[0] == answers[1] != []
 
 
-def test_what_the_image_lacks_runs_on_the_host(base: Path, tmp_path: Path, needs_xrt: None) -> None:
-    image, script = built("minimal", base), program(tmp_path, WITHOUT_EXP)
+@pytest.mark.parametrize(
+    "inventory", [FEW, pytest.param("minimal", marks=pytest.mark.long)], ids=["few", "minimal"]
+)
+def test_what_the_image_lacks_runs_on_the_host(
+    base: Path, tmp_path: Path, needs_xrt: None, inventory: str
+) -> None:
+    image, script = built(inventory, base), program(tmp_path, WITHOUT_EXP)
     lines = emulate(image, script).splitlines()
     assert lines == [
         "['exp']",

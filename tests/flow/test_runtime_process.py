@@ -11,6 +11,7 @@ import pytest
 
 from .. import forked
 from .runtime_kernels import all_backends
+from .test_processes import by_turns
 
 ROOT = Path(__file__).parents[2]
 HEAD = f"""
@@ -92,17 +93,16 @@ print(status, (download(backend, out, 16) == 2 * values(16)).all())
 """
 
 
-@pytest.mark.parametrize(
-    "action",
-    [
-        "backend.allocate(64)",
-        "kernel(backend.current_stream(), 1, x.handle, x.handle, out.handle, 16)",
-        "download(backend, x, 16)",
-        "backend.upload(x, 0, values(16))",
-        "backend.synchronize()",
-    ],
-)
-@pytest.mark.parametrize("device", CASES)
+ACTIONS = [
+    "backend.allocate(64)",
+    "kernel(backend.current_stream(), 1, x.handle, x.handle, out.handle, 16)",
+    "download(backend, x, 16)",
+    "backend.upload(x, 0, values(16))",
+    "backend.synchronize()",
+]
+
+
+@pytest.mark.parametrize(("device", "action"), by_turns(DEVICES, ACTIONS))
 def test_a_forked_child_works_or_is_refused(device: str, action: str) -> None:
     # The work is waited for before the fork, so that reading and writing host memory, and waiting
     # for nothing, need no device any more.
