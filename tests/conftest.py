@@ -132,7 +132,8 @@ def make_room() -> None:
 
     backend = default_backend()
     kernels = backend.kernels
-    assert isinstance(kernels, KernelTable)
+    if not isinstance(kernels, KernelTable):  # those that are noted alone, by ahead.py
+        return
     if 4 * (len(kernels) + ROOM) > 3 * kernels.most:
         while 2 * len(kernels) > kernels.most:
             kernels.popitem(last=False)
