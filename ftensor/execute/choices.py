@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from .._tensor import Tensor
+from ..dtypes import int64
 from ..kernels.key import STRIDED
 from ..rows.op import Op
-from ..runtime.program import held
-from .keys import op_key
+from ..runtime.program import built, held
+from .keys import gathering_key, op_key
 
 
 def specializes(x: Tensor) -> bool:
@@ -31,3 +32,9 @@ def built_ahead(op: Op, x: Tensor, inputs: int) -> bool:
     of = x._dtype
     kinds = (STRIDED,) * (inputs + 1)
     return held(x._storage.backend, op_key(op, "rows", of.compute, 1, of, (of,) * inputs, kinds))
+
+
+def locates(op: Op, x: Tensor) -> bool:
+    """Whether a launch where `x` lies may ask for a row whose inputs an index finds, all of its
+    dtype: images may lack it."""
+    return built(x._storage.backend, gathering_key(op, x._dtype, int64, 1))

@@ -12,7 +12,19 @@ from functools import lru_cache
 
 from .. import errors
 from ..dtypes import dtype, int32
-from ..kernels.key import BY_VALUE, INDEX, POSITION, REAL, TRUTH, VALUE, KernelKey, Port, Reduction
+from ..kernels.key import (
+    BY_VALUE,
+    INDEX,
+    LOCATED,
+    POSITION,
+    REAL,
+    STRIDED,
+    TRUTH,
+    VALUE,
+    KernelKey,
+    Port,
+    Reduction,
+)
 from ..rows.op import Op, Reduce, yields
 
 # Keys of which each is made once: the launches of many sizes share one.
@@ -54,6 +66,13 @@ def located_key(
     return KernelKey(
         op.name, "rows", compute, 1, (ports[0],), tuple(ports[1:]), (op.expression(compute),)
     )
+
+
+@lru_cache(MOST_KEYS)
+def gathering_key(op: Op, of: dtype, index: dtype, indices: int) -> KernelKey:
+    """The kernel of any strides of a row that reads where indices lead, all in one dtype."""
+    kinds = [STRIDED, *(LOCATED if k in op.gathers else STRIDED for k in range(op.arity))]
+    return located_key(op, (of,) * len(kinds), kinds, (index,) * indices, STRIDED * indices)
 
 
 def monoid(red: Reduce, compute: dtype) -> tuple[Reduction, dtype]:

@@ -7,7 +7,7 @@ from .op import BARE, Op
 
 # A copy computes in the source's dtype and converts as it stores.
 COPY = Op("copy", "copy(src) -> Tensor", "a", bool_="a", complex_="a", any_out=True, located=True,
-          moves=True, bare=BARE)  # fmt: skip
+          gathers=(0,), moves=True, bare=BARE)  # fmt: skip
 FILL = Op(
     "fill",
     "fill(value) -> Tensor",

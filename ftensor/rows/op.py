@@ -120,7 +120,8 @@ class Op:
     tensors: tuple[int, ...] = ()  # positions of inputs that may not be numbers
     numbers_alone: bool = False  # computes with Python numbers where no input is a tensor, too
     only: tuple[str, ...] = ()
-    located: bool = False  # also run on elements that index tensors lead to
+    located: bool = False  # also writes, and joins, where index tensors lead to
+    gathers: tuple[int, ...] = ()  # positions of inputs that index tensors find, if they find any
     check: Callable[[Op, Any, Any, dtype], None] | None = None
     bare: str = ""  # the groups of dtypes of few ops (`dtype.bare`) that it serves
     moves: bool = False  # writes bits as they were, where dtypes don't differ

@@ -92,6 +92,8 @@ def test_steps_are_one_op() -> None:
          {"copy rows: float32(float32, int64, int64)"}),
         ('ops = ["add_at"]\nlayouts = ["scatter"]\nindex = ["int32"]',
          {"add_at rows: float32(float32, float32, int32)"}),
+        ('ops = ["lerp_at"]\nlayouts = ["gather", "scatter"]',
+         {f"lerp_at rows: float32({'float32, ' * 5}int64)"}),
         ('ops = ["@bitwise"]\nbut = ["bitwise_or", "bitwise_left_shift", "bitwise_right_shift"]\n'
          'dtypes = ["bool"]',
          {"bitwise_and map: bool(bool, bool)", "bitwise_xor map: bool(bool, bool)"}),

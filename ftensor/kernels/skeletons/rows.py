@@ -254,8 +254,8 @@ class Rows(OpSkeleton):
 
 
 def _joins(key: KernelKey) -> bool:
-    """Whether the expression takes more than what is moved."""
-    return sum(p.sees != INDEX for p in key.ins) > 1
+    """Whether what indices lead to is written, and the expression takes more than what is moved."""
+    return key.outs[0].kind == LOCATED and sum(p.sees != INDEX for p in key.ins) > 1
 
 
 def _stages(g: RowsGeometry, first: int, end: int, lanes: int) -> list[Loop]:

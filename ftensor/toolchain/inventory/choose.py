@@ -46,7 +46,7 @@ def _of_row(table: Kernels, row: Row) -> Iterator[Key]:
     if isinstance(row, Op):
         for signature in _pointwise(table, row):
             yield from pointwise_keys(row, signature, table.layouts, table.shape)
-        if row.located and any(layout in LOCATING for layout in table.layouts):
+        if (row.located or row.gathers) and any(layout in LOCATING for layout in table.layouts):
             for of in table.dtypes:
                 if row.expression(of.compute):
                     yield from located_keys(row, of, table.layouts, table.shape)

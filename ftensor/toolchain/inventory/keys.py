@@ -9,9 +9,19 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import product
 
 from ...dtypes import dtype
-from ...execute.keys import fold_key, located_key, monoid, op_key, partials, results, second
+from ...execute.keys import (
+    fold_key,
+    gathering_key,
+    located_key,
+    monoid,
+    op_key,
+    partials,
+    results,
+    second,
+)
 from ...kernels.board_skeleton import layouts
 from ...kernels.key import BY_VALUE, LINEAR, LOCATED, STRIDED, KernelKey, lanes_for
 from ...kernels.op_skeleton import OpSkeleton
@@ -108,15 +118,15 @@ def _narrower(key: KernelKey, lanes: int) -> KernelKey:
 
 def located_keys(op: Op, of: dtype, layouts: Sequence[str], shape: Shape) -> Iterator[KernelKey]:
     """The kernels of a row that reads or writes where index tensors lead."""
+    joins = [LOCATED] if op.arity > 1 else []
+    written = [LOCATED, STRIDED, *joins]
     for layout in layouts:
-        joins = op.arity > 1
-        if layout not in LOCATING or (layout == GATHER.word and joins):
-            continue
-        kinds = [LOCATED, STRIDED] if layout == SCATTER.word else [STRIDED, LOCATED]
-        kinds += [LOCATED] if joins else []
-        for count in shape.indices:
-            for index in shape.index:
-                yield located_key(op, (of,) * len(kinds), kinds, (index,) * count, STRIDED * count)
+        for count, index in product(shape.indices, shape.index):
+            if layout == GATHER.word and op.gathers:
+                yield gathering_key(op, of, index, count)
+            elif layout == SCATTER.word and op.located:
+                indices = (index,) * count
+                yield located_key(op, (of,) * len(written), written, indices, STRIDED * count)
 
 
 def fold_keys(

@@ -21,6 +21,8 @@ from ...linalg.product import DOT
 from ...rearrange.pad_modes import positions
 from ..layers.activation import SPACE
 from .adaptive import ADAPTIVE_AVG_POOL
+from .neighbours import serves
+from .neighbours import weighted as weighted_neighbours
 from .windows import laid_out
 
 Taps = tuple[Any, Any]  # positions (results, taps) and their weights, as arrays
@@ -141,6 +143,8 @@ def _smoothed(
 def _weighted(x: Tensor, dim: int, taps: Taps, compute: dtype) -> Tensor:
     """The sums of the taps of each result along a dim, in the dtype that is computed in."""
     where, weights = taps
+    if serves(x, dim, where):
+        return weighted_neighbours(x, dim, where, weights)
     count, many = where.shape
     apart = positions(x, dim, where.reshape(-1).tolist())
     shape = (*x._shape[:dim], count, many, *x._shape[dim + 1 :])
