@@ -142,9 +142,37 @@ def in_turn(choices: Sequence[Any], turn: int) -> Sequence[Any]:
     return choices if os.environ.get("FTENSOR_DATABASES") == "all" else choices[k : k + 1]
 
 
+def size(sample: Any) -> int:
+    """How many elements a sample's input has; the first samples of some ops have none."""
+    inputs = sample.input if isinstance(sample.input, (list, tuple)) else [sample.input]
+    return sum(t.numel() for t in inputs if isinstance(t, torch.Tensor))
+
+
+def largest(samples: list[Any]) -> list[Any]:
+    """The sample of most elements."""
+    return sorted(samples, key=size)[-1:]
+
+
+def few(samples: list[Any]) -> list[Any]:
+    """The largest sample, and the largest of those that are called in another way."""
+    found = largest(samples)
+    return found + largest([s for s in samples if way(s) != way(found[0])])
+
+
+def rest(samples: list[Any]) -> list[Any]:
+    """The samples that are not among the `few`."""
+    found = few(samples)
+    return [s for s in samples if not any(s is one for one in found)]
+
+
+def way(sample: Any) -> object:
+    """How a sample is called: what its arguments are and which words it has."""
+    return [type(value) for value in sample.args], list(sample.kwargs)
+
+
 def cases() -> Iterator[Any]:
-    """Each op, its other names and its in-place form in its first dtype, which alone is in every
-    run; and the op in another one."""
+    """Each op, its other names and its in-place form in its first dtype, of which the `few` samples
+    alone are in every run; and the op in another one."""
     for turn, op in enumerate(op_db):
         dtypes = [d for d in DTYPES if d in op.supported_dtypes("cpu")]
         others = in_turn(dtypes[1:], turn)
@@ -152,20 +180,16 @@ def cases() -> Iterator[Any]:
             in_place = name == op.name + "_"
             if function(name) is None or (in_place and op.inplace_variant is None):
                 continue
-            for dtype in (*dtypes[:1], *(others if name == op.name else ())):
+            chosen = [(dtype, part) for dtype in dtypes[:1] for part in (few, rest)]
+            chosen += [(dtype, largest) for dtype in others if name == op.name]
+            for dtype, part in chosen:
                 variant = op.variant_test_name and f".{op.variant_test_name}"
-                word = str(dtype).removeprefix("torch.")
-                marks = [] if dtype is dtypes[0] else [pytest.mark.long]
-                yield pytest.param(op, name, dtype, id=f"{name}{variant}-{word}", marks=marks)
+                word = str(dtype).removeprefix("torch.") + ("-rest" if part is rest else "")
+                marks = [] if part is few else [pytest.mark.long]
+                yield pytest.param(op, name, dtype, part, id=f"{name}{variant}-{word}", marks=marks)
 
 
 CASES = list(cases())
-
-
-def size(sample: Any) -> int:
-    """How many elements a sample's input has; the first samples of some ops have none."""
-    inputs = sample.input if isinstance(sample.input, (list, tuple)) else [sample.input]
-    return sum(t.numel() for t in inputs if isinstance(t, torch.Tensor))
 
 
 def leaves(value: Any) -> list[Any]:
@@ -201,8 +225,10 @@ def test_every_op_has_samples() -> None:
     assert len(here) > 300
 
 
-@pytest.mark.parametrize(("op", "name", "dtype"), CASES)
-def test_as_in_torchs_database(op: Any, name: str, dtype: torch.dtype) -> None:
+@pytest.mark.parametrize(("op", "name", "dtype", "part"), CASES)
+def test_as_in_torchs_database(
+    op: Any, name: str, dtype: torch.dtype, part: Callable[[list[Any]], list[Any]]
+) -> None:
     """Same shapes, dtypes and values for the database's first samples."""
     for left_out in (op.full_name, f"{op.full_name} {dtype}"):
         if left_out in LEFT_OUT:
@@ -211,11 +237,8 @@ def test_as_in_torchs_database(op: Any, name: str, dtype: torch.dtype) -> None:
     mine = IN_ORDER.get(op.name) or function(name)
     theirs = op.inplace_variant if in_place else op.op
     assert mine is not None
-    first = dtype is next(d for d in DTYPES if d in op.supported_dtypes("cpu"))
-    samples = [
-        s for s in first_samples(op, dtype, SAMPLES) if not s.kwargs.get("dropout_p")
-    ]  # of random numbers
-    for sample in samples if first else sorted(samples, key=size)[-1:]:
+    samples = first_samples(op, dtype, SAMPLES)
+    for sample in part([s for s in samples if not s.kwargs.get("dropout_p")]):  # a random number
         given = sample.input.clone() if in_place else sample.input
         expected = outcome(partial(theirs, given, *sample.args, **sample.kwargs))
         args = ours((sample.input, *sample.args))
