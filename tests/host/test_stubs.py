@@ -72,8 +72,10 @@ def test_every_op_has_its_type() -> None:
 
 def test_a_type_checker_understands_calls(tmp_path: Path) -> None:
     (tmp_path / "program.py").write_text(PROGRAM)
-    mypy = (sys.executable, "-m", "mypy", "--cache-dir", str(ROOT / ".mypy_cache"))
-    quiet = ("--follow-imports", "silent", "--no-error-summary", "--config-file", "")
+    # What calls give are ftensor's own types: torch's and NumPy's files are most of what is read.
+    (tmp_path / "own.ini").write_text("[mypy]\n[mypy-torch.*,numpy.*]\nfollow_imports = skip\n")
+    mypy = (sys.executable, "-m", "mypy", "--cache-dir", str(tmp_path / "cache"))
+    quiet = ("--follow-imports", "silent", "--no-error-summary", "--config-file", "own.ini")
     environment = {"MYPYPATH": str(ROOT), "PATH": ""}
     done = subprocess.run(
         [*mypy, *quiet, "program.py"], cwd=tmp_path, env=environment, capture_output=True, text=True

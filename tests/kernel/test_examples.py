@@ -64,7 +64,7 @@ def test_digits(tmp_path: Path) -> None:
     assert "time of" not in run("digits.py", "--out", tmp_path, "--once")
 
 
-@pytest.mark.parametrize("image", some(["china.jpg", "flower.jpg"], 2, always=True))
+@pytest.mark.parametrize("image", some(["china.jpg", "flower.jpg"], 2))
 def test_photo(tmp_path: Path, image: str) -> None:
     """Shadows open up, edges lie where the picture changes, and the left half is the original."""
     import ftensor as ft
@@ -100,17 +100,17 @@ def test_a_network_trained_by_torch(tmp_path: Path) -> None:
     TARGET != "intel-cpu",
     reason="two epochs' kernels take a minute and more; tests/flow/test_lenet.py trains on images",
 )
-def test_training_by_torch(tmp_path: Path) -> None:
+@pytest.mark.parametrize("name", ["cnn", pytest.param("transformer", marks=pytest.mark.long)])
+def test_training_by_torch(tmp_path: Path, name: str) -> None:
     """The losses on the device are those on the CPU, nothing runs on the host, curves are drawn."""
     pytest.importorskip("torch", reason="torch trains the networks")
     import ftensor as ft
 
-    for name in ("cnn", "transformer"):
-        output = run(f"torch_{name}.py", "--epochs", "1", "--batches", "2", "--out", tmp_path)
-        assert f"ftensor's device: {ft.fpga.get_device_name()}" in output
-        rows = re.findall(r"^ +[12] +([\d.]+) +([\d.]+)$", output, re.M)
-        assert len(rows) == 2 and all(abs(float(a) - float(b)) < 1e-4 for a, b in rows), output
-        assert "no op has fallen back to the host" in output
-        picture = pixels(tmp_path / f"{name}.png")
-        for colour in ((255, 140, 0), (0, 0, 128)):
-            assert (picture == colour).all(-1).sum() > 100
+    output = run(f"torch_{name}.py", "--epochs", "1", "--batches", "2", "--out", tmp_path)
+    assert f"ftensor's device: {ft.fpga.get_device_name()}" in output
+    rows = re.findall(r"^ +[12] +([\d.]+) +([\d.]+)$", output, re.M)
+    assert len(rows) == 2 and all(abs(float(a) - float(b)) < 1e-4 for a, b in rows), output
+    assert "no op has fallen back to the host" in output
+    picture = pixels(tmp_path / f"{name}.png")
+    for colour in ((255, 140, 0), (0, 0, 128)):
+        assert (picture == colour).all(-1).sum() > 100
