@@ -32,6 +32,7 @@ def tensor(x):
 def synchronize():
     pass
 """
+PARTS = 5  # of the cases; every run has the first
 ADD = next(k for k, c in enumerate(cases.CASES) if (c.group, c.name) == ("large", "add"))
 
 
@@ -59,9 +60,12 @@ def test_a_case_that_the_base_lacks_is_not_lost(tmp_path: Path) -> None:
     assert found.base is None and found.ratio == 1
 
 
-def test_every_case_is_one_call_in_each_library() -> None:
+@pytest.mark.parametrize(
+    "part", [pytest.param(n, marks=[pytest.mark.long] if n else []) for n in range(PARTS)]
+)
+def test_every_case_is_one_call_in_each_library(part: int) -> None:
     """On few elements: what the libraries are asked for is the same."""
-    for case in cases.CASES:
+    for case in cases.CASES[part::PARTS]:
         small = tuple(
             text.replace("16M", "64").replace("4M", "64").replace("65536", "64")
             .replace("4096", "16").replace("2048", "16").replace("1024", "16").replace("512", "16")

@@ -96,7 +96,14 @@ def test_only_what_changed_is_compiled(flow):
     assert {"ft_abs_float32", "ft_mul_float32"} <= set(flow.ran())
 
 
-@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGINT, signal.SIGTERM])
+# How the jobs of a build end by each of them, test_build_jobs.py asks.
+@pytest.mark.parametrize(
+    "number",
+    [
+        signal.SIGINT,
+        *(pytest.param(n, marks=pytest.mark.long) for n in (signal.SIGKILL, signal.SIGTERM)),
+    ],
+)
 def test_an_interrupted_build_compiles_only_the_rest(flow, number):
     first = flow.start(*CSIM, "--jobs", "1", HANG_BEHIND="1")
     wait_for(lambda: flow.objects() and len(flow.log.read_text().split()) >= 2)

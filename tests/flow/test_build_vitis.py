@@ -27,7 +27,10 @@ def flow(tmp_path):
     return Flow(tmp_path)
 
 
-@pytest.mark.parametrize("target, mode", [("hw", xclbin.Mode.FLAT), ("hw_emu", xclbin.Mode.HW_EMU)])
+@pytest.mark.parametrize(
+    "target, mode",
+    [("hw", xclbin.Mode.FLAT), pytest.param("hw_emu", xclbin.Mode.HW_EMU, marks=pytest.mark.long)],
+)
 def test_an_inventory_becomes_an_image(flow, target, mode, capsys):
     done = flow.build(*BOARD, "--target", target, "--clock", "250", "--jobs", "2")
     assert flow.ran() == [*KERNELS, "link"]
@@ -48,7 +51,9 @@ def test_an_inventory_becomes_an_image(flow, target, mode, capsys):
     assert "3 kernels: 3 compiled, 0 reused" in done.stdout
 
 
-@pytest.mark.parametrize("version, between", [("2021.2", "."), ("2023.2", ",")])
+@pytest.mark.parametrize(
+    "version, between", [pytest.param("2021.2", ".", marks=pytest.mark.long), ("2023.2", ",")]
+)
 def test_units_and_memories_are_linked_as_the_version_wants(flow, version, between):
     flow.inventory.write_text(flow.inventory.read_text() + "units = 2\n")
     flow.build(*BOARD, STANDIN_VERSION=version)

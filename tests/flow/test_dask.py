@@ -100,6 +100,7 @@ def ran(method: str, folder: Path) -> str:
     return done.stdout
 
 
+@pytest.mark.long  # interpreters of a cluster; what each does, tests below ask of one process
 def test_workers_own_devices_and_send_and_spill(tmp_path: Path) -> None:
     assert ran("spawn", tmp_path) == "done\n"
 

@@ -82,10 +82,16 @@ assert board.read(out, np.int32, 1)[0] == (1 << 22) - 1
     ("source", "kind", "message"),
     [
         ('extern "C" void other() {}', "int", "no function 'k'"),
-        ('extern "C" void gone(); extern "C" void k(int) { gone(); }', "int", "undefined symbol"),
-        ('extern "C" void k(int) {}', "ap_uint<40>", "the type 'ap_uint<40>'"),
+        pytest.param(
+            'extern "C" void gone(); extern "C" void k(int) { gone(); }', "int", "undefined symbol",
+            marks=pytest.mark.long,
+        ),
+        pytest.param(
+            'extern "C" void k(int) {}', "ap_uint<40>", "the type 'ap_uint<40>'",
+            marks=pytest.mark.long,
+        ),
     ],
-)
+)  # fmt: skip
 def test_images_that_do_not_load(tmp_path: Path, source: str, kind: str, message: str) -> None:
     """The host gets an OpenCL error, the user a sentence."""
     row = f'[[kernels]]\nname = "k"\narguments = [{{name="a", type="{kind}", size=8}}]\n'
@@ -147,7 +153,9 @@ def test_mistakes_on_the_command_line(xrt_image: Path, tmp_path: Path) -> None:
         assert message in done.stderr and "Traceback" not in done.stderr
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize(
+    "number", [signal.SIGINT, pytest.param(signal.SIGTERM, marks=pytest.mark.long)]
+)
 def test_signals_reach_the_program(xrt_image: Path, number: signal.Signals) -> None:
     """The program handles it, while a kernel runs; the device does not mind."""
     text = program(

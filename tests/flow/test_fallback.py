@@ -25,9 +25,17 @@ from ftensor.toolchain import trace  # noqa: E402
 from .fallback_cases import CASES, arange, same  # noqa: E402
 from .lacking import lacking  # noqa: E402, F401
 
+KINDS = [("csim", "runtime"), ("csim", "csim"), ("own", "runtime")]
 
-@pytest.mark.parametrize("name", CASES)
-@pytest.mark.parametrize("kind, host", [("csim", "runtime"), ("csim", "csim"), ("own", "runtime")])
+
+@pytest.mark.parametrize(
+    ("kind", "host", "name"),
+    [
+        pytest.param(*kind, name, marks=[] if k % len(KINDS) == n else [pytest.mark.long])
+        for n, kind in enumerate(KINDS)
+        for k, name in enumerate(CASES)
+    ],
+)
 def test_an_image_without_kernels(use: Any, kind: str, host: str, name: str) -> None:
     backend = use("ft_", "separate-memory" if kind == "own" else kind, host)
     expression, op = CASES[name]

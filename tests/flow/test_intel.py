@@ -252,6 +252,7 @@ print(len(right), all(right))
     assert out.split() == ["18", "True"]
 
 
+@pytest.mark.long
 def test_doctor_runs_a_kernel():
     out, _ = run("emulate", "--intel", "--", sys.executable, "-m", "ftensor", "doctor")
     assert "intel-fpga-emulator: works" in out

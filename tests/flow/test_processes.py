@@ -298,14 +298,14 @@ def test_a_killed_program_leaves_a_kernel_cache_that_works(device: str, tmp_path
     assert float(expected) == 42_875 * 2
 
 
-@on_each_device
+@pytest.mark.parametrize(("device",), by_turns(DEVICES, [()]))
 def test_programs_that_start_at_once_share_an_empty_cache(device: str, tmp_path: Path) -> None:
     programs = [start(FILLING, device, tmp_path) for _ in range(3)]
     assert len({output(program) for program in programs}) == 1
     assert not list(tmp_path.rglob(".new-*"))
 
 
-@on_each_device
+@pytest.mark.parametrize(("device",), by_turns(DEVICES, [()]))
 def test_many_small_operations_leave_the_memory_as_it_was(device: str) -> None:
     code = """
 import gc
