@@ -164,20 +164,14 @@ def test_steps_and_boards_are_compared(estimated: tuple[Any, Any]) -> None:
     assert f"{found[0].report.resident * 1e3:.3g} ms" in said and "Alveo U250" in said
 
 
+EVERY_RUN = {("steps", "u55c"), ("first", "kv260")}
+
+
 @pytest.mark.parametrize(
     ("name", "board"),
     [
-        ("steps", "u55c"),
-        ("first", "kv260"),
-        *(
-            pytest.param(*pair, marks=pytest.mark.long)
-            for pair in [("first", "u55c"), ("steps", "kv260")]
-        ),
-        *(
-            pytest.param(name, board, marks=pytest.mark.long)
-            for name in ("minimal", "cnn")
-            for board in ("u55c", "kv260")
-        ),
+        pytest.param(*pair, marks=[] if pair in EVERY_RUN else [pytest.mark.long])
+        for pair in itertools.product(("first", "steps", "minimal", "cnn"), ("u55c", "kv260"))
     ],
 )
 def test_an_inventory_is_drawn(name: str, board: str) -> None:
