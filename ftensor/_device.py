@@ -104,7 +104,7 @@ class _Thread(threading.local):
 
     def __init__(self) -> None:
         self.index = 0  # the current fpga
-        self.mapped: object = None  # the table that `index` was chosen for
+        self.mapped: _Table | None = None  # the table that `index` was chosen for
         self.defaults: list[device] = []  # of the `with device` blocks around, innermost last
         self.default: device | None = None
 
@@ -262,10 +262,14 @@ def current_device() -> device:
 
 
 def device_token() -> object:
-    """What stands for `current_device()` among keys, and costs less."""
-    table = _table
-    if table is None or table is not _thread.mapped or _thread.defaults or _thread.default:
+    """What stands for `current_device()` among keys, and costs less: a number for this thread's
+    fpga, a chosen device itself."""
+    if _thread.defaults or _thread.default:
         return current_device()
+    table = _table
+    if table is None or table is not _thread.mapped:
+        current_device()  # from now on this thread has a number
+        return device_token()
     return table.number + _thread.index
 
 

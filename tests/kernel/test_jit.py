@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from types import SimpleNamespace
 from typing import Any
 
@@ -183,6 +184,23 @@ def test_signatures() -> None:
     assert len(traces) == 4
     equal(f(x, 2.0, shift=y[:3]), x / 2 + 1)
     assert len(traces) == 5
+
+
+def test_threads_share_graphs() -> None:
+    """A thread that has asked for no device yet has the graphs of those that have."""
+    traces = []
+
+    @ft.jit
+    def f(x: ft.Tensor) -> ft.Tensor:
+        traces.append(1)
+        return x * 2 + 1
+
+    x = ft.ones(3)
+    for _ in range(2):
+        with ThreadPoolExecutor(1) as other:
+            equal(other.submit(f, x).result(), ft.full((3,), 3.0))
+        equal(f(x), ft.full((3,), 3.0))
+    assert len(traces) == 1
 
 
 def test_captured_tensors_are_held_by_reference() -> None:
