@@ -12,6 +12,7 @@ import ftensor as ft
 from ftensor._device import default_backend
 from ftensor.ops.index import gather as of_index
 from ftensor.ops.linalg import product as of_products
+from ftensor.ops.rearrange import cat as of_cat
 
 Call = Callable[..., Any]
 
@@ -80,3 +81,20 @@ def test_a_dim_is_an_integer() -> None:
     x.gather(1, index)
     with pytest.raises(TypeError):
         x.gather(1.0, index)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("dim", [0, 1, -1])
+def test_cat(dim: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Views that begin elsewhere, other values, dtypes that are promoted, one tensor twice."""
+    for k in range(3):
+        whole = torch.arange(600).reshape(10, 4, 15) * (k + 1)
+        theirs = [whole[k : k + 3, :, 5:10].float(), whole[2:5, :, :5].int(), whole[:3, :, 10:] / 2]
+        for parts in (theirs, theirs[:1] * 2):
+            made = ft.cat([ft.from_torch(t) for t in parts], dim)
+            assert torch.equal(torch.from_numpy(made.numpy()), torch.cat(parts, dim))
+        if default_backend().target.unaligned:
+            monkeypatch.setattr(of_cat, "result_dtype", refused)
+    with pytest.raises(TypeError):
+        ft.cat([made, 1], dim)  # type: ignore[list-item]
+    with pytest.raises(TypeError):
+        ft.cat([made, made], 1.0)  # type: ignore[arg-type]
