@@ -13,11 +13,11 @@ from typing import Any
 from .._tensor import Tensor
 from ..dtypes import get_default_dtype
 from ..execute.index_check import get_index_check
-from .signature import ALONE, KEYWORDS, MARKS, NUMBERS
+from .signature import ALONE, INT, KEYWORDS, MARKS, NUMBERS
 
 Kinds = tuple[type | str, ...]
 # (the tensors, the signature) of an op's call with these arguments; None where `signature` has to
-# look: at tensors that share memory or are on several devices.
+# look: at tensors that share memory or are on several devices, and at tuples of what is no int.
 Teller = Callable[[Any, Sequence[Any]], tuple[list[Tensor], tuple[Any, ...]] | None]
 
 _MOST_TENSORS = 4  # whose memories are compared in pairs
@@ -50,13 +50,24 @@ def _unknown(op: Any, args: Sequence[Any]) -> None:
     """Leaves all to `signature`."""
 
 
+def _ints(sizes: tuple[Any, ...]) -> list[Any] | None:
+    """What `signature` says of a tuple of ints; None of another."""
+    said: list[Any] = [tuple, len(sizes)]
+    for n in sizes:
+        if type(n) is not int:
+            return None
+        said += (INT, n)
+    return said
+
+
 def _written(kinds: Sequence[Any], placed: int, names: Sequence[str]) -> Teller:
     """The function for arguments of these types, the first `placed` by their place."""
     tensors = [k for k, kind in enumerate(kinds) if kind is Tensor]
-    simple = {Tensor, *MARKS, *ALONE, *NUMBERS}
+    sizes = [k for k, kind in enumerate(kinds) if kind is tuple]
+    simple = {Tensor, tuple, *MARKS, *ALONE, *NUMBERS}
     if not 0 < len(tensors) <= _MOST_TENSORS or not simple.issuperset(kinds):
         return _unknown
-    scope: dict[str, Any] = {"default": get_default_dtype, "mode": get_index_check}
+    scope: dict[str, Any] = {"default": get_default_dtype, "mode": get_index_check, "ints": _ints}
     parts = ["op"]
     for k, kind in enumerate(kinds):
         if k >= placed:
@@ -64,6 +75,9 @@ def _written(kinds: Sequence[Any], placed: int, names: Sequence[str]) -> Teller:
             parts += [*(["KEYWORDS"] if k == placed else []), f"n{k}"]
         if kind is Tensor:
             parts.append(f"a{k}._key")
+            continue
+        if kind is tuple:
+            parts.append(f"*i{k}")
             continue
         if kind not in ALONE:
             scope[f"k{k}"] = MARKS.get(kind, kind)
@@ -75,6 +89,7 @@ def _written(kinds: Sequence[Any], placed: int, names: Sequence[str]) -> Teller:
     given = ", ".join([f"a{k}" for k in tensors])
     lines = [
         f"{''.join([f'a{k}, ' for k in range(len(kinds))])}= args",
+        *[f"if (i{k} := ints(a{k})) is None: return None" for k in sizes],
         *[f"s{k} = a{k}._storage" for k in tensors if apart],
         *([f"if {' or '.join(apart)}: return None"] if apart else []),
         f"return [{given}], ({', '.join(parts)}, default(), mode())",
