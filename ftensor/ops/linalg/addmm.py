@@ -13,6 +13,7 @@ from ...execute.known import known
 from ...execute.numbers import fitted, rounded
 from ...execute.pointwise import pointwise
 from ...execute.prepare import common_dtype
+from ...graph.fused import fused
 from ...iterator.shape import Ints, numel
 from ...iterator.stride import contiguous_strides, view_strides
 from ...ops.types import copy
@@ -20,7 +21,7 @@ from ...rows.catalogue import op
 from ...rows.op import Op
 from ..pointwise.binary import MUL, add, check_factor
 from .matmul import batches_fit, column, matmul, matrix_vector, matrix_vector_fit, turned
-from .product import added_to, check, factors, is_plain, need_ndim, product
+from .product import FOLD_TERMS, added_to, check, factors, is_plain, need_ndim, product
 
 
 @op(inplace=True)
@@ -189,6 +190,16 @@ def linear(
     for arg, x in (("input", input), ("weight", weight)):
         if type(x) is not Tensor:
             raise errors.not_a_tensor("linear", arg, x)
+    shape = weight._shape
+    if out is None and len(shape) == 2 and numel(shape) >= FOLD_TERMS:
+        if input._shape[-1:] == shape[1:] and numel(input._shape) == shape[1]:
+            return _of_row(input, weight, bias)
+    return _linear(input, weight, bias, out)
+
+
+def _linear(
+    input: Tensor, weight: Tensor, bias: Tensor | None, out: Tensor | None = None
+) -> Tensor:
     weights = turned(weight) if len(weight._shape) < 3 else weight
     if bias is None:
         return matmul(input, weights, out=out)
@@ -204,3 +215,7 @@ def linear(
     else:
         made = matmul(input, weights) + bias
     return into("linear", out, made)
+
+
+# What a word costs a network that writes text: one row, and no checks and views once it is a graph.
+_of_row = fused(_linear)
