@@ -50,6 +50,7 @@ from . import scaling as _scaling  # noqa: F401
 from . import sequences as _sequences  # noqa: F401
 from . import serialization as _serialization
 from . import structure as _structure  # noqa: F401
+from . import whole as _whole  # noqa: F401
 from .fallback import fallback_report
 from .host import as_cpu, from_cpu, from_ftensor, to_ftensor
 from .runs import graph_report

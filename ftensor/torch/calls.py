@@ -68,7 +68,8 @@ def _copy(self: Tensor, src: Tensor, non_blocking: bool = False) -> Tensor:
     return copy(src.expand(self.shape), self)
 
 
-def _embedding(weight: Tensor, indices: Tensor, *_: Any) -> Tensor:
+def embedding(weight: Tensor, indices: Tensor, *_: Any) -> Tensor:
+    """Rows of a table."""
     rows = weight.index_select(0, indices.reshape(-1))
     return rows.view((*indices.shape, *weight.shape[1:]))
 
@@ -84,8 +85,9 @@ def _full_like(
     return full_like(x, value, dtype=_dtype(dtype), memory_format=wanted)
 
 
-def _arange(start: Any, end: Any, step: Any = 1, *, dtype: Any = None, **_: Any) -> Tensor:
-    return arange(start, end, step, dtype=_dtype(dtype), device=where())
+def numbers(*bounds: Any, dtype: Any = None, **_: Any) -> Tensor:
+    """arange, of one, two or three bounds."""
+    return arange(*bounds, dtype=_dtype(dtype), device=where())
 
 
 def _index(x: Tensor, indices: Any) -> Tensor:
@@ -127,10 +129,10 @@ DIRECT: dict[str, Callable[..., Any]] = {
     **VIEWS,
     "_to_copy": _to,
     "add.Scalar": lambda x, other, alpha=1: x.add(other, alpha=alpha),
-    "arange.start_step": _arange,
+    "arange.start_step": numbers,
     "constant_pad_nd": lambda x, pad, value=0: fresh(constant_pad_nd(x, tuple(pad), value), x),
     "div.Scalar": lambda x, other: x / other,
-    "embedding": _embedding,
+    "embedding": embedding,
     "full": _full,
     "full_like": _full_like,
     "index.Tensor": _index,

@@ -126,7 +126,7 @@ def _all(found: Any, *read: Any) -> Any:
     return tuple([x.clone() if type(x) is Tensor and x._storage in used else x for x in found])
 
 
-def _wrap_all(found: Any, *read: Any) -> Any:
+def wrap_all(found: Any, *read: Any) -> Any:
     """The torch tensors of `_all`, in one pass."""
     used = [x._storage for x in read if type(x) is Tensor]
     wrap = m.wrap
@@ -138,7 +138,7 @@ def _wrap_all(found: Any, *read: Any) -> Any:
 _SCOPE: dict[str, Any] = {
     "DTYPES": m.TO_FT, "MEMORY": MEMORY, "PRESERVE": torch.preserve_format, "REDUCTION": REDUCTION,
     "_all": _all, "bring": _bring, "copy": copy, "fresh": m.fresh, "give": m.give, "lift": m.lift,
-    "unwrap": m.unwrap, "wrap": m.wrap, "wrap_all": _wrap_all,
+    "unwrap": m.unwrap, "wrap": m.wrap, "wrap_all": wrap_all,
 }  # fmt: skip
 
 

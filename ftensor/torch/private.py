@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import ctypes
 import mmap
-from collections.abc import Iterable
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -90,7 +90,12 @@ has_kernel_for = C._dispatch_has_kernel_for_dispatch_key
 all_schemas = C._jit_get_all_schemas
 all_op_names = C._dispatch_get_all_op_names
 
+# Whether a gradient is one of many at once (`is_grads_batched`), without a storage.
+is_batched = C._functorch.is_legacy_batchedtensor
+
 CPU_KEYS = Keys(Key.CPU)
+# Of a tensor of the device that is recorded.
+RECORDED_KEYS = Keys(Key.AutogradPrivateUse1) | Keys(Key.PrivateUse1)
 
 
 # Methods of c10::impl::DeviceGuardImplInterface: how many, and the places of those that say which
@@ -150,22 +155,24 @@ def _for_ever(thing: T) -> T:
     return thing
 
 
-def is_plain(tensors: Iterable[torch.Tensor]) -> bool:
-    """Whether these are tensors as such, that no transform has wrapped, and no mode, tangent or
-    tracer is about to see what is done with them."""
-    kinds = (torch.Tensor, torch.nn.Parameter)
+_PLAIN = {torch.Tensor, torch.nn.Parameter}
+
+
+def is_plain(tensors: Sequence[torch.Tensor]) -> bool:
+    """Whether these are tensors as such, that no transform has wrapped and of which none is a lazy
+    negative, and no mode, tangent or tracer is about to see what is done with them."""
     if C._len_torch_dispatch_stack() or C._functorch.peek_interpreter_stack() is not None:
         return False
     if torch.autograd.forward_ad._current_level >= 0 or C._get_tracing_state() is not None:
         return False
-    return all(type(t) in kinds for t in tensors)
+    return _PLAIN.issuperset(map(type, tensors)) and not any(map(torch.Tensor.is_neg, tensors))
 
 
-def by_parts(op: torch._ops.OpOverload, *args: Any) -> Any:
+def by_parts(op: torch._ops.OpOverload, *args: Any, **kwargs: Any) -> Any:
     """An op of several as torch makes it of these; while torch traces, in Python."""
     if C._dispatch_tls_is_dispatch_key_included(Key.PythonDispatcher):
-        return op.decompose(*args)
-    return op._op_dk(Key.CompositeImplicitAutograd, *args)
+        return op.decompose(*args, **kwargs)
+    return op._op_dk(Key.CompositeImplicitAutograd, *args, **kwargs)
 
 
 def overload(name: str) -> torch._ops.OpOverload:

@@ -66,8 +66,10 @@ def register_device(module: ModuleType) -> None:
         torch.autograd.set_multithreading_enabled(False)
 
 
-# Kernels of the device, and its fallback. The libraries live as long as the process.
+# Kernels of the device, what is asked before torch records an op or makes it of parts, and the
+# fallback. The libraries live as long as the process.
 aten = Library("aten", "IMPL", "PrivateUse1")
+recorded = Library("aten", "IMPL", "AutogradPrivateUse1")
 everything = Library("_", "IMPL")
 # Overloads with a kernel of ours: the hand-written ones, which the table leaves alone.
 written: dict[str, Callable[..., Any]] = {}

@@ -6,21 +6,22 @@ torch makes a layer of several ops a step for backends that are not the CPU, and
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
 import torch
-from torch.library import Library
 
 from .._tensor import Tensor
 from ..ops.gradients.lstm import Layer, lstm_layer_backward, lstm_layers
 from ..ops.nn.sequences.cells import Weights
 from ..ops.rearrange.cat import stack
 from .memory import lift, wrap
-from .private import by_parts, is_plain, overload
+from .private import by_parts, is_batched, is_plain, overload
+from .registration import recorded
+from .whole import parts_backward
 
 _LSTM = overload("lstm.input")
 _KINDS = {torch.float32, torch.float64}
-_recorded = Library("aten", "IMPL", "AutogradPrivateUse1")  # lives as long as the process
 
 
 def _lstm(
@@ -110,8 +111,9 @@ class _Layers(torch.autograd.Function):
     def backward(ctx: Any, *grads: torch.Tensor | None) -> tuple[torch.Tensor | None, ...]:
         *args, _ = ctx.saved_tensors
         needed = ctx.needs_input_grad[1:]
-        if torch.is_grad_enabled():  # the gradients' own are asked for
-            return None, *_parts_backward(ctx.has_biases, args, needed, grads)
+        # The gradients' own are asked for, or many at once.
+        if torch.is_grad_enabled() or any(is_batched(g) for g in grads if g is not None):
+            return None, *parts_backward(partial(_parts, ctx.has_biases), args, needed, grads)
         weights = _weights(ctx.has_biases, args[3:])
         zeros = [torch.zeros_like(args[1]) for g in grads[1:] if g is None]
         dh, dc = (lift(zeros.pop() if g is None else g) for g in grads[1:])
@@ -131,23 +133,12 @@ class _Layers(torch.autograd.Function):
         return None, *[wrap(g) if wanted else None for g, wanted in zip(found, needed)]
 
 
-def _parts_backward(
-    has_biases: bool, args: Sequence[torch.Tensor], needed: Sequence[bool],
-    grads: Sequence[torch.Tensor | None],
-) -> list[torch.Tensor | None]:  # fmt: skip
-    """As `backward`, by torch's parts, which have derivatives themselves."""
+def _parts(has_biases: bool, *args: torch.Tensor) -> Any:
+    """As torch has it."""
     x, h, c, *params = args
-    layers = h.shape[0]
-    made = by_parts(_LSTM, x, (h, c), params, has_biases, layers, 0.0, True, False, False)
-    asked = [t for t, wanted in zip(args, needed) if wanted]
-    given = [(y, g) for y, g in zip(made, grads) if g is not None]
-    found = iter(
-        torch.autograd.grad(
-            [y for y, _ in given], asked, [g for _, g in given], create_graph=True,
-            allow_unused=True,
-        )
+    return by_parts(
+        _LSTM, x, (h, c), params, has_biases, h.shape[0], 0.0, True, False, False
     )  # fmt: skip
-    return [next(found) if wanted else None for wanted in needed]
 
 
-_recorded.impl("lstm.input", _lstm)
+recorded.impl("lstm.input", _lstm)

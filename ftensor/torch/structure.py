@@ -50,7 +50,8 @@ def check_index(device: torch.device | None) -> None:
         raise errors.device_index(device.index)
 
 
-def _check(device: torch.device | None, pin_memory: bool | None) -> None:
+def check(device: torch.device | None, pin_memory: bool | None) -> None:
+    """RuntimeError for what a fresh tensor cannot have."""
     check_index(device)
     if pin_memory:
         raise errors.cannot_pin()
@@ -76,7 +77,7 @@ def empty_strided(
     device: Any = None, pin_memory: Any = None,
 ) -> torch.Tensor:  # fmt: skip
     """Memory for a tensor of these strides."""
-    _check(device, pin_memory)
+    check(device, pin_memory)
     if min(size, default=0) < 0:
         raise errors.negative_dimension(size)
     of = torch.get_default_dtype() if dtype is None else dtype

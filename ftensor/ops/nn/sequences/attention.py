@@ -69,8 +69,7 @@ def scaled_dot_product_attention(
     elif attn_mask is not None and attn_mask._dtype is bool_:
         added = where(attn_mask, 0.0, -math.inf).to(compute)
     # The product takes the scale and the mask with it.
-    scores = _scores(query, key.transpose(-2, -1), factor, added)
-    weights = scores.softmax(-1)
+    weights = scores(query, key.transpose(-2, -1), factor, added).softmax(-1)
     if attn_mask is not None and attn_mask._dtype is bool_:
         # A query that attends to nothing gets zeros and no NaN.
         weights = where(attn_mask.any(-1, keepdim=True), weights, 0.0)
@@ -79,7 +78,7 @@ def scaled_dot_product_attention(
     return (weights @ value).to(given)
 
 
-def _scores(query: Tensor, keys: Tensor, factor: float, added: Tensor | None) -> Tensor:
+def scores(query: Tensor, keys: Tensor, factor: float, added: Tensor | None) -> Tensor:
     """query @ keys * factor + added, in one launch where the summand has no larger shape."""
     of = check("matmul", input=query, other=keys)
     if query._shape[-1] != keys._shape[-2]:

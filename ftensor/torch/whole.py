@@ -1,0 +1,201 @@
+"""Ops that torch makes of others for a backend, served whole: linear layers, attention, norms.
+
+The parts stay for calls that are traced, transformed or seen by a mode, for tangents, masks,
+dropout and mixed dtypes, and for what torch refuses.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import Any
+
+import torch
+from torch.library import get_kernel
+
+from .._tensor import Tensor
+from ..dtypes import bfloat16, float16, float32, float64
+from ..ops.gradients.attention import attention, attention_backward
+from ..ops.gradients.linear import linear_backward as ft_linear_backward
+from ..ops.linalg.addmm import linear as ft_linear
+from ..ops.nn.layers.norm import layer_norm
+from ..ops.nn.sequences.attention import scaled_dot_product_attention
+from . import calls
+from .hand_over import kernel
+from .kernels import wrap_all
+from .memory import lift, wrap
+from .private import RECORDED_KEYS, by_parts, is_batched, is_plain, overload
+from .registration import impl, recorded
+from .structure import check
+
+WIDE = {float64, float32}
+FLOATS = {*WIDE, float16, bfloat16}
+_ATTENTION = overload("scaled_dot_product_attention")
+# torch's way to record a linear layer as one op, which only nested tensors have by default.
+_record_linear = get_kernel("aten::linear", "AutogradNestedTensor").call_boxed
+
+
+def whole(name: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """Let a function serve an op; where it gives None, torch's parts do."""
+    op = overload(name)
+
+    def register(function: Callable[..., Any]) -> Callable[..., Any]:
+        def call(*args: Any, **kwargs: Any) -> Any:
+            try:
+                made = function(*args, **kwargs)
+            except NotImplementedError:  # of a dtype
+                made = None
+            return by_parts(op, *args, **kwargs) if made is None else made
+
+        recorded.impl(name, call)
+        return function
+
+    return register
+
+
+def needs_gradient(tensors: Sequence[torch.Tensor]) -> bool:
+    """Whether what is done with these is recorded."""
+    return torch.is_grad_enabled() and any(t.requires_grad for t in tensors)
+
+
+def alike(tensors: Sequence[Tensor]) -> bool:
+    """Whether these have elements, of one floating dtype."""
+    of = tensors[0]._dtype
+    return of in FLOATS and all(x._dtype is of and 0 not in x._shape for x in tensors)
+
+
+def parts_backward(
+    parts: Callable[..., Sequence[torch.Tensor]], args: Sequence[torch.Tensor],
+    needed: Sequence[bool], grads: Sequence[torch.Tensor | None],
+) -> list[torch.Tensor | None]:  # fmt: skip
+    """The gradients of the arguments that need one, by an op's parts, which have derivatives
+    themselves; from those of its results."""
+    with torch.enable_grad():
+        args = [t.view_as(t) for t in args]  # one may be given twice
+        made = parts(*args)
+    asked = [t for t, wanted in zip(args, needed) if wanted]
+    given = [(y, g) for y, g in zip(made, grads) if g is not None]
+    found = iter(
+        torch.autograd.grad(
+            [y for y, _ in given], asked, [g for _, g in given],
+            create_graph=torch.is_grad_enabled(), allow_unused=True,
+        )
+    )  # fmt: skip
+    return [next(found) if wanted else None for wanted in needed]
+
+
+@whole("linear")
+def _linear(
+    input: torch.Tensor, weight: torch.Tensor, bias: torch.Tensor | None = None
+) -> torch.Tensor | None:
+    given = (input, weight) if bias is None else (input, weight, bias)
+    if not is_plain(given):
+        return None
+    x, w, *b = own = list(map(lift, given))
+    if not (alike(own) and len(w._shape) == 2 and x._shape[-1:] == w._shape[1:]):
+        return None
+    if b and b[0]._shape != w._shape[:1]:
+        return None
+    if not needs_gradient(given):
+        return wrap(ft_linear(*own))
+    found: torch.Tensor = _record_linear(RECORDED_KEYS, input, weight, bias)
+    return found
+
+
+@impl("linear")
+def linear(
+    input: torch.Tensor, weight: torch.Tensor, bias: torch.Tensor | None = None
+) -> torch.Tensor:
+    """aten::linear, unrecorded."""
+    return wrap(ft_linear(lift(input), lift(weight), None if bias is None else lift(bias)))
+
+
+@impl("linear_backward")
+def linear_backward(
+    self: torch.Tensor, grad_output: torch.Tensor, weight: torch.Tensor, output_mask: Sequence[bool]
+) -> Any:
+    """aten::linear_backward, unrecorded."""
+    given = lift(self), lift(grad_output), lift(weight)
+    return wrap_all(ft_linear_backward(*given, tuple(output_mask)), *given)
+
+
+@kernel("embedding")
+def embedding(weight: torch.Tensor, indices: torch.Tensor, *args: Any) -> torch.Tensor:
+    """aten::embedding; torch selects from a table of rows, and refuses another."""
+    if weight.dim() != 2 or indices.dtype not in (torch.int64, torch.int32):
+        raise NotImplementedError
+    return wrap(calls.embedding(lift(weight), lift(indices)))
+
+
+@kernel("arange", "arange.start", "arange.start_step")
+def arange(
+    *bounds: Any, dtype: torch.dtype | None = None, layout: Any = None, device: Any = None,
+    pin_memory: Any = None,
+) -> torch.Tensor:  # fmt: skip
+    """aten::arange; torch makes room, which is filled by another op."""
+    check(device, pin_memory)
+    return wrap(calls.numbers(*bounds, dtype=dtype))
+
+
+@whole("layer_norm")
+def _layer_norm(
+    input: torch.Tensor, normalized_shape: Sequence[int], weight: torch.Tensor | None = None,
+    bias: torch.Tensor | None = None, eps: float = 1e-5, cudnn_enable: bool = True,
+) -> torch.Tensor | None:  # fmt: skip
+    given = [t for t in (input, weight, bias) if t is not None]
+    if not is_plain(given) or needs_gradient(given):
+        return None
+    w, b = (None if t is None else lift(t) for t in (weight, bias))
+    return wrap(layer_norm(lift(input), tuple(normalized_shape), w, b, eps))
+
+
+@whole("scaled_dot_product_attention")
+def _attention(
+    query: torch.Tensor, key: torch.Tensor, value: torch.Tensor,
+    attn_mask: torch.Tensor | None = None, dropout_p: float = 0.0, is_causal: bool = False, *,
+    scale: float | None = None, enable_gqa: bool = False,
+) -> torch.Tensor | None:  # fmt: skip
+    given = query, key, value
+    if attn_mask is not None or dropout_p or enable_gqa:
+        return None
+    if not is_plain(given):
+        return None
+    q, k, v = own = list(map(lift, given))
+    heads, depth = q._shape[:-2], q._shape[-1:]
+    if not alike(own) or (heads, depth) != (k._shape[:-2], k._shape[-1:]):
+        return None
+    if k._shape[:-1] != v._shape[:-1]:
+        return None
+    if not needs_gradient(given):
+        return wrap(scaled_dot_product_attention(q, k, v, is_causal=is_causal, scale=scale))
+    if q._dtype not in WIDE:
+        return None
+    found: torch.Tensor = _Attention.apply(*given, is_causal, scale)
+    return found
+
+
+class _Attention(torch.autograd.Function):
+    """Attention as one step of the backward pass."""
+
+    @staticmethod
+    def forward(
+        ctx: Any, query: torch.Tensor, key: torch.Tensor, value: torch.Tensor, causal: bool,
+        scale: float | None,
+    ) -> torch.Tensor:  # fmt: skip
+        ctx.causal, ctx.scale = causal, scale
+        ctx.factor = 1 / math.sqrt(query.shape[-1]) if scale is None else scale
+        made, weights = attention(lift(query), lift(key), lift(value), ctx.factor, causal)
+        ctx.save_for_backward(query, key, value, wrap(weights))
+        return wrap(made)
+
+    @staticmethod
+    def backward(ctx: Any, grad: torch.Tensor) -> tuple[torch.Tensor | None, ...]:
+        *given, weights = ctx.saved_tensors
+        needed = ctx.needs_input_grad[:3]
+        if torch.is_grad_enabled() or is_batched(grad):
+            parts = partial(by_parts, _ATTENTION, is_causal=ctx.causal, scale=ctx.scale)
+            return (*parts_backward(lambda *a: (parts(*a),), given, needed, (grad,)), None, None)
+        q, k, v = map(lift, given)
+        own = attention_backward(lift(grad), q, k, v, lift(weights), ctx.factor)
+        return (*[wrap(g) if n else None for g, n in zip(own, needed)], None, None)

@@ -1,0 +1,156 @@
+"""Ops that torch takes apart for backends, and the device serves whole: how often its kernels run,
+and that calls which go by parts are as before."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+import torch
+import torch.nn.functional as F
+from torch.autograd import forward_ad
+
+import ftensor as ft
+
+from .device import agree, quiet  # noqa: F401
+
+
+def seeded(*shape: int) -> torch.Tensor:
+    """Random numbers, others for other shapes, that ask for a gradient."""
+    generator = torch.Generator().manual_seed(sum(shape))
+    return torch.randn(shape, generator=generator).requires_grad_()
+
+
+def attended(q: Any, k: Any, v: Any, **given: Any) -> Any:
+    """Attention, with another gradient for each element."""
+    made = F.scaled_dot_product_attention(q, k, v, **given)
+    return made * torch.arange(made.numel(), device=made.device).reshape(made.shape)
+
+
+def twice(call: Callable[..., Any]) -> Callable[..., Any]:
+    """The gradients' size, whose own gradients are gradients of gradients."""
+
+    def made(*args: torch.Tensor) -> torch.Tensor:
+        of = torch.autograd.grad(call(*args).square().mean(), args, create_graph=True)
+        return sum([g.square().mean() for g in of], of[0].new_zeros(()))
+
+    return made
+
+
+# Calls, their arguments and the node that records each.
+CALLS: dict[str, tuple[Callable[..., Any], list[tuple[int, ...]], str]] = {
+    "linear": (F.linear, [(2, 3, 8), (6, 8), (6,)], "LinearBackward0"),
+    "linear without bias": (F.linear, [(5, 8), (6, 8)], "LinearBackward0"),
+    "linear of a row": (F.linear, [(1, 1, 64), (96, 64), (96,)], "LinearBackward0"),
+    "linear of a vector": (F.linear, [(8,), (6, 8), (6,)], "LinearBackward0"),
+    "attention": (F.scaled_dot_product_attention, [(2, 4, 5, 8), (2, 4, 7, 8), (2, 4, 7, 6)],
+                  "_AttentionBackward"),
+    "causal attention": (lambda *a: F.scaled_dot_product_attention(*a, is_causal=True, scale=0.3),
+                         [(3, 5, 8), (3, 5, 8), (3, 5, 8)], "_AttentionBackward"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", CALLS)
+def test_results_and_gradients(name: str) -> None:
+    call, shapes, node = CALLS[name]
+    given = [seeded(*shape) for shape in shapes]
+    with torch.no_grad():
+        agree(call, *given, fallback=False, rtol=1e-5, atol=1e-5)
+
+    def recorded(*args: Any) -> Any:
+        made = call(*args)
+        assert made.device.type == "cpu" or made.grad_fn.name() == node
+        return made * torch.arange(made.numel(), device=made.device).reshape(made.shape)
+
+    agree(recorded, *given, fallback=False, rtol=1e-4, atol=1e-4)
+    agree(twice(call), *given, rtol=1e-4, atol=1e-4)
+
+
+@pytest.mark.parametrize("name", CALLS)
+def test_calls_under_transforms_go_by_parts(name: str) -> None:
+    """Tangents, batches of arguments and of gradients, and what a mode sees."""
+    call, shapes, _ = CALLS[name]
+    x, *others = (seeded(*shape).detach() for shape in shapes)
+
+    def tangent(x: Any, *others: Any) -> Any:
+        with forward_ad.dual_level():
+            made = call(forward_ad.make_dual(x, torch.ones_like(x)), *others)
+            return forward_ad.unpack_dual(made).tangent
+
+    def many(x: Any, *others: Any) -> Any:
+        return torch.vmap(lambda one: call(one, *others))(torch.stack([x, 2 * x]))
+
+    def jacobian(x: Any, *others: Any) -> Any:
+        return torch.autograd.functional.jacobian(lambda x: call(x, *others), x, vectorize=True)
+
+    for of in (tangent, many, jacobian):
+        agree(of, x, *others, rtol=1e-4, atol=1e-4)
+
+
+def test_a_lazy_negative() -> None:
+    """The imaginary parts of a conjugate, which is worked out below what records."""
+    whole = torch.complex(*seeded(2, 6, 8).detach())
+    for call in (F.linear, lambda x, w: F.layer_norm(x, (8,), w[0]),
+                 lambda x, w: F.scaled_dot_product_attention(x, w, w)):  # fmt: skip
+
+        def run(whole: Any, call: Any = call) -> Any:
+            x = whole.conj().imag
+            assert x.is_neg()
+            return call(x, x.detach().requires_grad_())
+
+        agree(run, whole, fallback=False)
+
+
+def test_one_tensor_thrice() -> None:
+    """Each place has a gradient of its own, of which torch makes the sum."""
+    q = seeded(2, 3, 4)
+    agree(lambda q: attended(q, q, q), q, rtol=1e-4, atol=1e-4)
+    agree(twice(lambda q: attended(q, q, q)), q, rtol=1e-3, atol=1e-3)
+    agree(lambda q: torch.autograd.functional.jacobian(
+        lambda q: F.scaled_dot_product_attention(q, q, q), q, vectorize=True), q)  # fmt: skip
+
+
+@pytest.mark.parametrize("of", ["mask", "groups", "half", "no words", "mixed"])
+def test_other_attention_goes_by_parts(of: str) -> None:
+    q, k = seeded(2, 4, 5, 8), seeded(2, 4, 3, 8)
+    given: dict[str, Any] = {}
+    if of == "mask":
+        given["attn_mask"] = torch.arange(15).reshape(5, 3) % 4 > 0
+    elif of == "groups":
+        k, given["enable_gqa"] = seeded(2, 2, 3, 8), True
+    elif of == "no words":
+        k = seeded(2, 4, 0, 8)
+    elif of == "half":
+        q, k = q.detach().half(), k.detach().half()
+    elif of == "mixed":
+        for device in ("cpu", "fpga"):
+            with pytest.raises(RuntimeError, match="dtype"):
+                F.scaled_dot_product_attention(q.to(device), k.double().to(device), q.to(device))
+        return
+
+    def call(q: Any, k: Any) -> Any:
+        more = {n: x.to(q.device) if isinstance(x, torch.Tensor) else x for n, x in given.items()}
+        return F.scaled_dot_product_attention(q, k, k, **more)
+
+    close = 2e-3 if of == "half" else 1e-5
+    agree(call, q, k, rtol=close, atol=close)
+
+
+def launches(call: Callable[[], object]) -> int:
+    """How many kernels a call starts, once it is known."""
+    for _ in range(3):
+        call()
+    with ft.profiler.profile() as p:
+        call()
+        torch.fpga.synchronize()
+    return len(p.events)
+
+
+def test_a_word_is_few_launches() -> None:
+    """Inference of one row: each layer is one, and attention one or two."""
+    row, weight, bias = (seeded(*s).detach().to("fpga") for s in ((1, 1, 64), (96, 64), (96,)))
+    q, k = (seeded(*s).detach().to("fpga") for s in ((1, 4, 1, 16), (1, 4, 9, 16)))
+    assert launches(lambda: F.linear(row, weight, bias)) == 1
+    assert launches(lambda: F.layer_norm(row, (64,), row[0, 0], row[0, 0])) == 1
+    assert launches(lambda: F.scaled_dot_product_attention(q, k, k)) <= 2
