@@ -44,7 +44,12 @@ def in_place(x: ft.Tensor) -> ft.Tensor:
     return y * y.square().mean(-1, keepdim=True)
 
 
+def resized(x: ft.Tensor, mode: str) -> ft.Tensor:
+    return F.interpolate(x, scale_factor=2.0, mode=mode)
+
+
 X, ROWS, W = drawn(37, 300), drawn(5, 3, 4, 70), drawn(300)
+IMAGES = drawn(2, 3, 10, 12)
 # What is computed, of what, and the number of kernels.
 CASES: list[tuple[str, Callable[..., Any], tuple[ft.Tensor, ...], int]] = [
     ("elements", lambda x, y: ft.tanh(x * y + x) * ft.exp(-y) + 0.5, (X, X + 1), 1),
@@ -74,6 +79,11 @@ CASES: list[tuple[str, Callable[..., Any], tuple[ft.Tensor, ...], int]] = [
     ("the same twice", lambda x: x.cumsum(0) - x.cumsum(0), (X,), 2),
     ("the same, written between", lambda x: (x.cumsum(0) + x.mul_(2).cumsum(0)).abs(), (X,), 4),
     ("the same, returned", lambda x: (x.cumsum(0), x.cumsum(0)), (X,), 2),
+    ("bilinear", lambda x: resized(x, "bilinear"), (IMAGES,), 2),
+    ("bicubic", lambda x: resized(x, "bicubic"), (IMAGES,), 4),
+    ("linear in half precision", lambda x: resized(x, "linear"), (IMAGES[0].to(ft.float16),), 3),
+    ("nearest", lambda x: resized(x, "nearest"), (IMAGES,), 2),
+    ("reflected", lambda x: F.pad(x, (1, 2), "reflect"), (IMAGES[0],), 1),
     ("nothing needed", lambda x: (x + 1, x.sum())[0], (X,), 1),
 ]
 

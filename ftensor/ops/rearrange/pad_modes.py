@@ -5,14 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
+
 from ... import errors
 from ..._tensor import Tensor
 from ...dtypes import int64
 from ...errors import shape as errors_shape
 from ...errors import spatial as errors_spatial
+from ...execute.constants import constant_of
 from ...execute.memory import ask, suggested_format
 from ...rows.catalogue import op
-from ..create.data import tensor
 from ..user_values import as_float
 from ..view.arguments import int_list
 from .pad import constant_pad_nd
@@ -40,7 +42,7 @@ def positions(x: Tensor, dim: int, listed: list[int]) -> Tensor:
     """x at the listed positions of a dim; itself where those are all, in their order."""
     if listed == list(range(x._shape[dim])):
         return x
-    return x.index_select(dim, tensor(listed, dtype=int64, device=x.device))
+    return x.index_select(dim, constant_of(np.array(listed, np.int64), x))
 
 
 @op(namespace="nn.functional")

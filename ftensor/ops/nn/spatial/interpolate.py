@@ -11,11 +11,12 @@ import numpy as np
 from .... import errors
 from ...._tensor import Tensor
 from ....dtypes import dtype, int32, uint8
+from ....encoding import narrowed, widened
 from ....errors import spatial as errors_spatial
+from ....execute.constants import constant_of
 from ....execute.reduce import fold
 from ....iterator.shape import numel
 from ....rows.catalogue import op
-from ...create.data import tensor
 from ...create.sizes import empty
 from ...linalg.product import DOT
 from ...rearrange.pad_modes import positions
@@ -149,8 +150,7 @@ def _weighted(x: Tensor, dim: int, taps: Taps, compute: dtype) -> Tensor:
     apart = positions(x, dim, where.reshape(-1).tolist())
     shape = (*x._shape[:dim], count, many, *x._shape[dim + 1 :])
     apart = apart.reshape(shape)
-    factors = tensor(weights, device=x.device)
-    factors = factors.reshape(count, many, *(1,) * (x.ndim - dim - 1))
+    factors = constant_of(weights, x).reshape(count, many, *(1,) * (x.ndim - dim - 1))
     (made,) = fold(DOT, (apart, factors), dim + 1, False, compute, (compute,))
     return made
 
@@ -177,7 +177,7 @@ def _kept(weights: Any, of: dtype, mode: str) -> Any:
     Where there are two, the first follows from the second as it is kept."""
 
     def near(x: Any) -> Any:
-        return tensor(x).to(of).to(of.compute).numpy()
+        return widened(narrowed(x, of), of).astype(x.dtype)
 
     if mode == "bicubic":
         return near(weights)

@@ -8,7 +8,8 @@ import numpy as np
 
 from ...._tensor import Tensor
 from ....execute.choices import locates
-from ....execute.indexed import Index, Operand, contiguous_like, host_tensor, locate
+from ....execute.constants import constant_of
+from ....execute.indexed import Index, Operand, contiguous_like, locate
 from ....rows.catalogue import enter
 from ....rows.op import Op
 from ...index.gather import put_at
@@ -37,8 +38,8 @@ def weighted(x: Tensor, dim: int, where: Any, weights: Any) -> Tensor:
     size, step = x._shape[dim], x._strides[dim]
     most = max(size - 1, 1)  # those with one behind them; a single one is found either way
     first = where[:, 0]
-    table = host_tensor(np.stack([*weights.T, first >= most]).astype(weights.dtype), x)
-    index = host_tensor(np.minimum(first, most - 1), x)
+    table = constant_of(np.stack([*weights.T, first >= most]).astype(weights.dtype), x)
+    index = constant_of(np.minimum(first, most - 1), x)
     found, along = put_at(x._strides, dim, 0), put_at((0,) * x.ndim, dim, 1)
     views = [
         x._view(put_at(x._shape, dim, most), x._strides, x._offset + k * step)
