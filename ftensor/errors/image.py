@@ -139,8 +139,8 @@ not_loaded = Message(
 )
 launch_interrupted = Message(
     RuntimeError,
-    "{kernel} is being launched by what this signal's handler or finalizer interrupts, and its "
-    "channels serve one launch at a time; note what happened there, and compute later",
+    "{kernel} is being launched by what this finalizer interrupts, and its channels serve one "
+    "launch at a time; note what happened there, and compute later",
 )
 no_image = Message(
     ImageError,

@@ -1,4 +1,4 @@
-"""Foreign code that must not be interrupted."""
+"""What must not be interrupted: foreign code, launches of kernels that wait for each other."""
 
 from __future__ import annotations
 
@@ -6,6 +6,8 @@ import signal
 import threading
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
+
+_SIGNALS = frozenset(signal.valid_signals())  # asked for once: that takes longer than all else here
 
 
 @contextmanager
@@ -20,7 +22,7 @@ def deferred() -> Iterator[None]:
         yield
         return
     noted: list[int] = []
-    handlers = {number: signal.getsignal(number) for number in signal.valid_signals()}
+    handlers = {number: signal.getsignal(number) for number in _SIGNALS}
     mine = {number: handler for number, handler in handlers.items() if callable(handler)}
     try:
         for number in mine:

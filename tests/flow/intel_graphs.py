@@ -12,6 +12,7 @@ import numpy as np
 import ftensor as ft
 from ftensor.graph.cut import Exported
 
+from .interrupting import calls_after_interrupts
 from .staged_program import distances, drawn, wanted
 
 LANES, STATES = 8, 8  # places are int64, eight of which fill a port
@@ -93,6 +94,14 @@ def run() -> None:
                 a = a.view(ft.int16) if a.dtype is ft.bfloat16 else a
                 np.testing.assert_array_equal(a.numpy(), b, err_msg=f"{function.__name__} {rows}")
     print("equal")
+
+
+def signalled() -> None:
+    """Ctrl-C comes while the kernels of a graph are enqueued."""
+    rows = 400  # of which some fill a channel more than once
+    arguments = [ft.from_numpy(a) for a in given(1, rows)]
+    jitted = ft.jit(CASES[1][0])
+    print(set(calls_after_interrupts(lambda: jitted(*arguments))))
 
 
 if __name__ == "__main__":

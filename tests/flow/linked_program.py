@@ -1,5 +1,5 @@
 """What the tests of linked graphs run: "run", which prints a digest of each result, "threads",
-"interrupted" and "stuck"."""
+"interrupted", "signalled" and "stuck"."""
 
 from __future__ import annotations
 
@@ -13,6 +13,8 @@ import ftensor as ft
 from ftensor._device import default_backend
 from ftensor.image.manifest import JOINED
 from ftensor.runtime.csim.images import CSimImages
+
+from .interrupting import calls_after_interrupts
 
 LENGTH = 600  # in rows of 38 beats, the last one filled up
 
@@ -66,6 +68,12 @@ def interrupted() -> None:
     print([ft.equal(one, held[0]) for one in held[1:]])
 
 
+def signalled() -> None:
+    """Ctrl-C comes while the kernels are started one by one."""
+    jitted, x = ft.jit(centred), ft.from_numpy(drawn(3))
+    print(calls_after_interrupts(lambda: jitted(x)))
+
+
 def stuck() -> None:
     x = ft.from_numpy(drawn(3))
     for _ in range(2):
@@ -76,4 +84,5 @@ def stuck() -> None:
 
 
 if __name__ == "__main__":
-    {"run": run, "threads": threads, "interrupted": interrupted, "stuck": stuck}[sys.argv[1]]()
+    programs = (run, threads, interrupted, signalled, stuck)
+    {program.__name__: program for program in programs}[sys.argv[1]]()

@@ -134,6 +134,8 @@ def test_xrt_starts_the_kernels_of_a_graph_together(folder: Path) -> None:
     for word in ("run", "threads"):
         done = forked.run(*command, *PROGRAM, word, env=env, cwd=ROOT)
         assert (done.returncode, done.stdout) == (0, run(image, word)), done.stderr
+    done = forked.run(*command, *PROGRAM, "signalled", env=env, cwd=ROOT)
+    assert (done.returncode, done.stdout) == (0, f"{[True] * 3}\n"), done.stderr
 
 
 @needs

@@ -16,6 +16,7 @@ from ...kernels.skeleton import exact_units
 from ..images import LoadedImage, Slot
 from ..opencl.launch import TYPE_CHARS
 from ..parts import Kernel
+from ..signals import deferred
 from ..stream import Stream
 
 if TYPE_CHECKING:
@@ -66,9 +67,10 @@ class Turn:
 
     @contextmanager
     def whole(self, name: str) -> Iterator[None]:
-        """One launch at a time, which a signal's handler or a finalizer cannot halve."""
-        with self.lock:
-            if self.busy:  # in what this thread has interrupted, which cannot go on meanwhile
+        """One launch at a time, all of it: what Ctrl-C left half started would be in the channels
+        when the next one comes."""
+        with self.lock, deferred():
+            if self.busy:  # in a finalizer that this thread is at, amid the launch
                 raise errors.launch_interrupted(name)
             self.busy = True
             try:

@@ -10,6 +10,7 @@ from ...image.call_tokens import SCOPE, compiled, expressions
 from ..images import LoadedImage, Slot
 from ..opencl.launch import TYPE_CHARS
 from ..parts import Kernel
+from ..signals import deferred
 from .banks import Port, place
 from .queue import COMMANDS_AHEAD
 
@@ -36,7 +37,9 @@ def make_launcher(backend: XrtBackend, image: LoadedImage, slot: Slot) -> Kernel
 
     Each has one compute unit, and is a command of its own. The commands wait for what was before
     them and not for each other: a kernel ends when it has had all beats, which others send. Nor
-    would they tell two launches apart, so one waits for the one before it, in whatever stream.
+    would they tell two launches apart, so one waits for the one before it, in whatever stream. What
+    Ctrl-C left half started would wait for ever, and with it what is behind it: all are started,
+    and noted, or none.
     """
     from pyopencl import _cl
 
@@ -69,10 +72,11 @@ def make_launcher(backend: XrtBackend, image: LoadedImage, slot: Slot) -> Kernel
         "    last = ran.get(name)",
         "    if last is not None and last[0] is not queue: queue.wait_for(last[1])",
         "    before, tail = queue.before(), []",
-        f"    for kernel in ({', '.join(f'kernel{j}' for j in range(len(parts)))},):",
-        "        tail.append(enqueue(queue.cl, kernel, ONE, ONE, None, before, False, False))",
-        "    queue.tail = tail",
-        "    ran[name] = queue, queue.marker()",
+        "    with deferred():",
+        f"        for kernel in ({', '.join(f'kernel{j}' for j in range(len(parts)))},):",
+        "            tail.append(enqueue(queue.cl, kernel, ONE, ONE, None, before, False, False))",
+        "        queue.tail = tail",
+        "        ran[name] = queue, queue.marker()",
         "    stream.launched += 1",
         f"    queue.commands += {len(parts)}",
         "    if queue.commands * len(queues) >= STEP:",
@@ -86,6 +90,7 @@ def make_launcher(backend: XrtBackend, image: LoadedImage, slot: Slot) -> Kernel
         "backend": backend,
         "name": slot.entry,
         "ran": backend.images.ran_together,
+        "deferred": deferred,
         "enqueue": _cl.enqueue_nd_range_kernel,
         "pack": struct.pack,
         "place": place,

@@ -1,0 +1,37 @@
+"""Ctrl-C amid a launch of several kernels that wait for each other."""
+
+from __future__ import annotations
+
+import signal
+from collections.abc import Callable
+
+import ftensor as ft
+
+
+def calls_after_interrupts(call: Callable[[], ft.Tensor]) -> list[bool]:
+    """Whether `call` gives what it gave before, each time behind one that Ctrl-C interrupted: once
+    behind the first kernel that it enqueued, once behind the second, and so on behind every one.
+    Of a process that has launched nothing of it yet."""
+    from pyopencl import _cl
+
+    enqueue, left = _cl.enqueue_nd_range_kernel, 0
+
+    def interrupted(*args: object) -> object:
+        nonlocal left
+        event, left = enqueue(*args), left - 1
+        if left == 0:
+            signal.raise_signal(signal.SIGINT)
+        return event
+
+    _cl.enqueue_nd_range_kernel = interrupted
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    wanted, found = call().tolist(), list[bool]()
+    while True:
+        left = len(found) + 1
+        try:
+            call()
+        except KeyboardInterrupt:
+            found.append(call().tolist() == wanted)
+        else:
+            left = 0
+            return found
