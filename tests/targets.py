@@ -6,7 +6,7 @@ has few, since its texts are made of the same parts. The text of a kernel is the
 so these have fewer: each skeleton, dtype, layout and row, but not all their products. Which ones is
 fixed for a target and differs from one to the next. What others would leave out is `long` where all
 is run, so that `make test` has the few and `make test-all` the rest. Where nothing here chooses,
-`make test-all` has a third of a test's cases on the others (`left_out`).
+`make test-all` has a fifth of a test's cases on the others (`left_out`).
 """
 
 from __future__ import annotations
@@ -25,6 +25,7 @@ TARGET = default_backend().target.name
 ParameterSet = type(pytest.param())
 EVERY_PAIR = TARGET == "intel-cpu"
 EVERY_CASE = EVERY_PAIR or TARGET == "csim"
+SHARE = 5
 TURN = zlib.crc32(TARGET.encode())
 
 
@@ -67,8 +68,8 @@ def _kept(case: Any, few: bool, always: bool, both: bool = False) -> list[Any]:
 
 
 def left_out(items: Iterable[pytest.Item]) -> set[pytest.Item]:
-    """What a target runs not that has not every case: of each test two thirds of its cases, but
-    none of the core and none that were chosen above.
+    """What a target runs not that has not every case: of each test four fifths of its cases,
+    but none of the core and none that were chosen above.
     """
     tests = defaultdict(list)
     for item in items:
@@ -77,7 +78,7 @@ def left_out(items: Iterable[pytest.Item]) -> set[pytest.Item]:
     left = set()
     for cases in tests.values():
         cases.sort(key=lambda item: zlib.crc32(f"{TARGET} {item.nodeid}".encode()))
-        left |= set(cases[-(-len(cases) // 3) :])
+        left |= set(cases[-(-len(cases) // SHARE) :])
     return left
 
 

@@ -1,14 +1,12 @@
 """Holds the model's intervals against those that the kernels' IR allows, for real launches.
 
 Run as a program of its own on the C simulation; prints, for each kernel and each of its loops, the
-least cycles of a turn by the text and by the model, as JSON. With "few", of each skeleton FEW
-kernels.
+least cycles of a turn by the text and by the model, as JSON.
 """
 
 import json
 import sys
 import tempfile
-from collections import Counter
 from pathlib import Path
 
 import numpy as np
@@ -28,7 +26,6 @@ from ftensor.warm.calls import noting
 from ..ir.intervals import intervals
 from .staged_program import CASES, file, given
 
-FEW = 3
 APART = 3  # of the cases: loads, one that is kept, transforms, elements, a fold, stores
 
 
@@ -107,12 +104,6 @@ def main():
     folder = Path(tempfile.mkdtemp(prefix="ftensor-intervals-"))
     for launch in (*seen.launches, *graphs(folder)):
         by_key.setdefault(launch.key, []).append(launch)
-    if sys.argv[1:] == ["few"]:
-        of = Counter()
-        for key in list(by_key):
-            of[key.skeleton] += 1
-            if of[key.skeleton] > FEW:
-                del by_key[key]
     found = []
     copy_headers(folder)
     for k, (key, launches) in enumerate(by_key.items()):

@@ -88,6 +88,7 @@ def test_kernels_are_built_once_and_a_program_may_ask_for_more(tmp_path: Path) -
     assert (status.returncode, built(status)) == (7, 0)
 
 
+@pytest.mark.long
 def test_threads_and_runs_build_side_by_side(tmp_path: Path) -> None:
     """One cache, empty at first: none of them loses what another has put there."""
     command = [sys.executable, "-m", "ftensor", "emulate", "--", sys.executable, "-c"]

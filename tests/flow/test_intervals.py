@@ -20,12 +20,12 @@ from ..ir.intervals import intervals
 NOT_ON_BOARDS = {"nll", "nll_input", "own"}
 
 
-@pytest.mark.parametrize("which", ["few", pytest.param("all", marks=pytest.mark.long)])
-def test_no_interval_of_the_model_is_below_what_the_text_allows(which: str) -> None:
+@pytest.mark.long
+def test_no_interval_of_the_model_is_below_what_the_text_allows() -> None:
     """A loop without a name in the model belongs to all of its loops."""
     clang()
     env = {**os.environ, "FTENSOR_DEVICE": "csim"}
-    words = ("-m", "tests.flow.estimate_intervals", which)
+    words = ("-m", "tests.flow.estimate_intervals")
     done = forked.run(*words, env=env, cwd=Path(__file__).parents[2])
     assert done.returncode == 0, done.stderr
     found = json.loads(done.stdout)

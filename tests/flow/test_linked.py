@@ -69,6 +69,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return made
 
 
+@pytest.mark.long
 @needs
 def test_a_graph_has_the_same_bits_in_one_kernel_and_in_several(folder: Path) -> None:
     """It is one entry of the image, whose five kernels are two that run by themselves, and three

@@ -130,9 +130,10 @@ def program(folder: Path, text: str) -> Path:
     return folder / "program.py"
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("inventory", "calls"),
-    [(FEW, SMALL), pytest.param(TRAINING, LARGE, marks=pytest.mark.long)],
+    [(FEW, SMALL), (TRAINING, LARGE)],
     ids=["few", "training"],
 )
 def test_xrt_computes_what_the_c_simulation_computes(
@@ -166,13 +167,8 @@ def test_the_digits_are_named_alike(base: Path, tmp_path: Path, needs_xrt: None)
     assert answers[0] == answers[1] != []
 
 
-@pytest.mark.parametrize(
-    "inventory", [FEW, pytest.param("minimal", marks=pytest.mark.long)], ids=["few", "minimal"]
-)
-def test_what_the_image_lacks_runs_on_the_host(
-    base: Path, tmp_path: Path, needs_xrt: None, inventory: str
-) -> None:
-    image, script = built(inventory, base), program(tmp_path, WITHOUT_EXP)
+def test_what_the_image_lacks_runs_on_the_host(base: Path, tmp_path: Path, needs_xrt: None) -> None:
+    image, script = built(FEW, base), program(tmp_path, WITHOUT_EXP)
     lines = emulate(image, script).splitlines()
     assert lines == [
         "['exp']",

@@ -58,6 +58,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return made
 
 
+@pytest.mark.long
 @needs
 def test_a_graph_is_one_launch_and_deadlocks_are_told(folder: Path) -> None:
     """Any number of rows give NumPy's results. FIFOs that are too shallow are said with what they

@@ -128,6 +128,7 @@ def test_kernels_of_the_c_simulation_are_one_library(
     assert values() == [1, 2]
 
 
+@pytest.mark.long
 def test_all_ops_are_asked(backend: Backend) -> None:
     """Also those that change their operands, read results, or take no such arguments."""
     programs = wanted(backend, everything(), [float32])

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import pytest
+
 from ..area_page import FULL, INVENTORIES, full, text, written
 
 
+@pytest.mark.long
 def test_the_table_is_what_the_model_says() -> None:
     assert written() == text(), "`make area` writes the table anew"
 

@@ -70,6 +70,7 @@ def test_every_op_has_its_type() -> None:
                 assert f"\n    def {name}(self" in texts["_methods.pyi"], name
 
 
+@pytest.mark.long
 def test_a_type_checker_understands_calls(tmp_path: Path) -> None:
     (tmp_path / "program.py").write_text(PROGRAM)
     # What calls give are ftensor's own types: torch's and NumPy's files are most of what is read.

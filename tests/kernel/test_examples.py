@@ -12,13 +12,19 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from tests.targets import TARGET, some
+from tests.targets import TARGET, TURN, some
 
 Image = pytest.importorskip("PIL.Image")
 # The programs import it, which takes seconds.
 pytestmark = pytest.mark.skipif(find_spec("sklearn") is None, reason="scikit-learn is not here")
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
+
+
+def program(number: int) -> pytest.MarkDecorator:
+    """One of three programs: the default device has all of them, the others take turns."""
+    mine = TARGET == "intel-cpu" or number == TURN % 3
+    return pytest.mark.skipif(not mine, reason="the targets but the default one take turns")
 
 
 def run(name: str, *arguments: str | Path, cwd: Path | None = None) -> str:
@@ -46,6 +52,7 @@ def device_name(output: str) -> str:
     return found[1]
 
 
+@program(0)
 def test_digits(tmp_path: Path) -> None:
     """Whole numbers make the distances exact: the accuracy is this one on every device."""
     import ftensor as ft
@@ -64,6 +71,7 @@ def test_digits(tmp_path: Path) -> None:
     assert "time of" not in run("digits.py", "--out", tmp_path, "--once")
 
 
+@program(1)
 @pytest.mark.parametrize("image", some(["china.jpg", "flower.jpg"], 2))
 def test_photo(tmp_path: Path, image: str) -> None:
     """Shadows open up, edges lie where the picture changes, and the left half is the original."""
@@ -84,6 +92,7 @@ def test_photo(tmp_path: Path, image: str) -> None:
     assert mapped[dark].mean() > before[dark].mean() + 5
 
 
+@program(2)
 def test_a_network_trained_by_torch(tmp_path: Path) -> None:
     """The probabilities are torch's, and name most digits rightly."""
     pytest.importorskip("torch", reason="torch trains the network")
@@ -100,7 +109,8 @@ def test_a_network_trained_by_torch(tmp_path: Path) -> None:
     TARGET != "intel-cpu",
     reason="two epochs' kernels take a minute and more; tests/flow/test_lenet.py trains on images",
 )
-@pytest.mark.parametrize("name", ["cnn", pytest.param("transformer", marks=pytest.mark.long)])
+@pytest.mark.long
+@pytest.mark.parametrize("name", ["cnn", "transformer"])
 def test_training_by_torch(tmp_path: Path, name: str) -> None:
     """The losses on the device are those on the CPU, nothing runs on the host, curves are drawn."""
     pytest.importorskip("torch", reason="torch trains the networks")

@@ -178,6 +178,7 @@ def test_cuts_are_in_order_and_complete(found: geometry.Geometry, limit: int) ->
     assert seen == [geometry.offset(i, strides) for i in geometry.indices(shape)]
 
 
+@pytest.mark.long
 def test_beyond_two_to_the_31() -> None:
     one = ft.from_torch(torch.ones(1, dtype=torch.int8)).expand(2**32 + 5)
     assert one.sum().item() == 2**32 + 5

@@ -14,6 +14,7 @@ BEYOND = 2**31 + 77
 split = prepare.split
 
 
+@pytest.mark.long
 def test_more_than_two_to_the_31_elements() -> None:
     """One byte each: the values at both ends and at the seam are right."""
     total = ft.fpga.get_device_properties(0).total_memory

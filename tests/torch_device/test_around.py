@@ -154,6 +154,7 @@ if __name__ == "__main__":
 """
 
 
+@pytest.mark.long
 def test_tensors_for_spawned_processes(tmp_path: Path) -> None:
     """The child has what was written before it was there, and views share their memory."""
     program = tmp_path / "sent.py"

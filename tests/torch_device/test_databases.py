@@ -87,14 +87,24 @@ class TestOps(TestCase):
 class TestModules(TestCase):
     """Each module of `module_db`."""
 
-    @modules(module_db, allowed_dtypes=[torch.float32])
-    def test_module(
-        self, device: str, dtype: torch.dtype, module_info: Any, training: bool
-    ) -> None:
+    def look(self, dtype: torch.dtype, module_info: Any, training: bool) -> None:
         name = f"{module_info.name} {'train' if training else 'eval'}"
         listed = ALL or name in MODULES
         found = databases.check_module(module_info, dtype, training, None if listed else 1)
         judge(name, found.error, MODULES)
+
+    @modules(module_db[::2], allowed_dtypes=[torch.float32])
+    def test_module(
+        self, device: str, dtype: torch.dtype, module_info: Any, training: bool
+    ) -> None:
+        self.look(dtype, module_info, training)
+
+    @pytest.mark.long
+    @modules(module_db[1::2], allowed_dtypes=[torch.float32])
+    def test_other_module(
+        self, device: str, dtype: torch.dtype, module_info: Any, training: bool
+    ) -> None:
+        self.look(dtype, module_info, training)
 
     @pytest.mark.long
     @modules(COMPILED_MODULES, allowed_dtypes=[torch.float32])

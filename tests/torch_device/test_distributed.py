@@ -81,6 +81,7 @@ def batch(step: int) -> torch.Tensor:
     return torch.randn(8, 3, generator=torch.Generator().manual_seed(step))
 
 
+@pytest.mark.long
 def test_two_processes_train_as_one(tmp_path: Path) -> None:
     file = tmp_path / "store"
     command = [sys.executable, "-W", "ignore", "-c", PROGRAM]
