@@ -97,7 +97,7 @@ def _emitted(cluster: Cluster, stored: Sequence[Place], backend: Backend) -> Nod
         return None
     whole = program(cluster.calls, wanted)
     places = [*stored, *whole.inputs]
-    step = _passes_step(cluster, whole, places, len(stored))
+    step = _passes_step(cluster, whole, places, len(stored), backend)
     return _node(cluster, whole, places, [step])
 
 
@@ -126,9 +126,7 @@ def _map_steps(
     lanes = lanes_for(dtypes, widest, target.lanes_bytes)
     parts = tiled(sizes, steps) if target.processor else [Piece(sizes, steps, None)]
     pointers, found = tuple(range(len(places))), []
-    units = [c.unit for c in whole.calls]
-    texts = [t for u in units for t in (*u.body, *[text for _, text in u.lets])]
-    each = costs.additions(texts) if target.processor else 1
+    each = _additions(whole) if target.processor else 1
     for piece in parts:
         sizes, steps = piece.shape, piece.strides
         if target.processor:
@@ -143,6 +141,12 @@ def _map_steps(
             )
         )  # fmt: skip
     return found
+
+
+def _additions(whole: Program) -> int:
+    """About how many additions take as long as a program does for an element."""
+    units = [c.unit for c in whole.calls]
+    return costs.additions([t for u in units for t in (*u.body, *[text for _, text in u.lets])])
 
 
 def _key(
@@ -209,8 +213,12 @@ class _Rows:
         )  # fmt: skip
 
 
-def _passes_step(cluster: Cluster, whole: Program, places: Sequence[Place], outputs: int) -> Step:
-    """The step of folds and elements, pass by pass."""
+def _passes_step(
+    cluster: Cluster, whole: Program, places: Sequence[Place], outputs: int, backend: Backend
+) -> Step:
+    """The step of folds and elements, pass by pass; rows are shared by as many units as what is
+    computed in them deserves.
+    """
     fold = cluster.folds[0]
     step, rows = fold.node.launch.steps[0], _Rows(cluster, fold)
     told = rows.told(step, [rows.place(p) for p in places])
@@ -220,11 +228,13 @@ def _passes_step(cluster: Cluster, whole: Program, places: Sequence[Place], outp
     dtypes = [p.dtype for p in places]
     key = _key(skeleton, step.key.lanes, whole, dtypes, kinds, outputs, per_row)
     pointers = tuple(range(len(places)))
-    work = size(cluster.loops)
+    work, target, units = size(cluster.loops), backend.target, step.units
+    if target.processor:
+        deserved = select.units_for(work * _additions(whole), backend.units, target, 1)
+        units = max(units, min(told.items, deserved))
     return Step(
-        key, step.units, pointers, pointers, numbers=bool(whole.numbers), geometry=told.pack(),
-        work=work,
-    )  # fmt: skip
+        key, units, pointers, pointers, numbers=bool(whole.numbers), geometry=told.pack(), work=work
+    )
 
 
 def _fold_node(cluster: Cluster, stored: Sequence[Place]) -> Node:

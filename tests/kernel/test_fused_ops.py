@@ -29,12 +29,14 @@ class Kernels(Observer):
 
     def __init__(self) -> None:
         self.steps: list[str] = []
+        self.units: list[int] = []
 
     def launch(
         self, launch: Launch, stream: Stream, tensors: Sequence[ft.Tensor], numbers: Sequence[Any]
     ) -> None:
         """Count, and go on."""
         self.steps += [str(getattr(step.key, "name", step.key)) for step in launch.steps]
+        self.units += [step.units for step in launch.steps]
         super().launch(launch, stream, tensors, numbers)
 
 
@@ -187,3 +189,16 @@ def test_keywords_are_no_arguments() -> None:
     assert together(x, "by", 1).tolist() == [11, 11]
     assert together(x, by=1).tolist() == [2, 2]
     assert together(x, True).tolist() == together(x, 1).tolist() == [11, 11]
+
+
+def test_rows_that_take_long_are_worth_a_second_unit() -> None:
+    """As many numbers as one unit adds take two units where each is raised to a power."""
+    backend = default_backend()
+    if not backend.target.processor or backend.units == 1:
+        pytest.skip("another device's work is shared by other rules, or it has one unit")
+    x = drawn(backend.target.unit_elements // 16, 16)
+    for op, units in ((ft.softmax, 2), (ft.log_softmax, 2), (F.normalize, 1)):
+        seen = Kernels()
+        with observed(backend, seen):
+            op(x, dim=1)
+        assert seen.units == [units], op
