@@ -25,7 +25,7 @@ TARGET = default_backend().target.name
 ParameterSet = type(pytest.param())
 EVERY_PAIR = TARGET == "intel-cpu"
 EVERY_CASE = EVERY_PAIR or TARGET == "csim"
-SHARE = 5
+SHARE = 5  # of so many cases that nothing here chooses, one runs where not every case does
 TURN = zlib.crc32(TARGET.encode())
 
 

@@ -11,6 +11,7 @@ import pytest
 import ftensor as ft
 import ftensor.nn.functional as F
 from ftensor._device import default_backend
+from ftensor.execute.constants import MOST, constant_of
 
 from ..targets import some
 
@@ -107,3 +108,15 @@ def test_kernels(
         for a, b in [*pairs, *zip(mine, theirs)]:
             assert (a.shape, a.stride(), a.dtype) == (b.shape, b.stride(), b.dtype)
             np.testing.assert_array_equal(a.numpy(), b.numpy())
+
+
+def test_equal_tables_are_one_tensor() -> None:
+    """They are found by dtype, shape and numbers; a large one is uploaded as it comes."""
+    x, table = ft.zeros(1), np.arange(6, dtype=np.float32)
+    kept = constant_of(table, x)
+    assert constant_of(table.copy(), x) is kept and kept.tolist() == table.tolist()
+    for other in (table.astype(np.int64), table.reshape(2, 3), table + 1):
+        made = constant_of(other, x)
+        assert made is not kept and made.tolist() == other.tolist()
+    large = np.zeros(MOST + 1, np.uint8)
+    assert constant_of(large, x) is not constant_of(large, x)
