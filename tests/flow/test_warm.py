@@ -174,3 +174,27 @@ def test_a_program_is_run(backend: Backend, tmp_path: Path) -> None:
         assert done.stdout.startswith("15.0 ") and "'--all'" in done.stdout
         made.append(int(done.stderr.split()[-5]))
     assert made[0] >= 3 and made[1] == 0
+
+
+def test_a_program_of_torch_is_run(backend: Backend, tmp_path: Path) -> None:
+    """A step of training asks for all kernels: a start after it compiles none."""
+    pytest.importorskip("torch")
+    program = tmp_path / "train.py"
+    program.write_text(
+        """if True:
+        import sys, torch, ftensor.torch
+        net = torch.nn.Linear(8, 3).to("fpga")
+        optimizer = torch.optim.SGD(net.parameters(), 0.1)
+        for _ in range(int(sys.argv[1])):
+            optimizer.zero_grad()
+            loss = net(torch.ones(5, 8, device="fpga")).relu().sum()
+            loss.backward()
+            optimizer.step()
+        print(loss.item() >= 0)"""
+    )
+    made = []
+    for steps in (1, 2):
+        done = forked.run("-m", "ftensor", "warm", program, steps)
+        assert done.returncode == 0 and done.stdout == "True\n", done.stderr
+        made.append(int(done.stderr.split()[-5]))
+    assert made[0] >= 5 and made[1] == 0
