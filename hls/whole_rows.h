@@ -11,10 +11,14 @@
 #define FT_SOFTMAX 0
 #define FT_LOG_SOFTMAX 1
 #define FT_LAYER_NORM 2
-// What stands for an element that a row does not have, and what joins a row's first states: its largest, or its sum.
+// What of an element joins a row's first states: itself, or of a sum a 4096th, as many as a row has at most: exact, and
+// no sum leaves the range.
+#define FT_ROW_SHARE K(0.000244140625)
+FT_FN_ONCE FT_V ft_row_taken(FT_V x, int op) { return op == FT_LAYER_NORM ? x * FT_ROW_SHARE : x; }
+// What these states become: the largest, or the sum.
 FT_FN_ONCE FT_V ft_row_first(FT_V x, FT_V y, int op) { return op == FT_LAYER_NORM ? x + y : ft_max(x, y); }
 // A row's first number by what its states became: the largest, or the mean.
-FT_FN_ONCE FT_V ft_row_middle(FT_V x, FT_V n, int op) { return op == FT_LAYER_NORM ? x / n : x; }
+FT_FN_ONCE FT_V ft_row_middle(FT_V x, FT_V n, int op) { return op == FT_LAYER_NORM ? x / (n * FT_ROW_SHARE) : x; }
 // An element less that number, or its exponential: what is kept; and what of this is summed.
 FT_FN_ONCE FT_V ft_row_kept(FT_V d, FT_V e, int op) { return op == FT_SOFTMAX ? e : d; }
 FT_FN_ONCE FT_V ft_row_term(FT_V d, FT_V e, int op) { return op == FT_LAYER_NORM ? d * d : e; }

@@ -38,7 +38,7 @@ FT_KERNEL void FT_NAME(
             for (int s = 0; s < FT_TURNS * FT_WIDTH; s++) state[s] = op == FT_LAYER_NORM ? K(0) : K(-INFINITY);
             for (int i = 0; i < n; i++) {
                 const int s = i % (FT_TURNS * FT_WIDTH);
-                state[s] = ft_row_first(state[s], from[i], op);
+                state[s] = ft_row_first(state[s], ft_row_taken(from[i], op), op);
             }
             FT_JOINED(op)
             const FT_V middle = ft_row_middle(state[0], K(n), op);

@@ -72,7 +72,7 @@ first:
         for (int l = 0; l < LANES; l++) {
 #pragma HLS UNROLL
             const FT_T none = p.op == FT_LAYER_NORM ? K(0) : K(-INFINITY), kept = state[s][l];
-            const FT_T before = k < TURNS ? none : kept, x = b[l], joined = ft_row_first(before, x, p.op);
+            const FT_T before = k < TURNS ? none : kept, joined = ft_row_first(before, ft_row_taken(b[l], p.op), p.op);
             made[l] = at + l < p.n ? joined : before;
             state[s][l] = made[l];
         }

@@ -152,14 +152,14 @@ class WholeRows(BoardSkeleton[WholeKey]):
         return f"{list(OPS)[g.op]} {g.rows}x{g.n}"
 
     def operators(self, key: WholeKey) -> Mapping[tuple[str, str], int]:
-        """Of each lane a comparison and two sums that are folded, a difference, an exponential, a
-        square, a quotient, a difference and what normalizes; two trees of a row's states, one
-        cycle of eight each; and what is of a row."""
+        """Of each lane a share, a comparison and two sums that are folded, a difference, an
+        exponential, a square, a quotient, a difference and what normalizes; two trees of a row's
+        states, one cycle of eight each; and what is of a row."""
         tree = LANES - 1 + 1  # of TURNS states in as many cycles, and of these the last ones
         return {
             ("compare", "float"): 2 * (LANES + tree),
             ("add", "float"): 5 * LANES + 2 * tree,
-            ("mul", "float"): 3 * LANES,
+            ("mul", "float"): 4 * LANES,
             ("exp", "float"): LANES,
             ("div", "float"): LANES + 3,
             ("log", "float"): 1,
