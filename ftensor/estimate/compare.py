@@ -11,7 +11,7 @@ from typing import Any
 from ..boards import find
 from ..graph.jit import Jitted
 from ..kernels.board_skeleton import board_skeleton_of
-from ..kernels.work import Launch
+from ..kernels.work import KernelLaunch
 from ..table import table
 from ..toolchain.group import STRUCTURES
 from ..toolchain.trace import Trace
@@ -39,7 +39,7 @@ class Step:
     units: int = 1
     narrow: bool = False  # one element an access
 
-    def of(self, launch: Launch) -> Launch:
+    def of(self, launch: KernelLaunch) -> KernelLaunch:
         """A launch of the kernel built so; the same where its kernel has no such choice."""
         skeleton = board_skeleton_of(launch.key)
         if len({skeleton.structure(launch.key.lanes, name) for name in STRUCTURES}) == 1:
@@ -85,7 +85,7 @@ def columns(
         yield Column("graph", report(trace, first.setup, first.in_flight, None))
     if STEPS in what:
         for step in FIVE:
-            launches: Counter[Launch] = Counter()
+            launches: Counter[KernelLaunch] = Counter()
             for launch, count in trace.launches.items():
                 launches[step.of(launch)] += count
             made = report(replace(trace, launches=launches), first.setup, first.in_flight, None)

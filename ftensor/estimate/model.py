@@ -12,7 +12,7 @@ from ..boards import Board
 from ..kernels.board_skeleton import board_skeleton_of
 from ..kernels.channels import channels, near, spreads
 from ..kernels.operators import DEPTH, DIVIDE
-from ..kernels.work import Access, Launch, Loop
+from ..kernels.work import Access, KernelLaunch, Loop
 from .bandwidth import DEFAULT, Parameters, bank_rate, cycles_of, port_share, transfer
 
 # What can bound a launch, in the words of the report.
@@ -47,7 +47,7 @@ class Estimate:
     at the same time.
     """
 
-    launch: Launch
+    launch: KernelLaunch
     loops: tuple[Loop, ...]  # of the compute unit that takes longest
     fill: float
     loop: float
@@ -78,7 +78,7 @@ class Estimate:
         return max(parts, key=lambda name: parts[name])
 
 
-def loops(launch: Launch, unit: int, widened: bool = False) -> tuple[Loop, ...]:
+def loops(launch: KernelLaunch, unit: int, widened: bool = False) -> tuple[Loop, ...]:
     """The pipelined loops of one compute unit in a launch; those that never run are left out.
 
     `widened` as in `Parameters`.
@@ -95,7 +95,7 @@ def by_stage(found: Iterable[Loop]) -> list[list[Loop]]:
     return list(stages.values())
 
 
-def estimate(launch: Launch, setup: Setup) -> Estimate:
+def estimate(launch: KernelLaunch, setup: Setup) -> Estimate:
     """The model's view of one launch."""
     clock = setup.clock
     widened = setup.parameters.widened
@@ -137,7 +137,7 @@ def _pace(found: Sequence[Loop], setup: Setup) -> tuple[float, float]:
     return steady(slowest), fill(slowest) + before
 
 
-def _beginning(launch: Launch, found: Sequence[Loop], setup: Setup) -> float:
+def _beginning(launch: KernelLaunch, found: Sequence[Loop], setup: Setup) -> float:
     """Cycles in which indices are divided, the geometry is read and the last write is answered."""
     latency = cycles_of(setup.parameters.latency, setup.clock)
     cycles = 0.0
@@ -148,7 +148,7 @@ def _beginning(launch: Launch, found: Sequence[Loop], setup: Setup) -> float:
     return cycles + latency  # the last writes are answered
 
 
-def _port_cycles(a: Access, launch: Launch, setup: Setup) -> float:
+def _port_cycles(a: Access, launch: KernelLaunch, setup: Setup) -> float:
     """Cycles that an operand needs on its port, in each compute unit."""
     p = setup.parameters
     width = a.nbytes / max(a.beats, 1)
@@ -165,7 +165,7 @@ def _port_cycles(a: Access, launch: Launch, setup: Setup) -> float:
     return a.beats / launch.units / share * narrow
 
 
-def _bank_seconds(launch: Launch, moves: Sequence[Access], setup: Setup) -> float:
+def _bank_seconds(launch: KernelLaunch, moves: Sequence[Access], setup: Setup) -> float:
     """Seconds of the busiest bank. A buffer lies in one bank, and all compute units share it; on a
     range of HBM's channels as the runtime places it: each operand in another channel, and those
     of a large map in slabs, next to the units."""

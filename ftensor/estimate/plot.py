@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ..kernels.work import Launch
+from ..kernels.work import KernelLaunch
 from ..picture import COLOURS, figure, shares, styled
 from ..table import counted
 from ..toolchain.area.fit import TITLES, Fit, fit
@@ -46,7 +46,7 @@ def kernels_of(r: Report) -> tuple[Group, ...]:
 
 
 def drawn(
-    name: str, r: Report, order: Sequence[Launch | int], groups: Sequence[Group] | None
+    name: str, r: Report, order: Sequence[KernelLaunch | int], groups: Sequence[Group] | None
 ) -> Figure:
     """The figure of a report. Without an inventory's `groups` the area is that of the kernels that
     the program needs."""

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 
 from ..kernels.board_skeleton import board_skeleton_of
 from ..kernels.own import is_own
-from ..kernels.work import Launch
+from ..kernels.work import KernelLaunch
 from ..toolchain.group import Group
 from ..toolchain.trace import Trace
 from .bandwidth import launches, transfer
@@ -52,8 +52,8 @@ class Report:
     settings: float
     fallback: float
     copied: tuple[int, int]  # bytes of the program's copies, to the board and to the host
-    placed: Mapping[Launch, Line]
-    away: Mapping[Launch, float]
+    placed: Mapping[KernelLaunch, Line]
+    away: Mapping[KernelLaunch, float]
 
     @property
     def count(self) -> int:
@@ -99,7 +99,7 @@ def report(trace: Trace, setup: Setup, in_flight: int, groups: Sequence[Group] |
     """The model over a trace. With `groups`, each launch goes to the kernel that holds it."""
     places = {m.entry: group for group in groups or () for m in group.members}
     starts = Counter(entry.partition("/")[0] for entry, group in places.items() if group.started)
-    found, away, missing = dict[Launch, Line](), dict[Launch, float](), Counter[str]()
+    found, away, missing = dict[KernelLaunch, Line](), dict[KernelLaunch, float](), Counter[str]()
     link = setup.board.link
     for launch, count in trace.launches.items():
         placed, where = launch, setup

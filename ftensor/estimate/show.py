@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ..kernels.board_skeleton import board_skeleton_of
-from ..kernels.work import Launch
+from ..kernels.work import KernelLaunch
 from ..table import counted, size, table
 from .advice import advice
 from .published import rows as published_rows
@@ -61,7 +61,7 @@ def text(r: Report, most: int = 24) -> str:
     return "\n".join(out)
 
 
-def in_words(launch: Launch) -> tuple[str, str, str, str]:
+def in_words(launch: KernelLaunch) -> tuple[str, str, str, str]:
     """A launch's op, skeleton, operands and size."""
     skeleton, key = board_skeleton_of(launch.key), launch.key
     return skeleton.title(key), skeleton.name, skeleton.operands(key), skeleton.extent(launch)

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from ..kernels.board_skeleton import board_skeleton_of
-from ..kernels.work import Launch
+from ..kernels.work import KernelLaunch
 from .bandwidth import transfer
 from .report import Report
 
@@ -23,10 +23,10 @@ class Span(NamedTuple):
     bound: str
 
 
-def spans(r: Report, order: Sequence[Launch | int]) -> Iterator[Span]:
+def spans(r: Report, order: Sequence[KernelLaunch | int]) -> Iterator[Span]:
     """What a trace's `order` takes with residency; each launch begins with what a launch costs."""
     each = r.launch / r.count if r.count else 0.0
-    titles: dict[Launch, str] = {}
+    titles: dict[KernelLaunch, str] = {}
     parts: tuple[tuple[str, float], ...]
     now = 0.0
     for event in order:

@@ -7,7 +7,7 @@ from ..dtypes import int64
 from ..iterator.shape import Ints, numel
 from ..iterator.stride import contiguous_strides, is_contiguous
 from ..kernels.select import units_for
-from ..kernels.skeletons.pool import PoolGeometry, PoolKey, Windows, serves
+from ..kernels.skeletons.pool import PoolGeometry, PoolKey, PoolWindows, serves
 from ..runtime.program import built
 from .board_sort import serves as on_board
 from .launch import Launch, Output, Step
@@ -17,7 +17,7 @@ MOST = 1 << 31
 
 
 def pooled(
-    input: Tensor, windows: Windows, shape: Ints, places: bool, mean: bool = False,
+    input: Tensor, windows: PoolWindows, shape: Ints, places: bool, mean: bool = False,
     divisor: int = 0, padded: bool = False,
 ) -> tuple[Tensor, ...] | None:  # fmt: skip
     """(the largest element or the `mean` of each window, with `places` that of the largest in its
@@ -35,7 +35,7 @@ def pooled(
 
 
 def _prepare(
-    input: Tensor, windows: Windows, shape: Ints, places: bool, mean: bool, divisor: int,
+    input: Tensor, windows: PoolWindows, shape: Ints, places: bool, mean: bool, divisor: int,
     padded: bool,
 ) -> Launch | None:  # fmt: skip
     backend, of = input._storage.backend, input._dtype

@@ -31,10 +31,10 @@ from . import conv_kept, derived
 from .conv_direct import NARROW, direct
 from .conv_plan import (
     Class,
+    ConvWindows,
     Planes,
     Tap,
     Tiling,
-    Windows,
     classes,
     lies_ready,
     padded_planes,
@@ -62,7 +62,8 @@ COUNTED = (1 << 31) - 1
 
 
 def convolve(
-    out: Tensor, x: Tensor, weight: Tensor, bias: Tensor | None, of: Windows, call: Hashable = None
+    out: Tensor, x: Tensor, weight: Tensor, bias: Tensor | None, of: ConvWindows,
+    call: Hashable = None,
 ) -> Tensor:  # fmt: skip
     """Write the convolution of `x` (N, groups * C, *sizes) to `out` (N, groups * O, *counts).
 
@@ -143,7 +144,7 @@ def served(x: Tensor, taps: int) -> bool:
 
 
 def prepare(
-    out: Tensor, x: Tensor, weight: Tensor, bias: Tensor | None, of: Windows,
+    out: Tensor, x: Tensor, weight: Tensor, bias: Tensor | None, of: ConvWindows,
     byte: tuple[int, bool] | None = None,
 ) -> Launch:  # fmt: skip
     """The launch: what is packed, and a step for each class of results. Of bytes what stands for 0,

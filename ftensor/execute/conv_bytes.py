@@ -6,7 +6,7 @@ from .._tensor import Tensor
 from ..kernels.skeletons.conv import bytes_keys, most_taps, serves_bytes
 from ..runtime.program import built
 from .conv import prepare
-from .conv_plan import Windows
+from .conv_plan import ConvWindows
 from .launch import Launch
 from .run import run
 
@@ -21,7 +21,7 @@ def served_bytes(x: Tensor, weight: Tensor, taps: int) -> bool:
     return taps <= most_taps(key) and built(backend, key) and built(backend, packing)
 
 
-def convolve_bytes(out: Tensor, x: Tensor, weight: Tensor, of: Windows, zero: int) -> Tensor:
+def convolve_bytes(out: Tensor, x: Tensor, weight: Tensor, of: ConvWindows, zero: int) -> Tensor:
     """Write to `out`, of int32, the convolution of the bytes `x` (N, groups * C, *sizes), less
     `zero`, which also lies around them, with the int8 `weight` (groups, O, C, *kernel): operands
     that are `served_bytes`, and elements."""
@@ -32,7 +32,7 @@ def convolve_bytes(out: Tensor, x: Tensor, weight: Tensor, of: Windows, zero: in
     return out
 
 
-def prepare_bytes(out: Tensor, x: Tensor, weight: Tensor, of: Windows, zero: int) -> Launch:
+def prepare_bytes(out: Tensor, x: Tensor, weight: Tensor, of: ConvWindows, zero: int) -> Launch:
     """The launch of `convolve_bytes`: unsigned bytes become signed ones on the way."""
     unsigned = x._dtype.kind == "u"
     return prepare(out, x, weight, None, of, (zero - 128 * unsigned, unsigned))

@@ -13,8 +13,8 @@ from ..kernels.skeletons.conv.key import DEPTH
 from ..kernels.skeletons.cpu.conv_depthwise import DepthwiseGeometry, depthwise_conv_key
 from ..kernels.skeletons.cpu.conv_direct import (
     PLANES,
+    Copies,
     DirectConvGeometry,
-    Pieces,
     direct_conv_key,
 )
 from .conv_plan import Class, Planes, padded_planes, three
@@ -69,7 +69,7 @@ def direct(
             (*out._strides[:2], *results), one.counts, rows, copied, offsets,
         )  # fmt: skip
     key = direct_conv_key(dtype, backend.target, filters)
-    parts, along = pieces(key.columns, one.counts, rows), in_line(results, one.counts)
+    parts, along = copies(key.columns, one.counts, rows), in_line(results, one.counts)
     if along is None or not gains(key, filters, one, planes, parts, lies):
         return None
     panels = -(-filters // key.rows)
@@ -82,7 +82,7 @@ def direct(
 
 
 def gains(
-    key: ConvKey, filters: int, one: Class, planes: Planes, parts: Pieces, lies: bool
+    key: ConvKey, filters: int, one: Class, planes: Planes, parts: Copies, lies: bool
 ) -> bool:  # fmt: skip
     """Whether tiles' products, and what is copied for each step of them, take less than those of
     packed planes, or as much with the packing."""
@@ -138,7 +138,7 @@ def phases(planes: Planes, sizes: Ints, own: Ints) -> tuple[Phase, ...]:
     return tuple(made)
 
 
-def pieces(columns: int, counts: Ints, strides: Ints) -> Pieces:
+def copies(columns: int, counts: Ints, strides: Ints) -> Copies:
     """Each tile's positions as pieces of neighbours, of 4 or of 8."""
     deep, high, width = counts
     found = {}
@@ -154,5 +154,5 @@ def pieces(columns: int, counts: Ints, strides: Ints) -> Pieces:
                 places += [(i - begin + k, first + k) for k in range(0, run, wide)]
                 i += run
             ends.append(len(places))
-        found[wide] = Pieces(wide, tuple(ends), tuple(places))
+        found[wide] = Copies(wide, tuple(ends), tuple(places))
     return min(found.values(), key=lambda p: p.copies)

@@ -14,7 +14,7 @@ from ..kernels.skeletons.conv import ConvKey, Part
 
 
 @dataclass(frozen=True)
-class Windows:
+class ConvWindows:
     """The windows of a convolution, each number for one dim. `upsampled`: results lie so far apart
     that an element of the input feeds (a transposed convolution), else `stride` apart they read."""
 
@@ -24,16 +24,16 @@ class Windows:
     dilation: Ints
     transposed: bool = False
 
-    def near(self, kernel: Ints, places: Ints) -> Windows:
+    def near(self, kernel: Ints, places: Ints) -> ConvWindows:
         """The same with strides and dilations of 1 where there is one place or one element of a
         kernel: what is beyond them is never met, and may be more than a kernel can count."""
         stride = tuple([1 if n == 1 else s for n, s in zip(places, self.stride)])
         dilation = tuple([1 if n == 1 else d for n, d in zip(kernel, self.dilation)])
         return replace(self, stride=stride, dilation=dilation)
 
-    def beside(self) -> Windows:
+    def beside(self) -> ConvWindows:
         """The same with one more dim behind, in which nothing is summed."""
-        return Windows(
+        return ConvWindows(
             self.groups, (*self.stride, 1), (*self.before, 0), (*self.dilation, 1), self.transposed
         )
 
@@ -57,7 +57,7 @@ class Class:
     taps: tuple[Tap, ...]
 
 
-def classes(weight: Tensor, counts: Ints, of: Windows) -> list[Class]:
+def classes(weight: Tensor, counts: Ints, of: ConvWindows) -> list[Class]:
     """The results of a convolution, sorted by the taps they sum."""
     kernel, own = weight._shape[3:], weight._strides[3:]
     places = [
@@ -131,7 +131,7 @@ def padded_planes(x: Ints, found: Sequence[Class], stride: Ints, beat: int) -> P
     return Planes(strides, tuple(low), tuple(parts), plane)
 
 
-def lies_ready(x: Tensor, of: Windows, found: Sequence[Class], tile: int) -> bool:
+def lies_ready(x: Tensor, of: ConvWindows, found: Sequence[Class], tile: int) -> bool:
     """Whether the kernel may read the input itself: no zeros around it, neighbours side by side,
     and no plane so small that a tile reaches beyond it."""
     if not x._storage.backend.target.unaligned or x._dtype.compute is not x._dtype:

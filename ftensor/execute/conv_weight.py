@@ -14,7 +14,7 @@ from ..kernels.skeletons.cpu.conv_direct import PLANES
 from ..kernels.skeletons.cpu.conv_weight import ROWS, STEPS, ConvWeightGeometry, conv_weight_key
 from . import memory
 from .conv_direct import in_line, phases
-from .conv_plan import Class, Tap, Windows, padded_planes, three
+from .conv_plan import Class, ConvWindows, Tap, padded_planes, three
 from .launch import Launch, Output, Step
 from .run import served
 
@@ -37,12 +37,12 @@ class Case(NamedTuple):
     grad: tuple[Ints, Ints]  # shape, strides
     x: tuple[Ints, Ints]
     weight: Ints
-    of: Windows
+    of: ConvWindows
     bias: bool
 
 
 def weight_gradients(
-    grad: Tensor, x: Tensor, weight: Ints, of: Windows, bias: bool
+    grad: Tensor, x: Tensor, weight: Ints, of: ConvWindows, bias: bool
 ) -> tuple[Tensor, Tensor | None] | None:
     """The gradients of a convolution's weight (O, C / groups, *kernel) and of its bias (O,), by the
     gradient (N, O, *counts) of its result; None where no kernel of small planes serves. Where
@@ -107,7 +107,7 @@ def plan(
     )  # fmt: skip
 
 
-def prepare(grad: Tensor, x: Tensor, weight: Ints, of: Windows, bias: bool) -> Launch | None:
+def prepare(grad: Tensor, x: Tensor, weight: Ints, of: ConvWindows, bias: bool) -> Launch | None:
     """The launch, if a kernel of small planes serves; a share of the samples has results of its
     own."""
     backend, dtype = x._storage.backend, x._dtype

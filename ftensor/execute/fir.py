@@ -10,7 +10,7 @@ from ..iterator.shape import Ints, numel
 from ..iterator.stride import contiguous_strides
 from ..kernels.skeletons.fir import MOST_TAPS, FirGeometry, FirKey, serves
 from ..runtime.program import held
-from .conv_plan import Windows
+from .conv_plan import ConvWindows
 from .launch import Launch, Output, Step, asked
 from .run import run
 
@@ -38,7 +38,7 @@ def filter_key(backend: Backend, of: dtype, cover: int) -> FirKey | None:
 
 
 def filtered(
-    x: Tensor, weight: Tensor, bias: Tensor | None, counts: Ints, of: Windows
+    x: Tensor, weight: Tensor, bias: Tensor | None, counts: Ints, of: ConvWindows
 ) -> Tensor | None:
     """The convolution (N, groups * O, count) of `x` (N, groups, size) with `weight` (groups, O, 1,
     taps), all of one dtype; None where no such kernel is there or it is not one for it: more dims,
@@ -75,7 +75,7 @@ def _pace(key: FirKey, x: Tensor, stride: int) -> int:
 
 
 def prepare(
-    key: FirKey, x: Tensor, weight: Tensor, bias: Tensor | None, counts: Ints, of: Windows
+    key: FirKey, x: Tensor, weight: Tensor, bias: Tensor | None, counts: Ints, of: ConvWindows
 ) -> Launch:
     """The launch: rows, cut into blocks where units would have none."""
     backend, (groups, filters, _, taps) = x._storage.backend, weight._shape

@@ -9,21 +9,21 @@ from .._tensor import Tensor
 from ..dtypes import dtype, int64
 from ..iterator.shape import Ints
 from ..iterator.stride import contiguous_strides
-from ..kernels.skeletons.cpu.max_pool import Windows, max_pool_key
+from ..kernels.skeletons.cpu.max_pool import PlaneWindows, max_pool_key
 from .launch import Launch, Output, Step
 from .run import run
 
 WINDOWS = 2  # that take as long as an element
 
 
-def max_pool(input: Tensor, windows: Windows, shape: Ints) -> tuple[Tensor, ...]:
+def max_pool(input: Tensor, windows: PlaneWindows, shape: Ints) -> tuple[Tensor, ...]:
     """(the largest element of each window of a contiguous input, its place in the plane as int64),
     both of this shape. NotImplementedError for dtypes of few ops."""
     of = input._dtype
     return _launched("max_pool", (input,), windows, of, ((shape, of), (shape, int64)))
 
 
-def max_pool_back(grad: Tensor, places: Tensor, windows: Windows, shape: Ints) -> Tensor:
+def max_pool_back(grad: Tensor, places: Tensor, windows: PlaneWindows, shape: Ints) -> Tensor:
     """The gradient of an input of this shape, each of whose elements is in one window, from those
     of the largest elements and their places; all of them contiguous."""
     of = grad._dtype
@@ -31,7 +31,7 @@ def max_pool_back(grad: Tensor, places: Tensor, windows: Windows, shape: Ints) -
 
 
 def _launched(
-    name: str, inputs: tuple[Tensor, ...], windows: Windows, of: dtype,
+    name: str, inputs: tuple[Tensor, ...], windows: PlaneWindows, of: dtype,
     made: tuple[tuple[Ints, dtype], ...],
 ) -> tuple[Tensor, ...]:  # fmt: skip
     backend = inputs[0]._storage.backend
@@ -40,7 +40,7 @@ def _launched(
 
 
 def _prepare(
-    name: str, inputs: tuple[Tensor, ...], windows: Windows, of: dtype,
+    name: str, inputs: tuple[Tensor, ...], windows: PlaneWindows, of: dtype,
     made: tuple[tuple[Ints, dtype], ...],
 ) -> Launch:  # fmt: skip
     if of.bare:

@@ -9,7 +9,7 @@ from typing import Any
 from .key import Key
 from .skeleton import K, Skeleton, named, skeletons
 from .words import LAYOUTS, LINEAR, Argument, Asked, InWords, Layout, Option, Record, table_lines
-from .work import Access, Launch, Loop, Memory
+from .work import Access, KernelLaunch, Loop, Memory
 
 
 class BoardSkeleton(Skeleton[K]):
@@ -105,7 +105,7 @@ class BoardSkeleton(Skeleton[K]):
     # The performance model
 
     @abstractmethod
-    def loops(self, launch: Launch, unit: int, widened: bool) -> list[Loop]:
+    def loops(self, launch: KernelLaunch, unit: int, widened: bool) -> list[Loop]:
         """The pipelined loops of one compute unit; those that never run may be among them.
 
         The counts are those of the kernels' own texts: a pipelined loop of the HLS C++ is a `Loop`
@@ -114,14 +114,14 @@ class BoardSkeleton(Skeleton[K]):
         """
 
     @abstractmethod
-    def traffic(self, launch: Launch, widened: bool) -> list[Access]:
+    def traffic(self, launch: KernelLaunch, widened: bool) -> list[Access]:
         """The operands of a launch, in the order of the kernel's pointers."""
 
-    def divisions(self, launch: Launch, found: Sequence[Loop]) -> int:
+    def divisions(self, launch: KernelLaunch, found: Sequence[Loop]) -> int:
         """Divisions of indices, one after another, before the loops of a unit run."""
         return 0
 
-    def extent(self, launch: Launch) -> str:
+    def extent(self, launch: KernelLaunch) -> str:
         """The sizes of a launch in words."""
         return str(launch.n)
 

@@ -13,7 +13,7 @@ from .board_skeleton import BoardSkeleton
 from .key import Key
 from .skeleton import Parameter, register
 from .words import Record
-from .work import Access, Launch, Loop
+from .work import Access, KernelLaunch, Loop
 
 Ints = tuple[int, ...]
 BEAT = 64  # bytes of the widest port
@@ -177,15 +177,15 @@ class Own(BoardSkeleton[OwnKey]):
         """The types of the parameters."""
         return ", ".join(a.c for a in key.arguments)
 
-    def loops(self, launch: Launch, unit: int, widened: bool) -> list[Loop]:
+    def loops(self, launch: KernelLaunch, unit: int, widened: bool) -> list[Loop]:
         """None that anybody knows."""
         return []
 
-    def traffic(self, launch: Launch, widened: bool) -> list[Access]:
+    def traffic(self, launch: KernelLaunch, widened: bool) -> list[Access]:
         """Each operand once, in beats: the least that the kernel can move."""
         return list(_accesses(launch.key, launch.geometry))
 
-    def extent(self, launch: Launch) -> str:
+    def extent(self, launch: KernelLaunch) -> str:
         """The operands' bytes."""
         return " + ".join(map(str, launch.geometry)) + " bytes"
 

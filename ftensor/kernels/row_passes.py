@@ -132,7 +132,7 @@ def state_functions(text: str, unit: str) -> str:
     return _STATE.sub(lambda m: f"{unit}_{m[1][3:].lower()}", "\n".join(lines))
 
 
-class Words:
+class PassWords:
     """What the words of the texts stand for; `functions` are what the calls' units are called."""
 
     def __init__(self, key: FusedKey, functions: Sequence[str]) -> None:

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 Ints = tuple[int, ...]
 
 
-class Launch(NamedTuple):
+class KernelLaunch(NamedTuple):
     """One launch: the key of its kernel, and over how many compute units it goes.
 
     `n` is the size where the skeleton takes no more than that; the others have a geometry.

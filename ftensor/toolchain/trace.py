@@ -20,7 +20,7 @@ from ..errors import estimate as errors
 from ..execute.observe import Observer, observed
 from ..kernels.key import Key
 from ..kernels.own import is_own
-from ..kernels.work import Launch
+from ..kernels.work import KernelLaunch
 from ..runtime import program
 from ..runtime.targets import csim_compiler
 from ..table import counted
@@ -41,11 +41,11 @@ class Trace:
     happened one after another: launches, and the bytes of copies, less than 0 to the host.
     """
 
-    launches: Counter[Launch] = field(default_factory=Counter)
+    launches: Counter[KernelLaunch] = field(default_factory=Counter)
     uploads: Counter[int] = field(default_factory=Counter)
     downloads: Counter[int] = field(default_factory=Counter)
     settings: Counter[int] = field(default_factory=Counter)
-    order: list[Launch | int] = field(default_factory=list)
+    order: list[KernelLaunch | int] = field(default_factory=list)
 
 
 class _Recorder(Observer):
@@ -53,7 +53,8 @@ class _Recorder(Observer):
 
     def __init__(self) -> None:
         self.trace = Trace()
-        self.alike: dict[Launch, Launch] = {}  # each kept once, however often it is in the order
+        # Each kept once, however often it is in the order.
+        self.alike: dict[KernelLaunch, KernelLaunch] = {}
         self.told: WeakSet[Storage] = WeakSet()
         self.hidden: WeakSet[Storage] = WeakSet()
 
@@ -69,7 +70,7 @@ class _Recorder(Observer):
                 (n,), geometry = geometry, ()
             if table is not None and table not in self.told:
                 self._setting(table)
-            noted = Launch(step.key, step.units, n or 0, geometry)
+            noted = KernelLaunch(step.key, step.units, n or 0, geometry)
             self.trace.launches[noted] += 1
             self.trace.order.append(self.alike.setdefault(noted, noted))
         super().launch(launch, stream, tensors, numbers)

@@ -15,7 +15,7 @@ import ftensor as ft
 from ftensor._device import default_backend
 from ftensor.kernels.board_skeleton import board_skeleton_of, board_skeletons
 from ftensor.kernels.linked import BEGIN
-from ftensor.kernels.work import Launch
+from ftensor.kernels.work import KernelLaunch
 from ftensor.ops.linalg.factors import row_order
 from ftensor.toolchain import trace
 from ftensor.toolchain.group import Group
@@ -86,12 +86,12 @@ def graphs(folder):
         arguments = [ft.from_numpy(a) for a in given(k, 5)]
         files = ft.jit(function).export(str(folder / file(k)), *arguments)
         (group,) = expand(read(files.inventory))
-        found.append(Launch(group.members[0], 1, 100))
+        found.append(KernelLaunch(group.members[0], 1, 100))
         if k == APART:
             apart = Path(files.inventory)
             apart.write_text(f'{apart.read_text()}structure = "linked"\n')
             parts = [one.members[0] for one in expand(read(apart))]
-            found += [Launch(part, 1, 100) for part in parts if part.part != BEGIN]
+            found += [KernelLaunch(part, 1, 100) for part in parts if part.part != BEGIN]
     return found
 
 

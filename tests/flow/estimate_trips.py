@@ -19,7 +19,7 @@ import numpy as np
 
 import ftensor as ft
 from ftensor.estimate.model import loops
-from ftensor.kernels.work import Launch
+from ftensor.kernels.work import KernelLaunch
 from ftensor.runtime.csim.backend import FLAGS
 from ftensor.runtime.targets import csim_compiler
 from ftensor.toolchain import trace
@@ -278,7 +278,7 @@ def main():
                 (n,), g = g, ()
             skeleton = step.key.skeleton
             for structure in STRUCTURES if skeleton == "map" else ("loop",):
-                launch = Launch(step.key, units, n, g, structure)
+                launch = KernelLaunch(step.key, units, n, g, structure)
                 made = counted(step.key, structure)
                 for unit in range(units if made else 0):
                     expected = Counter()

@@ -11,7 +11,7 @@ from ftensor import boards
 from ftensor.errors.estimate import EstimateError
 from ftensor.estimate import bandwidth, published
 from ftensor.estimate.model import Setup, estimate, loops
-from ftensor.kernels.work import Launch, members_in
+from ftensor.kernels.work import KernelLaunch, members_in
 from ftensor.toolchain.group import Group
 from ftensor.toolchain.vitis.source import source
 
@@ -88,45 +88,45 @@ def test_a_block_is_that_of_the_kernel(lanes):
     key = add_key(lanes=lanes)
     text = source(Group("add", (key,), "burst"))
     block = int(re.search(r"BLOCK = (\d+);", text)[1])
-    made = loops(Launch(key, 1, 4096 * lanes, structure="burst"), 0)
+    made = loops(KernelLaunch(key, 1, 4096 * lanes, structure="burst"), 0)
     assert {loop.name: loop.entries for loop in made}["compute"] == 4096 // block
 
 
 def test_a_large_add_is_bound_by_a_port_or_a_bank():
     n = 1 << 24
     ddr, hbm = (Setup(boards.find(name), 300.0) for name in ("u200", "u55c"))
-    on_ddr, on_hbm = (estimate(Launch(add_key(), 1, n), s) for s in (ddr, hbm))
+    on_ddr, on_hbm = (estimate(KernelLaunch(add_key(), 1, n), s) for s in (ddr, hbm))
     assert on_ddr.loop == n / 16 and on_ddr.moved == 12 * n
     # A pseudo channel gives less than a 512-bit port takes, a DIMM nearly as much.
     assert on_hbm.bound == "bank"
     assert on_hbm.kernel == pytest.approx(4 * n / (14.375e9 * 0.916), rel=0.01)
     assert on_ddr.kernel < on_hbm.kernel
     # Units share the buffers, so on one bank for each they bring nothing more.
-    more = estimate(Launch(add_key(), 4, n), hbm)
+    more = estimate(KernelLaunch(add_key(), 4, n), hbm)
     assert more.kernel == pytest.approx(on_hbm.kernel, rel=0.01)
     # All three operands in one bank take three times as long.
-    shared = estimate(Launch(add_key(), 1, n), Setup(hbm.board, 300.0, "HBM[0]"))
+    shared = estimate(KernelLaunch(add_key(), 1, n), Setup(hbm.board, 300.0, "HBM[0]"))
     assert shared.kernel == pytest.approx(3 * on_hbm.kernel, rel=0.01)
 
 
 def test_a_narrow_kernel_is_bound_by_its_port_and_gains_from_units():
     n = 1 << 20
     setup = Setup(boards.find("u200"), 300.0)
-    one = estimate(Launch(add_key(lanes=1), 1, n), setup)
-    four = estimate(Launch(add_key(lanes=1), 4, n), setup)
+    one = estimate(KernelLaunch(add_key(lanes=1), 1, n), setup)
+    four = estimate(KernelLaunch(add_key(lanes=1), 4, n), setup)
     assert one.bound == "port"
     assert one.kernel == pytest.approx(4 * four.kernel, rel=0.01)
 
 
 def test_a_small_tensor_is_bound_by_the_launch_and_crossing_costs_more():
-    e = estimate(Launch(add_key(), 1, 1000), Setup(boards.find("u55c"), 300.0))
+    e = estimate(KernelLaunch(add_key(), 1, 1000), Setup(boards.find("u55c"), 300.0))
     assert e.slowest(75e-6, True) == "launch"
     assert e.to_board == (4000, 4000) and e.to_host == (4000,)
     assert e.crossing == pytest.approx(3 * 13.6e-6, rel=0.1)
 
 
 def test_a_lower_clock_is_slower_until_the_bank_is_the_bound():
-    launch, board = Launch(add_key(), 1, 1 << 24), boards.find("u55c")
+    launch, board = KernelLaunch(add_key(), 1, 1 << 24), boards.find("u55c")
     times = [estimate(launch, Setup(board, clock)).kernel for clock in (100.0, 200.0, 300.0, 400.0)]
     assert times[0] > times[1] > times[2] * 1.001
     assert times[3] == pytest.approx(times[2], rel=0.01)
@@ -197,7 +197,7 @@ def product(shape, units=1, whole=1, mode=0):
         items, panels, columns, 16, m, n, k, mode, whole, strides, strides, (), steps
     ).pack()
     key = GemmKey("gemm", dtypes.float32, 16, 8, 2, 16)
-    return estimate(Launch(key, units, geometry=told), Setup(boards.find("u200"), 300.0))
+    return estimate(KernelLaunch(key, units, geometry=told), Setup(boards.find("u200"), 300.0))
 
 
 def test_a_large_product_keeps_its_operators_at_work():

@@ -13,7 +13,7 @@ import pytest
 import ftensor as ft
 from ftensor.emulation.environment import available
 from ftensor.kernels.skeletons.fft_stream import FftStream, FftStreamGeometry, FftStreamKey
-from ftensor.kernels.work import Launch
+from ftensor.kernels.work import KernelLaunch
 
 from .. import forked
 
@@ -57,7 +57,7 @@ def test_the_model_counts_the_rows_that_are_under_way() -> None:
     assert FftStreamGeometry.unpack(geometry.pack()) == geometry
     apart = replace(geometry, read=(10, 1))
     for g, pace in ((geometry, 1), (apart, 2)):
-        launch = Launch(key, 4, geometry=g.pack())
+        launch = KernelLaunch(key, 4, geometry=g.pack())
         found = [{x.name: x.trips for x in FftStream().loops(launch, k, False)} for k in range(4)]
         behind = (6 + 1) * (pace * 16 + 32)
         assert [x["butterflies"] for x in found] == [

@@ -20,7 +20,7 @@ from ftensor.errors.inventory import InventoryError
 from ftensor.estimate.model import loops
 from ftensor.graph.cut import Exported
 from ftensor.kernels.staged import StagedKey
-from ftensor.kernels.work import Launch
+from ftensor.kernels.work import KernelLaunch
 from ftensor.toolchain.area.kernel import area
 from ftensor.toolchain.inventory.read import expand, read
 from ftensor.toolchain.vitis.source import copy_headers, source
@@ -254,7 +254,7 @@ def test_the_model_has_the_loops_of_the_source(tmp_path: Path) -> None:
             files = ft.jit(function).export(str(tmp_path / file(k)), *arguments)
             (group,) = expand(read(files.inventory))
             key = cast("StagedKey", group.members[0])
-            one = loops(Launch(key, 1, 1000), 0)
+            one = loops(KernelLaunch(key, 1, 1000), 0)
             labels = re.findall(r"^(\w+):$", files.source.read_text(), re.M)
             assert {x.name for x in one} == set(labels) and len(one) == len(labels)
             behind = key.course.behind if key.transforms else 0

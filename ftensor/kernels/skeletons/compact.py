@@ -9,7 +9,7 @@ from ...dtypes import dtype, uint8
 from ..board_skeleton import BoardSkeleton
 from ..skeleton import Parameter, register
 from ..words import Asked, Record
-from ..work import Access, Launch, Loop
+from ..work import Access, KernelLaunch, Loop
 
 
 @dataclass(frozen=True)
@@ -66,12 +66,12 @@ class Compact(BoardSkeleton[CompactKey]):
         """torch's name."""
         return "nonzero"
 
-    def loops(self, launch: Launch, unit: int, widened: bool) -> list[Loop]:
+    def loops(self, launch: KernelLaunch, unit: int, widened: bool) -> list[Loop]:
         """One over the elements."""
         begin, end = launch.slab(launch.n, unit)
         return [Loop("elements", end - begin, 1)]
 
-    def traffic(self, launch: Launch, widened: bool) -> list[Access]:
+    def traffic(self, launch: KernelLaunch, widened: bool) -> list[Access]:
         """The mask once; how many positions there will be nobody knows."""
         n = launch.n
         return [Access("mask", False, n, n, 0, n), Access("out", True, 8, 1, 1, 8)]

@@ -14,7 +14,7 @@ from ..board_skeleton import BoardSkeleton
 from ..key import lanes_for
 from ..skeleton import Parameter, register
 from ..words import Asked, Target, table_lines
-from ..work import Access, Launch, Loop, Memory
+from ..work import Access, KernelLaunch, Loop, Memory
 from . import dense_held, dense_loops
 
 
@@ -40,7 +40,7 @@ def dense_key(kind: str, of: dtype, target: Target, unaligned: bool) -> DenseKey
     return DenseKey(f"dense_{kind}", of, 1 if kind == "order" else lanes, not unaligned)
 
 
-class Words(NamedTuple):
+class Routine(NamedTuple):
     """A kernel's parameters: operands (an "=" before those that are only read, an ":int" or ":long"
     behind those that are no matrices) and numbers (a "+" before long ones). `elements`: the
     functions of elements (ELEMENTS) that stand in its text; `reals`: operators of real numbers."""
@@ -69,7 +69,7 @@ class Dense(BoardSkeleton[DenseKey]):
 
     together = "dense"
 
-    def __init__(self, kind: str, words: Words) -> None:
+    def __init__(self, kind: str, words: Routine) -> None:
         self.name = self.word = f"dense_{kind}"
         self.words = words
 
@@ -115,11 +115,11 @@ class Dense(BoardSkeleton[DenseKey]):
         """torch's name."""
         return self.words.title
 
-    def extent(self, launch: Launch) -> str:
+    def extent(self, launch: KernelLaunch) -> str:
         """Items, and the sizes of a matrix."""
         return "x".join(map(str, launch.geometry[:3]))
 
-    def loops(self, launch: Launch, unit: int, widened: bool) -> list[Loop]:
+    def loops(self, launch: KernelLaunch, unit: int, widened: bool) -> list[Loop]:
         """Those of the kernel's text for a unit's items."""
         if dense_held.fits(self.word, launch.geometry):
             return dense_held.loops(self.word, launch, unit)
@@ -128,7 +128,7 @@ class Dense(BoardSkeleton[DenseKey]):
         items = end - begin
         return [x._replace(trips=items * x.trips, entries=items * x.entries) for x in each]
 
-    def traffic(self, launch: Launch, widened: bool) -> list[Access]:
+    def traffic(self, launch: KernelLaunch, widened: bool) -> list[Access]:
         """What is held crosses a port once each way. Otherwise a turn reads an element or two, and
         writes one; the matrices cross the link once."""
         if dense_held.fits(self.word, launch.geometry):
@@ -147,7 +147,7 @@ class Dense(BoardSkeleton[DenseKey]):
             for name, write, n in moved
         ]
 
-    def divisions(self, launch: Launch, found: object) -> int:
+    def divisions(self, launch: KernelLaunch, found: object) -> int:
         """What a unit holds at a time."""
         return 4 if dense_held.fits(self.word, launch.geometry) else 0
 
@@ -167,21 +167,21 @@ LAYOUT = "items m n lead +step"
 LESS = DOT = Counter(times=1, plus=1)
 REFLECT = LESS + DOT + Counter(times=1, plus=2)
 for kind, words in {
-    "lu": Words("linalg.lu_factor", "a pivots:int info:int", LAYOUT,
-                LESS + LESS + Counter(size=3, over=2), {"compare": 4}),
-    "cholesky": Words("linalg.cholesky", "a info:int", "items n lead +step",
-                      LESS + LESS + Counter(part=2), {"compare": 2, "sqrt": 2}),
-    "solve": Words(
+    "lu": Routine("linalg.lu_factor", "a pivots:int info:int", LAYOUT,
+                  LESS + LESS + Counter(size=3, over=2), {"compare": 4}),
+    "cholesky": Routine("linalg.cholesky", "a info:int", "items n lead +step",
+                        LESS + LESS + Counter(part=2), {"compare": 2, "sqrt": 2}),
+    "solve": Routine(
         "linalg.solve_triangular", "=a b",
         "items n k a_lead b_lead +a_step +b_step upper turned unit",
         LESS + LESS + DOT + Counter(plus=1, over=2),
     ),
-    "qr": Words("geqrf", "a tau", LAYOUT,
-                REFLECT + Counter(size=2, square=1, part=2, over=1, plus=1),
-                {"compare": 8, "sqrt": 1, "mul": 1, "add": 1}),
-    "reflect": Words(
+    "qr": Routine("geqrf", "a tau", LAYOUT,
+                  REFLECT + Counter(size=2, square=1, part=2, over=1, plus=1),
+                  {"compare": 8, "sqrt": 1, "mul": 1, "add": 1}),
+    "reflect": Routine(
         "ormqr", "=a =tau c", "items m k count a_lead c_lead +a_step +c_step adjoint", REFLECT
     ),
-    "order": Words("lu_unpack", "=pivots:int order:long", "items m count", {}, {"compare": 4}),
+    "order": Routine("lu_unpack", "=pivots:int order:long", "items m count", {}, {"compare": 4}),
 }.items():  # fmt: skip
     register(Dense(kind, words))

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ..operators import operator_cycles
-from ..work import Access, Launch, Loop, Memory
+from ..work import Access, KernelLaunch, Loop, Memory
 
 HELD, ROWS, GROUP = 16384, 4096, 64  # elements of matrices, of columns of them, matrices at a time
 SIZES: dict[str, object] = {"FT_HELD": HELD, "FT_ROWS": ROWS, "FT_GROUP": GROUP}
@@ -37,7 +37,7 @@ def _group(matrices: int, size: int, rows: int, units: int) -> int:
     return min(-(-matrices // units), GROUP, HELD // size, ROWS // rows)
 
 
-def loops(word: str, launch: Launch, unit: int) -> list[Loop]:
+def loops(word: str, launch: KernelLaunch, unit: int) -> list[Loop]:
     """Those of a unit: one matrix or column of a group after another goes through each of them."""
     items, m, n, *_ = launch.geometry
     if word == "dense_solve":
@@ -75,7 +75,7 @@ def loops(word: str, launch: Launch, unit: int) -> list[Loop]:
     ]  # fmt: skip
 
 
-def _solve(launch: Launch, unit: int) -> list[Loop]:
+def _solve(launch: KernelLaunch, unit: int) -> list[Loop]:
     items, n, k, *_ = launch.geometry
     matrices, parts = items // k, 2 if launch.key.dtype.is_complex else 1
     each = min(k, _group(items, 1, n, launch.units))
@@ -96,7 +96,7 @@ def _solve(launch: Launch, unit: int) -> list[Loop]:
     ]
 
 
-def traffic(word: str, launch: Launch) -> list[Access]:
+def traffic(word: str, launch: KernelLaunch) -> list[Access]:
     """Each matrix once in, and what becomes of it once out."""
     items, m, n, *_ = launch.geometry
     if word == "dense_order":

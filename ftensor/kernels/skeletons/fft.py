@@ -15,7 +15,7 @@ from ..geometry import Each, Geometry, Long, Many
 from ..ports import LATENCY
 from ..skeleton import Parameter, register
 from ..words import ROOMY, Asked, Target, table_lines
-from ..work import Access, Ints, Launch, Loop
+from ..work import Access, Ints, KernelLaunch, Loop
 
 # Radices whose butterflies are written out.
 RADICES = (16, 8, 4, 2, 3, 5)
@@ -185,7 +185,7 @@ class Fft(BoardSkeleton[FftKey]):
         """The dtype."""
         return table_lines(self.word, f'dtypes = ["{key.dtype.name}"]')
 
-    def loops(self, launch: Launch, unit: int, widened: bool) -> list[Loop]:
+    def loops(self, launch: KernelLaunch, unit: int, widened: bool) -> list[Loop]:
         """One for each step, and the ways in and out."""
         g, lanes = FftGeometry.unpack(launch.geometry), launch.key.lanes
         begin, end = launch.slab(g.items * g.pieces, unit)
@@ -203,7 +203,7 @@ class Fft(BoardSkeleton[FftKey]):
             found.append(Loop("written", groups * s.written.size, groups, TURN))
         return found
 
-    def traffic(self, launch: Launch, widened: bool) -> list[Access]:
+    def traffic(self, launch: KernelLaunch, widened: bool) -> list[Access]:
         """Every step reads and writes the working memory; tables are read for each group."""
         g, lanes = FftGeometry.unpack(launch.geometry), launch.key.lanes
         size = launch.key.dtype.itemsize // 2
@@ -233,7 +233,7 @@ class Fft(BoardSkeleton[FftKey]):
         between = moved["between"]
         return [*found, Access("scratch", True, between * size, between, lanes, 0)]
 
-    def extent(self, launch: Launch) -> str:
+    def extent(self, launch: KernelLaunch) -> str:
         """Transforms and their length."""
         g = FftGeometry.unpack(launch.geometry)
         stages = [s for s in g.stages if s.kind == GROUPS]

@@ -14,7 +14,7 @@ from ..geometry import Each, Geometry
 from ..ports import PORT_BYTES
 from ..skeleton import Parameter, register
 from ..words import Argument, Asked, Option, table_lines
-from ..work import Access, Ints, Launch, Loop, Memory
+from ..work import Access, Ints, KernelLaunch, Loop, Memory
 from .fft import passed
 
 # What an inventory may ask for: powers of two up to this one.
@@ -132,7 +132,7 @@ class FftStream(BoardSkeleton[FftStreamKey]):
         """The longest row and the dtype."""
         return f"fft{key.points}_{key.dtype.name}"
 
-    def loops(self, launch: Launch, unit: int, widened: bool) -> list[Loop]:
+    def loops(self, launch: KernelLaunch, unit: int, widened: bool) -> list[Loop]:
         """Every row comes in, and the last one goes through all stages."""
         g, key = FftStreamGeometry.unpack(launch.geometry), launch.key
         begin, end = launch.slab(g.rows, unit)
@@ -151,7 +151,7 @@ class FftStream(BoardSkeleton[FftStreamKey]):
             Loop("beats", beats, min(beats, 1), reads=False, computes=False, stage="store"),
         ]
 
-    def traffic(self, launch: Launch, widened: bool) -> list[Access]:
+    def traffic(self, launch: KernelLaunch, widened: bool) -> list[Access]:
         """Every row in and out, and the roots for each unit."""
         g, key = FftStreamGeometry.unpack(launch.geometry), launch.key
         size = key.dtype.itemsize
@@ -184,7 +184,7 @@ class FftStream(BoardSkeleton[FftStreamKey]):
             Memory(64, 8 * PORT_BYTES),
         ]
 
-    def extent(self, launch: Launch) -> str:
+    def extent(self, launch: KernelLaunch) -> str:
         """Rows and their length."""
         g = FftStreamGeometry.unpack(launch.geometry)
         return f"{g.rows}x{g.come} of {1 << g.stages}" if g.ends & FACTORS else f"{g.rows}x{g.come}"

@@ -15,7 +15,7 @@ from ..geometry import Each, Geometry, Long
 from ..ports import PORT_BYTES
 from ..skeleton import Parameter, register
 from ..words import Argument, Asked, Option, Record, table_lines
-from ..work import Access, Ints, Launch, Loop
+from ..work import Access, Ints, KernelLaunch, Loop
 
 # What an inventory may ask for: so many taps side by side.
 MOST_TAPS = 256
@@ -170,7 +170,7 @@ class Fir(BoardSkeleton[FirKey]):
         """A product and a sum for each result and tap; of complex numbers four times that."""
         return 2 * key.parts**2 * numel(shapes[0]) * FirGeometry.unpack(geometry).taps
 
-    def loops(self, launch: Launch, unit: int, widened: bool) -> list[Loop]:
+    def loops(self, launch: KernelLaunch, unit: int, widened: bool) -> list[Loop]:
         """Taps, then samples, for each item."""
         key, g = launch.key, FirGeometry.unpack(launch.geometry)
         begin, end = launch.slab(g.items, unit)
@@ -184,7 +184,7 @@ class Fir(BoardSkeleton[FirKey]):
             Loop("samples", turns, items),
         ]
 
-    def traffic(self, launch: Launch, widened: bool) -> list[Access]:
+    def traffic(self, launch: KernelLaunch, widened: bool) -> list[Access]:
         """Samples and taps of every item, results once; a beat has as many as lie in it."""
         key, g = launch.key, FirGeometry.unpack(launch.geometry)
         size, beat = key.dtype.itemsize, key.lanes * key.dtype.to_real().itemsize
@@ -202,7 +202,7 @@ class Fir(BoardSkeleton[FirKey]):
             Access("bias", False, g.items * size, g.items * key.parts, 1, 0),
         ]
 
-    def divisions(self, launch: Launch, found: Sequence[Loop]) -> int:
+    def divisions(self, launch: KernelLaunch, found: Sequence[Loop]) -> int:
         """Block, filter and group of an item."""
         return 3 * sum(loop.entries for loop in found if loop.name == "samples")
 
@@ -218,7 +218,7 @@ class Fir(BoardSkeleton[FirKey]):
         found["choose", kind] += parts * (taps * ways + key.pace * key.lanes // parts)
         return found
 
-    def extent(self, launch: Launch) -> str:
+    def extent(self, launch: KernelLaunch) -> str:
         """Rows, their results, taps."""
         g = FirGeometry.unpack(launch.geometry)
         return f"{g.items // g.blocks}x{g.count} of {g.taps}"

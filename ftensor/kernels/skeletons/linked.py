@@ -10,7 +10,7 @@ from ..linked import BEGIN, StageKey
 from ..skeleton import Parameter, register
 from ..staged import LOAD, STORE
 from ..words import Argument, Record
-from ..work import Access, Launch, Loop, Memory
+from ..work import Access, KernelLaunch, Loop, Memory
 from .staged import Staged
 
 
@@ -62,7 +62,7 @@ class LinkedStage(BoardSkeleton[StageKey]):
 
     # The model and the area: what the graph has of this stage
 
-    def loops(self, launch: Launch, unit: int, widened: bool) -> list[Loop]:
+    def loops(self, launch: KernelLaunch, unit: int, widened: bool) -> list[Loop]:
         """Of one stage: the others have theirs."""
         key = launch.key
         if key.part == BEGIN:
@@ -72,7 +72,7 @@ class LinkedStage(BoardSkeleton[StageKey]):
         found = _graphs().loops(launch._replace(key=key.of), unit, widened)
         return [one for one in found if one.name in names]
 
-    def traffic(self, launch: Launch, widened: bool) -> list[Access]:
+    def traffic(self, launch: KernelLaunch, widened: bool) -> list[Access]:
         """What goes through its port."""
         key = launch.key
         if key.part not in (LOAD, STORE):

@@ -8,7 +8,7 @@ from ..ports import block_beats
 from ..skeleton import register
 from ..source import positional
 from ..words import LINEAR as RUNS
-from ..work import Access, Launch, Loop, Memory
+from ..work import Access, KernelLaunch, Loop, Memory
 
 
 class Map(OpSkeleton):
@@ -44,7 +44,7 @@ class Map(OpSkeleton):
         """Whole beats in one loop, or in kernels joined by channels."""
         return "map"
 
-    def loops(self, launch: Launch, unit: int, widened: bool) -> list[Loop]:
+    def loops(self, launch: KernelLaunch, unit: int, widened: bool) -> list[Loop]:
         """One for each port, and the arithmetic; or one of all."""
         key: KernelKey = launch.key
         beats, rest = divmod(launch.n, key.lanes)
@@ -67,7 +67,7 @@ class Map(OpSkeleton):
             found = [loop._replace(stage=f"{loop.name}{k}") for k, loop in enumerate(found)]
         return found
 
-    def traffic(self, launch: Launch, widened: bool) -> list[Access]:
+    def traffic(self, launch: KernelLaunch, widened: bool) -> list[Access]:
         """Every operand once, in whole beats."""
         key: KernelKey = launch.key
         found = []

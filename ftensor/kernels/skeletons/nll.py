@@ -13,7 +13,7 @@ from ..key import lanes_for
 from ..operators import interval, operator_cycles
 from ..skeleton import Parameter, register
 from ..words import Asked, Record, table_lines
-from ..work import Access, Launch, Loop
+from ..work import Access, KernelLaunch, Loop
 from .elements import element_defines, element_helpers, element_type
 
 
@@ -95,13 +95,13 @@ class Nll(BoardSkeleton[NllKey]):
         """torch's name."""
         return "nll_loss"
 
-    def loops(self, launch: Launch, unit: int, widened: bool) -> list[Loop]:
+    def loops(self, launch: KernelLaunch, unit: int, widened: bool) -> list[Loop]:
         """One over the targets, each of which joins the sum."""
         begin, end = launch.slab(NllGeometry.unpack(launch.geometry).items, unit)
         wait = interval(operator_cycles(launch.key.dtype.compute)["add"], 1)
         return [Loop("is", end - begin, 1, wait)]
 
-    def traffic(self, launch: Launch, widened: bool) -> list[Access]:
+    def traffic(self, launch: KernelLaunch, widened: bool) -> list[Access]:
         """A target, and one element of its classes."""
         g, size = NllGeometry.unpack(launch.geometry), launch.key.dtype.itemsize
         n = g.items
@@ -120,7 +120,7 @@ class Nll(BoardSkeleton[NllKey]):
         kind = ctype.scalar(key.dtype)
         return {("mul", kind): 1, ("add", kind): 2, ("div", kind): 1}
 
-    def extent(self, launch: Launch) -> str:
+    def extent(self, launch: KernelLaunch) -> str:
         """Targets and classes."""
         g = NllGeometry.unpack(launch.geometry)
         return f"{g.items} of {g.classes}"
@@ -166,7 +166,7 @@ class NllInput(Nll):
         """torch's name."""
         return "nll_loss_backward"
 
-    def loops(self, launch: Launch, unit: int, widened: bool) -> list[Loop]:
+    def loops(self, launch: KernelLaunch, unit: int, widened: bool) -> list[Loop]:
         """One over the result's vectors, one over the targets."""
         g = NllGeometry.unpack(launch.geometry)
         begin, end = launch.slab(g.items, unit)
@@ -176,7 +176,7 @@ class NllInput(Nll):
             Loop("targets", (end - begin) * g.inner, end - begin),
         ]
 
-    def traffic(self, launch: Launch, widened: bool) -> list[Access]:
+    def traffic(self, launch: KernelLaunch, widened: bool) -> list[Access]:
         """The result, and a target with its gradient."""
         key, g = launch.key, NllGeometry.unpack(launch.geometry)
         size, n = key.dtype.itemsize, g.items * g.inner

@@ -14,7 +14,7 @@ from ..geometry import Each, Geometry
 from ..skeleton import Parameter, register
 from ..source import constant
 from ..words import Argument, Asked, table_lines
-from ..work import Access, Ints, Launch, Loop, Memory
+from ..work import Access, Ints, KernelLaunch, Loop, Memory
 from .elements import element_defines, element_helpers, element_type
 
 # Of hls/vitis/pool.cpp: how many neighbours a step sees, and beats of a strip.
@@ -25,7 +25,7 @@ DEPTH = constant("vitis/pool.cpp", "DEPTH")
 TURNS = constant("vitis/pool.cpp", "TURNS")
 
 
-class Windows(NamedTuple):
+class PoolWindows(NamedTuple):
     """Windows of planes: so many planes, then (along columns, along rows) their sizes, how many
     windows there are, and what these are."""
 
@@ -180,7 +180,7 @@ class Pool(BoardSkeleton[PoolKey]):
         """The dtype."""
         return table_lines(self.word, f'dtypes = ["{key.dtype.name}"]')
 
-    def loops(self, launch: Launch, unit: int, widened: bool) -> list[Loop]:
+    def loops(self, launch: KernelLaunch, unit: int, widened: bool) -> list[Loop]:
         """Three stages: the strips, their windows, the results."""
         g = PoolGeometry.unpack(launch.geometry)
         begin, end = launch.slab(g.items, unit)
@@ -197,7 +197,7 @@ class Pool(BoardSkeleton[PoolKey]):
             Loop("results", results, items, 1, False, True, "store"),
         ]
 
-    def traffic(self, launch: Launch, widened: bool) -> list[Access]:
+    def traffic(self, launch: KernelLaunch, widened: bool) -> list[Access]:
         """Bands see some rows of their neighbours', too; results go one by one, in line."""
         g, size = PoolGeometry.unpack(launch.geometry), launch.key.dtype.itemsize
         beats = [g.beats(item) for item in range(g.items)]
@@ -211,11 +211,11 @@ class Pool(BoardSkeleton[PoolKey]):
             Access("in", False, sum(beats) * LANES * size, sum(beats), longest, crossing),
         ]
 
-    def divisions(self, launch: Launch, found: Sequence[Loop]) -> int:
+    def divisions(self, launch: KernelLaunch, found: Sequence[Loop]) -> int:
         """Where a unit's bands begin."""
         return 1
 
-    def extent(self, launch: Launch) -> str:
+    def extent(self, launch: KernelLaunch) -> str:
         """Planes, their sizes, the windows'."""
         g = PoolGeometry.unpack(launch.geometry)
         return f"{g.planes}x{g.out[0]}x{g.out[1]} of {g.kernel[0]}x{g.kernel[1]}"

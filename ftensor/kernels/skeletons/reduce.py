@@ -13,7 +13,7 @@ from ..pieces import Turns
 from ..skeleton import register
 from ..source import constant
 from ..words import ANY, INNER, OUTER
-from ..work import Access, Ints, Launch, Loop, Memory, distinct, members_in, pieces
+from ..work import Access, Ints, KernelLaunch, Loop, Memory, distinct, members_in, pieces
 from .reduce_geometry import FoldGeometry
 
 # States folded side by side: neighbouring outputs, or neighbouring vectors of a long row.
@@ -76,7 +76,7 @@ class Reduce(OpSkeleton):
         """A function for each op."""
         return "walking"
 
-    def traffic(self, launch: Launch, widened: bool) -> list[Access]:
+    def traffic(self, launch: KernelLaunch, widened: bool) -> list[Access]:
         """Results one by one, inputs in beats where they lie in line."""
         key, g = launch.key, FoldGeometry.unpack(launch.geometry)
         r, outer = _reduction(key), self.across
@@ -113,12 +113,12 @@ class Reduce(OpSkeleton):
             return (*g.kept_shape, g.inner), g.shape
         return g.kept_shape, (*g.shape, g.inner)
 
-    def divisions(self, launch: Launch, found: object) -> int:
+    def divisions(self, launch: KernelLaunch, found: object) -> int:
         """Where each item's work begins."""
         g = FoldGeometry.unpack(launch.geometry)
         return -(-g.items // launch.units) * (len(g.kept_shape) + len(g.shape))
 
-    def extent(self, launch: Launch) -> str:
+    def extent(self, launch: KernelLaunch) -> str:
         """What is kept of what is folded."""
         kept, reduced = self.spaces(FoldGeometry.unpack(launch.geometry))
         return f"{'x'.join(map(str, kept)) or '1'} of {'x'.join(map(str, reduced)) or '1'}"
@@ -153,7 +153,7 @@ class ReduceInner(Reduce):
         # What rows, blocks of rows and lanes come to is folded outside of them.
         return {"lift": loops, "combine": loops + 4, "finish": 1}
 
-    def loops(self, launch: Launch, unit: int, widened: bool) -> list[Loop]:
+    def loops(self, launch: KernelLaunch, unit: int, widened: bool) -> list[Loop]:
         """Vectors side by side, single ones, and the part of one at a row's end; or turns."""
         key, g = launch.key, FoldGeometry.unpack(launch.geometry)
         side = _reduction(key).vectors
@@ -173,7 +173,7 @@ class ReduceInner(Reduce):
                 part = part.more(items * count * bool(rest), items * count * bool(rest))
         return [wide, narrow, part]
 
-    def traffic(self, launch: Launch, widened: bool) -> list[Access]:
+    def traffic(self, launch: KernelLaunch, widened: bool) -> list[Access]:
         """Where rows take turns, results and single elements follow each other."""
         found = super().traffic(launch, widened)
         key, g = launch.key, FoldGeometry.unpack(launch.geometry)
@@ -193,7 +193,7 @@ class ReduceInner(Reduce):
                 found[k] = a._replace(nbytes=g.items * size, beats=g.items, burst=burst)
         return found
 
-    def divisions(self, launch: Launch, found: object) -> int:
+    def divisions(self, launch: KernelLaunch, found: object) -> int:
         """None in turns, which are counted."""
         in_turns = self._in_turns(launch.key, FoldGeometry.unpack(launch.geometry))
         return 0 if in_turns else super().divisions(launch, found)
@@ -255,7 +255,7 @@ class ReduceOuter(Reduce):
         bits = 8 * key.compute.itemsize + 32 * _reduction(key).arg
         return [Memory(_reduction(key).vectors, bits, 4 * key.lanes)]
 
-    def loops(self, launch: Launch, unit: int, widened: bool) -> list[Loop]:
+    def loops(self, launch: KernelLaunch, unit: int, widened: bool) -> list[Loop]:
         """Fetching rows, and folding them."""
         key, g = launch.key, FoldGeometry.unpack(launch.geometry)
         side, length, period = _reduction(key).vectors, g.shape[-1], g.splits * g.chunks

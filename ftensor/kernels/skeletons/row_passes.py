@@ -63,8 +63,8 @@ class RowPassesOuter(RowPasses):
     name = of = "row_passes_outer"
 
 
-def _words(key: FusedKey, dialect: str) -> row_passes.Words:
-    return row_passes.Words(key, functions(key, dialect))
+def _words(key: FusedKey, dialect: str) -> row_passes.PassWords:
+    return row_passes.PassWords(key, functions(key, dialect))
 
 
 register(RowPassesInner())

@@ -15,7 +15,7 @@ from ..ports import LATENCY
 from ..skeleton import register
 from ..source import constant
 from ..words import ANY, GATHER, ROWS, SCATTER, table_lines
-from ..work import Access, Ints, Launch, Loop, Memory, distinct, members_in, pieces
+from ..work import Access, Ints, KernelLaunch, Loop, Memory, distinct, members_in, pieces
 
 # A row is cut into chunks of this many elements when there are few rows.
 ROW_CHUNK = 4096
@@ -185,7 +185,7 @@ class Rows(OpSkeleton):
         """A function for each op."""
         return "walking"
 
-    def loops(self, launch: Launch, unit: int, widened: bool) -> list[Loop]:
+    def loops(self, launch: KernelLaunch, unit: int, widened: bool) -> list[Loop]:
         """One loop over all elements, or a stage for each operand."""
         key, g = launch.key, RowsGeometry.unpack(launch.geometry)
         if key.lanes > 1:
@@ -200,7 +200,7 @@ class Rows(OpSkeleton):
         interval = 2 * LATENCY + DEPTH if ordered else halves
         return [Loop("elements", elements, end - begin, interval)]
 
-    def traffic(self, launch: Launch, widened: bool) -> list[Access]:
+    def traffic(self, launch: KernelLaunch, widened: bool) -> list[Access]:
         """Single elements, or runs of beats."""
         key, g = launch.key, RowsGeometry.unpack(launch.geometry)
         elements = prod(g.shape) * g.inner
@@ -243,11 +243,11 @@ class Rows(OpSkeleton):
         inputs = [p.dtype.itemsize for _, p, write in in_memory(key) if not write]
         return [Memory(kept, 8 * size * key.lanes) for size in inputs]
 
-    def divisions(self, launch: Launch, found: object) -> int:
+    def divisions(self, launch: KernelLaunch, found: object) -> int:
         """Where a unit's work begins, dim by dim."""
         return len(RowsGeometry.unpack(launch.geometry).shape) + 2 * (launch.key.lanes > 1)
 
-    def extent(self, launch: Launch) -> str:
+    def extent(self, launch: KernelLaunch) -> str:
         """The shape that is walked."""
         g = RowsGeometry.unpack(launch.geometry)
         return "x".join(map(str, (*g.shape, g.inner)))

@@ -14,7 +14,7 @@ from ..geometry import Each, Geometry, Many
 from ..operators import FUNCTION, interval, operator_cycles
 from ..skeleton import Parameter, register
 from ..words import Asked, Option, Record, table_lines
-from ..work import Access, Ints, Launch, Loop, members_in
+from ..work import Access, Ints, KernelLaunch, Loop, members_in
 from .elements import element_defines, element_helpers, element_type
 
 COLUMNS = 16  # rows that go side by side
@@ -179,7 +179,7 @@ class Scan(BoardSkeleton[ScanKey]):
         """The op and the dtype."""
         return f"{key.op}_{key.dtype.name}"
 
-    def loops(self, launch: Launch, unit: int, widened: bool) -> list[Loop]:
+    def loops(self, launch: KernelLaunch, unit: int, widened: bool) -> list[Loop]:
         """One step for each element, which waits for the one before it in the same row."""
         key, g = launch.key, ScanGeometry.unpack(launch.geometry)
         begin, end = launch.slab(g.items, unit)
@@ -223,7 +223,7 @@ class Scan(BoardSkeleton[ScanKey]):
             *(Loop("elements", times * wide, times, max(wait, parts)) for times, wide in steps),
         ]
 
-    def traffic(self, launch: Launch, widened: bool) -> list[Access]:
+    def traffic(self, launch: KernelLaunch, widened: bool) -> list[Access]:
         """Every element in, and out where results are written."""
         key, g = launch.key, ScanGeometry.unpack(launch.geometry)
         n = (g.parts - 1) * g.part if g.mode else g.n
@@ -252,7 +252,7 @@ class Scan(BoardSkeleton[ScanKey]):
         sums = many + sum(many - (1 << k) for k in range(many.bit_length() - 1))
         return {("add", kind): (2 + -(-sums // many) * (many > 1)) * parts}
 
-    def extent(self, launch: Launch) -> str:
+    def extent(self, launch: KernelLaunch) -> str:
         """Rows and their size."""
         g = ScanGeometry.unpack(launch.geometry)
         return f"{prod(g.shape) * g.columns}x{g.n}"

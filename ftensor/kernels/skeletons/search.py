@@ -11,7 +11,7 @@ from ..geometry import Geometry, Long
 from ..ports import LATENCY
 from ..skeleton import Parameter, register
 from ..words import Asked, Record, table_lines
-from ..work import Access, Launch, Loop
+from ..work import Access, KernelLaunch, Loop
 from .elements import element_defines, element_helpers, element_type
 
 
@@ -93,13 +93,13 @@ class Search(BoardSkeleton[SearchKey]):
         """torch's name."""
         return "searchsorted"
 
-    def loops(self, launch: Launch, unit: int, widened: bool) -> list[Loop]:
+    def loops(self, launch: KernelLaunch, unit: int, widened: bool) -> list[Loop]:
         """Each half waits for the middle element of the one before, found through `sorter`."""
         g = SearchGeometry.unpack(launch.geometry)
         begin, end = launch.slab(g.n, unit)
         return [Loop("halves", (end - begin) * g.halves, end - begin, 2 * LATENCY + 2)]
 
-    def traffic(self, launch: Launch, widened: bool) -> list[Access]:
+    def traffic(self, launch: KernelLaunch, widened: bool) -> list[Access]:
         """A value, its place, and single elements of a row."""
         g, size = SearchGeometry.unpack(launch.geometry), launch.key.dtype.itemsize
         n, looked = g.n, g.n * g.halves
@@ -111,7 +111,7 @@ class Search(BoardSkeleton[SearchKey]):
             Access("sorter", False, indices * 8, indices, 1, indices * 8),
         ]
 
-    def extent(self, launch: Launch) -> str:
+    def extent(self, launch: KernelLaunch) -> str:
         """How many values, and how long a row."""
         g = SearchGeometry.unpack(launch.geometry)
         return f"{g.n} in {g.row}"

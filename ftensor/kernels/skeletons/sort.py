@@ -15,7 +15,7 @@ from ..geometry import Geometry, Long, Many
 from ..key import Key
 from ..skeleton import Parameter, register
 from ..words import Asked, Record, table_lines
-from ..work import Access, Ints, Launch, Loop, Memory, pieces
+from ..work import Access, Ints, KernelLaunch, Loop, Memory, pieces
 
 RUN = 32  # elements that a row of registers sorts
 WAYS = 16  # runs that are merged into one
@@ -175,7 +175,7 @@ class Sort(OfOrder[SortKey]):
         sizes = {"FT_RUN": RUN, "FT_WAYS": WAYS, "FT_TILE": TILE, "FT_PART": PART, "FT_LEAD": LEAD}
         return {**sizes, **words_of_order(key.dtype)}
 
-    def loops(self, launch: Launch, unit: int, widened: bool) -> list[Loop]:
+    def loops(self, launch: KernelLaunch, unit: int, widened: bool) -> list[Loop]:
         """What a unit's share of the tiles goes through."""
         g = SortGeometry.unpack(launch.geometry)
         found: list[Loop] = []
@@ -199,7 +199,7 @@ class Sort(OfOrder[SortKey]):
             found.append(Loop(name, elements, rounds, reads=False))
         return found
 
-    def traffic(self, launch: Launch, widened: bool) -> list[Access]:
+    def traffic(self, launch: KernelLaunch, widened: bool) -> list[Access]:
         """The input, or the runs, once; the results, or longer runs, once."""
         key, g = launch.key, SortGeometry.unpack(launch.geometry)
         count, size = prod(g.shape) * g.n, key.dtype.itemsize
@@ -226,7 +226,7 @@ class Sort(OfOrder[SortKey]):
         """Both sides of elements and places."""
         return [Memory(TILE, 8 * key.dtype.itemsize, 2), Memory(TILE, 32, 2)]
 
-    def extent(self, launch: Launch) -> str:
+    def extent(self, launch: KernelLaunch) -> str:
         """Rows and their size."""
         g = SortGeometry.unpack(launch.geometry)
         return f"{prod(g.shape)}x{g.n}"

@@ -13,7 +13,7 @@ from ..skeleton import Parameter, register
 from ..staged import ELEMENTS, FOLD, LOAD, OF_ROWS, STORE, TRANSFORM, WIDE, StagedKey, Stages
 from ..transform import Transform
 from ..words import Argument, InWords, Record
-from ..work import Access, Launch, Loop, Memory
+from ..work import Access, KernelLaunch, Loop, Memory
 
 # Write a key's HLS C++, with all that it includes: set by the layer that writes sources.
 writers: list[Callable[[StagedKey], str]] = []
@@ -71,7 +71,7 @@ class Staged(BoardSkeleton[StagedKey]):
 
     # The performance model
 
-    def loops(self, launch: Launch, unit: int, widened: bool) -> list[Loop]:
+    def loops(self, launch: KernelLaunch, unit: int, widened: bool) -> list[Loop]:
         """A loop for each stage, a fold has two."""
         key, rows = launch.key, launch.n
         found = []
@@ -96,7 +96,7 @@ class Staged(BoardSkeleton[StagedKey]):
                 found.append(Loop(name, trips, 1, reads=False, stage=name))
         return found
 
-    def traffic(self, launch: Launch, widened: bool) -> list[Access]:
+    def traffic(self, launch: KernelLaunch, widened: bool) -> list[Access]:
         """What goes in and out: nothing in between."""
         key, found = launch.key, []
         ports = [(f"out{k}", True, p) for k, p in enumerate(key.outs)]
@@ -113,7 +113,7 @@ class Staged(BoardSkeleton[StagedKey]):
             found.append(Access(name, write, nbytes, beats, 0, nbytes))
         return found
 
-    def extent(self, launch: Launch) -> str:
+    def extent(self, launch: KernelLaunch) -> str:
         """Rows and their length."""
         return f"{launch.n}x{launch.key.length}"
 

@@ -12,7 +12,7 @@ from ..geometry import Geometry, Long, Many
 from ..ports import PORT_BYTES
 from ..skeleton import Parameter, register
 from ..words import Argument
-from ..work import Access, Ints, Launch, Loop
+from ..work import Access, Ints, KernelLaunch, Loop
 from .sort import OfOrder, bits, compared, words_of_order
 
 FIRST = 64  # registers, and so the most elements of a row that are asked for
@@ -87,7 +87,7 @@ class Topk(OfOrder[TopkKey]):
         """The registers, and what is compared."""
         return {"FT_FIRST": FIRST, **words_of_order(key.dtype)}
 
-    def loops(self, launch: Launch, unit: int, widened: bool) -> list[Loop]:
+    def loops(self, launch: KernelLaunch, unit: int, widened: bool) -> list[Loop]:
         """An element a cycle, and then the results of a row."""
         g = TopkGeometry.unpack(launch.geometry)
         begin, end = launch.slab(g.items, unit)
@@ -97,7 +97,7 @@ class Topk(OfOrder[TopkKey]):
             Loop("results", rows * g.many, rows, reads=False, computes=False),
         ]
 
-    def traffic(self, launch: Launch, widened: bool) -> list[Access]:
+    def traffic(self, launch: KernelLaunch, widened: bool) -> list[Access]:
         """The input once, as many elements of a beat as lie in it; the results."""
         key, g = launch.key, TopkGeometry.unpack(launch.geometry)
         size, elements, results = key.dtype.itemsize, g.items * g.n, g.items * g.many
@@ -109,7 +109,7 @@ class Topk(OfOrder[TopkKey]):
             Access("in", False, moved, beats, 1, elements * size, short=True),
         ]
 
-    def divisions(self, launch: Launch, found: object) -> int:
+    def divisions(self, launch: KernelLaunch, found: object) -> int:
         """A row's place in each dim."""
         g = TopkGeometry.unpack(launch.geometry)
         return len(g.shape) * -(-g.items // launch.units)
@@ -121,7 +121,7 @@ class Topk(OfOrder[TopkKey]):
             ("choose", compared(key.dtype).name): 4 * FIRST, ("choose", "int32"): 2 * FIRST,
         }  # fmt: skip
 
-    def extent(self, launch: Launch) -> str:
+    def extent(self, launch: KernelLaunch) -> str:
         """How many of how many, of how many rows."""
         g = TopkGeometry.unpack(launch.geometry)
         return f"{g.items}x{g.many} of {g.n}"

@@ -13,7 +13,7 @@ from ..geometry import Geometry
 from ..skeleton import Parameter, register
 from ..source import constant
 from ..words import Argument, Asked, table_lines
-from ..work import Access, Launch, Loop, Memory
+from ..work import Access, KernelLaunch, Loop, Memory
 
 # Of hls/vitis/whole_rows.cpp.
 LANES = constant("vitis/whole_rows.cpp", "LANES")
@@ -64,7 +64,7 @@ class WholeGeometry(Geometry):
         """What the units share."""
         return -(-self.rows // self.together)
 
-    def part(self, launch: Launch, unit: int) -> int:
+    def part(self, launch: KernelLaunch, unit: int) -> int:
         """The rows of a unit."""
         begin, end = launch.slab(self.items, unit)
         return max(0, min(end * self.together, self.rows) - begin * self.together)
@@ -107,7 +107,7 @@ class WholeRows(BoardSkeleton[WholeKey]):
         """The dtype."""
         return table_lines(self.word, f'dtypes = ["{key.dtype.name}"]')
 
-    def loops(self, launch: Launch, unit: int, widened: bool) -> list[Loop]:
+    def loops(self, launch: KernelLaunch, unit: int, widened: bool) -> list[Loop]:
         """A beat of a row in each cycle of each stage; a row's states take turns to become one."""
         g = WholeGeometry.unpack(launch.geometry)
         rows = g.part(launch, unit)
@@ -127,7 +127,7 @@ class WholeRows(BoardSkeleton[WholeKey]):
             Loop("statistics", rows * norm, once * norm, 1, True, False, "say"),
         ]
 
-    def traffic(self, launch: Launch, widened: bool) -> list[Access]:
+    def traffic(self, launch: KernelLaunch, widened: bool) -> list[Access]:
         """Rows once in and once out."""
         g = WholeGeometry.unpack(launch.geometry)
         count, said = g.rows * g.n, g.rows * (g.op == OPS["layer_norm"])
@@ -146,7 +146,7 @@ class WholeRows(BoardSkeleton[WholeKey]):
         """What it is called in a report."""
         return "whole_rows"
 
-    def extent(self, launch: Launch) -> str:
+    def extent(self, launch: KernelLaunch) -> str:
         """The op, rows and their length."""
         g = WholeGeometry.unpack(launch.geometry)
         return f"{list(OPS)[g.op]} {g.rows}x{g.n}"

@@ -7,7 +7,7 @@ from typing import Any
 
 from ..._tensor import Tensor
 from ...execute.choices import specializes
-from ...execute.conv_plan import Windows
+from ...execute.conv_plan import ConvWindows
 from ...execute.conv_weight import weight_gradients
 from ...iterator.shape import Ints, numel
 from ...rows.catalogue import aten_op
@@ -82,7 +82,7 @@ def weight_gradient(
     if not numel(grad._shape) or not numel(input._shape):
         return zeros(weight_shape, dtype=grad.dtype, device=grad.device), None
     made = weight_gradients(
-        grad, input, weight_shape, Windows(groups, stride, padding, dilation), bias
+        grad, input, weight_shape, ConvWindows(groups, stride, padding, dilation), bias
     )
     if made is None:
         of = grad, input, weight_shape, stride, padding, dilation, groups

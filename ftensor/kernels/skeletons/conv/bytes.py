@@ -12,7 +12,7 @@ from ...ports import PORT_BYTES
 from ...skeleton import Parameter, register
 from ...source import constant
 from ...words import Argument, Asked, Record
-from ...work import Access, Ints, Launch, Loop, Memory
+from ...work import Access, Ints, KernelLaunch, Loop, Memory
 from .conv import Conv, ConvGeometry, alike, burst_of, strips_of, turns
 from .key import DEPTH, BoardConv, ConvKey
 from .pack import ConvPack, ConvPackGeometry
@@ -84,7 +84,7 @@ class ConvBytes(_Bytes, Conv):
             found.append(a._replace(c=c))
         return (*found[:3], Argument("out_elements", "*", "int *", "out"), *found[3:])
 
-    def loops(self, launch: Launch, unit: int, widened: bool) -> list[Loop]:
+    def loops(self, launch: KernelLaunch, unit: int, widened: bool) -> list[Loop]:
         """Five stages: planes, panels, the sums, what puts results side by side, what stores."""
         key, g = launch.key, ConvGeometry.unpack(launch.geometry)
         begin, end = launch.slab(g.items, unit)
@@ -154,7 +154,7 @@ class ConvBytes(_Bytes, Conv):
         rows, rest = divmod(many - first, g.width)
         return -(-first // OUT) + rows * -(-g.width // OUT) + -(-rest // OUT)
 
-    def traffic(self, launch: Launch, widened: bool) -> list[Access]:
+    def traffic(self, launch: KernelLaunch, widened: bool) -> list[Access]:
         """Every tile reads its strips and filters anew."""
         key, g = launch.key, ConvGeometry.unpack(launch.geometry)
         strips, steps = g.items * g.channels * g.beats, g.items * (1 + g.depth)
@@ -229,7 +229,7 @@ class ConvBytesPack(_Bytes, ConvPack):
             *found[weight + 1 :],
         )
 
-    def loops(self, launch: Launch, unit: int, widened: bool) -> list[Loop]:
+    def loops(self, launch: KernelLaunch, unit: int, widened: bool) -> list[Loop]:
         """Pieces of planes in stages, and panels beside them."""
         key, g = launch.key, ConvPackGeometry.unpack(launch.geometry)
         lanes, rows, taps = key.lanes, key.rows, len(g.taps)
@@ -271,7 +271,7 @@ class ConvBytesPack(_Bytes, ConvPack):
                     beats += -(-(at + n) // key.lanes) - at // key.lanes
         return beats
 
-    def traffic(self, launch: Launch, widened: bool) -> list[Access]:
+    def traffic(self, launch: KernelLaunch, widened: bool) -> list[Access]:
         """Each value once."""
         key, g = launch.key, ConvPackGeometry.unpack(launch.geometry)
         lanes, taps = key.lanes, len(g.taps)

@@ -13,7 +13,7 @@ from ...operators import distance, operator_cycles
 from ...skeleton import Parameter, register
 from ...source import constant
 from ...words import ROOMY, Argument, Asked, Target
-from ...work import Access, Ints, Launch, Loop, Memory, members_in
+from ...work import Access, Ints, KernelLaunch, Loop, Memory, members_in
 from ..elements import element_type
 from .key import DEPTH, BoardConv, ConvKey, number, serves
 from .pack import conv_pack_key
@@ -227,7 +227,7 @@ class Conv(BoardConv):
         """How many steps a sum waits, and a beat of a strip, whose vectors reach into the next."""
         return {"distance": str(turns(key)), "arrival": str(turns(key) - 1)}
 
-    def loops(self, launch: Launch, unit: int, widened: bool) -> list[Loop]:
+    def loops(self, launch: KernelLaunch, unit: int, widened: bool) -> list[Loop]:
         """Four stages: planes, panels, the sums, the results."""
         key, g = launch.key, ConvGeometry.unpack(launch.geometry)
         begin, end = launch.slab(g.items, unit)
@@ -259,7 +259,7 @@ class Conv(BoardConv):
                 found[name] = found[name].more(x.items * trips, x.items * entries)
         return list(found.values())
 
-    def traffic(self, launch: Launch, widened: bool) -> list[Access]:
+    def traffic(self, launch: KernelLaunch, widened: bool) -> list[Access]:
         """Every tile reads its strips and filters anew."""
         key, g = launch.key, ConvGeometry.unpack(launch.geometry)
         size, compute = key.dtype.itemsize, key.dtype.compute.itemsize
@@ -284,11 +284,11 @@ class Conv(BoardConv):
             Access("panels", False, steps * key.rows * compute, steps, 0, 0, True),
         ]
 
-    def divisions(self, launch: Launch, found: Sequence[Loop]) -> int:
+    def divisions(self, launch: KernelLaunch, found: Sequence[Loop]) -> int:
         """Those of the first item; the others' are divided while the one before is computed."""
         return 3 + len(ConvGeometry.unpack(launch.geometry).batch)
 
-    def extent(self, launch: Launch) -> str:
+    def extent(self, launch: KernelLaunch) -> str:
         """Filters, terms of each result, positions."""
         g = ConvGeometry.unpack(launch.geometry)
         outside = g.items // (g.panels * g.tiles)

@@ -10,7 +10,7 @@ from typing import Annotated
 from ...geometry import Each, Geometry, Long, Many
 from ...skeleton import Parameter, register
 from ...words import Argument
-from ...work import Access, Ints, Launch, Loop, Memory
+from ...work import Access, Ints, KernelLaunch, Loop, Memory
 from ..elements import element_type
 from .key import DEPTH, BoardConv, ConvKey, number
 
@@ -130,7 +130,7 @@ class ConvPack(BoardConv):
         elements = Argument("x_elements", "*", own[x].c, "x")
         return (*found[: x + 1], elements, *found[x + 1 :])
 
-    def loops(self, launch: Launch, unit: int, widened: bool) -> list[Loop]:
+    def loops(self, launch: KernelLaunch, unit: int, widened: bool) -> list[Loop]:
         """Pieces of planes in stages, and panels beside them."""
         key, g = launch.key, ConvPackGeometry.unpack(launch.geometry)
         lanes, dense = key.rows, g.dense
@@ -152,7 +152,7 @@ class ConvPack(BoardConv):
             Loop("panels", panels * (1 + each), min(panels, 1), 1, True, False, "write_panels"),
         ]
 
-    def traffic(self, launch: Launch, widened: bool) -> list[Access]:
+    def traffic(self, launch: KernelLaunch, widened: bool) -> list[Access]:
         """Each value once; of filters that fill a panel the first one's."""
         key, g = launch.key, ConvPackGeometry.unpack(launch.geometry)
         size, compute, lanes = key.dtype.itemsize, key.dtype.compute.itemsize, key.rows
@@ -180,7 +180,7 @@ class ConvPack(BoardConv):
         turned = key.rows * (3 * key.rows.bit_length() + 3)
         return {("choose", of.removeprefix("u")): turned, ("mul", "int32"): 6, ("add", "int32"): 24}
 
-    def extent(self, launch: Launch) -> str:
+    def extent(self, launch: KernelLaunch) -> str:
         """Planes, their elements, and the weights."""
         g = ConvPackGeometry.unpack(launch.geometry)
         weights = g.groups * g.filters * g.own * len(g.taps) if g.panels else 0

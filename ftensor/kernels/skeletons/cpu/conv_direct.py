@@ -40,7 +40,7 @@ def direct_conv_key(of: dtype, target: Target, filters: int) -> ConvKey:
     return ConvKey("conv_direct", of, lanes, rows, 1, FILTERS // rows)
 
 
-class Pieces(NamedTuple):
+class Copies(NamedTuple):
     """The runs of neighbours that a tile's positions are copied by: elements of each, the end of
     each tile's, and for each piece its place in the tile and in a plane."""
 
@@ -59,7 +59,7 @@ class Pieces(NamedTuple):
 
 @dataclass(frozen=True)
 class DirectConvGeometry(Geometry):
-    """What a launch is told, as `DepthwiseGeometry`; `most` are the panels of a block. Of `Pieces`,
+    """What a launch is told, as `DepthwiseGeometry`; `most` are the panels of a block. Of `Copies`,
     `ends` are each tile's last."""
 
     items: int

@@ -17,7 +17,7 @@ from ...work import Ints
 from ..elements import element_defines, element_helpers, element_type
 
 
-class Windows(NamedTuple):
+class PlaneWindows(NamedTuple):
     """Windows without padding that lie side by side along the rows of contiguous planes: so many
     planes, then for each dim of one its size, how many windows there are, and what they are."""
 
@@ -105,7 +105,7 @@ class MaxPoolKey:
 
 
 def max_pool_key(
-    back: bool, of: dtype, windows: Windows, target: Target, unaligned: bool
+    back: bool, of: dtype, windows: PlaneWindows, target: Target, unaligned: bool
 ) -> MaxPoolKey:
     """The kernel for windows: as many lanes as a row has windows, or several rows at once, where
     vectors begin anywhere."""

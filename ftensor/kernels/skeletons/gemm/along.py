@@ -12,7 +12,7 @@ from ...geometry import Long
 from ...ports import PORT_BYTES
 from ...skeleton import register
 from ...words import Argument
-from ...work import Access, Launch, Loop, Memory, members_in
+from ...work import Access, KernelLaunch, Loop, Memory, members_in
 from .key import ADDED, ALONG, Gemm, GemmKey, ProductGeometry, element
 
 SIDE = 8  # rows and columns of a tile
@@ -74,7 +74,7 @@ class Along(Gemm):
         """Rows take turns at the port."""
         return vector
 
-    def loops(self, launch: Launch, unit: int, widened: bool) -> list[Loop]:
+    def loops(self, launch: KernelLaunch, unit: int, widened: bool) -> list[Loop]:
         """One along the depth, one over results."""
         key, g = launch.key, AlongGeometry.unpack(launch.geometry)
         begin, end = launch.slab(g.items, unit)
@@ -104,7 +104,7 @@ class Along(Gemm):
         """The sums of each turn, and their totals."""
         return [Memory(TURNS, 8 * key.dtype.itemsize, 2 * SIDE * SIDE // TURNS)]
 
-    def traffic(self, launch: Launch, widened: bool) -> list[Access]:
+    def traffic(self, launch: KernelLaunch, widened: bool) -> list[Access]:
         """Every tile reads its rows and columns anew."""
         key, g = launch.key, AlongGeometry.unpack(launch.geometry)
         size = key.dtype.itemsize

@@ -12,7 +12,7 @@ from ...key import lanes_for
 from ...operators import distance
 from ...skeleton import register
 from ...words import Target
-from ...work import Access, Ints, Launch, Loop, members_in
+from ...work import Access, Ints, KernelLaunch, Loop, members_in
 from .key import DIRECT, Gemm, GemmKey, ProductGeometry, element, products, recurrence
 
 # A board reads its factors element by element, as many rows as columns, in the cycles that a sum
@@ -62,7 +62,7 @@ class Direct(Gemm):
         """All are elements."""
         return element(key)
 
-    def loops(self, launch: Launch, unit: int, widened: bool) -> list[Loop]:
+    def loops(self, launch: KernelLaunch, unit: int, widened: bool) -> list[Loop]:
         """One along the depth, one over results on their way out."""
         key, g = launch.key, DirectGeometry.unpack(launch.geometry)
         begin, end = launch.slab(g.items, unit)
@@ -85,7 +85,7 @@ class Direct(Gemm):
         turns. Results are scaled lane by lane."""
         return products(key, 2 * key.rows * key.lanes / recurrence(key) + 2)
 
-    def traffic(self, launch: Launch, widened: bool) -> list[Access]:
+    def traffic(self, launch: KernelLaunch, widened: bool) -> list[Access]:
         """Every tile reads its rows and columns anew."""
         key, g = launch.key, DirectGeometry.unpack(launch.geometry)
         size = key.dtype.itemsize

@@ -16,7 +16,7 @@ from ...geometry import Each, Geometry, Many
 from ...operators import distance, operator_cycles
 from ...skeleton import Parameter
 from ...words import Option, Record, table_lines
-from ...work import Ints, Launch, Loop
+from ...work import Ints, KernelLaunch, Loop
 
 DIRECT, PACKED, ALONG = "direct", "packed", "along"
 ADDED = 2  # the mode in which something is added to a product (hls/gemm.h)
@@ -137,7 +137,7 @@ class Gemm(BoardSkeleton[GemmKey]):
         """By its dtype, and how it rounds."""
         return super().suffix(key) + ("" if key.fused else "_r")
 
-    def product(self, launch: Launch) -> ProductGeometry:
+    def product(self, launch: KernelLaunch) -> ProductGeometry:
         """What a launch of a product is told."""
         return self._told(launch.geometry)
 
@@ -155,11 +155,11 @@ class Gemm(BoardSkeleton[GemmKey]):
         """A product and a sum for each term, four of both for complex numbers; packing has none."""
         return self.scaled * 2 * key.parts**2 * numel(shapes[0]) * shapes[1][-1]
 
-    def divisions(self, launch: Launch, found: Sequence[Loop]) -> int:
+    def divisions(self, launch: KernelLaunch, found: Sequence[Loop]) -> int:
         """The batch dims of each item."""
         return sum(loop.entries for loop in found) * len(self.product(launch).batch)
 
-    def extent(self, launch: Launch) -> str:
+    def extent(self, launch: KernelLaunch) -> str:
         """Rows, columns, depth."""
         g = self.product(launch)
         return f"{g.rows}x{g.columns}x{g.depth}"

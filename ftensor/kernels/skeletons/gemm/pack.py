@@ -13,7 +13,7 @@ from ...ports import PORT_BYTES
 from ...skeleton import register
 from ...source import constant
 from ...words import Argument
-from ...work import Access, Ints, Launch, Loop, Memory, members_in
+from ...work import Access, Ints, KernelLaunch, Loop, Memory, members_in
 from .key import Gemm, GemmKey, element
 from .places import places, wide_arguments
 
@@ -72,7 +72,7 @@ class Pack(Gemm):
         """Those of both templates."""
         return places(key)
 
-    def loops(self, launch: Launch, unit: int, widened: bool) -> list[Loop]:
+    def loops(self, launch: KernelLaunch, unit: int, widened: bool) -> list[Loop]:
         """For each matrix those that read a panel, and the one that writes it."""
         key, g = launch.key, PackGeometry.unpack(launch.geometry)
         found, chunk = [], constant("vitis/gemm_pack.cpp", "CHUNK")
@@ -104,7 +104,7 @@ class Pack(Gemm):
         bits, chunk = 8 * key.dtype.compute.itemsize, constant("vitis/gemm_pack.cpp", "CHUNK")
         return [Memory(chunk, bits, key.rows), Memory(chunk, bits, key.columns)]
 
-    def traffic(self, launch: Launch, widened: bool) -> list[Access]:
+    def traffic(self, launch: KernelLaunch, widened: bool) -> list[Access]:
         """Every matrix once in, and its panels out."""
         key, g = launch.key, PackGeometry.unpack(launch.geometry)
         size, compute = key.dtype.itemsize, key.dtype.compute.itemsize
@@ -120,12 +120,12 @@ class Pack(Gemm):
             found.append(Access(name, False, moved, accesses, longest, moved))
         return found
 
-    def divisions(self, launch: Launch, found: Sequence[Loop]) -> int:
+    def divisions(self, launch: KernelLaunch, found: Sequence[Loop]) -> int:
         """The batch dims of each panel."""
         dims = len(PackGeometry.unpack(launch.geometry).a.batch)
         return sum(loop.entries for loop in found) * dims
 
-    def extent(self, launch: Launch) -> str:
+    def extent(self, launch: KernelLaunch) -> str:
         """Rows and depth of a, columns and depth of b."""
         g = PackGeometry.unpack(launch.geometry)
         return f"{g.a.rows}x{g.a.depth} {g.b.rows}x{g.b.depth}"

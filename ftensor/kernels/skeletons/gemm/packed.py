@@ -12,7 +12,7 @@ from ...ports import PORT_BYTES
 from ...skeleton import register
 from ...source import constant
 from ...words import ROOMY, SOME, Argument, Asked, Target
-from ...work import Access, Launch, Loop, Memory, members_in
+from ...work import Access, KernelLaunch, Loop, Memory, members_in
 from .along import along_key, along_serves
 from .direct import direct_key
 from .key import (
@@ -102,7 +102,7 @@ class Packed(Gemm):
         """Those of both templates."""
         return places(key)
 
-    def loops(self, launch: Launch, unit: int, widened: bool) -> list[Loop]:
+    def loops(self, launch: KernelLaunch, unit: int, widened: bool) -> list[Loop]:
         """Four stages: a's panels, b's, the sums, the results."""
         key, g = launch.key, ProductGeometry.unpack(launch.geometry)
         begin, end = launch.slab(g.items, unit)
@@ -152,7 +152,7 @@ class Packed(Gemm):
             Memory(key.block * key.rows, bits, key.columns),
         ]
 
-    def traffic(self, launch: Launch, widened: bool) -> list[Access]:
+    def traffic(self, launch: KernelLaunch, widened: bool) -> list[Access]:
         """Panels in vectors, results in the best way there is."""
         key, g = launch.key, ProductGeometry.unpack(launch.geometry)
         size, compute = key.dtype.itemsize, key.dtype.compute.itemsize
@@ -179,7 +179,7 @@ class Packed(Gemm):
                     found.append(Access("added", False, *results))
         return found
 
-    def divisions(self, launch: Launch, found: Sequence[Loop]) -> int:
+    def divisions(self, launch: KernelLaunch, found: Sequence[Loop]) -> int:
         """Those of the first item; the others' are divided while the one before is computed."""
         return len(ProductGeometry.unpack(launch.geometry).batch)
 

@@ -8,12 +8,12 @@ from ...._tensor import Tensor
 from ....dtypes import int32
 from ....execute import memory
 from ....execute.conv_bytes import convolve_bytes, served_bytes
-from ....execute.conv_plan import Windows
+from ....execute.conv_plan import ConvWindows
 from ....iterator.shape import numel
 from .conv import checked
 
 # Windows of one element, one after another.
-PLAIN = Windows(1, (1,), (0,), (1,))
+PLAIN = ConvWindows(1, (1,), (0,), (1,))
 
 
 def byte_sums(

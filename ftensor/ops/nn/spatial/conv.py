@@ -19,7 +19,7 @@ from ....errors import spatial as errors
 from ....execute import memory
 from ....execute.choices import spares_double
 from ....execute.conv import again, convolve, served
-from ....execute.conv_plan import Windows
+from ....execute.conv_plan import ConvWindows
 from ....execute.fir import filtered
 from ....execute.matmul import gemm
 from ....execute.reduce import fold
@@ -151,7 +151,7 @@ def _contracted(
 
 
 def _by_kernel(
-    x: Tensor, weight: Tensor, bias: Tensor | None, counts: Ints, of: Windows, call: Any
+    x: Tensor, weight: Tensor, bias: Tensor | None, counts: Ints, of: ConvWindows, call: Any
 ) -> Tensor | None:
     """The result (N, groups * O, *counts) for a weight (groups, O, C, *kernel), where there is a
     kernel for it and something to compute: channels last, where an operand's are.
@@ -197,7 +197,7 @@ def _call(
 def checked(
     name: str, n: int, input: Tensor, weight: Tensor, bias: Tensor | None, stride: Any,
     padding: Any, dilation: Any, groups: int,
-) -> tuple[Tensor, Tensor, Ints, Windows, Ints, Ints]:  # fmt: skip
+) -> tuple[Tensor, Tensor, Ints, ConvWindows, Ints, Ints]:  # fmt: skip
     """A convolution's operands after all checks: the input with samples, the weight by groups, how
     many results, the windows, and how many zeros lie before and behind."""
     stride, dilation = each(name, "stride", stride, n), each(name, "dilation", dilation, n)
@@ -226,7 +226,7 @@ def checked(
         weight._offset,
     )
     counts = tuple([(m - c) // s + 1 for m, c, s in zip(room, cover, stride)])
-    of = Windows(groups, stride, before, dilation).near(weight._shape[2:], counts)
+    of = ConvWindows(groups, stride, before, dilation).near(weight._shape[2:], counts)
     return batched, grouped, counts, of, before, after
 
 
@@ -274,7 +274,7 @@ def _transposed(
     if min(results) < 1:
         raise errors.empty_result(name, results)
     batched = input if input.ndim == n + 2 else input.unsqueeze(0)
-    of = Windows(groups, stride, padding, dilation, transposed=True)
+    of = ConvWindows(groups, stride, padding, dilation, transposed=True)
     of = of.near(weight._shape[2:], input._shape[-n:])
     made = _by_kernel(batched, _exchanged(weight, groups), bias, results, of, call)
     if made is None:

@@ -14,7 +14,7 @@ from ....execute.choices import specializes
 from ....execute.constants import constant
 from ....iterator.shape import Ints, numel
 from ....kernels.skeletons import pool as board
-from ....kernels.skeletons.cpu.max_pool import Windows
+from ....kernels.skeletons.cpu.max_pool import PlaneWindows
 from .windows import covered, each, padded, windows
 
 # Small windows are one launch: an operand is an element of all windows.
@@ -84,15 +84,15 @@ class Pool:
         some = numel(self.kernel) in SMALL and not any(self.padding) and not any(self.after)
         self._few = some and 0 < numel(shape) < 2**31
         # The windows, where they lie side by side along rows.
-        self.beside: Windows | None = None
+        self.beside: PlaneWindows | None = None
         if self.stride[-1] == self.kernel[-1] and self.dilation[-1] == 1 and not any(self.padding):
             walk = self.sizes, self.counts, self.kernel, self.stride, self.dilation
-            self.beside = Windows(numel(shape[:-n]), *walk)
+            self.beside = PlaneWindows(numel(shape[:-n]), *walk)
         # The same of boards, whatever lies beside them: planes of one or two dims.
-        self.banded: board.Windows | None = None
+        self.banded: board.PoolWindows | None = None
         if n <= 2 and numel(shape):
             before = (1,) * (2 - n)  # along columns, where there are none
-            self.banded = board.Windows(
+            self.banded = board.PoolWindows(
                 numel(shape[:-n]), before + self.sizes, before + self.counts, before + self.kernel,
                 before + self.stride, (0,) * (2 - n) + self.padding, before + self.dilation,
             )  # fmt: skip
