@@ -15,17 +15,17 @@ FT_FN_ONCE FT_V ft_within(FT_V x, FT_V low, FT_V high) { return x < low ? low : 
 FT_FN_ONCE FT_V ft_max(FT_V x, FT_V y) { return x != x || x >= y ? x : y; }
 FT_FN_ONCE FT_V ft_min(FT_V x, FT_V y) { return x != x || x <= y ? x : y; }
 #if FT_OWN_ANGLES && !FT_DOUBLE
-// Sine and cosine to 0.8 ulp, the tangent to 1, where a runtime's own may be off by 2 and 3. x = n * pi / 2 + r + low: up to
-// FT_FAR with pi / 2 in three parts (Cody and Waite), of which the first step is exact, since both products are multiples
-// of 2^-24, and the others leave their errors in `low`.
+// Sine and cosine to 0.8 ulp, the tangent to 1, where a runtime's own may be off by 2 and 3. x = n * pi / 2 + r + low, of an
+// x that has no sign (that is put on last): up to FT_FAR with pi / 2 in three parts (Cody and Waite), of which the first step
+// is exact, since both products are multiples of 2^-24, and the others leave their errors in `low`: t is a multiple of the
+// last bit of p, so t - r is exact.
 #define FT_FAR K(2e5)
 FT_FN_ONCE FT_V ft_beyond_turns(FT_V x, FT_V n, FT_V *low)
 {
     const FT_V t = fma(-n, K(1.57079637050628662109), x);
     const FT_V p = n * K(-4.37113900018624283e-8), q = fma(n, K(-4.37113900018624283e-8), -p);
-    const FT_V s = t - p, b = t - s, e = (t - (s + b)) + (b - p);
-    const FT_V rest = fma(n, K(1.71512449441e-15), e - q), r = s + rest;
-    *low = rest - (r - s);
+    const FT_V r = t - p;
+    *low = fma(n, K(1.71512449441e-15), ((t - r) - p) - q);
     return r;
 }
 // Beyond FT_FAR by multiplication with 2 / pi (Payne and Hanek, SIGNUM Newsletter 18, 1983): of its bits those before `at`
@@ -53,21 +53,21 @@ FT_FN_ONCE FT_V ft_beyond_far_turns(FT_V x, FT_I *quarters, FT_V *low)
     const FT_V p = h * K(1.57079637050628662109);
     const FT_V lost = fma(h, K(1.57079637050628662109), -p) + fma(l, K(1.57079637), h * K(-4.37113900018624283e-8));
     const FT_V r = p + lost, rest_low = lost - (r - p);
-    const FT_I n = FT_CONVERT(int, near);
-    *quarters = x < K(0) ? -n : n;
-    *low = x < K(0) ? -rest_low : rest_low;
-    return ft_isfinite(x) ? (x < K(0) ? -r : r) : K(NAN);
+    *quarters = FT_CONVERT(int, near);
+    *low = rest_low;
+    return ft_isfinite(x) ? r : K(NAN);
 #undef FT_WORD
 #undef FT_LONG
 #undef FT_TURN_WORD
 }
-#define FT_QUARTERS(x) rint(x * K(0.63661977236758134308))
+// The bits of 3 * 2^22 + n end on those of n, which is rounded by the sum.
+#define FT_ROUNDER K(0x1.8p23f)
 FT_FN_ONCE FT_V ft_within_eighth(FT_V x, FT_I *quarters, FT_V *low)
 {
-    const FT_V n = FT_QUARTERS(x);
-    const FT_M far = !(fabs(x) <= FT_FAR);
-    FT_V r = ft_beyond_turns(x, n, low);
-    *quarters = FT_CONVERT(int, n);
+    const FT_V n = fma(x, K(0.63661977236758134308), FT_ROUNDER);
+    const FT_M far = !(x <= FT_FAR);
+    FT_V r = ft_beyond_turns(x, n - FT_ROUNDER, low);
+    *quarters = FT_BITS(int, n);
     if (FT_ANY(far)) {
         FT_I far_quarters;
         FT_V far_low;
@@ -78,32 +78,33 @@ FT_FN_ONCE FT_V ft_within_eighth(FT_V x, FT_I *quarters, FT_V *low)
     }
     return r;
 }
-// Of r + low within a quarter turn, as a value and what its rounding lost.
+#define FT_SIGN_OF(x) (FT_BITS(int, x) & (-0x7fffffff - 1))
+#define FT_FLIPPED(v, bits) FT_BITS(float, FT_BITS(int, v) ^ (bits))
+// Of r + low within a quarter turn, as a value and what its rounding lost; 1 - r * r / 2 is what both begin with.
 FT_FN_ONCE FT_V ft_sin_near(FT_V r, FT_V low, FT_V *lost)
 {
-    const FT_V z = r * r;
+    const FT_V z = r * r, w = fma(r * K(-0.5), r, K(1));
     const FT_V p = fma(fma(fma(K(2.7181216275e-6), z, K(-1.9839334836e-4)), z, K(8.3333293855e-3)), z, K(-0.16666666640));
-    const FT_V t = fma(r * z, p, fma(low * z, K(-0.5), low)), v = r + t;
+    const FT_V t = fma(r * z, p, low * w), v = r + t;
     *lost = t - (v - r);
     return v;
 }
 FT_FN_ONCE FT_V ft_cos_near(FT_V r, FT_V low, FT_V *lost)
 {
-    const FT_V z = r * r, w = fma(z, K(-0.5), K(1));
+    const FT_V z = r * r, w = fma(r * K(-0.5), r, K(1));
     const FT_V p = fma(fma(K(2.4390448796e-5), z, K(-1.3886763775e-3)), z, K(4.1666645683e-2));
-    const FT_V z_lost = fma(r, K(2) * low, fma(r, r, -z));
-    const FT_V t = fma(z * z, p, fma(z_lost, K(-0.5), fma(z, K(-0.5), K(1) - w))), v = w + t;
+    const FT_V t = fma(z * z, p, fma(-r, low, fma(r * K(-0.5), r, K(1) - w))), v = w + t;
     *lost = t - (v - w);
     return v;
 }
-FT_FN_ONCE FT_V ft_wave(FT_V x, int shift)
+FT_FN_ONCE FT_V ft_wave(FT_V x, int shift, FT_I sign)
 {
     FT_V low, lost;
     FT_I n;
     const FT_V r = ft_within_eighth(x, &n, &low);
     const FT_I q = n + shift;
     const FT_V v = (q & 1) != 0 ? ft_cos_near(r, low, &lost) : ft_sin_near(r, low, &lost);
-    return FT_BITS(float, FT_BITS(int, v) ^ ((q & 2) << 30));
+    return FT_FLIPPED(v, ((q & 2) << 30) ^ sign);
 }
 FT_FN_ONCE FT_V ft_slope(FT_V x)
 {
@@ -116,9 +117,9 @@ FT_FN_ONCE FT_V ft_slope(FT_V x)
     const FT_V by = K(1) / b, v = a * by;
     return fma(fma(-v, b, a) + fma(-v, b_lost, a_lost), by, v);
 }
-FT_FN_ONCE FT_V ft_sin(FT_V x) { return x == K(0) ? x : ft_wave(x, 0); }
-FT_FN_ONCE FT_V ft_cos(FT_V x) { return ft_wave(x, 1); }
-FT_FN_ONCE FT_V ft_tan(FT_V x) { return x == K(0) ? x : ft_slope(x); }
+FT_FN_ONCE FT_V ft_sin(FT_V x) { return ft_wave(fabs(x), 0, FT_SIGN_OF(x)); }
+FT_FN_ONCE FT_V ft_cos(FT_V x) { return ft_wave(fabs(x), 1, FT_BITS(int, K(0))); }
+FT_FN_ONCE FT_V ft_tan(FT_V x) { return FT_FLIPPED(ft_slope(fabs(x)), FT_SIGN_OF(x)); }
 #else
 // Angles so small that the first term is the rounded result: a runtime's sine of a subnormal beside a huge
 // angle in the same vector may be wrong (PoCL 3.1 gives 0.0079 for 1e-40).

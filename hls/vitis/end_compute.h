@@ -18,7 +18,9 @@
 #undef ft_signbit
 #undef FT_SMALL_ANGLE
 #undef FT_FAR
-#undef FT_QUARTERS
+#undef FT_ROUNDER
+#undef FT_SIGN_OF
+#undef FT_FLIPPED
 #undef FT_LOWEST
 #undef FT_HIGHEST
 #undef FT_CHUGE
