@@ -28,13 +28,14 @@ from ..kernels.skeletons.cpu.conv_depthwise import DepthwiseGeometry
 from ..kernels.skeletons.cpu.conv_direct import DirectConvGeometry
 from ..runtime.program import built
 from . import conv_kept, derived
-from .conv_direct import NARROW, direct
+from .conv_direct import direct
 from .conv_plan import (
     Class,
     ConvWindows,
     Planes,
     Tap,
     Tiling,
+    across_gains,
     classes,
     lies_ready,
     padded_planes,
@@ -53,8 +54,6 @@ OUT, X, WEIGHT, BIAS, PLANES, PANELS = range(6)
 BEAT = 16
 # A term costs about as much as so many parts of an element streamed.
 TERMS = 8
-# From so many samples on, vectors go along them where planes are narrow.
-SAMPLES = 16
 # Packed samples that stay in a CPU's cache until they are read, and the most turns of a batch.
 NEAR_BYTES, MOST_TURNS = 1 << 20, 16
 # Elements of planes that others' kernels count in 32 bits.
@@ -167,7 +166,7 @@ def prepare(
     small = None if byte else direct(out, x, weight, bias, found, stride, lies)
     if small is not None:
         return _small(out, x, weight, *small)
-    if n < 3 and out._shape[-1] <= NARROW and x._shape[0] >= SAMPLES and target.specializes:
+    if n < 3 and target.specializes and across_gains(key, x._shape, filters, found, stride):
         made = prepare(*_samples_across(out, x, weight), bias, of.beside())
         return replace(made, outputs=_outputs(out))
     own = (*x._strides[:2], *three(x._strides[2:], 0))
@@ -235,8 +234,8 @@ def _outputs(out: Tensor) -> tuple[Output, ...]:
 
 
 def _samples_across(out: Tensor, x: Tensor, weight: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-    """The operands of a convolution of many small planes, samples as one more dim, along which
-    vectors go, as rows of a plane would leave most of one empty."""
+    """The operands of a convolution of small planes, samples as one more dim, along which vectors
+    go, as rows of a plane would leave most of one empty."""
 
     def last(t: Tensor) -> Tensor:
         shape, strides = (1, *t._shape[1:], t._shape[0]), (0, *t._strides[1:], t._strides[0])

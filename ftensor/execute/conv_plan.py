@@ -143,6 +143,36 @@ def lies_ready(x: Tensor, of: ConvWindows, found: Sequence[Class], tile: int) ->
     return all(r <= m for r, m in zip(reach, x._shape[2:])) and one.counts[-1] >= 1 and tile > 0
 
 
+def across_gains(
+    key: ConvKey, x: Ints, filters: int, found: Sequence[Class], stride: Ints
+) -> bool:  # fmt: skip
+    """Whether an input of shape `x` takes less where its samples lie side by side, as tiles fill
+    better, although elements that lie apart are packed then. The first of three dims is 1."""
+    batch, channels = x[:2]
+    if batch == 1:
+        return False
+    across = [
+        replace(c, counts=(*c.counts[1:], batch), step=(*c.step[1:], 1),
+                taps=tuple([Tap(t.place, (*t.beside[1:], 0)) for t in c.taps]))
+        for c in found
+    ]  # fmt: skip
+    costs, panels = PROCESSOR.convolutions, -(-filters // key.rows)
+
+    def cost(classes: Sequence[Class], stride: Ints, samples: int, element: float) -> float:
+        """In products of a vector, where an element takes so many to be packed."""
+        planes, count = padded_planes(x, classes, stride, 1), 0
+        for c in classes:
+            t = tiling(key, planes, c, False, (0, 0, 0))
+            assert t is not None
+            tiles = samples * prod([c.counts[d] for d in t.outside]) * t.tiles(key)
+            count += tiles * panels * channels * len(c.taps) * key.rows * key.vectors
+        rows = planes.plane // planes.parts[-1].size
+        return count + samples * channels * (element * planes.plane + costs.packed_row * rows)
+
+    beside = cost(across, (*stride[1:], 1), 1, costs.apart)
+    return beside < cost(found, stride, batch, costs.packed)
+
+
 @dataclass(frozen=True)
 class Tiling:
     """Positions of a plane, or of each of its rows: those that a tile counts, how many lie in a

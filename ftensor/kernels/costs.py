@@ -30,6 +30,9 @@ class Convolutions:
     packed_rows: float = 6.1
     packed_tile: float = 2.0
     packed: float = 1.5
+    # One that lies apart from its neighbours, and what a row that is packed takes besides.
+    apart: float = 9.0
+    packed_row: float = 10.0
     # A tile along whole planes, whose results are told apart from what lies between them, where one
     # along a row is 1.
     whole_planes: float = 1.02

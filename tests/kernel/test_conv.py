@@ -114,6 +114,36 @@ SMALL = {
 CORE = {"rows of 4", "pieces", "strides", "3-d", "depthwise", "two filters each"}
 
 
+# Few samples of small planes, which lie side by side for vectors.
+BESIDE = {
+    "2-d": ((4, 33, 2, 3), (40, 33, 3, 3), {"padding": 1}),
+    "phases": ((2, 5, 7, 8), (9, 5, 3, 2), {"stride": (2, 3), "padding": 1}),
+    "1-d": ((5, 6, 9), (12, 3, 3), {"padding": 2, "groups": 2, "dilation": 2}),
+    "between": ((3, 6, 4, 3), (6, 7, 3, 3), {"stride": 2, "padding": 1, "output_padding": 1}),
+}
+
+
+@pytest.mark.parametrize("case", BESIDE)
+def test_samples_lie_side_by_side(case: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where devices compile for what is asked; with results that lie otherwise, too."""
+    asked = []
+    monkeypatch.setattr(execute, "direct", lambda *args: None)
+    monkeypatch.setattr(execute, "across_gains", lambda *args: asked.append(args) or True)
+    shape, kernel, more = BESIDE[case]
+    torch.manual_seed(0)
+    x, weight = torch.randn(shape), torch.randn(kernel)
+    name = f"conv{'_transpose' if case == 'between' else ''}{x.ndim - 2}d"
+    bias = torch.randn(7 if case == "between" else kernel[0])
+    of = getattr(ft, name)
+    theirs = getattr(torch, name)(x, weight, bias, **more)
+    for processor in processors():
+        with processor:
+            close(of(ours(x), ours(weight), ours(bias), **more), theirs)
+    layout = x.transpose(0, 1).contiguous().transpose(0, 1)
+    close(of(ours(layout), ours(weight), ours(bias), **more), theirs)
+    assert bool(asked) == ft.tensor(0)._storage.backend.target.specializes
+
+
 @pytest.mark.parametrize(
     "case", [pytest.param(c, marks=[pytest.mark.core] if c in CORE else []) for c in SMALL]
 )
