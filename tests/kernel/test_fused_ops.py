@@ -72,6 +72,13 @@ def moving(x: ft.Tensor, mean: ft.Tensor, var: ft.Tensor, w: ft.Tensor, b: ft.Te
     return F.batch_norm(x, mean, var, w, b, True), mean, var
 
 
+VECTORS: list[tuple[str, Callable[..., Any], Given]] = [
+    ("matrix times vector", lambda x, v: x @ v, (drawn(70, 64), drawn(64))),
+    ("vector times matrix", lambda v, x: v @ x, (drawn(64), drawn(64, 70))),
+    ("two vectors", lambda v, w: v @ w, (drawn(64), drawn(64))),
+    ("conjugate", ft.vdot, (ft.complex(drawn(9), drawn(9)), ft.complex(drawn(9), drawn(9)))),
+    ("added", ft.addmv, (drawn(70), drawn(70, 64), drawn(64))),
+]  # fmt: skip
 CASES: list[tuple[str, Callable[..., Any], Given, int]] = [
     ("var", lambda x: x.var(-1), (X,), 1),
     ("std", lambda x: x.std(), (X,), 1),
@@ -96,7 +103,7 @@ CASES: list[tuple[str, Callable[..., Any], Given, int]] = [
     ("group_norm", lambda x, c: F.group_norm(x, 2, c, c), (IMAGE, C), 1),
     ("linear, one row", F.linear, (drawn(1, 64), drawn(70, 64), drawn(70)), 1),
     ("linear, two rows", F.linear, (drawn(2, 256), drawn(300, 256), drawn(300)), 1),
-    ("matrix times vector", lambda x, v: x @ v, (drawn(70, 64), drawn(64)), 1),
+    *[(f"product: {name}", op, given, 1) for name, op, given in VECTORS],
     # Kernels in series: all of one unit, or what a unit does for itself before its share.
     ("attention", F.scaled_dot_product_attention, (Q, K, K), 1),
     ("attention, masked", F.scaled_dot_product_attention, (Q, K, K, drawn(1, 9)), 1),
@@ -138,6 +145,18 @@ def test_kernels(
     for a, b in [*pairs, *zip(mine, theirs)]:
         assert (a.shape, a.stride(), a.dtype) == (b.shape, b.stride(), b.dtype)
         np.testing.assert_array_equal(a.numpy(), b.numpy())
+
+
+@pytest.mark.parametrize(("name", "op", "given"), VECTORS)
+@pytest.mark.usefixtures("graphs_at_once")
+def test_products_with_vectors_are_not_checked_again(
+    name: str, op: Callable[..., Any], given: Given, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A call like one before has its kernel, and no more."""
+    wanted = [op(*given).numpy() for _ in range(3)]
+    for module in (ftensor.ops.linalg.matmul, ftensor.ops.linalg.addmm):
+        monkeypatch.setattr(module, "check", None)
+    np.testing.assert_array_equal(op(*given).numpy(), wanted[0])
 
 
 @pytest.fixture

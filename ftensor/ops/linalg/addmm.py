@@ -53,11 +53,24 @@ def addmv(
     """`beta * input + alpha * (mat @ vec)`; with `beta` 0, `input` is not read. Errors as
     `addmm`.
     """
+    if out is None and is_plain(alpha, beta):
+        return _addmv(input, mat, vec)
+    return _addmv_to(input, mat, vec, beta, alpha, out)
+
+
+def _addmv_to(
+    input: Tensor, mat: Tensor, vec: Tensor, beta: Any = 1, alpha: Any = 1,
+    out: Tensor | None = None,
+) -> Tensor:  # fmt: skip
     if type(mat) is Tensor and type(vec) is Tensor:
         matrix_vector_fit("addmv", mat, vec)
     of = check("addmv", input=input, mat=mat, vec=vec)
     beta, alpha = factors("addmv", of, beta, alpha)
     return matrix_vector("addmv", mat, vec, out, input, beta, alpha)
+
+
+# As `mv`, from its second call on without checks and views.
+_addmv = fused(_addmv_to)
 
 
 @op(inplace=True)

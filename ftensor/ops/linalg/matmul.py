@@ -9,6 +9,7 @@ from ..._tensor import Tensor
 from ...errors import matmul as errors_matmul
 from ...execute.copy import into
 from ...execute.known import known
+from ...graph.fused import fused
 from ...iterator.shape import Ints, broadcast_shapes, numel
 from ...iterator.stride import contiguous_strides, view_strides
 from ...rows.catalogue import also_in, op
@@ -52,10 +53,18 @@ def batches_fit(name: str, a: Tensor, b: Tensor) -> None:
 @op()
 def mv(input: Tensor, vec: Tensor, *, out: Tensor | None = None) -> Tensor:
     """The product of a matrix and a vector. Errors as for `mm`."""
+    return _mv(input, vec) if out is None else _mv_to(input, vec, out)
+
+
+def _mv_to(input: Tensor, vec: Tensor, out: Tensor | None = None) -> Tensor:
     if type(input) is Tensor and type(vec) is Tensor:
         matrix_vector_fit("mv", input, vec)
     check("mv", input=input, vec=vec)
     return matrix_vector("mv", input, vec, out)
+
+
+# From its second call on without checks and views, which take longer than many a product.
+_mv = fused(_mv_to)
 
 
 def matrix_vector_fit(name: str, mat: Tensor, vec: Tensor) -> None:
@@ -87,7 +96,7 @@ def column(t: Tensor | None) -> Any:
     return None if t is None else t._view((*t._shape, 1), (*t._strides, 1), t._offset)
 
 
-def _dot(name: str, red: Any, a: Any, b: Any, out: Tensor | None) -> Tensor:
+def _dot(name: str, red: Any, a: Any, b: Any, out: Tensor | None = None) -> Tensor:
     if type(a) is Tensor and type(b) is Tensor:
         if len(a._shape) != 1 or len(b._shape) != 1:
             raise errors_matmul.needs_ndim(
@@ -101,16 +110,26 @@ def _dot(name: str, red: Any, a: Any, b: Any, out: Tensor | None) -> Tensor:
     return finish(target, out, copy)
 
 
+@fused
+def _of_vectors(input: Tensor, tensor: Tensor) -> Tensor:
+    return _dot("dot", DOT, input, tensor)
+
+
+@fused
+def _of_conjugate(input: Tensor, other: Tensor) -> Tensor:
+    return _dot("vdot", VDOT, input, other)
+
+
 @op()
 def dot(input: Tensor, tensor: Tensor, *, out: Tensor | None = None) -> Tensor:
     """The sum of two vectors' products."""
-    return _dot("dot", DOT, input, tensor, out)
+    return _of_vectors(input, tensor) if out is None else _dot("dot", DOT, input, tensor, out)
 
 
 @op()
 def vdot(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:
     """`dot` with the conjugate of `input`."""
-    return _dot("vdot", VDOT, input, other, out)
+    return _of_conjugate(input, other) if out is None else _dot("vdot", VDOT, input, other, out)
 
 
 @op(operators=("__matmul__", "__rmatmul__"))
