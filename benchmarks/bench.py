@@ -6,7 +6,8 @@
 Every figure is a median; the libraries take turns within each repetition, so that a change of the
 machine's clock meets all of them. `ratio` is the better of torch and NumPy over ftensor: above 1,
 ftensor is faster. `now / last` is ftensor's time over that of the last run on the same machine,
-where FILE has one.
+where FILE has one. What the large cases reach, below what the processor can, is drawn beside FILE
+as a roofline, where matplotlib is installed.
 
 With --others, pyopencl.array and tinygrad take part (the extra `bench`; DEV=CL in the
 environment has tinygrad compute by OpenCL, OPENCL_PATH names the loader to it).
@@ -36,6 +37,8 @@ from typing import Any
 from cases import CASES, GROUPS, MILLION, Call
 from figures import MINE, OTHERS, THEIRS, Row, in_turns, means, scaled, table
 from gate import gate
+
+from ftensor.errors.picture import PictureError
 
 SECTIONS = (*GROUPS, "not waited", "spectral", "graph", "torch", "start", "memory")
 PROCESSES = {  # what a fresh interpreter is asked to do
@@ -282,6 +285,24 @@ def machine() -> dict[str, str]:
     }
 
 
+def roofline(group: str, path: Path) -> None:
+    """Draws what a group's cases reach; waits for each, as `of_rows` does."""
+    from ftensor.profiler import profile
+
+    calls = [case.calls((MINE,))[MINE] for case in CASES if case.group == group]
+    for call in calls:
+        call()
+    with profile() as found:
+        for call in calls * 3:
+            call()
+    try:
+        found.plot(path)
+    except PictureError as error:
+        print(f"no roofline: {error}")
+    else:
+        print(f"drawn: {path}")
+
+
 def last_of(path: Path, facts: dict[str, str]) -> dict[str, float]:
     """ftensor's figures of the last run, if that was on this machine."""
     if not path.is_file():
@@ -328,6 +349,8 @@ def main() -> int:
     figures = [asdict(row) | {"ratio": row.ratio} for row in rows]
     options.json.write_text(json.dumps({"machine": facts, "figures": figures}, indent=1) + "\n")
     print(f"\nwritten: {options.json}")
+    if "large" in chosen:
+        roofline("large", options.json.with_name("roofline.svg"))
     return 0
 
 

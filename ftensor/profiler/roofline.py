@@ -5,26 +5,34 @@ from __future__ import annotations
 from collections.abc import Sequence
 from math import isnan
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..errors.picture import no_matplotlib
+from .. import picture
 from .limits import Limits
 from .report import Average
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+LINE, LETTER = 9.0, 4.5  # about what a label takes, in points
 
 
 def plot(rows: Sequence[Average], limits: Limits, title: str, path: str | Path) -> None:
     """Draw launches by operations for each byte and operations in a second; the size of a point
-    is the time that the device took. RuntimeError without matplotlib."""
-    try:
-        from matplotlib.backends.backend_agg import FigureCanvasAgg
-        from matplotlib.figure import Figure
-    except ImportError as error:
-        raise no_matplotlib(error) from error
+    is the time that the device took. PictureError without matplotlib, or where the file can't be
+    written."""
+    picture.save(drawn(rows, limits, title), path)
+
+
+def drawn(rows: Sequence[Average], limits: Limits, title: str) -> Figure:
+    """The figure that `plot` writes."""
     shown = [r for r in rows if r.flops and r.nbytes and r.device_time]
-    figure = Figure(figsize=(7, 4.5), layout="constrained")
-    FigureCanvasAgg(figure)  # needs no display
-    axes = figure.add_subplot()
+    made = picture.figure(7, 4.5)
+    with picture.styled():
+        axes = made.add_subplot(title=title)
     found = [r.flops / r.nbytes for r in shown]
     ridge = limits.flops / limits.bandwidth
     bends = [] if isnan(ridge) else [ridge]
@@ -36,17 +44,38 @@ def plot(rows: Sequence[Average], limits: Limits, title: str, path: str | Path) 
     # NaN is drawn nowhere: with one limit alone that is the roof.
     roof = [np.fmin(x * limits.bandwidth, limits.flops) / 1e9 for x in xs]
     axes.loglog(xs, roof, color="black", linewidth=1.5)
-    words = f"{limits.bandwidth / 1e9:.1f} GB/s", f"{limits.flops / 1e9:.0f} GFLOP/s"
-    for k, limit in enumerate(limits):
-        if not isnan(limit):
-            at = (4, 6) if k else (4, 12)
-            axes.annotate(words[k], (xs[k], roof[k]), xytext=at, textcoords="offset points")
+    if not isnan(limits.flops):
+        at = bends[0] if bends else xs[0]
+        words = f"{limits.flops / 1e9:.0f} GFLOP/s"
+        axes.annotate(words, (at, limits.flops / 1e9), (4, 4), textcoords="offset points")
+    if not isnan(limits.bandwidth):
+        at = (xs[0] * xs[1]) ** 0.5  # halfway up
+        words = f"{limits.bandwidth / 1e9:.1f} GB/s"
+        axes.annotate(
+            words, (at, at * limits.bandwidth / 1e9), (-6, 4), textcoords="offset points",
+            ha="right",
+        )  # fmt: skip
     longest = max((r.device_time for r in shown), default=1.0)
     for x, r in zip(found, shown):
-        axes.scatter(x, r.flop_rate / 1e9, s=20 + 180 * r.device_time / longest, alpha=0.6)
-        axes.annotate(
-            r.name, (x, r.flop_rate / 1e9), xytext=(6, -4), textcoords="offset points", fontsize=8
-        )
-    axes.set(xlabel="FLOP/byte", ylabel="GFLOP/s", title=title)
-    axes.grid(which="both", alpha=0.2)
-    figure.savefig(path)
+        size = 20 + 180 * r.device_time / longest
+        axes.scatter(x, r.flop_rate / 1e9, s=size, alpha=0.6, linewidths=0)
+    axes.set(xlabel="FLOP/byte", ylabel="GFLOP/s")
+    axes.margins(y=0.1)
+    axes.grid(alpha=0.3)
+    made.draw_without_rendering()  # where points lie is known from here on
+    _label(axes, [(r.flop_rate / 1e9, x, r.name) for x, r in zip(found, shown)])
+    return made
+
+
+def _label(axes: Axes, names: Sequence[tuple[float, float, str]]) -> None:
+    """Write names to the right of points (y, x, name), higher where another name is in the way."""
+    placed: list[tuple[float, float, float]] = []
+    for v, u, name in sorted(names):
+        x, y = axes.transData.transform((u, v)) * 72 / axes.figure.dpi
+        begin, end, low = x + 6, x + 6 + LETTER * len(name), y - 3
+        for other, first, last in sorted(placed):
+            if begin < last and first < end and low < other + LINE:
+                low = other + LINE
+        placed.append((low, begin, end))
+        at = (6, low - y)
+        axes.annotate(name, (u, v), at, textcoords="offset points", fontsize=7)

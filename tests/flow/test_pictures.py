@@ -79,6 +79,21 @@ def test_text_on_text_is_seen() -> None:
         looked_at(made)
 
 
+def test_names_of_a_roofline_lie_beside_each_other() -> None:
+    from ftensor.profiler.limits import Limits
+    from ftensor.profiler.report import Average
+    from ftensor.profiler.roofline import drawn as roofline
+
+    near = [
+        Average(name, name, 1, 0.0, 1e-3, 0.0, 4 << 20, int(flops * (1 << 20)))
+        for name, flops in (("add", 1), ("mul", 1), ("where", 1.1), ("lt", 1.2), ("matmul", 4e3))
+    ]
+    said = looked_at(roofline(near, Limits(50e9, 300e9), "A processor"))
+    assert all(one.name in said for one in near) and "300 GFLOP/s" in said and "50.0 GB/s" in said
+    assert "50.0" not in looked_at(roofline(near, Limits(float("nan"), 300e9), "Others"))
+    assert "300 " not in looked_at(roofline([], Limits(50e9, float("nan")), "Others"))
+
+
 @pytest.fixture(scope="module")
 def estimated(tmp_path_factory: pytest.TempPathFactory) -> tuple[Any, Any]:
     """(report, trace) of a program, as `ftensor estimate` has them."""
