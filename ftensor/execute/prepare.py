@@ -145,7 +145,8 @@ def steps(
     operands = tuple([x._dtype if type(x) is Tensor else None for x in inputs])
     numbers = len(dtypes) <= len(inputs) or bool(op.params)
     found = []
-    anywhere = target.processor and (out is None or not in_order(inputs, out))
+    ordered = out is not None and in_order(inputs, out)
+    anywhere = target.processor and not ordered
     each = 1
     if target.processor:
         each = costs.additions([op.expression(compute), *[text for _, text in op.lets]])
@@ -168,7 +169,7 @@ def steps(
             n_lanes = lanes if pieces else 1
         if anywhere:
             shape, strides = select.long_rows(shape, strides, lanes)
-        choice = select.choose_map(shape, strides, backend.units, target, n_lanes, each)
+        choice = select.choose_map(shape, strides, backend.units, target, n_lanes, each, ordered)
         key = op_key(op, choice.skeleton, compute, n_lanes, dtypes[0], operands, choice.kinds)
         narrow = n_lanes
         while narrow > 1 and not built(backend, key):
@@ -177,7 +178,7 @@ def steps(
             other = op_key(op, choice.skeleton, compute, narrow, dtypes[0], operands, choice.kinds)
             key = other if built(backend, other) else key
         if not built(backend, key):
-            strided = select.choose_strided(shape, strides, backend.units, target)
+            strided = select.choose_strided(shape, strides, backend.units, target, ordered)
             others = [(strided, 1)]
             if n_lanes > 1 and (pieces or _whole_rows(inputs, out, shape, n_lanes)):
                 rows = select.in_rows(strided)

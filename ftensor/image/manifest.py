@@ -18,7 +18,7 @@ from ..errors.image import (
     manifest_version,
 )
 
-FORMAT, VERSION = "ftensor-image", 2
+FORMAT, VERSION = "ftensor-image", 3
 # The structure of kernels that are joined by streams; and, behind the name of one that is started,
 # the function that starts it in the library of a C simulation.
 LINKED, JOINED = "linked", "_joined"

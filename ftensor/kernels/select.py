@@ -76,23 +76,26 @@ def long_rows(shape: Ints, strides: Sequence[Ints], lanes: int) -> tuple[Ints, t
 
 
 def choose_map(
-    shape: Ints, strides: Sequence[Ints], most: int, target: Sharing, lanes: int, each: int = 1
-) -> Choice:
+    shape: Ints, strides: Sequence[Ints], most: int, target: Sharing, lanes: int, each: int = 1,
+    ordered: bool = False,
+) -> Choice:  # fmt: skip
     """The launch of a pointwise plan (or of one piece of it), an element of which takes as long as
-    `each` additions."""
+    `each` additions. `ordered`: a row may read what one before it has written."""
     n = numel(shape)
     units = units_for(n * each, most, target, lanes)
     if len(shape) == 1 and (n == 1 or all(s[0] in (0, 1) for s in strides)):
         kinds = tuple(LINEAR if n == 1 else kind_of(s[0]) for s in strides)
         return Choice("map", kinds, units, n=n)
     kinds = tuple(kind_of(s[-1]) for s in strides)
-    return _rows(shape, strides, units, kinds)
+    return _rows(shape, strides, units, kinds, ordered)
 
 
-def choose_strided(shape: Ints, strides: Sequence[Ints], most: int, target: Sharing) -> Choice:
+def choose_strided(
+    shape: Ints, strides: Sequence[Ints], most: int, target: Sharing, ordered: bool
+) -> Choice:
     """The launch of a pointwise plan by the kernel that takes any layout, one lane wide."""
     units = units_for(numel(shape), most, target, 1)
-    return _rows(shape, strides, units, (STRIDED,) * len(strides))
+    return _rows(shape, strides, units, (STRIDED,) * len(strides), ordered)
 
 
 def in_rows(strided: Choice) -> Choice:
@@ -100,8 +103,10 @@ def in_rows(strided: Choice) -> Choice:
     return replace(strided, kinds=(LINEAR,) + (ROW,) * (len(strided.kinds) - 1))
 
 
-def _rows(shape: Ints, strides: Sequence[Ints], units: int, kinds: tuple[str, ...]) -> Choice:
-    geometry = RowsGeometry.of(shape, tuple(strides), units)
+def _rows(
+    shape: Ints, strides: Sequence[Ints], units: int, kinds: tuple[str, ...], ordered: bool
+) -> Choice:
+    geometry = RowsGeometry.of(shape, tuple(strides), units, ordered)
     return Choice("rows", kinds, min(units, geometry.total), geometry=geometry.pack())
 
 

@@ -3,7 +3,7 @@ $title
 #include <ap_int.h>
 #include <hls_math.h>
 
-#include "ftensor/vitis/words.h"
+#include "ftensor/vitis/$header"
 $includes
 
 static const int OPERANDS = $operands;  // pointers, outputs first
@@ -18,8 +18,71 @@ $located
 
 $units
 
-// Any layout: one element per step, each operand at an address of its own. The outer dims are walked
-// by nested counters, the only divisions find where a compute unit starts.
+// Any layout: one element per step, each operand at an address of its own. The outer dims are walked by nested
+// counters, of which the innermost is part of the pipeline; the only divisions find where a compute unit starts.
+static void walk(
+    $results$walk_takes,
+    ap_uint<OPERANDS> uses, const int shape[MAX_DIMS], const int strides[OPERANDS][MAX_DIMS], const int step[OPERANDS],
+    int dims, int inner, int first, int count)
+{
+    int counter[MAX_DIMS], at[OPERANDS], down[OPERANDS];
+#pragma HLS ARRAY_PARTITION variable=at complete
+#pragma HLS ARRAY_PARTITION variable=down complete
+    int row = first / inner, i = first % inner;
+    for (int k = 0; k < OPERANDS; k++) {
+#pragma HLS UNROLL
+        at[k] = 0;
+        down[k] = dims > 0 ? strides[k][dims - 1] : 0;
+    }
+find_start:
+    for (int d = dims - 1; d >= 0; d--) {
+#pragma HLS LOOP_TRIPCOUNT min=0 max=4
+        counter[d] = row % shape[d];
+        row /= shape[d];
+        for (int k = 0; k < OPERANDS; k++) {
+#pragma HLS UNROLL
+            at[k] += counter[d] * strides[k][d];
+        }
+    }
+    const int rows = dims > 0 ? shape[dims - 1] : 1;
+    int todo = (rows - (dims > 0 ? counter[dims - 1] : 0)) * inner - i;  // until those rows end
+$noted
+blocks_of_rows:
+    for (int left = count; left > 0; left -= todo, todo = rows * inner) {
+#pragma HLS LOOP_TRIPCOUNT min=1 max=1024
+        if (todo > left) todo = left;
+    elements:
+        for (int t = 0; t < todo; t++) {
+$pipeline
+#pragma HLS LOOP_TRIPCOUNT min=1 max=4096
+            $step
+            const bool ends = ++i == inner;
+            i = ends ? 0 : i;
+            for (int k = 0; k < OPERANDS; k++) {
+#pragma HLS UNROLL
+                at[k] += ends ? down[k] : 0;
+            }
+        }
+        for (int k = 0; k < OPERANDS; k++) {
+#pragma HLS UNROLL
+            at[k] -= rows * down[k];
+        }
+    next_block:
+        for (int d = dims - 2; d >= 0; d--) {
+#pragma HLS LOOP_TRIPCOUNT min=0 max=4
+            const bool wraps = ++counter[d] == shape[d];
+            for (int k = 0; k < OPERANDS; k++) {
+#pragma HLS UNROLL
+                at[k] += wraps ? strides[k][d] - shape[d] * strides[k][d] : strides[k][d];
+            }
+            if (!wraps) break;
+            counter[d] = 0;
+        }
+    }
+    $note
+}
+
+$run
 // The geometry has strides of the operands that the opcode has, all in elements.
 extern "C" void $name(
     $parameters)
@@ -40,10 +103,9 @@ read_geometry:
         g[k] = geometry[k];
     }
     const int dims = G_DIMS(g), inner = G_INNER(g), chunk = G_CHUNK(g), chunks = G_CHUNKS(g), total = G_TOTAL(g);
-    int shape[MAX_DIMS], counter[MAX_DIMS], strides[OPERANDS][MAX_DIMS], step[OPERANDS], at[OPERANDS];
+    int shape[MAX_DIMS], strides[OPERANDS][MAX_DIMS], step[OPERANDS];
 #pragma HLS ARRAY_PARTITION variable=strides dim=1 complete
 #pragma HLS ARRAY_PARTITION variable=step complete
-#pragma HLS ARRAY_PARTITION variable=at complete
     int next = G_HEAD;
 shape_of_rows:
     for (int d = 0; d < dims; d++) {
@@ -62,45 +124,9 @@ steps_of_operands:
     for (int k = 0; k < OPERANDS; k++) {
 #pragma HLS UNROLL
         step[k] = uses[k] ? g[next++] : 0;
-        at[k] = 0;
     }
     const int begin = ft_slab(total, ft_unit, ft_units), end = ft_slab(total, ft_unit + 1, ft_units);
-    int row = begin / chunks, part = begin % chunks;
-find_start:
-    for (int d = dims - 1; d >= 0; d--) {
-#pragma HLS LOOP_TRIPCOUNT min=0 max=4
-        counter[d] = row % shape[d];
-        row /= shape[d];
-        for (int k = 0; k < OPERANDS; k++) {
-#pragma HLS UNROLL
-            at[k] += counter[d] * strides[k][d];
-        }
-    }
-$noted
-parts_of_rows:
-    for (int w = begin; w < end; w++) {
-#pragma HLS LOOP_TRIPCOUNT min=1 max=1024
-        const int stop = inner - part * chunk < chunk ? inner : (part + 1) * chunk;
-    elements:
-        for (int i = part * chunk; i < stop; i++) {
-$pipeline
-#pragma HLS LOOP_TRIPCOUNT min=1 max=4096
-            $step
-        }
-        if (++part == chunks) {
-            part = 0;
-        next_row:
-            for (int d = dims - 1; d >= 0; d--) {
-#pragma HLS LOOP_TRIPCOUNT min=0 max=4
-                const bool wraps = ++counter[d] == shape[d];
-                for (int k = 0; k < OPERANDS; k++) {
-#pragma HLS UNROLL
-                    at[k] += wraps ? strides[k][d] - shape[d] * strides[k][d] : strides[k][d];
-                }
-                if (!wraps) break;
-                counter[d] = 0;
-            }
-        }
-    }
-    $note
+    const int first = begin / chunks * inner + begin % chunks * chunk;
+    const int count = end / chunks * inner + end % chunks * chunk - first;
+    $call
 }

@@ -152,3 +152,50 @@ runs_out:
         ft_next_run(walk, runs, beats);
     }
 }
+
+// The runs of single elements in rows of `inner` of them, `step` apart.
+template <int MAX_DIMS>
+static void ft_element_runs(
+    ft_runs<MAX_DIMS> &runs, const int shape[MAX_DIMS], const int stride[MAX_DIMS], int dims, int inner, int step)
+{
+#pragma HLS INLINE
+runs_of_elements:
+    for (int d = 0; d < dims; d++) {
+#pragma HLS LOOP_TRIPCOUNT min=0 max=4
+        runs.shape[d] = shape[d];
+        runs.stride[d] = stride[d];
+    }
+    ft_join_runs<1>(runs, dims, inner, step);
+}
+
+// Writes `count` elements from element `first` on, in runs of single elements `step` apart: a burst for each run in line.
+template <typename T, int MAX_DIMS>
+static void ft_write_elements(
+    T *port, hls::stream<T> &from, long offset, const ft_runs<MAX_DIMS> &runs, int step, int first, int count)
+{
+    ft_walk<MAX_DIMS> walk;
+    ft_find_run(walk, runs, offset, first);
+elements_out:
+    for (int done = 0; done < count;) {
+#pragma HLS LOOP_TRIPCOUNT min=1 max=1024
+        const int whole = runs.length - walk.part, n = whole < count - done ? whole : count - done;
+        T *to = port + (walk.at + (long)walk.part * step);
+        if (step == 1) {
+        in_line:
+            for (int i = 0; i < n; i++) {
+#pragma HLS PIPELINE II=1
+#pragma HLS LOOP_TRIPCOUNT min=1 max=4096
+                to[i] = from.read();
+            }
+        } else {
+        apart:
+            for (int i = 0; i < n; i++) {
+#pragma HLS PIPELINE II=1
+#pragma HLS LOOP_TRIPCOUNT min=1 max=4096
+                to[(long)i * step] = from.read();
+            }
+        }
+        done += n;
+        ft_next_run(walk, runs, n);
+    }
+}

@@ -127,7 +127,7 @@ def check_rows(
     inner, outer = shape[-1], shape[:-1]
     chunks = -(-inner // chunk)
     rows = int(np.prod(outer, dtype=int))
-    geometry = [len(outer), inner, chunk, chunks, rows * chunks, *outer]
+    geometry = [len(outer), inner, chunk, chunks, rows * chunks, 0, *outer]
     for s in strides:
         geometry += s[:-1]
     geometry += [s[-1] for s in strides]

@@ -177,7 +177,17 @@ def test_trip_counts_are_those_of_the_generated_loops(trips, skeleton):
         assert x["counted"] == x["expected"], f"{x['launch']}, unit {x['unit']}"
     if skeleton == "rows":
         names = {name for x in mine for name in x["counted"]}
-        whole = {"elements", "read", "again", "repeat", "compute", "write", "pass"}
+        whole = {
+            "elements",
+            "in_line",
+            "apart",
+            "read",
+            "again",
+            "repeat",
+            "compute",
+            "write",
+            "pass",
+        }
         assert names == whole | {"line", "look_up", "align", "pack"}
     if skeleton == "reduce_inner":
         names = {name for x in mine for name in x["counted"]}

@@ -15,7 +15,7 @@ from ..ports import LATENCY
 from ..skeleton import register
 from ..source import constant
 from ..words import ANY, GATHER, ROWS, SCATTER, table_lines
-from ..work import Access, Ints, KernelLaunch, Loop, Memory, distinct, members_in, pieces
+from ..work import Access, Ints, KernelLaunch, Loop, Memory, distinct, members_in
 
 # A row is cut into chunks of this many elements when there are few rows.
 ROW_CHUNK = 4096
@@ -23,25 +23,29 @@ ROW_CHUNK = 4096
 
 @dataclass(frozen=True)
 class RowsGeometry(Geometry):
-    """What a launch is told. `strides` and `steps` (in the inner dim) are per operand."""
+    """What a launch is told. `strides` and `steps` (in the inner dim) are per operand. `ordered`:
+    a row may read what one before it has written."""
 
     inner: int
     chunk: int
     chunks: int
     total: int  # rows * chunks
+    ordered: bool
     shape: Annotated[Ints, Many("dims")]
     strides: Annotated[tuple[Ints, ...], Many("operands", "dims", told=False)]
     steps: Annotated[Ints, Many("operands", told=False)]
 
     @classmethod
-    def of(cls, shape: Ints, strides: tuple[Ints, ...], units: int) -> RowsGeometry:
+    def of(
+        cls, shape: Ints, strides: tuple[Ints, ...], units: int, ordered: bool = False
+    ) -> RowsGeometry:
         """The walk over `shape`, whose rows are cut where there are too few for the units."""
         inner, outer = shape[-1], shape[:-1]
         rows = prod(outer)
         chunk = inner if rows >= 4 * units or inner <= ROW_CHUNK else ROW_CHUNK
         chunks = -(-inner // chunk)
         outside, steps = tuple(s[:-1] for s in strides), tuple(s[-1] for s in strides)
-        return cls(inner, chunk, chunks, rows * chunks, outer, outside, steps)
+        return cls(inner, chunk, chunks, rows * chunks, ordered, outer, outside, steps)
 
     def beats(self, lanes: int) -> int:
         """All whole beats of results."""
@@ -186,19 +190,29 @@ class Rows(OpSkeleton):
         return "walking"
 
     def loops(self, launch: KernelLaunch, unit: int, widened: bool) -> list[Loop]:
-        """One loop over all elements, or a stage for each operand."""
+        """One loop over all elements, and results by a process of their own; or a stage for each
+        operand."""
         key, g = launch.key, RowsGeometry.unpack(launch.geometry)
         if key.lanes > 1:
             return _stages(g, *launch.slab(g.beats(key.lanes), unit), key.lanes)
         begin, end = launch.slab(g.total, unit)
-        found = pieces(g.inner, g.chunk, g.chunks, begin, end)
-        elements = sum(count * length for count, length in found)
         # What is found by an index and written to what an index finds may be the same place.
         ordered = key.outs[0].kind == LOCATED and any(p.kind == LOCATED for p in key.ins)
         # An element of 16 bytes is two.
         halves = max(1, *(p.dtype.itemsize // 8 for p in (*key.outs, *key.ins)))
         interval = 2 * LATENCY + DEPTH if ordered else halves
-        return [Loop("elements", elements, end - begin, interval)]
+        first, last = (w // g.chunks * g.inner + w % g.chunks * g.chunk for w in (begin, end))
+        # Rows along one dim are one pipeline, unless they go in order.
+        block = g.inner * (1 if g.ordered or not g.shape else g.shape[-1])
+        entries = -(-last // block) - first // block if last > first else 0
+        walk = Loop("elements", last - first, entries, interval, stage="walk")
+        if key.outs[0].kind == LOCATED:
+            return [walk]
+        # A burst that writes is answered before the next run begins.
+        name = "in_line" if g.steps[0] == 1 else "apart"
+        runs = entries if g.ordered else g.runs(0, 1).started(first, last)
+        stage = "walk" if g.ordered else "leave"
+        return [walk, Loop(name, last - first, runs, halves, True, False, stage)]
 
     def traffic(self, launch: KernelLaunch, widened: bool) -> list[Access]:
         """Single elements, or runs of beats."""
@@ -231,8 +245,10 @@ class Rows(OpSkeleton):
                 moved = (beats * key.lanes * size, beats, burst, crossing * size)
                 found.append(Access(name, write, *moved, not write))
                 continue
-            single = (elements * size, elements, 1, crossing * size, True)
-            found.append(Access(name, write, *single))
+            burst = g.runs(k, 1).length if write and step == 1 and p.kind != LOCATED else 1
+            found.append(
+                Access(name, write, elements * size, elements, burst, crossing * size, True)
+            )
         return found
 
     def memories(self, key: KernelKey, structure: str) -> list[Memory]:
@@ -245,7 +261,7 @@ class Rows(OpSkeleton):
 
     def divisions(self, launch: KernelLaunch, found: object) -> int:
         """Where a unit's work begins, dim by dim."""
-        return len(RowsGeometry.unpack(launch.geometry).shape) + 2 * (launch.key.lanes > 1)
+        return len(RowsGeometry.unpack(launch.geometry).shape) + 2
 
     def extent(self, launch: KernelLaunch) -> str:
         """The shape that is walked."""

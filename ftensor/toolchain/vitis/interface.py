@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 from ...kernels.ctype import width
 from ...kernels.ports import LATENCY, requests
+from ...kernels.words import Argument
 from ...table import counted
 from ..group import Group, arguments
 from ..joint import hardware
@@ -44,15 +45,20 @@ def structure(group: Group) -> str:
     return group.kind.structure(group.lanes, group.structure)
 
 
+def parameter(a: Argument) -> str:
+    """An argument as a function takes it."""
+    c = a.c.replace("ft_half", "uint16_t").replace("<ft_cfloat,", "<uint64_t,")
+    return f"{c}{a.name}" if c.endswith("*") else f"{c} {a.name}"
+
+
 def parameter_list(group: Group) -> str:
     """The kernel's parameters, a line for each kind of them."""
     lines: list[tuple[str, list[str]]] = []
     for a in arguments(group):
-        c = a.c.replace("ft_half", "uint16_t").replace("<ft_cfloat,", "<uint64_t,")
         kind = "pointer" if a.what == "*" else a.name.rstrip("0123456789").split("_")[-1]
         if not lines or lines[-1][0] != kind:
             lines.append((kind, []))
-        lines[-1][1].append(f"{c}{a.name}" if c.endswith("*") else f"{c} {a.name}")
+        lines[-1][1].append(parameter(a))
     return ",\n    ".join(", ".join(names) for _, names in lines)
 
 

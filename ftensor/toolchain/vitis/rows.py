@@ -5,8 +5,8 @@ from __future__ import annotations
 from ...kernels.holes import NAMES, indices
 from ...kernels.key import LOCATED, KernelKey
 from ...kernels.source import MAX_DIMS
-from ..group import Group, pointers, values
-from .interface import interfaces, parameter_list, title
+from ..group import Group, arguments, pointers, values
+from .interface import interfaces, parameter, parameter_list, title
 from .member import function_unit, sections, unit_parameters, units_of
 from .text import fill, table
 from .words import element, loaded, port_words
@@ -14,6 +14,19 @@ from .words import element, loaded, port_words
 # Reading what the step before may have written forbids to overlap them.
 IN_ORDER = ["// A step may read what the one before it has written, so they don't overlap.",
             "#pragma HLS PIPELINE off"]  # fmt: skip
+# What a walk is told besides operands.
+WALK = "uses, shape, strides, step, dims, inner"
+# Where a unit's results lie, as those who write them see it; and its work, at once or row by row.
+LEAVING = [
+    "ft_runs<MAX_DIMS> runs;",
+    "ft_element_runs(runs, shape, strides[0], dims, inner, step[0]);",
+    "// Rows that may read what those before them have written go one after the other.",
+    "const int each = G_ORDERED(g) ? inner : count;",
+    "in_order:",
+    "for (int done = 0; done < count; done += each) {",
+    "#pragma HLS LOOP_TRIPCOUNT min=1 max=1",
+    "    const int n = count - done < each ? count - done : each;",
+]
 # A bad index is noted here, and told when all is done: no step waits for a port that is not used.
 NOTED = ["long noted[4] = {0, 0, 0, 0};", "#pragma HLS ARRAY_PARTITION variable=noted complete"]
 NOTE = [
@@ -36,14 +49,17 @@ def source(group: Group) -> str:
         lines += ["long there = 0;", *_locate(group)]
     lines += [_read(group, n) for n in reads if n not in plain]
     call = f"function_unit({', '.join(['opcode', *(_now(n) for n in passed)])})"
-    write = f"out0[out0_offset + {_where(group, 'out0', 'there')}] = {call};"
-    if any(everywhere[0]):
-        write = f"if (there >= 0) {write}"
+    scatters = any(everywhere[0])
+    if scatters:
+        write = f"if (there >= 0) out0[out0_offset + {_where(group, 'out0', 'there')}] = {call};"
+    else:
+        write = f"results.write({call});"
     ordered = any(_located(k, "out0") and any(p.kind == LOCATED for p in k.ins) for k in group.keys)
     return fill(
         "rows.cpp",
         {
             "title": title(group),
+            "header": "words.h" if scatters else "runs.h",
             "includes": '#include "ftensor/locate.h"' if locating else [],
             "operands": str(len(names)),
             "max_dims": str(MAX_DIMS),
@@ -59,8 +75,33 @@ def source(group: Group) -> str:
             "step": [*lines, write],
             "noted": NOTED if locating else [],
             "note": NOTE if locating else [],
+            **_walked(group, scatters),
         },
     )
+
+
+def _walked(group: Group, scatters: bool) -> dict[str, str | list[str]]:
+    """What `walk` takes, and what calls it: the kernel, or a region with a process for results."""
+    rest = ("geometry", "ft_unit", "ft_units", *([] if scatters else ["out0", "out0_offset"]))
+    taken = [a for a in arguments(group) if a.name not in rest]
+    names = ", ".join(a.name for a in taken)
+    values = {"walk_takes": ", ".join(map(parameter, taken)), "walk_names": names}
+    if scatters:
+        return {
+            **values,
+            "results": "",
+            "run": [],
+            "call": [f"walk({names}, {WALK}, first, count);"],
+        }
+    of = element(port_words(group)["out0"])
+    values |= {"results": f"hls::stream<{of}> &results, ", "element": of, "walk": WALK}
+    run = fill("rows_leave.cpp", values).splitlines()
+    passed = f"{names}, {WALK}, first + done, n, runs, step[0]"
+    return {
+        **values,
+        "run": [*run, ""],
+        "call": [*LEAVING, f"    run(out0, out0_offset, {passed});", "}"],
+    }
 
 
 def uses(group: Group, names: list[str]) -> list[str]:

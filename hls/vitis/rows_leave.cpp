@@ -1,0 +1,13 @@
+// Results leave by a process of their own, in bursts where they lie in line.
+static void run(
+    $element *out0, long out0_offset,
+    $walk_takes,
+    ap_uint<OPERANDS> uses, const int shape[MAX_DIMS], const int strides[OPERANDS][MAX_DIMS], const int step[OPERANDS],
+    int dims, int inner, int first, int count, const ft_runs<MAX_DIMS> &runs, int apart)
+{
+#pragma HLS DATAFLOW
+    hls::stream<$element> results("results");
+#pragma HLS STREAM variable=results depth=32
+    walk(results, $walk_names, $walk, first, count);
+    ft_write_elements(out0, results, out0_offset, runs, apart, first, count);
+}
