@@ -1,15 +1,257 @@
 // Rows in order, stably, with the places that their elements had, for boards: every loop takes an element a cycle.
 // Mode 0 sorts tiles of a row in local memory. FT_RUN elements are inserted into a row of registers, each at once where
 // it belongs, and leave in order while the next ones come; then FT_WAYS runs at a time are merged, from one side of the
-// memory to the other. Mode 1 merges FT_WAYS runs of `run` elements in memory into one, in rounds: each run has a part
-// of the local memory, which is filled again in bursts before it could be used up in a round, and what a round
-// gives is written in a burst.
+// memory to the other. Mode 1 merges FT_WAYS runs of `run` elements in memory into one: each has a part of the local
+// memory, of four rounds' elements. Three are there when a merge begins; what a round of FT_ROUND turns has taken of a
+// run, the next one reads again, an element a turn beside the merging, and the one behind that may be the first to
+// need it: until then a port has answered.
 // A merge is a tree of registers, where each node holds the least of what is below. When the root leaves, each node on the
 // way to the leaf that it came from takes the lesser of the two below it, all in one cycle: which is the lesser, all nodes
 // know at the same time. A leaf takes the element that waits beside it, in whose place the next one of its run is
 // read. In the beginning all hold what goes before every element (rank 0) and is not kept; behind a run's end comes what
 // goes after all (rank 2). Of equals the left one is taken, whose places are lower.
+// Results leave by a process of their own where there are such (FT_PROCESSES), in bursts where they lie in line.
 // Geometry g: SortGeometry.
+#define FT_ROUND (FT_PART / 4)
+#if FT_PROCESSES
+#define FT_SORT_OUT hls::stream<FT_B> &sorted, hls::stream<int> &places
+#define FT_SORT_LEAVES(x, place, i) \
+    {                               \
+        sorted.write(x);            \
+        places.write(place);        \
+    }
+#else
+#define FT_SORT_OUT                                                                                          \
+    FT_GLOBAL FT_B *values, FT_GLOBAL long *indices, FT_GLOBAL FT_B *merged, FT_GLOBAL int *merged_order, int last, \
+        long out_step
+#define FT_SORT_LEAVES(x, place, i)            \
+    if (last) {                                \
+        values[(long)(i) * out_step] = x;      \
+        indices[(long)(i) * out_step] = place; \
+    } else {                                   \
+        merged[i] = x;                         \
+        merged_order[i] = place;               \
+    }
+#endif
+// One tile, or one merge: `size` elements.
+FT_CALLED void ft_sort_work(
+    FT_SORT_OUT, FT_GLOBAL const FT_B *in, FT_GLOBAL const FT_B *runs, FT_GLOBAL const int *runs_order, long in_step,
+    int first, int size, int merges, long run, int passes, FT_KEY flip)
+{
+    FT_B value[2][FT_TILE];
+    int order[2][FT_TILE];
+    FT_BANKS(value, 1)
+    FT_BANKS(order, 1)
+    if (!merges) {
+        FT_B row_value[FT_RUN], leaving_value[FT_RUN];
+        int row_order[FT_RUN], leaving_order[FT_RUN];
+        FT_BANKS(row_value, 1)
+        FT_BANKS(row_order, 1)
+        FT_BANKS(leaving_value, 1)
+        FT_BANKS(leaving_order, 1)
+        for (int s = 0; s < FT_RUN; s++) {
+            row_value[s] = leaving_value[s] = 0;
+            row_order[s] = leaving_order[s] = 0;
+        }
+        FT_LOOP(inserted)
+        for (int i = 0; i < size + FT_RUN; i++) {
+            FT_PIPELINE
+            const int count = i % FT_RUN;
+            FT_UNROLL
+            for (int s = 0; s < FT_RUN; s++) {
+                const int next = s + 1 < FT_RUN ? s + 1 : s;
+                const FT_B held = row_value[s], behind = leaving_value[next];
+                const int held_order = row_order[s], behind_order = leaving_order[next];
+                leaving_value[s] = count == 0 ? held : behind;
+                leaving_order[s] = count == 0 ? held_order : behind_order;
+            }
+            if (i >= FT_RUN) {
+                value[0][i - FT_RUN] = leaving_value[0];
+                order[0][i - FT_RUN] = leaving_order[0];
+            }
+            const FT_B x = in[(i < size ? i : 0) * in_step];
+            const FT_KEY key = ft_sort_key(x, flip);
+            FT_UNROLL
+            for (int k = 0; k < FT_RUN; k++) {
+                const int s = FT_RUN - 1 - k;
+                const int before = s > 0 ? s - 1 : 0;
+                const int stays = s < count && ft_sort_key(row_value[s], flip) <= key;
+                const int here = s == 0 || (s <= count && ft_sort_key(row_value[before], flip) <= key);
+                if (i < size && !stays) {
+                    row_value[s] = here ? x : row_value[before];
+                    row_order[s] = here ? first + i : row_order[before];
+                }
+            }
+        }
+    }
+    long width = merges ? run : FT_RUN;
+    int side = 0;
+    for (int pass = 0; pass < passes; pass++) {
+        for (long low = 0; low < size; low += FT_WAYS * width) {
+            FT_KEY node_key[2 * FT_WAYS], next_key[FT_WAYS];
+            FT_B node_value[2 * FT_WAYS], next_value[FT_WAYS];
+            int node_order[2 * FT_WAYS], node_rank[2 * FT_WAYS], next_order[FT_WAYS], next_rank[FT_WAYS];
+            // Of each run: its elements, how many have been asked for, how many taken, and taken before this round; and
+            // which of this round's turns read of the runs before it.
+            int length[FT_WAYS], filled[FT_WAYS], at[FT_WAYS], had[FT_WAYS], until[FT_WAYS];
+            FT_BANKS(node_key, 1)
+            FT_BANKS(node_value, 1)
+            FT_BANKS(node_order, 1)
+            FT_BANKS(node_rank, 1)
+            FT_BANKS(next_key, 1)
+            FT_BANKS(next_value, 1)
+            FT_BANKS(next_order, 1)
+            FT_BANKS(next_rank, 1)
+            FT_BANKS(length, 1)
+            FT_BANKS(filled, 1)
+            FT_BANKS(at, 1)
+            FT_BANKS(had, 1)
+            FT_BANKS(until, 1)
+            for (int w = 0; w < FT_WAYS; w++) {
+                const long left = size - low - w * width;
+                length[w] = left < 0 ? 0 : left < width ? (int)left : (int)width;
+                filled[w] = at[w] = had[w] = until[w] = 0;
+                node_rank[2 * w] = node_rank[2 * w + 1] = next_rank[w] = 0;
+                node_key[2 * w] = node_key[2 * w + 1] = next_key[w] = 0;
+                node_value[2 * w] = node_value[2 * w + 1] = next_value[w] = 0;
+                node_order[2 * w] = node_order[2 * w + 1] = next_order[w] = 0;
+            }
+            for (int w = 0; w < FT_WAYS && merges; w++) {
+                filled[w] = length[w] < 3 * FT_ROUND ? length[w] : 3 * FT_ROUND;
+                FT_LOOP(begins)
+                for (int i = 0; i < filled[w]; i++) {
+                    FT_PIPELINE
+                    value[0][w * FT_PART + i] = runs[w * run + i];
+                    order[0][w * FT_PART + i] = runs_order[w * run + i];
+                }
+            }
+            const int count = (int)(size - low < FT_WAYS * width ? size - low : FT_WAYS * width);
+            const long turns = FT_LEAD + (long)count;
+            const int begin = (int)(merges ? 0 : low), apart = merges ? FT_PART : (int)width;
+            const int mask = merges ? FT_PART - 1 : FT_TILE - 1;
+            int turn = 0;  // of this round
+            FT_LOOP(merged)
+            for (long k = 0; k < turns; k++) {
+                FT_PIPELINE
+                FT_APART_OF(value)
+                FT_APART_OF(order)
+                if (merges && turn < until[FT_WAYS - 1]) {
+                    int of = 0;
+                    FT_UNROLL
+                    for (int w = 0; w < FT_WAYS - 1; w++) of += until[w] <= turn;
+                    const int next = filled[of] - until[of] + turn, place = of * FT_PART + (next & mask);
+                    value[0][place] = runs[of * run + next];
+                    order[0][place] = runs_order[of * run + next];
+                }
+                if (k >= FT_LEAD) {
+                    if (pass == passes - 1) {
+                        FT_SORT_LEAVES(node_value[1], node_order[1], k - FT_LEAD)
+                    } else {
+                        value[1 - side][begin + (int)(k - FT_LEAD)] = node_value[1];
+                        order[1 - side][begin + (int)(k - FT_LEAD)] = node_order[1];
+                    }
+                }
+                int taken[2 * FT_WAYS], way = 0;
+                FT_BANKS(taken, 1)
+                taken[1] = 1;
+                FT_UNROLL
+                for (int i = 1; i < FT_WAYS; i++) {
+                    const int l = 2 * i, r = l + 1;
+                    const int second = node_rank[r] < node_rank[l] ||
+                                       (node_rank[r] == node_rank[l] && node_key[r] < node_key[l]);
+                    taken[l] = taken[i] && !second;
+                    taken[r] = taken[i] && second;
+                    if (taken[i]) {
+                        node_key[i] = second ? node_key[r] : node_key[l];
+                        node_value[i] = second ? node_value[r] : node_value[l];
+                        node_order[i] = second ? node_order[r] : node_order[l];
+                        node_rank[i] = second ? node_rank[r] : node_rank[l];
+                    }
+                }
+                FT_UNROLL
+                for (int w = 0; w < FT_WAYS; w++) {
+                    if (taken[FT_WAYS + w]) {
+                        node_key[FT_WAYS + w] = next_key[w];
+                        node_value[FT_WAYS + w] = next_value[w];
+                        node_order[FT_WAYS + w] = next_order[w];
+                        node_rank[FT_WAYS + w] = next_rank[w];
+                        way = w;
+                    }
+                }
+                const int ended = at[way] >= length[way];
+                const int place = ended ? 0 : begin + way * apart + (at[way] & mask);
+                const FT_B x = value[side][place];
+                const int where = order[side][place];
+                FT_UNROLL
+                for (int w = 0; w < FT_WAYS; w++) {
+                    if (taken[FT_WAYS + w]) {
+                        next_key[w] = ft_sort_key(x, flip);
+                        next_value[w] = x;
+                        next_order[w] = where;
+                        next_rank[w] = ended ? 2 : 1;
+                        at[w] += 1 - ended;
+                    }
+                }
+                if (++turn == FT_ROUND) {
+                    turn = 0;
+                    int sum = 0;
+                    FT_UNROLL
+                    for (int w = 0; w < FT_WAYS; w++) {
+                        const int gone = at[w] - had[w], left = length[w] - filled[w], more = gone < left ? gone : left;
+                        had[w] = at[w];
+                        filled[w] += more;
+                        sum += more;
+                        until[w] = sum;
+                    }
+                }
+            }
+        }
+        width *= FT_WAYS;
+        side = 1 - side;
+    }
+}
+#if FT_PROCESSES
+FT_CALLED void ft_sort_leave(
+    FT_B *values, long *indices, FT_B *merged, int *merged_order, hls::stream<FT_B> &sorted, hls::stream<int> &places,
+    int last, long out_step, int size)
+{
+    if (!last) {
+        FT_LOOP(handed_on)
+        for (int i = 0; i < size; i++) {
+            FT_PIPELINE
+            merged[i] = sorted.read();
+            merged_order[i] = places.read();
+        }
+    } else if (out_step == 1) {
+        FT_LOOP(results)
+        for (int i = 0; i < size; i++) {
+            FT_PIPELINE
+            values[i] = sorted.read();
+            indices[i] = places.read();
+        }
+    } else {
+        FT_LOOP(apart)
+        for (int i = 0; i < size; i++) {
+            FT_PIPELINE
+            values[i * out_step] = sorted.read();
+            indices[i * out_step] = places.read();
+        }
+    }
+}
+FT_CALLED void ft_sort_run(
+    FT_B *values, long *indices, FT_B *merged, int *merged_order, const FT_B *in, const FT_B *runs, const int *runs_order,
+    int last, long out_step, long in_step, int first, int size, int merges, long run, int passes, FT_KEY flip)
+{
+#pragma HLS DATAFLOW
+    hls::stream<FT_B> sorted("sorted");
+    hls::stream<int> places("places");
+#pragma HLS STREAM variable=sorted depth=64
+#pragma HLS STREAM variable=places depth=64
+    ft_sort_work(sorted, places, in, runs, runs_order, in_step, first, size, merges, run, passes, flip);
+    ft_sort_leave(values, indices, merged, merged_order, sorted, places, last, out_step, size);
+}
+#endif
+
 FT_KERNEL void FT_NAME(
     FT_GLOBAL FT_B *values, FT_GLOBAL long *indices, FT_GLOBAL const FT_B *in, FT_GLOBAL const FT_B *runs,
     FT_GLOBAL const int *runs_order, FT_GLOBAL FT_B *merged, FT_GLOBAL int *merged_order, long values_offset,
@@ -28,10 +270,6 @@ FT_KERNEL void FT_NAME(
     const long tile = G_TILE(g), run = G_RUN(g), in_step = G_READ(g), out_step = G_WRITTEN(g);
     const FT_KEY flip = -(FT_KEY)G_DESCENDING(g);
     FT_GLOBAL const long *shape = G_SHAPE(g), *read = G_READ_STRIDES(g), *written = G_WRITTEN_STRIDES(g);
-    FT_B value[2][FT_TILE];
-    int order[2][FT_TILE];
-    FT_BANKS(value, 1)
-    FT_BANKS(order, 1)
     FT_FOR_SLAB(item, items)
     {
         const int row = item / tiles, first = (int)(item % tiles * tile);
@@ -45,176 +283,14 @@ FT_KERNEL void FT_NAME(
             from += k * read[d];
             to += k * written[d];
         }
-        if (!merges) {
-            FT_LOOP(read)
-            for (int i = 0; i < size; i++) {
-                FT_PIPELINE
-                value[1][i] = in[from + i * in_step];
-            }
-            FT_B row_value[FT_RUN], leaving_value[FT_RUN];
-            int row_order[FT_RUN], leaving_order[FT_RUN];
-            FT_BANKS(row_value, 1)
-            FT_BANKS(row_order, 1)
-            FT_BANKS(leaving_value, 1)
-            FT_BANKS(leaving_order, 1)
-            for (int s = 0; s < FT_RUN; s++) {
-                row_value[s] = leaving_value[s] = 0;
-                row_order[s] = leaving_order[s] = 0;
-            }
-            FT_LOOP(inserted)
-            for (int i = 0; i < size + FT_RUN; i++) {
-                FT_PIPELINE
-                FT_APART_OF(value)
-                FT_APART_OF(order)
-                const int count = i % FT_RUN;
-                FT_UNROLL
-                for (int s = 0; s < FT_RUN; s++) {
-                    const int next = s + 1 < FT_RUN ? s + 1 : s;
-                    const FT_B held = row_value[s], behind = leaving_value[next];
-                    const int held_order = row_order[s], behind_order = leaving_order[next];
-                    leaving_value[s] = count == 0 ? held : behind;
-                    leaving_order[s] = count == 0 ? held_order : behind_order;
-                }
-                if (i >= FT_RUN) {
-                    value[0][i - FT_RUN] = leaving_value[0];
-                    order[0][i - FT_RUN] = leaving_order[0];
-                }
-                const FT_B x = value[1][i < size ? i : 0];
-                const FT_KEY key = ft_sort_key(x, flip);
-                FT_UNROLL
-                for (int k = 0; k < FT_RUN; k++) {
-                    const int s = FT_RUN - 1 - k;
-                    const int before = s > 0 ? s - 1 : 0;
-                    const int stays = s < count && ft_sort_key(row_value[s], flip) <= key;
-                    const int here = s == 0 || (s <= count && ft_sort_key(row_value[before], flip) <= key);
-                    if (i < size && !stays) {
-                        row_value[s] = here ? x : row_value[before];
-                        row_order[s] = here ? first + i : row_order[before];
-                    }
-                }
-            }
-        }
-        long width = merges ? run : FT_RUN;
-        int side = 0;
-        for (int pass = 0; pass < passes; pass++) {
-            for (long low = 0; low < size; low += FT_WAYS * width) {
-                FT_KEY node_key[2 * FT_WAYS], next_key[FT_WAYS];
-                FT_B node_value[2 * FT_WAYS], next_value[FT_WAYS];
-                int node_order[2 * FT_WAYS], node_rank[2 * FT_WAYS], next_order[FT_WAYS], next_rank[FT_WAYS];
-                int length[FT_WAYS], filled[FT_WAYS], at[FT_WAYS];
-                FT_BANKS(node_key, 1)
-                FT_BANKS(node_value, 1)
-                FT_BANKS(node_order, 1)
-                FT_BANKS(node_rank, 1)
-                FT_BANKS(next_key, 1)
-                FT_BANKS(next_value, 1)
-                FT_BANKS(next_order, 1)
-                FT_BANKS(next_rank, 1)
-                FT_BANKS(length, 1)
-                FT_BANKS(filled, 1)
-                FT_BANKS(at, 1)
-                for (int w = 0; w < FT_WAYS; w++) {
-                    const long left = size - low - w * width;
-                    length[w] = left < 0 ? 0 : left < width ? (int)left : (int)width;
-                    filled[w] = at[w] = 0;
-                    node_rank[2 * w] = node_rank[2 * w + 1] = next_rank[w] = 0;
-                    node_key[2 * w] = node_key[2 * w + 1] = next_key[w] = 0;
-                    node_value[2 * w] = node_value[2 * w + 1] = next_value[w] = 0;
-                    node_order[2 * w] = node_order[2 * w + 1] = next_order[w] = 0;
-                }
-                const int count = (int)(size - low < FT_WAYS * width ? size - low : FT_WAYS * width);
-                const long turns = FT_LEAD + (long)count;
-                const long round = merges ? FT_PART / 2 : turns;
-                const int begin = (int)(merges ? 0 : low), apart = merges ? FT_PART : (int)width;
-                const int mask = merges ? FT_PART - 1 : FT_TILE - 1;
-                for (long done = 0; done < turns; done += round) {
-                    for (int w = 0; w < FT_WAYS && merges; w++) {
-                        const int left = length[w] - filled[w], more = left < FT_PART / 2 ? left : FT_PART / 2;
-                        if (filled[w] - at[w] < FT_PART / 2) {
-                            const long next = base + w * run + filled[w];
-                            FT_LOOP(refilled)
-                            for (int i = 0; i < more; i++) {
-                                FT_PIPELINE
-                                const int place = w * FT_PART + ((filled[w] + i) & mask);
-                                value[0][place] = runs[next + i];
-                                order[0][place] = runs_order[next + i];
-                            }
-                            filled[w] += more;
-                        }
-                    }
-                    const long stop = turns - done < round ? turns : done + round;
-                    const long start = done < FT_LEAD ? FT_LEAD : done;
-                    FT_LOOP(merged)
-                    for (long k = done; k < stop; k++) {
-                        FT_PIPELINE
-                        FT_APART_OF(value)
-                        FT_APART_OF(order)
-                        if (k >= FT_LEAD) {
-                            value[1 - side][begin + (int)(k - start)] = node_value[1];
-                            order[1 - side][begin + (int)(k - start)] = node_order[1];
-                        }
-                        int taken[2 * FT_WAYS], way = 0;
-                        FT_BANKS(taken, 1)
-                        taken[1] = 1;
-                        FT_UNROLL
-                        for (int i = 1; i < FT_WAYS; i++) {
-                            const int l = 2 * i, r = l + 1;
-                            const int second = node_rank[r] < node_rank[l] ||
-                                               (node_rank[r] == node_rank[l] && node_key[r] < node_key[l]);
-                            taken[l] = taken[i] && !second;
-                            taken[r] = taken[i] && second;
-                            if (taken[i]) {
-                                node_key[i] = second ? node_key[r] : node_key[l];
-                                node_value[i] = second ? node_value[r] : node_value[l];
-                                node_order[i] = second ? node_order[r] : node_order[l];
-                                node_rank[i] = second ? node_rank[r] : node_rank[l];
-                            }
-                        }
-                        FT_UNROLL
-                        for (int w = 0; w < FT_WAYS; w++) {
-                            if (taken[FT_WAYS + w]) {
-                                node_key[FT_WAYS + w] = next_key[w];
-                                node_value[FT_WAYS + w] = next_value[w];
-                                node_order[FT_WAYS + w] = next_order[w];
-                                node_rank[FT_WAYS + w] = next_rank[w];
-                                way = w;
-                            }
-                        }
-                        const int ended = at[way] >= length[way];
-                        const int place = ended ? 0 : begin + way * apart + (at[way] & mask);
-                        const FT_B x = value[side][place];
-                        const int where = order[side][place];
-                        FT_UNROLL
-                        for (int w = 0; w < FT_WAYS; w++) {
-                            if (taken[FT_WAYS + w]) {
-                                next_key[w] = ft_sort_key(x, flip);
-                                next_value[w] = x;
-                                next_order[w] = where;
-                                next_rank[w] = ended ? 2 : 1;
-                                at[w] += 1 - ended;
-                            }
-                        }
-                    }
-                    const long out = start - FT_LEAD, made = stop - start;
-                    if (last && pass == passes - 1) {
-                        FT_LOOP(results)
-                        for (int i = 0; i < made; i++) {
-                            FT_PIPELINE
-                            values[values_offset + to + (out + i) * out_step] = value[1 - side][i];
-                            indices[indices_offset + to + (out + i) * out_step] = order[1 - side][i];
-                        }
-                    } else if (pass == passes - 1) {
-                        FT_LOOP(handed_on)
-                        for (int i = 0; i < made; i++) {
-                            FT_PIPELINE
-                            merged[base + out + i] = value[1 - side][i];
-                            merged_order[base + out + i] = order[1 - side][i];
-                        }
-                    }
-                }
-            }
-            width *= FT_WAYS;
-            side = 1 - side;
-        }
+#if FT_PROCESSES
+        ft_sort_run(
+            values + (values_offset + to), indices + (indices_offset + to), merged + base, merged_order + base, in + from,
+            runs + base, runs_order + base, last, out_step, in_step, first, size, merges, run, passes, flip);
+#else
+        ft_sort_work(
+            values + (values_offset + to), indices + (indices_offset + to), merged + base, merged_order + base, last,
+            out_step, in + from, runs + base, runs_order + base, in_step, first, size, merges, run, passes, flip);
+#endif
     }
 }

@@ -20,7 +20,7 @@ from ..work import Access, Ints, KernelLaunch, Loop, Memory, pieces
 RUN = 32  # elements that a row of registers sorts
 WAYS = 16  # runs that are merged into one
 TILE = 1 << 13  # elements in local memory
-PART = TILE // WAYS  # of one run where runs are in memory
+PART = TILE // WAYS  # of one run where runs are in memory: four rounds of a merge
 LEAD = 3 * WAYS - 1  # registers of a merge, which are empty in the beginning
 
 BITS = {1: "char", 2: "short", 4: "int", 8: "long"}
@@ -154,6 +154,7 @@ class Sort(OfOrder[SortKey]):
     word = "sort"
     geometry = SortGeometry
     key = SortKey
+    staged = True
 
     def parameters(self, key: SortKey) -> tuple[Parameter, ...]:
         """Results, the input, runs before and after a merge; offsets; the geometry."""
@@ -181,22 +182,21 @@ class Sort(OfOrder[SortKey]):
         found: list[Loop] = []
         for tiles, size in pieces(g.n, g.tile, g.tiles, *launch.slab(g.items, unit)):
             elements = tiles * size
-            rounds, turns, begun = tiles, 0, 0
+            turns, begun, width = 0, 0, g.run
             if g.merges:
-                turns, begun = size + LEAD, -(-(size + LEAD) // (PART // 2))
-                rounds = tiles * begun
-                found.append(Loop("refilled", elements, rounds + tiles * WAYS))
+                whole, rest = divmod(size, g.run)
+                there = whole * min(g.run, 3 * PART // 4) + min(rest, 3 * PART // 4)
+                runs = whole + bool(rest)
+                found.append(Loop("begins", tiles * there, tiles * runs, stage="work"))
             else:
-                found.append(Loop("read", elements, tiles))
-                found.append(Loop("inserted", elements + tiles * RUN, tiles, reads=False))
-                width = g.run
-                for _ in range(g.passes):
-                    width *= WAYS
-                    groups = -(-size // width)
-                    turns, begun = turns + size + groups * LEAD, begun + groups
-            found.append(Loop("merged", tiles * turns, tiles * begun, reads=False))
-            name = "results" if g.last else "handed_on"
-            found.append(Loop(name, elements, rounds, reads=False))
+                found.append(Loop("inserted", elements + tiles * RUN, tiles, stage="work"))
+            for _ in range(g.passes):
+                width *= WAYS
+                groups = -(-size // width)
+                turns, begun = turns + size + groups * LEAD, begun + groups
+            merged = Loop("merged", tiles * turns, tiles * begun, 1, g.merges, stage="work")
+            name = "handed_on" if not g.last else "results" if g.written == 1 else "apart"
+            found += [merged, Loop(name, elements, tiles, 1, True, False, "leave")]
         return found
 
     def traffic(self, launch: KernelLaunch, widened: bool) -> list[Access]:
@@ -208,19 +208,29 @@ class Sort(OfOrder[SortKey]):
         return [
             Access("values", True, last * size, last, burst, last * size),
             Access("indices", True, last * 8, last, burst, last * 8),
-            Access("in", False, first * size, first, 0 if g.read == 1 else 1, first * size),
-            Access("runs", False, runs * size, runs, PART // 2, 0),
-            Access("runs_order", False, runs * 4, runs, PART // 2, 0),
+            Access("in", False, first * size, first, 1, first * size, True),
+            Access("runs", False, runs * size, runs, 1, 0, True),
+            Access("runs_order", False, runs * 4, runs, 1, 0, True),
             Access("merged", True, merged * size, merged, 0, 0),
             Access("merged_order", True, merged * 4, merged, 0, 0),
         ]
 
+    def short_bursts(self, vector: bool, written: bool) -> bool:
+        """What is read comes an element at a time, from where a run goes on."""
+        return not written
+
     def operators(self, key: SortKey) -> Mapping[tuple[str, str], int]:
         """Each register of a row and each node of the tree compares, a node the ranks, too; and
-        each chooses what it takes."""
+        each chooses what it takes. And of a run to be read, how far it and those before it are."""
         found = Counter({("compare", compared(key.dtype).name): RUN + WAYS})
         chosen = 4 * RUN + 8 * WAYS
-        return found + Counter({("compare", "int32"): 2 * WAYS, ("choose", "int32"): chosen})
+        return found + Counter(
+            {
+                ("compare", "int32"): 4 * WAYS,
+                ("choose", "int32"): chosen + 4 * WAYS,
+                ("add", "int32"): 6 * WAYS,
+            }
+        )
 
     def memories(self, key: SortKey, structure: str) -> list[Memory]:
         """Both sides of elements and places."""
