@@ -37,8 +37,7 @@ from typing import Any
 from cases import CASES, GROUPS, MILLION, Call
 from figures import MINE, OTHERS, THEIRS, Row, in_turns, means, scaled, table
 from gate import gate
-
-from ftensor.errors.picture import PictureError
+from roofline import roofline
 
 SECTIONS = (*GROUPS, "not waited", "spectral", "graph", "torch", "start", "memory")
 PROCESSES = {  # what a fresh interpreter is asked to do
@@ -283,24 +282,6 @@ def machine() -> dict[str, str]:
         "torch": torch.__version__,
         "numpy": numpy.__version__,
     }
-
-
-def roofline(group: str, path: Path) -> None:
-    """Draws what a group's cases reach; waits for each, as `of_rows` does."""
-    from ftensor.profiler import profile
-
-    calls = [case.calls((MINE,))[MINE] for case in CASES if case.group == group]
-    for call in calls:
-        call()
-    with profile() as found:
-        for call in calls * 3:
-            call()
-    try:
-        found.plot(path)
-    except PictureError as error:
-        print(f"no roofline: {error}")
-    else:
-        print(f"drawn: {path}")
 
 
 def last_of(path: Path, facts: dict[str, str]) -> dict[str, float]:

@@ -11,8 +11,8 @@
 #define FT_SOFTMAX 0
 #define FT_LOG_SOFTMAX 1
 #define FT_LAYER_NORM 2
-// What of an element joins a row's first states: itself, or of a sum a 4096th, as many as a row has at most: exact, and
-// no sum leaves the range.
+// What of an element joins a row's first states: itself, or of a sum a 4096th, as many as a row has at most, so that no sum
+// leaves the range: exact, but of elements below 5e-35, whose share is no normal number.
 #define FT_ROW_SHARE K(0.000244140625)
 FT_FN_ONCE FT_V ft_row_taken(FT_V x, int op) { return op == FT_LAYER_NORM ? x * FT_ROW_SHARE : x; }
 // What these states become: the largest, or the sum.

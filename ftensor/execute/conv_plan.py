@@ -15,7 +15,7 @@ from ..kernels.skeletons.conv import ConvKey, Part
 
 @dataclass(frozen=True)
 class ConvWindows:
-    """The windows of a convolution, each number for one dim. `upsampled`: results lie so far apart
+    """The windows of a convolution, each number for one dim. `transposed`: results lie so far apart
     that an element of the input feeds (a transposed convolution), else `stride` apart they read."""
 
     groups: int

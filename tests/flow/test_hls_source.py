@@ -129,3 +129,16 @@ def test_rows_opcodes(opcode: int) -> None:
     for units in (1, 3):
         check_rows(group, opcode, (3, 4, 9), pick[opcode], units)
     check_rows(group, opcode, (9,), [s[-1:] for s in pick[opcode]], 2)
+
+
+def test_rows_read_what_rows_before_them_have_written() -> None:
+    """Where the geometry says that they are in order: w[1:] += w[:-1], of the first half of rows."""
+    add = key("add", "a + b", *[port(ft.float32, "x")] * 3, lanes=1, skeleton="rows")
+    held = place(np.arange(24, dtype=np.float32).view(np.uint8))
+    x = held[: 24 * 4].view(np.float32).reshape(4, 6)
+    wanted = x.copy()
+    wanted[:, :3] = x[:, :3].cumsum(0)
+    geometry = np.array([1, 3, 3, 1, 3, 1, 3, 6, 6, 6, 1, 1, 1], np.int32)
+    given = [*[held.ctypes.data] * 3, 6, 6, 0, geometry.ctypes.data]
+    launch(Group("strided", (add,)), 0, given)
+    np.testing.assert_array_equal(x, wanted)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 torch = pytest.importorskip("torch", reason="torch is the oracle of these tests")
@@ -79,6 +81,15 @@ def close(mine: ft.Tensor, theirs: torch.Tensor) -> None:
     same(mine, theirs, rtol=1e-5, atol=1e-4)
 
 
+def on_processors(name: str, *given: torch.Tensor, **more: Any) -> torch.Tensor:
+    """What torch's function of a name gives, and ours, too, by each processor's launches."""
+    theirs = getattr(torch, name)(*given, **more)
+    for processor in processors():
+        with processor:
+            close(getattr(ft, name)(*[ours(t) for t in given], **more), theirs)
+    return theirs
+
+
 @pytest.mark.core
 @pytest.mark.parametrize("case", CASES)
 def test_tiles_and_planes(case: str) -> None:
@@ -134,13 +145,8 @@ def test_samples_lie_side_by_side(case: str, monkeypatch: pytest.MonkeyPatch) ->
     x, weight = torch.randn(shape), torch.randn(kernel)
     name = f"conv{'_transpose' if case == 'between' else ''}{x.ndim - 2}d"
     bias = torch.randn(7 if case == "between" else kernel[0])
-    of = getattr(ft, name)
-    theirs = getattr(torch, name)(x, weight, bias, **more)
-    for processor in processors():
-        with processor:
-            close(of(ours(x), ours(weight), ours(bias), **more), theirs)
-    layout = x.transpose(0, 1).contiguous().transpose(0, 1)
-    close(of(ours(layout), ours(weight), ours(bias), **more), theirs)
+    on_processors(name, x, weight, bias, **more)
+    on_processors(name, x.transpose(0, 1).contiguous().transpose(0, 1), weight, bias, **more)
     assert bool(asked) == ft.tensor(0)._storage.backend.target.specializes
 
 
@@ -153,11 +159,7 @@ def test_small_planes_are_read_where_they_lie(case: str, monkeypatch: pytest.Mon
     torch.manual_seed(0)
     x, weight, bias = torch.randn(shape), torch.randn(kernel), torch.randn(kernel[0])
     name = f"conv{x.ndim - 2}d"
-    of = getattr(ft, name)
-    theirs = getattr(torch, name)(x, weight, bias, **more)
-    for processor in processors():
-        with processor:
-            close(of(ours(x), ours(weight), ours(bias), **more), theirs)
+    of, theirs = getattr(ft, name), on_processors(name, x, weight, bias, **more)
     last = x.transpose(1, 2).contiguous().transpose(1, 2)
     close(of(ours(last), ours(weight), **more), getattr(torch, name)(x, weight, **more))
     if x.ndim == 4:
