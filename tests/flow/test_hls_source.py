@@ -132,7 +132,7 @@ def test_rows_opcodes(opcode: int) -> None:
 
 
 def test_rows_read_what_rows_before_them_have_written() -> None:
-    """Where the geometry says that they are in order: w[1:] += w[:-1], of the first half of rows."""
+    """Where the geometry says that they are in order: w[1:] += w[:-1], of half of each row."""
     add = key("add", "a + b", *[port(ft.float32, "x")] * 3, lanes=1, skeleton="rows")
     held = place(np.arange(24, dtype=np.float32).view(np.uint8))
     x = held[: 24 * 4].view(np.float32).reshape(4, 6)
