@@ -11,7 +11,7 @@ from ..iterator.plan import coalesce
 from ..iterator.shape import numel
 from ..iterator.stride import contiguous_strides
 from ..kernels.select import units_for
-from ..kernels.skeletons.scan import COLUMNS, SCANS, ScanGeometry, ScanKey
+from ..kernels.skeletons.scan import COLUMNS, SCANS, SIDE, TILE, ScanGeometry, ScanKey, alone
 from .choices import spares_double
 from .launch import Launch, Output, Step, asked
 from .run import run
@@ -43,14 +43,20 @@ def prepare(op: str, x: Tensor, dim: int) -> Launch:
     shape = tuple([x._shape[d] for d in rest])
     read, written = (tuple([s[d] for d in rest]) for s in (x._strides, strides))
     shape, (read, written) = coalesce(shape, (read, written), range(len(shape)))
+    n = x._shape[dim]
     columns, read_column, written_column = 1, 0, 0
-    if shape and x._strides[dim] != 1:
+    if shape and not (x._strides[dim] == 1 and alone(key, n)):
         near = min(range(len(shape)), key=lambda d: abs(read[d]))
         columns, read_column, written_column = shape[near], read[near], written[near]
         shape, read, written = (t[:near] + t[near + 1 :] for t in (shape, read, written))
-    n, items = x._shape[dim], numel(shape) * -(-columns // COLUMNS)
+    side = COLUMNS
+    if key.held:
+        # All units get some, and of short rows a block is what can be put together.
+        most = TILE // n if strides[dim] == 1 else SIDE
+        side = max(COLUMNS, min(SIDE, most, -(-columns // backend.units)))
+    items = numel(shape) * -(-columns // side)
     whole = ScanGeometry(
-        0, 1, n, n, columns, (x._strides[dim], read_column), (strides[dim], written_column),
+        0, 1, n, n, columns, side, (x._strides[dim], read_column), (strides[dim], written_column),
         shape, read, written,
     )  # fmt: skip
     units = units_for(numel(x._shape), backend.units, backend.target, COLUMNS)
@@ -63,7 +69,7 @@ def prepare(op: str, x: Tensor, dim: int) -> Launch:
     part = -(-n // parts)
     cut = replace(whole, parts=-(-n // part), part=part)
     steps = tuple([_step(key, replace(cut, mode=mode), units) for mode in (1, 0)])
-    totals = items * COLUMNS * cut.parts * (8 if key.wide else x._dtype.compute.itemsize)
+    totals = items * side * cut.parts * (8 if key.wide else x._dtype.compute.itemsize)
     return Launch(steps, 2, outputs, temporaries=(totals,))
 
 
@@ -71,7 +77,8 @@ def _key(op: str, x: Tensor) -> ScanKey:
     """As torch does it, CPUs and GPUs add float32 and less up in float64."""
     of = x._dtype
     wide = op in ("cumsum", "cumprod") and of.kind == "f" and of.itemsize < 8
-    return ScanKey(op, of, wide and spares_double(x))
+    held = not x._storage.backend.target.unaligned
+    return ScanKey(op, of, wide and spares_double(x), held)
 
 
 def _step(key: ScanKey, g: ScanGeometry, units: int) -> Step:

@@ -1,14 +1,17 @@
 // Running combinations along a dim: each result is the one before it, combined with the next element.
-// Neighbouring rows go side by side, FT_COLUMNS at a time, so that a dim of any stride is read in order.
+// Neighbouring rows go side by side, FT_COLUMNS at most, so that a dim of any stride is read in order. Boards (FT_WAIT) keep
+// the states of many in block memory, and all elements of a block are one pipeline; a state is met again FT_WAIT turns
+// later at least, when the combination before is done: fewer columns wait.
 // A row alone has its state in a register; with FT_FOURS, where sums may be grouped, four elements join it at once, and
 // FT_GROUP of them where the state would wait for each element: they are combined with each other meanwhile.
 // A row that is to feed several units is cut into parts: a launch of mode 1 leaves the totals of all but the last,
 // and one of mode 0 then begins each part with the totals of those before it.
+// Results leave by a process of their own where there are such (FT_PROCESSES), in bursts where they lie in line; those of
+// short rows that follow each other are put side by side in block memory first.
 // Geometry g: ScanGeometry.
 // With FT_STATE_TYPE, states and totals are of that type, wider than an element's.
 // Holes: FT_COMBINE(x, y) of the state and an element; with FT_ARG, FT_TAKE(x, y): whether y replaces x, and
 //   `places` gets where the element stands that did.
-#define FT_COLUMNS 16
 FT_FN_ONCE void ft_scan_store(FT_X x, FT_GLOBAL FT_E *p)
 {
     FT_WIDE_E w;
@@ -33,6 +36,250 @@ typedef FT_X FT_STATE_OF;
 #define FT_KEEP_TOTAL(x, p) *(p) = (x);
 #endif
 
+#if FT_ARG
+#define FT_SCAN_TAKE(state, place, x, k)       \
+    if (!started || FT_TAKE(state, x)) {       \
+        state = x;                             \
+        place = k;                             \
+    }
+#else
+#define FT_SCAN_TAKE(state, place, x, k)  \
+    if (started) {                        \
+        state = FT_COMBINE(state, x);     \
+    } else {                              \
+        state = x;                        \
+    }
+#endif
+#if FT_PROCESSES
+#define FT_SCAN_OUT hls::stream<FT_E> &results, hls::stream<int> &found
+#define FT_SCAN_LEAVES(x, at) ft_scan_send(x, results);
+#define FT_SCAN_PLACE(place, at) found.write(place);
+FT_FN_ONCE void ft_scan_send(FT_X x, hls::stream<FT_E> &results)
+{
+    FT_E parts[FT_PARTS];
+    FT_BANKS(parts, 1)
+    ft_scan_store(x, parts);
+    for (int part = 0; part < FT_PARTS; part++) results.write(parts[part]);
+}
+#else
+#define FT_SCAN_OUT FT_GLOBAL FT_E *out, FT_GLOBAL long *places
+#define FT_SCAN_LEAVES(x, at) ft_scan_store(x, out + (at) * FT_PARTS);
+#define FT_SCAN_PLACE(place, at) places[at] = place;
+#endif
+#if FT_ARG
+#define FT_SCAN_TELLS(place, at) FT_SCAN_PLACE(place, at)
+#else
+#define FT_SCAN_TELLS(place, at)
+#endif
+#define FT_SCAN_STEP                                                                              \
+    {                                                                                             \
+        const FT_X element = FT_ONE(in + (from + c * in_column) * FT_PARTS);                      \
+        const FT_STATE_OF x = FT_TO_STATE(element);                                               \
+        FT_SCAN_TAKE(state[c], place[c], x, k)                                                    \
+        FT_SCAN_TELLS(place[c], to + c * out_column)                                              \
+        if (mode == 0) FT_SCAN_LEAVES(FT_FROM_STATE(state[c]), to + c * out_column)               \
+    }
+// Elements `begin` to `stop` of m rows side by side, which begin with the totals of p parts; those of this one
+// are left in `total` where there is a launch for them.
+FT_CALLED void ft_scan_work(
+    FT_SCAN_OUT, FT_GLOBAL const FT_E *in, FT_GLOBAL const FT_STATE_TYPE *before, FT_GLOBAL FT_STATE_TYPE *total, int mode,
+    int p, int side, int begin, int stop, int m, long in_step, long in_column, long out_step, long out_column)
+{
+    FT_STATE_OF state[FT_COLUMNS];
+    int place[FT_COLUMNS], started = 0;
+    long from = 0, to = 0;
+    state[0] = FT_TO_STATE(FT_ZERO_X);
+    if (mode == 0 && p > 0) {
+        for (int q = 0; q < p; q++) {
+            FT_LOOP(before)
+            for (int c = 0; c < m; c++) {
+                FT_PIPELINE
+                const FT_STATE_OF x = FT_TOTAL(before + ((long)q * side + c) * FT_PARTS);
+                if (q == 0) {
+                    state[c] = x;
+                } else {
+                    state[c] = FT_COMBINE(state[c], x);
+                }
+            }
+        }
+        started = 1;
+    }
+    int k = begin;
+    if (m == 1) {
+        FT_STATE_OF one = state[0];
+        int last = 0;
+#if FT_FOURS
+        if (mode == 0) {
+            if (!started) one = 0;
+            for (; k + 4 <= stop; k += 4) {
+                FT_GLOBAL const FT_E *x_at = in + from;
+                const FT_STATE_OF a = FT_TO_STATE(FT_ONE(x_at)), b = FT_TO_STATE(FT_ONE(x_at + in_step));
+                const FT_STATE_OF c = FT_TO_STATE(FT_ONE(x_at + 2 * in_step));
+                const FT_STATE_OF d = FT_TO_STATE(FT_ONE(x_at + 3 * in_step));
+                const FT_STATE_OF ab = FT_COMBINE(a, b), abcd = FT_COMBINE(ab, FT_COMBINE(c, d));
+                FT_SCAN_LEAVES(FT_FROM_STATE(FT_COMBINE(one, a)), to)
+                FT_SCAN_LEAVES(FT_FROM_STATE(FT_COMBINE(one, ab)), to + out_step)
+                FT_SCAN_LEAVES(FT_FROM_STATE(FT_COMBINE(one, FT_COMBINE(ab, c))), to + 2 * out_step)
+                one = FT_COMBINE(one, abcd);
+                FT_SCAN_LEAVES(FT_FROM_STATE(one), to + 3 * out_step)
+                from += 4 * in_step;
+                to += 4 * out_step;
+                started = 1;
+            }
+        }
+#elif FT_GROUP > 1
+        if (!started && k + FT_GROUP <= stop) one = FT_TO_STATE(FT_ZERO_X);
+        FT_LOOP(group)
+        for (; k + FT_GROUP <= stop; k += FT_GROUP) {
+            FT_PIPELINE
+            FT_STATE_OF run[FT_GROUP];
+            FT_BANKS(run, 1)
+            FT_UNROLL
+            for (int j = 0; j < FT_GROUP; j++) run[j] = FT_TO_STATE(FT_ONE(in + (from + j * in_step) * FT_PARTS));
+            FT_UNROLL
+            for (int level = 0; level < FT_LEVELS; level++) {
+                FT_UNROLL
+                for (int j = FT_GROUP - 1; j > 0; j--) {
+                    if (j >= 1 << level) run[j] = FT_COMBINE(run[j - (1 << level)], run[j]);
+                }
+            }
+            if (mode == 0) {
+                FT_UNROLL
+                for (int j = 0; j < FT_GROUP; j++) {
+                    FT_SCAN_LEAVES(FT_FROM_STATE(FT_COMBINE(one, run[j])), to + j * out_step)
+                }
+            }
+            one = FT_COMBINE(one, run[FT_GROUP - 1]);
+            from += FT_GROUP * in_step;
+            to += FT_GROUP * out_step;
+            started = 1;
+        }
+#endif
+        FT_LOOP(row)
+        for (; k < stop; k++) {
+            FT_PIPELINE
+            const FT_STATE_OF x = FT_TO_STATE(FT_ONE(in + from * FT_PARTS));
+            FT_SCAN_TAKE(one, last, x, k)
+            FT_SCAN_TELLS(last, to)
+            started = 1;
+            if (mode == 0) FT_SCAN_LEAVES(FT_FROM_STATE(one), to)
+            from += in_step;
+            to += out_step;
+        }
+        state[0] = one;
+    }
+#if FT_WAIT
+    const int wide = m < FT_WAIT ? FT_WAIT : m;
+    const long turns = (long)(stop - k) * wide;
+    int c = 0;
+    FT_LOOP(elements)
+    for (long t = 0; t < turns; t++) {
+        FT_PIPELINE
+        FT_AGAIN(state, FT_WAIT)
+        FT_AGAIN(place, FT_WAIT)
+        if (c < m) FT_SCAN_STEP
+        if (++c == wide) {
+            c = 0;
+            k++;
+            started = 1;
+            from += in_step;
+            to += out_step;
+        }
+    }
+#else
+    for (; k < stop; k++) {
+        for (int c = 0; c < m; c++) FT_SCAN_STEP
+        started = 1;
+        from += in_step;
+        to += out_step;
+    }
+#endif
+    if (mode == 1 && stop > begin) {
+        FT_LOOP(totals)
+        for (int c = 0; c < m; c++) {
+            FT_PIPELINE
+            FT_KEEP_TOTAL(state[c], total + (long)c * FT_PARTS)
+        }
+    }
+}
+#if FT_PROCESSES
+#define FT_SCAN_WORK ft_scan_run
+#if FT_ARG
+#define FT_SCAN_FOUND(place) place = found.read();
+#define FT_SCAN_TOLD(place, told) place = told;
+#else
+#define FT_SCAN_FOUND(place)
+#define FT_SCAN_TOLD(place, told)
+#endif
+// The results of `rows` elements of m rows side by side, as they come: of each row one, and then the next of each.
+FT_CALLED void ft_scan_leave(
+    FT_E *out, long *places, hls::stream<FT_E> &results, hls::stream<int> &found, int m, int rows, long out_step,
+    long out_column)
+{
+    const int all = m * rows, joined = m == 1 || (out_column == 1 && out_step == m), length = joined ? all : m;
+    const long step = m == 1 ? out_step : out_column;
+    if (m > 1 && out_step == 1 && out_column == rows && all <= FT_TILE) {
+        FT_E tile[FT_TILE * FT_PARTS];
+        int tile_places[FT_TILE];
+        int at = 0, row = 0;
+        FT_LOOP(gathered)
+        for (int t = 0; t < all; t++) {
+            FT_PIPELINE
+            for (int part = 0; part < FT_PARTS; part++) tile[at * FT_PARTS + part] = results.read();
+            FT_SCAN_FOUND(tile_places[at])
+            at += rows;
+            if (at >= all) at = ++row;
+        }
+        FT_LOOP(together)
+        for (int t = 0; t < all; t++) {
+            FT_PIPELINE
+            for (int part = 0; part < FT_PARTS; part++) out[t * FT_PARTS + part] = tile[t * FT_PARTS + part];
+            FT_SCAN_TOLD(places[t], tile_places[t])
+        }
+    } else if (step == 1) {
+        for (int r = 0; r < all / length; r++) {
+            FT_E *to = out + r * out_step * FT_PARTS;
+            FT_LOOP(in_line)
+            for (int i = 0; i < length; i++) {
+                FT_PIPELINE
+                for (int part = 0; part < FT_PARTS; part++) to[i * FT_PARTS + part] = results.read();
+                FT_SCAN_FOUND(places[r * out_step + i])
+            }
+        }
+    } else {
+        int c = 0;
+        long at = 0, row = 0;
+        FT_LOOP(apart)
+        for (int t = 0; t < all; t++) {
+            FT_PIPELINE
+            for (int part = 0; part < FT_PARTS; part++) out[at * FT_PARTS + part] = results.read();
+            FT_SCAN_FOUND(places[at])
+            at += step;
+            if (++c == length) {
+                c = 0;
+                row += out_step;
+                at = row;
+            }
+        }
+    }
+}
+FT_CALLED void ft_scan_run(
+    FT_E *out, long *places, const FT_E *in, const FT_STATE_TYPE *before, FT_STATE_TYPE *total, int mode, int p, int side,
+    int begin, int stop, int m, long in_step, long in_column, long out_step, long out_column)
+{
+#pragma HLS DATAFLOW
+    hls::stream<FT_E> results("results");
+    hls::stream<int> found("found");
+#pragma HLS STREAM variable=results depth=64
+#pragma HLS STREAM variable=found depth=64
+    ft_scan_work(
+        results, found, in, before, total, mode, p, side, begin, stop, m, in_step, in_column, out_step, out_column);
+    ft_scan_leave(out, places, results, found, m, mode == 0 ? stop - begin : 0, out_step, out_column);
+}
+#else
+#define FT_SCAN_WORK ft_scan_work
+#endif
+
 FT_KERNEL void FT_NAME(
     FT_GLOBAL FT_E *out, FT_GLOBAL long *places, FT_GLOBAL const FT_E *in, FT_GLOBAL FT_STATE_TYPE *totals,
     long out_offset, long places_offset, long in_offset, FT_GLOBAL const long *g FT_UNIT_PARAMS)
@@ -43,7 +290,7 @@ FT_KERNEL void FT_NAME(
     FT_PORT(totals, gmem3)
     FT_PORT(g, gmem4)
     const int mode = G_MODE(g), items = G_ITEMS(g), parts = G_PARTS(g), part = G_PART(g), n = G_N(g);
-    const int blocks = G_BLOCKS(g), columns = G_COLUMNS(g), dims = G_DIMS(g);
+    const int blocks = G_BLOCKS(g), columns = G_COLUMNS(g), side = G_SIDE(g), dims = G_DIMS(g);
     const long in_step = G_READ_STEP(g), in_column = G_READ_COLUMN(g);
     const long out_step = G_WRITTEN_STEP(g), out_column = G_WRITTEN_COLUMN(g);
     FT_GLOBAL const long *shape = G_SHAPE(g), *read = G_READ_STRIDES(g), *written = G_WRITTEN_STRIDES(g);
@@ -51,9 +298,9 @@ FT_KERNEL void FT_NAME(
     {
         const int p = item % parts, block = item / parts % blocks, begin = p * part;
         const int stop = mode == 1 && p == parts - 1 ? begin : n - begin < part ? n : begin + part;
-        const int m = columns - block * FT_COLUMNS < FT_COLUMNS ? columns - block * FT_COLUMNS : FT_COLUMNS;
-        long from = in_offset + block * FT_COLUMNS * in_column + begin * in_step;
-        long to = block * FT_COLUMNS * out_column + begin * out_step;
+        const int m = columns - block * side < side ? columns - block * side : side;
+        long from = in_offset + block * side * in_column + begin * in_step;
+        long to = block * side * out_column + begin * out_step;
         int rest = item / parts / blocks;
         for (int d = dims - 1; d >= 0; d--) {
             const int k = rest % (int)shape[d];
@@ -61,139 +308,9 @@ FT_KERNEL void FT_NAME(
             from += k * read[d];
             to += k * written[d];
         }
-        FT_STATE_OF state[FT_COLUMNS];
-        int place[FT_COLUMNS];
-        const long before = (long)(item / parts) * FT_COLUMNS * parts;
-        int started = 0;
-        for (int c = 0; c < FT_COLUMNS; c++) {
-            state[c] = FT_TO_STATE(FT_ZERO_X);
-            place[c] = 0;
-        }
-        if (mode == 0 && p > 0) {
-            for (int q = 0; q < p; q++) {
-                FT_LOOP(before)
-                for (int c = 0; c < m; c++) {
-                    FT_PIPELINE
-                    const FT_STATE_OF x = FT_TOTAL(totals + (before + (long)q * FT_COLUMNS + c) * FT_PARTS);
-                    if (q == 0) {
-                        state[c] = x;
-                    } else {
-                        state[c] = FT_COMBINE(state[c], x);
-                    }
-                }
-            }
-            started = 1;
-        }
-        int k = begin;
-        if (m == 1) {
-            FT_GLOBAL const FT_E *x_at = in + from * FT_PARTS;
-            FT_GLOBAL FT_E *y_at = out + (out_offset + to) * FT_PARTS;
-            FT_STATE_OF one = state[0];
-#if FT_ARG
-            int found = 0;
-            FT_GLOBAL long *place_at = places + places_offset + to;
-#elif FT_FOURS
-            if (mode == 0) {
-                if (!started) one = 0;
-                for (; k + 4 <= stop; k += 4) {
-                    const FT_STATE_OF a = FT_TO_STATE(FT_ONE(x_at)), b = FT_TO_STATE(FT_ONE(x_at + in_step));
-                    const FT_STATE_OF c = FT_TO_STATE(FT_ONE(x_at + 2 * in_step));
-                    const FT_STATE_OF d = FT_TO_STATE(FT_ONE(x_at + 3 * in_step));
-                    const FT_STATE_OF ab = FT_COMBINE(a, b), abcd = FT_COMBINE(ab, FT_COMBINE(c, d));
-                    ft_scan_store(FT_FROM_STATE(FT_COMBINE(one, a)), y_at);
-                    ft_scan_store(FT_FROM_STATE(FT_COMBINE(one, ab)), y_at + out_step);
-                    ft_scan_store(FT_FROM_STATE(FT_COMBINE(one, FT_COMBINE(ab, c))), y_at + 2 * out_step);
-                    one = FT_COMBINE(one, abcd);
-                    ft_scan_store(FT_FROM_STATE(one), y_at + 3 * out_step);
-                    x_at += 4 * in_step;
-                    y_at += 4 * out_step;
-                    started = 1;
-                }
-            }
-#elif FT_GROUP > 1
-            if (!started && k + FT_GROUP <= stop) one = FT_TO_STATE(FT_ZERO_X);
-            FT_LOOP(group)
-            for (; k + FT_GROUP <= stop; k += FT_GROUP) {
-                FT_PIPELINE
-                FT_STATE_OF run[FT_GROUP];
-                FT_BANKS(run, 1)
-                FT_UNROLL
-                for (int j = 0; j < FT_GROUP; j++) run[j] = FT_TO_STATE(FT_ONE(x_at + j * in_step * FT_PARTS));
-                FT_UNROLL
-                for (int level = 0; level < FT_LEVELS; level++) {
-                    FT_UNROLL
-                    for (int j = FT_GROUP - 1; j > 0; j--) {
-                        if (j >= 1 << level) run[j] = FT_COMBINE(run[j - (1 << level)], run[j]);
-                    }
-                }
-                if (mode == 0) {
-                    FT_UNROLL
-                    for (int j = 0; j < FT_GROUP; j++) {
-                        ft_scan_store(FT_FROM_STATE(FT_COMBINE(one, run[j])), y_at + j * out_step * FT_PARTS);
-                    }
-                }
-                one = FT_COMBINE(one, run[FT_GROUP - 1]);
-                x_at += FT_GROUP * in_step * FT_PARTS;
-                y_at += FT_GROUP * out_step * FT_PARTS;
-                started = 1;
-            }
-#endif
-            FT_LOOP(row)
-            for (; k < stop; k++) {
-                FT_PIPELINE
-                const FT_STATE_OF x = FT_TO_STATE(FT_ONE(x_at));
-#if FT_ARG
-                if (!started || FT_TAKE(one, x)) {
-                    one = x;
-                    found = k;
-                }
-                *place_at = found;
-                place_at += out_step;
-#else
-                if (started) {
-                    one = FT_COMBINE(one, x);
-                } else {
-                    one = x;
-                }
-#endif
-                started = 1;
-                if (mode == 0) ft_scan_store(FT_FROM_STATE(one), y_at);
-                x_at += in_step * FT_PARTS;
-                y_at += out_step * FT_PARTS;
-            }
-            state[0] = one;
-        }
-        for (; k < stop; k++) {
-            FT_LOOP(elements)
-            for (int c = 0; c < m; c++) {
-                FT_PIPELINE
-                const FT_X element = FT_ONE(in + (from + c * in_column) * FT_PARTS);
-                const FT_STATE_OF x = FT_TO_STATE(element);
-#if FT_ARG
-                if (!started || FT_TAKE(state[c], x)) {
-                    state[c] = x;
-                    place[c] = k;
-                }
-                places[places_offset + to + c * out_column] = place[c];
-#else
-                if (started) {
-                    state[c] = FT_COMBINE(state[c], x);
-                } else {
-                    state[c] = x;
-                }
-#endif
-                if (mode == 0) ft_scan_store(FT_FROM_STATE(state[c]), out + (out_offset + to + c * out_column) * FT_PARTS);
-            }
-            started = 1;
-            from += in_step;
-            to += out_step;
-        }
-        if (mode == 1) {
-            FT_LOOP(totals)
-            for (int c = 0; c < m; c++) {
-                FT_PIPELINE
-                FT_KEEP_TOTAL(state[c], totals + (before + (long)p * FT_COLUMNS + c) * FT_PARTS)
-            }
-        }
+        FT_GLOBAL FT_STATE_TYPE *before = totals + (long)(item / parts) * side * parts * FT_PARTS;
+        FT_SCAN_WORK(
+            out + (out_offset + to) * FT_PARTS, places + (places_offset + to), in + from * FT_PARTS, before,
+            before + (long)p * side * FT_PARTS, mode, p, side, begin, stop, m, in_step, in_column, out_step, out_column);
     }
 }

@@ -202,6 +202,12 @@ def programs():
     yield make(70000).cumsum(0)
     yield make(50, 40, 37).cumsum(1)
     yield make(3, 3000, of=np.int64).cumsum(1)
+    # On boards in blocks of many columns, or of few that wait; short rows, put together or not.
+    yield make(9, 5001).cumprod(0)
+    yield make(300, 5).cumsum(0)
+    yield make(700, 45).cummax(1)[1]
+    yield make(60, 80).t().cumsum(1)
+    yield ft.complex(make(100, 30), make(100, 30)).cumprod(1)
     yield make(70, 45).sort(1)[0]
     yield make(30, 5).sort(0)[1]
     yield make(70000).sort()[0]

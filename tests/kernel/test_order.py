@@ -70,6 +70,19 @@ def test_every_dtype(dtype: torch.dtype) -> None:
     assert ordered == ({True: 0, False: 6} if dtype.is_complex else {True: 6, False: 0})
 
 
+@pytest.mark.parametrize(
+    ("shape", "dim", "turned"),
+    [((3, 1500), 0, False), ((90, 3), 0, False), ((1100, 17), 1, False), ((30, 40), 1, True)],
+)
+def test_rows_side_by_side(shape: tuple[int, ...], dim: int, turned: bool) -> None:
+    """More than a block, fewer than wait, short ones in line, results that lie apart."""
+    x = torch.randint(-9, 10, shape)
+    y = ft.from_torch(x)
+    x, y = (x.t(), y.t()) if turned else (x, y)
+    for name in ("cumsum", "cummin"):
+        assert agree(partial(getattr(ft, name), y, dim), partial(getattr(torch, name), x, dim))
+
+
 @draws(60)
 @given(geometry.geometries(4), st.data())
 def test_any_layout(layout: Any, data: st.DataObject) -> None:

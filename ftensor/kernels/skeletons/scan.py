@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from math import prod
 from typing import Annotated, NamedTuple
@@ -11,13 +11,15 @@ from ...dtypes import dtype
 from .. import ctype
 from ..board_skeleton import BoardSkeleton
 from ..geometry import Each, Geometry, Many
-from ..operators import FUNCTION, interval, operator_cycles
+from ..operators import FUNCTION, distance, interval, operator_cycles
 from ..skeleton import Parameter, register
 from ..words import Asked, Option, Record, table_lines
-from ..work import Access, Ints, KernelLaunch, Loop, members_in
+from ..work import Access, Ints, KernelLaunch, Loop, Memory, members_in
 from .elements import element_defines, element_helpers, element_type
 
 COLUMNS = 16  # rows that go side by side
+# On boards: in block memory; and elements of short rows in line, which are put together again.
+SIDE, TILE = 1024, 1 << 14
 GROUP = 8  # elements of a row alone that join a sum at once, which waits about as many cycles
 
 
@@ -43,11 +45,13 @@ OPS = Option("scans", tuple(SCANS), words=tuple(SCANS))
 
 @dataclass(frozen=True)
 class ScanKey:
-    """One kernel: an op in a dtype; `wide`, with sums in float64."""
+    """One kernel: an op in a dtype; `wide`, with sums in float64; `held`, a board's, which keeps
+    many states in block memory."""
 
     op: str
     dtype: dtype
     wide: bool = False
+    held: bool = True
     lanes: int = 1
     skeleton = "scan"
 
@@ -78,6 +82,12 @@ def group(key: ScanKey) -> int:
     return GROUP if key.op == "cumsum" and not key.wide else 1
 
 
+def alone(key: ScanKey, n: int) -> bool:
+    """Whether rows of n elements in line are better taken one by one: not many short ones by a
+    board, nor those whose sum waits for each element."""
+    return not key.held or n > (128 if group(key) > 1 else TILE // COLUMNS)
+
+
 def serves(op: str, of: dtype) -> bool:
     """Whether there is such a kernel."""
     words = SCANS[op]
@@ -96,6 +106,7 @@ class ScanGeometry(Geometry):
     part: int
     n: int
     columns: int
+    side: int  # columns of a block
     read: Annotated[Ints, Each("step column")]
     written: Annotated[Ints, Each("step column")]
     shape: Annotated[Ints, Many("dims")]
@@ -105,7 +116,7 @@ class ScanGeometry(Geometry):
     @property
     def blocks(self) -> int:
         """Groups of columns."""
-        return -(-self.columns // COLUMNS)
+        return -(-self.columns // self.side)
 
     @property
     def items(self) -> int:
@@ -120,6 +131,7 @@ class Scan(BoardSkeleton[ScanKey]):
     word = "scan"
     geometry = ScanGeometry
     options = (OPS,)
+    staged = True
 
     def parameters(self, key: ScanKey) -> tuple[Parameter, ...]:
         """Results and their places, the input, totals of parts; offsets; the geometry."""
@@ -143,6 +155,9 @@ class Scan(BoardSkeleton[ScanKey]):
             **element_defines(key.dtype),
             "FT_ARG": int(words.place),
             **({"FT_STATE_TYPE": "double"} if key.wide else {}),
+            "FT_COLUMNS": SIDE if key.held else COLUMNS,
+            "FT_WAIT": distance(recurrence(key)) if key.held else 0,
+            "FT_TILE": TILE,
             # Sums of float32 in float64 are rounded so seldom that their grouping does not show.
             "FT_FOURS": int(key.wide and key.op == "cumsum"),
             "FT_GROUP": group(key),
@@ -180,48 +195,53 @@ class Scan(BoardSkeleton[ScanKey]):
         return f"{key.op}_{key.dtype.name}"
 
     def loops(self, launch: KernelLaunch, unit: int, widened: bool) -> list[Loop]:
-        """One step for each element, which waits for the one before it in the same row."""
+        """One step for each element of rows side by side, which wait where these are few; or for
+        each that joins a row's state. Results by a process of their own."""
         key, g = launch.key, ScanGeometry.unpack(launch.geometry)
         begin, end = launch.slab(g.items, unit)
         period, ends = g.blocks * g.parts, (g.blocks - 1) * g.parts
-        narrow = g.columns - (g.blocks - 1) * COLUMNS
+        narrow = g.columns - (g.blocks - 1) * g.side
         short = 0 if g.mode else g.n - (g.parts - 1) * g.part
         # The last block of columns may be narrower, the last part of a row shorter.
         last = members_in(begin, end, g.parts, g.parts - 1, g.parts)
         edge = members_in(begin, end, period, ends, period)
         corner = members_in(begin, end, period, period - 1, period)
         full = end - begin - last - edge + corner
-        steps = [
-            (full * g.part, COLUMNS), ((last - corner) * short, COLUMNS),
-            ((edge - corner) * g.part, narrow), (corner * short, narrow),
+        # Items, elements of a row, rows side by side.
+        blocks = [
+            (full, g.part, g.side), (last - corner, short, g.side),
+            (edge - corner, g.part, narrow), (corner, short, narrow),
         ]  # fmt: skip
         wait, parts = recurrence(key), 2 if key.dtype.is_complex else 1
-        alone = [(full, g.part), (last - corner, short), (edge - corner, g.part), (corner, short)]
-        # Parts begin with the totals of those before them, which a launch of mode 1 leaves.
-        sums = Loop("totals", 0, 0, parts, False)
         found = []
+        # Parts begin with the totals of those before them, which a launch of mode 1 leaves.
         for p in range(1, g.parts) if not g.mode else ():
             mine = members_in(begin, end, g.parts, p, p + 1)
             ends_here = members_in(begin, end, period, ends + p, ends + p + 1)
-            wide = (mine - ends_here) * COLUMNS + ends_here * narrow
-            found.append(Loop("before", p * wide, p * mine, wait))
-        if g.mode:
-            wide = (end - begin - edge) * COLUMNS + edge * narrow
-            found.append(sums.more(wide, end - begin))
-        if g.columns == 1:
-            many, least = group(key), interval(wait, 1)
-            if many > 1:
-                counts = [(n, k // many) for n, k in alone]
-                joined = Loop("group", 0, 0, max(many * parts, least))
-                found.append(joined.more(*_runs(counts)))
-                alone = [(n, k % many) for n, k in alone]
-            return [*found, Loop("row", *_runs(alone), least)]
-        # Each has a state of its own; those of the step before are done when the loop begins anew.
-        wait = interval(wait, COLUMNS) if key.op == "logcumsumexp" else 1
-        return [
-            *found,
-            *(Loop("elements", times * wide, times, max(wait, parts)) for times, wide in steps),
-        ]
+            wide = (mine - ends_here) * g.side + ends_here * narrow
+            found.append(Loop("before", p * wide, p * mine, wait, stage="work"))
+        for items, rows, m in blocks:
+            if items * rows == 0:
+                continue
+            if m > 1:
+                turns = items * rows * max(m, distance(wait))
+                found.append(Loop("elements", turns, items, parts, stage="work"))
+            else:
+                many, least = group(key), interval(wait, 1)
+                joined = rows // many * (many > 1)
+                least_joined = max(many * parts, least)
+                found += [
+                    Loop("group", items * joined, items * bool(joined), least_joined, stage="work"),
+                    Loop("row", items * (rows - many * joined), items, least, stage="work"),
+                ]
+            if g.mode:
+                found.append(Loop("totals", items * m, items, parts, False, stage="work"))
+            else:
+                found += [
+                    x._replace(trips=x.trips * items, entries=x.entries * items, stage="leave")
+                    for x in _leaving(g, rows, m, parts)
+                ]
+        return found
 
     def traffic(self, launch: KernelLaunch, widened: bool) -> list[Access]:
         """Every element in, and out where results are written."""
@@ -230,13 +250,26 @@ class Scan(BoardSkeleton[ScanKey]):
         count = prod(g.shape) * n * g.columns
         size, written = key.dtype.itemsize, count * (g.mode == 0)
         places = written * SCANS[key.op].place
-        burst = g.n if g.read[0] == 1 else 1
+        m = min(g.side, g.columns)
+        _, length, in_line = _left(g, g.part, m)
+        burst = length if in_line else 1
+        read = g.n if m == 1 and g.read[0] == 1 else 1
         return [
             Access("out", True, written * size, written, burst, written * size),
             Access("places", True, places * 8, places, burst, places * 8),
-            Access("in", False, count * size, count, burst, count * size),
+            Access("in", False, count * size, count, read, count * size, True),
             Access("totals", True, 0, 0, 0, 0),
         ]
+
+    def short_bursts(self, vector: bool, written: bool) -> bool:
+        """Rows side by side are read an element at a time."""
+        return not written
+
+    def memories(self, key: ScanKey, structure: str) -> list[Memory]:
+        """States and places of rows side by side; elements of short rows."""
+        bits, places = 8 * key.dtype.compute.itemsize, SCANS[key.op].place
+        found = [Memory(SIDE, bits), Memory(TILE, 8 * key.dtype.itemsize)]
+        return found + [Memory(SIDE, 32), Memory(TILE, 32)] * places
 
     def operators(self, key: ScanKey) -> Mapping[tuple[str, str], int]:
         """Those of an element, and those of a total that is taken over."""
@@ -258,9 +291,24 @@ class Scan(BoardSkeleton[ScanKey]):
         return f"{prod(g.shape) * g.columns}x{g.n}"
 
 
-def _runs(alone: Sequence[tuple[int, int]]) -> tuple[int, int]:
-    """(turns, entries) of a loop over rows, of which so many have so many turns."""
-    return sum(n * k for n, k in alone), sum(n * bool(k) for n, k in alone)
+def _left(g: ScanGeometry, rows: int, m: int) -> tuple[str, int, bool]:
+    """How results of m rows side by side leave: the loop, the elements of a burst, and whether
+    these are in line."""
+    step, column = g.written
+    if m > 1 and step == 1 and column == rows and m * rows <= TILE:
+        return "together", m * rows, True
+    joined = m == 1 or (column == 1 and step == m)
+    in_line = (step if m == 1 else column) == 1
+    return "in_line" if in_line else "apart", m * rows if joined else m, in_line
+
+
+def _leaving(g: ScanGeometry, rows: int, m: int, parts: int) -> list[Loop]:
+    """The loops of an item's results."""
+    name, length, in_line = _left(g, rows, m)
+    runs = m * rows // length if in_line else 1
+    leave = Loop(name, m * rows, runs, parts, True, False)
+    gathered = Loop("gathered", m * rows, 1, parts, False, False)
+    return [gathered, leave] if name == "together" else [leave]
 
 
 register(Scan())

@@ -58,7 +58,7 @@ def source(group: Group) -> str:
             *map(_include, ("dialect/vitis.h", *skeleton.helpers(key))),
         ],
     }
-    text = skeleton.text()
+    text = _text(key)
     if not skeleton.template:
         return fill("fixed.cpp", head | {"body": _kernel(group, text)})
     return fill(
@@ -85,7 +85,7 @@ def _joint(group: Group) -> str:
     lines, calls = [], []
     for key in group.bodies:
         skeleton = board_skeleton_of(key)
-        space, settings, text = skeleton.suffix(key), _settings(key), skeleton.text()
+        space, settings, text = skeleton.suffix(key), _settings(key), _text(key)
         files = ["vitis/compute.h", "dialect/vitis.h", *skeleton.helpers(key)]
         before, body = _parts(text)
         names = [line.split()[1].partition("(")[0] for line in settings]
@@ -107,6 +107,13 @@ def _joint(group: Group) -> str:
     includes = [*_vectors(group), _include("vitis/words.h")]
     head = {"title": title(group), "settings": "", "includes": includes}
     return fill("fixed.cpp", {**head, "body": [*lines, *kernel]})
+
+
+def _text(key: Key) -> str:
+    """A skeleton's text, in which pragmas have their numbers: in these no setting has its value."""
+    skeleton = board_skeleton_of(key)
+    told = {name: str(value) for name, value in skeleton.defines(key).items()}
+    return re.sub(r"(FT_AGAIN\(\w+, )(\w+)", lambda m: m[1] + told.get(m[2], m[2]), skeleton.text())
 
 
 _UNITS = (("int", "int ", "ft_unit"), ("int", "int ", "ft_units"))
