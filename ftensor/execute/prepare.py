@@ -10,7 +10,7 @@ from .._tensor import Tensor
 from ..dtypes import can_cast, dtype, get_default_dtype, result_dtype, scalar_dtype
 from ..iterator.plan import Plan, plan_map, split
 from ..iterator.shape import Ints, numel
-from ..iterator.stride import like_strides
+from ..iterator.stride import contiguous_strides, like_strides
 from ..iterator.tiles import Piece, tiled
 from ..kernels import costs, select
 from ..kernels.key import lanes_for
@@ -219,14 +219,14 @@ def _in_pieces(
 ) -> bool:  # fmt: skip
     """Whether rows that begin anywhere may go through vectors in pieces (hls/vitis/pieces.h).
 
-    There are two dims, rows lie in line or repeat one element, and results lie in line as a whole,
-    from 64 bytes on.
+    There are two to four dims, rows lie in line or repeat one element, and results lie in line as
+    a whole, from 64 bytes on.
     """
-    if len(shape) != 2 or (out is not None and in_order(inputs, out)):
+    if not 2 <= len(shape) <= 4 or (out is not None and in_order(inputs, out)):
         return False
     start = (0 if out is None else out._place()) + (steps[0] * written.itemsize if steps else 0)
-    dense = strides[0] == (shape[1], 1) and start % 64 == 0
-    return dense and all(inner in (0, 1) for _, inner in strides[1:])
+    dense = strides[0] == contiguous_strides(shape) and start % 64 == 0
+    return dense and all(s[-1] in (0, 1) for s in strides[1:])
 
 
 def _in_beats(

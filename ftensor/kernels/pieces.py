@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ..iterator.stride import contiguous_strides
 from .source import constant
 
 
@@ -27,6 +28,7 @@ class Pieces(NamedTuple):
     elements: int
     inner: int
     lanes: int
+    shape: tuple[int, ...]  # of the rows
 
     def where(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Each piece's row, its first column, its elements."""
@@ -40,15 +42,17 @@ class Pieces(NamedTuple):
         sizes = np.minimum(self.lanes, end[:, None] - at)
         return np.broadcast_to(rows[:, None], at.shape)[inside], at[inside], sizes[inside]
 
-    def steps(self, stride: int, step: int) -> tuple[int, int]:
+    def steps(self, strides: tuple[int, ...], step: int) -> tuple[int, int]:
         """(steps, beats read) for an operand: as `ft_look` goes, from a beat's beginning on."""
         rows, columns, sizes = self.where()
-        at = rows * stride + columns * step
+        at = columns * step
+        for n, stride in zip(self.shape[::-1], strides[::-1]):
+            at, rows = at + rows % n * stride, rows // n
         return _looked_up(at // self.lanes, (at + (sizes - 1) * step) // self.lanes)
 
-    def in_line(self, stride: int, step: int) -> bool:
+    def in_line(self, strides: tuple[int, ...], step: int) -> bool:
         """Whether an operand's rows follow each other, so that all beats are one burst."""
-        return step == 1 and stride == self.inner
+        return step == 1 and (*strides, 1) == contiguous_strides((*self.shape, self.inner))
 
 
 class Turns(NamedTuple):

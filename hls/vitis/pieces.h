@@ -1,15 +1,34 @@
-// Rows that are no whole beats, or do not begin on one: in line in a row, the rows themselves anywhere at one
-// distance. They go through the lanes in pieces: a piece has up to LANES neighbours of one row, and lies in one
+// Rows that are no whole beats, or do not begin on one: in line in a row, the rows themselves anywhere, along three
+// dims at most. They go through the lanes in pieces: a piece has up to LANES neighbours of one row, and lies in one
 // beat of its operand or in two. Results are put together again, since they lie in line as a whole.
 #pragma once
 #include "runs.h"
 
 // What a compute unit does of such rows: from element `first` on, counted over all rows, `count` elements.
 struct ft_rows {
-    bool pieces;  // else rows are whole beats, and walked in runs
-    int length;   // of a row
+    bool pieces;    // else rows are whole beats, and walked in runs
+    int length;     // of a row
+    int near, far;  // rows along the innermost of the outer dims, and of these along the next one
     long first, count;
 };
+
+// From an operand's row to the next one: where it is the next along the innermost dim, and what more it is where that
+// dim begins anew, and where the next one does, too.
+struct ft_way {
+    int step;
+    long turn, leap;
+    bool in_line(int length) const { return step == length && turn == 0 && leap == 0; }
+};
+static const int FT_NO_END = 0x7fffffff;
+template <int MAX_DIMS> static ft_way ft_way_of(const ft_runs<MAX_DIMS> &runs, int dims, int near, int far)
+{
+#pragma HLS INLINE
+    ft_way way = {0, 0, 0};
+    if (dims > 0) way.step = runs.stride[dims - 1];
+    if (dims > 1) way.turn = runs.stride[dims - 2] - (long)near * way.step;
+    if (dims > 2) way.leap = runs.stride[dims - 3] - (long)far * runs.stride[dims - 2];
+    return way;
+}
 
 // How far a walk has come: elements of the row that are done, and those that are left of all.
 struct ft_piece {
@@ -51,13 +70,17 @@ template <int LANES> struct ft_course {
     long at, row;     // where the piece begins, and its row
     long low, high;   // the beats of the piece before
     bool second;      // the first of two is there
+    int near, far;    // the row's place along the innermost of the outer dims, and along the next one
 
-    void begin(const ft_rows &rows, long offset, int stride, bool single)
+    void begin(const ft_rows &rows, long offset, const ft_way &way, bool single)
     {
 #pragma HLS INLINE
+        const int begun = (int)(rows.first / rows.length), turns = begun / rows.near;
         piece.column = (int)(rows.first % rows.length);
         piece.left = rows.count;
-        row = offset + rows.first / rows.length * stride;
+        near = begun % rows.near;
+        far = turns % rows.far;
+        row = offset + (long)begun * way.step + turns * way.turn + turns / rows.far * way.leap;
         at = single ? row : row + piece.column;
         low = high = -1;
         second = false;
@@ -83,15 +106,19 @@ template <int LANES> static inline ft_step ft_look(long at, int size, long low, 
     return step;
 }
 template <int LANES>
-static inline void ft_go(ft_course<LANES> &at, const ft_step &step, int size, int length, int stride, bool single)
+static inline void ft_go(
+    ft_course<LANES> &at, const ft_step &step, int size, const ft_rows &rows, const ft_way &way, bool single)
 {
 #pragma HLS INLINE
     at.second = !step.whole;
     if (!step.whole) return;
     at.low = step.first;
     at.high = step.last;
-    if (ft_next_piece(at.piece, length, size)) {
-        at.row += stride;
+    if (ft_next_piece(at.piece, rows.length, size)) {
+        const bool turns = ++at.near == rows.near, leaps = turns && ++at.far == rows.far;
+        if (turns) at.near = 0;
+        if (leaps) at.far = 0;
+        at.row += way.step + (turns ? way.turn : 0) + (leaps ? way.leap : 0);
         at.at = at.row;
     } else if (!single) {
         at.at += size;
@@ -101,7 +128,7 @@ static inline void ft_go(ft_course<LANES> &at, const ft_step &step, int size, in
 // Reads what the pieces of input INPUT lie in, each beat once where rows follow each other; whole rows as ever.
 template <int LANES, int INPUT, typename V, int INPUTS, int MAX_DIMS>
 static void ft_fetch(const V *port, hls::stream<V> &to, ft_inputs<INPUTS> inputs, long offset,
-                     const ft_runs<MAX_DIMS> &runs, ft_rows rows, int first, int count)
+                     const ft_runs<MAX_DIMS> &runs, ft_rows rows, ft_way way, int first, int count)
 {
     if (!rows.pieces) {
         ft_read_runs<LANES, INPUT>(port, to, inputs, offset, runs, first, count);
@@ -109,8 +136,7 @@ static void ft_fetch(const V *port, hls::stream<V> &to, ft_inputs<INPUTS> inputs
     }
     if (!inputs.reads[INPUT] || rows.count == 0) return;
     const bool single = inputs.singles[INPUT];
-    const int stride = runs.stride[0];
-    if (!single && stride == rows.length) {
+    if (!single && way.in_line(rows.length)) {
         const long begin = (offset + rows.first) / LANES, end = (offset + rows.first + rows.count - 1) / LANES + 1;
     line:
         for (long b = begin; b < end; b++) {
@@ -121,7 +147,7 @@ static void ft_fetch(const V *port, hls::stream<V> &to, ft_inputs<INPUTS> inputs
         return;
     }
     ft_course<LANES> at;
-    at.begin(rows, offset, stride, single);
+    at.begin(rows, offset, way, single);
 look_up:
     for (; at.piece.left > 0;) {
 #pragma HLS PIPELINE II=1
@@ -129,7 +155,7 @@ look_up:
         const int size = ft_piece_size<LANES>(at.piece, rows.length);
         const ft_step step = ft_look<LANES>(at.at, single ? 1 : size, at.low, at.high, at.second);
         if (step.beat >= 0) to.write(port[step.beat]);
-        ft_go(at, step, size, rows.length, stride, single);
+        ft_go(at, step, size, rows, way, single);
     }
 }
 
@@ -181,7 +207,7 @@ static inline void ft_take(ft_hand<V> &hand, const ft_step &step, const V &got, 
 // The pieces of input INPUT, each from the first lane on; beats of whole rows pass.
 template <int LANES, int INPUT, typename T, int INPUTS>
 static void ft_align(hls::stream<hls::vector<T, LANES>> &from, hls::stream<hls::vector<T, LANES>> &to,
-                     ft_inputs<INPUTS> inputs, long offset, int stride, ft_rows rows, int count)
+                     ft_inputs<INPUTS> inputs, long offset, ft_rows rows, ft_way way, int count)
 {
     typedef hls::vector<T, LANES> V;
     if (!inputs.reads[INPUT]) return;
@@ -196,7 +222,7 @@ static void ft_align(hls::stream<hls::vector<T, LANES>> &from, hls::stream<hls::
     }
     const bool single = inputs.singles[INPUT];
     ft_course<LANES> at;
-    at.begin(rows, offset, stride, single);
+    at.begin(rows, offset, way, single);
     ft_hand<V> hand{};
 align:
     for (; at.piece.left > 0;) {
@@ -213,7 +239,7 @@ align:
             if (single) ft_fill(piece, hand.low, by);
             to.write(piece);
         }
-        ft_go(at, step, size, rows.length, stride, single);
+        ft_go(at, step, size, rows, way, single);
     }
 }
 

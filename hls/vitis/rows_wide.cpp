@@ -22,8 +22,8 @@ static void run(
 }
 
 // In the inner dim each operand lies in line, or is one element that all lanes repeat. Rows of whole beats, each of
-// which begins on one, are walked in runs; others, of two dims alone, go through in pieces (pieces.h), and then
-// the results lie in line as a whole. The work is cut into beats of results, so a unit may begin within a row.
+// which begins on one, are walked in runs; others, of four dims at most, go through in pieces (pieces.h), and then
+// the results lie in line as a whole; so do short runs of whole beats, each of which would wait for the memory. The work is cut into beats of results, so a unit may begin within a row.
 // The geometry has strides of the operands that the opcode has, all in elements.
 extern "C" void $name(
     $parameters)
@@ -51,13 +51,12 @@ read_geometry:
 #pragma HLS ARRAY_PARTITION variable=runs complete
     int at = G_AT_STRIDES(g), steps = G_AT_STEPS(g, used);
     unsigned singles = 0;
-    bool pieces = length % LANES != 0;
+    bool pieces = length % LANES != 0, apart = false;
 read_runs:
     for (int k = 0; k < OPERANDS; k++) {
 #pragma HLS UNROLL
         const int step = uses[k] ? g[steps++] : 0;
         pieces = pieces || (step != 0 && offsets[k] % LANES != 0);
-        runs[k].stride[0] = 0;
         for (int d = 0; d < dims; d++) {
 #pragma HLS LOOP_TRIPCOUNT min=0 max=4
             const int stride = uses[k] ? g[at + d] : 0;
@@ -68,12 +67,15 @@ read_runs:
         at += uses[k] ? dims : 0;
         singles |= (unsigned)(step == 0) << k;
         ft_join_runs<LANES>(runs[k], dims, length / LANES, step);
+        apart = apart || (step != 0 && runs[k].dims > 0 && runs[k].times == 1 && runs[k].length <= FT_KEPT);
     }
+    pieces = pieces || (apart && dims <= 3 && runs[0].dims == 0);
     const int beats = (int)(elements / LANES), first = ft_slab(beats, ft_unit, ft_units);
     const int count = ft_slab(beats, ft_unit + 1, ft_units) - first;
     // The last compute unit also takes the elements that fill no beat.
     const long rest = ft_unit == ft_units - 1 ? elements % LANES : 0;
-    const ft_rows rows = {pieces, length, (long)first * LANES, (long)count * LANES + rest};
+    const int near = dims > 1 ? G_SHAPE(g)[dims - 1] : FT_NO_END, far = dims > 2 ? G_SHAPE(g)[dims - 2] : FT_NO_END;
+    const ft_rows rows = {pieces, length, near, far, (long)first * LANES, (long)count * LANES + rest};
     $inputs
     run($run_arguments);
 }

@@ -167,6 +167,9 @@ def programs():
     yield make(50, 1003) + make(1003)
     yield make(9, 333)[:, 16:215] * make(9, 1)
     yield make(4000, 3) + make(4000, 7)[:, :3]
+    yield make(9, 90, 49) * make(90, 1) + make(49)
+    yield make(20, 9, 30, 33)[:, 1:, :, 16:].exp()
+    yield make(90, 11, 35).transpose(0, 1) + make(11, 90, 1)
     b = make(90, 640)
     b[:, 64:320] = make(256)
     b[3:, 320:400].mul_(2.0)

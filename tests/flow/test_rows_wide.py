@@ -115,6 +115,7 @@ def put(target: Any, value: Any) -> None:
 
 A, B, C, D, E = numbers(6, 64), numbers(32), numbers(6, 1), numbers(4, 3, 32), numbers(6, 7)
 LONG, WIDE = numbers(3, 1200), numbers(1120)
+PLANES = numbers(6, 40, 49)
 TEN, COLUMN, QKV = numbers(300, 10), numbers(300, 1), numbers(90, 24)
 # What is computed, on which operands, and in how many lanes.
 CASES: dict[str, tuple[Callable[..., Any], tuple[np.ndarray, ...], int]] = {
@@ -150,7 +151,11 @@ CASES: dict[str, tuple[Callable[..., Any], tuple[np.ndarray, ...], int]] = {
     "chosen in rows of ten": (lambda t, c: where(t[:, :1] > 9, t, c), (TEN, COLUMN), 16),
     "rows of ten, float64": (lambda t, c: t + c, (TEN.astype("f8"), COLUMN.astype("f8")), 8),
     "rows of ten in place": (lambda c, t: grow(t, c), (COLUMN, TEN), 16),
-    "three dims, none of them whole": (lambda d, b: d[:, :2, 1:30] + b[:29], (D, B), 1),
+    "three dims, none of them whole": (lambda d, b: d[:, :2, 1:30] + b[:29], (D, B), 16),
+    "a bias for planes of 7 x 7": (lambda p, b: p + b, (PLANES, numbers(40, 1)), 16),
+    "the middle of planes": (lambda d: copied(d[:, 1:6, 1:, 1:6]), (numbers(9, 7, 3, 7),), 16),
+    "exchanged dims of no whole beats": (lambda p: copied(p.swapaxes(0, 1)), (PLANES,), 16),
+    "five dims": (lambda d: copied(d[:, 1:, 1:, 1:, 1:6]), (numbers(3, 3, 3, 3, 7),), 1),
     "no whole beats in a row": (lambda b, a: grow(a[:, :24], b[:24]), (B, A), 1),
     "rows off their beats": (lambda a, b: a[:, 16:48] + b, (numbers(6, 72), B), 16),
     "transposed": (lambda a: a.swapaxes(0, 1)[:6] + a[:, :6], (A,), 1),

@@ -52,17 +52,22 @@ class RowsGeometry(Geometry):
         return self.total // self.chunks * self.inner // lanes
 
     def pieces(self, lanes: int) -> bool:
-        """Whether rows are cut into pieces: no whole beats, or strides that lead off them. (Rows
-        that begin off a beat by their offset alone are pieces, too, and not known here.)"""
-        moving = [s for s, step in zip(self.strides, self.steps) if step]
-        return self.inner % lanes > 0 or any(n % lanes for s in moving for n in s)
+        """Whether rows are cut into pieces: no whole beats, strides that lead off them, or short
+        runs whose results lie in line. (Rows that begin off a beat by their offset alone are
+        pieces, too, and not known here.)"""
+        moving = [k for k, step in enumerate(self.steps) if step]
+        if self.inner % lanes or any(n % lanes for k in moving for n in self.strides[k]):
+            return True
+        runs, kept = [self.runs(k, lanes) for k in moving], constant("vitis/runs.h", "FT_KEPT")
+        apart = any(r.dims and r.times == 1 and r.length <= kept for r in runs)
+        return apart and len(self.shape) <= 3 and not self.runs(0, lanes).dims
 
     def part(self, first: int, end: int, lanes: int) -> Pieces:
         """The pieces of a unit that makes the beats [first, end) of results."""
         elements = self.total // self.chunks * self.inner
         last = end == elements // lanes
         count = (end - first) * lanes + (elements % lanes if last else 0)
-        return Pieces(first * lanes, count, self.inner, lanes)
+        return Pieces(first * lanes, count, self.inner, lanes, self.shape)
 
     def runs(self, k: int, lanes: int) -> Runs:
         """How operand k is walked in beats."""
@@ -227,7 +232,7 @@ class Rows(OpSkeleton):
             there = distinct((*g.shape, g.inner), (*g.strides[k], step))
             crossing = elements if p.kind == LOCATED else there
             if key.lanes > 1 and g.pieces(key.lanes):
-                stride, parts = g.strides[k][0], [g.part(*slab, key.lanes) for slab in slabs]
+                stride, parts = g.strides[k], [g.part(*slab, key.lanes) for slab in slabs]
                 in_line = write or parts[0].in_line(stride, step)
                 beats = -(-elements // key.lanes)
                 if not in_line:
@@ -306,7 +311,7 @@ def _in_pieces(g: RowsGeometry, first: int, end: int, lanes: int) -> list[Loop]:
     count = len(part.where()[0])  # as `ft_pieces`
     once = min(count, 1)
     for k, step in enumerate(g.steps[1:], 1):
-        stride = g.strides[k][0]
+        stride = g.strides[k]
         steps = part.steps(stride, step)[0]
         read = Loop("look_up", steps, once, 1, True, False, f"read{k}")
         if part.in_line(stride, step):

@@ -35,14 +35,14 @@ def source(group: Group) -> str:
         "inputs": [f"const {text} = {{uses >> 1, singles >> 1}};" for text in kernel.inputs],
         "run_runs": ", ".join(
             [f"const ft_runs<MAX_DIMS> &{n}_runs" for n in names]
-            + [f"int {n}_stride" for n in kernel.beats]
+            + [f"ft_way {n}_way" for n in kernel.beats]
         ),
         "run_scalars": ", ".join(
             [*kernel.compute_parameters, "ft_rows rows, int first, int count, int total"]
         ),
         "run_arguments": ", ".join(
             [*names, *(f"{n}_offset" for n in names), *(f"runs[{k}]" for k in range(len(names)))]
-            + [f"runs[{k}].stride[0]" for k in range(1, len(names))]
+            + [f"ft_way_of(runs[{k}], dims, near, far)" for k in range(1, len(names))]
             + ["opcode", *kernel.scalars, *["inputs"] * bool(kernel.beats)]
             + ["rows, first, count", "rows.pieces ? ft_pieces<LANES>(rows) : count"]
         ),
@@ -59,9 +59,9 @@ def source(group: Group) -> str:
             line
             for k, n in enumerate(kernel.beats)
             for line in (
-                f"ft_fetch<LANES, {k}>({n}, {n}_beats, inputs, {n}_offset, {n}_runs, rows, first,"
-                " count);",
-                f"ft_align<LANES, {k}>({n}_beats, {n}_fifo, inputs, {n}_offset, {n}_stride, rows,"
+                f"ft_fetch<LANES, {k}>({n}, {n}_beats, inputs, {n}_offset, {n}_runs, rows, {n}_way,"
+                " first, count);",
+                f"ft_align<LANES, {k}>({n}_beats, {n}_fifo, inputs, {n}_offset, rows, {n}_way,"
                 " count);",
             )
         ],
