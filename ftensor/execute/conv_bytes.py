@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from .._tensor import Tensor
 from ..kernels.skeletons.conv import bytes_keys, most_taps, serves_bytes
 from ..runtime.program import built
+from . import conv_kept, derived
 from .conv import prepare
 from .conv_plan import ConvWindows
-from .launch import Launch
+from .launch import Launch, look_up
 from .run import run
 
 
@@ -28,8 +31,22 @@ def convolve_bytes(out: Tensor, x: Tensor, weight: Tensor, of: ConvWindows, zero
     backend = out._storage.backend
     key = ("bytes", out._key, x._key, weight._key, of, zero, not out._place())
     args = (out, x, weight, of, zero)
+    if derived.keeps(weight._storage):
+        launch = look_up(backend, key, prepare_bytes, args)
+        panels = None
+        if isinstance(launch, Launch):
+            panels = conv_kept.panels(launch, None, x, weight, weight)
+        if panels is not None:
+            with_panels, inputs = ("with panels", key), (x, weight, weight, *panels)
+            run(backend, with_panels, _with_panels, convolve_bytes, args, inputs, (), out)
+            return out
     run(backend, key, prepare_bytes, convolve_bytes, args, (x, weight, weight), (), out)
     return out
+
+
+def _with_panels(*args: Any) -> Launch:
+    """The launch of `prepare_bytes`, which gets its panels."""
+    return conv_kept.without(prepare_bytes(*args))
 
 
 def prepare_bytes(out: Tensor, x: Tensor, weight: Tensor, of: ConvWindows, zero: int) -> Launch:

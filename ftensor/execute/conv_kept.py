@@ -20,6 +20,7 @@ from .observe import recorder
 # A launch's operands: those of `conv.prepare`, and what is packed. With panels that are kept,
 # these stand before the planes, and behind them what no kernel writes.
 OUT, X, WEIGHT, BIAS, PLANES, PANELS = range(6)
+PACKING = ("conv_pack", "conv_bytes_pack")
 
 
 def packs(launch: Launch) -> bool:
@@ -82,7 +83,7 @@ def _panel_steps(launch: Launch) -> list[Step]:
     """The steps that make panels, told nothing of planes."""
     steps = []
     for step in launch.steps:
-        if step.key.skeleton == "conv_pack":
+        if step.key.skeleton in PACKING:
             g = ConvPackGeometry.unpack(step.geometry)
             if g.panels:
                 nothing = replace(
@@ -116,7 +117,7 @@ def without(launch: Launch) -> Launch:
     places |= {PANELS + k: PLANES + k for k in range(count)}
     steps = []
     for step in launch.steps:
-        if step.key.skeleton != "conv_pack":
+        if step.key.skeleton not in PACKING:
             steps.append(_placed(step, places))
             continue
         g = ConvPackGeometry.unpack(step.geometry)

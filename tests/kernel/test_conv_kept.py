@@ -13,6 +13,7 @@ torch = pytest.importorskip("torch", reason="torch is the oracle of these tests"
 
 import ftensor as ft  # noqa: E402
 from ftensor._device import default_backend  # noqa: E402
+from ftensor.execute.conv_kept import PACKING  # noqa: E402
 from ftensor.execute.observe import Observer, observed  # noqa: E402
 from ftensor.kernels.skeletons.conv import ConvPackGeometry  # noqa: E402
 
@@ -30,7 +31,7 @@ class Packed(Observer):
     def launch(self, launch: Any, *args: Any) -> None:
         """Look at its steps."""
         for step in launch.steps:
-            if step.key.skeleton == "conv_pack":
+            if step.key.skeleton in PACKING:
                 self.panels += ConvPackGeometry.unpack(step.geometry).panels
         super().launch(launch, *args)
 
@@ -82,6 +83,32 @@ def test_weights_are_packed_once_while_nobody_writes_them() -> None:
         case.theirs[k].add_(1)
         assert packed(case.call)
         case.agrees(1)
+
+
+@pytest.mark.core
+@pytest.mark.parametrize("product", [False, True], ids=["windows", "product"])
+def test_weights_of_bytes_are_kept_too(product: bool) -> None:
+    """Boards pack bytes; elsewhere they are none that are kept."""
+    shape = (20, 300) if product else (1, 24, 18, 19)
+    x = ft.from_torch(torch.randint(-9, 10, shape, dtype=torch.int8))
+    drawn_bytes = torch.randint(-9, 10, (300, 96) if product else (96, 24, 3, 3))
+    weight = ft.from_torch(drawn_bytes.to(torch.int8)).clone()
+
+    def call() -> Any:
+        if product:
+            return ft._int_mm(x, weight)
+        return ft.quantized.conv2d(
+            x, weight, None, 1, 1, input_scale=1.0, input_zero_point=0, weight_scale=1.0
+        )
+
+    board = not default_backend().target.unaligned
+    assert packed(call) or not board
+    once = call().tolist()
+    assert not (board and packed(call))
+    assert call().tolist() == once
+    weight.add_(1)
+    assert packed(call) or not board
+    assert call().tolist() != once
 
 
 @pytest.mark.parametrize(
