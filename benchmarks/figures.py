@@ -9,7 +9,8 @@ from typing import Any
 
 from cases import GROUPS, Call
 
-REST, IN_A_TURN = 0.15, 3  # seconds, and calls that are counted
+REST, WARM = 0.15, 0.05  # seconds
+IN_A_TURN = 3  # calls that are counted
 MINE, THEIRS, OTHERS = "ftensor", ("torch", "numpy"), ("pyopencl", "tinygrad")
 
 
@@ -40,16 +41,18 @@ class Row:
 def in_turns(calls: dict[str, Call], repeats: int) -> dict[str, float]:
     """The median seconds of each call; one round of all of them is not counted.
 
-    Each turn begins with a rest and two calls that are not counted either: a library's threads go
-    on spinning after its call (OpenBLAS's for tens of milliseconds) and would take the next one's
-    processors.
+    Each turn begins with a rest, as a library's threads go on spinning after its call (OpenBLAS's
+    for tens of milliseconds) and would take the next one's processors; then calls that are not
+    counted either: a virtual machine that has rested puts a library's threads on one processor
+    until they have kept that busy for some milliseconds.
     """
     times: dict[str, list[float]] = {name: [] for name in calls}
     for turn in range(-(-repeats // IN_A_TURN) + 1):
         for name, call in calls.items():
             time.sleep(REST)
-            call()
-            call()
+            begun = time.perf_counter()
+            while time.perf_counter() - begun < WARM:
+                call()
             for _ in range(IN_A_TURN):
                 start = time.perf_counter()
                 call()

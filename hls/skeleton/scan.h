@@ -3,6 +3,7 @@
 // the states of many in block memory, and all elements of a block are one pipeline; a state is met again FT_WAIT turns
 // later at least, when the combination before is done: fewer columns wait.
 // A row alone has its state in a register; with FT_FOURS, where sums may be grouped, four elements join it at once, and
+// with FT_EIGHTS eight neighbours, a vector that is added to itself one, two and four lanes on; and
 // FT_GROUP of them where the state would wait for each element: they are combined with each other meanwhile.
 // A row that is to feed several units is cut into parts: a launch of mode 1 leaves the totals of all but the last,
 // and one of mode 0 then begins each part with the totals of those before it.
@@ -111,6 +112,23 @@ FT_CALLED void ft_scan_work(
 #if FT_FOURS
         if (mode == 0) {
             if (!started) one = 0;
+#if FT_EIGHTS
+            if (in_step == 1 && out_step == 1) {
+                double8 before_all = (double8)(one);
+                for (; k + 8 <= stop; k += 8) {
+                    double8 run = convert_double8(vload8(0, in + from));
+                    run += (double8)(0.0, run.s0, run.s12, run.s3456);
+                    run += (double8)(0.0, 0.0, run.s01, run.s2345);
+                    run += (double8)((double4)(0.0), run.s0123);
+                    vstore8(convert_float8(before_all + run), 0, out + to);
+                    before_all += (double8)(run.s7);
+                    from += 8;
+                    to += 8;
+                    started = 1;
+                }
+                one = before_all.s0;
+            }
+#endif
             for (; k + 4 <= stop; k += 4) {
                 FT_GLOBAL const FT_E *x_at = in + from;
                 const FT_STATE_OF a = FT_TO_STATE(FT_ONE(x_at)), b = FT_TO_STATE(FT_ONE(x_at + in_step));

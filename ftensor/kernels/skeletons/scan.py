@@ -160,6 +160,7 @@ class Scan(BoardSkeleton[ScanKey]):
             "FT_TILE": TILE,
             # Sums of float32 in float64 are rounded so seldom that their grouping does not show.
             "FT_FOURS": int(key.wide and key.op == "cumsum"),
+            "FT_EIGHTS": int(key.wide and key.op == "cumsum" and key.dtype.name == "float32"),
             "FT_GROUP": group(key),
             "FT_LEVELS": group(key).bit_length() - 1,
             "FT_DROPPED_BITS": 0,
