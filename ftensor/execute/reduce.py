@@ -14,7 +14,6 @@ from ..iterator.shape import Ints, broadcast_shapes, normalize_dims, numel
 from ..iterator.stride import broadcast_strides, contiguous_strides, extent
 from ..kernels.key import LINEAR, KernelKey, Reduction, lanes_for
 from ..kernels.select import FoldChoice, choose_fold, takes_turns
-from ..kernels.skeletons.reduce import INNER_VECTORS
 from ..rows.op import Reduce
 from ..runtime.program import built
 from . import extreme
@@ -248,16 +247,18 @@ class _Stage:
         if target.realigns and not target.unaligned and stage == "whole":
             full = lanes_for(dtypes + [d for d, _ in outs], self.compute, target.lanes_bytes)
             rows = choose_fold(plan, n, most, target, full, False, row_wise=True)
-            if takes_turns(rows, n, full, INNER_VECTORS):
-                yield full, replace(rows, vectors=INNER_VECTORS)
-                yield full, replace(rows, vectors=1)
+            for vectors in _fewer(target.row_vectors[1]):
+                if takes_turns(rows, n, full, vectors):
+                    yield full, replace(rows, vectors=vectors)
         split, width = stage == "first", lanes
         while width > 1 or width == lanes:
             held = choice if width == lanes else choose_fold(plan, n, most, target, width, split)
             if target.unaligned or self._aligned(plan, n, dtypes, held, width):
                 yield width, held
                 if held.skeleton == "reduce_inner":
-                    yield width, replace(held, vectors=1 if held.vectors > 1 else INNER_VECTORS)
+                    for k in _fewer(target.row_vectors[1]):
+                        held = choose_fold(plan, n, most, target, width, split, beside=k)
+                        yield width, replace(held, vectors=k)
                 elif held.vectors > 1:
                     side = held.vectors
                     while side := side // 2:
@@ -289,3 +290,10 @@ def _too_large(inputs: Sequence[Tensor]) -> bool:
     if numel(broadcast_shapes(*[x._shape for x in inputs])) > LIMIT:
         return True
     return any(max(map(abs, extent(x._shape, x._strides))) > LIMIT for x in inputs if x.numel())
+
+
+def _fewer(vectors: int) -> Iterator[int]:
+    """Numbers of vectors that kernels have side by side, the most first."""
+    while vectors:
+        yield vectors
+        vectors //= 2

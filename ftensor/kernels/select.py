@@ -39,6 +39,10 @@ class Sharing(Protocol):
         """Rows shorter than so many vectors are folded one per lane, though the lanes' loads then
         are strided: folding the lanes of a vector at the end of every row would cost more."""
 
+    @property
+    def row_vectors(self) -> tuple[int, int]:
+        """Vectors of a row that are folded in one go, and how many side by side."""
+
 
 @dataclass(frozen=True)
 class Choice:
@@ -141,11 +145,13 @@ def choose_fold(
     strided: bool = False,
     row_wise: bool = False,
     side: int = OUTER_VECTORS,
+    beside: int = 0,
 ) -> FoldChoice:
     """The launch of a reduction. `plan.kept_strides` holds `outputs` outputs, then the inputs.
 
     `strided` asks for the kernel that takes any layout; `lanes` is 1 then. `row_wise`: along
-    rows, however short they are. `side`: the most vectors of results side by side.
+    rows, however short they are. `side`: the most vectors of results side by side; `beside`: how
+    many of a row, where not as many as the target has.
     """
     kept, reduced = plan.kept, plan.reduced
     first = plan.kept_strides[outputs] if len(plan.kept_strides) > outputs else (0,)
@@ -172,9 +178,12 @@ def choose_fold(
         steps = tuple(s[-1] for s in plan.kept_strides)
         kinds = tuple(kind_of(s) for s in steps)
     else:
-        inner, chunk = reduced[-1], FOLD_VECTORS * lanes
+        go, usual = target.row_vectors
+        inner = reduced[-1]
         wide = inner >= 2 * INNER_VECTORS * lanes and not strided
-        vectors = INNER_VECTORS if wide else 1
+        vectors = (beside or usual) if wide else 1
+        # As many additions one after another, however many states there are.
+        chunk = (go * vectors // usual if wide else FOLD_VECTORS) * lanes
         chunks = max(1, -(-inner // chunk))
         base = results
         work = numel(reduced[:-1]) * chunks

@@ -66,6 +66,12 @@ class Target:
         return 2 if self.processor else 4
 
     @property
+    def row_vectors(self) -> tuple[int, int]:
+        """Vectors of a row that are folded in one go, and how many side by side. Boards' loops are
+        filled anew for each go, and as many sums as an addition has cycles wait for none."""
+        return (64, 4) if self.unaligned else (1024, 8)
+
+    @property
     def spares_double(self) -> bool:
         """Whether sums may be taken in float64 for the range alone: on CPUs and GPUs, not on
         boards and what stands for one, whose images have a kernel for each dtype."""

@@ -8,6 +8,8 @@ from typing import Annotated
 from ..geometry import Geometry, Many
 from ..work import Ints
 
+TURNED = 64  # vectors of a row, at most, where rows take turns
+
 
 @dataclass(frozen=True)
 class FoldGeometry(Geometry):
@@ -33,7 +35,7 @@ class FoldGeometry(Geometry):
         rows takes one piece of each in turn (hls/vitis/turns.h)."""
         # Turns read a beat here and one there; beyond, with states side by side, a row's own loops
         # are filled sooner.
-        limit = self.chunk // 2 if vectors > 1 else self.chunk
+        limit = TURNED // (1 + (vectors > 1)) * lanes
         plain = len(self.kept_shape) == 1 and not self.shape and self.splits == self.chunks == 1
         return plain and lanes > 1 and 0 < self.inner <= limit
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from ...kernels.holes import NAMES
 from ...kernels.key import SINGLE
+from ...kernels.skeletons.reduce_geometry import TURNED
 from ...kernels.source import constant
 from ..group import Group, is_wide, pointers
 from .fold import operands, signature
@@ -85,7 +86,7 @@ def turned(group: Group) -> list[str]:
     given += ["opcode", *scalars, "operands", "G_INNER(g)"]
     return [
         "// Short rows at one distance from each other take turns.",
-        "const int limit = VECTORS > 1 ? G_CHUNK(g) / 2 : G_CHUNK(g);",
+        f"const int limit = LANES * {TURNED} / (VECTORS > 1 ? 2 : 1);",
         "const bool whole = G_SPLITS(g) == 1 && G_CHUNKS(g) == 1 && G_INNER(g) <= limit;",
         "if (whole && G_KEPT(g) == 1 && G_REDUCED(g) == 0 && G_INNER(g) > 0) {",
         "    const int begin = ft_slab(G_ITEMS(g), ft_unit, ft_units);",
