@@ -92,7 +92,7 @@ def run_pass(one: Pass, at: Place, arguments: list[str]) -> None:
         env["FTENSOR_TESTS_SOME"] = "1"  # see targets.py
     if one.tests == "core" and one.target != "sanitized":
         env.pop("QUICK_CXX", None)  # kernels of every kind as users' are compiled
-    if one.tests == "not long" and not arguments and cold():
+    if not arguments and (one.tests == "long" or (one.tests == "not long" and cold())):
         compile_before(at.under, at.env, one.tests)
     with subprocess.Popen(
         command, env=env, cwd=ROOT, text=True, stdout=subprocess.PIPE, errors="replace"

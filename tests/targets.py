@@ -33,12 +33,12 @@ def pairs(
     first: Sequence[Any],
     second: Sequence[Any],
     fit: Callable[[Any, Any], bool] | None = None,
-    always: bool = False,
+    always: int = 0,
     both: bool = False,
 ) -> list[Any]:
     """Those that fit, or each of `first` with one of `second`, which take turns.
 
-    Where all are run, `always` says that none of them waits for `make test-all`. With one of these
+    Where all are run, each `always`-th of them does not wait for `make test-all`. With one of these
     words C simulation has all, too.
     """
     made = [[(a, b) for b in second if fit is None or fit(a, b)] for a in first]
@@ -46,7 +46,8 @@ def pairs(
     for k, row in enumerate(made):
         for n, pair in enumerate(row):
             few = n == (TURN + k) % len(row)
-            found += _kept(pytest.param(*pair), few, always, both)
+            now = always > 0 and (n + k) % always == 0
+            found += _kept(pytest.param(*pair), few, now, both or always > 0)
     return found
 
 

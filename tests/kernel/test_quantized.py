@@ -82,7 +82,7 @@ def test_halves_round_to_even(decomposed):
 
 
 @pytest.mark.parametrize(
-    ("op", "how"), pairs(LAYERS, [(each, bias) for each in (0, 1) for bias in (0, 1)], always=True)
+    ("op", "how"), pairs(LAYERS, [(each, bias) for each in (0, 1) for bias in (0, 1)], always=1)
 )
 def test_layers(op, how):
     each, biased = how
