@@ -50,12 +50,11 @@ class FreeLists(dict[int, list[Block]]):
 
 def larger(size: int, stream: Stream) -> Block | None:
     """A free block that is somewhat larger, if there is one: the smallest of these."""
-    most = min(2 * size, size + SPARE)
-    other = size_class(size + 1)
-    while 512 < other < most:
-        blocks = stream.free.get(other)
+    most, free = min(2 * size, size + SPARE), stream.free
+    # The class behind one is an eighth of a power of two away (`size_class`).
+    while size >= 512 and (size := size + (1 << (size.bit_length() - 4))) < most:
+        blocks = free.get(size)
         if blocks:
             with suppress(IndexError):  # another thread took the last one
                 return blocks.pop()
-        other = size_class(other + 1)
     return None

@@ -62,10 +62,14 @@ class Pool:
         else:
             size = size_class(nbytes)
         self.requests += 1
+        blocks = stream.free[size]
         try:
-            # Without a lock: popping is atomic, and two threads never get the same block.
-            block = stream.free[size].pop()
-        except IndexError:
+            # Without a lock: popping is atomic, and two threads never get the same block. Lengths
+            # that grow find none, and an exception takes longer than to look.
+            block = blocks.pop() if blocks else None
+        except IndexError:  # another thread took the last one
+            block = None
+        if block is None:
             block = larger(size, stream) or self._made(size, nbytes, stream)
             size = block.size
         allocated = self.allocated = self.allocated + size

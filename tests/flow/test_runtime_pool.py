@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 from collections.abc import Iterator
+from types import SimpleNamespace
 
 import pytest
 from hypothesis import given
@@ -11,7 +12,7 @@ from hypothesis import strategies as st
 
 import ftensor as ft
 from ftensor.runtime.backend import Backend
-from ftensor.runtime.blocks import VECTOR, size_class
+from ftensor.runtime.blocks import SPARE, VECTOR, Block, larger, size_class
 from ftensor.runtime.storage import Storage
 
 from .runtime_kernels import all_backends
@@ -43,6 +44,19 @@ def test_size_classes_grow_with_the_request(a: int, b: int) -> None:
 @given(st.integers(6, 45))
 def test_powers_of_two_waste_nothing(exponent: int) -> None:
     assert size_class(2**exponent) == 2**exponent
+
+
+@given(st.integers(513, 2**30))
+def test_the_next_larger_free_block_is_found(nbytes: int) -> None:
+    """Of the classes beyond a request's, up to twice its size or 16 MiB more, the smallest."""
+    size = size_class(nbytes)
+    classes = [size]
+    while (more := size_class(classes[-1] + 1)) < min(2 * size, size + SPARE):
+        classes.append(more)
+    blocks = {n: Block(None, n, None, None, None) for n in (*classes, more, 2 * size)}  # type: ignore[arg-type]
+    stream = SimpleNamespace(free={n: [block] for n, block in blocks.items()})
+    found = [larger(size, stream) for _ in classes]  # type: ignore[arg-type]
+    assert found == [*[blocks[n] for n in classes[1:]], None]
 
 
 def test_a_freed_block_serves_the_next_request_of_its_class(backend: Backend) -> None:
