@@ -142,14 +142,16 @@ def lstm(x: Any, h: Any, c: Any, layers: int, first: bool, *params: Any) -> Any:
     return torch.lstm(x, (h, c), params, biases, layers, 0.0, True, False, first)
 
 
+@pytest.mark.parametrize("steps", [1, 4])
 @pytest.mark.parametrize("layers", [1, 2, 3])
-def test_all_steps_of_an_lstm_are_one_call(layers: int) -> None:
+def test_all_steps_of_an_lstm_are_one_call(layers: int, steps: int) -> None:
     """What is returned, and all gradients, of states too; and the node that is recorded is one."""
     for dtype in DTYPES:
         torch.manual_seed(0)
         first = layers == 2
         net = torch.nn.LSTM(3, 5, layers, bias=layers != 1, dtype=dtype)
-        x, *states = torch.randn(4, 4, 3), torch.randn(layers, 4, 5), torch.randn(layers, 4, 5)
+        x = torch.randn(4, steps, 3) if first else torch.randn(steps, 4, 3)
+        states = torch.randn(layers, 4, 5), torch.randn(layers, 4, 5)
         given = [t.to(dtype).requires_grad_() for t in (x, *states)]
 
         def call(*args: Any) -> Any:

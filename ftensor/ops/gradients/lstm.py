@@ -8,7 +8,7 @@ torch.nn.LSTM, and their derivatives.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from ..._tensor import Tensor
 from ...execute.memory import new
@@ -105,9 +105,20 @@ def lstm_layers(
     x: Tensor, h: Tensor, c: Tensor, weights: Sequence[Weights]
 ) -> tuple[Tensor, Tensor, Tensor, list[Layer]]:
     """(the last layer's hidden states, all layers' last h, and c, what the derivative needs)."""
+    given = [(w.ih, w.hh, w.b_ih, w.b_hh) for w in weights]
+    return (_one_step if x._shape[0] == 1 else _layers)(x, h, c, given)
+
+
+def _layers(
+    x: Tensor, h: Tensor, c: Tensor, weights: Sequence[tuple[Any, ...]]
+) -> tuple[Tensor, Tensor, Tensor, list[Layer]]:
     layers = []
     for k, w in enumerate(weights):
-        layers.append(lstm_layer(x, h[k], c[k], w))
+        layers.append(lstm_layer(x, h[k], c[k], Weights(*w)))
         x = layers[-1].hidden.narrow(0, 1, len(x))
     hy, cy = [stack([of[-1] for of in each]) for each in zip(*[l[2:] for l in layers])]
     return x, hy, cy, layers
+
+
+# What a step costs who takes one at a time: a graph has no views and copies between its kernels.
+_one_step = fused(_layers)
