@@ -55,8 +55,14 @@ def numpy_names(call: F) -> F:
                 kwargs["dtype"] = as_dtype(name, kwargs["dtype"])
         return call(*args, **kwargs)
 
-    vars(renamed)["numpy_names"] = True
+    vars(renamed)["numpy_names"] = renamed  # what is wrapped around it has the same
     return renamed  # type: ignore[return-value]
+
+
+def without_numpy_names(call: F) -> F:
+    """What `numpy_names` has made a call of, for who gives arguments torch's names."""
+    plain: F = call.__wrapped__ if vars(call).get("numpy_names") is call else call
+    return plain
 
 
 @cache

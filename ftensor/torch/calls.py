@@ -12,7 +12,9 @@ from torch.fx import Node
 from .. import arange, constant_pad_nd, full, full_like
 from .._tensor import Tensor
 from ..execute.copy import converted, copy
+from ..iterator.shape import numel
 from ..ops.index.index import put
+from ..ops.linalg.addmm import flat
 from ..ops.nn.layers.norm import native_batch_norm
 from . import memory as m
 from .copies import MEMORY
@@ -70,8 +72,11 @@ def _copy(self: Tensor, src: Tensor, non_blocking: bool = False) -> Tensor:
 
 def embedding(weight: Tensor, indices: Tensor, *_: Any) -> Tensor:
     """Rows of a table."""
-    rows = weight.index_select(0, indices.reshape(-1))
-    return rows.view((*indices.shape, *weight.shape[1:]))
+    many = indices._shape
+    if len(many) == 1:
+        return weight.index_select(0, indices)
+    rows = weight.index_select(0, flat(indices, (numel(many),)))
+    return flat(rows, (*many, *weight._shape[1:]))
 
 
 def _full(size: Any, value: Any, *, dtype: Any = None, **_: Any) -> Tensor:

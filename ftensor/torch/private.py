@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 import torch
+from torch.autograd import forward_ad
 
 from ..errors import torch_device as errors
 from ..torch_autoload import TESTED
@@ -156,16 +157,18 @@ def _for_ever(thing: T) -> T:
 
 
 _PLAIN = {torch.Tensor, torch.nn.Parameter}
+_modes, _tracer = C._len_torch_dispatch_stack, C._get_tracing_state
+_transform, _is_neg = C._functorch.peek_interpreter_stack, torch.Tensor.is_neg
 
 
 def is_plain(tensors: Sequence[torch.Tensor]) -> bool:
     """Whether these are tensors as such, that no transform has wrapped and of which none is a lazy
     negative, and no mode, tangent or tracer is about to see what is done with them."""
-    if C._len_torch_dispatch_stack() or C._functorch.peek_interpreter_stack() is not None:
+    if _modes() or _transform() is not None:
         return False
-    if torch.autograd.forward_ad._current_level >= 0 or C._get_tracing_state() is not None:
+    if forward_ad._current_level >= 0 or _tracer() is not None:
         return False
-    return _PLAIN.issuperset(map(type, tensors)) and not any(map(torch.Tensor.is_neg, tensors))
+    return _PLAIN.issuperset(map(type, tensors)) and not any(map(_is_neg, tensors))
 
 
 def by_parts(op: torch._ops.OpOverload, *args: Any, **kwargs: Any) -> Any:

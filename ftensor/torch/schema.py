@@ -26,6 +26,7 @@ from typing import Any
 from .. import ops
 from .._tensor import Tensor
 from ..rows.catalogue import ATEN, ENTRIES, Entry
+from ..rows.spelling import without_numpy_names
 from .private import all_schemas, has_kernel, has_kernel_for
 
 TABLE = Path(__file__).with_name("table.txt")
@@ -58,7 +59,7 @@ def function_of(call: str) -> Callable[..., Any]:
     """The function that a line calls."""
     entry = entry_of(call)
     if entry is not None:
-        return entry.call
+        return without_numpy_names(entry.call)
     method: Callable[..., Any] = getattr(Tensor, call.removeprefix("Tensor."))
     return method
 

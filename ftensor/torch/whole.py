@@ -1,4 +1,5 @@
-"""Ops that torch makes of others for a backend, served whole: linear layers, attention, norms.
+"""Ops that torch makes of others for a backend, served whole: linear layers, attention, norms,
+rows of tables, fresh tensors of numbers.
 
 The parts stay for calls that are traced, transformed or seen by a mode, for tangents, masks,
 dropout and mixed dtypes, and for what torch refuses.
@@ -16,6 +17,9 @@ from torch.library import get_kernel
 
 from .._tensor import Tensor
 from ..dtypes import bfloat16, float16, float32, float64
+from ..errors import torch_device as errors
+from ..execute.copy import fill
+from ..execute.memory import new
 from ..ops.gradients.attention import attention, attention_backward
 from ..ops.gradients.linear import linear_backward as ft_linear_backward
 from ..ops.linalg.addmm import linear as ft_linear
@@ -24,7 +28,7 @@ from ..ops.nn.sequences.attention import scaled_dot_product_attention
 from . import calls
 from .hand_over import kernel
 from .kernels import wrap_all
-from .memory import lift, wrap
+from .memory import TO_FT, lift, where, wrap
 from .private import RECORDED_KEYS, by_parts, is_batched, is_plain, overload
 from .registration import impl, recorded
 from .structure import check
@@ -62,7 +66,10 @@ def needs_gradient(tensors: Sequence[torch.Tensor]) -> bool:
 def alike(tensors: Sequence[Tensor]) -> bool:
     """Whether these have elements, of one floating dtype."""
     of = tensors[0]._dtype
-    return of in FLOATS and all(x._dtype is of and 0 not in x._shape for x in tensors)
+    for x in tensors:  # a generator of answers takes three times as long
+        if x._dtype is not of or 0 in x._shape:
+            return False
+    return of in FLOATS
 
 
 def parts_backward(
@@ -136,6 +143,22 @@ def arange(
     """aten::arange; torch makes room, which is filled by another op."""
     check(device, pin_memory)
     return wrap(calls.numbers(*bounds, dtype=dtype))
+
+
+def _filled(
+    number: float, size: Sequence[int], *, dtype: torch.dtype | None = None, layout: Any = None,
+    device: Any = None, pin_memory: Any = None,
+) -> torch.Tensor:  # fmt: skip
+    """aten::zeros and aten::ones, of which torch makes two ops."""
+    check(device, pin_memory)
+    if min(size, default=0) < 0:
+        raise errors.negative_dimension(size)
+    of = TO_FT[torch.get_default_dtype() if dtype is None else dtype]
+    return wrap(fill(new(tuple(size), of, where()), number))
+
+
+kernel("zeros")(partial(_filled, 0))
+kernel("ones")(partial(_filled, 1))
 
 
 @whole("layer_norm")

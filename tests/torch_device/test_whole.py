@@ -12,6 +12,7 @@ import torch.nn.functional as F
 from torch.autograd import forward_ad
 
 import ftensor as ft
+from ftensor.torch.memory import TO_FT
 
 from .device import agree, quiet  # noqa: F401
 
@@ -154,3 +155,27 @@ def test_a_word_is_few_launches() -> None:
     assert launches(lambda: F.linear(row, weight, bias)) == 1
     assert launches(lambda: F.layer_norm(row, (64,), row[0, 0], row[0, 0])) == 1
     assert launches(lambda: F.scaled_dot_product_attention(q, k, k)) <= 2
+
+
+def test_a_step_of_an_lstm_is_few_launches() -> None:
+    """Where one step comes at a time, as words do: a graph of all layers."""
+    net, x = torch.nn.LSTM(64, 64).to("fpga"), torch.zeros(1, 8, 64, device="fpga")
+    states = torch.zeros(1, 8, 64, device="fpga"), torch.ones(1, 8, 64, device="fpga")
+    with torch.no_grad():
+        assert launches(lambda: net(x, states)) <= 4
+
+
+@pytest.mark.parametrize("make", [torch.zeros, torch.ones])
+def test_fresh_numbers(make: Callable[..., torch.Tensor]) -> None:
+    """By every dtype that torch fills: values, strides, and what is refused."""
+    for dtype in (None, *TO_FT):
+        for shape in ((), (0,), (2, 0, 3), (2, 3, 4)):
+            wanted, found = make(shape, dtype=dtype), make(shape, dtype=dtype, device="fpga")
+            assert found.dtype is wanted.dtype and found.stride() == wanted.stride()
+            assert found.is_leaf and str(found.cpu()) == str(wanted)
+    assert launches(lambda: make(3, 4, device="fpga")) == 1
+    assert make(2, device="fpga", requires_grad=True).requires_grad
+    with pytest.raises(RuntimeError, match="negative dimension"):
+        make(-1, device="fpga")
+    with pytest.raises(RuntimeError, match="fpga:1"):
+        make(1, device="fpga:1")
