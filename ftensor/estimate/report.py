@@ -112,7 +112,7 @@ def report(trace: Trace, setup: Setup, in_flight: int, groups: Sequence[Group] |
                 away[launch] += sum(transfer(link, n, True) for n in there.to_host)
                 continue
             units = min(launch.units, group.units)
-            placed = launch._replace(units=units, structure=group.structure)
+            placed = launch._replace(units=units, structure=group.moves)
             where = replace(setup, banks=group.banks or setup.board.one_memory)
         found[launch] = Line(count, estimate(placed, where), starts.get(launch.key.entry, 1))
     lines = sorted(found.values(), key=lambda line: -(line.kernel + line.crossing))

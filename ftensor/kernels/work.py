@@ -7,13 +7,16 @@ from math import prod
 from typing import Any, NamedTuple
 
 Ints = tuple[int, ...]
+# The structure of a kernel of rows of which a member scatters: all its members write element by
+# element (hls/vitis/rows.cpp).
+SCATTERS = "scatters"
 
 
 class KernelLaunch(NamedTuple):
     """One launch: the key of its kernel, and over how many compute units it goes.
 
     `n` is the size where the skeleton takes no more than that; the others have a geometry.
-    `structure` is how a map moves its data, as in `toolchain.group.Group`.
+    `structure` is how a map moves its data, as in `toolchain.group.Group`, or SCATTERS.
     """
 
     key: Any  # of the skeleton's own type

@@ -11,10 +11,11 @@ from ..image.manifest import LINKED
 from ..kernels import ctype
 from ..kernels.board_skeleton import BoardSkeleton, board_skeleton_of
 from ..kernels.holes import NAMES, indices, parameters
-from ..kernels.key import BY_VALUE, KernelKey, Key, Port
+from ..kernels.key import BY_VALUE, LOCATED, KernelKey, Key, Port
 from ..kernels.op_skeleton import op_skeleton
 from ..kernels.skeleton import Parameter
 from ..kernels.words import Argument
+from ..kernels.work import SCATTERS
 from . import joint
 
 # XRT holds "kernel:instance" in 64 bytes, the last one zero.
@@ -95,6 +96,12 @@ class Group:
     def joint(self) -> bool:
         """Whether an opcode chooses among bodies."""
         return len(self.bodies) > 1
+
+    @property
+    def moves(self) -> str:
+        """The structure that launches have to the performance model."""
+        scatters = self.kind.name == "rows" and any(k.outs[0].kind == LOCATED for k in self.keys)
+        return SCATTERS if scatters else self.structure
 
     @property
     def started(self) -> bool:

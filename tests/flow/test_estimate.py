@@ -11,8 +11,10 @@ from ftensor import boards
 from ftensor.errors.estimate import EstimateError
 from ftensor.estimate import bandwidth, published
 from ftensor.estimate.model import Setup, estimate, loops
+from ftensor.kernels.skeletons.rows import RowsGeometry
 from ftensor.kernels.work import KernelLaunch, members_in
 from ftensor.toolchain.group import Group
+from ftensor.toolchain.inventory.read import expand, parse
 from ftensor.toolchain.vitis.source import source
 
 from .. import forked
@@ -192,6 +194,20 @@ def test_trip_counts_are_those_of_the_generated_loops(trips, skeleton):
     if skeleton == "reduce_inner":
         names = {name for x in mine for name in x["counted"]}
         assert {"side_by_side", "vectors", "part", "turns", "look_up", "align", "in_line"} <= names
+
+
+def test_results_beside_those_that_scatter_leave_one_by_one():
+    """All members of such a kernel write in one loop."""
+    line = 'ops = ["copy"]\ndtypes = ["float32"]\nindex = ["int64"]\nlayouts = '
+    found = []
+    for layouts in ('["gather"]', '["gather", "scatter"]'):
+        groups = expand(parse(f"[[kernel]]\n{line}{layouts}".encode(), Path("rows.toml")))
+        (group,) = [g for g in groups if any(p.kind == "g" for k in g.keys for p in k.ins)]
+        key = next(k for k in group.keys if k.outs[0].kind != "g")
+        geometry = RowsGeometry.of((64, 64), ((64, 1), (64, 1), (1, 0)), 1).pack()
+        launch = KernelLaunch(key, 1, 0, geometry, group.moves)
+        found.append(estimate(launch, Setup(boards.find("u55c"), 300.0)).cycles)
+    assert found[1] > 3 * found[0]
 
 
 def product(shape, units=1, whole=1, mode=0):

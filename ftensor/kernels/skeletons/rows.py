@@ -15,7 +15,7 @@ from ..ports import LATENCY
 from ..skeleton import register
 from ..source import constant
 from ..words import ANY, GATHER, ROWS, SCATTER, table_lines
-from ..work import Access, Ints, KernelLaunch, Loop, Memory, distinct, members_in
+from ..work import SCATTERS, Access, Ints, KernelLaunch, Loop, Memory, distinct, members_in
 
 # A row is cut into chunks of this many elements when there are few rows.
 ROW_CHUNK = 4096
@@ -211,7 +211,7 @@ class Rows(OpSkeleton):
         block = g.inner * (1 if g.ordered or not g.shape else g.shape[-1])
         entries = -(-last // block) - first // block if last > first else 0
         walk = Loop("elements", last - first, entries, interval, stage="walk")
-        if key.outs[0].kind == LOCATED:
+        if key.outs[0].kind == LOCATED or launch.structure == SCATTERS:
             return [walk]
         # A burst that writes is answered before the next run begins.
         name = "in_line" if g.steps[0] == 1 else "apart"
@@ -250,7 +250,8 @@ class Rows(OpSkeleton):
                 moved = (beats * key.lanes * size, beats, burst, crossing * size)
                 found.append(Access(name, write, *moved, not write))
                 continue
-            burst = g.runs(k, 1).length if write and step == 1 and p.kind != LOCATED else 1
+            in_line = write and step == 1 and p.kind != LOCATED and launch.structure != SCATTERS
+            burst = g.runs(k, 1).length if in_line else 1
             found.append(
                 Access(name, write, elements * size, elements, burst, crossing * size, True)
             )
