@@ -115,7 +115,7 @@ def test_exact_keys(asked: list[Any]) -> None:
         ("radio", lambda: ft.ones(32, 1024).mean(0), "reduce_outer 16 4"),
         # Rows: narrower than a launch fills, and with fewer sums side by side than it deserves.
         ("cnn", lambda: ft.ones(8, 4096).sum(1), "reduce_inner 8 1"),
-        ("cnn", lambda: ft.ones(1000, 512) @ ft.ones(512), "reduce_inner 16 4"),
+        ("cnn", lambda: ft.ones(1000, 512) @ ft.ones(512), "reduce_inner 16 8"),
     ],
 )
 def test_a_reduction_takes_the_best_that_is_held(held: str, call: Any, taken: str) -> None:
