@@ -49,15 +49,65 @@ FT_FN_ONCE FT_V ftb_remainder(FT_V a, FT_V b)
     const FT_V m = ftb_fmod(a, b);
     return (m != K(0)) && ((b < K(0)) != (m < K(0))) ? m + b : m;
 }
+#if FT_OWN_POW && FT_FP64 && !FT_DOUBLE
+// To half an ulp, by 2^(y log2 |x|) in doubles. |x| = 2^k m, where m is between 1/sqrt(2) and sqrt(2); with s = (m - 1) / (m + 1)
+// log2 m = 2 / ln 2 (s + s^3 / 3 + s^5 / 5 + ...), of which seven terms are right to 2^-39 of it, and so y log2 |x|, below 150
+// where it matters, to 2^-32. 2^r for |r| <= 1/2 by nine terms of its series, right to 2^-37.
+#define FTB_D(x) ((FT_VEC(double))(x))
+#define FTB_L(x) ((FT_VEC(ulong))(x))
+#define FTB_ROUNDER FTB_D(0x1.8p52)  // the bits of 3 * 2^51 + n end on those of n, which is rounded by the sum
+FT_FN_ONCE FT_VEC(double) ftb_log2_wide(FT_V x)
+{
+    // Beyond where a float may be, 1 / sqrt(2) begins a power of two.
+    const FT_VEC(ulong) bits = FT_BITS(ulong, FT_CONVERT(double, x));
+    const FT_VEC(ulong) k = (bits + FTB_L(0x3ff0000000000000ul - 0x3fe6a09e667f3bcdul)) >> 52;
+    const FT_VEC(double) m = FT_BITS(double, bits - (k << 52) + FTB_L(0x3ff0000000000000ul));
+    const FT_VEC(double) whole = FT_BITS(double, k | FTB_L(0x4330000000000000ul)) - FTB_D(0x1p52 + 1023);
+    const FT_VEC(double) a = m - FTB_D(1), b = m + FTB_D(1);
+    const FT_VEC(double) by = FT_CONVERT(double, K(1) / FT_CONVERT(float, b)), near = a * by;
+    const FT_VEC(double) s = fma(fma(-near, b, a), by, near), z = s * s;  // a division of floats, and what it lacks
+    FT_VEC(double) p = FTB_D(1.0 / 13);
+    p = fma(fma(fma(p, z, FTB_D(1.0 / 11)), z, FTB_D(1.0 / 9)), z, FTB_D(1.0 / 7));
+    p = fma(fma(fma(p, z, FTB_D(1.0 / 5)), z, FTB_D(1.0 / 3)), z, FTB_D(1));
+    return fma(s * FTB_D(2.88539008177792681472), p, whole);
+}
+FT_FN_ONCE FT_V ftb_exp2_wide(FT_VEC(double) x)
+{
+    const FT_VEC(double) p = x < FTB_D(-200) ? FTB_D(-200) : (x > FTB_D(200) ? FTB_D(200) : x), n = p + FTB_ROUNDER;
+    const FT_VEC(double) r = p - (n - FTB_ROUNDER);
+    FT_VEC(double) v = FTB_D(1.01780860092396997e-7);
+    v = fma(fma(fma(v, r, FTB_D(1.32154867901443095e-6)), r, FTB_D(1.52527338040598403e-5)), r, FTB_D(1.54035303933816099e-4));
+    v = fma(fma(fma(v, r, FTB_D(1.33335581464284434e-3)), r, FTB_D(9.61812910762847716e-3)), r, FTB_D(5.55041086648215800e-2));
+    v = fma(fma(fma(v, r, FTB_D(0.240226506959100712)), r, FTB_D(0.693147180559945309)), r, FTB_D(1));
+    return FT_CONVERT(float, FT_BITS(double, FT_BITS(ulong, v) + (FT_BITS(ulong, n) << 52)));
+}
+FT_FN_ONCE FT_V ftb_power(FT_V x, FT_V y)
+{
+    const FT_V size = fabs(x), half_ = y * K(0.5);
+    const FT_VEC(double) l = ftb_log2_wide(size), p = FT_CONVERT(double, y) * l;
+    const FT_V v = ftb_exp2_wide(l == FTB_D(0) ? l : p);  // 1 to an infinite power is 1
+    // Infinity's logarithm is found to be 1024.
+    const FT_V of = size == K(INFINITY) ? (y < K(0) ? K(0) : K(INFINITY)) : v;
+    const FT_M whole = trunc(y) == y, odd = whole && (trunc(half_) != half_);
+    const FT_V made = x < K(0) ? (odd ? -of : (whole || size == K(INFINITY) ? of : K(NAN))) : of;
+    return y == K(0) || x == K(1) ? K(1) : (x != x || y != y ? K(NAN) : made);
+}
+#undef FTB_D
+#undef FTB_L
+#undef FTB_ROUNDER
+#else
+#define ftb_power(x, y) pow(x, y)
+#endif
 // Powers of 0 are told apart first: some vector libraries spoil the other lanes when they meet one.
 FT_FN_ONCE FT_V ftb_pow(FT_V a, FT_V b)
 {
-    const FT_V r = pow(a == K(0) ? K(1) : a, b), half_ = b * K(0.5);
+    const FT_V r = ftb_power(a == K(0) ? K(1) : a, b), half_ = b * K(0.5);
     const FT_M odd = (trunc(b) == b) && (trunc(half_) != half_);
     const FT_V size = b < K(0) ? K(INFINITY) : (b == K(0) ? K(1) : fabs(b) * K(0));
     const FT_V zero = odd ? copysign(size, a) : size;
     return a == K(0) ? (ft_isinf(b) ? (b < K(0) ? K(INFINITY) : K(0)) : zero) : r;
 }
+#undef ftb_power
 FT_FN_ONCE FT_V ftb_logaddexp(FT_V a, FT_V b)
 {
     const FT_V m = ft_max(a, b), r = m + log1p(exp(-fabs(a - b)));

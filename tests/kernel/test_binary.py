@@ -104,6 +104,35 @@ def test_lanes_of_a_power_do_not_meet(name: str) -> None:
         compare("pow", torch.cat([base, base[:1] * 0]), torch.cat([base - 4, base[:1] * 0]))
 
 
+POWERS = (
+    "0 -0 1 -1 2 -2 0.5 -0.5 inf -inf nan 3 -3 2.5 -2.5 1e-40 -1e-40 3e38 -3e38 1e30 8388609 "
+    "16777217 -16777215 0.99999994 1.0000001 -0.99999994 1e-5 -1e-5"
+)
+
+
+def test_powers_of_float32() -> None:
+    """Each special base to each such exponent, signs of zeros too; others to an ulp of what doubles
+    give: of all sizes, subnormal ones, and where a base near 1 has a large exponent."""
+    some = torch.tensor([float(word) for word in POWERS.split()])
+    base, exponent = (t.reshape(-1) for t in torch.meshgrid(some, some, indexing="ij"))
+    found = ft.pow(ft.from_torch(base), ft.from_torch(exponent)).to_torch()
+    wanted = torch.pow(base.double(), exponent.double())
+    assert (
+        found.signbit().logical_or(found.isnan()).equal(wanted.signbit().logical_or(wanted.isnan()))
+    )
+    torch.testing.assert_close(found, wanted.float(), rtol=2.0**-22, atol=0, equal_nan=True)
+
+    random = torch.Generator().manual_seed(0)
+    u, v, w = (torch.rand(5000, generator=random) * 2 - 1 for _ in range(3))
+    near, bits = 1 + u * 1e-4, ((v + 1) * 2**22).int().view(torch.float32)
+    for x, y in (((87 * u).exp(), 3 * v), (near, 1e6 * w), (1 + u / 2, 140 * w), (bits, 2 * w)):
+        exact = torch.pow(x.double(), y.double())
+        inside = (exact > 2.0**-126) & (exact < 3e38)
+        made = ft.pow(ft.from_torch(x), ft.from_torch(y)).to_torch().double()
+        ulp = torch.exp2(exact.log2().floor() - 23)
+        assert ((made - exact).abs() / ulp)[inside].max() <= 1
+
+
 @pytest.mark.parametrize("weight", [0.0, 0.3, 0.5, 1.0, -2.0])
 def test_lerp_meets_both_ends(weight: float) -> None:
     a, b = torch.tensor([1.0, -3.0, 1e8]), torch.tensor([2.5, 7.0, 3.0])
