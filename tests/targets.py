@@ -33,26 +33,27 @@ def pairs(
     first: Sequence[Any],
     second: Sequence[Any],
     fit: Callable[[Any, Any], bool] | None = None,
-    always: int = 0,
+    soon: Callable[[Any, Any], bool] | None = None,
     both: bool = False,
 ) -> list[Any]:
     """Those that fit, or each of `first` with one of `second`, which take turns.
 
-    Where all are run, each `always`-th of them does not wait for `make test-all`. With one of these
-    words C simulation has all, too.
+    Where all are run, those of `soon` do not wait for `make test-all`. With one of these words C
+    simulation has all, too.
     """
     made = [[(a, b) for b in second if fit is None or fit(a, b)] for a in first]
     found = []
     for k, row in enumerate(made):
         for n, pair in enumerate(row):
             few = n == (TURN + k) % len(row)
-            now = always > 0 and (n + k) % always == 0
-            found += _kept(pytest.param(*pair), few, now, both or always > 0)
+            now = soon is not None and soon(*pair)
+            found += _kept(pytest.param(*pair), few, now, both or soon is not None)
     return found
 
 
 def some(cases: Sequence[Any], share: int, always: bool = False) -> list[Any]:
-    """All, or each `share`-th one; `always` as in `pairs`."""
+    """All, or each `share`-th one; where all are run, `always` says that none waits for
+    `make test-all`, and C simulation has all, too."""
     found = []
     for k, case in enumerate(cases):
         found += _kept(case, k % share == TURN % share, always)

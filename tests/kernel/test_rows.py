@@ -28,7 +28,13 @@ from ..targets import pairs
 LAYOUTS = ("transposed", "broadcast", "sliced", "expanded", "zero-dim")
 
 
-@pytest.mark.parametrize(("name", "dtype"), pairs(list(ROWS), DTYPES, computed, always=2))
+def soon(name: str, dtype: str) -> bool:
+    """Truth values and complex numbers have texts of their own; of other dtypes half, by turns."""
+    kind = getattr(ft, dtype).kind
+    return kind in "bc" or (len(name) + DTYPES.index(dtype)) % 2 == 0
+
+
+@pytest.mark.parametrize(("name", "dtype"), pairs(list(ROWS), DTYPES, computed, soon))
 def test_values(name: str, dtype: str) -> None:
     """Every pair of special numbers."""
     entry, inputs = ROWS[name], inputs_of(name, dtype)
@@ -41,7 +47,7 @@ def served(name: str, dtype: str) -> bool:
     return bool(REDUCTIONS[name].row.serves(getattr(ft, dtype).kind))
 
 
-@pytest.mark.parametrize(("name", "dtype"), pairs(list(REDUCTIONS), DTYPES, served, always=2))
+@pytest.mark.parametrize(("name", "dtype"), pairs(list(REDUCTIONS), DTYPES, served, soon))
 def test_reductions(name: str, dtype: str) -> None:
     """Along rows and across them."""
     entry = REDUCTIONS[name]
