@@ -15,22 +15,27 @@
 // leaves the range: exact, but of elements below 5e-35, whose share is no normal number.
 #define FT_ROW_SHARE K(0.000244140625)
 FT_FN_ONCE FT_V ft_row_taken(FT_V x, int op) { return op == FT_LAYER_NORM ? x * FT_ROW_SHARE : x; }
-// What these states become: the largest, or the sum.
-FT_FN_ONCE FT_V ft_row_first(FT_V x, FT_V y, int op) { return op == FT_LAYER_NORM ? x + y : ft_max(x, y); }
+// What these states become: the largest, or the sum. A row with a NaN has NaNs by the sum of its exponentials, whichever
+// element passes here for the largest.
+FT_FN_ONCE FT_V ft_row_first(FT_V x, FT_V y, int op)
+{
+    const FT_V sum = x + y, larger = x < y ? y : x;
+    return op == FT_LAYER_NORM ? sum : larger;
+}
 // A row's first number by what its states became: the largest, or the mean.
 FT_FN_ONCE FT_V ft_row_middle(FT_V x, FT_V n, int op) { return op == FT_LAYER_NORM ? x / (n * FT_ROW_SHARE) : x; }
 // An element less that number, or its exponential: what is kept; and what of this is summed.
 FT_FN_ONCE FT_V ft_row_kept(FT_V d, FT_V e, int op) { return op == FT_SOFTMAX ? e : d; }
 FT_FN_ONCE FT_V ft_row_term(FT_V d, FT_V e, int op) { return op == FT_LAYER_NORM ? d * d : e; }
-// A row's second number by the sum: itself, its logarithm, or 1 / the deviation.
+// A row's second number by the sum: 1 / it, its logarithm, or 1 / the deviation.
 FT_FN_ONCE FT_V ft_row_scale(FT_V x, FT_V n, FT_V eps, int op)
 {
-    const FT_V root = K(1) / FT_ROW_ROOT(x / n + eps), logarithm = FT_ROW_LOG(x);
-    return op == FT_LAYER_NORM ? root : op == FT_LOG_SOFTMAX ? logarithm : x;
+    const FT_V root = FT_ROW_ROOT(x / n + eps), over = K(1) / (op == FT_LAYER_NORM ? root : x);
+    return op == FT_LOG_SOFTMAX ? FT_ROW_LOG(x) : over;
 }
-// A result.
+// A result, by one sum for all ops; weight and bias of softmax are 1 and 0.
 FT_FN_ONCE FT_V ft_row_result(FT_V kept, FT_V scale, FT_V weight, FT_V bias, int op)
 {
-    const FT_V quotient = kept / scale, normal = kept * scale * weight + bias;
-    return op == FT_SOFTMAX ? quotient : op == FT_LOG_SOFTMAX ? kept - scale : normal;
+    const FT_V scaled = kept * scale * weight;
+    return (op == FT_LOG_SOFTMAX ? kept : scaled) + (op == FT_LOG_SOFTMAX ? -scale : bias);
 }

@@ -1,19 +1,14 @@
 // Rows in line: softmax, its logarithm, or less their means, over their deviations, times a weight and plus a bias; of the
-// latter the means and 1 / the deviations come out, too. Element i of a row goes into state i % (FT_TURNS * FT_WIDTH); then
-// the states of each FT_WIDTH neighbours become one by a tree, and these by another.
+// latter the means and 1 / the deviations come out, too. FT_WIDTH neighbours of a row become one by
+// a tree, and go into the state whose turn it is, of FT_TURNS; these become one by another.
 // hls/vitis/whole_rows.cpp has the same results from stages.
 // Geometry g: WholeGeometry.
 #define FT_TURNS 8
-#define FT_WIDTH 8
-#define FT_JOINED(op)                                                                                   \
-    for (int s = 0; s < FT_TURNS; s++)                                                                  \
-        for (int half_ = FT_WIDTH / 2; half_ > 0; half_ /= 2)                                           \
-            for (int l = 0; l < half_; l++)                                                             \
-                state[s * FT_WIDTH + l] =                                                               \
-                    ft_row_first(state[s * FT_WIDTH + l], state[s * FT_WIDTH + l + half_], op);         \
-    for (int half_ = FT_TURNS / 2; half_ > 0; half_ /= 2)                                               \
-        for (int s = 0; s < half_; s++)                                                                 \
-            state[s * FT_WIDTH] = ft_row_first(state[s * FT_WIDTH], state[(s + half_) * FT_WIDTH], op);
+#define FT_WIDTH 16
+// v[0] of `width` numbers, a power of two.
+#define FT_FOLDED(v, width, op)                                   \
+    for (int half_ = (width) / 2; half_ > 0; half_ /= 2)          \
+        for (int l = 0; l < half_; l++) v[l] = ft_row_first(v[l], v[l + half_], op);
 
 FT_KERNEL void FT_NAME(
     FT_GLOBAL FT_T *out, FT_GLOBAL FT_T *mean, FT_GLOBAL FT_T *rstd, FT_GLOBAL const FT_T *x, FT_GLOBAL const FT_T *weight,
@@ -34,21 +29,28 @@ FT_KERNEL void FT_NAME(
         for (int row = item * together; row < end; row++) {
             FT_GLOBAL const FT_T *from = x + x_offset + (long)row * n;
             FT_GLOBAL FT_T *to = out + out_offset + (long)row * n;
-            FT_T state[FT_TURNS * FT_WIDTH];
-            for (int s = 0; s < FT_TURNS * FT_WIDTH; s++) state[s] = op == FT_LAYER_NORM ? K(0) : K(-INFINITY);
-            for (int i = 0; i < n; i++) {
-                const int s = i % (FT_TURNS * FT_WIDTH);
-                state[s] = ft_row_first(state[s], ft_row_taken(from[i], op), op);
+            const FT_T none = op == FT_LAYER_NORM ? K(0) : K(-INFINITY);
+            FT_T state[FT_TURNS], lane[FT_WIDTH];
+            for (int s = 0; s < FT_TURNS; s++) state[s] = none;
+            for (int i = 0; i < n; i += FT_WIDTH) {
+                const int s = i / FT_WIDTH % FT_TURNS;
+                for (int l = 0; l < FT_WIDTH; l++) lane[l] = i + l < n ? ft_row_taken(from[i + l], op) : none;
+                FT_FOLDED(lane, FT_WIDTH, op)
+                state[s] = ft_row_first(state[s], lane[0], op);
             }
-            FT_JOINED(op)
+            FT_FOLDED(state, FT_TURNS, op)
             const FT_V middle = ft_row_middle(state[0], K(n), op);
-            for (int s = 0; s < FT_TURNS * FT_WIDTH; s++) state[s] = K(0);
-            for (int i = 0; i < n; i++) {
-                const int s = i % (FT_TURNS * FT_WIDTH);
-                const FT_V d = from[i] - middle;
-                state[s] = state[s] + ft_row_term(d, FT_ROW_EXP(d), op);
+            for (int s = 0; s < FT_TURNS; s++) state[s] = K(0);
+            for (int i = 0; i < n; i += FT_WIDTH) {
+                const int s = i / FT_WIDTH % FT_TURNS;
+                for (int l = 0; l < FT_WIDTH; l++) {
+                    const FT_V d = i + l < n ? from[i + l] - middle : K(0);
+                    lane[l] = i + l < n ? ft_row_term(d, FT_ROW_EXP(d), op) : K(0);
+                }
+                FT_FOLDED(lane, FT_WIDTH, FT_LAYER_NORM)
+                state[s] = state[s] + lane[0];
             }
-            FT_JOINED(FT_LAYER_NORM)
+            FT_FOLDED(state, FT_TURNS, FT_LAYER_NORM)
             const FT_V scale = ft_row_scale(state[0], K(n), eps, op);
             FT_LOOP(results)
             for (int i = 0; i < n; i++) {

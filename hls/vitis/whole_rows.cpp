@@ -9,14 +9,14 @@ $includes
 
 // Rows in line (see skeleton/whole_rows.h, whose results these are, in the same order), in stages that run at the same
 // time. A row waits in a FIFO until what is known of all of it comes: its largest element or mean, then the sum of
-// what is left of its elements. A row follows another without a gap: beat k of a row goes into the state that has waited
-// longest, of TURNS; behind its last beats the states leave, and become one elsewhere.
-static const int LANES = 8;
-static const int TURNS = 8;   // more than an addition takes, and it is written
-static const int BEATS = 512;  // of a row at most
+// what is left of its elements. A row follows another without a gap: beat k of a row becomes one by a tree and goes
+// into the state that has waited longest, of TURNS; behind its last beats the states leave, and become one elsewhere.
+static const int LANES = 16;
+static const int TURNS = 8;    // more than an addition takes, and it is written
+static const int BEATS = 256;  // of a row at most
 typedef hls::vector<FT_T, LANES> beat;
 static_assert(sizeof(beat) <= 64, "a port is at most 512 bits wide");
-static_assert(LANES == 8 && TURNS == 8, "a tree has three levels");
+static_assert(LANES == 16 && TURNS == 8, "trees have four and three levels");
 
 // The numbers of a unit's work: rows, their length, in beats, and how many states these fill.
 struct ft_whole {
@@ -56,11 +56,25 @@ align:
     }
 }
 
-// The largest elements, or the sum, in states; rows go on.
-static void first(hls::stream<beat> &from, hls::stream<beat> &on, hls::stream<beat> &states, ft_whole p)
+// What the lanes of a beat become.
+static inline FT_T folded(FT_T *lane, int op)
 {
-    FT_T state[TURNS][LANES];
-#pragma HLS ARRAY_PARTITION variable=state dim=2 complete
+#pragma HLS INLINE
+    for (int level = 1; level <= 4; level++) {
+#pragma HLS UNROLL
+        for (int l = 0; l < LANES / 2; l++) {
+#pragma HLS UNROLL
+            if (l < LANES >> level) lane[l] = ft_row_first(lane[l], lane[l + (LANES >> level)], op);
+        }
+    }
+    return lane[0];
+}
+
+// The largest elements, or the sum, in states; rows go on.
+static void first(hls::stream<beat> &from, hls::stream<beat> &on, hls::stream<FT_T> &states, ft_whole p)
+{
+    FT_T state[TURNS];
+    const FT_T none = p.op == FT_LAYER_NORM ? K(0) : K(-INFINITY);
     int k = 0, s = 0, at = 0;
 first:
     for (int t = 0; t < p.rows * p.beats; t++) {
@@ -68,14 +82,15 @@ first:
 #pragma HLS LOOP_TRIPCOUNT min=16 max=65536
 #pragma HLS DEPENDENCE variable=state inter RAW distance=8 true
         const beat b = from.read();
-        beat made;
+        FT_T lane[LANES];
         for (int l = 0; l < LANES; l++) {
 #pragma HLS UNROLL
-            const FT_T none = p.op == FT_LAYER_NORM ? K(0) : K(-INFINITY), kept = state[s][l];
-            const FT_T before = k < TURNS ? none : kept, joined = ft_row_first(before, ft_row_taken(b[l], p.op), p.op);
-            made[l] = at + l < p.n ? joined : before;
-            state[s][l] = made[l];
+            const FT_T taken = ft_row_taken(b[l], p.op);
+            lane[l] = at + l < p.n ? taken : none;
         }
+        const FT_T of_beat = folded(lane, p.op), had = state[s], before = k < TURNS ? none : had;
+        const FT_T made = ft_row_first(before, of_beat, p.op);
+        state[s] = made;
         on.write(b);
         if (k >= p.beats - p.states) states.write(made);
         at += LANES;
@@ -89,30 +104,15 @@ first:
 }
 
 // A row's states, which leave in turns: the first to leave is state `turn`.
-static inline FT_T joined(hls::stream<beat> &states, ft_whole p, FT_T none, int op)
+static inline FT_T joined(hls::stream<FT_T> &states, ft_whole p, FT_T none, int op)
 {
 #pragma HLS INLINE
     FT_T sum[TURNS];
     const int turn = p.beats % TURNS;
     for (int k = 0; k < TURNS; k++) {
 #pragma HLS UNROLL
-        const bool there = k < p.states;
-        FT_T lane[LANES];
-        beat b{};
-        if (there) b = states.read();
-        for (int l = 0; l < LANES; l++) {
-#pragma HLS UNROLL
-            const FT_T x = b[l];
-            lane[l] = there ? x : none;
-        }
-        for (int level = 1; level <= 3; level++) {
-#pragma HLS UNROLL
-            for (int l = 0; l < LANES / 2; l++) {
-#pragma HLS UNROLL
-                if (l < LANES >> level) lane[l] = ft_row_first(lane[l], lane[l + (LANES >> level)], op);
-            }
-        }
-        sum[k] = lane[0];
+        sum[k] = none;
+        if (k < p.states) sum[k] = states.read();
     }
     FT_T own[TURNS];
     for (int k = 0; k < TURNS; k++) {
@@ -130,7 +130,7 @@ static inline FT_T joined(hls::stream<beat> &states, ft_whole p, FT_T none, int 
 }
 
 // A row in TURNS cycles, in which its states come.
-static void middle(hls::stream<beat> &states, hls::stream<FT_T> &to, hls::stream<FT_T> &kept, ft_whole p)
+static void middle(hls::stream<FT_T> &states, hls::stream<FT_T> &to, hls::stream<FT_T> &kept, ft_whole p)
 {
 middles:
     for (int row = 0; row < p.rows; row++) {
@@ -145,10 +145,9 @@ middles:
 
 // Elements less the row's first number, or their exponentials, go on; sums of what is left of them, in states.
 static void second(
-    hls::stream<beat> &from, hls::stream<FT_T> &middles, hls::stream<beat> &on, hls::stream<beat> &states, ft_whole p)
+    hls::stream<beat> &from, hls::stream<FT_T> &middles, hls::stream<beat> &on, hls::stream<FT_T> &states, ft_whole p)
 {
-    FT_T state[TURNS][LANES], m = 0;
-#pragma HLS ARRAY_PARTITION variable=state dim=2 complete
+    FT_T state[TURNS], m = 0;
     int k = 0, s = 0, at = 0;
 second:
     for (int t = 0; t < p.rows * p.beats; t++) {
@@ -157,15 +156,17 @@ second:
 #pragma HLS DEPENDENCE variable=state inter RAW distance=8 true
         if (k == 0) m = middles.read();
         const beat b = from.read();
-        beat made, kept;
+        beat kept;
+        FT_T lane[LANES];
         for (int l = 0; l < LANES; l++) {
 #pragma HLS UNROLL
-            const FT_T d = b[l] - m, e = FT_ROW_EXP(d), had = state[s][l], before = k < TURNS ? K(0) : had;
-            const FT_T sum = before + ft_row_term(d, e, p.op);
-            made[l] = at + l < p.n ? sum : before;
-            state[s][l] = made[l];
+            const FT_T d = b[l] - m, e = FT_ROW_EXP(d), term = ft_row_term(d, e, p.op);
+            lane[l] = at + l < p.n ? term : K(0);
             kept[l] = ft_row_kept(d, e, p.op);
         }
+        const FT_T of_beat = folded(lane, FT_LAYER_NORM), had = state[s], before = k < TURNS ? K(0) : had;
+        const FT_T made = before + of_beat;
+        state[s] = made;
         on.write(kept);
         if (k >= p.beats - p.states) states.write(made);
         at += LANES;
@@ -178,7 +179,7 @@ second:
     }
 }
 
-static void scale(hls::stream<beat> &states, hls::stream<FT_T> &to, hls::stream<FT_T> &kept, ft_whole p, FT_T eps)
+static void scale(hls::stream<FT_T> &states, hls::stream<FT_T> &to, hls::stream<FT_T> &kept, ft_whole p, FT_T eps)
 {
 scales:
     for (int row = 0; row < p.rows; row++) {
@@ -271,12 +272,12 @@ static void run(
 {
 #pragma HLS DATAFLOW
     hls::stream<beat> line("line"), aligned("aligned"), rows("rows"), kept("kept"), made("made"), packed("packed");
-    hls::stream<beat> first_states("first_states"), second_states("second_states");
+    hls::stream<FT_T> first_states("first_states"), second_states("second_states");
     hls::stream<FT_T> middles("middles"), scales("scales"), said_middles("said_middles"), said_scales("said_scales");
     const long count = (long)p.rows * p.n;
 // A row, and what comes behind it until its states are one.
-#pragma HLS STREAM variable=rows depth=640
-#pragma HLS STREAM variable=kept depth=640
+#pragma HLS STREAM variable=rows depth=512
+#pragma HLS STREAM variable=kept depth=512
 #pragma HLS STREAM variable=line depth=32
 #pragma HLS STREAM variable=aligned depth=32
 #pragma HLS STREAM variable=made depth=32

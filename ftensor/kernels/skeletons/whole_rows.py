@@ -20,7 +20,7 @@ LANES = constant("vitis/whole_rows.cpp", "LANES")
 TURNS = constant("vitis/whole_rows.cpp", "TURNS")
 BEATS = constant("vitis/whole_rows.cpp", "BEATS")
 # A row, and what comes behind it until its states are one.
-FIFO = 640
+FIFO = 512
 # By an op's name what the text calls it.
 OPS = {"softmax": 0, "log_softmax": 1, "layer_norm": 2}
 
@@ -153,18 +153,17 @@ class WholeRows(BoardSkeleton[WholeKey]):
 
     def operators(self, key: WholeKey) -> Mapping[tuple[str, str], int]:
         """Of each lane a share, a comparison and two sums that are folded, a difference, an
-        exponential, a square, a quotient, a difference and what normalizes; two trees of a row's
-        states, one cycle of eight each; and what is of a row."""
-        tree = LANES - 1 + 1  # of TURNS states in as many cycles, and of these the last ones
+        exponential, a square, and what scales and shifts; of a row's states two trees, an addition
+        in each cycle; and what is of a row."""
         return {
-            ("compare", "float"): 2 * (LANES + tree),
-            ("add", "float"): 5 * LANES + 2 * tree,
-            ("mul", "float"): 4 * LANES,
+            ("compare", "float"): LANES + 1,
+            ("add", "float"): 4 * LANES + 3,
+            ("mul", "float"): 4 * LANES + 1,
             ("exp", "float"): LANES,
-            ("div", "float"): LANES + 3,
+            ("div", "float"): 3,
             ("log", "float"): 1,
             ("sqrt", "float"): 1,
-            ("choose", "float"): 24 * LANES,
+            ("choose", "float"): 26 * LANES,
         }
 
     def memories(self, key: WholeKey, structure: str) -> list[Memory]:
@@ -172,7 +171,7 @@ class WholeRows(BoardSkeleton[WholeKey]):
         return [
             Memory(FIFO, 32 * LANES, 2),
             Memory(BEATS, 32, 2 * LANES),
-            Memory(TURNS, 32, 2 * LANES),
+            Memory(TURNS, 32, 2),
         ]
 
 
