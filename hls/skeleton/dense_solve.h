@@ -15,6 +15,7 @@ FT_KERNEL void FT_NAME(FT_GLOBAL const FT_T *a, FT_GLOBAL FT_T *b, long a_offset
         const int size = n * n, most = ft_group(items, 1, n, FT_UNITS), each = k < most ? k : most;
         const int fit = each < k ? 1 : ft_group(items / k, size, n * k, FT_UNITS), parts = (k + each - 1) / each;
         const int backward = turned != 0 ? upper == 0 : upper != 0;
+        int at_hand = -1;  // the first matrix in block memory: for some of its columns it may be there from those before
         FT_FOR_SLAB(block, (items / k + fit - 1) / fit * parts)
         {
             const int first = block / parts * fit, begin = block % parts * each;
@@ -22,10 +23,13 @@ FT_KERNEL void FT_NAME(FT_GLOBAL const FT_T *a, FT_GLOBAL FT_T *b, long a_offset
             const int wide = k - begin < each ? k - begin : each, all = some * wide;
             FT_GLOBAL const FT_T *m = FT_AT(a, a_offset + first * a_step);
             FT_GLOBAL FT_T *x = FT_AT(b, b_offset + first * b_step + (long)begin * b_lead);
-            FT_LOOP(load)
-            for (int t = 0; t < some * size; t++) {
-                FT_PIPELINE
-                held[t] = ft_get(m, t);
+            if (first != at_hand) {
+                FT_LOOP(load)
+                for (int t = 0; t < some * size; t++) {
+                    FT_PIPELINE
+                    held[t] = ft_get(m, t);
+                }
+                at_hand = first;
             }
             FT_LOOP(load_columns)
             for (int t = 0; t < all * n; t++) {

@@ -94,6 +94,17 @@ def test_triangles(of: str) -> None:
                 near(x @ ft.from_numpy(t), h(b), n, 20)
 
 
+def test_many_right_sides() -> None:
+    """More than a board takes at once: they come in pieces, of two matrices."""
+    rng = np.random.default_rng(4)
+    n, of = 20, "float32"
+    a, b = draw(rng, of, 2, n, n) / n + np.eye(n, dtype=of), draw(rng, of, 2, n, 150)
+    for upper in (False, True):
+        t = np.triu(a) if upper else np.tril(a)
+        x = ft.linalg.solve_triangular(ft.from_numpy(a), ft.from_numpy(b), upper=upper)
+        near(ft.from_numpy(t) @ x, b, n, 20)
+
+
 @pytest.mark.parametrize("of", DTYPES)
 def test_qr_and_products_with_its_reflections(of: str) -> None:
     rng = np.random.default_rng(4)

@@ -75,24 +75,39 @@ def loops(word: str, launch: KernelLaunch, unit: int) -> list[Loop]:
     ]  # fmt: skip
 
 
-def _solve(launch: KernelLaunch, unit: int) -> list[Loop]:
+def _solve_sizes(launch: KernelLaunch) -> tuple[int, int, int, int]:
+    """Matrices, how many are held at once, into how many pieces go the columns of one, of how many
+    columns."""
     items, n, k, *_ = launch.geometry
-    matrices, parts = items // k, 2 if launch.key.dtype.is_complex else 1
-    each = min(k, _group(items, 1, n, launch.units))
+    matrices, each = items // k, min(k, _group(items, 1, n, launch.units))
     fit = 1 if each < k else _group(matrices, n * n, n * k, launch.units)
-    pieces = -(-k // each)
-    begin, end = launch.slab(-(-matrices // fit) * pieces, unit)
-    columns = held = 0
+    return matrices, fit, -(-k // each), each
+
+
+def _solve_loads(launch: KernelLaunch, unit: int) -> list[int]:
+    """The matrices of each load of a unit: those of the piece before are not read again."""
+    matrices, fit, parts, _ = _solve_sizes(launch)
+    begin, end = launch.slab(-(-matrices // fit) * parts, unit)
+    groups = range(begin // parts, -(-end // parts)) if end > begin else ()
+    return [min(matrices - group * fit, fit) for group in groups]
+
+
+def _solve(launch: KernelLaunch, unit: int) -> list[Loop]:
+    _, n, k, *_ = launch.geometry
+    words = 2 if launch.key.dtype.is_complex else 1
+    matrices, fit, parts, each = _solve_sizes(launch)
+    loads = _solve_loads(launch, unit)
+    begin, end = launch.slab(-(-matrices // fit) * parts, unit)
+    columns = 0
     for block in range(begin, end):
-        some = min(matrices - block // pieces * fit, fit)
-        held += some
-        columns += some * min(k - block % pieces * each, each)
+        some = min(matrices - block // parts * fit, fit)
+        columns += some * min(k - block % parts * each, each)
     groups = end - begin
     return [
-        Loop("load", held * n * n, groups, parts, computes=False),
-        Loop("load_columns", columns * n, groups, parts, computes=False),
+        Loop("load", sum(loads) * n * n, len(loads), words, computes=False),
+        Loop("load_columns", columns * n, groups, words, computes=False),
         Loop("update", columns * n * (n + 1) // 2, groups * n, reads=False),
-        Loop("store", columns * n, groups, parts, reads=False, computes=False),
+        Loop("store", columns * n, groups, words, reads=False, computes=False),
     ]
 
 
@@ -110,10 +125,9 @@ def traffic(word: str, launch: KernelLaunch) -> list[Access]:
         return Access(name, write, elements * size, elements * parts, 0, elements * size)
 
     if word == "dense_solve":
-        # Of a matrix with many columns, as often as these come in pieces.
-        times = -(-n // min(n, _group(items, 1, m, launch.units)))
-        a = items // n * m * m
-        read = moved("a", False, a * times)._replace(crossing=a * size)
+        # A matrix with many columns is read by each unit that has some of them.
+        loads = [n for unit in range(launch.units) for n in _solve_loads(launch, unit)]
+        read = moved("a", False, sum(loads) * m * m)._replace(crossing=items // n * m * m * size)
         return [read, moved("b", False, items * m), moved("b", True, items * m)]
     matrices = items * m * (m if word == "dense_cholesky" else n)
     return [moved("a", False, matrices), moved("a", True, matrices)]
