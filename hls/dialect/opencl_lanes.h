@@ -53,7 +53,7 @@ typedef half ft_half;  // float16 in memory
 #define FT_LANES_TO(v, p) FT_CAT(vstore, FT_N)(v, 0, p)
 #define FT_MASK_VALUE(T, m) FT_CONVERT(T, -(m))
 #define FT_VALUE_MASK(v) (FT_CONVERT(FT_MT, v) != (FT_M)(0))
-#define FT_ANY(m) any(m)
+#define FT_ANY(m) ft_any(m)
 #define FT_MASK_AS(T, m) FT_CONVERT(T, m)
 #if FT_LANES == 2
 #define FT_IOTA (int2)(0, 1)
@@ -68,6 +68,16 @@ typedef half ft_half;  // float16 in memory
 #define FT_IOTA (int16)(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15)
 #endif
 #endif
+// By halves: PoCL's any() asks one lane after the other, which takes longer than a sine.
+#define FT_ANYS(T)                                                        \
+    FT_FN int ft_any(FT_CAT(T, 2) m) { return (m.lo | m.hi) != 0; }       \
+    FT_FN int ft_any(FT_CAT(T, 4) m) { return ft_any(m.lo | m.hi); }      \
+    FT_FN int ft_any(FT_CAT(T, 8) m) { return ft_any(m.lo | m.hi); }      \
+    FT_FN int ft_any(FT_CAT(T, 16) m) { return ft_any(m.lo | m.hi); }
+FT_ANYS(char)
+FT_ANYS(short)
+FT_ANYS(int)
+FT_ANYS(long)
 #define FT_LOAD_ANYWHERE(p) FT_LANES_FROM(p)  // neighbours that may begin off a vector's alignment
 // Beat i of what `p` leads to as an array of its numbers, and back; another port to the same memory.
 #define FT_BEAT_SIZE(name) (int)(sizeof(name) / sizeof(name[0]))

@@ -44,7 +44,7 @@ FT_KERNEL void FT_NAME(
         for (; i + FT_LANES <= end; i += FT_LANES) {
             const FT_VEC(long) read = FT_CONVERT(long, FT_CAT(vload, FT_N)(0, places + i));
             const FT_VEC(long) wrapped = read + ((read < (FT_VEC(long))0) & (FT_VEC(long))wrap);
-            if (any((wrapped < (FT_VEC(long))0) | (wrapped >= (FT_VEC(long))n_there))) {
+            if (FT_ANY((wrapped < (FT_VEC(long))0) | (wrapped >= (FT_VEC(long))n_there))) {
                 for (int l = i; l < i + FT_LANES; l++) {
                     const long there = ft_locate(0, places[l], size, stride, bad, 0);
                     if (there >= 0) made[l] = source[there + l * step];
