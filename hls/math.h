@@ -128,6 +128,25 @@ FT_FN_ONCE FT_V ft_sin(FT_V x) { return fabs(x) < FT_SMALL_ANGLE ? x : sin(x); }
 FT_FN_ONCE FT_V ft_cos(FT_V x) { return fabs(x) < FT_SMALL_ANGLE ? K(1) : cos(x); }
 FT_FN_ONCE FT_V ft_tan(FT_V x) { return fabs(x) < FT_SMALL_ANGLE ? x : tan(x); }
 #endif
+#if FT_OWN_TANH && FT_OWN_ANGLES && !FT_DOUBLE
+// To an ulp, as v = u / w with u = exp(2 |x|) - 1 and w = u + 2, each sum with what its rounding lost: 2 |x| = n ln 2 + r,
+// exp(r) = 1 + p, u = (2^n - 1) + 2^n p. Beyond 9.02 1 is nearest.
+FT_FN_ONCE FT_V ft_tanh(FT_V x)
+{
+    const FT_V y = fabs(x) * K(2), n = fma(y, K(1.44269504088896340736), FT_ROUNDER), whole = n - FT_ROUNDER;
+    const FT_V r = fma(whole, K(1.90465430e-9), fma(whole, K(-0.693147182464599609375), y)), z = r * r;
+    const FT_V q = fma(fma(K(1.3946496749e-3), r, K(8.3666106141e-3)), r, K(4.1666281402e-2));
+    const FT_V t = fma(fma(q, r, K(0.1666654279373)), r, K(0.5000000062087)) * z, p = r + t;
+    const FT_V power = FT_BITS(float, (FT_BITS(int, n) << 23) + FT_BITS(int, K(1))), less = power - K(1), rise = power * p;
+    const FT_V u = less + rise, u_lost = fma(power, t - (p - r), rise - (u - less));
+    const FT_V w = u + K(2), w_lost = u - (w - K(2)) + u_lost;
+    const FT_V by = K(1) / w, v = u * by;
+    const FT_V made = fma(fma(-v, w, u) + fma(-v, w_lost, u_lost), by, v);
+    return FT_FLIPPED(fabs(x) > K(9.02) ? K(1) : made, FT_SIGN_OF(x));
+}
+#else
+#define ft_tanh(x) tanh(x)
+#endif
 #else
 FT_FN_ONCE FT_V ft_max(FT_V x, FT_V y) { return x > y ? x : y; }
 FT_FN_ONCE FT_V ft_min(FT_V x, FT_V y) { return x < y ? x : y; }

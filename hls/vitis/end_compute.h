@@ -16,6 +16,7 @@
 #undef ft_isinf
 #undef ft_isfinite
 #undef ft_signbit
+#undef ft_tanh
 #undef FT_SMALL_ANGLE
 #undef FT_FAR
 #undef FT_ROUNDER

@@ -35,12 +35,12 @@ GELU_TANH = _row(
     "gelu", AT,
     "a * (K(0.5) * (K(1) + t) + K(0.5) * b * (K(1) - t * t)"
     " * K(0.79788456080286535588) * (K(1) + K(0.134145) * b * b))",
-    lets=(("t", "tanh(K(0.79788456080286535588) * (b + K(0.044715) * b * b * b))"),),
+    lets=(("t", "ft_tanh(K(0.79788456080286535588) * (b + K(0.044715) * b * b * b))"),),
 )  # fmt: skip
 SILU = _row("silu", AT, "a * s * (K(1) + b * (K(1) - s))", lets=(("s", "K(1) / (K(1) + exp(-b))"),))
 MISH = _row(
     "mish", AT, "a * (t + b * (K(1) - t * t) / (K(1) + exp(-b)))",
-    lets=(("t", "tanh(b > K(30) ? b : log1p(exp(b)))"),),
+    lets=(("t", "ft_tanh(b > K(30) ? b : log1p(exp(b)))"),),
 )  # fmt: skip
 HARDTANH = _row("hardtanh", AT, "b <= low || b >= high ? K(0) : a", "low high")
 HARDSWISH = _row("hardswish", AT, "b < K(-3) ? K(0) : (b <= K(3) ? a * (b / K(3) + K(0.5)) : a)")

@@ -101,7 +101,7 @@ TRIGONOMETRY = [
     floating("atan", "The arc tangent.", "atan(a)", "ft_catan(a)", aliases=("arctan",)),
     floating("sinh", "The hyperbolic sine.", "sinh(a)", "ft_csinh(a)"),
     floating("cosh", "The hyperbolic cosine.", "cosh(a)", "ft_ccosh(a)"),
-    floating("tanh", "The hyperbolic tangent.", "tanh(a)", "ft_ctanh(a)"),
+    floating("tanh", "The hyperbolic tangent.", "ft_tanh(a)", "ft_ctanh(a)"),
     floating("asinh", "The inverse hyperbolic sine.", "asinh(a)", "ft_casinh(a)",
              aliases=("arcsinh",)),
     floating("acosh", "The inverse hyperbolic cosine.", "acosh(a)", "ft_cacosh(a)",

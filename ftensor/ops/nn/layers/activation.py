@@ -143,7 +143,7 @@ elu = activation(
     ELU, "alpha: float = 1.0", _elu, "The value; for negative ones alpha * expm1(value)."
 )
 
-MISH = row("mish", "", "a * tanh(a > K(30) ? a : log1p(exp(a)))")
+MISH = row("mish", "", "a * ft_tanh(a > K(30) ? a : log1p(exp(a)))")
 mish = activation(MISH, "", None, "Input * tanh(softplus(input)).")
 
 selu = activation(
@@ -179,7 +179,7 @@ activation(
 GELU = row("gelu", "", "K(0.5) * a * (K(1) + erf(a * K(0.70710678118654752440)))")
 GELU_TANH = row(
     "gelu", "",
-    "K(0.5) * a * (K(1) + tanh(K(0.79788456080286535588) * (a + K(0.044715) * a * a * a)))",
+    "K(0.5) * a * (K(1) + ft_tanh(K(0.79788456080286535588) * (a + K(0.044715) * a * a * a)))",
 )  # fmt: skip
 
 

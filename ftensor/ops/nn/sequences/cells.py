@@ -26,10 +26,10 @@ def _sigmoid(x: str) -> str:
 # Gates come before their sigmoid or tanh. The formulas are those of torch.nn.LSTM and GRU.
 LSTM_CELL = Op(
     "lstm_cell", "lstm_cell(input_gate, forget_gate, cell_gate, cx) -> Tensor",
-    f"{_sigmoid('b')} * d + {_sigmoid('a')} * tanh(c)", float_only=True,
+    f"{_sigmoid('b')} * d + {_sigmoid('a')} * ft_tanh(c)", float_only=True,
 )  # fmt: skip
 LSTM_HIDDEN = Op(
-    "lstm_hidden", "lstm_hidden(output_gate, cy) -> Tensor", f"{_sigmoid('a')} * tanh(b)",
+    "lstm_hidden", "lstm_hidden(output_gate, cy) -> Tensor", f"{_sigmoid('a')} * ft_tanh(b)",
     float_only=True,
 )  # fmt: skip
 GRU_CELL = Op(
@@ -38,7 +38,7 @@ GRU_CELL = Op(
     "(g - fresh) * update + fresh",
     lets=(
         ("update", _sigmoid("c + d")),
-        ("fresh", f"tanh(e + {_sigmoid('a + b')} * f)"),
+        ("fresh", f"ft_tanh(e + {_sigmoid('a + b')} * f)"),
     ),
     float_only=True,
 )
